@@ -91,14 +91,14 @@ $(BUILD)/libextended.a: $(call lane_objects,extended)
 # --- api: libapi.a -------------------------------------------------------------------------------------------
 # api/clients holds programs that call the server and are no part of it.
 API_OBJECTS := $(patsubst %.c,$(BUILD)/%.o,$(filter-out api/clients/%,$(wildcard api/*.c api/*/*.c api/*/*/*.c))) \
-               $(BUILD)/api/wire/decimal/powers_of_ten.o $(BUILD)/api/wire/number_layouts.o $(BUILD)/api/openapi.o $(BUILD)/api/simulation/sundials.o
+               $(BUILD)/api/codec/decimal/powers_of_ten.o $(BUILD)/api/codec/number_layouts.o $(BUILD)/api/openapi.o $(BUILD)/api/requests/simulation/sundials.o
 
 $(BUILD)/libapi.a: $(API_OBJECTS)
 
 XML_FLAGS := $(shell pkg-config --cflags libxml-2.0 2>/dev/null)
-$(patsubst %.c,$(BUILD)/%.o,api/memory/shortage.c $(wildcard api/load/xml/*.c api/load/urdf/*.c api/load/mjcf/*.c api/load/sdf/*.c)): private DEFINES := $(XML_FLAGS)
+$(patsubst %.c,$(BUILD)/%.o,api/base/memory/shortage.c $(wildcard api/robots/xml/*.c api/robots/urdf/*.c api/robots/mjcf/*.c api/robots/sdf/*.c)): private DEFINES := $(XML_FLAGS)
 
-API_TABLES := $(BUILD)/api/wire/decimal/powers_of_ten $(BUILD)/api/wire/number_layouts
+API_TABLES := $(BUILD)/api/codec/decimal/powers_of_ten $(BUILD)/api/codec/number_layouts
 $(API_TABLES:=.c): $(BUILD)/%.c: %.py $(BUILD)/flags
 	@mkdir -p $(@D)
 	@echo '  TABLE $<'
@@ -109,7 +109,7 @@ $(API_TABLES:=.o): %.o: %.c
 	$(Q)$(CC) $(C_FLAGS) -c $< -o $@
 
 ifeq ($(shell uname -m),x86_64)
-$(patsubst %.c,$(BUILD)/%.o,$(wildcard api/wire/*_avx2.c)): private LEVEL := -march=x86-64-v3
+$(patsubst %.c,$(BUILD)/%.o,$(wildcard api/codec/*_avx2.c)): private LEVEL := -march=x86-64-v3
 endif
 
 $(BUILD)/api/openapi.json: api/openapi.yaml api/openapi.py $(BUILD)/flags
@@ -117,8 +117,8 @@ $(BUILD)/api/openapi.json: api/openapi.yaml api/openapi.py $(BUILD)/flags
 	@echo '  JSON  $<'
 	$(Q)$(PYTHON) api/openapi.py $(VERSION) <$< >$@
 
-# ARKODE, with the vectors and matrices that it needs. It takes its memory from api/simulation/sundials_memory.c.
-$(BUILD)/api/simulation/sundials.o: $(BUILD)/flags
+# ARKODE, with the vectors and matrices that it needs. It takes its memory from api/requests/simulation/sundials_memory.c.
+$(BUILD)/api/requests/simulation/sundials.o: $(BUILD)/flags
 	@mkdir -p $(@D)
 	@echo '  LD    $@'
 	$(Q)$(CC) -r -nostdlib -o $@.all -Wl,--whole-archive $(shell $(CC) -print-file-name=libsundials_arkode.a)

@@ -1,10 +1,10 @@
 /* api.c - see api.h. Implements the functions of api.h and defines the table of resources. */
 #include "metrics.h"
-#include "api/http/call.h"
-#include "api/request/operation.h"
-#include "api/wire/number.h"
-#include "api/cost/cost.h"
-#include "api/memory/shortage.h"
+#include "api/service/http/call.h"
+#include "api/requests/fields/operation.h"
+#include "api/codec/number.h"
+#include "api/requests/cost/cost.h"
+#include "api/base/memory/shortage.h"
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>

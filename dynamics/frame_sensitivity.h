@@ -2,7 +2,7 @@
  *
  * The kernel has a table of its own. Its arrays, lanes and blocks follow the rules of dynamics.h. */
 #pragma once
-#include "dynamics/dynamics.h"
+#include "dynamics.h"
 
 /* Analytical derivatives of the motion of frames. A derivative with respect to q has nv columns, along the tangent
  * space as in dyn_sensitivity. Velocity, acceleration and Jacobian J are those of dyn_kinematics. The derivatives

@@ -4,7 +4,7 @@
  * the same for every mechanism with these joints: T is the effort of rigid bodies, springs and wrenches, those of held
  * frames included. The kernel has a table of its own; its arrays, lanes and blocks follow the rules of dynamics.h. */
 #pragma once
-#include "dynamics/dynamics.h"
+#include "dynamics.h"
 
 /* The scene must have DYN_FRICTION. */
 typedef struct dyn_friction_map {

@@ -1,5 +1,5 @@
 /* held_directions.h - states when a held direction counts as zero, as dependent on others, and as contradicting them:
- * one rule for the kernels (algorithms/held_frames.h) and for single states (api/contact/task_inertia.h).
+ * one rule for the kernels (algorithms/held_frames.h) and for single states (dynamics/contact/task_inertia.h).
  *
  * J (k x nv) has the rows of the held directions, delta >= 0 is the damping of contacts, G = J M^-1 J^T + delta, and
  * c = J qdd_0 + J' qd are the accelerations along the directions with the accelerations qdd_0 of the free robot.

@@ -2,7 +2,7 @@
  *
  * The kernels have a table of their own. Their arrays, lanes and blocks follow the rules of dynamics.h. */
 #pragma once
-#include "dynamics/dynamics.h"
+#include "dynamics.h"
 
 /* Second derivatives of tau, contracted with multipliers m: entry (j, k) of x_y is the derivative with respect to y_k
  * of the derivative of m . tau with respect to x_j. Derivatives with respect to q are taken along the directions of

@@ -4,8 +4,8 @@
  * These kernels call kernels of dynamics.h and have a table of their own. Their arrays, lanes and blocks follow the
  * rules of dynamics.h. */
 #pragma once
-#include "dynamics/dynamics.h"
-#include "dynamics/held_directions.h"
+#include "dynamics.h"
+#include "held_directions.h"
 
 /* Methods of integration over one step of h seconds, with constant tau and wrenches. q * exp(u) displaces positions by
  * u (recursion/displacement.h); a is the acceleration that forward dynamics gives. */

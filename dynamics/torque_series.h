@@ -2,7 +2,7 @@
  *
  * The kernel has a table of its own. Its arrays, lanes and blocks follow the rules of dynamics.h. */
 #pragma once
-#include "dynamics/dynamics.h"
+#include "dynamics.h"
 
 enum { DYN_MAX_DERIVATIVE = 24 /* highest order of a time derivative of q */ };
 

@@ -18,7 +18,7 @@ typedef struct srv_config {
     const char *listen;  /* HOST:PORT or unix:PATH, separated by commas */
     const char *models;  /* folder; NULL: srv_config_models_folder determines it */
     const char *store;   /* folder or postgresql:// URL; NULL: srv_config_store_folder determines it */
-    const char *hosts;   /* names that Host may have, separated by commas; NULL: see api/http/access.c */
+    const char *hosts;   /* names that Host may have, separated by commas; NULL: see api/service/http/access.c */
     const char *origins; /* web origins that may read answers, separated by commas, or "*"; NULL: none */
     const char *tokens;  /* file of the clients, see server/access/clients.h; NULL: no access control */
     const char *tls_certificate, *tls_key; /* files; NULL: no TLS */

@@ -1,12 +1,12 @@
-# prove's harness (PERL5LIB=tests prove --harness Harness): the programs of tests/alone run one at a time, after all
-# others, which run side by side. In front of the summary stand the number of skipped tests, their reasons, and the
-# packages that would run them.
+# Harness.pm - orders the test programs and explains skips, for prove (PERL5LIB=tests prove --harness Harness). The programs of
+# tests/alone run one at a time, after all others, which run in parallel. Before the summary, the harness prints the number of
+# skipped tests, their reasons, and the packages whose installation would enable them.
 package Harness;
 use strict;
 use warnings;
 use parent 'TAP::Harness';
 
-# The programs that must run alone: the first word of every line of tests/alone but comments.
+# Returns the programs that must run alone: the first word of every line of tests/alone that is not a comment.
 sub alone {
     open my $list, '<', 'tests/alone' or die "tests/alone: $!\n";
     my @names = map { /^([^#\s]\S*)/ ? $1 : () } <$list>;
@@ -32,7 +32,7 @@ sub make_parser {
     return ($parser, $session);
 }
 
-# The Debian package, by the table of tests/deps, that has a command, a Python module or a library of this name.
+# Returns the Debian package that provides a command, Python module or library of this name, by the table of tests/deps.
 sub package_of {
     my ($name) = @_;
     open my $table, '<', 'tests/deps' or die "tests/deps: $!\n";
@@ -44,7 +44,7 @@ sub package_of {
     return @alike ? $alike[0][0] : undef;
 }
 
-# Prints each reason with its number of tests, and one line that installs what they lack.
+# Prints each reason with its number of tests, and one command that installs the missing packages.
 sub explain {
     my (%reasons) = @_;
     my %packages;

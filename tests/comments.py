@@ -1,6 +1,7 @@
 #!/usr/bin/python3
-"""comments.py [--seed TEXT] [--count N] [--messages N] - draws random comments of each layer, and random messages, for a reader
-who knows robot dynamics and HTTP but not this code. Such a reader should understand nearly all of them without the code.
+"""comments.py [--seed TEXT] [--count N] [--messages N] - draws random comments of each layer, and random messages, for
+a reader who knows robot dynamics and HTTP but not this code. The reader should understand nearly all of them without
+the code.
 
 Prints Markdown with one entry each: the place, the comment, and the line of code that the comment belongs to. The seed
 is the hash of the last commit unless given."""
@@ -21,7 +22,7 @@ def sources(layer):
 
 
 def tokens(path):
-    """(line, text, code on the same line or the next) of the comments and strings of a file."""
+    """Yields (line, text, code on the same line or the next) of the comments and strings of a file."""
     with open(path, encoding="utf-8") as source:
         text = source.read()
     for match in TOKEN.finditer(text):
@@ -37,8 +38,8 @@ def comments(layer):
 
 
 def messages():
-    """Strings of at least four words: problems, log entries, help. Parts of sentences and lists of names are left out: they
-    begin with a blank or a brace."""
+    """Returns strings of at least four words: problems, log entries, help. Leaves out parts of sentences and lists of
+    names, which begin with a blank or a brace."""
     return [(f"{path}:{line}", text, "") for layer in LAYERS for path in sources(layer) for line, text, _ in tokens(path)
             if text.startswith('"') and text[1] not in " {" and text.count(" ") >= 3]
 

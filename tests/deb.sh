@@ -1,7 +1,7 @@
 #!/bin/bash
-# deb.sh [FOLDER] - shows that the Debian packages of this tree work: installs them on a bare Debian of its own, boots it,
-# asks the service, upgrades, downgrades, removes and purges. Root, debootstrap and systemd-nspawn are needed. The system has
-# a network of its own, which reaches nothing else.
+# deb.sh [FOLDER] - tests the Debian packages of this tree: installs them on a bare Debian in FOLDER, boots it, sends requests
+# to the service, upgrades, downgrades, removes and purges. Needs root, debootstrap and systemd-nspawn. The booted system has
+# a private network, which reaches nothing else.
 set -euo pipefail
 
 cd "$(dirname "$0")/.."
@@ -14,7 +14,7 @@ fail() { log "FAILED: $*"; exit 1; }
 holds() { "$@" >/dev/null 2>&1 || fail "$*"; }
 fails() { ! "$@" >/dev/null 2>&1 || fail "not: $*"; }
 
-# Runs a command in the system: in the booted one, or with the network of this machine, which apt needs.
+# Runs a command in the booted system; before the boot, in a container with the network of this machine, which apt needs.
 inside() {
     local clean=(/usr/bin/env -i PATH=/usr/sbin:/usr/bin:/sbin:/bin HOME=/root LANG=C.UTF-8 DEBIAN_FRONTEND=noninteractive)
     if [ -n "${init:-}" ]; then
@@ -37,7 +37,7 @@ boot() {
     fail "the system does not boot"
 }
 halt() {
-    kill -s RTMIN+4 "$init" 2>/dev/null || true # systemd powers off
+    kill -s RTMIN+4 "$init" 2>/dev/null || true # asks systemd to power off
     wait "$nspawn" || true
     init= nspawn=
 }
@@ -66,7 +66,7 @@ computes() {
 }
 kept() { ask -f -o /dev/null http://localhost:8088/v1/models/rod || fail "a model is lost after $1"; }
 version() { inside dpkg-query -W -f '${Version}' torqued; }
-policies() { # of the threads of a process
+policies() { # counts the threads of a process by name and scheduling policy
     inside sh -c 'for task in /proc/$1/task/*; do echo "$(cat $task/comm): $(chrt -p ${task##*/} | sed -n "s/.*policy: //p")"; done' \
         sh "$1" | sort | uniq -c | tr -s ' \n' ' '
 }
@@ -103,7 +103,7 @@ ready
 [ "$(inside systemctl show -p MainPID --value torqued)" != "$before" ] || fail "the service was not restarted"
 computes
 kept "an upgrade"
-holds inside grep -q '^TORQUED_LOG_LEVEL=warning' /etc/torqued.env # changed settings stay
+holds inside grep -q '^TORQUED_LOG_LEVEL=warning' /etc/torqued.env # the upgrade keeps changed settings
 
 log "downgrade"
 holds inside dpkg -i /root/1.0/torqued_1.0_amd64.deb

@@ -1,7 +1,7 @@
-# debian.sh - sourced by scripts that need a bare Debian 12 of their own. Root makes it, with debootstrap; packages come
-# from where this machine's apt gets them, then and later.
+# debian.sh - defines bare_debian, for scripts that need a bare Debian 12. Needs root and debootstrap. The new system gets
+# its packages from the mirror, and through the proxy, that this machine's apt uses.
 
-# bare_debian FOLDER PACKAGE,...
+# bare_debian FOLDER PACKAGE,... - makes the system in FOLDER, with these packages.
 bare_debian() {
     local mirror proxy
     mirror=$(apt-get indextargets --format '$(REPO_URI) $(CODENAME) $(COMPONENT)' 'Created-By: Packages' |

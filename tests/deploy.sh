@@ -1,9 +1,9 @@
 #!/bin/bash
-# deploy.sh [FOLDER] - shows that deploy/ works as its README says: makes the image of this tree's HEAD on a bare Debian
-# of its own, runs it, and boots a Debian with the service and nginx in it. Root, podman and debootstrap are needed.
+# deploy.sh [FOLDER] - tests that deploy/ works as its README says: builds the image of this tree's HEAD on a bare Debian,
+# runs the image, and boots a Debian with the service and nginx. Needs root, podman and debootstrap.
 set -euo pipefail
 
-# podman's runtime wants the one hierarchy of control groups: where there is another, it is shown one.
+# podman's runtime needs the unified hierarchy of control groups (v2): elsewhere, mounts one for this script alone.
 if [ ! -f /sys/fs/cgroup/cgroup.controllers ]; then
     unshare --mount sh -c 'umount -l /sys/fs/cgroup && mount -t cgroup2 none /sys/fs/cgroup && exec "$@"' - "$0" "$@"
     exit
@@ -14,13 +14,13 @@ work=${1:-$(mktemp -d /var/tmp/deploy.XXXXXX)}
 log() { echo "deploy: $*"; }
 fail() { log "FAILED: $*"; exit 1; }
 pod() { podman --root "$work/images" --runroot "$work/run" --cgroup-manager cgroupfs "$@"; }
-# Limits as low as they are even where root may raise none.
+# Starts a container with low limits, which need no right to raise limits.
 run() {
     pod run -d --name torqued --network none --cgroups disabled --ulimit nofile=16384:16384 --ulimit nproc=4096:4096 \
         "$@" >/dev/null 2>"$work/run.log" || { cat "$work/run.log"; return 1; }
 }
 
-# Asks from this machine by way of the container's network. A server that knows no clients ignores the token.
+# Sends a request from this machine inside the container's network. A server without a file of clients ignores the token.
 token=
 ask() { nsenter -n -t "$(pod inspect -f '{{.State.Pid}}' torqued)" curl -sk --max-time 20 \
     -H "Authorization: Bearer $token" "$@"; }

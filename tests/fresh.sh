@@ -1,6 +1,6 @@
 #!/bin/bash
-# fresh.sh [FOLDER] - shows that a bare Debian 12 with only make and git needs nothing but the README's two commands.
-# Makes such a system with debootstrap (root needed), clones this tree's HEAD into it, and there runs `make test`,
+# fresh.sh [FOLDER] - tests that the README's two commands suffice on a bare Debian 12 that has only make and git.
+# Makes such a system with debootstrap (needs root), clones this tree's HEAD into it, and runs there `make test`,
 # then `make run` and the README's first request.
 set -euo pipefail
 case ${1:-} in
@@ -35,7 +35,7 @@ inside make -C /root/torqued test || tests=FAILED
 log "make test $tests after $((SECONDS - started)) s"
 
 log "make run"
-set -m # a process group of its own, so that all of it can be ended
+set -m # gives the server a process group, so that cleanup can end all its processes
 inside make -C /root/torqued run ARGS="--listen 127.0.0.1:18088" >"$root/run.log" 2>&1 &
 server=$!
 set +m
@@ -48,7 +48,7 @@ done
 answer=$(inside curl -s http://127.0.0.1:18088/v1/models/puma560/inverse-dynamics -H 'Content-Type: application/json' \
     -d '{"q":[0,0.7853981633974483,3.141592653589793,0,0.7853981633974483,0],"qd":[1,1,1,1,1,1],"qdd":[1,1,1,1,1,1]}')
 log "$answer"
-kill -0 "$server" 2>/dev/null || { cat "$root/run.log"; exit 1; } # another server's answer proves nothing
+kill -0 "$server" 2>/dev/null || { cat "$root/run.log"; exit 1; } # if the server has ended, another one has answered
 case $answer in
 '{"tau":[32.4952427'*) log "make run passed" ;;
 *)

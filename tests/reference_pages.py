@@ -2,17 +2,17 @@
 """reference_pages.py [--check] - writes the pages and pictures that are made from the product and its measurements:
 
     api/OPERATIONS.md           from api/openapi.yaml
-    api/MJCF.md                 from api/load/mjcf/mjcf_schema.c
+    api/MJCF.md                 from api/robots/mjcf/mjcf_schema.c
     server/SETTINGS.md          from `torqued --settings-table`
-    README.md                   its tables of operations and of latencies, between markers
+    README.md                   its tables of operations and of latencies, between markers, and its number of robots
     dynamics/ALGORITHMS.md      the algorithms of the book, from tests/dynamics/book/algorithms.c
-    tests/bench/RESULTS.md      its tables, from the figures in tests/bench/results/
-    tests/bench/results/*.svg   the charts, from the same
-    tests/pictures/*.svg
+    tests/bench/results/*.svg   the charts of tests/bench/RESULTS.md, from its tables
+    tests/pictures/*.svg        their numbers of robots and operations from models/ and api/openapi.yaml
     api/clients/python/src/torqued/contract/*.py    from api/openapi.yaml, and the version from the Makefile
 
 With --check nothing is written: a page that would change is an error. `make reference` runs it; BUILD names the folder of
 the program (build)."""
+import glob
 import json
 import os
 import re
@@ -57,17 +57,17 @@ def plain(value):
 
 
 class Operations:
-    """api/OPERATIONS.md and the rows of README.md's table."""
+    """Makes api/OPERATIONS.md and the rows of README.md's table."""
 
     def __init__(self):
         with open(os.path.join(ROOT, "api", "openapi.yaml"), encoding="utf-8") as file:
             contract = yaml.load(file, openapi.StrictLoader)
         self.contract, self.schemas = contract, contract["components"]["schemas"]
         self.posts = {path.rsplit("/", 1)[1]: item["post"] for path, item in contract["paths"].items() if "post" in item}
-        self.objects = {}       # schemas with fields that the tables mention, in the order of mention
+        self.objects = {}  # schemas with fields that the tables mention, in the order of mention
 
     def named(self, schema):
-        """The name of the schema that a $ref, or an allOf around one, points to; else None."""
+        """Returns the name of the schema to which a $ref, or an allOf around one, points; else None."""
         reference = schema.get("$ref") or (schema["allOf"][0].get("$ref") if len(schema.get("allOf", ())) == 1 else None)
         return reference and reference.rsplit("/", 1)[1]
 
@@ -124,7 +124,7 @@ class Operations:
         return self.schemas[content[JSON]["schema"]["$ref"].rsplit("/", 1)[1]]
 
     def outputs(self, name):
-        """(output, whether it is answered by default) of an operation."""
+        """Yields (output, whether it is answered by default) of an operation."""
         field = self.schema(self.posts[name]["requestBody"]["content"])["properties"].get("outputs")
         return [(item, item in field["default"]) for item in field["items"]["enum"]] if field else []
 
@@ -156,7 +156,7 @@ class Operations:
 
     @staticmethod
     def marked(asked, field):
-        """The name of a shared field, with a word where it is needed."""
+        """Returns the name of a shared field, with a word if it is needed."""
         choices = [choice["required"] for choice in asked.get("oneOf", ())]
         if field in asked.get("required", ()):
             return f"`{field}` (needed)"
@@ -220,7 +220,7 @@ def mjcf_page():
         lines.append([*(" ".join(f"`<{name}>`" for name in row[key].split()) for key in ("names", "in")), row["class"],
                       "; ".join(f"{kind}: {' '.join(sorted(names[kind]))}" for kind in MJCF_CLASSES if names[kind])])
     counts = table(["", *MJCF_CLASSES], [["elements", *elements.values()], ["attributes", *total.values()]])
-    return "\n".join(["# MJCF\n", MADE.format("`api/load/mjcf/mjcf_schema.c`"), MJCF, counts,
+    return "\n".join(["# MJCF\n", MADE.format("`api/robots/mjcf/mjcf_schema.c`"), MJCF, counts,
                       table(["element", "in", "class", "attributes"], lines)])
 
 
@@ -233,7 +233,7 @@ def settings_page():
 
 
 def read(path):
-    """The text of a file of the tree; empty where there is none."""
+    """Returns the text of a file of the tree; empty if it does not exist."""
     full = os.path.join(ROOT, path)
     if not os.path.exists(full):
         return ""
@@ -248,18 +248,26 @@ def book():
     return "```c\n" + "\n".join(parts) + "```\n"
 
 
+def readme(operations, figures, robots):
+    text = results.fill(read("README.md"), {"operations": operations.summaries(), "latencies": figures.latencies()})
+    text, found = re.subn(r"\bhas \d+ robots\b", f"has {robots} robots", text)
+    if found != 1:
+        raise ValueError('README.md has no sentence "... has N robots ..."')
+    return text
+
+
 def pages():
     """Path: text."""
-    operations, run = Operations(), results.Run()
+    operations, figures = Operations(), results.Results()
+    robots = len(glob.glob(os.path.join(ROOT, "models", "*.json")))
     made = {"api/OPERATIONS.md": operations.page(), "api/MJCF.md": mjcf_page(), "server/SETTINGS.md": settings_page(),
-            "README.md": results.fill(read("README.md"), {"operations": operations.summaries(), "latencies": run.latencies()}),
+            "README.md": readme(operations, figures, robots),
             "dynamics/ALGORITHMS.md": results.fill(read("dynamics/ALGORITHMS.md"), {"book": book()}),
-            "tests/bench/RESULTS.md": results.fill(read("tests/bench/RESULTS.md"), run.tables()),
-            "tests/pictures/overview.svg": overview.overview(), "tests/pictures/rooms.svg": architecture.rooms_picture(),
+            "tests/pictures/overview.svg": overview.overview(robots, len(operations.posts)), "tests/pictures/rooms.svg": architecture.rooms_picture(),
             "tests/pictures/request.svg": architecture.request_picture()}
     version = re.search(r"^VERSION := (\S+)", read("Makefile"), re.M).group(1)
     made |= generate.files(operations.contract, version)
-    return made | {f"tests/bench/results/{name}.svg": chart for name, chart in run.charts().items()}
+    return made | {f"tests/bench/results/{name}.svg": chart for name, chart in figures.charts().items()}
 
 
 def main():

@@ -15,7 +15,6 @@ import sys
 
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 BIBLIOGRAPHY = "REFERENCES.md"
-PAST = "tests/data/comments/"      # quotes comments of earlier commits
 PROSE = (".md", ".yaml", ".yml")           # all of the text is checked; of others, the comments
 C_LIKE = (".c", ".h", ".cc")
 SCRIPTS = (".py", ".mk", ".sh", "Makefile", "tests/lint", "tests/run", "tests/deps")
@@ -29,7 +28,7 @@ RFC = re.compile(r"RFC ?([0-9]{3,5})\b")
 ENTRY = re.compile(r"^- \*\*(.+?)\.\*\* ", re.MULTILINE)
 
 FILE_NAME = re.compile(r"(?<![\w./<*{$>-])((?:[\w-]+/)*[\w-]{2,}\.(?:c|h|cc|py|md|mk|sh))(?![\w/*(-]|\.[\w])")
-# Headers of libraries, and `test_x.c` for any test.
+# Headers of libraries, and `test_x.c` as a name for any test.
 FOREIGN = re.compile(r"(?:microhttpd|uv|mujoco|zconf)\.h$|(?:^|_)x\.[a-z]+$")
 LINK = re.compile(r"\]\((?!https?:)([^)\s]+)\)")
 OUTSIDE = re.compile(r"\b(?:API|[A-Z]{5,}(?:\.md)?) §|\b(?:SEEDS|ANCHORS|ACCEPTANCE|STYLE|DESIGN|API)\.md\b|\.\./shared\b|"
@@ -39,11 +38,11 @@ OUTSIDE = re.compile(r"\b(?:API|[A-Z]{5,}(?:\.md)?) §|\b(?:SEEDS|ANCHORS|ACCEPT
 def tracked():
     listed = subprocess.run(["git", "ls-files", "--cached", "--others", "--exclude-standard"], cwd=ROOT, check=True,
                             capture_output=True, text=True).stdout.split("\n")
-    return [path for path in listed if path and not path.startswith(PAST) and os.path.exists(os.path.join(ROOT, path))]
+    return [path for path in listed if path and os.path.exists(os.path.join(ROOT, path))]
 
 
 def comments(path, text):
-    """The prose of a file with the line it starts at: its comments, or all of it when the file is a document."""
+    """Yields (line, prose) of a file: its comments, or the whole text of a document."""
     if path.endswith(PROSE):
         return [(1, text)]
     if path.endswith(C_LIKE):
@@ -58,13 +57,13 @@ def comments(path, text):
 
 
 def flowing(text):
-    """The same text with the decoration at the start of its lines blanked and its lines joined; of equal length."""
+    """Returns the text with the marks of comments blanked and its lines joined; the length is unchanged."""
     blank = re.sub(r"(?m)^[ \t]*(?:/\*+|\*+/?|//|#+|>)", lambda m: " " * len(m.group()), text)
     return re.sub(r"\s", " ", blank)
 
 
 def squeeze(text):
-    """Runs of blanks as one, and the offset in `text` of each character that is left."""
+    """Joins runs of blanks. Returns the text and, for each of its characters, the offset in the original."""
     kept = [i for i, c in enumerate(text) if c != " " or i == 0 or text[i - 1] != " "]
     return "".join(text[i] for i in kept), kept
 
@@ -75,7 +74,7 @@ def names(citation):
 
 
 def bibliography():
-    """(label, surnames or None, year or None) of each entry."""
+    """Yields (label, surnames or None, year or None) of each entry."""
     with open(os.path.join(ROOT, BIBLIOGRAPHY), encoding="utf-8") as file:
         labels = ENTRY.findall(file.read())
     for label in labels:
@@ -84,7 +83,7 @@ def bibliography():
 
 
 def anchors(document):
-    """What `#` may name in a document: its headings in lower case, blanks as hyphens."""
+    """Returns the anchors of a document: its headings in lower case, with hyphens for blanks."""
     return {re.sub(r"[^\w -]", "", heading.lower()).replace(" ", "-") for heading in re.findall(r"^#+ (.*)$", document, re.MULTILINE)}
 
 

@@ -12,15 +12,15 @@ import re
 import subprocess
 import sys
 
-# Rooms joined by | know each other. A file named here stands lower than its room.
+# Rooms joined by | include each other. A file listed here stands lower than its room.
 ORDER = """
 dynamics/model/joint_types.h dynamics/model/model.h dynamics/math dynamics/model dynamics/dynamics.h dynamics/held_directions.h dynamics/step.h dynamics/friction_map.h dynamics/hessian.h dynamics/frame_sensitivity.h dynamics/torque_series.h dynamics/joint
-dynamics/recursion dynamics/algorithms dynamics
-api/problem api/metrics api/api.h api/memory api/work api/http/negotiate api/http/preconditions api/http/compress
-api/wire/decimal api/wire api/wire/nodes api/load/document api/model api/load/formats.h api/load/xml api/load/urdf api/load/mjcf api/load/sdf api/load/formats api/loops
-api/http/route api/cost/calibration api/cost/cost_feedback
-api/http/call.h api/request api/lanes api/cost/peek api/answer api/evaluate api/inverse_kinematics api/motion api/identification api/contact
-api/control api/simulation api/operations api/cost api/http api/load api/resources api
+dynamics/recursion dynamics/algorithms dynamics dynamics/memory dynamics/loops dynamics/kinematics dynamics/contact dynamics/motion dynamics/control dynamics/identification
+api/problem api/metrics api/api.h api/base/memory api/base/work api/codec/negotiate api/robots/model/preconditions api/codec/compress
+api/codec/decimal api/codec api/codec/nodes api/robots/document api/robots/model api/robots/formats.h api/robots/xml api/robots/urdf api/robots/mjcf api/robots/sdf api/robots/formats
+api/service/http/route api/requests/cost/calibration api/requests/cost/cost_feedback
+api/service/http/call.h api/requests/fields api/requests/lanes api/requests/cost/peek api/requests/answer api/requests/evaluate api/requests/inverse_kinematics api/requests/motion api/requests/identification api/requests/contact
+api/requests/control api/requests/simulation api/requests/operations api/requests/cost api/service/http api/robots api/service/resources api
 server/config.h server/default_folders server/console server/framing server/work server/log server/store/checksum server/store/postgres server/store server/access server/net server/settings|server/config|server/config_checks|server/config_text server/cli/options server/cli/client server/cli server
 """.split()
 RANK = {room: place for place, rooms in enumerate(ORDER) for room in rooms.split("|")}
@@ -28,7 +28,7 @@ INCLUDE = re.compile(r'^\s*#\s*include\s*"([^"]+)"', re.M)
 
 
 def room_of(path):
-    """The room of a file, or the file itself where RANK names it, with its ending or without."""
+    """Returns the room of a file, or the file itself if RANK lists it, with its ending or without."""
     return next((name for name in (path, os.path.splitext(path)[0]) if name in RANK), os.path.dirname(path))
 
 
@@ -39,7 +39,7 @@ def sources():
 
 
 def includes(paths):
-    """(file, header) pairs of the tree's own headers."""
+    """Yields (file, header) of all includes of the tree's own headers."""
     for path in paths:
         with open(path, encoding="utf-8") as source:
             for name in INCLUDE.findall(source.read()):
@@ -48,7 +48,7 @@ def includes(paths):
 
 
 def calls(build, paths):
-    """(caller, file that defines the symbol) pairs, by the symbol tables of the objects."""
+    """Yields (caller, file that defines the symbol), from the symbol tables of the objects."""
     defined, wanted = {}, []
     for path in paths:
         place = os.path.join(build, os.path.splitext(path)[0] + ".o")

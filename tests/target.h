@@ -1,11 +1,11 @@
-/* target.h - choose the kernels with which a test program computes: those of the variable TORQUED_TARGET, which `make
- * test TARGET=...` sets for all programs and servers, else the fastest of the machine. */
+/* target.h - chooses the kernels of a test program: those that the variable TORQUED_TARGET names (`make test
+ * TARGET=...` sets it for all programs and servers), else the fastest of the machine. */
 #pragma once
 #include "dynamics/dynamics.h"
 #include <stdio.h>
 #include <stdlib.h>
 
-/* The name of a target, or NULL for the fastest. */
+/* Returns the name of a target, or NULL for the fastest. */
 static inline const char *test_target(void)
 {
     return getenv("TORQUED_TARGET");

@@ -1,5 +1,5 @@
-# tests.mk - building and running the tests, the sanitizer builds, the fuzzers and the benchmarks.
-# Included by the Makefile of the root.
+# tests.mk - builds and runs the tests, the sanitizer builds, the fuzzers and the benchmarks. The Makefile of the root includes
+# this file.
 
 # --- C tests: tests/<layer>/test_*.c, each one program linked with its layer and the layers below --------------
 C_TESTS      := $(patsubst %.c,$(BUILD)/%,$(foreach d,dynamics api server,$(wildcard tests/$(d)/test_*.c)))
@@ -9,11 +9,11 @@ LAYERS_dynamics := libcomplex.a libextended.a libdynamics.a
 LAYERS_api      := libapi.a libdynamics.a
 LAYERS_server   := libserver.a libapi.a libdynamics.a
 
-# Lane texts of complex and extended numbers are for tests only: sanitizers would take minutes to compile them and look at
-# no product. With PLAIN_KERNELS=1 the product's kernels are left out too.
+# The kernels for complex and extended numbers are for tests only: they are compiled without sanitizers, which would take minutes
+# and check nothing of the product. With PLAIN_KERNELS=1 the product's kernels are compiled without sanitizers too.
 $(foreach t,complex extended $(if $(PLAIN_KERNELS),$(TARGETS)),$(call lane_objects,$(t))): private SANFLAGS :=
 
-# What the test programs of a folder share: every .c there that is not a test itself; test_book alone has book/.
+# Every test program of a folder is linked with every .c there that is not itself a test; test_book alone with those of book/.
 define test_rule
 $(BUILD)/tests/$(1)/test_%: $(BUILD)/tests/$(1)/test_%.o \
     $(patsubst %.c,$(BUILD)/%.o,$(filter-out tests/$(1)/test_%,$(wildcard tests/$(1)/*.c))) \
@@ -24,14 +24,14 @@ endef
 $(foreach d,dynamics api server,$(eval $(call test_rule,$(d))))
 $(BUILD)/tests/dynamics/test_book: $(patsubst %.c,$(BUILD)/%.o,$(wildcard tests/dynamics/book/*.c))
 
-# cmocka's signatures have a parameter that most tests leave alone.
+# cmocka's signatures have a parameter that most tests do not use.
 $(BUILD)/tests/%.o: tests/%.c $(BUILD)/flags
 	@mkdir -p $(@D)
 	@echo '  CC    $<'
 	$(Q)$(CC) $(C_FLAGS) -Wno-unused-parameter -c $< -o $@
 
-# Oracles of tests: dragonbox and fast_float for numbers as text; the table of MJCF; MuJoCo and libsdformat where they are installed. Nothing
-# else is written in C++, but for a peer of the benchmarks and the measurement of numbers.
+# Programs that compute expected results: with dragonbox and fast_float for numbers as text; the table of MJCF; with MuJoCo and
+# libsdformat where these are installed. Beside some of them, one peer of the benchmarks and the measurement of numbers are C++.
 ifeq ($(origin CXX),default)
 CXX := g++
 endif
@@ -56,7 +56,7 @@ $(BUILD)/tests/oracle/sdformat: tests/oracle/sdformat.cc $(BUILD)/flags
 	@echo '  CXX   $<'
 	$(Q)$(CXX) -O1 -std=c++17 $(LINK) $(HARDEN) -o $@ $< $(subst -I,-isystem ,$(shell pkg-config --cflags-only-I sdformat12)) $(shell pkg-config --libs sdformat12)
 
-# A malloc that fails when a test says so, for LD_PRELOAD.
+# A malloc that a test can make fail, for LD_PRELOAD.
 FAILING_MALLOC := $(BUILD)/tests/e2e/failing_malloc.so
 $(FAILING_MALLOC): tests/e2e/failing_malloc.c $(BUILD)/flags
 	@mkdir -p $(@D)
@@ -72,9 +72,9 @@ test: ## check the packages, build, run all tests; TESTS='tests/api/test_x.c ...
 	@$(MAKE) --no-print-directory $(AT_ONCE) test-build
 	@$(MAKE) --no-print-directory test-run
 
-# End to end, one program for every kind of request.
+# The end-to-end tests of `make check`: one program for every kind of request.
 FEW := $(patsubst %,tests/e2e/test_%.py,operations models requests errors http urdf loops simulate openapi)
-# Left out: all robots on all targets, which takes longer than the others together.
+# `make check` leaves out this test of all robots on all targets, which takes longer than the others together.
 LONG := tests/dynamics/test_same_bits.c
 check: ## build, run the tests of dynamics and api and a few end to end: a minute
 	@tests/deps test
@@ -82,22 +82,22 @@ check: ## build, run the tests of dynamics and api and a few end to end: a minut
 
 test-programs: $(BUILD)/torqued $(C_TESTS) $(ORACLES) $(FAILING_MALLOC) $(if $(FUZZ_CC),fuzz-programs)
 
-# JOBS programs run side by side; those of tests/alone run one at a time after them.
+# JOBS programs run in parallel; those of tests/alone run one at a time after them.
 JOBS  ?= $(shell nproc)
 TESTS ?=
 chosen = $(if $(TESTS),$(foreach t,$(TESTS),$(if $(filter %.c,$(t)),$(t:%.c=$(BUILD)/%),$(t))),$(C_TESTS) $(SCRIPT_TESTS))
-# TARGET=fma (avx2, avx512 ...) lets every C test and every server compute with the kernels of that target, where no test
-# names another; test-targets runs everything once for each width of vectors that this machine has.
+# With TARGET=fma (avx2, avx512 ...) every C test and every server uses the kernels of that target, unless a test names another;
+# test-widths runs everything once for each width of vectors that this machine has.
 TARGET ?=
-# Only the programs that run are built.
+# Builds only the programs that will run.
 test-build: $(BUILD)/torqued $(ORACLES) $(FAILING_MALLOC) $(filter $(BUILD)/%,$(chosen)) $(if $(and $(FUZZ_CC),$(filter tests/fuzz/%,$(chosen))),fuzz-programs)
 test-run: test-build
 	@$(if $(filter build,$(BUILD)),,TORQUED_BIN=$(abspath $(BUILD)/torqued)) BUILD=$(BUILD) $(if $(FUZZ_CC),,NO_FUZZERS=1) \
 	    $(if $(TARGET),TORQUED_TARGET=$(TARGET)) \
 	    PERL5LIB=tests prove --harness Harness --exec tests/run --timer --failures --comments --jobs $(JOBS) $(chosen)
 
-# The targets that this machine has, which the server lists when it is asked for another; of those one for each number of
-# lanes, in the arithmetic class that the server takes by itself.
+# The server lists the targets of this machine when it is started with an unknown one. WIDTHS has one of them for each number of
+# lanes, in the server's default arithmetic class.
 comma      := ,
 OF_MACHINE  = $(subst $(comma), ,$(shell $(BUILD)/torqued --target none 2>&1 | sed -n 's/.*it has //p'))
 WIDTHS      = $(or $(filter fma avx2 avx512,$(OF_MACHINE)),$(if $(filter neon,$(OF_MACHINE)),scalar neon),$(filter %_unfused,$(OF_MACHINE)))
@@ -105,14 +105,14 @@ WIDTHS      = $(or $(filter fma avx2 avx512,$(OF_MACHINE)),$(if $(filter neon,$(
 test-widths: $(BUILD)/torqued ## all tests with each width of vectors that this machine has, one after the other
 	@for target in $(WIDTHS); do echo "tests with the target $$target"; $(MAKE) --no-print-directory TARGET=$$target test || exit 1; done
 
-# Sanitizer builds of everything, each in its own folder, and all tests with them.
+# Builds everything with a sanitizer, each in its own folder, and runs all tests.
 SANITIZER_OPTIONS := ASAN_OPTIONS=detect_stack_use_after_return=1:strict_string_checks=1 UBSAN_OPTIONS=print_stacktrace=1
 check-asan: ## all tests under AddressSanitizer and UndefinedBehaviorSanitizer
 	@tests/deps test
 	@$(SANITIZER_OPTIONS) $(MAKE) --no-print-directory BUILD=$(BUILD)/asan SANITIZE=address,undefined FUZZ_CC= test-run
 
-# Minutes, for continuous integration: kernels take most of check-asan's time, and the fuzzers run them under the same
-# sanitizers.
+# For continuous integration, takes minutes: most of check-asan's time is spent in kernels, and the fuzzers run these under the
+# same sanitizers.
 check-asan-few: ## the C tests of api and server and a few end to end under these sanitizers, without the kernels
 	@tests/deps test
 	@$(SANITIZER_OPTIONS) $(MAKE) --no-print-directory BUILD=$(BUILD)/asan-few SANITIZE=address,undefined \
@@ -134,7 +134,7 @@ reference: $(BUILD)/torqued $(BUILD)/tests/oracle/mjcf_schema ## write the pages
 	@BUILD=$(BUILD) $(PYTHON) tests/reference_pages.py
 	@$(PYTHON) tests/e2e/combination_page.py
 
-# One target and -O1, so that lines and branches are those of the source; what makes its own builds is left out.
+# One target and -O1, so that lines and branches are those of the source; tests that make builds of their own are left out.
 COVERED = $(C_TESTS:$(BUILD)/%=%.c) $(filter-out tests/dynamics/test_processors.py tests/fuzz/% tests/mutate/%,$(SCRIPT_TESTS))
 coverage: ## lines and branches of each layer that the tests reach; the report of every line is in build/coverage/report/
 	@tests/deps coverage
@@ -155,7 +155,7 @@ compile_commands.json: FORCE ## for editors and `make lint`: the flags of every 
 	    test-programs $(DATABASE_OBJECTS) | $(PYTHON) tests/compile_commands.py >$@
 
 # --- small faults: do the tests notice them? ---------------------------------------------------------------------
-# In private copies under build/mutate; a run that was stopped goes on where it ended.
+# Works in copies under build/mutate; a run that was stopped continues where it ended.
 FAULTS ?=
 .PHONY: mutate
 mutate: ## put small faults into copies of the tree, one at a time, and run tests: hours; FAULTS='name ...' tries some, LIST=1 none
@@ -164,7 +164,7 @@ mutate: ## put small faults into copies of the tree, one at a time, and run test
 
 # --- fuzzers: tests/fuzz/fuzz_*.c with clang's libFuzzer, where there is clang -----------------------------------
 # The product is built a second time, by clang, with coverage and the sanitizers. One target is enough: scalar_unfused,
-# because the emulated multiply-adds of scalar take minutes to compile, as does a lane text beyond -O1.
+# because the emulated multiply-adds of scalar take minutes to compile, as do kernels beyond -O1.
 FUZZ_BUILD := $(BUILD)/fuzz
 FUZZERS    := $(patsubst tests/fuzz/%.c,$(FUZZ_BUILD)/%,$(wildcard tests/fuzz/fuzz_*.c))
 
@@ -190,7 +190,7 @@ bench: ## kernels by width and robot, beside other libraries; the service beside
 	@$(MAKE) --no-print-directory bench-programs
 	@BUILD=$(BUILD) $(PYTHON) tests/bench/bench.py
 
-# Numbers as text. BASE, the build folder of another commit, is measured beside this one.
+# Measures numbers as text, of this build and, if given, of BASE, the build folder of another commit.
 .PHONY: bench-numbers
 bench-numbers: $(BUILD)/tests/bench/numbers ## ns to read and to write a number, by kind, beside other libraries and BASE=another/build
 	@$<
@@ -213,23 +213,23 @@ bench-overhead: $(BUILD)/tests/bench/overhead ## ns to check where a request beg
 
 $(BUILD)/tests/bench/overhead: $(BUILD)/libserver.a
 
-# Instructions of each kernel, counted by Valgrind, beside what the processor can do.
+# Compares the instructions of each kernel, counted by Valgrind, with the limits of the processor.
 .PHONY: bench-limits
 bench-limits: $(BUILD)/tests/bench/limits ## multiply-adds, bytes and share of the processor's limits, by kernel and robot
 	@tests/deps bench
 	@BUILD=$(BUILD) $(PYTHON) tests/bench/limits.py
 
-# BASE, the build folder of another commit, is measured beside this one.
+# Also measures BASE, the build folder of another commit, if given.
 .PHONY: bench-wire
 bench-wire: $(BUILD)/torqued $(BUILD)/tests/bench/echo ## forward sensitivity of 100 states over HTTP beside a bare server, and beside BASE=another/build
 	@BUILD=$(BUILD) $(PYTHON) tests/bench/wire.py $(BASE)
 
-# BASE, the build folder of another commit, is measured beside this one.
+# Also measures BASE, the build folder of another commit, if given.
 .PHONY: bench-nodes
 bench-nodes: $(BUILD)/torqued $(BUILD)/tests/bench/echo ## a node of optimal control: µs of step and rollout of a quadruped with A and B, and beside BASE=another/build
 	@BUILD=$(BUILD) $(PYTHON) tests/bench/nodes.py $(BASE)
 
-# Control loops in C; the figures of deploy/REALTIME.md.
+# Runs control loops in C, for the figures of deploy/REALTIME.md.
 $(BUILD)/feedforward: $(BUILD)/api/clients/c/feedforward.o $(BUILD)/libtorqued.a
 	@echo '  LINK  $@'
 	$(Q)$(CC) $(LINK) $(SANFLAGS) -o $@ $^ -lcurl -lpthread -lm

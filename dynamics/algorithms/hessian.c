@@ -32,9 +32,9 @@
 #include "dynamics/recursion/virtual_motion.h"
 
 typedef struct workspace {
-    joint_transform *XJ;
-    spatial_body    *body;
-    virtual_body *virtual;
+    joint_transform      *XJ;
+    spatial_body         *body;
+    virtual_body         *virtual_motion;
     dof                  *dof;
     twist                *phi;
     world_fixed_wrenches *world_fixed;
@@ -45,13 +45,13 @@ typedef struct workspace {
  */
 static workspace place(arena *a, const dyn_model *m)
 {
-    return (workspace){.XJ          = arena_take_joints(a, m),
-                       .body        = arena_take(a, m->n_bodies, sizeof(spatial_body)),
-                       .virtual     = arena_take(a, m->n_bodies, sizeof(virtual_body)),
-                       .dof         = arena_take(a, dof_count(m), sizeof(dof)),
-                       .phi         = arena_take(a, dof_count(m), sizeof(twist)),
-                       .world_fixed = arena_take(a, m->n_bodies, sizeof(world_fixed_wrenches)),
-                       .unit        = arena_take(a, (size_t)m->nv, sizeof(lane))};
+    return (workspace){.XJ             = arena_take_joints(a, m),
+                       .body           = arena_take(a, m->n_bodies, sizeof(spatial_body)),
+                       .virtual_motion = arena_take(a, m->n_bodies, sizeof(virtual_body)),
+                       .dof            = arena_take(a, dof_count(m), sizeof(dof)),
+                       .phi            = arena_take(a, dof_count(m), sizeof(twist)),
+                       .world_fixed    = arena_take(a, m->n_bodies, sizeof(world_fixed_wrenches)),
+                       .unit           = arena_take(a, (size_t)m->nv, sizeof(lane))};
 }
 
 /* Outputs for one block, nv x nv each; NULL: not requested. */
@@ -84,7 +84,7 @@ LANE_INLINE composite_changes changes_of(const hessian_pass *p, size_t i, size_t
 {
     const double        mass = p->m->body[i].derived.subtree_mass;
     const spatial_body *B    = &p->ws->body[i];
-    const virtual_body *V    = &p->ws->virtual[i];
+    const virtual_body *V    = &p->ws->virtual_motion[i];
     const dof          *d    = &p->ws->dof[b];
     const twist         phi  = p->ws->phi[b];
     composite_changes   c    = {.t = inertia_mul(mass, B->h, B->E, d->S), .kappa_q = vec3_zero()};
@@ -146,7 +146,8 @@ LANE_INLINE void put_own(const hessian_pass *p, size_t i, const composite_change
     if (!out->qd_qd) return;
     out->qd_qd[v_b * nv + v_c] += dot(d->S.w, b->R_qd);
     if (k_b != k_c)
-        out->qd_qd[v_b * nv + v_c] += power(twist_cross(joint[k_b].S, d->S), virtual_momentum(&p->ws->virtual[i]));
+        out->qd_qd[v_b * nv + v_c] +=
+            power(twist_cross(joint[k_b].S, d->S), virtual_momentum(&p->ws->virtual_motion[i]));
 }
 
 /* Adds the derivatives with respect to the dof k_b of body i and every dof of the body and its ancestors. */
@@ -172,7 +173,7 @@ static void pairs(const hessian_pass *p)
             one_dof(p, i, k);
         if (parent == DYN_WORLD) continue;
         spatial_gather(&ws->body[i], &ws->body[parent]);
-        virtual_gather(&ws->virtual[i], &ws -> virtual[parent], p -> world_fixed);
+        virtual_gather(&ws->virtual_motion[i], &ws->virtual_motion[parent], p->world_fixed);
         if (p->world_fixed) world_fixed_accumulate(&ws->world_fixed[i], &ws->world_fixed[parent]);
     }
 }
@@ -218,9 +219,9 @@ static void contract(const dyn_scene *scene, const workspace *ws, block_state x,
     clear(out->qd_qd, n);
     clear(out->qd_qdd, n);
     motions(scene, ws, x.qd, x.qdd);
-    virtual_motions(scene->model, multipliers, ws->body, ws->dof, ws->virtual, ws->phi);
+    virtual_motions(scene->model, multipliers, ws->body, ws->dof, ws->virtual_motion, ws->phi);
     if (x.wrenches) spatial_subtract_externals(scene, x.wrenches, ws->body, ws->world_fixed);
-    if (pass.world_fixed) virtual_externals(scene, x.wrenches, ws->body, ws->virtual);
+    if (pass.world_fixed) virtual_externals(scene, x.wrenches, ws->body, ws->virtual_motion);
     pairs(&pass);
     passive_terms(scene, x.qd, multipliers, out->qd_qd);
 }

@@ -36,7 +36,7 @@ LANE_INLINE void backward_run(const newton_euler_pass *p, dyn_run run, newton_eu
         results_out(p, i, &s, v);
         if (b->tree.parent == DYN_WORLD) return;
         if (free && v.rates) s.rate = free_wrench_rate(b, p->io->qd, &s);
-        const lane sd = free ? lane_of(0) : joint_rate_of(b, p->io->qd);
+        const lane sd = free ? lane_of(0) : joint_rate(b, p->io->qd);
         WITH_LINK_TRANSFORM(b, &ws->XJ[i], wrench_to_parent_step, sd, &s, v)
         ws->required[b->tree.parent] = wrench_add(ws->required[b->tree.parent], s.wrench);
         if (v.rates) ws->required_rate[b->tree.parent] = wrench_add(ws->required_rate[b->tree.parent], s.rate);

@@ -41,7 +41,7 @@ LANE_INLINE void effort_out(const newton_euler_pass *p, const dyn_body *b, wrenc
         free_effort_out(b, w, io->tau);
     } else {
         lane effort = effort_along(b, w);
-        if (b->joint.rotor_inertia != 0) effort = add_mul(effort, b->joint.rotor_inertia, joint_rate_of(b, io->qdd));
+        if (b->joint.rotor_inertia != 0) effort = add_mul(effort, b->joint.rotor_inertia, joint_rate(b, io->qdd));
         if (b->joint.has_friction || b->joint.has_spring) effort += joint_passive(b, p->scene->terms, io->q, io->qd);
         coordinate_effort_out(p->scene->model, b, effort, io->tau);
     }
@@ -57,7 +57,7 @@ LANE_INLINE void effort_rate_out(const newton_euler_pass *p, const dyn_body *b, 
         free_effort_out(b, rate, io->tau_dot);
     } else {
         lane effort = effort_along(b, rate);
-        if (b->joint.rotor_inertia != 0) effort = add_mul(effort, b->joint.rotor_inertia, joint_rate_of(b, io->qddd));
+        if (b->joint.rotor_inertia != 0) effort = add_mul(effort, b->joint.rotor_inertia, joint_rate(b, io->qddd));
         if (b->joint.has_friction || b->joint.has_spring)
             effort += joint_passive_rate(b, p->scene->terms, io->qd, io->qdd);
         coordinate_effort_out(p->scene->model, b, effort, io->tau_dot);
@@ -85,7 +85,7 @@ LANE_INLINE wrench joint_wrench_rate(const newton_euler_pass *p, int i, const wr
     const dyn_body *b = &p->scene->model->body[i];
     wrench          r = total_joint_wrench(b, s->rate, &p->ws->axis_wrench_rate[i]);
     if (b->joint.moment_at_parent_frame && b->joint.kind == DYN_PRISMATIC)
-        r.n = add_spin(r.n, s->wrench.f, joint_rate_of(b, p->io->qd));
+        r.n = add_spin(r.n, s->wrench.f, joint_rate(b, p->io->qd));
     return r;
 }
 

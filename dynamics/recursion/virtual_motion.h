@@ -38,14 +38,14 @@ LANE_INLINE wrench virtual_momentum(const virtual_body *V)
 /* Computes the virtual motion of all bodies, and phi of all degrees of freedom. `body` holds the quantities of single
  * bodies, not of composites. */
 static inline void virtual_motions(const dyn_model *m, const lane *multipliers, const spatial_body *body,
-                                   const dof *dofs, virtual_body *virtual, twist *phi)
+                                   const dof *dofs, virtual_body *virtual_motion, twist *phi)
 {
     const vec3 o = vec3_zero();
     for (size_t i = 0; i < m->n_bodies; i++) {
         const dyn_body     *b = &m->body[i];
         const spatial_body *B = &body[i];
-        virtual_body       *V = &virtual[i];
-        const twist         u = b->tree.parent == DYN_WORLD ? (twist){o, o} : virtual[b->tree.parent].u;
+        virtual_body       *V = &virtual_motion[i];
+        const twist         u = b->tree.parent == DYN_WORLD ? (twist){o, o} : virtual_motion[b->tree.parent].u;
         V->u                  = u;
         for (size_t k = 0; k < dofs_of(b); k++) {
             const size_t d = dof_first(m, i) + k;
@@ -61,12 +61,12 @@ static inline void virtual_motions(const dyn_model *m, const lane *multipliers, 
 
 /* Adds the external wrenches in world axes to Y of their bodies. */
 static inline void virtual_externals(const dyn_scene *scene, const lane *values, const spatial_body *body,
-                                     virtual_body *virtual)
+                                     virtual_body *virtual_motion)
 {
     for (size_t n = 0; n < scene->n_wrenches; n++, values += 9) {
         const dyn_wrench_site *site = &scene->wrench[n];
         if (site->body == DYN_WORLD || !site->world_axes) continue;
-        virtual_body *V = &virtual[site->body];
+        virtual_body *V = &virtual_motion[site->body];
         const vec3    x = wrench_point(site, &body[site->body], values);
         mat3_add_outer(&V->Y, external_in_site_axes(site, load3(values)), cross_add(V->u.v, V->u.w, x));
         mat3_add_outer(&V->Y, external_in_site_axes(site, load3(values + 3)), V->u.w);

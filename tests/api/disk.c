@@ -1,4 +1,4 @@
-/* disk.c - see disk.h. */
+/* disk.c - keeps a model store in memory for the service under test (disk.h). */
 #include "disk.h"
 #include <stdio.h>
 #include <stdlib.h>
@@ -38,7 +38,8 @@ static void look(const char *name)
     api_end(call);
 }
 
-/* The change by another server that arrives while this one asks for a change of the same name. */
+/* Makes a change of another server arrive while this server asks to change the same name. Returns true if that makes
+ * this server's change outdated. */
 static bool is_outdated(const char *name, api_numbering *numbering)
 {
     api_problem problem;
@@ -87,7 +88,7 @@ void disk_wipe(void)
     disk = (disk_state){0};
 }
 
-/* A folder with one bundled model, `hinge` of 1 kg. */
+/* Names a folder with one bundled model, `hinge` of 1 kg. */
 static char bundled[] = "/tmp/torqued-store-XXXXXX";
 
 static void ignore(void *arg, const char *file, const char *problem)
@@ -118,7 +119,7 @@ int disk_drop(void **state)
     return system(command);
 }
 
-/* A server starts: bundled models, then the records, then changes are kept. */
+/* Starts a server: loads the bundled models, then the stored records; from then on changes are stored. */
 void disk_start(const api_limits *limits)
 {
     door_open(limits);
@@ -145,7 +146,7 @@ unsigned disk_request(const char *method, const char *name, const char *body)
     return ask(method, target, body)->status;
 }
 
-/* GET of the model; NULL when there is none. The caller frees. */
+/* Returns the body of GET for a model; NULL if there is none. The caller frees it. */
 char *disk_model(const char *name)
 {
     char target[100];

@@ -1,4 +1,4 @@
-/* door.c - see door.h. */
+/* door.c - sends requests to the product through api.h (door.h). */
 #include "door.h"
 #include "tests/target.h"
 #include <stdio.h>
@@ -138,7 +138,7 @@ const answer *ask_with(const api_request *head, const char *body, size_t length,
     keep_reply(call);
     last.length      = api_reply_of(call)->length;
     const char *type = api_reply_of(call)->content_type;
-    const char *text = api_reply_of(call)->static_body; /* of an embedded file */
+    const char *text = api_reply_of(call)->static_body; /* text of an embedded file */
     last.text        = text ? memcpy(calloc(last.length + 1, 1), text, last.length) : api_take_body(call);
     assert_true(!type == !last.text || (api_reply_of(call)->head && !last.text));
     if (last.text && strstr(type, "json") && !header_of(&last, "Content-Encoding")) {
@@ -222,8 +222,8 @@ void assert_problem(unsigned status, const char *code, const char *pointer, long
         assert_string_equal(member("pointer") ? member("pointer") : "(none)", pointer);
     else
         assert_null(member("pointer"));
-    json_t *given = json_object_get(last.json, "row");
-    assert_true((given ? json_number_value(given) : -1) == (double)row);
+    json_t *row_member = json_object_get(last.json, "row");
+    assert_true((row_member ? json_number_value(row_member) : -1) == (double)row);
 }
 
 void assert_detail(const char *words)

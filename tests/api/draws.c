@@ -1,4 +1,4 @@
-/* draws.c - see draws.h. */
+/* draws.c - draws random numbers and allocates arrays of numbers (draws.h). */
 #include "draws.h"
 #include "models.h"
 #include <stdlib.h>

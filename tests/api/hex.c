@@ -1,4 +1,4 @@
-/* hex.c - see hex.h. */
+/* hex.c - reads CBOR written in hexadecimal (hex.h). */
 #include "hex.h"
 #include "door.h"
 #include <stdio.h>

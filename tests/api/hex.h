@@ -1,17 +1,18 @@
-/* hex.h - CBOR written in hexadecimal, through the reader of requests. Needs an open door. */
+/* hex.h - passes CBOR written in hexadecimal to the reader of requests. The service under test must be open
+ * (door.h). */
 #pragma once
 #include "nodes.h"
 
-/* The numbers 1 and 2 in eight bytes, the lowest first, as typed arrays hold them. */
+/* The doubles 1 and 2 as typed arrays hold them: eight bytes, little-endian. */
 #define ONE "000000000000f03f"
 #define TWO "0000000000000040"
 
-size_t          hex_bytes(const char *hex, unsigned char *bytes); /* how many */
-const api_node *hex_read(const char *hex);                        /* as nodes_read */
+size_t          hex_bytes(const char *hex, unsigned char *bytes); /* returns the number of bytes */
+const api_node *hex_read(const char *hex);                        /* see nodes_read */
 
-/* Asserts that it is read as the nodes of that JSON text. */
+/* Asserts that this CBOR is read as the same nodes as the JSON text. */
 void assert_hex_is(const char *hex, const char *text);
 
-/* Asserts that it is refused, by the reader or when batches of states are looked at, with that code, pointer (NULL:
- * none), and offset (-1: none). */
+/* Asserts that this CBOR is refused, by the reader or when batches of states are checked, with that code, pointer
+ * (NULL: none), and offset (-1: none). */
 void assert_hex_refused(const char *hex, api_code code, const char *pointer, long long offset);

@@ -1,6 +1,6 @@
-/* models.c - see models.h. */
+/* models.c - makes models from documents and evaluates the kernels for them (models.h). */
 #include "models.h"
-#include "api/loops/reference.h"
+#include "api/robots/model/model_loops.h"
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -76,10 +76,10 @@ void assert_refused(const char *text, const char *code, const char *pointer, con
     json_decref(document);
     if (model) print_error("taken, expected %s at %s: %s\n", code, pointer, text);
     assert_null(model);
-    const char *given = api_problem_kind_of(problem.code)->code;
-    if (strcmp(given, code) != 0 || strcmp(problem.pointer, pointer) != 0 || !strstr(problem.detail, words))
-        print_error("%s\n  gave %s at %s: %s\n", text, given, problem.pointer, problem.detail);
-    assert_string_equal(given, code);
+    const char *refusal_code = api_problem_kind_of(problem.code)->code;
+    if (strcmp(refusal_code, code) != 0 || strcmp(problem.pointer, pointer) != 0 || !strstr(problem.detail, words))
+        print_error("%s\n  gave %s at %s: %s\n", text, refusal_code, problem.pointer, problem.detail);
+    assert_string_equal(refusal_code, code);
     assert_true(problem.has_pointer);
     assert_string_equal(problem.pointer, pointer);
     assert_non_null(strstr(problem.detail, words));
@@ -120,7 +120,7 @@ typedef struct bench {
     double            *array[4];
 } bench;
 
-/* `in` are arrays of n[i] entries, copied to where the kernels want them; `array` are their copies. */
+/* Copies the arrays `in` of n[i] entries to memory aligned for the kernels; `array` are the copies. */
 static void set_up(bench *b, const api_model *model)
 {
     *b = (bench){.kernels = dyn_kernels_find("scalar"), .scene = {.model = model->dyn, .terms = DYN_ALL_TERMS}};

@@ -1,6 +1,6 @@
-/* nodes.c - see nodes.h. */
+/* nodes.c - reads bytes into nodes and writes nodes as text (nodes.h). */
 #include "nodes.h"
-#include "api/memory/buffer.h"
+#include "api/base/memory/buffer.h"
 #include "door.h"
 #include <stdlib.h>
 #include <string.h>
@@ -13,7 +13,7 @@ static api_pool    pool  = {&share, &scratch, &problem, 0, 0};
 static api_node    root;
 static char       *body;
 
-/* Gives back what the last reading took; scratch memory stays. */
+/* Releases the memory of the last reading; scratch memory stays allocated. */
 static void end(void)
 {
     free(body);
@@ -63,7 +63,7 @@ size_t nodes_taken(void)
     return pool.used;
 }
 
-/* --- as text ---------------------------------------------------------------------------------------------------- */
+/* --- nodes as text ---------------------------------------------------------------------------------------------- */
 
 static void print(api_buffer *b, const api_node *node);
 

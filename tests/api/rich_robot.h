@@ -1,4 +1,5 @@
-/* rich_robot.h - the document of a robot with every parameter: inertia, friction that is not symmetric, rotors. */
+/* rich_robot.h - defines the document of a robot with every parameter: inertia, friction that is not symmetric,
+ * rotors. */
 #pragma once
 
 #define BODY                                                                                                           \
@@ -8,7 +9,7 @@
     ",'origin':{'xyz':[0.1,0.2,0.3],'rpy':[0.3,-0.2,0.5]},'friction':{'viscous':0.3,'coulomb':{'positive':2,"          \
     "'negative':3}},'rotor_inertia':0.4" more "}"
 #define LINK(name, parent, joint) "{'name':'" name "','parent':'" parent "'," joint "," BODY "}"
-/* A document: a merged link, a slide, a joint that mimics with another sense. */
+/* The text of a document with a merged link, a prismatic joint, and a joint that mimics with the opposite sign. */
 #define ROBOT(base)                                                                                                    \
     "{'base':{'type':'" base "','link':'base'," BODY                                                                   \
     "},'links':[" LINK("a", "base", JOINT("ja", "revolute", "[1,2,3]", "")) "," LINK(                                  \

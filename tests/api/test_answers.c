@@ -1,7 +1,7 @@
-/* test_answers.c - answers to requests for dynamics: shapes, batches, names instead of order, permutations, options,
- * the combined request, and the same bits everywhere. */
+/* test_answers.c - checks answers to dynamics requests: shapes, batches, named and permuted joints, options, the
+ * combined request `evaluate`, equal bits on all targets and in all batches, and estimates of cost. */
 #include "door.h"
-#include "api/lanes/plan.h"
+#include "api/requests/lanes/plan.h"
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -16,7 +16,7 @@ static char *ok(const char *target, const char *body)
     return text;
 }
 
-/* Both requests are answered with the same bytes. */
+/* Asserts that both requests are answered with the same bytes. */
 static void same(const char *target_a, const char *a, const char *target_b, const char *b)
 {
     char *x = ok(target_a, a), *y = ok(target_b, b);
@@ -39,7 +39,7 @@ static void answered(const char *target, const char *body, const char *expected)
 #define QD  "'qd':[1,-2,3,-4]"
 #define QDD "'qdd':[5,6,7,8]"
 
-/* tau = 1 kg x qdd: what is read is what is written. */
+/* Checks texts of answers to the byte: tau = 1 kg * qdd, so that a number is written as it was read. */
 static void exact_texts(void **state)
 {
     answered("slider/inverse-dynamics", "{'q':[0],'qdd':[3]}", "{'tau':[3]}");
@@ -62,7 +62,7 @@ static void exact_texts(void **state)
              "{'bias':{'bias':[[0]]},'mass-matrix':{'mass_matrix':[[[1]]]}}");
 }
 
-static void fields_that_mean_the_same(void **state)
+static void equivalent_fields(void **state)
 {
     const char *id = "arm/inverse-dynamics", *fd = "arm/forward-dynamics";
     same(id, "{" Q "}", id, "{" Q ",'qd':[0,0,0,0],'qdd':[0,0,0,0],'wrenches':[],'payload':[]}");
@@ -87,7 +87,7 @@ static void friction_can_be_left_out(void **state)
     answered("arm/bias", "{" Q "," QD ",'outputs':['friction'],'friction':false}", "{'friction':[0,0,0,0]}");
 }
 
-/* The order of the request's joints, hip first, against the model's. */
+/* Compares an answer for permuted `joints`, hip first, with the answer in the order of the model. */
 static void permuted_joints(void **state)
 {
     static const int order[] = {3, 0, 2, 1};
@@ -125,7 +125,7 @@ static void permuted_joints(void **state)
     }
 }
 
-/* --- the same bits ---------------------------------------------------------------------------------------------- */
+/* --- equal bits ------------------------------------------------------------------------------------------------- */
 
 static const char everything[] =
     ",'wrenches':[{'link':'grip','force':[1,2,3],'torque':[4,5,6],'point':[0.1,0.2,0.3],'frame':'link'}],"
@@ -137,7 +137,7 @@ static const char everything[] =
     "'kinematics':{'frame':'tool','outputs':['poses','jacobian','jacobian_dot','velocity','acceleration','jerk']},"
     "'energy':{'outputs':['kinetic','potential','com','com_velocity','com_jacobian','momentum','momentum_matrix']}}";
 
-/* State i of a fixed sequence, as members of an object; with `rows`, that many states from i as batches. */
+/* Writes state i of a fixed sequence, as members of an object; with `rows`, a batch of that many states from i on. */
 static char *state_text(size_t nq, size_t nv, size_t i, size_t rows)
 {
     static const char *const names[] = {"q", "qd", "qdd", "qddd", "tau"};
@@ -162,7 +162,7 @@ static char *state_text(size_t nq, size_t nv, size_t i, size_t rows)
     return text;
 }
 
-/* Row `row` of a batched answer as it would be alone; a reference of the caller's. */
+/* Returns row `row` of a batched answer as the answer to that state alone; the caller owns the reference. */
 static json_t *row_of(const json_t *value, size_t row)
 {
     const char *key;
@@ -196,16 +196,16 @@ static void compare_rows(const char *model, size_t nq, size_t nv, size_t rows)
     free(text);
 }
 
-static void rows_are_states_alone(void **state)
+static void rows_equal_single_states(void **state)
 {
     for (size_t rows = 1; rows <= 19; rows++) {
         compare_rows("arm", 4, 4, rows);
         compare_rows("free", 11, 10, rows);
     }
-    compare_rows("arm", 4, 4, API_CHUNK + 5); /* over the border of a chunk */
+    compare_rows("arm", 4, 4, API_CHUNK + 5); /* one chunk of states and five more */
 }
 
-/* Every target of an arithmetic class writes the same bytes, and the answer's header names the class. */
+/* Every target of an arithmetic class must write the same bytes, and the answer's header must name the class. */
 static void targets_agree(void **state)
 {
     char *expected[2][2] = {{NULL}};
@@ -228,9 +228,10 @@ static void targets_agree(void **state)
         free(expected[m / 2][m % 2]);
 }
 
-/* --- sizes ------------------------------------------------------------------------------------------------------ */
+/* --- sizes of numbers and models -------------------------------------------------------------------------------- */
 
-/* The longest numbers there are, everywhere: the computed bound holds, or the answer would be an internal error. */
+/* Fills an answer with the longest numbers: their computed bound must hold, or the answer would be an internal
+ * error. */
 static void long_numbers_fit_the_bound(void **state)
 {
     char text[4000] = "{'q':[0],'qdd':[", *p = text + strlen(text);
@@ -242,7 +243,7 @@ static void long_numbers_fit_the_bound(void **state)
     assert_int_equal(a->length, strlen("{\"tau\":[") + 100 * strlen("[-0.0000012345678901234567],") - 1 + strlen("]}"));
 }
 
-/* The largest model there is, in a budget that holds its matrices a few times over. */
+/* Evaluates the largest model in a memory budget that holds its matrices a few times over. */
 static void large_models_need_memory_for_their_own_states_only(void **state)
 {
     enum { N = 512 };
@@ -268,7 +269,7 @@ static void large_models_need_memory_for_their_own_states_only(void **state)
     free(text);
 }
 
-static void revisions_are_told(void **state)
+static void answers_name_the_revision(void **state)
 {
     char revision[200];
     strcpy(revision, header_of(ask("GET", "/v1/models/arm", NULL), "Model-Revision"));
@@ -276,7 +277,7 @@ static void revisions_are_told(void **state)
     assert_string_equal(header_of(post("arm/bias", "{" Q "}"), "Model-Revision"), revision);
 }
 
-/* A request keeps the model it began with. */
+/* A request must use the model that it began with, even if the model is replaced meanwhile. */
 static void models_live_as_long_as_requests(void **state)
 {
     static const char body[] = "{\"q\":[0],\"qdd\":[2]}";
@@ -323,8 +324,8 @@ static double cost_of_position(api_media media, const char *body, size_t length)
     return cost;
 }
 
-/* Loops are followed along the line from the reference. */
-static void costs_grow_with_the_way_of_loops(void **state)
+/* The estimated cost must grow with the distance from the reference, along which loops are followed in steps. */
+static void costs_grow_with_the_distance_of_loops(void **state)
 {
     const char linkage[] =
         "{'links':[{'name':'l','parent':'base','joint':{'name':'l','type':'revolute','axis':[0,0,1],'home':0.5}},"
@@ -337,7 +338,7 @@ static void costs_grow_with_the_way_of_loops(void **state)
     double     least = cost_of_position(API_MEDIA_JSON, near, sizeof near - 1);
     assert_true(cost_of_position(API_MEDIA_JSON, far, sizeof far - 1) > 100 * least);
     assert_true(cost_of_position(API_MEDIA_JSON, negative, sizeof negative - 1) > 100 * least);
-    /* {"q": [1000.0]}, and as a typed array */
+    /* CBOR of {"q": [1000.0]}, with a plain and with a typed array */
     const char item[]  = "\xa1\x61q\x81\xfb\x40\x8f\x40\0\0\0\0\0";
     const char typed[] = "\xa1\x61q\xd8\x56\x48\0\0\0\0\0\x40\x8f\x40\0";
     assert_true(cost_of_position(API_MEDIA_CBOR, item, sizeof item - 1) > 100 * least);
@@ -357,7 +358,8 @@ static double cost_of_samples(const char *count)
     return cost;
 }
 
-/* What will be refused must not look like years of work to those who wait behind it. */
+/* Requests that the limit of states will refuse must have a finite estimated cost, since the queue orders requests by
+ * it. */
 static void costs_end_at_the_limit_of_states(void **state)
 {
     char digits[500];
@@ -368,7 +370,8 @@ static void costs_end_at_the_limit_of_states(void **state)
     assert_true(isfinite(cost_of_samples(digits)));
 }
 
-/* How much more one operation costs than another for a body of this length, without the time of reading it. */
+/* Returns the difference between the estimated costs of two operations for a body of this length, which cancels the
+ * time to read it. */
 static double cost_over(const char *dear, const char *cheap, const char *body, size_t length)
 {
     const char *const targets[2] = {dear, cheap};
@@ -382,7 +385,7 @@ static double cost_over(const char *dear, const char *cheap, const char *body, s
     return cost[0] - cost[1];
 }
 
-/* More rows of positions than the limit cost no more than the limit, however long the body is. */
+/* The estimated cost must stop growing at the limit of rows of positions, however long the body is. */
 static void costs_end_at_the_limit_of_rows(void **state)
 {
     enum { LONG = 20000000 };
@@ -406,8 +409,8 @@ static double cost_of_simulation(api_media media, const char *body, size_t lengt
     return cost;
 }
 
-/* Steps are what a simulation costs, in either encoding; numbers that are nonsense cost nothing, and never more than
- * the most steps there may be. */
+/* The estimated cost of a simulation must follow its number of steps, in either encoding. Invalid numbers cost nothing,
+ * and no request costs more than the largest allowed number of steps. */
 static void costs_of_simulations_are_their_steps(void **state)
 {
     static const char *const texts[] = {
@@ -422,7 +425,7 @@ static void costs_of_simulations_are_their_steps(void **state)
         cost[i] = cost_of_simulation(API_MEDIA_JSON, texts[i], strlen(texts[i]));
     assert_true(cost[1] > 20 * cost[0] && cost[2] > 5 * cost[1] && cost[3] < 1.1 * cost[2]);
     assert_true(cost[4] < cost[1] && isfinite(cost[3]));
-    /* {"duration": 10, "step": 2^-10, "samples": 2}, as doubles, floats of 32 bits and integers */
+    /* {"duration": 10, "step": 2^-10, "samples": 2} in CBOR, with doubles, 32-bit floats and integers */
     static const char coarse[] = "\xa3\x68"
                                  "duration\x0a\x64"
                                  "step\xfa\x3a\x80\0\0\x67"
@@ -442,16 +445,16 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(exact_texts),
-        cmocka_unit_test(fields_that_mean_the_same),
+        cmocka_unit_test(equivalent_fields),
         cmocka_unit_test(friction_can_be_left_out),
         cmocka_unit_test(permuted_joints),
-        cmocka_unit_test(rows_are_states_alone),
+        cmocka_unit_test(rows_equal_single_states),
         cmocka_unit_test(targets_agree),
         cmocka_unit_test(long_numbers_fit_the_bound),
         cmocka_unit_test(large_models_need_memory_for_their_own_states_only),
-        cmocka_unit_test(revisions_are_told),
+        cmocka_unit_test(answers_name_the_revision),
         cmocka_unit_test(costs_grow_with_the_body),
-        cmocka_unit_test(costs_grow_with_the_way_of_loops),
+        cmocka_unit_test(costs_grow_with_the_distance_of_loops),
         cmocka_unit_test(costs_end_at_the_limit_of_states),
         cmocka_unit_test(costs_end_at_the_limit_of_rows),
         cmocka_unit_test(costs_of_simulations_are_their_steps),

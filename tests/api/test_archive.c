@@ -1,4 +1,4 @@
-/* test_archive.c - all models as one text, and back. */
+/* test_archive.c - exports all models as one text and imports them again; invalid archives must change nothing. */
 #include "disk.h"
 #include <stdio.h>
 #include <stdlib.h>
@@ -35,11 +35,11 @@ static void archives_give_the_same_models(void **state)
     assert_int_equal(disk_request("DELETE", "arm", NULL), 204);
     assert_true(api_import(door_api(), archive, length, &done, &problem));
     assert_true(done.created == 1 && done.replaced == 1 && done.deleted == 1 && done.unchanged == 1);
-    disk_restart(); /* what was imported is stored */
+    disk_restart(); /* imported models are stored */
     assert_model("mine", mine);
     assert_model("arm", arm);
     assert_model("hinge", NULL);
-    assert_int_equal(disk_request("DELETE", "other", NULL), 204); /* was left alone */
+    assert_int_equal(disk_request("DELETE", "other", NULL), 204); /* the import did not touch other models */
     assert_int_equal(disk_request("DELETE", "slider", NULL), 204);
     char *second = exported(&again);
     assert_string_equal(second, archive);
@@ -50,7 +50,8 @@ static void archives_give_the_same_models(void **state)
     door_close();
 }
 
-/* A tombstone is imported even where no model of its name is bundled: it may be one day, or elsewhere. */
+/* A tombstone (the record of a deleted model) must be imported even if no model of its name is bundled: another server,
+ * or a later version, may bundle one. */
 static void tombstones_travel(void **state)
 {
     static const char archive[] =

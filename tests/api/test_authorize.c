@@ -1,5 +1,5 @@
-/* test_authorize.c - check which roles may use which method of which resource, and the models that a client may use. */
-#include "api/http/middleware.h"
+/* test_authorize.c - checks which roles may use which method of which resource, and which models a client may use. */
+#include "api/service/http/middleware.h"
 #include "tests/target.h"
 #include <setjmp.h>
 #include <stdarg.h>
@@ -64,7 +64,7 @@ static void check(const char *method, const char *target, const api_identity *wh
         fail_msg("%s %s by %s: %u, expected %u", method, target, who && who->name ? who->name : "-", found, status);
 }
 
-/* The answer to a client with the right; 0: the body is wanted. */
+/* with: status for a client that has the rights; 0: the server then asks for the body. */
 typedef struct row {
     const char *method, *target;
     unsigned    with, needs;
@@ -94,7 +94,7 @@ static void test_roles(void **state)
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
         const row          *r       = &rows[i];
         const api_identity *roles[] = {&evaluate, &admin, &observe};
-        check(r->method, r->target, NULL, r->with); /* no access control */
+        check(r->method, r->target, NULL, r->with); /* without access control */
         check(r->method, r->target, &nobody, 401);
         check(r->method, r->target, &wrong, 401);
         check(r->method, r->target, &expired, 401);
@@ -120,7 +120,7 @@ static void test_public(void **state)
     check("PATCH", "/v1/models/none", &nobody, 405);
 }
 
-/* A resource that is missing in the table of authorize.c would be for administrators alone. */
+/* Without a row in the table of authorize.c only administrators could use a resource: every resource must have one. */
 static void test_every_resource_has_a_rule(void **state)
 {
     unsigned roles;

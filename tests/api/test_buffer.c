@@ -1,6 +1,7 @@
-/* test_buffer.c - the growable buffer and the arena: maxima hold, failures stick, nothing leaks. */
-#include "api/memory/arena.h"
-#include "api/memory/buffer.h"
+/* test_buffer.c - checks the growable buffer and the arena: limits hold, a failed buffer stays failed, nothing
+ * leaks. */
+#include "api/base/memory/arena.h"
+#include "api/base/memory/buffer.h"
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -9,7 +10,7 @@
 #include <string.h>
 #include <cmocka.h>
 
-static void grows_and_hands_over(void **state)
+static void buffers_grow_and_are_taken(void **state)
 {
     api_buffer b;
     api_buffer_init(&b, 1 << 20);
@@ -22,12 +23,12 @@ static void grows_and_hands_over(void **state)
     assert_int_equal(strlen(text), length);
     assert_memory_equal(text, "0,1,2,", 6);
     assert_string_equal(text + length - 8, "9999,end");
-    assert_null(b.data); /* handed over */
+    assert_null(b.data); /* the caller owns the memory now */
     free(text);
     api_buffer_free(&b);
 }
 
-static void holds_its_maximum(void **state)
+static void buffers_keep_their_limit(void **state)
 {
     api_buffer b;
     for (size_t maximum = 0; maximum < 600; maximum += 7) {
@@ -44,12 +45,12 @@ static void holds_its_maximum(void **state)
     }
 }
 
-static void failure_sticks(void **state)
+static void failed_buffers_stay_failed(void **state)
 {
     api_buffer b;
     api_buffer_init(&b, 8);
     api_buffer_text(&b, "1234");
-    api_buffer_format(&b, "%s", "56789"); /* one too long: not even a part is written */
+    api_buffer_format(&b, "%s", "56789"); /* one byte too long: the buffer must not take even a part */
     assert_true(b.failed);
     api_buffer_text(&b, "5");
     assert_int_equal(b.length, 4);
@@ -61,11 +62,11 @@ static void failure_sticks(void **state)
     assert_int_equal(b.length, 0);
     api_buffer_init(&b, SIZE_MAX);
     api_buffer_text(&b, "x");
-    assert_null(api_buffer_room(&b, SIZE_MAX - 1)); /* no wrap-around */
+    assert_null(api_buffer_room(&b, SIZE_MAX - 1)); /* the sum of sizes must not wrap around */
     assert_null(api_buffer_take(&b));
 }
 
-static void empty_is_a_text(void **state)
+static void empty_buffers_are_empty_text(void **state)
 {
     api_buffer b;
     api_buffer_init(&b, 0);
@@ -74,7 +75,7 @@ static void empty_is_a_text(void **state)
     free(text);
 }
 
-static void room_is_kept_until_it_is_counted(void **state)
+static void reserved_bytes_count_once_added(void **state)
 {
     api_buffer b;
     api_buffer_init(&b, 100);
@@ -101,7 +102,7 @@ static void arena_pieces(void **state)
             assert_int_equal(piece[i][k], 0);
         memset(piece[i], (int)i, size);
     }
-    for (size_t i = 0; i < 200; i++) /* no piece overlaps another */
+    for (size_t i = 0; i < 200; i++) /* no piece may overlap another */
         for (size_t k = 0; k < i * 37 % 9000; k++)
             assert_int_equal((unsigned char)piece[i][k], i);
     assert_true(arena.bytes >= 200 * 4000);
@@ -117,12 +118,9 @@ static void arena_pieces(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(grows_and_hands_over),
-        cmocka_unit_test(holds_its_maximum),
-        cmocka_unit_test(failure_sticks),
-        cmocka_unit_test(empty_is_a_text),
-        cmocka_unit_test(room_is_kept_until_it_is_counted),
-        cmocka_unit_test(arena_pieces),
+        cmocka_unit_test(buffers_grow_and_are_taken),      cmocka_unit_test(buffers_keep_their_limit),
+        cmocka_unit_test(failed_buffers_stay_failed),      cmocka_unit_test(empty_buffers_are_empty_text),
+        cmocka_unit_test(reserved_bytes_count_once_added), cmocka_unit_test(arena_pieces),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

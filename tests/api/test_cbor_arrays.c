@@ -1,4 +1,5 @@
-/* test_cbor_arrays.c - typed arrays (RFC 8746), and arrays of more dimensions, into nodes; what of them is refused. */
+/* test_cbor_arrays.c - reads typed arrays (RFC 8746) and multi-dimensional arrays into nodes, and refuses invalid
+ * ones. */
 #include "door.h"
 #include "hex.h"
 
@@ -30,7 +31,7 @@ static void typed_arrays(void **state)
     assert_hex_is("d8288282000780", "[]");
     assert_hex_is("82d82882820201820102d82882820201820304", "[[[1],[2]],[[3],[4]]]");
     assert_hex_is("d9d9f7d9d9f781d9d9f701", "[1]");
-    assert_hex_is("d8565f48" ONE "ff", "[1]"); /* in parts, of any length */
+    assert_hex_is("d8565f48" ONE "ff", "[1]"); /* an indefinite-length string of parts of any length */
     assert_hex_is("d8565f4300000047000000f03f000046000000000040ff", "[1,2]");
     assert_hex_is("d8565fff", "[]");
     assert_hex_is("d82882820201d8565f4048" ONE "48" TWO "ff", "[[1],[2]]");

@@ -1,5 +1,5 @@
-/* test_cbor_reader.c - CBOR into nodes: the examples of RFC 8949 (appendix A), and how little a malformed body can make
- * the reader do. (Typed arrays: test_cbor_arrays.c.) */
+/* test_cbor_reader.c - reads CBOR into nodes: the examples of RFC 8949 (appendix A), malformed bodies, and bounds on
+ * the memory that a malformed body can claim. (Typed arrays: test_cbor_arrays.c.) */
 #include "door.h"
 #include "hex.h"
 #include <string.h>
@@ -103,13 +103,13 @@ static void examples_beyond_json(void **state)
         {"40", API_WRONG_TYPE, -1}, /* byte strings */
         {"4401020304", API_WRONG_TYPE, -1},
         {"5f42010243030405ff", API_WRONG_TYPE, -1},
-        {"a201020304", API_BAD_CBOR, 1}, /* keys that are no text */
+        {"a201020304", API_BAD_CBOR, 1}, /* keys that are not text */
     };
     for (size_t i = 0; i < sizeof examples / sizeof *examples; i++)
         assert_hex_refused(examples[i].hex, examples[i].code, examples[i].offset < 0 ? "" : NULL, examples[i].offset);
 }
 
-/* RFC 8949, appendix F: what is not well-formed. */
+/* Tries the examples of RFC 8949, appendix F, which are not well-formed. */
 static void malformed(void **state)
 {
     static const struct {
@@ -209,9 +209,9 @@ static void texts(void **state)
     assert_hex_is("7fff", "\"\"");
 }
 
-/* --- limits ----------------------------------------------------------------------------------------------------- */
+/* --- hostile bodies ---------------------------------------------------------------------------------------------- */
 
-/* JSON sent as CBOR is named: its first byte begins a string longer than any body. */
+/* The error must say that a body looks like JSON: read as CBOR, its first byte begins a string longer than any body. */
 static void json_is_named(void **state)
 {
     assert_hex_refused("7b2271223a5b305d7d", API_BAD_CBOR, NULL, 0); /* {"q":[0]} */
@@ -222,7 +222,7 @@ static void json_is_named(void **state)
     assert_null(strstr(nodes_problem()->detail, "looks like JSON"));
 }
 
-/* What is announced and not there takes no memory. */
+/* A length that a head announces without the bytes must claim no memory. */
 static void memory(void **state)
 {
     enum { MOST = 8192 };
@@ -260,7 +260,7 @@ static void a_tag_may_be_repeated_without_a_stack(void **state)
     assert_string_equal(nodes_text(nodes_read(NODES_CBOR, body, sizeof body)), "0x1.cp+2");
 }
 
-/* Every body cut short anywhere is refused, and every body with a byte changed is read or refused without harm. */
+/* A body cut short anywhere must be refused, and a body with a changed byte must be read or refused without harm. */
 static void cuts_and_changes(void **state)
 {
     static const char                  good[] =
@@ -272,10 +272,10 @@ static void cuts_and_changes(void **state)
         assert_null(nodes_read(NODES_CBOR, bytes, cut));
         assert_int_equal(nodes_problem()->code, API_BAD_CBOR);
     }
-    for (size_t at = 0; at < n; at++)
+    for (size_t offset = 0; offset < n; offset++)
         for (unsigned byte = 0; byte < 256; byte++) {
             memcpy(other, bytes, n);
-            other[at]            = (unsigned char)byte;
+            other[offset]        = (unsigned char)byte;
             const api_node *node = nodes_read(NODES_CBOR, other, n);
             assert_true(!node == (nodes_problem()->code != API_NO_PROBLEM));
             if (node) nodes_text(node);

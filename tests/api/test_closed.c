@@ -1,5 +1,5 @@
-/* test_closed.c - models with closed loops through the door: the same bytes on every target, alone and among others;
- * no more memory than there is, and no longer than somebody waits. */
+/* test_closed.c - evaluates models with closed loops: the same bytes on every target, alone and in batches; requests
+ * stay within the memory budget and end at their deadline. */
 #include "door.h"
 #include "dynamics/dynamics.h"
 #include <stdio.h>
@@ -20,7 +20,8 @@ static void open_door(const api_limits *limits, const char *target)
     assert_true(api_load_models(door_api(), "models", ignore, NULL));
 }
 
-/* All that models with loops are asked, of row `first` and those behind it; with `rows` 0 of that state alone. */
+/* Writes a request for all operations of models with loops: `rows` states from `first` on; with `rows` 0, state `first`
+ * alone. */
 static char *question(const char *model, size_t first, size_t rows)
 {
     static const char everything[] =
@@ -65,10 +66,10 @@ static void targets_of_class_agree(const char *model, bool fused)
     for (size_t t = 0; dyn_kernels_at(t); t++) {
         if (dyn_kernels_at(t)->fused != fused) continue;
         open_door(NULL, dyn_kernels_at(t)->target);
-        char *given = answered(model, 0, ROWS);
-        if (expected) assert_string_equal(given, expected);
+        char *answer_text = answered(model, 0, ROWS);
+        if (expected) assert_string_equal(answer_text, expected);
         free(expected);
-        expected = given;
+        expected = answer_text;
     }
     free(expected);
 }
@@ -82,8 +83,8 @@ static void targets_agree(void **state)
     }
 }
 
-/* The first numbers of tau, to the last digit. */
-static void rows_are_states_alone(void **state)
+/* Each row of a batch must equal the answer to its state alone, to the last digit. */
+static void rows_equal_single_states(void **state)
 {
     open_door(NULL, NULL);
     char   *batch_text = answered("stewart", 0, ROWS);
@@ -107,7 +108,7 @@ static void rows_are_states_alone(void **state)
     free(batch_text);
 }
 
-static void nobody_waits_for_ever(void **state)
+static void requests_end_at_their_deadline(void **state)
 {
     open_door(NULL, NULL);
     char             *text = question("stewart", 0, ROWS), *body = strdup(text);
@@ -137,8 +138,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(targets_agree),
-        cmocka_unit_test(rows_are_states_alone),
-        cmocka_unit_test(nobody_waits_for_ever),
+        cmocka_unit_test(rows_equal_single_states),
+        cmocka_unit_test(requests_end_at_their_deadline),
         cmocka_unit_test(memory_is_budgeted),
     };
     return cmocka_run_group_tests(tests, door_setup, door_teardown);

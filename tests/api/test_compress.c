@@ -1,8 +1,8 @@
-/* test_compress.c - content codings: what zlib and zstd make of them is what went in, through the door as well; which
- * one a client takes; what they cost the budget. */
+/* test_compress.c - checks content codings: zlib and zstd decode an answer to the original bytes, the accepted coding
+ * is chosen (RFC 9110), and coding claims its memory from the budget. */
 #include "door.h"
-#include "api/http/call.h"
-#include "api/http/compress.h"
+#include "api/service/http/call.h"
+#include "api/codec/compress.h"
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdint.h>
@@ -13,7 +13,7 @@
 #include <zstd.h>
 #include <cmocka.h>
 
-/* Decoded by the libraries' one-call functions; the caller frees. */
+/* Decodes with the one-call functions of the libraries; the caller frees the result. */
 static char *decoded(api_coding coding, const char *bytes, size_t length, size_t expected)
 {
     char *back = malloc(expected + 1);
@@ -25,7 +25,7 @@ static char *decoded(api_coding coding, const char *bytes, size_t length, size_t
                   .avail_in  = (uInt)length,
                   .next_out  = (Bytef *)back,
                   .avail_out = (uInt)expected + 1};
-    assert_int_equal(inflateInit2(&z, 16 + MAX_WBITS), Z_OK); /* gzip and nothing else */
+    assert_int_equal(inflateInit2(&z, 16 + MAX_WBITS), Z_OK); /* gzip format alone */
     assert_int_equal(inflate(&z, Z_FINISH), Z_STREAM_END);
     assert_int_equal(z.total_out, expected);
     assert_int_equal(z.avail_in, 0);
@@ -46,8 +46,8 @@ static void round_trip(api_coding coding, const char *bytes, size_t length)
     api_buffer_free(&b);
 }
 
-/* Digits, bytes without any pattern (which grow), and one byte over and over. */
-static void what_comes_out_went_in(void **state)
+/* Codes digits, random bytes (which grow), and one byte repeated; decoding must return the original. */
+static void decoding_returns_the_original(void **state)
 {
     static const size_t lengths[] = {1,      2, 1000, 1023, 1024, 1025, 65536, (1 << 18) - 1, 1 << 18, (1 << 18) + 1,
                                      3000000};
@@ -80,7 +80,7 @@ static void stops_when_the_client_has_gone(void **state)
     }
 }
 
-/* RFC 9110, section 12.5.3. */
+/* Compares the choice with RFC 9110, section 12.5.3. */
 static void accepted_codings(void **state)
 {
     static const struct {
@@ -115,8 +115,8 @@ static void accepted_codings(void **state)
         if (api_coding_by_accept(each[i].accept) != each[i].coding) fail_msg("%s", each[i].accept);
 }
 
-/* A GET whose answer is long; its head alone has the same length. */
-static void coded_through_the_door(void **state)
+/* Requests a long answer with GET; HEAD must state the same length. */
+static void long_answers_are_coded(void **state)
 {
     size_t        plain = ask("GET", "/openapi.json", NULL)->length;
     api_request   head  = {.method = "GET", .target = "/openapi.json", .accept_encoding = "gzip"};
@@ -131,20 +131,20 @@ static void coded_through_the_door(void **state)
     assert_int_equal(ask_with(&head, NULL, 0, NULL)->length, length);
 }
 
-/* The same text, coded or not. */
-static void coded_evaluation(void **state)
+/* An evaluation must have the same text with and without a coding. */
+static void evaluations_are_coded(void **state)
 {
-    char        body[8000], *at = body;
+    char        body[8000], *end = body;
     api_request head = {.method = "POST", .target = "/v1/models/arm/mass-matrix", .has_body = true};
-    at += sprintf(at, "{\"q\":[");
+    end += sprintf(end, "{\"q\":[");
     for (int i = 0; i < 100; i++)
-        at += sprintf(at, "%s[0.%d,0.2,0.3,-0.%d]", i > 0 ? "," : "", i + 1, i + 1);
-    at += sprintf(at, "]}");
-    char  *plain  = strdup(ask_with(&head, body, (size_t)(at - body), NULL)->text);
+        end += sprintf(end, "%s[0.%d,0.2,0.3,-0.%d]", i > 0 ? "," : "", i + 1, i + 1);
+    end += sprintf(end, "]}");
+    char  *plain  = strdup(ask_with(&head, body, (size_t)(end - body), NULL)->text);
     size_t length = strlen(plain);
     for (api_coding coding = API_CODING_ZSTD; coding < API_CODING_COUNT; coding++) {
         head.accept_encoding = api_coding_name(coding);
-        const answer *a      = ask_with(&head, body, (size_t)(at - body), NULL);
+        const answer *a      = ask_with(&head, body, (size_t)(end - body), NULL);
         assert_string_equal(header_of(a, "Content-Encoding"), api_coding_name(coding));
         assert_string_equal(header_of(a, "Vary"), "Accept, Accept-Encoding");
         char *back = decoded(coding, a->text, a->length, length);
@@ -154,8 +154,8 @@ static void coded_evaluation(void **state)
     free(plain);
 }
 
-/* Short answers, those with an entity tag, CBOR and problems are as they are. */
-static void left_as_they_are(void **state)
+/* Short answers, those with an entity tag, CBOR and problems must not be coded. */
+static void other_answers_are_not_coded(void **state)
 {
     static const api_request each[] = {
         {.method = "GET", .target = "/livez", .accept_encoding = "gzip"},
@@ -171,9 +171,12 @@ static void left_as_they_are(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(what_comes_out_went_in), cmocka_unit_test(stops_when_the_client_has_gone),
-        cmocka_unit_test(accepted_codings),       cmocka_unit_test(coded_through_the_door),
-        cmocka_unit_test(coded_evaluation),       cmocka_unit_test(left_as_they_are),
+        cmocka_unit_test(decoding_returns_the_original),
+        cmocka_unit_test(stops_when_the_client_has_gone),
+        cmocka_unit_test(accepted_codings),
+        cmocka_unit_test(long_answers_are_coded),
+        cmocka_unit_test(evaluations_are_coded),
+        cmocka_unit_test(other_answers_are_not_coded),
     };
     return cmocka_run_group_tests(tests, door_setup, door_teardown);
 }

@@ -1,5 +1,6 @@
-/* test_consistent_parameters.c - parameters of robots that could be built: none fits better. */
-#include "api/identification/consistent_parameters.h"
+/* test_consistent_parameters.c - checks the search for physically consistent parameters: no parameters nearby have a
+ * lower objective. */
+#include "dynamics/identification/consistent_parameters.h"
 #include "draws.h"
 #include "models.h"
 #include "rich_robot.h"
@@ -7,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* log det of a 4 x 4 matrix by Gauss; NaN unless it is positive definite. */
+/* Computes log det of a 4 x 4 matrix by Gaussian elimination; NaN unless the matrix is positive definite. */
 static double log_determinant(const double from[16])
 {
     double A[4][4], sum = 0;
@@ -22,7 +23,7 @@ static double log_determinant(const double from[16])
     return sum;
 }
 
-/* X with J0 X = J, by Gauss and Jordan; its trace. */
+/* Solves J0 X = J by Gauss-Jordan elimination and returns trace X. */
 static double trace_of_quotient(const double J0[16], const double J[16])
 {
     double A[4][8], trace = 0;
@@ -40,29 +41,29 @@ static double trace_of_quotient(const double J0[16], const double J[16])
     return trace;
 }
 
-/* What consistent_parameters.h says is least, written down as it stands there. */
-static double objective(const api_consistent *c, const double *own, const double *pi)
+/* Computes the objective that consistent_parameters.h defines, term by term. */
+static double objective(const dyn_consistent *c, const double *reference, const double *pi)
 {
-    const api_base *base = c->base;
+    const dyn_base *base = c->base;
     double          sum = 0, d = 0, J0[16], J[16];
     for (size_t i = 0; i < base->n; i++) {
         double row = 0;
         for (size_t k = i; k < base->n; k++)
-            row += c->R[k * (base->n + 1) + i] / c->s * (api_base_value(base, k, pi) - c->beta[k]);
+            row += c->R[k * (base->n + 1) + i] / c->s * (dyn_base_value(base, k, pi) - c->beta[k]);
         sum += row * row / 2;
     }
-    for (size_t i = 0; i < c->model->n_bodies; i++) {
-        api_pseudo_inertia(own + 10 * i, J0);
-        api_pseudo_inertia(pi + 10 * i, J);
+    for (size_t i = 0; i < c->tree->n_rows; i++) {
+        dyn_pseudo_inertia(own + 10 * i, J0);
+        dyn_pseudo_inertia(pi + 10 * i, J);
         d += trace_of_quotient(J0, J) - (log_determinant(J) - log_determinant(J0)) - 4;
     }
-    for (size_t j = 0; j < c->model->n_joints; j++) {
-        size_t rotor = api_joint_parameter(c->model, j, API_ROTOR_INERTIA);
+    for (size_t j = 0; j < c->tree->n_rows - (c->tree->floating ? 1 : 0); j++) {
+        size_t rotor = dyn_joint_parameter(c->tree, j, DYN_ROTOR_INERTIA);
         d += pi[rotor] / own[rotor] - log(pi[rotor] / own[rotor]) - 1;
-        for (size_t k = API_VISCOUS; k < API_PER_JOINT; k++)
-            d += pow(pi[rotor + k] - own[rotor + k], 2) / 2;
+        for (size_t k = DYN_VISCOUS; k < DYN_PER_JOINT; k++)
+            d += pow(pi[rotor + k] - reference[rotor + k], 2) / 2;
     }
-    return sum + API_CONSISTENT_WEIGHT * d;
+    return sum + DYN_CONSISTENT_WEIGHT * d;
 }
 
 static bool always(void *arg)
@@ -75,65 +76,69 @@ static bool never(void *arg)
     return false;
 }
 
-/* Base parameters of a robot that cannot be: the least value lies at no border, and every step away is uphill. `known`:
- * how well the measurements tell the base parameters. */
+/* Starts from base parameters that no real robot has: the minimum must lie inside the feasible region, and each of 2000
+ * random steps away must raise the objective. `known` scales the information R of the measurements about the base
+ * parameters. */
 static void check_least(uint64_t seed, double known)
 {
-    enum { WITH = API_BASE_ROTORS | API_BASE_FRICTION };
-    api_model *m    = model_of(ROBOT("fixed"));
-    api_base  *base = api_base_find(m, dyn_kernels_find("scalar"), NULL, WITH, NULL, NULL);
-    size_t     n = api_parameter_count(m), nb = base->n;
-    double    *own = numbers(n), *found = numbers(n), *near = numbers(n), *beta = numbers(nb),
-           *R = numbers((nb + 1) * (nb + 1)), *scratch = numbers(api_consistent_scratch(m, base, WITH));
-    api_parameters_compute(m, own);
+    enum { WITH = DYN_BASE_ROTORS | DYN_BASE_FRICTION };
+    api_model    *m     = model_of(ROBOT("fixed"));
+    dyn_mechanism robot = api_model_mechanism(m);
+    bool          too_large;
+    dyn_base     *base = dyn_base_find(&robot, dyn_kernels_find("scalar"), NULL, WITH, (dyn_deadline){0}, &too_large);
+    size_t        n = dyn_parameter_count(m->dyn), nb = base->n;
+    double       *own = numbers(n), *found = numbers(n), *near = numbers(n), *beta = numbers(nb),
+           *R = numbers((nb + 1) * (nb + 1)), *scratch = numbers(dyn_consistent_scratch(m->dyn, base, WITH));
+    dyn_parameters_compute(m->dyn, own);
     for (size_t k = 0; k < nb; k++) {
-        beta[k] = api_base_value(base, k, own) * (1 + draw(&seed)) - 0.5;
+        beta[k] = dyn_base_value(base, k, reference) * (1 + draw(&seed)) - 0.5;
         for (size_t i = 0; i <= k; i++)
             R[k * (nb + 1) + i] = known * (10 * draw(&seed) + 50 * (i == k));
     }
     memcpy(found, own, n * sizeof *own);
-    api_consistent c = {.model      = m,
+    dyn_consistent c = {.tree       = m->dyn,
                         .base       = base,
                         .with       = WITH,
-                        .row        = API_ALL_BODIES,
+                        .row        = DYN_ALL_BODIES,
                         .R          = R,
                         .s          = 0.5,
                         .beta       = beta,
                         .parameters = found,
                         .go_on      = always};
-    assert_true(api_consistent_find(&c, scratch));
-    double least = objective(&c, own, found);
-    assert_true(isfinite(least) && least < objective(&c, own, own));
+    assert_true(dyn_consistent_find(&c, scratch));
+    double least = objective(&c, reference, found);
+    assert_true(isfinite(least) && least < objective(&c, reference, reference));
     for (int i = 0; i < 2000; i++) {
         double size = pow(10, -1 - 5 * fabs(draw(&seed)));
         for (size_t k = 0; k < n; k++)
-            near[k] = found[k] + size * draw(&seed) * fabs(i % 2 ? found[k] : own[k]);
-        if (objective(&c, own, near) < least * (1 - 1e-13)) fail_msg("known %g: better at a size of %g", known, size);
+            near[k] = found[k] + size * draw(&seed) * fabs(i % 2 ? found[k] : reference[k]);
+        if (objective(&c, reference, near) < least * (1 - 1e-13))
+            fail_msg("known %g: a step of %g lowers the objective", known, size);
     }
     c.go_on = never;
-    memcpy(found, own, n * sizeof *own);
-    assert_false(api_consistent_find(&c, scratch));
-    free(own);
+    memcpy(found, reference, n * sizeof *reference);
+    assert_false(dyn_consistent_find(&c, scratch));
+    free(reference);
     free(found);
     free(near);
     free(beta);
     free(R);
     free(scratch);
-    api_base_free(base);
+    dyn_base_free(base);
     api_model_release(m);
 }
 
-static void nothing_fits_better(void **state)
+static void no_parameters_nearby_are_better(void **state)
 {
     check_least(7, 1);
     for (uint64_t seed = 7; seed < 10; seed++)
-        check_least(seed, 0.01); /* the model's own figures count as much as the measurements */
+        check_least(seed, 0.01); /* the model's own parameters weigh as much as the measurements */
 }
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(nothing_fits_better),
+        cmocka_unit_test(no_parameters_nearby_are_better),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,10 +1,10 @@
-/* test_contract.c - openapi.yaml says what the product does, and nothing else: its paths and methods are the table of
- * resources, its operations, fields and outputs the table of operations, its codes the table of problems. */
-#include "api/request/operation.h"
+/* test_contract.c - compares openapi.yaml with the product's tables: paths and methods with the resources, operations,
+ * fields and outputs with the operations, error codes with the problems. */
+#include "api/requests/fields/operation.h"
 #include "api/problem.h"
-#include "api/http/route.h"
-#include "api/control/controller.h"
-#include "api/simulation/integrator.h"
+#include "api/service/http/route.h"
+#include "api/requests/control/controller.h"
+#include "api/requests/simulation/integrator.h"
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdint.h>
@@ -28,47 +28,47 @@ static int drop_contract(void **state)
     return 0;
 }
 
-/* The member at a path of keys, ending with NULL; fails the test when there is none. */
-static const json_t *at(const json_t *value, ...)
+/* Returns the member at a path of keys that ends with NULL; fails the test if there is none. */
+static const json_t *member_at(const json_t *value, ...)
 {
     va_list keys;
     va_start(keys, value);
     for (const char *key; (key = va_arg(keys, const char *));) {
         const json_t *member = json_object_get(value, key);
-        if (!member) fail_msg("the contract has no \"%s\" where it is looked for", key);
+        if (!member) fail_msg("the contract lacks the member \"%s\"", key);
         value = member;
     }
     va_end(keys);
     return value;
 }
 
-/* What "#/components/<kind>/<name>" refers to. */
+/* Returns the object that "#/components/<kind>/<name>" refers to. */
 static const json_t *follow(const json_t *reference)
 {
-    const char *path = json_string_value(at(reference, "$ref", NULL));
+    const char *path = json_string_value(member_at(reference, "$ref", NULL));
     char        kind[100], name[100];
     assert_non_null(path);
     assert_int_equal(sscanf(path, "#/components/%99[^/]/%99s", kind, name), 2);
-    return at(contract, "components", kind, name, NULL);
+    return member_at(contract, "components", kind, name, NULL);
 }
 
 static const json_t *post_of(const char *operation)
 {
     char path[100];
     snprintf(path, sizeof path, "/v1/models/{model}/%s", operation);
-    return at(contract, "paths", path, "post", NULL);
+    return member_at(contract, "paths", path, "post", NULL);
 }
 
 static const json_t *request_of(const char *operation)
 {
-    return follow(at(post_of(operation), "requestBody", "content", "application/json", "schema", NULL));
+    return follow(member_at(post_of(operation), "requestBody", "content", "application/json", "schema", NULL));
 }
 
-/* The answer to a request without "on_error", then the one to a request with it. */
+/* Returns the schema of an answer: form 0 without "on_error", form 1 with it. */
 static const json_t *answer_form(const char *operation, size_t form)
 {
     const json_t *forms =
-        at(post_of(operation), "responses", "200", "content", "application/json", "schema", "oneOf", NULL);
+        member_at(post_of(operation), "responses", "200", "content", "application/json", "schema", "oneOf", NULL);
     assert_int_equal(json_array_size(forms), 2);
     return follow(json_array_get(forms, form));
 }
@@ -92,7 +92,7 @@ static size_t count_bits(api_set bits)
     return (size_t)(__builtin_popcountll((uint64_t)bits) + __builtin_popcountll((uint64_t)(bits >> 64)));
 }
 
-/* What a platform may stand for: fields that are needed unless there is one, and that an answer then begins with. */
+/* Fields of the state that a request may give as a platform instead; an answer then begins with them. */
 #define OF_STATE (API_BIT(API_Q) | API_BIT(API_QD) | API_BIT(API_QDD))
 
 static api_set stands_for(const api_operation *o)
@@ -100,20 +100,20 @@ static api_set stands_for(const api_operation *o)
     return o->takes & API_BIT(API_PLATFORM) ? OF_STATE : 0;
 }
 
-/* "oneOf": the fields of the state that are needed, or a platform. */
+/* Checks "oneOf": the request requires these fields of the state, or a platform. */
 static void check_alternatives(const api_operation *o, const json_t *request)
 {
     api_set instead = o->needs & stands_for(o);
     if (instead == 0) return;
-    const json_t *either = at(request, "oneOf", NULL);
+    const json_t *either = member_at(request, "oneOf", NULL);
     assert_int_equal(json_array_size(either), 2);
     for (int f = API_Q; f <= API_QDD; f++)
-        assert_int_equal(lists(at(json_array_get(either, 0), "required", NULL), api_field_names[f]),
+        assert_int_equal(lists(member_at(json_array_get(either, 0), "required", NULL), api_field_names[f]),
                          (instead & API_BIT(f)) != 0);
-    assert_true(lists(at(json_array_get(either, 1), "required", NULL), api_field_names[API_PLATFORM]));
+    assert_true(lists(member_at(json_array_get(either, 1), "required", NULL), api_field_names[API_PLATFORM]));
 }
 
-/* The fields that every request may have. */
+/* Fields that every request may have. */
 static const api_set always = API_BIT(API_NORMALISE) | API_BIT(API_ON_ERROR);
 
 static void test_fields(void **state)
@@ -121,7 +121,8 @@ static void test_fields(void **state)
     for (size_t i = 0; api_operations[i]; i++) {
         const api_operation *o          = api_operations[i];
         const json_t        *request    = request_of(o->name);
-        const json_t        *properties = at(request, "properties", NULL), *required = at(request, "required", NULL);
+        const json_t        *properties = member_at(request, "properties", NULL),
+                     *required          = member_at(request, "required", NULL);
         for (int f = 0; f < API_FIELD_COUNT; f++) {
             bool needed = o->needs & API_BIT(f), taken = needed || (o->takes | always) & API_BIT(f);
             if (!json_object_get(properties, api_field_names[f]) != !taken)
@@ -133,11 +134,11 @@ static void test_fields(void **state)
         assert_int_equal(json_object_size(properties), count_bits(o->needs | o->takes | always));
         assert_int_equal(json_array_size(required), count_bits((o->needs & ~stands_for(o)) | o->needs_options));
         check_alternatives(o, request);
-        assert_true(json_is_false(at(request, "additionalProperties", NULL)));
+        assert_true(json_is_false(member_at(request, "additionalProperties", NULL)));
     }
 }
 
-/* Fields of the state that an answer may begin with, beside the outputs. */
+/* Counts the fields of the state with which an answer for a platform begins, unless they are outputs. */
 static size_t given_back(const api_operation *o)
 {
     size_t n = 0;
@@ -154,14 +155,15 @@ static void test_outputs(void **state)
 {
     for (size_t i = 0; api_operations[i]; i++) {
         const api_operation *o       = api_operations[i];
-        const json_t        *outputs = at(request_of(o->name), "properties", "outputs", NULL);
-        const json_t        *names = at(outputs, "items", "enum", NULL), *defaults = at(outputs, "default", NULL);
-        const json_t        *answer = at(answer_of(o->name), "properties", NULL);
-        size_t               n = 0, by_default = 0;
+        const json_t        *outputs = member_at(request_of(o->name), "properties", "outputs", NULL);
+        const json_t        *names   = member_at(outputs, "items", "enum", NULL),
+                     *defaults       = member_at(outputs, "default", NULL);
+        const json_t *answer         = member_at(answer_of(o->name), "properties", NULL);
+        size_t        n = 0, by_default = 0;
         while (api_has_output(o, n))
             n++;
         assert_int_equal(json_array_size(names), n);
-        at(answer, "warnings", NULL);
+        member_at(answer, "warnings", NULL);
         assert_int_equal(json_object_size(answer), n + given_back(o) + 1);
         for (size_t k = 0; k < n; k++) {
             const api_output *output = &o->outputs[k];
@@ -176,86 +178,87 @@ static void test_outputs(void **state)
     }
 }
 
-/* The integrators and the controllers of simulate are the rows of their lists. */
+/* The integrators and the controllers of simulate must be the rows of their lists. */
 static void test_simulate_choices(void **state)
 {
-    const json_t *fields = at(request_of("simulate"), "properties", NULL), *integrators, *input, *controllers;
+    const json_t *fields = member_at(request_of("simulate"), "properties", NULL), *integrators, *input, *controllers;
     size_t        n      = 0;
-    integrators          = at(fields, "integrator", "enum", NULL);
+    integrators          = member_at(fields, "integrator", "enum", NULL);
     for (; api_integrators[n]; n++)
         if (!lists(integrators, api_integrators[n]->name))
             fail_msg("%s is not in the contract", api_integrators[n]->name);
     assert_int_equal(json_array_size(integrators), n);
-    input       = json_array_get(at(fields, "input", "oneOf", NULL), 1);
-    controllers = at(input, "properties", "controller", "enum", NULL);
+    input       = json_array_get(member_at(fields, "input", "oneOf", NULL), 1);
+    controllers = member_at(input, "properties", "controller", "enum", NULL);
     for (n = 0; api_controllers[n]; n++) {
         const api_controller *c = api_controllers[n];
         if (!lists(controllers, c->name)) fail_msg("%s is not in the contract", c->name);
         for (size_t i = 0; c->fields[i]; i++)
-            at(input, "properties", c->fields[i], NULL);
+            member_at(input, "properties", c->fields[i], NULL);
     }
     assert_int_equal(json_array_size(controllers), n);
 }
 
-/* With "on_error" there are the same outputs, and the errors. */
+/* With "on_error" the schema must have the same outputs, and the errors. */
 static void test_row_forms(void **state)
 {
     for (size_t i = 0; api_operations[i]; i++) {
-        const json_t *plain = at(answer_form(api_operations[i]->name, 0), "properties", NULL);
-        const json_t *rows = answer_form(api_operations[i]->name, 1), *properties = at(rows, "properties", NULL);
+        const json_t *plain = member_at(answer_form(api_operations[i]->name, 0), "properties", NULL);
+        const json_t *rows = answer_form(api_operations[i]->name, 1), *properties = member_at(rows, "properties", NULL);
         const char   *key;
         json_t       *value;
         json_object_foreach ((json_t *)(uintptr_t)plain, key, value)
-            at(properties, key, NULL);
+            member_at(properties, key, NULL);
         assert_int_equal(json_object_size(properties), json_object_size(plain) + 1);
-        assert_true(lists(at(rows, "required", NULL), "errors"));
-        assert_true(json_is_false(at(rows, "additionalProperties", NULL)));
+        assert_true(lists(member_at(rows, "required", NULL), "errors"));
+        assert_true(json_is_false(member_at(rows, "additionalProperties", NULL)));
     }
 }
 
-/* What stands alone has no part in evaluate, nor have fields that nothing else takes. */
+/* Operations that are not part of evaluate, and fields that only they take, must be absent from the schema of
+ * evaluate. */
 static void test_evaluate(void **state)
 {
     const json_t *request    = request_of("evaluate");
-    const json_t *operations = at(request, "properties", "operations", "properties", NULL);
-    const json_t *answer     = at(answer_of("evaluate"), "properties", NULL);
+    const json_t *operations = member_at(request, "properties", "operations", "properties", NULL);
+    const json_t *answer     = member_at(answer_of("evaluate"), "properties", NULL);
     api_set       shared     = API_BIT(API_ON_ERROR);
     size_t        n          = 0;
     for (size_t i = 0; api_operations[i]; i++) {
         const api_operation *o = api_operations[i];
         if (o->alone) continue;
-        const json_t *options = at(operations, o->name, "properties", NULL);
-        size_t        own     = 0;
-        at(answer, o->name, NULL);
+        const json_t *options  = member_at(operations, o->name, "properties", NULL);
+        size_t        n_fields = 0;
+        member_at(answer, o->name, NULL);
         for (int f = API_SHARED_FIELDS; f < API_FIELD_COUNT; f++) {
             if (!(o->takes & API_BIT(f))) continue;
-            at(options, api_field_names[f], NULL);
-            own++;
+            member_at(options, api_field_names[f], NULL);
+            n_fields++;
         }
-        assert_int_equal(json_object_size(options), own);
+        assert_int_equal(json_object_size(options), n_fields);
         const json_t *options_needed = json_object_get(json_object_get(operations, o->name), "required");
         assert_int_equal(json_array_size(options_needed), count_bits(o->needs_options));
-        const json_t *outputs = at(request_of(o->name), "properties", "outputs", NULL);
-        if (!json_equal(at(options, "outputs", NULL), outputs))
+        const json_t *outputs = member_at(request_of(o->name), "properties", "outputs", NULL);
+        if (!json_equal(member_at(options, "outputs", NULL), outputs))
             fail_msg("%s: evaluate describes other outputs", o->name);
         shared |= (o->needs | o->takes) & (API_BIT(API_SHARED_FIELDS) - 1);
         n++;
     }
     assert_int_equal(json_object_size(operations), n);
-    at(answer, "warnings", NULL);
+    member_at(answer, "warnings", NULL);
     assert_int_equal(json_object_size(answer), n + count_bits(OF_STATE) + 1);
     for (int f = 0; f < API_SHARED_FIELDS; f++)
-        if (shared & API_BIT(f)) at(request, "properties", api_field_names[f], NULL);
-    assert_int_equal(json_object_size(at(request, "properties", NULL)),
+        if (shared & API_BIT(f)) member_at(request, "properties", api_field_names[f], NULL);
+    assert_int_equal(json_object_size(member_at(request, "properties", NULL)),
                      count_bits(shared | API_BIT(API_NORMALISE)) + 1);
 }
 
-/* The methods of one resource are those of the contract's path. */
+/* The methods of a resource must be those of its path in the contract. */
 static void check_methods(const api_resource *resource, const char *path)
 {
     static const char *const names[API_METHOD_COUNT] = {
         [API_GET] = "get", [API_PUT] = "put", [API_POST] = "post", [API_DELETE] = "delete"};
-    const json_t *described = at(contract, "paths", path, NULL);
+    const json_t *described = member_at(contract, "paths", path, NULL);
     for (int m = 0; m < API_METHOD_COUNT; m++)
         if (!json_object_get(described, names[m]) != !resource->handler[m]) fail_msg("%s: method %s", path, names[m]);
 }
@@ -274,10 +277,10 @@ static void test_paths(void **state)
             snprintf(path, sizeof path, "%.*s%s", (int)(wild - r->pattern), r->pattern,
                      api_operations[i] ? api_operations[i]->name : "evaluate");
             check_methods(r, path);
-            if (!api_operations[i]) wild = NULL; /* evaluate, beside the table, was the last */
+            if (!api_operations[i]) wild = NULL; /* evaluate, which is not in the table, was the last one */
         }
     }
-    assert_int_equal(json_object_size(at(contract, "paths", NULL)), n);
+    assert_int_equal(json_object_size(member_at(contract, "paths", NULL)), n);
 }
 
 #define X(CODE, code, status, title, text) {code, status},
@@ -290,13 +293,13 @@ enum { N_PROBLEMS = sizeof problems / sizeof problems[0] };
 
 static void test_problem_codes(void **state)
 {
-    const json_t *codes = at(contract, "components", "schemas", "ProblemCode", "enum", NULL);
+    const json_t *codes = member_at(contract, "components", "schemas", "ProblemCode", "enum", NULL);
     assert_int_equal(json_array_size(codes), N_PROBLEMS);
     for (size_t i = 0; i < N_PROBLEMS; i++)
         if (!lists(codes, problems[i].code)) fail_msg("%s is not in the contract", problems[i].code);
 }
 
-/* The status that the table gives a code; fails for a code that is not there. */
+/* Returns the status that the table gives a code; fails for a code that is not in the table. */
 static int status_of(const char *code)
 {
     for (size_t i = 0; i < N_PROBLEMS; i++)
@@ -305,19 +308,19 @@ static int status_of(const char *code)
     return 0;
 }
 
-/* Every response that names codes stands under the status of those codes, wherever a path refers to it. */
+/* Every response that names error codes must have the status of these codes, wherever a path refers to it. */
 static void test_problem_statuses(void **state)
 {
     const char *path, *method, *status;
     json_t     *item, *operation, *response;
-    json_object_foreach ((json_t *)(uintptr_t)at(contract, "paths", NULL), path, item) {
+    json_object_foreach ((json_t *)(uintptr_t)member_at(contract, "paths", NULL), path, item) {
         json_object_foreach (item, method, operation) {
             if (!json_is_object(operation)) continue; /* the path's parameters */
             json_object_foreach (json_object_get(operation, "responses"), status, response) {
                 if (!json_object_get(response, "$ref") || !strcmp(status, "default")) continue;
                 const json_t *schema =
-                    at(follow(response), "content", "application/problem+json", "schema", "allOf", NULL);
-                const json_t *codes = at(json_array_get(schema, 1), "properties", "code", "enum", NULL);
+                    member_at(follow(response), "content", "application/problem+json", "schema", "allOf", NULL);
+                const json_t *codes = member_at(json_array_get(schema, 1), "properties", "code", "enum", NULL);
                 size_t        i;
                 json_t       *code;
                 json_array_foreach (codes, i, code)

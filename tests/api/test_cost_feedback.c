@@ -1,6 +1,6 @@
-/* test_cost_feedback.c - estimates that are off by a factor, with some requests interrupted: the factor is found,
- * within bounds, for each kind of request by itself. */
-#include "api/cost/cost_feedback.h"
+/* test_cost_feedback.c - feeds measured times that differ from the estimates by a factor, some of them prolonged by
+ * interruptions: the factor must be found, within bounds, for each kind of request separately. */
+#include "api/requests/cost/cost_feedback.h"
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -15,13 +15,13 @@ static int start(void **state)
     return 0;
 }
 
-static void test_an_estimate_stands_at_first(void **state)
+static void test_first_estimates_are_unchanged(void **state)
 {
     assert_true(api_cost_feedback_apply(&feedback, 0, 0, 3e-5) == 3e-5);
     assert_true(api_cost_feedback_apply(&feedback, API_COST_OPERATIONS - 1, API_COST_MEDIA - 1, 7) == 7);
 }
 
-/* Every tenth request is interrupted for a hundred times as long, and takes part like any other. */
+/* Every tenth request takes a hundred times as long, as if it had been interrupted, and is counted like any other. */
 static void test_a_factor_is_found(void **state)
 {
     static const double factors[] = {0.2, 0.5, 1, 3, 9};
@@ -57,7 +57,7 @@ static void test_kinds_do_not_mix(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup(test_an_estimate_stands_at_first, start),
+        cmocka_unit_test_setup(test_first_estimates_are_unchanged, start),
         cmocka_unit_test_setup(test_a_factor_is_found, start),
         cmocka_unit_test_setup(test_it_is_bounded, start),
         cmocka_unit_test_setup(test_kinds_do_not_mix, start),

@@ -1,4 +1,5 @@
-/* test_document.c - what becomes of a model document: order, names, canonical text, revision, report. */
+/* test_document.c - checks what the product makes of a model document: order of coordinates, names, canonical text,
+ * revision, report. */
 #include "models.h"
 #include <stdio.h>
 #include <stdlib.h>
@@ -8,12 +9,12 @@
     "{'name':'" name "','parent':'" parent "','joint':{'name':'" joint "','type':'" type "','axis':[0,0,1]}" more "}"
 #define BODY ",'inertial':{'mass':1,'inertia':{'xx':1,'yy':1,'zz':1}}"
 
-static void assert_names(const char *const *given, size_t n, const char *expected)
+static void assert_names(const char *const *actual, size_t n, const char *expected)
 {
     char text[512] = "";
     for (size_t i = 0; i < n; i++) {
         strcat(text, i ? " " : "");
-        strcat(text, given[i]);
+        strcat(text, actual[i]);
     }
     assert_string_equal(text, expected);
 }
@@ -33,7 +34,8 @@ static const char walking[] =
     LINK("hip", "trunk", "base.z2", "revolute", BODY) "]}";
 /* clang-format on */
 
-/* Children in document order, depth first, whatever the order in which links are listed. */
+/* Coordinates must follow the tree depth first, children in document order, whatever the order in which links are
+ * listed. */
 static void order_of_coordinates(void **state)
 {
     api_model *model = model_of(branched);
@@ -44,7 +46,7 @@ static void order_of_coordinates(void **state)
     assert_int_equal(model->n_frames, 8);
     assert_string_equal(model->frames[4].name, "glued");
     assert_string_equal(model->frames[4].link, "glued");
-    assert_int_equal(model->frames[4].frame.body, 1); /* merged into left */
+    assert_int_equal(model->frames[4].frame.body, 1); /* the body of link left, into which this link is merged */
     assert_string_equal(model->frames[7].name, "eye");
     assert_string_equal(model->frames[7].link, "glued");
     assert_int_equal(model->frames[7].frame.body, 1);
@@ -72,7 +74,7 @@ static void floating_base(void **state)
     assert_int_equal(model->n_joints, 1);
     assert_true(model->dyn->mass == 4);
     api_model_release(model);
-    model = model_of("{'base':{'type':'floating','inertial':{'mass':3}},'links':[]}"); /* a body alone */
+    model = model_of("{'base':{'type':'floating','inertial':{'mass':3}},'links':[]}"); /* a free body without links */
     assert_int_equal(model->nv, 6);
     api_model_release(model);
 }
@@ -97,7 +99,7 @@ static void joints_carry_their_limits(void **state)
 
 /* --- canonical text -------------------------------------------------------------------------------------------- */
 
-/* Fields in a fixed order, what says what absence says left out, gravity and base written out. */
+/* Canonical text must order fields, omit defaults, and write gravity and base out. */
 static void canonical_text(void **state)
 {
     api_model *model = model_of(
@@ -116,7 +118,7 @@ static void canonical_text(void **state)
     api_model_release(model);
 }
 
-/* Every form, every field: what canonical text must carry through unchanged. */
+/* A document with every form and every field: its canonical text must read back as the same model. */
 static const char everything[] =
     "{'name':'robot','description':'\\u00e4\\u0001','source':'\\ud83e\\udd16','gravity':[0.1,-0.0,-9.80665],"
     "'base':{'type':'floating','link':'trunk','inertial':{'solid':'capsule','size':[0.1,0.3],'density':1234.5}},'links'"
@@ -176,7 +178,7 @@ static void assert_fixed_point(const api_model *model)
     api_model_release(again);
 }
 
-static void putting_back_is_the_same(void **state)
+static void canonical_text_is_a_fixed_point(void **state)
 {
     static const char *const robots[] = {
         "two_link", "prismatic_revolute", "stanford", "puma560", "three_link", "ur5", "panda", "tx40"};
@@ -208,14 +210,14 @@ static void assert_revisions(const char *a, const char *b, bool same)
 
 static void revisions(void **state)
 {
-    assert_revisions(ONE(""), ONE(",'name':'other'"), true); /* the name does not count */
+    assert_revisions(ONE(""), ONE(",'name':'other'"), true); /* the name is not part of the revision */
     assert_revisions(ONE(""), ONE(",'gravity':[0,0,-9.81],'base':{'type':'fixed'}"), true);
     assert_revisions(ONE(""), ONE(",'gravity':[0,0,-9.80]"), false);
     assert_revisions(ONE(""), ONE(",'description':'x'"), false);
-    assert_revisions(ONE(""), ONE(",'gravity':[-0.0,0,-9.81]"), false); /* another double */
+    assert_revisions(ONE(""), ONE(",'gravity':[-0.0,0,-9.81]"), false); /* -0 and 0 are different doubles */
 }
 
-/* sha256 of the canonical text without its name, computed with another program. */
+/* Compares with the SHA-256 of the canonical text without its name, computed with another program. */
 static void revision_is_a_hash_of_the_text(void **state)
 {
     api_model *model = model_of(ONE(""));
@@ -237,7 +239,7 @@ static const char questionable[] =
     "'friction':{'viscous':-1},'spring':{'damping':-1}}}]}";
 static const char weightless[] =
     "{'base':{'type':'floating'},'gravity':[0,0,0],'links':[" LINK("a", "base", "j", "prismatic", "") "]}";
-static const char hanger[] = /* a body in free flight burdens no joint */
+static const char hanger[] = /* without gravity, a free body puts no load on any joint */
     "{'gravity':[0,0,0],'links':[" LINK("a", "base", "j", "revolute", "") ","
     "{'name':'b','parent':'a','joint':{'name':'k','type':'floating'},'inertial':{'mass':1,'inertia':{'xx':1,'yy':1,'zz':1}}}]}";
 static const char plate[] =
@@ -253,18 +255,18 @@ static void report(void **state)
     assert_reported(model, "dropped", "/base/inertial");
     assert_reported(model, "merged", "/links/0/joint");
     assert_reported(model, "dropped", "/links/0/joint/axis");
-    assert_reported(model, "suspicious", "/links/1");          /* moves nothing */
-    assert_reported(model, "suspicious", "/links/2/inertial"); /* a tensor without a mass */
-    assert_reported(model, "suspicious", "/links/3");          /* a prismatic joint moves no mass */
-    assert_reported(model, "suspicious", "/links/4/inertial"); /* triangle */
+    assert_reported(model, "suspicious", "/links/1");          /* the link moves no mass */
+    assert_reported(model, "suspicious", "/links/2/inertial"); /* an inertia tensor without a mass */
+    assert_reported(model, "suspicious", "/links/3");          /* a prismatic joint that moves no mass */
+    assert_reported(model, "suspicious", "/links/4/inertial"); /* principal moments violate the triangle inequality */
     assert_reported(model, "suspicious", "/links/5/joint/friction/viscous");
     assert_reported(model, "suspicious", "/links/5/joint/spring/damping");
-    assert_int_equal(json_array_size(model->report), 11); /* and nothing else: link 5 has its rotor */
-    assert_true(model->dyn->mass == 1);                   /* what is fixed to the world counts nowhere */
+    assert_int_equal(json_array_size(model->report), 11); /* no further entries: link 5 has a rotor */
+    assert_true(model->dyn->mass == 1);                   /* links fixed to the world do not count */
     api_model_release(model);
 
     model = model_of(weightless);
-    assert_reported(model, "suspicious", "/links"); /* once, not for each joint and the base */
+    assert_reported(model, "suspicious", "/links"); /* one entry, not one for each joint and the base */
     assert_int_equal(json_array_size(model->report), 1);
     api_model_release(model);
 
@@ -291,7 +293,7 @@ static const char misread[] =
     "'limits':{'position':[-1e16,1e16]}}}]}";
 /* clang-format on */
 
-/* Degrees and millimetres are figures like others; what nobody means is told. */
+/* Values that look like degrees or millimetres are accepted and reported as suspicious. */
 static void units(void **state)
 {
     api_model *model = model_of(misread);
@@ -304,7 +306,7 @@ static void units(void **state)
     api_model_release(model);
 }
 
-/* Long names in the report are cut between characters, wherever that falls. */
+/* Long names in the report must be cut between UTF-8 characters, wherever the cut falls. */
 static void long_names_in_the_report(void **state)
 {
     char text[4096], name[257], link[512];
@@ -333,7 +335,7 @@ static void sharing(void **state)
     api_model *model = model_of(ONE(""));
     assert_ptr_equal(api_model_share(model), model);
     api_model_release(model);
-    assert_string_equal(model->velocity_names[0], "j"); /* still there */
+    assert_string_equal(model->velocity_names[0], "j"); /* the name is still allocated */
     api_model_release(model);
     api_model_release(NULL);
 }
@@ -345,7 +347,8 @@ static void *failing_malloc(size_t bytes)
     return allocations_left == 0 ? NULL : (allocations_left--, malloc(bytes));
 }
 
-/* Whichever allocation of the JSON library fails, the answer is a problem and nothing leaks or crashes. */
+/* Lets each allocation of the JSON library fail in turn: the answer must be a problem, and nothing may leak or
+ * crash. */
 static void memory_runs_out(void **state)
 {
     json_t     *document = json_of(everything);
@@ -373,7 +376,7 @@ int main(void)
         cmocka_unit_test(floating_base),
         cmocka_unit_test(joints_carry_their_limits),
         cmocka_unit_test(canonical_text),
-        cmocka_unit_test(putting_back_is_the_same),
+        cmocka_unit_test(canonical_text_is_a_fixed_point),
         cmocka_unit_test(revisions),
         cmocka_unit_test(revision_is_a_hash_of_the_text),
         cmocka_unit_test(report),

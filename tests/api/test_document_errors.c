@@ -1,4 +1,4 @@
-/* test_document_errors.c - every way in which a model document is refused, with the field that is named. */
+/* test_document_errors.c - checks every reason to refuse a model document, and the field that the error names. */
 #include "models.h"
 
 typedef struct refusal {
@@ -12,7 +12,7 @@ static void check(const refusal *cases, size_t n)
 }
 #define CHECK(cases) check(cases, sizeof(cases) / sizeof *(cases))
 
-/* A document with one revolute link, and more members of the joint, the link, or the document. */
+/* Texts of documents with one revolute link, and further members of the joint, the link, or the document. */
 #define WITH_JOINT(more) "{'links':[{'name':'a','parent':'base','joint':{'name':'j','type':'revolute'" more "}}]}"
 #define WITH_AXIS(more)  WITH_JOINT(",'axis':[0,0,1]" more)
 #define LINK(name, parent, joint, more)                                                                                \
@@ -154,7 +154,7 @@ static void values_out_of_range(void **state)
     CHECK(cases);
 }
 
-static void transforms_that_are_none(void **state)
+static void invalid_transforms(void **state)
 {
 #define MATRIX(rows) WITH_AXIS(",'origin':{'matrix':[" rows "]}")
 #define AT           "/links/0/joint/origin/matrix"
@@ -175,7 +175,7 @@ static void transforms_that_are_none(void **state)
 #undef AT
 }
 
-static void inertias_that_no_body_has(void **state)
+static void impossible_inertias(void **state)
 {
 #define AT "/links/0/inertial"
 #define DIAGONAL(a, b, c, d, e, f)                                                                                     \
@@ -251,7 +251,7 @@ static void names_and_trees(void **state)
 
 #define FREE(type, more) "{'links':[{'name':'a','parent':'base','joint':{'name':'j','type':'" type "'" more "}}]}"
 
-static void joints_that_turn_freely(void **state)
+static void spherical_and_floating_joints(void **state)
 {
     static const refusal cases[] = {
         {OF_TYPE("spherical", ""), "bad-value", "/links/0/joint/axis", "has no axis"},
@@ -359,7 +359,7 @@ static void motors_and_elastic_joints(void **state)
     CHECK(cases);
 }
 
-/* Up to where sine and cosine are accurate, as of states. */
+/* Angles beyond the range in which sine and cosine are accurate must be refused, as in states. */
 static void angles_too_large(void **state)
 {
     static const refusal cases[] = {
@@ -380,7 +380,7 @@ static void angles_too_large(void **state)
     CHECK(cases);
 }
 
-/* Figures that overflow only when the core puts them together. */
+/* Finite values whose products or sums overflow while the model is built must be refused. */
 static void figures_that_overflow_together(void **state)
 {
     assert_refused(INERTIAL("'mass':1e300,'com':[1e300,0,0]"), "non-finite", "/links/0", "overflow");
@@ -388,13 +388,13 @@ static void figures_that_overflow_together(void **state)
                                      ",'inertial':{'mass':1e308}") ","
                                                                    "{'name':'b','parent':'a','joint':{'name':'k','type'"
                                                                    ":'fixed'},'inertial':{'mass':1e308}}]}",
-                   "non-finite", "/links/0", "overflow"); /* the body of a, which b is merged into */
+                   "non-finite", "/links/0", "overflow"); /* the body of link a, into which b is merged */
     assert_refused(
         "{'links':[{'name':'f','parent':'base','joint':{'name':'m','type':'fixed','origin':{'xyz':[1.5e308,0,0]}}"
         "},{'name':'a','parent':'f','joint':{'name':'j','type':'spherical','origin':{'xyz':[1.5e308,0,0]}}}]}",
         "non-finite", "/links/1", "overflow");
     static const char *const far[] = {"[1.5e308,0,0]", "[0,1.5e308,0]", "[0,0,1.5e308]"};
-    for (int i = 0; i < 3; i++) { /* of a link that only marks a place in the world */
+    for (int i = 0; i < 3; i++) { /* of a link without a mass that only marks a place in the world */
         char text[600];
         snprintf(text, sizeof text,
                  "{'links':[" LINK("a", "base", "j",
@@ -411,9 +411,9 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(wrong_types_and_shapes),    cmocka_unit_test(missing_and_unknown_fields),
-        cmocka_unit_test(values_out_of_range),       cmocka_unit_test(transforms_that_are_none),
-        cmocka_unit_test(inertias_that_no_body_has), cmocka_unit_test(names_and_trees),
-        cmocka_unit_test(helical_and_planar_joints), cmocka_unit_test(joints_that_turn_freely),
+        cmocka_unit_test(values_out_of_range),       cmocka_unit_test(invalid_transforms),
+        cmocka_unit_test(impossible_inertias),       cmocka_unit_test(names_and_trees),
+        cmocka_unit_test(helical_and_planar_joints), cmocka_unit_test(spherical_and_floating_joints),
         cmocka_unit_test(motors_and_elastic_joints), cmocka_unit_test(figures_that_overflow_together),
         cmocka_unit_test(angles_too_large),
     };

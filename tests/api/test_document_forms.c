@@ -1,7 +1,7 @@
-/* test_document_forms.c - the forms in which a document gives geometry and inertia, against products of 4x4
- * matrices, matrix exponentials and integrals over volumes that are written out here. */
-#include "api/load/document/geometry.h"
-#include "api/load/document/inertia.h"
+/* test_document_forms.c - compares every form of geometry and inertia in a document with 4x4 matrix products, matrix
+ * exponentials and integrals over volumes computed here. */
+#include "dynamics/math/geometry.h"
+#include "api/robots/document/inertia.h"
 #include "models.h"
 #include <math.h>
 #include <stdio.h>
@@ -38,7 +38,7 @@ static matrix product(size_t n, const matrix *factors)
 }
 #define PRODUCT(...) product(sizeof((matrix[]){__VA_ARGS__}) / sizeof(matrix), (matrix[]){__VA_ARGS__})
 
-/* Rotation by `angle` about z, with z, x, y taken cyclically for axis 0 = x, 1 = y, 2 = z. */
+/* Returns the rotation by `angle` about x, y or z (axis 0, 1, 2). */
 static matrix turn(int axis, double angle)
 {
     matrix T = unit();
@@ -54,7 +54,7 @@ static matrix shift(double x, double y, double z)
     return (matrix){{{1, 0, 0, x}, {0, 1, 0, y}, {0, 0, 1, z}, {0, 0, 0, 1}}};
 }
 
-/* exp of the twist [w; v] times q, by its power series. */
+/* Computes exp([w; v] q) of a twist by the power series. */
 static matrix exponential(const double S[6], double q)
 {
     matrix X = {
@@ -70,10 +70,10 @@ static matrix exponential(const double S[6], double q)
     return sum;
 }
 
-/* A frame's pose is T: position, and the rotation that its quaternion gives. */
+/* Asserts that a frame has the pose T: position, and the rotation of its quaternion. */
 static void assert_pose(const api_model *model, const char *frame, const double *q, matrix T)
 {
-    double p[3], o[4], given[12], expected[12];
+    double p[3], o[4], actual[12], expected[12];
     frame_pose(model, frame, q, p, o);
     double       x = o[0], y = o[1], z = o[2], w = o[3];
     const double R[3][3] = {{1 - 2 * (y * y + z * z), 2 * (x * y - z * w), 2 * (x * z + y * w)},
@@ -81,13 +81,13 @@ static void assert_pose(const api_model *model, const char *frame, const double 
                             {2 * (x * z - y * w), 2 * (y * z + x * w), 1 - 2 * (x * x + y * y)}};
     for (int i = 0; i < 3; i++) {
         for (int j = 0; j < 3; j++) {
-            given[4 * i + j]    = R[i][j];
+            actual[4 * i + j]   = R[i][j];
             expected[4 * i + j] = T.a[i][j];
         }
-        given[4 * i + 3]    = p[i];
+        actual[4 * i + 3]   = p[i];
         expected[4 * i + 3] = T.a[i][3];
     }
-    assert_close(given, expected, 12, 2e-14);
+    assert_close(actual, expected, 12, 2e-14);
 }
 
 /* --- geometry -------------------------------------------------------------------------------------------------- */
@@ -115,12 +115,13 @@ static void matrix_form(void **state)
         JOINT("continuous", "{'matrix':[[0,0,1,0.28],[0,1,0,0.13585],[-1,0,0,0],[0,0,0,1]]}", ",'axis':[0,0,-2]"));
     double q = .7;
     assert_pose(model, "a", &q, PRODUCT(shift(.28, .13585, 0), turn(1, asin(1)), turn(2, -q)));
-    assert_int_equal(json_array_size(model->report), 1); /* gravity assumed */
+    assert_int_equal(json_array_size(model->report), 1); /* reports that gravity is assumed */
     api_model_release(model);
 }
 
-/* A right angle to the last digit of a double is one to the core; 1.5708 is not, and stays as it is. */
-static void right_angles_are_not_made(void **state)
+/* An angle that is a right angle to the last digit of a double must become an exact one; 1.5708 must stay an angle of
+ * its own. */
+static void only_exact_right_angles_are_special(void **state)
 {
     static const struct {
         const char *origin;
@@ -142,8 +143,9 @@ static void right_angles_are_not_made(void **state)
     }
 }
 
-/* Printed with seven digits, a matrix is a rotation to about 1e-7: the nearest one is taken, and reported. */
-static void matrix_is_mended(void **state)
+/* A rotation matrix printed with seven digits is accurate to about 1e-7: the nearest rotation must be used, and
+ * reported. */
+static void rounded_matrices_become_rotations(void **state)
 {
     api_model *model = model_of(
         JOINT("revolute", "{'matrix':[[0.8253356,-0.5646425,0,0],[0.5646425,0.8253356,0,0],[0,0,1,0],[0,0,0,1]]}",
@@ -153,7 +155,7 @@ static void matrix_is_mended(void **state)
     assert_reported(model, "orthonormalised", "/links/0/joint/origin/matrix");
     api_model_release(model);
 
-    /* a quaternion shows no scale; what is far out on a fixed link does */
+    /* A quaternion shows no scale, but a distant point on a fixed link does. */
     model =
         model_of("{'links':[{'name':'a','parent':'base','joint':{'name':'j','type':'prismatic','axis':[0,0,1]}},"
                  "{'name':'b','parent':'a','joint':{'name':'k','type':'fixed','origin':{'matrix':[[1.0000004,0,0,0],"
@@ -196,7 +198,7 @@ static void modified_dh(void **state)
     api_model_release(model);
 }
 
-/* A spring of a DH joint acts on q, not on theta + q. */
+/* The spring and the friction of a DH joint must act on q, not on theta + q. */
 static void spring_and_friction_act_on_q(void **state)
 {
     api_model *model = model_of("{'gravity':[0,0,0],'links':[{'name':'a','parent':'base','joint':{'name':'j',"
@@ -209,8 +211,9 @@ static void spring_and_friction_act_on_q(void **state)
     api_model_release(model);
 }
 
-/* The joint's origin, about which the moment of a joint wrench is taken: a mass of 1 kg at (.2, 0, 0) of the link
- * frame, which DH puts .5 further out than the joint. Gravity along -y of all frames: z is the axis. */
+/* Checks the point about which the moment of a joint wrench is taken, the origin of the joint frame: DH puts the link
+ * frame, and the mass of 1 kg at (.2, 0, 0) in it, .5 m beyond the joint. Gravity is along -y of all frames; z is the
+ * axis. */
 static void origin_of_the_joint_wrench(void **state)
 {
 #define WEIGHED(origin, axis)                                                                                          \
@@ -254,8 +257,9 @@ static void screws(void **state)
     api_model_release(model);
 }
 
-/* G about the link frame's origin of 2 kg at (.1, .2, .3) with moments (.5, .6, .7) and xy = .05 about it: the same
- * body as an inertial. tau is conjugate to q: with |w| = 2 it is twice the moment. */
+/* G is the spatial inertia, about the origin of the link frame, of 2 kg at (.1, .2, .3) with moments (.5, .6, .7) and
+ * xy = .05 about that point; an `inertial` describes the same body. tau is conjugate to q: with |w| = 2 it is twice the
+ * moment. */
 static void spatial_inertia_of_screws(void **state)
 {
     api_model *screw = model_of("{'screws':{'S':[[0,0,2,0,0,0]],'M':[[[1,0,0,0],[0,1,0,0],[0,0,1,0],[0,0,0,1]]],'G':[["
@@ -291,7 +295,7 @@ static bool inside(api_solid solid, const double *s, double x, double y, double 
     }
 }
 
-/* Volume and integrals of x^2, y^2, z^2 by the midpoint rule on a cube of edge 2: exact to about 1e-3. */
+/* Computes volume and the integrals of x^2, y^2, z^2 by the midpoint rule on a cube of edge 2: exact to about 1e-3. */
 static void integrate(api_solid solid, const double *size, double integral[4])
 {
     const int    n = 160;
@@ -316,7 +320,7 @@ static void solids_have_the_moments_of_their_volume(void **state)
     };
     for (api_solid solid = 0; solid < API_SOLIDS; solid++) {
         double   in[4], volume = api_solid_volume(solid, sizes[solid]);
-        dyn_pose X = api_pose_identity();
+        dyn_pose X = dyn_pose_identity();
         integrate(solid, sizes[solid], in);
         assert_close(&volume, in, 1, 4e-3);
         dyn_inertia inertia = api_solid_inertia(solid, sizes[solid], volume, &X);
@@ -324,7 +328,7 @@ static void solids_have_the_moments_of_their_volume(void **state)
     }
 }
 
-/* A solid in a document equals the inertial with its figures; turned and shifted by xyz and rpy. */
+/* A solid in a document must equal the inertial with its mass and moments, rotated and moved by xyz and rpy. */
 static void solids_in_documents(void **state)
 {
 #define BODY(inertial)                                                                                                 \
@@ -350,8 +354,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(xyz_and_rpy),
         cmocka_unit_test(matrix_form),
-        cmocka_unit_test(right_angles_are_not_made),
-        cmocka_unit_test(matrix_is_mended),
+        cmocka_unit_test(only_exact_right_angles_are_special),
+        cmocka_unit_test(rounded_matrices_become_rotations),
         cmocka_unit_test(standard_dh),
         cmocka_unit_test(modified_dh),
         cmocka_unit_test(spring_and_friction_act_on_q),

@@ -1,14 +1,14 @@
-/* test_document_sizes.c - how large a model document may be: links, degrees of freedom, names, texts. */
+/* test_document_sizes.c - checks the limits of a model document: links, degrees of freedom, names, texts. */
 #include "models.h"
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-/* A document with one revolute link of that name, and more members of the document. */
+/* The text of a document with one revolute link of that name, and further members of the document. */
 #define LINK(name, more)                                                                                               \
     "{'links':[{'name':'" name "','parent':'base','joint':{'name':'j','type':'revolute','axis':[0,0,1]}}]" more "}"
 
-/* A chain of n links of that type with the given base. */
+/* Makes a chain of n links with joints of that type and the given base. */
 static json_t *chain(size_t n, const char *type, const char *base)
 {
     json_t *links = json_array();
@@ -43,7 +43,7 @@ static void sizes(void **state)
     assert_chain(507, "prismatic", "floating", 1024, API_MODEL_TOO_LARGE);
     assert_chain(10, "revolute", "fixed", 10, API_NO_PROBLEM);
     assert_chain(11, "revolute", "fixed", 10, API_MODEL_TOO_LARGE);
-    assert_chain(20000, "fixed", "floating", 20000, API_NO_PROBLEM); /* deep: nothing may recurse along it */
+    assert_chain(20000, "fixed", "floating", 20000, API_NO_PROBLEM); /* deep: recursion would overflow the stack */
 }
 
 static void long_names(void **state)

@@ -1,6 +1,6 @@
-/* test_emit.c - what the emitter writes, against bytes from RFC 8949 (appendix A) and RFC 8746, and by hand; that
- * measuring agrees with writing; and what it refuses. */
-#include "api/wire/json.h"
+/* test_emit.c - compares what the emitter writes with bytes from RFC 8949 (appendix A) and RFC 8746, and computed by
+ * hand; measuring must agree with writing. */
+#include "api/codec/json.h"
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -12,7 +12,7 @@
 
 typedef void said(api_emit *e);
 
-/* What `say` emits; checks that measuring gives as many bytes, or for JSON at least as many. Caller frees b. */
+/* Emits what `say` says; checks that measuring gives as many bytes, for JSON at least as many. The caller frees b. */
 static void emitted(api_media media, said *say, api_buffer *b)
 {
     api_emit measure, write;
@@ -76,7 +76,7 @@ SAYS(water, api_emit_string(e, "\u6c34"))
 SAYS(newline, api_emit_string(e, "a\nb\x7F"))
 SAYS(broken, api_emit_string(e, "a\xFF\xC3z\xE6\xB0"))
 
-/* RFC 8949, appendix A; numbers that it shortens are 64 bits here. */
+/* Compares with RFC 8949, appendix A; numbers that the RFC shortens have 64 bits here. */
 static void values(void **state)
 {
     is(zero, "0", "00");
@@ -154,7 +154,7 @@ static void array_with_object(api_emit *e)
     api_emit_end(e);
 }
 
-/* 30 members, each an array of 300: heads that grow inside heads that grow. */
+/* Emits 30 members, each an array of 300: heads that grow inside heads that grow. */
 static void long_ones(api_emit *e)
 {
     char key[8];
@@ -178,8 +178,9 @@ static void containers(void **state)
        "98190102030405060708090a0b0c0d0e0f101112131415161718181819");
 }
 
-/* By hand: map(30), then 30 times a key of 2 or 3 bytes, array(300) and its numbers of 1, 2 and 3 bytes. */
-static void heads_move_what_they_hold(void **state)
+/* Computes the length by hand: map(30), then 30 times a key of 2 or 3 bytes, array(300) and its numbers of 1, 2 and 3
+ * bytes. */
+static void heads_grow_inside_heads_that_grow(void **state)
 {
     api_buffer b;
     emitted(API_MEDIA_CBOR, long_ones, &b);
@@ -192,8 +193,8 @@ static void heads_move_what_they_hold(void **state)
     api_buffer_free(&b);
 }
 
-/* An object whose number of members is announced: the offset of what is within stays, and the bytes are those of an
- * object that is counted at its end. */
+/* Emits an object whose number of members may be announced. If it is, values inside keep their offset, and the bytes
+ * must equal those of an object whose members are counted at its end. */
 static size_t members, announced, offset_within;
 static bool   announces;
 
@@ -223,7 +224,7 @@ static void announced_members(void **state)
             emitted(media, members_around_an_array, &known);
             assert_int_equal(known.length, counted.length);
             assert_memory_equal(known.data, counted.data, known.length);
-            if (members > 0) /* [1,2,3], where it was begun */
+            if (members > 0) /* the array [1,2,3] is still at the offset noted before it */
                 assert_memory_equal(known.data + offset_within, media == API_MEDIA_JSON ? ":[1,2" : "\x83\x01\x02\x03",
                                     4);
             api_buffer_free(&counted);
@@ -255,33 +256,33 @@ static void numbers(void **state)
     is(two_by_three, "[[1,2,3],[4,5,6]]", "d82882820203d8565830" D1 D2 D3 D4 D5 D6);
     is(one_by_two_by_one, "[[[1],[2]]]", "d8288283010201d85650" D1 D2);
     is(none, "[]", "d85640");
-    is(two_by_none, "[[],[]]", "82d85640d85640"); /* no dimension of tag 40 is zero */
+    is(two_by_none, "[[],[]]", "82d85640d85640"); /* tag 40 allows no dimension of zero */
     is(none_by_two, "[]", "80");
 }
 
-/* Two entries a state, of which the second is shown, in lanes of any width that begin with a state that is not the
- * first. */
+/* Arrays of two entries per state, of which the second is emitted, in lanes of any width, beginning with a state other
+ * than the first. */
 static const dyn_kernels *kernels;
 
 static void lanes(api_emit *e, bool batched, size_t rank)
 {
     enum { STATES = 3 };
-    _Alignas(DYN_ALIGN) double at[2 * STATES * DYN_MAX_LANES + 2 * DYN_MAX_LANES];
+    _Alignas(DYN_ALIGN) double block[2 * STATES * DYN_MAX_LANES + 2 * DYN_MAX_LANES];
     size_t                     W = (size_t)kernels->lanes, fault;
-    api_lanes                  a = {.values  = at + W,
+    api_lanes                  a = {.values  = block + W,
                                     .kernels = kernels,
                                     .entries = 2,
                                     .states  = batched ? STATES : 1,
                                     .batched = batched,
                                     .rank    = rank,
                                     .extent  = {1}};
-    for (size_t i = 0; i < sizeof at / sizeof *at; i++)
-        at[i] = INFINITY;
+    for (size_t i = 0; i < sizeof block / sizeof *block; i++)
+        block[i] = INFINITY;
     api_emit_lanes_begin(e, &a);
     for (a.first = 0; a.first < a.states; a.first += W) {
         size_t here = a.states - a.first < W ? a.states - a.first : W;
         for (size_t i = 0; i < here; i++)
-            at[W + i] = (double)(a.first + i + 1);
+            block[W + i] = (double)(a.first + i + 1);
         assert_true(api_emit_lanes_states(e, &a, a.first, here, &fault));
     }
     api_emit_lanes_end(e, &a);
@@ -302,7 +303,7 @@ static void states_from_lanes(void **state)
     }
 }
 
-/* Axes of extent 2 are turned, that of extent 3 is not. */
+/* `order` permutes the axes of extent 2, not that of extent 3. */
 static void turned(api_emit *e)
 {
     static const int order[] = {7, 6, 9, 8, 11, 10, 1, 0, 3, 2, 5, 4};
@@ -314,7 +315,7 @@ static void turned(api_emit *e)
     api_emit_lanes_end(e, &a);
 }
 
-static void turned_axes(void **state)
+static void permuted_axes(void **state)
 {
     is(turned, "[[[8,7],[10,9],[12,11]],[[2,1],[4,3],[6,5]]]",
        "d8288283020302d8565860"
@@ -357,7 +358,7 @@ static void trees(void **state)
     tree_is("[{\"x\":[1]},true,false,null]", "84a16178d85648" D1 "f5f4f6");
 }
 
-/* --- what is refused -------------------------------------------------------------------------------------------- */
+/* --- refusals --------------------------------------------------------------------------------------------------- */
 
 static void not_finite(void **state)
 {
@@ -404,7 +405,7 @@ static void misuse(void **state)
     assert_false(api_emit_done(&shut));
 }
 
-/* An object that has fewer or more members than it announced would be a CBOR map of a wrong length. */
+/* An object with fewer or more members than announced would be a CBOR map of a wrong length. */
 static void wrong_announcements(void **state)
 {
     members   = 3;
@@ -417,7 +418,7 @@ static void wrong_announcements(void **state)
     }
 }
 
-static void no_room(void **state)
+static void full_buffers(void **state)
 {
     for (size_t room = 0; room < 40; room++) {
         api_buffer b;
@@ -435,16 +436,16 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(values),
         cmocka_unit_test(containers),
-        cmocka_unit_test(heads_move_what_they_hold),
+        cmocka_unit_test(heads_grow_inside_heads_that_grow),
         cmocka_unit_test(announced_members),
         cmocka_unit_test(numbers),
         cmocka_unit_test(states_from_lanes),
-        cmocka_unit_test(turned_axes),
+        cmocka_unit_test(permuted_axes),
         cmocka_unit_test(trees),
         cmocka_unit_test(not_finite),
         cmocka_unit_test(misuse),
         cmocka_unit_test(wrong_announcements),
-        cmocka_unit_test(no_room),
+        cmocka_unit_test(full_buffers),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

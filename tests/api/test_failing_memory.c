@@ -1,14 +1,14 @@
-/* test_failing_memory.c - let the k-th allocation fail, for every k over every kind of request, once and from then on.
+/* test_failing_memory.c - lets the k-th allocation fail, for every k over every kind of request, once and from then on.
  *
- * The test defines malloc and its kin, so that all libraries call them. Each kind of request runs in a process of its
- * own, whose death the test survives. A request must be answered as usual or with 503, leave no memory behind, and be
- * answered as usual when memory is back. Of requests with many allocations a part is tried; EVERY_ALLOCATION=1 tries
- * all of them, which takes minutes. */
+ * The test defines malloc, calloc, realloc and free, so that all libraries call them. Each kind of request runs in a
+ * process of its own, whose crash the test survives. A request must be answered as usual or with 503, leave no memory
+ * allocated, and be answered as usual when memory is available again. Of requests with many allocations only some are
+ * tried; EVERY_ALLOCATION=1 tries all of them, which takes minutes. */
 #define _GNU_SOURCE
 #include "door.h"
-#include "api/load/formats.h"
-#include "api/memory/shortage.h"
-#include "api/wire/json.h"
+#include "api/robots/formats.h"
+#include "api/base/memory/shortage.h"
+#include "api/codec/json.h"
 #include <dlfcn.h>
 #include <errno.h>
 #include <math.h>
@@ -27,7 +27,7 @@
 static bool armed, sticky;
 static long wait_for, failures, blocks;
 
-/* Sanitizers have a malloc of their own: there no allocation fails. */
+/* Sanitizers define a malloc of their own: with them no allocation fails. */
 #if !defined __SANITIZE_ADDRESS__ && !defined __SANITIZE_THREAD__
 extern void *__libc_malloc(size_t), *__libc_calloc(size_t, size_t), *__libc_realloc(void *, size_t),
     *__libc_memalign(size_t, size_t);
@@ -90,10 +90,10 @@ typedef struct question {
     const char *method, *target, *content_type, *accept, *accept_encoding;
     char       *body;
     size_t      length;
-    unsigned (*run)(const struct question *q); /* in place of a request; NULL: a request */
+    unsigned (*run)(const struct question *q); /* called instead of sending a request; NULL: send the request */
 } question;
 
-/* The exit of a child process, as its parent sees it. */
+/* Progress of a child process, in memory that it shares with its parent, for the message about a crash. */
 static struct progress {
     long k;
     bool sticky;
@@ -103,7 +103,7 @@ static struct progress {
 
 static api_worker *worker;
 
-/* Asks once. Returns the status; 0: there was no memory for an answer at all. */
+/* Sends the request once. Returns the status; 0: there was no memory for an answer at all. */
 static unsigned answer_to(const question *q)
 {
     if (q->run) return q->run(q);
@@ -187,7 +187,8 @@ static int try(const question *q)
 
 extern const char api_openapi_start[], api_openapi_end[];
 
-/* The longest name of a model that begins an example's name and is followed by its end or a dash. */
+/* Finds the model that an example of the contract is for: the longest model name that begins the example's name and is
+ * followed by the end or a dash. */
 static const char *model_of(const char *example)
 {
     static char name[100];
@@ -290,7 +291,7 @@ static void test_pages(void **state)
     assert_int_equal(bad, 0);
 }
 
-/* Requests with fields that no example of the contract has. */
+/* Fields of requests that no example of the contract has. */
 #define ADAPTIVE "'duration':0.2,'samples':3,'tolerance':1e-6"
 
 static const char dry[] =
@@ -335,7 +336,7 @@ static void swap_quotes(char *text)
         if (*text == '\'') *text = '"';
 }
 
-/* Tries a request, which is answered 200 while there is memory. */
+/* Tries a request that is answered 200 when there is memory. */
 static int try_fields(const char *model_and_operation, char *body)
 {
     char target[100];
@@ -360,7 +361,7 @@ static void test_further_fields(void **state)
     assert_int_equal(bad, 0);
 }
 
-/* Writes rows of `panda` that tell all its parameters apart. */
+/* Writes rows of `panda` that determine all its parameters. */
 static void write_measurements(FILE *text)
 {
     static const char *const names[] = {"q", "qd", "qdd", "tau"};
@@ -401,7 +402,7 @@ static void test_identification(void **state)
 /* --- commands without a server ---------------------------------------------------------------------------------------
  */
 
-/* Loads a file. Returns the status of its problem; 200: none. */
+/* Loads a file. Returns the status of its problem; 200: no problem. */
 static unsigned load_status(const question *q)
 {
     const api_model_file file = {.name = "loaded", .text = q->body, .length = q->length};
@@ -426,7 +427,7 @@ static unsigned restore_status(const question *q)
     bool            restored = door_restore("restored", q->body, q->length, &problem);
     armed                    = false;
     api_problem_clear(&deleted.problem);
-    api_restore(door_api(), "restored", &deleted); /* what failed leaves this state */
+    api_restore(door_api(), "restored", &deleted); /* a restore that failed leaves the deleted state */
     return restored ? 200 : api_problem_kind_of(problem.code)->status;
 }
 
@@ -436,7 +437,7 @@ static bool follow(const char *record, size_t length, uint64_t number, api_probl
     return api_follow(door_api(), "followed", record, length, number, problem);
 }
 
-/* Follows a change of a shared store. The change that failed takes effect when it is repeated. */
+/* Follows a change of a shared store. A change that failed must take effect when it is repeated. */
 static unsigned follow_status(const question *q)
 {
     static uint64_t   number;
@@ -452,7 +453,7 @@ static unsigned follow_status(const question *q)
     return status;
 }
 
-/* Writes the model `target` in the format `content_type`. A text that differs from the first one counts as 999. */
+/* Writes the model `target` in the format `content_type`. Returns 999 if the text differs from the first one. */
 static unsigned write_status(const question *q)
 {
     static char *first;
@@ -531,7 +532,7 @@ static unsigned parse_status(const question *q)
     return status;
 }
 
-/* Tokens for which the buffer of jansson's lexer grows: it must not abort. */
+/* Tokens that make the buffer of jansson's lexer grow: a failing allocation must not abort the process. */
 static void test_tokens(void **state)
 {
     static const char *const texts[] = {

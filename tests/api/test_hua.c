@@ -1,6 +1,6 @@
-/* test_hua.c - the controller's law against the published equations, evaluated one by one at the accelerations that its
- * torques cause. */
-#include "api/control/hua_torques.h"
+/* test_hua.c - checks the controller `hua` against the published equations, evaluated one by one at the accelerations
+ * that its torques cause. */
+#include "dynamics/control/hua_torques.h"
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -14,7 +14,7 @@ enum { JOINTS = 3, MOTORS = 2, NV = JOINTS + MOTORS };
 static const dyn_coupling couplings[MOTORS] = {{.v = 2, .v_theta = 3, .spring = {50, 0.7, 0.1}},
                                                {.v = 0, .v_theta = 4, .spring = {90, 0, -0.2}}};
 
-/* What the law is given: numbers of any robot, and of the same with something on it. */
+/* Holds the inputs of the control law: the dynamics of a robot, and of the same robot with a load (A, zeta). */
 typedef struct state {
     double M[NV][NV], C[NV][NV], known[NV], A[NV][NV], zeta[NV], q[NV], qd[NV], r[NV], rd[NV], rdd[NV], x1[MOTORS],
         x2[MOTORS], kp[NV], kd[NV];
@@ -34,7 +34,7 @@ static void draw_all(double *to, size_t n, double low, double high)
         to[i] = draw(low, high);
 }
 
-/* Symmetric, and positive by its diagonal. */
+/* Draws a symmetric matrix that is positive definite because its diagonal dominates. */
 static void draw_matrix(double M[NV][NV])
 {
     for (int i = 0; i < NV; i++)
@@ -75,16 +75,16 @@ static void solve(double A[NV][NV], double x[NV])
     }
 }
 
-static api_hua_state run(const state *s, double filter, size_t n, double *room)
+static dyn_hua_state run(const state *s, double filter, size_t n, double *room)
 {
-    api_hua_state h = {.nv = NV, .n = n, .coupling = couplings, .filter = filter, .kp = s->kp, .kd = s->kd};
-    api_hua_lay_out(&h, room);
+    dyn_hua_state h = {.nv = NV, .n = n, .coupling = couplings, .filter = filter, .kp = s->kp, .kd = s->kd};
+    dyn_hua_lay_out(&h, room);
     memcpy(h.M, s->M, sizeof s->M), memcpy(h.C, s->C, sizeof s->C), memcpy(h.A, s->A, sizeof s->A);
     memcpy(h.known_bias, s->known, sizeof s->known), memcpy(h.zeta, s->zeta, sizeof s->zeta);
     memcpy(h.q, s->q, sizeof s->q), memcpy(h.qd, s->qd, sizeof s->qd);
     memcpy(h.r, s->r, sizeof s->r), memcpy(h.rd, s->rd, sizeof s->rd), memcpy(h.rdd, s->rdd, sizeof s->rdd);
     memcpy(h.x1, s->x1, n * sizeof *s->x1), memcpy(h.x2, s->x2, n * sizeof *s->x2);
-    api_hua_find_torques(&h);
+    dyn_hua_find_torques(&h);
     return h;
 }
 
@@ -93,7 +93,7 @@ static bool is_motor(int i)
     return i >= JOINTS;
 }
 
-/* (37)-(39) of joint i, theta'' given with a. */
+/* Evaluates (37)-(39) for joint i, with theta'' from the accelerations a. */
 static double wanted(const state *s, const double *a, int i, double *sigma, double *reference)
 {
     double sum = s->known[i];
@@ -111,8 +111,8 @@ static double wanted(const state *s, const double *a, int i, double *sigma, doub
 static void check(const state *s, double filter)
 {
     double room[4 * NV * NV + 15 * NV + 2 * MOTORS], a[NV], A[NV][NV], theta_rdd[MOTORS], sigma[MOTORS], tau_c[MOTORS];
-    api_hua_state h = run(s, filter, MOTORS, room);
-    assert_int_equal(api_hua_entries(NV, MOTORS), sizeof room / sizeof *room);
+    dyn_hua_state h = run(s, filter, MOTORS, room);
+    assert_int_equal(dyn_hua_entries(NV, MOTORS), sizeof room / sizeof *room);
     memcpy(A, s->A, sizeof A);
     for (int i = 0; i < NV; i++)
         a[i] = h.tau[i] - s->zeta[i];
@@ -152,12 +152,12 @@ static void equations_hold(void **unused)
     }
 }
 
-/* Of a robot without elastic joints the law is tau = M q''_r + C q'_r + g + kd sigma, whatever it carries. */
+/* Without elastic joints the law must be tau = M q''_r + C q'_r + g + kd sigma, whatever the robot carries. */
 static void no_elastic_joints(void **unused)
 {
     state         s = draw_state(7);
     double        room[4 * NV * NV + 15 * NV], sums[NV];
-    api_hua_state h = run(&s, 10, 0, room);
+    dyn_hua_state h = run(&s, 10, 0, room);
     for (int i = 0; i < NV; i++) {
         sums[i] = s.known[i];
         for (int j = 0; j < NV; j++) {
@@ -169,14 +169,14 @@ static void no_elastic_joints(void **unused)
     }
 }
 
-/* A robot whose accelerations no torques determine: nothing finite comes out. */
-static void what_cannot_be_computed(void **unused)
+/* With zero mass matrices no torques determine the accelerations: the results must not be finite. */
+static void undetermined_accelerations_are_not_finite(void **unused)
 {
     state  s = draw_state(9);
     double room[4 * NV * NV + 15 * NV + 2 * MOTORS];
     memset(s.A, 0, sizeof s.A);
     memset(s.M, 0, sizeof s.M);
-    api_hua_state h = run(&s, 10, MOTORS, room);
+    dyn_hua_state h = run(&s, 10, MOTORS, room);
     assert_int_equal(isfinite(h.tau[couplings[0].v_theta]), 0);
 }
 
@@ -185,7 +185,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(equations_hold),
         cmocka_unit_test(no_elastic_joints),
-        cmocka_unit_test(what_cannot_be_computed),
+        cmocka_unit_test(undetermined_accelerations_are_not_finite),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,12 +1,12 @@
-/* test_identify.c - what identify takes of memory, and how large its answer may be. (What it finds: test_parameters.c,
- * test_sequential_qr.c, test_consistent_parameters.c, and tests/e2e/test_identify.py.) */
+/* test_identify.c - checks how much memory identify claims, and the limit of its answer. (Its results:
+ * test_parameters.c, test_sequential_qr.c, test_consistent_parameters.c, and tests/e2e/test_identify.py.) */
 #include "door.h"
 #include "draws.h"
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-/* Rows of the robot `arm`, whatever their torques. */
+/* Writes n random rows of the robot `arm`; the torques need not fit. */
 static char *rows_of_arm(size_t n)
 {
     char    *body = malloc(200 + 4 * n * 100), *to = body;
@@ -28,7 +28,7 @@ static void memory_is_counted(void **state)
     char      *body  = rows_of_arm(200);
     api_limits tight = door_limits;
     size_t     least = 0, most = door_limits.memory;
-    while (most - least > most / 50) { /* the least memory with which it is answered */
+    while (most - least > most / 50) { /* bisects for the least memory with which the request is answered */
         tight.memory = (least + most) / 2;
         door_open(&tight);
         unsigned status = post("arm/identify", body)->status;
@@ -36,11 +36,11 @@ static void memory_is_counted(void **state)
         *(status == 200 ? &most : &least) = tight.memory;
         door_close();
     }
-    assert_in_range(most, 150 * 1024, 4 * 1024 * 1024); /* more with more lanes */
+    assert_in_range(most, 150 * 1024, 4 * 1024 * 1024); /* bytes; more lanes need more */
     free(body);
 }
 
-static void the_answer_is_measured_first(void **state)
+static void long_answers_are_refused_early(void **state)
 {
     char      *body  = rows_of_arm(200);
     api_limits tight = door_limits;
@@ -59,7 +59,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(memory_is_counted),
-        cmocka_unit_test(the_answer_is_measured_first),
+        cmocka_unit_test(long_answers_are_refused_early),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

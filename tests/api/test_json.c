@@ -1,6 +1,7 @@
-/* test_json.c - JSON under the product's rules: what is refused and where, and text that is always valid. */
-#include "api/wire/json.h"
-#include "api/wire/pointer.h"
+/* test_json.c - checks the product's rules for JSON: which texts are refused and at which offset, and that it writes
+ * valid JSON alone. */
+#include "api/codec/json.h"
+#include "api/codec/pointer.h"
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -40,7 +41,7 @@ static void printed(const char *text, const char *expected)
     json_decref(value);
 }
 
-static void numbers_are_real_and_come_back(void **state)
+static void numbers_are_real_and_read_back(void **state)
 {
     printed(" [1, -0, 0.0, 1e2, 12345678901234567890, 18446744073709551616, 1e-999]\n",
             "[1,-0,0,100,12345678901234567000,18446744073709552000,0]");
@@ -48,13 +49,14 @@ static void numbers_are_real_and_come_back(void **state)
     printed("7", "7");
 }
 
-static void strings_come_back(void **state)
+static void strings_read_back(void **state)
 {
     printed("\"\\u0041\\n\\t\\\\\\\"/\\u20ac\"", "\"A\\u000a\\u0009\\\\\\\"/\xE2\x82\xAC\"");
     printed("\"\xF0\x9F\xA4\x96\"", "\"\xF0\x9F\xA4\x96\"");
 }
 
-/* Names reach error messages cut short or from anywhere: what is no UTF-8 must not make the message invalid. */
+/* Names are quoted in error messages, cut or taken from any bytes: bytes that are not UTF-8 must not make the message
+ * invalid JSON. */
 static void any_bytes_make_valid_json(void **state)
 {
     for (unsigned a = 1; a < 256; a++)
@@ -95,7 +97,7 @@ static void nesting(void **state)
     refused("\"\\\"[[[[[[[\"[[[[[", API_TOO_DEEP, NULL, 15);
 }
 
-static void overflow_is_pointed_at(void **state)
+static void overflows_are_located(void **state)
 {
     refused("{\"q\":[0,0,1e999,0]}", API_NON_FINITE, "/q/2", -1);
     refused("{\"q\":[[0,0],[0,-1e999]]}", API_NON_FINITE, "/q/1/1", -1);
@@ -105,8 +107,9 @@ static void overflow_is_pointed_at(void **state)
     refused("{\"a\":[1,\"b\\u0000c\"]}", API_BAD_VALUE, "/a/1", -1);
 }
 
-/* What programs write though JSON has no words for it: 400 with an offset, and an entry beside it. */
-static void infinite_words_are_pointed_at(void **state)
+/* Words like NaN, which programs write although JSON has none: the error must have status 400, an offset, and the
+ * pointer of an entry. */
+static void non_finite_words_are_located(void **state)
 {
     refused("{\"q\":[0,NaN]}", API_BAD_JSON, "/q/1", 11);
     refused("{\"q\":[[0,1],[nan,1]]}", API_BAD_JSON, "/q/1/0", 16);
@@ -134,26 +137,26 @@ static void other_encodings_are_named(void **state)
 
 static void long_pointers_are_left_out(void **state)
 {
-    api_pointer at = api_pointer_root();
+    api_pointer place = api_pointer_root();
     char        name[300];
     memset(name, 'n', sizeof name - 1);
     name[sizeof name - 1] = '\0';
-    at                    = api_pointer_key(&at, name);
-    assert_null(api_pointer_text(&at));
-    at = api_pointer_index(&at, 1);
-    assert_null(api_pointer_text(&at));
+    place                 = api_pointer_key(&place, name);
+    assert_null(api_pointer_text(&place));
+    place = api_pointer_index(&place, 1);
+    assert_null(api_pointer_text(&place));
 }
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(numbers_are_real_and_come_back),
-        cmocka_unit_test(strings_come_back),
+        cmocka_unit_test(numbers_are_real_and_read_back),
+        cmocka_unit_test(strings_read_back),
         cmocka_unit_test(any_bytes_make_valid_json),
         cmocka_unit_test(syntax),
         cmocka_unit_test(nesting),
-        cmocka_unit_test(overflow_is_pointed_at),
-        cmocka_unit_test(infinite_words_are_pointed_at),
+        cmocka_unit_test(overflows_are_located),
+        cmocka_unit_test(non_finite_words_are_located),
         cmocka_unit_test(other_encodings_are_named),
         cmocka_unit_test(long_pointers_are_left_out),
     };

@@ -1,8 +1,8 @@
-/* test_loops.c - closed loops before anything is computed: their documents, what they leave open, how coordinates move,
- * and the matrices of lanes. */
-#include "api/model/coordinates.h"
-#include "api/loops/lane_matrix.h"
-#include "api/model/loops.h"
+/* test_loops.c - checks the parts below the computation of closed loops: their documents, residuals and constraint
+ * rows, motions of coordinates, and products of matrices in lanes. */
+#include "dynamics/model/coordinates.h"
+#include "dynamics/loops/lane_matrix.h"
+#include "dynamics/loops/loops.h"
 #include "dynamics/dynamics.h"
 #include "models.h"
 #include <math.h>
@@ -25,7 +25,7 @@
 static void coordinates_are_of_actuated_joints(void **state)
 {
     api_model       *model = model_of(FOUR_BAR(PIN));
-    const api_loops *l     = model->loops;
+    const dyn_loops *l     = model->loops;
     assert_int_equal(model->nq, 1);
     assert_string_equal(model->position_names[0], "of_left");
     assert_int_equal(l->nv, 3);
@@ -41,7 +41,8 @@ static void coordinates_are_of_actuated_joints(void **state)
     api_model_release(model);
 }
 
-/* The model of a document alone: some of these mechanisms have no reference. */
+/* Builds the model of a document without closing its loops: some of these mechanisms have no reference
+ * configuration. */
 static api_model *unclosed_model(const char *text)
 {
     api_problem problem;
@@ -53,7 +54,7 @@ static api_model *unclosed_model(const char *text)
     return model;
 }
 
-static void documents_come_back(void **state)
+static void canonical_text_reads_back(void **state)
 {
     api_model *model = unclosed_model(FOUR_BAR("'type':'helical','axis':[0,0,2],'pitch':0.1"));
     assert_non_null(strstr(model->document, "\"axis\":[0,0,2],\"pitch\":0.1"));
@@ -88,9 +89,9 @@ static void refusals(void **state)
         "bad-model", "/loops", "all joints are actuated");
 }
 
-/* --- what is open ------------------------------------------------------------------------------------------------ */
+/* --- residuals --------------------------------------------------------------------------------------------------- */
 
-/* Rotation by an angle about the axis k of the first three. */
+/* Computes the rotation by an angle about axis k (x, y, z). */
 static void turn(double angle, int k, double R[9])
 {
     int i = (k + 1) % 3, j = (k + 2) % 3;
@@ -101,15 +102,15 @@ static void turn(double angle, int k, double R[9])
     R[3 * j + i]        = sin(angle);
 }
 
-/* At a closed pose the rows change as E says. */
-static void check_rows(const api_loops *l, const double y[3], const double R[9])
+/* At a closed pose the residual must change by the rows of E for small motions. */
+static void check_rows(const dyn_loops *l, const double y[3], const double R[9])
 {
     const double    h    = 1e-6;
-    const api_loop *loop = &l->loop[0];
-    double          n[6] = {0}; /* the last row of a universal joint turns with it */
-    if (loop->kind == API_LOOP_UNIVERSAL) api_loop_universal_row(loop, R, n + 3);
+    const dyn_loop *loop = &l->loop[0];
+    double          n[6] = {0}; /* the last row of a universal joint rotates with the joint */
+    if (loop->kind == DYN_LOOP_UNIVERSAL) dyn_loop_universal_row(loop, R, n + 3);
     for (int d = 0; d < 6; d++) {
-        double open[2][API_LOOP_ROWS];
+        double open[2][DYN_LOOP_ROWS];
         for (int s = 0; s < 2; s++) {
             double by = s ? -h : h, moved[3], small[9], turned[9];
             for (int i = 0; i < 3; i++)
@@ -118,7 +119,7 @@ static void check_rows(const api_loops *l, const double y[3], const double R[9])
             for (int i = 0; i < 9; i++)
                 turned[i] = small[i / 3 * 3] * R[i % 3] + small[i / 3 * 3 + 1] * R[3 + i % 3] +
                             small[i / 3 * 3 + 2] * R[6 + i % 3];
-            api_loop_residual(l, 0, moved, turned, open[s]);
+            dyn_loop_residual(l, 0, moved, turned, open[s]);
         }
         for (size_t r = 0; r < loop->rows; r++)
             assert_true(fabs((open[0][r] - open[1][r]) / (2 * h) - loop->E[r][d] - (r == 3 ? n[d] : 0)) < 1e-8);
@@ -143,10 +144,10 @@ static void rows_are_derivatives(void **state)
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         api_model *model = unclosed_model(cases[i].kind);
-        double     R[9], open[API_LOOP_ROWS];
+        double     R[9], open[DYN_LOOP_ROWS];
         turn(cases[i].angle, 2, R);
         assert_int_equal(model->loops->rows, cases[i].rows);
-        api_loop_residual(model->loops, 0, cases[i].along, R, open);
+        dyn_loop_residual(model->loops, 0, cases[i].along, R, open);
         for (size_t r = 0; r < cases[i].rows; r++)
             assert_true(fabs(open[r]) < 1e-15);
         check_rows(model->loops, cases[i].along, R);
@@ -154,7 +155,7 @@ static void rows_are_derivatives(void **state)
     }
 }
 
-/* An axis the other way round is as far from closed as can be. */
+/* An axis rotated by half a turn must have the largest residual, pi. */
 static void half_turns_are_open(void **state)
 {
     const double y[3]    = {0};
@@ -162,15 +163,15 @@ static void half_turns_are_open(void **state)
     for (size_t i = 0; i < 2; i++)
         for (int k = 0; k < 2; k++) {
             api_model *model = unclosed_model(kinds[i]);
-            double     R[9], open[API_LOOP_ROWS], sum = 0;
+            double     R[9], open[DYN_LOOP_ROWS], sum = 0;
             turn(M_PI, k, R);
-            api_loop_residual(model->loops, 0, y, R, open);
+            dyn_loop_residual(model->loops, 0, y, R, open);
             for (size_t r = 0; r < model->loops->rows; r++)
                 sum += open[r] * open[r];
             assert_true(fabs(sqrt(sum) - M_PI) < 1e-7);
             for (int j = 0; j < 9; j++)
-                R[j] = nearbyint(R[j]); /* to the last bit, where nothing tells the axis */
-            api_loop_residual(model->loops, 0, y, R, open);
+                R[j] = nearbyint(R[j]); /* exact half turns, for which the axis of rotation is undefined */
+            dyn_loop_residual(model->loops, 0, y, R, open);
             sum = 0;
             for (size_t r = 0; r < model->loops->rows; r++)
                 sum += open[r] * open[r];
@@ -181,33 +182,33 @@ static void half_turns_are_open(void **state)
 
 /* --- coordinates ------------------------------------------------------------------------------------------------- */
 
-/* Along a for a while, in steps so small that its turning is in them. */
+/* Moves q along a for `time`, in steps so short that they follow the rotation of the axes. */
 static void flow(const dyn_body *body, double *q, const double *a, double time)
 {
     enum { STEPS = 2000 };
     for (int i = 0; i < STEPS; i++)
-        api_coordinates_move(body, q, 1, a, time / STEPS);
+        dyn_coordinates_move(body, q, 1, a, time / STEPS);
 }
 
-/* Along a, along b, and back: what is left is the bracket, but for third order. */
-static void brackets_are_what_does_not_commute(void **state)
+/* Moving along a, along b, back along a and back along b must leave the bracket [a, b] h^2, up to third order in h. */
+static void brackets_equal_the_commutator(void **state)
 {
     const dyn_joint_kind kinds[] = {DYN_FLOATING, DYN_SPHERICAL};
     const double         a[6] = {0.3, -0.2, 0.5, 0.7, 0.1, -0.4}, b[6] = {-0.6, 0.4, 0.2, 0.3, 0.9, 0.5}, h = 1e-3;
     for (size_t i = 0; i < 2; i++) {
         dyn_body body = {.joint.kind = kinds[i], .joint.ratio = 1};
         size_t   nq   = (size_t)dyn_joint_nq(kinds[i]);
-        double   q[7] = {0}, there[7], bracket[6];
+        double   q[7] = {0}, expected[7], bracket[6];
         q[nq - 1]     = 1;
-        memcpy(there, q, sizeof q);
+        memcpy(expected, q, sizeof q);
         flow(&body, q, a, h);
         flow(&body, q, b, h);
         flow(&body, q, a, -h);
         flow(&body, q, b, -h);
-        api_coordinates_bracket(&body, 1, a, b, bracket);
-        api_coordinates_move(&body, there, 1, bracket, h * h);
+        dyn_coordinates_bracket(&body, 1, a, b, bracket);
+        dyn_coordinates_move(&body, expected, 1, bracket, h * h);
         for (size_t k = 0; k < nq; k++)
-            assert_true(fabs(q[k] - there[k]) < 0.005 * h * h);
+            assert_true(fabs(q[k] - expected[k]) < 0.005 * h * h);
         assert_true(fabs(q[0]) > 0.05 * h * h);
     }
 }
@@ -216,7 +217,7 @@ static void brackets_are_what_does_not_commute(void **state)
 
 enum { M = 5, K = 4, N = 3 };
 
-/* The place of entry i of lanes of width W in lanes of width 8. */
+/* Returns the index, in lanes of width 8, of entry i of lanes of width W. */
 static size_t place_of(size_t i, size_t W)
 {
     return i / W * 8 + i % W;
@@ -230,11 +231,11 @@ static void products_have_the_same_bits(void **state)
             A[i] = sin((double)place_of(i, W));
         for (size_t i = 0; i < K * N * W; i++)
             B[i] = cos((double)place_of(i, W));
-        api_matrix_mul(W, M, K, N, A, B, 0, C);
+        dyn_matrix_mul(W, M, K, N, A, B, 0, C);
         for (size_t i = 0; i < M; i++)
             for (size_t k = 0; k < K; k++)
                 memcpy(At + (k * M + i) * W, A + (i * K + k) * W, W * sizeof *A);
-        api_matrix_mul_transposed(W, M, K, N, At, B, 0, Ct);
+        dyn_matrix_mul_transposed(W, M, K, N, At, B, 0, Ct);
         assert_memory_equal(C, Ct, M * N * W * sizeof *C);
         for (size_t e = 0; e < M * N * W; e++) {
             size_t lane = e % W, i = e / W / N, j = e / W % N;
@@ -243,7 +244,7 @@ static void products_have_the_same_bits(void **state)
                 sum += sin((double)((i * K + k) * 8 + lane)) * cos((double)((k * N + j) * 8 + lane));
             assert_true(C[e] == sum);
         }
-        api_matrix_mul(W, M, K, N, A, B, -1, C);
+        dyn_matrix_mul(W, M, K, N, A, B, -1, C);
         for (size_t e = 0; e < M * N * W; e++)
             assert_true(C[e] == 0);
     }
@@ -253,11 +254,11 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(coordinates_are_of_actuated_joints),
-        cmocka_unit_test(documents_come_back),
+        cmocka_unit_test(canonical_text_reads_back),
         cmocka_unit_test(refusals),
         cmocka_unit_test(rows_are_derivatives),
         cmocka_unit_test(half_turns_are_open),
-        cmocka_unit_test(brackets_are_what_does_not_commute),
+        cmocka_unit_test(brackets_equal_the_commutator),
         cmocka_unit_test(products_have_the_same_bits),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

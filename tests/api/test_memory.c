@@ -1,5 +1,6 @@
-/* test_memory.c - the memory of requests: the budget that all share, a request's pool, a worker's scratch memory. */
-#include "api/memory/pool.h"
+/* test_memory.c - checks the memory of requests: the budget that all requests share, a request's pool, a worker's
+ * scratch memory. */
+#include "api/base/memory/pool.h"
 #include "dynamics/dynamics.h"
 #include <pthread.h>
 #include <setjmp.h>
@@ -9,7 +10,7 @@
 #include <string.h>
 #include <cmocka.h>
 
-enum { CLAIM = 64 * 1024 }; /* of a pool at once */
+enum { CLAIM = 64 * 1024 }; /* bytes that a pool claims at once */
 
 static api_problem problem;
 
@@ -27,8 +28,8 @@ static void assert_refused(bool claimed, api_code code, const char *said)
     api_problem_clear(&problem);
 }
 
-/* To the last byte; what does not fit leaves everything as it was. */
-static void a_budget_to_the_byte(void **state)
+/* A budget must be exact to the byte, and a refused claim must change nothing. */
+static void budgets_are_exact_to_the_byte(void **state)
 {
     api_budget budget = {.limit = 1000};
     api_share  a = {.budget = &budget}, b = {.budget = &budget};
@@ -46,8 +47,9 @@ static void a_budget_to_the_byte(void **state)
     assert_true(b.bytes == 0 && budget.used == 0);
 }
 
-/* More than there would be without all others is too much for ever, not for now. */
-static void what_fits_never(void **state)
+/* A claim beyond the whole limit must be refused as too much; a claim that only does not fit beside others, as
+ * temporary. */
+static void claims_above_the_limit_are_refused(void **state)
 {
     api_budget budget = {.limit = 1000};
     api_share  a = {.budget = &budget}, b = {.budget = &budget};
@@ -61,7 +63,8 @@ static void what_fits_never(void **state)
 enum { THREADS = 4, ROUNDS = 20000 };
 static api_budget shared = {.limit = 3 * 70};
 
-/* Three shares of 70 fit: with four threads there are refusals, and never is there more than the limit. */
+/* Four threads claim 70 bytes each of a budget that holds three such shares: there must be refusals, and never more
+ * than the limit in use. */
 static void *claim_and_give_back(void *refusals)
 {
     api_problem mine;
@@ -89,8 +92,8 @@ static void many_threads(void **state)
     assert_int_equal(atomic_load(&shared.used), 0);
 }
 
-/* In claims of 64 KiB, or what is missing if that is more; given back whole. */
-static void a_pool_claims(void **state)
+/* A pool must claim pieces of 64 KiB, or the missing bytes if that is more, and return all of them at its end. */
+static void pools_claim_in_pieces(void **state)
 {
     api_budget  budget  = {.limit = 10 * CLAIM};
     api_share   share   = {.budget = &budget};
@@ -102,13 +105,13 @@ static void a_pool_claims(void **state)
     assert_true(budget.used == CLAIM && pool.used == CLAIM);
     assert_true(api_pool_claim(&pool, 1));
     assert_int_equal(budget.used, 2 * CLAIM);
-    assert_true(api_pool_claim(&pool, 3 * CLAIM)); /* CLAIM - 1 of it are there */
+    assert_true(api_pool_claim(&pool, 3 * CLAIM)); /* CLAIM - 1 of these bytes are already claimed */
     assert_true(budget.used == 4 * CLAIM + 1 && pool.used == 4 * CLAIM + 1);
     assert_refused(api_pool_claim(&pool, 6 * CLAIM), API_TOO_MUCH_MEMORY, "the request needs");
     assert_true(pool.used == 4 * CLAIM + 1 && pool.claimed == 4 * CLAIM + 1);
     api_pool_end(&pool);
     assert_true(budget.used == 0 && share.bytes == 0 && pool.used == 0 && pool.claimed == 0);
-    budget.limit = CLAIM - 1; /* where a whole piece does not fit, the pool claims what is needed, to the last byte */
+    budget.limit = CLAIM - 1; /* where a whole piece does not fit, the pool claims only the bytes that it needs */
     assert_true(api_pool_claim(&pool, 100) && budget.used == 100 && pool.claimed == 100);
     assert_true(api_pool_claim(&pool, CLAIM - 101) && budget.used == CLAIM - 1);
     assert_refused(api_pool_claim(&pool, 1), API_TOO_MUCH_MEMORY, "the request needs 1 bytes more");
@@ -133,7 +136,7 @@ static void zeroed_numbers(void **state)
     assert_null(api_take_zeroed(&pool, CLAIM, &room));
     assert_false(room);
     api_take_zeroed(&pool, 1, &room);
-    assert_false(room); /* stays so */
+    assert_false(room); /* a failed pool stays failed */
     api_pool_end(&pool);
     api_scratch_free(&scratch);
 }
@@ -143,7 +146,7 @@ static bool overlaps(const char *a, size_t a_size, const char *b, size_t b_size)
     return a < b + b_size && b < a + a_size;
 }
 
-/* Small pieces come from what is kept, large ones are of their own; none overlaps another. */
+/* Small pieces come from memory that the scratch keeps, large ones are allocated; no piece may overlap another. */
 static void scratch_pieces(void **state)
 {
     static const size_t sizes[] = {1, 63, 64, 65, 0, 100000, 150000, 30000, 300000, 8};
@@ -173,7 +176,11 @@ static void scratch_pieces(void **state)
 int main(void)
 {
 #define TEST(name) cmocka_unit_test_setup(name, no_problem)
-    const struct CMUnitTest tests[] = {TEST(a_budget_to_the_byte), TEST(what_fits_never), TEST(many_threads),
-                                       TEST(a_pool_claims),        TEST(zeroed_numbers),  TEST(scratch_pieces)};
+    const struct CMUnitTest tests[] = {TEST(budgets_are_exact_to_the_byte),
+                                       TEST(claims_above_the_limit_are_refused),
+                                       TEST(many_threads),
+                                       TEST(pools_claim_in_pieces),
+                                       TEST(zeroed_numbers),
+                                       TEST(scratch_pieces)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,4 +1,4 @@
-/* test_metrics.c - check the registry of metrics: names, labels, buckets, and counts by many threads at once. */
+/* test_metrics.c - checks the registry of metrics: names, labels, buckets, and counts by many threads at once. */
 #include "api/metrics.h"
 #include "door.h"
 #include <math.h>
@@ -85,7 +85,7 @@ static void test_statuses(void **state)
 
 static void test_gauge(void **state)
 {
-    assert_int_equal(read_all(API_METRIC_CONNECTIONS), 1); /* without labels it is there from the start */
+    assert_int_equal(read_all(API_METRIC_CONNECTIONS), 1); /* a gauge without labels exists from the start */
     assert_true(read_series[0].value == 0);
     api_metric_add(API_METRIC_CONNECTIONS, API_NO_LABELS, 5);
     api_metric_add(API_METRIC_CONNECTIONS, API_NO_LABELS, -7);
@@ -103,7 +103,7 @@ static void test_labels(void **state)
     api_metric_name_operation(32, "beyond");
     api_metric_add(API_METRIC_REQUESTS, (api_label_values){{31, api_status_label(200)}}, 2);
     api_metric_add(API_METRIC_REQUESTS, (api_label_values){{0, api_status_label(531)}}, 3);
-    api_metric_add(API_METRIC_REQUESTS, (api_label_values){{32, 161}}, 4); /* out of range */
+    api_metric_add(API_METRIC_REQUESTS, (api_label_values){{32, 161}}, 4); /* the second label is out of range */
     api_metric_add(API_METRIC_REQUESTS, (api_label_values){{31, 0}}, 5);
     assert_int_equal(read_all(API_METRIC_REQUESTS), 4);
     assert_true(series_with(API_METRIC_REQUESTS, "juggle", "200")->value == 2);
@@ -111,7 +111,7 @@ static void test_labels(void **state)
     assert_true(series_with(API_METRIC_REQUESTS, "none", "0")->value == 4);
     assert_true(series_with(API_METRIC_REQUESTS, "juggle", "0")->value == 5);
     assert_int_equal(api_metric_value(API_METRIC_REQUESTS, (api_label_values){{31, api_status_label(200)}}), 2);
-    assert_int_equal(read_all(API_METRIC_PROBLEMS), 0); /* counts of one metric are not those of another */
+    assert_int_equal(read_all(API_METRIC_PROBLEMS), 0); /* each metric has counts of its own */
     api_metric_add(API_METRIC_RUNS, (api_label_values){{API_THREAD_WRITER}}, 1);
     assert_non_null(series_with(API_METRIC_RUNS, "writer", ""));
     api_metric_add(API_METRIC_STORE_ERRORS, (api_label_values){{API_ACCESS_READ}}, 1);
@@ -148,7 +148,7 @@ static void test_histogram(void **state)
 enum { THREADS = 40, ROUNDS = 100000, LABELS = 3 };
 
 static atomic_bool       counting;
-static pthread_barrier_t start; /* threads that are created one by one would otherwise run one by one */
+static pthread_barrier_t start; /* without it, threads might run one after the other */
 
 static void *count_much(void *arg)
 {
@@ -192,7 +192,7 @@ static totals read_totals(void)
     return t;
 }
 
-/* Reads while the others count: counters never fall. */
+/* Reads while the other threads count: counters must never decrease. */
 static void *watch(void *arg)
 {
     totals last = {0};
@@ -233,7 +233,8 @@ static void test_many_threads(void **state)
     assert_int_equal(api_metric_value(API_METRIC_QUEUED_REQUESTS, API_NO_LABELS), 0);
 }
 
-/* --- what the api counts ------------------------------------------------------------------------------------------ */
+/* --- metrics of requests
+ * --------------------------------------------------------------------------------------------- */
 
 static int64_t problems(api_code code)
 {
@@ -294,8 +295,8 @@ static double states_of(const char *operation)
     return series ? series->value : 0;
 }
 
-/* One window, several windows, motions, several operations, and a request that fails: the steps that were reached are
- * counted, and the states of answers alone. */
+/* Compares the counts for one chunk of states, several chunks, motions, several operations, and a request that fails:
+ * all steps that were reached are counted, and states only of answers that were sent. */
 static void test_steps(void **state)
 {
     static const struct {
@@ -323,9 +324,9 @@ static void test_steps(void **state)
     }
 }
 
-/* --- the page ----------------------------------------------------------------------------------------------------- */
+/* --- the page of metrics ------------------------------------------------------------------------------------------ */
 
-/* The value of a series on the page that was asked for last. */
+/* Returns the value of a series on the last page. */
 static double page_value(const answer *page, const char *series)
 {
     char line[200];
@@ -364,7 +365,7 @@ static void test_models(void **state)
 {
     int64_t models = api_metric_value(API_METRIC_MODELS, API_NO_LABELS);
     int64_t bytes  = api_metric_value(API_METRIC_MODEL_BYTES, API_NO_LABELS);
-    for (int i = 0; i < 2; i++) { /* the second time it replaces a model of the same size */
+    for (int i = 0; i < 2; i++) { /* the second PUT replaces a model of the same size */
         ask("PUT", "/v1/models/rod",
             "{'links':[{'name':'rod','parent':'base','joint':{'name':'hinge','type':'revolute','axis':[0,1,0]}}]}");
         assert_int_equal(api_metric_value(API_METRIC_MODELS, API_NO_LABELS), models + 1);

@@ -1,6 +1,6 @@
-/* test_middleware.c - check that middlewares see a request before routing, in order, and that the first answer ends
- * the list. */
-#include "api/http/middleware.h"
+/* test_middleware.c - checks that middlewares see a request before routing, in order, and that the first one that
+ * answers ends the list. */
+#include "api/service/http/middleware.h"
 #include "tests/target.h"
 #include <setjmp.h>
 #include <stdarg.h>
@@ -9,7 +9,7 @@
 #include <string.h>
 #include <cmocka.h>
 
-/* --- the list --------------------------------------------------------------------------------------------------- */
+/* --- the list of middlewares ------------------------------------------------------------------------------------ */
 
 static char        seen[16];
 static const char *target_seen;
@@ -115,15 +115,15 @@ static void check_answer(api_request request, unsigned status, const char *reade
     api_end(call);
 }
 
-static const char own[] = "robots.example", page[] = "https://pages.example";
+static const char own_host[] = "robots.example", page[] = "https://pages.example";
 
 static void test_a_foreign_host_is_refused_before_routing(void **state)
 {
-    check_answer((api_request){.method = "GET", .target = "/livez", .host = own}, 200, "");
+    check_answer((api_request){.method = "GET", .target = "/livez", .host = own_host}, 200, "");
     check_answer((api_request){.method = "GET", .target = "/livez", .host = "evil.example"}, 421, "");
-    check_answer((api_request){.method = "GET", .target = "/nowhere", .host = own}, 404, "");
+    check_answer((api_request){.method = "GET", .target = "/nowhere", .host = own_host}, 404, "");
     check_answer((api_request){.method = "GET", .target = "/nowhere", .host = "evil.example"}, 421, "");
-    check_answer((api_request){.method = "BREW", .target = "/livez", .host = own}, 501, "");
+    check_answer((api_request){.method = "BREW", .target = "/livez", .host = own_host}, 501, "");
     check_answer((api_request){.method = "BREW", .target = "/livez", .host = "evil.example"}, 421, "");
     /* The Host check comes first: a page of a listed origin cannot read its refusal. */
     check_answer((api_request){.method = "GET", .target = "/livez", .host = "evil.example", .origin = page}, 421, "");
@@ -131,12 +131,12 @@ static void test_a_foreign_host_is_refused_before_routing(void **state)
 
 static void test_origins_are_admitted_before_routing(void **state)
 {
-    check_answer((api_request){.method = "GET", .target = "/livez", .host = own, .origin = page}, 200, page);
-    check_answer((api_request){.method = "GET", .target = "/nowhere", .host = own, .origin = page}, 404, page);
-    check_answer((api_request){.method = "GET", .target = "/livez", .host = own, .origin = "https://b.example"}, 200,
-                 "");
+    check_answer((api_request){.method = "GET", .target = "/livez", .host = own_host, .origin = page}, 200, page);
+    check_answer((api_request){.method = "GET", .target = "/nowhere", .host = own_host, .origin = page}, 404, page);
+    check_answer((api_request){.method = "GET", .target = "/livez", .host = own_host, .origin = "https://b.example"},
+                 200, "");
     api_request preflight = {
-        .method = "OPTIONS", .target = "/nowhere", .host = own, .origin = page, .preflight_method = "PUT"};
+        .method = "OPTIONS", .target = "/nowhere", .host = own_host, .origin = page, .preflight_method = "PUT"};
     check_answer(preflight, 204, page);
     preflight.origin = "https://b.example";
     check_answer(preflight, 404, "");

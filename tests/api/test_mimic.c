@@ -1,4 +1,5 @@
-/* test_mimic.c - joints of documents that share another's coordinate: what is composed, listed, reported, refused. */
+/* test_mimic.c - checks joints that mimic another one (share its coordinate): composed ratios, canonical text, reports,
+ * refusals. */
 #include "models.h"
 #include <string.h>
 
@@ -8,7 +9,7 @@
 #define MIMIC(more)               ",'mimic':{" more "}"
 #define ROBOT(links)              "{'links':[" links "]}"
 
-/* `c` is before the joint it mimics, which mimics another: c at 3 (2 q + 0.5) - 1 */
+/* Joint `c` is listed before the joint that it mimics, which mimics another one: c is at 3 (2 q + 0.5) - 1. */
 #define CHAIN                                                                                                          \
     ROBOT(LINK("c", "b", JOINT("jc", MIMIC("'joint':'jb','multiplier':3,'offset':-1"))) "," LINK(                      \
         "a", "base", JOINT("ja", "")) "," LINK("b", "a",                                                               \
@@ -37,21 +38,21 @@ static void chains_are_composed(void **state)
     assert_close(&M, &expected, 1, 1e-14);
 
     char             text[API_ANGLE_TEXT];
-    const double     far    = 20000; /* turns c by more than there is a sine for */
+    const double     far    = 20000; /* rotates c beyond the range of sine and cosine */
     const dyn_bound *beyond = api_find_angle_beyond_limit(model, &far, 1);
     assert_null(api_find_angle_beyond_limit(model, &q, 1));
     assert_non_null(beyond);
     api_angle_write(beyond, far, text);
     assert_string_equal(text, "20000, which turns a joint by 120000.5");
-    assert_non_null(api_find_angle_beyond_limit(model, &(double){16666.6}, 1)); /* by the offset */
+    assert_non_null(api_find_angle_beyond_limit(model, &(double){16666.6}, 1)); /* due to the offset */
     assert_null(api_find_angle_beyond_limit(model, &(double){16666.5}, 1));
     assert_null(api_find_angle_beyond_limit(model, &(double){-16666.6}, 1));
     assert_non_null(api_find_angle_beyond_limit(model, &(double){-16666.8}, 1));
     api_model_release(model);
 }
 
-/* Canonical as given: neither composed nor with what says nothing. */
-static void documents_keep_what_was_said(void **state)
+/* Canonical text must keep mimics as given: not composed, and without members that state a default. */
+static void documents_keep_mimics_as_given(void **state)
 {
     api_model *model = model_of(ROBOT(LINK("a", "base", JOINT("ja", "")) "," LINK(
         "b", "a",
@@ -66,7 +67,7 @@ static void documents_keep_what_was_said(void **state)
     api_model_release(model);
 }
 
-/* A slide and a turn may share a coordinate; a fixed joint has none to share. */
+/* A prismatic and a revolute joint may share a coordinate; a fixed joint must not mimic. */
 static void kinds(void **state)
 {
     api_model *model = model_of(
@@ -80,8 +81,9 @@ static void kinds(void **state)
     api_model_release(model);
 }
 
-/* The leader moves no mass by itself; that which follows it does. The other way round is as well. */
-static void one_of_them_is_enough(void **state)
+/* A coordinate that moves some mass must not be reported as suspicious, whether the leader or the mimic moves the
+ * mass. */
+static void one_joint_with_mass_is_enough(void **state)
 {
 #define BARE(name, parent, joint) "{'name':'" name "','parent':'" parent "'," joint "}"
     api_model *model =
@@ -102,12 +104,12 @@ static void one_of_them_is_enough(void **state)
 static void refusals(void **state)
 {
 #define TWO(mimic) ROBOT(LINK("a", "base", JOINT("ja", "")) "," LINK("b", "a", JOINT("jb", MIMIC(mimic))))
-    static const char at[] = "/links/1/joint/mimic/joint";
-    assert_refused(TWO("'joint':'jx'"), "unknown-name", at, "\"jx\", which is not a joint");
-    assert_refused(TWO("'joint':'jb'"), "bad-model", at, "\"jb\", which mimics it in turn");
-    assert_refused(TWO("'multiplier':2"), "missing-field", at, "joint");
-    assert_refused(TWO("'joint':''"), "bad-name", at, "empty");
-    assert_refused(TWO("'joint':1"), "wrong-type", at, "a number");
+    static const char pointer[] = "/links/1/joint/mimic/joint";
+    assert_refused(TWO("'joint':'jx'"), "unknown-name", pointer, "\"jx\", which is not a joint");
+    assert_refused(TWO("'joint':'jb'"), "bad-model", pointer, "\"jb\", which mimics it in turn");
+    assert_refused(TWO("'multiplier':2"), "missing-field", pointer, "joint");
+    assert_refused(TWO("'joint':''"), "bad-name", pointer, "empty");
+    assert_refused(TWO("'joint':1"), "wrong-type", pointer, "a number");
     assert_refused(TWO("'joint':'ja','multiplier':0"), "bad-value", "/links/1/joint/mimic/multiplier", "fixed");
     assert_refused(TWO("'joint':'ja','ratio':2"), "unknown-field", "/links/1/joint/mimic/ratio", "multiplier");
     assert_refused(
@@ -116,7 +118,7 @@ static void refusals(void **state)
         "bad-model", "/links/1/joint/mimic/joint", "in turn");
     assert_refused(ROBOT("{'name':'f','parent':'base','joint':{'name':'jf','type':'fixed'}}," LINK(
                        "a", "base", JOINT("ja", MIMIC("'joint':'jf'")))),
-                   "bad-value", at, "which is fixed");
+                   "bad-value", pointer, "which is fixed");
     assert_refused(
         ROBOT(LINK("a", "base", JOINT("ja", "")) "," LINK(
             "b", "a",
@@ -127,18 +129,19 @@ static void refusals(void **state)
         "non-finite", "/links/2/joint/mimic/joint", "overflow or vanish");
 }
 
-/* Only coordinates are counted: more bodies than the limit of coordinates may follow one of them. */
+/* The limit of degrees of freedom counts coordinates: more links than the limit may mimic one joint. */
 static void long_chain(void **state)
 {
     enum { LINKS = 600 };
     static char text[LINKS * 300];
-    size_t      at = (size_t)sprintf(text, "{'links':[" LINK("l0", "base", JOINT("j0", "")));
+    size_t      length = (size_t)sprintf(text, "{'links':[" LINK("l0", "base", JOINT("j0", "")));
     for (int i = 1; i < LINKS; i++)
-        at += (size_t)sprintf(text + at,
-                              ",{'name':'l%d','parent':'l%d','joint':{'name':'j%d','type':'prismatic','axis':[0,0,1],"
-                              "'mimic':{'joint':'j%d'}},'inertial':{'mass':1}}",
-                              i, i - 1, i, LINKS - i == i ? 0 : i - 1);
-    sprintf(text + at, "]}");
+        length +=
+            (size_t)sprintf(text + length,
+                            ",{'name':'l%d','parent':'l%d','joint':{'name':'j%d','type':'prismatic','axis':[0,0,1],"
+                            "'mimic':{'joint':'j%d'}},'inertial':{'mass':1}}",
+                            i, i - 1, i, LINKS - i == i ? 0 : i - 1);
+    sprintf(text + length, "]}");
     api_model *model = model_of(text);
     assert_int_equal(model->nv, 1);
     assert_int_equal(model->n_bodies, LINKS);
@@ -149,9 +152,9 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(chains_are_composed),
-        cmocka_unit_test(documents_keep_what_was_said),
+        cmocka_unit_test(documents_keep_mimics_as_given),
         cmocka_unit_test(kinds),
-        cmocka_unit_test(one_of_them_is_enough),
+        cmocka_unit_test(one_joint_with_mass_is_enough),
         cmocka_unit_test(refusals),
         cmocka_unit_test(long_chain),
     };

@@ -1,6 +1,6 @@
-/* test_mjcf.c - MJCF files through api_model_from_mjcf alone: what the elements mean, in closed form; what is refused;
+/* test_mjcf.c - reads MJCF files by api_model_from_mjcf and compares the models with closed forms; checks refusals, and
  * every cut and every changed byte of a file. Agreement with MuJoCo: tests/e2e/test_mjcf.py. */
-#include "api/load/mjcf/mjcf.h"
+#include "api/robots/mjcf/mjcf.h"
 #include "models.h"
 #include <math.h>
 #include <stdio.h>
@@ -11,7 +11,7 @@ enum { NESTING = 32, LINKS = 100 };
 
 static char *files(void *arg, const char *name, size_t *length)
 {
-    const char *const *file = arg; /* name, text, ..., NULL */
+    const char *const *file = arg; /* list of name and text, ends with NULL */
     while (*file && strcmp(*file, name) != 0)
         file += 2;
     if (!*file) return NULL;
@@ -23,7 +23,7 @@ static api_model *read_with(const char *text, size_t length, const char *query, 
                             api_problem *problem)
 {
     api_problem_clear(problem);
-    char *bytes = malloc(length + (length == 0)); /* exactly as long: a read past it is seen by a sanitizer */
+    char *bytes = malloc(length + (length == 0)); /* exact length: a sanitizer notices a read beyond the end */
     assert_non_null(bytes);
     if (length > 0) memcpy(bytes, text, length);
     api_model_source source = {.text        = bytes,
@@ -57,7 +57,7 @@ static void refused(const char *text, const char *code, const char *words)
     assert_false(problem.has_pointer);
 }
 
-/* A file around the content of its world, and after it. */
+/* The text of a file with this content inside its <worldbody> and after it. */
 #define WORLD(inside, after) "<mujoco><compiler angle='radian'/><worldbody>" inside "</worldbody>" after "</mujoco>"
 /* A body on a hinge about y with a mass of 2 kg at (1, 0, 0). */
 #define ARM(joint) "<body name='a'>" joint "<inertial pos='1 0 0' mass='2' diaginertia='0.1 0.1 0.1'/></body>"
@@ -72,10 +72,10 @@ static double mass_of_one(const char *text)
     return M;
 }
 
-/* --- what elements mean ------------------------------------------------------------------------------------------ */
+/* --- meaning of the elements ------------------------------------------------------------------------------------- */
 
-/* Mass of a geom on a slide: by volume and density, or as given. */
-static void geoms_weigh(void **state)
+/* Checks the mass of a geom on a slide: by volume and density, or as given. */
+static void geoms_have_mass(void **state)
 {
 #define GEOM(attributes) mass_of_one(WORLD("<body><joint type='slide'/><geom " attributes "/></body>", ""))
     const double pi = 3.14159265358979323846;
@@ -89,7 +89,7 @@ static void geoms_weigh(void **state)
     assert_true(GEOM("type='plane' size='1 1 1' mass='5'/><geom size='1' mass='3'") == 3);
 }
 
-/* The moment about the joint's axis, wherever the anchor and the frames are. */
+/* Checks the moment of inertia about the joint's axis, for anchors and frames anywhere. */
 static void joints_have_anchors(void **state)
 {
     assert_true(fabs(mass_of_one(WORLD(ARM("<joint axis='0 3 0'/>"), "")) - 2.1) < 1e-14);
@@ -107,7 +107,7 @@ static void joints_have_anchors(void **state)
                      0.5) < 1e-15);
 }
 
-/* The nearest class that states an attribute wins; a class of a body is that of its children. */
+/* The nearest class that sets an attribute must win; the class of a body is also that of its children. */
 static void defaults_nest(void **state)
 {
 #define CLASSES(joint, attributes)                                                                                     \
@@ -130,7 +130,7 @@ static double torque(api_model *model, double q)
     return tau[0];
 }
 
-/* Coordinates are MuJoCo's: at q = ref the body stands as the file says. Springs rest at springref. */
+/* Coordinates must be MuJoCo's: at q = ref the body has the pose of the file. Springs rest at springref. */
 static void references_shift(void **state)
 {
     api_model *model = taken(WORLD(ARM("<joint axis='0 1 0' ref='0.3'/>"), ""), NULL);
@@ -147,7 +147,7 @@ static void references_shift(void **state)
     api_model_release(model);
 }
 
-/* Gravity compensation that is the same for all bodies is a smaller gravity; otherwise it is reported. */
+/* Gravity compensation that is the same for all bodies must reduce gravity; any other is reported. */
 static void gravity_is_compensated(void **state)
 {
     const char *uniform = WORLD("<body name='a' gravcomp='0.75'><joint axis='0 1 0'/>"
@@ -165,7 +165,7 @@ static void gravity_is_compensated(void **state)
     api_model_release(model);
 }
 
-/* Actuators add gear^2 times their armature, whatever kind they are and wherever they state it. */
+/* Actuators must add gear^2 times their armature, whatever their type and wherever the armature is set. */
 static void actuators_have_armature(void **state)
 {
 #define DRIVEN(defaults, actuators)                                                                                    \
@@ -179,7 +179,8 @@ static void actuators_have_armature(void **state)
                      (2.1 + 5 * 0.1)) < 1e-14);
 }
 
-/* M of a hinge about y with an <inertial> of 2 kg and 0.1 kg m^2 in frames, and with the bounds of the compiler. */
+/* Checks M of a hinge about y with an <inertial> of 2 kg and 0.1 kg m^2 inside frames, and with the bounds of the
+ * compiler. */
 static void frames_and_bounds_place_masses(void **state)
 {
 #define PLACED(compiler, content)                                                                                      \
@@ -190,17 +191,18 @@ static void frames_and_bounds_place_masses(void **state)
     assert_true(fabs(PLACED("", "<frame pos='0 5 3'><frame euler='0 90 0'>" BALL "</frame></frame>") - (0.1 + 2 * 4)) <
                 1e-13);
     assert_true(fabs(PLACED("", "<frame pos='0 0 9'>" BALL "</frame><frame pos='1 0 0'>" BALL "</frame>") -
-                     (0.1 + 2 * 4)) < 1e-13); /* the last one counts */
+                     (0.1 + 2 * 4)) < 1e-13); /* the last <inertial> applies */
     assert_true(fabs(PLACED("boundmass='.5'", BALL "<body pos='.3 2 0'/>") - (2.1 + 0.5 * 0.36)) < 1e-13);
     assert_true(fabs(PLACED("inertiafromgeom='true'", BALL "<body pos='3 0 0'>" BALL "</body>") -
                      (2.1 + 0.1 + 2 * 16)) < 1e-13);
     assert_true(fabs(PLACED("", BALL "<body pos='3 0 0'><inertial pos='0 0 0' mass='1'/></body>") - (2.1 + 9)) < 1e-13);
     assert_true(fabs(PLACED("settotalmass='1' fusestatic='true'", BALL) - 2.1 / 2) < 1e-15);
     assert_true(fabs(PLACED("balanceinertia='true'", "<inertial pos='0 0 0' mass='1' diaginertia='.7 .1 .8'/>") -
-                     (0.7 + 0.1 + 0.8) / 3) < 1e-15); /* .7 + .1 is less than .8 in doubles */
+                     (0.7 + 0.1 + 0.8) / 3) < 1e-15); /* balanceinertia: .7 + .1 is less than .8 in doubles */
 }
 
-/* A hinge of 2.1 kg m^2 with a time constant of 0.5 s and a damping ratio of 2: stiffness m/(T r)^2, damping 2 m/T. */
+/* A hinge of 2.1 kg m^2 with a time constant T of 0.5 s and a damping ratio r of 2 must get stiffness m/(T r)^2,
+ * damping 2 m/T. */
 static void springdampers_are_computed(void **state)
 {
     const double q = 0.3, qd = 0.7, qdd = 0;
@@ -215,19 +217,20 @@ static void springdampers_are_computed(void **state)
     refused(WORLD(ARM("<joint springdamper='.5 -1'/>"), ""), "bad-value", "two positive numbers");
 }
 
-/* Limits of effort: ranges that differ in the two directions have a warning, and the model holds the smaller one. */
+/* Limits of effort: a range that differs in the two directions must be reported, and the model gets the smaller
+ * magnitude. */
 static void efforts_are_symmetric(void **state)
 {
     static const struct {
         const char *actuator;
-        double      effort; /* < 0: none */
+        double      effort; /* < 0: no limit */
         size_t      warnings;
     } cases[] = {{"<motor joint='j' gear='2' ctrlrange='-3 3'/>", 6, 0},
                  {"<motor joint='j' gear='-2' ctrlrange='-3 5'/>", 6, 1},
                  {"<motor joint='j' ctrlrange='0 5'/>", -1, 1},
                  {"<motor joint='j' ctrlrange='-3 3' forcerange='-1 9'/>", 1, 1},
                  {"<general joint='j' gainprm='4' ctrlrange='-3 3'/>", 12, 0},
-                 {"<general joint='j' biastype='affine' ctrlrange='-3 3'/>", -1, 1}}; /* <general> is not held */
+                 {"<general joint='j' biastype='affine' ctrlrange='-3 3'/>", -1, 1}}; /* <general> sets no limit */
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         char text[700];
         snprintf(text, sizeof text, "<mujoco><worldbody>%s</worldbody><actuator>%s</actuator></mujoco>",
@@ -241,7 +244,7 @@ static void efforts_are_symmetric(void **state)
     }
 }
 
-/* A site gives way to a body of the same name, wherever the two stand. */
+/* A site must be renamed if a body has the same name, wherever the two are in the file. */
 static void sites_give_way_to_bodies(void **state)
 {
     api_model *model = taken(WORLD("<body name='a'><joint axis='0 1 0'/><geom size='.1'/><site name='b' pos='9 9 9'/>"
@@ -267,7 +270,7 @@ static api_model *coupled(const char *equality, const char *query)
     return taken(text, query);
 }
 
-/* q_k - 0.2 = 0.5 + 2 (q_j - 0.1) */
+/* Checks the coupling q_k - 0.2 = 0.5 + 2 (q_j - 0.1). */
 static void joints_are_coupled(void **state)
 {
     api_model *model = coupled("<joint joint1='k' joint2='j' polycoef='0.5 2'/>", NULL);
@@ -288,14 +291,15 @@ static void joints_are_coupled(void **state)
     assert_int_equal(count_reports(model, "not-held"), 1);
     api_model_release(model);
 
-    model = coupled("<joint joint1='k' joint2='j'/><joint joint1='j' joint2='k'/>", NULL); /* a circle */
+    model = coupled("<joint joint1='k' joint2='j'/><joint joint1='j' joint2='k'/>", NULL); /* a cycle */
     assert_int_equal(model->nv, 1);
     assert_int_equal(count_reports(model, "not-held"), 1);
     api_model_release(model);
 }
 
-/* The second of two equalities of one joint turns round: j follows k, then the third joint follows j's leader. */
-static void couplings_turn_round(void **state)
+/* Two equalities with the same joint1: the first must be inverted. j follows k through the first, so k follows j; j
+ * follows l through the second. */
+static void couplings_are_inverted(void **state)
 {
     const char *text  = WORLD(PAIR "<body name='c'><joint name='l' axis='0 1 0'/>"
                                     "<inertial pos='1 0 0' mass='1' diaginertia='0.1 0.1 0.1'/></body>",
@@ -332,7 +336,8 @@ static void equalities_may_be_left_out(void **state)
     assert_string_equal(api_problem_kind_of(problem.code)->code, "not-supported");
 }
 
-/* A parallelogram of two cranks and a coupler that connect closes: one coordinate, all at the driven crank. */
+/* Two cranks and a coupler that <connect> closes to a parallelogram must have one coordinate, with the mass of all
+ * links felt at the driven crank. */
 static void connect_closes_a_loop(void **state)
 {
 #define CRANK(name, x)                                                                                                 \
@@ -381,7 +386,7 @@ static void includes(void **state)
     refused(good, "not-supported", "a request holds one file");
 }
 
-/* --- what is refused --------------------------------------------------------------------------------------------- */
+/* --- refusals ---------------------------------------------------------------------------------------------------- */
 
 static void refusals(void **state)
 {
@@ -430,7 +435,7 @@ static void refusals(void **state)
     refused("<mujoco><default><default class='a'/><default class='a'/></default></mujoco>", "duplicate-name", "\"a\"");
 }
 
-/* Everything that is not read is named. */
+/* Every element and attribute that is not read must be reported. */
 static void nothing_is_dropped_silently(void **state)
 {
     api_model *model =
@@ -438,7 +443,7 @@ static void nothing_is_dropped_silently(void **state)
                     "<tendon><fixed/></tendon><actuator><muscle/></actuator><option density='1.2'/><own/>"),
               NULL);
     assert_int_equal(count_reports(model, "not-held"), 4); /* damping, tendon, muscle, density */
-    assert_int_equal(count_reports(model, "unknown"), 2);  /* shape, own */
+    assert_int_equal(count_reports(model, "unknown"), 2);  /* shape, <own> */
     assert_int_equal(count_reports(model, "dropped"), 2);  /* solreflimit, light */
     api_model_release(model);
 }
@@ -486,26 +491,26 @@ static void every_byte_may_change(void **state)
 static void bounds(void **state)
 {
     char   text[60000];
-    size_t at = (size_t)sprintf(text, "<mujoco><worldbody>");
+    size_t end = (size_t)sprintf(text, "<mujoco><worldbody>");
     for (int i = 0; i < NESTING; i++)
-        at += (size_t)sprintf(text + at, "<body>");
+        end += (size_t)sprintf(text + end, "<body>");
     refused(text, "too-deep", "32");
-    at = (size_t)sprintf(text, "<mujoco><worldbody>");
+    end = (size_t)sprintf(text, "<mujoco><worldbody>");
     for (int i = 0; i <= LINKS; i++)
-        at += (size_t)sprintf(text + at, "<body/>");
-    sprintf(text + at, "</worldbody></mujoco>");
+        end += (size_t)sprintf(text + end, "<body/>");
+    sprintf(text + end, "</worldbody></mujoco>");
     refused(text, "model-too-large", "101 bodies");
-    at = (size_t)sprintf(text, "<mujoco>");
+    end = (size_t)sprintf(text, "<mujoco>");
     for (int i = 0; i <= 100; i++)
-        at += (size_t)sprintf(text + at, "<default/>");
-    sprintf(text + at, "</mujoco>");
+        end += (size_t)sprintf(text + end, "<default/>");
+    sprintf(text + end, "</mujoco>");
     refused(text, "model-too-large", "100 outermost");
 }
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(geoms_weigh),
+        cmocka_unit_test(geoms_have_mass),
         cmocka_unit_test(joints_have_anchors),
         cmocka_unit_test(defaults_nest),
         cmocka_unit_test(references_shift),
@@ -516,7 +521,7 @@ int main(void)
         cmocka_unit_test(efforts_are_symmetric),
         cmocka_unit_test(sites_give_way_to_bodies),
         cmocka_unit_test(joints_are_coupled),
-        cmocka_unit_test(couplings_turn_round),
+        cmocka_unit_test(couplings_are_inverted),
         cmocka_unit_test(equalities_may_be_left_out),
         cmocka_unit_test(connect_closes_a_loop),
         cmocka_unit_test(includes),

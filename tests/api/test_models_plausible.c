@@ -1,12 +1,12 @@
-/* test_models_plausible.c - bundled robots whose figures no table checks as a whole: what can be measured with a rule
- * and a balance, symmetry, and mass matrices that are positive definite. */
+/* test_models_plausible.c - checks bundled robots for which no complete table is published: dimensions and masses as
+ * published, symmetry, positive definite mass matrices. */
 #include "models.h"
 #include <math.h>
 #include <string.h>
 
 enum { MOST = 64 };
 
-/* Upright, base at the height, all joints at 0. */
+/* Sets q to an upright pose: the base at this height, all joints at 0. */
 static void stand(const api_model *model, double height, double q[MOST])
 {
     memset(q, 0, MOST * sizeof *q);
@@ -24,7 +24,7 @@ static size_t place_of(const api_model *model, const char *joint)
     return v;
 }
 
-/* M = L L^T, or not. */
+/* Asserts that M = L L^T exists (Cholesky). */
 static void assert_positive_definite(const api_model *model, const double *q)
 {
     static double M[MOST * MOST];
@@ -49,7 +49,7 @@ static void height_of(const api_model *model, const char *frame, const double *q
 
 /* --- legs ------------------------------------------------------------------------------------------------------ */
 
-/* Gravity alone: the base carries the weight, and legs mirror each other. */
+/* Under gravity alone the base must carry the weight, and left and right legs must have mirrored torques. */
 static void solo12(void **state)
 {
     static const char *const pitches[] = {"HFE", "KFE"};
@@ -68,7 +68,7 @@ static void solo12(void **state)
     for (size_t k = 0; k < 2; k++) {
         char   left[16] = "FL_", right[16] = "FR_", hind[16] = "HL_";
         double of_left = tau[place_of(model, strcat(left, pitches[k]))];
-        assert_true(fabs(of_left - tau[place_of(model, strcat(right, pitches[k]))]) < 1e-4); /* one figure is not */
+        assert_true(fabs(of_left - tau[place_of(model, strcat(right, pitches[k]))]) < 1e-4); /* one figure differs */
         assert_true(fabs(of_left - tau[place_of(model, strcat(hind, pitches[k]))]) < 1e-15);
     }
     assert_true(fabs(tau[place_of(model, "FL_HAA")] + tau[place_of(model, "FR_HAA")]) < 1e-15);
@@ -88,7 +88,7 @@ static void humanoid(void **state)
     height_of(model, "crown", q, 1.75);
     height_of(model, "left_sole", q, 0);
     height_of(model, "right_sole", q, 0);
-    q[7 + 1] = 0.2; /* a bow */
+    q[7 + 1] = 0.2; /* bends the upper body forward */
     inverse_dynamics(model, q, NULL, NULL, tau);
     for (size_t k = 0; k < sizeof same / sizeof *same + sizeof opposite / sizeof *opposite; k++) {
         bool        mirrored = k >= sizeof same / sizeof *same;
@@ -97,7 +97,7 @@ static void humanoid(void **state)
         double      l = tau[place_of(model, strcat(left, name))], r = tau[place_of(model, strcat(right, name))];
         if (fabs(mirrored ? l + r : l - r) > 1e-12) fail_msg("%s: %.9g, %.9g", name, l, r);
     }
-    for (int trial = 0; trial < 20; trial++) { /* middle axes stay away from right angles */
+    for (int trial = 0; trial < 20; trial++) { /* middle axes avoid right angles, where M is singular */
         for (size_t i = 7; i < model->nq; i++)
             q[i] = sin(17.0 * trial + 5.0 * (double)i);
         assert_positive_definite(model, q);
@@ -113,8 +113,8 @@ static const api_joint_name *joint_of(const api_model *model, const char *name)
     return NULL;
 }
 
-/* Ranges of motion hold the upright stance, and those of a right joint are those of the left one, mirrored where its
- * axis lies in the plane of symmetry. */
+/* Ranges of motion must contain the upright pose. Those of a right joint must be those of the left one, mirrored where
+ * the joint's axis lies in the plane of symmetry. */
 static void check_ranges(const api_model *model)
 {
     for (size_t i = 6; i < model->n_joints; i++) {
@@ -137,7 +137,7 @@ static void check_ranges(const api_model *model)
     assert_false(model->joints[0].has_position_limits || model->joints[5].limits.has_effort);
 }
 
-/* Symmetric, of the published height and mass, and every coordinate counts. */
+/* The body must be symmetric, of the published height and mass, and every coordinate must have an effect. */
 static void gait55(void **state)
 {
     static const char *const mirrored[] = {"clavicle_protraction", "shoulder_bending", "hip_bending", "wrist_flexion"};
@@ -152,8 +152,8 @@ static void gait55(void **state)
     height_of(model, "left_sole", q, 0);
     height_of(model, "right_toe_tip", q, 0);
     height_of(model, "left_shank", q, 0.08 + 0.434);
-    assert_positive_definite(model, q);          /* upright, where neck joints have one axis */
-    q[place_of(model, "spine_2_flexion")] = 0.2; /* a bow */
+    assert_positive_definite(model, q);          /* upright, where the axes of the neck joints coincide */
+    q[place_of(model, "spine_2_flexion")] = 0.2; /* bends the upper body forward */
     inverse_dynamics(model, q, NULL, NULL, tau);
     assert_true(fabs(tau[2] - 73 * 9.81) < 1e-3);
     for (size_t k = 0; k < sizeof mirrored / sizeof *mirrored + sizeof alike / sizeof *alike; k++) {
@@ -173,7 +173,8 @@ static void gait55(void **state)
 
 /* --- arms and hands -------------------------------------------------------------------------------------------- */
 
-/* Stretched upwards: 1266 mm to the flange; shoulder to wrist twice 400 mm, which the maker calls the reach. */
+/* Stretched upwards the arm must be 1266 mm high at the flange; shoulder to wrist is twice 400 mm, which the maker
+ * calls the reach. */
 static void kuka_iiwa7(void **state)
 {
     api_model *model = bundled_model("kuka_iiwa7");
@@ -189,7 +190,8 @@ static void kuka_iiwa7(void **state)
     api_model_release(model);
 }
 
-/* Open 85 mm between pads that are 6.35 mm thick, all but closed at the limit, parallel on the way. */
+/* The gripper must open 85 mm between pads that are 6.35 mm thick, be closed almost completely at the limit, and keep
+ * the pads parallel. */
 static void robotiq_2f_85(void **state)
 {
     api_model *model = bundled_model("robotiq_2f_85");

@@ -1,22 +1,22 @@
-/* test_models_published.c - the bundled robots against published numbers, from the file to the kernels. */
+/* test_models_published.c - evaluates the bundled robots from their files and compares with published numbers. */
 #include "models.h"
 #include <math.h>
 #include <string.h>
 
 #define HALF_PI 1.5707963267948966
 
-/* Numbers printed with so many significant digits are right to half a unit of the last. */
-static void assert_printed(const double *given, const double *printed, size_t n, int digits)
+/* Asserts that numbers printed with `digits` significant digits are matched to half a unit of the last digit. */
+static void assert_printed(const double *actual, const double *printed, size_t n, int digits)
 {
     for (size_t i = 0; i < n; i++) {
         double unit = printed[i] == 0 ? 2e-13 : pow(10, floor(log10(fabs(printed[i]))) + 1 - digits);
-        if (fabs(given[i] - printed[i]) <= 0.501 * unit) continue;
-        print_error("entry %zu: %.17g, published %.12g\n", i, given[i], printed[i]);
+        if (fabs(actual[i] - printed[i]) <= 0.501 * unit) continue;
+        print_error("entry %zu: %.17g, published %.12g\n", i, actual[i], printed[i]);
         fail();
     }
 }
 
-/* P. Corke's table for the PUMA 560: tau(q, qd, qdd), with 1 for a vector of ones. */
+/* Compares with P. Corke's table for the PUMA 560: tau(q, qd, qdd), with 1 for a vector of ones. */
 static void puma560_torques(void **state)
 {
     static const double qn[6] = {0, HALF_PI / 2, 2 * HALF_PI, 0, HALF_PI / 2, 0}, qz[6] = {0};
@@ -49,7 +49,7 @@ static void puma560_torques(void **state)
     api_model_release(model);
 }
 
-/* The Modern Robotics library's example; without the tip wrench, whose part J^T F is subtracted. */
+/* Compares with the example of the Modern Robotics library without its tip wrench, whose part J^T F is subtracted. */
 static void three_link_screws(void **state)
 {
     static const double q[3] = {.1, .1, .1}, qd[3] = {.1, .2, .3}, qdd[3] = {2, 1.5, 1};
@@ -58,13 +58,13 @@ static void three_link_screws(void **state)
     static const double M[9]  = {22.5433380355, -.307146754225,   -.00718426390944, -.307146754225, 1.96850716626,
                                  .432157368293, -.00718426390944, .432157368293,    .191630857514};
     api_model          *model = bundled_model("three_link");
-    double              tau[3], given[9], expected[3];
+    double              tau[3], actual[9], expected[3];
     for (int i = 0; i < 3; i++)
         expected[i] = with_wrench[i] - of_wrench[i];
     inverse_dynamics(model, q, qd, qdd, tau);
-    assert_close(tau, expected, 3, 1e-12); /* two printed roundings of 5e-11 in 73 */
-    mass_matrix(model, q, given);
-    assert_printed(given, M, 9, 12);
+    assert_close(tau, expected, 3, 1e-12); /* the sum of two numbers, each printed to 5e-11 in 73 */
+    mass_matrix(model, q, actual);
+    assert_printed(actual, M, 9, 12);
     inverse_dynamics(model, q, NULL, NULL, tau);
     assert_printed(tau, (double[]){28.4033126182, -37.6409481718, -5.44158919997}, 3, 12);
 
@@ -74,7 +74,7 @@ static void three_link_screws(void **state)
     api_model_release(model);
 }
 
-/* Table 4.3 read literally: M = [[m1 + m2, -m2 l sin q2], [., I + m2 l^2]] with l = L2/2. */
+/* Compares with table 4.3, read literally: M = [[m1 + m2, -m2 l sin q2], [., I + m2 l^2]] with l = L2/2. */
 static void prismatic_revolute_mass_matrix(void **state)
 {
     api_model *model = bundled_model("prismatic_revolute");
@@ -88,7 +88,7 @@ static void prismatic_revolute_mass_matrix(void **state)
     api_model_release(model);
 }
 
-/* M of two equal links from their kinetic energy: m = 0.5, L = 0.4, I = 0.1, masses at half length. */
+/* Derives M of two equal links from their kinetic energy: m = 0.5, L = 0.4, I = 0.1, centres of mass at half length. */
 static void two_link_mass_matrix(void **state)
 {
     api_model *model = bundled_model("two_link");
@@ -98,13 +98,13 @@ static void two_link_mass_matrix(void **state)
         mass_matrix(model, q, M);
         assert_close(M, (double[]){M11 + 2 * c, M22 + c, M22 + c, M22}, 4, 2e-15);
         inverse_dynamics(model, q, NULL, NULL, tau);
-        assert_true(fabs(tau[0]) < 1e-15 && fabs(tau[1]) < 1e-15); /* a horizontal plane */
+        assert_true(fabs(tau[0]) < 1e-15 && fabs(tau[1]) < 1e-15); /* the arm moves in a horizontal plane */
     }
     api_model_release(model);
 }
 
-/* The Stanford arm at rest: the force along the slide and the moments follow from weights and lever arms alone.
- * With q2 = 0 the boom is vertical; with q2 = 90 deg it is horizontal and slides without load. */
+/* Compares the Stanford arm at rest with its statics: the force along the slide and the moments follow from weights and
+ * lever arms alone. With q2 = 0 the boom is vertical; with q2 = 90 deg it is horizontal and slides without load. */
 static void stanford_statics(void **state)
 {
     static const double weight_of_boom = 9.81 * (4.25 + 1.08 + .63 + .51);
@@ -145,7 +145,7 @@ static void every_model_is_sound(void **state)
     }
 }
 
-/* Where the hands of the public arms are at q = 0: sums of their published lengths. */
+/* Compares the poses of the hands of public arms at q = 0 with sums of their published lengths. */
 static void hands_at_home(void **state)
 {
     static const double ur5[3]   = {-.425 - .39225, -.10915 - .0823, .089159 - .09465};
@@ -159,12 +159,12 @@ static void hands_at_home(void **state)
     model = bundled_model("panda");
     frame_pose(model, "panda_flange", zero, position, orientation);
     assert_close(position, panda, 3, 1e-15);
-    assert_close(orientation, (double[]){1, 0, 0, 0}, 4, 1e-15); /* z down */
+    assert_close(orientation, (double[]){1, 0, 0, 0}, 4, 1e-15); /* z axis down */
     api_model_release(model);
 }
 
-/* The arm with the maker's hand and fingers on it, against the reference values of tests/data: inverse dynamics and
- * mass matrices of random states. */
+/* The maker's hand and fingers are fixed to the arm; inverse dynamics and mass matrices of random states are compared
+ * with the reference values of tests/data. */
 static const char hand[] =
     "[{'name':'hand','parent':'panda_link7','joint':{'name':'h','type':'fixed','origin':{'xyz':[0,0,0.107],"
     "'rpy':[0,0,-0.7853981633974483]}},'inertial':{'mass':0.73,'com':[-0.01,0,0.03],'inertia':{'xx':0.001,'yy':0.0025,"
@@ -190,21 +190,21 @@ static void panda_against_reference_values(void **state)
     assert_int_equal(json_array_extend(json_object_get(document, "links"), links), 0);
     api_model *model = model_of_json(document);
     size_t     i;
-    json_t    *at;
-    json_array_foreach (json_object_get(tables, "states"), i, at) {
-        double        q[7], v[7], a[7], expected[49], given[49];
-        const json_t *given_state = json_object_get(at, "given");
+    json_t    *entry;
+    json_array_foreach (json_object_get(tables, "states"), i, entry) {
+        double        q[7], v[7], a[7], expected[49], actual[49];
+        const json_t *given_state = json_object_get(entry, "given");
         read_reals(json_object_get(given_state, "q"), q, 7);
         read_reals(json_object_get(given_state, "qd"), v, 7);
         read_reals(json_object_get(given_state, "qdd"), a, 7);
-        read_reals(json_object_get(json_object_get(at, "inverse-dynamics"), "tau"), expected, 7);
-        inverse_dynamics(model, q, v, a, given);
-        assert_close(given, expected, 7, 1e-13);
+        read_reals(json_object_get(json_object_get(entry, "inverse-dynamics"), "tau"), expected, 7);
+        inverse_dynamics(model, q, v, a, actual);
+        assert_close(actual, expected, 7, 1e-13);
         for (size_t row = 0; row < 7; row++)
-            read_reals(json_array_get(json_object_get(json_object_get(at, "mass-matrix"), "mass_matrix"), row),
+            read_reals(json_array_get(json_object_get(json_object_get(entry, "mass-matrix"), "mass_matrix"), row),
                        expected + 7 * row, 7);
-        mass_matrix(model, q, given);
-        assert_close(given, expected, 49, 1e-13);
+        mass_matrix(model, q, actual);
+        assert_close(actual, expected, 49, 1e-13);
     }
     assert_true(i > 1);
     api_model_release(model);

@@ -1,6 +1,7 @@
-/* test_node.c - a request's nodes: what is packed, views of items, members by key, and how they are put together. */
-#include "api/http/call.h"
-#include "api/wire/nodes/node_build.h"
+/* test_node.c - checks the nodes of a request: packing of number arrays, views of items, members by key,
+ * construction. */
+#include "api/service/http/call.h"
+#include "api/codec/nodes/node_build.h"
 #include "door.h"
 #include "nodes.h"
 #include <math.h>
@@ -52,7 +53,7 @@ static void texts(void **state)
     assert_string_equal(api_node_key(node, 1), "");
 }
 
-/* What the text of the nodes shows as packed: # and the rank. */
+/* Compares the text of the nodes, which shows a packed array as # and its rank. */
 static void packing(void **state)
 {
     static const char *const texts[][2] = {
@@ -100,7 +101,7 @@ static void packed_numbers(void **state)
     assert_false(api_node_item(NULL, 0, &number));
 }
 
-/* Floats of a body, at an odd place: widened where they are taken out. */
+/* Reads 32-bit floats of a body at an unaligned address: they are widened when they are taken out. */
 static void floats(void **state)
 {
     static const unsigned char body[] = {0xD8, 0x28, 0x82, 0x82, 2,    1,    0xD8, 0x55, 0x48,
@@ -116,7 +117,7 @@ static void floats(void **state)
     assert_true(numbers[0] == (double)0.1f);
 }
 
-/* An object of n members k0, k1 ..., in an order that is not that of their names. */
+/* Writes an object of n members k0, k1 ..., in an order other than that of their names. */
 static char *large_object(size_t n, const char *more)
 {
     char  *text = malloc(24 * n + 64), *p = text;
@@ -149,7 +150,7 @@ static void members_by_key(void **state)
     }
 }
 
-static void keys_that_stand_twice(void **state)
+static void repeated_keys(void **state)
 {
     for (size_t n = 1; n < 2000; n = n * 2 + 1)
         for (size_t twice = 0; twice < n; twice = twice * 2 + 1) {
@@ -163,7 +164,7 @@ static void keys_that_stand_twice(void **state)
         }
 }
 
-/* Numbers of open arrays move to new blocks of memory, those of closed ones do not. */
+/* While a text is read, numbers of open arrays must move to new blocks of memory, those of closed arrays must stay. */
 static void growing(void **state)
 {
     enum { ROWS = 2000, COLUMNS = 7 };
@@ -186,7 +187,7 @@ static void growing(void **state)
     assert_string_equal(nodes_text(api_node_get(node, "d")), "#1[0x1p+3]");
 }
 
-/* Wherever it stands, in what is read by vectors and in what is left of them. */
+/* A number that is not finite must be found at any place, in the part that vectors read and in the rest. */
 static void infinite_numbers(void **state)
 {
     enum { MOST = 40 };
@@ -219,15 +220,9 @@ static void infinite_numbers(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(kinds),
-        cmocka_unit_test(texts),
-        cmocka_unit_test(packing),
-        cmocka_unit_test(packed_numbers),
-        cmocka_unit_test(floats),
-        cmocka_unit_test(members_by_key),
-        cmocka_unit_test(keys_that_stand_twice),
-        cmocka_unit_test(growing),
-        cmocka_unit_test(infinite_numbers),
+        cmocka_unit_test(kinds),          cmocka_unit_test(texts),   cmocka_unit_test(packing),
+        cmocka_unit_test(packed_numbers), cmocka_unit_test(floats),  cmocka_unit_test(members_by_key),
+        cmocka_unit_test(repeated_keys),  cmocka_unit_test(growing), cmocka_unit_test(infinite_numbers),
     };
     return cmocka_run_group_tests(tests, NULL, nodes_teardown);
 }

@@ -1,5 +1,6 @@
-/* test_number.c - numbers as text: ECMAScript's layout, the shortest digits, exact reading, JSON's grammar. */
-#include "api/wire/number.h"
+/* test_number.c - checks numbers as text against ECMAScript, RFC 8259 and the C library: layout, fewest digits, exact
+ * reading, grammar. */
+#include "api/codec/number.h"
 #include <inttypes.h>
 #include <math.h>
 #include <setjmp.h>
@@ -19,7 +20,7 @@ static const char *written(double value)
     return text;
 }
 
-/* ECMA-262, Number::toString, at each border between its forms. */
+/* Compares with ECMA-262, Number::toString, at each border between its forms. */
 static void layout(void **state)
 {
     static const struct {
@@ -60,7 +61,7 @@ static void layout(void **state)
         assert_string_equal(written(cases[i].value), cases[i].text);
 }
 
-/* SplitMix64 */
+/* Draws a number by SplitMix64. */
 static uint64_t next(uint64_t *seed)
 {
     uint64_t z = (*seed += 0x9E3779B97F4A7C15u);
@@ -81,7 +82,7 @@ static bool same_bits(double a, double b)
     return memcmp(&a, &b, sizeof a) == 0;
 }
 
-static void random_bits_come_back(void **state)
+static void random_doubles_read_back(void **state)
 {
     uint64_t seed = 1;
     for (int i = 0; i < 3000000; i++) {
@@ -94,7 +95,7 @@ static void random_bits_come_back(void **state)
     }
 }
 
-/* Against the C library: no text with fewer digits reads back, and the digits are the closest of that many. */
+/* Compares with the C library: no text with fewer digits reads back, and the digits are the closest of that many. */
 static void digits_are_the_fewest(void **state)
 {
     uint64_t seed = 2;
@@ -111,13 +112,13 @@ static void digits_are_the_fewest(void **state)
         size_t n = 0;
         for (const char *p = written(value); *p && *p != 'e'; p++)
             if (*p >= '0' && *p <= '9' && (n > 0 || *p != '0')) got[n++] = *p;
-        while (n > 1 && got[n - 1] == '0') /* the zeros of an integer */
+        while (n > 1 && got[n - 1] == '0') /* the trailing zeros of an integer */
             n--;
         assert_true(n <= (size_t)precision + 1);
     }
 }
 
-/* ECMA-262, Number::toString, of the value s * 10^(n - k), where s has the k digits given. */
+/* Writes the value s * 10^(n - k), where s has k digits, in the layout of ECMA-262, Number::toString. */
 static void lay_out(const char *s, int k, int n, char *text)
 {
     if (k <= n && n <= 21)
@@ -132,7 +133,8 @@ static void lay_out(const char *s, int k, int n, char *text)
         sprintf(text, "%.1s.%se%+d", s, s + 1, n - 1);
 }
 
-/* Numbers of sixteen digits whose last eight are hard to split from the first eight. */
+/* Reads and writes numbers of sixteen digits whose last eight digits are close to 0 or to 10^8, where the split from
+ * the first eight may go wrong. */
 static void sixteen_digits(void **state)
 {
     uint64_t seed = 10;
@@ -148,7 +150,7 @@ static void sixteen_digits(void **state)
     }
 }
 
-/* Up to 15 digits come back from any double that they were read into: they are its shortest. */
+/* Numbers of up to 15 digits must be written with the same digits: those are the shortest of the double. */
 static void every_length_at_every_point(void **state)
 {
     uint64_t seed = 3;
@@ -160,14 +162,14 @@ static void every_length_at_every_point(void **state)
                     s[j] = (char)('0' + (j == 0 || j == k - 1 ? 1 + next(&seed) % 9 : next(&seed) % 10));
                 sprintf(decimal, "%s0.%se%d", i % 2 ? "-" : "", s, n);
                 double value = strtod(decimal, NULL);
-                if (fabs(value) < 2.3e-308) continue; /* has fewer digits */
+                if (fabs(value) < 2.3e-308) continue; /* a subnormal double holds fewer digits */
                 lay_out(s, k, n, expected);
                 assert_string_equal(written(value) + i % 2, expected);
                 assert_int_equal(written(value)[0] == '-', i % 2);
             }
 }
 
-/* As one by one, whatever stands beside what, and no byte beyond the room. */
+/* Compares numbers in error messages with their expected texts. */
 static void texts_of_messages(void **state)
 {
     assert_string_equal(API_NUMBER_TEXT(0.1), "0.1");
@@ -209,7 +211,7 @@ static size_t read_text(const char *text, double *value)
     return api_number_read(text, strlen(text), value);
 }
 
-/* RFC 8259, section 6. Reading stops where the number ends. */
+/* Compares with the grammar of RFC 8259, section 6. Reading must stop where the number ends. */
 static void grammar(void **state)
 {
     static const char *const none[] = {"",    "-",   "+1",  ".5",   "-.5",      "e5", "1.",  "1.e5", "1e", "1e+",
@@ -249,7 +251,7 @@ static void ends_of_the_range(void **state)
     assert_true(value == 5e-324);
 }
 
-/* Correct rounding however many digits there are: against the C library's strtod. */
+/* Numbers of any length must be rounded correctly: compared with strtod of the C library. */
 static void long_numbers(void **state)
 {
     uint64_t seed = 3;
@@ -268,7 +270,7 @@ static void long_numbers(void **state)
     }
 }
 
-/* Whatever bytes stand behind a number, and however many of its digits come before them. */
+/* Any byte may follow a number of any length, and must not change the value. */
 static void any_byte_ends_a_number(void **state)
 {
     uint64_t seed = 4;
@@ -287,32 +289,32 @@ static void any_byte_ends_a_number(void **state)
                 text[n + i] = (char)next(&seed);
             assert_int_equal(api_number_read(text, n + 12, &value), n);
             if (!same_bits(value, strtod(alone, NULL))) fail_msg("%s is read %.17g", alone, value);
-            assert_int_equal(api_number_read(text, n, &value), n); /* with nothing behind */
+            assert_int_equal(api_number_read(text, n, &value), n); /* the text ends with the number */
             assert_true(same_bits(value, strtod(alone, NULL)));
         }
 }
 
-/* Reading a list gives the same bits as reading each of its numbers alone. */
+/* Asserts that reading a list gives the same bits as reading each of its numbers alone. */
 static void expect_list(const char *text, size_t length, size_t most)
 {
     double all[MOST_IN_LIST], values[MOST_IN_LIST + 1], one;
-    size_t at = 0, behind = 0, count = 0, given, used;
-    while (count < most && (used = api_number_read(text + at, length - at, &one)) > 0 && isfinite(one)) {
+    size_t offset = 0, behind = 0, count = 0, found, used;
+    while (count < most && (used = api_number_read(text + offset, length - offset, &one)) > 0 && isfinite(one)) {
         all[count++] = one;
-        behind       = at += used;
-        at += strspn(text + at, " \r\n\t");
-        if (at >= length || text[at] != ',') break;
-        at += 1 + strspn(text + at + 1, " \r\n\t");
-        if (at > length) at = length;
+        behind       = offset += used;
+        offset += strspn(text + offset, " \r\n\t");
+        if (offset >= length || text[offset] != ',') break;
+        offset += 1 + strspn(text + offset + 1, " \r\n\t");
+        if (offset > length) offset = length;
     }
     values[most] = 42;
-    assert_int_equal(api_numbers_read(text, length, values, most, &given), behind);
-    assert_int_equal(given, count);
+    assert_int_equal(api_numbers_read(text, length, values, most, &found), behind);
+    assert_int_equal(found, count);
     if (count > 0 && memcmp(values, all, count * sizeof *all) != 0) fail_msg("%.*s", (int)length, text);
     assert_true(values[most] == 42);
 }
 
-/* Wherever the text ends and however many are wanted. */
+/* Reads lists of numbers and other text that end anywhere, with any bound on the count. */
 static void lists(void **state)
 {
     static const char *const pieces[] = {
@@ -332,7 +334,8 @@ static void lists(void **state)
     }
 }
 
-/* Any number of digits on both sides of the point against the C library; with a byte or two changed, one by one. */
+/* Compares decimals with any number of digits on both sides of the point with the C library; with a byte or two
+ * changed, with reading one by one. */
 static void lists_of_decimals(void **state)
 {
     static const char bytes[] = "0123456789.-+eE/, ]x\"\x80";
@@ -340,12 +343,12 @@ static void lists_of_decimals(void **state)
     for (int i = 0; i < 60000; i++) {
         char   text[MOST_IN_LIST * 45], *p = text, *from;
         double values[MOST_IN_LIST];
-        size_t n = 1 + next(&seed) % (i % 8 == 0 ? MOST_IN_LIST : 20), given;
+        size_t n = 1 + next(&seed) % (i % 8 == 0 ? MOST_IN_LIST : 20), found;
         for (size_t k = 0; k < n; k++) {
             size_t whole = next(&seed) % 2 ? 1 : 1 + next(&seed) % 18, places = next(&seed) % 22;
             p += sprintf(p, "%s%s", k > 0 ? "," : "", next(&seed) % 2 ? "-" : "");
             from = p;
-            for (size_t d = 0; d < whole; d++) /* zero alone, or no zero first */
+            for (size_t d = 0; d < whole; d++) /* a single zero, or no leading zero */
                 *p++ = (char)('0' + (d == 0 && whole > 1 ? 1 + next(&seed) % 9 : next(&seed) % 10));
             if (places > 0) *p++ = '.';
             for (size_t d = 0; d < places; d++)
@@ -355,8 +358,8 @@ static void lists_of_decimals(void **state)
         }
         size_t length = (size_t)(p - text);
         double got[MOST_IN_LIST];
-        assert_int_equal(api_numbers_read(text, length, got, n, &given), length);
-        assert_int_equal(given, n);
+        assert_int_equal(api_numbers_read(text, length, got, n, &found), length);
+        assert_int_equal(found, n);
         if (memcmp(got, values, n * sizeof *got) != 0) fail_msg("%s", text);
         for (size_t k = 0; k < 1 + next(&seed) % 2; k++)
             text[next(&seed) % length] = bytes[next(&seed) % (sizeof bytes - 1)];
@@ -364,7 +367,7 @@ static void lists_of_decimals(void **state)
     }
 }
 
-/* Writes rows of `width` numbers, of few or many digits. Returns the length. */
+/* Writes `count` numbers in rows of `width`, with few or many digits. Returns the length. */
 static size_t make_rows(char *text, size_t count, size_t width, uint64_t *seed)
 {
     static const char *const within[] = {",", ",", ",", ", "}, *const between[] = {"],[", "],[", "], [", "] ,\n["};
@@ -380,7 +383,7 @@ static size_t make_rows(char *text, size_t count, size_t width, uint64_t *seed)
     return length;
 }
 
-/* Zeros and other numbers of one digit among numbers of more, in rows of any width or in one list. */
+/* Reads numbers of one digit among longer ones, in rows of any width or in one list. */
 static void single_digits(void **state)
 {
     static const char  bytes[]  = "0123456789.-e, ]";
@@ -409,7 +412,7 @@ static void single_digits(void **state)
     }
 }
 
-/* The code for AVX2 reads rows as the portable code does, whatever bytes are changed, and nothing beyond the text. */
+/* The AVX2 code must read rows as the portable code does, whatever bytes are changed, and nothing beyond the text. */
 static void rows_are_read_alike(void **state)
 {
     enum { MOST = 400 };
@@ -469,7 +472,7 @@ static void check_rows_one_by_one(const double *values, size_t n, size_t width)
     assert_memory_equal(text, expected, (size_t)(p - expected));
 }
 
-/* Groups of zeros are written on their own. */
+/* Groups of zeros have code of their own: puts another number at each place among zeros. */
 static void zeros_beside_another_number(void **state)
 {
     static const double others[] = {-0.0, 5e-324, 7};
@@ -504,7 +507,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(layout),
-        cmocka_unit_test(random_bits_come_back),
+        cmocka_unit_test(random_doubles_read_back),
         cmocka_unit_test(digits_are_the_fewest),
         cmocka_unit_test(sixteen_digits),
         cmocka_unit_test(every_length_at_every_point),
@@ -520,7 +523,7 @@ int main(void)
         cmocka_unit_test(rows_are_read_alike),
         cmocka_unit_test(rows_are_written_alike),
         cmocka_unit_test(zeros_beside_another_number),
-        WITH_AVX2(random_bits_come_back),
+        WITH_AVX2(random_doubles_read_back),
         WITH_AVX2(sixteen_digits),
         WITH_AVX2(every_length_at_every_point),
         WITH_AVX2(lists_are_written_as_one_by_one),

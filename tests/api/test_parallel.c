@@ -1,5 +1,5 @@
-/* test_parallel.c - a request that several threads work on: the same bytes, or the same problem, as by one alone. The
- * helpers are one thread that takes slots in random order, and real threads. */
+/* test_parallel.c - checks that several threads answer a request with the same bytes, or the same problem, as one
+ * thread alone. The helpers are one thread that takes slots (shares of the work) in random order, and real threads. */
 #include "door.h"
 #include <pthread.h>
 #include <stdio.h>
@@ -18,7 +18,7 @@ static unsigned dice(unsigned sides)
     return (seed >> 8) % sides;
 }
 
-/* Any slot next, some of them late or never; the worker's own to the end. */
+/* Runs the slots in random order, some of them late or never; slot 0, the worker's own, runs to its end. */
 static void run_in_any_order(void *arg, size_t slots, api_next_task *task, void *task_arg)
 {
     size_t *runs = arg;
@@ -65,7 +65,8 @@ static void run_on_threads(void *arg, size_t slots, api_next_task *task, void *t
 static char  *body;
 static size_t length;
 
-/* Rows of four numbers; those of `bad` rows are so large that squares of velocities overflow. */
+/* Writes a field of rows of four numbers; numbers of the two `bad` rows are so large that squares of velocities
+ * overflow. */
 static void add_field(FILE *out, const char *name, const size_t *bad)
 {
     fprintf(out, "\"%s\":[", name);
@@ -79,7 +80,7 @@ static void add_field(FILE *out, const char *name, const size_t *bad)
     fprintf(out, "]");
 }
 
-static void make_body(const char *rest, const size_t *bad_q, const size_t *bad_qd)
+static void make_body(const char *further, const size_t *bad_q, const size_t *bad_qd)
 {
     free(body);
     body      = NULL;
@@ -91,7 +92,7 @@ static void make_body(const char *rest, const size_t *bad_q, const size_t *bad_q
     add_field(out, "qd", bad_qd);
     fprintf(out, ",");
     add_field(out, "qdd", NULL);
-    fprintf(out, ",%s}", rest);
+    fprintf(out, ",%s}", further);
     fclose(out);
 }
 
@@ -116,7 +117,8 @@ static void assert_same(const api_call *a, const api_call *b)
     assert_memory_equal(x->body, y->body, x->length);
 }
 
-/* By one alone, then by crews of each size and kind. Returns the call by one alone. */
+/* Runs the request on one thread, then on helpers of each number and type, and compares. Returns the call that ran on
+ * one thread. */
 static api_call *assert_same_by_all(const char *target, const char *accept)
 {
     size_t    runs  = 0;
@@ -149,8 +151,8 @@ static void test_the_same_answer(void **state)
     api_end(assert_same_by_all("/v1/models/arm/inverse-dynamics", NULL));
 }
 
-/* Of two rows with a problem the first is told, though the last may be met first: found while reading (the angle) or
- * while writing (what the velocity comes to). */
+/* If two rows have a problem, the first must be reported, even if another thread meets the second one earlier. The
+ * problem is found while reading (an angle) or while writing (an overflow of velocities). */
 static void test_the_same_problem(void **state)
 {
     static const size_t bad[][2] = {{700, 4900}, {4999, 0}, {513, 512}};
@@ -167,7 +169,7 @@ static void test_the_same_problem(void **state)
     }
 }
 
-/* Found while evaluating: two links of which the first has no mass, stretched out in some rows. */
+/* Finds the problem while evaluating: two links, of which the first has no mass, are stretched in some rows. */
 static void test_the_same_singular_row(void **state)
 {
     static const char document[] =
@@ -189,8 +191,8 @@ static void test_the_same_singular_row(void **state)
     api_end(call);
 }
 
-/* Rows that fail alone are named in their order, and the others are those of a request in which nothing fails, whoever
- * evaluates them: windows of states, and states that are all held (a trajectory's). */
+/* With "on_error": "row", failed rows must be listed in order, and the other rows must be those of a request without
+ * failures, on any number of threads. */
 static void test_the_same_failed_rows(void **state)
 {
     static const size_t      bad[] = {4999, 513}, worse[] = {1024, 0};
@@ -200,12 +202,12 @@ static void test_the_same_failed_rows(void **state)
         api_call *call = assert_same_by_all("/v1/models/arm/inverse-dynamics", types[i]);
         assert_int_equal(api_reply_of(call)->status, 200);
         if (i == 0) {
-            const char *at = strstr(api_reply_of(call)->body, "\"errors\":[{\"row\":0,");
-            assert_non_null(at);
-            assert_non_null(at = strstr(at, "},{\"row\":513,\"code\":\"angle-too-large\""));
-            assert_non_null(at = strstr(at, "},{\"row\":1024,\"code\":\"result-not-finite\""));
-            assert_non_null(at = strstr(at, "},{\"row\":4999,"));
-            assert_null(strstr(at + 4, "\"row\""));
+            const char *found = strstr(api_reply_of(call)->body, "\"errors\":[{\"row\":0,");
+            assert_non_null(found);
+            assert_non_null(found = strstr(found, "},{\"row\":513,\"code\":\"angle-too-large\""));
+            assert_non_null(found = strstr(found, "},{\"row\":1024,\"code\":\"result-not-finite\""));
+            assert_non_null(found = strstr(found, "},{\"row\":4999,"));
+            assert_null(strstr(found + 4, "\"row\""));
         }
         api_end(call);
     }
@@ -228,13 +230,13 @@ static void make_motions(void)
 static void test_the_same_failed_motions(void **state)
 {
     make_motions();
-    api_call   *call = assert_same_by_all("/v1/models/arm/trajectory", NULL);
-    const char *at   = api_reply_of(call)->body;
+    api_call   *call  = assert_same_by_all("/v1/models/arm/trajectory", NULL);
+    const char *found = api_reply_of(call)->body;
     assert_int_equal(api_reply_of(call)->status, 200);
-    assert_non_null(at = strstr(at, "\"errors\":[{\"row\":4,"));
-    assert_non_null(at = strstr(at, "},{\"row\":7,\"code\":\"angle-too-large\""));
-    assert_non_null(at = strstr(at, "},{\"row\":9,"));
-    assert_null(strstr(at + 3, "{\"row\""));
+    assert_non_null(found = strstr(found, "\"errors\":[{\"row\":4,"));
+    assert_non_null(found = strstr(found, "},{\"row\":7,\"code\":\"angle-too-large\""));
+    assert_non_null(found = strstr(found, "},{\"row\":9,"));
+    assert_null(strstr(found + 3, "{\"row\""));
     api_end(call);
 }
 
@@ -251,8 +253,9 @@ static void test_a_client_that_is_gone(void **state)
     api_end(call);
 }
 
-/* An odd number of steps up and down leaves no estimate where it was. */
-static void test_what_a_crew_did_is_learnt(void **state)
+/* Measured times of a request on several threads must change the estimate. The number of calls is odd, so that equal
+ * steps up and down cannot cancel. */
+static void test_times_of_helpers_change_the_estimate(void **state)
 {
     enum { CALLS = 11 };
     const api_request head = {
@@ -300,9 +303,12 @@ static int close_door(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_the_same_answer),           cmocka_unit_test(test_the_same_problem),
-        cmocka_unit_test(test_the_same_singular_row),     cmocka_unit_test(test_a_client_that_is_gone),
-        cmocka_unit_test(test_what_a_crew_did_is_learnt), cmocka_unit_test(test_the_same_failed_rows),
+        cmocka_unit_test(test_the_same_answer),
+        cmocka_unit_test(test_the_same_problem),
+        cmocka_unit_test(test_the_same_singular_row),
+        cmocka_unit_test(test_a_client_that_is_gone),
+        cmocka_unit_test(test_times_of_helpers_change_the_estimate),
+        cmocka_unit_test(test_the_same_failed_rows),
         cmocka_unit_test(test_the_same_failed_motions),
     };
     return cmocka_run_group_tests(tests, open_door, close_door);

@@ -1,6 +1,7 @@
-/* test_parameters.c - parameters of bodies and joints by number and name, and base parameters: each times its columns
- * of the regressor makes the torques. */
-#include "api/model/base_parameters.h"
+/* test_parameters.c - checks numbers and names of the parameters of bodies and joints, and base parameters: the
+ * regressor's columns times the parameters must be the torques. */
+#include "dynamics/identification/base_parameters.h"
+#include "api/robots/model/parameter_names.h"
 #include "draws.h"
 #include "models.h"
 #include "rich_robot.h"
@@ -8,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* One random state, and the kernels on it in one lane. */
+/* Holds one random state, and the kernels for one lane. */
 typedef struct motion {
     const dyn_kernels *kernels;
     dyn_scene          scene;
@@ -18,90 +19,95 @@ typedef struct motion {
 
 static motion motion_open(const api_model *m)
 {
-    motion at = {.kernels = dyn_kernels_find("scalar"), .scene = {.model = m->dyn, .terms = DYN_FRICTION}};
-    memcpy(at.scene.gravity, m->dyn->gravity, sizeof at.scene.gravity);
-    at.workspace = numbers(at.kernels->workspace_size(m->dyn) / sizeof(double) + 1);
-    at.q         = numbers(m->nq);
-    at.qd        = numbers(m->nv);
-    at.qdd       = numbers(m->nv);
-    at.tau       = numbers(m->nv);
-    at.Y         = numbers(m->nv * 10 * m->n_bodies);
-    at.joint     = numbers(m->nv * 3 * m->n_movers);
-    return at;
+    motion sample = {.kernels = dyn_kernels_find("scalar"), .scene = {.model = m->dyn, .terms = DYN_FRICTION}};
+    memcpy(sample.scene.gravity, m->dyn->gravity, sizeof sample.scene.gravity);
+    sample.workspace = numbers(sample.kernels->workspace_size(m->dyn) / sizeof(double) + 1);
+    sample.q         = numbers(m->nq);
+    sample.qd        = numbers(m->nv);
+    sample.qdd       = numbers(m->nv);
+    sample.tau       = numbers(m->nv);
+    sample.Y         = numbers(m->nv * 10 * m->n_bodies);
+    sample.joint     = numbers(m->nv * 3 * m->n_movers);
+    return sample;
 }
 
-static void motion_draw(const api_model *m, motion *at, uint64_t *seed)
+static void motion_draw(const api_model *m, motion *sample, uint64_t *seed)
 {
     double norm = 0;
     for (size_t i = 0; i < m->nq; i++)
-        at->q[i] = 2 * draw(seed);
+        sample->q[i] = 2 * draw(seed);
     for (size_t i = 3; m->dyn->floating && i < 7; i++)
-        norm += at->q[i] * at->q[i];
+        norm += sample->q[i] * sample->q[i];
     for (size_t i = 3; m->dyn->floating && i < 7; i++)
-        at->q[i] /= sqrt(norm);
+        sample->q[i] /= sqrt(norm);
     for (size_t v = 0; v < m->nv; v++) {
-        at->qd[v]  = 2 * draw(seed);
-        at->qdd[v] = 3 * draw(seed);
+        sample->qd[v]  = 2 * draw(seed);
+        sample->qdd[v] = 3 * draw(seed);
     }
-    dyn_regressor io = {.q = at->q, .qd = at->qd, .qdd = at->qdd, .regressor = at->Y, .joint_regressor = at->joint};
-    dyn_inverse_dynamics id = {.q = at->q, .qd = at->qd, .qdd = at->qdd, .tau = at->tau};
-    at->kernels->regressor(&at->scene, at->workspace, &io, 1);
-    at->kernels->inverse_dynamics(&at->scene, at->workspace, &id, 1);
+    dyn_regressor io = {
+        .q = sample->q, .qd = sample->qd, .qdd = sample->qdd, .regressor = sample->Y, .joint_regressor = sample->joint};
+    dyn_inverse_dynamics id = {.q = sample->q, .qd = sample->qd, .qdd = sample->qdd, .tau = sample->tau};
+    sample->kernels->regressor(&sample->scene, sample->workspace, &io, 1);
+    sample->kernels->inverse_dynamics(&sample->scene, sample->workspace, &id, 1);
 }
 
-static void motion_close(motion *at)
+static void motion_close(motion *sample)
 {
-    free(at->workspace);
-    free(at->q);
-    free(at->qd);
-    free(at->qdd);
-    free(at->tau);
-    free(at->Y);
-    free(at->joint);
+    free(sample->workspace);
+    free(sample->q);
+    free(sample->qd);
+    free(sample->qdd);
+    free(sample->tau);
+    free(sample->Y);
+    free(sample->joint);
 }
 
-static api_regressor_lane regressed(const motion *at)
+static dyn_regressor_lane regressed(const motion *sample)
 {
-    return (api_regressor_lane){.regressor = at->Y, .joint_regressor = at->joint, .rates = at->qd, .lanes = 1};
+    return (dyn_regressor_lane){
+        .regressor = sample->Y, .joint_regressor = sample->joint, .rates = sample->qd, .lanes = 1};
 }
 
 /* --- parameters ------------------------------------------------------------------------------------------------- */
 
 static void check_own_parameters(const char *document)
 {
-    api_model *m   = model_of(document);
-    motion     at  = motion_open(m);
-    size_t     n   = api_parameter_count(m);
-    double    *own = numbers(n), *tau = numbers(m->nv);
-    uint64_t   seed = 3;
-    api_parameters_compute(m, own);
+    api_model    *m     = model_of(document);
+    dyn_mechanism robot = api_model_mechanism(m);
+    motion        at    = motion_open(m);
+    size_t        n     = dyn_parameter_count(m->dyn);
+    double       *own = numbers(n), *tau = numbers(m->nv);
+    uint64_t      seed = 3;
+    dyn_parameters_compute(m->dyn, own);
     for (int i = 0; i < 20; i++) {
-        motion_draw(m, &at, &seed);
-        api_regressor_lane r = regressed(&at);
+        motion_draw(m, &sample, &seed);
+        dyn_regressor_lane r = regressed(&sample);
         for (size_t v = 0; v < m->nv; v++) {
             tau[v] = 0;
             for (size_t k = 0; k < n; k++) {
-                double effort = api_parameter_effort(m, &r, k, v);
-                if (!api_parameter_acts(m, k, v)) assert_true(effort == 0);
+                double effort = dyn_parameter_effort(m->dyn, &r, k, v);
+                if (!dyn_parameter_acts(&robot, k, v)) assert_true(effort == 0);
                 tau[v] += effort * own[k];
             }
         }
-        assert_close(tau, at.tau, m->nv, 1e-12);
+        assert_close(tau, sample.tau, m->nv, 1e-12);
     }
-    motion_close(&at);
-    free(own);
+    motion_close(&sample);
+    free(parameters);
     free(tau);
     api_model_release(m);
 }
 
-/* A model's own parameters times its columns are its torques, asymmetric friction and all. */
+/* The regressor times a model's own parameters must be the torques of inverse dynamics, including asymmetric
+ * friction. */
 static void own_parameters_make_the_torques(void **state)
 {
     check_own_parameters(ROBOT("fixed"));
     check_own_parameters(ROBOT("floating"));
 }
 
-/* Friction of motors, as the joint sees it: through the gear, and the other way round where that reverses. */
+/* Checks the friction of motors as the joint feels it through the gear; a negative ratio exchanges the two
+ * directions. */
 static void motors_own_parameters(void **state)
 {
     static const char *const ratios[] = {"20", "-20"};
@@ -117,7 +123,7 @@ static void motors_own_parameters(void **state)
     }
 }
 
-/* The rotor of a motor on a link that moves acts on the joints of that link as well. */
+/* The rotor of a motor on a moving link must act on the joints of that link as well. */
 static void motors_on_a_moving_link(void **state)
 {
     static const char *const elastic[] = {"", ",'elastic':{'stiffness':50}"};
@@ -129,9 +135,10 @@ static void motors_on_a_moving_link(void **state)
                  "'motors':[{'joint':'jb','link':'a','axis':[0,0,1],'gear_ratio':20,'spin_inertia':3e-4}]}",
                  elastic[i]);
         check_own_parameters(text);
-        api_model *m = model_of(text);
-        assert_true(api_parameter_acts(m, api_joint_parameter(m, m->n_movers - 1, API_ROTOR_INERTIA), 0));
-        assert_false(api_parameter_acts(m, api_joint_parameter(m, m->n_movers - 1, API_VISCOUS), 0));
+        api_model    *m     = model_of(text);
+        dyn_mechanism robot = api_model_mechanism(m);
+        assert_true(dyn_parameter_acts(&robot, dyn_joint_parameter(m->dyn, m->n_movers - 1, DYN_ROTOR_INERTIA), 0));
+        assert_false(dyn_parameter_acts(&robot, dyn_joint_parameter(m->dyn, m->n_movers - 1, DYN_VISCOUS), 0));
         api_model_release(m);
     }
 }
@@ -142,61 +149,63 @@ static void parameters_have_names(void **state)
     static const size_t      number[]   = {0, 14, 39, 40, 51};
     api_model               *m          = model_of(ROBOT("floating"));
     char                     name[API_PARAMETER_NAME];
-    assert_int_equal(api_parameter_count(m), 52);
+    assert_int_equal(dyn_parameter_count(m->dyn), 52);
     for (size_t i = 0; i < 5; i++) {
         api_parameter_name(m, number[i], name);
         assert_string_equal(name, expected[i]);
     }
-    assert_int_equal(api_joint_parameter(m, 2, API_COULOMB_NEGATIVE), 51);
+    assert_int_equal(dyn_joint_parameter(m->dyn, 2, DYN_COULOMB_NEGATIVE), 51);
     api_model_release(m);
 }
 
 static void pseudo_inertia_there_and_back(void **state)
 {
-    double   p[API_PER_BODY], J[16], again[API_PER_BODY];
+    double   p[DYN_PER_BODY], J[16], again[DYN_PER_BODY];
     uint64_t seed = 1;
-    for (int i = 0; i < API_PER_BODY; i++)
+    for (int i = 0; i < DYN_PER_BODY; i++)
         p[i] = draw(&seed);
-    api_pseudo_inertia(p, J);
-    api_pseudo_inertia_parameters(J, again);
-    assert_close(again, p, API_PER_BODY, 1e-15);
+    dyn_pseudo_inertia(p, J);
+    dyn_pseudo_inertia_parameters(J, again);
+    assert_close(again, p, DYN_PER_BODY, 1e-15);
     assert_true(J[0] + J[5] == p[9] || fabs(J[0] + J[5] - p[9]) < 1e-15); /* Izz = int x^2 + y^2 dm */
     assert_true(J[1] == -p[5] && J[3] == p[1] && J[15] == p[0]);
 }
 
 /* --- base parameters -------------------------------------------------------------------------------------------- */
 
-/* Whatever the parameters, all columns times them are the kept columns times their groups. */
+/* For random parameters, all columns times the parameters must equal the kept columns times the base parameters. */
 static void check_base(const char *document, unsigned with)
 {
-    api_model *m    = model_of(document);
-    motion     at   = motion_open(m);
-    api_base  *base = api_base_find(m, at.kernels, NULL, with, NULL, NULL);
-    size_t     n    = api_parameter_count(m);
-    double    *pi = numbers(n), *whole = numbers(m->nv), *grouped = numbers(m->nv);
-    uint64_t   seed = 5;
+    api_model    *m     = model_of(document);
+    dyn_mechanism robot = api_model_mechanism(m);
+    motion        at    = motion_open(m);
+    bool          too_large;
+    dyn_base     *base = dyn_base_find(&robot, at.kernels, NULL, with, (dyn_deadline){0}, &too_large);
+    size_t        n    = dyn_parameter_count(m->dyn);
+    double       *pi = numbers(n), *whole = numbers(m->nv), *grouped = numbers(m->nv);
+    uint64_t      seed = 5;
     assert_non_null(base);
     for (size_t k = 0; k < n; k++) {
-        bool   joint = k >= 10 * m->n_bodies, rotor = joint && (k - 10 * m->n_bodies) % 4 == API_ROTOR_INERTIA;
+        bool   joint = k >= 10 * m->n_bodies, rotor = joint && (k - 10 * m->n_bodies) % 4 == DYN_ROTOR_INERTIA;
         double x = draw(&seed);
-        pi[k]    = !joint || (with & (rotor ? API_BASE_ROTORS : API_BASE_FRICTION)) ? x : 0;
+        pi[k]    = !joint || (with & (rotor ? DYN_BASE_ROTORS : DYN_BASE_FRICTION)) ? x : 0;
     }
     for (int i = 0; i < 20; i++) {
-        motion_draw(m, &at, &seed);
-        api_regressor_lane r = regressed(&at);
+        motion_draw(m, &sample, &seed);
+        dyn_regressor_lane r = regressed(&sample);
         for (size_t v = 0; v < m->nv; v++) {
             whole[v] = grouped[v] = 0;
             for (size_t k = 0; k < n; k++)
-                whole[v] += api_parameter_effort(m, &r, k, v) * pi[k];
+                whole[v] += dyn_parameter_effort(m->dyn, &r, k, v) * pi[k];
             for (size_t k = 0; k < base->n; k++)
-                grouped[v] += api_parameter_effort(m, &r, base->parameter[k], v) * api_base_value(base, k, pi);
+                grouped[v] += dyn_parameter_effort(m->dyn, &r, base->parameter[k], v) * dyn_base_value(base, k, pi);
             for (size_t k = 0; k < base->n_no_effect; k++)
-                assert_true(fabs(api_parameter_effort(m, &r, base->no_effect[k], v)) < 1e-12);
+                assert_true(fabs(dyn_parameter_effort(m->dyn, &r, base->no_effect[k], v)) < 1e-12);
         }
         assert_close(grouped, whole, m->nv, 1e-8);
     }
-    api_base_free(base);
-    motion_close(&at);
+    dyn_base_free(base);
+    motion_close(&sample);
     free(pi);
     free(whole);
     free(grouped);
@@ -211,27 +220,30 @@ static void base_parameters_make_the_torques(void **state)
     }
 }
 
-/* Joints that share a coordinate share their rotors and friction; with the ratio -2, positive and negative change
+/* Joints that share a coordinate must share their rotors and friction; with the ratio -2, positive and negative change
  * places: tau_a = -2 tau_c. */
 static void joints_on_one_coordinate(void **state)
 {
-    api_model *m     = model_of(ROBOT("fixed"));
-    api_base  *base  = api_base_find(m, dyn_kernels_find("scalar"), NULL, API_BASE_FRICTION, NULL, NULL);
-    size_t     found = 0;
+    api_model    *m     = model_of(ROBOT("fixed"));
+    dyn_mechanism robot = api_model_mechanism(m);
+    bool          too_large;
+    dyn_base     *base =
+        dyn_base_find(&robot, dyn_kernels_find("scalar"), NULL, DYN_BASE_FRICTION, (dyn_deadline){0}, &too_large);
+    size_t found = 0;
     assert_non_null(base);
     for (size_t k = 0; k < base->n; k++) {
         static const double coefficient[] = {0, 4, 2, 2};
         size_t              j             = base->parameter[k] - 10 * m->n_bodies;
         if (base->parameter[k] < 10 * m->n_bodies || j >= 4) continue;
-        const api_base_term *part  = &base->term[base->first[k]];
-        size_t               other = j == API_VISCOUS ? j : API_COULOMB_POSITIVE + API_COULOMB_NEGATIVE - j;
+        const dyn_base_term *part  = &base->term[base->first[k]];
+        size_t               other = j == DYN_VISCOUS ? j : DYN_COULOMB_POSITIVE + DYN_COULOMB_NEGATIVE - j;
         assert_int_equal(base->first[k + 1] - base->first[k], 1);
-        assert_int_equal(part->parameter, api_joint_parameter(m, 2, other));
+        assert_int_equal(part->parameter, dyn_joint_parameter(m->dyn, 2, other));
         assert_true(part->coefficient == coefficient[j]);
         found++;
     }
     assert_int_equal(found, 3);
-    api_base_free(base);
+    dyn_base_free(base);
     api_model_release(m);
 }
 

@@ -1,5 +1,5 @@
-/* test_path.c - requests for the coefficients along a path: exact small ones, jumps of friction, requests that mean the
- * same, and refusals. (Values of general robots: tests/e2e/test_path.py.) */
+/* test_path.c - checks requests for the coefficients of the dynamics along a path: exact small answers, jumps of
+ * friction, requests with the same meaning, refusals. (Values for general robots: tests/e2e/test_path.py.) */
 #include "door.h"
 #include <stdlib.h>
 #include <string.h>
@@ -21,7 +21,7 @@ static void same(const char *model, const char *a, const char *b)
     free(y);
 }
 
-/* tau = 1 kg x qdd: a = q', b = q'', a' = q'', b' = q'''. */
+/* tau = 1 kg * qdd, so that the coefficients are a = q', b = q'', a' = q'', b' = q'''. */
 static void exact_texts(void **state)
 {
     (void)state;

@@ -1,6 +1,7 @@
-/* test_preconditions.c - entity tags, If-Match and If-None-Match, of requests, of models and of their changes. */
+/* test_preconditions.c - checks entity tags, If-Match and If-None-Match of requests, of models and of their changes
+ * (RFC 9110, section 13). */
 #include "door.h"
-#include "api/http/preconditions.h"
+#include "api/robots/model/preconditions.h"
 #include <stdio.h>
 #include <string.h>
 
@@ -55,7 +56,7 @@ static void conditional_requests(void **state)
     assert_string_equal(tag_of("slider"), tag);
 }
 
-/* Each encoding has an entity tag of its own; to change a model either will do. */
+/* Each encoding must have an entity tag of its own; a change of a model accepts either. */
 static void tags_of_encodings(void **state)
 {
     api_request get = {.method = "GET", .target = "/v1/models/slider"};
@@ -75,13 +76,13 @@ static void tags_of_encodings(void **state)
     assert_int_equal(ask_with(&get, NULL, 0, NULL)->status, 200);
     assert_int_equal(status_with((api_request){.if_match = cbor}), 200);
     assert_int_equal(status_with((api_request){.if_match = "\"00000000000000000000000000000000-cbor\""}), 412);
-    json[33] = '\0'; /* a tag without its end, and what is no suffix of ours */
+    json[33] = '\0'; /* a tag without its closing quote, and a suffix that the service never writes */
     assert_int_equal(status_with((api_request){.if_match = json}), 412);
     strcat(json, "-gzip\"");
     assert_int_equal(status_with((api_request){.if_match = json}), 412);
 }
 
-/* RFC 9110 §8.6, §15.4.5: what 304 says about a length is true of the 200 it stands for, and it has no body. */
+/* A 304 must state the length of the 200 that it replaces, and have no body (RFC 9110 §8.6, §15.4.5). */
 static void not_modified_is_the_head_of_the_model(void **state)
 {
     const char *targets[] = {"/v1/models/slider", "/v1/models/slider/document"};
@@ -92,14 +93,15 @@ static void not_modified_is_the_head_of_the_model(void **state)
         const api_reply *reply = api_reply_of(call);
         assert_int_equal(reply->status, 304);
         assert_true(reply->head && reply->length == length && !reply->content_type);
-        assert_string_equal(reply->header[2].name, "Vary"); /* behind Request-Id and Arithmetic */
+        assert_string_equal(reply->header[2].name, "Vary"); /* after Request-Id and Arithmetic */
         assert_string_equal(reply->header[3].name, "X-Content-Type-Options");
         assert_string_equal(reply->header[4].name, "ETag");
         api_end(call);
     }
 }
 
-/* A model changed between head and body: the condition is looked at again when the change is committed. */
+/* If a model changes between a request's head and its body, the condition must be checked again when the change is
+ * committed. */
 static void conditions_hold_at_commit(void **state)
 {
     static const char body[] = "{\"links\":[{\"name\":\"l\",\"parent\":\"base\",\"joint\":{\"name\":\"j\",\"type\":"

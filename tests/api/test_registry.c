@@ -1,6 +1,7 @@
-/* test_registry.c - models put, deleted, listed and evaluated by several threads at once; the limits of models. */
+/* test_registry.c - puts, deletes, lists and evaluates models in several threads at once; checks the limits of
+ * models. */
 #include "door.h"
-#include "api/model/registry.h"
+#include "api/robots/model/registry.h"
 #include <pthread.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -9,7 +10,7 @@
 
 enum { THREADS = 4, ROUNDS = 300 };
 
-/* A slider of so many kilograms: tau = mass x qdd. */
+/* Writes the document of a prismatic joint with that mass in kg: tau = mass * qdd. */
 static size_t document(char *text, size_t size, int mass)
 {
     return (size_t)snprintf(
@@ -29,7 +30,7 @@ static unsigned run(api_worker *worker, const api_request *head, const char *bod
     return status;
 }
 
-/* One client among several; counts answers that make no sense. */
+/* Runs one client among several and counts inconsistent answers. */
 static void *client(void *arg)
 {
     uintptr_t   me = (uintptr_t)arg, wrong = 0;
@@ -69,7 +70,7 @@ static void clients_at_once(void **state)
     door_close();
 }
 
-/* With If-None-Match: *, of several creators exactly one succeeds. */
+/* Runs one of several creators with If-None-Match: *, of which exactly one must succeed. */
 static void *creator(void *arg)
 {
     char        text[300], reply[2000];
@@ -122,7 +123,8 @@ static void lists_are_sorted(void **state)
     door_close();
 }
 
-/* A tombstone frees the place that its model had; what is buried twice, or not there, frees none. */
+/* A tombstone (the mark of a deleted model) must free the place of its model; deleting again, or deleting a name
+ * without a model, must free none. */
 static void tombstones_and_the_limit(void **state)
 {
     static const api_preconditions any;
@@ -141,7 +143,7 @@ static void tombstones_and_the_limit(void **state)
     assert_int_equal(api_registry_put(r, model[1], &any, NULL, &problem), API_REPLACED);
     assert_int_equal(api_registry_put_tombstone(r, "a", &problem), API_DELETED);
     assert_int_equal(api_registry_put_tombstone(r, "a", &problem), API_MODEL_NOT_FOUND);
-    assert_int_equal(api_registry_put_tombstone(r, "z", &problem), API_DELETED); /* of a name that nobody has */
+    assert_int_equal(api_registry_put_tombstone(r, "z", &problem), API_DELETED); /* of a name without a model */
     assert_null(api_registry_find(r, "a"));
     assert_int_equal(api_registry_put(r, model[2], &any, NULL, &problem), API_CREATED);
     assert_int_equal(api_registry_put(r, model[3], &any, NULL, &problem), API_REGISTRY_FULL);
@@ -154,11 +156,11 @@ static void tombstones_and_the_limit(void **state)
         api_model_release(model[i]);
 }
 
-/* A shared store: while it saves a change of this server, a model of another server arrives. */
+/* Simulates a shared store: while it saves a change of this server, a model of another server arrives. */
 typedef struct busy_store {
     api_registry *registry;
     api_model    *arriving;
-    api_problem   problem; /* of the arriving model */
+    api_problem   problem; /* problem of the arriving model */
 } busy_store;
 
 static bool save_while_busy(void *arg, const char *name, const char *record, size_t length, api_numbering *numbering,
@@ -171,7 +173,7 @@ static bool save_while_busy(void *arg, const char *name, const char *record, siz
     return true;
 }
 
-/* A change that waits for the store keeps its memory: a model that arrives meanwhile does not take it. */
+/* A change that waits for the store must keep its reserved memory: a model that arrives meanwhile must not take it. */
 static void memory_is_reserved_while_the_store_saves(void **state)
 {
     static const api_preconditions any;
@@ -193,7 +195,7 @@ static void memory_is_reserved_while_the_store_saves(void **state)
     assert_int_equal(busy.problem.code, API_INSUFFICIENT_STORAGE);
     assert_null(api_registry_find(r, "b"));
     assert_int_equal(api_registry_delete(r, "a", &any, NULL, &problem), API_DELETED);
-    assert_int_equal(api_registry_put(r, model[2], &any, NULL, &problem), API_REPLACED); /* of the same size */
+    assert_int_equal(api_registry_put(r, model[2], &any, NULL, &problem), API_REPLACED); /* a model of the same size */
     assert_int_equal(busy.problem.code, API_NO_PROBLEM);
     assert_int_equal(api_registry_put(r, model[0], &any, NULL, &problem), API_NOT_STORED);
     assert_int_equal(problem.code, API_INSUFFICIENT_STORAGE);
@@ -255,7 +257,7 @@ static void folders_are_loaded_under_their_file_names(void **state)
     assert_int_equal(system(command), 0);
 }
 
-/* A file of the limit's length is read, one byte more is refused. */
+/* A bundled file of exactly the limit's length must be read, one byte more must be refused. */
 static void bundled_files_have_a_limit(void **state)
 {
     char       dir[]  = "/tmp/torqued-models-XXXXXX", text[4098], command[100];

@@ -1,7 +1,7 @@
-/* test_request_head.c - what the head of a request decides: routes, methods, media types, timeouts, ids. */
+/* test_request_head.c - checks decisions from the head of a request: routes, methods, media types, timeouts, ids. */
 #include "door.h"
-#include "api/http/negotiate.h"
-#include "api/http/route.h"
+#include "api/codec/negotiate.h"
+#include "api/service/http/route.h"
 #include "dynamics/dynamics.h"
 #include "tests/target.h"
 #include <string.h>
@@ -30,14 +30,14 @@ static void targets(void **state)
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         api_route route;
-        if (!api_route_find(api_resources, cases[i].target, &route)) fail_msg("%s leads nowhere", cases[i].target);
+        if (!api_route_find(api_resources, cases[i].target, &route)) fail_msg("%s has no route", cases[i].target);
         assert_string_equal(route.resource->pattern, cases[i].pattern);
         assert_string_equal(route.capture[0], cases[i].first);
         assert_string_equal(route.capture[1], cases[i].second);
     }
 }
 
-static void targets_that_lead_nowhere(void **state)
+static void unknown_targets(void **state)
 {
     static const char *const cases[] = {
         "",
@@ -76,7 +76,7 @@ static void targets_that_lead_nowhere(void **state)
     char      path[400] = "/v1/models/";
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
         if (api_route_find(api_resources, cases[i], &route))
-            fail_msg("%s leads to %s", cases[i], route.resource->pattern);
+            fail_msg("%s is routed to %s", cases[i], route.resource->pattern);
     memset(path + strlen(path), 'a', 300);
     assert_false(api_route_find(api_resources, path, &route));
 }
@@ -130,7 +130,7 @@ static void queries(void **state)
     assert_problem(422, "unknown-parameter", NULL, -1);
     assert_detail("x=1");
     assert_int_equal(ask("GET", "/v1/models?", NULL)->status, 200);
-    ask("PUT", "/v1/models/arm?on_meshes=ignore", "{}"); /* of XML only */
+    ask("PUT", "/v1/models/arm?on_meshes=ignore", "{}"); /* a parameter that only XML formats take */
     assert_problem(422, "unknown-parameter", NULL, -1);
     assert_detail("in JSON");
 }
@@ -215,12 +215,12 @@ static void accepted_types(void **state)
         if (api_media_by_accept(no[i], API_MEDIA_JSON) != API_MEDIA_NONE) fail_msg("%s", no[i]);
 }
 
-/* What the request is in decides among equals, and quality before that. */
+/* Quality values must decide first; among equal ones, the media type of the request's body. */
 static void chosen_types(void **state)
 {
     static const struct {
         const char *accept;
-        api_media   own, chosen;
+        api_media   body_type, chosen;
     } each[] = {
         {NULL, API_MEDIA_CBOR, API_MEDIA_CBOR},
         {"*/*", API_MEDIA_CBOR, API_MEDIA_CBOR},
@@ -238,7 +238,7 @@ static void chosen_types(void **state)
         {"application/cbor-seq", API_MEDIA_CBOR, API_MEDIA_NONE},
     };
     for (size_t i = 0; i < sizeof each / sizeof *each; i++)
-        if (api_media_by_accept(each[i].accept, each[i].own) != each[i].chosen) fail_msg("%s", each[i].accept);
+        if (api_media_by_accept(each[i].accept, each[i].body_type) != each[i].chosen) fail_msg("%s", each[i].accept);
 }
 
 static void negotiation(void **state)
@@ -264,7 +264,7 @@ static void timeouts(void **state)
         double      seconds;
     } good[] = {{NULL, 10}, {"1", 1}, {"0.25", 0.25}, {"0.001", 0.001}, {"1000", 10}, {"99999999999999999999999", 10}};
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++)
-        if (status_with((api_request){.request_timeout = bad[i]}) != 400) fail_msg("\"%s\" is taken", bad[i]);
+        if (status_with((api_request){.request_timeout = bad[i]}) != 400) fail_msg("\"%s\" is accepted", bad[i]);
     assert_problem(400, "bad-timeout", NULL, -1);
     for (size_t i = 0; i < sizeof good / sizeof *good; i++) {
         api_request head = {.method = "GET", .target = "/v1", .request_timeout = good[i].text};
@@ -298,9 +298,9 @@ static void request_ids(void **state)
     assert_int_equal(strlen(id_for("")), 16);
 }
 
-/* --- phases ----------------------------------------------------------------------------------------------------- */
+/* --- starting and stopping -------------------------------------------------------------------------------------- */
 
-/* A reply of 503 says when to come again; others do not. */
+/* Returns the status at a phase of the service; asserts that a 503, and no other status, has Retry-After. */
 static unsigned status_at(api *a, const char *target)
 {
     api_request      head  = {.method = "GET", .target = target};
@@ -371,7 +371,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(targets),
-        cmocka_unit_test(targets_that_lead_nowhere),
+        cmocka_unit_test(unknown_targets),
         cmocka_unit_test(methods),
         cmocka_unit_test(head_is_get_without_a_body),
         cmocka_unit_test(queries),

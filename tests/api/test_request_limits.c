@@ -1,5 +1,5 @@
-/* test_request_limits.c - the limits of requests: rows, answers, models, memory, bodies, deadlines; and that what was
- * claimed is given back. */
+/* test_request_limits.c - checks the limits of requests: rows, answers, models, memory, bodies, deadlines; and that
+ * claimed memory is released. */
 #include "door.h"
 #include <stdio.h>
 #include <stdlib.h>
@@ -37,7 +37,8 @@ static void rows(void **state)
     reopen(door_limits);
 }
 
-/* The number of rows that a refusal says fit does fit, and the bound is not far off what is written. */
+/* The number of rows that a refusal says would fit must fit, and the bound must not be much larger than the bytes
+ * written. */
 static void answers(void **state)
 {
     api_limits limits = door_limits;
@@ -76,7 +77,7 @@ static void models(void **state)
     reopen(door_limits);
 }
 
-/* Whatever is claimed is given back: a budget that one request nearly fills serves a thousand in turn. */
+/* Every claim must be released: a budget that one request nearly fills serves a thousand requests in turn. */
 static void memory(void **state)
 {
     api_limits limits  = door_limits;
@@ -89,7 +90,8 @@ static void memory(void **state)
         assert_int_equal(ask("PUT", "/v1/models/again", "{'links':[]}")->status, 422);
         post(ID, thousands);
         assert_problem(413, "too-much-memory", NULL, -1);
-        assert_null(header_of(ask("POST", "/v1/models/arm/inverse-dynamics", thousands), "Retry-After")); /* no use */
+        /* A retry would not help. */
+        assert_null(header_of(ask("POST", "/v1/models/arm/inverse-dynamics", thousands), "Retry-After"));
     }
     free(hundred);
     free(bad);
@@ -97,8 +99,9 @@ static void memory(void **state)
     reopen(door_limits);
 }
 
-/* Room is claimed for numbers of full length; an answer of short ones holds no more than its bytes until it is sent. */
-static void answers_hold_what_they_are(void **state)
+/* Memory is claimed for numbers of full length; an answer with short numbers must hold no more than its bytes until it
+ * is sent. */
+static void answers_hold_only_their_bytes(void **state)
 {
     enum { ROWS = 5000, REST = 32 * 1024 };
     api_limits        limits = door_limits;
@@ -146,7 +149,7 @@ static void bodies_and_syntax(void **state)
     reopen(door_limits);
 }
 
-/* A deadline that has passed, and a client that has gone, stop a request; the next one is served. */
+/* A deadline that has passed, or a client that has disconnected, must stop a request; the next one is served. */
 static void watches(void **state)
 {
     char        *text = batch(2000, "");
@@ -168,7 +171,7 @@ int main(void)
         cmocka_unit_test(answers),
         cmocka_unit_test(models),
         cmocka_unit_test(memory),
-        cmocka_unit_test(answers_hold_what_they_are),
+        cmocka_unit_test(answers_hold_only_their_bytes),
         cmocka_unit_test(bodies_and_syntax),
         cmocka_unit_test(watches),
     };

@@ -1,6 +1,7 @@
-/* test_requests.c - every way in which a request for dynamics is refused, with the field, entry and row it names. */
+/* test_requests.c - checks every reason to refuse a dynamics request, and the field, entry and row that the error
+ * names. */
 #include "door.h"
-#include "api/request/rows.h"
+#include "api/requests/fields/rows.h"
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -26,7 +27,7 @@ static void check(const refusal *cases, size_t n)
 #define EVAL "arm/evaluate"
 #define Q    "'q':[1,2,3,4]"
 
-/* The row of a number in a list of vectors, which one state or a batch may give. */
+/* A list of vectors may be one state or a batch: the error must name the row of a bad number accordingly. */
 static void rows_of_numbers(void **state)
 {
     static const refusal cases[] = {
@@ -250,7 +251,7 @@ static void massless_robots_have_no_centre(void **state)
     ask("DELETE", "/v1/models/ghost", NULL);
 }
 
-/* The limit is on the angle, not on the coordinate: a screw of length |w| turns by |w| q. */
+/* The limit applies to the angle, not to the coordinate: a screw of length |w| rotates by |w| q. */
 static void angles_of_geared_joints(void **state)
 {
     static const refusal cases[] = {
@@ -266,7 +267,7 @@ static void angles_of_geared_joints(void **state)
     ask("DELETE", "/v1/models/screw", NULL);
 }
 
-/* The row that is named counts from the start of the batch, not of the chunk it was evaluated in. */
+/* The row in an error must count from the start of the batch, not of the chunk in which it was evaluated. */
 static void singular_in_a_late_chunk(void **state)
 {
     enum { ROWS = 1300, BAD = 1201 };

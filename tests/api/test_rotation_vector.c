@@ -1,11 +1,12 @@
-/* test_rotation_vector.c - compares rotations of moving rotation vectors with identities that hold exactly. */
+/* test_rotation_vector.c - checks rotations, velocities and derivatives of moving rotation vectors against exact
+ * identities and differences. */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <cmocka.h>
-#include "api/motion/rotation_vector.h"
+#include "dynamics/motion/rotation_vector.h"
 #include "draws.h"
 
 /* Rounding of the series, whose terms reach 2 where |x| is 2 pi, times products of rates. */
@@ -27,10 +28,10 @@ static void skew(const double a[3], double K[3][3])
         K[i / 3][i % 3] = entries[i / 3][i % 3];
 }
 
-/* A path whose rotation vector has lengths from 1e-12 to 2 pi. */
-static api_rotation_path draw_path(uint64_t *seed)
+/* Draws a path whose rotation vector has lengths from 1e-12 to 2 pi. */
+static dyn_rotation_path draw_path(uint64_t *seed)
 {
-    api_rotation_path p;
+    dyn_rotation_path p;
     double            length = fabs(draw(seed)) < 0.2 ? 1e-12 : 6.283 * fabs(draw(seed)), norm = 0;
     for (int r = 0; r < 4; r++)
         for (int i = 0; i < 3; i++)
@@ -47,15 +48,15 @@ static void near(double got, double expected)
     assert_true(fabs(got - expected) <= TOLERANCE * (1 + fabs(expected)));
 }
 
-/* R is orthogonal, turns about x by |x|, and is the rotation of the quaternion. */
+/* R must be orthogonal, rotate about x by |x|, and be the rotation of the quaternion. */
 static void rotations(void **state)
 {
     uint64_t seed = 1;
     for (int trial = 0; trial < TRIALS; trial++) {
-        api_rotation_path   p = draw_path(&seed);
-        api_rotation_motion m;
+        dyn_rotation_path   p = draw_path(&seed);
+        dyn_rotation_motion m;
         double              K[3][3], KK[3][3], angle = 0;
-        api_rotation_vector_move(&p, &m);
+        dyn_rotation_vector_move(&p, &m);
         for (int i = 0; i < 3; i++)
             angle += p.x[0][i] * p.x[0][i];
         angle = sqrt(angle);
@@ -72,14 +73,14 @@ static void rotations(void **state)
     }
 }
 
-/* w = J x', and Leibniz' rule for w' and w''; w' = dw/dx x' + J x''. */
+/* Checks w = J x', w' = dw/dx x' + J x'', and the product rule for w''. */
 static void velocities(void **state)
 {
     uint64_t seed = 2;
     for (int trial = 0; trial < TRIALS; trial++) {
-        api_rotation_path   p = draw_path(&seed);
-        api_rotation_motion m;
-        api_rotation_vector_move(&p, &m);
+        dyn_rotation_path   p = draw_path(&seed);
+        dyn_rotation_motion m;
+        dyn_rotation_vector_move(&p, &m);
         for (int i = 0; i < 3; i++) {
             double w[3] = {0}, by_position = 0;
             for (int j = 0; j < 3; j++) {
@@ -95,14 +96,14 @@ static void velocities(void **state)
     }
 }
 
-/* w'' = (dw/dx)' x' + dw/dx x'' + J' x'' + J x''', the derivative of w' = dw/dx x' + J x''. */
+/* Checks w'' = (dw/dx)' x' + dw/dx x'' + J' x'' + J x''', the derivative of w' = dw/dx x' + J x''. */
 static void accelerations(void **state)
 {
     uint64_t seed = 3;
     for (int trial = 0; trial < TRIALS; trial++) {
-        api_rotation_path   p = draw_path(&seed);
-        api_rotation_motion m;
-        api_rotation_vector_move(&p, &m);
+        dyn_rotation_path   p = draw_path(&seed);
+        dyn_rotation_motion m;
+        dyn_rotation_vector_move(&p, &m);
         for (int i = 0; i < 3; i++) {
             double w = 0;
             for (int j = 0; j < 3; j++)
@@ -113,22 +114,22 @@ static void accelerations(void **state)
     }
 }
 
-/* The derivatives of w, w' and w'' by x, against differences of sixth order. */
+/* Compares the derivatives of w, w' and w'' by x with differences of sixth order. */
 static void by_position(void **state)
 {
     static const double weight[7] = {-1, 9, -45, 0, 45, -9, 1}, step = 2e-3;
     uint64_t            seed = 4;
     for (int trial = 0; trial < TRIALS; trial++) {
-        const api_rotation_path p = draw_path(&seed);
-        api_rotation_motion     m;
-        api_rotation_vector_move(&p, &m);
+        const dyn_rotation_path p = draw_path(&seed);
+        dyn_rotation_motion     m;
+        dyn_rotation_vector_move(&p, &m);
         for (int j = 0; j < 3; j++) {
             double by_x[3][3] = {{0}};
             for (int k = 0; k < 7; k++) {
-                api_rotation_path   moved = p;
-                api_rotation_motion other;
+                dyn_rotation_path   moved = p;
+                dyn_rotation_motion other;
                 moved.x[0][j] += (k - 3) * step;
-                api_rotation_vector_move(&moved, &other);
+                dyn_rotation_vector_move(&moved, &other);
                 for (int i = 0; i < 9; i++)
                     by_x[i / 3][i % 3] += weight[k] / (60 * step) * other.w[i / 3][i % 3];
             }

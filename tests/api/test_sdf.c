@@ -1,6 +1,6 @@
-/* test_sdf.c - SDF files through api_model_from_sdf alone: what the elements mean, what is refused, every cut and every
- * changed byte of a file. Agreement with libsdformat and MuJoCo: tests/e2e/test_sdf.py. */
-#include "api/load/sdf/sdf.h"
+/* test_sdf.c - reads SDF files by api_model_from_sdf: meaning of the elements, refusals, every cut and every changed
+ * byte of a file. Agreement with libsdformat and MuJoCo: tests/e2e/test_sdf.py. */
+#include "api/robots/sdf/sdf.h"
 #include "models.h"
 #include <math.h>
 #include <stdio.h>
@@ -12,7 +12,7 @@ enum { NESTING = 32, LINKS = 100 };
 static api_model *read_with(const char *text, size_t length, const char *query, api_problem *problem)
 {
     api_problem_clear(problem);
-    char *bytes = malloc(length + (length == 0)); /* exactly as long: a read past it is seen by a sanitizer */
+    char *bytes = malloc(length + (length == 0)); /* exact length: a sanitizer notices a read beyond the end */
     assert_non_null(bytes);
     if (length > 0) memcpy(bytes, text, length);
     api_model_source source = {
@@ -71,7 +71,7 @@ static void hinges_turn(void **state)
     api_model_release(model);
 }
 
-/* A world has gravity of its own; links without gravity are held if all have none. */
+/* A world must bring its gravity; links without gravity are accepted if all links have none. */
 static void gravity(void **state)
 {
     api_model *model = taken("<sdf version='1.9'><world name='w'><model name='m'>" LINK("a")
@@ -88,7 +88,7 @@ static void gravity(void **state)
     api_model_release(model);
 }
 
-/* The pitch of a screw: 0.5 m per turn, or -4 pi rad/m. */
+/* Checks the pitch of a screw joint: 0.5 m per turn, or -4 pi rad/m. */
 static void screws_advance(void **state)
 {
     static const char *const pitches[] = {"<screw_thread_pitch>0.5</screw_thread_pitch>",
@@ -107,7 +107,7 @@ static void screws_advance(void **state)
     }
 }
 
-/* q_k = 3 (q_j - 0.1) + 0.5 */
+/* Checks the mimic q_k = 3 (q_j - 0.1) + 0.5. */
 static void joints_mimic(void **state)
 {
     const char *text  = FILE_OF(LINK("a") HINGE("world", "a", "") LINK("b") "<joint name='k' type='revolute'>" ENDS(
@@ -127,14 +127,14 @@ static void joints_mimic(void **state)
     assert_null(read_with(text, strlen(text), "mimic=refuse", &problem));
 }
 
-/* A default of the format is reported, since users rarely intend it. */
-static void defaults_are_told(void **state)
+/* A default of the format must be reported, since users rarely intend it. */
+static void defaults_are_reported(void **state)
 {
     api_model *model = taken(FILE_OF("<link name='a'/>" HINGE("world", "a", "")), NULL);
     double     q     = 0, M;
     mass_matrix(model, &q, &M);
     assert_true(M == 1);
-    assert_int_equal(count_reports(model, "assumed"), 2); /* and gravity */
+    assert_int_equal(count_reports(model, "assumed"), 2); /* the mass and gravity */
     api_model_release(model);
     model = taken(
         ARM("<limit><lower>-1e16</lower><upper>1e16</upper><effort>-1</effort><velocity>inf</velocity></limit>"), NULL);
@@ -143,8 +143,8 @@ static void defaults_are_told(void **state)
     api_model_release(model);
 }
 
-/* The tree is found whichever way joints point, and whatever their order. */
-static void any_root(void **state)
+/* The tree must be found whichever way joints point, and whatever their order. */
+static void any_link_may_be_the_root(void **state)
 {
     const char *text  = FILE_OF(LINK("c") LINK("b") LINK("a") "<joint name='k' type='revolute'>" ENDS(
          "c", "b") "<axis><xyz>1 0 0</xyz></axis></joint>" HINGE("a", "b", ""));
@@ -249,14 +249,14 @@ static void every_byte_may_change(void **state)
 static void bounds(void **state)
 {
     static char text[90000];
-    size_t      at = (size_t)sprintf(text, "<sdf>");
+    size_t      end = (size_t)sprintf(text, "<sdf>");
     for (int i = 0; i < NESTING; i++)
-        at += (size_t)sprintf(text + at, "<model name='m'>");
+        end += (size_t)sprintf(text + end, "<model name='m'>");
     refused(text, "too-deep", "32");
-    at = (size_t)sprintf(text, "<sdf version='1.9'><model name='m'><link name='a'/>");
+    end = (size_t)sprintf(text, "<sdf version='1.9'><model name='m'><link name='a'/>");
     for (int i = 0; i < 4 * LINKS; i++)
-        at += (size_t)sprintf(text + at, "<frame name='f%d'><pose relative_to='f%d'/></frame>", i, i + 1);
-    sprintf(text + at, "</model></sdf>");
+        end += (size_t)sprintf(text + end, "<frame name='f%d'><pose relative_to='f%d'/></frame>", i, i + 1);
+    sprintf(text + end, "</model></sdf>");
     refused(text, "model-too-large", "the limit is 400");
 }
 
@@ -267,8 +267,8 @@ int main(void)
         cmocka_unit_test(gravity),
         cmocka_unit_test(screws_advance),
         cmocka_unit_test(joints_mimic),
-        cmocka_unit_test(defaults_are_told),
-        cmocka_unit_test(any_root),
+        cmocka_unit_test(defaults_are_reported),
+        cmocka_unit_test(any_link_may_be_the_root),
         cmocka_unit_test(refusals),
         cmocka_unit_test(nothing_is_dropped_silently),
         cmocka_unit_test(every_cut_is_refused),

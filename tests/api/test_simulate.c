@@ -1,5 +1,5 @@
-/* test_simulate.c - requests for simulations: motions known in closed form, the same bits on all targets and in all
- * batches, and where it stops. (Physics and refusals: tests/e2e/test_simulate.py.) */
+/* test_simulate.c - checks simulations against motions in closed form, for equal bits on all targets and in all
+ * batches, and their refusals and deadlines. (Physics and other refusals: tests/e2e/test_simulate.py.) */
 #include "door.h"
 #include "dynamics/dynamics.h"
 #include <math.h>
@@ -9,11 +9,11 @@
 
 static void near(const char *path, double expected, double error)
 {
-    double given = number_at(path);
-    if (!(fabs(given - expected) <= error)) fail_msg("%s is %.17g, expected %.17g", path, given, expected);
+    double actual = number_at(path);
+    if (!(fabs(actual - expected) <= error)) fail_msg("%s is %.17g, expected %.17g", path, actual, expected);
 }
 
-/* 1 kg on a rail: q'' = tau. Polynomials up to the third degree are exact but for rounding. */
+/* 1 kg on a rail: q'' = tau. Polynomials up to the third degree must be exact but for rounding. */
 static void closed_forms(void **state)
 {
     static const char *const methods[] = {"'step':0.25", "'step':0.3", "'tolerance':1e-9",
@@ -43,7 +43,7 @@ static void closed_forms(void **state)
     }
 }
 
-/* An integrator that is named gives the bits of the request without a name. */
+/* An integrator that is requested by name must give the bits of the request without a name. */
 static void named_integrators(void **state)
 {
     static const char *const same[][2] = {{"'step':0.01", "'integrator':'rk4','step':0.01"},
@@ -100,8 +100,8 @@ enum { METHODS = sizeof all_methods / sizeof *all_methods };
     "'phase':[1.5707963267948966]}},'outputs':['q','qd','qdd','tau','actuator_work','contact_wrenches','steps',"       \
     "'limits'],'input':{'controller':'%s','kp':30,'kd':1,'reference':[0,0,0,0,0,0,0.3,0,0.1,0.2]}"
 
-/* Simulations of several robots under a controller; and of one that flies, with a joint whose motion is prescribed and
- * a frame that is held. */
+/* Writes simulations of several robots under a controller, and of a floating robot with one prescribed joint and a held
+ * frame. */
 enum { DRIVEN = 3 };
 static const char *write_driven(size_t which, const char *method, char body[1200])
 {
@@ -122,7 +122,8 @@ static void same_bits_on_all_targets(void **state)
         for (size_t i = 0; i < METHODS * DRIVEN; i++) {
             const char *model = write_driven(i / METHODS, all_methods[i % METHODS], body);
             char       *text  = evaluated("simulate", model, body);
-            /* Columns of a Jacobian by differences come several at a time: of each state the same. */
+            /* The integrator differentiates several columns of a Jacobian at a time, in lanes: each state must have the
+             * same bits. */
             if (!of_class[i]) of_class[i] = strdup(text);
             assert_string_equal(text, of_class[i]);
             free(text);
@@ -159,7 +160,7 @@ static void same_bits_alone(void **state)
         }
 }
 
-/* A quaternion has no second half of its circle in answers. */
+/* Quaternions in answers must have w >= 0 throughout a full turn. */
 static void quaternions(void **state)
 {
     free(evaluated("simulate", "free",
@@ -179,7 +180,7 @@ static void quaternions(void **state)
 
 static void limits(void **state)
 {
-    post("slider/simulate", "{'q':[0],'duration':1,'step':10,'samples':2}"); /* milliseconds? */
+    post("slider/simulate", "{'q':[0],'duration':1,'step':10,'samples':2}"); /* longer than the duration */
     assert_problem(422, "bad-value", "/step", -1);
     assert_detail("at most the duration, 1");
     post("slider/simulate", "{'q':[0],'duration':1,'step':1e-8,'samples':2}");
@@ -197,7 +198,7 @@ static void limits(void **state)
     assert_detail("at 0 s rail moves at 1e+200 rad/s or m/s");
 }
 
-/* Cancelled or late: whatever the method, before it is through. */
+/* A cancelled or late simulation must stop before its end, whatever the method. */
 static void watches(void **state)
 {
     static const char *const bodies[] = {

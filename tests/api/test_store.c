@@ -1,4 +1,5 @@
-/* test_store.c - what the api asks of a store, what it makes of records at start, what it tells when it cannot. */
+/* test_store.c - checks the calls that the service makes to a model store, the models it restores at start, and its
+ * errors when the store fails. */
 #include "disk.h"
 #include <stdio.h>
 #include <stdlib.h>
@@ -13,7 +14,7 @@ static void changes_are_stored_before_they_are_seen(void **state)
     disk_start(NULL);
     disk.looks = true;
     assert_int_equal(disk_request("PUT", "mine", HINGE("2")), 201);
-    assert_string_equal(disk.seen, ""); /* a reader neither waited nor saw what was not stored yet */
+    assert_string_equal(disk.seen, ""); /* the reader neither waited nor saw a model that was not stored yet */
     snprintf(first, sizeof first, "%s", header_of(ask("GET", "/v1/models/mine", NULL), "Model-Revision"));
     assert_int_equal(disk_request("PUT", "mine", HINGE("3")), 200);
     assert_string_equal(disk.seen, first);
@@ -24,7 +25,7 @@ static void changes_are_stored_before_they_are_seen(void **state)
     door_close();
 }
 
-static void what_is_refused_has_not_happened(void **state)
+static void refused_changes_have_no_effect(void **state)
 {
     static const struct {
         api_code    code;
@@ -59,7 +60,7 @@ static void what_is_refused_has_not_happened(void **state)
     door_close();
 }
 
-static void what_is_refused_before_never_reaches_the_store(void **state)
+static void invalid_changes_never_reach_the_store(void **state)
 {
     disk_wipe();
     disk_start(NULL);
@@ -79,13 +80,13 @@ static void what_is_refused_before_never_reaches_the_store(void **state)
     door_close();
 }
 
-/* --- starting again -------------------------------------------------------------------------------------------- */
+/* --- restarts --------------------------------------------------------------------------------------------------- */
 
-static void models_come_back_as_they_were(void **state)
+static void models_are_restored(void **state)
 {
     disk_wipe();
     disk_start(NULL);
-    assert_int_equal(disk_request("PUT", "mine", HINGE("2")), 201); /* its report says which gravity was assumed */
+    assert_int_equal(disk_request("PUT", "mine", HINGE("2")), 201); /* its report says that gravity was assumed */
     assert_int_equal(disk_request("PUT", "renamed",
                                   "{'name':'x','links':[{'name':'l','parent':'base','joint':{'name':"
                                   "'j','type':'prismatic','axis':[0,0,3]}}]}"),
@@ -96,7 +97,7 @@ static void models_come_back_as_they_were(void **state)
     disk_restart();
     assert_model("mine", mine);
     assert_model("renamed", renamed);
-    assert_model("hinge", hinge); /* the store's shadows the bundled one */
+    assert_model("hinge", hinge); /* the stored model hides the bundled one */
     assert_int_equal(disk.saves, 3);
     free(mine);
     free(renamed);
@@ -117,12 +118,12 @@ static void a_deleted_bundled_model_stays_deleted(void **state)
     char *now = disk_model("hinge");
     disk_restart();
     assert_model("hinge", now);
-    assert_int_equal(disk_request("DELETE", "hinge", NULL), 204); /* the bundled one does not shine through */
+    assert_int_equal(disk_request("DELETE", "hinge", NULL), 204); /* the bundled model must not reappear */
     assert_model("hinge", NULL);
     disk_restart();
     assert_model("hinge", NULL);
     assert_int_equal(disk.erases, 0);
-    disk_wipe(); /* without the store the bundled model is there */
+    disk_wipe(); /* without the stored record the bundled model is back */
     disk_restart();
     assert_model("hinge", was);
     free(was);
@@ -130,11 +131,11 @@ static void a_deleted_bundled_model_stays_deleted(void **state)
     door_close();
 }
 
-static void deleting_ones_own_leaves_nothing(void **state)
+static void deleted_models_leave_no_tombstone(void **state)
 {
     disk_wipe();
     disk_start(NULL);
-    for (int i = 0; i < 3 * RECORDS; i++) { /* a tombstone each would not fit */
+    for (int i = 0; i < 3 * RECORDS; i++) { /* more tombstones than the store can hold */
         char name[20];
         snprintf(name, sizeof name, "m%d", i);
         assert_int_equal(disk_request("PUT", name, HINGE("2")), 201);
@@ -155,12 +156,12 @@ static void stored_models_come_back_beyond_the_limit(void **state)
         assert_int_equal(disk_request("PUT", one, HINGE("2")), 201);
     }
     door_close();
-    limits.models = 5; /* the door itself puts three */
+    limits.models = 5; /* the service under test puts three models itself */
     disk_start(&limits);
     assert_int_equal(json_array_size(json_object_get(ask("GET", "/v1/models", NULL)->json, "models")), 3 + 1 + 6);
     disk_request("PUT", "g", HINGE("2"));
     assert_problem(507, "store-full", NULL, -1);
-    assert_int_equal(disk_request("PUT", "f", HINGE("3")), 200); /* replacing is no addition */
+    assert_int_equal(disk_request("PUT", "f", HINGE("3")), 200); /* replacing a model does not add one */
     door_close();
 }
 
@@ -184,7 +185,7 @@ static void unreadable_records_hide_and_say_why(void **state)
         {"{\"document\":{\"links\":[{\"name\":\"a\"}]},\"report\":[]}", ""},
         {"{\"document\":7}", "an object"},
         {"{\"version\":2,\"document\":{\"links\":[]}}", "has version 2, and this torqued reads up to version 1"},
-        {"{\"version\":2,\"later\":[]}", "has version 2, and"}, /* before what a later version may lack or add */
+        {"{\"version\":2,\"later\":[]}", "has version 2, and"}, /* the version is checked before other members */
         {"{\"version\":2,\"deleted\":true}", "has version 2, and"},
         {"{\"version\":0,\"document\":{\"links\":[]}}", "has version 0, and"},
         {"{\"version\":1.5,\"document\":{\"links\":[]}}", "has version 1.5, and"},
@@ -198,7 +199,7 @@ static void unreadable_records_hide_and_say_why(void **state)
         if (door_restore("hinge", cases[i].record, strlen(cases[i].record), &problem))
             fail_msg("taken: %s", cases[i].record);
         if (!strstr(problem.detail, cases[i].said)) fail_msg("%s: %s", cases[i].record, problem.detail);
-        assert_model("hinge", NULL); /* rather none than another robot */
+        assert_model("hinge", NULL); /* no model is better than another robot under its name */
         assert_int_equal(disk_request("PUT", "hinge", HINGE("2")), 201);
         door_close();
     }
@@ -244,8 +245,7 @@ static void readyz_tells_reasons(void **state)
     door_close();
 }
 
-/* --- a store that several servers share ----------------------------------------------------------------------------
- */
+/* --- a store that several servers share -------------------------------------------------------------------------- */
 
 #define OTHER                                                                                                          \
     "{\"document\":{\"links\":[{\"name\":\"rod\",\"parent\":\"base\",\"joint\":{\"name\":\"other\",\"type\":"          \
@@ -277,12 +277,12 @@ static void changes_of_other_servers_are_checked_again(void **state)
     disk.other  = OTHER;
     disk.others = 1;
     ask_with(&create, body, strlen(body), NULL);
-    assert_problem(412, "precondition-failed", NULL, -1); /* the other server has created it meanwhile */
+    assert_problem(412, "precondition-failed", NULL, -1); /* the other server has created the model meanwhile */
     char *other = disk_model("mine");
     assert_non_null(strstr(other, "\"other\""));
     free(other);
     disk.others = 1;
-    assert_int_equal(disk_request("PUT", "mine", HINGE("2")), 200); /* without a condition, the last change counts */
+    assert_int_equal(disk_request("PUT", "mine", HINGE("2")), 200); /* without a condition, the last change wins */
     assert_int_equal(disk.base, 2);
     disk.other  = DELETED;
     disk.others = 1;
@@ -299,13 +299,13 @@ static void older_changes_are_skipped(void **state)
 {
     start_shared();
     disk.number = 6;
-    assert_int_equal(disk_request("PUT", "mine", HINGE("2")), 201); /* change 7 */
+    assert_int_equal(disk_request("PUT", "mine", HINGE("2")), 201); /* change number 7 */
     char *mine = disk_model("mine");
     follow("mine", OTHER, 6, true);
     assert_model("mine", mine);
     follow("mine", NULL, 7, true);
     assert_model("mine", mine);
-    assert_int_equal(disk_request("DELETE", "mine", NULL), 204); /* change 8, which leaves a tombstone */
+    assert_int_equal(disk_request("DELETE", "mine", NULL), 204); /* change number 8, which leaves a tombstone */
     assert_int_equal(disk.base, 7);
     follow("mine", OTHER, 7, true);
     assert_model("mine", NULL);
@@ -332,7 +332,7 @@ static void a_damaged_change_is_not_served(void **state)
     door_close();
 }
 
-static void what_a_shared_store_has_forgotten_is_removed(void **state)
+static void models_deleted_long_ago_are_removed(void **state)
 {
     static const char *const names[] = {"kept"};
     start_shared();
@@ -346,7 +346,7 @@ static void what_a_shared_store_has_forgotten_is_removed(void **state)
     assert_model("gone", NULL);
     char *kept = disk_model("kept");
     assert_non_null(kept);
-    assert_model("hinge", hinge); /* a bundled model has no number */
+    assert_model("hinge", hinge); /* a bundled model has no change number */
     assert_int_equal(disk_request("PUT", "zero", HINGE("2")), 201);
     assert_int_equal(disk.base, 0);
     api_forget_deleted(door_api(), NULL, 0);
@@ -359,16 +359,16 @@ static void what_a_shared_store_has_forgotten_is_removed(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(what_a_shared_store_has_forgotten_is_removed),
+        cmocka_unit_test(models_deleted_long_ago_are_removed),
         cmocka_unit_test(changes_of_other_servers_are_checked_again),
         cmocka_unit_test(older_changes_are_skipped),
         cmocka_unit_test(a_damaged_change_is_not_served),
         cmocka_unit_test(changes_are_stored_before_they_are_seen),
-        cmocka_unit_test(what_is_refused_has_not_happened),
-        cmocka_unit_test(what_is_refused_before_never_reaches_the_store),
-        cmocka_unit_test(models_come_back_as_they_were),
+        cmocka_unit_test(refused_changes_have_no_effect),
+        cmocka_unit_test(invalid_changes_never_reach_the_store),
+        cmocka_unit_test(models_are_restored),
         cmocka_unit_test(a_deleted_bundled_model_stays_deleted),
-        cmocka_unit_test(deleting_ones_own_leaves_nothing),
+        cmocka_unit_test(deleted_models_leave_no_tombstone),
         cmocka_unit_test(stored_models_come_back_beyond_the_limit),
         cmocka_unit_test(unreadable_records_hide_and_say_why),
         cmocka_unit_test(readyz_tells_reasons),

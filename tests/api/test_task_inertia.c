@@ -1,5 +1,5 @@
-/* test_task_inertia.c - the inertia of a task against the equations it solves. */
-#include "api/contact/task_inertia.h"
+/* test_task_inertia.c - checks task-space inertia Lambda and inverse Jbar against the equations that define them. */
+#include "dynamics/contact/task_inertia.h"
 #include "draws.h"
 #include <float.h>
 #include <math.h>
@@ -13,12 +13,12 @@
 enum { MOST = 12 /* coordinates */, AXES = 6 };
 
 typedef struct problem {
-    api_task task;
-    double   M[MOST * MOST], J[AXES * MOST]; /* by columns: nv x nv, k x nv */
+    dyn_task task;
+    double   M[MOST * MOST], J[AXES * MOST]; /* stored by columns: nv x nv, k x nv */
     double  *room;
 } problem;
 
-/* M = A A^T + 1 is positive, J has any directions. */
+/* Draws a task: M = A A^T + 1 is positive definite, J has random directions. */
 static problem random_problem(uint64_t seed, size_t nv, size_t k, double damping)
 {
     problem p = {.task = {.nv = nv, .k = k, .damping = damping}};
@@ -36,23 +36,23 @@ static problem random_problem(uint64_t seed, size_t nv, size_t k, double damping
     return p;
 }
 
-static api_task_status solve(problem *p)
+static dyn_task_status solve(problem *p)
 {
     size_t nv = p->task.nv, k = p->task.k;
-    p->room = calloc(api_task_entries(nv, k), sizeof *p->room);
+    p->room = calloc(dyn_task_entries(nv, k), sizeof *p->room);
     assert_non_null(p->room);
-    api_task_lay_out(&p->task, p->room);
+    dyn_task_lay_out(&p->task, p->room);
     memcpy(p->task.M, p->M, nv * nv * sizeof *p->M);
     for (size_t a = 0; a < k; a++)
         for (size_t v = 0; v < nv; v++)
             p->task.X[v + nv * a] = p->J[a + k * v];
-    return api_task_solve(&p->task);
+    return dyn_task_solve(&p->task);
 }
 
-/* M Jbar = J^T Lambda and J Jbar + damping^2 Lambda = 1: these two make Lambda and Jbar what they are. */
+/* Checks M Jbar = J^T Lambda and J Jbar + damping^2 Lambda = 1, which define Lambda and Jbar. */
 static void check_equations(const problem *p, double tolerance)
 {
-    const api_task *t  = &p->task;
+    const dyn_task *t  = &p->task;
     size_t          nv = t->nv, k = t->k;
     for (size_t a = 0; a < k; a++) {
         for (size_t v = 0; v < nv; v++) {
@@ -83,19 +83,19 @@ static void equations_hold(void **state)
     for (uint64_t seed = 1; seed <= 200; seed++) {
         size_t  k = 1 + seed % AXES, nv = k + seed % (MOST + 1 - k);
         problem p = random_problem(seed, nv, k, seed % 2 ? 0 : 0.1);
-        assert_int_equal(solve(&p), API_TASK_DONE);
-        assert_int_equal(api_task_rank(&p.task), k);
+        assert_int_equal(solve(&p), DYN_TASK_DONE);
+        assert_int_equal(dyn_task_rank(&p.task), k);
         check_equations(&p, p.task.S[0] / p.task.S[k - 1] * p.task.S[0] / p.task.S[k - 1] * 1e-13);
         free(p.room);
     }
 }
 
-/* Directions along the coordinates feel their masses; the eigenvalues come with the least first. */
+/* Directions along the coordinates must have the masses of these coordinates; eigenvalues are in ascending order. */
 static void directions_of_coordinates(void **state)
 {
     (void)state;
     problem p = {.task = {.nv = 3, .k = 2}, .M = {4, 0, 0, 0, 9, 0, 0, 0, 16}, .J = {0, 1, 0, 0, 1, 0}};
-    assert_int_equal(solve(&p), API_TASK_DONE);
+    assert_int_equal(solve(&p), DYN_TASK_DONE);
     const double Lambda[] = {16, 0, 0, 4}, Jbar[] = {0, 0, 1, 1, 0, 0};
     for (int e = 0; e < 4; e++)
         assert_true(fabs(p.task.Lambda[e] - Lambda[e]) <= 16 * DBL_EPSILON * 16);
@@ -105,7 +105,8 @@ static void directions_of_coordinates(void **state)
     free(p.room);
 }
 
-/* Two equal rows of J, or fewer coordinates than directions: singular, with the rank, unless damped. */
+/* Two equal rows of J, or fewer coordinates than directions, must be reported as singular, with the rank, unless
+ * damped. */
 static void missing_directions(void **state)
 {
     (void)state;
@@ -113,10 +114,10 @@ static void missing_directions(void **state)
         problem twice = random_problem(7, 5, 3, damped ? 0.2 : 0), few = random_problem(8, 2, 3, damped ? 0.2 : 0);
         for (size_t v = 0; v < 5; v++)
             twice.J[2 + 3 * v] = twice.J[1 + 3 * v];
-        assert_int_equal(solve(&twice), damped ? API_TASK_DONE : API_TASK_SINGULAR);
-        assert_int_equal(solve(&few), damped ? API_TASK_DONE : API_TASK_SINGULAR);
-        assert_int_equal(api_task_rank(&twice.task), 2);
-        assert_int_equal(api_task_rank(&few.task), 2);
+        assert_int_equal(solve(&twice), damped ? DYN_TASK_DONE : DYN_TASK_SINGULAR);
+        assert_int_equal(solve(&few), damped ? DYN_TASK_DONE : DYN_TASK_SINGULAR);
+        assert_int_equal(dyn_task_rank(&twice.task), 2);
+        assert_int_equal(dyn_task_rank(&few.task), 2);
         if (damped) {
             check_equations(&twice, 1e-11);
             check_equations(&few, 1e-11);
@@ -124,12 +125,12 @@ static void missing_directions(void **state)
         free(twice.room), free(few.room);
     }
     problem none = {.task = {.nv = 0, .k = 2, .damping = 0.5}};
-    assert_int_equal(solve(&none), API_TASK_DONE);
+    assert_int_equal(solve(&none), DYN_TASK_DONE);
     assert_true(none.task.Lambda[0] == 4 && none.task.Lambda[1] == 0 && none.task.Lambda[3] == 4);
     free(none.room);
 }
 
-/* to <- a b, of k x k by columns */
+/* Computes `to` = a b of k x k matrices by columns. */
 static void multiply(size_t k, const double *a, const double *b, double *to)
 {
     for (size_t i = 0; i < k; i++)
@@ -149,22 +150,23 @@ static void assert_close(const double *a, const double *b, size_t n, double tole
         assert_true(fabs(a[e] - b[e]) <= tolerance * size);
 }
 
-/* What is left of a direction that cannot move, by rounding, is nothing; next to it all counts. */
-static void directions_that_stand_still(void **state)
+/* A row of J that is negligible beside `scale` must become zero; a row that is not must keep even its smallest
+ * entries. */
+static void negligible_rows_become_zero(void **state)
 {
     (void)state;
     double   room[1000];
-    api_task task = {.nv = 3, .k = 2};
-    assert_true(api_task_entries(3, 2) <= sizeof room / sizeof *room);
-    api_task_lay_out(&task, room);
-    api_task_set_row(&task, 0, (const double[]){1e-12, -1e-9, 0}, 1, 0.5);
-    api_task_set_row(&task, 1, (const double[]){1e-12, -1e-8, 0}, 1, 0.5);
+    dyn_task task = {.nv = 3, .k = 2};
+    assert_true(dyn_task_entries(3, 2) <= sizeof room / sizeof *room);
+    dyn_task_lay_out(&task, room);
+    dyn_task_set_row(&task, 0, (const double[]){1e-12, -1e-9, 0}, 1, 0.5);
+    dyn_task_set_row(&task, 1, (const double[]){1e-12, -1e-8, 0}, 1, 0.5);
     assert_true(task.X[0] == 0 && task.X[1] == 0 && task.X[2] == 0);
     assert_true(task.X[3] == 1e-12 && task.X[4] == -1e-8 && task.X[5] == 0);
 }
 
-/* More directions than coordinates, each a mixture of `rank` of them, M = 1: Lambda is the pseudo-inverse of A = J J^T,
- * by Penrose's equations, and Jbar = J^T Lambda. */
+/* Checks more directions than coordinates, each a mixture of `rank` of them, with M = 1: Lambda is the pseudo-inverse
+ * of A = J J^T, by Penrose's equations, and Jbar = J^T Lambda. */
 static void redundant_directions(void **state)
 {
     (void)state;
@@ -182,9 +184,9 @@ static void redundant_directions(void **state)
             for (size_t e = 0; e < K * NV; e++)
                 J[e] += mix[e % K] * row[e / K];
         }
-        p.task = (api_task){.nv = NV, .k = K, .redundant = true};
-        p.room = calloc(api_task_entries(NV, K), sizeof *p.room);
-        api_task_lay_out(&p.task, p.room);
+        p.task = (dyn_task){.nv = NV, .k = K, .redundant = true};
+        p.room = calloc(dyn_task_entries(NV, K), sizeof *p.room);
+        dyn_task_lay_out(&p.task, p.room);
         for (size_t v = 0; v < NV; v++)
             for (size_t a = 0; a < K; a++) {
                 p.task.M[v + NV * v] = 1;
@@ -192,8 +194,8 @@ static void redundant_directions(void **state)
                 for (size_t b = 0; b < K; b++)
                     A[a + K * b] += J[a + K * v] * J[b + K * v];
             }
-        assert_int_equal(api_task_solve(&p.task), API_TASK_DONE);
-        assert_int_equal(api_task_rank(&p.task), rank);
+        assert_int_equal(dyn_task_solve(&p.task), DYN_TASK_DONE);
+        assert_int_equal(dyn_task_rank(&p.task), rank);
         const double *L      = p.task.Lambda;
         double        spread = p.task.S[0] / p.task.S[rank - 1], tolerance = spread * spread * 1e-13;
         multiply(K, A, L, AL);
@@ -213,16 +215,16 @@ static void redundant_directions(void **state)
     }
 }
 
-static void what_cannot_be_computed(void **state)
+static void invalid_tasks_are_not_computed(void **state)
 {
     (void)state;
     problem negative = random_problem(3, 4, 2, 0.1), endless = random_problem(4, 4, 2, 0.1), wild = endless;
     negative.M[0] = -1;
     endless.M[5]  = INFINITY;
     wild.J[3]     = NAN;
-    assert_int_equal(solve(&negative), API_TASK_NOT_COMPUTED);
-    assert_int_equal(solve(&endless), API_TASK_NOT_COMPUTED);
-    assert_int_equal(solve(&wild), API_TASK_NOT_COMPUTED);
+    assert_int_equal(solve(&negative), DYN_TASK_NOT_COMPUTED);
+    assert_int_equal(solve(&endless), DYN_TASK_NOT_COMPUTED);
+    assert_int_equal(solve(&wild), DYN_TASK_NOT_COMPUTED);
     free(negative.room), free(endless.room), free(wild.room);
 }
 
@@ -231,10 +233,10 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(equations_hold),
         cmocka_unit_test(directions_of_coordinates),
-        cmocka_unit_test(directions_that_stand_still),
+        cmocka_unit_test(negligible_rows_become_zero),
         cmocka_unit_test(missing_directions),
         cmocka_unit_test(redundant_directions),
-        cmocka_unit_test(what_cannot_be_computed),
+        cmocka_unit_test(invalid_tasks_are_not_computed),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

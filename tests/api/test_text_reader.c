@@ -1,11 +1,11 @@
-/* test_text_reader.c - the one-pass reader beside jansson: whatever it takes, jansson takes for the same nodes, bit for
- * bit; the usual request it does take. */
+/* test_text_reader.c - compares the fast one-pass JSON reader with jansson: it must leave unusual texts to jansson,
+ * read usual ones, and give the same nodes, bit for bit. */
 #include "door.h"
 #include "nodes.h"
 #include <stdio.h>
 #include <string.h>
 
-/* True when the text reader took it; then the other did, too. */
+/* Returns true if the one-pass reader took the text; asserts that jansson then took it too, for the same nodes. */
 static bool agree(const char *text, size_t length)
 {
     const api_node *plain = nodes_read(NODES_TEXT, text, length);
@@ -65,8 +65,8 @@ static void usual_requests_are_taken(void **state)
         if (!agree(texts[i], strlen(texts[i]))) fail_msg("not taken: %s", texts[i]);
 }
 
-/* By jansson alone, or by nobody. */
-static void the_unusual_is_left_alone(void **state)
+/* The one-pass reader must not take these texts: jansson alone reads them, or refuses them. */
+static void unusual_texts_are_left_to_jansson(void **state)
 {
     static const char *const texts[] = {
         "",
@@ -149,7 +149,7 @@ static size_t pick(size_t n)
     return (size_t)(random_bits() >> 11) % n;
 }
 
-/* Seeds with bytes changed, put in, left out, and pieces of others. */
+/* Reads seeds with bytes changed, inserted, removed, and replaced by pieces of other seeds. */
 static void mutants(void **state)
 {
     static const char *const seeds[] = {
@@ -163,11 +163,13 @@ static void mutants(void **state)
         char   text[160];
         size_t n = (size_t)snprintf(text, sizeof text - 16, "%s", seeds[pick(3)]);
         for (size_t changes = 1 + pick(4); changes > 0 && n > 1; changes--) {
-            size_t at = pick(n);
+            size_t offset = pick(n);
             switch (pick(3)) {
-            case 0: text[at] = alphabet[pick(sizeof alphabet - 1)]; break;
-            case 1: memmove(text + at, text + at + 1, --n - at); break;
-            default: memmove(text + at + 1, text + at, n++ - at); text[at] = alphabet[pick(sizeof alphabet - 1)];
+            case 0: text[offset] = alphabet[pick(sizeof alphabet - 1)]; break;
+            case 1: memmove(text + offset, text + offset + 1, --n - offset); break;
+            default:
+                memmove(text + offset + 1, text + offset, n++ - offset);
+                text[offset] = alphabet[pick(sizeof alphabet - 1)];
             }
         }
         taken += agree(text, n);
@@ -175,7 +177,7 @@ static void mutants(void **state)
     assert_in_range(taken, 2000, 59000);
 }
 
-/* Doubles of any size, in any length of text, in arrays long enough for several blocks. */
+/* Reads doubles of any size and length of text, in arrays long enough for several blocks. */
 static void random_numbers(void **state)
 {
     enum { NUMBERS = 3000, MOST = 64 };
@@ -198,7 +200,7 @@ static void random_numbers(void **state)
     }
 }
 
-/* What the reading takes is in proportion to what is there. */
+/* The memory that reading claims must be in proportion to the numbers that are in the text. */
 static void memory(void **state)
 {
     enum { NUMBERS = 100000 };
@@ -220,7 +222,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(usual_requests_are_taken),
-        cmocka_unit_test(the_unusual_is_left_alone),
+        cmocka_unit_test(unusual_texts_are_left_to_jansson),
         cmocka_unit_test(mutants),
         cmocka_unit_test(random_numbers),
         cmocka_unit_test(memory),

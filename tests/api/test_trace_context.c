@@ -1,11 +1,12 @@
-/* test_trace_context.c - check which traceparent headers are joined, and what is returned. */
+/* test_trace_context.c - checks which traceparent headers (W3C Trace Context) are continued, and the header of the
+ * answer. */
 #include "door.h"
 #include <string.h>
 
 #define TRACE "4bf92f3577b34da6a3ce929d0e0e4736"
 #define SPAN  "00f067aa0ba902b7"
 
-/* Returns the traceparent of the answer to a request with this one; NULL: none. */
+/* Returns the traceparent of the answer to a request with this header; NULL: no header. */
 static const char *joined(const char *traceparent)
 {
     const api_request head = {.method = "GET", .target = "/livez", .traceparent = traceparent};
@@ -26,7 +27,7 @@ static void test_valid(void **state)
         assert_memory_equal(made, "00-" TRACE "-", 36);
         assert_int_equal(strspn(made + 36, "0123456789abcdef"), 16);
         assert_memory_equal(made + 52, valid[i] + 52, 3); /* the flags are those of the client */
-        assert_memory_not_equal(made + 36, last, 16);     /* every request is a span of its own */
+        assert_memory_not_equal(made + 36, last, 16);     /* every request must be a span of its own */
         memcpy(last, made + 36, 16);
     }
 }
@@ -52,13 +53,13 @@ static void test_malformed(void **state)
         "00-" TRACE "-" SPAN "-0g",
         "0g-" TRACE "-" SPAN "-01",
         "00-" TRACE "-00f067aa0ba902bz-01",
-        "00-" TRACE "-" SPAN "-01, 00-" TRACE "-" SPAN "-01", /* the header was sent twice */
+        "00-" TRACE "-" SPAN "-01, 00-" TRACE "-" SPAN "-01", /* a header that was sent twice */
     };
     for (size_t i = 0; i < sizeof malformed / sizeof *malformed; i++)
         assert_null(joined(malformed[i]));
 }
 
-/* For the log. */
+/* The figures of a request for the log must have the trace and the parent span. */
 static void test_figures(void **state)
 {
     const api_request head = {.method = "GET", .target = "/v1/models/arm", .traceparent = "00-" TRACE "-" SPAN "-01"};

@@ -1,5 +1,5 @@
-/* test_trajectory.c - requests for trajectories: exact small ones, batches, options, the same bits everywhere, and all
- * that is refused. (Values of gradients: tests/e2e/test_trajectory.py.) */
+/* test_trajectory.c - checks requests for trajectories: exact small answers, batches, options, equal bits on all
+ * targets, refusals. (Values of gradients: tests/e2e/test_trajectory.py.) */
 #include "door.h"
 #include "dynamics/dynamics.h"
 #include <stdio.h>
@@ -23,7 +23,7 @@ static void same(const char *model, const char *a, const char *b)
     free(y);
 }
 
-/* tau = 1 kg x qdd, so that all is known: a parabola from 0 to 4 m in 2 s, q = t^2. */
+/* tau = 1 kg * qdd, so that all results are known: a parabola from 0 to 4 m in 2 s, q = t^2. */
 #define PARABOLA "'degree':2,'control_points':[[0],[0],[4]],'duration':2"
 
 static void exact_texts(void **state)
@@ -64,14 +64,14 @@ static void requests_that_mean_the_same(void **state)
          "'knots':[0,0,0,0,0.3333333333333333,0.6666666666666666,1,1,1,1]}");
     same("arm", "{" MOTION ",'samples':4,'control_points':" POINTS "," ALL "}",
          "{" MOTION ",'times':[0,0.5,1,1.5],'control_points':" POINTS "," ALL "}");
-    /* A knot vector in other units, exactly: 2^k of the first, shifted. */
+    /* The knot vector in other units, exactly: 2^k times the first, shifted. */
     same("arm", "{" MOTION ",'samples':5,'control_points':" POINTS "," ALL ",'knots':[0,0,0,0,0.25,0.5,1,1,1,1]}",
          "{" MOTION ",'samples':5,'control_points':" POINTS "," ALL ",'knots':[8,8,8,8,10,12,16,16,16,16]}");
     same("arm", "{" MOTION ",'samples':3,'control_points':[" POINTS "]," ALL WRENCH("[[1,2,3]]") "}",
          "{'degree':3,'duration':[1.5],'samples':3,'control_points':" POINTS "," ALL WRENCH("[1,2,3]") "}");
 }
 
-/* Row `row` of every output of a batch is what the request alone gives. */
+/* Row `row` of every output of a batch must equal the answer to that request alone. */
 static void expect_row(const char *batch, const char *alone, size_t row)
 {
     char   *text = evaluated("trajectory", "arm", batch), *single = evaluated("trajectory", "arm", alone);
@@ -120,8 +120,8 @@ static void same_bits_on_all_targets(void **state)
     door_open(NULL);
 }
 
-/* The operation that takes states says the same of them, to the bit. */
-static void as_torque_derivative(void **state)
+/* The operation that takes states must give the same results for the sampled states, to the bit. */
+static void samples_equal_torque_derivative(void **state)
 {
     char  *text  = evaluated("trajectory", "arm",
                              "{" MOTION ",'samples':7,'control_points':" POINTS
@@ -140,32 +140,32 @@ static void as_torque_derivative(void **state)
     free(alone);
 }
 
-static double at(const char *output, size_t i, const char *between, size_t j)
+static double entry(const char *output, size_t i, const char *between, size_t j)
 {
     char path[100];
     snprintf(path, sizeof path, "%s/1/%zu%s/%zu", output, i, between, j);
     return number_at(path);
 }
 
-/* Joints in another order: the numbers move, and only move. */
+/* Joints in another order must permute the numbers and change none. */
 static void order_of_joints(void **state)
 {
     const size_t order[] = {3, 1, 0, 2};
     double       slope[4][4], wrench[4];
     free(evaluated("trajectory", "arm", "{" MOTION ",'samples':3,'control_points':" POINTS "," ALL "}"));
     for (size_t i = 0; i < 4; i++) {
-        wrench[i] = at("d_joint_wrenches_dcontrol_points", 2, "/4/2", order[i]);
+        wrench[i] = entry("d_joint_wrenches_dcontrol_points", 2, "/4/2", order[i]);
         for (size_t j = 0; j < 4; j++)
-            slope[i][j] = at("dtau_dot_dcontrol_points", order[i], "/2", order[j]);
+            slope[i][j] = entry("dtau_dot_dcontrol_points", order[i], "/2", order[j]);
     }
     free(evaluated("trajectory", "arm",
                    "{" MOTION ",'samples':3,'control_points':[[0.4,0.2,0.1,0.3],[0.3,-0.2,0.5,0.1],[0.5,-1,1,0.2],"
                    "[0.1,0.3,0.7,-0.4],[-0.3,0.9,0.2,0.6],[0.3,0.1,0.4,0.2]],"
                    "'joints':['hip','elbow','shoulder','grasp']," ALL "}"));
     for (size_t i = 0; i < 4; i++) {
-        assert_true(at("d_joint_wrenches_dcontrol_points", 2, "/4/2", i) == wrench[i]);
+        assert_true(entry("d_joint_wrenches_dcontrol_points", 2, "/4/2", i) == wrench[i]);
         for (size_t j = 0; j < 4; j++)
-            assert_true(at("dtau_dot_dcontrol_points", i, "/2", j) == slope[i][j]);
+            assert_true(entry("dtau_dot_dcontrol_points", i, "/2", j) == slope[i][j]);
     }
 }
 
@@ -283,7 +283,7 @@ int main(void)
         cmocka_unit_test(requests_that_mean_the_same),
         cmocka_unit_test(batches),
         cmocka_unit_test(same_bits_on_all_targets),
-        cmocka_unit_test(as_torque_derivative),
+        cmocka_unit_test(samples_equal_torque_derivative),
         cmocka_unit_test(order_of_joints),
         cmocka_unit_test(bad_motions),
         cmocka_unit_test(bad_times),

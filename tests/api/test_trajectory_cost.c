@@ -1,7 +1,7 @@
-/* test_trajectory_cost.c - the first estimate of a trajectory's time: outputs that take longer cost more, by the model,
+/* test_trajectory_cost.c - checks the first estimate of a trajectory's time: it must grow with the outputs, the model,
  * the degree of the spline and the free coordinates. */
-#include "api/http/call.h"
-#include "api/request/operation.h"
+#include "api/service/http/call.h"
+#include "api/requests/fields/operation.h"
 #include "models.h"
 #include <string.h>
 
@@ -21,7 +21,7 @@ static int end(void **state)
     return 0;
 }
 
-/* Seconds of a state, where inverse dynamics takes one second a body. */
+/* Returns the estimated seconds per state, calibrated so that inverse dynamics takes one second per body. */
 static double seconds(api_model *model, const char *body)
 {
     static api      service;
@@ -34,7 +34,7 @@ static double seconds(api_model *model, const char *body)
 #define OUTPUTS(list) "{\"degree\":3,\"samples\":9,\"outputs\":[" list "]}"
 #define FREE(list)    "{\"degree\":3,\"samples\":9,\"free\":[\"panda_joint2\"],\"outputs\":[" list "]}"
 
-static void torques_cost_nothing_more(void **state)
+static void torques_have_no_additional_cost(void **state)
 {
     assert_true(seconds(panda, "{\"degree\":3,\"samples\":9}") == 0);
     assert_true(seconds(panda, OUTPUTS("\"tau\",\"dtau_dcontrol_points\"")) == 0);
@@ -53,7 +53,7 @@ static void outputs_cost_more(void **state)
     assert_true(seconds(panda, OUTPUTS("\"dtau_dot_dknots\"")) > seconds(panda, OUTPUTS("\"dtau_dknots\"")));
 }
 
-static void the_degree_counts(void **state)
+static void costs_grow_with_the_degree(void **state)
 {
     assert_true(seconds(panda, "{\"degree\":7,\"outputs\":[\"dtau_dknots\"]}") >
                 1.9 * seconds(panda, "{\"degree\":3,\"outputs\":[\"dtau_dknots\"]}"));
@@ -76,9 +76,9 @@ static void free_coordinates_cost_more(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(torques_cost_nothing_more),
+        cmocka_unit_test(torques_have_no_additional_cost),
         cmocka_unit_test(outputs_cost_more),
-        cmocka_unit_test(the_degree_counts),
+        cmocka_unit_test(costs_grow_with_the_degree),
         cmocka_unit_test(free_coordinates_cost_more),
     };
     return cmocka_run_group_tests(tests, start, end);

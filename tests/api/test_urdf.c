@@ -1,9 +1,9 @@
-/* test_urdf.c - URDF files through api_model_from_urdf alone: figures to the bit, every cut and every changed byte of a
- * file, options, the bounds of what is read, and the pieces below (decimal numbers, UTF-8). */
-#include "api/wire/number.h"
-#include "api/load/urdf/urdf.h"
-#include "api/load/xml/xml_text.h"
-#include "api/wire/utf8.h"
+/* test_urdf.c - reads URDF files by api_model_from_urdf: numbers to the bit, every cut and every changed byte of a
+ * file, options, limits; and the functions below (decimal numbers, UTF-8). */
+#include "api/codec/number.h"
+#include "api/robots/urdf/urdf.h"
+#include "api/robots/xml/xml_text.h"
+#include "api/codec/utf8.h"
 #include "models.h"
 #include <math.h>
 #include <stdio.h>
@@ -24,7 +24,7 @@ static const char arm[] =
     "<limit lower='-1' upper='1' velocity='2' effort='3'/><dynamics damping='0.5' friction='0.25'/></joint>\n"
     "<joint name='flange' type='fixed'><parent link='upper'/><child link='t\xC3\xB6ol'/></joint>\n</robot>\n";
 
-/* The same robot as a document. */
+/* The document of the same robot. */
 static const char twin[] =
     "{'base':{'type':'fixed','link':'base','inertial':{'mass':3,'inertia':{'xx':1,'yy':1,'zz':1}}},'links':["
     "{'name':'upper','parent':'base','joint':{'name':'shoulder','type':'revolute','axis':[0,0,1],"
@@ -36,7 +36,7 @@ static const char twin[] =
 static api_model *read(const char *text, size_t length, api_problem *problem)
 {
     api_problem_clear(problem);
-    char *bytes = malloc(length + (length == 0)); /* exactly as long: a read past it is seen by a sanitizer */
+    char *bytes = malloc(length + (length == 0)); /* exact length: a sanitizer notices a read beyond the end */
     assert_non_null(bytes);
     if (length > 0) memcpy(bytes, text, length);
     api_model_source source = {.text = bytes, .length = length, .name = "arm", .nesting = NESTING, .max_links = LINKS};
@@ -56,7 +56,7 @@ static void refused(const char *text, const char *code, const char *words)
     assert_int_equal(problem.offset >= 0, api_problem_kind_of(problem.code)->status == 400);
 }
 
-/* --- figures --------------------------------------------------------------------------------------------------- */
+/* --- values ---------------------------------------------------------------------------------------------------- */
 
 static void file_and_document_are_one(void **state)
 {
@@ -78,7 +78,7 @@ static void file_and_document_are_one(void **state)
     api_model_release(same);
 }
 
-/* In URDF a continuous joint has no limits of position; those of velocity and effort are kept. */
+/* A continuous joint of URDF has no position limits; its limits of velocity and effort must be kept. */
 static void continuous_joints_have_no_range(void **state)
 {
     static const char file[] = "<robot name='arm'><link name='base'/><link name='a'><inertial><mass value='1'/>"
@@ -142,16 +142,16 @@ static void decimals(void **state)
         size_t used  = api_number_read_decimal(cases[i].text, strlen(cases[i].text), &value);
         if (used != cases[i].used) fail_msg("%s: %zu bytes", cases[i].text, used);
         if (used > 0 && value != cases[i].value) fail_msg("%s: %.17g", cases[i].text, value);
-        if (used > 1) assert_true(api_number_read_decimal(cases[i].text, 1, &value) <= 1); /* no look behind the end */
+        if (used > 1) assert_true(api_number_read_decimal(cases[i].text, 1, &value) <= 1); /* reads no further */
     }
 }
 
-/* --- bytes ----------------------------------------------------------------------------------------------------- */
+/* --- cut and changed bytes ------------------------------------------------------------------------------------- */
 
 static void every_cut_is_refused(void **state)
 {
     api_problem problem;
-    size_t      whole = strlen(arm) - 1; /* without the last line end it is whole */
+    size_t      whole = strlen(arm) - 1; /* without its last line end the file is complete */
     for (size_t length = 0; length < whole; length++) {
         assert_null(read(arm, length, &problem));
         assert_int_equal(api_problem_kind_of(problem.code)->status, 400);
@@ -159,7 +159,7 @@ static void every_cut_is_refused(void **state)
     }
 }
 
-/* Whatever one byte becomes, the file is read or refused, with a clear answer either way. */
+/* A file with any one byte changed must be read, or refused with an error that explains why. */
 static void every_byte_may_change(void **state)
 {
     static const char others[] = {'<', '>', '"', '\'', '&', '0', '\0', '\x80', ' '};
@@ -176,7 +176,7 @@ static void every_byte_may_change(void **state)
             taken += model != NULL;
             api_model_release(model);
         }
-    assert_true(taken > 100); /* changed names, figures and white space */
+    assert_true(taken > 100); /* changes of names, numbers and white space leave a valid file */
 }
 
 static void utf8(void **state)
@@ -205,7 +205,7 @@ static void utf8(void **state)
         assert_int_equal(api_utf8_prefix(cases[i].text, cases[i].length), cases[i].prefix);
 }
 
-/* --- what is refused ------------------------------------------------------------------------------------------- */
+/* --- refusals -------------------------------------------------------------------------------------------------- */
 
 #define TREE(inside)                                                                                                   \
     "<robot><link name='a'/><link name='b'/><joint name='j' type='revolute'>"                                          \
@@ -228,7 +228,7 @@ static void refusals(void **state)
     refused("<robot><link name='a'/><link name='a'/></robot>", "duplicate-name", "link \"a\"");
 }
 
-/* Figures of what does not move are read, too: a file that holds nonsense is not a good file. */
+/* The reader must also check values of joints that do not move. */
 static void fixed_joints_are_read(void **state)
 {
 #define FIXED(inside)                                                                                                  \
@@ -249,62 +249,62 @@ static void fixed_joints_are_read(void **state)
 static void bounds(void **state)
 {
     char   text[40000] = "<robot>";
-    size_t at          = strlen(text);
+    size_t end         = strlen(text);
     for (int i = 0; i < NESTING; i++)
-        at += (size_t)sprintf(text + at, "<a>");
+        end += (size_t)sprintf(text + end, "<a>");
     refused(text, "too-deep", "32");
 
-    at = (size_t)sprintf(text, "<robot><link name='l0'/>");
+    end = (size_t)sprintf(text, "<robot><link name='l0'/>");
     for (int i = 1; i <= LINKS + 1; i++)
-        at += (size_t)sprintf(text + at,
-                              "<link name='l%d'/><joint name='j%d' type='continuous'><parent link='l%d'/>"
-                              "<child link='l%d'/></joint>",
-                              i, i, i - 1, i);
-    sprintf(text + at, "</robot>");
+        end += (size_t)sprintf(text + end,
+                               "<link name='l%d'/><joint name='j%d' type='continuous'><parent link='l%d'/>"
+                               "<child link='l%d'/></joint>",
+                               i, i, i - 1, i);
+    sprintf(text + end, "</robot>");
     refused(text, "model-too-large", "102 links");
 
-    at = (size_t)sprintf(text, "<robot><link name='l0'/>");
+    end = (size_t)sprintf(text, "<robot><link name='l0'/>");
     for (int i = 1; i <= LINKS; i++)
-        at += (size_t)sprintf(text + at,
-                              "<link name='l%d'/><joint name='j%d' type='continuous'><parent link='l0'/>"
-                              "<child link='l%d'/></joint>",
-                              i, i, i);
-    sprintf(text + at, "<joint name='more' type='fixed'><parent link='l1'/><child link='l2'/></joint></robot>");
+        end += (size_t)sprintf(text + end,
+                               "<link name='l%d'/><joint name='j%d' type='continuous'><parent link='l0'/>"
+                               "<child link='l%d'/></joint>",
+                               i, i, i);
+    sprintf(text + end, "<joint name='more' type='fixed'><parent link='l1'/><child link='l2'/></joint></robot>");
     refused(text, "model-too-large", "101 joints");
 
-    at = (size_t)sprintf(text, "<robot ");
+    end = (size_t)sprintf(text, "<robot ");
     for (int i = 0; i <= 100; i++)
-        at += (size_t)sprintf(text + at, "a%d = '='", i);
-    sprintf(text + at, "/>");
+        end += (size_t)sprintf(text + end, "a%d = '='", i);
+    sprintf(text + end, "/>");
     refused(text, "bad-xml", "100 attributes");
 
     enum { NAMES = 10000 };
     char *names = malloc(NAMES * 16);
-    at          = (size_t)sprintf(names, "<robot>");
+    end         = (size_t)sprintf(names, "<robot>");
     for (int i = 0; i < NAMES; i++)
-        at += (size_t)sprintf(names + at, "<name%d/>", i);
-    sprintf(names + at, "</robot>");
+        end += (size_t)sprintf(names + end, "<name%d/>", i);
+    sprintf(names + end, "</robot>");
     refused(names, "model-too-large", "different names");
     free(names);
 }
 
-/* Kinds that are not known are told up to a bound, and counted beyond it. */
+/* Unknown elements must be reported by name up to a limit, and only counted beyond it. */
 static void many_kinds(void **state)
 {
     char        text[8000];
-    size_t      at = (size_t)sprintf(text, "%s", TREE(""));
+    size_t      end = (size_t)sprintf(text, "%s", TREE(""));
     api_problem problem;
-    at -= strlen("</robot>");
+    end -= strlen("</robot>");
     for (int i = 0; i < 200; i++)
-        at += (size_t)sprintf(text + at, "<k%d/><k%d/>", i, i);
-    at += (size_t)sprintf(text + at, "</robot>");
-    api_model *model = read(text, at, &problem);
+        end += (size_t)sprintf(text + end, "<k%d/><k%d/>", i, i);
+    end += (size_t)sprintf(text + end, "</robot>");
+    api_model *model = read(text, end, &problem);
     assert_non_null(model);
     assert_int_equal(count_reports(model, "unknown"), 64 + 1);
     api_model_release(model);
 }
 
-/* A report tells how many there are of its kind. */
+/* A report entry must count the elements of its kind. */
 static void kinds_are_counted(void **state)
 {
     api_problem problem;
@@ -342,7 +342,7 @@ static void options(void **state)
     api_problem              problem;
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
         api_problem_clear(&problem);
-        if (api_urdf_options_read(bad[i], &o, &problem)) fail_msg("%s is taken", bad[i]);
+        if (api_urdf_options_read(bad[i], &o, &problem)) fail_msg("%s is accepted", bad[i]);
         assert_int_equal(api_problem_kind_of(problem.code)->status, 422);
     }
     api_problem_clear(&problem);

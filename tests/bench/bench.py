@@ -1,9 +1,8 @@
-"""bench.py [--quick] [SECTION...] - the benchmarks: kernels in cache, alone and beside other libraries for robot dynamics
-that are installed, and the service beside a bare echo server and a Python service.
+"""bench.py [--quick] [SECTION...] - runs the benchmarks: kernels in cache, alone and beside installed libraries for
+robot dynamics, and the service beside a bare echo server and a Python service.
 
-Prints Markdown tables and writes them, with SVG plots, to $BUILD/bench/. RESULTS.md shows the run whose output
-is kept in results/; NOTEBOOK.md says how to publish another. Run through `make bench`, which builds the programs first. BENCH_SECONDS: how long
-one run under load lasts (0.4; the whole then takes some minutes).
+Prints Markdown tables and writes them, with SVG plots, to $BUILD/bench/; publish.py writes them into RESULTS.md. Run through `make
+bench`, which builds the programs first. BENCH_SECONDS: how long one run under load lasts (0.4; the whole then takes some minutes).
 """
 import os
 import sys

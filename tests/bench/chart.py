@@ -1,5 +1,5 @@
-"""Draws line and bar charts as SVG text with nothing but the standard library: the same bytes on every machine, so that a
-test can compare a chart in the tree with the data it is made from."""
+"""Draws line and bar charts as SVG text with the standard library only. Every machine writes the same bytes, so a test
+can compare a chart in the tree with its data."""
 import math
 from xml.sax.saxutils import escape
 
@@ -9,7 +9,7 @@ LEFT, RIGHT, TOP, BOTTOM = 76, 24, 64, 56       # margins around the plotting ar
 
 
 def number(value):
-    """1000000 as "1 M", 0.5 as "0.5"."""
+    """Formats a number: 1000000 as "1 M", 0.5 as "0.5"."""
     for unit, name in ((1e9, " G"), (1e6, " M"), (1e3, " k")):
         if value >= unit:
             return f"{value / unit:.3g}{name}"
@@ -74,7 +74,7 @@ class Drawing:
 
 
 def lines(title, x, y, curves, x_ticks=None, logarithmic="xy"):
-    """`curves`: label to a list of (x, y) points."""
+    """Draws a line chart; `curves` maps a label to a list of (x, y) points."""
     xs = [point[0] for points in curves.values() for point in points]
     ys = [point[1] for points in curves.values() for point in points]
     across = Axis(xs, LEFT, WIDTH - RIGHT, "x" in logarithmic, x_ticks)
@@ -94,7 +94,8 @@ def lines(title, x, y, curves, x_ticks=None, logarithmic="xy"):
 
 
 def bars(title, y, groups, series, logarithmic=False):
-    """`series`: label to one value (or None) for each of the groups; the value is written above its bar."""
+    """Draws a bar chart; `series` maps a label to one value (or None) for each group. The value is written above its
+    bar."""
     values = [value for of in series.values() for value in of if value is not None]
     up = Axis(values + ([min(values) / 2] if logarithmic else []), HEIGHT - BOTTOM, TOP + 14, logarithmic)
     drawing = Drawing(title, "", y, series)

@@ -7,9 +7,9 @@
     servers     servers restarted one after the other, and killed, under PUT and evaluation
     database    PostgreSQL stopped, killed, restarted, hung, and failed over to its standby, under PUT and evaluation
 
-After every round of the last two, all servers must have the same models, and none older than the last one acknowledged. Prints
-figures with progress; ends with 1 at the first fault. The data lie in memory: what is stopped is a process, not the machine.
-"""
+After every round of the last two, all servers must have the same models, and none may be older than the last
+acknowledged one. Prints figures while it runs, and exits with 1 at the first fault. The data are in memory, since
+faults stop processes, not the machine."""
 import argparse
 import collections
 import contextlib
@@ -34,15 +34,15 @@ from postgres import Postgres, await_state
 from samples import pendulum
 
 CLIENTS = 4
-MOST_SECONDS = 1        # from the acknowledgement of a change until all servers have it
+MOST_SECONDS = 1  # s, from the acknowledgement of a change until all servers have it
 
 
 class Fault(Exception):
-    """The cluster has broken a promise."""
+    """Raised when the cluster violates a guarantee."""
 
 
 class Balancer(HAProxy):
-    """It names the server of each answer in a header."""
+    """HAProxy, configured to name the server of each answer in a header."""
 
     def write(self, replicas):
         super().write(replicas)
@@ -53,7 +53,7 @@ class Balancer(HAProxy):
 
 
 class Databases:
-    """A primary and its synchronous standby, each at an address of its own; a failover makes the standby the primary."""
+    """A primary and its synchronous standby at different addresses; a failover makes the standby the primary."""
     QUICK = {"wal_retrieve_retry_interval": "100ms", "synchronous_commit": "local", "fsync": "on"}
 
     def __init__(self, ended):
@@ -61,12 +61,12 @@ class Databases:
         ended.callback(self.primary.close)
         self.standby = Postgres(copy_of=self.primary, cluster_name="torqued_1", **self.QUICK)
         ended.callback(self.standby.close)
-        # Commits of the servers wait for the standby; those of this program's own commands do not.
+        # Commits of the servers wait for the standby; those of this program's own commands do not wait.
         self.url = self.primary.url(self.standby, options="-csynchronous_commit%3Don")
         self.require_standby()
 
     def require_standby(self):
-        """From now on the primary acknowledges nothing that the standby does not have."""
+        """Makes the primary acknowledge only commits that the standby has."""
         streaming = "SELECT count(*) FROM pg_stat_replication WHERE state = 'streaming'"
         await_state(lambda: self.primary.sql(streaming) == "1", "the standby follows")
         self.primary.sql(f"ALTER SYSTEM SET synchronous_standby_names = '{self.standby.settings['cluster_name']}'")
@@ -90,7 +90,8 @@ class Databases:
 
 
 class Writer:
-    """Puts one model, heavier each time. `tried`: the last mass that was sent; `acknowledged`: the last one that was answered so."""
+    """Puts one model repeatedly, heavier each time. `tried` is the last mass that was sent, `acknowledged` the last one
+    whose PUT was answered with success."""
 
     def __init__(self, cluster, name):
         self.cluster, self.name, self.tried, self.acknowledged, self.count = cluster, name, 0, 0, 0
@@ -114,13 +115,14 @@ class Writer:
 
 
 class Connection:
-    """A connection through the balancer, kept open."""
+    """A kept connection through the balancer."""
 
     def __init__(self, balancer):
         self.connection, self.repeated = balancer.connection(), 0
 
     def insist(self, expected, method, path, body=None, **headers):
-        """Headers and body of an answer of that status; asks again while HAProxy has no server that answers."""
+        """Returns headers and body of an answer with the status `expected`; asks again while HAProxy has no server that
+        answers."""
         while True:
             status, answer_headers, answer = self.ask(method, path, body, **headers)
             if status != 503 or "Replica" in answer_headers:
@@ -132,7 +134,7 @@ class Connection:
         return answer_headers, answer
 
     def ask(self, method, path, body=None, **headers):
-        """Status, headers and body; status 0 for a connection that was lost."""
+        """Returns status, headers and body; status 0 if the connection was lost."""
         headers = {"Host": "localhost", **{name.replace("_", "-"): value for name, value in headers.items()}}
         if body is not None:
             headers["Content-Type"] = "application/json"
@@ -149,7 +151,7 @@ class Connection:
 
 
 class TimedLoad(Load):
-    """Evaluations without pause; notes the longest."""
+    """Evaluates without pause and records the longest time of an answer."""
     longest = 0.0
 
     def _ask(self, connection):
@@ -181,12 +183,13 @@ class Cluster:
         await_true(lambda: all(self.balancer.is_up(number) for number in (1, 2, 3)), "HAProxy uses all servers")
 
     def masses(self, name):
-        """Of the model on each server; None where there is none."""
+        """Returns the set of the model's masses on the servers; None stands for a server without it."""
         answers = [replica.server.client().get(f"/v1/models/{name}/document") for replica in self.replicas]
         return {answer.json()["links"][0]["inertial"]["mass"] if answer.status == 200 else None for answer in answers}
 
     def check(self, what):
-        """All servers have the same models, none older than acknowledged. Returns the s until that is so."""
+        """Checks that all servers agree and none has an older model than the acknowledged one. Returns the seconds
+        until they do."""
         began = time.monotonic()
         for writer in self.writers:
             await_true(lambda: len(self.masses(writer.name)) == 1, f"{what}: the servers agree about {writer.name}")
@@ -198,7 +201,8 @@ class Cluster:
 
 @contextlib.contextmanager
 def beside(work, number):
-    """Runs work(0), work(1), ... at the same time, beside the body. Waits for their ends, and raises what one of them raises."""
+    """Runs work(0), work(1), ... in threads while the body runs. Waits for their ends, and raises an exception of one
+    of them."""
     errors = []
 
     def run(index):
@@ -225,14 +229,14 @@ def in_threads(work, number):
 
 
 def milliseconds(seconds):
-    """Median, 99th percentile and largest of some times."""
+    """Formats median, 99th percentile and maximum of some times."""
     ordered = sorted(seconds)
     return (f"median {1e3 * statistics.median(ordered):.1f} ms, 99 % within {1e3 * ordered[math.ceil(0.99 * len(ordered)) - 1]:.1f} ms, "
             f"longest {1e3 * ordered[-1]:.1f} ms")
 
 
 def changes(cluster, options):
-    """PUT, then POST with Model-Change; every tenth pair creates its model."""
+    """Sends PUT, then POST with Model-Change; every tenth pair creates its model."""
     lock, times, moved, repeated, began = threading.Lock(), [], [], [], time.monotonic()
 
     def pairs(index):
@@ -289,10 +293,11 @@ def creations(cluster, options):
 
 
 def under_load(cluster, what, fault):
-    """One round: writers and evaluations, the fault among them, changes again, and the check. Returns what the check says."""
+    """Runs one round: changes and evaluations, the fault meanwhile, more changes, and the check. Returns the check's
+    result."""
     ended = threading.Event()
     with beside(lambda index: cluster.writers[index].run(ended), CLIENTS):
-        # PostgreSQL ends with the thread that has started it, so that is this one.
+        # PR_SET_PDEATHSIG ends PostgreSQL with the thread that started it, so the fault runs on this thread.
         try:
             await_more(cluster, what)
             fault()
@@ -308,7 +313,7 @@ def await_more(cluster, what):
 
 
 def rounds(cluster, name, number, faults):
-    """Rounds of faults in turn under PUT and evaluation. `faults`: (name, what happens, what follows after the check)."""
+    """Runs rounds of faults in turn under PUT and evaluation. `faults` are (name, action, action after the check)."""
     load, began, agreed, kinds = TimedLoad(cluster.balancer, clients=2), time.monotonic(), [], collections.defaultdict(list)
     repeated = cluster.balancer.figure("haproxy_backend_retry_warnings_total", proxy="torqued")
     before, refused = sum(w.count for w in cluster.writers), sum(sum(w.refused.values()) for w in cluster.writers)
@@ -390,7 +395,7 @@ def main():
     parser.add_argument("--rounds", type=int, default=200, help="with a database that ends")
     parser.add_argument("parts", nargs="*", help=", ".join(PARTS))
     options = parser.parse_args()
-    signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))       # ends what was started
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))  # ends all programs that were started
     with contextlib.ExitStack() as ended:
         cluster = Cluster(ended)
         try:

@@ -17,7 +17,8 @@ def lines(program, runs):
 
 
 def kernels(runs):
-    """ns per state: a table per robot, kernels down, targets across. Figures: least by robot, kernel and lanes."""
+    """Returns ns per state as a table for each robot, with kernels down and targets across. Figures: least time by
+    robot, kernel and lanes."""
     rows, figures = {}, {}
     for robot, kernel, target, lanes, least, median in lines("kernels", runs):
         rows.setdefault(robot, {}).setdefault(kernel, {})[f"{target} (W={lanes})"] = f"{least} / {median}"
@@ -32,8 +33,8 @@ def kernels(runs):
 
 
 def peers(runs):
-    """ns per state of torqued and of other libraries, with the ratio; a table per robot. Figures: their time divided by ours at
-    the greatest width."""
+    """Returns ns per state of torqued and of other libraries, with their ratio, as a table for each robot. Figures:
+    their time divided by torqued's at the greatest width."""
     if not os.path.exists(f"{PROGRAMS}/peers"):
         return "Neither libmujoco-dev nor liborocos-kdl-dev is installed.", {}
     robots, calls, figures, parts = {}, {}, {}, []
@@ -74,7 +75,7 @@ def peer_row(name, row, ours, theirs):
 
 
 def threads(runs):
-    """Two threads beside one. Figures: the gain by kernel."""
+    """Compares two threads with one. Figures: the gain by kernel."""
     rows, figures = [], {}
     for kernel, one, two, gain in lines("threads", runs):
         rows.append([kernel, f"{float(one) / 1e6:.1f}", f"{float(two) / 1e6:.1f}", f"{float(gain):.2f}"])
@@ -84,7 +85,8 @@ def threads(runs):
 
 
 def scaling(runs):
-    """Cost against the number of joints. Figures: the exponent of n from 15 joints on, by kernel and lanes."""
+    """Measures the time against the number of joints. Figures: the exponent of n from 15 joints on, by kernel and
+    lanes."""
     costs, figures = {}, {}
     for joints, kernel, target, lanes, least, _ in lines("scaling", runs):
         costs.setdefault((kernel, target, int(lanes)), {})[int(joints)] = float(least)

@@ -1,9 +1,10 @@
 #!/usr/bin/python3
-"""crowd.py [SECONDS] - opens 2000 silent and 2000 dripping connections from one address, and prints how long /livez takes.
+"""crowd.py [SECONDS] - opens 2000 silent connections and 2000 that send single bytes, all from one address, and prints
+how long /livez takes.
 
-The server has the first core, this program the others. Probes come on new connections, from the address of the crowd and from
-another; a client that keeps its connection sends light requests. Then the program waits until the server has closed the crowd.
-"""
+The server has the first core, this program the others. Probes use new connections, from the address of the crowd and
+from another; a client that keeps its connection sends light requests. At the end the program waits until the server has
+closed the crowd's connections."""
 import os
 import resource
 import select
@@ -39,7 +40,7 @@ def probe(server, source):
 
 
 def drip(sockets, index):
-    """Sends one byte on each connection that is open."""
+    """Sends one byte on each open connection."""
     for sock in sockets:
         try:
             sock.send(HEAD[index:index + 1])
@@ -48,7 +49,7 @@ def drip(sockets, index):
 
 
 def closed(sockets):
-    """Number of connections that the server has closed."""
+    """Returns how many connections the server has closed."""
     poller, n = select.poll(), 0
     for sock in sockets:
         poller.register(sock, select.POLLIN | select.POLLHUP)

@@ -1,6 +1,7 @@
-/* echo.c - echo PORT BYTES: the least that libmicrohttpd and libuv can do, for the server to be measured against.
+/* echo.c - echo PORT BYTES: answers requests with as little work as libmicrohttpd and libuv allow, as a baseline for
+ * the server.
  *
- * Reads each request's body and answers 200 with BYTES bytes, on one thread, in the same style of loop: an
+ * Reads each request's body and answers 200 with BYTES bytes, on one thread, with the server's style of loop: an
  * external epoll descriptor watched by libuv. Serves on loopback until SIGTERM. */
 #include <arpa/inet.h>
 #include <microhttpd.h>
@@ -24,7 +25,7 @@ static enum MHD_Result handle(void *arg, struct MHD_Connection *connection, cons
 {
     (void)url, (void)method, (void)version, (void)body;
     echo *e = arg;
-    if (!*state) { /* the headers alone */
+    if (!*state) { /* the first call has the headers alone */
         *state = e;
         return MHD_YES;
     }

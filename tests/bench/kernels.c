@@ -1,15 +1,15 @@
-/* kernels.c - kernels [RUNS]: ns per state of each kernel, robot and vector width, everything in cache.
+/* kernels.c - kernels [RUNS]: measures ns per state of each kernel, robot and vector width, with all data in cache.
  *
- * A few blocks of random states go through each kernel again and again; the figures are the least and the median of
- * RUNS (20) runs, which are interleaved over kernels, widths and robots so that a disturbance does not fall on one of
- * them. Prints one line a figure: robot, kernel, target, lanes, least, median. */
+ * Each kernel evaluates a few blocks of random states again and again. RUNS (20) runs are interleaved over kernels,
+ * widths and robots, so that a disturbance does not affect one of them alone. Prints one line per figure: robot,
+ * kernel, target, lanes, least, median */
 #include "passes.h"
 #include <stdio.h>
 
 enum { MAX_TARGETS = 8, N_ROBOTS = 8 };
 
 typedef struct figure {
-    const kernel_pass *kernel; /* NULL: not of this robot */
+    const kernel_pass *kernel; /* NULL: not measured for this robot */
     double             ns[MAX_RUNS];
 } figure;
 
@@ -20,7 +20,8 @@ static void print(figure *f, const robot *r, const dyn_kernels *k, size_t runs)
     printf("%s\t%s\t%s\t%d\t%.2f\t%.2f\n", r->label, f->kernel->name, k->target, k->lanes, f->ns[0], f->ns[runs / 2]);
 }
 
-/* The derivatives of a step by parameters are the largest result, with the state after it beside them. */
+/* Returns the entries per state of the largest result: the derivatives of a step by parameters, followed by the state
+ * after the step. */
 static size_t most_entries(const dyn_model *m)
 {
     return (20 * m->n_bodies + 6) * (size_t)m->nv;

@@ -1,4 +1,4 @@
-/* limits.c - limits count ROBOT|limits time [RUNS]: the kernels of the target avx2 for limits.py.
+/* limits.c - limits count ROBOT|limits time [RUNS]: runs the kernels of the target avx2 for limits.py.
  *
  * `count` runs every kernel of one robot once, each inside limits_measured(), so that Valgrind can count its
  * instructions. `time` prints lines of "limit, name, ns of one instruction" for the processor, and of "kernel, robot,
@@ -9,7 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { N_ROBOTS = 7, LANES = 4, LARGE = 100 /* coordinates from which on one block is measured */ };
+/* Robots with LARGE coordinates or more are measured with one block of states. */
+enum { N_ROBOTS = 7, LANES = 4, LARGE = 100 };
 enum { CHAINS = 12, STEPS = 1024 };
 
 static robot robot_at(int i)
@@ -19,7 +20,7 @@ static robot robot_at(int i)
     return i < 5 ? robot_from_file(files[i]) : robot_chain(i == 5 ? 64 : 256);
 }
 
-/* Time of all kernels of one robot. `entries`: the derivatives of a step by parameters are the largest result. */
+/* Prepares all kernels of one robot. `entries`: the derivatives of a step by parameters are the largest result. */
 static void prepare(workload *w, const robot *r)
 {
     const size_t nv = (size_t)r->model->nv, entries = (20 * r->model->n_bodies + 6) * nv;
@@ -31,15 +32,15 @@ static bool applies(const kernel_pass *kernel, const robot *r)
     return !kernel->fixed_base || r->model->body[0].joint.kind != DYN_FLOATING;
 }
 
-/* --- counting ----------------------------------------------------------------------------------------------- */
+/* --- calls under Valgrind ----------------------------------------------------------------------------------- */
 
 void limits_measured(const kernel_pass *kernel, workload *w);
 
-/* limits.py names this function to Valgrind: it counts from its beginning to its end. */
+/* Runs one kernel. limits.py names this function to Valgrind, which counts its instructions from beginning to end. */
 __attribute__((noinline, noclone)) void limits_measured(const kernel_pass *kernel, workload *w)
 {
     kernel->pass(w);
-    __asm__ volatile("" ::: "memory"); /* no tail call: the function ends after the kernel */
+    __asm__ volatile("" ::: "memory"); /* prevents a tail call: the function must end after the kernel */
 }
 
 static void count(int number)
@@ -58,8 +59,8 @@ static void count(int number)
 
 /* --- limits of the processor -------------------------------------------------------------------------------- */
 
-/* Defines a pass of STEPS times the instruction with each of the registers 0 to CHAINS - 1, named \\r, of which none
- * waits for its neighbour. %0 is the address of an array of vectors that begins with the number 1. */
+/* Defines a pass that executes an instruction STEPS times with each of the registers 0 to CHAINS - 1, named \\r; the
+ * chains are independent. %0 is the address of an array of vectors that begins with the number 1. */
 #define EACH(instruction) ".irp r,0,1,2,3,4,5,6,7,8,9,10,11\n\t" instruction "\n\t.endr\n\t"
 #define STREAM(name, instruction)                                                                                      \
     static void name(void *memory)                                                                                     \
@@ -83,7 +84,7 @@ STREAM(any, "nop")
 typedef struct limit {
     const char *name;
     void (*pass)(void *memory);
-    int instructions; /* in one step of a chain */
+    int instructions; /* instructions in one step of a chain */
 } limit;
 
 static void time_limits(size_t runs)

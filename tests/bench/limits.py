@@ -1,13 +1,13 @@
-"""limits.py - how near each kernel is to the limits of the processor.
+"""limits.py - measures how near each kernel is to the limits of the processor.
 
-Valgrind counts how often each instruction of the target avx2 is executed; the disassembly tells what kind it is. A vector
-instruction serves four states, so the number of vector multiply-adds of a block is that of one state. The program limits.c
-measures the time of a kernel, and the least time of one instruction of each kind. The greatest product of number and least
-time is the time that the kernel takes at least; its share of the time that it takes is shown, and the kind that gives it.
-Valgrind 3.19 knows no AVX-512, so the figures are of four lanes on every machine.
+Valgrind counts how often each instruction of the target avx2 is executed; the disassembly gives its kind. A vector
+instruction serves four states, so the number of vector multiply-adds of a block is that of one state. The program
+limits.c measures the time of a kernel, and the shortest time of one instruction of each kind. A kernel takes at least
+the largest product of number and shortest time over the kinds. The table shows this bound as a share of the measured
+time, and the kind that gives the bound. Valgrind 3.19 does not know AVX-512, so the figures are of four lanes on every
+machine.
 
-Prints Markdown and writes it to $BUILD/bench/limits.md. Run through `make bench-limits`.
-"""
+Prints Markdown and writes it to $BUILD/bench/limits.md. Run through `make bench-limits`."""
 import collections
 import glob
 import os
@@ -25,14 +25,14 @@ KINDS = ("multiply-adds", "arithmetic", "quotients", "loads", "stores", "instruc
 
 
 def instructions():
-    """{address: text} of the program."""
+    """Returns {address: text} of the program's instructions."""
     out = subprocess.run(["objdump", "-d", "--no-show-raw-insn", "-w", PROGRAM], capture_output=True, text=True, check=True).stdout
     found = (re.match(r"\s*([0-9a-f]+):\s+([^<#]*)", line) for line in out.splitlines())
     return {int(m[1], 16): m[2].strip() for m in found if m}
 
 
 def kinds(text):
-    """The kinds that an instruction belongs to, and the bytes that it stores."""
+    """Returns the kinds to which an instruction belongs, and how many bytes it stores."""
     name, _, operands = text.partition(" ")
     of, stored = ["instructions"], 0
     if not name.startswith("v"):
@@ -54,14 +54,15 @@ def kinds(text):
 
 
 def executed(path):
-    """{address: times} of the program's instructions in an output of callgrind, and the number of all others."""
+    """Returns {address: number of executions} of the program's instructions from an output of callgrind, and the number
+    of all other instructions."""
     times, others, ours, skip = collections.Counter(), 0, False, False
     with open(path, encoding="utf-8") as file:
         for line in file:
             if line.startswith("ob="):
                 ours = line.strip() == f"ob={PROGRAM}"
             elif line.startswith("calls="):
-                skip = True  # the next line has the costs of the function that is called
+                skip = True  # the next line has the cost of the called function
             elif line.startswith("0x") and skip:
                 skip = False
             elif line.startswith("0x"):
@@ -74,7 +75,7 @@ def executed(path):
 
 
 def count(robot, texts):
-    """{kernel: {kind: number per block}} of a robot."""
+    """Returns {kernel: {kind: number per block}} of a robot."""
     found = {}
     with tempfile.TemporaryDirectory() as folder:
         out = subprocess.run(["valgrind", "--tool=callgrind", "--dump-instr=yes", "--compress-pos=no", "--compress-strings=no",
@@ -95,7 +96,7 @@ def count(robot, texts):
 
 
 def row(numbers, least, ns):
-    """Multiply-adds, bytes stored, ns, least ns, shares and what binds, of one state."""
+    """Returns, for one state: multiply-adds, bytes stored, ns, least ns, shares, and the limiting kind."""
     needs = {kind: numbers.get(kind, 0) * least[kind] / LANES for kind in KINDS}
     binds, sums = max(needs, key=needs.get), max(needs["multiply-adds"], needs["arithmetic"])
     return (f"{numbers.get('fused', 0):.0f}", f"{numbers.get('arithmetic', 0):.0f}", f"{numbers.get('bytes', 0) / LANES:.0f}",

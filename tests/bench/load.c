@@ -1,19 +1,19 @@
-/* load.c - load [OPTIONS] PORT PATH BODYFILE CONNECTIONS SECONDS: a closed-loop client on loopback.
+/* load.c - load [OPTIONS] PORT PATH BODYFILE CONNECTIONS SECONDS: sends requests as a closed-loop client on loopback.
  *
- * Each connection keeps one request in flight and stays open. It goes on for SECONDS and until as many requests as
- * there are connections have been answered. One thread, epoll; the requests are prepared texts, so that the client
- * costs little beside the server. Options:
- *     -t TYPE      media type of the bodies, application/json
- *     -n REQUESTS  ends when so many have been answered, if that is before SECONDS
- *     -m BODYFILE  of other requests,
- *     -p PATH      which go there, PATH as well
- *     -e EVERY     one in so many, which are left out of the figures
- *     -a           also measures until the kernel has the answer, however late this process comes to read it
- *     -w USECONDS  looks for answers for so long before it sleeps, 0. To wake a client costs the server some 5 to 15 us
- *                  an answer, and whether it sleeps is chance; to look takes a core, which a server with several busy
- *                  threads may want
+ * Each connection stays open and has one request in flight. The client runs for SECONDS and until as many requests as
+ * there are connections have been answered. It uses one thread, epoll, and prepared requests, so that it costs little
+ * beside the server. Options:
+ *     -t TYPE      media type of the bodies; default application/json
+ *     -n REQUESTS  ends after this many answers, if that is before SECONDS
+ *     -m BODYFILE  body of additional, heavy requests
+ *     -p PATH      path of the heavy requests; default PATH
+ *     -e EVERY     sends one heavy request in EVERY; the figures leave them out
+ *     -a           also measures the time until the kernel has the answer, however late this process reads it
+ *     -w USECONDS  polls for answers this long before it sleeps; default 0. Waking a client costs the server some 5 to
+ *                  15 us per answer, and whether it sleeps is chance; polling takes a core, which a server with several
+ *                  busy threads may want
  * Prints one line: requests seconds p50 p99 refused failed others [p50 p99 of -a]    (latencies in microseconds, to 1
- * %; refused: 503; failed: neither that nor 200, or cut off) */
+ * %; refused: 503; failed: any other status than 200, or cut off) */
 #define _GNU_SOURCE
 #include <arpa/inet.h>
 #include <errno.h>
@@ -29,9 +29,9 @@
 #include <time.h>
 #include <unistd.h>
 
-static const uint64_t PATIENCE = 60000000000u; /* ns beyond the end, for the first answers of slow requests */
+static const uint64_t PATIENCE = 60000000000u; /* ns after the end, for the first answers of slow requests */
 
-/* Latencies are counted by their leading bits: FINE + 1 of them. */
+/* Latencies are counted in buckets by their leading FINE + 1 bits. */
 enum { MAX_CONNECTIONS = 1000, FINE = 6, BUCKETS = (64 - FINE) << FINE, HEAD = 4096, PIECE = 1 << 16 };
 
 typedef struct request {
@@ -41,23 +41,24 @@ typedef struct request {
 
 typedef struct client {
     int            socket;
-    const request *request;         /* in flight */
-    size_t         sent;            /* bytes of it */
-    uint64_t       began, arrived;  /* ns, when it went out, and when the last piece of the answer came */
-    char           head[HEAD + 1];  /* of the answer, with a zero behind what is there */
-    size_t         received, whole; /* bytes of the answer; whole 0: not known yet */
+    const request *request;         /* the request in flight */
+    size_t         sent;            /* bytes of the request sent so far */
+    uint64_t       began, arrived;  /* ns: start of the request, arrival of the last piece of the answer */
+    char           head[HEAD + 1];  /* start of the answer, NUL-terminated */
+    size_t         received, whole; /* bytes of the answer received, and its whole length; whole 0: not known yet */
 } client;
 
 typedef struct load {
     request  light, heavy;
-    size_t   every; /* 0: there are no heavy ones */
+    size_t   every; /* 0: no heavy requests */
     int      port, epoll;
     size_t   n_clients;
     client  *clients;
     uint64_t most, fired, requests, heavy_requests, refused, failed;
-    uint64_t awake; /* ns, of looking before it sleeps */
+    uint64_t awake; /* ns of polling before it sleeps */
     bool     stamps;
-    uint64_t latency[BUCKETS], arrival[BUCKETS]; /* how many, by bucket: until read, until the kernel had it */
+    uint64_t latency[BUCKETS], arrival[BUCKETS]; /* number of answers by bucket of the time until they were read, and
+                                                    until the kernel had them */
 } load;
 
 static uint64_t nanoseconds(struct timespec t)
@@ -100,8 +101,8 @@ static bool watch(load *l, client *c, int operation)
     return epoll_ctl(l->epoll, operation, c->socket, &event) == 0;
 }
 
-/* Sends what the socket takes, a piece at most: megabytes at a stretch would keep this thread from seeing others'
- * answers for milliseconds. Small requests go out at once. */
+/* Sends as much as the socket accepts, at most PIECE bytes: while it sends megabytes, this thread would not see answers
+ * of other connections for milliseconds. Small requests go out in one call. */
 static bool push(load *l, client *c)
 {
     bool    began = c->sent > 0;
@@ -110,7 +111,7 @@ static bool push(load *l, client *c)
     if (n < 0 && errno != EAGAIN) return false;
     if (n > 0) c->sent += (size_t)n;
     bool done = c->sent == c->request->length;
-    return done != began || watch(l, c, EPOLL_CTL_MOD); /* else it is watched for what it waits for */
+    return done != began || watch(l, c, EPOLL_CTL_MOD); /* a change: watches the socket for other events */
 }
 
 static bool fire(load *l, client *c)
@@ -133,7 +134,7 @@ static bool join(load *l, client *c)
     return watch(l, c, EPOLL_CTL_ADD) && fire(l, c);
 }
 
-/* Length of the whole answer once its head is there, 0 before. Servers write the names of fields as they like. */
+/* Returns the length of the whole answer once its head has arrived, 0 before. Servers write field names in any case. */
 static size_t expected(const client *c)
 {
     const char *end   = strstr(c->head, "\r\n\r\n");
@@ -149,7 +150,7 @@ static unsigned bucket(uint64_t ns)
     return (shift << FINE) + (unsigned)(ns >> shift);
 }
 
-/* The middle of a bucket, in microseconds. */
+/* Returns the middle of a bucket, in microseconds. */
 static double microseconds(unsigned b)
 {
     unsigned shift = b >> FINE ? (b >> FINE) - 1 : 0;
@@ -171,7 +172,8 @@ static void count(load *l, const client *c)
     l->requests++;
 }
 
-/* Reads what is there, and when it came: by the kernel's stamp, which is of another clock, or else now. */
+/* Reads a piece of the answer and notes its arrival: the kernel's timestamp, which is of another clock, or else the
+ * present time. */
 static ssize_t receive(client *c, char *data, size_t size)
 {
     _Alignas(struct cmsghdr) char room[CMSG_SPACE(sizeof(struct timespec))];
@@ -189,7 +191,8 @@ static ssize_t receive(client *c, char *data, size_t size)
     return got;
 }
 
-/* Reads what is there; at the end of an answer counts it and sends the next request. False: the connection is lost. */
+/* Reads a piece of the answer; at its end counts it and sends the next request. Returns false if the connection is
+ * lost. */
 static bool serve(load *l, client *c, uint32_t events)
 {
     static char waste[PIECE];
@@ -214,7 +217,7 @@ static bool enough(const load *l, uint64_t end)
 
 static void run(load *l, double seconds)
 {
-    uint64_t           end = now() + (uint64_t)(seconds * 1e9), last = 0; /* when there was something */
+    uint64_t           end = now() + (uint64_t)(seconds * 1e9), last = 0; /* `last`: time of the last event */
     size_t             left = l->n_clients;
     struct epoll_event events[64];
     while (left > 0 && l->requests < l->most && !enough(l, end)) {
@@ -238,7 +241,7 @@ static double percentile(const load *l, const uint64_t counts[BUCKETS], double s
     return microseconds(b);
 }
 
-/* False: misuse. */
+/* Returns false if the arguments are wrong. */
 static bool read_arguments(load *l, int argc, char **argv)
 {
     const char *type = "application/json", *heavy = NULL, *heavy_path = NULL;

@@ -1,10 +1,10 @@
-"""nodes.py [BASE] - one node of an optimal control problem: a step of solo12 on its feet, with A and B, over loopback in CBOR.
+"""nodes.py [BASE] - measures one node of an optimal control problem: a step of solo12 on its feet, with A and B, over
+loopback in CBOR.
 
-100 nodes a request: `step` of 100 rows, and `rollout` of one row over 100 nodes, whose states follow from one another. The bare
-server of the benchmarks takes the requests of `step` and returns as many bytes; its time is that of the wire. The servers take
-turns on one connection each; figures are the least median of a turn, and the least processor time of a turn. BASE: the build
-folder of another commit, measured beside this one. Run through `make bench-nodes`.
-"""
+Each request has 100 nodes: `step` of 100 rows, and `rollout` of one row over 100 consecutive nodes. The bare server of
+the benchmarks takes the requests of `step` and returns as many bytes; its time is that of the wire. The servers take
+turns on one connection each; figures are the least median of a turn, and the least processor time of a turn. BASE is
+the build folder of another commit, measured beside this one. Run through `make bench-nodes`."""
 import re
 import socket
 import sys
@@ -20,7 +20,8 @@ FEET = [{"frame": foot, "axes": ["x", "y", "z"]} for foot in ("FL_FOOT", "FR_FOO
 
 
 def requests(server):
-    """{operation: content}, states in typed arrays; a rollout begins at the first row and takes the torques of all."""
+    """Returns {operation: content} with states in typed arrays; the rollout starts at the first row and takes the
+    torques of all rows."""
     rows = cbor2.loads(request(server))
     settings = {"step": 0.001, "held": FEET}
     rollout = {"q": first(rows["q"]), "qd": first(rows["qd"]), "torques": rows["tau"]}
@@ -28,7 +29,7 @@ def requests(server):
 
 
 def first(array):
-    """The first row of a typed array with two dimensions."""
+    """Returns the first row of a two-dimensional typed array."""
     (_, columns), values = array.value
     return cbor2.CBORTag(values.tag, values.value[:8 * columns])
 
@@ -52,7 +53,7 @@ def answer(connection, head, room):
 
 
 def measure(cases, room):
-    """{name: (µs of a node, µs of the processors)} of cases (server, head with content) that take turns."""
+    """Returns {name: (µs of a node, µs of processor time)} of cases (server, request) that take turns."""
     connections = {name: socket.create_connection(("127.0.0.1", server.port), 60) for name, (server, _) in cases.items()}
     times, used = {name: [] for name in cases}, {name: [] for name in cases}
     for _ in range(TURNS):
@@ -70,7 +71,7 @@ def measure(cases, room):
 
 
 def whole(operation, content):
-    """The request with its head."""
+    """Returns the request with its head."""
     return (f"POST /v1/models/{MODEL}/{operation} HTTP/1.1\r\nHost: localhost\r\nContent-Type: {CBOR}\r\nAccept: {CBOR}\r\n"
             f"Content-Length: {len(content)}\r\n\r\n").encode() + content
 

@@ -1,6 +1,6 @@
-// numbers.cc - nanoseconds to read and to write a number as text, by the kind of number: the server's portable and AVX2
-// code beside the C library, fast_float, dragonbox and, with BASE, the server's code of another commit. All take turns;
-// medians of thread CPU time.
+// numbers.cc - measures nanoseconds to read and to write a number as text, by the kind of number: the server's portable
+// and AVX2 code beside the C library, fast_float, dragonbox and, with BASE, the server's code of another commit. The
+// runs of all are interleaved; the figures are medians of thread CPU time.
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
@@ -15,7 +15,7 @@
 #include <vector>
 
 extern "C" {
-#include "api/wire/number.h"
+#include "api/codec/number.h"
 #ifdef HAVE_BASE
 size_t base_numbers_read(const char *text, size_t length, double *values, size_t most, size_t *count);
 size_t base_numbers_write(const double *values, size_t count, char *text);
@@ -70,7 +70,7 @@ double now()
     return 1e9 * static_cast<double>(t.tv_sec) + static_cast<double>(t.tv_nsec);
 }
 
-// Numbers of one kind, and their text in rows.
+// Holds numbers of one kind, and their text in rows.
 struct sample {
     std::vector<double> values, got;
     std::vector<char>   out;

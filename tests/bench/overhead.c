@@ -1,9 +1,9 @@
-/* overhead.c - overhead [RUNS]: processor time of what the server does for every request beside its evaluation.
+/* overhead.c - overhead [RUNS]: measures the processor time of the server's fixed work per request, without evaluation.
  *
  * Checks of server/framing: the same request again and again, as on a kept connection. The request is copied first,
  * because the check works in place; the time of the copy alone is subtracted. A relay: the system calls with which a
- * program in front of libmicrohttpd would hand on a light request and its answer through a socket pair. Metrics: what a
- * light request counts. Prints one line each, medians of RUNS (21) runs of 20 ms. */
+ * program in front of libmicrohttpd would forward a light request and its answer through a socket pair. Metrics: the
+ * counters that a light request updates. Prints one line each, medians of RUNS (21) runs of 20 ms. */
 #include "api/metrics.h"
 #include "server/framing/framing.h"
 #include <stdio.h>
@@ -17,7 +17,7 @@ enum { ROOM = 1 << 21, RUN_NS = 20000000, MOST_RUNS = 1000 };
 static char   text[ROOM], data[ROOM];
 static size_t runs = 21;
 
-/* Processor time of the calling thread, ns. */
+/* Returns the processor time of the calling thread in ns. */
 static double processor_time(void)
 {
     struct timespec t;
@@ -25,10 +25,10 @@ static double processor_time(void)
     return 1e9 * (double)t.tv_sec + (double)t.tv_nsec;
 }
 
-/* Something that is measured. */
+/* A function that is measured. */
 typedef void piece(size_t length);
 
-/* ns of one call. */
+/* Returns the ns of one call. */
 static double one_run(piece *call, size_t length)
 {
     double began = processor_time(), passed = 0;
@@ -62,7 +62,7 @@ static void nothing(size_t length)
 
 static int pair[2];
 
-/* Hands on a request, and an answer of the same size. */
+/* Forwards a request, and an answer of the same size. */
 static void relay(size_t length)
 {
     for (int i = 0; i < 2; i++)
@@ -70,7 +70,8 @@ static void relay(size_t length)
             exit(1);
 }
 
-/* Counts a light request that runs on the loop, as api.c, cost.c, exchange_run.c and response.c do. */
+/* Updates the metrics of a light request that runs on the event loop, as api.c, cost.c, exchange_run.c and response.c
+ * do. */
 static void count(size_t length)
 {
     const api_label_values operation = {{5}}, ended = {{5, api_status_label(200)}};
@@ -92,7 +93,7 @@ static int compare(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-/* Prints the time of a call less that of another. */
+/* Prints the time of a call minus the time of the call `without` the measured part. */
 static void measure(const char *name, piece *call, piece *without, size_t length)
 {
     double times[MOST_RUNS];
@@ -131,7 +132,7 @@ static size_t append_chunks(size_t length, size_t size, size_t chunk)
     "0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef\r\n"                                             \
     "traceparent: 00-0123456789abcdef0123456789abcdef-0123456789abcdef-01\r\n"
 
-/* A request with a body of `size` bytes, whose length is announced. */
+/* Writes a request with a Content-Length and a body of `size` bytes. */
 static size_t write_post(const char *fields, size_t size)
 {
     size_t length = (size_t)sprintf(text, POST "%sContent-Length: %zu\r\n\r\n", fields, size);

@@ -1,10 +1,10 @@
 #!/usr/bin/python3
-"""overload.py [SECONDS] - asks a server on one core for ten times what it can do, and prints what becomes of everybody.
+"""overload.py [SECONDS] - sends a server on one core ten times the work it can do, and prints how its clients fare.
 
-The server has the first core, this program the others. Three scenes: requests of about 20 ms at ten times the capacity;
-30 such requests of a polite client behind 500 connections of a greedy one; and 40 simulations of 900 s whose cost cannot be
-seen before they are decoded, beside honest requests. Clients differ by their addresses on the loopback network.
-"""
+The server has the first core, this program the others. There are three scenes: requests of about 20 ms at ten times the
+capacity; 30 such requests of a polite client behind 500 connections of a greedy one; and 40 simulations of 900 s, whose
+cost is hidden until they are decoded, beside honest requests. Clients differ by their addresses on the loopback
+network."""
 import http.client
 import json
 import os
@@ -60,7 +60,7 @@ def timed(client, path, body):
 
 
 class Light(threading.Thread):
-    """One light request after another, with a pause of 5 ms."""
+    """Sends one light request after another, with a pause of 5 ms."""
 
     def __init__(self, server):
         super().__init__(daemon=True)
@@ -84,7 +84,7 @@ def server_client(server, source):
 
 
 def tune(server):
-    """Number of steps of a simulation that takes 20 ms, and the time that it takes."""
+    """Returns the number of steps of a simulation that takes 20 ms, and the time that it takes, in s."""
     client, steps = server_client(server, POLITE), 50
     for _ in range(8):
         took = statistics.median(timed(client, SIMULATE, simulation(steps))[1] for _ in range(9))
@@ -93,13 +93,13 @@ def tune(server):
 
 
 def open_loop(server, rate, seconds, body):
-    """Sends at a rate, whatever is answered. Returns the numbers of answers and their times, by status."""
+    """Sends requests at a fixed rate, independent of the answers. Returns the times of the answers by status."""
     request, poller, free, busy, found = post(SIMULATE, body), select.epoll(), [], {}, {}
     began, sent, last = time.perf_counter(), 0, time.perf_counter() + seconds
 
     def take(timeout):
         for fd, _ in poller.poll(timeout):
-            if fd not in busy:      # an idle connection that the server has closed, to make room for another
+            if fd not in busy:  # the server closed this idle connection to make room for another
                 idle = next(sock for sock in free if sock.fileno() == fd)
                 free.remove(idle)
                 poller.unregister(fd)
@@ -137,7 +137,7 @@ def open_loop(server, rate, seconds, body):
 
 
 def closed_loop(server, body, seconds, connections=4):
-    """Requests answered per second by connections that never pause, and processor time of each."""
+    """Returns requests per second of connections that never pause, and the processor time of a request."""
     counts, end = [0] * connections, time.perf_counter() + seconds
 
     def work(i):

@@ -1,5 +1,5 @@
-/* passes.c - every kernel on every output it is asked for by default, with what it reads and where it writes: as in the
- * windows of a batch but for its first one, where zeros of every state stand already. */
+/* passes.c - calls every kernel for its default outputs, with the inputs and memory of a batch: as in all chunks of a
+ * batch but the first, zeros that do not depend on the state are already written (zeros_are_set). */
 #include "passes.h"
 #include "dynamics/frame_sensitivity.h"
 #include "dynamics/hessian.h"
@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { SERIES_ORDER = 2 /* of the highest derivative of tau */, SERIES_RATES = SERIES_ORDER + 2 };
+enum { SERIES_ORDER = 2 /* order of the highest derivative of tau */, SERIES_RATES = SERIES_ORDER + 2 };
 
 static void inverse_dynamics(void *what)
 {
@@ -35,7 +35,7 @@ static void torque_derivative(void *what)
     f->kernels->torque_derivative(&f->scene, s->workspace, &io, f->blocks);
 }
 
-/* tau with two time derivatives, as elastic joints with a motor on a moving link ask for it. */
+/* Computes tau with two time derivatives, as for elastic joints with a motor on a moving link. */
 static void torque_series(void *what)
 {
     const workload   *f  = what;
@@ -43,7 +43,8 @@ static void torque_series(void *what)
     dyn_torque_series_kernel_of(f->kernels)(&f->scene, f->states.workspace, &io, f->blocks);
 }
 
-/* The calls of the operation `path` for a robot without dampers: three of inverse dynamics, three of the derivative. */
+/* Makes the calls of the operation `path` for a robot without dampers: three of inverse dynamics, three of the
+ * derivative. */
 static void path(void *what)
 {
     const workload       *f     = what;
@@ -106,7 +107,7 @@ static void forward_sensitivity(void *what)
     f->kernels->forward_sensitivity(&f->scene, s->workspace, &io, f->blocks);
 }
 
-/* Contracted second derivatives of tau. */
+/* Computes the contracted second derivatives of tau. */
 static void hessian(void *what)
 {
     const workload *f  = what;
@@ -122,7 +123,7 @@ static void hessian(void *what)
     dyn_hessian_kernel_of(f->kernels)(&f->scene, s->workspace, &io, f->blocks);
 }
 
-/* Contracted second derivatives of qdd. */
+/* Computes the contracted second derivatives of qdd. */
 static void forward_hessian(void *what)
 {
     const workload *f      = what;
@@ -175,7 +176,7 @@ static void forward_dynamics(void *what)
     f->kernels->forward_dynamics(&f->scene, s->workspace, &io, f->blocks);
 }
 
-/* As `free` asks for it: the motion of every other coordinate is given. */
+/* Computes forward dynamics with every other coordinate driven, as the field `free` requests it. */
 static void driven_dynamics(void *what)
 {
     const workload      *f                   = what;
@@ -254,12 +255,12 @@ static void jacobian_derivative(void *what)
     dyn_frame_kernel_of(f->kernels)(&f->scene, f->states.workspace, &io, f->blocks);
 }
 
-/* Of the tip as the base sees it, as loops and inverse kinematics ask for it. */
+/* Computes the tip's pose relative to the base and its Jacobian, as loops and inverse kinematics do. */
 static void closure(void *what)
 {
     const workload      *f    = what;
     const states        *s    = &f->states;
-    const size_t         n    = f->blocks * (size_t)f->kernels->lanes; /* entries of a number of all states */
+    const size_t         n    = f->blocks * (size_t)f->kernels->lanes; /* number of states, idle lanes included */
     const dyn_frame_pair pair = {{.body = DYN_WORLD, .X_bf = {.R = {{1, 0, 0}, {0, 1, 0}, {0, 0, 1}}}}, f->tip};
     dyn_closure          io   = {.q             = s->q,
                                  .qd            = s->qd,
@@ -323,7 +324,7 @@ const kernel_pass kernel_passes[N_KERNELS] = {
     {.name = "energies, centre of mass", .pass = energy},
 };
 
-/* Sets the motion of the series block by block: q, qd, qdd, qddd, and tau for the fourth derivative. */
+/* Sets the motion of the series block by block: q, qd, qdd, qddd, and tau as the fourth derivative. */
 static void prepare_series(workload *w)
 {
     const dyn_model *m = w->scene.model;

@@ -21,16 +21,16 @@ import path_minimum_time as planner  # noqa: E402
 from service import Service  # noqa: E402
 from timing import fastest  # noqa: E402
 
-CELLS = 600         # of the reference, and twice as many: its error is halved, and the rest extrapolated
-INTERVALS = 160     # of the planner
-SHORTER = 1e-6      # of the duration: the gain of the last step
+CELLS = 600  # number of cells of the reference; doubling it halves the error, which is then extrapolated
+INTERVALS = 160  # number of intervals of the planner
+SHORTER = 1e-6  # relative gain in duration below which the iteration ends
 
 
 class Reference:
     def __init__(self, service, model, spline, effort, rate, cells=CELLS):
         x = np.linspace(0, 1, cells + 1)
-        self.s = 10 * x ** 3 - 15 * x ** 4 + 6 * x ** 5     # dense at rest, where ds/dt grows like s^(2/3)
-        self.slow = (30 * x ** 2 * (1 - x) ** 2) ** 2       # z of this polynomial as a motion of 1 s
+        self.s = 10 * x ** 3 - 15 * x ** 4 + 6 * x ** 5  # nodes are dense at rest, where ds/dt grows like s^(2/3)
+        self.slow = (30 * x ** 2 * (1 - x) ** 2) ** 2  # z of this polynomial traversed in 1 s
         self.width, middle = np.diff(self.s), (self.s[1:] + self.s[:-1]) / 2
         self.rates_limited = False
         self.between, self.effort, self.rate, self.n = np.diff(middle), effort, rate, cells
@@ -41,7 +41,7 @@ class Reference:
         self.ends = service.ask(model, "inverse_dynamics", {"q": spline(np.array([0.0, 1.0]))})["tau"]
 
     def torques(self):
-        """Torques in the cells as A z + c for each joint: A, cells x (cells + 1)."""
+        """Yields, for each joint, A of the torques in the cells A z + c; A has shape cells x (cells + 1)."""
         cells = np.arange(self.n)
         for k in range(len(self.effort)):
             up, down = self.a[:, k] / (2 * self.width), self.b[:, k] / 2
@@ -49,13 +49,14 @@ class Reference:
                                      (np.tile(cells, 2), np.concatenate([cells, cells + 1]))), (self.n, self.n + 1))
 
     def duration(self, z):
-        """Without limits of rates z grows linearly from rest; with them like s^(4/3), and z^(3/4) is taken as linear."""
+        """Returns the duration. From rest, z grows linearly without rate limits; with these it grows like s^(4/3), so
+        z^(3/4) is interpolated linearly."""
         r = z ** 0.25
         mean = (r[1:] ** 2 + r[1:] * r[:-1] + r[:-1] ** 2) / 3 if self.rates_limited else (r[1:] ** 2 + r[:-1] ** 2) / 2
         return (self.width / mean).sum()
 
     def slope(self, z):
-        """Of the duration with limits of rates by z; 0 at the ends, which are at rest."""
+        """Returns the derivative of the duration with rate limits by z; zero at both ends, which are at rest."""
         r, out = z ** 0.25, np.zeros(self.n + 1)
         pull = -3 * self.width / (r[1:] ** 2 + r[1:] * r[:-1] + r[:-1] ** 2) ** 2
         out[1:] += pull * (2 * r[1:] + r[:-1])
@@ -70,7 +71,7 @@ class Reference:
         return sparse.vstack(rows), np.concatenate(right)
 
     def fastest(self):
-        """Without limits of rates."""
+        """Solves the problem without rate limits."""
         A, b = self.limits_of_torques()
         weights = np.gradient(self.s)
         bounds = np.zeros((self.n + 1, 2))
@@ -80,12 +81,12 @@ class Reference:
         return self.duration(np.maximum(found.x, 0) * scale)
 
     def limits_of_rates(self, z):
-        """Tangents at z: |difference of torques| <= R dt, dt = between / sqrt(z), at inner nodes and at both ends."""
+        """Linearises at z: |difference of torques| <= R dt, dt = between / sqrt(z), at inner nodes and at both ends."""
         rows, right = [], []
         nodes = np.arange(1, self.n)
         dt, by_z = self.between / np.sqrt(z[1:-1]), -0.5 * self.between / z[1:-1] ** 1.5
         tangent = sparse.csr_matrix((by_z, (nodes - 1, nodes)), (self.n - 1, self.n + 1))
-        half = self.width[[0, -1]] / 2      # ways from rest to the middles of the outer cells
+        half = self.width[[0, -1]] / 2  # distances from rest to the middles of the outer cells
         inner, cells = z[[1, -2]], [1, self.n - 1]
         start, by_inner = 3 * half / np.sqrt(inner * 2 ** (-4 / 3)), -1.5 * half / np.sqrt(inner * 2 ** (-4 / 3)) / inner
         ends = sparse.csr_matrix((by_inner, ([0, 1], cells)), (2, self.n + 1))
@@ -98,7 +99,7 @@ class Reference:
         return sparse.vstack(rows), np.concatenate(right)
 
     def fastest_with_rates(self, say):
-        """From a slow polynomial down to a local optimum."""
+        """Solves the problem with rate limits: starts at a slow polynomial and descends to a local optimum."""
         A, b = self.limits_of_torques()
         duration, radius, self.rates_limited = 1.0, 0.5, True
         while True:
@@ -110,7 +111,7 @@ class Reference:
         for step in range(100):
             B, right = self.limits_of_rates(np.maximum(z, 1e-300))
             bounds = np.column_stack([(1 - radius) * z, (1 + 2 * radius) * z])
-            unit = np.maximum(z, 1e-300)    # unknowns are parts of z, and rows of size 1
+            unit = np.maximum(z, 1e-300)  # scaling: unknowns are fractions of z, and rows have size 1
             rows, all_right = sparse.vstack([A, B]).multiply(unit).tocsr(), np.concatenate([b, right])
             size = np.maximum(abs(rows).max(axis=1).toarray().ravel(), 1e-300)
             found = linprog(self.slope(z) * z, sparse.diags(1 / size) @ rows, all_right / size,
@@ -130,15 +131,15 @@ class Reference:
 
 
 def optimum(service, model, spline, effort, rate, limited, say, cells):
-    """The duration of the reference in the limit of small cells."""
+    """Returns the duration of the reference in the limit of small cells."""
     coarse, fine = (Reference(service, model, spline, effort, rate, n) for n in (cells, 2 * cells))
     if not limited:
-        return fine.fastest()   # its error falls with the square of the cells: 3e-6 of the duration at 600
+        return fine.fastest()  # the error is quadratic in the cell size: 3e-6 of the duration with 600 cells
     return 2 * fine.fastest_with_rates(say) - coarse.fastest_with_rates(say)
 
 
 def compare(service, name, say=print, intervals=INTERVALS, cells=CELLS):
-    """The planner's time, that of the reference and the largest load, without and with limits of rates."""
+    """Returns the planner's time, the reference's time and the largest load, without and with rate limits."""
     model, spline = geometry.named(name)
     effort, rate = planner.limits(service.model(model))
     coefficients, found = geometry.Coefficients(service, model, spline), []

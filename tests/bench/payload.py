@@ -1,12 +1,13 @@
 #!/usr/bin/python3
-"""payload.py [--repetitions N] [--rows N] [--poses N] [--seed N] [CASE...] - identifies a payload of 2 kg N (1000) times, from
-torques with normal noise that is drawn anew each time: of arms in motion (2000 rows) and at rest (200 poses), a SCARA and a Delta.
+"""payload.py [--repetitions N] [--rows N] [--poses N] [--seed N] [CASE...] - identifies a payload of 2 kg N (1000)
+times, from torques with new normal noise each time. The robots are arms in motion (2000 rows) and at rest (200 poses),
+a SCARA and a Delta.
 
-Prints for each case how many combinations of the ten parameters are identified, the largest error of the mass in all repetitions,
-and how often the stated interval of 95 %, the estimate +- 1.96 standard deviations, covers the truth: for the payload's mass, and
-for all combinations. Checks that the payload is a body that the server takes. 1000 repetitions determine a share of 95 % to
-0.7 % (one standard deviation). A seed always gives the same noise. `make bench-payload` builds what this needs. The table is
-Markdown."""
+Prints for each case how many combinations of the ten parameters are identified, the largest error of the mass in all
+repetitions, and how often the stated 95 % interval, the estimate +- 1.96 standard deviations, covers the truth: for the
+payload's mass, and for all combinations. Checks that the server accepts the payload. 1000 repetitions determine a share
+of 95 % to 0.7 % (one standard deviation). A seed always gives the same noise. `make bench-payload` builds the programs.
+The table is Markdown."""
 import argparse
 import os
 import sys
@@ -24,7 +25,8 @@ SCARA = {"links": [
     {"name": "quill", "parent": "fore", "inertial": BODY, "joint": {"name": "j3", "type": "prismatic", "axis": [0, 0, -1], "origin": {"xyz": [0.25, 0, 0]}}},
     {"name": "hand", "parent": "quill", "inertial": BODY, "joint": {"name": "j4", "type": "revolute", "axis": [0, 0, -1]}}]}
 PAYLOAD = {"mass": 2, "com": [0.02, -0.03, 0.08], "inertia": {"xx": 0.012, "yy": 0.01, "zz": 0.008}}
-# The model (or a document), the payload's frame and its link, whether the robot is at rest, and the noise in N m or N.
+# For each case: the model (or a document), the payload's frame and its link, whether the robot is at rest, and the
+# standard deviation of the noise in N m or N.
 CASES = {"ur5": ("ur5", "tool0", "wrist_3_link", False, 0.3), "panda": ("panda", "panda_flange", "panda_link7", False, 0.3),
          "ur5 at rest": ("ur5", "tool0", "wrist_3_link", True, 0.3), "panda at rest": ("panda", "panda_flange", "panda_link7", True, 0.3),
          "scara": (SCARA, "hand", "hand", False, 0.3), "delta": ("delta", "platform", "platform", False, 0.3)}
@@ -34,8 +36,8 @@ HEAD = ("case", "identified", "mean mass, kg", "deviation stated, kg", "deviatio
 
 
 def motion(model, rows, still):
-    """Random states within 3 rad of zero and the position limits, or 0.4 rad of a mechanism's reference; evenly spread over
-    2 rad/s and 4 rad/s²."""
+    """Draws positions within 3 rad of zero and the limits, or within 0.4 rad of a mechanism's reference; rates and
+    accelerations are uniform within 2 rad/s and 4 rad/s^2."""
     draw = np.random.default_rng(1)
     low, high = np.clip(model.limits("position").T, -3, 3)
     if "loops" in model.description:
@@ -46,7 +48,7 @@ def motion(model, rows, still):
 
 
 def estimates(model, states, tau, frame):
-    """The payload, then values and deviations of the combinations."""
+    """Returns the payload, the values and the standard deviations of the combinations."""
     found = model.identify(**states, tau=tau, unknown=["payload"], frame=frame, outputs=["payload", "base_parameters"])
     return (found.payload, [entry["value"] for entry in found.base_parameters], [entry["deviation"] for entry in found.base_parameters])
 
@@ -56,7 +58,7 @@ def measure(server, name, asked):
     model = server.model(source) if isinstance(source, str) else server.put(name, source)
     states = motion(model, asked.poses if still else asked.rows, still)
     exact = model.inverse_dynamics(**states, payload={"link": link, **PAYLOAD}).tau
-    truth = np.array(estimates(model, states, exact, frame)[1])     # without noise
+    truth = np.array(estimates(model, states, exact, frame)[1])  # the estimate from torques without noise
     mass, stated, errors = [], [], []
     for i in range(asked.repetitions):
         noise = np.random.default_rng((asked.seed, i)).normal(0, deviation, exact.shape)
@@ -64,7 +66,8 @@ def measure(server, name, asked):
         mass.append(payload["mass"])
         stated.append(payload.pop("mass_deviation"))
         errors.append((np.array(values) - truth) / deviations)
-        model.inverse_dynamics(**{key: rows[:1] for key, rows in states.items()}, payload=payload)      # a refusal ends the program
+        # the program ends if the server refuses the payload
+        model.inverse_dynamics(**{key: rows[:1] for key, rows in states.items()}, payload=payload)
         if (i + 1) % 100 == 0 or i + 1 == asked.repetitions:
             print(f"{name}: {i + 1} of {asked.repetitions}", file=sys.stderr, flush=True)
     mass, stated = np.array(mass), np.array(stated)

@@ -1,9 +1,10 @@
-/* peers.c - peers [RUNS]: our kernels beside other libraries, the same robots and states in the same run.
+/* peers.c - peers [RUNS]: measures torqued's kernels and other libraries on the same robots and states in the same run.
  *
- * A peer's numbers are compared with ours first: what differs by more than 1e-9 of a state's largest entry, or 1e-3
- * where the peer has only differences, is said and not timed. Then RUNS (101) runs go round all that is left, one after
- * the other, so that a disturbance does not fall on one of them; the figures are medians. Prints one line a figure:
- *     robot, operation, who, calls, difference, ns per state        (ns: "-" where the numbers differ) */
+ * The results are compared first. An operation that differs by more than 1e-9 of a state's largest entry, or 1e-3 where
+ * the library's derivatives are differences, is reported and not timed. RUNS (101) runs of the remaining figures are
+ * interleaved, so that a disturbance does not affect one of them alone; the figures are medians. Prints one line per
+ * figure:
+ *     robot, operation, library, calls, difference, ns per state        (ns: "-" where the numbers differ) */
 #include "peer/peer.h"
 #include "robots.h"
 #include <math.h>
@@ -29,7 +30,8 @@ static const char *const operation_names[N_OPERATIONS] = {
     "inverse dynamics",    "mass matrix", "mass matrix, poses known", "forward dynamics", "inverse mass matrix", "bias",
     "Jacobian of a frame", "sensitivity", "forward sensitivity"};
 
-/* A robot with its states in our blocks of each width and, for the width of one, in rows as peers take them. */
+/* Holds a robot with its states in blocks of each width and, for the width one, in rows as other libraries take
+ * them. */
 typedef struct subject {
     robot  robot;
     states scalar, wide;
@@ -38,7 +40,7 @@ typedef struct subject {
 typedef struct figure {
     const subject     *subject;
     operation          operation;
-    const dyn_kernels *kernels; /* ours, or NULL: */
+    const dyn_kernels *kernels; /* torqued's kernels; NULL: the figure is of a peer */
     const peer        *peer;
     void              *theirs;
     bool               by_differences;
@@ -47,7 +49,7 @@ typedef struct figure {
 
 /* --- one pass over the states -------------------------------------------------------------------------------- */
 
-/* Computes the derivatives by q of all states, and behind them, after `matrix` numbers, those by qd. */
+/* Computes the derivatives by q of all states, and `matrix` numbers behind them those by qd. */
 static void derive_ours(const dyn_kernels *k, const dyn_scene *scene, const states *s, operation op, size_t matrix,
                         double *result)
 {
@@ -91,29 +93,29 @@ static void evaluate_ours(const dyn_kernels *k, const dyn_model *m, const states
 
 static state row(const subject *s, size_t i)
 {
-    size_t at = i * (size_t)s->robot.model->nv;
-    return (state){s->scalar.q + at, s->scalar.qd + at, s->scalar.qdd + at, s->scalar.tau + at};
+    size_t offset = i * (size_t)s->robot.model->nv;
+    return (state){s->scalar.q + offset, s->scalar.qd + offset, s->scalar.qdd + offset, s->scalar.tau + offset};
 }
 
-/* One-sided differences of a peer's inverse or forward dynamics: 2 nv + 1 evaluations. The transposes of the two
- * matrices are stored, one row for each coordinate that is shifted; with `result` NULL nothing is stored. */
+/* Computes one-sided differences of a peer's inverse or forward dynamics: 2 nv + 1 evaluations. The transposes of the
+ * two matrices are stored, one row for each coordinate that is shifted; with `result` NULL nothing is stored. */
 static void evaluate_differences(const figure *f, const state *s, double *result)
 {
-    const double    step = 1e-7;
-    const size_t    nv   = (size_t)f->subject->robot.model->nv;
-    const operation of   = f->operation == SENSITIVITY ? INVERSE_DYNAMICS : FORWARD_DYNAMICS;
+    const double    step      = 1e-7;
+    const size_t    nv        = (size_t)f->subject->robot.model->nv;
+    const operation evaluated = f->operation == SENSITIVITY ? INVERSE_DYNAMICS : FORWARD_DYNAMICS;
     double          shifted[2][DYN_MAX_DOF], base[DYN_MAX_DOF], near[DYN_MAX_DOF];
     const state     beside = {shifted[0], shifted[1], s->qdd, s->tau};
     memcpy(shifted[0], s->q, nv * sizeof *s->q);
     memcpy(shifted[1], s->qd, nv * sizeof *s->qd);
-    f->peer->evaluate(f->theirs, of, s, base);
+    f->peer->evaluate(f->theirs, evaluated, s, base);
     for (size_t k = 0; k < 2 * nv; k++) {
-        double *at = &shifted[k / nv][k % nv], was = *at;
-        *at = was + step;
-        f->peer->evaluate(f->theirs, of, &beside, near);
+        double *shifted_entry = &shifted[k / nv][k % nv], was = *shifted_entry;
+        *shifted_entry = was + step;
+        f->peer->evaluate(f->theirs, evaluated, &beside, near);
         for (size_t v = 0; v < nv; v++)
-            near[v] = (near[v] - base[v]) / (*at - was);
-        *at = was;
+            near[v] = (near[v] - base[v]) / (*shifted_entry - was);
+        *shifted_entry = was;
         if (result) memcpy(result + k * nv, near, nv * sizeof *result);
     }
 }
@@ -141,9 +143,10 @@ static void pass(void *what)
     }
 }
 
-/* --- the same numbers? --------------------------------------------------------------------------------------- */
+/* --- comparison of results ---------------------------------------------------------------------------------- */
 
-/* Our entry e of state i: those of the two derivatives are behind each other, and theirs are transposed. */
+/* Returns torqued's number for entry e of the peer's result for state i. The two matrices of derivatives are one after
+ * the other, and the peer's are transposed. */
 static double our_entry(const figure *f, size_t i, size_t e)
 {
     const double *out = f->subject->scalar.out[0];
@@ -152,7 +155,7 @@ static double our_entry(const figure *f, size_t i, size_t e)
     return out[(e / n) * n * STATES + i * n + e % nv * nv + e % n / nv];
 }
 
-/* Greatest difference, as a share of a state's largest entry; NaN counts as infinite. */
+/* Returns the greatest difference relative to a state's largest entry; NaN counts as infinite. */
 static double difference(const figure *f)
 {
     const subject *s       = f->subject;
@@ -177,9 +180,10 @@ static double difference(const figure *f)
     return worst;
 }
 
-/* --- all figures ---------------------------------------------------------------------------------------------- */
+/* --- measurements --------------------------------------------------------------------------------------------- */
 
-/* Ours at the least and the greatest width, then every peer that has the operation and can have the robot. */
+/* Adds torqued's figures at the least and the greatest width, then those of every peer that has the operation and the
+ * robot. */
 static size_t add_figures(figure *f, const subject *s, void *const *theirs, operation op)
 {
     size_t n = 0;

@@ -1,5 +1,5 @@
-"""Measures the kernels beside the prototypes that set their targets (targets.py), in turns on one machine. The environment
-variable PROTOTYPES names the folder of the prototypes; without it this part of the benchmark is left out."""
+"""Measures the kernels in turns with the prototypes that set their targets (targets.py). The environment variable
+PROTOTYPES names the folder of the prototypes; without it this part of the benchmark is left out."""
 import os
 import re
 import shutil
@@ -10,14 +10,15 @@ from report import FOLDER, table
 
 SOURCE = os.environ.get("PROTOTYPES", "")
 
-# Theirs, by our name or number. Of each width there are two, which keep a parent in registers or do not: the faster counts.
+# The prototypes' names by torqued's names or numbers. Each width has two prototypes, which differ in whether they keep
+# the parent body in registers; the faster one counts.
 ROBOTS = {"panda, 7 joints": "panda7", "general arm, 7 joints": "gen7", "humanoid tree, 31 joints": "tree31"}
 VARIANTS = {"fma": ("s_v3", "c1_v3"), "avx2": ("l4_avx2", "c4_avx2"), "avx512": ("l8_avx512", "c8_avx512")}
 COLUMNS = dict(zip(KERNELS, ("rnea", "rnea+dot", "crba", "aba", "drnea")))
 
 
 def build():
-    """The program of the prototypes, or None and the reason."""
+    """Returns the program of the prototypes, or None and the reason."""
     if not SOURCE or not os.path.exists(os.path.join(SOURCE, "Makefile")):
         return None, "PROTOTYPES does not name a folder with the prototypes."
     folder = os.path.join(FOLDER, "prototypes")
@@ -28,7 +29,7 @@ def build():
 
 
 def theirs(program, variants):
-    """ns per state of one run: (robot, column, variant) to the least."""
+    """Returns the least ns per state of one run of the prototypes by (robot, column, variant)."""
     out = subprocess.run([program, "time", *variants], capture_output=True, text=True, check=True).stdout
     figures, robot, columns = {}, None, []
     for line in out.splitlines():
@@ -48,7 +49,7 @@ def keep_least(least, figures):
 
 
 def prototypes(rounds):
-    """Figures: our time per theirs, by robot, kernel and lanes."""
+    """Figures: torqued's time divided by the prototypes', by robot, kernel and lanes."""
     program, missing = build()
     if not program:
         return missing, {}

@@ -89,7 +89,7 @@ def measure(ways, rounds):
     for turn in range(rounds):
         for name, exchange in ways.items():
             if name in ("json",) and turn % 10:
-                continue        # slow; its median settles sooner
+                continue  # left out: this way is slow, and its median settles after fewer rounds
             started = time.perf_counter()
             exchange()
             times[name].append(time.perf_counter() - started)

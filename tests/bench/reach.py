@@ -1,10 +1,11 @@
 #!/usr/bin/python3
-"""reach.py [--poses N] [--starts S,...] - solves the inverse kinematics of N (10 000) reachable poses of each bundled arm.
+"""reach.py [--poses N] [--starts S,...] - solves the inverse kinematics of N (10 000) reachable poses of each bundled
+arm.
 
-The poses are those of the last frame at positions drawn within the joints' limits, within half a turn where there are none.
-Every search begins at the same position, the middle of the limits. Prints for each arm and number of starting positions the
-share of poses that were found, the positions that were tried, and the time of a pose on one core, as Server-Timing has it.
-`make reach` builds what this needs. The table is Markdown."""
+The poses are those of the last frame at random positions within the joints' limits, or within half a turn for joints
+without limits. Every search begins at the same position, the middle of the limits. Prints for each arm and number of
+starting positions: the share of solved poses, the starting positions tried, and the time of a pose on one core by
+Server-Timing. `make reach` builds the programs. The table is Markdown."""
 import argparse
 import json
 import os
@@ -23,7 +24,7 @@ HEAD = ("arm", "starts", "found", "without limits", "tried, median", "tried, mea
 
 
 def ask(url, request):
-    """The answer, and the milliseconds that its evaluation took."""
+    """Returns the answer, and the milliseconds that its evaluation took."""
     body = json.dumps(request).encode()
     asked = urllib.request.Request(url, body, {"Content-Type": "application/json", "Request-Timeout": "300"})
     with urllib.request.urlopen(asked, timeout=300) as answer:
@@ -31,7 +32,7 @@ def ask(url, request):
 
 
 def limits_of(document):
-    """Lower and upper bounds of the joints."""
+    """Returns lower and upper position limits of the joints."""
     pairs = [joint.get("limits", {}).get("position", [-np.pi, np.pi]) for joint in document["joints"]]
     return np.array(pairs).T
 

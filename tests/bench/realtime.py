@@ -1,12 +1,14 @@
 #!/usr/bin/python3
-"""realtime.py [--seconds S] [--sets NAME,...] [--delay TIME] - measures a control loop of 1 kHz in C against the server.
+"""realtime.py [--seconds S] [--sets NAME,...] [--delay TIME] - measures a control loop of 1 kHz in C against the
+server.
 
-api/clients/c/feedforward.c asks for torques at every tick, over a Unix socket, loopback, and a network of its own (two
-namespaces joined by a veth pair; --delay adds a delay of netem to each direction, where the kernel has netem). Client and
-server run with default scheduling or with SCHED_FIFO, as deploy/realtime.conf gives it. Beside each loop runs the same
-program without requests: its lateness is that of the machine's timers alone. Times count from the tick to the torques. `load` is
-the machine's load average at the end of the row.
-Root is needed for SCHED_FIFO and for namespaces. `make realtime` builds what this needs. The table is Markdown."""
+api/clients/c/feedforward.c requests torques at every tick, over a Unix socket, loopback, and a network of its own (two
+namespaces joined by a veth pair; --delay adds a delay of netem to each direction, where the kernel has netem). Client
+and server run with default scheduling or with SCHED_FIFO, as deploy/realtime.conf sets it. Beside each loop runs the
+same program without requests: its lateness is that of the machine's timers alone. Times count from the tick to the
+torques. `load` is the machine's load average at the end of the row.
+
+SCHED_FIFO and namespaces require root. `make realtime` builds the programs. The table is Markdown."""
 import argparse
 import contextlib
 import os
@@ -20,11 +22,11 @@ import time
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 BUILD = os.path.join(ROOT, os.environ.get("BUILD", "build"))
-SPACE, ADDRESS = "torqued-bench", "10.231.77.{}"      # the server's namespace; .1 is this side, .2 that of the server
+SPACE, ADDRESS = "torqued-bench", "10.231.77.{}"  # .1 is the address on this side, .2 the server's
 CLIENT_PRIORITY, SERVER_PRIORITY = "39", "40"
 HEAD = ("path", "server", "client", "p50 µs", "p99 µs", "p99.9 µs", "max µs", "missed", "sleeper p50", "p99", "p99.9", "max", "missed",
         "load")
-# path, server in real time, client in real time
+# each: path, whether the server is in real time, whether the client is in real time
 SETS = {"sockets": [("Unix socket", s, c) for s in (False, True) for c in (False, True)],
         "loopback": [("loopback", s, c) for s in (False, True) for c in (False, True)],
         "veth": [(path, s, c) for path in ("veth", "veth, TLS") for s in (False, True) for c in (False, True)],
@@ -42,7 +44,7 @@ def fifo(priority):
 
 @contextlib.contextmanager
 def network(delay):
-    """The namespace of the server, joined with this one."""
+    """Creates the network namespace of the server and joins it with this one by a veth pair."""
     run("ip", "netns", "add", SPACE)
     try:
         run("ip", "link", "add", "torqued0", "type", "veth", "peer", "name", "torqued1", "netns", SPACE)
@@ -54,7 +56,8 @@ def network(delay):
                 run(*place, "tc", "qdisc", "add", "dev", name, "root", "netem", "delay", delay)
         yield list(inside)
     finally:
-        subprocess.run(["ip", "link", "delete", "torqued0"], capture_output=True)       # a namespace takes its pair along only later
+        # deleting the namespace would remove its veth pair only later
+        subprocess.run(["ip", "link", "delete", "torqued0"], capture_output=True)
         run("ip", "netns", "delete", SPACE)
 
 
@@ -72,7 +75,7 @@ def protect(folder, host):
 
 @contextlib.contextmanager
 def server(path, host, prefix):
-    """A server for one path. Yields the arguments of its client."""
+    """Runs a server for one path. Yields the arguments of its client."""
     folder = tempfile.mkdtemp(prefix="torqued-realtime-")
     arguments, client = protect(folder, host) if "TLS" in path else (["--insecure"], [])
     command = [*prefix, os.path.join(BUILD, "torqued"), "--store", folder, "--log-sample", "1000", "--log-slow", "0.0005", *arguments,
@@ -111,7 +114,7 @@ def result(process):
 
 
 def measure(path, server_real_time, client_real_time, options):
-    """One row: the control loop and, in the same seconds, the sleeper."""
+    """Measures one row: the control loop and, in the same seconds, the loop without requests."""
     last = os.cpu_count() - 1
     with contextlib.ExitStack() as stack:
         prefix = stack.enter_context(network(options.delay)) if "veth" in path else []

@@ -1,10 +1,9 @@
 #!/usr/bin/env python3
-"""replicas.py - measures the throughput of 1 to 4 servers, each on the same quota of processor time, beside what deploy/scale.py says.
+"""replicas.py - measures the throughput of 1 to 4 servers with equal quotas of processor time, beside deploy/scale.py's estimate.
 
-As root, with control groups: the quota of a server is a fraction of one core, so that four of them leave the machine idle time. Clients
-send inverse dynamics of panda, 1000 states a request, to the server with the fewest requests. Prints the inputs of scale.py, too: processor
-time of the servers and of HAProxy, and bytes.
-"""
+The quotas require root and control groups. A server's quota is a fraction of one core, so that four servers leave the
+machine idle time. Clients send inverse dynamics of panda, 1000 states a request, to the server with the fewest
+requests. Also prints the inputs of scale.py: processor time of the servers and of HAProxy, and bytes."""
 import argparse
 import contextlib
 import http.client
@@ -56,7 +55,7 @@ class Quota:
 
 
 def cpu_seconds(process):
-    """Processor time of all threads of a process."""
+    """Returns the processor time of all threads of a process, in s."""
     with open(f"/proc/{process}/stat") as file:
         fields = file.read().rsplit(")", 1)[1].split()
     return (int(fields[11]) + int(fields[12])) / TICK
@@ -73,7 +72,7 @@ def body(encoding):
 
 
 class Load:
-    """Clients without pause. `addresses`: host and port of each server."""
+    """Clients that send requests without pause. `addresses` are host and port of each server."""
 
     def __init__(self, open_connection, servers, content, media_type):
         self.open, self.content, self.media_type = open_connection, content, media_type
@@ -81,7 +80,7 @@ class Load:
         self.stopping = threading.Event()
 
     def run(self, clients, seconds):
-        """Requests per second, after a second to begin."""
+        """Returns requests per second, measured after one second of warm-up."""
         threads = [threading.Thread(target=self._run) for _ in range(clients)]
         for thread in threads:
             thread.start()
@@ -119,7 +118,7 @@ class Load:
 
 
 def measure(number, encoding, options):
-    """Requests per second of so many servers, and the processor time of the servers for a request, s."""
+    """Returns requests per second of `number` servers, and the servers' processor time for a request, in s."""
     quotas = [Quota(f"torqued-bench-{os.getpid()}-{i}", options.quota) for i in range(number)]
     servers = []
     try:
@@ -139,7 +138,7 @@ def measure(number, encoding, options):
 
 
 def measure_balancer(encoding, options):
-    """Processor time of HAProxy for a byte that passes, TLS on both sides."""
+    """Returns HAProxy's processor time for a byte that passes, with TLS on both sides."""
     with tempfile.TemporaryDirectory() as folder, contextlib.ExitStack() as ended:
         certificates = Certificates(folder)
         replicas = [Replica(certificates, "{address}:8443+proxy", "--log-sample", "1000000") for _ in range(3)]
@@ -168,7 +167,7 @@ def main():
         service = None
         for number in (1, 2, 3, 4):
             rate, cpu, load = measure(number, encoding, options)
-            service = service or cpu / options.quota        # the first measurement is the input for all
+            service = service or cpu / options.quota  # the first measurement is the input for all others
             print(f"| {number} | {ROWS * rate:.0f} | {ROWS * number / service:.0f} | "
                   f"{ROWS * simulate(number, options.clients, service, 0.0005):.0f} | {rate * cpu / number / options.quota:.2f} | {1e6 * cpu:.0f} |",
                   flush=True)

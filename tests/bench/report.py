@@ -17,7 +17,7 @@ def first_line(command):
 
 
 def machine():
-    """CPU, cores, load, compiler and commit, without which a figure has no meaning."""
+    """Describes CPU, cores, load, compiler and commit, without which a figure has no meaning."""
     cpu = "?"
     with open("/proc/cpuinfo") as lines:
         for line in lines:
@@ -39,18 +39,18 @@ def median(values):
 
 
 def middle_ratio(ours, theirs):
-    """Of runs that took turns: the median of each pair's ratio."""
+    """Returns the median of each pair's ratio, for runs that took turns."""
     return statistics.median(a / b for a, b in zip(ours, theirs))
 
 
 def slope(xs, ys):
-    """Least squares."""
+    """Returns the slope of the least-squares line."""
     x, y = statistics.fmean(xs), statistics.fmean(ys)
     return sum((a - x) * (b - y) for a, b in zip(xs, ys)) / sum((a - x) ** 2 for a in xs)
 
 
 def plot(name, title, x, y, curves, logarithmic="both"):
-    """FOLDER/name.svg; `curves`: label to (xs, ys). False where there is no matplotlib."""
+    """Writes FOLDER/name.svg; `curves` maps a label to (xs, ys). Returns False without matplotlib."""
     try:
         import matplotlib
         matplotlib.use("Agg")

@@ -1,8 +1,7 @@
 #!/usr/bin/python3
 """restart.py [MODELS] - prints how long a server with a full store takes from its start until it is ready.
 
-The store is on a file system in memory, so that the time is that of reading the records and preparing their models.
-"""
+The store is on a file system in memory, so the time is that of reading the records and preparing their models."""
 import json
 import os
 import subprocess
@@ -16,7 +15,7 @@ from samples import chain
 
 RUNS = 5
 LOOPS = ("delta", "five_bar", "four_bar", "hua", "robotiq_2f_85", "stewart")
-LINKS, JOINTS = 2048, 512     # the most of one model: the default of --max-links, and the degrees of freedom
+LINKS, JOINTS = 2048, 512  # the largest possible model: the default of --max-links, and the limit of degrees of freedom
 
 
 def bundled(names):
@@ -40,7 +39,7 @@ def trees():
 
 
 def fill(documents, n):
-    """A server that has stored `n` models and has ended; its folder has the store."""
+    """Stores `n` models with a server and stops it; the server's folder contains the store."""
     server = Server("--max-models", "2000", "--model-memory", "8G")
     client = server.client()
     for i in range(n):
@@ -52,7 +51,7 @@ def fill(documents, n):
 
 
 def start(server):
-    """Seconds from the start of the process until /readyz answers 200, and MiB of the process then."""
+    """Returns the seconds from the start of the process until /readyz answers 200, and the MiB of the process then."""
     path = os.path.join(server.folder, "restarted")
     with open(path, "wb") as log:
         began = time.perf_counter()

@@ -1,4 +1,4 @@
-/* robots.c - robots, states and the clock of the benchmark programs. */
+/* robots.c - makes robots and states, and reads the clock, for the benchmark programs (robots.h). */
 #define _GNU_SOURCE
 #include "robots.h"
 #include <math.h>
@@ -7,7 +7,7 @@
 #include <string.h>
 #include <time.h>
 
-/* xorshift64, within [0, 1) */
+/* Draws a number from [0, 1) by xorshift64. */
 static double uniform(uint64_t *seed)
 {
     uint64_t s = *seed;
@@ -45,7 +45,7 @@ robot robot_from_file(const char *path)
 
 static const dyn_inertia kilogram = {.mass = 1, .com = {0.01, 0.02, 0.1}, .about_com = {0.02, 0, 0, 0.02, 0, 0.01}};
 
-/* A revolute link of about a kilogram, its axis turned in the plane of two of its frame's axes. */
+/* Makes a revolute link of about one kilogram; its axis is rotated in the plane of two axes of its frame. */
 static dyn_link random_link(int parent, int along, uint64_t *seed)
 {
     double   turn = uniform(seed);
@@ -58,15 +58,15 @@ static dyn_link random_link(int parent, int along, uint64_t *seed)
     return l;
 }
 
-/* Of the turn from the axis before within a limb: none or a quarter. */
+/* Returns the sine of the angle from one joint axis of a limb to the next: none or a right angle. */
 static double limb_sine(int joint)
 {
     if (joint % 3 == 0) return 0;
     return joint % 2 ? 1 : -1;
 }
 
-/* Link `joint` of a limb as machines have them: its axis parallel to the one before or at right angles, its origin off
- * along one direction. The first is mounted anyhow, but for one on the ground. */
+/* Makes link `joint` of a limb of a typical machine: its axis is parallel to the previous one or at a right angle, its
+ * origin moved along one direction. The first link has any orientation, unless it is on the ground. */
 static dyn_link limb_link(int parent, int joint, uint64_t *seed)
 {
     dyn_link l      = {.parent = parent, .joint = DYN_REVOLUTE, .ratio = 1, .axis = {0, 0, 1}, .inertia = kilogram};
@@ -93,7 +93,7 @@ static robot built(const dyn_link *links, size_t n, int tip, const char *name)
 
 typedef dyn_link make_link(int parent, int number, uint64_t *seed);
 
-/* Spine, head, arms, legs. `in_all`: links are numbered through the tree, not in their limb. */
+/* Makes a tree of spine, head, arms and legs. `in_all`: links are numbered through the tree, not within their limb. */
 static robot tree(make_link *make, bool in_all, const char *name)
 {
     static const struct {
@@ -152,7 +152,7 @@ void *aligned(size_t bytes)
     return memset(memory, 0, bytes);
 }
 
-/* n random entries of each state, drawn state by state. */
+/* Draws n random entries of each state, state by state. */
 static double *random_entries(size_t n, size_t n_states, size_t lanes, uint64_t seed)
 {
     double *a = aligned(n * n_states * sizeof *a);
@@ -162,7 +162,7 @@ static double *random_entries(size_t n, size_t n_states, size_t lanes, uint64_t 
     return a;
 }
 
-/* q = [x y z, qx qy qz qw, ...] of a floating base: quaternions are given normalised. */
+/* Normalises the quaternion in q = [x y z, qx qy qz qw, ...] of a floating base. */
 static void normalise(double *q, size_t nq, size_t n_states, size_t lanes)
 {
     for (size_t state = 0; state < n_states; state++) {
@@ -196,7 +196,8 @@ void states_release(states *s)
     free(s->workspace);
 }
 
-/* Processor time: other work on the machine makes it longer only through caches and clock rates. */
+/* Returns the processor time of the thread: other work on the machine prolongs it only through caches and clock
+ * rates. */
 static double seconds(void)
 {
     struct timespec t;
@@ -214,7 +215,8 @@ static double attempt(void (*pass)(void *what), void *what, long passes)
 
 double ns_per_state(void (*pass)(void *what), void *what, size_t n_states)
 {
-    for (long passes = 1;; passes *= 2) { /* the shorter attempts warm the caches; twice: a disturbance ends nothing */
+    for (long passes = 1;; passes *= 2) { /* shorter attempts warm the caches; of two attempts the faster, so that a
+                                             disturbance does not end the loop */
         double spent = fmin(attempt(pass, what, passes), attempt(pass, what, passes));
         if (spent >= 5e-4) return spent * 1e9 / ((double)passes * (double)n_states);
     }

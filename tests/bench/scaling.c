@@ -1,8 +1,7 @@
-/* scaling.c - scaling [RUNS]: ns per state of chains from 7 to 256 joints, at the least and the greatest width.
+/* scaling.c - scaling [RUNS]: measures ns per state of chains of 7 to 256 joints, at the least and the greatest width.
  *
- * One block of eight states at every width and length, so that what grows is the robot alone. The figures are the
- * least and the median of RUNS (20) interleaved runs. Prints one line a figure:
- *     joints, kernel, target, lanes, least, median */
+ * Every width and length uses one block of eight states, so that only the robot grows. The figures are the least and
+ * the median of RUNS (20) interleaved runs. Prints one line per figure: joints, kernel, target, lanes, least, median */
 #include "passes.h"
 #include <stdio.h>
 

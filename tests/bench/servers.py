@@ -1,7 +1,6 @@
-"""The servers under test, each a process on loopback, and the client that loads them.
+"""Runs the servers under test, each a process on loopback, and the client that loads them.
 
-Processor time is the scheduler's account of a process (its CPU-time clock, in ns), summed over all its processes.
-"""
+Processor time is the scheduler's account of a process (its CPU-time clock, in ns), summed over all its processes."""
 import collections
 import ctypes
 import json
@@ -23,13 +22,13 @@ STATE = {
     "qdd": [1, 2, -1, 0.5, -0.5, 3, 0.1],
 }
 
-# Rate in requests/s, CPU in us per request, latencies in us, share of requests that were refused (503) or cut off,
-# latencies until the kernel had the answer where asked for.
+# Result of a run: requests/s, processor time per request in us, latencies in us, share of requests that were refused
+# (503) or cut off, and, if requested, latencies until the kernel had the answer.
 Load = collections.namedtuple("Load", "rate cpu p50 p99 lost p50_there p99_there", defaults=(None, None))
 
 
 def states(count):
-    """One state flat; a batch whose rows all have digits of their own, as a planner's have: 15 or 16 of them."""
+    """Returns one state, flat; or a batch whose numbers all have 15 or 16 different digits, as a planner's have."""
     if count == 1:
         return STATE
     turn = [1 + 1e-3 * ((7919 * i) % 10007) / 10007 for i in range(count)]
@@ -48,7 +47,7 @@ def cbor_head(major, count):
 
 
 def to_cbor(fields):
-    """A map of typed arrays (tag 86), batches with their dimensions (tag 40)."""
+    """Encodes a map of typed arrays (tag 86); batches have their dimensions (tag 40)."""
     out = [cbor_head(5, len(fields))]
     for name, value in fields.items():
         rows = value if isinstance(value[0], list) else [value]
@@ -73,7 +72,7 @@ def free_port():
 
 
 def cpu_seconds(pid):
-    """The CPU-time clock of a process."""
+    """Returns the CPU-time clock of a process in s."""
     clock = ctypes.c_int()
     if ctypes.CDLL(None).clock_getcpuclockid(pid, ctypes.byref(clock)) != 0:
         raise ProcessLookupError(pid)
@@ -81,7 +80,7 @@ def cpu_seconds(pid):
 
 
 class Server:
-    """A process that serves on a port. With `with`, it ends."""
+    """A process that serves on a port, as a context manager that stops it."""
 
     def __init__(self, command, port):
         self.process = subprocess.Popen(command, stdout=subprocess.DEVNULL)
@@ -104,7 +103,7 @@ class Server:
         self.process.wait()
 
     def processes(self):
-        """Of the server and those it has started."""
+        """Returns the processes of the server and of its children."""
         pids = [self.process.pid]
         with open(f"/proc/{self.process.pid}/task/{self.process.pid}/children") as children:
             return pids + [int(pid) for pid in children.read().split()]
@@ -113,12 +112,13 @@ class Server:
         return sum(map(cpu_seconds, self.processes()))
 
     def resident(self):
-        """Bytes in memory, of the server's own."""
+        """Returns the resident memory of the server's own process, in bytes."""
         with open(f"/proc/{self.process.pid}/status") as status:
             return int(re.search(r"VmRSS:\s*(\d+) kB", status.read()).group(1)) * 1024
 
     def request(self, method, path, content=b"", kind=JSON, keep=None):
-        """Status, body and size in bytes with the head of one answer; on the connection `keep` or one of its own."""
+        """Sends a request on the connection `keep` or on a new one. Returns status, body, and the size in bytes with
+        the head."""
         head = (f"{method} {path} HTTP/1.1\r\nHost: localhost\r\nContent-Type: {kind}\r\n"
                 f"Content-Length: {len(content)}\r\n\r\n")
         connection = keep or socket.create_connection(("127.0.0.1", self.port), 60)
@@ -145,9 +145,9 @@ class Server:
 
     def load(self, content, kind, connections, seconds, requests=None, heavy=None, every=0, may_lose=False, stamps=False,
              awake=0):
-        """One request in flight on each connection. `heavy`: path and body of what is sent once in `every` requests, which
-        counts for nothing in the figures but processor time. Requests are lost only where they may be. The client looks
-        for answers for `awake` us before it sleeps."""
+        """Keeps one request in flight on each connection. `heavy` is (path, body) of a request sent once in `every`
+        requests; its latency does not count, its processor time does. Refused requests are errors unless `may_lose`.
+        The client polls for answers for `awake` us before it sleeps."""
         path, other_content = heavy or (PATH, b"")
         with tempfile.NamedTemporaryFile() as file, tempfile.NamedTemporaryFile() as other:
             for to, data in ((file, content), (other, other_content)):
@@ -179,7 +179,7 @@ class Torqued(Server):
         raise RuntimeError("the server does not get ready")
 
     def tau(self, content, kind):
-        """The answer to one request, and its size with the head."""
+        """Returns the body of one answer, and its size with the head."""
         status, answer, size = self.request("POST", PATH, content, kind)
         if status != 200:
             raise RuntimeError(f"{PATH} answers {status}: {answer[:200]!r}")
@@ -187,9 +187,9 @@ class Torqued(Server):
 
 
 class Echo(Server):
-    """Answers anything with so many bytes, the head included."""
+    """A server that answers every request with `answer_bytes` bytes, head included."""
 
-    head = None  # bytes of it, beside the digits of the length
+    head = None  # bytes of the head without the digits of the length
 
     def __init__(self, answer_bytes):
         if Echo.head is None:
@@ -202,7 +202,7 @@ class Echo(Server):
 
 
 class Peer(Server):
-    """The Python service; one process is what uvicorn is as it comes."""
+    """The Python service; one process is uvicorn's default."""
 
     def __init__(self, processes):
         port = free_port()
@@ -211,7 +211,7 @@ class Peer(Server):
 
     @staticmethod
     def missing():
-        """The modules it needs and this machine has not."""
+        """Returns the modules that the service needs and this machine lacks."""
         wanted = ("fastapi", "uvicorn", "uvloop", "httptools", "PyKDL", "cbor2", "numpy")
         test = "import importlib.util as u, sys; print(*(m for m in sys.argv[1:] if not u.find_spec(m)))"
         return subprocess.run(["/usr/bin/python3", "-c", test, *wanted], capture_output=True, text=True,

@@ -1,5 +1,5 @@
-"""Measures the service on loopback: beside a bare server that moves the same bytes, beside a Python service, with heavy requests
-among light ones, against batch size and workers; and the memory of connections and models."""
+"""Measures the service on loopback: beside a bare server that moves the same bytes, beside a Python service, with heavy
+requests among light ones, against batch size and number of workers; and the memory of connections and models."""
 import json
 import os
 import socket
@@ -12,19 +12,21 @@ KINDS = {JSON: "JSON", CBOR: "CBOR"}
 
 
 def count(number):
-    """1000 as 1 000."""
+    """Formats 1000 as 1 000."""
     return f"{number:,}".replace(",", " ")
 
 
-# us for which the client polls for answers before it sleeps, beside the bare server. Both servers have one busy thread, and
-# the client has a core of its own. If the client slept, often only one server of a pair would pay for waking it. A server
-# with work for all cores needs the client's core: beside Python's processes and in a mixed load the client sleeps at once.
+# Time in us for which the client polls for answers before it sleeps, in runs beside the bare server. In these runs each
+# server has one busy thread, and the client has its own core. If the client slept, often only one server of a pair
+# would pay for waking it. Beside Python's processes and in a mixed load all cores have work, including the client's;
+# there the client sleeps at once.
 AWAKE = 100 if len(os.sched_getaffinity(0)) > 1 else 0
 
 
 def take_turns(servers, content, kind, connections, seconds, rounds, **options):
-    """Interleaved runs, so that a disturbance affects all servers alike: a list of Load for each server. One turn is enough
-    where a run lasts several times longer than `seconds`, because each connection gets at least one answer."""
+    """Runs the servers in turns, so that a disturbance affects all alike. Returns a list of Load for each server. One
+    turn is enough if a run lasts several times longer than `seconds`, because each connection gets at least one answer.
+    """
     turns, began = [], time.monotonic()
     for _ in range(rounds):
         turns.append([server.load(content, kind, connections, seconds, **options) for server in servers])
@@ -42,8 +44,8 @@ def ratio(ours, theirs, field):
 
 
 def service(seconds, rounds):
-    """1, 100 and 10 000 states, JSON and CBOR, 1 to 512 connections, beside the echo server. Figures: the ratios of
-    rate, CPU and p50, and whether any was refused, by states, encoding and connections."""
+    """Measures 1, 100 and 10 000 states in JSON and CBOR on 1 to 512 connections, beside the echo server. Figures: the
+    ratios of rate, CPU and latencies, and whether any request was refused, by states, encoding and connections."""
     figures, parts, curves = {}, [], {}
     with Torqued() as server:
         for states in (1, 100, 10000):
@@ -80,8 +82,8 @@ def service_row(connections, ours, theirs, ratios):
 
 
 def batches(seconds, rounds):
-    """Cost against batch size, with enough connections to keep the server busy. Figures: CPU in us, ratios of CPU and
-    rate, by states and encoding."""
+    """Measures cost against batch size, with enough connections to keep the server busy. Figures: CPU in us, ratios of
+    CPU and rate, by states and encoding."""
     figures, rows, curves = {}, [], {}
     with Torqued() as server:
         for states in (1, 10, 100, 1000, 10000, 100000):
@@ -108,19 +110,20 @@ def batches(seconds, rounds):
 
 
 def agree(server, peer):
-    """The greatest difference between their torques and ours."""
+    """Returns the greatest difference between the torques of both services, relative to the largest torque."""
     ours, theirs = (json.loads(s.request("POST", PATH, to_json(STATE))[1])["tau"] for s in (server, peer))
     return max(abs(a - b) for a, b in zip(ours, theirs)) / max(map(abs, ours))
 
 
-# States of a request, and the connections tried.
+# Numbers of states of a request, each with the numbers of connections to try.
 BESIDE_PYTHON = (1, (1, 4, 16, 64)), (100, (4, 16)), (1000, (4, 16)), (10000, (4,))
 
 
 def python(seconds, rounds):
-    """Beside the Python service: both as installed (one process of uvicorn), and both with all cores. Figures, by states and
-    encoding: our states per second divided by its, as installed and with all cores, and its CPU time per request divided by
-    ours, as installed. Each server runs with the number of connections at which it is fastest."""
+    """Measures beside the Python service: both as installed (uvicorn with one process), and both with all cores.
+    Figures, by states and encoding: torqued's states per second divided by the service's, as installed and with all
+    cores, and the service's CPU time per request divided by torqued's, as installed. Each server runs with the number
+    of connections at which it is fastest."""
     missing = Peer.missing()
     if missing:
         return f"Not installed: {', '.join(missing)} (tests/deps bench).", {}
@@ -154,7 +157,8 @@ def python_row(states, name, connections, runs):
 
 
 def at_their_best(states, runs):
-    """Of runs by connections, of (peer, ours, peers, whole): the ratios, and a row of a table."""
+    """Returns the ratios and a row of a table, from runs by connections of (peer, torqued, peers with all cores,
+    torqued with all cores)."""
     where = [max(runs, key=lambda c: middle(runs[c][i], "rate")) for i in range(4)]
     rate, cpu = ([middle(runs[c][i], field) for i, c in enumerate(where)] for field in ("rate", "cpu"))
     times = {"as each comes": rate[1] / rate[0], "all cores": rate[3] / rate[2], "CPU": cpu[0] / cpu[1]}
@@ -164,7 +168,7 @@ def at_their_best(states, runs):
 
 
 def takes(server, path, content):
-    """The least of five times, in ms."""
+    """Returns the shortest of five times, in ms."""
     times = []
     for _ in range(5):
         start = time.perf_counter()
@@ -179,7 +183,7 @@ def simulation(steps):
     return to_json({"q": STATE["q"], "duration": 1e-3 * steps, "step": 1e-3, "samples": 2})
 
 
-# Heavy requests: path, request of a given size, description.
+# Heavy requests: path, function from a size to the request's body, description.
 HEAVY = {
     "computing": ("/v1/models/panda/simulate", simulation, "a simulation of {} steps, with {} bytes of request"),
     "moving": (PATH, lambda rows: body(rows, JSON), "a batch of {} states, with {} bytes of request"),
@@ -187,7 +191,7 @@ HEAVY = {
 
 
 def heavy_request(server, how, milliseconds):
-    """Path and body of a request that takes about that long, and its description."""
+    """Returns path and body of a request that takes about `milliseconds`, and its description."""
     path, make, what = HEAVY[how]
     size = 1000
     while (took := takes(server, path, make(size))) < 0.8 * milliseconds:
@@ -197,8 +201,8 @@ def heavy_request(server, how, milliseconds):
 
 
 def mixed(seconds, rounds):
-    """Latency of one-state requests, alone and with one request in a hundred that takes 20 ms. Figures: the ratio of p99 by
-    kind and connections."""
+    """Measures the latency of one-state requests, alone and with one request in a hundred that takes 20 ms. Figures:
+    the ratio of p99 by kind and connections."""
     figures, rows, said = {}, [], []
     with Torqued() as server:
         light = body(1, JSON)
@@ -225,7 +229,7 @@ def mixed(seconds, rounds):
 
 
 def workers(seconds, rounds):
-    """100 000 states in one request, by the number of workers, which take turns. Figures: p50 in ms."""
+    """Measures a request of 100 000 states against the number of workers; the servers take turns. Figures: p50 in ms."""
     states, numbers = 100000, sorted({1, 2, len(os.sched_getaffinity(0))})
     contents = {kind: body(states, kind) for kind in KINDS}
     servers = {n: Torqued("--workers", str(n)) for n in numbers}
@@ -246,7 +250,7 @@ def workers(seconds, rounds):
             "the loop.\n\n" + table(["", "workers", "p50 ms", "CPU ms", "times as fast as one"], rows)), figures
 
 
-WHOLE = (   # model, operation, outputs, what it is called
+WHOLE = (  # model, operation, outputs, description
     ("gait55", "inverse-dynamics", ["tau"], "inverse dynamics"),
     ("gait55", "sensitivity", ["tau", "dtau_dq", "dtau_dqd", "dtau_dqdd"], "with the sensitivities of tau"),
     ("gait55", "sensitivity", ["tau", "dtau_dq", "dtau_dqd", "dtau_dqdd", "joint_wrenches", "d_joint_wrenches_dq",
@@ -258,7 +262,8 @@ WHOLE = (   # model, operation, outputs, what it is called
 
 
 def robots(seconds):
-    """One state of larger and other robots over HTTP, JSON, one connection. Figures: p50 in ms, by model and what."""
+    """Measures one state of larger and other robots over HTTP, in JSON on one connection. Figures: p50 in ms, by model
+    and description."""
     figures, rows = {}, []
     with Torqued() as server, socket.create_connection(("127.0.0.1", server.port), 10) as connection:
         for model, operation, outputs, what in WHOLE:
@@ -287,7 +292,8 @@ def robots(seconds):
 
 
 def memory(connections=900, models=500):
-    """Memory of an idle connection and of a model: the growth of resident memory. Figures: bytes of each."""
+    """Measures the memory of an idle connection and of a model by the growth of resident memory. Figures: bytes of
+    each."""
     light, rows, figures = body(1, JSON), [], {}
     with Torqued() as server, Echo(server.tau(light, JSON)[1]) as echo:
         for name, one in (("echo", echo), ("torqued", server)):

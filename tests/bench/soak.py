@@ -1,10 +1,9 @@
 """soak.py - checks that resident memory stays constant over millions of requests. Run through `make soak`.
 
 SOAK_REQUESTS (10 million) are sent in fifty slices of fresh connections: one state in JSON and in CBOR, small batches
-in both, requests that are refused, and models put and deleted. The first tenth warms up; of the rest, no slice of the
-later half may leave more in memory than the maximum of the earlier half plus 1 %. Prints the memory slice by slice;
-exits with 1 if memory grew.
-"""
+in both, requests that are refused, and models put and deleted. The first tenth warms up. After that, no slice of the
+later half may leave more memory in use than the maximum of the earlier half plus 1 %. Prints the memory after each
+slice; exits with 1 if memory grew."""
 import os
 import sys
 import time
@@ -14,7 +13,7 @@ from servers import CBOR, JSON, PATH, Torqued, body
 
 REQUESTS = int(float(os.environ.get("SOAK_REQUESTS", 1e7)))
 SLICES = 50
-# states, encoding, connections, share of a slice's requests
+# states, encoding, connections, fraction of a slice's requests
 MIX = ((1, JSON, 16, 0.6), (1, CBOR, 64, 0.3), (20, JSON, 4, 0.05), (20, CBOR, 120, 0.05))
 
 

@@ -10,59 +10,59 @@ static dyn_held_frame held_tip(const workload *f)
     return (dyn_held_frame){.frame = f->tip, .n = 3, .axis = {0, 1, 2}};
 }
 
-/* The tip does not accelerate along x, y and z. */
+/* Computes forward sensitivity with the tip held: it does not accelerate along x, y and z. */
 void pass_held_sensitivity(void *what)
 {
-    const workload       *f    = what;
-    const states         *s    = &f->states;
-    const dyn_held_frame  held = held_tip(f);
-    const dyn_wrench_site site = dyn_held_site(&held, 0);
-    const size_t          n    = f->blocks * (size_t)f->kernels->lanes; /* entries of a number of all states */
-    const size_t          nv   = (size_t)f->scene.model->nv;
-    dyn_held_sensitivity  io   = {.q             = s->q,
-                                  .qd            = s->qd,
-                                  .tau           = s->tau,
-                                  .n_held        = 1,
-                                  .held          = &held,
-                                  .sites         = &site,
-                                  .qdd           = s->out[3],
-                                  .dqdd_dq       = s->out[0],
-                                  .dqdd_dqd      = s->out[1],
-                                  .dqdd_dtau     = s->out[2],
-                                  .work          = f->work,
-                                  .singular      = s->out[3] + n * nv,
-                                  .contradictory = s->out[3] + n * (nv + 1)};
+    const workload       *f          = what;
+    const states         *s          = &f->states;
+    const dyn_held_frame  held_frame = held_tip(f);
+    const dyn_wrench_site site       = dyn_held_site(&held_frame, 0);
+    const size_t          n  = f->blocks * (size_t)f->kernels->lanes; /* number of states, idle lanes included */
+    const size_t          nv = (size_t)f->scene.model->nv;
+    dyn_held_sensitivity  io = {.q             = s->q,
+                                .qd            = s->qd,
+                                .tau           = s->tau,
+                                .n_held        = 1,
+                                .held          = &held_frame,
+                                .sites         = &site,
+                                .qdd           = s->out[3],
+                                .dqdd_dq       = s->out[0],
+                                .dqdd_dqd      = s->out[1],
+                                .dqdd_dtau     = s->out[2],
+                                .work          = f->work,
+                                .singular      = s->out[3] + n * nv,
+                                .contradictory = s->out[3] + n * (nv + 1)};
     dyn_held_kernel_of(f->kernels)(&f->scene, s->workspace, &io, f->blocks);
 }
 
-/* Options of a step whose A and B are computed. */
+/* Options of a step, beside A and B. */
 enum {
     HELD    = 1, /* the tip does not move along x, y and z */
-    IMPACT  = 2, /* the tip stops before */
+    IMPACT  = 2, /* an impact stops the tip before the step */
     COLUMNS = 4  /* derivatives by the inertial parameters */
 };
 
-/* One step with A and B. */
+/* Computes one step with A and B. */
 static void integrate(const workload *f, dyn_step_method method, unsigned what)
 {
-    const states         *s        = &f->states;
-    const dyn_held_frame  held     = held_tip(f);
-    const dyn_wrench_site site     = dyn_held_site(&held, 0);
-    const size_t          n_states = f->blocks * (size_t)f->kernels->lanes;
-    dyn_step              io       = {.q            = s->q,
-                                      .qd           = s->qd,
-                                      .tau          = s->tau,
-                                      .method       = method,
-                                      .h            = 1e-3,
-                                      .n_held       = what & HELD ? 1 : 0,
-                                      .impact       = what & IMPACT,
-                                      .held         = &held,
-                                      .sites        = &site,
-                                      .q_after      = s->out[2],
-                                      .qd_after     = s->out[2] + n_states * (size_t)f->scene.model->nq,
-                                      .state_matrix = s->out[0],
-                                      .input_matrix = s->out[1],
-                                      .work         = f->work};
+    const states         *s          = &f->states;
+    const dyn_held_frame  held_frame = held_tip(f);
+    const dyn_wrench_site site       = dyn_held_site(&held_frame, 0);
+    const size_t          n_states   = f->blocks * (size_t)f->kernels->lanes;
+    dyn_step              io         = {.q            = s->q,
+                                        .qd           = s->qd,
+                                        .tau          = s->tau,
+                                        .method       = method,
+                                        .h            = 1e-3,
+                                        .n_held       = what & HELD ? 1 : 0,
+                                        .impact       = what & IMPACT,
+                                        .held         = &held_frame,
+                                        .sites        = &site,
+                                        .q_after      = s->out[2],
+                                        .qd_after     = s->out[2] + n_states * (size_t)f->scene.model->nq,
+                                        .state_matrix = s->out[0],
+                                        .input_matrix = s->out[1],
+                                        .work         = f->work};
     if (what & COLUMNS) io.parameter_matrix = s->out[2] + n_states * (size_t)(f->scene.model->nq + f->scene.model->nv);
     dyn_step_kernel_of(f->kernels)(&f->scene, s->workspace, &io, f->blocks);
 }
@@ -97,7 +97,8 @@ void pass_implicit_step(void *what)
     integrate(what, DYN_IMPLICIT_EULER, 0);
 }
 
-/* The sum of what RK4, which needs the most, a held frame, an impact and columns of parameters need. */
+/* Allocates for the sum of what RK4 (which needs the most of the methods), a held frame, an impact and columns of
+ * parameters need. */
 double *allocate_step_work(const dyn_scene *scene, const dyn_kernels *kernels)
 {
     const dyn_model *m = scene->model;

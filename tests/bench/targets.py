@@ -1,5 +1,5 @@
-"""Compares measured figures with their targets. Targets in ns per state are for a 2-core AVX-512 machine: a tenth above the
-times of prototypes of the kernels on such a machine, except for a single state."""
+"""Compares measured figures with their targets. Targets in ns per state are for a 2-core machine with AVX-512: ten
+percent above the times of the kernels' prototypes on such a machine, except for a single state."""
 from core import KERNELS
 from report import table
 
@@ -44,7 +44,7 @@ def kernel_lines(ns):
 
 
 def prototype_lines(times):
-    """On any machine: the target is a tenth above the prototypes' times."""
+    """Lists targets for any machine: ten percent above the prototypes' times on the same machine."""
     return [at_most(f"{robot}, {lanes} lane{'s' if lanes > 1 else ''}, per prototype here: the same",
                     [times[robot, k, lanes] for k in KERNELS], [1.1] * len(KERNELS), "×", 2)
             for robot, lanes in dict.fromkeys((robot, lanes) for robot, _, lanes in times)]
@@ -110,6 +110,6 @@ LINES = {
 
 
 def targets(figures):
-    """A table of the targets whose sections were measured."""
+    """Makes a table of the targets whose sections were measured."""
     rows = [line for section, lines in LINES.items() if figures.get(section) for line in lines(figures[section])]
     return table(["", "target", "measured", "met"], rows)

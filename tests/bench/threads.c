@@ -1,8 +1,8 @@
-/* threads.c - threads [RUNS]: states per second of the Panda arm on one thread, and on two at once.
+/* threads.c - threads [RUNS]: measures states per second of the Panda arm on one thread, and on two at once.
  *
- * Each thread has states, results and workspace of its own and shares the model. A run is 50 ms by the clock on the
- * wall; one thread and two take turns, so other work on the machine shows. Prints one line a kernel:
- *     kernel, states per second on one thread, on two, two per one     (medians of RUNS, 21; the last of the pairs) */
+ * Each thread has states, results and workspace of its own and shares the model. A run takes 50 ms of wall-clock time;
+ * runs of one thread and of two alternate, so that both meet other work on the machine. Prints one line per kernel:
+ *     kernel, states per second on one thread, on two, ratio     (medians of RUNS, 21; ratio: of the pairs) */
 #include "passes.h"
 #include <pthread.h>
 #include <stdatomic.h>

@@ -1,9 +1,9 @@
-"""wire.py [BASE] - forward sensitivity of 100 states of solo12 over HTTP in CBOR: its time, and the share of the wire.
+"""wire.py [BASE] - measures forward sensitivity of 100 states of solo12 over HTTP in CBOR: its time, and the share of
+the wire.
 
-The bare server of the benchmarks takes the same request and returns as many bytes; its time is that of the wire. The servers
-take turns on one connection each; figures are the least median of a turn, and the least processor time of a turn. BASE: the build folder of another commit, measured beside this
-one. Run through `make bench-wire`.
-"""
+The bare server of the benchmarks takes the same request and returns as many bytes; its time is that of the wire. The
+servers take turns on one connection each; figures are the least median of a turn, and the least processor time of a
+turn. BASE is the build folder of another commit, measured beside this one. Run through `make bench-wire`."""
 import json
 import socket
 import sys
@@ -17,7 +17,7 @@ PATH = f"/v1/models/{MODEL}/forward-sensitivity"
 
 
 def request(server):
-    """100 states whose numbers all differ."""
+    """Returns 100 states whose numbers all differ."""
     about = json.loads(server.request("GET", f"/v1/models/{MODEL}")[1])
 
     def rows(names, size):
@@ -30,7 +30,8 @@ def request(server):
 
 
 def takes(server, content, connection):
-    """Median of the seconds from the first byte sent to the last received, and the size of the answer with its head."""
+    """Returns the median of the seconds from the first byte sent to the last byte received, and the size of the answer
+    with its head."""
     times = []
     for _ in range(REQUESTS):
         began = time.perf_counter()
@@ -42,7 +43,7 @@ def takes(server, content, connection):
 
 
 def measure(servers, content):
-    """{name: (ms, ms of the processors)} of servers that take turns."""
+    """Returns {name: (ms, ms of processor time)} of servers that take turns."""
     connections = {name: socket.create_connection(("127.0.0.1", server.port), 10) for name, server in servers.items()}
     times, used = {name: [] for name in servers}, {name: [] for name in servers}
     for _ in range(TURNS):

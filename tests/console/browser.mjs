@@ -1,4 +1,5 @@
-// browser.mjs - what the tests of the console need: a server of their own, Debian's Chromium, and a watch on the page.
+// browser.mjs - helpers of the console's tests: a server, Debian's Chromium, and a watch on the page's errors and
+// requests.
 import assert from 'node:assert/strict';
 import {execFileSync, spawn, spawnSync} from 'node:child_process';
 import {existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync} from 'node:fs';
@@ -12,10 +13,10 @@ export const BINARY = process.env.TORQUED_BIN ?? join(BUILD, 'torqued');
 const CHROMIUM = ['/usr/bin/chromium', '/usr/bin/chromium-browser'].find(existsSync);
 export const PICTURES = join(BUILD, 'console', 'pictures');
 
-/** Why tests with Chromium cannot run here, or false. */
+/** The reason why tests with Chromium cannot run on this machine, or false. */
 export const skipReason = () => CHROMIUM ? missingPackages() : 'no chromium here';
 
-/** Why the npm packages are not here, or false. */
+/** Returns the reason why the npm packages are missing, or false. */
 export function missingPackages() {
     const done = spawnSync(join(ROOT, 'server/console/install'), {encoding: 'utf8', cwd: ROOT});
     return done.status === 0 ? false : done.stdout.trim() || `server/console/install failed: ${done.stderr}`;
@@ -23,9 +24,10 @@ export function missingPackages() {
 
 export const installed = () => createRequire(join(BUILD, 'console', 'package.json'));
 
-/** A torqued on a port that the system chooses; restart() keeps the port. */
+/** Runs a torqued on a port that the system chooses; restart() keeps the port. */
 export class Server {
-    /** `prepare(folder)`: makes files there, and returns further arguments of the server; `https`: the server speaks TLS. */
+    /** Starts a server. `prepare(folder)` makes files there and returns further arguments of the server; with `https` the
+     * server speaks TLS. */
     static async start({prepare = () => [], https = false} = {}) {
         const server = new Server();
         server.folder = mkdtempSync(join(tmpdir(), 'torqued-console-'));
@@ -78,7 +80,7 @@ export async function launchBrowser() {
     return chromium.launch({executablePath: CHROMIUM, args: ['--no-sandbox', '--use-gl=angle', '--use-angle=swiftshader', '--enable-unsafe-swiftshader', '--disable-dev-shm-usage']});
 }
 
-/** A page whose errors and requests are watched. `expect` names texts of console errors that the test provokes. */
+/** Opens a page and watches its errors and requests. `expect` names texts of console errors that the test provokes. */
 export async function openPage(browser, server, hash = '', {width = 1280, height = 800, dark = false, phone = false} = {}) {
     const context = await browser.newContext({viewport: {width, height}, colorScheme: dark ? 'dark' : 'light', hasTouch: phone, isMobile: phone, acceptDownloads: true, ignoreHTTPSErrors: true});
     await context.grantPermissions(['clipboard-read', 'clipboard-write'], {origin: server.url});
@@ -100,7 +102,7 @@ export async function openPage(browser, server, hash = '', {width = 1280, height
     };
 }
 
-/** Drops files and folders on the page, as from the desktop; again, if the page was too slow to take them. */
+/** Drops files and folders on the page, as from the desktop. Drops them again if the page was too slow to accept them. */
 export async function drop(page, ...paths) {
     const session = await page.context().newCDPSession(page), data = {items: [], files: paths, dragOperationsMask: 1};
     const send = (type, x) => session.send('Input.dispatchDragEvent', {type, x, y: 300, data});
@@ -116,8 +118,8 @@ export async function drop(page, ...paths) {
     await page.evaluate(() => { delete globalThis.dropped; });
 }
 
-/** What html-validate finds in a page. Its files need no integrity attribute, since they come from the same server; sliders and
- * meters that are drawn have roles in place of native elements. */
+/** Returns the findings of html-validate in a page. Files need no integrity attribute, since they come from the same server.
+ * Sliders and meters that are drawn have roles in place of native elements. */
 export async function markupFindings(text) {
     const {HtmlValidate, StaticConfigLoader} = installed()('html-validate'), presets = ['standard', 'document', 'a11y', 'browser'];
     const validator = new HtmlValidate(new StaticConfigLoader({root: true, extends: presets.map(name => `html-validate:${name}`),
@@ -128,8 +130,8 @@ export async function markupFindings(text) {
 
 const axe = () => readFileSync(installed().resolve('axe-core/axe.min.js'), 'utf8');
 
-/** Asserts that axe finds nothing serious or critical, and html-validate nothing in the elements that the page has made. axe comes
- * through the debugger, which no policy of the page binds. */
+/** Asserts that axe finds nothing serious or critical, and html-validate nothing in the elements that the page has made. The
+ * debugger loads axe, so the page's policy does not apply to it. */
 export async function conforms(page) {
     assert.deepEqual(await markupFindings(`<!DOCTYPE html>\n${await page.evaluate(() => document.documentElement.outerHTML)}`), []);
     await page.evaluate(axe());
@@ -139,7 +141,7 @@ export async function conforms(page) {
     assert.deepEqual(found, []);
 }
 
-/** A token and its line for the file of clients, made by `torqued token`. */
+/** Makes a token and its line for the file of clients, by `torqued token`. */
 export function makeToken(...words) {
     const made = spawnSync(BINARY, ['token', ...words], {encoding: 'utf8'});
     return {token: made.stderr.trim(), line: made.stdout};

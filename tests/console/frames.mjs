@@ -1,5 +1,5 @@
-// frames.mjs - measures how the view follows the mouse: frames a second on the 55-joint model at 1024 x 768 without a graphics
-// processor, and the playback of 2 MB of states. Run by hand: node tests/console/frames.mjs
+// frames.mjs - measures how smoothly the view follows the mouse: frames per second of the 55-joint model at 1024 x 768
+// without a graphics processor, and during the playback of 2 MB of states. Run by hand: node tests/console/frames.mjs
 import {join} from 'node:path';
 import {tmpdir} from 'node:os';
 import {mkdtempSync, statSync, writeFileSync} from 'node:fs';
@@ -12,7 +12,7 @@ if (reason) {
 }
 const server = await Server.start(), browser = await launchBrowser();
 
-/** Frames a second, and the longest gap between two in ms, while something moves for some seconds. */
+/** Returns frames per second, and the longest gap between two frames in ms, during some seconds of motion. */
 async function frames(page, move, seconds = 5) {
     await page.evaluate(() => {
         globalThis.marks = [];

@@ -1,5 +1,6 @@
 #!/usr/bin/python3
-"""The built pages of the console: made from their sources byte for byte, within their size, with permissive licences only."""
+"""Tests the built pages of the console: they are made from their sources byte for byte, keep their size limit, and have
+permissive licences only."""
 import filecmp
 import gzip
 import json
@@ -35,17 +36,17 @@ def text(name):
 
 
 def named(page):
-    """The assets that a page names itself."""
+    """Returns the assets that a page names itself."""
     return set(re.findall(r'(?:href|src)="(assets/[^"]+)"', text(page)))
 
 
 def imports(name):
-    """The chunks that a script imports, at once or on demand."""
+    """Returns the chunks that a script imports, at once or on demand."""
     return {"assets/" + found for found in re.findall(r'["\']\./([\w-]+\.js)["\']', text(name))}
 
 
 def reached(page):
-    """All assets that a page may ever load."""
+    """Returns all assets that a page may ever load."""
     seen, front = set(), named(page)
     while front:
         one = front.pop()
@@ -69,7 +70,8 @@ class Assets(unittest.TestCase):
     def test_sizes(self):
         everything = reached("index.html")
         self.assertLess(packed("index.html") + sum(map(packed, everything)), TOTAL)
-        # Before the first picture: the page, what it names, and the view with what the view imports itself.
+        # Assets needed before the first picture: the page, the assets that it names, and the view with its static
+        # imports.
         view = next(name for name in everything if "/view-" in name)
         first = named("index.html") | {view} | imports(view)
         self.assertLess(packed("index.html") + sum(map(packed, first)), FIRST)

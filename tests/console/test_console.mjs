@@ -1,4 +1,5 @@
-// test_console.mjs - Chromium drives the console: models, state, analysis, motion, copied code, and what may go wrong meanwhile.
+// test_console.mjs - tests the console in Chromium: models, state, analysis, motion, copied code, and errors at any
+// time.
 import assert from 'node:assert/strict';
 import {spawnSync} from 'node:child_process';
 import {mkdtempSync, readFileSync, writeFileSync} from 'node:fs';
@@ -35,7 +36,7 @@ const URDF = `<robot name="two"><link name="ground"/>
 </robot>`;
 const STL = 'solid hub\nfacet normal 0 0 1\nouter loop\nvertex 0 0 0\nvertex 1 0 0\nvertex 0 1 0\nendloop\nendfacet\nendsolid hub\n';
 
-/** Chooses files by the zone of the list of models, with their contents. */
+/** Selects files with the given contents in the drop zone of the list of models. */
 async function offer(page, files) {
     const chosen = page.waitForEvent('filechooser');
     await page.getByRole('button', {name: /Drop a URDF, MJCF or SDF file/}).click();
@@ -46,10 +47,10 @@ async function offer(page, files) {
     }));
 }
 
-/** The efforts on the page, as numbers. */
+/** Returns the efforts on the page as numbers. */
 const efforts = page => page.locator('.coordinate output b').evaluateAll(list => list.map(e => e.textContent === '≈ 0' ? 0 : Number(e.textContent)));
 
-/** Waits until the efforts are those of the API to the shown digits. */
+/** Waits until the efforts on the page are those of the API to the shown digits. */
 async function agree(page, model, request) {
     const {json} = await server.ask('POST', `/v1/models/${model}/inverse-dynamics`, request), largest = Math.max(...json.tau.map(Math.abs), 1);
     const expected = json.tau.map(t => Math.abs(t) < 1e-12 * largest ? 0 : Number(t.toPrecision(5)));
@@ -62,7 +63,7 @@ async function agree(page, model, request) {
     assert.deepEqual(shown, expected);
 }
 
-/** The text that a MATLAB program sends: its literals 'it''s' in the brackets after body. */
+/** Returns the text that a MATLAB program sends: its literals 'it''s' in the brackets after `body`. */
 function bodyOfMatlab(program) {
     const [, literals] = /^body = \[([^]*?)\];$/m.exec(program);
     return [...literals.matchAll(/'((?:[^']|'')*)'/g)].map(m => m[1].replaceAll('\'\'', '\'')).join('');
@@ -255,7 +256,7 @@ test('a trajectory and a simulation are computed, played and exported', {skip}, 
         await page.getByRole('button', {name: kind, exact: true}).click();
         assert.ok(readFileSync(await (await saved).path()).length > 5000, kind);
     }
-    // The exported states come back as a motion of a file, in both formats.
+    // Exported states can be opened again as a motion from a file, in both formats.
     const places = csv[0].split(',').flatMap((name, i) => /^q /.test(name) ? [i] : []);
     const states = csv.slice(1).map(line => places.map(i => Number(line.split(',')[i])));
     for (const [name, text] of [['motion.csv', csv.join('\n')], ['motion.json', JSON.stringify({q: states})]]) {
@@ -292,7 +293,8 @@ test('an exported motion is read again, by the page and by the program, whatever
     writeFileSync(path, readFileSync(await (await download).path()));
     const called = spawnSync(BINARY, ['call', 'named', 'inverse-dynamics', path, '--fields', 'q,qd,qdd', '--url', server.url], {encoding: 'utf8'});
     assert.equal(called.stderr, '');
-    // By the program: torques beside the states; by the page: the same rows of torques for all three files.
+    // Reference: torques that `torqued call` appends to the states. The page must show the same rows of torques for all
+    // three files.
     const [, ...rows] = called.stdout.trim().split('\n'), expected = rows.map(row => row.split(',').map(Number)), states = path.replace('motion', 'states');
     const cell = text => `"${text.replaceAll('"', '""')}"`, part = k => readFileSync(path, 'utf8').trim().split('\n').slice(1).map(line => line.split(',').slice(1 + 7 * k, 8 + 7 * k));
     writeFileSync(states, [names.map(name => cell(`q.${name}`)).join(';'), ...part(0).map(row => row.join(';'))].join('\n'));
@@ -432,7 +434,7 @@ test('the reference: every field has shape, unit and example, and examples answe
     await close();
 });
 
-/** Equal but for the rounding that another processor may have. */
+/** Asserts equality except for the rounding of another processor. */
 function near(a, b, what) {
     if (typeof b === 'number') return assert.ok(Math.abs(a - b) <= 1e-6 * (1 + Math.abs(b)), `${what}: ${a} and ${b}`);
     if (b === null || typeof b !== 'object') return assert.equal(a, b, what);
@@ -533,7 +535,7 @@ test('a model whose every name is markup changes nothing on the page', {skip}, a
 
 test('five hundred models', {skip}, async () => {
     const document = (await server.ask('GET', '/v1/models/two_link/document')).json, names = Array.from({length: 500}, (_, i) => `many-${String(i).padStart(3, '0')}`);
-    // The queue of one client holds a second of work.
+    // The queue accepts one second of work of a client, so requests are sent in groups of 50.
     const inTurns = async ask => {
         for (let first = 0; first < names.length; first += 50)
             for (const answer of await Promise.all(names.slice(first, first + 50).map(ask)))
@@ -541,7 +543,7 @@ test('five hundred models', {skip}, async () => {
     };
     await inTurns(name => server.ask('PUT', `/v1/models/${name}`, document));
     const {page, close, expect} = await openPage(browser, server);
-    expect(/status of 404/); // of models that go while the list asks for their pictures
+    expect(/status of 404/); // 404: the list may request pictures of models that are deleted meanwhile
     await page.waitForFunction(() => document.querySelectorAll('.card').length >= 500);
     await page.getByLabel('Filter by name').fill('many-477');
     await page.getByRole('heading', {name: 'many-477'}).waitFor();

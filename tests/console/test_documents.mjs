@@ -1,5 +1,5 @@
-// test_documents.mjs - the pages as the server sends them: an HTML validator and a CSP evaluator have no findings; and the pinned tools
-// run on Node 18.
+// test_documents.mjs - tests the pages as the server sends them: an HTML validator and a CSP evaluator have no
+// findings, and the pinned tools run on Node 18.
 import assert from 'node:assert/strict';
 import {readFileSync} from 'node:fs';
 import {join} from 'node:path';
@@ -26,8 +26,9 @@ test('the evaluator has no findings in the policies', {skip}, async () => {
     const findings = policy => new CspEvaluator(new CspParser(policy).csp).evaluate().map(f => `${f.severity} ${f.directive} ${f.value}`);
     for (const path of PAGES) {
         const found = findings((await open(path)).headers.get('content-security-policy'));
-        // "'self' can be problematic if you host JSONP, AngularJS or user uploaded files": test_no_model_is_a_script shows that a
-        // model is never a script, and nothing else of a client is served.
+        // The finding says: "'self' can be problematic if you host JSONP, AngularJS or user uploaded files".
+        // test_no_model_is_a_script shows that a model is never served as a script, and the server serves no other data
+        // of clients.
         assert.deepEqual(found, /^\/(docs)?$/.test(path) ? ["50 script-src 'self'"] : [], path);
     }
     assert.ok(findings("script-src 'unsafe-inline' https:").length > 2);

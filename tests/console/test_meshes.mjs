@@ -1,5 +1,5 @@
-// test_meshes.mjs - a folder with a URDF file and its meshes is dropped on the page: STL, OBJ and Collada files of one box are drawn as
-// the box itself is, in the browser alone; missing and broken files are named.
+// test_meshes.mjs - tests a dropped folder with a URDF file and its meshes: STL, OBJ and Collada files of a box are
+// drawn like the box itself, in the browser alone; missing and broken files are named.
 import assert from 'node:assert/strict';
 import {mkdirSync, mkdtempSync, writeFileSync} from 'node:fs';
 import {tmpdir} from 'node:os';
@@ -22,9 +22,9 @@ after(async () => {
     await server.end();
 });
 
-const SIZE = [0.25, 0.15, 0.1]; // m, different along all axes, so that a turned or scaled mesh shows
+const SIZE = [0.25, 0.15, 0.1]; // m, with three different edges, so that a rotated or scaled mesh is noticed
 
-/** The corners of the box with edges `size`, and its triangles, counterclockwise seen from outside. */
+/** Returns the corners of a box with edges `size`, and its triangles, counterclockwise seen from outside. */
 function box(size) {
     const corners = Array.from({length: 8}, (_, i) => size.map((s, k) => (i >> k & 1 ? s : -s) / 2));
     const quads = [[0, 4, 6, 2], [1, 3, 7, 5], [0, 1, 5, 4], [2, 6, 7, 3], [0, 2, 3, 1], [4, 5, 7, 6]];
@@ -42,7 +42,7 @@ const textStl = ({corners, triangles}) => `solid box\n${triangles.map(t => `face
 
 const obj = ({corners, triangles}) => `mtllib elsewhere.mtl\n${corners.map(c => `v ${c.join(' ')}`).join('\n')}\n${triangles.map(t => `f ${t.map(c => c + 1).join(' ')}`).join('\n')}\n`;
 
-/** In centimetres, with a texture on another host and a lamp. */
+/** Returns a Collada file in centimetres, with a texture on another host and a lamp. */
 function collada({corners, triangles}, up) {
     return `<?xml version="1.0" encoding="utf-8"?>
 <COLLADA xmlns="http://www.collada.org/2005/11/COLLADASchema" version="1.4.1">
@@ -83,7 +83,7 @@ async function show(page, name, geometries, meshes) {
     await page.getByRole('heading', {name, exact: true, level: 1}).waitFor();
 }
 
-/** Leaves nothing but meshes in the view. */
+/** Hides everything but meshes in the view. */
 async function meshesOnly(page) {
     await page.getByRole('button', {name: 'What the view shows'}).click();
     await page.getByRole('combobox', {name: 'Solids'}).selectOption('none');
@@ -91,7 +91,7 @@ async function meshesOnly(page) {
     await page.getByRole('button', {name: 'What the view shows'}).click();
 }
 
-/** The picture of the view once it changes no more, as red, green, blue of every pixel. */
+/** Returns red, green, blue of every pixel of the view, once the picture no longer changes. */
 async function pixels(page) {
     let last = '';
     for (let i = 0; i < 40; i++) {
@@ -111,7 +111,7 @@ async function pixels(page) {
     return values;
 }
 
-/** For each pixel whether it differs by more than rounding. */
+/** Returns for each pixel whether it differs by more than rounding. */
 function differing(a, b) {
     assert.equal(a.length, b.length);
     return Array.from({length: a.length / 3}, (_, i) => [0, 1, 2].some(k => Math.abs(a[3 * i + k] - b[3 * i + k]) > 12));
@@ -119,7 +119,7 @@ function differing(a, b) {
 
 const count = mask => mask.filter(Boolean).length;
 
-test('STL, OBJ and Collada files are drawn as they are, in the browser alone', {skip}, async () => {
+test('STL, OBJ and Collada files are drawn like the box, without a request to the server', {skip}, async () => {
     const {page, close, picture} = await openPage(browser, server, '', {width: 800, height: 600}), unit = box(SIZE), doubled = box(SIZE.map(x => 2 * x));
     const sent = [];
     page.on('request', r => r.method() === 'PUT' && sent.push(r.postData()));
@@ -135,7 +135,7 @@ test('STL, OBJ and Collada files are drawn as they are, in the browser alone', {
         await show(page, name, [`<mesh filename="package://${name}/meshes/visual/${file}"${scale ? ` scale="${scale}"` : ''}/>`], {[file]: content});
         await picture(`mesh-${name}`);
         const drawn = await pixels(page), shape = differing(drawn, nothing), wrong = count(shape.map((inside, i) => inside !== outline[i]));
-        // As many pixels as there are along the edges may differ, since the view is sharpened step by step. Collada files are white.
+        // Pixels along the edges may differ, since the view is refined step by step. Collada files are drawn in white.
         assert.ok(wrong < 0.1 * covered, `${name}: ${wrong} of ${covered} pixels differ in shape`);
         if (!name.endsWith('dae')) assert.ok(count(differing(drawn, reference)) < 0.1 * covered, `${name} is lit otherwise`);
     }
@@ -146,7 +146,8 @@ test('STL, OBJ and Collada files are drawn as they are, in the browser alone', {
 
 test('missing and broken meshes are named', {skip}, async () => {
     const {page, close, expect, picture} = await openPage(browser, server), names = ['none.stl', 'broken.dae', 'empty.obj', 'photo.png'];
-    expect(/Failed to parse collada file|Applying inline style/); // by the loader, and by Chromium's note about broken XML
+    // messages of the loader, and of Chromium about broken XML
+    expect(/Failed to parse collada file|Applying inline style/);
     await show(page, 'broken_meshes', names.map(name => `<mesh filename="meshes/visual/${name}"/>`), {'broken.dae': '<COLLADA', 'empty.obj': '# nothing\n', 'photo.png': 'x'});
     await page.getByText('4 meshes are not drawn').click();
     const reasons = await page.locator('.view-missing li').allTextContents();

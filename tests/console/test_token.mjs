@@ -1,5 +1,5 @@
-// test_token.mjs - Chromium uses a server that wants tokens, over TLS: the token is typed into the page, and stays out of addresses,
-// links, copied programs and lasting storage.
+// test_token.mjs - tests the console in Chromium with a server that requires tokens, over TLS: the user types the token
+// into the page, and it never appears in addresses, links, copied programs or lasting storage.
 import assert from 'node:assert/strict';
 import {writeFileSync} from 'node:fs';
 import {join} from 'node:path';
@@ -31,7 +31,7 @@ after(async () => {
     await server.end();
 });
 
-/** A page that may be answered 401 and 403, and notes every address that it asks for. */
+/** Opens a page whose requests may be answered 401 and 403, and records every address that it requests. */
 async function open(hash) {
     const own = await openPage(browser, server, hash), addresses = [];
     own.expect(/status of 40[13]/);

@@ -25,7 +25,8 @@ from mpmath import mpf
 mpmath.mp.dps = 80
 HERE = os.path.dirname(os.path.abspath(__file__))
 STEP = mpf("1e-20")
-# Robot: whether it floats, the link with the wrench, the link whose motion is looked at, the states; state 0 is at rest.
+# For each robot: whether it floats, the link with the wrench, the link whose motion is recorded, and the numbers of its
+# states; state 0 is at rest.
 ROBOTS = {"double_pendulum": (False, "link2", "link2", (0, 1, 2)), "ur5": (False, "wrist_3_link", "tool0", (1, 2)),
           "panda_arm": (False, "panda_link4", "panda_hand_tcp", (1, 2)), "anymal_b": (True, "RH_SHANK", "RH_FOOT", (1,))}
 
@@ -47,7 +48,7 @@ def skew(a):
 
 
 def turn(axis, angle):
-    """Rodrigues' formula; the axis is made a unit vector."""
+    """Returns the rotation matrix by Rodrigues' formula; the axis is normalised."""
     n = axis / mpmath.sqrt(axis @ axis)
     K = skew(n)
     return np.eye(3, dtype=int) + mpmath.sin(angle) * K + (1 - mpmath.cos(angle)) * (K @ K)
@@ -66,7 +67,7 @@ def quaternion_matrix(quaternion):
 
 
 def inertia_of(inertial):
-    """Mass, centre of mass, inertia about it, of a document's `inertial`."""
+    """Returns mass, centre of mass, and inertia about it, of a document's `inertial`."""
     if not inertial:
         return mpf(0), zeros(3), zeros(3, 3)
     entry = {name: mpf(value) for name, value in inertial.get("inertia", {}).items()}
@@ -106,7 +107,8 @@ class Robot:
 
 
 def place(robot, q):
-    """Poses, and where each coordinate acts: per link R, p, the coordinates before it; per coordinate axis, point."""
+    """Returns poses (R, p) of all links, for each link the coordinates before it, and for each coordinate its axis and
+    a point on it."""
     poses, chain, axes = [], [], []
     for link in robot.links:
         if link["parent"] is None:
@@ -133,7 +135,8 @@ def place(robot, q):
 
 
 def jacobian(placed, link, point):
-    """6 x nv, linear rows first, of a point (in world axes, from the world's origin) of a link."""
+    """Returns the 6 x nv Jacobian, linear rows first, of a point of a link; the point is in world axes from the world's
+    origin."""
     poses, chain, axes = placed
     J = zeros(6, len(axes))
     for k in chain[link]:
@@ -145,7 +148,7 @@ def jacobian(placed, link, point):
 
 
 def moved(robot, q, v, step):
-    """q after a step at the rates v of the coordinates; a floating base moves in its own axes."""
+    """Moves q by a step at the rates v of the coordinates; a floating base moves in its own axes."""
     if not robot.floating:
         return q + step * v
     out = q.copy()
@@ -156,19 +159,19 @@ def moved(robot, q, v, step):
     a, b, c, d = half
     out[3:7] = [s * a + x * d + y * c - z * b, s * b - x * c + y * d + z * a, s * c + x * b - y * a + z * d,
                 s * d - x * a - y * b - z * c]
-    # The translation of exp(): to second order of the step, of which central differences see only the first.
+    # The translation of exp() to second order of the step; central differences use only the first order.
     out[:3] = q[:3] + quaternion_matrix(q[3:7]) @ (step * v[:3] + step * step / 2 * cross(v[3:6], v[:3]))
     out[7:] = q[7:] + step * v[6:]
     return out
 
 
 def difference(value, n):
-    """Columns of the derivative of value(k, +-STEP) for k < n, stacked as the last axis."""
+    """Returns the derivative of value(k, +-STEP) by k < n on the last axis."""
     return np.stack([(value(k, STEP) - value(k, -STEP)) / (2 * STEP) for k in range(n)], axis=-1)
 
 
 class State:
-    """A robot in one state; results are named as in the contract."""
+    """A robot in one state; results have the contract's names."""
 
     def __init__(self, robot, q, qd):
         self.robot, self.q, self.qd = robot, q, qd
@@ -181,17 +184,17 @@ class State:
 
     @functools.cached_property
     def neighbours(self):
-        """The states a step ahead and behind, along qd."""
+        """Returns the states one step ahead and behind, along qd."""
         return [State(self.robot, moved(self.robot, self.q, self.qd, h), self.qd) for h in (STEP, -STEP)]
 
     def jacobian_rate(self, jacobian_of):
-        """d/dt of a Jacobian along qd."""
+        """Returns d/dt of a Jacobian along qd."""
         ahead, behind = self.neighbours
         return (jacobian_of(ahead) - jacobian_of(behind)) / (2 * STEP)
 
     @functools.cached_property
     def bodies(self):
-        """Of the links that have mass and move: index, mass, inertia in world axes, Jacobian, its rate."""
+        """Lists, for the links that have mass and move: index, mass, inertia in world axes, Jacobian, and its rate."""
         return list(self.each_body())
 
     def each_body(self):
@@ -203,7 +206,7 @@ class State:
             yield i, mass, R @ inertia @ R.T, self.com_jacobian(i), self.jacobian_rate(lambda s, i=i: s.com_jacobian(i))
 
     def torque(self, qdd, wrench=None, gravity=True):
-        """wrench: link, force, torque in the link's axes at its origin."""
+        """Returns tau. `wrench` is (link, force, torque) in the link's axes at its origin."""
         tau = zeros(self.robot.nv)
         for _, mass, inertia, J, J_dot in self.bodies:
             motion, w = J @ qdd + J_dot @ self.qd, J[3:] @ self.qd
@@ -223,7 +226,8 @@ class State:
         return M
 
     def coriolis_matrix(self):
-        """C = sum J^T (I J' + B J), spatial quantities [angular; linear] in world axes about the world's origin."""
+        """Returns C = sum J^T (I J' + B J), with spatial quantities [angular; linear] in world axes about the world's
+        origin."""
         nv = self.robot.nv
         C = zeros(nv, nv)
 
@@ -262,7 +266,7 @@ class State:
                 "momentum_matrix": A}
 
     def frame(self, link, qdd):
-        """Pose, Jacobians, velocity and acceleration of a link's origin, in world axes and in its own."""
+        """Returns pose, Jacobians, velocity and acceleration of a link's origin, in world axes and in its own axes."""
         def of(s):
             return jacobian(s.placed, link, s.poses[link][1])
         R, p = self.poses[link]
@@ -274,7 +278,8 @@ class State:
                 "acceleration_in_frame": turned @ acceleration}
 
     def regressor(self, qdd):
-        """Columns m, m c, Ixx, Ixy, Iyy, Ixz, Iyz, Izz about the origin of each joint's link, fixed links in it."""
+        """Returns the columns m, m c, Ixx, Ixy, Iyy, Ixz, Iyz, Izz about the origin of each joint's link; links fixed
+        to it are included."""
         columns = []
         for i, link in enumerate(self.robot.links):
             if link["parent"] is None and not self.robot.floating or link.get("v", 0) is None:
@@ -284,7 +289,7 @@ class State:
         return np.stack(columns, axis=-1)
 
     def of_parameter(self, i, k, qdd):
-        """Torque of one unit of a parameter: of points and of moments about the link's origin."""
+        """Returns the torque of one unit of a parameter: masses, first moments and inertias about the link's origin."""
         R, p = self.poses[i]
         J = jacobian(self.placed, i, p)
         J_dot = self.jacobian_rate(lambda s: jacobian(s.placed, i, s.poses[i][1]))
@@ -306,7 +311,8 @@ class State:
 
 
 def derivatives(robot, q, qd, qdd, wrench):
-    """Of the torque by q, qd: those by q are along the coordinates' own directions."""
+    """Returns the derivatives of the torque by q and qd; those by q are along the directions of the velocity
+    coordinates."""
     nv = robot.nv
     unit = np.eye(nv, dtype=int) * mpf(1)
     by_q = difference(lambda k, h: State(robot, moved(robot, q, unit[k], h), qd).torque(qdd, wrench), nv)
@@ -346,7 +352,7 @@ def evaluate(robot, wrench_link, frame_link, given):
 
 
 def draw(robot, name, number):
-    """Inputs of one state: at rest for number 0, else random to three decimals."""
+    """Draws the inputs of one state: at rest for number 0, otherwise random with three decimals."""
     source = random.Random(f"{name} {number}")
 
     def some(n, size):

@@ -11,12 +11,12 @@
 void check_close_scaled(const char *what, uint64_t seed, size_t n, const double *got, const double *expected,
                         double tolerance, double scale);
 
-/* The same with scale 0: relative to the largest expected entry only. */
+/* Checks |got - expected| <= tolerance * max |expected|: check_close_scaled with scale 0. */
 void check_close(const char *what, uint64_t seed, size_t n, const double *got, const double *expected,
                  double tolerance);
 
-/* The largest magnitude among n entries. */
+/* Returns the largest magnitude among n entries. */
 double largest(size_t n, const double *x);
 
-/* The largest sum of magnitudes along a row of M, n x n. */
+/* Returns the norm of M (n x n) that is the largest sum of magnitudes along a row. */
 double largest_row_sum(const double *M, size_t n);

@@ -48,8 +48,8 @@ void complex_add(size_t n, double _Complex *x, const double *dx)
         x[i] += I * (COMPLEX_STEP * dx[i]);
 }
 
-/* With the quaternion (u, s): p' = R v = v + 2 u x (u x v + s v), and the rate of the quaternion is (s w + u x w, -u.w)
- * / 2. */
+/* Computes the rates of a free joint's position p and quaternion (u, s) from the body's linear and angular velocity v,
+ * w in its own axes: p' = R v = v + 2 u x (u x v + s v), u' = (s w + u x w) / 2, s' = -u.w / 2. */
 static void free_rates(const double quaternion[4], const double *v, const double *w, double *position, double rate[4])
 {
     const double *u = quaternion, s = quaternion[3];

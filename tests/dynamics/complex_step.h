@@ -1,8 +1,8 @@
-/* complex_step.h - differentiates the kernels, exact to rounding.
+/* complex_step.h - differentiates the kernels with respect to the state, exact to rounding.
  *
- * The kernels compiled with complex numbers for lanes evaluate f(x + i h dx). The imaginary part over h is the
- * derivative of f along dx, without a difference of nearby values (Squire & Trapp 1998). h is so small that h^2 is lost
- * to rounding.
+ * The kernels are compiled a second time with complex numbers as lanes and evaluate f(x + i h dx). The imaginary part
+ * over h is the derivative of f along dx, without a difference of nearby values (Squire & Trapp 1998). h is so small
+ * that h^2 is lost to rounding.
  *
  * Ownership: complex_state_make allocates, complex_state_free frees. */
 #pragma once
@@ -13,7 +13,7 @@ extern const dyn_kernels dyn_kernels_complex;
 
 #define COMPLEX_STEP 1e-40
 
-/* One state of a trial as complex numbers, with all inputs and room for results. */
+/* Holds one state of a trial as complex numbers: all inputs, and a workspace for the kernels. */
 typedef struct complex_state {
     const trial     *t;
     void            *workspace;
@@ -23,20 +23,20 @@ typedef struct complex_state {
 complex_state complex_state_make(const trial *t, size_t row);
 void          complex_state_free(complex_state *s);
 
-/* Rates of the entries of q at velocities qd. For most joints these are qd itself; for joints with a quaternion p' = R
- * v, R' = R [w]. */
+/* Computes the rates of the entries of q at velocities qd. For most joints q' = qd; for a joint with a quaternion p' =
+ * R v and R' = R [w]. */
 void position_rates(const dyn_model *m, const double *q, const double *qd, double *rate);
 
-/* Moves q by i h along a direction of velocities. */
+/* Adds i h times `direction`, a vector of nv velocities, to q. */
 void complex_state_move(complex_state *s, const double *direction);
-/* Row 0 of the trial, moved along coordinate j only. */
+/* Returns row 0 of the trial with q moved by i h along velocity coordinate j alone. */
 complex_state complex_state_along(const trial *t, size_t j);
-/* x + i h dx for n numbers */
+/* Adds i h dx to x, n numbers each. */
 void complex_add(size_t n, double _Complex *x, const double *dx);
 
-/* n complex numbers aligned for the kernels; free() frees. */
+/* Allocates n complex numbers, aligned for the kernels; free() frees them. */
 double _Complex *complex_array(size_t n);
-/* The derivative that a result has in its imaginary part, n entries. */
+/* Extracts the derivative: the imaginary parts of n results over h. */
 void complex_derivative(size_t n, const double _Complex *x, double *derivative);
 
 /* The kernels' structs have pointers to double; these functions convert complex arrays. */

@@ -28,20 +28,20 @@ static inline jet jet_constant(real x)
     return (jet){{x, 0, 0, 0}};
 }
 
-/* The series of a quantity with known value and first three derivatives. */
+/* Returns the series of a quantity from its value and its first three time derivatives. */
 static inline jet jet_path(real x, real rate, real second, real third)
 {
     return (jet){{x, rate, second / 2, third / 6}};
 }
 
-/* The k-th derivative at t = 0. */
+/* Returns the k-th derivative at t = 0. */
 static inline real jet_derivative(jet x, int k)
 {
     const real factorial[JET_TERMS] = {1, 1, 2, 6};
     return x.c[k] * factorial[k];
 }
 
-/* The series of dx/dt; its last coefficient is unknown and set to zero. */
+/* Returns the series of dx/dt; its last coefficient is unknown and set to zero. */
 static inline jet jet_rate(jet x)
 {
     return (jet){{x.c[1], 2 * x.c[2], 3 * x.c[3], 0}};
@@ -66,7 +66,7 @@ static inline jet jet_sub(jet x, jet y)
     return jet_add(x, jet_scale(-1, y));
 }
 
-/* Cauchy product: z_k = sum_i x_i y_(k-i). */
+/* Multiplies two series (Cauchy product): z_k = sum_i x_i y_(k-i). */
 static inline jet jet_mul(jet x, jet y)
 {
     jet z = jet_constant(0);
@@ -76,7 +76,8 @@ static inline jet jet_mul(jet x, jet y)
     return z;
 }
 
-/* From s' = c x', c' = -s x':  k s_k = sum_i i x_i c_(k-i),  k c_k = -sum_i i x_i s_(k-i). */
+/* Computes the series of sine and cosine. From s' = c x', c' = -s x': k s_k = sum_i i x_i c_(k-i), k c_k = -sum_i i x_i
+ * s_(k-i). */
 static inline void jet_sincos(jet x, jet *s, jet *c)
 {
     *s = jet_constant(sinl(x.c[0]));

@@ -12,9 +12,9 @@
         }                                                                                                              \
     }
 
-/* A joint about the screw axis S = [w; v], v = -w x r, in the base frame at home. The frames of parent and child link
- * are then at `parent` and `child`. The joint's frame is the base frame moved to r = w x v / |w|^2; the joint rotates
- * by |w| q. */
+/* Gives link l a joint about the screw axis S = [w; v], v = -w x r, in the base frame at home. `parent` and `child` are
+ * the home poses of the two link frames in the base frame. The joint frame is the base frame moved to r = w x v /
+ * |w|^2; the joint rotates by |w| q. */
 static void screw_joint(dyn_link *l, const double S[6], const dyn_pose *parent, const dyn_pose *child)
 {
     const double *w = S, *v = S + 3;

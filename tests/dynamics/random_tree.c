@@ -48,7 +48,7 @@ void random_unit(random_source *source, double axis[3])
     normalise(axis);
 }
 
-/* R <- R * rotation about coordinate axis k with this cosine and sine */
+/* Multiplies R from the right by the rotation about coordinate axis k with this cosine and sine. */
 static void rotate(double R[3][3], int k, double c, double s)
 {
     int a = (k + 1) % 3, b = (k + 2) % 3;
@@ -59,7 +59,7 @@ static void rotate(double R[3][3], int k, double c, double s)
     }
 }
 
-/* Some quarter turns have exact entries and some have those of cos(pi/2) = 6e-17, as in documents. */
+/* Draws a rotation. Some quarter turns have exact entries, and some have cos(pi/2) = 6e-17 as real documents do. */
 void random_rotation(random_source *source, double R[3][3])
 {
     const double cosine[4] = {1, 0, -1, 0}, sine[4] = {0, 1, 0, -1};
@@ -85,7 +85,8 @@ void random_pose(random_source *source, dyn_pose *X)
         X->p[i] = shifted ? random_between(source, -0.4, 0.4) : 0;
 }
 
-/* I = trace(E) 1 - E with a positive second moment E = R diag R^T: the inertia of some solid body. */
+/* Draws the inertia of some solid body: I = trace(E) 1 - E, with a second moment E = R diag R^T of positive
+ * diagonal. */
 void random_inertia(random_source *source, dyn_inertia *inertia)
 {
     static const int index[6][2] = {{0, 0}, {0, 1}, {0, 2}, {1, 1}, {1, 2}, {2, 2}};
@@ -140,7 +141,7 @@ static void random_friction(random_source *source, dyn_friction *friction)
                                .negative         = coulomb ? random_between(source, 0, 1) : 0,
                                .coulomb_velocity = smooth ? random_between(source, 0.05, 1) : 0};
     if (!coulomb || friction->viscous < 0.6) return;
-    /* no further draws: the other numbers of a seed stay as they are */
+    /* Computes these values from those above: a further draw would change all later numbers of the seed. */
     friction->breakaway_positive = friction->positive + friction->viscous / 2;
     friction->breakaway_negative = friction->negative + friction->viscous / 3;
     friction->stribeck_velocity  = 2 * friction->viscous - 0.7;
@@ -159,8 +160,8 @@ static void random_joint_forces(random_source *source, unsigned features, dyn_li
     }
 }
 
-/* The link of the motor is chosen later, when all links exist. The motor is a part of that link. Its inertia at the
- * joint is like that of other rotors. */
+/* Draws a motor whose inertia at the joint is like that of other rotors. place_motors chooses the link that carries it
+ * once all links exist. */
 static void random_motor(random_source *source, unsigned features, dyn_link *l)
 {
     l->motor = (dyn_motor){.present      = true,
@@ -171,7 +172,8 @@ static void random_motor(random_source *source, unsigned features, dyn_link *l)
     l->rotor_inertia = 0;
 }
 
-/* Planar joints are drawn only away from massless links, which would be free without mass. */
+/* Draws the type of a joint. The caller sets `planar` only away from massless links, where a planar joint would be free
+ * to move without mass. */
 static dyn_joint_kind random_kind(random_source *source, unsigned features, bool planar)
 {
     if (features & TREE_PLAIN) return DYN_REVOLUTE;
@@ -180,7 +182,7 @@ static dyn_joint_kind random_kind(random_source *source, unsigned features, bool
     return random_chance(source, 0.7) ? DYN_REVOLUTE : DYN_PRISMATIC;
 }
 
-/* `room`: number of coordinates that may still be used */
+/* Draws pitch, elasticity and motor of a joint. `room`: number of coordinates that may still be used */
 static void random_drive(random_source *source, unsigned features, size_t room, dyn_link *l)
 {
     if (l->joint == DYN_HELICAL) l->pitch = random_between(source, -0.3, 0.3);
@@ -236,7 +238,7 @@ static bool can_lead(const dyn_link *l)
     return l->joint != DYN_FIXED && dyn_joint_nv(l->joint) == 1 && !l->mimic;
 }
 
-/* Every mimic follows some moving link with a coordinate of its own. */
+/* Chooses the leader of every mimic: a moving link with a coordinate of its own. */
 static void choose_leaders(random_source *source, random_tree *tree)
 {
     for (size_t i = 0; i < tree->description.n_links; i++) {
@@ -256,14 +258,15 @@ static bool has_leader(const random_tree *tree)
     return false;
 }
 
-/* Planar joints and joints with a quaternion cannot lead. If there are no others, all mimics are removed. */
+/* Removes all mimics if no joint can lead them: planar joints and joints with a quaternion cannot. */
 static void drop_mimics(random_tree *tree)
 {
     for (size_t i = 0; i < tree->description.n_links && !has_leader(tree); i++)
         if (tree->links[i].mimic) tree->links[i].joint = DYN_FIXED, tree->links[i].mimic = false;
 }
 
-/* The motor of an elastic joint is on any link; on a floating robot, one in five is on the base. */
+/* Chooses the link that carries each motor. The motor of an elastic joint is on any link; on a floating robot, one in
+ * five is on the base. */
 static void place_motors(random_source *source, unsigned features, random_tree *tree)
 {
     for (size_t i = 0; i < tree->description.n_links; i++) {
@@ -299,7 +302,8 @@ static bool can_be_driven(const dyn_link *l)
     return can_lead(l) && !l->elastic && !l->motor.present;
 }
 
-/* Lists up to `most` links that can be driven, from a random one on, so that they are often neighbours. */
+/* Lists up to `most` links whose joints a transmission can drive. The search starts at a random link, so that they are
+ * often neighbours. */
 static size_t choose_driven(random_source *source, const random_tree *tree, size_t most, int *joint)
 {
     size_t n = 0, links = tree->description.n_links, first = links > 0 ? random_below(source, links) : 0;
@@ -308,8 +312,8 @@ static size_t choose_driven(random_source *source, const random_tree *tree, size
     return n;
 }
 
-/* Adds the motors of a coupled transmission with up to three joints and as many motors to half of the robots, or one of
- * up to eight joints. The draws follow all others, so that the other numbers of a seed stay as they are. */
+/* Adds a coupled transmission to half of the robots: up to three joints and as many motors, or a transmission of up to
+ * eight joints. These draws follow all others, so that the other numbers of a seed stay as they are. */
 static void draw_transmissions(random_source *source, unsigned features, random_tree *tree)
 {
     dyn_description *d = &tree->description;

@@ -1,13 +1,13 @@
-/* random_tree.h - makes random robots and states with every feature of a description; a seed always gives the same
- * robot. */
+/* random_tree.h - makes random robots and states that together use every feature of a description; a seed always gives
+ * the same robot. */
 #pragma once
 #include "dynamics/model/model.h"
 #include <stdint.h>
 
-/* SplitMix64 (Steele, Lea, Flood 2014): the same sequence on every machine. */
+/* Generates random numbers by SplitMix64 (Steele, Lea, Flood 2014): the same sequence on every machine. */
 typedef struct random_source {
     uint64_t state;
-    bool     neat; /* only rotations by multiples of 90 deg and axes along x, y, z, as in most real robots */
+    bool     neat; /* true: only rotations by multiples of 90 deg and axes along x, y, z, as in most real robots */
 } random_source;
 
 uint64_t random_bits(random_source *source);
@@ -17,7 +17,7 @@ bool     random_chance(random_source *source, double probability);
 void     random_unit(random_source *source, double axis[3]);
 void     random_rotation(random_source *source, double R[3][3]);
 void     random_pose(random_source *source, dyn_pose *X);
-void     random_inertia(random_source *source, dyn_inertia *inertia); /* of a solid body */
+void     random_inertia(random_source *source, dyn_inertia *inertia); /* draws the inertia of a solid body */
 
 enum {
     TREE_FRICTION = 1, /* viscous, Coulomb (sharp and smoothed) and Stribeck, with magnitudes for each direction */
@@ -25,34 +25,35 @@ enum {
     TREE_ROTORS   = 4,
     TREE_GEARS    = 8,  /* joint position = ratio * coordinate + offset */
     TREE_DAMPERS  = 16, /* springs with damping */
-    TREE_MIMICS   = 32, /* joints without a coordinate, before or after their leader */
+    TREE_MIMICS   = 32, /* joints that follow the coordinate of another joint, which is an earlier or a later link */
     TREE_PLANAR   = 64,
     TREE_HELICAL  = 128,
     TREE_MOTORS   = 256, /* motors of rigid joints, on the joint's own link or on its parent */
     TREE_ELASTIC  = 512, /* joints with motor coordinates, with and without a motor on some link */
     TREE_FREELY =
-        1024, /* spherical and floating joints anywhere, in two of five trees, which then have no massless links */
+        1024, /* spherical and floating joints anywhere, in two of five trees; those trees have no massless links */
     TREE_FAR           = 2048, /* motors of rigid joints on any link */
     TREE_TRANSMISSIONS = 4096, /* motors that drive several joints */
     TREE_ALL           = 8191,
-    TREE_PLAIN =
-        8192, /* on its own: revolute joints without forces, with coordinates in their order (dyn_run in model.h) */
+    TREE_PLAIN = 8192, /* used alone: revolute joints without friction or springs, with coordinates in their order
+                          (dyn_run in model.h) */
     TREE_DENSE = TREE_MIMICS | TREE_FAR | TREE_TRANSMISSIONS /* the features that make forward dynamics dense */
 };
 
 enum { TREE_MAX_DRIVES = 5 };
 
-/* A random robot. All have fixed links, massless links, branches, prismatic joints and near ends. Ownership:
- * random_tree_free frees the links and drives. */
+/* Holds a random robot. Every robot has fixed links, massless links, branches, prismatic joints and joints that report
+ * their moment on the parent's side (moment_at_parent_frame). Ownership: random_tree_free frees the links and
+ * drives. */
 typedef struct random_tree {
     dyn_description description;
     dyn_link       *links;
     dyn_drive      *drives;
 } random_tree;
 
-/* Makes a robot with `dof` velocity coordinates; six of them are those of the base if it floats (dof >= 6). */
+/* Makes a robot with `dof` velocity coordinates. If `floating`, six of these are the base's (dof >= 6). */
 random_tree random_tree_make(uint64_t seed, size_t dof, bool floating, unsigned features);
-/* The same joints in a chain: every link is the child of the previous one. */
+/* Makes a robot as random_tree_make does, in which every link is the child of the previous one. */
 random_tree random_chain_make(uint64_t seed, size_t dof, bool floating, unsigned features);
 void        random_tree_free(random_tree *tree);
 

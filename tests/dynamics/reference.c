@@ -10,7 +10,7 @@ size_t reference_nv(const dyn_description *d)
     return n;
 }
 
-/* A quaternion has four numbers for three velocities. */
+/* Counts the positions: one more than the velocities for every joint with a quaternion. */
 size_t reference_nq(const dyn_description *d)
 {
     size_t n = reference_nv(d) + (d->floating ? 1 : 0);
@@ -92,9 +92,9 @@ static void round_out(size_t n, const real *from, double *to)
         to[i] = (double)from[i];
 }
 
-/* --- the models -------------------------------------------------------------------------------------------- */
+/* --- the terms of the equations of motion -------------------------------------------------------------------- */
 
-/* The wrench F, given about the world's origin, about `origin` and in the axes of link l. */
+/* Moves the wrench F from the world's origin to `origin`, and resolves it in the axes of link l. */
 static void joint_wrench(const motion_link *l, const jet3 *origin, const real F[6], double *out)
 {
     real p[3] = {origin->e[0].c[0], origin->e[1].c[0], origin->e[2].c[0]}, moment[3];
@@ -110,7 +110,8 @@ static void joint_wrench(const motion_link *l, const jet3 *origin, const real F[
     }
 }
 
-/* Free body diagram: the wrench through a joint is the sum of those that all links beyond it require. */
+/* Computes the wrench through every joint by a free body diagram: the sum of the wrenches that all links beyond the
+ * joint require. */
 static void joint_wrenches(const reference *r, const reference_scene *scene, double *out)
 {
     real(*F)[6] = reference_allocate(r->m.n, sizeof *F);
@@ -146,7 +147,8 @@ void reference_inverse_dynamics(const reference *r, const reference_scene *scene
     free(sum);
 }
 
-/* parts[0..3]: bias, coriolis, gravity, friction; each nv, zero on entry, or NULL */
+/* Adds the terms of the bias to parts[0..3]: bias, coriolis, gravity, friction. Each has nv entries, zero on entry, or
+ * is NULL. */
 static void bias_parts(const reference *r, const reference_scene *scene, real *const parts[4])
 {
     for (size_t k = 0; k < r->m.n; k++) {
@@ -182,7 +184,7 @@ void reference_bias(const reference *r, const reference_scene *scene, reference_
     }
 }
 
-/* M = sum_k J_k^T I_k J_k, and the rotors on the diagonal */
+/* Computes M = sum_k J_k^T I_k J_k and adds the rotors' inertias on the diagonal. */
 static real *mass_matrix(const reference *r)
 {
     size_t n = (size_t)r->m.nv;
@@ -214,7 +216,7 @@ void reference_mass_matrix(const reference *r, double *M)
     free(sum);
 }
 
-/* Cholesky in place, M = L L^T */
+/* Factorises M = L L^T in place (Cholesky). Returns false if M is not positive definite. */
 static bool factorise(real *M, size_t n)
 {
     for (size_t i = 0; i < n; i++)
@@ -263,23 +265,23 @@ bool reference_hybrid_dynamics(const reference *r, const reference_scene *scene,
 {
     size_t  n = (size_t)r->m.nv, k = 0;
     real   *M = mass_matrix(r), *bias = reference_allocate(n, sizeof *bias), *x = reference_allocate(n, sizeof *x);
-    real   *free_part = reference_allocate(n * n, sizeof *free_part);
-    size_t *at        = reference_allocate(n, sizeof *at);
+    real   *free_part   = reference_allocate(n * n, sizeof *free_part);
+    size_t *coordinates = reference_allocate(n, sizeof *coordinates);
     bias_parts(r, scene, (real *const[4]){bias});
     for (size_t i = 0; i < n; i++)
-        if (!driven[i]) at[k++] = i;
+        if (!driven[i]) coordinates[k++] = i;
     for (size_t a = 0; a < k; a++) {
-        x[a] = (real)tau[at[a]] - bias[at[a]];
+        x[a] = (real)tau[coordinates[a]] - bias[coordinates[a]];
         for (size_t j = 0; j < n; j++)
-            if (driven[j]) x[a] -= M[at[a] * n + j] * (real)qdd[j];
+            if (driven[j]) x[a] -= M[coordinates[a] * n + j] * (real)qdd[j];
         for (size_t b = 0; b < k; b++)
-            free_part[a * k + b] = M[at[a] * n + at[b]];
+            free_part[a * k + b] = M[coordinates[a] * n + coordinates[b]];
     }
     bool regular = factorise(free_part, k);
     if (regular) solve(free_part, k, x);
     for (size_t a = 0; regular && a < k; a++)
-        qdd[at[a]] = (double)x[a];
-    free(M), free(bias), free(x), free(free_part), free(at);
+        qdd[coordinates[a]] = (double)x[a];
+    free(M), free(bias), free(x), free(free_part), free(coordinates);
     return regular;
 }
 

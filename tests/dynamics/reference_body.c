@@ -23,7 +23,8 @@ static const dyn_inertia *link_inertia(const reference *r, size_t k)
     return k == 0 ? &r->d->base_inertia : &r->d->links[k - 1].inertia;
 }
 
-/* I about the world's origin: [[m 1, -m [c]x], [m [c]x, R I_c R^T - m [c]x [c]x]] with c in the world. */
+/* Computes the spatial inertia of a link about the world's origin, with the centre of mass c in the world: I = [[m 1,
+ * -m [c]x], [m [c]x, R I_c R^T - m [c]x [c]x]]. */
 static void place_inertia(const motion_link *l, const dyn_inertia *inertia, body *b)
 {
     static const int entry[3][3] = {{0, 1, 2}, {1, 3, 4}, {2, 4, 5}};
@@ -78,7 +79,7 @@ body *place_bodies(const reference *r, reference_state state)
 
 /* --- forces on one body, about the world's origin ----------------------------------------------------------- */
 
-/* f += v x* I v */
+/* Adds the velocity-dependent force v x* I v to f. */
 void add_gyroscopic(const body *b, real f[6])
 {
     real h[6], wf[3], wn[3], vf[3];
@@ -92,7 +93,7 @@ void add_gyroscopic(const body *b, real f[6])
     }
 }
 
-/* f -= I a_g: minus the weight */
+/* Adds -I a_g, minus the weight, to f. */
 void add_antigravity(const body *b, const double gravity[3], real f[6])
 {
     real a_g[6] = {gravity[0], gravity[1], gravity[2], 0, 0, 0}, weight[6];
@@ -101,7 +102,7 @@ void add_antigravity(const body *b, const double gravity[3], real f[6])
         f[i] -= weight[i];
 }
 
-/* f -= W, the wrench's force, and its torque moved from its point to the world's origin */
+/* Subtracts the external wrench W from f, with its torque moved from its point of application to the world's origin. */
 static void subtract_wrench(const motion_link *l, const reference_wrench *w, real f[6])
 {
     real force[3] = {0}, torque[3] = {0}, point[3], moment[3];
@@ -121,8 +122,8 @@ static void subtract_wrench(const motion_link *l, const reference_wrench *w, rea
     }
 }
 
-/* Force that the motion of body k requires from the joints: I a + v x* I v - I a_g - W. Without J qdd if `drive` is
- * false. */
+/* Computes the force that the motion of body k requires from the joints, I a + v x* I v - I a_g - W. If `drive` is
+ * false, a lacks J qdd. */
 void body_force(const reference *r, size_t k, const reference_scene *scene, bool drive, real f[6])
 {
     const body *b = &r->b[k];

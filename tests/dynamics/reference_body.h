@@ -1,8 +1,9 @@
-/* reference_body.h - declares the parts of the reference that compute with links as bodies in the world. */
+/* reference_body.h - declares the bodies of the reference: links with inertia, velocity and acceleration in the
+ * world. */
 #pragma once
 #include "reference_motion.h"
 
-/* A link as a body in the world, all about the world's origin. */
+/* Describes a link in the world. All 6-vectors and the inertia are about the world's origin, in world axes. */
 typedef struct body {
     real mass, com[3];
     real I[6][6];  /* spatial inertia, [linear; angular] */
@@ -17,7 +18,7 @@ struct reference {
     body                  *b; /* [m.n] */
 };
 
-void *reference_allocate(size_t n, size_t size); /* set to zero; ends the test if there is no memory */
+void *reference_allocate(size_t n, size_t size); /* allocates zeros; ends the test if there is no memory */
 
 static inline void cross(const real a[3], const real b[3], real c[3])
 {
@@ -39,24 +40,25 @@ static inline void apply6(const real I[6][6], const real a[6], real b[6])
         b[i] = dot6(I[i], a);
 }
 
-/* Column c of a link's own joint, its k-th time derivative: [linear at the world's origin; angular]. */
+/* Computes the k-th time derivative of column c of a link's own joint: [linear velocity at the world's origin; angular
+ * velocity]. */
 void joint_column(const motion_link *l, int c, int k, real s[6]);
 
 body *place_bodies(const reference *r, reference_state state);
 
-/* All about the world's origin. */
+/* The forces f of these functions are [force; moment] about the world's origin. */
 void add_transposed_jacobian(const reference *r, size_t k, const real f[6], real *tau); /* tau += J_k^T f */
 
 /* --- motors and elastic joints: reference_motor.c ------------------------------------------------------------- */
 
 real friction_force(const dyn_friction *f, real ds);
 void add_motors(const reference *r, bool drive,
-                real *tau); /* efforts that the spin requires; `drive`: including qdd terms */
-void add_spin_moments(const reference *r, bool drive, real (*F)[6]); /* moments on the links that carry motors */
+                real *tau); /* adds the efforts that the rotors' spin requires; `drive`: including the terms in qdd */
+void add_spin_moments(const reference *r, bool drive, real (*F)[6]); /* adds moments to the links that carry motors */
 void add_motor_forces(const reference *r, bool friction, bool springs, real *tau);
 void add_motor_inertia(const reference *r, real *M);
 void motor_energies(const reference *r, real *kinetic, real *potential);
-/* h += spin momentum, columns[v] += that at unit rate of v */
+/* Adds the momentum of the rotors' spin to h, and that at unit rate of coordinate v to columns[v]. */
 void add_spin_momentum(const reference *r, real h[6], real (*columns)[6]);
 
 /* --- motors of coupled transmissions: reference_motor.c ------------------------------------------------------- */

@@ -7,7 +7,7 @@ static real entry(const double *array, size_t i)
     return array ? (real)array[i] : 0;
 }
 
-/* Rodrigues: R = 1 + sin(s) [a] + (1 - cos(s)) [a]^2. */
+/* Computes the rotation by s about the unit vector a (Rodrigues): R = 1 + sin(s) [a] + (1 - cos(s)) [a]^2. */
 static jet33 rotation_about(const double a[3], jet s)
 {
     jet sine, cosine;
@@ -39,15 +39,15 @@ static void quaternion_to_matrix(const double q[4], real R[3][3])
         R[i / 3][i % 3] = value[i / 3][i % 3];
 }
 
-/* Three velocities as series, from coordinate v on. */
+/* Returns three velocities as series, from coordinate v on. */
 static void velocity_series(reference_state state, size_t v, jet out[3])
 {
     for (size_t i = 0; i < 3; i++)
         out[i] = jet_path(entry(state.qd, v + i), entry(state.qdd, v + i), entry(state.qddd, v + i), 0);
 }
 
-/* Rotation of a frame with angular velocity w in its own axes: R' = R [w]x, term by term
- *     (k+1) R_(k+1) = sum_i R_i [w_(k-i)]x. */
+/* Computes the rotation of a frame with angular velocity w in its own axes. R' = R [w]x, term by term: (k+1) R_(k+1) =
+ * sum_i R_i [w_(k-i)]x. */
 static jet33 turn_freely(const double quaternion[4], const jet w[3])
 {
     jet33 R;
@@ -67,7 +67,7 @@ static jet33 turn_freely(const double quaternion[4], const jet w[3])
     return R;
 }
 
-/* Origin of a frame with velocity v in its own axes: p' = R v. */
+/* Computes the origin of a frame with velocity v in its own axes: p' = R v. */
 static jet3 move_freely(const double position[3], const jet33 *R, const jet v[3])
 {
     jet3 p, rate = jet33_apply(R, (jet3){{v[0], v[1], v[2]}});
@@ -79,7 +79,8 @@ static jet3 move_freely(const double position[3], const jet33 *R, const jet v[3]
     return p;
 }
 
-/* Moves R, p of the joint frame at rest by the joint's coordinates. The joint's axes are those of the moved frame. */
+/* Moves the joint frame R, p, at rest on entry, by the coordinates of a spherical or floating joint. Its velocities are
+ * in the axes of the moved frame. */
 static void place_free_joint(motion_link *k, bool floats, reference_state state, jet33 *R, jet3 *p)
 {
     jet    w[3], v[3];
@@ -113,7 +114,7 @@ static void place_base(motion_link *b, const dyn_description *d, reference_state
     b->near = b->p;
 }
 
-/* The smallest rotation that takes e_z to the axis; for the axis -e_z, half a turn about e_x. */
+/* Returns the smallest rotation that takes e_z to the axis; for the axis -e_z, half a turn about e_x. */
 static jet33 plane_axes(const double axis[3])
 {
     double across = hypot(axis[0], axis[1]);
@@ -122,17 +123,18 @@ static jet33 plane_axes(const double axis[3])
     return rotation_about(about, jet_constant(atan2l(across, axis[2])));
 }
 
-/* Slides along the plane's axes, then rotates about `axis`: columns x, y, angle. R_joint becomes the rotation. */
+/* Places a planar joint: slides along the plane's axes, then rotates about `axis`. The columns are x, y, angle. R_joint
+ * becomes the rotation. */
 static jet3 place_planar(motion_link *k, const dyn_link *l, jet3 axis, jet33 *R_joint)
 {
-    jet33 plane = plane_axes(l->axis);
-    jet3  moved = k->near;
-    jet   at[2] = {k->x, k->y};
+    jet33 plane    = plane_axes(l->axis);
+    jet3  moved    = k->near;
+    jet   slide[2] = {k->x, k->y};
     for (int c = 0; c < 2; c++) {
         jet3 e    = jet33_apply(R_joint, (jet3){{plane.e[0][c], plane.e[1][c], plane.e[2][c]}});
         k->lin[c] = e;
         k->ang[c] = (jet3){0};
-        moved     = jet3_add(moved, jet3_scale(at[c], e));
+        moved     = jet3_add(moved, jet3_scale(slide[c], e));
     }
     jet33 turn = rotation_about(l->axis, k->s);
     *R_joint   = jet33_mul(R_joint, &turn);
@@ -141,7 +143,7 @@ static jet3 place_planar(motion_link *k, const dyn_link *l, jet3 axis, jet33 *R_
     return moved;
 }
 
-/* link = parent * before * motion(axis, s) * after, s = ratio q + offset */
+/* Places a link: link = parent * before * motion(axis, s) * after, s = ratio q + offset. */
 static void place_link(motion_link *k, const motion_link *parent, const dyn_link *l, reference_state state)
 {
     jet33 before = jet33_constant(l->before.R), after = jet33_constant(l->after.R);
@@ -173,8 +175,8 @@ static void place_link(motion_link *k, const motion_link *parent, const dyn_link
     k->p = jet3_add(moved, jet33_apply(&R_joint, jet3_constant(l->after.p)));
 }
 
-/* Numbers coordinates in the order of the moving links. A mimic moves with those of its leader, which may be a later
- * link. */
+/* Numbers the coordinates in the order of the moving links. A mimic uses the coordinates of its leader, which may be a
+ * later link. */
 static void number_coordinates(motion *m, const dyn_description *d)
 {
     int nq = d->floating ? 7 : 0;
@@ -211,7 +213,7 @@ bool motion_has_quaternion(const dyn_link *link)
     return link->joint == DYN_SPHERICAL || link->joint == DYN_FLOATING;
 }
 
-/* The series of coordinate v, whose position is entry q. */
+/* Returns the series of velocity coordinate v, whose position is entry q. */
 static jet path(reference_state state, size_t q, size_t v)
 {
     return jet_path(state.q[q], entry(state.qd, v), entry(state.qdd, v), entry(state.qddd, v));

@@ -3,15 +3,16 @@
 #include "jet.h"
 #include "reference.h"
 
-/* One link of the description, or the base link. Link k is moved by the joints of k and of all its ancestors. */
+/* Describes one link of the description, or the base link. Link k is moved by the joints of k and of all its
+ * ancestors. */
 typedef struct motion_link {
     int   parent;  /* index in motion.link, -1: none */
-    bool  moves;   /* moved by some coordinate */
+    bool  moves;   /* true if some coordinate moves the link */
     int   v, n;    /* first and number of the velocity coordinates of its own joint */
     int   q;       /* first entry of its joint in q */
     real  ratio;   /* ratio of its joint */
     jet   s;       /* position of its joint; for a planar joint the angle */
-    jet   x, y;    /* of a planar joint */
+    jet   x, y;    /* positions in the plane of a planar joint */
     int   v_theta; /* motor coordinate of an elastic joint */
     int   q_theta; /* entry of that coordinate in q */
     jet   theta;
@@ -27,9 +28,9 @@ typedef struct motion {
     motion_link *link;
 } motion;
 
-/* Number of velocity coordinates of a link's own joint; 0 for a mimic. */
+/* Counts the velocity coordinates of a link's own joint; 0 for a mimic. */
 size_t motion_count_velocities(const dyn_link *link);
-/* True if these are an angular velocity, with one more position than velocities. */
+/* True if the joint's velocities include an angular velocity, for which q has a quaternion. */
 bool motion_has_quaternion(const dyn_link *link);
 
 /* Computes forward kinematics. Returns false if there is no memory. */

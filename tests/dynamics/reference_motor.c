@@ -1,19 +1,20 @@
 /* reference_motor.c - computes the forces of motors as gyrostats, and of elastic joints, from their energies:
  *
- *     T = J s' (a . w) + 1/2 J s'^2,   s' = gear ratio times the rate that the motor drives.
+ *   T = J s' (a . w) + 1/2 J s'^2,   s' = gear ratio times the rate that the motor drives.
  *
- * This is in addition to the energy of the link with the rotor locked; a is the motor's axis and w the link's angular
+ * T is in addition to the energy of the link with the rotor locked; a is the motor's axis and w the link's angular
  * velocity. The spin J s' a is an angular momentum of the link, and its rate requires a moment. About the axis, the
- * rotor itself requires d/dt J (a . w + s'). Elastic joints: V = 1/2 stiffness (q - theta - rest)^2. */
+ * rotor itself requires the torque d/dt J (a . w + s'). The spring of an elastic joint has V = 1/2 stiffness (q - theta
+ * - rest)^2. */
 #include "reference_body.h"
 
 typedef struct spinning {
-    size_t host;         /* index of the motor's link */
-    int    v;            /* the coordinate that drives it */
+    size_t host;         /* index of the link that carries the motor */
+    int    v;            /* the velocity coordinate that drives the motor */
     real   J, per_rate;  /* spin inertia, and spin rate per rate of v */
     real   a[3];         /* axis in the world */
     real   rate, faster; /* spin rate and its time derivative */
-    real   turned;       /* rate of the joint, or of theta */
+    real   turned;       /* rate of the joint, or of theta of an elastic joint */
 } spinning;
 
 static bool spinning_of(const reference *r, size_t k, bool drive, spinning *s)
@@ -40,7 +41,7 @@ static real dot3(const real a[3], const real b[3])
     return a[0] * b[0] + a[1] * b[1] + a[2] * b[2];
 }
 
-/* d/dt (J s' a) */
+/* Computes the moment that the spin requires from its link: d/dt (J s' a) = J s'' a + w x J s' a. */
 static void spin_moment(const reference *r, const spinning *s, real n[3])
 {
     real turning[3];
@@ -141,7 +142,7 @@ void add_spin_momentum(const reference *r, real h[6], real (*columns)[6])
     }
 }
 
-/* The k-th time derivative of the sum of weight q over the joints of a drive. */
+/* Returns the k-th time derivative of the weighted sum of the coordinates of a drive's joints. */
 static real drive_derivative(const reference *r, const dyn_drive *d, int k)
 {
     real sum = 0;

@@ -1,4 +1,5 @@
-/* reference_observe.c - computes outputs of the motion: frames, energies, momentum. */
+/* reference_observe.c - computes quantities that follow from the motion: poses and velocities of frames, energies,
+ * momentum. */
 #include "reference_body.h"
 #include <stdlib.h>
 
@@ -10,7 +11,7 @@ static void round_out(size_t n, const real *from, double *to)
 
 /* --- a frame fixed to a link ------------------------------------------------------------------------------- */
 
-/* Starts with the component of the quaternion with the largest magnitude (Shepperd 1978); then makes w >= 0. */
+/* Converts a rotation matrix to a quaternion with w >= 0, from the component of largest magnitude (Shepperd 1978). */
 static void matrix_to_quaternion(const jet33 *m, double out[4])
 {
     real R[3][3], q[4], trace = 0;
@@ -36,10 +37,11 @@ static void matrix_to_quaternion(const jet33 *m, double out[4])
         out[i] = (double)(q[3] < 0 ? -q[i] : q[i]);
 }
 
-/* Column of one coordinate, [velocity of the point; angular velocity], in the frame's axes (R^T) or the world's. */
+/* Computes one column of a frame's Jacobian, [velocity of the point; angular velocity], in the frame's axes (to_axes =
+ * R^T) or in the world's. */
 static void frame_column(const motion_link *joint, int c, const jet3 *point, const jet33 *to_axes, jet column[6])
 {
-    /* from the velocity at the world's origin to that at the point */
+    /* lin: from the velocity at the world's origin to the velocity at the point */
     jet3 ang = joint->ang[c], lin = jet3_add(joint->lin[c], jet3_cross(ang, *point));
     lin = jet33_apply(to_axes, lin);
     ang = jet33_apply(to_axes, ang);
@@ -61,14 +63,14 @@ static void frame_jacobian(const motion *m, int k, const jet3 *point, const jet3
             jet column[6];
             frame_column(&m->link[k], c, point, to_axes, column);
             for (size_t i = 0; i < 6; i++) {
-                size_t at = i * n + (size_t)(m->link[k].v + c);
-                if (out.jacobian) out.jacobian[at] += (double)jet_derivative(column[i], 0);
-                if (out.jacobian_dot) out.jacobian_dot[at] += (double)jet_derivative(column[i], 1);
+                size_t offset = i * n + (size_t)(m->link[k].v + c);
+                if (out.jacobian) out.jacobian[offset] += (double)jet_derivative(column[i], 0);
+                if (out.jacobian_dot) out.jacobian_dot[offset] += (double)jet_derivative(column[i], 1);
             }
         }
 }
 
-/* w from [w]x = R' R^T. Exact up to t^2, which is sufficient for its second derivative. */
+/* Computes w from [w]x = R' R^T, exact up to t^2, which is sufficient for the second derivative of w. */
 static jet3 angular_velocity(const jet33 *R)
 {
     jet33 rate, transposed = jet33_transpose(R);
@@ -78,7 +80,7 @@ static jet3 angular_velocity(const jet33 *R)
     return (jet3){{skew.e[2][1], skew.e[0][2], skew.e[1][0]}};
 }
 
-/* The k-th derivative of the point and the (k - 1)-th of the angular velocity, in the axes at t = 0. */
+/* Writes the k-th derivative of the point and the (k - 1)-th of the angular velocity, in the frame's axes at t = 0. */
 static void components_in_axes(const jet3 *p, const jet3 *w, int k, const jet33 *to_axes, double *out)
 {
     for (int i = 0; out && i < 3; i++) {
@@ -111,7 +113,7 @@ void reference_frame(const reference *r, int link, const dyn_pose *X_lf, bool fr
 
 /* --- energies and momentum --------------------------------------------------------------------------------- */
 
-/* Moves h from the world's origin to c: L_c = L - c x p. */
+/* Moves the momentum h = [p; L] from the world's origin to c: L_c = L - c x p. */
 static void move_momentum(const real c[3], real h[6])
 {
     real moment[3];
@@ -135,7 +137,8 @@ static real centre_of_mass(const reference *r, real com[3])
     return mass;
 }
 
-/* Columns sum_k I_k s about the centre of mass, where s is the column of a coordinate that moves link k. */
+/* Computes the momentum matrix and the Jacobian of the centre of mass. Column v is the sum over the links k that
+ * coordinate v moves of I_k s, about the centre of mass, with s the joint's column. */
 static void momentum_matrices(const reference *r, const real com[3], real mass, reference_energies *out)
 {
     size_t n          = (size_t)r->m.nv;
@@ -160,7 +163,7 @@ static void momentum_matrices(const reference *r, const real com[3], real mass, 
     free(columns);
 }
 
-/* kinetic and potential energy of rotors and springs, as functions of the joint's own position and rate */
+/* Adds kinetic and potential energy of rotors and springs, as functions of the joint's own position and rate. */
 static void joint_energies(const reference *r, real *kinetic, real *potential)
 {
     for (size_t k = 1; k < r->m.n; k++) {
@@ -177,11 +180,11 @@ void reference_energy(const reference *r, const reference_scene *scene, referenc
 {
     real com[3], h[6] = {0}, kinetic = 0, potential = 0, mass = centre_of_mass(r, com);
     for (size_t k = 0; k < r->m.n; k++) {
-        real own[6];
-        apply6(r->b[k].I, r->b[k].v, own);
-        kinetic += dot6(r->b[k].v, own) / 2;
+        real momentum[6];
+        apply6(r->b[k].I, r->b[k].v, momentum);
+        kinetic += dot6(r->b[k].v, momentum) / 2;
         for (int i = 0; i < 6; i++)
-            h[i] += own[i];
+            h[i] += momentum[i];
         for (int i = 0; i < 3; i++)
             potential -= r->b[k].mass * scene->gravity[i] * r->b[k].com[i];
     }

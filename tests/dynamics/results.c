@@ -54,14 +54,14 @@ static void evaluate_forces(const dyn_kernels *k, const trial *t, const results 
                          .friction = r->friction});
 }
 
-/* With every other coordinate driven. */
+/* Evaluates hybrid dynamics, with every other coordinate driven. */
 static void evaluate_driven(const dyn_kernels *k, const trial *t, const results *r)
 {
     bool    driven[DYN_MAX_DOF];
-    double *given = trial_array(t, t->nv);
+    double *driven_qdd = trial_array(t, t->nv);
     for (size_t i = 0; i < t->rows * t->nv; i++) {
         driven[i % t->nv] = i % t->nv % 2;
-        if (driven[i % t->nv]) given[i] = t->qdd[i];
+        if (driven[i % t->nv]) driven_qdd[i] = t->qdd[i];
     }
     rows_forward_dynamics(k, &t->scene, t->rows,
                           (dyn_forward_dynamics){.q          = t->q,
@@ -69,13 +69,13 @@ static void evaluate_driven(const dyn_kernels *k, const trial *t, const results 
                                                  .tau        = t->tau,
                                                  .wrenches   = t->wrenches,
                                                  .driven     = driven,
-                                                 .driven_qdd = given,
+                                                 .driven_qdd = driven_qdd,
                                                  .qdd        = r->qdd_beside_driven,
                                                  .singular   = r->pivot_beside_driven});
-    free(given);
+    free(driven_qdd);
 }
 
-/* The last link relative to the base. */
+/* Evaluates the closure kernel for the last link relative to the base. */
 static void evaluate_closure(const dyn_kernels *k, const trial *t, const results *r)
 {
     const dyn_link_place *first = &t->model->base, *last = trial_last_link(t);
@@ -130,10 +130,11 @@ static void evaluate_derivatives(const dyn_kernels *k, const trial *t, const res
                                                  .dtau_dqdd_dot = r->dtau_dqdd_dot});
 }
 
-/* Of larger robots second and higher derivatives and steps are not computed: emulated targets would take too long. */
+/* Robots with more coordinates skip second and higher derivatives and steps, which take too long on emulated
+ * targets. */
 enum { FEW_COORDINATES = 10 };
 
-/* tau with three derivatives, along a motion whose last derivatives are qdd and qd again. */
+/* Evaluates tau with three derivatives, along a motion whose fourth and fifth derivatives are qdd and qd again. */
 static void evaluate_series(const dyn_kernels *k, const trial *t, const results *r)
 {
     const double *rate[] = {t->qd, t->qdd, t->qddd, t->qdd, t->qd};
@@ -152,7 +153,7 @@ static void evaluate_series(const dyn_kernels *k, const trial *t, const results 
     free(motion);
 }
 
-/* With the multipliers qddd. */
+/* Evaluates the second derivatives, contracted with the multipliers qddd. */
 static void evaluate_hessians(const dyn_kernels *k, const trial *t, const results *r)
 {
     if (t->nv > FEW_COORDINATES) return;
@@ -179,7 +180,7 @@ static void evaluate_hessians(const dyn_kernels *k, const trial *t, const result
                                                .singular    = r->pivot_beside_hessian});
 }
 
-/* Steps of two methods; the duration is short enough for Newton's method in every state. */
+/* Evaluates steps of two methods; the duration is short enough for Newton's method in every state. */
 static void evaluate_steps(const dyn_kernels *k, const trial *t, const results *r)
 {
     dyn_step io = {.q = t->q, .qd = t->qd, .tau = t->tau, .wrenches = t->wrenches, .method = DYN_RK4, .h = 1e-4};
@@ -223,7 +224,7 @@ static void evaluate_matrices(const dyn_kernels *k, const trial *t, const result
                                    .joint_regressor = r->joint_regressor});
 }
 
-/* At the reference velocity qdd and the reference acceleration qddd. */
+/* Evaluates the passivity-based dynamics at the reference velocity qdd and the reference acceleration qddd. */
 static void evaluate_reference(const dyn_kernels *k, const trial *t, const results *r)
 {
     rows_reference_dynamics(k, &t->scene, t->rows,

@@ -1,9 +1,9 @@
-/* results.h - declares every result of every kernel, for the states of a trial. */
+/* results.h - declares the results of all kernels for the states of a trial. */
 #pragma once
 #include "rows.h"
 #include "trial.h"
 
-/* X(name, entries per state) for a trial t, with n = nv, b = bodies, w = wrenches. */
+/* Lists all results as X(name, entries per state) for a trial t, with n = nv, b = bodies, w = wrenches. */
 /* clang-format off */
 #define RESULTS(X)                                                                               \
     X(tau, n) X(joint_wrenches, 6 * b)                                                           \
@@ -47,8 +47,8 @@ typedef struct results {
 #undef X
 } results;
 
-results results_allocate(const trial *t); /* Allocates the results; results_free frees them. */
+results results_allocate(const trial *t); /* results_free frees them */
 void    results_free(results *r);
 void    results_evaluate(const dyn_kernels *k, const trial *t, const results *r);
-/* The two frames for kinematics: on the base link and on the last link. */
+/* Returns the two frames for kinematics: on the base link and on the last link. */
 void results_frames(const trial *t, dyn_frame frames[2]);

@@ -7,11 +7,11 @@
 
 enum { GUARD = 256 }; /* number of bytes behind every array; these and the array itself are first set to 0xff (a NaN) */
 
-/* A pointer in one of the kernels' structs. */
+/* Describes one array of a kernel's struct. */
 typedef struct port {
     size_t offset;
     bool   in;
-    size_t entries; /* per state */
+    size_t entries; /* doubles per state */
 } port;
 
 #define IN(type, field, entries)                                                                                       \

@@ -1,8 +1,8 @@
 /* rows.h - calls a kernel on plain rows of states: one state after another in every array, no blocks, no lanes.
  *
- * The structs are those of dynamics.h, with the same meaning of NULL. The rows are copied into blocks of the target's
- * width; unused lanes get copies of the last state. Results and workspace are set to NaN first, and the memory behind
- * them is checked afterwards. So a missing result, or a byte written beyond the end, is detected. */
+ * The structs are those of dynamics.h, with the same meaning of NULL. The functions copy the rows into blocks of the
+ * target's width; unused lanes get copies of the last state. They set results and workspace to NaN first and check the
+ * memory behind these afterwards, so that a test notices a missing result, or a byte written beyond the end. */
 #pragma once
 #include "dynamics/frame_sensitivity.h"
 #include "dynamics/hessian.h"
@@ -20,11 +20,11 @@ void rows_sensitivity(const dyn_kernels *k, const dyn_scene *scene, size_t rows,
 void rows_sensitivity_rate(const dyn_kernels *k, const dyn_scene *scene, size_t rows, dyn_sensitivity_rate io);
 void rows_forward_sensitivity(const dyn_kernels *k, const dyn_scene *scene, size_t rows, dyn_forward_sensitivity io);
 void rows_hessian(const dyn_kernels *k, const dyn_scene *scene, size_t rows, dyn_hessian io);
-/* Allocates io.work. */
+/* Calls the kernel, with an io.work that the function allocates. */
 void rows_forward_hessian(const dyn_kernels *k, const dyn_scene *scene, size_t rows, dyn_forward_hessian io);
-/* Allocates io.work. */
+/* Calls the kernel, with an io.work that the function allocates. */
 void rows_torque_series(const dyn_kernels *k, const dyn_scene *scene, size_t rows, dyn_torque_series io);
-/* Entries per state of io.work, which rows_step allocates. */
+/* Returns the number of doubles per state of io.work, which rows_step allocates. */
 size_t step_work(const dyn_scene *scene, const dyn_step *io);
 void   rows_step(const dyn_kernels *k, const dyn_scene *scene, size_t rows, dyn_step io);
 void   rows_coriolis(const dyn_kernels *k, const dyn_scene *scene, size_t rows, dyn_coriolis io);

@@ -1,6 +1,5 @@
-/* test_acceptance.c - compares kernels and reference with printed results of published robots, to every printed digit.
- *
- * Sources: published.h. The values were recomputed independently to more digits than are printed in the books. */
+/* test_acceptance.c - compares kernels and reference with printed results of two published robots (published.h), to
+ * every printed digit. The values here have more digits than the books print: they were recomputed independently. */
 #include "check.h"
 #include "published.h"
 #include "rows.h"
@@ -10,8 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Tolerance: half a unit in the last of `digits` significant digits, plus a hundredth for rounding in the kernels.
- * Where the expected entry is zero, the digits are those of the largest entry. */
+/* Compares with a tolerance of half a unit in the last of `digits` significant digits, plus a hundredth for rounding in
+ * the kernels. Where the expected entry is zero, the digits are those of the largest entry. */
 static void check_printed(const char *what, int digits, size_t n, const double *got, const double *printed)
 {
     double most = largest(n, printed);
@@ -23,7 +22,7 @@ static void check_printed(const char *what, int digits, size_t n, const double *
     }
 }
 
-/* A published robot in one state as a trial, with a wrench on its tip in the axes of the tip. */
+/* Makes a trial of a published robot in one state, with a wrench on its tip in the axes of the tip. */
 static trial published_trial(const published *robot, const double *q, const double *qd, const double *qdd,
                              const double *tip_wrench)
 {
@@ -67,7 +66,7 @@ static void torque_of_reference(const trial *t, double *tau, double *joint_wrenc
 /* --- three_link -------------------------------------------------------------------------------------------- */
 
 static const double three_q[3] = {.1, .1, .1}, three_qd[3] = {.1, .2, .3}, three_qdd[3] = {2, 1.5, 1};
-/* In the book (1, 1, 1, 1, 1, 1) is the wrench of the robot on the environment; here wrenches act on the robot. */
+/* In the book (1, 1, 1, 1, 1, 1) is the wrench of the robot on the environment; torqued's wrenches act on the robot. */
 static const double three_tip[6] = {-1, -1, -1, -1, -1, -1}, no_tip[6] = {0};
 
 static trial three_link(const double *tip_wrench)
@@ -115,7 +114,7 @@ static void test_three_link_mass_matrix_and_bias(void **state)
     trial_free(&t);
 }
 
-/* J^T F in the axes of the tip, with all entries of [force; moment] equal to one. */
+/* Compares J^T F of a unit wrench, in the axes of the tip, with the torques in the book. */
 static void test_three_link_tip_force(void **state)
 {
     const double torque[3] = {1.40954607826, 1.85771497232, 1.392409};

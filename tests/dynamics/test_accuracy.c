@@ -1,6 +1,6 @@
-/* test_accuracy.c - measures the rounding errors of both arithmetic classes over the whole range of angles, against the
- * same kernels compiled for extended precision (long double). An unfused target may have twice the error of a fused
- * one. With CHECK_VERBOSE the test prints the table of tests/bench/NOTEBOOK.md. */
+/* test_accuracy.c - measures the rounding errors of the fused and the unfused arithmetic class over the whole range of
+ * angles, against the same kernels compiled for extended precision (long double). An unfused target may have twice the
+ * error of a fused one. With CHECK_VERBOSE the test prints the table of tests/bench/NOTEBOOK.md. */
 #include "check.h"
 #include "rows.h"
 #include "trial.h"
@@ -14,7 +14,8 @@ enum { ROBOTS = 40, ROWS = 8, DECADES = 8, OUTPUTS = 7, LEAST_DECADE = -3 };
 static const char *const output_names[OUTPUTS] = {"tau",     "tau_dot",  "mass_matrix", "qdd",
                                                   "dtau_dq", "dtau_dqd", "dtau_dqdd"};
 
-/* Results of one class: the sum of squares of the relative errors of all states, by decade of the angles and output. */
+/* Sums the squares of the relative errors of one arithmetic class over all states, by decade of the angles and by
+ * output. */
 typedef struct errors {
     double square[DECADES][OUTPUTS];
     size_t n[DECADES];
@@ -53,7 +54,7 @@ static size_t entries(const trial *t, int output)
     return output == 2 || output >= 4 ? t->nv * t->nv : t->nv;
 }
 
-/* The outputs of one row in extended precision. */
+/* Computes the outputs of one row in extended precision. */
 static void evaluate_exactly(const trial *t, size_t row, long double *out[OUTPUTS])
 {
     long double *q = extended_array(t->nq, t->q + row * t->nq), *qd = extended_array(t->nv, t->qd + row * t->nv);
@@ -103,7 +104,7 @@ static void evaluate(const dyn_kernels *k, const trial *t, double *const out[OUT
             .q = t->q, .qd = t->qd, .qdd = t->qdd, .dtau_dq = out[4], .dtau_dqd = out[5], .dtau_dqdd = out[6]});
 }
 
-/* The largest error of n entries relative to the largest entry. */
+/* Returns the largest error of n entries relative to the largest entry. */
 static double relative_error(size_t n, const double *got, const long double *exact)
 {
     long double error = 0, size = 0;
@@ -114,7 +115,7 @@ static double relative_error(size_t n, const double *got, const long double *exa
     return size > 0 ? (double)(error / size) : 0;
 }
 
-/* Adds the errors of each of two tables on one robot with angles of one decade. */
+/* Adds the errors that the kernels of two tables make on one robot with angles of one decade. */
 static void measure(const trial *t, int decade, const dyn_kernels *const tables[2], errors sums[2])
 {
     double      *got[2][OUTPUTS];
@@ -140,7 +141,7 @@ static void measure(const trial *t, int decade, const dyn_kernels *const tables[
         free(exact[o]), free(got[0][o]), free(got[1][o]);
 }
 
-/* Root mean squares of both classes, fused / unfused. */
+/* Compares the root mean squares of both classes: fused / unfused. */
 static void check_and_print(const char *what, const errors sums[2])
 {
     for (int d = 0; d < DECADES; d++)
@@ -160,7 +161,7 @@ static void measure_robots(const char *what, unsigned features)
 {
     const dyn_kernels *tables[2] = {dyn_kernels_for_models(), dyn_kernels_find("scalar_unfused")};
     errors             sums[2]   = {0};
-    if (!tables[1]) return; /* test_dispatch.c checks that the target is there where it is needed */
+    if (!tables[1]) return; /* test_dispatch.c fails if a target that this machine can run is missing */
     for (uint64_t seed = 1; seed <= ROBOTS; seed++) {
         trial t = trial_of(seed, random_chain_make(seed, 7, false, features), ROWS, 0);
         for (int d = 0; d < DECADES; d++) {

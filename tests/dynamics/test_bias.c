@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* As for inverse dynamics: sums along at most 40 bodies. */
+/* Rounding of sums along at most 40 bodies, as for inverse dynamics. */
 #define TOLERANCE 2e-14
 
 enum { ROBOTS = 240, ROWS = 5, PARTS = 4 };
@@ -42,10 +42,12 @@ static void evaluate_reference(const trial *t, double *const parts[PARTS])
 {
     for (size_t r = 0; r < t->rows; r++) {
         reference_wrench w[TRIAL_WRENCHES];
-        reference_scene  scene = trial_reference_scene(t, r, w);
-        reference       *ref   = trial_reference(t, r);
-        size_t           at    = r * t->nv;
-        reference_bias(ref, &scene, (reference_bias_parts){parts[0] + at, parts[1] + at, parts[2] + at, parts[3] + at});
+        reference_scene  scene  = trial_reference_scene(t, r, w);
+        reference       *ref    = trial_reference(t, r);
+        size_t           offset = r * t->nv;
+        reference_bias(
+            ref, &scene,
+            (reference_bias_parts){parts[0] + offset, parts[1] + offset, parts[2] + offset, parts[3] + offset});
         reference_free(ref);
     }
 }
@@ -78,7 +80,7 @@ static void test_terms(void **state)
     trial_terms(2, compare_with_reference);
 }
 
-/* bias is inverse dynamics at qdd = 0 with all terms. */
+/* bias must be inverse dynamics at qdd = 0 with all terms. */
 static void test_bias_is_inverse_dynamics_at_zero_acceleration(void **state)
 {
     const dyn_kernels *k = test_kernels();
@@ -128,7 +130,7 @@ static void test_coriolis_is_quadratic(void **state)
     }
 }
 
-/* Friction, each entry relative to itself. */
+/* Compares friction with the reference, each entry relative to itself. */
 static void compare_friction(const trial *t)
 {
     double            *got = trial_array(t, t->nv), *expected = trial_array(t, t->nv);
@@ -145,7 +147,7 @@ static void compare_friction(const trial *t)
     free(got), free(expected);
 }
 
-/* Smoothed friction at rates from 1e-12 of its width to far beyond it. */
+/* Compares smoothed friction with the reference at rates from 1e-12 of its width to far beyond it. */
 static void test_smoothed_friction_at_every_rate(void **state)
 {
     for (uint64_t seed = 1; seed <= 60; seed++) {

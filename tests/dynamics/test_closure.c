@@ -1,5 +1,5 @@
-/* test_closure.c - compares relative poses of frames with those in the world, and Jacobians and their rates with
- * derivatives by the complex step. */
+/* test_closure.c - compares the relative pose of two frames with their poses in the world, and its Jacobian and the
+ * Jacobian's rates with derivatives by the complex step. */
 #include "check.h"
 #include "complex_step.h"
 #include "rows.h"
@@ -19,7 +19,7 @@ static dyn_frame frame_on(const trial *t, random_source *source)
     return (dyn_frame){place->body, place->X_bl};
 }
 
-/* Chooses pairs: two links, a link and the base, two frames of one link. */
+/* Chooses three pairs of frames: on two links, on a link and the base, on one link. */
 static void choose_pairs(const trial *t, dyn_frame_pair pairs[PAIRS])
 {
     random_source source = {.state = t->seed};
@@ -29,7 +29,7 @@ static void choose_pairs(const trial *t, dyn_frame_pair pairs[PAIRS])
     random_pose(&source, &pairs[2].b.X_bf);
 }
 
-/* Results of the complex kernel, as complex numbers. */
+/* Holds the results of the kernel compiled for complex numbers. */
 typedef struct complex_results {
     double _Complex *position, *rotation, *J, *Jd, *Jdd;
 } complex_results;
@@ -61,7 +61,7 @@ static void drop(complex_results *f)
     free(f->position), free(f->rotation), free(f->J), free(f->Jd), free(f->Jdd);
 }
 
-/* w from [w] = R' R^T, for a rotation with its derivative in the imaginary part. */
+/* Computes w from [w] = R' R^T, for a rotation with its derivative in the imaginary part. */
 static void angular_velocity(const double _Complex R[9], double w[3])
 {
     for (int i = 0; i < 3; i++) {
@@ -72,7 +72,7 @@ static void angular_velocity(const double _Complex R[9], double w[3])
     }
 }
 
-/* Along coordinate j, the pose of each pair moves by column j of its Jacobian. */
+/* Differentiates the pose of each pair along coordinate j by the complex step: column j of the Jacobian. */
 static void check_jacobian(const trial *t, const dyn_frame_pair *pairs, const double *J)
 {
     double *expected = trial_array(t, 6 * PAIRS * t->nv);
@@ -95,7 +95,7 @@ static void check_jacobian(const trial *t, const dyn_frame_pair *pairs, const do
     free(expected);
 }
 
-/* Along the motion, the rate of each Jacobian is the next one in the list. */
+/* Differentiates J and J' along the motion by the complex step: J' and J''. */
 static void check_rates(const trial *t, const dyn_frame_pair *pairs, const double *Jd, const double *Jdd)
 {
     size_t        n        = 6 * PAIRS * t->nv;
@@ -137,7 +137,7 @@ static void test_derivatives(void **state)
     }
 }
 
-/* Relative to a frame of the world, a pose is that of kinematics; two frames of one link do not move relative to each
+/* Compares a pose relative to the world with that of kinematics; two frames of one link must not move relative to each
  * other. */
 static void test_poses(void **state)
 {
@@ -169,7 +169,7 @@ static void rotation_of(const double q[4], double R[3][3])
     memcpy(R, rows, sizeof rows);
 }
 
-/* For any two frames: y = R_a^T (p_b - p_a) and R_a^T R_b, from their poses in the world. */
+/* Compares the relative pose, y = R_a^T (p_b - p_a) and R_a^T R_b, with the poses of both frames in the world. */
 static void test_poses_between_frames(void **state)
 {
     for (uint64_t seed = 1; seed <= ROBOTS; seed++) {

@@ -12,7 +12,7 @@ enum { ROBOTS = 120 };
 
 /* --- power balance ----------------------------------------------------------------------------------------- */
 
-/* d(kinetic + potential)/dt with the accelerations t->qdd. */
+/* Computes d(kinetic + potential)/dt at the accelerations t->qdd, by the complex step. */
 static double energy_rate(const trial *t)
 {
     complex_state    s       = complex_state_make(t, 0);
@@ -32,7 +32,7 @@ static double energy_rate(const trial *t)
     return rate[0] + rate[1];
 }
 
-/* Power of friction at a rate. */
+/* Returns the power of friction at a rate: force times rate. */
 static double friction_heat(const dyn_friction *f, double rate)
 {
     double sign = f->coulomb_velocity > 0 ? tanh(rate / f->coulomb_velocity) : (rate > 0) - (rate < 0);
@@ -42,7 +42,7 @@ static double friction_heat(const dyn_friction *f, double rate)
     return rate * (f->viscous * rate + (fast + share * (slow - fast)) * sign);
 }
 
-/* Power that friction and dampers turn into heat: force times rate of the joint or motor. */
+/* Returns the power that friction and dampers turn into heat: force times rate of every joint or motor. */
 static double dissipation(const trial *t)
 {
     double heat = 0;
@@ -67,14 +67,14 @@ static double dissipation(const trial *t)
     return heat;
 }
 
-/* Component j of a given force or torque, in link axes or world axes. */
+/* Returns component j, in link axes, of a force or torque x given in the axes of its site. */
 static double wrench_component(const dyn_wrench_site *site, const double x[3], int j)
 {
     const double *row = site->axes[j];
     return site->has_axes ? row[0] * x[0] + row[1] * x[1] + row[2] * x[2] : x[j];
 }
 
-/* Power of the external wrenches: force and torque times the velocity of their point. */
+/* Returns the power of the external wrenches: force and torque times the velocity of their point. */
 static double wrench_power(const trial *t)
 {
     double power = 0;
@@ -121,7 +121,7 @@ static void test_power_balance(void **state)
 
 enum { STATES = 8 };
 
-/* Positions, with quaternions, and velocities of STATES states. */
+/* Holds positions, with quaternions, and velocities of STATES states. */
 typedef struct motion {
     double *q, *qd;
 } motion;
@@ -139,8 +139,8 @@ static void normalise(const trial *t, double *q)
     }
 }
 
-/* One stage of Runge-Kutta for all states: to = from + h * slope, where slope is that of the motion `point`. Adds slope
- * times `weight` to `sum`. */
+/* Computes one stage of Runge-Kutta for all states: to = from + h * slope, with the slope at the motion `point`. Adds
+ * slope times `weight` to `sum`. */
 static void runge_kutta_stage(const trial *t, motion point, motion from, double h, motion to, double weight, motion sum)
 {
     double *rate = trial_array(t, t->nq), *qdd = trial_array(t, t->nv), *pivot = trial_array(t, 1);
@@ -161,7 +161,7 @@ static void runge_kutta_stage(const trial *t, motion point, motion from, double 
     free(rate), free(qdd), free(pivot);
 }
 
-/* The classical Runge-Kutta method of order four. Moves t->q and t->qd. */
+/* Moves t->q and t->qd by `steps` steps of the classical Runge-Kutta method of order four. */
 static void integrate(trial *t, double h, size_t steps)
 {
     motion now = {t->q, t->qd}, point = {trial_array(t, t->nq), trial_array(t, t->nv)};
@@ -189,7 +189,7 @@ static void energies(const trial *t, double kinetic[STATES], double potential[ST
                 (dyn_energy){.q = t->q, .qd = t->qd, .kinetic = kinetic, .potential = potential});
 }
 
-/* The largest change of energy over half a second, relative to the energies of the motion. */
+/* Returns the largest change of energy over half a second, relative to the energies of the motion. */
 static double energy_drift(uint64_t seed, size_t dof, unsigned features, double h)
 {
     trial  t = trial_of(seed, random_tree_make(seed, dof, seed % 2, features), STATES, 0);
@@ -222,13 +222,13 @@ static void test_energy_is_conserved(void **state)
     check_conserved(24, 7, TREE_SPRINGS | TREE_ROTORS | TREE_GEARS, 1e-3);
 }
 
-/* Motors on elastic joints oscillate faster than links fall. */
+/* The steps are shorter because motors on elastic joints oscillate faster than links fall. */
 static void test_energy_of_motors_is_conserved(void **state)
 {
     check_conserved(24, 7, TREE_ALL & ~(unsigned)(TREE_FRICTION | TREE_DAMPERS | TREE_MIMICS | TREE_FREELY), 2.5e-4);
 }
 
-/* Joints with a quaternion inside the tree. */
+/* Includes spherical and floating joints inside the tree. */
 static void test_energy_with_quaternions_is_conserved(void **state)
 {
     check_conserved(24, 12, TREE_SPRINGS | TREE_FREELY, 2.5e-4);

@@ -1,11 +1,12 @@
-/* test_coriolis.c - compares the Coriolis matrix and the Christoffel symbols with their definitions. */
+/* test_coriolis.c - compares the Coriolis matrix and the Christoffel symbols with their definitions from the
+ * derivatives of the mass matrix, and with the bias. */
 #include "check.h"
 #include "complex_step.h"
 #include "rows.h"
 #include "tests/target.h"
 #include <stdlib.h>
 
-/* Sums along at most 40 bodies, relative to the largest entry; see test_sensitivity.c */
+/* Relative to the largest entry: rounding of sums along at most 40 bodies; see test_sensitivity.c. */
 #define TOLERANCE 1e-12
 
 enum { ROBOTS = 120 };
@@ -21,13 +22,13 @@ static void mass_matrix_along(const trial *t, symbols *s)
     double _Complex *M = complex_array(n);
     double          *d = trial_array(t, n);
     for (size_t k = 0; k < t->nv; k++) {
-        complex_state at = complex_state_along(t, k);
-        dyn_kernels_complex.mass_matrix(&t->scene, at.workspace,
-                                        &(dyn_mass_matrix){.q = as_lanes(at.q), .mass_matrix = as_lanes(M)}, 1);
+        complex_state moved = complex_state_along(t, k);
+        dyn_kernels_complex.mass_matrix(&t->scene, moved.workspace,
+                                        &(dyn_mass_matrix){.q = as_lanes(moved.q), .mass_matrix = as_lanes(M)}, 1);
         complex_derivative(n, M, d);
         for (size_t e = 0; e < n; e++)
             s->dM[e * t->nv + k] = d[e];
-        complex_state_free(&at);
+        complex_state_free(&moved);
     }
     free(M), free(d);
 }
@@ -48,7 +49,7 @@ static void symbols_free(symbols *s)
     free(s->M), free(s->dM), free(s->C), free(s->gamma);
 }
 
-/* The body whose joint has coordinate v; not a mimic. */
+/* Returns the body, not a mimic, whose joint has velocity coordinate v. */
 static const dyn_body *body_of(const trial *t, size_t v)
 {
     for (size_t i = 0; i < t->model->n_bodies; i++) {
@@ -59,7 +60,8 @@ static const dyn_body *body_of(const trial *t, size_t v)
     return NULL;
 }
 
-/* [E_a, E_b] of two axes of a joint with a quaternion, as a vector of velocities; zero for all other pairs. */
+/* Computes the Lie bracket [E_a, E_b] of two axes of a joint with a quaternion, as a vector of velocities; zero for all
+ * other pairs. */
 static void bracket(const trial *t, size_t a, size_t b, double *out)
 {
     for (size_t v = 0; v < t->nv; v++)
@@ -80,7 +82,7 @@ static void bracket(const trial *t, size_t a, size_t b, double *out)
     }
 }
 
-/* <[E_a, E_b], E_c> */
+/* Returns <[E_a, E_b], E_c> in the metric of the mass matrix. */
 static double bracket_product(const trial *t, const symbols *s, size_t a, size_t b, size_t c)
 {
     double sum = 0, x[6 + DYN_MAX_DOF];
@@ -116,7 +118,7 @@ static void test_definition(void **state)
     }
 }
 
-/* C_ij = sum gamma_ijk qd_k, and C qd is the bias without gravity, friction and springs. */
+/* Checks C_ij = sum_k gamma_ijk qd_k, and that C qd is the bias without gravity, friction and springs. */
 static void test_matrix(void **state)
 {
     for (uint64_t seed = 1; seed <= ROBOTS; seed++) {
@@ -138,7 +140,7 @@ static void test_matrix(void **state)
     }
 }
 
-/* C + C^T = dM/dt along the motion. */
+/* Checks C + C^T = dM/dt along the motion. */
 static void test_skew(void **state)
 {
     for (uint64_t seed = 1; seed <= ROBOTS; seed++) {

@@ -1,20 +1,21 @@
-/* test_dispatch.c - checks the list of targets on this machine, and how they are found by name. */
+/* test_dispatch.c - checks which targets (kernel tables for one instruction set) this machine lists, and that they are
+ * found by name. */
 #include "check.h"
 #include "dynamics/dynamics.h"
 #include <string.h>
 
-/* No kernel is missing: all members of a table from workspace_size on are pointers to functions. */
+/* Asserts that no kernel is missing: all members of a table from workspace_size on are pointers to functions. */
 static void assert_all_kernels(const dyn_kernels *k)
 {
     void (*const none)(void) = NULL;
-    size_t at                = offsetof(dyn_kernels, workspace_size);
-    assert_int_equal((sizeof *k - at) % sizeof none, 0);
-    for (; at < sizeof *k; at += sizeof none)
-        assert_memory_not_equal((const char *)k + at, &none, sizeof none);
+    size_t offset            = offsetof(dyn_kernels, workspace_size);
+    assert_int_equal((sizeof *k - offset) % sizeof none, 0);
+    for (; offset < sizeof *k; offset += sizeof none)
+        assert_memory_not_equal((const char *)k + offset, &none, sizeof none);
 }
 
-/* The list has every target once, the baseline first. Among targets with the same instructions and arithmetic class,
- * those with more lanes come later. All have all kernels. */
+/* Checks that the list has every target once, the baseline first. Among targets with the same instructions and
+ * arithmetic class, those with more lanes come later. Every table has all kernels. */
 static void test_table_is_in_order_and_complete(void **state)
 {
     size_t             n = 0;
@@ -35,8 +36,8 @@ static void test_table_is_in_order_and_complete(void **state)
     assert_ptr_equal(dyn_kernels_find(""), before);
 }
 
-/* The table for one state has one lane and the same arithmetic class, and uses no instructions that the table for
- * batches does not use. */
+/* Checks that the table for one state has one lane and the same arithmetic class, and uses no instructions that the
+ * table for batches does not use. */
 static void test_one_state_has_a_table(void **state)
 {
     const dyn_kernels *k, *before = NULL;
@@ -58,8 +59,8 @@ static bool has_fma(void)
 }
 #endif
 
-/* A processor without fused multiply-add uses the unfused class unless another target is named. Its models are those of
- * the fused class all the same. */
+/* Checks that a processor without fused multiply-add uses the unfused class unless another target is named. Its models
+ * are those of the fused class all the same. */
 static void test_the_default_is_not_emulated(void **state)
 {
 #ifdef __x86_64__
@@ -78,7 +79,8 @@ static void test_unknown_targets_are_not_found(void **state)
         assert_null(dyn_kernels_find(names[i]));
 }
 
-/* A target that the machine can run must be in the build. Otherwise the tests of equal bits would compare nothing. */
+/* Checks that every target that the machine can run is in the build. Otherwise the tests of equal bits would compare
+ * nothing. */
 static void test_supported_targets_are_in_the_build(void **state)
 {
 #if defined __x86_64__

@@ -1,5 +1,5 @@
-/* test_double_double.c - checks sine, cosine, angle and length for the constants of models to the last digit, and
- * thereby that they, and the models made with them, are the same on every machine. */
+/* test_double_double.c - checks sine, cosine, angle and length in double-double arithmetic to the last digit. The
+ * constants of models are computed from these, so that models are the same on every machine. */
 #include "check.h"
 #include "dynamics/math/double_double.h"
 #include "random_tree.h"
@@ -44,7 +44,7 @@ static void test_published_digits(void **state)
     assert_true(c.high == 1 && c.low == 0 && s.high == 0 && s.low == 0);
 }
 
-/* Compares with the library's long doubles, to their accuracy. */
+/* Compares sine and cosine with those of the C library in long double, to the latter's accuracy. */
 static void test_angles_of_every_magnitude(void **state)
 {
     random_source random = {.state = 1};
@@ -58,7 +58,7 @@ static void test_angles_of_every_magnitude(void **state)
     }
 }
 
-/* The angle from its own cosine and sine, and of directions that are not exactly of unit length. */
+/* Recovers the angle from its cosine and sine, also if their vector is not exactly of unit length. */
 static void test_angles_of_directions(void **state)
 {
     random_source random = {.state = 2};
@@ -88,7 +88,7 @@ static void test_lengths(void **state)
     assert_true(isinf(dyn_length(1.7e308, 1.7e308)) && dyn_length(-INFINITY, 1) == INFINITY);
 }
 
-/* FNV-1a */
+/* Continues an FNV-1a hash with n bytes. */
 static uint64_t hash(uint64_t so_far, const void *bytes, size_t n)
 {
     for (size_t i = 0; i < n; i++)

@@ -1,5 +1,5 @@
-/* test_elementary.c - compares sine, cosine, arc tangent and arc cosine with extended precision, and prints a hash of
- * them that must be the same on every processor (test_processors.py). */
+/* test_elementary.c - compares the kernels' sine, cosine, arc tangent and arc cosine with extended precision, and
+ * prints a hash of the results that must be the same on every processor (test_processors.py). */
 #include "check.h"
 #include "dynamics/dynamics.h"
 #include "dynamics/math/elementary.h"

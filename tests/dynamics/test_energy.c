@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Sums over at most 512 bodies: 90 units in the last place of the largest entry. */
+/* Rounding of sums over at most 512 bodies: 90 units in the last place of the largest entry. */
 #define TOLERANCE 2e-14
 
 enum { ROBOTS = 240, ROWS = 4, RESULTS = 7 };
@@ -55,7 +55,7 @@ static void evaluate_reference(const trial *t, double *const result[RESULTS])
     }
 }
 
-/* Scale of a result. Potential energy is a difference of large terms if the robot is near the origin. */
+/* Returns the scale of a result. Potential energy is a difference of large terms if the robot is near the origin. */
 static double natural_size(const trial *t, int result)
 {
     return result == 1 ? 9.81 * t->model->mass : result == 2 ? 1 : 0;
@@ -89,7 +89,7 @@ static void test_longest_chain(void **state)
     trial_longest(compare_with_reference);
 }
 
-/* kinetic = 1/2 qd^T M qd, momentum = matrix qd, com_velocity = com_jacobian qd = momentum / mass. */
+/* Checks kinetic = 1/2 qd^T M qd, momentum = matrix qd, com_velocity = com_jacobian qd = momentum / mass. */
 static void test_quantities_agree_with_each_other(void **state)
 {
     const dyn_kernels *k = test_kernels();

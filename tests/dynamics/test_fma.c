@@ -1,5 +1,5 @@
-/* test_fma.c - compares the emulated fused multiply-add with the C library, bit by bit. A build for a baseline with
- * hardware support tests that instead. */
+/* test_fma.c - compares the emulated fused multiply-add with the C library, bit by bit. On a processor whose baseline
+ * has the instruction, the test compares the instruction. */
 #include "check.h"
 #include "dynamics/math/fma.h"
 #include "random_tree.h"
@@ -9,7 +9,7 @@
 
 enum { TRIALS = 2000000 };
 
-/* A number in the middle of the range, with few digits or many, and sometimes 0 or 1. */
+/* Draws a number in the middle of the range, with few digits or many, and sometimes 0 or 1. */
 static double random_number(random_source *source)
 {
     double x = random_between(source, -1, 1);
@@ -21,7 +21,7 @@ static double random_number(random_source *source)
     }
 }
 
-/* Addends that cancel all or most of the product, or are half a unit of its last place. */
+/* Draws an addend that cancels all or most of the product, or is half a unit of its last place. */
 static double random_addend(random_source *source, double a, double b)
 {
     double off = ldexp((double)random_below(source, 7) - 3, -53);
@@ -53,7 +53,7 @@ static void test_ordinary_numbers(void **state)
     }
 }
 
-/* All triples of numbers at the ends of the range. */
+/* Tries all triples of numbers at the ends of the range. */
 static void test_extremes(void **state)
 {
     const double x[] = {0,        1,         3,           0x1p-52,    DBL_EPSILON / 4, DBL_MIN,     5e-324,

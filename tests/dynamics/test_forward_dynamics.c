@@ -25,7 +25,8 @@ static void inverse(const dyn_kernels *k, const trial *t, const double *qdd, dou
         (dyn_inverse_dynamics){.q = t->q, .qd = t->qd, .qdd = qdd, .wrenches = t->wrenches, .tau = tau});
 }
 
-/* A few units in the last place of M and of the forces, times the condition of the robot (trial_leverage). */
+/* Rounding errors of a few units in the last place of M and of the forces, times the condition of the robot
+ * (trial_leverage). */
 #define TOLERANCE (8 * DBL_EPSILON)
 
 static void check_against_reference(const trial *t)
@@ -34,20 +35,20 @@ static void check_against_reference(const trial *t)
     double *size = trial_array(t, 1);
     for (size_t r = 0; r < t->rows; r++) {
         reference_wrench w[TRIAL_WRENCHES];
-        reference_scene  scene = trial_reference_scene(t, r, w);
-        reference       *ref   = trial_reference(t, r);
-        size_t           at    = r * t->nv;
-        assert_true(reference_forward_dynamics(ref, &scene, t->tau + at, expected + at));
-        size[r] = trial_leverage(t, ref, &scene, t->tau + at, expected + at);
+        reference_scene  scene  = trial_reference_scene(t, r, w);
+        reference       *ref    = trial_reference(t, r);
+        size_t           offset = r * t->nv;
+        assert_true(reference_forward_dynamics(ref, &scene, t->tau + offset, expected + offset));
+        size[r] = trial_leverage(t, ref, &scene, t->tau + offset, expected + offset);
         reference_free(ref);
     }
     const dyn_kernels *k;
     for (size_t i = 0; (k = dyn_kernels_at(i)); i++) {
         forward(k, t, t->tau, qdd, singular);
         for (size_t r = 0; r < t->rows; r++) {
-            size_t at = r * t->nv;
+            size_t offset = r * t->nv;
             assert_true(singular[r] == -1);
-            check_close_scaled(k->target, t->seed, t->nv, qdd + at, expected + at, TOLERANCE, size[r]);
+            check_close_scaled(k->target, t->seed, t->nv, qdd + offset, expected + offset, TOLERANCE, size[r]);
         }
     }
     free(qdd), free(expected), free(singular), free(size);
@@ -58,8 +59,8 @@ static void test_random_robots(void **state)
     trial_robots(ROBOTS, ROWS, check_against_reference);
 }
 
-/* Forward dynamics stays O(n) with rigid motors on the links that their joints connect, with elastic joints whose
- * motors are anywhere, and with helical joints. */
+/* Checks that forward dynamics stays O(n) (the model is not `dense`) with rigid motors on the links that their joints
+ * connect, with elastic joints whose motors are anywhere, and with helical joints. */
 static void test_motors_next_to_their_joints(void **state)
 {
     size_t spun[2] = {0}, slid[2] = {0};
@@ -77,8 +78,8 @@ static void test_motors_next_to_their_joints(void **state)
     assert_true(spun[0] > 50 && spun[1] > 20 && slid[0] > 20 && slid[1] > 2);
 }
 
-/* Inverse dynamics of forward dynamics returns the torques, for any condition of the robot. The error is relative to
- * the sums of forces that cancel in a row, |M| |qdd| + |bias|. */
+/* Checks that inverse dynamics of forward dynamics returns the torques, for any condition of the robot. The error is
+ * relative to the sums of forces that cancel in a row, |M| |qdd| + |bias|. */
 static void check_torques_come_back(const trial *t)
 {
     double            *qdd = trial_array(t, t->nv), *tau = trial_array(t, t->nv), *bias = trial_array(t, t->nv);
@@ -102,7 +103,7 @@ static void test_inverse_inverts_forward_dynamics(void **state)
     trial_robots(ROBOTS, ROWS, check_torques_come_back);
 }
 
-/* 512 degrees of freedom: a tree and a chain, with and without mimics. */
+/* Robots of 512 degrees of freedom: a tree and a chain, with and without mimics. */
 static void test_largest_models(void **state)
 {
     for (int i = 0; i < 8; i++) {
@@ -116,7 +117,7 @@ static void test_largest_models(void **state)
     }
 }
 
-/* A base of a gram with a hundred kilograms on one side: badly conditioned, but far from singular. */
+/* A floating base of a gram carries a hundred kilograms on one side: M is badly conditioned, but far from singular. */
 static void test_light_bases_are_not_singular(void **state)
 {
     for (uint64_t seed = 1; seed <= 60; seed++) {
@@ -136,7 +137,7 @@ static void test_light_bases_are_not_singular(void **state)
     }
 }
 
-/* Forward dynamics of inverse dynamics returns the accelerations, within the condition of the robot. */
+/* Checks that forward dynamics of inverse dynamics returns the accelerations, within the condition of the robot. */
 static void test_forward_inverts_inverse_dynamics(void **state)
 {
     const dyn_kernels *k = test_kernels();
@@ -147,11 +148,11 @@ static void test_forward_inverts_inverse_dynamics(void **state)
         forward(k, &t, tau, qdd, singular);
         for (size_t r = 0; r < t.rows; r++) {
             reference_wrench w[TRIAL_WRENCHES];
-            reference_scene  scene = trial_reference_scene(&t, r, w);
-            reference       *ref   = trial_reference(&t, r);
-            size_t           at    = r * t.nv;
-            check_close_scaled("qdd", seed, t.nv, qdd + at, t.qdd + at, TOLERANCE,
-                               trial_leverage(&t, ref, &scene, tau + at, t.qdd + at));
+            reference_scene  scene  = trial_reference_scene(&t, r, w);
+            reference       *ref    = trial_reference(&t, r);
+            size_t           offset = r * t.nv;
+            check_close_scaled("qdd", seed, t.nv, qdd + offset, t.qdd + offset, TOLERANCE,
+                               trial_leverage(&t, ref, &scene, tau + offset, t.qdd + offset));
             reference_free(ref);
         }
         free(qdd), free(tau), free(singular);
@@ -178,7 +179,7 @@ static void test_null_arrays_are_zeros(void **state)
     }
 }
 
-/* A massless last link has no pivot: its body is reported in every row. */
+/* A massless last link has no pivot: every row must report its body. */
 static void test_massless_end_is_reported(void **state)
 {
     for (uint64_t seed = 1; seed <= 40; seed++) {
@@ -200,7 +201,8 @@ static void test_massless_end_is_reported(void **state)
     }
 }
 
-/* The first joint of the straight arm is reported. The states beside it have the same bits as when computed alone. */
+/* Every row with the straight arm must report the first joint. The states beside it have the same bits as when computed
+ * alone. */
 static void test_singular_states_are_reported(void **state)
 {
     trial              t   = trial_point_mass_arm(9);
@@ -222,8 +224,8 @@ static void test_singular_states_are_reported(void **state)
     trial_free(&t);
 }
 
-/* A pivot that is zero up to rounding is detected for either sign of the rounding error: in all but one of 300 states.
- * In that state another pivot is nearly zero and magnifies the error. */
+/* Detects a pivot that is zero up to rounding, for either sign of the rounding error, in all but one of 300 states. In
+ * that state another pivot is nearly zero and magnifies the error. */
 static void test_redundant_arms_are_singular(void **state)
 {
     size_t missed[DYN_MAX_LANES] = {0};

@@ -1,4 +1,5 @@
-/* test_forward_sensitivity.c - compares derivatives of forward dynamics with the complex step. */
+/* test_forward_sensitivity.c - compares derivatives of forward dynamics with the complex step of forward dynamics, and
+ * on large trees with those of inverse dynamics. */
 #include "check.h"
 #include "complex_step.h"
 #include "rows.h"
@@ -6,13 +7,13 @@
 #include <math.h>
 #include <stdlib.h>
 
-/* Relative to the largest entry. Errors grow with the condition of the mass matrix, which is moderate for these robots.
- */
+/* Relative to the largest entry. Errors grow with the condition of the mass matrix, which is moderate for these
+ * robots. */
 #define TOLERANCE 1e-12
 
 enum { ROBOTS = 150 };
 
-/* Column j of the derivative of qdd, from a state with its direction in the imaginary part. */
+/* Computes column j of the derivative of qdd, from a state with its direction in the imaginary part. */
 static void differentiate(const trial *t, complex_state *s, size_t j, size_t columns, double *out)
 {
     double _Complex *qdd = complex_array(t->nv);
@@ -113,7 +114,7 @@ static void test_random_robots(void **state)
     }
 }
 
-/* The ancestor of body i whose parent is the world. */
+/* Returns the ancestor of body i whose parent is the world. */
 static int root_of(const dyn_model *m, int i)
 {
     while (m->body[i].tree.parent != DYN_WORLD)
@@ -142,8 +143,8 @@ static void check_product(const char *what, const trial *t, const double *A, con
     free(got), free(expected);
 }
 
-/* Large trees: M dqdd/dx = -dtau/dx with M and dtau/dx of inverse dynamics; M M^-1 = 1; entries between limbs that only
- * the world connects are zero. */
+/* Checks large trees: M dqdd/dx = -dtau/dx with M and dtau/dx of inverse dynamics; M M^-1 = 1; entries between limbs
+ * that only the world connects are zero. */
 static void test_trees(void **state)
 {
     size_t apart = 0;

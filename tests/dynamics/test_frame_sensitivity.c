@@ -26,7 +26,7 @@ static void free_derivatives(derivatives *d)
     free(d->velocity), free(d->acceleration), free(d->acceleration_by_rate), free(d->jacobian);
 }
 
-/* Frames on the last link, on any link, and on the base, away from their origins. */
+/* Chooses frames on the last link, on any link, and on the base, away from the links' origins. */
 static void choose_frames(const trial *t, dyn_frame frames[FRAMES])
 {
     random_source         source         = {.state = t->seed};
@@ -39,7 +39,7 @@ static void choose_frames(const trial *t, dyn_frame frames[FRAMES])
     }
 }
 
-/* The motion of one frame in a moving state, in the imaginary parts its derivatives. */
+/* Evaluates the motion of one frame in a complex state and reads the derivatives from the imaginary parts. */
 static void differentiate(const complex_state *s, const dyn_frame *frame, bool frame_axes, double *v, double *a,
                           double *J)
 {
@@ -124,7 +124,7 @@ static void test_random_robots(void **state)
     trial_robots(ROBOTS, ROWS, compare_with_complex_step);
 }
 
-/* Each output alone has the bits that it has together with the others. */
+/* Each output requested alone must have the same bits as together with the others. */
 static void test_outputs_alone(void **state)
 {
     for (uint64_t seed = 1; seed <= 40; seed++) {

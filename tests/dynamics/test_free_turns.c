@@ -1,5 +1,5 @@
-/* test_free_turns.c - checks joints with a quaternion where the result must equal that of another model, on every
- * target. */
+/* test_free_turns.c - checks spherical and floating joints inside the tree against other models that must have the same
+ * results, on every target. */
 #include "check.h"
 #include "rows.h"
 #include "trial.h"
@@ -11,7 +11,7 @@ enum { ROBOTS = 40, ROWS = 5 };
 
 static const dyn_pose here = {.R = {{1, 0, 0}, {0, 1, 0}, {0, 0, 1}}};
 
-/* The same tree, with its floating base as a link on a fixed base. */
+/* Builds the same tree on a fixed base, with the floating base as a link. */
 static random_tree with_fixed_base(const random_tree *floating)
 {
     const dyn_description *d = &floating->description;
@@ -89,7 +89,7 @@ static void compare(const dyn_kernels *k, const trial *t, const dyn_scene *scene
     }
 }
 
-/* A floating base equals a floating link on the ground, bit by bit. */
+/* A floating base must equal a floating link on the ground, bit by bit. */
 static void test_floating_base_is_a_floating_link(void **state)
 {
     for (uint64_t seed = 1; seed <= ROBOTS; seed++) {
@@ -109,7 +109,7 @@ static void test_floating_base_is_a_floating_link(void **state)
     }
 }
 
-/* An arm with one joint that carries a floating body at `distance`. */
+/* Builds an arm with one joint that carries a floating body at `distance` metres. */
 static trial arm_with_floating_body(double mass, double distance)
 {
     random_tree tree = {.description = {.n_links = 2, .gravity = {0, 0, -9.81}},
@@ -128,8 +128,8 @@ static trial arm_with_floating_body(double mass, double distance)
     return t;
 }
 
-/* A floating body does not load the arm that carries it, at any distance. A massless arm has no pivot. An arm with mass
- * moves as if alone, m l^2 qdd = tau + m g l cos q about y. */
+/* A floating body must not load the arm that carries it, at any distance. A massless arm then has no pivot. An arm with
+ * mass moves as if alone: m l^2 qdd = tau + m g l cos q about y. */
 static void test_floating_bodies_do_not_load_their_parent(void **state)
 {
     for (int weighs = 0; weighs < 2; weighs++)
@@ -149,7 +149,7 @@ static void test_floating_bodies_do_not_load_their_parent(void **state)
                 rows_mass_matrix(
                     k, &t.scene, ROWS,
                     (dyn_mass_matrix){.q = t.q, .mass_matrix = M, .inverse = inverse, .singular = singular});
-                for (size_t r = 0; r < ROWS; r++) /* subtracted from M, which includes the floating body */
+                for (size_t r = 0; r < ROWS; r++) /* the floating body is subtracted from M */
                     assert_true(singular[r] == (weighs ? -1 : 0));
             }
             free(qdd), free(singular), free(M), free(inverse);

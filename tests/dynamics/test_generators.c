@@ -1,6 +1,6 @@
-/* test_generators.c - checks that random robots, states and wrenches vary in every field: each one is seen absent where
- * it may be, with either sign where it may have one, neither always one nor always the same, and both smaller and
- * greater than the field that it could be mistaken for. Prints what was seen. */
+/* test_generators.c - checks that random robots, states and wrenches vary in every field and prints the counts. Each
+ * field must be zero where it may be absent, have either sign where it is signed, not always be 1 or one same value,
+ * and be both smaller and greater than the field that code could confuse it with. */
 #include "check.h"
 #include "dynamics/model/joint_types.h"
 #include "trial.h"
@@ -13,7 +13,7 @@ enum { ABSENT = 1, SIGNED = 2 };
 
 typedef struct field {
     const char *name;
-    size_t      offset, n; /* of the first entry in the structure, and the number of entries */
+    size_t      offset, n; /* offset of the first entry in the structure, and number of entries */
     unsigned    needs;
 } field;
 
@@ -36,7 +36,7 @@ typedef struct tally {
         ONE(type, member.coulomb_velocity, ABSENT), ONE(type, member.breakaway_positive, ABSENT),                      \
         ONE(type, member.breakaway_negative, ABSENT), ONE(type, member.stribeck_velocity, ABSENT)
 
-/* Of joints that move; figures of motors are those of links that have one. */
+/* Fields of joints that move. Those of motors are drawn from links that have one. */
 static const field joint_fields[] = {
     MANY(dyn_link, before.p, ABSENT | SIGNED),
     MANY(dyn_link, after.p, ABSENT | SIGNED),
@@ -67,7 +67,7 @@ static const field drive_fields[] = {
     FRICTION(dyn_drive, friction),
 };
 
-/* Two fields of which either can be the greater one. */
+/* Names two fields that code could confuse: either must be the greater one in some draw. */
 typedef struct pair {
     const char *name;
     size_t      a, b;
@@ -94,7 +94,7 @@ static const pair pairs[] = {
 static tally  joint_tally[COUNT(joint_fields)], motor_tally[COUNT(motor_fields)], drive_tally[COUNT(drive_fields)];
 static size_t smaller[COUNT(pairs)], greater[COUNT(pairs)], equal[COUNT(pairs)];
 
-static double at(const void *structure, size_t offset)
+static double number_at(const void *structure, size_t offset)
 {
     double x;
     memcpy(&x, (const char *)structure + offset, sizeof x);
@@ -112,20 +112,20 @@ static void count(tally *t, double x)
     if (t->first == 0) t->first = x;
 }
 
-static void count_fields(const field *fields, size_t n, tally *of, const void *structure)
+static void count_fields(const field *fields, size_t n, tally *tallies, const void *structure)
 {
     for (size_t i = 0; i < n; i++)
         for (size_t k = 0; k < fields[i].n; k++)
-            count(&of[i], at(structure, fields[i].offset + k * sizeof(double)));
+            count(&tallies[i], number_at(structure, fields[i].offset + k * sizeof(double)));
 }
 
 /* --- structure ---------------------------------------------------------------------------------------------------- */
 
-/* Places that something can have, each of which must be seen. */
+/* Cases of attachment and layout, each of which must occur. */
 enum {
     ON_BASE,
     ON_PREVIOUS,
-    ON_OTHER, /* parents */
+    ON_OTHER, /* parents of links */
     MOTOR_ON_BASE,
     MOTOR_ON_LINK,
     MOTOR_ON_PARENT,
@@ -190,7 +190,7 @@ static void count_robot(const trial *t)
         count_fields(joint_fields, COUNT(joint_fields), joint_tally, l);
         if (l->motor.present) count_fields(motor_fields, COUNT(motor_fields), motor_tally, l);
         for (size_t p = 0; p < COUNT(pairs); p++) {
-            const double a = at(l, pairs[p].a), b = at(l, pairs[p].b);
+            const double a = number_at(l, pairs[p].a), b = number_at(l, pairs[p].b);
             smaller[p] += a < b && a != 0;
             greater[p] += a > b && b != 0;
             equal[p] += a == b;
@@ -221,21 +221,21 @@ static void count_states(const trial *t)
         }
 }
 
-/* --- verdicts ----------------------------------------------------------------------------------------------------- */
+/* --- checks of the counts ----------------------------------------------------------------------------------------- */
 
 static void expect(const char *name, const tally *t, unsigned needs)
 {
     print_message("# %-36s 0: %6zu  1: %5zu  +: %6zu  -: %6zu\n", name, t->zero, t->one, t->positive, t->negative);
     if (!t->differs) fail_msg("%s never varies", name);
     if (t->one == t->positive && t->negative == 0) fail_msg("%s is always 0 or 1", name);
-    if ((needs & ABSENT) && t->zero == 0) fail_msg("%s is never absent", name);
+    if ((needs & ABSENT) && t->zero == 0) fail_msg("%s is never zero", name);
     if ((needs & SIGNED) && (t->positive == 0 || t->negative == 0)) fail_msg("%s has one sign only", name);
 }
 
-static void expect_fields(const field *fields, size_t n, const tally *of)
+static void expect_fields(const field *fields, size_t n, const tally *tallies)
 {
     for (size_t i = 0; i < n; i++)
-        expect(fields[i].name, &of[i], fields[i].needs);
+        expect(fields[i].name, &tallies[i], fields[i].needs);
 }
 
 static int draw(void **state)
@@ -268,7 +268,7 @@ static void test_places(void **state)
 {
     for (int i = 0; i < PLACES; i++) {
         print_message("# %-32s %6zu\n", place_names[i], place_tally[i]);
-        if (place_tally[i] == 0) fail_msg("%s: never", place_names[i]);
+        if (place_tally[i] == 0) fail_msg("no case: %s", place_names[i]);
     }
     for (int kind = 0; kind < DYN_JOINT_KINDS; kind++) {
         print_message("# %-32s %6zu\n", dyn_joint_types[kind].name, kind_tally[kind]);
@@ -276,7 +276,7 @@ static void test_places(void **state)
     }
 }
 
-/* No array of a state follows from another. */
+/* No array of a state may be a copy of another: each pair must have opposite signs in places, and no equal entries. */
 static void test_states(void **state)
 {
     for (size_t a = 0; a < STATE_ARRAYS; a++) {

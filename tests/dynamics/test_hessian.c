@@ -7,13 +7,13 @@
 #include <math.h>
 #include <stdlib.h>
 
-/* Relative to the largest entry of the quantity, or of the derivatives of the joint wrenches, of which torques are
- * components that may be small. A first derivative that is constant gives a rounding error of its size. */
+/* Relative to the largest entry of the quantity, or of the derivatives of the joint wrenches: a torque is one component
+ * of a wrench and may be small. A first derivative that is constant gives a rounding error of its size. */
 #define TOLERANCE 1e-11
 
 enum { ROBOTS = 120, FORWARD_ROBOTS = 80, RESULTS = 5 };
 
-/* The five results, nv x nv x nv each: [i][j][k] for tau_i or qdd_i. */
+/* Holds the five results, nv x nv x nv each: [i][j][k] for tau_i or qdd_i. */
 typedef struct tensors {
     double *x[RESULTS];
     double  size[RESULTS]; /* largest entry of the first and second derivatives of the joint wrenches */
@@ -22,8 +22,8 @@ typedef struct tensors {
 static const char *const names[2][RESULTS] = {{"q_q", "q_qd", "q_qdd", "qd_qd", "qd_qdd"},
                                               {"q_q", "q_qd", "q_tau", "qd_qd", "qd_tau"}};
 
-/* The parts of the state of which coordinate k is moved, and the first derivative that is differentiated: by q or qd.
- */
+/* moved: the array of the state whose coordinate k gets the complex step. of_first: the first derivative that is
+ * differentiated, 0 by q, 1 by qd. */
 enum { BY_Q, BY_QD, BY_QDD_OR_TAU };
 static const int moved[RESULTS]    = {BY_Q, BY_QD, BY_QDD_OR_TAU, BY_QD, BY_QDD_OR_TAU};
 static const int of_first[RESULTS] = {0, 0, 0, 1, 1};
@@ -50,7 +50,7 @@ static complex_state state_along(const trial *t, int part, size_t k, bool forwar
     return s;
 }
 
-/* Computes the first derivatives by q and qd of tau or qdd; of joint wrenches too, beside those of tau. */
+/* Computes the first derivatives of tau or qdd by q and qd, and with those of tau also those of the joint wrenches. */
 static void first_derivatives(const trial *t, const complex_state *s, bool forward, double _Complex *D[2],
                               double _Complex *W[2])
 {
@@ -165,7 +165,8 @@ static double contract(const trial *t, const double *tensor, double *sum)
     return most;
 }
 
-/* The multipliers are the random numbers of qddd. */
+/* Compares the contracted second derivatives and the whole tensors on every target. The multipliers are the random
+ * numbers of qddd. */
 static void compare(const trial *t, bool forward)
 {
     const size_t       n        = t->nv * t->nv;
@@ -220,7 +221,7 @@ static void test_loads(void **state)
     }
 }
 
-/* A result does not depend on which others are requested. */
+/* A result must not depend on which others are requested. */
 static void test_single_results(void **state)
 {
     for (uint64_t seed = 1; seed <= 24; seed++)

@@ -1,5 +1,5 @@
-/* test_hybrid_dynamics.c - checks forward dynamics with driven coordinates, on every target: moving bases, passive
- * joints. */
+/* test_hybrid_dynamics.c - checks forward dynamics with driven coordinates (moving bases, passive joints) against the
+ * dense partition of M, on every target. */
 #include "check.h"
 #include "rows.h"
 #include "trial.h"
@@ -11,17 +11,18 @@
 
 enum { ROBOTS = 400, ROWS = 3 };
 
-/* As for forward dynamics: a few units in the last place of M and of the forces, times the condition of the robot. */
+/* Rounding errors of a few units in the last place of M and of the forces, times the condition of the robot
+ * (trial_leverage). */
 #define TOLERANCE (8 * DBL_EPSILON)
 
-/* A robot with some coordinates driven: `given` is their qdd, 0 for all others. */
+/* Holds a robot with some coordinates driven: `driven_qdd` is their qdd, 0 for all others. */
 typedef struct hybrid {
     trial   t;
     bool   *driven;
-    double *given, *qdd, *tau, *singular;
+    double *driven_qdd, *qdd, *tau, *singular;
 } hybrid;
 
-/* True if coordinate v is driven. The kinds of cases: a driven base with free joints, a free base with driven joints,
+/* Decides whether coordinate v is driven. Five cases: a driven base with free joints, a free base with driven joints,
  * half of both, one driven coordinate, one free coordinate. */
 static bool choose_driven(const trial *t, uint64_t seed, random_source *source, size_t v)
 {
@@ -40,14 +41,14 @@ static hybrid hybrid_of(trial t, bool (*chosen)(const trial *, uint64_t, random_
     hybrid        h      = {.t = t, .driven = calloc(t.nv, sizeof *h.driven)};
     random_source source = {.state = t.seed * 5};
     assert_non_null(h.driven);
-    h.given    = trial_array(&t, t.nv);
-    h.qdd      = trial_array(&t, t.nv);
-    h.tau      = trial_array(&t, t.nv);
-    h.singular = trial_array(&t, 1);
+    h.driven_qdd = trial_array(&t, t.nv);
+    h.qdd        = trial_array(&t, t.nv);
+    h.tau        = trial_array(&t, t.nv);
+    h.singular   = trial_array(&t, 1);
     for (size_t v = 0; v < t.nv; v++)
         h.driven[v] = chosen(&t, t.seed, &source, v);
     for (size_t i = 0; i < t.rows * t.nv; i++)
-        if (h.driven[i % t.nv]) h.given[i] = t.qdd[i];
+        if (h.driven[i % t.nv]) h.driven_qdd[i] = t.qdd[i];
     return h;
 }
 
@@ -58,7 +59,7 @@ static hybrid hybrid_make(uint64_t seed)
 
 static void hybrid_free(hybrid *h)
 {
-    free(h->driven), free(h->given), free(h->qdd), free(h->tau), free(h->singular);
+    free(h->driven), free(h->driven_qdd), free(h->qdd), free(h->tau), free(h->singular);
     trial_free(&h->t);
 }
 
@@ -70,7 +71,7 @@ static void forward(const dyn_kernels *k, const hybrid *h)
                                                  .tau        = h->t.tau,
                                                  .wrenches   = h->t.wrenches,
                                                  .driven     = h->driven,
-                                                 .driven_qdd = h->given,
+                                                 .driven_qdd = h->driven_qdd,
                                                  .qdd        = h->qdd,
                                                  .singular   = h->singular});
 }
@@ -82,31 +83,31 @@ static void inverse(const dyn_kernels *k, const hybrid *h)
         (dyn_inverse_dynamics){.q = h->t.q, .qd = h->t.qd, .qdd = h->qdd, .wrenches = h->t.wrenches, .tau = h->tau});
 }
 
-/* Compares with the dense partition of M, which for a moving base is Khalil (2010), eqs. 83-88. Prescribed
- * accelerations are returned unchanged. */
+/* Compares with the solution by the dense partition of M, which for a moving base is Khalil (2010), eqs. 83-88.
+ * Prescribed accelerations are returned unchanged. */
 static void compare_with_partition(const hybrid *h)
 {
     const trial *t        = &h->t;
     double      *expected = trial_array(t, t->nv), *size = trial_array(t, 1);
-    memcpy(expected, h->given, t->rows * t->nv * sizeof *expected);
+    memcpy(expected, h->driven_qdd, t->rows * t->nv * sizeof *expected);
     for (size_t r = 0; r < t->rows; r++) {
         reference_wrench w[TRIAL_WRENCHES];
-        reference_scene  scene = trial_reference_scene(t, r, w);
-        reference       *ref   = trial_reference(t, r);
-        size_t           at    = r * t->nv;
-        assert_true(reference_hybrid_dynamics(ref, &scene, h->driven, t->tau + at, expected + at));
-        size[r] = trial_leverage(t, ref, &scene, t->tau + at, expected + at);
+        reference_scene  scene  = trial_reference_scene(t, r, w);
+        reference       *ref    = trial_reference(t, r);
+        size_t           offset = r * t->nv;
+        assert_true(reference_hybrid_dynamics(ref, &scene, h->driven, t->tau + offset, expected + offset));
+        size[r] = trial_leverage(t, ref, &scene, t->tau + offset, expected + offset);
         reference_free(ref);
     }
     const dyn_kernels *k;
     for (size_t i = 0; (k = dyn_kernels_at(i)); i++) {
         forward(k, h);
         for (size_t r = 0; r < t->rows; r++) {
-            size_t at = r * t->nv;
+            size_t offset = r * t->nv;
             assert_true(h->singular[r] == -1);
-            check_close_scaled(k->target, t->seed, t->nv, h->qdd + at, expected + at, TOLERANCE, size[r]);
+            check_close_scaled(k->target, t->seed, t->nv, h->qdd + offset, expected + offset, TOLERANCE, size[r]);
             for (size_t v = 0; v < t->nv; v++)
-                if (h->driven[v]) assert_memory_equal(&h->qdd[at + v], &h->given[at + v], sizeof *h->qdd);
+                if (h->driven[v]) assert_memory_equal(&h->qdd[offset + v], &h->driven_qdd[offset + v], sizeof *h->qdd);
         }
     }
     free(expected), free(size);
@@ -121,8 +122,8 @@ static void test_random_robots(void **state)
     }
 }
 
-/* Inverse dynamics of the whole motion returns the torques of the free coordinates. Forward dynamics with all its
- * torques and nothing driven returns the motion; for a moving base, that is a floating base without force. */
+/* Inverse dynamics of the whole motion must return the torques of the free coordinates. Forward dynamics with all
+ * torques and nothing driven must return the motion; for a moving base this is a floating base without force. */
 static void check_round_trip(hybrid *h)
 {
     const trial       *t = &h->t;
@@ -143,11 +144,11 @@ static void check_round_trip(hybrid *h)
         (dyn_forward_dynamics){.q = t->q, .qd = t->qd, .tau = h->tau, .wrenches = t->wrenches, .qdd = back});
     for (size_t r = 0; r < t->rows; r++) {
         reference_wrench w[TRIAL_WRENCHES];
-        reference_scene  scene = trial_reference_scene(t, r, w);
-        reference       *ref   = trial_reference(t, r);
-        size_t           at    = r * t->nv;
-        check_close_scaled("qdd", t->seed, t->nv, back + at, h->qdd + at, TOLERANCE,
-                           trial_leverage(t, ref, &scene, h->tau + at, h->qdd + at));
+        reference_scene  scene  = trial_reference_scene(t, r, w);
+        reference       *ref    = trial_reference(t, r);
+        size_t           offset = r * t->nv;
+        check_close_scaled("qdd", t->seed, t->nv, back + offset, h->qdd + offset, TOLERANCE,
+                           trial_leverage(t, ref, &scene, h->tau + offset, h->qdd + offset));
         reference_free(ref);
     }
     free(M), free(bias), free(back);
@@ -171,8 +172,8 @@ static bool none(const trial *t, uint64_t seed, random_source *source, size_t v)
     return false;
 }
 
-/* With nothing driven the result is forward dynamics; with everything driven it is the prescribed motion. Both bit by
- * bit. */
+/* With nothing driven the result must be that of forward dynamics; with everything driven, the prescribed motion: both
+ * bit by bit. */
 static void test_all_or_no_coordinates_driven(void **state)
 {
     const dyn_kernels *k = test_kernels();
@@ -204,7 +205,7 @@ static void test_null_and_ignored_arrays(void **state)
         hybrid  h   = hybrid_make(seed);
         trial  *t   = &h.t;
         double *qdd = trial_array(t, t->nv);
-        memset(h.given, 0, t->rows * t->nv * sizeof *h.given);
+        memset(h.driven_qdd, 0, t->rows * t->nv * sizeof *h.driven_qdd);
         forward(k, &h);
         for (size_t i = 0; i < t->rows * t->nv; i++)
             if (h.driven[i % t->nv]) t->tau[i] = NAN;
@@ -227,7 +228,7 @@ static bool but_last(const trial *t, uint64_t seed, random_source *source, size_
     return v != t->nv - 1;
 }
 
-/* A massless last link has no pivot: reported if its joint is free, without effect if its joint is driven. */
+/* A massless last link has no pivot: it is reported if its joint is free, and has no effect if its joint is driven. */
 static void test_massless_end(void **state)
 {
     for (uint64_t seed = 1; seed <= 40; seed++)

@@ -52,13 +52,13 @@ static void test_random_robots(void **state)
     trial_robots(ROBOTS, ROWS, compare_with_reference);
 }
 
-/* The terms of the scene switch joint friction and springs, each on its own. */
+/* Switches joint friction and springs, the terms of the scene, each alone. */
 static void test_terms(void **state)
 {
     trial_terms(2, compare_with_reference);
 }
 
-/* An input that is NULL means zeros: the result has the same bits as with zeros. */
+/* An input that is NULL must mean zeros: the result has the same bits as with zeros. */
 static void test_null_inputs_are_zeros(void **state)
 {
     for (uint64_t seed = 1; seed <= 30; seed++) {
@@ -90,8 +90,8 @@ static void test_joints_at_rest_have_no_friction(void **state)
     }
 }
 
-/* The largest model: a chain of 512 degrees of freedom. Forces of the first bodies are sums over hundreds, and angular
- * rates add up along the chain. */
+/* Computes the largest model: a chain of 512 degrees of freedom. Forces of the first bodies are sums over hundreds, and
+ * angular rates add up along the chain. */
 static void test_longest_chain(void **state)
 {
     trial t = trial_of(512, random_chain_make(512, DYN_MAX_DOF, false, TREE_ALL), 1, 3);
@@ -104,7 +104,8 @@ static void test_longest_chain(void **state)
     trial_free(&t);
 }
 
-/* Angles up to the limit of sine and cosine. No gears, because ratio and offset would add rounding errors. */
+/* Computes angles up to the limit of sine and cosine. Gears are left out, because ratio and offset would add rounding
+ * errors. */
 static void test_large_angles(void **state)
 {
     for (uint64_t seed = 1; seed <= 40; seed++) {
@@ -117,7 +118,8 @@ static void test_large_angles(void **state)
     }
 }
 
-/* The joint wrench along the axis is the generalised force without rotor, friction and spring: S^T W = tau - those. */
+/* The joint wrench W along the axis S must be the generalised force without rotor, friction and spring: S^T W = tau of
+ * these joints. */
 static void test_joint_wrenches_contain_the_torques(void **state)
 {
     for (uint64_t seed = 1; seed <= 60; seed++) {
@@ -132,8 +134,8 @@ static void test_joint_wrenches_contain_the_torques(void **state)
                 const dyn_body *body = &t.model->body[b];
                 const dyn_link *link = &t.tree.links[body->tree.link];
                 const double   *w    = wrenches + (r * t.bodies + b) * 6;
-                /* the axis passes through the origin of the moved joint frame, which may differ from the moment's point
-                 */
+                /* the axis passes through the origin of the moved joint frame, which may differ from the point of the
+                 * moment */
                 double axis[3], lever[3] = {0}, moment[3];
                 for (int i = 0; i < 3; i++) {
                     axis[i] = 0;

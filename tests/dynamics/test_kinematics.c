@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Lengths add up along at most 40 links, and so do rates: up to 90 units in the last place of the largest entry. */
+/* Lengths and rates add up along at most 40 links: up to 90 units in the last place of the largest entry. */
 #define TOLERANCE 2e-14
 
 enum { ROBOTS = 240, ROWS = 4, FRAMES = 5, RESULTS = 7 };
@@ -16,14 +16,14 @@ enum { ROBOTS = 240, ROWS = 4, FRAMES = 5, RESULTS = 7 };
 static const char *const names[RESULTS] = {"position", "orientation",  "jacobian", "jacobian_dot",
                                            "velocity", "acceleration", "jerk"};
 
-/* Frames for the reference (link, pose in the link) and the same frames for the kernels. */
+/* Holds frames for the reference (link, pose in the link) and the same frames for the kernels. */
 typedef struct frames {
     int       link[FRAMES];
     dyn_pose  X_lf[FRAMES];
     dyn_frame frame[FRAMES];
 } frames;
 
-/* Frame 0 is on the last link, the others on any link, including the base link. */
+/* Chooses frame 0 on the last link, the others on any link, including the base link. */
 static frames place_frames(const trial *t)
 {
     random_source source = {.state = t->seed * 77};
@@ -44,7 +44,7 @@ static void sizes(const trial *t, size_t n[RESULTS])
     memcpy(n, entries, sizeof entries);
 }
 
-static void evaluate(const dyn_kernels *k, const trial *t, const frames *f, int at, bool frame_axes,
+static void evaluate(const dyn_kernels *k, const trial *t, const frames *f, int i_frame, bool frame_axes,
                      double *const result[RESULTS])
 {
     rows_kinematics(k, &t->scene, t->rows,
@@ -56,7 +56,7 @@ static void evaluate(const dyn_kernels *k, const trial *t, const frames *f, int 
                                      .frames       = f->frame,
                                      .positions    = result[0],
                                      .orientations = result[1],
-                                     .frame        = &f->frame[at],
+                                     .frame        = &f->frame[i_frame],
                                      .frame_axes   = frame_axes,
                                      .jacobian     = result[2],
                                      .jacobian_dot = result[3],
@@ -65,7 +65,8 @@ static void evaluate(const dyn_kernels *k, const trial *t, const frames *f, int 
                                      .jerk         = result[6]});
 }
 
-static void evaluate_reference(const trial *t, const frames *f, int at, bool frame_axes, double *const result[RESULTS])
+static void evaluate_reference(const trial *t, const frames *f, int i_frame, bool frame_axes,
+                               double *const result[RESULTS])
 {
     size_t n[RESULTS];
     sizes(t, n);
@@ -75,7 +76,7 @@ static void evaluate_reference(const trial *t, const frames *f, int at, bool fra
             reference_frame(ref, f->link[i], &f->X_lf[i], false,
                             (reference_frame_motion){.position    = result[0] + r * n[0] + 3 * i,
                                                      .orientation = result[1] + r * n[1] + 4 * i});
-        reference_frame(ref, f->link[at], &f->X_lf[at], frame_axes,
+        reference_frame(ref, f->link[i_frame], &f->X_lf[i_frame], frame_axes,
                         (reference_frame_motion){.jacobian     = result[2] + r * n[2],
                                                  .jacobian_dot = result[3] + r * n[3],
                                                  .velocity     = result[4] + r * n[4],
@@ -85,7 +86,8 @@ static void evaluate_reference(const trial *t, const frames *f, int at, bool fra
     }
 }
 
-/* q and -q are the same rotation. If w is zero up to rounding, its sign is undefined. */
+/* Gives each quaternion the sign of the expected one where w is zero up to rounding and its sign undefined: q and -q
+ * are the same rotation. */
 static void settle_signs(size_t quaternions, double *got, const double *expected)
 {
     for (size_t i = 0; i < quaternions; i++, got += 4, expected += 4) {
@@ -106,12 +108,12 @@ static void compare_with_reference(const trial *t)
     sizes(t, n);
     for (int i = 0; i < RESULTS; i++)
         got[i] = trial_array(t, n[i]), expected[i] = trial_array(t, n[i]);
-    for (int at = 0; at < 2; at++)
+    for (int i_frame = 0; i_frame < 2; i_frame++)
         for (int frame_axes = 0; frame_axes < 2; frame_axes++) {
             const dyn_kernels *k;
-            evaluate_reference(t, &f, at, frame_axes, expected);
+            evaluate_reference(t, &f, i_frame, frame_axes, expected);
             for (size_t i = 0; (k = dyn_kernels_at(i)); i++) {
-                evaluate(k, t, &f, at, frame_axes, got);
+                evaluate(k, t, &f, i_frame, frame_axes, got);
                 settle_signs(t->rows * FRAMES, got[1], expected[1]);
                 for (int j = 0; j < RESULTS; j++)
                     check_close_scaled(names[j], t->seed, t->rows * n[j], got[j], expected[j], TOLERANCE, 1);
@@ -126,7 +128,7 @@ static void test_random_robots(void **state)
     trial_robots(ROBOTS, ROWS, compare_with_reference);
 }
 
-/* The largest models: rates add up along 512 joints, and the jerk contains their third powers. */
+/* Computes the largest models: rates add up along 512 joints, and the jerk contains their third powers. */
 static void test_longest_chain(void **state)
 {
     trial_longest(compare_with_reference);
@@ -159,8 +161,7 @@ static void test_jacobians_give_the_motion(void **state)
     }
 }
 
-/* The power of a wrench does not depend on the path: inverse dynamics with a wrench at the frame's origin differs from
- * that without by -J^T W. */
+/* A wrench W at the frame's origin must change the torques of inverse dynamics by -J^T W. */
 static void test_transposed_jacobian_maps_wrenches(void **state)
 {
     const dyn_kernels *k = test_kernels();
@@ -191,7 +192,7 @@ static void test_transposed_jacobian_maps_wrenches(void **state)
     }
 }
 
-/* Any orientation is returned as it was given, except for the sign that makes w >= 0: half turns, quarter turns, equal
+/* Any orientation must be returned unchanged, except for the sign that makes w >= 0: half turns, quarter turns, equal
  * components, and rotations close to these. */
 static void test_orientations_are_returned(void **state)
 {

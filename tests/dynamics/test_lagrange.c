@@ -1,4 +1,5 @@
-/* test_lagrange.c - compares forces and mass matrix with derivatives of the energies. */
+/* test_lagrange.c - compares forces and mass matrix with derivatives of the energies (Lagrange's equations), by the
+ * complex step. */
 #include "check.h"
 #include "complex_step.h"
 #include "rows.h"
@@ -12,7 +13,7 @@
 
 enum { ROBOTS = 120 };
 
-/* d(potential)/dq is the force that keeps the robot at rest: gravity and springs. */
+/* d(potential)/dq must be the force that keeps the robot at rest: gravity and springs. */
 static void test_potential_gives_the_static_forces(void **state)
 {
     for (uint64_t seed = 1; seed <= ROBOTS; seed++) {
@@ -33,7 +34,7 @@ static void test_potential_gives_the_static_forces(void **state)
     }
 }
 
-/* d(kinetic)/d(qd) = M qd */
+/* Checks d(kinetic)/d(qd) = M qd. */
 static void test_kinetic_energy_gives_the_momenta(void **state)
 {
     for (uint64_t seed = 1; seed <= ROBOTS; seed++) {
@@ -59,7 +60,7 @@ static void test_kinetic_energy_gives_the_momenta(void **state)
     }
 }
 
-/* Lagrange's equation, for coordinates whose rates are the velocities: C qd = M' qd - d(kinetic)/dq. */
+/* Checks Lagrange's equation, for coordinates whose rates are the velocities: C qd = M' qd - d(kinetic)/dq. */
 static void test_coriolis_satisfies_lagrange(void **state)
 {
     for (uint64_t seed = 1; seed <= ROBOTS; seed += 2) {
@@ -94,7 +95,7 @@ static void test_coriolis_satisfies_lagrange(void **state)
     }
 }
 
-/* Coriolis forces have no power, also with a floating base: qd^T (M' - 2 C) qd = 0. */
+/* Coriolis forces must have no power, also with a floating base: qd^T (M' - 2 C) qd = 0. */
 static void test_coriolis_forces_only_redistribute_energy(void **state)
 {
     for (uint64_t seed = 1; seed <= ROBOTS; seed++) {
@@ -121,7 +122,7 @@ static void test_coriolis_forces_only_redistribute_energy(void **state)
     }
 }
 
-/* d(qdd)/d(tau) = M^-1 and d(tau)/d(qdd) = M, column by column. */
+/* Checks d(qdd)/d(tau) = M^-1 and d(tau)/d(qdd) = M, column by column. */
 static void test_mass_matrix_and_inverse_are_derivatives(void **state)
 {
     for (uint64_t seed = 1; seed <= ROBOTS; seed++) {
@@ -156,7 +157,7 @@ static void test_mass_matrix_and_inverse_are_derivatives(void **state)
         rows_mass_matrix(test_kernels(), &t.scene, 1,
                          (dyn_mass_matrix){.q = t.q, .mass_matrix = M, .inverse = inverse, .singular = &pivot});
         check_close("d(tau)/d(qdd)", seed, n * n, dtau, M, TOLERANCE);
-        /* both have errors of a few units in the last place times the condition number */
+        /* both sides have errors of a few units in the last place times the condition number */
         double condition = (double)n * largest(n * n, M) * largest(n * n, inverse);
         check_close("d(qdd)/d(tau)", seed, n * n, dqdd, inverse, 4 * DBL_EPSILON * condition);
         free(M), free(inverse), free(dtau), free(dqdd), free(result), free(singular);

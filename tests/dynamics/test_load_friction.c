@@ -1,6 +1,6 @@
-/* test_load_friction.c - checks friction that depends on the load: efforts against the equation of load_friction.h,
- * with friction and effort of models without load coefficients; forward dynamics against inverse dynamics; derivatives
- * and rates against the complex step. */
+/* test_load_friction.c - checks friction that grows with the load: efforts against the equation of load_friction.h
+ * evaluated with models without load coefficients; forward dynamics against inverse dynamics; derivatives and rates
+ * against the complex step. */
 #include "check.h"
 #include "complex_step.h"
 #include "rows.h"
@@ -16,7 +16,7 @@ enum { ROBOTS = 60, STATES = 5 };
 
 /* --- efforts ------------------------------------------------------------------------------------------------------ */
 
-/* The friction of a body at the rate of its coordinate for each N m of |T|. */
+/* Returns the friction of a body's joint at rate qd per N m of the load |T|. */
 static double load_at(const dyn_body *b, double qd)
 {
     const dyn_friction *f    = &b->joint.friction;
@@ -40,7 +40,8 @@ static dyn_model *without_load(const trial *t)
     return model;
 }
 
-/* tau = T + f + g |T|, with f of the model without load coefficients; f and g are those at the velocities `qd`. */
+/* Computes tau = T + f + g |T|: f is the friction of `model`, which has no load coefficients, and g that of the load
+ * coefficients, both at the velocities `qd`. */
 static void add_friction(const trial *t, const dyn_model *model, const double *qd, double *tau)
 {
     double   *f     = trial_array(t, t->nv);
@@ -69,7 +70,8 @@ static void expect_efforts(const trial *t, double *tau)
     dyn_model_free(model);
 }
 
-/* Friction is that at the reference velocity, for which qdd stands; the reference acceleration is qddd. */
+/* Computes the expected efforts at the reference velocity t->qdd and the reference acceleration t->qddd. The friction
+ * is that at the reference velocity. */
 static void expect_reference_efforts(const trial *t, double *tau)
 {
     dyn_model *model = without_load(t);
@@ -112,8 +114,9 @@ static void test_efforts(void **state)
     assert_true(loaded > ROBOTS / 2);
 }
 
-/* bias = tau at qdd = 0 = C qd + g + friction for a robot without springs and wrenches; rates of tau and the torque of
- * a reference agree with inverse dynamics where they must. */
+/* For a robot without springs and wrenches, bias must be tau at qdd = 0 and the sum C qd + g + friction. The tau
+ * computed with its rate, and that of the passivity-based dynamics at the robot's own motion, must equal inverse
+ * dynamics. */
 static void test_other_efforts(void **state)
 {
     const dyn_kernels *k;
@@ -173,7 +176,7 @@ static void test_other_efforts(void **state)
     }
 }
 
-/* The reference velocity has other signs than the state's, so that its friction differs. */
+/* The reference velocity often has another sign than the velocity of the state, so that its friction differs. */
 static void test_reference_efforts(void **state)
 {
     const dyn_kernels *k;
@@ -322,8 +325,8 @@ static void test_derivatives(void **state)
     }
 }
 
-/* dtau/dg by the complex step of gravity is not possible: gravity is a constant of the scene. tau is linear in gravity
- * where T keeps its sign. */
+/* Compares dtau/dg with a central difference, which has no truncation error: tau is linear in gravity where T keeps its
+ * sign. The complex step is not possible, because gravity is a real constant of the scene. */
 static void test_gravity(void **state)
 {
     for (uint64_t seed = 1; seed <= ROBOTS; seed++) {
@@ -430,7 +433,7 @@ static void test_rates(void **state)
     }
 }
 
-/* The regressor's rows are those of T times the factor that sensitivity has on the mass matrix. */
+/* A row of the regressor must be that of T times the factor by which the load changes the row of the mass matrix. */
 static void test_regressor(void **state)
 {
     for (uint64_t seed = 1; seed <= ROBOTS; seed++) {
@@ -493,9 +496,9 @@ static void test_regressor_rate(void **state)
     }
 }
 
-/* --- edges -------------------------------------------------------------------------------------------------------- */
+/* --- special cases ------------------------------------------------------------------------------------------------ */
 
-/* A state gives the same bits in every batch and on every target of its class. */
+/* A state must give the same bits in every batch and on every target of its class. */
 static void test_same_bits(void **state)
 {
     const dyn_kernels *k, *first[2] = {NULL, NULL};
@@ -535,7 +538,7 @@ static void test_same_bits(void **state)
     }
 }
 
-/* At T = 0 and at rest there is no friction by the load, and its derivative is zero. */
+/* At T = 0 and at rest there must be no friction by the load, and its derivative must be zero. */
 static void test_at_rest_without_load(void **state)
 {
     for (uint64_t seed = 1; seed <= ROBOTS; seed++) {
@@ -556,7 +559,7 @@ static void test_at_rest_without_load(void **state)
     }
 }
 
-/* What a description may not have. */
+/* Tries descriptions with load coefficients that must be refused. */
 static void test_refusals(void **state)
 {
     trial t = trial_make_loaded(1, 1);

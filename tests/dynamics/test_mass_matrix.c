@@ -52,7 +52,7 @@ static void test_random_robots(void **state)
     }
 }
 
-/* Symmetric to the last bit, and x^T M x > 0: Cholesky's factorisation succeeds. */
+/* Asserts that M is symmetric to the last bit and positive definite: Cholesky's factorisation succeeds. */
 static void assert_positive_definite(const double *M, size_t n, uint64_t seed)
 {
     double *L = calloc(n * n, sizeof *L);
@@ -84,7 +84,7 @@ static void test_symmetric_positive_definite(void **state)
     }
 }
 
-/* At rest, without gravity and joint forces, the torque for qdd = e_j is column j of M. */
+/* At rest, without gravity and joint forces, the torque for qdd = e_j must be column j of M. */
 static void test_columns_are_inverse_dynamics(void **state)
 {
     for (uint64_t seed = 1; seed <= 60; seed++) {
@@ -108,7 +108,8 @@ static void test_columns_are_inverse_dynamics(void **state)
     }
 }
 
-/* Both products are 1 up to the condition of M: |M X - 1| <= eps |M| |X| n, with magnitudes entry by entry. */
+/* The products M X and X M must be 1 up to the condition of M: |M X - 1| <= eps |M| |X| n, with magnitudes entry by
+ * entry. */
 static void assert_inverse(const double *M, const double *X, size_t n, uint64_t seed)
 {
     for (size_t i = 0; i < n; i++)
@@ -144,7 +145,7 @@ static void test_inverse(void **state)
     }
 }
 
-/* The first joint of the straight arm is reported; the state beside it is not affected. */
+/* Every row with the straight arm must report the first joint; the states beside it are not affected. */
 static void test_singular_states_are_reported(void **state)
 {
     trial              t = trial_point_mass_arm(9);
@@ -160,8 +161,8 @@ static void test_singular_states_are_reported(void **state)
     trial_free(&t);
 }
 
-/* A pivot that is zero up to rounding is detected for either sign of the rounding error: in all but one of 300 states.
- * In that state another pivot is nearly zero and magnifies the error. */
+/* Detects a pivot that is zero up to rounding, for either sign of the rounding error, in all but one of 300 states. In
+ * that state another pivot is nearly zero and magnifies the error. */
 static void test_redundant_arms_are_singular(void **state)
 {
     size_t missed[DYN_MAX_LANES] = {0};

@@ -1,4 +1,5 @@
-/* test_model.c - checks the canonical tree of descriptions: kinds of rotations, places of links, merging. */
+/* test_model.c - checks how descriptions become the canonical tree of bodies: special rotations, body frames, merged
+ * fixed links. */
 #include "check.h"
 #include "reference.h"
 #include "rows.h"
@@ -30,7 +31,7 @@ static dyn_turn turn_of(dyn_pose before)
     return turn;
 }
 
-/* A special case of dyn_turn needs a matrix that equals it to 2e-16, as with cos(pi/2) = 6e-17; 1.5708 is another
+/* A special case of dyn_turn requires a matrix that equals it to 2e-16, as with cos(pi/2) = 6e-17; 1.5708 is another
  * angle. */
 static void test_rotations_are_not_rounded_to_special_ones(void **state)
 {
@@ -63,7 +64,8 @@ static unsigned offsets_of(dyn_pose before, double x, double y)
     return offsets;
 }
 
-/* An offset becomes zero if it is only rounding: in the document, or after the parent's frame is rotated and back. */
+/* An offset must become zero only if it is rounding: in the document, or after the parent's frame is rotated and
+ * back. */
 static void test_offsets_are_not_rounded_to_zero(void **state)
 {
     assert_int_equal(offsets_of(small_identity, 0, 0.25), DYN_ALONG_Y);
@@ -84,15 +86,15 @@ static void test_general_rotations_are_kept(void **state)
         dyn_description d      = {.n_links = 1, .links = &link};
         dyn_model      *model  = small_build(&d);
         const double    got[2] = {model->body[0].pose.ca, model->body[0].pose.sa},
-                     given[2]  = {cos(angles[i]), sin(angles[i])};
-        /* the smaller of the two is also accurate to its last digits */
-        check_close("cos alpha", i, 1, &got[0], &given[0], 4e-16);
-        check_close("sin alpha", i, 1, &got[1], &given[1], 4e-16);
+                     exact[2]  = {cos(angles[i]), sin(angles[i])};
+        /* checks both: the smaller of the two must also be accurate to its last digits */
+        check_close("cos alpha", i, 1, &got[0], &exact[0], 4e-16);
+        check_close("sin alpha", i, 1, &got[1], &exact[1], 4e-16);
         dyn_model_free(model);
     }
 }
 
-/* Chains of rotations that are almost special cases lose no accuracy: the tip is where the reference has it. */
+/* Chains of rotations that are almost special cases must lose no accuracy: the tip is compared with the reference. */
 static void test_nearly_special_rotations_keep_the_tip(void **state)
 {
     const double off[] = {0, 1e-17, 1.5e-16, 3e-16, 1e-15, 1e-12, 1e-8, 3.7e-6};
@@ -125,8 +127,8 @@ static void test_nearly_special_rotations_keep_the_tip(void **state)
             }
 }
 
-/* The two directions of a planar joint and its axis are orthonormal, also where the axis is almost -e_z, from which the
- * smallest rotation of e_z to the axis is badly conditioned. */
+/* The two directions of a planar joint and its axis must be orthonormal. Close to -e_z the smallest rotation from e_z
+ * to the axis is badly conditioned. */
 static void test_planar_directions_near_minus_z(void **state)
 {
     for (double tilt = 1e-1; tilt > 1e-12; tilt /= 7) {
@@ -139,11 +141,11 @@ static void test_planar_directions_near_minus_z(void **state)
         dyn_frame       tip   = {model->link[0].body, model->link[0].X_bl};
         const double    q[9]  = {0, 0, 0, 1, 0, 0, 0, 1, 0}; /* at rest, then a metre along each direction */
         const double   *z = link.axis, unit[6] = {1, 0, 1, 0, 0, 1};
-        double          at[9], along[2][3];
+        double          points[9], along[2][3];
         rows_kinematics(dyn_kernels_at(0), &scene, 3,
-                        (dyn_kinematics){.q = q, .n_frames = 1, .frames = &tip, .positions = at});
+                        (dyn_kinematics){.q = q, .n_frames = 1, .frames = &tip, .positions = points});
         for (int k = 0; k < 6; k++)
-            along[k / 3][k % 3] = at[3 + k] - at[k % 3];
+            along[k / 3][k % 3] = points[3 + k] - points[k % 3];
         const double *x = along[0], *y = along[1];
         const double  products[6] = {dot3(x, x), dot3(x, y), dot3(y, y), dot3(x, z), dot3(y, z), dot3(z, z)};
         check_close("products", 0, 6, products, unit, 1e-15);
@@ -151,7 +153,7 @@ static void test_planar_directions_near_minus_z(void **state)
     }
 }
 
-/* gamma of a child of a revolute joint becomes theta of that joint, up to the rounding of the angle. */
+/* gamma of a child of a revolute joint must become theta of that joint, up to the rounding of the angle. */
 static void test_gamma_moves_to_the_parent_joint(void **state)
 {
     int kept = 0;
@@ -170,7 +172,8 @@ static void test_gamma_moves_to_the_parent_joint(void **state)
     assert_in_range(kept, 0, 30);
 }
 
-/* The origin on an axis is where transforms to the children have the fewest components; the tip does not move. */
+/* The origin of a body must move along its axis to the point from which transforms to the children have the fewest
+ * components; the tip must not move. */
 static void test_origins_move_along_their_axes(void **state)
 {
     dyn_pose tilted = turn_x(0.6, 0.8), beside = turn_x(1, 0);
@@ -233,7 +236,8 @@ static void test_fixed_joints_are_merged(void **state)
     dyn_model_free(m);
 }
 
-/* Point masses on a line: the bound is the second moment of the stretched arm, 2 (1/2)^2 + 3 2^2. */
+/* Checks the upper bound of the subtree's moment for point masses on a line. The bound is the second moment of the
+ * stretched arm: 2 (1/2)^2 + 3 2^2. */
 static void test_subtree_moment(void **state)
 {
     const dyn_pose  here    = {.R = {{1, 0, 0}, {0, 1, 0}, {0, 0, 1}}};
@@ -242,7 +246,7 @@ static void test_subtree_moment(void **state)
     link[0].before = link[0].after = here;
     link[1]                        = link[0];
     link[1].parent                 = 0;
-    link[1].before.p[0]            = -1; /* folded at the zero of the description */
+    link[1].before.p[0]            = -1; /* folded at q = 0 */
     link[0].inertia                = (dyn_inertia){.mass = 2, .com = {0.5, 0, 0}};
     link[1].inertia                = (dyn_inertia){.mass = 3, .com = {1, 0, 0}};
     dyn_model *m                   = small_build(&d);
@@ -271,7 +275,7 @@ static void test_floating_base_is_the_first_body(void **state)
     dyn_model_free(m);
 }
 
-/* Free fall of a single body: the acceleration is gravity in base axes. */
+/* A single body in free fall must accelerate by gravity, in base axes. */
 static void test_single_floating_body_falls(void **state)
 {
     dyn_description d = {
@@ -287,7 +291,7 @@ static void test_single_floating_body_falls(void **state)
     dyn_model_free(m);
 }
 
-/* A robot without moving joints is a valid model. */
+/* A robot without moving joints must be a valid model. */
 static void test_robot_without_moving_joints(void **state)
 {
     dyn_link link            = small_link(DYN_WORLD, small_identity);

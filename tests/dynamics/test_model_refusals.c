@@ -1,4 +1,4 @@
-/* test_model_refusals.c - checks which descriptions are refused, with the link that is reported, and which mimics are
+/* test_model_refusals.c - checks which descriptions are refused, that the refusal names the link, and which mimics are
  * valid. */
 #include "check.h"
 #include "small_tree.h"
@@ -8,10 +8,10 @@
 
 static void assert_refused(const dyn_description *d, dyn_status status, int where)
 {
-    dyn_model *model = NULL;
-    int        at    = 12345;
-    assert_int_equal(dyn_model_build(d, &model, &at), status);
-    assert_int_equal(at, where);
+    dyn_model *model    = NULL;
+    int        reported = 12345;
+    assert_int_equal(dyn_model_build(d, &model, &reported), status);
+    assert_int_equal(reported, where);
     assert_null(model);
     assert_int_equal(dyn_model_build(d, &model, NULL), status);
 }
@@ -65,7 +65,7 @@ static void test_bad_numbers_are_reported(void **state)
         }
 }
 
-/* A mimic may follow a moving link with a coordinate of its own, before or after it, and nothing else. */
+/* A mimic may follow a moving link with a coordinate of its own, earlier or later in the list, and nothing else. */
 static void test_mimics(void **state)
 {
     dyn_link link[7];
@@ -107,7 +107,7 @@ static void test_other_refusals(void **state)
     assert_refused(&d, DYN_BAD_NUMBER, 2);
     link[2].axis[2] = 1;
     for (dyn_joint_kind free = DYN_SPHERICAL; free <= DYN_FLOATING;
-         free++) { /* without any property of joints of one coordinate */
+         free++) { /* joints that may have none of the properties of a joint with one coordinate */
         link[2].joint            = free;
         link[2].spring.stiffness = 1;
         assert_refused(&d, DYN_BAD_NUMBER, 2);

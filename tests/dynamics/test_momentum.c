@@ -1,4 +1,5 @@
-/* test_momentum.c - compares centre of mass and momentum with derivatives and with external forces. */
+/* test_momentum.c - compares centre of mass and momentum with derivatives by the complex step, and the rate of momentum
+ * with the external forces. */
 #include "check.h"
 #include "complex_step.h"
 #include "rows.h"
@@ -34,7 +35,7 @@ static void test_com_jacobian_is_the_derivative_of_com(void **state)
     }
 }
 
-/* The sum of the external forces, and of their moments about the centre of mass. */
+/* Returns the sum of the external forces, and of their moments about the centre of mass. */
 static void outside_forces(const reference_scene *scene, const reference *r, const double com[3], double mass,
                            double out[6])
 {
@@ -54,7 +55,7 @@ static void outside_forces(const reference_scene *scene, const reference *r, con
     }
 }
 
-/* The rate of the momentum with the accelerations t->qdd. */
+/* Computes the rate of the momentum at the accelerations t->qdd, by the complex step. */
 static void momentum_rate(const trial *t, double rate[6])
 {
     double _Complex *momentum = complex_array(6);
@@ -69,7 +70,7 @@ static void momentum_rate(const trial *t, double rate[6])
     free(momentum);
 }
 
-/* A floating robot with three wrenches in world axes. */
+/* Makes a floating robot with three wrenches in world axes. */
 static trial floating_trial(uint64_t seed)
 {
     trial t = trial_of(seed, random_tree_make(seed, 6 + seed % 12, true, TREE_ALL), 1, 3);
@@ -80,8 +81,8 @@ static trial floating_trial(uint64_t seed)
     return t;
 }
 
-/* Newton's and Euler's laws for the whole robot: for any joint forces, including friction and rotors, the rate of the
- * momentum is the external wrench. */
+/* Checks Newton's and Euler's laws for the whole robot: for any joint forces, including friction and rotors, the rate
+ * of the momentum is the external wrench. */
 static void test_momentum_changes_by_external_forces(void **state)
 {
     const dyn_kernels *k = test_kernels();

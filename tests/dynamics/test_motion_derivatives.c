@@ -1,4 +1,5 @@
-/* test_motion_derivatives.c - compares Jacobians, accelerations and jerks with derivatives of the poses. */
+/* test_motion_derivatives.c - compares Jacobians, accelerations and jerks with derivatives of the poses by the complex
+ * step. */
 #include "check.h"
 #include "complex_step.h"
 #include "rows.h"
@@ -16,7 +17,7 @@ static dyn_frame tip_of(const trial *t)
     return (dyn_frame){last->body, last->X_bl};
 }
 
-/* w from a quaternion and its rate: w = 2 (s u' - s' u + u x u') with q = (u, s) */
+/* Computes w from a quaternion q = (u, s) and its rate: w = 2 (s u' - s' u + u x u'). */
 static void angular_rate(const double _Complex q[4], double w[3])
 {
     for (int i = 0; i < 3; i++) {
@@ -27,7 +28,7 @@ static void angular_rate(const double _Complex q[4], double w[3])
     }
 }
 
-/* Column j of the Jacobian is the derivative of the pose along coordinate j. */
+/* Column j of the Jacobian must be the derivative of the pose along coordinate j. */
 static void test_jacobian_is_the_derivative_of_the_pose(void **state)
 {
     for (uint64_t seed = 1; seed <= ROBOTS; seed++) {
@@ -58,7 +59,7 @@ static void test_jacobian_is_the_derivative_of_the_pose(void **state)
     }
 }
 
-/* Results of the complex kernel for the tip of a moving state: q along qd, qd along qdd, qdd along qddd. */
+/* Holds results of the complex kernel for the tip of a moving state: q moves along qd, qd along qdd, qdd along qddd. */
 typedef struct tip_rates {
     double *jacobian_dot, acceleration[6], jerk[6];
 } tip_rates;
@@ -87,8 +88,8 @@ static void differentiate_tip(const trial *t, const dyn_frame *tip, bool frame_a
     complex_state_free(&s);
 }
 
-/* The rate of every Jacobian entry, in both kinds of axes; acceleration and jerk in world axes, where derivatives of
- * the components are the derivatives of the vectors. */
+/* Compares the rate of every Jacobian entry, in both kinds of axes. Acceleration and jerk are compared in world axes,
+ * where derivatives of the components are the derivatives of the vectors. */
 static void test_rates_are_derivatives_along_the_motion(void **state)
 {
     for (uint64_t seed = 1; seed <= ROBOTS; seed++)

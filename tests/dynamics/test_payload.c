@@ -1,5 +1,5 @@
-/* test_payload.c - checks that a model with payloads equals the model of a description with those bodies fixed to
- * links. */
+/* test_payload.c - checks that a model with payloads equals the model of a description with the same bodies fixed to
+ * its links. */
 #include "check.h"
 #include "pose.h"
 #include "rows.h"
@@ -8,12 +8,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Both models have the same sums, added in another order. */
+/* The two models have the same sums, added in another order. */
 #define TOLERANCE 1e-14
 
 enum { ROBOTS = 120, PAYLOADS = 3, ROWS = 3 };
 
-/* A frame on a link of the description. */
+/* Names the place of a payload: a frame on a link of the description. */
 typedef struct load {
     int      link;
     dyn_pose X_lf;
@@ -33,7 +33,7 @@ static void random_loads(const trial *t, load loads[PAYLOADS], dyn_payload paylo
     }
 }
 
-/* The description with one more fixed link for each payload. */
+/* Returns the links of the description and one more fixed link for each payload. */
 static dyn_link *edited_links(const dyn_description *d, const load loads[PAYLOADS], const dyn_payload payload[PAYLOADS])
 {
     const dyn_pose identity = {.R = {{1, 0, 0}, {0, 1, 0}, {0, 0, 1}}};
@@ -69,11 +69,11 @@ static void compare_torques(trial *t, const dyn_model *loaded, const dyn_descrip
     scene.model     = loaded;
     for (size_t r = 0; r < t->rows; r++) {
         reference_wrench w[TRIAL_WRENCHES];
-        reference_scene  world = trial_reference_scene(t, r, w);
-        size_t           at    = r * t->nv;
-        reference       *ref =
-            reference_at(edited, (reference_state){.q = t->q + r * t->nq, .qd = t->qd + at, .qdd = t->qdd + at});
-        reference_inverse_dynamics(ref, &world, expected + at, NULL);
+        reference_scene  world  = trial_reference_scene(t, r, w);
+        size_t           offset = r * t->nv;
+        reference       *ref    = reference_at(
+                     edited, (reference_state){.q = t->q + r * t->nq, .qd = t->qd + offset, .qdd = t->qdd + offset});
+        reference_inverse_dynamics(ref, &world, expected + offset, NULL);
         reference_free(ref);
     }
     rows_inverse_dynamics(
@@ -109,7 +109,7 @@ static void test_payload_is_a_fixed_link(void **state)
     }
 }
 
-/* No payload, or a payload on the world, changes no bit; the model without payload stays unchanged. */
+/* Adding no payload, or a payload on the world, must change no bit; the model without payload stays unchanged. */
 static void test_no_effect(void **state)
 {
     for (uint64_t seed = 1; seed <= 20; seed++) {

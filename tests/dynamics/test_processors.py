@@ -1,8 +1,8 @@
-"""The kernels on processors that this machine is not: a plain x86-64 without AVX, and 64-bit ARM, both under qemu.
+"""Tests the kernels under qemu on processors that this machine is not: x86-64 without AVX, and 64-bit ARM.
 
-Objects outside of the wide targets must do with the baseline. Without fused operations the default is the unfused class. On ARM
-the targets are `scalar` and `neon`, and the tests there say whether they give the same bits as each other and the numbers of
-the reference. Models are the same to the last bit on all of them."""
+Objects outside the wide targets must use baseline instructions only. Without fused operations the default is the class
+`unfused`. On ARM the targets are `scalar` and `neon`; the tests there check that both give the same bits and the
+numbers of the reference. Models have the same bits on all processors."""
 import glob
 import os
 import platform
@@ -15,12 +15,12 @@ BUILD = os.environ.get("BUILD", "build")
 SANITIZED = os.path.basename(BUILD) in ("asan", "tsan")
 ARM_COMPILER, ARM, PLAIN = "aarch64-linux-gnu-gcc", "qemu-aarch64", "qemu-x86_64"
 TESTS = ["test_same_bits", "test_inverse_dynamics", "test_bias", "test_trigonometry", "test_double_double", "test_elementary"]
-# what the tests share, but for what is of complex numbers
+# sources that the tests share, except the one for complex numbers
 SHARED = sorted(set(glob.glob("tests/dynamics/*.c")) - set(glob.glob("tests/dynamics/test_*.c")) -
                 {"tests/dynamics/complex_step.c"})
 
 
-os.environ.pop("TORQUED_TARGET", None)  # of make test TARGET=...; the other processors have targets of their own
+os.environ.pop("TORQUED_TARGET", None)  # set by `make test TARGET=...`; the other processors have their own targets
 
 
 class Skip(Exception):
@@ -34,7 +34,7 @@ def need(*tools):
 
 
 def run(*command):
-    """True if it succeeds; what it said is shown if not."""
+    """Runs a command. Returns True if it succeeds; otherwise prints the end of its output."""
     done = subprocess.run(command, capture_output=True, text=True)
     if done.returncode:
         print("".join(f"# {line}\n" for line in (done.stdout + done.stderr).splitlines()[-20:]), end="")
@@ -42,13 +42,13 @@ def run(*command):
 
 
 def hashes(*command):
-    """The hash that a test prints of its models or results."""
+    """Returns the hashes that a test prints of its models or results."""
     said = subprocess.run(command, capture_output=True, text=True)
     return re.findall("# (?:models|bits): ([0-9a-f]{16})", said.stdout + said.stderr)
 
 
 def baseline_objects():
-    """No object but those of a wide target holds a VEX or EVEX instruction."""
+    """Checks that only objects of the wide targets contain VEX or EVEX instructions."""
     need("objdump")
     wide = re.compile(r"^\s+[0-9a-f]+:\s+v[a-z0-9]+ .*%[xyz]mm", re.MULTILINE)
     objects = [o for layer in ("dynamics", "api", "server") for o in glob.glob(f"{BUILD}/{layer}/**/*.o", recursive=True)]
@@ -66,7 +66,7 @@ def baseline_objects():
 
 
 def plain_processor():
-    """The default is the unfused class (test_dispatch), and the kernels run."""
+    """On plain x86-64 the default is the class `unfused` (test_dispatch), and the kernels run."""
     need(PLAIN)
     if SANITIZED:
         raise Skip("the sanitizers do not run under qemu")
@@ -75,7 +75,7 @@ def plain_processor():
 
 
 def arm():
-    """The library by the Makefile's own rules, each test as one static program."""
+    """Builds the library for ARM by the Makefile's rules, with each test as one static program, and runs the tests."""
     need(ARM_COMPILER, ARM)
     if SANITIZED:
         raise Skip("the sanitizers do not run under qemu")
@@ -94,7 +94,8 @@ def arm():
 
 
 def same_models():
-    """Here, without fused operations, on ARM: one robot is one model, and elementary functions have the same bits."""
+    """On this machine, on x86-64 without fused operations, and on ARM, a robot gives the same model and elementary
+    functions the same bits."""
     need(PLAIN, ARM_COMPILER, ARM)
     if SANITIZED:
         raise Skip("the sanitizers do not run under qemu")

@@ -17,7 +17,7 @@ static const dyn_inertia *inertia_of(const trial *t, size_t k)
     return k == 0 ? &t->tree.description.base_inertia : &t->tree.links[k - 1].inertia;
 }
 
-/* w from R' R^T = [w]x */
+/* Computes w from [w]x = R' R^T. */
 static jet3 spin(const jet33 *R)
 {
     jet33 rate, transposed = jet33_transpose(R);
@@ -27,7 +27,7 @@ static jet3 spin(const jet33 *R)
     return (jet3){{skew.e[2][1], skew.e[0][2], skew.e[1][0]}};
 }
 
-/* Momentum of one link about the world's origin as a series: P = m c', L = c x P + R I R^T w. */
+/* Computes the momentum of one link about the world's origin as a series: P = m c', L = c x P + R I R^T w. */
 static void momentum_series(const motion_link *l, const dyn_inertia *inertia, jet3 *P, jet3 *L)
 {
     static const int entry[3][3] = {{0, 1, 2}, {1, 3, 4}, {2, 4, 5}};
@@ -40,7 +40,7 @@ static void momentum_series(const motion_link *l, const dyn_inertia *inertia, je
     *L     = jet3_add(jet3_cross(c, *P), jet33_apply(&l->R, jet33_apply(&I, jet33_apply(&transposed, w))));
 }
 
-/* Force on each body, I a + v x* I v, is the derivative of its momentum. Without gravity and wrenches. */
+/* The force on each body, I a + v x* I v, must be the derivative of its momentum, without gravity and wrenches. */
 static void test_force_is_the_rate_of_momentum(void **state)
 {
     for (uint64_t seed = 1; seed <= ROBOTS; seed++) {
@@ -67,7 +67,8 @@ static void test_force_is_the_rate_of_momentum(void **state)
     }
 }
 
-/* Velocities: J qd of every link, shifted to its frame, is the derivative of its pose. */
+/* J qd of every link, moved to the origin of its frame, must be the derivative of its pose, and J qdd + J' qd the
+ * second. */
 static void test_jacobian_is_the_rate_of_the_pose(void **state)
 {
     const dyn_pose here = {.R = {{1, 0, 0}, {0, 1, 0}, {0, 0, 1}}};
@@ -96,8 +97,8 @@ static void test_jacobian_is_the_rate_of_the_pose(void **state)
     }
 }
 
-/* Two unit links in a vertical plane with point masses at their ends (Craig 2005, 6.7):
- *     M11 = (m1+m2) + m2 + 2 m2 cos q2, M12 = m2 + m2 cos q2, M22 = m2; h = m2 sin q2. */
+/* Compares with the equations of two unit links in a vertical plane with point masses at their ends (Craig 2005, 6.7):
+ * M11 = (m1+m2) + m2 + 2 m2 cos q2, M12 = m2 + m2 cos q2, M22 = m2; h = m2 sin q2. */
 static void test_two_links_by_hand(void **state)
 {
     const double   m1 = 2, m2 = 3, g = 9.81, q[2] = {0.3, -0.8}, qd[2] = {1.1, 0.7}, qdd[2] = {-0.5, 2};

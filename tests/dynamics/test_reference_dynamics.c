@@ -1,5 +1,5 @@
-/* test_reference_dynamics.c - compares the torque of a reference velocity with the mass matrix, the Coriolis matrix and
- * inverse dynamics. */
+/* test_reference_dynamics.c - compares the torque of a reference velocity and acceleration (passivity-based control)
+ * with the mass matrix, the Coriolis matrix and inverse dynamics. */
 #include "check.h"
 #include "rows.h"
 #include "trial.h"
@@ -7,7 +7,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-/* Relative to the largest torque: sums along at most 40 bodies. */
+/* Relative to the largest torque: rounding of sums along at most 40 bodies. */
 #define TOLERANCE 1e-13
 
 enum { ROBOTS = 200 };
@@ -22,8 +22,8 @@ static double *torque_of(const trial *t, const double *qd_r, const double *qdd_r
     return tau;
 }
 
-/* tau = M qdd_r + C(q, qd) qd_r + bias(q, qd_r) - C(q, qd_r) qd_r: the last two are gravity, springs, wrenches, and
- * friction at qd_r. */
+/* Checks tau = M qdd_r + C(q, qd) qd_r + [bias(q, qd_r) - C(q, qd_r) qd_r]; the bracket is gravity, springs, wrenches,
+ * and friction at qd_r. */
 static void test_definition(void **state)
 {
     const dyn_kernels *k = test_kernels();
@@ -54,7 +54,7 @@ static void test_definition(void **state)
     }
 }
 
-/* At qd_r = qd and qdd_r = qdd it is inverse dynamics. */
+/* At qd_r = qd and qdd_r = qdd the torque must be that of inverse dynamics. */
 static void test_own_motion(void **state)
 {
     for (uint64_t seed = 1; seed <= ROBOTS; seed++) {
@@ -75,18 +75,18 @@ static void test_own_motion(void **state)
     }
 }
 
-/* A reference that is absent is zero. */
+/* A reference velocity or acceleration that is absent must mean zero. */
 static void test_absent_is_zero(void **state)
 {
     for (uint64_t seed = 1; seed <= 40; seed++) {
         trial   t    = trial_make(seed, 3);
-        double *zero = trial_array(&t, t.nv), *absent, *given;
-        absent = torque_of(&t, NULL, t.qdd), given = torque_of(&t, zero, t.qdd);
-        check_close("without qd_reference", seed, t.rows * t.nv, absent, given, 0);
-        free(absent), free(given);
-        absent = torque_of(&t, t.qdd, NULL), given = torque_of(&t, t.qdd, zero);
-        check_close("without qdd_reference", seed, t.rows * t.nv, absent, given, 0);
-        free(absent), free(given), free(zero);
+        double *zero = trial_array(&t, t.nv), *absent, *with_zeros;
+        absent = torque_of(&t, NULL, t.qdd), with_zeros = torque_of(&t, zero, t.qdd);
+        check_close("without qd_reference", seed, t.rows * t.nv, absent, with_zeros, 0);
+        free(absent), free(with_zeros);
+        absent = torque_of(&t, t.qdd, NULL), with_zeros = torque_of(&t, t.qdd, zero);
+        check_close("without qdd_reference", seed, t.rows * t.nv, absent, with_zeros, 0);
+        free(absent), free(with_zeros), free(zero);
         trial_free(&t);
     }
 }

@@ -1,4 +1,4 @@
-/* test_regressor.c - compares the regressor times the description's parameters with inverse dynamics. */
+/* test_regressor.c - compares the regressor times the parameters of the description with inverse dynamics. */
 #include "check.h"
 #include "rows.h"
 #include "trial.h"
@@ -6,17 +6,17 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Sums along at most 40 bodies, relative to the largest torque or joint wrench. */
+/* Relative to the largest torque or joint wrench: rounding of sums along at most 40 bodies. */
 #define TOLERANCE 1e-12
 
 enum { ROBOTS = 200, ROWS = 3 };
 
-/* Adds an inertia in a link frame to the parameters about the body's link origin. X: that frame in the body's link
- * frame. */
+/* Adds an inertia in a link frame to the parameters about the origin of the body's link frame. X: pose of the inertia's
+ * frame in the body's link frame. */
 static void add_parameters(const dyn_pose *X, const dyn_inertia *I, double *p)
 {
-    static const int at[6][2] = {{0, 0}, {0, 1}, {1, 1}, {0, 2}, {1, 2}, {2, 2}};
-    const double    *t        = I->about_com;
+    static const int indices[6][2] = {{0, 0}, {0, 1}, {1, 1}, {0, 2}, {1, 2}, {2, 2}};
+    const double    *t             = I->about_com;
     double           T[3][3] = {{t[0], t[1], t[2]}, {t[1], t[3], t[4]}, {t[2], t[4], t[5]}}, c[3], square = 0;
     for (int i = 0; i < 3; i++) {
         c[i] = X->p[i];
@@ -27,7 +27,7 @@ static void add_parameters(const dyn_pose *X, const dyn_inertia *I, double *p)
     }
     p[0] += I->mass;
     for (int e = 0; e < 6; e++) {
-        int    i = at[e][0], j = at[e][1];
+        int    i = indices[e][0], j = indices[e][1];
         double sum = I->mass * ((i == j ? square : 0) - c[i] * c[j]);
         for (int a = 0; a < 3; a++)
             for (int b = 0; b < 3; b++)
@@ -36,7 +36,7 @@ static void add_parameters(const dyn_pose *X, const dyn_inertia *I, double *p)
     }
 }
 
-/* X_lf from X_bl and X_bf */
+/* Computes X_lf from X_bl and X_bf. */
 static dyn_pose relative_pose(const dyn_pose *X_bl, const dyn_pose *X_bf)
 {
     dyn_pose X = {0};
@@ -67,7 +67,7 @@ static double *parameters_of(const trial *t)
     return p;
 }
 
-/* torque += Y p for one row */
+/* Computes torque += Y p for one row. */
 static void multiply(size_t nv, size_t n, const double *Y, const double *p, double *torque)
 {
     for (size_t i = 0; i < nv; i++)
@@ -75,8 +75,8 @@ static void multiply(size_t nv, size_t n, const double *Y, const double *p, doub
             torque[i] += Y[i * n + k] * p[k];
 }
 
-/* Parameters of joints in the order of their links, then of motors of elastic joints and of coupled transmissions:
- * rotor or spin inertia, viscous, Coulomb. */
+/* Lists the parameters of joints in the order of their links, then of the motors of elastic joints and of coupled
+ * transmissions: rotor or spin inertia, viscous, Coulomb. */
 static double *joint_parameters_of(const trial *t)
 {
     const dyn_description *d = &t->tree.description;
@@ -107,7 +107,7 @@ static double *joint_parameters_of(const trial *t)
     return p;
 }
 
-/* Without wrenches, friction and springs; rotors are in the joint regressor. */
+/* Compares with inverse dynamics without wrenches, friction and springs; the rotors are in the joint regressor. */
 static void test_inverse_dynamics(void **state)
 {
     for (uint64_t seed = 1; seed <= ROBOTS; seed++) {
@@ -136,7 +136,7 @@ static void test_inverse_dynamics(void **state)
     }
 }
 
-/* With a reference velocity and acceleration, and gravity. */
+/* Compares at a reference velocity and acceleration, with gravity. */
 static void test_reference(void **state)
 {
     for (uint64_t seed = 1; seed <= ROBOTS; seed++) {
@@ -167,7 +167,7 @@ static void test_reference(void **state)
     }
 }
 
-/* Sharp friction with equal magnitudes in both directions equals the two friction columns times the parameters. */
+/* Sharp friction with equal magnitudes in both directions must equal the two friction columns times the parameters. */
 static void test_friction(void **state)
 {
     for (uint64_t seed = 1; seed <= ROBOTS; seed++) {

@@ -10,7 +10,7 @@
 
 enum { ROBOTS = 200 };
 
-/* The regressor over complex numbers, with every input moving at its rate. */
+/* Evaluates the regressor over complex numbers, with every input moving at its rate. */
 static void differentiate(const trial *t, double *Y_dot, double *size)
 {
     size_t           n = t->nv * 10 * t->bodies;
@@ -40,7 +40,7 @@ static void compare_rates(const trial *t)
         rows_regressor(k, &t->scene, 1, io);
         check_close_scaled("regressor_dot", t->seed, n, Y_dot, expected, TOLERANCE, size);
         memcpy(Y, Y_dot, n * sizeof *Y);
-        io.regressor = trial_array(t, n); /* beside the regressor, the same bits */
+        io.regressor = trial_array(t, n); /* requested together with its rate, the regressor must have the same bits */
         rows_regressor(k, &t->scene, 1, io);
         assert_memory_equal(Y, Y_dot, n * sizeof *Y);
         free((void *)io.regressor);

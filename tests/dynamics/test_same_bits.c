@@ -1,5 +1,5 @@
-/* test_same_bits.c - checks that a state gives the same bits alone, in a batch of any size, at any place, on any target
- * of the same arithmetic class. */
+/* test_same_bits.c - checks that a state gives the same bits alone, in a batch of any size, at any place in a batch,
+ * and on any target of the same arithmetic class. */
 #include "check.h"
 #include "results.h"
 #include "tests/target.h"
@@ -40,8 +40,8 @@ static void compare(const dyn_kernels *k, const trial *t, size_t first, const re
     }
 }
 
-/* Evaluates one state after another on the first target of one lane of a class: the expected bits. All zeros if this
- * build has no such target. */
+/* Evaluates one state after another on the first one-lane target of an arithmetic class: the expected bits. Returns
+ * zeros if this build has no such target. */
 static results evaluate_one_by_one(const trial *t, bool fused)
 {
     const dyn_kernels *k;
@@ -72,8 +72,8 @@ static void test_every_target_size_and_place(void **state)
         const dyn_kernels *k;
         for (size_t i = 0; (k = dyn_kernels_at(i)); i++)
             for (size_t n = 1; n <= BATCH; n++) {
-                size_t first =
-                    (n * 7 + i) % BATCH; /* another start each time, so that every state is in every lane once */
+                /* starts at another row each time, so that every state is in every lane once */
+                size_t first = (n * 7 + i) % BATCH;
                 copy_rows(&all, &some, first, n);
                 results_evaluate(k, &some, &got);
                 compare(k, &some, first, &got, &expected[k->fused]);
@@ -86,7 +86,7 @@ static void test_every_target_size_and_place(void **state)
     }
 }
 
-/* Special values in every lane: zeros of both signs, denormals, the largest angle. */
+/* Puts special values into every lane: zeros of both signs, denormals, the largest angle. */
 static void test_special_values(void **state)
 {
     const double special[] = {
@@ -127,7 +127,7 @@ static void *work(void *argument)
     return NULL;
 }
 
-/* Threads share only the model. */
+/* Evaluates in several threads at once, which share only the model. */
 static void test_threads_at_once(void **state)
 {
     enum { THREADS = 4 };
@@ -149,7 +149,7 @@ static void test_threads_at_once(void **state)
     }
 }
 
-/* Other requested outputs do not change a result. */
+/* Other requested outputs must not change a result. */
 static void test_results_do_not_depend_on_other_outputs(void **state)
 {
     const dyn_kernels *k = test_kernels();
@@ -208,8 +208,8 @@ static void test_results_do_not_depend_on_other_outputs(void **state)
     }
 }
 
-/* Compares the matrices of all rows, of n entries each, with zeros_are_set and written completely. Entries that still
- * have the initial memory (rows.c: all bits set) must be zero in every state. Returns their number. */
+/* Compares matrices of n entries per row, computed with zeros_are_set and without it. An entry that the former leaves
+ * at its initial bits (all set, rows.c) must be zero in every state. Returns the number of such entries. */
 static size_t count_unwritten(const trial *t, size_t n, const double *with_zeros, const double *whole)
 {
     size_t left = 0;
@@ -223,8 +223,8 @@ static size_t count_unwritten(const trial *t, size_t n, const double *with_zeros
     return left;
 }
 
-/* With zeros_are_set, all other entries have the same bits. Uses enough robots to find such zeros, since few of them
- * have branches. */
+/* With zeros_are_set, all other entries must have the same bits. The test draws robots until it has met such zeros,
+ * since few robots have branches. */
 static void test_zeros_are_set(void **state)
 {
     enum { MOST = 64 };

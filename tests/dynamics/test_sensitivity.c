@@ -1,11 +1,12 @@
-/* test_sensitivity.c - compares derivatives of inverse dynamics with the complex step, direction by direction. */
+/* test_sensitivity.c - compares derivatives of inverse dynamics with the complex step of inverse dynamics, direction by
+ * direction. */
 #include "check.h"
 #include "complex_step.h"
 #include "rows.h"
 #include "tests/target.h"
 #include <stdlib.h>
 
-/* Both sides are sums along at most 40 bodies; relative to the largest entry of the quantity. */
+/* Relative to the largest entry of the quantity; both sides are sums along at most 40 bodies. */
 #define TOLERANCE 1e-12
 
 enum { ROBOTS = 200 };
@@ -49,8 +50,8 @@ static dyn_sensitivity arrays(const trial *t, const derivatives *d)
                              .dtau_dgravity        = d->tau_gravity};
 }
 
-/* Column `j` of `columns` of tau and, unless NULL, of the joint wrenches, from a state with its direction in the
- * imaginary part. */
+/* Computes column `j` of `columns` of the derivative of tau and, unless NULL, of the joint wrenches, from a state with
+ * its direction in the imaginary part. */
 static void differentiate(const trial *t, complex_state *s, size_t j, size_t columns, double *tau, double *wrenches)
 {
     size_t           nj    = 6 * t->bodies;
@@ -98,7 +99,8 @@ static void expect_wrenches(const trial *t, derivatives *d)
         }
 }
 
-/* The torque is linear in gravity: its derivative is the torque of one more unit, without motion and wrenches. */
+/* Computes dtau/dg: the torque is linear in gravity, so its derivative is the torque of 1 m/s^2 along one axis, without
+ * motion and wrenches. */
 static void expect_gravity(const trial *t, derivatives *d)
 {
     double *tau = trial_array(t, t->nv);
@@ -151,7 +153,7 @@ static void test_terms(void **state)
     trial_terms(1, compare_with_complex_step);
 }
 
-/* The derivative with respect to accelerations is the mass matrix. */
+/* The derivative with respect to accelerations must be the mass matrix. */
 static void test_mass_matrix(void **state)
 {
     for (uint64_t seed = 1; seed <= ROBOTS; seed++) {

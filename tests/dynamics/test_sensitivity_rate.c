@@ -8,8 +8,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-/* As for the sensitivities: relative to the largest entry of the quantity, or of that of the joint wrenches, of which
- * torques are components that may be small. */
+/* Relative to the largest entry of the quantity, or of the same quantity of the joint wrenches: a torque is one
+ * component of a wrench and may be small. */
 #define TOLERANCE 1e-12
 
 enum { ROBOTS = 200 };
@@ -55,7 +55,7 @@ static void rates(const dyn_kernels *k, const trial *t, const matrices *m)
                                                  .dtau_dqdd_dot = m->by[2]});
 }
 
-/* Reads the derivative from n numbers and frees them. Returns the largest magnitude among the derivative and the
+/* Reads the derivative of n complex numbers and frees these. Returns the largest magnitude among the derivative and the
  * numbers: a constant number of that size gives a rounding error in its rate. */
 static double read_derivative(size_t n, double _Complex *x, double *derivative)
 {
@@ -67,7 +67,7 @@ static double read_derivative(size_t n, double _Complex *x, double *derivative)
     return fmax(size, largest(n, derivative));
 }
 
-/* Effort that the spin of rotors requires at a joint; it is not part of any joint wrench. */
+/* Returns the largest effort that the spin of a rotor requires at a joint; it is not part of any joint wrench. */
 static double spin_size(const trial *t)
 {
     double most = 0, rate = fmax(largest(t->nv, t->qd), fmax(largest(t->nv, t->qdd), largest(t->nv, t->qddd)));
@@ -78,7 +78,7 @@ static double spin_size(const trial *t)
     return most;
 }
 
-/* Rates of the sensitivities along the motion. */
+/* Computes rates of the sensitivities along the motion, by the complex step. */
 static void along_motion(const trial *t, matrices *m)
 {
     size_t           n = t->nv * t->nv, nj = 6 * t->bodies * t->nv;
@@ -133,8 +133,8 @@ static void test_terms(void **state)
     trial_terms(1, compare_along_motion);
 }
 
-/* Column j of the derivative of tau_dot with respect to q, qd or qdd (i), from a state with its direction in the
- * imaginary part. */
+/* Computes column j of the derivative of tau_dot with respect to q, qd or qdd (i), from a state with its direction in
+ * the imaginary part. */
 static void torque_rate_column(const trial *t, complex_state s, size_t j, int i, matrices *m)
 {
     size_t           nj      = 6 * t->bodies;
@@ -171,7 +171,8 @@ static void torque_rate_derivatives(const trial *t, matrices *m)
     }
 }
 
-/* d tau_dot / dq = (dtau/dq)'; d tau_dot / dqd = (dtau/dqd)' + dtau/dq; d tau_dot / dqdd = (dtau/dqdd)' + dtau/dqd. */
+/* Checks d tau_dot / dq = (dtau/dq)'; d tau_dot / dqd = (dtau/dqd)' + dtau/dq; d tau_dot / dqdd = (dtau/dqdd)' +
+ * dtau/dqd. */
 static void test_torque_rate(void **state)
 {
     for (uint64_t seed = 1; seed <= ROBOTS; seed++) {

@@ -1,4 +1,5 @@
-/* test_step.c - compares the matrices of a step with the complex step, and the step itself with its equations. */
+/* test_step.c - compares the matrices A, B of a time step with the complex step, and the state after the step with the
+ * equations of the method. */
 #include "check.h"
 #include "complex_step.h"
 #include "rows.h"
@@ -15,7 +16,7 @@ enum { ROBOTS = 60, METHODS = 4 };
 
 static const char *const names[METHODS] = {"explicit Euler", "semi-implicit Euler", "RK4", "implicit Euler"};
 
-/* A step of all rows of a trial. */
+/* Holds the results of a step of all rows of a trial. */
 typedef struct stepped {
     double *q, *qd, *A, *B, *by_wrench, *by_parameter, *singular, *unsolved, *contradictory;
 } stepped;
@@ -40,8 +41,8 @@ static void release(stepped *s)
     free(s->singular), free(s->unsolved), free(s->contradictory);
 }
 
-/* Whether derivatives by wrenches and parameters are computed as well, which changes the layout of the kernel's memory.
- */
+/* True if derivatives by wrenches and parameters are computed as well, which changes the layout of the kernel's
+ * memory. */
 static bool has_more(const trial *t)
 {
     return t->seed % 3 == 0;
@@ -74,8 +75,8 @@ static void run(const dyn_kernels *k, const trial *t, dyn_step_method method, do
 
 /* --- derivatives ------------------------------------------------------------------------------------------------ */
 
-/* e with dq = d/de of q * exp(e): for a quaternion (x, s), e_w = 2 (s dx - ds x - x x dx); e_v = R^T dp follows from
- * R^T v = v + 2 x x (x x v - s v). */
+/* Converts a change dq of a free joint to the tangent vector e with dq = d/de of q * exp(e). For a quaternion (x, s),
+ * e_w = 2 (s dx - ds x - x x dx); e_v = R^T dp follows from R^T v = v + 2 x x (x x v - s v). */
 static void free_tangent(const double *r, const double *dp, const double *dr, double *v, double *w)
 {
     double a[3];
@@ -90,7 +91,7 @@ static void free_tangent(const double *r, const double *dp, const double *dr, do
     }
 }
 
-/* The change of positions on the tangent space, nv, from that of the entries of q, nq. */
+/* Converts a change of the entries of q (nq) to a change on the tangent space (nv). */
 static void tangent(const dyn_model *m, const double *q, const double *dq, double *e)
 {
     for (size_t i = 0; i < m->n_bodies; i++) {
@@ -153,8 +154,8 @@ static void expect(const trial *t, const dyn_step *step, stepped *to)
     }
 }
 
-/* The derivatives by the wrenches. Inertial parameters are constants of the model, which has no complex numbers: end to
- * end, their derivatives are compared with differences. */
+/* Computes the derivatives by the wrenches. Derivatives by inertial parameters, which are real constants of the model,
+ * are compared with differences end to end. */
 static void expect_wrenches(const trial *t, const dyn_step *step, double *to)
 {
     size_t nv = t->nv, nw = t->scene.n_wrenches;
@@ -166,8 +167,8 @@ static void expect_wrenches(const trial *t, const dyn_step *step, double *to)
         }
 }
 
-/* Compares the matrices of every target. Returns false if the implicit equation is not solved, which may have no
- * solution where joints should stick. */
+/* Compares the matrices of every target. Returns false if the implicit equation is not solved: where joints should
+ * stick it may have no solution. */
 static bool check_matrices(const trial *t, const dyn_step *step)
 {
     stepped            expected = allocate(t), got = allocate(t);
@@ -191,13 +192,13 @@ static bool check_matrices(const trial *t, const dyn_step *step)
     return solved;
 }
 
-/* Robots of which every other one has friction that depends on the load. */
+/* Makes a robot; every other one has friction that grows with the load. */
 static trial make(uint64_t seed)
 {
     return seed % 2 ? trial_make_loaded(seed / 2, 1) : trial_make(seed / 2, 1);
 }
 
-/* With short steps, and with one in which joints turn by more than 1 rad. */
+/* Compares for short steps, and for one in which joints turn by more than 1 rad. */
 static void test_matrices(void **state)
 {
     static const double h[]    = {2e-3, 0.8};
@@ -213,7 +214,7 @@ static void test_matrices(void **state)
     assert_true(solved >= 5);
 }
 
-/* Two frames on random links, each held along one or two directions of the world or of the frame. */
+/* Holds two frames on random links, each held along one or two directions of the world or of the frame. */
 typedef struct grip {
     dyn_held_frame  held[2];
     dyn_wrench_site sites[TRIAL_WRENCHES + 2];
@@ -239,8 +240,8 @@ static grip grip_make(const trial *t, double damping)
     return g;
 }
 
-/* Held frames, and an impact at them, without damping and with it; robots with few coordinates are left out, since
- * directions that depend on each other may contradict. */
+/* Compares steps with held frames and with an impact at them, without damping and with it. Robots with few coordinates
+ * are left out: their dependent directions may contradict each other. */
 static void test_held_matrices(void **state)
 {
     size_t checked = 0, loaded = 0, damped = 0;
@@ -264,7 +265,8 @@ static void test_held_matrices(void **state)
     assert_true(checked >= 8 && loaded >= 4 && damped >= 4);
 }
 
-/* Steps with two coordinates that may stop: the values are those of forward dynamics with driven coordinates. */
+/* Checks steps in which two coordinates may stop against forward dynamics: a coordinate that stops has qdd = -qd / h
+ * there. */
 static void check_stops(const trial *t, const dyn_step *step)
 {
     stepped s      = allocate(t);
@@ -311,7 +313,7 @@ static void test_stops(void **state)
 
 /* --- values ----------------------------------------------------------------------------------------------------- */
 
-/* Takes n steps of the duration h / n each; the trial's state is that after them. */
+/* Takes n steps of the duration h / n each and leaves the trial in the state after them. */
 static void march(trial *t, dyn_step_method method, double h, size_t n)
 {
     stepped s = allocate(t);
@@ -333,7 +335,7 @@ static double distance(const trial *a, const trial *b)
     return most;
 }
 
-/* The error of n steps, with the state after many steps of RK4 as reference. */
+/* Returns the error of n steps; the reference is the state after many steps of RK4. */
 static double error_of(uint64_t seed, dyn_step_method method, size_t n)
 {
     const double h    = 0.05;
@@ -345,7 +347,7 @@ static double error_of(uint64_t seed, dyn_step_method method, size_t n)
     return error;
 }
 
-/* Halving the steps divides the error by 2^order. */
+/* Halving the steps must divide the error by 2^order. */
 static void test_orders(void **state)
 {
     for (uint64_t seed = 1; seed <= 6; seed++) {
@@ -358,7 +360,7 @@ static void test_orders(void **state)
     }
 }
 
-/* Implicit Euler: qd+ - qd = h a(q+, qd+). */
+/* Checks the equation of implicit Euler: qd+ - qd = h a(q+, qd+). */
 static void test_implicit_equation(void **state)
 {
     for (uint64_t seed = 1; seed <= ROBOTS; seed++) {
@@ -379,7 +381,7 @@ static void test_implicit_equation(void **state)
     }
 }
 
-/* A singular mass matrix is reported. Implicit Euler evaluates at the end of the step, where it may be regular. */
+/* A singular mass matrix must be reported. Implicit Euler evaluates at the end of the step, where it may be regular. */
 static void test_failures(void **state)
 {
     trial   t = trial_point_mass_arm(4);

@@ -1,4 +1,5 @@
-/* test_torque_derivative.c - compares rates of generalised forces and joint wrenches with the complex step. */
+/* test_torque_derivative.c - compares rates of generalised forces and joint wrenches with the complex step of inverse
+ * dynamics. */
 #include "check.h"
 #include "complex_step.h"
 #include "rows.h"
@@ -40,7 +41,7 @@ static dyn_torque_derivative arrays(const trial *t, const rates *r)
                                    .joint_wrench_rates = r->wrench_rates};
 }
 
-/* Inverse dynamics over complex numbers, with every input moving at its rate. */
+/* Evaluates inverse dynamics over complex numbers, with every input moving at its rate. */
 static void differentiate(const trial *t, size_t row, rates *r)
 {
     complex_state    s   = complex_state_make(t, row);
@@ -92,7 +93,7 @@ static void test_terms(void **state)
     trial_terms(2, compare_with_complex_step);
 }
 
-/* The torques returned with the rates equal those of inverse dynamics, bit by bit. */
+/* The torques returned with the rates must equal those of inverse dynamics, bit by bit. */
 static void test_torques_are_those_of_inverse_dynamics(void **state)
 {
     const dyn_kernels *k = test_kernels();
@@ -114,15 +115,16 @@ static void test_torques_are_those_of_inverse_dynamics(void **state)
     }
 }
 
-/* Along a rest-to-rest motion q(t) the integral of tau_dot, by Simpson's rule, is the change of tau. The error of the
- * rule falls with the fourth power of the step. This test uses no other derivative of the project. */
-static void motion_at(trial *t, const double *from, const double *by, double x)
+/* Places the trial at a phase x of a rest-to-rest motion q(t), along which the integral of tau_dot, by Simpson's rule,
+ * must be the change of tau. The error of the rule falls with the fourth power of the step. The test uses no other
+ * derivative of the project. */
+static void motion_at(trial *t, const double *from, const double *amplitude, double x)
 {
     for (size_t i = 0; i < t->nv; i++) {
-        t->q[i]    = from[i] + by[i] * sin(x);
-        t->qd[i]   = by[i] * cos(x);
-        t->qdd[i]  = -by[i] * sin(x);
-        t->qddd[i] = -by[i] * cos(x);
+        t->q[i]    = from[i] + amplitude[i] * sin(x);
+        t->qd[i]   = amplitude[i] * cos(x);
+        t->qdd[i]  = -amplitude[i] * sin(x);
+        t->qddd[i] = -amplitude[i] * cos(x);
     }
 }
 
@@ -132,14 +134,14 @@ static void test_rate_integrates_to_the_change(void **state)
     const dyn_kernels *k = test_kernels();
     for (uint64_t seed = 1; seed <= 20; seed++) {
         trial   t    = trial_of(seed, random_tree_make(seed, 5, false, TREE_SPRINGS | TREE_ROTORS | TREE_GEARS), 1, 0);
-        double *from = trial_array(&t, t.nv), *by = trial_array(&t, t.nv), *change = trial_array(&t, t.nv);
+        double *from = trial_array(&t, t.nv), *amplitude = trial_array(&t, t.nv), *change = trial_array(&t, t.nv);
         double *integral = trial_array(&t, t.nv), h = 1.0 / STEPS;
         rates   r = allocate(&t);
         for (size_t i = 0; i < t.nv; i++)
-            from[i] = t.q[i], by[i] = t.qd[i] / 2;
+            from[i] = t.q[i], amplitude[i] = t.qd[i] / 2;
         for (size_t n = 0; n <= STEPS; n++) {
             double weight = n == 0 || n == STEPS ? 1 : n % 2 ? 4 : 2;
-            motion_at(&t, from, by, (double)n * h);
+            motion_at(&t, from, amplitude, (double)n * h);
             rows_torque_derivative(k, &t.scene, 1, arrays(&t, &r));
             for (size_t i = 0; i < t.nv; i++) {
                 integral[i] += weight * h / 3 * r.tau_dot[i];
@@ -148,7 +150,7 @@ static void test_rate_integrates_to_the_change(void **state)
         }
         check_close("integral of tau_dot", seed, t.nv, integral, change, 1e-9);
         free_rates(&r);
-        free(from), free(by), free(change), free(integral);
+        free(from), free(amplitude), free(change), free(integral);
         trial_free(&t);
     }
 }

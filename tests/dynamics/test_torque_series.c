@@ -1,5 +1,5 @@
-/* test_torque_series.c - compares time derivatives of tau with inverse dynamics, and each order with the complex step
- * of the order before along the motion. */
+/* test_torque_series.c - compares tau with inverse dynamics, and each time derivative of tau with the complex step,
+ * along the motion, of the derivative one order lower. */
 #include "check.h"
 #include "complex_step.h"
 #include "rows.h"
@@ -7,11 +7,11 @@
 #include <math.h>
 #include <stdlib.h>
 
-/* Relative to the largest entry of tau of the same order, or of the order before, of which a constant large term leaves
- * its rounding error. */
+/* Relative to the largest entry of tau of the same order or one order lower: a large constant term there leaves its
+ * rounding error. */
 #define TOLERANCE 1e-11
 
-enum { ROBOTS = 120, ORDER = 8 /* of the highest derivative of tau */, TERMS = ORDER + 3 };
+enum { ROBOTS = 120, ORDER = 8 /* order of the highest derivative of tau */, TERMS = ORDER + 3 };
 
 extern dyn_torque_series_kernel dyn_torque_series_complex;
 
@@ -20,7 +20,7 @@ static size_t motion_size(const trial *t, int order)
     return t->nq + (size_t)(order + 2) * t->nv;
 }
 
-/* The trial's q, qd, qdd and qddd, and random derivatives up to order ORDER + 2. */
+/* Returns the trial's q, qd, qdd and qddd, followed by random derivatives up to order ORDER + 2. */
 static double *motion_of(const trial *t)
 {
     random_source source = {.state = t->seed};
@@ -33,7 +33,7 @@ static double *motion_of(const trial *t)
     return motion;
 }
 
-/* Moves the motion up to derivative order + 2 by a complex step along the motion. */
+/* Moves the derivatives of the motion up to order + 2 by a complex step along the motion. */
 static double _Complex *moved_motion(const trial *t, const double *motion, int order)
 {
     const size_t     n     = motion_size(t, order);
@@ -49,7 +49,7 @@ static double _Complex *moved_motion(const trial *t, const double *motion, int o
     return moved;
 }
 
-/* The derivative of number `order` + 1 of tau. */
+/* Computes derivative number `order` + 1 of tau. */
 static void next_derivative(const trial *t, const double *motion, int order, double *next)
 {
     const size_t     n     = (size_t)(order + 1) * t->nv;
@@ -80,7 +80,7 @@ static double joint_wrench_size(const trial *t)
     return size;
 }
 
-/* tau and all its derivatives, (ORDER + 1) x nv. */
+/* Computes tau and all its derivatives, (ORDER + 1) x nv. */
 static double *expected_series(const trial *t, const double *motion)
 {
     double *tau = trial_array(t, (ORDER + 1) * t->nv);
@@ -102,9 +102,10 @@ static void compare(const trial *t)
         rows_torque_series(k, &t->scene, 1,
                            (dyn_torque_series){.order = ORDER, .motion = motion, .wrenches = t->wrenches, .tau = got});
         for (size_t r = 0; r <= ORDER; r++) {
-            const double *own = expected + r * t->nv;
-            check_close_scaled("derivative of tau", t->seed * 100 + r, t->nv, got + r * t->nv, own, TOLERANCE, size);
-            size = fmax(size, largest(t->nv, own));
+            const double *expected_row = expected + r * t->nv;
+            check_close_scaled("derivative of tau", t->seed * 100 + r, t->nv, got + r * t->nv, expected_row, TOLERANCE,
+                               size);
+            size = fmax(size, largest(t->nv, expected_row));
         }
     }
     free(motion), free(expected), free(got);
@@ -129,7 +130,7 @@ static void test_loads(void **state)
     }
 }
 
-/* The first derivatives have the same bits whatever the order. */
+/* The first derivatives must have the same bits whatever the order. */
 static void test_order(void **state)
 {
     for (uint64_t seed = 1; seed <= 20; seed++) {

@@ -1,5 +1,6 @@
-/* test_transpose.c - copies rows of numbers to lanes and back, entry by entry, on every target. Nothing is read or
- * written beyond the rows, and numbers that are not finite or out of bounds are found at any place. */
+/* test_transpose.c - checks the copies of rows of numbers to lanes and back, entry by entry, on every target. Nothing
+ * may be read or written beyond the rows, and numbers that are not finite or out of bounds must be found at any
+ * place. */
 #include "check.h"
 #include "dynamics/dynamics.h"
 #include <math.h>
@@ -8,7 +9,7 @@
 
 enum { MOST_NUMBERS = 19, MOST_BLOCKS = 4, GAP = 3 /* GAP: entries of other vectors in a state's lanes */ };
 
-/* Rows at any address, as in the body of a request. */
+/* Holds rows at any address, as in the body of a request. */
 typedef struct rows {
     size_t n, states, W, entries;
     double value[MOST_BLOCKS * DYN_MAX_LANES * MOST_NUMBERS];
@@ -73,7 +74,7 @@ static void check_from_rows(const dyn_kernels *k, const rows *r, bool ordered)
     free(lanes);
 }
 
-/* Writes any number of states into the middle of other bytes; other lanes and entries are ignored. */
+/* Copies any number of states into the middle of other bytes; other lanes and entries must be ignored. */
 static void check_to_rows(const dyn_kernels *k, const rows *r, bool ordered)
 {
     double *lanes = make_lanes(r, NAN);
@@ -134,7 +135,7 @@ static void test_non_finite_numbers_are_detected(void **state)
     for_all(check_infinite, true);
 }
 
-/* A number equal to the bound is within it, the next number is not. */
+/* A number equal to the bound must be within it, the next number must not. */
 static void check_bounds(const dyn_kernels *k, const rows *r, bool ordered)
 {
     const dyn_bound bounds[] = {{0, 1, 0, 1e5}, {r->n - 1, -2, 1, 101}};

@@ -1,4 +1,5 @@
-/* test_trial.c - checks that the random robots of the other tests have every feature often enough. */
+/* test_trial.c - checks that the random robots of the other tests have every feature often enough: counts the robots
+ * that have it. */
 #include "check.h"
 #include "trial.h"
 #include <stdio.h>

@@ -1,5 +1,5 @@
-/* test_trigonometry.c - checks sine and cosine of the lanes by a revolute joint: the point (1, 0, 0) of a body that
- * rotates by q about z is at (cos q, sin q, 0), without other rounding. */
+/* test_trigonometry.c - compares the kernels' sine and cosine with the C library in long double. A revolute joint shows
+ * them without other rounding: the point (1, 0, 0) of a body that rotates by q about z is at (cos q, sin q, 0). */
 #include "check.h"
 #include "rows.h"
 #include "tests/target.h"
@@ -8,8 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Up to SMALL_ANGLE the error is relative to small results too. Beyond, argument reduction loses digits, and the error
- * is absolute. */
+/* Up to SMALL_ANGLE the error is bounded relative to small results too. Beyond, argument reduction loses digits, and
+ * the bound is absolute. */
 #define SMALL_ANGLE    100
 #define TOLERANCE_ULPS 1.5
 #define TOLERANCE      1.5e-16
@@ -32,12 +32,12 @@ static pointer pointer_make(void)
     pointer         p;
     assert_int_equal(dyn_model_build(&d, &p.model, NULL), DYN_OK);
     p.tip = (dyn_frame){p.model->link[0].body, p.model->link[0].X_bl};
-    for (int i = 0; i < 3; i++) /* x of the link, for any angle of the body frame about z */
+    for (int i = 0; i < 3; i++) /* x axis of the link, for any angle of the body frame about z */
         p.tip.X_bf.p[i] += p.model->link[0].X_bl.R[i][0];
     return p;
 }
 
-/* |got - exact|, in units of the tolerance at this angle */
+/* Returns |got - exact| in units of the tolerance at this angle. */
 static double error(double q, double got, long double exact)
 {
     double      near = (double)exact;
@@ -47,28 +47,28 @@ static double error(double q, double got, long double exact)
 
 static void check_angles(size_t n, const double *q)
 {
-    pointer            p     = pointer_make();
-    dyn_scene          scene = {.model = p.model};
-    double            *at    = calloc(3 * n, sizeof *at);
+    pointer            p      = pointer_make();
+    dyn_scene          scene  = {.model = p.model};
+    double            *points = calloc(3 * n, sizeof *points);
     const dyn_kernels *k;
     double             worst = 0;
-    assert_non_null(at);
+    assert_non_null(points);
     for (size_t t = 0; (k = dyn_kernels_at(t)); t++) {
-        rows_kinematics(k, &scene, n, (dyn_kinematics){.q = q, .n_frames = 1, .frames = &p.tip, .positions = at});
+        rows_kinematics(k, &scene, n, (dyn_kinematics){.q = q, .n_frames = 1, .frames = &p.tip, .positions = points});
         for (size_t i = 0; i < n; i++) {
-            double c = error(q[i], at[3 * i], cosl(q[i])), s = error(q[i], at[3 * i + 1], sinl(q[i]));
+            double c = error(q[i], points[3 * i], cosl(q[i])), s = error(q[i], points[3 * i + 1], sinl(q[i]));
             worst = fmax(worst, fmax(c, s));
             if (!(c <= 1) || !(s <= 1))
                 fail_msg("%s: q = %.17g: cosine %.17g off by %g, sine %.17g off by %g of what is allowed", k->target,
-                         q[i], at[3 * i], c, at[3 * i + 1], s);
+                         q[i], points[3 * i], c, points[3 * i + 1], s);
         }
     }
     if (getenv("CHECK_VERBOSE")) print_message("# worst %g\n", worst);
-    free(at);
+    free(points);
     dyn_model_free(p.model);
 }
 
-/* The doubles next to k pi/2, where argument reduction must not lose digits of the small result. */
+/* Tries the doubles next to k pi/2, where argument reduction must not lose digits of the small result. */
 static void test_multiples_of_a_quarter_turn(void **state)
 {
     size_t  most = (size_t)(DYN_MAX_ANGLE / M_PI_2), n = 0;
@@ -97,11 +97,11 @@ static void test_angles_of_every_magnitude(void **state)
     free(q);
 }
 
-/* Odd and even to the last bit, and exact at zero. */
+/* Sine must be odd and cosine even to the last bit, and both exact at zero. */
 static void test_symmetry_and_zero(void **state)
 {
     const double       q[6] = {0, 1e-300, 5e-324, 0.7, 2.5, 1e5};
-    double             minus[6], at[2][18];
+    double             minus[6], points[2][18];
     pointer            p     = pointer_make();
     dyn_scene          scene = {.model = p.model};
     dyn_kinematics     io    = {.n_frames = 1, .frames = &p.tip};
@@ -109,18 +109,18 @@ static void test_symmetry_and_zero(void **state)
     for (int i = 0; i < 6; i++)
         minus[i] = -q[i];
     io.q         = q;
-    io.positions = at[0];
+    io.positions = points[0];
     rows_kinematics(k, &scene, 6, io);
     io.q         = minus;
-    io.positions = at[1];
+    io.positions = points[1];
     rows_kinematics(k, &scene, 6, io);
     for (int i = 0; i < 6; i++) {
-        assert_true(at[0][3 * i] == at[1][3 * i]);
-        assert_true(at[0][3 * i + 1] == -at[1][3 * i + 1]);
+        assert_true(points[0][3 * i] == points[1][3 * i]);
+        assert_true(points[0][3 * i + 1] == -points[1][3 * i + 1]);
     }
     for (int i = 0; i < 3; i++) {
-        assert_true(at[0][3 * i] == 1);
-        assert_true(at[0][3 * i + 1] == q[i]);
+        assert_true(points[0][3 * i] == 1);
+        assert_true(points[0][3 * i + 1] == q[i]);
     }
     dyn_model_free(p.model);
 }

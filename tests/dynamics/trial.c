@@ -91,7 +91,7 @@ trial trial_make(uint64_t seed, size_t rows)
     return trial_of(seed, random_tree_make(seed, dof, floating, TREE_ALL), rows, seed % (TRIAL_WRENCHES + 1));
 }
 
-/* Gives most joints and motors load coefficients, some with a smooth sense of motion. */
+/* Gives most joints and motors load coefficients, some with a smoothed sign of the velocity (coulomb_velocity). */
 static void add_loads(random_tree *tree)
 {
     for (size_t i = 0; i < tree->description.n_links; i++) {
@@ -199,12 +199,12 @@ void trial_longest(trial_check *check)
     }
 }
 
-/* A given force or torque in link axes or world axes. */
-static void turn_vector(const dyn_wrench_site *site, const double given[3], double x[3])
+/* Rotates a force or torque from the axes in which it is given into link axes or world axes. */
+static void turn_vector(const dyn_wrench_site *site, const double v[3], double x[3])
 {
-    memcpy(x, given, 3 * sizeof *x);
+    memcpy(x, v, 3 * sizeof *x);
     for (int i = 0; site->has_axes && i < 3; i++)
-        x[i] = site->axes[i][0] * given[0] + site->axes[i][1] * given[1] + site->axes[i][2] * given[2];
+        x[i] = site->axes[i][0] * v[0] + site->axes[i][1] * v[1] + site->axes[i][2] * v[2];
 }
 
 reference_scene trial_reference_scene(const trial *t, size_t row, reference_wrench *wrench)

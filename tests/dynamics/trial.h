@@ -15,49 +15,49 @@ typedef struct trial {
     double          *wrenches;                  /* [rows][9 n_wrenches] */
     double          *wrench_rates;              /* [rows][6 n_wrenches] */
     dyn_wrench_site *site;                      /* [n_wrenches], also scene.wrench */
-    int             *wrench_link;               /* [n_wrenches] the link of each site */
+    int             *wrench_link;               /* [n_wrenches], index of the link of each site */
 } trial;
 
-/* The robot of a seed: 1 to 40 degrees of freedom, floating in one of three cases, with all features. Two of seven
- * robots have plain joints only; one of these two is a serial arm on the ground. */
+/* Makes the robot of a seed: 1 to 40 degrees of freedom, floating in one of three cases, with all features. Two of
+ * seven robots have plain joints only; one of these two is a serial arm on the ground. */
 trial trial_make(uint64_t seed, size_t rows);
-/* A robot with all features whose joints and motors have load coefficients; floating in one of three cases. */
+/* Makes a robot with all features whose joints and motors have load coefficients; floating in one of three cases. */
 trial trial_make_loaded(uint64_t seed, size_t rows);
-/* One state of a robot without wrenches; floating for even seeds. */
+/* Makes one state of a robot without wrenches; floating for even seeds. */
 trial trial_make_plain(uint64_t seed, unsigned features);
-/* Two unit links with a point mass at the end of the second: M = [[2 + 2 cos q2, 1 + cos q2], [., 1]]. M is singular
- * exactly when the arm is straight, as it is in every odd row. */
+/* Makes two unit links with a point mass at the end of the second: M = [[2 + 2 cos q2, 1 + cos q2], [., 1]]. M is
+ * singular exactly when the arm is straight, as it is in every odd row. */
 trial trial_point_mass_arm(size_t rows);
-/* Seven joints about or along random directions; all links but the last are massless. Seven coordinates for the six
- * motions of one body: the mass matrix is singular in every state, up to rounding. */
+/* Makes a chain of seven joints about or along random directions whose links but the last are massless. Seven
+ * coordinates for the six motions of one body make the mass matrix singular in every state, up to rounding. */
 trial trial_redundant_arm(uint64_t seed, size_t rows);
-/* A trial of the given tree, which the trial then owns. */
+/* Makes a trial of the given tree, which the trial then owns. */
 trial trial_of(uint64_t seed, random_tree tree, size_t rows, size_t n_wrenches);
 void  trial_free(trial *t);
 
-/* A check that is run for many trials: for the robots of seeds 1 to `robots` in several states; for twenty robots with
- * each combination of terms (friction, springs); for the longest chains, in one state, fixed and floating. The rates of
- * these chains are a hundredth of the usual ones, since they add up along 512 joints. */
+/* A check that is run for many trials. trial_robots: robots of seeds 1 to `robots` in several states. trial_terms:
+ * twenty robots with each combination of friction and springs. trial_longest: the longest chains, in one state, fixed
+ * and floating; their rates are a hundredth of the usual ones, since rates add up along 512 joints. */
 typedef void trial_check(const trial *t);
 void         trial_robots(uint64_t robots, size_t rows, trial_check *check);
 void         trial_terms(size_t rows, trial_check *check);
 void         trial_longest(trial_check *check);
 
-/* The same surroundings for the reference, of one row; `wrench` has room for n_wrenches. */
+/* Returns gravity and wrenches of one row for the reference; `wrench` has room for n_wrenches. */
 reference_scene trial_reference_scene(const trial *t, size_t row, reference_wrench *wrench);
-/* The reference for one row; the caller frees it. */
+/* Computes the reference for one row; the caller frees it. */
 reference *trial_reference(const trial *t, size_t row);
 
-/* Bound of the change of qdd = M^-1 (tau - bias) by relative errors of 1 in M and in each force: |M^-1| (|M| |qdd| +
+/* Bounds the change of qdd = M^-1 (tau - bias) by relative errors of 1 in M and in each force: |M^-1| (|M| |qdd| +
  * |tau| + |bias|). It also holds with driven coordinates: the eigenvalues of the remaining part of M are between those
  * of M. */
 double trial_leverage(const trial *t, const reference *r, const reference_scene *scene, const double *tau,
                       const double *qdd);
 
-/* The place of the last link; of the base if the robot has no other link. */
+/* Returns the place of the last link; of the base if the robot has no other link. */
 const dyn_link_place *trial_last_link(const trial *t);
 
-/* rows * entries doubles, never NULL; free() frees. */
+/* Allocates rows * entries doubles, never NULL; free() frees them. */
 double *trial_array(const trial *t, size_t entries);
 
-enum { TRIAL_WRENCHES = 4 }; /* largest number that trial_make places on a robot */
+enum { TRIAL_WRENCHES = 4 }; /* largest number of wrenches that trial_make places on a robot */

@@ -1,4 +1,5 @@
-"""Clients with tokens for tests of access control: `torqued token`, the file of --tokens, and the roles of paths."""
+"""Makes clients with tokens or certificates for the tests of access control: `torqued token`, the file of --tokens, and
+the table of roles that each path requires."""
 import os
 import re
 import ssl
@@ -11,13 +12,14 @@ PENDULUM = {"links": [{"name": "rod", "parent": "base", "joint": {"name": "hinge
 
 
 def make_token(name, roles, *options):
-    """A new token, and its line for the file."""
+    """Runs `torqued token` and returns the token and its line for the file of --tokens."""
     made = subprocess.run([BINARY, "token", name, roles, *options], check=True, capture_output=True, text=True)
     return made.stderr.strip(), made.stdout
 
 
 class Tokens:
-    """A file of clients: one for each role, one that has expired, one with patterns of models. `token` has them by name."""
+    """A file of --tokens with one client for each role, one client that has expired and one with patterns of model
+    names. `token` maps the client's name to its token."""
 
     def __init__(self, folder, *further_lines):
         self.path = os.path.join(folder, "tokens")
@@ -49,7 +51,8 @@ class Tokens:
 EVALUATE, ADMIN, OBSERVE = 1, 2, 4
 ROLES = {"planner": EVALUATE, "boss": ADMIN, "watcher": OBSERVE}
 
-# Method, path, body, the roles that may, the status for them. A client with the right may repeat every row.
+# Each row: method, path, body, the roles that are allowed, and the status for these roles. An allowed client may send
+# each row repeatedly.
 MATRIX = [
     ("GET", "/v1", None, EVALUATE | ADMIN | OBSERVE, 200),
     ("HEAD", "/v1", None, EVALUATE | ADMIN | OBSERVE, 200),
@@ -73,7 +76,8 @@ def statuses(expected):
 
 
 class Certificates:
-    """Certificates in a folder, made by openssl: of the server, of an authority, and of clients that it has signed."""
+    """Certificates in a folder, made by openssl: one of the server, one of a certificate authority, and those of
+    clients signed by that authority."""
 
     def __init__(self, folder):
         self.folder = folder
@@ -109,7 +113,8 @@ class Certificates:
         return given + (["--tls-client-ca", self.path(client_ca)] if client_ca else [])
 
     def context(self, client=None, trusted="server.pem"):
-        """What a client that trusts the server's certificate uses, with the certificate `client` or none."""
+        """Returns the SSLContext of a client that trusts the server's certificate and shows the certificate `client`,
+        or none."""
         context = ssl.create_default_context(cafile=self.path(trusted))
         if client:
             context.load_cert_chain(self.path(f"{client}.pem"), self.path(f"{client}.key"))

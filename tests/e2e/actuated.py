@@ -1,4 +1,5 @@
-"""Robots with passive joints and effort limits, and their equation of motion in NumPy from answers of mass-matrix and bias."""
+"""Robots with passive joints and effort limits, and their equation of motion solved in NumPy with M and the bias that
+the server answers."""
 import numpy as np
 from samples import body
 from simulated import Simulated
@@ -11,12 +12,12 @@ def rod(name, parent, **joint):
 
 
 ACROBOT = {"links": [rod("upper", "base", actuated=False, friction={"viscous": 0.3}), rod("lower", "upper")]}
-# One elastic joint among a rigid and a passive one.
+# An arm of three joints: one rigid, one elastic, one passive.
 SPRINGY = {"links": [rod("upper", "base", rotor_inertia=0.1, elastic={"stiffness": 400, "damping": 2}), rod("lower", "upper"),
                      rod("tail", "lower", actuated=False, friction={"viscous": 1})]}
 LIMITED = {"links": [rod("upper", "base", limits={"effort": 40, "velocity": 1.5, "position": [-1, 1]}),
                      rod("lower", "upper", limits={"effort": 8})]}
-# A body that flies with an arm of two joints and a ball that nothing drives.
+# A floating body that carries an arm of two driven joints and a ball on a passive spherical joint.
 FLYER = {"base": {"type": "floating", "link": "hull", "inertial": body(4, (0.1, 0, -0.05), 0.3, 0.4, 0.5)},
          "links": [rod("upper", "hull"), rod("lower", "upper", axis=[1, 0, 0]),
                    {"name": "ball", "parent": "hull", "inertial": body(1, (0, 0, -0.4)), "joint": {
@@ -32,7 +33,7 @@ class Actuated(Simulated):
             assert answer.status == 201, answer
 
     def dynamics(self, model, q, qd, **more):
-        """M, the bias h, and gravity g of a state."""
+        """Returns the mass matrix M, the bias h and the gravity torques g of a state."""
         state = {"q": list(q), "qd": list(qd), **more}
         M = self.ask(model, "mass-matrix", {"q": list(q), **{k: v for k, v in more.items() if k == "payload"}})["mass_matrix"]
         terms = self.ask(model, "bias", {**state, "outputs": ["bias", "gravity"]})

@@ -1,4 +1,5 @@
-"""Nested lists of numbers as vectors and matrices, quaternions [x,y,z,w], and numbers as the contract writes them."""
+"""Converts nested lists of numbers to vectors and matrices, quaternions [x,y,z,w] to rotations, and doubles to the text
+of numbers that the contract promises."""
 import math
 
 
@@ -41,7 +42,7 @@ def cross(a, b):
 
 
 def rotation(quaternion):
-    """R of a unit quaternion x y z w."""
+    """Returns the rotation matrix of a unit quaternion [x, y, z, w]."""
     x, y, z, w = quaternion
     return [[1 - 2 * (y * y + z * z), 2 * (x * y - z * w), 2 * (x * z + y * w)],
             [2 * (x * y + z * w), 1 - 2 * (x * x + z * z), 2 * (y * z - x * w)],
@@ -49,7 +50,7 @@ def rotation(quaternion):
 
 
 def ecmascript(value):
-    """ECMAScript's Number::toString of a finite double, but -0 as "-0": how the contract writes numbers."""
+    """Prints a finite double as the contract writes numbers: as ECMAScript's Number::toString does, but -0 as "-0"."""
     if value == 0:
         return "-0" if math.copysign(1, value) < 0 else "0"
     sign = "-" if value < 0 else ""

@@ -1,4 +1,5 @@
-"""Mechanisms whose assembly is followed from the published reference, here (continuation.py) and by the server."""
+"""Mechanisms with closed loops whose assembly must not change on the way from the published reference: the tests follow
+it by their own continuation (continuation.py) and compare the server's answers."""
 import os
 import time
 
@@ -8,14 +9,18 @@ from continuation import CROSSED, REACHED, follow
 from linkages import link, loop
 from tree_kinematics import Mechanism
 
-STATES = int(os.environ.get("ASSEMBLY_STATES", "20"))      # of each mechanism
-NEAR = 1e-6     # of the line, or of the least relative singular value: either answer is right
-FRACTION = 1e-5     # to which the server finds a crossing: where curves meet, positions are determined to less than rounding
+STATES = int(os.environ.get("ASSEMBLY_STATES", "20"))  # number of random states of each mechanism
+# as a fraction of the line, or as a relative singular value: closer to a singularity than this, either answer is right
+NEAR = 1e-6
+# the server finds the fraction of a crossing to this accuracy: where curves meet, rounding moves positions by more than
+# an ulp
+FRACTION = 1e-5
 Z = [0, 0, 1]
 
 
 def slider_crank(rod):
-    """A crank of 0.1 m, a rod, a block that slides along x, 0.04 m to the side of the crank's axis."""
+    """A slider-crank: a crank of 0.1 m, a rod of length `rod`, and a block that slides along x, 0.04 m above the
+    crank's axis in y."""
     return {"gravity": [0, -9.81, 0], "links": [
         link("crank", "base", "continuous", Z, {"solid": "box", "size": [0.1, 0.02, 0.02], "mass": 0.3, "xyz": [0.05, 0, 0]},
              True),
@@ -27,7 +32,8 @@ def slider_crank(rod):
 
 
 def three_rrr():
-    """Three motors on a circle of 0.3 m turn arms of 0.2 m; rods of 0.22 m carry a platform of 0.08 m radius in the plane."""
+    """A planar 3-RRR robot: three motors on a circle of 0.3 m turn arms of 0.2 m; rods of 0.22 m carry a platform whose
+    joints lie on a circle of 0.08 m."""
     links, frames, loops = [], [], []
     for k in range(3):
         angle = np.pi / 2 + 2 * np.pi / 3 * k
@@ -38,7 +44,7 @@ def three_rrr():
         if k == 0:
             links.append(link("platform", "rod0", "revolute", Z, {"solid": "cylinder", "size": [0.08, 0.01], "mass": 0.5},
                               origin={"xyz": [0.22, 0, 0]}, home=-1.23106178))
-        else:       # the platform's joints are at 180 degrees from its frame's x axis, and every third of a turn
+        else:  # joint k of the platform lies at 180 + 120 k degrees from the x axis of the platform's frame
             frames += [{"name": f"end{k}", "link": f"rod{k}", "xyz": [0.22, 0, 0]},
                        {"name": f"corner{k}", "link": "platform",
                         "xyz": [0.08 * (1 - np.cos(2 * np.pi / 3 * k)), -0.08 * np.sin(2 * np.pi / 3 * k), 0]}]
@@ -48,7 +54,8 @@ def three_rrr():
 
 
 def joystick():
-    """A stick on a driven ball joint in the base; a leg on a universal joint, as long as it has to be, reaches its tip."""
+    """A stick on a driven spherical joint in the base. A passive leg with a universal joint and a prismatic joint
+    reaches the stick's tip."""
     return {"links": [
         {"name": "stick", "parent": "base", "joint": {"name": "ball", "type": "spherical"},
          "inertial": {"solid": "box", "size": [0.05, 0.05, 0.3], "mass": 1, "xyz": [0, 0, 0.15]}},
@@ -59,7 +66,8 @@ def joystick():
         "loops": [loop("tip", "rod", "spherical")]}
 
 
-# document, least and greatest of the actuated coordinates that are drawn: beyond those that can be reached, and whole turns
+# For each mechanism: the document, and the range from which actuated coordinates are drawn. The range exceeds the
+# workspace, and whole turns where a crank can make these.
 MECHANISMS = {
     "delta": (lambda: bundled("delta"), -1.8, 2.8),
     "five_bar": (lambda: bundled("five_bar"), -7, 7),
@@ -72,7 +80,7 @@ MECHANISMS = {
 
 
 class Assemblies(Closed):
-    """Each mechanism on the server, and what is computed of it here."""
+    """Puts each mechanism on the server, follows its loops by continuation, and compares the server's answers."""
 
     def mechanism(self, name):
         document, low, high = MECHANISMS[name]
@@ -87,13 +95,14 @@ class Assemblies(Closed):
         return m
 
     def draw(self, m, states=STATES, seed=1):
-        """Random actuated coordinates, put into rows of the tree's."""
+        """Draws random actuated coordinates into rows of the tree's coordinates; the passive ones are those of the
+        reference."""
         goals = np.repeat(m.reference[None], states, 0)
         goals[:, m.active_q] = np.random.default_rng(seed).uniform(m.low, m.high, (states, len(m.active_q)))
         return goals
 
     def followed(self, problem):
-        """By long steps and by short ones, which have to agree."""
+        """Follows the problem by long steps and by short steps, and checks that the results agree."""
         coarse, fine = follow(problem), follow(problem, 0.15, 0.05, 0.01)
         self.assertEqual(coarse.outcome.tolist(), fine.outcome.tolist())
         reached, crossed = fine.outcome == REACHED, fine.outcome == CROSSED
@@ -108,7 +117,7 @@ class Assemblies(Closed):
         return answer
 
     def off(self, m, full, expected):
-        """The greatest difference of coordinates; quaternions may be of either sign."""
+        """Returns the largest difference of coordinates; q and -q are the same quaternion."""
         given = np.array(full["q"])
         for joint in m.joints:
             part = joint.quaternion()
@@ -117,9 +126,9 @@ class Assemblies(Closed):
         return np.abs(given - expected).max()
 
     def compare(self, m, problem, requests):
-        """Every request, alone, is answered with the position that continuation reaches, or with the fraction at which
-        its line crosses a singularity; within NEAR of one either is right. Returns the expected results, the rows that
-        both reach, and their answers."""
+        """Asks each request alone and compares the answer with continuation: the position that is reached, or the
+        fraction of the line at which a singularity is crossed. Closer than NEAR to a singularity either answer is
+        right. Returns the expected results, the rows that both reach, and their answers."""
         expected = self.followed(problem)
         began = time.monotonic()
         answers = [self.request(m.name, request) for request in requests]
@@ -146,7 +155,7 @@ class Assemblies(Closed):
         return expected, reached, [answers[r].texts() for r in reached]
 
     def check_bits(self, m, requests, alone):
-        """States that were asked alone have the same bits in a batch."""
+        """Checks that states give the same bits in a batch as alone."""
         batch = {name: [request[name] for request in requests] for name in requests[0]}
         together = self.ask_texts(m.name, "inverse-dynamics", {**batch, "outputs": ["full"]})["full"]
         for name in ("q", "G", "residual"):

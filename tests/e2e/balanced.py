@@ -1,4 +1,5 @@
-"""Cases for tests of a balancer in front of three replicas. A test names the balancer's class and what it adds."""
+"""Test cases of a load balancer in front of three replicas of the server. A test file names the balancer's class and
+adds tests that hold for this balancer only."""
 import json
 import tempfile
 import unittest
@@ -13,7 +14,7 @@ REPLICAS = (1, 2, 3)
 
 
 class BalancerCase(unittest.TestCase):
-    kind = None     # the class of the balancer
+    kind = None  # the class of the balancer, such as Haproxy
 
     def setUp(self):
         need(self.kind.program, "openssl")
@@ -28,7 +29,7 @@ class BalancerCase(unittest.TestCase):
 
 
 class Balanced(BalancerCase):
-    """Replicas that are servers, started with `arguments`."""
+    """Three replicas that are real servers, started with `arguments`."""
     arguments = ()
 
     def setUp(self):
@@ -70,7 +71,7 @@ class Balanced(BalancerCase):
 
 
 class Failing(BalancerCase):
-    """Replicas that fail after the request has arrived; `received` lists the methods of what arrives."""
+    """Replicas that close the connection after a request has arrived; `received` lists the methods of these requests."""
     has_proxy_header = False
 
     def setUp(self):

@@ -1,8 +1,7 @@
-"""Replicas of the server behind HAProxy or nginx, each at a loopback address of its own, and clients that ask without pause.
+"""Runs replicas of the server behind HAProxy or nginx, and clients that send requests without pause.
 
-An address of 127.0.0.0/8 that is drawn for each test lets the programs keep the ports of deploy/, and lets a restarted replica
-bind its port again: no other program uses the address.
-"""
+Each replica listens at its own random address of 127.0.0.0/8. So the programs can keep the ports of deploy/, and a
+restarted replica can bind its port again: no other program uses the address."""
 import http.client
 import json
 import os
@@ -23,7 +22,7 @@ PUMA_BODY = json.dumps(PUMA)
 
 
 def loopback():
-    """An address that only its owner uses."""
+    """Draws a random address of 127.0.0.0/8 that no other program uses."""
     return "127." + ".".join(str(random.SystemRandom().randint(2, 254)) for _ in range(3))
 
 
@@ -36,7 +35,7 @@ def await_true(condition, what):
 
 
 class Replica:
-    """A server at a fixed address, which can be ended and started again."""
+    """A server at a fixed address that tests can stop and start again."""
 
     def __init__(self, certificates, listen, *arguments):
         self.address, self.arguments = loopback(), (*certificates.arguments(), *arguments)
@@ -47,7 +46,7 @@ class Replica:
         self.server = Server("--listen", f"127.0.0.1:0+plain,{self.listen}", "--trusted-proxy", "127.0.0.1", *self.arguments)
 
     def restart(self):
-        """Ends the server as an operator would, and starts another at the address."""
+        """Stops the server by SIGTERM and starts a new one at the same address."""
         wrong = self.server.stop()
         if wrong:
             raise AssertionError(wrong)
@@ -55,7 +54,7 @@ class Replica:
 
 
 class Balancer:
-    """HAProxy or nginx with a configuration of deploy/, other paths and addresses."""
+    """HAProxy or nginx with its configuration of deploy/; only paths and addresses are replaced."""
 
     def __init__(self, folder, certificates, replicas):
         self.folder, self.certificates, self.address = folder, certificates, loopback()
@@ -96,12 +95,13 @@ class Balancer:
 
     def connection(self, source="127.0.0.1"):
         context = ssl.create_default_context(cafile=self.certificates.path("server.pem"))
-        context.check_hostname = False      # the certificate is for localhost; the balancer has an address of its own
+        # the certificate names localhost, but the balancer listens at another loopback address
+        context.check_hostname = False
         return http.client.HTTPSConnection(self.address, 8443, timeout=2 * PATIENCE, context=context,
                                            source_address=(source, 0))
 
     def ask(self, method, path, body=None, source="127.0.0.1", **headers):
-        """Status, headers and body of an answer on a new connection."""
+        """Sends a request on a new connection and returns status, headers and body of the answer."""
         headers = {name.replace("_", "-"): value for name, value in headers.items()}
         connection = self.connection(source)
         try:
@@ -139,7 +139,7 @@ class HAProxy(Balancer):
             connection.close()
 
     def figure(self, name, **labels):
-        """A figure of HAProxy's own metrics; 0 where there is none."""
+        """Returns the value of one of HAProxy's own metrics; 0 if HAProxy does not list it."""
         for line in self.metrics().splitlines():
             if line.startswith(name + "{") and all(f'{label}="{value}"' in line for label, value in labels.items()):
                 return float(line.rsplit(" ", 1)[1])
@@ -153,13 +153,13 @@ class HAProxy(Balancer):
             await_true(lambda: self.is_up(number), f"replica {number} is up")
 
     def repeated(self):
-        """The number of requests that HAProxy has sent again."""
+        """Returns how many requests HAProxy has sent to a second replica."""
         return self.figure("haproxy_backend_retry_warnings_total", proxy="torqued")
 
 
 class Load:
-    """Clients that evaluate one state again and again through a balancer. Every answer must be 200 with the same bytes. A client
-    repeats a request whose answer ended in the middle, and counts it."""
+    """Clients that evaluate one state again and again through a balancer. Every answer must be 200 with the same bytes.
+    A client repeats a request whose answer was cut off, and counts it."""
 
     def __init__(self, balancer, clients=4):
         self.balancer, self.lock, self.stopping = balancer, threading.Lock(), threading.Event()
@@ -177,7 +177,7 @@ class Load:
                 connection.close()
                 with self.lock:
                     self.repeated += 1
-            except Exception as error:      # whatever it is, the test reports it
+            except Exception as error:  # the test reports every kind of error
                 self.failures.append(repr(error))
         connection.close()
 
@@ -194,7 +194,7 @@ class Load:
                 self.failures.append(f"{status} {body[:300]!r}")
 
     def await_more(self, count):
-        """Waits until so many more requests have been answered."""
+        """Waits until `count` more requests have been answered."""
         goal = self.answered + count
         await_true(lambda: self.answered >= goal or self.failures, f"{count} more answers")
 
@@ -226,9 +226,9 @@ http {{
         self.command = ["nginx", "-p", self.folder, "-e", "error.log", "-c", "nginx.conf"]
 
     def await_replicas(self, numbers):
-        """nginx takes every replica to be there until a request fails."""
+        """Returns at once: nginx considers every replica up until a request fails."""
 
     def repeated(self):
-        """The number of requests that nginx has sent to more than one replica."""
+        """Returns how many requests nginx has sent to more than one replica."""
         with open(os.path.join(self.folder, "torqued.log")) as log:
             return sum("," in json.loads(line)["replicas"] for line in log)

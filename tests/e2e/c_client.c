@@ -1,4 +1,4 @@
-/* c_client.c - tests of the C client against the server at TORQUED_URL, which test_c_client.py starts. */
+/* c_client.c - tests the C client against the server at TORQUED_URL, which test_c_client.py starts. */
 #include "api/clients/c/torqued.h"
 #include <math.h>
 #include <pthread.h>
@@ -17,7 +17,8 @@ static torqued_client *client;
 static double          q[ROWS][JOINTS], qd[ROWS][JOINTS], tau[ROWS][JOINTS];
 
 #ifdef COUNT_ALLOCATIONS
-/* In front of the C library's functions: what the program, libcurl and libc itself allocate is counted. */
+/* Replace the C library's functions, so that the test counts the allocations of the program, of libcurl and of libc
+ * itself. */
 extern void *__libc_malloc(size_t size);
 extern void *__libc_calloc(size_t count, size_t size);
 extern void *__libc_realloc(void *memory, size_t size);
@@ -51,10 +52,10 @@ static torqued_client *open_client(void)
     return opened;
 }
 
-static void assert_call(torqued_client *of, torqued_status expected, torqued_status actual)
+static void assert_call(torqued_client *c, torqued_status expected, torqued_status actual)
 {
-    if (actual != expected) fail_msg("status %d: %s", (int)actual, torqued_last_problem(of)->detail);
-    assert_int_equal(torqued_last_problem(of)->status, expected);
+    if (actual != expected) fail_msg("status %d: %s", (int)actual, torqued_last_problem(c)->detail);
+    assert_int_equal(torqued_last_problem(c)->status, expected);
 }
 
 static int set_up(void **state)
@@ -77,14 +78,14 @@ static int tear_down(void **state)
     return 0;
 }
 
-/* Inverse dynamics of the panda at `count` states from `first`; 0: one state. */
-static torqued_status ask(torqued_client *of, size_t first, size_t count, double *to)
+/* Requests inverse dynamics of the panda at `count` states from `first`; 0: one state. */
+static torqued_status ask(torqued_client *c, size_t first, size_t count, double *to)
 {
     torqued_input  in[] = {{"q", q[first], {count ? count : JOINTS, count ? JOINTS : 0}},
                            {"qd", qd[first], {count ? count : JOINTS, count ? JOINTS : 0}}};
     torqued_output out  = {"tau", to, (count ? count : 1) * JOINTS};
     torqued_call   call = {"panda", "inverse-dynamics", NULL, in, 2, &out, 1};
-    return torqued_evaluate(of, &call);
+    return torqued_evaluate(c, &call);
 }
 
 static void a_batch_has_the_bits_of_single_states(void **state)
@@ -125,7 +126,7 @@ static void options_and_nested_outputs(void **state)
     assert_true(fabs(position[0]) + fabs(position[1]) + fabs(position[2]) > 0.1);
 }
 
-/* A force on the last link changes the torques; each row has its own. */
+/* A force on the last link must change the torques; each row has a force of its own. */
 static void arrays_inside_options(void **state)
 {
     double         force[2][3] = {{0, 0, 0}, {0, 0, 10}}, loaded[2][JOINTS];
@@ -164,7 +165,7 @@ static void rows_that_fail_alone(void **state)
     assert_true(strlen(problem->detail) > 10 && strlen(problem->request_id) == 16);
     assert_true(problem->retry_after == -1.0);
     assert_int_equal(torqued_text(client, "tau", code, sizeof code),
-                     TORQUED_BAD_ANSWER); /* a problem leaves no answer */
+                     TORQUED_BAD_ANSWER); /* an answer that is a problem must leave no results */
     assert_call(client, TORQUED_OK, ask(client, 0, 0, *tau));
     assert_int_equal(problem->row, -1);
     assert_string_equal(problem->detail, "");
@@ -228,7 +229,7 @@ static void arguments_that_are_refused(void **state)
     assert_call(client, TORQUED_BAD_ARGUMENT, torqued_put_model(client, "x", NULL, 0, NULL));
 }
 
-/* Names with any characters reach the server as one segment of the path. */
+/* Names with any characters must reach the server as one segment of the path. */
 static void strange_names(void **state)
 {
     for (const char *const *name = (const char *const[]){"..", ".", "a/b", "a b", "a%2Fb", "é", "a?b#c", NULL}; *name;
@@ -283,7 +284,7 @@ static void malformed_options(void **state)
     memset(deep + 5, '[', 300);
     call.options = deep;
     assert_call(client, TORQUED_BAD_ARGUMENT, torqued_evaluate(client, &call));
-    call.options = "{\"q\": [1]}"; /* a field twice: the server refuses it */
+    call.options = "{\"q\": [1]}"; /* the field twice in one request: the server refuses it */
     assert_call(client, TORQUED_REFUSED, torqued_evaluate(client, &call));
     assert_string_equal(torqued_last_problem(client)->code, "duplicate-key");
 }
@@ -370,11 +371,11 @@ static void an_answer_beyond_the_limit(void **state)
 
 static void *ask_often(void *argument)
 {
-    torqued_client *own = open_client();
-    double         *to  = argument;
+    torqued_client *own_client = open_client();
+    double         *to         = argument;
     for (int i = 0; i < 200; i++)
-        if (ask(own, (size_t)i, 0, to) != TORQUED_OK) *to = NAN;
-    torqued_close(own);
+        if (ask(own_client, (size_t)i, 0, to) != TORQUED_OK) *to = NAN;
+    torqued_close(own_client);
     return NULL;
 }
 
@@ -394,18 +395,18 @@ static void clients_of_several_threads(void **state)
 #ifdef COUNT_ALLOCATIONS
 static void nothing_is_allocated_in_the_steady_state(void **state)
 {
-    torqued_client *own = open_client();
+    torqued_client *own_client = open_client();
     for (int i = 0; i < 2; i++) {
-        assert_call(own, TORQUED_OK, ask(own, 0, ROWS, *tau));
-        assert_call(own, TORQUED_OK, ask(own, 0, 0, *tau));
+        assert_call(own_client, TORQUED_OK, ask(own_client, 0, ROWS, *tau));
+        assert_call(own_client, TORQUED_OK, ask(own_client, 0, 0, *tau));
     }
     long before = allocations;
     for (size_t i = 0; i < 500; i++)
-        if (ask(own, i, 0, *tau) != TORQUED_OK) fail();
+        if (ask(own_client, i, 0, *tau) != TORQUED_OK) fail();
     for (size_t i = 0; i < 20; i++)
-        if (ask(own, i, ROWS - i, *tau) != TORQUED_OK) fail();
+        if (ask(own_client, i, ROWS - i, *tau) != TORQUED_OK) fail();
     assert_int_equal(allocations - before, 0);
-    torqued_close(own);
+    torqued_close(own_client);
     assert_true(before > 0);
 }
 #endif

@@ -1,4 +1,4 @@
-/* c_probe.c - one call of the C client as the arguments say, and what came of it as lines "name value".
+/* c_probe.c - makes one call of the C client and prints the result as lines "name value".
  * Usage: c_probe URL ROUNDS [option value]..., with the options token, token_file, ca_file, unix_socket, timeout,
  * retries, options; with "put" it puts a model instead. */
 #include "api/clients/c/torqued.h"
@@ -7,7 +7,7 @@
 #include <string.h>
 
 #ifdef FAILING_ALLOCATION
-/* The allocation of the number in $FAIL fails, and all after it if $STICKY is set. */
+/* Replace the C library's functions: allocation number $FAIL fails, and all later ones if $STICKY is set. */
 extern void *__libc_malloc(size_t size);
 extern void *__libc_calloc(size_t count, size_t size);
 extern void *__libc_realloc(void *memory, size_t size);
@@ -70,7 +70,7 @@ int main(int count, char **arguments)
         if (strcmp(arguments[i], "options") == 0) call.options = value;
     }
 #ifdef FAILING_ALLOCATION
-    /* The thousands of allocations that initialise libcurl and its TLS library are left out. */
+    /* Initialises libcurl and its TLS library first, whose thousands of allocations must not count. */
     torqued_client *first = torqued_open(NULL, NULL);
 
     left   = atol(getenv("FAIL"));
@@ -79,7 +79,7 @@ int main(int count, char **arguments)
     torqued_client *client = torqued_open(&server, &problem);
     if (!client) return report(&problem);
     for (int rounds = atoi(arguments[2]); rounds > 0; rounds--) {
-        /* No answer may lead outside of it, whatever is read from it. */
+        /* Reads of an answer must stay inside the answer, whatever path they ask for. */
         torqued_status status = model_text ? torqued_put_model(client, "a model", model_text, strlen(model_text), NULL)
                                            : torqued_evaluate(client, &call);
         problem               = *torqued_last_problem(client);
@@ -95,7 +95,7 @@ int main(int count, char **arguments)
         if (status == TORQUED_BAD_ANSWER) torqued_describe(client, "a model", &model);
     }
 #ifdef FAILING_ALLOCATION
-    if (left > 0) problem.status = (torqued_status)99; /* there were not so many */
+    if (left > 0) problem.status = (torqued_status)99; /* the call has fewer allocations than $FAIL */
     left = -1;
     torqued_close(first);
 #endif

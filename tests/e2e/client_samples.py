@@ -1,5 +1,5 @@
-"""What the samples of api/clients print, in any language: the torques of one state, and of 10 000 as CSV. They are compared with
-what the server answers to the same states in JSON, bit for bit."""
+"""Expected output of the samples in api/clients, in any language: the torques of one state, and of 10 000 states as
+CSV. Tests compare it bit for bit with the server's JSON answer to the same states."""
 import os
 import platform
 import subprocess
@@ -14,7 +14,8 @@ TO = [1, 0.5, -0.5, -1, 0.5, 2, -0.5]
 
 
 def motion():
-    """The request of every batch sample. The samples compute in this order of operations, too."""
+    """Returns the request of the batch samples. The samples compute the motion with the same operations in the same
+    order, hence with the same bits."""
     q, qd, qdd = [], [], []
     for i in range(ROWS):
         s = i / 9999
@@ -49,5 +50,5 @@ class SampleCase(ServerCase):
         torques = [row[1:] for row in rows]
         if platform.machine() == "x86_64":
             self.assertEqual(torques, self.batch)
-        else:       # where the compilers of C and Go fuse multiplication and addition, the motion has other last bits
+        else:  # where the compilers of C and Go fuse multiplication and addition, the last bits of the motion differ
             self.assertClose(torques, self.batch, 1e-13)

@@ -1,5 +1,5 @@
-// Node's fetch against a torqued: keep-alive, many at once, batches, errors. Reports in TAP under `node --test`.
-// Skipped unless TORQUED_URL names a server that has the bundled models.
+// Tests torqued with fetch of Node: kept connections, many requests at once, batches, errors. Reports TAP under `node
+// --test`. Skipped unless TORQUED_URL names a server that has the bundled models.
 import assert from 'node:assert/strict';
 import test from 'node:test';
 
@@ -29,11 +29,11 @@ test('a thousand requests on kept connections', {skip}, async () => {
         assert.deepEqual(await ask('puma560', 'bias', {q: qn}), first);
 });
 
-test('two hundred at once', {skip}, async () => {
+test('two hundred requests at once', {skip}, async () => {
     const answers = await Promise.all(Array.from({length: 200}, (_, i) =>
         ask('puma560', 'inverse-dynamics', {q: [i / 100, 0, 0, 0, 0, 0], qdd: ones})));
     assert.equal(answers.length, 200);
-    for (const {tau} of answers)     // a turn about the vertical changes no torque
+    for (const {tau} of answers) // a rotation about the vertical does not change torques
         tau.forEach((value, i) => assert.ok(Math.abs(value - answers[0].tau[i]) < 1e-12));
 });
 
@@ -45,7 +45,7 @@ test('a batch of 20 000 states', {skip}, async () => {
         assert.deepEqual(tau[i], (await ask('puma560', 'inverse-dynamics', {q: q[i], qd: ones})).tau);
 });
 
-test('numbers are as JavaScript writes them', {skip}, async () => {
+test('numbers are written as JavaScript writes them', {skip}, async () => {
     const answer = await post('/v1/models/puma560/mass-matrix', {q: qn.map(x => x + 0.1)});
     const numbers = (await answer.text()).match(/-?\d[\d.e+-]*/g);
     assert.equal(numbers.length, 36);

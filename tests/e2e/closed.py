@@ -1,4 +1,5 @@
-"""The bundled mechanisms with closed loops, their references, and random states of them at which they can be."""
+"""The bundled mechanisms with closed loops, their reference solutions in closed form, and random states inside their
+workspaces."""
 import copy
 import json
 import os
@@ -29,7 +30,7 @@ def only(state, *names):
 
 
 def loads(model, operation):
-    """What of LOADS an operation takes."""
+    """Returns the entries of LOADS that the operation accepts."""
     return only(LOADS[model], *{"payload"} & LOADS[model].keys()) if operation in ("mass-matrix", "coriolis") else LOADS[model]
 
 
@@ -39,7 +40,7 @@ def bundled(name):
 
 
 def pose(choose):
-    """Of the Stewart platform, near home: place and rotation vector."""
+    """Draws a pose of the Stewart platform near home: position in m and rotation vector in rad."""
     return np.array([0, 0, 0.9]) + choose.uniform(-0.1, 0.1, 3), choose.uniform(-0.25, 0.25, 3)
 
 
@@ -64,7 +65,7 @@ class Closed(ServerCase):
         return self.stewart.lengths(p, rotation(vector))
 
     def states(self, model, rows, seed=1):
-        """A batch: q, qd, qdd, qddd, tau."""
+        """Draws a batch of random states: q, qd, qdd, qddd, tau."""
         choose = np.random.default_rng(seed)
         q = [self.coordinates(model, choose) for _ in range(rows)]
         scale = {"qd": 1, "qdd": 3, "qddd": 10, "tau": 2} if model != "stewart" else {"qd": 0.3, "qdd": 1, "qddd": 3, "tau": 100}
@@ -75,7 +76,7 @@ class Closed(ServerCase):
         return {name: rows[0] for name, rows in self.states(model, 1, seed).items()}
 
     def full(self, model, request):
-        """The whole tree, as inverse dynamics has it."""
+        """Returns the output `full` of inverse dynamics: all coordinates of the tree and the wrenches in the loops."""
         return self.ask(model, "inverse-dynamics", {**request, "outputs": ["full"]})["full"]
 
     def refused(self, answer, code, pointer=None, row=None):
@@ -84,7 +85,8 @@ class Closed(ServerCase):
         return problem["detail"]
 
     def near(self, actual, expected, tolerance=1e-10, what="", least=0):
-        """Same shape, and no entry off by more than tolerance x the largest expected entry, or `least` if that is more."""
+        """Checks that shapes are equal and no entry is off by more than tolerance x the largest expected entry; `least`
+        replaces this entry if it is larger."""
         actual, expected = np.array(actual, float), np.array(expected, float)
         self.assertEqual(actual.shape, expected.shape, what)
         size = max(np.abs(expected).max(initial=0), least)
@@ -92,7 +94,7 @@ class Closed(ServerCase):
         self.assertLessEqual(worst, tolerance * (size or 1), f"{what}: given {actual.tolist()}, expected {expected.tolist()}")
 
     def check_dynamics(self, model, form, tolerance):
-        """Every operation whose answer follows from energies."""
+        """Compares every operation that follows from the energies with the Lagrangian equations of `form`."""
         s = self.states(model, 20, 6)
         n = len(s["q"][0])
         everything = {"inverse-dynamics": {}, "forward-dynamics": {}, "mass-matrix": {"outputs": ["mass_matrix", "inverse"]},
@@ -118,25 +120,28 @@ class Closed(ServerCase):
                     self.near(given[name][output], value, tolerance, f"{model} {name} {output}")
             C = np.array(given["coriolis"]["coriolis_matrix"])
             self.near(C @ qd, form.coriolis(q, qd) @ qd, tolerance)
-            d = np.einsum("ijk,k->ij", form.christoffel(q) + form.christoffel(q).transpose(1, 0, 2), qd)    # M'
+            # M' from Christoffel's symbols
+            d = np.einsum("ijk,k->ij", form.christoffel(q) + form.christoffel(q).transpose(1, 0, 2), qd)
             self.near(d - C - C.T, np.zeros((n, n)), tolerance * max(1, np.abs(d).max()))
 
 
 class Rocked(Closed):
-    """The Gough-Stewart platform in motion, as poses, as lengths of its legs, and the forces that (66) asks for."""
+    """Motions of the Gough-Stewart platform as poses and as leg lengths, and the forces of its legs by equation (66) of
+    Khalil 2010."""
 
     def poses(self, rows, seed):
-        """(p, vector, v, w, vd, wd)"""
+        """Draws poses with their motion: (position, rotation vector, v, w, vd, wd)."""
         choose = np.random.default_rng(seed)
         return [(*pose(choose), *(choose.uniform(-x, x, 3) for x in (0.4, 0.8, 3, 5))) for _ in range(rows)]
 
     def driven(self, poses):
-        """The same motion as lengths of the legs."""
+        """Returns the leg lengths, with their rates, of the given motion of the platform."""
         rows = [self.stewart.rates(p, rotation(turn), *rest) for p, turn, *rest in poses]
         return {name: [list(row[i]) for row in rows] for i, name in enumerate(("q", "qd", "qdd"))}
 
     def legs(self, motions):
-        """Gamma_i: the inverse model of each leg, cut off the platform, as a robot of its own."""
+        """Returns Gamma_i of (66): the efforts by inverse dynamics of each leg alone, as a robot of its own without the
+        platform."""
         links = copy.deepcopy(self.documents["stewart"]["links"][:3])
         for link in links:
             for field in ("origin", "actuated", "home"):

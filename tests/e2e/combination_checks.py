@@ -1,4 +1,5 @@
-"""The answer of each operation against the dynamics of multibody.py, their differences, or other operations.
+"""Compares the answer of each operation with the dynamics of multibody.py, with differences of these, or with other
+operations.
 
 `t.near(name, given, expected, tolerance)` compares the rows that do not fail, relative to the largest expected entry."""
 import numpy as np
@@ -25,7 +26,7 @@ def forward_dynamics(t, case, answer):
 
 @check("impact")
 def impact(t, case, answer):
-    """M (v - qd) = J^T p and J v = 0."""
+    """Checks the equations of impact with velocities v after it: M (v - qd) = J^T p and J v = 0."""
     state, v = case.state(), case.taken(answer, "qd_after", "v")
     J, _ = state.held_rows(HELD if case.has("held") else IMPACT)
     M = state.mass_matrix()
@@ -54,7 +55,7 @@ def bias(t, case, answer):
 
 
 def passive_springs(case, state):
-    """Efforts of springs, which are no part of gravity, of Coriolis forces or of friction."""
+    """Returns the efforts of springs, which the outputs gravity, coriolis and friction leave out."""
     zero = np.zeros_like(case.qd)
     return state.transmitted(zero, False) - state.transmitted(zero, False, springs=False)
 
@@ -113,13 +114,13 @@ def forward_sensitivity(t, case, answer):
 
 
 def second_differences(t, case, operation, first, third, x):
-    """Differences of the multiplied first derivatives by q, qd and x, as the server gives these for many states."""
+    """Returns differences, by q, qd and x, of the server's first derivatives contracted with the multipliers."""
     multipliers = case.multipliers
     request = case.around() | {"outputs": first}
     request.pop("on_error", None)
 
     def gradients(q, qd, x):
-        # one request for the shifts of all rows
+        # one request holds the shifted states of all rows
         answer = t.ask_model(operation, {**request, "q": case.axis(q, "q").tolist(), "qd": case.axis(qd, "v").tolist(),
                                               third: case.axis(x, "v").tolist()})
         many = rows_of(multipliers, len(q) // case.rows)
@@ -145,7 +146,7 @@ def forward_hessian(t, case, answer):
 
 @check("coriolis")
 def coriolis(t, case, answer):
-    """C qd is the Coriolis vector, and M' = C + C^T."""
+    """Checks that C qd is the Coriolis vector, and that M' = C + C^T."""
     state, C, zero = case.state(), case.taken(answer, "coriolis_matrix", "vv"), np.zeros_like(case.qd)
     without, case.robot.wrenches = case.robot.wrenches, []
     vector = state.transmitted(zero, False, gravity=[0, 0, 0], springs=False)
@@ -158,7 +159,8 @@ def coriolis(t, case, answer):
 
 @check("regressor")
 def regressor(t, case, answer):
-    """Times the parameters of the bodies: what moves them against gravity, without springs, rotors and friction."""
+    """Checks that the regressor times the inertial parameters is the effort of the bodies, without springs, rotors and
+    friction."""
     state = case.state()
     Y = case.taken(answer, "regressor", "v.")
     parameters = np.array([own for name in t.bodies for own in state.parameters(name)])
@@ -185,7 +187,8 @@ def task_space(t, case, answer):
 
 @check("ground-reaction")
 def ground_reaction(t, case, answer):
-    """What moves the base is the resultant about the world's origin; the parts of the feet add up to it."""
+    """Checks that the resultant about the world's origin is the wrench that moves the base, and that the wrenches of
+    the feet add up to it."""
     state = case.state()
     R = state.poses[0][0]
     effort = state.tau(case.qdd)[:, :6]
@@ -210,7 +213,7 @@ def inverse_kinematics(t, case, answer):
 
 @check("evaluate")
 def evaluate(t, case, answer):
-    """Every operation has the bits of the operation alone."""
+    """Checks that each operation in `evaluate` has the bits of the operation alone."""
     request = request_of("evaluate", case)
     for name, options in request["operations"].items():
         fields = {"inverse-dynamics": ("q", "qd", "qdd", "tau"), "bias": ("q", "qd"), "kinematics": ("q", "qd", "qdd"),

@@ -1,4 +1,5 @@
-"""Answers of steps, of motions and of what their rates determine: as combination_checks.py."""
+"""Compares the answers of operations that step in time (step, rollout, simulate, trajectory, identify) or contain rates
+(tau_dot, margins, path, feed-forward) with multibody.py, as combination_checks.py does for the others."""
 import numpy as np
 from combination_differences import DIFFERENCE, EXACT, along, exact, held, hybrid, in_motion, rate_of, registry, three
 from combination_requests import NODES, SAMPLES, STEP, control_points, efforts, request_of, start, torque_multipliers, torques
@@ -19,7 +20,8 @@ def torque_derivative(t, case, answer):
 
 @check("step")
 def step(t, case, answer):
-    """Semi-implicit Euler, and its derivatives in the velocities; those of positions follow with the step."""
+    """Compares a step of semi-implicit Euler and the derivatives of its velocities. The step of the positions is linear
+    in the velocities, so their derivatives need no check."""
     f = lambda q, qd, tau: qd + STEP * case.state(q, qd).qdd(tau, held(case))
     after, tau = f(case.q, case.qd, efforts(case)), efforts(case)
     t.near("qd_after", case.taken(answer, "qd_after", "v"), after, 1e2 * exact(case))
@@ -34,7 +36,7 @@ def step(t, case, answer):
 
 @check("rollout")
 def rollout(t, case, answer):
-    """Every node has the bits of a step from the node before."""
+    """Checks that every node has the bits of one step from the node before."""
     for row in case.good():
         take = lambda name: (answer[name] if case.rows == 1 else answer[name][row])
         at = {name: value if case.rows == 1 else value[row] for name, value in request_of("step", case).items() if name in ("q", "qd")}
@@ -42,7 +44,8 @@ def rollout(t, case, answer):
             at["tau"] = case.axis(torques(case)[row, node], "v").tolist()
             request = {**{k: v for k, v in case.around().items() if k != "on_error"}, **at, "step": STEP}
             if node and case.has("loop"):
-                break       # the next node's loops are followed from the passive coordinates of this one
+                # loops of the next node are followed from the passive coordinates of this node, not from the reference
+                break
             one = t.ask_model("step", request)
             for name in ("q_after", "qd_after", "state_matrix", "input_matrix"):
                 t.same(f"{name} of node {node}", take(name)[node], one[name])
@@ -51,7 +54,7 @@ def rollout(t, case, answer):
 
 @check("identify")
 def identify(t, case, answer):
-    """Torques of the reference fit to rounding."""
+    """Checks that torques computed by the reference are fitted to rounding."""
     t.less("residual", answer["residual"], 1e-6)
 
 
@@ -62,7 +65,8 @@ def trajectory(t, case, answer):
         ("q", ".q"), ("qd", ".v"), ("qdd", ".v"), ("qddd", ".v"), ("tau", ".v"), ("tau_dot", ".v")))
     bad = np.isnan(tau[:, 0])
     q, qd, qdd, qddd = (np.where(bad[:, None], y, x) for x, y in ((q, case.q[0]), (qd, 1.0), (qdd, 1.0), (qddd, 1.0)))
-    # Splines rest nowhere, and no velocity comes so near to zero that friction jumps in a difference.
+    # In a spline no row is at rest. Rows with a velocity near zero are left out: Coulomb friction would jump within a
+    # difference.
     t.near_rows("tau", tau, case.state(q, qd).tau(qdd), exact(case), ~bad)
     move = in_motion(case, q, qd, qdd, qddd)
     steady = ~bad & (np.abs(qd) > 3e-2).all(1)
@@ -87,7 +91,7 @@ def trajectory_hessian(t, case, answer):
 
 @check("simulate")
 def simulate(t, case, answer):
-    """Two steps of the classical method on the reference's accelerations."""
+    """Compares with two steps of the classical Runge-Kutta method with the reference's accelerations."""
     tau = efforts(case)
     a = lambda q, qd: case.state(q, qd).qdd(tau, held(case))
     q, qd, h = case.q, start(case), 1e-3
@@ -103,7 +107,8 @@ def simulate(t, case, answer):
 
 @check("margins")
 def margins(t, case, answer):
-    """The effort of an elastic joint is that of its motor. Mimics and passive joints have positions and velocities of the tree."""
+    """Compares margins with the reference. The effort of an elastic joint is that of its motor; mimics and passive
+    joints take positions and velocities of the tree."""
     state, motion, names = case.state(), in_motion(case, case.q, case.qd, case.qdd, case.qddd), case.names
     efforts_of = {"effort": state.tau(case.qdd), "effort_rate": rate_of(case, motion)}
     given = case.taken(answer, "margins")
@@ -122,7 +127,8 @@ def margins(t, case, answer):
 
 @check("path")
 def path(t, case, answer):
-    """At twice the speed along the path; friction that is no polynomial of the speed is subtracted by its equation."""
+    """Checks that tau = b s'^2 + d s' + c at several speeds s' along the path. Joints whose friction is no polynomial
+    of the speed are left out."""
     a, b, c, d = (case.taken(answer, f"tau_{name}", "v") for name in "abcd")
     state = case.state()
     t.near("tau_a", a, apply(state.mass_matrix(), case.qd), exact(case))

@@ -1,4 +1,4 @@
-"""Derivatives of the reference (multibody.py) at the states of a combination, by extrapolated differences."""
+"""Differentiates the reference (multibody.py) at the states of a combination by central differences of order 4."""
 import numpy as np
 from combinations import HELD
 
@@ -7,7 +7,7 @@ H = 1e-3
 
 
 def registry():
-    """A dictionary of checks by operation, and the decorator that adds to it."""
+    """Returns an empty dictionary from operations to checks, and the decorator that adds a check to it."""
     checks = {}
 
     def check(name):
@@ -19,7 +19,7 @@ def registry():
 
 
 def exact(case):
-    """The reference differentiates the conditions of loops by differences."""
+    """Returns the relative tolerance; it is wider with loops, whose rates the reference finds by differences."""
     return CLOSED if case.has("loop") else EXACT
 
 
@@ -28,7 +28,8 @@ def held(case):
 
 
 def hybrid(case, state, qdd, tau):
-    """Efforts and accelerations where those of the free coordinates follow from their efforts."""
+    """Returns efforts and accelerations of hybrid dynamics: the efforts of free coordinates and the accelerations of
+    the others are given."""
     if not case.has("free"):
         return state.tau(qdd), qdd
     f = np.flatnonzero(case.loose)
@@ -43,7 +44,8 @@ def hybrid(case, state, qdd, tau):
 
 
 def columns(case, function, by):
-    """Derivatives by each entry: function(shift) for shifts of the model's velocities, [4 n rows, nv], as differences."""
+    """Returns the derivatives of function(shift) by each velocity of the model, as differences. `shift` has shape [4 nv
+    rows, nv]."""
     directions = np.eye(case.nv)
     shifts = np.concatenate([np.tile(d * e, (case.rows, 1)) for e in directions for d in (H, -H, 2 * H, -2 * H)])
     values = function(shifts, 4 * case.nv)
@@ -61,7 +63,7 @@ def tau_of(case, q, qd, qdd, tau=None):
 
 
 def three(case, function, third):
-    """Differences of function(q, qd, x) by q, qd and x; x is qdd or tau."""
+    """Returns the differences of function(q, qd, x) by q, qd and x, where x is qdd or tau."""
     q, qd = case.q, case.qd
     many = lambda n: (rows_of(q, n), rows_of(qd, n), rows_of(third, n))
     by_q = columns(case, lambda s, n: function(case.robot.moved(many(n)[0], s), *many(n)[1:]), "q")
@@ -71,17 +73,17 @@ def three(case, function, third):
 
 
 def along(function, h=H):
-    """The derivative of function(t) at 0."""
+    """Returns the derivative of function(t) at t = 0."""
     return (8 * (function(h) - function(-h)) - (function(2 * h) - function(-2 * h))) / (12 * h)
 
 
 def in_motion(case, q, qd, qdd, qddd):
-    """Positions, velocities and accelerations at time t."""
+    """Returns a function of t: positions, velocities and accelerations at time t of the motion with jerk qddd."""
     return lambda t: (case.robot.moved(q, t * qd + t * t / 2 * qdd), qd + t * qdd + t * t / 2 * qddd, qdd + t * qddd)
 
 
 def by_mass(case, function):
-    """The derivative by a mass at the origin of the hand."""
+    """Returns the derivative of `function` by the mass of a point mass at the origin of the link `hand`."""
     def at(mass):
         case.robot.payloads.append((case.robot.place("hand")[0], np.zeros(3), mass, np.zeros((3, 3))))
         value = function()
@@ -91,7 +93,7 @@ def by_mass(case, function):
 
 
 def by_force(case, function):
-    """The derivatives by the components of the first wrench's force, on the last axis."""
+    """Returns the derivatives by the three components of the first wrench's force, on the last axis."""
     link, point, R, force, *rest = own = case.robot.wrenches[0]
 
     def at(change):
@@ -103,7 +105,7 @@ def by_force(case, function):
 
 
 def near_loads(t, case, answer, names, function):
-    """Columns of derivatives by parameters and by wrenches; `names` are those of the two outputs."""
+    """Compares the columns of derivatives by parameters and by wrenches; `names` are the names of these two outputs."""
     column = 10 * t.bodies.index("hand")
     t.near(names[0], case.taken(answer, names[0], "v.")[..., column], by_mass(case, function), DIFFERENCE)
     if case.has("wrenches"):
@@ -111,5 +113,5 @@ def near_loads(t, case, answer, names, function):
 
 
 def rate_of(case, move):
-    """The time derivative of tau along a motion; steps are short, since light joints change their rates quickly."""
+    """Returns d tau / dt along a motion. The time step is a tenth of H, since light joints change their rates quickly."""
     return along(lambda x: case.state(*move(x)[:2]).tau(move(x)[2]), H / 10)

@@ -45,7 +45,7 @@ def table(refused):
 
 
 def section(operation, refused):
-    """`refused`: {features: (code, detail)}."""
+    """Formats one operation; `refused` is {features: (code, detail)}."""
     lines = [f"## {operation}\n"]
     if NEEDED.get(operation):
         lines.append(f"Tried with {listed(NEEDED[operation])}; without: `{refused[()][0]}`.\n")
@@ -61,7 +61,7 @@ def section(operation, refused):
 
 
 def sections():
-    """The sections of the page as it is."""
+    """Reads the sections of the existing page."""
     if not os.path.exists(PATH):
         return {}
     with open(PATH, encoding="utf-8") as file:
@@ -72,7 +72,7 @@ def sections():
 def main():
     class Writer(Trials, unittest.TestCase):
         def runTest(self):
-            """Never run: the methods of a test are called one by one."""
+            """Writes the page. unittest never calls this method: Writer borrows the methods of a test case."""
     Writer.setUpClass()
     trials = Writer()
     text = HEAD.format(models=listed(MODEL_FEATURES), requests=listed(REQUEST_FEATURES))

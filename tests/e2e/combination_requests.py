@@ -1,5 +1,5 @@
-"""A request of each operation for a combination of features (combinations.py). The fields are those that the operation
-needs to compute all that a test compares; features add theirs whether the operation takes them or not."""
+"""Builds a request of each operation for a combination of features (combinations.py). Each request has all fields that
+the test needs for its comparison. A feature adds its fields even if the operation refuses them."""
 import numpy as np
 from combinations import HELD
 from multibody import apply
@@ -8,7 +8,7 @@ STEP = 0.004
 TASK = {"frame": "tool", "axes": ["z", "x"]}
 IMPACT = [{"frame": "tool", "axes": ["y"]}]
 NODES, POINTS, SAMPLES, DEGREE, DURATION = 3, 5, 4, 3, 1.3
-IDENTIFIED = 90     # states
+IDENTIFIED = 90  # number of states for identify
 OPERATIONS = {}
 
 
@@ -30,7 +30,8 @@ def state(case, *names):
 
 
 def efforts(case):
-    """Of a motion near that of the case, so that accelerations stay small; of free coordinates alone, where some are free."""
+    """Returns the efforts of a motion near that of the case, so that accelerations stay small. With free coordinates
+    only their efforts are nonzero."""
     if not hasattr(case, "drawn_efforts"):
         tau = case.state().tau(case.other)
         case.drawn_efforts = np.where(case.loose, tau, 0) if case.has("free") else tau
@@ -119,7 +120,7 @@ def rollout(case):
 
 
 def torques(case):
-    """Others at every node."""
+    """Returns different efforts at every node."""
     return np.stack([efforts(case) * (1 + 0.13 * node) for node in range(NODES)], 1)
 
 
@@ -140,7 +141,7 @@ def task_space(case):
 
 @operation("identify")
 def identify(case):
-    """States of their own: a batch is what the operation takes."""
+    """Draws its own states: `identify` takes a batch in any case."""
     choose = np.random.default_rng(17)
     rows, case.rows = case.rows, IDENTIFIED
     q, motion = case.positions(choose), choose.uniform(-2, 2, (2, IDENTIFIED, case.nv))
@@ -151,7 +152,7 @@ def identify(case):
 
 
 def control_points(case):
-    """Near the positions of the case: those of a floating base as a place and a rotation vector."""
+    """Draws control points near the positions of the case; a floating base has a position and a rotation vector."""
     choose = np.random.default_rng(23)
     first = 6 if case.floating else 0
     start = np.concatenate([choose.uniform(-0.5, 0.5, (case.rows, first)), case.q[:, case.nq - case.nv + first:]], 1)
@@ -182,7 +183,8 @@ def torque_multipliers(case):
 
 
 def start(case):
-    """Velocities with which held frames rest along the axes held: those after their impact."""
+    """Returns the velocities after the impact of the held frames, at which these frames are at rest along the held
+    axes."""
     if not case.has("held"):
         return case.qd
     now = case.state()
@@ -204,7 +206,7 @@ def ground_reaction(case):
 
 @operation("inverse-kinematics")
 def inverse_kinematics(case):
-    """The goal is where the frame is at the case's positions; the search starts nearby."""
+    """Takes the pose of the frame at the case's positions as the goal and starts the search 0.07 rad or m beside it."""
     tool = case.state().frame("tool")
     goal, velocity = tool[1], case.state().tree_rates("tool")
     near = case.q.copy()
@@ -238,9 +240,9 @@ def evaluate(case):
         "inverse-dynamics": free, "bias": {}, "kinematics": {"frames": ["tool"]}, "energy": {}, "mass-matrix": {}}}
 
 
-# Features without which an operation has nothing to compute.
+# Operations that the server answers only with these features.
 NEEDED = {"ground-reaction": ("floating",)}
-# Where a feature is not a field of its own, it stands in the operation's options.
+# Features that belong into the options of the operations inside the request, not beside the state.
 INSIDE = {"evaluate": {"free", "held"}}
 
 

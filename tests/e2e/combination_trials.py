@@ -1,5 +1,6 @@
-"""Tries an operation with each feature, with every two, every two of a model with held frames or free coordinates, and with
-many at random, and finds the fewest features of every refusal; what a check of an answer (combination_checks.py) asks and compares."""
+"""Tries an operation with each feature, with every pair, with every pair on a model with held frames or free
+coordinates, and with many random combinations. Finds the fewest features that cause each refusal. Provides the requests
+and comparisons that the checks of answers (combination_checks.py) use."""
 import itertools
 
 import cbor2
@@ -12,11 +13,11 @@ from harness import ServerCase
 
 CBOR = {"Content-Type": "application/cbor", "Accept": "application/cbor"}
 CHECKS = {**at_once.CHECKS, **in_time.CHECKS}
-RANDOM, SHARE = 24, 0.35    # combinations of many features, and the probability of each feature
+RANDOM, SHARE = 24, 0.35  # number of random combinations of many features, and the probability of each feature in one
 
 
 def plain(value):
-    """What a CBOR answer holds as JSON has it: typed arrays as nested lists."""
+    """Converts a CBOR answer to the form of JSON: typed arrays become nested lists."""
     if isinstance(value, dict):
         return {key: plain(entry) for key, entry in value.items()}
     if isinstance(value, cbor2.CBORTag):
@@ -27,7 +28,7 @@ def plain(value):
 
 
 def unpacked(tag):
-    """RFC 8746: 86 is an array of doubles, 40 one of several dimensions."""
+    """Decodes the tags of RFC 8746: 86 is an array of doubles, 40 a multi-dimensional array."""
     if tag.tag == 40:
         shape, data = tag.value
         return np.array(plain(data)).reshape(shape).tolist()
@@ -36,7 +37,7 @@ def unpacked(tag):
 
 
 def same(a, b):
-    """Equal bits; a row that failed is null in JSON and NaN throughout in CBOR."""
+    """Compares bits. A failed row is null in JSON and NaN throughout in CBOR."""
     if isinstance(a, dict) and isinstance(b, dict):
         return a.keys() == b.keys() and all(same(a[key], b[key]) for key in a)
     if a is None:
@@ -47,7 +48,7 @@ def same(a, b):
 
 
 def contains(features, refused):
-    """Whether some refusal needs none but these features."""
+    """True if some known refusal needs no features but these."""
     return any(few and set(few) <= set(features) for few in refused)
 
 
@@ -61,7 +62,8 @@ class Trials(ServerCase):
     # --- combinations
 
     def try_models(self):
-        """Models that are refused, with the fewest features of up to three: {features: (code, detail)}."""
+        """Finds the models that are refused, tried with up to three features. Returns {fewest features: (code,
+        detail)}."""
         if self.impossible is None:
             refused = type(self).impossible = {}
             for features in itertools.chain(*(itertools.combinations(MODEL_FEATURES, size) for size in (1, 2, 3))):
@@ -73,7 +75,7 @@ class Trials(ServerCase):
         return self.impossible
 
     def try_operation(self, operation, compare=True):
-        """Refusals with the fewest features: {features: (code, detail)}."""
+        """Finds the refusals of an operation. Returns {fewest features: (code, detail)}."""
         refused, needed = {}, NEEDED.get(operation, ())
         if needed:
             refused[()] = self.refusal(operation, ())
@@ -93,7 +95,7 @@ class Trials(ServerCase):
 
     @staticmethod
     def allowed(many, refused):
-        """Combinations without the features that are refused on their own."""
+        """Yields the combinations without features that are refused alone."""
         for features in many:
             yield tuple(feature for feature in features if (feature,) not in refused)
 
@@ -106,13 +108,14 @@ class Trials(ServerCase):
         return features
 
     def refusal(self, operation, features):
-        """Code and detail of a refusal, the model called as it is for every combination."""
+        """Returns code and detail of a refusal, with "the model" in place of the model's name, so that combinations can
+        be compared."""
         problem = self.try_one(operation, features, False)
         name = self.model(features)[0]
         return problem["code"], problem["detail"].replace(f'"{name}"', "the model").replace(name, "the model")
 
     def model(self, features):
-        """Name, velocities and bodies of the model with these features."""
+        """Returns name, velocity names and bodies of the model with these features, and puts the model if it is new."""
         features = tuple(feature for feature in MODEL_FEATURES if feature in features)
         if features not in self.models:
             name = f"robot{len(self.models)}"
@@ -122,7 +125,7 @@ class Trials(ServerCase):
         return self.models[features]
 
     def try_one(self, operation, features, compare):
-        """The problem with which a combination is refused, or None; both encodings have the same bits."""
+        """Returns the problem with which a combination is refused, or None. Compares the bits of both encodings."""
         name, velocities, self.bodies = self.model(features)
         case = self.case = Case(name, features, velocities)
         request, path = request_of(operation, case), f"/v1/models/{name}/{operation}"
@@ -139,13 +142,13 @@ class Trials(ServerCase):
             type(self).answered += 1
         return None
 
-    # --- what checks ask
+    # --- requests of the checks
 
     def ask_model(self, operation, request):
         return self.ask(self.case.name, operation, request)
 
     def matrix(self, values):
-        """Rows of nv x nv in the order of the model."""
+        """Reorders rows of nv x nv matrices from the request's order of coordinates to the model's."""
         back, values = np.argsort(self.case.order), np.array(values, float)
         return values[:, back][:, :, back]
 
@@ -164,7 +167,7 @@ class Trials(ServerCase):
     # --- comparisons
 
     def near(self, name, given, expected, tolerance, least=0.0):
-        """Of the rows that do not fail, relative to the largest entry expected."""
+        """Compares the rows that do not fail, relative to the largest expected entry."""
         self.near_rows(name, given, expected, tolerance, np.isin(np.arange(self.case.rows), self.case.good()), least)
 
     def near_rows(self, name, given, expected, tolerance, which, least=0.0):

@@ -1,5 +1,5 @@
-"""Features of models and of requests that can be combined at will: documents, states and requests with any of them, no
-length, mass, ratio or offset of which is 0, 1 or equal to another. Each combination has its own numbers."""
+"""Features of models and requests that can be combined at will. Builds documents, states and requests with any set of
+them. No length, mass, ratio or offset is 0, 1 or equal to another, and each combination has its own numbers."""
 import math
 import zlib
 
@@ -12,7 +12,7 @@ MODEL_FEATURES = ("mimic", "loop", "elastic", "transmission", "viscous", "coulom
 REQUEST_FEATURES = ("payload", "wrenches", "held", "free", "permuted", "failing", "batch")
 FEATURES = MODEL_FEATURES + REQUEST_FEATURES
 ROWS = 3
-FAILING = 1     # the row that fails
+FAILING = 1  # index of the row that fails
 
 SIGNED = {"multiplier", "offset", "rest", "com", "xyz", "rpy", "axis", "gravity", "matrix", "force", "torque", "point"}
 LIMITS = {"position": [-2.2, 2.6], "velocity": 2.3, "effort": 37, "effort_rate": 310}
@@ -24,13 +24,13 @@ HELD = [{"frame": "tool", "axes": ["ry", "x"]}, {"frame": "fore", "axes": ["rz"]
 
 
 def source(*names):
-    """Random numbers that belong to these names."""
+    """Returns a random generator whose seed is the hash of these names."""
     return np.random.default_rng(zlib.crc32("+".join(names).encode()))
 
 
 def varied(value, choose, signed=False):
-    """A copy with every number changed by up to a seventh, the entries of one inertia by the same factor; some that may have
-    either sign with the other."""
+    """Copies a value with every number changed by up to a seventh. Entries of one inertia get the same factor. With
+    `signed`, numbers that may be negative may also change their sign."""
     if isinstance(value, dict) and "xx" in value:
         factor = choose.uniform(0.87, 1.14)
         return {key: factor * entry for key, entry in value.items()}
@@ -48,7 +48,7 @@ def joint(name, kind, axis, xyz, rpy, **more):
 
 
 def arm():
-    """Four joints that differ in all they have."""
+    """Returns four links whose joints differ in type, origin and axis."""
     return [
         {"name": "upper", "parent": "trunk", "inertial": body(2.3, (0.02, 0.01, 0.15), 0.05, 0.04, 0.03),
          "joint": joint("shoulder", "revolute", [0.3, 0.9, 0.2], [0.12, 0.07, 0.31], [0.1, -0.2, 0.3])},
@@ -62,13 +62,13 @@ def arm():
 
 
 def four_bar(choose):
-    """A crank with two passive links, closed by a revolute joint, at home at 0.7 rad."""
+    """Returns a crank with two passive links, closed by a revolute joint; home is at 0.7 rad."""
     (a, b, c, d), crank = np.array([0.15, 0.45, 0.3, 0.4]) * choose.uniform(0.92, 1.08, 4), 0.7
     x, y = a * math.cos(crank), a * math.sin(crank)
     r, toward = math.hypot(d - x, y), math.atan2(-y, d - x)
     coupler = toward + math.acos((b * b + r * r - c * c) / (2 * b * r))
     rocker = math.atan2(y + b * math.sin(coupler), x + b * math.cos(coupler) - d)
-    turn = choose.uniform(-1, 1, 3)     # of the axes of the frames that are pinned
+    turn = choose.uniform(-1, 1, 3)  # rotation of the axes of the pinned frames, rad
     z = lambda name, xyz, **more: {"name": name, "type": "revolute", "axis": [0, 0, 1], "origin": {"xyz": xyz}, **more}
     return [
         {"name": "mount", "parent": "upper", "joint": {"name": "bolt", "type": "fixed", "origin": {"xyz": [0.06, -0.11, 0.08], "rpy": [0.7, 0.2, -0.3]}},
@@ -132,7 +132,8 @@ def add_friction(features, shoulder, slide, wrist):
 
 
 class Case:
-    """One combination: the model with its reference, random states, and the parts of requests that features add."""
+    """A combination of features: the model with its reference, random states, and the fields that features add to
+    requests."""
 
     def __init__(self, name, features, names):
         self.name, self.features, self.names = name, frozenset(features), names
@@ -171,7 +172,7 @@ class Case:
         return q
 
     def drawn_order(self, choose):
-        """The coordinates of the model in the order of the request: those of a floating base first."""
+        """Returns the model's coordinates in the order of the request; those of a floating base come first."""
         first = 6 if self.floating else 0
         if not self.has("permuted"):
             return np.arange(self.nv)
@@ -184,7 +185,7 @@ class Case:
     # --- requests -------------------------------------------------------------------------------------------------
 
     def axis(self, values, kind):
-        """Values with their last axis in the order of the request; of one row, alone."""
+        """Reorders the last axis to the order of the request."""
         values = np.array(values, float)
         if kind == "v":
             values = values[..., self.order]
@@ -205,7 +206,7 @@ class Case:
         return self.field(q, "q")
 
     def around(self):
-        """What the features add to a request beside the state."""
+        """Returns the fields that the features add to a request beside the state."""
         more = {}
         if self.has("payload"):
             more["payload"] = self.payload
@@ -224,7 +225,8 @@ class Case:
     # --- answers --------------------------------------------------------------------------------------------------
 
     def taken(self, answer, name, kind=""):
-        """An output with rows first and the model's order on its last axes: v velocities, q positions, x both halves."""
+        """Returns an output with rows on the first axis and the model's order on its last axes. `kind` names these
+        axes: v velocities, q positions, x state (positions and velocities), `.` any other."""
         values = np.array(answer[name], float) if self.rows == 1 else np.array(
             [np.full(np.shape(answer[name][0]), np.nan) if row is None else row for row in answer[name]], float)
         if self.rows == 1:
@@ -239,5 +241,5 @@ class Case:
         return values
 
     def good(self):
-        """The rows that do not fail."""
+        """Returns the indices of the rows that do not fail."""
         return [row for row in range(self.rows) if not (self.has("failing") and row == FAILING)]

@@ -1,4 +1,4 @@
-"""What the tests of the command line share: a run of the binary, and a small server that answers as a test says."""
+"""Runs the command line for its tests, and provides a small server with scripted answers."""
 import http.server
 import os
 import subprocess
@@ -8,7 +8,7 @@ from harness import BINARY
 
 
 def torqued(*arguments, url=None, given=None, environment=None, folder=None):
-    """Runs a sub-command with the variables of the caller, but none of torqued's."""
+    """Runs a sub-command with the caller's environment but without its TORQUED_* variables."""
     variables = {k: v for k, v in os.environ.items() if not k.startswith("TORQUED_")}
     if url:
         variables["TORQUED_URL"] = url
@@ -17,7 +17,8 @@ def torqued(*arguments, url=None, given=None, environment=None, folder=None):
 
 
 class Stub:
-    """Answers requests by a function of (method, path, headers, body) that returns (status, headers, body); keeps them."""
+    """A server that passes (method, path, headers, body) of each request to a function, answers with the (status,
+    headers, body) that it returns, and keeps the requests."""
 
     def __init__(self, answer, context=None):
         stub = self
@@ -37,7 +38,7 @@ class Stub:
                 try:
                     self.end_headers()
                     self.wfile.write(content)
-                except OSError:     # the client has given up
+                except OSError:  # the client closed the connection before the answer
                     self.close_connection = True
 
             do_GET = do_PUT = do_POST = do_DELETE = reply

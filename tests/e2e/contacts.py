@@ -1,5 +1,5 @@
-"""What tests of frames that are held or hit share: robots, and the equations of motion with their constraints solved
-densely from what the other operations say."""
+"""Robots with held or hit frames, and their equations of motion with constraints, solved as a dense system from M, the
+bias and the Jacobians that other operations answer."""
 import numpy as np
 from harness import ServerCase
 from samples import branched, mimicking
@@ -27,7 +27,7 @@ class ContactCase(ServerCase):
             cls.client.put("/v1/models/" + name, document)
 
     def jacobians(self, model, q, qd, held):
-        """J and its rate, of the axes held."""
+        """Returns the rows of the Jacobian J along the held axes, and their rates."""
         J, J_dot = [], []
         for entry in held:
             k = self.ask(model, "kinematics", {"q": q, "qd": qd, "frame": entry["frame"], "reference": entry.get("reference", "world"),
@@ -39,7 +39,7 @@ class ContactCase(ServerCase):
 
     @staticmethod
     def chosen(held, wrenches):
-        """The numbers along the axes held; there must be no others."""
+        """Returns the components of contact wrenches along the held axes, and checks that all others are zero."""
         values = []
         for entry, wrench in zip(held, wrenches):
             rows = [AXES.index(axis) for axis in entry.get("axes", AXES)]
@@ -58,7 +58,7 @@ class ContactCase(ServerCase):
         J, J_dot = self.jacobians(model, state["q"], state["qd"], held)
         k, nv = J.shape
         drift = J_dot @ np.array(state["qd"])
-        # Scaled so that both halves of the unknowns and of the equations are of one size.
+        # Divide by the size of M, so that both halves of the unknowns and of the equations have similar magnitude.
         size = np.abs(M).max()
         lhs = np.block([[M / size, -J.T], [J, np.zeros((k, k))]])
         rhs = np.concatenate([(np.array(state["tau"]) - h) / size, -drift])

@@ -1,10 +1,10 @@
-"""Closed mechanisms along a line, by continuation in arc length, for many lines at once.
+"""Follows closed mechanisms along lines by continuation in arc length, many lines at once.
 
-The solutions of r(x, s) = 0 from s = 0 on are a curve in the unknown coordinates x and the line's parameter s. Each step
-predicts along the curve's tangent and corrects across it (Allgower & Georg 1990, chapters 2 to 4 and 8). The Jacobian of x loses rank where the curve turns back in s, and where it meets another curve: there
-det(Q^T [dr/dx dr/ds; tangent]) changes sign, with Q an orthonormal basis of the rows' range that is carried along. A step
-across which the sign changes is halved, which also keeps the curve apart from others close by.
-"""
+The solutions of r(x, s) = 0 from s = 0 on are a curve in the unknown coordinates x and the line's parameter s. Each
+step predicts along the curve's tangent and corrects across it (Allgower & Georg 1990, chapters 2 to 4 and 8). The
+Jacobian of x loses rank where the curve turns back in s, and where it meets another curve: there det(Q^T [dr/dx dr/ds;
+tangent]) changes sign, with Q an orthonormal basis of the rows' range that is carried along. A step across which the
+sign changes is halved, which also keeps the curve apart from others close by."""
 import numpy as np
 from scipy.interpolate import BSpline
 from tree_kinematics import exponential, from_quaternions, logarithm, quaternion_product
@@ -13,7 +13,8 @@ REACHED, CROSSED = 1, 2
 
 
 class Line:
-    """Passive coordinates where the actuated ones go straight from `start` to `goals` [rows, nq of the tree]."""
+    """Problem: the passive coordinates while the actuated ones move straight from `start` to `goals`, two arrays [rows,
+    nq of the tree]."""
 
     def __init__(self, mechanism, start, goals):
         self.m, self.start = mechanism, np.repeat(start[None], len(goals), 0)
@@ -25,21 +26,21 @@ class Line:
         return self.rate[rows]
 
     def place(self, q, s, rows):
-        """Puts the actuated coordinates where they are at s."""
+        """Sets the actuated coordinates to their values at s."""
         actuated = self.m.move(self.start[rows], s[:, None] * self.rate[rows])
         q[:, self.m.active_q] = actuated[:, self.m.active_q]
         return q
 
     def rows(self, q, s, rows):
-        """Residual, its Jacobian for the unknown velocities, and its derivative by s."""
+        """Returns the loop residual r, dr/dx for the unknown velocities x, and dr/ds."""
         q = self.place(q.copy(), s, rows)
         r, J = self.m.open_by(q)
         return r, J[:, :, self.unknown], (J @ self.rates(s, rows)[:, :, None])[..., 0]
 
 
 class Spline(Line):
-    """The same along clamped splines of evenly spaced knots, from starts [rows, nq of the tree] on; control points [rows, m,
-    actuated coordinates]."""
+    """Problem: the passive coordinates while the actuated ones move along clamped splines with evenly spaced knots,
+    from starts [rows, nq of the tree]; control points have shape [rows, m, actuated coordinates]."""
 
     def __init__(self, mechanism, starts, degree, points):
         self.m, self.start, self.unknown, self.points = mechanism, starts, mechanism.passive_v, points
@@ -59,7 +60,8 @@ class Spline(Line):
 
 
 class Guess:
-    """Passive coordinates from a guess on, while the residual that the guess leaves goes straight to zero."""
+    """Problem: the passive coordinates from a guess to closed loops. The residual of the guess shrinks linearly to
+    zero: r(x) = (1 - s) r(guess)."""
 
     def __init__(self, mechanism, guesses):
         self.m, self.start, self.unknown = mechanism, guesses, mechanism.passive_v
@@ -74,7 +76,8 @@ class Guess:
 
 
 class Carried:
-    """All coordinates where a frame goes straight to positions, and with orientations along the shorter arc."""
+    """Problem: all coordinates while a frame moves straight to positions, and turns along the shorter arc to
+    orientations if given."""
 
     def __init__(self, mechanism, start, frame, positions, orientations=None):
         self.m, self.frame, self.start = mechanism, frame, np.repeat(start[None], len(positions), 0)
@@ -96,19 +99,22 @@ class Carried:
         scale = self.m.length
         parts = [(r, J, np.zeros_like(r)),
                  ((p - self.p0 - s[:, None] * self.way[rows]) / scale, Jv / scale, -self.way[rows] / scale)]
-        if self.turn is not None:       # sine of the angle between the axes and those of the line, times its axis
+        # residual of the rotation: axis times sine of the angle between the frame and its goal at s
+        if self.turn is not None:
             w = self.turn[rows]
             off = R @ np.swapaxes(from_quaternions(exponential(s[:, None] * w)) @ self.R0, 1, 2)
             trace = np.trace(off, axis1=1, axis2=2)[:, None, None]
             rate = (trace * np.eye(3) - off) / 2
             sine = (off - np.swapaxes(off, 1, 2)) / 2
-            back = (trace * np.eye(3) - np.swapaxes(off, 1, 2)) / 2     # by turns of the line's axes, the other way
+            # derivative of `sine` by a rotation of the goal, with the opposite sign
+            back = (trace * np.eye(3) - np.swapaxes(off, 1, 2)) / 2
             parts.append((np.stack([sine[:, 2, 1], sine[:, 0, 2], sine[:, 1, 0]], 1), rate @ Jw, -(back @ w[..., None])[..., 0]))
         return tuple(np.concatenate([part[i] for part in parts], 1) for i in range(3))
 
 
 def _quaternion(R):
-    """[x, y, z, w] of a rotation matrix: the eigenvector of its symmetric 4 x 4 form (Bar-Itzhack 2000)."""
+    """Returns the quaternion [x, y, z, w] of a rotation matrix: the eigenvector of its symmetric 4 x 4 form
+    (Bar-Itzhack 2000)."""
     K = np.array([[R[0, 0] - R[1, 1] - R[2, 2], R[0, 1] + R[1, 0], R[0, 2] + R[2, 0], R[2, 1] - R[1, 2]],
                   [R[0, 1] + R[1, 0], R[1, 1] - R[0, 0] - R[2, 2], R[1, 2] + R[2, 1], R[0, 2] - R[2, 0]],
                   [R[0, 2] + R[2, 0], R[1, 2] + R[2, 1], R[2, 2] - R[0, 0] - R[1, 1], R[1, 0] - R[0, 1]],
@@ -117,8 +123,8 @@ def _quaternion(R):
 
 
 class Points:
-    """Points of the curves, one a row: coordinates q, parameter s, unit tangent t, basis Q of the rows, determinant `det`,
-    least relative singular value of dr/dx."""
+    """Points of the curves, one a row: coordinates q, parameter s, unit tangent t, basis Q of the range of the rows,
+    determinant `det`, and smallest relative singular value `least` of dr/dx."""
     FIELDS = ("q", "s", "t", "Q", "det", "least")
 
     def __init__(self, *values):
@@ -146,7 +152,8 @@ def _bordered(A, t):
 
 
 def _describe(A, Q, t, q, s):
-    """The point where the rows' Jacobian is A [rows, m, n + 1], with Q and t aligned with those given."""
+    """Returns the point at which the Jacobian of the rows is A [rows, m, n + 1]; signs of its Q and t follow those
+    given."""
     n = A.shape[2] - 1
     if A.shape[1] > n:
         span = np.linalg.svd(A)[0][:, :, :n]
@@ -173,8 +180,8 @@ def _moved(problem, q, s, d):
 
 
 def _correct(problem, start, rows, q, s, across):
-    """Newton's method from q, s on, at right angles to `across`: q, s, the Jacobian, the first correction, whether it is
-    small and the rest vanishes."""
+    """Corrects q, s by Newton's method at right angles to `across`. Returns q, s, the Jacobian, the first correction,
+    and whether the last correction was small and the residual vanishes."""
     first = last = None
     for _ in range(5):
         r, A = _augmented(problem, q, s, rows)
@@ -189,20 +196,22 @@ def _correct(problem, start, rows, q, s, across):
         if (last[good] < 1e-13).all():
             break
     r, A = _augmented(problem, q, s, rows)
-    rounding = 1e-14 / np.maximum(start.least, 1e-6)      # of a correction where the system is close to singular
+    # rounding error of a correction, which grows as the system becomes singular
+    rounding = 1e-14 / np.maximum(start.least, 1e-6)
     return q, s, A, first, (last < np.maximum(rounding, 1e-11)) & (np.abs(r).max(1) < 1e-11)
 
 
 def _step(problem, start, rows, h):
-    """The point a length h on along the tangent, how far the prediction was off, and whether it was found."""
+    """Steps a length h along the tangent. Returns the new point, the error of the prediction, and whether a point was
+    found."""
     q, s = _moved(problem, start.q, start.s, h[:, None] * start.t)
     q, s, A, first, found = _correct(problem, start, rows, q, s, start.t)
     return _describe(A, start.Q, start.t, q, s), first, found
 
 
 def _root(problem, start, rows, h, value):
-    """Length of a step after which `value(point)` vanishes, whose sign changes between 0 and h: by the Illinois form of
-    false position."""
+    """Finds the step length between 0 and h after which `value(point)` vanishes, by the Illinois variant of false
+    position; the value changes sign between 0 and h."""
     low, high = np.zeros_like(h), h.copy()
     below, above = value(start), value(_step(problem, start, rows, high)[0])
     for _ in range(12):
@@ -217,15 +226,16 @@ def _root(problem, start, rows, h, value):
 
 
 def _branching(problem, start, rows, h=1e-3):
-    """Where, from points close by on, the curve meets another: between them and points beyond, the determinant is linear."""
+    """Returns s at which the curve meets another: the determinant is interpolated linearly between a close point and
+    one beyond."""
     beyond = _step(problem, start, rows, np.full(len(rows), h))[0]
     part = np.clip(start.det / (start.det - beyond.det), 0, 1)
     return start.s + part * (beyond.s - start.s)
 
 
 class Followed:
-    """`outcome` of each line, REACHED or CROSSED, the `fraction` of the line at the first crossing, the coordinates `q` at
-    the line's end, and the `least` relative singular value of dr/dx that was met."""
+    """Results, one a line: `outcome` REACHED or CROSSED, `fraction` of the line at the first crossing, coordinates `q`
+    at the line's end, and `least`, the smallest relative singular value of dr/dx on the way."""
 
     def __init__(self, n, q):
         self.outcome, self.fraction = np.zeros(n, int), np.full(n, np.nan)
@@ -236,7 +246,8 @@ class Followed:
 
 
 def _finish(problem, result, start, rows, h, turned, end):
-    """Rows whose step of length h goes past s = `end`, or back (`turned`): the end, or the crossing before it."""
+    """Finishes rows whose step of length h passes s = `end` or turns back in s (`turned`): finds the end point, or the
+    crossing before it."""
     turning = np.where(turned)[0]
     if len(turning):
         part = start.take(turning)
@@ -263,8 +274,8 @@ def _finish(problem, result, start, rows, h, turned, end):
 
 
 def follow(problem, step=0.3, bend=0.1, miss=0.02, least_step=1e-6, end=1.0):
-    """All lines of a problem, to s = `end`. A step is at most `step` long, turns the tangent by less than `bend` rad, and
-    its prediction is off by less than `miss` of its length."""
+    """Follows all lines of a problem to s = `end`. A step is at most `step` long, turns the tangent by less than `bend`
+    rad, and its prediction errs by less than `miss` of its length."""
     n, rows = len(problem.unknown), np.arange(len(problem.start))
     q, s = problem.start.copy(), np.zeros(len(rows))
     r, A = _augmented(problem, q, s, rows)
@@ -303,7 +314,7 @@ def follow(problem, step=0.3, bend=0.1, miss=0.02, least_step=1e-6, end=1.0):
 
 
 def close(mechanism, q):
-    """The loops closed near q by Newton's method on all coordinates, with least corrections."""
+    """Closes the loops near q by Newton's method on all coordinates, with minimum-norm corrections."""
     q = q[None].copy()
     for _ in range(50):
         r, J = mechanism.open_by(q)

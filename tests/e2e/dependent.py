@@ -1,5 +1,5 @@
-"""What tests of limits of dependent joints share: robots with mimic joints and loops whose joints have limits of all kinds, states
-of them, and gradients of margins against extrapolated differences."""
+"""Robots with mimic joints and loops whose dependent joints have limits of all kinds, random states of them, and the
+comparison of gradients of margins with extrapolated differences."""
 import copy
 
 import numpy as np
@@ -14,7 +14,7 @@ GRADIENTS = ["dmargins_dq", "dmargins_dqd", "dmargins_dqdd", "dmargins_dqddd"]
 
 
 def limits(choose):
-    """Limits of all kinds, different for each joint, with unequal sides."""
+    """Draws position, velocity, effort and effort-rate limits, different for each joint and with unequal sides."""
     return {"position": [-choose.uniform(0.3, 2), choose.uniform(0.3, 2)], "velocity": choose.uniform(0.5, 3),
             "effort": choose.uniform(1, 20), "effort_rate": choose.uniform(20, 200)}
 
@@ -24,8 +24,8 @@ def joint(name, kind, axis, **more):
 
 
 def mimics(base="fixed", spherical=False, elastic=False):
-    """A tree whose followers come before and after their leaders, follow each other, slide, turn the other way, and have
-    friction, springs, rotors and motors of their own."""
+    """A tree whose mimic joints stand before and after their leaders, follow other mimics, include a prismatic joint
+    and negative multipliers, and have their own friction, springs, rotors and motors."""
     links = [
         {"name": "a", "parent": "hull", "inertial": body(2.1, (0.1, 0.02, -0.03)),
          "joint": joint("ja", "revolute", [0, 1, 0], mimic={"joint": "jc", "multiplier": -1.7, "offset": 0.21},
@@ -53,7 +53,7 @@ def mimics(base="fixed", spherical=False, elastic=False):
     for link in links:
         if link["joint"]["type"] != "spherical":
             link["joint"]["limits"] = limits(choose)
-    del links[-1]["joint"]["limits"]["position"]        # a continuous joint
+    del links[-1]["joint"]["limits"]["position"]  # continuous joints take no position limits
     return document
 
 
@@ -61,7 +61,8 @@ TREES = {"tree": mimics(), "floating": mimics("floating"), "ball": mimics(spheri
 
 
 def uncoupled(document):
-    """The robot without mimics, and of each follower (leader, multiplier, offset) with respect to an independent joint."""
+    """Returns the robot without mimics, and for each follower (leader, multiplier, offset) with an independent joint as
+    leader."""
     free, follows = copy.deepcopy(document), {}
     rules = {link["joint"]["name"]: link["joint"].pop("mimic") for link in free["links"] if "mimic" in link["joint"]}
     for name, rule in rules.items():
@@ -110,7 +111,7 @@ class Dependent(Closed):
                           {"link": "f", "force": [-1, 4, 2], "frame": "link"}]}
 
     def moved(self, model, q, k, h):
-        """q moved by h along velocity k, as derivatives by q are meant."""
+        """Moves q by h along the unit velocity k, the direction of derivatives by q."""
         about = self.about[model]
         name = about["velocity_names"][k]
         q = np.array(q, float)
@@ -132,7 +133,7 @@ class Dependent(Closed):
         return q.tolist()
 
     def differences(self, model, s, name, **more):
-        """The derivatives of the margins by all entries of q, qd, qdd or qddd, limits x nv."""
+        """Returns differences of the margins by all entries of q, qd, qdd or qddd, as a matrix limits x nv."""
         columns = []
         for k in range(len(self.about[model]["velocity_names"])):
             rows = {key: [s[key]] * len(STEPS) for key in STATE}
@@ -145,20 +146,22 @@ class Dependent(Closed):
         return np.array(columns).T
 
     def check_gradients(self, model, s, tolerance, **more):
-        """Rows of margins far from the middle of their limits, where the nearer side changes."""
+        """Compares gradients of margins with differences. Skips limits near the middle of their range, where the nearer
+        side changes."""
         exact = self.ask(model, "margins", {**s, **more, "outputs": ["limits", "margins", *GRADIENTS]})
         middle = np.array([(limit["upper"] - limit["lower"]) / 2 for limit in exact["limits"]])
         for name, gradient in zip(STATE, GRADIENTS):
             expected, got = self.differences(model, s, name, **more), np.array(exact[gradient])
             smooth = np.array(exact["margins"]) + 0.013 * np.abs(got).max(axis=1) < middle
             self.near(got[smooth], expected[smooth], tolerance, (model, gradient), 1)
-            passive = (np.array(exact["margins"]) == middle) & (got == 0).all(axis=1)       # efforts of passive joints
+            # passive joints have no effort, hence margins in the middle and zero gradients
+            passive = (np.array(exact["margins"]) == middle) & (got == 0).all(axis=1)
             self.assertGreater((smooth | passive).mean(), 0.75, (model, gradient))
 
     def geared_loop(self):
-        """A five-bar linkage with two pointers that follow a passive and an actuated joint, and with a joint in its right leg that
-        follows the left crank: the wrenches of the loop load it. Returns of each follower (leader, multiplier, offset, terms of
-        friction, spring and rotor)."""
+        """A five-bar linkage with two pointers that follow a passive and an actuated joint. A joint in the right leg
+        follows the left crank, so the wrenches of the loop load it. Returns for each follower (leader, multiplier,
+        offset, terms of friction, spring and rotor)."""
         document, choose = copy.deepcopy(self.documents["five_bar"]), np.random.default_rng(3)
         for link in document["links"]:
             link["joint"] = {k: v for k, v in link["joint"].items() if k not in ("friction", "rotor_inertia", "spring", "limits")}

@@ -1,4 +1,4 @@
-"""The files of deploy/, and the programs that they are for."""
+"""Finds the files of deploy/ and the programs that read them."""
 import os
 import re
 import shutil
@@ -22,14 +22,14 @@ def run(*command, **options):
 
 
 def need(*programs):
-    """Where one of them is missing, what needs it is skipped."""
+    """Skips the test if one of the programs is not installed."""
     for program in programs:
         if not shutil.which(program, path=PATH):
             raise unittest.SkipTest(f"no {program} here")
 
 
 def settings():
-    """Variable: default, as the server has them."""
+    """Returns the server's settings as {environment variable: default}."""
     table = run(BINARY, "--settings-table", check=True).stdout
     return {cells[2].strip("`"): cells[4] for cells in (re.split(r" ?\| ?", row) for row in table.splitlines()[2:])}
 

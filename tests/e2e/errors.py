@@ -1,10 +1,11 @@
-"""What tests of errors share: robots, a server that must still answer after each, and who provokes which code."""
+"""Robots and assertions for tests of errors: after each error the server must still answer, and each documented code
+must be provoked by one test file."""
 import sys
 
 from harness import ServerCase
 from samples import branched, pendulum, slider
 
-# Codes that test_errors.py does not provoke, and who does.
+# Codes that test_errors.py does not provoke, with the file that does.
 ELSEWHERE = {
     **dict.fromkeys(("no-such-path", "no-such-model", "no-such-operation", "method-not-allowed", "unknown-parameter",
                      "unsupported-media-type", "not-acceptable", "bad-timeout"), "test_head_errors.py"),
@@ -22,7 +23,7 @@ seen, documented = set(), set()
 
 
 def codes_in(value):
-    """Every member of every enumeration of `code` in the contract."""
+    """Returns every member of every enumeration of `code` in the contract."""
     if isinstance(value, list):
         return set().union(*map(codes_in, value))
     if not isinstance(value, dict):
@@ -33,8 +34,8 @@ def codes_in(value):
 
 
 def whole_run_shows(file):
-    """For tearDownModule: what of the contract that file has to provoke, it did."""
-    if len(sys.argv) == 1:      # only a whole run can show it
+    """Checks, from tearDownModule, that the file has provoked all codes of the contract that ELSEWHERE assigns to it."""
+    if len(sys.argv) == 1:  # not if single tests were selected
         assert documented, "the contract lists no codes"
         missing = {code for code in documented - seen if ELSEWHERE.get(code, "test_errors.py") == file}
         assert not missing, f"never provoked: {sorted(missing)}"
@@ -55,12 +56,13 @@ class ErrorCase(ServerCase):
         return problem
 
     def tearDown(self):
-        """Still there, and still right."""
+        """Checks that the server still answers, and correctly."""
         answer = self.client.post("/v1/models/slider/inverse-dynamics", {"q": [0], "qdd": [2]})
         self.assertEqual((answer.status, answer.json()), (200, {"tau": [2]}))
 
     def refused(self, path, request, status=422, pointer=None, row=None, method="POST", says=(), **headers):
-        """Refused with that status, a documented code, and a detail that holds each text of `says`."""
+        """Checks that a request is refused with the status, with a documented code, and with a detail that contains
+        each text of `says`."""
         answer = self.client.request(method, path, request, {k.replace("_", "-"): v for k, v in headers.items()})
         problem = {}
         with self.subTest(path=path, request=str(request)[:200]):

@@ -1,4 +1,4 @@
-"""Runs torqued with a malloc that fails when the test says so (failing_malloc.c), and lists what to ask it."""
+"""Runs torqued with a malloc that fails on demand (failing_malloc.c), and lists the requests to send to it."""
 import gzip
 import http.client
 import json
@@ -15,13 +15,13 @@ from harness import PATIENCE, ROOT, SANITIZED, Server
 BUILD = os.path.abspath(os.environ.get("BUILD", os.path.join(ROOT, "build")))
 LIBRARY = os.path.join(BUILD, "tests", "e2e", "failing_malloc.so")
 EVERY = "EVERY_ALLOCATION" in os.environ
-FIELDS = ("armed", "at_main", "wait", "sticky", "count", "failures", "blocks")     # as in failing_malloc.c
+FIELDS = ("armed", "at_main", "wait", "sticky", "count", "failures", "blocks")  # in the order of failing_malloc.c
 JSON = {"Content-Type": "application/json"}
-STEP = 2        # of k among the allocations of a request
+STEP = 2  # argument of numbers() for the allocations of a request
 
 
 class Control:
-    """The control of a process whose allocations fail."""
+    """The shared memory that controls failing_malloc.c in another process."""
 
     def __init__(self, path):
         with open(path, "wb") as file:
@@ -42,7 +42,8 @@ class Control:
 
 
 def numbers(step):
-    """1, 2, 3 ...: which allocation fails. All of them with EVERY_ALLOCATION, else ever fewer: the distance grows by 1/step."""
+    """Yields the numbers 1, 2, 3 ... of the allocation to fail: all with EVERY_ALLOCATION, else at distances of 1 +
+    k/step."""
     k = 1
     while True:
         yield k
@@ -50,13 +51,14 @@ def numbers(step):
 
 
 def model_of(example, models):
-    """The longest name of a model that begins an example's name and is followed by its end or a dash."""
+    """Returns the model of an example: the longest model name that is the example's name or its beginning before a
+    dash."""
     fitting = [name for name in models if example == name or example.startswith(name + "-")]
     return max(fitting, key=len, default="puma560")
 
 
 def examples(contract, models):
-    """(method, target, headers, body) of every example of an operation in the contract."""
+    """Yields (method, target, headers, body) of every example of an operation in the contract."""
     for path, item in contract["paths"].items():
         media = item.get("post", {}).get("requestBody", {}).get("content", {}).get("application/json", {})
         for name, example in media.get("examples", {}).items():
@@ -64,7 +66,7 @@ def examples(contract, models):
 
 
 def coded(questions):
-    """The same questions in CBOR and compressed, to be answered so: one of each operation."""
+    """Yields one question of each operation in CBOR, compressed, with an answer requested in CBOR and compressed."""
     headers = {"Content-Type": "application/cbor", "Content-Encoding": "gzip",
                "Accept": "application/cbor", "Accept-Encoding": "zstd"}
     first = {target.rsplit("/", 1)[1]: (method, target, body) for method, target, _, body in reversed(list(questions))}
@@ -73,7 +75,7 @@ def coded(questions):
 
 
 def pages(contract):
-    """(method, target, headers, body) of everything that can be read, in several forms."""
+    """Yields (method, target, headers, body) of every resource that GET reads, in several media types."""
     for path, item in contract["paths"].items():
         if "get" not in item:
             continue
@@ -88,7 +90,7 @@ def pages(contract):
 
 
 def files():
-    """(method, target, headers, body) of models in every format."""
+    """Yields (method, target, headers, body) of models in every format."""
     for path, kind in (("models/puma560.json", "application/json"), ("models/delta.json", "application/json"),
                        ("api/clients/python/samples/arm.urdf", "application/xml"),
                        ("tests/data/mjcf/arm.xml", "application/xml"),
@@ -99,9 +101,9 @@ def files():
 
 @unittest.skipIf(SANITIZED, "no failing malloc here")
 class RequestCase(unittest.TestCase):
-    """Requests over a connection that is open before memory is short."""
+    """Sends requests over a connection that was opened before memory is short."""
     arguments = ()
-    shortages = b"memory-full",         # codes of the problems with status 503
+    shortages = b"memory-full",  # problem codes of status 503
 
     @classmethod
     def setUpClass(cls):
@@ -118,13 +120,13 @@ class RequestCase(unittest.TestCase):
             raise AssertionError(wrong)
 
     def connect(self, address="127.0.0.1"):
-        """A connection from an address."""
+        """Opens a connection from the loopback address `address`."""
         connection = http.client.HTTPConnection("127.0.0.1", self.server.port, timeout=PATIENCE, source_address=(address, 0))
         self.addCleanup(connection.close)
         return connection
 
     def ask(self, connection, question):
-        """The answer's status, problem code and body."""
+        """Returns status and body of the answer."""
         method, target, headers, body = question
         connection.request(method, target, body, headers)
         answer = connection.getresponse()
@@ -136,14 +138,15 @@ class RequestCase(unittest.TestCase):
         return self.ask(connection, question)[0]
 
     def restore(self, connection, question):
-        """Brings back what a question deletes, and opens the connection."""
+        """Opens the connection by a harmless request: puts back the model that the question deletes, or asks for
+        /livez."""
         if question[0] == "DELETE":
             self.ask(connection, ("PUT", question[1], JSON, '{"links":[]}'))
         else:
             self.ask(connection, ("GET", "/livez", {}, None))
 
     def try_once(self, connection, question, usual, k, sticky):
-        """What is wrong with the answer when allocation `k` fails; None: nothing."""
+        """Asks while allocation `k` fails. Returns a description of the error in the answer, or None."""
         self.restore(connection, question)
         self.control.prepare(k, sticky)
         self.control.set("armed", 1)
@@ -157,7 +160,8 @@ class RequestCase(unittest.TestCase):
         return self.wrong_answer(question, usual, status, text)
 
     def wrong_answer(self, question, usual, status, text):
-        """What is wrong with the answer; None: nothing."""
+        """Returns a description of the error in the answer, or None if the answer is the usual one or a 503 for want of
+        memory."""
         if status == usual:
             return None
         if status != 503:
@@ -166,7 +170,8 @@ class RequestCase(unittest.TestCase):
         return None if is_shortage else f"503 without its problem: {text[:200]}"
 
     def await_blocks(self, most):
-        """Waits until no more blocks are allocated than before: connections are freed a little later."""
+        """Waits until at most `most` blocks are allocated: the server frees connections a little after they close.
+        Returns the excess."""
         give_up = time.monotonic() + PATIENCE
         while self.control.get("blocks") > most:
             if time.monotonic() > give_up:
@@ -179,7 +184,7 @@ class RequestCase(unittest.TestCase):
         for question in questions:
             what = " ".join(question[:2])
             connection = self.connect()
-            for _ in range(3):      # fill the caches before an allocation fails
+            for _ in range(3):  # the first answers fill the server's caches
                 usual = self.usual(connection, question)
             before = self.control.get("blocks")
             for sticky in (0, 1):

@@ -1,7 +1,7 @@
-/* failing_malloc.c - let the k-th allocation of a process fail: a library for LD_PRELOAD that replaces malloc and its
- * kin.
+/* failing_malloc.c - lets the k-th allocation of a process fail: a library for LD_PRELOAD that replaces malloc, calloc,
+ * realloc and free.
  *
- * FAILING_MALLOC names a file that the test and the process map. The test arms the failure by writing to it; with
+ * FAILING_MALLOC names a file that the test and the process map. The test arms the failure by writing to the file; with
  * `at_main` the process arms itself before main runs, when its libraries have been initialised. Without the variable
  * nothing fails. */
 #define _GNU_SOURCE
@@ -21,12 +21,12 @@ extern void *__libc_malloc(size_t), *__libc_calloc(size_t, size_t), *__libc_real
     *__libc_memalign(size_t, size_t);
 extern void __libc_free(void *);
 
-/* The file; tests/e2e/failing.py has the same layout. */
+/* The content of the file; tests/e2e/failing.py has the same layout. */
 typedef struct control {
     atomic_llong armed;    /* 0: nothing fails */
     atomic_llong at_main;  /* 1: armed before main */
     atomic_llong wait;     /* the allocation that fails, counted from 1 */
-    atomic_llong sticky;   /* 1: all later ones fail, too */
+    atomic_llong sticky;   /* 1: all later allocations fail too */
     atomic_llong count;    /* allocations since the failure was armed */
     atomic_llong failures; /* of these, those that failed */
     atomic_llong blocks;   /* blocks that are allocated now */
@@ -127,7 +127,7 @@ static int run_main(int argc, char **argv, char **environment)
 int __libc_start_main(int (*program)(int, char **, char **), int argc, char **argv, void (*init)(void),
                       void (*fini)(void), void (*loader_fini)(void), void    *stack_end);
 
-/* Runs main by run_main. */
+/* Replaces the C library's function and runs main through run_main. */
 int __libc_start_main(int (*program)(int, char **, char **), int argc, char **argv, void (*init)(void),
                       void (*fini)(void), void (*loader_fini)(void), void    *stack_end)
 {

@@ -1,4 +1,5 @@
-"""Replicas that receive requests and close the connection instead of answering, to see what a balancer repeats."""
+"""Replicas that receive requests and close the connection instead of answering, so that tests see which requests a
+balancer repeats."""
 import http.server
 import socket
 import socketserver
@@ -45,7 +46,7 @@ class FailingReplica(socketserver.ThreadingTCPServer):
         threading.Thread(target=self.serve_forever, daemon=True).start()
 
     def handle_error(self, *_):
-        pass        # a balancer may close a connection at any time
+        pass  # the balancer may have closed the connection
 
     def stop(self):
         self.shutdown()

@@ -1,11 +1,11 @@
-"""Coordinates moved a little, those of a floating base by a turn."""
+"""Moves coordinates by a small change in velocities; a floating base is also rotated."""
 import math
 
 import numpy as np
 
 
 def turned(q, change):
-    """The q of a floating base moved by a velocity `change` of nv components: p += R v, R <- R exp(w)."""
+    """Moves the q of a floating-base robot by `change`, nv components: p += R v, R <- R exp(w)."""
     x, y, z, w = q[3:7]
     R = np.array([[1 - 2 * (y * y + z * z), 2 * (x * y - z * w), 2 * (x * z + y * w)],
                   [2 * (x * y + z * w), 1 - 2 * (x * x + z * z), 2 * (y * z - x * w)],

@@ -1,4 +1,4 @@
-"""The shapes of tests/data/framing_shapes, which describes its own format, as bytes."""
+"""Reads the request shapes of tests/data/framing_shapes as bytes; that file describes its own format."""
 import os
 import re
 
@@ -20,7 +20,7 @@ def unescape(text):
 
 
 def expand(text):
-    """Repetitions from the inside out, then escapes. A brace stands for nothing else."""
+    """Expands repetitions {n*text} from the inside out, then escapes. Braces have no other meaning."""
     while found := re.search(r"\{(\d+)\*([^{}]*)\}", text):
         text = text[:found.start()] + found[2] * int(found[1]) + text[found.end():]
     return unescape(text)

@@ -1,16 +1,17 @@
-"""Solves for the friction of joints at rest beside held frames, from what other operations say, by an active-set method for
-bounded least squares (SciPy's bvls); and measures how far an answer is off the conditions that a
-solution has to fulfil (Karush, Kuhn & Tucker)."""
+"""Solves for the friction of joints at rest beside held frames, from M and accelerations that other operations answer,
+by an active-set method for bounded least squares (SciPy's bvls). Also measures how far an answer violates the
+optimality conditions of Karush, Kuhn & Tucker."""
 import numpy as np
 from scipy.optimize import lsq_linear
 
 
 class Friction:
-    """The friction problem of one state: accelerations a = b - A f of the rows W, with frames held along J."""
+    """The friction problem of one state: accelerations a = b - A f along the rows W of joints at rest, with frames held
+    along J."""
 
     def __init__(self, M, qdd_free, W, low, high, J=None, drift=None):
-        """qdd_free: accelerations without held frames and without the friction f of the rows at rest, low <= f <= high.
-        Held frames have J qdd + drift = 0."""
+        """`qdd_free` are the accelerations without held frames and without the friction f of the joints at rest, low <=
+        f <= high. Held frames satisfy J qdd + drift = 0."""
         nv = len(M)
         J = np.zeros((0, nv)) if J is None else J
         drift = np.zeros(len(J)) if drift is None else drift
@@ -25,12 +26,12 @@ class Friction:
         self.size = np.linalg.norm(free, axis=0) * np.linalg.norm(self.L.T @ qdd_free) + np.abs(self.b)
 
     def accelerations(self, f):
-        """Of the robot."""
+        """Returns qdd of the robot with friction f."""
         return self.qdd_held - np.linalg.solve(self.L.T, self.Y @ f)
 
     def solve(self, softness=1e-11):
-        """f of the problem with A + softness D, D the diagonal that weighs f by its range: close to the solution with the
-        least sum of squares of f / (high - low)."""
+        """Returns f of the problem with A + softness D, where the diagonal D weighs f by its range: close to the
+        solution that minimises the sum of squares of f / (high - low)."""
         scaled = self.Y * self.span
         A = scaled.T @ scaled + softness * ((self.free * self.span) ** 2).max(initial=0) * np.eye(len(self.b))
         R = np.linalg.cholesky(A).T
@@ -39,8 +40,8 @@ class Friction:
                                       max_iter=5000).x
 
     def residual(self, f, qdd):
-        """The largest violation: of the limits, and of rows that accelerate without the full friction against them; as
-        parts of the range of friction."""
+        """Returns the largest violation, relative to the range high - low: of the limits, or of complementarity (a
+        joint that accelerates must have the full friction against its acceleration)."""
         beyond = np.maximum(f - self.high, self.low - f).clip(0) / self.span
         a = self.W @ qdd
         noise = 1e-9 * (self.size + np.abs(a).max(initial=0))

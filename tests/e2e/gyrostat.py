@@ -1,11 +1,11 @@
-"""Motors, elastic, planar and helical joints by Lagrange, from a model document: nothing but poses, the energies
+"""Equations of motion by Lagrange for motors, elastic, planar and helical joints of a model document. The inputs are
+poses, the energies
 
     T = sum 1/2 m v^2 + 1/2 w I w  over links and whole motors, rotors locked,
-        + J s' (a . w) + 1/2 J s'^2  for the spin s' of each rotor about its axis a on a link that turns with w,
+        + J s' (a . w) + 1/2 J s'^2  for the spin s' of each rotor about its axis a on a link with angular velocity w,
     V = -sum m g . p + 1/2 k (q - theta - rest)^2,
 
-and their derivatives by complex steps: M from the velocities' Jacobians, the rest as d/dt dT/dqd - dT/dq + dV/dq.
-"""
+and their derivatives by complex steps: M from the velocities' Jacobians, the rest as d/dt dT/dqd - dT/dq + dV/dq."""
 import numpy as np
 
 STEP = 1e-30
@@ -29,7 +29,7 @@ def turn(axis, angle):
 
 
 def plane(axis):
-    """The columns x and y of the smallest rotation from z to the axis."""
+    """Returns the columns x and y of the smallest rotation that takes z to the axis."""
     if axis[2] < 0 and not axis[0] and not axis[1]:
         return np.array([1, 0, 0]), np.array([0, -1, 0])
     v = np.cross([0, 0, 1], axis)
@@ -44,7 +44,7 @@ def tensor(inertial):
 
 
 class Gyrostat:
-    """A model document on a fixed base, links in the order parents first."""
+    """The Lagrangian equations of a model document with a fixed base whose links are listed parents first."""
 
     def __init__(self, document):
         self.document = document
@@ -60,7 +60,8 @@ class Gyrostat:
         self.n = n
 
     def poses(self, q):
-        """Of each link R, p, and the 3 x n Jacobians of its angular velocity and of its origin's velocity."""
+        """Returns for each link its R and p, and the 3 x n Jacobians of its angular velocity and of its origin's
+        velocity."""
         zero = np.zeros((3, self.n), q.dtype)
         at = {self.document.get("base", {}).get("link", "base"): (np.eye(3), np.zeros(3), zero, zero)}
         for link in self.document["links"]:
@@ -88,13 +89,13 @@ class Gyrostat:
         return at
 
     def bodies(self):
-        """(link, inertial) of links and motors."""
+        """Returns (link, inertial) of all links and motors."""
         return [(part[key], part["inertial"]) for parts, key in ((self.document["links"], "name"),
                                                                (self.document.get("motors", []), "link"))
                 for part in parts if "inertial" in part]
 
     def spins(self):
-        """(motor, coordinate that it turns)"""
+        """Returns (motor, index of the coordinate that turns its rotor) for each motor."""
         return [(motor, self.motor.get(motor["joint"], self.first[motor["joint"]]))
                 for motor in self.document.get("motors", [])]
 
@@ -143,7 +144,7 @@ class Gyrostat:
         return np.array(qd) @ self.mass_matrix(np.array(q, float)) @ np.array(qd) / 2
 
     def efforts(self, q, qd, qdd):
-        """tau without friction."""
+        """Returns tau without friction."""
         qd, qdd = np.array(qd, float), np.array(qdd, float)
         dM = [self.mass_matrix(self.moved(q, k)).imag / STEP for k in range(self.n)]
         dV = np.array([self.potential(self.moved(q, k)).imag / STEP for k in range(self.n)])

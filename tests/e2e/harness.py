@@ -1,9 +1,10 @@
-"""What every end to end test needs: a torqued of its own, clients of it (peers.py), assertions on numbers.
+"""Harness of all end-to-end tests: starts a torqued of its own, connects clients to it (peers.py), and asserts on
+numbers.
 
-The server is build/torqued, or the binary TORQUED_BIN names (a sanitizer build, say). It listens on a port the
-system chooses, logs into a temporary folder and must end cleanly on SIGTERM: a test class whose server crashed,
-leaked or left a sanitizer's report fails. Its kernels are those of TORQUED_TARGET, which `make test TARGET=...` sets.
-"""
+The server is build/torqued, or the binary that TORQUED_BIN names, such as a sanitizer build. The server listens on a
+port that the system chooses, logs into a temporary folder and must end cleanly on SIGTERM: a test class whose server
+crashed, leaked memory or left a sanitizer's report fails. TORQUED_TARGET, which `make test TARGET=...` sets, selects
+its kernels."""
 import json
 import math
 import os
@@ -20,23 +21,25 @@ from peers import Client, RawSocket
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 BINARY = os.path.abspath(os.environ.get("TORQUED_BIN", os.path.join(ROOT, "build", "torqued")))
-SANITIZED = "TORQUED_BIN" in os.environ      # a build of its own, then, and slower
-MODELS = ("--models", os.path.join(ROOT, "models")) if SANITIZED else ()    # found beside build/ by itself
-QUEUE = ("--queue", "10")       # s; tests share a busy machine, on which work waits for longer than in service
-PATIENCE = 60 if SANITIZED else 20      # s, for whatever should take well under a second
-# What a server stores here need not outlive it: in memory, where there is such a folder, a sync costs nothing.
+SANITIZED = "TORQUED_BIN" in os.environ  # TORQUED_BIN names a sanitizer build, which is slower
+# only build/torqued finds the bundled models by itself
+MODELS = ("--models", os.path.join(ROOT, "models")) if SANITIZED else ()
+QUEUE = ("--queue", "10")  # s; longer than in service, since tests share a busy machine
+PATIENCE = 60 if SANITIZED else 20  # s, timeout for events that usually take well under a second
+# Stores of tests need not survive a crash: in a folder in memory a sync costs nothing.
 MEMORY = "/dev/shm" if "TMPDIR" not in os.environ and os.access("/dev/shm", os.W_OK) else None
-# nohup ignores SIGHUP, and ignored signals stay ignored in the servers started here; handled ones return to the default.
+# Under nohup SIGHUP is ignored, and servers would inherit that. A handler is reset to the default in child processes.
 if signal.getsignal(signal.SIGHUP) is signal.SIG_IGN:
     signal.signal(signal.SIGHUP, lambda *_: None)
 REPORTS = re.compile(r"(AddressSanitizer|LeakSanitizer|ThreadSanitizer|runtime error:).*")
 
 
 class Server:
-    """One running torqued. `arguments` follow the harness's own; a repeated flag overrides. `command` starts the binary."""
+    """A running torqued. `arguments` follow the harness's own, and a repeated flag overrides these. `command` is put
+    before the binary, such as `taskset`."""
 
     def __init__(self, *arguments, environment=None, wait=True, command=(), context=None):
-        """`context`: an SSLContext of clients, if the server speaks TLS."""
+        """`context` is the SSLContext of the clients, if the server speaks TLS."""
         self.context = context
         if not os.access(BINARY, os.X_OK):
             raise FileNotFoundError(f"there is no {BINARY}; make builds it")
@@ -61,11 +64,11 @@ class Server:
             return log.read()
 
     def events(self):
-        """The log's whole lines: the last one may be on its way, since a thread of its own writes them."""
+        """Returns the events of the log. Skips a last line without its end, which the log's thread is still writing."""
         return [json.loads(line) for line in self.log().splitlines(keepends=True) if line.endswith("\n")]
 
     def await_log(self, text):
-        """Waits until the log says so: it is written some milliseconds after the answer."""
+        """Waits until the log contains the text: the log is written some milliseconds after the answer."""
         give_up = time.monotonic() + PATIENCE
         while text not in self.log():
             if time.monotonic() > give_up:
@@ -126,7 +129,7 @@ class Server:
         shutil.rmtree(self.folder, ignore_errors=True)
 
     def stop(self):
-        """Ends the server as an operator would and returns what was wrong with how it ended, or None."""
+        """Stops the server by SIGTERM. Returns a description of a failure at its end, or None."""
         try:
             if self.process.poll() is not None:
                 return f"ended by itself with status {self.process.returncode}:\n{self.log()[-4000:]}"
@@ -181,7 +184,7 @@ class ServerCase(unittest.TestCase):
         return answer.texts()
 
     def assertProblem(self, answer, status, pointer=None, row=None):
-        """The answer is a complete RFC 9457 problem of that status. Returns it."""
+        """Checks that the answer is a complete RFC 9457 problem with that status, and returns the problem."""
         self.assertEqual(answer.status, status, answer)
         self.assertEqual(answer.headers.get_content_type(), "application/problem+json", answer)
         problem = answer.json()
@@ -198,19 +201,21 @@ class ServerCase(unittest.TestCase):
         return problem
 
     def assertClose(self, actual, expected, tolerance=1e-12, scale=None, what=""):
-        """Same shape, and no entry off by more than tolerance x the largest expected entry (or `scale`)."""
+        """Checks that shapes are equal and no entry is off by more than tolerance x the largest expected entry (or
+        `scale`)."""
         self.assertEqual(shape(actual), shape(expected), what)
         a, e = flatten(actual), flatten(expected)
         size = scale if scale is not None else max(map(abs, e), default=0)
         errors = [abs(x - y) for x, y in zip(a, e)]
-        if all(error <= tolerance * size for error in errors):     # not max(): it skips a NaN that is not first
+        if all(error <= tolerance * size for error in errors):  # max() would skip a NaN that is not first
             return
         worst = math.nan if any(map(math.isnan, errors)) else max(errors)
         self.fail(f"{what}: off by {worst:.3g}, {worst / size if size else math.inf:.3g} of the largest entry "
                   f"(allowed {tolerance:g})\nactual   {actual}\nexpected {expected}")
 
     def assertPrinted(self, actual, expected, digits, what=""):
-        """Agrees with a published text to the last of its significant digits; dropped zeros count as printed."""
+        """Checks that numbers agree with a published text to the last of its significant digits; dropped zeros count as
+        printed."""
         texts = [text.strip() for text in expected.strip("[] ").split(",")]
         self.assertEqual(len(actual), len(texts), what)
         size = max(abs(float(text)) for text in texts)

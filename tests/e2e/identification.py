@@ -1,4 +1,5 @@
-"""What tests of identification share: motions that excite, other robots, noise, and parameters by name."""
+"""Motions that excite all joints, robots with changed parameters, noise, and parameters by name, for the tests of
+identification."""
 import json
 import math
 import os
@@ -15,7 +16,7 @@ def bundled(name):
 
 
 def inertial_parameters(inertial):
-    """Of a document's inertial, about the link's origin: I_o = I_c + m (c.c 1 - c cT)."""
+    """Returns the inertial parameters of a document's link about the link's origin: I_o = I_c + m (c.c 1 - c c^T)."""
     m, c = inertial.get("mass", 0), inertial.get("com", [0, 0, 0])
     about = inertial.get("inertia", {})
     square = sum(x * x for x in c)
@@ -25,7 +26,7 @@ def inertial_parameters(inertial):
 
 
 def truth(document):
-    """All parameters of a robot without merged links, by name."""
+    """Returns all parameters, by name, of a robot without merged links."""
     figures = {}
     for link in document["links"]:
         figures |= {f"{link['name']}.{key}": x for key, x in inertial_parameters(link.get("inertial", {})).items()}
@@ -46,7 +47,8 @@ def grouped(entry, figures):
 
 
 def fourier(joints, samples, seed, amplitude=1.0, harmonics=5, period=10.0):
-    """A periodic motion that excites all joints, as identification uses them (Swevers et al. 1997)."""
+    """Draws a periodic motion that excites all joints: a Fourier series, as usual in identification (Swevers et al.
+    1997)."""
     choose = random.Random(seed)
     w = 2 * math.pi / period
     terms = [[(choose.uniform(-1, 1), choose.uniform(-1, 1)) for _ in range(harmonics)] for _ in range(joints)]
@@ -70,7 +72,8 @@ def rms(values):
 
 
 def other_robot(document, seed):
-    """The same kinematics with other figures: what a model's own are off from those of the robot on the floor."""
+    """Returns a robot with the same kinematics and other inertial parameters: the real robot, from which the model's
+    parameters deviate."""
     choose, other = random.Random(seed), json.loads(json.dumps(document))
     for link in other["links"]:
         inertial, joint = link.setdefault("inertial", {}), link["joint"]
@@ -101,7 +104,7 @@ class Identify(ServerCase):
     ALL = {"friction": True, "rotor": True}
 
     def simulated(self, model, rows, **options):
-        """The rows with the model's torques."""
+        """Returns the rows with torques that the server computes for the model."""
         motion = {name: rows[name] for name in ("q", "qd", "qdd")}
         return {**motion, "tau": self.ask(model, "inverse-dynamics", {**motion, **options})["tau"]}
 

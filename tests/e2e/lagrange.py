@@ -1,27 +1,27 @@
-"""Equations of motion from energies, and derivatives, for references that share nothing with the product.
+"""Derives equations of motion from energies, and derivatives numerically: references that share no code or recursion
+with the product.
 
 A function of the state is differentiated by the complex step, f'(x) = Im f(x + ih) / h, which has no error but
-rounding; functions here must therefore be analytic (x @ x instead of a norm). What the server answers is
-differentiated by central differences, extrapolated twice.
-"""
+rounding. The function must therefore be analytic: x @ x instead of a norm. Answers of the server are differentiated by
+central differences, extrapolated twice."""
 import numpy as np
 
 TINY = 1e-30
 
 
 def derivative(f, x, direction):
-    """d/dt f(x + t direction) at t = 0."""
+    """Returns d/dt f(x + t direction) at t = 0."""
     return np.imag(f(np.asarray(x) + 1j * TINY * np.asarray(direction))) / TINY
 
 
 def jacobian(f, x):
-    """[..., k]: by the k-th entry of x."""
+    """Returns the derivatives of f by the k-th entry of x at [..., k]."""
     return np.stack([derivative(f, x, e) for e in np.eye(len(x))], axis=-1)
 
 
 class Energies:
-    """A mechanism given by kinetic energy qd' M(q) qd / 2, potential energy V(q) and viscous friction:
-    tau = M qdd + C qd + dV/dq + friction, with C from Christoffel's symbols."""
+    """A mechanism given by its kinetic energy qd' M(q) qd / 2, potential energy V(q) and viscous friction: tau = M qdd
+    + C qd + dV/dq + friction, with C from Christoffel's symbols."""
     viscous = 0.0
 
     def mass_matrix(self, q):
@@ -31,7 +31,7 @@ class Energies:
         raise NotImplementedError
 
     def christoffel(self, q):
-        """[i, j, k]: (d_k M_ij + d_j M_ik - d_i M_jk) / 2."""
+        """Returns Christoffel's symbols at [i, j, k]: (d_k M_ij + d_j M_ik - d_i M_jk) / 2."""
         d = jacobian(self.mass_matrix, q)
         return (d + d.transpose(0, 2, 1) - d.transpose(2, 1, 0)) / 2
 
@@ -48,19 +48,20 @@ class Energies:
         return self.mass_matrix(q) @ qdd + self.bias(q, qd)
 
     def energy(self, q, qd):
-        """kinetic, potential"""
+        """Returns the kinetic and the potential energy."""
         return qd @ self.mass_matrix(q) @ qd / 2, self.potential(q)
 
 
 def moved(state, name, step, size):
-    """The rows of a batch in which each coordinate of `name` goes up and down by size, size/2, size/4."""
+    """Returns the rows of a batch in which `name` changes along each row of `step` by +-size, +-size/2, +-size/4."""
     base = np.array(state[name], float)
     rows = [base + sign * size / part * e for e in step for part in (1, 2, 4) for sign in (1, -1)]
     return {**state, name: [list(row) for row in rows]}
 
 
 def extrapolated(values, size):
-    """Derivatives [..., k] from the answers to moved(): Richardson's scheme over three central differences."""
+    """Returns the derivatives [..., k] from the answers to moved(): Richardson's extrapolation of three central
+    differences."""
     values = np.array(values, float)
     values = values.reshape(-1, 3, 2, *values.shape[1:])
     part = np.array([1, 2, 4]).reshape(3, *[1] * (values.ndim - 3))
@@ -70,12 +71,12 @@ def extrapolated(values, size):
 
 
 def differences(answer, state, name, size=2e-3):
-    """d answer / d name, [..., k], where answer(request of one batch) is what the server says of each row."""
+    """Returns d answer / d name, [..., k]; answer(request of one batch) returns the server's answer for each row."""
     return extrapolated(answer(moved(state, name, np.eye(len(state[name])), size)), size)
 
 
 def rate(answer, state, size=2e-3):
-    """d answer / dt along q(t) = q + t qd + t^2 qdd / 2 + t^3 qddd / 6."""
+    """Returns d answer / dt along q(t) = q + t qd + t^2 qdd / 2 + t^3 qddd / 6."""
     q, qd, qdd, qddd = (np.array(state[name], float) for name in ("q", "qd", "qdd", "qddd"))
     times = [sign * size / part for part in (1, 2, 4) for sign in (1, -1)]
     rows = {"q": [q + t * qd + t**2 / 2 * qdd + t**3 / 6 * qddd for t in times],
@@ -84,8 +85,8 @@ def rate(answer, state, size=2e-3):
 
 
 def answer_differences(case, model, operation, outputs, request, name, columns=1, **more):
-    """Differences of order 4 of an answer's outputs by each entry of the field `name` of a state, as {output: matrix};
-    0 where `columns` are. `more` are the fields that do not change."""
+    """Returns differences of order 4 of the outputs by each entry of the field `name`, as {output: matrix}; zero where
+    `columns` is 0. `more` are fields that do not change."""
     x, h = np.array(request[name]), 1e-4
     nv = x.shape[-1]
     rows = np.array([x + d * e for e in np.eye(nv) * columns for d in (h, -h, 2 * h, -2 * h)])

@@ -1,6 +1,5 @@
-"""Two planar linkages by their closed forms: the four-bar by Freudenstein's equation, the five-bar by two circles. All
-in the plane x-y with gravity along -y; figures are those of a model's document.
-"""
+"""Closed forms of two planar linkages: the four-bar by Freudenstein's equation, the five-bar by the intersection of two
+circles. The linkages lie in the plane x-y with gravity along -y; their figures come from a model document."""
 import numpy as np
 from lagrange import Energies, derivative, jacobian
 
@@ -12,7 +11,7 @@ def unit(angle):
 
 
 def across(r):
-    """r turned by a right angle: the velocity of its tip at 1 rad/s."""
+    """Returns r turned by a right angle: the velocity of the tip of r at 1 rad/s."""
     return np.array([-r[1], r[0]])
 
 
@@ -31,15 +30,17 @@ def loop(a, b, type, axis=None, **more):
 
 
 def bar(link):
-    """mass, moment of inertia about the centre of mass, place of the centre of mass of a link that is a box."""
+    """Returns mass, moment of inertia about the centre of mass, and position of the centre of mass, of a link that is a
+    box."""
     inertial = link["inertial"]
     x, y, _ = inertial["size"]
     return inertial["mass"], inertial["mass"] * (x * x + y * y) / 12, np.array(inertial["xyz"][:2], float)
 
 
 class FourBar(Energies):
-    """Lengths: crank a, coupler b, rocker c, ground d. Angles against the ground: q of the crank, theta3 of the coupler,
-    from the crank's end to the rocker's, theta4 of the rocker. `branch` 1: the open assembly, -1: the crossed one."""
+    """A four-bar linkage. Lengths: crank a, coupler b, rocker c, ground d. Angles against the ground: q of the crank,
+    theta3 of the coupler (from the crank's end to the rocker's), theta4 of the rocker. `branch` is 1 for the open
+    assembly, -1 for the crossed one."""
 
     def __init__(self, document, branch=1):
         links = {link["name"]: link for link in document["links"]}
@@ -53,7 +54,7 @@ class FourBar(Energies):
         self.branch = branch
 
     def angles(self, q):
-        """theta3, theta4: both of Freudenstein's quadratics in tan(theta / 2)."""
+        """Returns theta3 and theta4, each a solution of Freudenstein's quadratic in tan(theta / 2)."""
         a, b, c, d = self.a, self.b, self.c, self.d
         k1, k2, k3 = d / a, d / c, (a * a - b * b + c * c + d * d) / (2 * a * c)
         k4, k5 = d / b, (c * c - d * d - a * a - b * b) / (2 * a * b)
@@ -65,18 +66,18 @@ class FourBar(Energies):
                 root(cosine - k1 - k2 * cosine + k3, -2 * sine, k1 - (k2 + 1) * cosine + k3))
 
     def ratios(self, q):
-        """dtheta3/dq, dtheta4/dq."""
+        """Returns dtheta3/dq and dtheta4/dq."""
         third, fourth = self.angles(q)
         return (self.a / self.b * np.sin(fourth - q) / np.sin(third - fourth),
                 self.a / self.c * np.sin(q - third) / np.sin(fourth - third))
 
     def tree(self, q):
-        """crank_joint, rocker_joint, coupler_joint"""
+        """Returns the coordinates of crank_joint, rocker_joint and coupler_joint."""
         third, fourth = self.angles(q)
         return np.array([q, fourth, third - fourth])
 
     def centres(self, q):
-        """Places of the centres of mass, in tree order."""
+        """Returns the positions of the centres of mass, in tree order."""
         third, fourth = self.angles(q)
         pin = np.array([self.d, 0]) + self.c * unit(fourth)
         return (turned(q, self.crank[2]), np.array([self.d, 0]) + turned(fourth, self.rocker[2]),
@@ -87,7 +88,7 @@ class FourBar(Energies):
         return np.array([self.d, 0]) + self.c * unit(fourth) + turned(third, point)
 
     def point_ratio(self, q, point):
-        """d on_coupler / dq, and the coupler's turn."""
+        """Returns the derivatives by q of a point fixed to the coupler and of the coupler's angle."""
         third, fourth = self.angles(q)
         w3, w4 = self.ratios(q)
         return np.array([*(w4 * self.c * across(unit(fourth)) + w3 * across(turned(third, point))), w3])
@@ -105,7 +106,8 @@ class FourBar(Energies):
         return G * sum(m * place[1] for (m, _, _), place in zip((self.crank, self.rocker, self.coupler), self.centres(q[0])))
 
     def accelerations(self, q, qd, qdd):
-        """Of the centres of mass, and of the angles, in tree order (the coupler's angle against the ground)."""
+        """Returns the accelerations of the centres of mass and of the angles, in tree order; the coupler's angle is
+        against the ground."""
         def speeds(x):
             third, fourth = self.angles(x)
             w3, w4 = self.ratios(x)
@@ -115,8 +117,8 @@ class FourBar(Energies):
         return all_of_them[:6].reshape(3, 2), all_of_them[6:]
 
     def forces(self, q, qd, qdd):
-        """By Newton and Euler, bar by bar: the motor's torque and, in the plane, the forces ground on crank, ground on
-        rocker, rocker on coupler, crank on coupler."""
+        """Returns, by Newton and Euler for each bar, the motor's torque and the planar forces of ground on crank,
+        ground on rocker, rocker on coupler, crank on coupler."""
         third, fourth = self.angles(q)
         a, alpha = self.accelerations(q, qd, qdd)
         bars = (self.crank, self.rocker, self.coupler)
@@ -124,7 +126,8 @@ class FourBar(Energies):
         ends = {"crank": (-turned(q, self.crank[2]), crank_end),
                 "rocker": (-turned(fourth, self.rocker[2]), turned(fourth, np.array([self.c, 0]) - self.rocker[2])),
                 "coupler": (-turned(third, self.coupler[2]), turned(third, np.array([-self.b, 0]) - self.coupler[2]))}
-        # unknowns: tau, then two components each of the four forces; rows: x, y, moment of each bar
+        # Unknowns: tau, then two components of each of the four forces. Rows: balance in x, in y, and of moments, of
+        # each bar.
         A, y = np.zeros((9, 9)), np.zeros(9)
         acting = ((0, "crank", 0, 1, 1), (1, "rocker", 0, 1, 3), (1, "rocker", 1, -1, 5), (2, "coupler", 0, 1, 5),
                   (2, "coupler", 1, 1, 7), (0, "crank", 1, -1, 7))
@@ -140,7 +143,8 @@ class FourBar(Energies):
 
 
 class FiveBar(Energies):
-    """Cranks turned by q, rods that meet in the tip. `mode` 1: the tip above the line between the elbows, -1: below."""
+    """A five-bar linkage: cranks at angles q, and rods that meet in the tip. `mode` is 1 if the tip is above the line
+    between the elbows, -1 if below."""
 
     def __init__(self, document, mode=1):
         links = {link["name"]: link for link in document["links"]}
@@ -157,7 +161,7 @@ class FiveBar(Energies):
         return [p + l * unit(angle) for p, l, angle in zip(self.pivots, self.lengths, q)]
 
     def tip(self, q):
-        """Where the rods' circles about the elbows meet."""
+        """Returns the tip, where the rods' circles about the elbows intersect."""
         left, right = self.elbows(q)
         way, (r, s) = right - left, self.reach
         square = way @ way
@@ -165,14 +169,15 @@ class FiveBar(Energies):
         return left + part * way + self.mode * np.sqrt(r * r / square - part * part) * across(way)
 
     def tip_jacobian(self, q):
-        """Along each rod both ends are equally fast: u_i . v = u_i . (l_i across(unit(q_i))) qd_i."""
+        """Returns the tip's Jacobian. The two ends of a rod have the same velocity along it: u_i . v = u_i . (l_i
+        across(unit(q_i))) qd_i."""
         tip = self.tip(q)
         rods = np.array([tip - elbow for elbow in self.elbows(q)])
         drive = [u @ (l * across(unit(angle))) for u, l, angle in zip(rods, self.lengths, q)]
         return np.linalg.inv(rods) @ np.diag(drive)
 
     def turns(self, q):
-        """Jacobian of the rods' angles: across(u) . (v - v_elbow) / u . u."""
+        """Returns the Jacobian of the rods' angles: across(u) . (v - v_elbow) / u . u."""
         tip, J = self.tip(q), self.tip_jacobian(q)
         rows = []
         for i, elbow in enumerate(self.elbows(q)):
@@ -182,7 +187,7 @@ class FiveBar(Energies):
         return np.array(rows)
 
     def tree(self, q):
-        """left, left_elbow, right, right_elbow; the elbows' angles within half a turn."""
+        """Returns the coordinates of left, left_elbow, right and right_elbow; the elbows' angles lie in (-pi, pi]."""
         tip = self.tip(q)
         directions = [np.arctan2(*(tip - elbow)[::-1]) for elbow in self.elbows(q)]
         bent = [(d - angle + np.pi) % (2 * np.pi) - np.pi for d, angle in zip(directions, q)]
@@ -209,10 +214,10 @@ class FiveBar(Energies):
         return G * height
 
     def tip_motion(self, q, qd, qdd):
-        """Velocity and acceleration of the tip."""
+        """Returns velocity and acceleration of the tip."""
         J = self.tip_jacobian(q)
         return J @ qd, J @ qdd + derivative(self.tip_jacobian, q, qd) @ qd
 
     def check(self, q):
-        """The Jacobian is the tip's derivative: the two derivations agree."""
+        """Checks that tip_jacobian, derived from the rods, is the complex-step derivative of tip."""
         return np.abs(jacobian(self.tip, q) - self.tip_jacobian(q)).max()

@@ -1,4 +1,4 @@
-"""Steps of mechanisms with closed loops, whose Jacobians are compared with extrapolated differences."""
+"""Steps of mechanisms with closed loops, and the comparison of their Jacobians with extrapolated differences."""
 import copy
 
 import numpy as np
@@ -21,14 +21,15 @@ class LoopSteps(Closed):
         cls.client.put("/v1/models/borne", floating)
 
     def after(self, model, request):
-        """The state after a step, as a function of a batch."""
+        """Returns a function from a batch of states to the states after one step."""
         def answer(rows):
             batch = self.ask(model, "step", {**request, **rows, "outputs": MATRICES[:2]})
             return np.concatenate([batch["q_after"], batch["qd_after"]], axis=-1)
         return answer
 
     def check_jacobians(self, model, s, request, what):
-        """The coordinates of these mechanisms are numbers, so that differences need no manifold."""
+        """Compares the Jacobians of a step with differences. The mechanisms have no quaternions, so coordinates can be
+        shifted by addition."""
         answer = self.ask(model, "step", {**s, **request, "outputs": MATRICES})
         for matrix, names in (("state_matrix", ("q", "qd")), ("input_matrix", ("tau",))):
             expected = np.hstack([differences(self.after(model, request), s, name) for name in names])

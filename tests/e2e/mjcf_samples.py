@@ -1,14 +1,15 @@
-"""A small model in MJCF for each element, and a legal value other than the default for each attribute.
+"""Builds a small model in MJCF for each element, and a legal value other than the default for each attribute.
 
-`sample(path, attribute)` is the text of a model in which the element of that path has the attribute, `sample(path)` the same
-without it. Paths are those of the table in api/load/mjcf/mjcf_schema.c, as tuples from the outermost section on."""
+`sample(path, attribute)` is the text of a model in which the element of that path has the attribute, `sample(path)` the
+same text without it. Paths are those of the table in api/robots/mjcf/mjcf_schema.c, as tuples that start with the
+outermost section."""
 
 ACTUATORS = ("general", "motor", "position", "velocity", "intvelocity", "orientation", "pid", "damper", "cylinder", "muscle",
              "adhesion", "dcmotor", "plugin")
 ORIENTATIONS = {"quat": "1 2 3 4", "axisangle": "1 2 3 40", "xyaxes": "1 2 0 -2 1 0", "zaxis": "1 2 3", "euler": "10 20 30"}
 MESH = 'vertex="0 0 0 .4 0 0 0 .5 0 0 0 .6"'
 
-# Attributes that an element needs beside the one that is tried.
+# Attributes that an element needs beside the one under test.
 NEEDED = {
     "mesh": {"name": "x", "vertex": "0 0 0 .4 0 0 0 .5 0 0 0 .6"}, "hfield": {"name": "x", "nrow": "2", "ncol": "2",
                                                                         "size": "1 1 1 .1"},
@@ -46,8 +47,8 @@ for name in "framepos framequat framexaxis frameyaxis framezaxis framelinvel fra
 for name in ACTUATORS:
     NEEDED.setdefault(name, {"joint": "j1"})
 
-# Values by attribute, or by element and attribute where these differ. A dict changes other attributes, too; a list has
-# several values. Other attributes take the first two of GENERIC that MuJoCo accepts.
+# Legal values by attribute, or by element and attribute where these differ. A dict sets further attributes, a list
+# gives several values to try. Other attributes take the first two of GENERIC that MuJoCo accepts.
 VALUES = {
     **ORIENTATIONS, "user": "1", "group": "2", "class": "own", "childclass": "own", "pos": ".1 .2 .3", "mass": "3",
     "material": "mat", "density": "700", "armature": ".3", "damping": ".4", "stiffness": "5", "frictionloss": ".6",
@@ -141,7 +142,7 @@ BY_ELEMENT.update({
     ("user", "objname"): {"objtype": "body", "objname": "A"}, ("user", "needstage"): "vel", ("user", "datatype"): "positive",
     ("tendon", "tendon1"): "ten2", ("tendon", "tendon2"): "ten2",
 })
-# In a class of defaults, where the element applies to the whole model.
+# Elements that apply to the whole model and are written in a class of defaults.
 IN_DEFAULT = {
     ("joint", "limited"): "false", ("joint", "range"): {"limited": "false", "range": "-20 30"}, ("geom", "fromto"): None,
     ("geom", "hfield"): None, ("site", "fromto"): None, ("site", "mesh"): None, ("general", "actdim"): "0",
@@ -151,7 +152,7 @@ IN_DEFAULT = {
     **{(name, "cranklength"): "2" for name in ACTUATORS}, ("dcmotor", "input"): None, ("dcmotor", "controller"): None,
     ("default", "class"): None, ("dcmotor", "lugre"): None, ("dcmotor", "inductance"): None, ("dcmotor", "thermal"): None,
 }
-# Attributes without a legal value in a text alone, or whose value does nothing without another model.
+# Attributes that are not tried: no value is legal in a text alone, or the value has no effect without another model.
 UNTRIED = {"file": "names a file", "content_type": "is about a file", "fileright": "names a file", "fileleft": "names a file",
            "fileup": "names a file", "filedown": "names a file", "filefront": "names a file", "fileback": "names a file",
            "plugin": "needs a plugin that the program has loaded", "instance": "needs a plugin that the program has loaded",
@@ -173,7 +174,7 @@ axis="0 1 0"/><geom size=".1 .15 .2" pos=".1 .2 .3" mass="1"/></body>"""
 TENDON = """<tendon><fixed name="ten" range="-1 1"><joint joint="j1" coef="2"/></fixed><fixed name="ten2" range="-1 1"><joint
 joint="j2" coef="2"/></fixed></tendon>"""
 ACTUATOR = '<actuator><motor name="act" joint="j2" group="0" ctrlrange="-5 5"/></actuator>'
-# Around an element in a body, and what else stands in it.
+# The body that surrounds an element, with the siblings that the element needs.
 IN_BODY = '<body name="X" pos="1 2 3"><joint name="x1" axis="1 1 0"/>{}<geom name="gx" size=".1 .15 .2" mass="1" pos=".3 .2 .1"/></body>'
 CONTENT = {"tuple": '<element objtype="body" objname="A"/>', "fixed": '<joint joint="j1" coef="1"/>',
            "spatial": '<site site="s1"/><site site="s3"/>', "skin": """<bone body="A"
@@ -186,7 +187,7 @@ def element(name, attributes, content=""):
 
 
 def candidates(path, attribute):
-    """Dicts of attributes that each give `attribute` a value; none if there is no legal one."""
+    """Returns dicts of attributes that each give `attribute` a legal value; none if there is no legal value."""
     name = path[-1]
     value = BY_ELEMENT.get((name, attribute), VALUES.get(attribute, GENERIC))
     if path[0] == "default":
@@ -198,7 +199,7 @@ def candidates(path, attribute):
 
 
 def around(path, inner):
-    """The model with the text of the innermost element in its place."""
+    """Returns the text of the model with `inner` as the text of the innermost element."""
     section = path[0]
     if section in ("body", "frame"):
         if path in (("body",), ("frame",)):

@@ -1,10 +1,10 @@
-"""MuJoCo as a reference: the numbers of tests/oracle/mujoco.c for a model file, in the conventions of the product.
+"""Runs MuJoCo as a reference: tests/oracle/mujoco.c evaluates a model file, and this module converts the numbers to the
+conventions of the product.
 
 MuJoCo's quaternions are w x y z. The velocity of its free joints is linear in world axes and angular in the axes of the
-body; here both are in the axes of the body, so that with R the rotation of the body
+body. The product has both in the axes of the body, so that with R the rotation of the body
 
-    qd = T qvel,  qdd = T qacc + d,  tau = T^-T qfrc,    T = diag(R^T, 1),  d = [-w x R^T v; 0].
-"""
+    qd = T qvel,  qdd = T qacc + d,  tau = T^-T qfrc,    T = diag(R^T, 1),  d = [-w x R^T v; 0]."""
 import json
 import os
 import random
@@ -30,7 +30,7 @@ def cross(a, b):
 
 
 class Model:
-    """A file as MuJoCo compiles it."""
+    """A model file as MuJoCo compiles it."""
 
     def __init__(self, path):
         self.path = path
@@ -46,7 +46,7 @@ class Model:
         return [json.loads(line) for line in done.stdout.splitlines()]
 
     def draw(self, rng, spread=1.0):
-        """A state: positions, velocities, accelerations, in MuJoCo's coordinates."""
+        """Draws a state in MuJoCo's coordinates: positions, velocities, accelerations."""
         qpos, first = [], 0
         for kind in self.types:
             now = [rng.uniform(-spread, spread) for _ in range(POSITIONS[kind])]
@@ -61,12 +61,12 @@ class Model:
         return qpos, *([rng.uniform(-2, 2) for _ in range(self.nv)] for _ in range(2))
 
     def answer(self, states):
-        """What MuJoCo computes for these states."""
+        """Returns MuJoCo's results for these states."""
         lines = [" ".join(repr(x) for part in state for x in part) for state in states]
         return self.run("\n".join(lines) + "\n")[1:]
 
     def convert(self, state):
-        """A state in the product's coordinates: q, qd, qdd."""
+        """Converts a state to the product's coordinates: q, qd, qdd."""
         qpos, qvel, qacc = state
         q, qd, qdd, p, v = [], [], [], 0, 0
         for kind in self.types:
@@ -83,7 +83,7 @@ class Model:
         return q, qd, qdd
 
     def columns(self, state):
-        """T^T as the matrix that turns the product's forces into MuJoCo's: rows of nv numbers."""
+        """Returns T^T, which converts the product's forces to MuJoCo's, as rows of nv numbers."""
         turn = [[float(i == j) for j in range(self.nv)] for i in range(self.nv)]
         p, v = 0, 0
         for kind in self.types:

@@ -1,4 +1,5 @@
-"""MuJoCo 3.14 as a reference for files that it alone compiles: the package that tests/oracle/mujoco3 pins, in node.
+"""Runs MuJoCo 3.14 under node (the package that tests/oracle/mujoco3 pins) as a reference for MJCF files that only this
+version compiles.
 
 `Compiled` is a file as MuJoCo compiles it, in the conventions of mujoco.py. `Agreement` puts a text into the server and
 compares the dynamics and the poses of both."""
@@ -11,13 +12,13 @@ from harness import ROOT, ServerCase
 
 FOLDER = os.path.join(ROOT, "tests", "oracle", "mujoco3")
 INSTALLED = os.path.abspath(os.path.join(ROOT, os.environ.get("BUILD", "build"), "mujoco3"))
-FAR = 1e4           # rad or m, beyond all limits
-LIMIT_JOINT = 3     # mjCNSTR_LIMIT_JOINT
-EXACT = 1e-9        # of the largest entry; MuJoCo finds principal axes to 1e-12 kg m^2 only
+FAR = 1e4  # rad or m, outside all limits
+LIMIT_JOINT = 3  # MuJoCo's mjCNSTR_LIMIT_JOINT
+EXACT = 1e-9  # relative to the largest entry; MuJoCo finds principal axes only to 1e-12 kg m^2
 
 
 class Peer:
-    """The process that answers for MuJoCo, started when it is first asked."""
+    """The node process that runs MuJoCo; it starts with the first question."""
     process = None
 
     @classmethod
@@ -39,13 +40,13 @@ class Peer:
 
 
 def why_not():
-    """Why MuJoCo cannot be asked here; None if it can."""
+    """Returns the reason why MuJoCo cannot run on this machine, or None."""
     done = subprocess.run([os.path.join(FOLDER, "install")], capture_output=True, text=True, timeout=300)
     return (done.stdout + done.stderr).strip().replace("\n", " ") if done.returncode else None
 
 
 class Refused(Exception):
-    """MuJoCo refuses the file."""
+    """Raised when MuJoCo refuses a file."""
 
 
 class Compiled(mujoco.Model):
@@ -69,7 +70,7 @@ class Compiled(mujoco.Model):
 
 
 class Agreement(ServerCase):
-    """Models of texts in MJCF against MuJoCo, without equalities and contacts."""
+    """Compares models of MJCF texts with MuJoCo, without equalities and contacts."""
 
     @classmethod
     def setUpClass(cls):
@@ -83,13 +84,13 @@ class Agreement(ServerCase):
         self.assertIsNone(self.reason)
 
     def put_text(self, name, text, query="?equality=independent"):
-        """Puts a file; returns its report."""
+        """Puts a file and returns the report."""
         answer = self.client.put(f"/v1/models/{name}{query}", text.encode(), Content_Type="application/mjcf+xml")
         self.assertIn(answer.status, (200, 201), f"{text}\n{answer}")
         return answer.json()["report"]
 
     def agree(self, text, name="m", seed=1, count=3):
-        """The mass matrix, the inverse dynamics and the poses of both are the same in states at random."""
+        """Checks that mass matrix, inverse dynamics and poses agree at random states."""
         report = self.put_text(name, text)
         self.compare(Compiled(text), name, seed, count)
         return report
@@ -112,7 +113,8 @@ class Agreement(ServerCase):
         self.compare_limits(model, name)
 
     def compare_limits(self, model, name):
-        """The ranges of hinges and slides. MuJoCo tells which of them limit by its constraints far outside."""
+        """Compares the ranges of hinges and slides. Far outside all ranges, MuJoCo has a limit constraint for each
+        joint whose range is active."""
         document = self.client.get(f"/v1/models/{name}/document").json()
         limits = {link["joint"]["name"]: link["joint"].get("limits", {}).get("position") for link in document.get("links", [])}
         far, held, first = list(model.about["qpos0"]), 0, 0
@@ -128,7 +130,8 @@ class Agreement(ServerCase):
             self.assertEqual(held, rows["constraint_types"].count(LIMIT_JOINT))
 
     def size(self, model, theirs, state):
-        """The largest term that the inverse dynamics add up, lest a sum of nearly zero fail."""
+        """Returns the largest term in the sum of inverse dynamics, as the scale of errors: the sum itself may be nearly
+        zero."""
         inertial = mujoco.apply(model.matrix(theirs), state[2])
         return max(map(abs, (*theirs["inverse"], *theirs["bias"], *theirs["passive"], *inertial)))
 

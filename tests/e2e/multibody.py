@@ -1,11 +1,10 @@
-"""Dynamics of a document with mimics, elastic joints, transmissions, loops, friction of every kind and a moving base, for
-many states at once, from the contract alone.
+"""Dynamics of a model document from the contract alone, for many states at once: mimics, elastic joints, transmissions,
+loops, all kinds of friction and a moving base.
 
-The momentum of each body is differentiated about the world's origin, and the equations are projected by Jacobians of the
-whole tree: no recursion and no frame of a link, as in the product. Arrays have a first axis of states. `w` are the
-velocities of all joints without a mimic, then those of the drives of elastic joints; the model's own coordinates are
-those of `w` that are not passive.
-"""
+The momentum of each body about the world's origin is differentiated in time, and the equations are projected by
+Jacobians of the whole tree. Unlike the product, this needs no recursion and no link frames. The first axis of an array
+numbers the states. `w` are the velocities of all joints without a mimic, then those of the drives of elastic joints.
+The model's own coordinates are the entries of `w` that are not passive."""
 import copy
 
 import numpy as np
@@ -13,7 +12,7 @@ from multibody_state import State, apply
 from tree_kinematics import Closure, Tree, exponential, from_quaternions, hat, quaternion_product
 
 GRAVITY = [0, 0, -9.81]
-WAY, ROUNDS = 6, 3      # steps from home to where loops are closed, and rounds of Newton's method in each
+WAY, ROUNDS = 6, 3  # steps of the continuation from home to q, and Newton iterations in each
 
 
 def tensor(inertia):
@@ -22,7 +21,7 @@ def tensor(inertia):
 
 
 def left_jacobian(w):
-    """V(w), the mean of the rotations from none to exp([w])."""
+    """Returns V(w), the integral of exp(s [w]) over s from 0 to 1: the left Jacobian of rotations."""
     angle, K = np.linalg.norm(w, axis=-1)[:, None, None], hat(w)
     with np.errstate(all="ignore"):
         a = np.where(angle > 1e-3, (1 - np.cos(angle)) / angle ** 2, 0.5 - angle ** 2 / 24)
@@ -31,7 +30,7 @@ def left_jacobian(w):
 
 
 def rooted(document):
-    """The document with a fixed base: a floating one is a link on a floating joint."""
+    """Returns the document with a fixed base: a floating base becomes a link on a floating joint."""
     document = copy.deepcopy(document)
     base = document.get("base", {})
     if base.get("type", "fixed") == "floating":
@@ -63,7 +62,8 @@ class Multibody:
         return self.B[self.tree.joints[self.index[name]].v.start].nonzero()[0][0]
 
     def _list_coordinates(self):
-        """B: velocities of the tree, and of drives, from w; `steady` and its offset: the same of positions of one number."""
+        """Lists coordinates: B maps w to the velocities of the tree and drives. For joints with one coordinate, B and
+        `offset` map positions in the same way."""
         tree, own, columns = self.tree, {}, 0
         for k, (joint, fields) in enumerate(zip(tree.joints, self.fields)):
             if "mimic" not in fields:
@@ -96,7 +96,7 @@ class Multibody:
     # --- positions ------------------------------------------------------------------------------------------------
 
     def spread(self, q):
-        """The tree's positions and those of the drives, from the model's; passive coordinates at home."""
+        """Returns positions of the tree and of the drives from the model's q; passive coordinates are at home."""
         tree, rows = self.tree, len(q)
         positions, at = np.tile(tree.home, (rows, 1)), 0
         for k, joint in enumerate(tree.joints):
@@ -116,7 +116,7 @@ class Multibody:
         return positions
 
     def closed(self, q):
-        """Positions of the tree with closed loops, followed from home along the straight line."""
+        """Returns positions of the tree with closed loops, followed along the straight line from home to q."""
         goal, drives = self.spread(q)
         if not self.closures:
             return goal, drives
@@ -144,7 +144,8 @@ class Multibody:
         return np.concatenate([p[0] for p in parts], 1), np.concatenate([p[1] for p in parts], 1)
 
     def moved(self, q, change):
-        """The model's positions, moved by a constant twist of the base, and velocities of joints, in unit time."""
+        """Moves the model's positions for unit time by a constant twist of the base and constant velocities of the
+        joints."""
         q, floats = np.array(q, float), self.tree.nq > self.tree.nv
         if not floats:
             return q + change
@@ -168,7 +169,7 @@ def with_payload(robot, payload):
 
 
 def with_wrench(robot, wrench):
-    """In axes of the world, or of its link."""
+    """Adds a wrench of a request to the robot, given in axes of the world or of its link."""
     k, R, p = robot.place(wrench["link"])
     turns = wrench.get("frame", "world") == "link"
     vector = lambda name: np.array(wrench.get(name, [0, 0, 0]), float)

@@ -1,4 +1,5 @@
-"""A state of multibody.py: Jacobians, accelerations, efforts, accelerations under efforts, energies and frames of many rows."""
+"""States of a robot of multibody.py, one a row: Jacobians, accelerations, efforts, accelerations under efforts,
+energies and frames."""
 import numpy as np
 
 AXES = ["x", "y", "z", "rx", "ry", "rz"]
@@ -18,7 +19,7 @@ def sense(friction, u):
 
 
 def resistance(friction, u):
-    """Friction at the rates u, without that of the load."""
+    """Returns friction efforts at the rates u, without the friction proportional to the load."""
     levels = ends(friction.get("coulomb", 0))
     if "stribeck_velocity" in friction:
         fall = np.exp(-(u / friction["stribeck_velocity"]) ** 2)
@@ -27,7 +28,7 @@ def resistance(friction, u):
 
 
 class State:
-    """A model at positions and velocities, its Jacobians and all that follows from them."""
+    """A model at given positions and velocities, with its Jacobians and all dynamics that follow from them."""
 
     def __init__(self, robot, q, qd):
         self.robot, self.q, self.qd, tree = robot, q, qd, robot.tree
@@ -42,7 +43,7 @@ class State:
     # --- loops
 
     def _follow(self):
-        """G with w = G qd."""
+        """Returns G with w = G qd, from the loops' constraints."""
         robot, rows = self.robot, len(self.q)
         G = np.zeros((rows, robot.N, robot.nv))
         G[:, robot.active, np.arange(robot.nv)] = 1
@@ -56,7 +57,7 @@ class State:
         return self.robot.open_by(positions)[1] @ self.robot.B[:self.robot.tree.nv]
 
     def _follow_drift(self):
-        """G' qd, by extrapolated differences along the motion."""
+        """Returns G' qd, by extrapolated differences along the motion."""
         robot, drift = self.robot, np.zeros_like(self.w)
         if not robot.closures:
             return drift
@@ -70,7 +71,7 @@ class State:
     # --- accelerations
 
     def _differentiate(self):
-        """Twists of all links, and of their accelerations but for the part of the accelerations of coordinates."""
+        """Computes the twists of all links, and the part of their time derivatives that does not depend on qdd."""
         tree = self.robot.tree
         u, zero = self.u[:, :tree.nv], np.zeros((len(self.q), 3))
         self.twists, drifts = [], []
@@ -92,7 +93,7 @@ class State:
         self.drifts = drifts
 
     def accelerations(self, qdd):
-        """Of the tree's and the drives' velocities, and the twists of links."""
+        """Returns the accelerations of the tree and the drives, and of the links' twists, under qdd."""
         a = (apply(self.G, np.atleast_2d(np.array(qdd, float))) + self.w_drift) @ self.robot.B.T
         return a, [self._carried(k, a) for k in range(len(self.twists))]
 
@@ -103,13 +104,14 @@ class State:
     # --- forces
 
     def bodies(self):
-        """Link, mass, place of the centre and inertia about it, in the axes of the world; payloads are bodies, too."""
+        """Yields (index of the link, mass, centre of mass, inertia about it) of links and payloads, in world axes."""
         for k, com, mass, inertia in [*self.robot.bodies, *self.robot.payloads]:
             R, p = self.poses[k]
             yield k, mass, p + R @ com, R @ inertia @ np.swapaxes(R, 1, 2)
 
     def forces(self, accelerations, gravity):
-        """Efforts at the tree's velocities that move all bodies, wrenches of the request subtracted."""
+        """Returns the efforts at the tree's velocities that accelerate all bodies, less those of the request's
+        wrenches."""
         tree = self.robot.tree
         efforts = np.zeros((len(self.q), tree.nv))
         for k, mass, c, inertia in self.bodies():
@@ -126,11 +128,12 @@ class State:
         return efforts
 
     def along(self, k, force, moment):
-        """Work of a force and a moment about the world's origin on link k, for a unit of each velocity of the tree."""
+        """Returns the power, for a unit of each velocity of the tree, of a force and a moment about the world's origin
+        on link k."""
         return self.robot.tree.carries[k] * ((self.turn @ moment[..., None])[..., 0] + (self.slide @ force[..., None])[..., 0])
 
     def springs(self):
-        """Efforts of springs and elastic joints at the tree's and the drives' velocities, and their energy."""
+        """Returns efforts of springs and elastic joints at the velocities of the tree and drives, and their energy."""
         robot, tree = self.robot, self.robot.tree
         efforts, energy = np.zeros_like(self.u), np.zeros(len(self.q))
         for k, (joint, fields) in enumerate(zip(tree.joints, robot.fields)):
@@ -148,7 +151,7 @@ class State:
         return efforts, energy
 
     def rotors(self):
-        """Diagonal rotor inertias of the tree's and the drives' velocities."""
+        """Returns the diagonal of rotor inertias at the velocities of the tree and drives."""
         robot, tree = self.robot, self.robot.tree
         diagonal = np.zeros(tree.nv + len(robot.elastic))
         for k, (joint, fields) in enumerate(zip(tree.joints, robot.fields)):
@@ -157,7 +160,8 @@ class State:
         return diagonal
 
     def friction(self, u):
-        """Efforts of friction without load at rates u of the tree and drives: of each joint, and of transmissions."""
+        """Returns the friction efforts without load at rates u of the tree and drives: those of joints, and those of
+        transmissions."""
         robot, own = self.robot, np.zeros_like(self.u)
         for joint, fields in zip(robot.tree.joints, robot.fields):
             if "friction" in fields:
@@ -171,7 +175,7 @@ class State:
         return own, shared
 
     def load(self):
-        """g of each of the model's coordinates: load times the sense of its rate."""
+        """Returns g for each coordinate of the model: the coefficient of load friction times the sign of its rate."""
         robot, g = self.robot, np.zeros_like(self.w)
         for k, (joint, fields) in enumerate(zip(robot.tree.joints, robot.fields)):
             friction = fields.get("friction", {})
@@ -180,7 +184,7 @@ class State:
         return g[:, robot.active]
 
     def transmitted(self, qdd, friction=True, gravity=None, springs=True):
-        """T: efforts without the friction of actuated coordinates."""
+        """Returns T, the efforts without the friction of actuated coordinates."""
         robot = self.robot
         a, accelerations = self.accelerations(qdd)
         full = np.zeros_like(self.u)
@@ -197,7 +201,7 @@ class State:
         return apply(np.swapaxes(self.G, 1, 2), w)
 
     def resisted(self):
-        """Friction at the actuated coordinates without that of the load."""
+        """Returns the friction at actuated coordinates, without the friction proportional to the load."""
         own, shared = self.friction(self.u)
         return (own @ self.robot.B + shared)[:, self.robot.active]
 
@@ -206,7 +210,7 @@ class State:
         return T + self.resisted() + self.load() * np.abs(T) if friction else T
 
     def mass_matrix(self):
-        """Kinetic energies of bodies and rotors as a quadratic form of qd."""
+        """Returns M from the kinetic energies of bodies and rotors, a quadratic form of qd."""
         robot, tree = self.robot, self.robot.tree
         M = np.zeros((len(self.q), self.u.shape[1], self.u.shape[1]))
         for k, mass, c, inertia in self.bodies():
@@ -221,7 +225,8 @@ class State:
         return np.swapaxes(self.G, 1, 2) @ M @ self.G
 
     def qdd(self, tau, held=(), friction=True, free=None, given=None):
-        """Accelerations under efforts; `held`: with constraints. Friction by load is solved for T first."""
+        """Returns accelerations under the efforts tau, with the frames of `held` constrained. Load friction is first
+        solved for T."""
         tau = np.atleast_2d(np.array(tau, float))
         if friction:
             rest = tau - self.resisted()
@@ -238,7 +243,8 @@ class State:
     # --- frames
 
     def frame(self, name):
-        """Axes, place, Jacobians of the velocity of its origin and of its turning by qd, and both of J' qd."""
+        """Returns axes and origin of a frame, the Jacobians by qd of its linear and angular velocity, and J' qd of
+        both."""
         robot, tree = self.robot, self.robot.tree
         k, R, p = tree.place(self.poses, name)
         carries = tree.carries[k][:, None]
@@ -252,7 +258,8 @@ class State:
         return R, p, np.concatenate([Jv, Jw], 1), np.concatenate([drift, dw], 1)
 
     def parameters(self, name):
-        """m, m c, Ixx, Ixy, Iyy, Ixz, Iyz, Izz of a link and all that is fixed to it, about its origin and in its axes."""
+        """Returns m, m c, Ixx, Ixy, Iyy, Ixz, Iyz, Izz of a link with all bodies fixed to it, about its origin and in
+        its axes."""
         robot = self.robot
         root = robot.tree.frames[name][0]
         R0, p0 = (x[0] for x in self.poses[root])
@@ -271,11 +278,11 @@ class State:
         return p
 
     def tree_rates(self, name):
-        """Velocity of a frame: of its origin, and angular."""
+        """Returns the velocity of a frame's origin and its angular velocity."""
         return apply(self.frame(name)[2], self.qd)
 
     def held_rows(self, held):
-        """J and J' qd of frames held along axes of the world, or of the frame."""
+        """Returns J and J' qd of held frames along axes of the world or of the frame."""
         rows, drifts = [], []
         for entry in held:
             R, _, J, drift = self.frame(entry["frame"])
@@ -304,7 +311,7 @@ class State:
         return kinetic, potential
 
     def momentum(self):
-        """Mass, centre of mass, its velocity, and the angular momentum about it, without rotors."""
+        """Returns total mass, centre of mass and its velocity, and the angular momentum about it, without rotors."""
         parts = [(mass, c, self.twists[k][1] + np.cross(self.twists[k][0], c), apply(inertia, self.twists[k][0]))
                  for k, mass, c, inertia in self.bodies()]
         mass = sum(part[0] for part in parts)

@@ -1,8 +1,7 @@
-"""Reference values of four robots, computed with 80 digits from other equations than the product's.
+"""Reference values of four robots, computed with 80 digits from equations that differ from the product's.
 
-tests/data/robots has the robots as documents, tests/data/references what tests/data/references.py computes for some
-states of them. A State shows the values in the order of a served model's coordinates, whatever that is.
-"""
+tests/data/robots holds the robots as documents; tests/data/references holds the values that tests/data/references.py
+computed for some states. A State reorders the values to the coordinate order of a served model."""
 import json
 import os
 
@@ -10,11 +9,11 @@ from harness import ROOT
 
 DATA = os.path.join(ROOT, "tests", "data")
 ROBOTS = ("double_pendulum", "ur5", "panda_arm", "anymal_b")
-EXACT, FORWARD = 1e-12, 1e-10      # of the largest entry; the latter where the mass matrix is inverted
+EXACT, FORWARD = 1e-12, 1e-10  # relative to the largest entry; FORWARD where the mass matrix is inverted
 
 
 def read(name):
-    """A robot of tests/data/robots as a document."""
+    """Reads a robot of tests/data/robots as a document."""
     with open(os.path.join(DATA, "robots", name + ".json")) as file:
         return json.load(file)
 
@@ -25,7 +24,8 @@ def load(name):
 
 
 def document(table, reverse_siblings=False, rotors=None):
-    """The robot of a table as a document: without friction, with rotors (joint to inertia), links in either order."""
+    """Returns the robot of a table as a document without friction. `rotors` is {joint: inertia}; links can be listed in
+    reverse."""
     robot = read(table["robot"])
     robot["base"]["type"] = table["base"]
     for link in robot["links"]:
@@ -39,7 +39,7 @@ def document(table, reverse_siblings=False, rotors=None):
 
 
 class State:
-    """One state of a table, through the coordinate order of the served model."""
+    """A state of a table, reordered to the coordinates of the served model."""
 
     def __init__(self, table, values, velocity_names):
         self.table, self.values = table, values
@@ -52,7 +52,7 @@ class State:
         self.name = f"{table['robot']} state {table['states'].index(values)}"
 
     def given(self, name):
-        """An input: qd, qdd, qddd, tau, rotor_inertia."""
+        """Returns an input of the state: qd, qdd, qddd, tau or rotor_inertia."""
         return [self.values["given"][name][i] for i in self.order]
 
     def motion(self, *names):

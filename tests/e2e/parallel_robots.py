@@ -1,6 +1,5 @@
-"""Two parallel robots by their own geometry: the Gough-Stewart platform by inverse geometry and Khalil's
-platform-and-legs form (66), the Delta by three spheres and energies. Figures are those of a model's document.
-"""
+"""Two parallel robots from their geometry: the Gough-Stewart platform by inverse geometry and the platform-and-legs
+form (66) of Khalil 2010, the Delta by three spheres and energies. Their figures come from a model document."""
 import numpy as np
 from lagrange import Energies, derivative
 
@@ -12,7 +11,7 @@ def hat(r):
 
 
 def rotation(vector):
-    """Rodrigues."""
+    """Returns the rotation matrix of a rotation vector by Rodrigues' formula."""
     angle = np.linalg.norm(vector)
     if angle == 0:
         return np.eye(3)
@@ -21,7 +20,7 @@ def rotation(vector):
 
 
 def quaternion(vector):
-    """[x, y, z, w] of the same rotation."""
+    """Returns the quaternion [x, y, z, w] of a rotation vector."""
     angle = np.linalg.norm(vector)
     return [*(np.sinc(angle / 2 / np.pi) / 2 * np.asarray(vector, float)), np.cos(angle / 2)]
 
@@ -31,7 +30,7 @@ def by_name(entries):
 
 
 def about_centre(inertial):
-    """The inertia tensor of a solid cylinder (radius, length along z) or box."""
+    """Returns the inertia tensor about the centre of a solid cylinder (radius, length along z) or box."""
     mass, size = inertial["mass"], inertial["size"]
     if inertial["solid"] == "cylinder":
         r, l = size
@@ -41,10 +40,10 @@ def about_centre(inertial):
 
 
 class Platform:
-    """A rigid body by Newton and Euler: what it takes to move it so, force and moment about its origin."""
+    """The force on a rigid platform, and the moment about its origin, that a motion requires, by Newton and Euler."""
 
     def __init__(self, bodies):
-        """(mass, centre of mass, inertia about it) of each part, in platform axes."""
+        """`bodies` are (mass, centre of mass, inertia about it) of each part, in platform axes."""
         self.bodies = bodies
 
     def wrench(self, R, w, a, wd):
@@ -58,8 +57,8 @@ class Platform:
 
 
 class Stewart:
-    """Base joints a_i (base axes), platform joints b_i (platform axes, about the frame `centre`). A pose is (p, R) of that
-    frame; its velocity and acceleration are (v, w) and (vd, wd) in base axes."""
+    """Base joints a_i (in base axes), platform joints b_i (in platform axes, about the frame `centre`). A pose is (p,
+    R) of that frame; its velocity and acceleration are (v, w) and (vd, wd) in base axes."""
 
     def __init__(self, document):
         links, frames = by_name(document["links"]), by_name(document["frames"])
@@ -70,25 +69,26 @@ class Stewart:
         self.platform = Platform([(solid["mass"], np.array(solid["xyz"]) - centre, about_centre(solid))])
 
     def legs(self, p, R):
-        """From base joint to platform joint."""
+        """Returns the vectors from base joint to platform joint of each leg."""
         return p + self.b @ R.T - self.a
 
     def lengths(self, p, R):
         return np.linalg.norm(self.legs(p, R), axis=1)
 
     def inverse_jacobian(self, p, R):
-        """J_p^-1: the speeds of the legs from (v, w): u_i . (v + w x R b_i)."""
+        """Returns J_p^-1, which maps (v, w) to the speeds of the legs: u_i . (v + w x R b_i)."""
         u = self.legs(p, R)
         u = u / np.linalg.norm(u, axis=1)[:, None]
         return np.hstack([u, np.cross(self.b @ R.T, u)])
 
     def joints(self, R, v, w, vd, wd):
-        """Velocities and accelerations of the platform's joints."""
+        """Returns velocities and accelerations of the platform's joints."""
         r = self.b @ R.T
         return v + np.cross(w, r), vd + np.cross(wd, r) + np.cross(w, np.cross(w, r))
 
     def rates(self, p, R, v, w, vd, wd):
-        """Lengths of the legs, their first and second derivatives: l l' = s . v,  l l'' + l'^2 = v . v + s . a."""
+        """Returns lengths of the legs and their first and second derivatives: l l' = s . v,  l l'' + l'^2 = v . v + s .
+        a."""
         s, (v, a) = self.legs(p, R), self.joints(R, v, w, vd, wd)
         l = np.linalg.norm(s, axis=1)
         ld = (s * v).sum(1) / l
@@ -96,7 +96,7 @@ class Stewart:
 
     @staticmethod
     def leg_coordinates(s):
-        """(about x, about y, length) of a leg along s = l (sin y, -sin x cos y, cos x cos y)."""
+        """Returns (angle about x, angle about y, length) of a leg along s = l (sin y, -sin x cos y, cos x cos y)."""
         l = np.linalg.norm(s)
         return np.array([np.arctan2(-s[1], s[2]), np.arcsin(s[0] / l), l])
 
@@ -107,14 +107,14 @@ class Stewart:
 
     @staticmethod
     def leg_jacobian(q):
-        """J_i of (63): d leg_end / dq."""
+        """Returns J_i of (63): d leg_end / dq."""
         x, y, l = q
         return np.array([[0, l * np.cos(y), np.sin(y)],
                          [-l * np.cos(x) * np.cos(y), l * np.sin(x) * np.sin(y), -np.sin(x) * np.cos(y)],
                          [-l * np.sin(x) * np.cos(y), -l * np.cos(x) * np.sin(y), np.cos(x) * np.cos(y)]])
 
     def leg_motions(self, p, R, v, w, vd, wd):
-        """q_i, qd_i, qdd_i of each leg's three joints: v_i = J_i qd_i, a_i = J_i qdd_i + J_i' qd_i."""
+        """Returns q_i, qd_i, qdd_i of each leg's three joints: v_i = J_i qd_i, a_i = J_i qdd_i + J_i' qd_i."""
         motions = []
         for s, v_i, a_i in zip(self.legs(p, R), *self.joints(R, v, w, vd, wd)):
             q = self.leg_coordinates(s)
@@ -124,8 +124,8 @@ class Stewart:
         return motions
 
     def forces(self, pose, legs):
-        """(66): Gamma = J_p^T [F_p + sum J_vi^T J_i^-T Gamma_i] with J_vi = [1, -hat(P_i)], where `legs` are Gamma_i.
-        Gamma_i counts the motor of a leg, too, whose joint is one of the leg's."""
+        """Returns the legs' forces by (66): Gamma = J_p^T [F_p + sum J_vi^T J_i^-T Gamma_i] with J_vi = [1, -hat(P_i)],
+        where `legs` are Gamma_i. Gamma_i includes the motor of the leg, whose joint is one of the leg's."""
         p, R, v, w, vd, wd = pose
         F = self.platform.wrench(R, w, vd, wd)
         for s, b, gamma in zip(self.legs(p, R), self.b @ R.T, legs):
@@ -135,14 +135,16 @@ class Stewart:
 
 
 class Delta(Energies):
-    """Arms turned by q; what the two rods of an arm do is what one rod in their middle does. The platform translates."""
+    """A Delta robot: arms at angles q, and a platform that only translates. One rod in the middle of the two rods of an
+    arm has the same effect."""
 
     def __init__(self, document):
         links, frames = by_name(document["links"]), by_name(document["frames"])
         base = links["arm1"]["joint"]["origin"]["xyz"][0]
         self.arm = links["knuckle1a"]["joint"]["origin"]["xyz"][0]
         self.rod = -links["platform"]["joint"]["origin"]["xyz"][2]
-        self.radius = base + frames["tool"]["xyz"][0]   # of the motors less that of the platform's joints: tool is inwards
+        # radius of the motors minus that of the platform's joints: the frame `tool` points inwards
+        self.radius = base + frames["tool"]["xyz"][0]
         self.outward = [np.array([np.cos(a), np.sin(a), 0]) for a in 2 * np.pi / 3 * np.arange(3)]
         solid = links["arm1"]["inertial"]
         self.arm_mass, self.arm_centre = solid["mass"], solid["xyz"][0]
@@ -151,12 +153,12 @@ class Delta(Energies):
         self.platform_mass = links["platform"]["inertial"]["mass"]
 
     def elbows(self, q):
-        """Where each arm ends, moved inwards by the platform's radius: the centres of the three spheres."""
+        """Returns the centres of the three spheres: the end of each arm, moved inwards by the platform's radius."""
         return [(self.radius + self.arm * np.cos(angle)) * e - np.array([0, 0, 1]) * self.arm * np.sin(angle)
                 for e, angle in zip(self.outward, q)]
 
     def platform(self, q):
-        """The lower of the two points where the spheres meet."""
+        """Returns the platform's position: the lower of the two points in which the spheres intersect."""
         s = self.elbows(q)
         first, second = s[1] - s[0], s[2] - s[0]
         normal = np.cross(first, second)
@@ -165,7 +167,8 @@ class Delta(Energies):
         return foot - np.sqrt((self.rod**2 - r @ r) / (normal @ normal)) * normal
 
     def angles(self, p):
-        """Inverse geometry: |p - elbow|^2 = rod^2 is A cos q + B sin q = C; the outer of its two solutions."""
+        """Inverse geometry: |p - elbow|^2 = rod^2 becomes A cos q + B sin q = C; returns the solution with outward
+        elbows."""
         solutions = []
         for e in self.outward:
             x = p @ e - self.radius
@@ -175,17 +178,17 @@ class Delta(Energies):
         return np.array(solutions)
 
     def elbow_speeds(self, q):
-        """d elbow_i / dq_i"""
+        """Returns d elbow_i / dq_i."""
         return [-self.arm * np.sin(angle) * e - np.array([0, 0, 1]) * self.arm * np.cos(angle)
                 for e, angle in zip(self.outward, q)]
 
     def platform_jacobian(self, q):
-        """Along each rod both ends are equally fast."""
+        """Returns the platform's Jacobian: the two ends of a rod have the same velocity along it."""
         rods = np.array([self.platform(q) - s for s in self.elbows(q)])
         return np.linalg.inv(rods) @ np.diag([u @ e for u, e in zip(rods, self.elbow_speeds(q))])
 
     def mass_matrix(self, q):
-        """A thin rod whose ends move with v and w has m (v.v + v.w + w.w) / 6 of kinetic energy."""
+        """Returns M. A thin rod whose ends have velocities v and w has the kinetic energy m (v.v + v.w + w.w) / 6."""
         J = self.platform_jacobian(q)
         M = np.diag([self.arm_inertia] * 3) + self.platform_mass * J.T @ J
         for i, speed in enumerate(self.elbow_speeds(q)):

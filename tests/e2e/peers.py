@@ -1,4 +1,4 @@
-"""Clients of a server: one that keeps its connection, and one that sends and takes bytes."""
+"""Clients of a server: one that keeps its connection, and one that sends and receives raw bytes."""
 import http.client
 import json
 import socket
@@ -16,7 +16,7 @@ class Answer:
         return json.loads(self.body)
 
     def texts(self):
-        """The answer with every number as the text that was sent."""
+        """Returns the decoded JSON answer with every number as the text that was sent."""
         return json.loads(self.body, parse_float=str, parse_int=str)
 
     def __repr__(self):
@@ -24,17 +24,18 @@ class Answer:
 
 
 class Client:
-    """A keep-alive connection; opens a new one when the server has closed the last."""
+    """A client that keeps its connection, and opens a new one when the server has closed the last."""
 
     def __init__(self, port, timeout, context=None, source=None):
-        """`context`: an SSLContext, for TLS. `source`: the address to connect from, such as 127.0.0.2."""
+        """`context` is an SSLContext, for TLS; `source` is the local address of the connection, such as 127.0.0.2."""
         own = (source, 0) if source else None
         self.connection = (
             http.client.HTTPSConnection("127.0.0.1", port, timeout=timeout, source_address=own, context=context) if context
             else http.client.HTTPConnection("127.0.0.1", port, timeout=timeout, source_address=own))
 
     def request(self, method, path, body=None, headers=None):
-        """`body`: bytes or text as they are, anything else as JSON. Sends no Content-Type unless told or JSON."""
+        """Sends `body`: bytes or text unchanged, other values as JSON. Sends Content-Type only for JSON or if `headers`
+        name it."""
         headers = dict(headers or {})
         if body is not None and not isinstance(body, (bytes, str)):
             body = json.dumps(body)
@@ -73,7 +74,7 @@ def _header_names(keywords):
 
 
 class RawSocket:
-    """Bytes out, HTTP answers in: for what a well-behaved client library would not send."""
+    """Sends raw bytes and parses HTTP answers: for requests that a correct client library would not send."""
 
     def __init__(self, port, timeout, context=None, source=None):
         self.sock = socket.create_connection(("127.0.0.1", port), timeout, (source, 0) if source else None)
@@ -97,7 +98,7 @@ class RawSocket:
         self.buffer += data
 
     def answer(self, head=False):
-        """The next answer on the connection. ConnectionError when the server closes first."""
+        """Returns the next answer on the connection; raises ConnectionError when the server closes first."""
         while b"\r\n\r\n" not in self.buffer:
             self._more()
         top, self.buffer = self.buffer.split(b"\r\n\r\n", 1)
@@ -121,7 +122,7 @@ class RawSocket:
         return body
 
     def rest(self):
-        """Everything until the server closes."""
+        """Returns all bytes until the server closes."""
         try:
             while True:
                 self._more()
@@ -130,7 +131,7 @@ class RawSocket:
             return body
 
     def closed(self, seconds):
-        """Whether the server closes within that time; whatever it sends before is dropped."""
+        """True if the server closes within that time; all bytes before that are dropped."""
         self.sock.settimeout(seconds)
         try:
             self.rest()

@@ -1,4 +1,4 @@
-"""One body on one joint in closed form: what one figure of a file changes."""
+"""The closed form of one body on one joint, for tests of how one attribute of a model file changes torque and pose."""
 import math
 
 import numpy as np
@@ -20,7 +20,8 @@ STATE = (0.3, 0.7, -0.4)
 
 def pendulum(mass=1.5, tensor=((0.3, 0, 0), (0, 0.4, 0), (0, 0, 0.5)), com=(0, 0, 0), R=np.eye(3), place=(0, 0, 0), R_inertia=np.eye(3),
              axis=(0.48, 0.6, 0.64), damping=0, friction=0, rotor=0, slides=False, gravity=(0, 0, -9.81), stiffness=0, rest=0):
-    """Torque of one body on a joint (Newton and Euler about the axis), and the position of a point of the body."""
+    """Returns the torque of one body on a joint (Newton and Euler about the axis), and the position of a point of the
+    body."""
     q, qd, qdd = STATE
     u = np.array(axis) / np.linalg.norm(axis)
     T = R_inertia @ np.array(tensor) @ R_inertia.T
@@ -29,6 +30,6 @@ def pendulum(mass=1.5, tensor=((0.3, 0, 0), (0, 0.4, 0), (0, 0, 0.5)), com=(0, 0
         return mass * (qdd - R @ u @ np.array(gravity)) + losses, np.array(place) + R @ u * q
     c = about(u, q) @ np.array(com)
     arm = np.cross(u, c)
-    # the axis is fixed: u . (I u) qdd - moment of the weight
+    # The axis is fixed, so tau = u . (I u) qdd - moment of the weight.
     I = u @ T @ u + mass * arm @ arm
     return I * qdd - R @ arm @ (mass * np.array(gravity)) + losses, np.array(place)

@@ -1,5 +1,5 @@
-"""A PostgreSQL of the test's own: it listens on a Unix socket in a temporary folder, runs as a user without privileges,
-and ends with the test. fsync is off: what the tests stop and kill is a process, not the machine."""
+"""Runs a PostgreSQL server for a test: it listens on a Unix socket in a temporary folder, runs as a user without
+privileges, and ends with the test. fsync is off: the tests stop and kill processes, not the machine."""
 import os
 import pwd
 import shutil
@@ -11,7 +11,7 @@ import time
 import harness
 
 BIN = "/usr/lib/postgresql/15/bin"
-PATIENCE = 60       # s, for a server that starts or ends, and for a state that is awaited
+PATIENCE = 60  # s, timeout for start and end of a server and for states that tests await
 
 
 def available():
@@ -19,7 +19,8 @@ def available():
 
 
 def unprivileged():
-    """The words before a command that run it as a user without privileges: PostgreSQL refuses to run as root."""
+    """Returns the command prefix that runs a program as a user without privileges, and the user's id: PostgreSQL
+    refuses to run as root."""
     if os.geteuid() != 0:
         return (), os.geteuid()
     names = {entry.pw_name for entry in pwd.getpwall()}
@@ -37,7 +38,8 @@ def await_state(state, what, patience=PATIENCE):
 
 
 class Postgres:
-    """A server, which starts at once. `copy_of`: it becomes a standby of that one. `listen`: an address for TCP, from the next start on."""
+    """A PostgreSQL server, which starts at once. `copy_of` is the server whose standby it becomes; `listen` is an
+    address for TCP, used from the next start on."""
 
     def __init__(self, copy_of=None, **settings):
         self.prefix, self.user = unprivileged()
@@ -57,7 +59,7 @@ class Postgres:
             raise
 
     def copy(self, other):
-        """Makes this server, which does not run, a standby of another one."""
+        """Makes this stopped server a standby of another one."""
         shutil.rmtree(self.data, ignore_errors=True)
         self.command("pg_basebackup", "-D", self.data, "-h", other.folder, "-U", "postgres", "--no-sync", "-R", "-c", "fast")
 
@@ -75,7 +77,7 @@ class Postgres:
     def start(self):
         """Starts the server and waits until it answers."""
         settings = [word for name, value in self.settings.items() for word in ("-c", f"{name}={value}")]
-        death = ("--pdeathsig", "INT") if self.prefix else ()     # it ends with a test that is killed
+        death = ("--pdeathsig", "INT") if self.prefix else ()  # the kernel stops PostgreSQL if the test is killed
         with open(os.path.join(self.folder, "log"), "ab") as log:
             self.process = subprocess.Popen(
                 [*self.prefix, *death, os.path.join(BIN, "postgres"), "-D", self.data, "-k", self.folder,
@@ -88,21 +90,22 @@ class Postgres:
         return subprocess.run([os.path.join(BIN, "pg_isready"), "-q", "-h", self.folder]).returncode == 0
 
     def stop(self, how=signal.SIGINT):
-        """Ends the server: SIGINT ends its sessions, SIGKILL kills it. Waits until all its processes are gone."""
+        """Ends the server and waits until all its processes are gone. SIGINT ends its sessions; SIGKILL kills only the
+        main process."""
         if self.process is None:
             return
         self.process.send_signal(signal.SIGCONT)
         self.process.send_signal(how)
         self.process.wait(PATIENCE)
         self.process = None
-        if how == signal.SIGKILL:       # the others notice it by themselves
+        if how == signal.SIGKILL:  # the other processes notice the death of the main one and exit
             await_state(lambda: not self.children(), "the processes of PostgreSQL have ended")
 
     def kill(self):
         self.stop(signal.SIGKILL)
 
     def children(self):
-        """Processes that work in the folder of the data."""
+        """Returns the process numbers of PostgreSQL whose working folder is that of the data."""
         found = []
         for name in os.listdir("/proc"):
             try:
@@ -113,7 +116,7 @@ class Postgres:
         return found
 
     def pause(self, stopped=True):
-        """Stops all processes of the server, as a machine that hangs, or lets them go on."""
+        """Stops all processes of the server, as on a hanging machine, or continues them."""
         for process in [self.process.pid, *self.children()]:
             os.kill(process, signal.SIGSTOP if stopped else signal.SIGCONT)
 
@@ -123,7 +126,7 @@ class Postgres:
         return f"postgresql:///postgres?host={hosts}&user={parameters.pop('user', 'postgres')}{more}"
 
     def sql(self, text, database="postgres"):
-        """Rows as lines, with tabs between columns."""
+        """Runs an SQL text and returns the rows as lines with tabs between columns."""
         done = subprocess.run([os.path.join(BIN, "psql"), "-X", "-A", "-t", "-F", "\t", "-v", "ON_ERROR_STOP=1", "-h", self.folder,
                                "-U", "postgres", "-d", database, "-c", text], capture_output=True, text=True, timeout=PATIENCE)
         if done.returncode != 0:

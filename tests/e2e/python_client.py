@@ -1,4 +1,4 @@
-"""The Python client of the tree, and a peer whose answers are scripted, for tests of it."""
+"""The Python client of this tree, and a server with scripted answers, for tests of the client."""
 import contextlib
 import os
 import socket
@@ -10,7 +10,7 @@ from harness import MODELS, ROOT
 SOURCE = os.path.join(ROOT, "api", "clients", "python", "src")
 sys.path.insert(0, SOURCE)
 sys.dont_write_bytecode = True
-if MODELS:      # for private servers, whose binary does not find them
+if MODELS:  # a binary outside build/ does not find the bundled models
     os.environ["TORQUED_MODELS"] = MODELS[1]
 
 import torqued  # noqa: E402, F401  (the path is set first)
@@ -27,8 +27,8 @@ def busy(fields="", status="503 Service Unavailable"):
 
 
 class Scripted:
-    """Answers the requests that come, whatever they are, with the given bytes in turn. A list of bytes is sent piece by
-    piece; END closes the connection instead, and END behind an answer after it. `requests` has what came."""
+    """A server that answers each request with the next of the given byte strings. A list of bytes is sent piece by
+    piece; END closes the connection instead of an answer, or after it. `requests` keeps the received requests."""
 
     END = object()
 
@@ -46,7 +46,7 @@ class Scripted:
 
     def __exit__(self, *_):
         with contextlib.suppress(OSError):
-            self.listener.shutdown(socket.SHUT_RDWR)    # ends accept()
+            self.listener.shutdown(socket.SHUT_RDWR)  # makes accept() return
         self.listener.close()
         self.thread.join(5)
 

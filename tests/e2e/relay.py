@@ -1,4 +1,4 @@
-"""A balancer of one line: each request, on a connection of its own, goes to the next server."""
+"""A minimal load balancer: each request, on a connection of its own, goes to the next server in turn."""
 import itertools
 import re
 import socket
@@ -25,7 +25,7 @@ class Relay:
                 self._pass(client, server)
 
     def _pass(self, client, server):
-        """Takes one request from the client and gives it the server's answer."""
+        """Receives one request from the client and forwards the server's answer."""
         head = b""
         while b"\r\n\r\n" not in head:
             head += client.recv(65536)
@@ -40,7 +40,7 @@ class Relay:
             client.sendall(data)
 
     def check(self):
-        """Each request after the first change has named one."""
+        """Checks that the first request has no field Model-Change and each later one names a change."""
         assert "model-change" not in self.heads[0].lower(), self.heads[0]
         for head in self.heads[1:]:
             assert re.search(r"(?i)Model-Change: *[1-9]", head), head

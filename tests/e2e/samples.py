@@ -1,4 +1,4 @@
-"""Small robots as model documents, random states of them, and a request for all there is to know."""
+"""Small robots as model documents, random states of them, and a request for every output of every operation."""
 import json
 import math
 import random
@@ -9,22 +9,22 @@ def body(mass, com=(0, 0, 0), xx=0.02, yy=0.03, zz=0.04, xy=0.001, xz=-0.002, yz
 
 
 def slider(mass=1):
-    """One prismatic joint along world z, no gravity: tau = mass x qdd to the bit."""
+    """A slider: one prismatic joint along world z without gravity, so that tau = mass x qdd to the bit."""
     return {"gravity": [0, 0, 0], "links": [
         {"name": "carriage", "parent": "base", "joint": {"name": "rail", "type": "prismatic", "axis": [0, 0, 1]},
          "inertial": {"mass": mass, "com": [0, 0, 0]}}]}
 
 
 def pendulum(mass=2, length=0.5):
-    """A point mass on a massless rod, turning about y, hanging along -z at q = 0."""
+    """A pendulum: a point mass on a massless rod that turns about y and hangs along -z at q = 0."""
     return {"links": [
         {"name": "bob", "parent": "base", "joint": {"name": "pivot", "type": "revolute", "axis": [0, 1, 0]},
          "inertial": {"mass": mass, "com": [0, 0, -length]}}]}
 
 
 def tilted_crank():
-    """Two hinges about one axis, the world's x but for rounding: nothing moves the tip along x, and entries of its
-    Jacobian there are some 1e-17 m."""
+    """Two hinges about one axis, which is the world's x except for rounding: no joint moves the tip along x, and the
+    entries of its Jacobian for x are about 1e-17 m."""
     rpy, origin = [0.3, 0.5, -0.7], {}
     cr, cp, cy, sr, sp, sy = *(math.cos(a) for a in rpy), *(math.sin(a) for a in rpy)
     axis = [cy * cp, cy * sp * sr - sy * cr, cy * sp * cr + sy * sr]
@@ -37,7 +37,8 @@ def tilted_crank():
 
 
 def branched(base="fixed"):
-    """Two branches, each kind of joint, a merged link, friction, a rotor, a spring, a frame; base fixed or floating."""
+    """A tree with two branches, each kind of joint, a merged link, friction, a rotor, a spring and a frame; the base is
+    fixed or floating."""
     root = {"type": base, "link": "torso"}
     if base == "floating":
         root["inertial"] = body(8, (0.01, -0.02, 0.1), 0.2, 0.25, 0.15)
@@ -70,7 +71,7 @@ def branched(base="fixed"):
 
 
 def chain(count):
-    """`count` revolute joints in a row, axes turning, links that differ."""
+    """A chain of `count` revolute joints with axes z, y, x in turn and links that all differ."""
     return {"links": [
         {"name": f"l{i}", "parent": f"l{i - 1}" if i else "base",
          "joint": {"name": f"j{i}", "type": "revolute", "axis": [[0, 0, 1], [0, 1, 0], [1, 0, 0]][i % 3],
@@ -79,13 +80,13 @@ def chain(count):
 
 
 def mimicking():
-    """The second joint follows the first."""
+    """A chain of four joints whose second joint mimics the first."""
     document = chain(4)
     document["links"][1]["joint"]["mimic"] = {"joint": "j0", "multiplier": -1.5, "offset": 0.2}
     return document
 
 
-# The three-joint example of Modern Robotics, by screws in the book's order [w; v].
+# The three-joint example of Modern Robotics, by screw axes in the book's order [w; v].
 THREE_LINK = {
     "gravity": [0, 0, -9.8],
     "screws": {
@@ -104,7 +105,7 @@ ENERGY = ["kinetic", "potential", "mass", "com", "com_velocity", "com_jacobian",
 
 
 def everything(state):
-    """An evaluate request for every output of every operation."""
+    """Returns an evaluate request for every output of every operation."""
     return {**state, "operations": {
         "inverse-dynamics": {"outputs": ["tau", "joint_wrenches"]},
         "forward-dynamics": {"outputs": ["qdd", "joint_wrenches"]},
@@ -115,7 +116,7 @@ def everything(state):
 
 
 def states(count, nv=4, floating=False, seed=3):
-    """Batched fields of random states."""
+    """Draws a batch of random states."""
     rng = random.Random(seed)
     rows = {name: [[rng.uniform(-2, 2) for _ in range(nv)] for _ in range(count)]
             for name in ("q", "qd", "qdd", "qddd", "tau")}
@@ -127,7 +128,8 @@ def states(count, nv=4, floating=False, seed=3):
     return rows
 
 
-# Two links of an arm with all that a joint may have of its own, and what may pull at them.
+# Two links of an arm whose joints have friction, rotors, springs and limits, and the payload and wrenches that act on
+# them.
 TURN_AND_SLIDE = [
     {"name": "a", "parent": "base", "joint": {
         "name": "turn", "type": "revolute", "axis": [0, 1, 1], "rotor_inertia": 0.3,
@@ -142,7 +144,7 @@ SURROUNDINGS = {
     "wrenches": [{"link": "c", "force": [3, -2, 1], "torque": [0.3, 0.2, 0.1], "point": [0, 0.1, 0.4]},
                  {"link": "b", "force": [1, 5, 2], "torque": [-1, 0.4, 0.2], "point": [0.2, 0, 0], "frame": "link"}]}
 
-# The published state of the bundled puma560, and a request of chain(100) that takes some tenths of a second.
+# The published state of the bundled puma560, and a request for chain(100) that takes some tenths of a second.
 ASK = "/v1/models/puma560/inverse-dynamics"
 QN = [0, 0.7853981633974483, 3.141592653589793, 0, 0.7853981633974483, 0]
 PUMA = {"q": QN, "qd": [1] * 6, "qdd": [1] * 6}

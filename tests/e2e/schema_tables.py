@@ -1,5 +1,5 @@
-"""The tables that say what the readers of URDF and SDF make of every element and attribute, read from their C sources, and
-files in which one of these stands alone."""
+"""Reads from C sources the tables that say how the readers of URDF and SDF treat every element and attribute, and
+writes files that contain one of these alone."""
 import collections
 import os
 import re
@@ -10,12 +10,12 @@ CLASSES = {"API_XML_READ": "held", "API_XML_ONCE": "held", "API_XML_ELSEWHERE": 
            "API_XML_NOT_HELD": "not held", "API_XML_ATTRIBUTE_READ": "held", "API_XML_ATTRIBUTE_DROPPED": "irrelevant",
            "API_XML_ATTRIBUTE_NOT_HELD": "not held"}
 Row = collections.namedtuple("Row", "parents names use attributes dropped effect")
-# An element `name` in the last of `path`, or one of its attributes.
+# An element `name` inside the last element of `path`, or one of its attributes.
 Item = collections.namedtuple("Item", "path name attribute use dropped opaque")
 
 
 def read_rows(format):
-    """The rows of the newest version's table."""
+    """Returns the rows of the newest version's table."""
     with open(os.path.join(ROOT, "api", "load", format, f"{format}_schema.c")) as file:
         text = file.read()
     words = dict(re.findall(r'#define (\w+)\s+"([^"]*)"', text))
@@ -40,7 +40,7 @@ class Table:
         self.paths = self.find_paths()
 
     def row_of(self, path, name):
-        """As the reader finds it: the first row that lists the name in its parent."""
+        """Returns the row that the reader uses: the first that lists the name in its parent."""
         for row in self.rows:
             if not row.use.startswith("API_XML_ATTRIBUTE") and name in row.names and self.is_in(row, path):
                 return row
@@ -49,11 +49,11 @@ class Table:
         return path[-1] in row.parents or "/".join(path[-2:]) in row.parents
 
     def is_closed(self, row):
-        """Nothing in it is looked at, or reported as the whole."""
+        """True if the reader looks at nothing inside this element, or reports the element as a whole."""
         return row.attributes is None or row.use not in ("API_XML_READ", "API_XML_ONCE", "API_XML_DROPPED")
 
     def find_paths(self):
-        """The shortest path to each element, by its two last names."""
+        """Returns the shortest path to each element, keyed by its last two names."""
         found, waiting = {(None, self.root): (self.root,)}, [(self.root,)]
         for path in waiting:
             if len(path) > 1 and self.is_closed(self.row_of(path[:-1], path[-1])):
@@ -68,7 +68,7 @@ class Table:
         return found
 
     def items(self):
-        """Every element and attribute once."""
+        """Yields every element and attribute once."""
         for path in list(self.paths.values()):
             if len(path) == 1:
                 for name in self.root_attributes:
@@ -92,7 +92,7 @@ class Table:
 
 
 class Node:
-    """An element of a file under construction; names may have undeclared prefixes."""
+    """An element of a file under construction; its name may have an undeclared prefix."""
     def __init__(self, name, attributes=None, children=None, text=""):
         self.name, self.attributes, self.children, self.text = name, dict(attributes or {}), list(children or []), text
 
@@ -100,7 +100,7 @@ class Node:
         return next((child for child in self.children if child.name == name), None)
 
     def reach(self, path, fill):
-        """The element of a path, made where it is missing; `fill` gives the attributes of new ones."""
+        """Returns the element at `path`, creating missing ones; `fill` gives the attributes of new elements."""
         node = self
         for n, name in enumerate(path):
             child = node.find(name)
@@ -116,7 +116,7 @@ class Node:
 
 
 def parse(text):
-    """A small file without text between its elements as nodes."""
+    """Parses a small file without text between its elements into nodes."""
     import xml.etree.ElementTree
     def convert(element):
         return Node(element.tag, element.attrib, [convert(child) for child in element], (element.text or "").strip())

@@ -1,4 +1,4 @@
-"""Shared by tests of SDF files: putting a file, and comparing it with the reading of libsdformat."""
+"""Puts SDF files for tests, and compares the model with what libsdformat reads."""
 import json
 import os
 import subprocess
@@ -29,7 +29,7 @@ def apply(R, v):
 
 
 def compose(X, Y):
-    """Poses as rotation and position."""
+    """Composes two poses (rotation, position)."""
     return mujoco.multiply(X[0], Y[0]), [a + b for a, b in zip(apply(X[0], Y[1]), X[1])]
 
 
@@ -47,7 +47,8 @@ def flat(X):
 
 
 def read_all(texts):
-    """The entries that libsdformat reads from each text, None for a text that it refuses; and its errors."""
+    """Returns the entries that libsdformat reads from each text, None for a text that it refuses, and its error
+    messages."""
     with tempfile.TemporaryDirectory() as folder:
         paths = [os.path.join(folder, f"{n}.sdf") for n in range(len(texts))]
         for path, text in zip(paths, texts):
@@ -71,16 +72,16 @@ class SdfCase(ServerCase):
 
 
 class MeaningCase(SdfCase):
-    """Poses, inertias and axes as libsdformat reads them."""
+    """Compares poses, inertias and axes with those that libsdformat reads."""
 
     def theirs(self, text):
-        """Entries of links, joints, frames and the world that libsdformat reads."""
+        """Returns the entries of links, joints, frames and the world that libsdformat reads."""
         known, errors = read_all([text])
         self.assertIsNotNone(known[0], errors)
         return known[0]
 
     def ours(self, name, text):
-        """Poses in the world at q = 0, and where the model is in the world by its first link."""
+        """Returns the server's poses in the world at q = 0, and the pose of the model, found by its first link."""
         self.take_sdf(name, text, "?base=fixed&mimic=independent")
         about = self.client.get(f"/v1/models/{name}").json()
         q = [1.0 if n.endswith(".qw") else 0.0 for n in about["position_names"]]
@@ -109,7 +110,8 @@ class MeaningCase(SdfCase):
             self.assertClose(tensor, entry["inertia"], EXACT, scale=max(entry["inertia"]), what=entry["name"])
 
     def check_axes(self, name, known, about, q, X):
-        """A joint's column of the Jacobian of the link that it carries: angular velocity, and velocity of that link's origin."""
+        """Checks a joint's column of the Jacobian of the link that it carries: angular velocity, and velocity of that
+        link's origin."""
         carried = {joint["name"]: joint["link"] for joint in about["joints"]}
         for entry in known:
             if entry["kind"] != "joint" or not entry["axes"]:
@@ -120,7 +122,8 @@ class MeaningCase(SdfCase):
                 frame = carried[part]
                 answer = self.ask(name, "kinematics", {"q": q, "frame": frame, "outputs": ["jacobian", "poses"]})
                 column = [row[about["velocity_names"].index(part)] for row in answer["jacobian"]]
-                sign = -1 if part == "back" else 1      # from its child on
+                # the joint `back` has the base as its child, so the server's joint runs from child to parent
+                sign = -1 if part == "back" else 1
                 u = [sign * a for a in apply(X[0], axis)]
                 arm = [a - b for a, b in zip(answer["poses"][frame]["position"], joint[1])]
                 turning = mujoco.cross(u, arm)

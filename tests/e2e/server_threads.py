@@ -1,10 +1,10 @@
-"""The threads of a server, as the kernel counts them in /proc."""
+"""Reads the threads of a server from /proc."""
 import glob
 import re
 
 
 def stats(server, thread):
-    """Of the server's threads of that name, what stands behind the name in their `stat`, proc(5)."""
+    """Returns, for each of the server's threads of that name, the fields after the name in its `stat` (proc(5))."""
     found = []
     for path in glob.glob(f"/proc/{server.process.pid}/task/*/stat"):
         with open(path) as stat:
@@ -15,5 +15,5 @@ def stats(server, thread):
 
 
 def processor_time(server, thread):
-    """Ticks of processor time of each of the server's threads of that name."""
+    """Returns the processor time, in clock ticks, of each of the server's threads of that name."""
     return sorted(int(fields[11]) + int(fields[12]) for fields in stats(server, thread))

@@ -1,4 +1,5 @@
-"""Completion in interactive shells: types a line on a pseudo-terminal, presses TAB, and reads what the shell inserted."""
+"""Tests completion in interactive shells: types a line on a pseudo-terminal, presses TAB, and reads what the shell
+inserts."""
 import os
 import pty
 import re
@@ -14,7 +15,7 @@ CONTROL = re.compile(rb"\x1b\[[0-9;?]*[A-Za-z]|\x1b[=>]|\r|\x07")
 
 
 class Shell:
-    """An interactive bash or zsh whose only completion is that of torqued."""
+    """An interactive bash or zsh with no completion but that of torqued."""
 
     def __init__(self, name, environment=None):
         self.folder = tempfile.mkdtemp(prefix="torqued-shell-")
@@ -41,7 +42,7 @@ class Shell:
         self.until_mark()
 
     def until_mark(self):
-        """Waits for the prompt: until the shell has run an echo."""
+        """Waits until the shell is ready: it has run an echo."""
         os.write(self.terminal, b"echo MA''RK\n")
         shown, give_up = b"", time.monotonic() + PATIENCE
         while b"MARK" not in shown:
@@ -50,7 +51,7 @@ class Shell:
             shown += self.read_while(0.1)
 
     def read_while(self, quiet):
-        """What comes until nothing has come for `quiet` seconds."""
+        """Reads until the terminal is silent for `quiet` seconds."""
         shown = b""
         while select.select([self.terminal], [], [], quiet)[0]:
             try:
@@ -63,7 +64,7 @@ class Shell:
         return shown
 
     def complete(self, line, presses=1):
-        """What the terminal shows after `line` and TAB."""
+        """Types `line` and TAB, and returns what the terminal shows."""
         os.write(self.terminal, line.encode() + b"\t" * presses)
         shown, give_up = b"", time.monotonic() + PATIENCE
         while len(CONTROL.sub(b"", shown)) <= len(line) and time.monotonic() < give_up:
@@ -80,7 +81,7 @@ class Shell:
 
 
 def fish_offers(line, environment=None):
-    """The words that fish would offer at the end of a line."""
+    """Returns the words that fish offers at the end of a line."""
     folder = tempfile.mkdtemp(prefix="torqued-shell-")
     os.symlink(BINARY, os.path.join(folder, "torqued"))
     try:

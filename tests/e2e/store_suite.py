@@ -1,4 +1,5 @@
-"""What holds for every kind of store, a folder or a database: a test class of a kind inherits it before its StoreCase."""
+"""Tests that hold for every kind of store, a folder or a database. The test class of a store inherits this suite before
+its StoreCase."""
 import json
 
 from postgres import await_state
@@ -68,7 +69,7 @@ class StoreSuite:
         self.stop()
 
     def test_a_flipped_bit(self):
-        """A record of which any bit is wrong is not served and is named, until the model is PUT again."""
+        """A record with any flipped bit is not served, and /readyz names it until the model is PUT again."""
         self.start()
         self.put("ur5", pendulum(), 200)
         self.stop()
@@ -89,7 +90,8 @@ class StoreSuite:
         self.stop()
 
     def test_a_store_that_vanishes(self):
-        """Changes are refused, evaluation goes on; when the store is back, so are changes, and the fault is forgotten."""
+        """While the store is away, changes are refused and evaluation goes on. When the store is back, changes succeed
+        and /readyz forgets the fault."""
         self.start()
         self.put("mine", pendulum(), 201)
         for part in self.parts:
@@ -109,7 +111,8 @@ class StoreSuite:
         self.stop()
 
     def test_an_upgrade_reads_the_records_of_before(self):
-        """A record without a version is the oldest; it is replaced by one with a version when the model is PUT again."""
+        """A record without a version is one of the oldest releases; the next PUT of the model replaces it by one with a
+        version."""
         self.start()
         self.put("mine", pendulum(), 201)
         self.stop()
@@ -170,7 +173,7 @@ class StoreSuite:
         self.stop()
 
     def test_import_beyond_the_limit_of_models(self):
-        """What fits is imported and told, then the import ends with the model that does not fit."""
+        """Models up to the limit are imported and reported; the import then ends with the model beyond the limit."""
         self.start()
         bundled = len(self.names())
         for i in range(3):

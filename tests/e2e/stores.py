@@ -1,4 +1,4 @@
-"""A store on a real disk or in a database, and the servers and commands on it."""
+"""A store on a real disk or in a database, and the servers and commands that use it."""
 import os
 import subprocess
 import tempfile
@@ -9,9 +9,9 @@ from harness import BINARY, MODELS, PATIENCE, Server
 
 
 class StoreCase(unittest.TestCase):
-    """A store of the test's own, on a real disk, and servers that come and go on it."""
-    parts = "", "models"                                        # of the store, each of which may vanish
-    fault = "the last change was not written: No such file or directory"        # what /readyz then says
+    """A store of the test's own on a real disk; servers are started and stopped on it."""
+    parts = "", "models"  # folders of the store that a test removes
+    fault = "the last change was not written: No such file or directory"  # the reason that /readyz then gives
 
     def setUp(self):
         self.renew()
@@ -55,11 +55,11 @@ class StoreCase(unittest.TestCase):
                               timeout=PATIENCE, **keywords)
 
     def renew(self):
-        """Goes on with another store, which is empty."""
+        """Replaces the store by an empty one."""
         self.store = self.enterContext(tempfile.TemporaryDirectory(prefix="torqued-store-"))
 
     def place(self, name):
-        """How /readyz names the record of a model that cannot be read; log_of: how the log does."""
+        """Returns the name of a model's unreadable record in /readyz; log_of gives its name in the log."""
         return f"models/{name}.json"
 
     def log_of(self, name):
@@ -81,7 +81,7 @@ class StoreCase(unittest.TestCase):
 
 
 class DatabaseCase(StoreCase):
-    """A store of the test's own in a PostgreSQL of its class."""
+    """A store of the test's own in the PostgreSQL server of its class."""
     parts = "",
     fault = "the database is away"
 
@@ -118,7 +118,7 @@ class DatabaseCase(StoreCase):
         self.database.start()
 
     def another(self, *arguments):
-        """One more server on the store, which ends with the test."""
+        """Starts one more server on the store, which ends with the test."""
         server = Server("--store", self.store, *arguments)
         self.addCleanup(self.end, server)
         return server

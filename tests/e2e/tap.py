@@ -1,7 +1,6 @@
 """Runs the unittest cases of the calling file and reports them in the Test Anything Protocol.
 
-`prove` reads it; so can a person. Arguments narrow the run as unittest's do: `test_http.py Framing.test_pipelining`.
-"""
+`prove` reads this output. Arguments select tests as in unittest: `test_http.py Framing.test_pipelining`."""
 import sys
 import time
 import unittest

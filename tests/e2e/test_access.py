@@ -1,4 +1,4 @@
-"""Access control: who may do what, with which answers, and what the audit log says about it."""
+"""Tests access control: which client may call which path, the answers to all others, and the lines of the audit log."""
 import os
 import re
 import subprocess
@@ -11,7 +11,7 @@ from harness import BINARY, MODELS, ServerCase
 
 
 class Roles(ServerCase):
-    """One server with tokens."""
+    """Sends every request of MATRIX with every token to one server."""
 
     @classmethod
     def setUpClass(cls):
@@ -23,7 +23,8 @@ class Roles(ServerCase):
         return self.client.request(method, path, body, {**self.tokens.header(who), **headers})
 
     def audit(self, since, event):
-        """The audit lines of one event since a count of lines; the log is written some milliseconds after the answer."""
+        """Returns the audit lines of one event after the first `since` lines. Waits for a marker, since the log is
+        written some milliseconds after the answer."""
         self.client.get(f"/problems/mark-{since}")
         self.server.await_log(f"mark-{since}")
         return [line for line in self.server.events()[since:] if line["level"] == "audit" and line["event"] == event]
@@ -95,7 +96,7 @@ class Roles(ServerCase):
         self.assertEqual(self.ask("cell", "DELETE", "/v1/models/cell-1").status, 204)
 
     def test_a_refused_body_is_not_read_into_memory(self):
-        """A large body of a client without a right is refused before it is sent."""
+        """A client without the right to PUT is refused after the head, before it sends its large body."""
         raw = self.server.socket()
         raw.send("PUT /v1/models/big HTTP/1.1\r\nHost: localhost\r\nContent-Length: 100000000\r\n\r\n")
         self.assertEqual(raw.answer().status, 401)
@@ -141,7 +142,7 @@ class Roles(ServerCase):
 
 
 class Command(unittest.TestCase):
-    """torqued token."""
+    """Tests the command `torqued token`."""
 
     def test_token_and_line(self):
         token, line = make_token("a.b-c", "evaluate,observe", "--days", "30", "--models", "x*,y")

@@ -1,4 +1,5 @@
-"""Who is at the other end: users of a Unix socket, clients behind proxies, and nginx in front of everything."""
+"""Tests how the server identifies a peer: users of a Unix socket, clients behind proxies, and clients behind nginx with
+the configuration of deploy/."""
 import http.client
 import os
 import socket
@@ -17,7 +18,7 @@ from test_proxy import Proxy, TlsClient
 
 
 class UnixClient(Client):
-    """A client of a Unix socket, with one connection for each request."""
+    """A client of a Unix socket that opens one connection for each request."""
 
     def __init__(self, path):
         super().__init__(0, PATIENCE)
@@ -31,7 +32,7 @@ class UnixClient(Client):
 
 
 def run_matrix(test, client, credential, roles, known=True):
-    """Every row of the matrix by a client with these roles; a client that is not known gets 401."""
+    """Sends every request of MATRIX as a client with these roles; an unknown client must get 401."""
     for method, path, body, allowed, with_role in MATRIX:
         with test.subTest(method=method, path=path, roles=roles, known=known):
             answer = client.request(method, path, body, dict(credential))
@@ -85,7 +86,7 @@ class SocketPeers(unittest.TestCase):
         self.assertEqual(self.server.client().get("/v1").status, 401)
 
     def test_a_proxy_does_not_lend_its_right(self):
-        """A proxy at the socket is a user, but its clients are not."""
+        """A proxy on the Unix socket has the rights of its user; a request that it forwards does not inherit these."""
         self.give(f"me admin uid:{os.getuid()}\n")
         self.assertEqual(self.client.get("/v1").status, 200)
         for name in ("X-Forwarded-For", "Forwarded"):
@@ -98,7 +99,7 @@ class SocketPeers(unittest.TestCase):
 
 class Forwarded(unittest.TestCase):
     def addresses(self, server, **headers):
-        """`from` and `via` in the log of a request with these headers."""
+        """Sends a request with these headers and returns the fields `from` and `via` of its log line."""
         client = server.client()
         number = f"/problems/{time.monotonic_ns()}"
         client.request("GET", number, None, {name.replace("_", "-"): value for name, value in headers.items()})
@@ -127,7 +128,7 @@ V2 = b"\r\n\r\n\0\r\nQUIT\n"
 
 def v2(source, command=0x21):
     addresses = socket.inet_aton(source) + socket.inet_aton("192.0.2.1") + struct.pack(">HH", 40000, 443)
-    extra = b"\x04\x00\x05extra"      # a field that the server does not know
+    extra = b"\x04\x00\x05extra"  # a type-length-value field of the PROXY protocol that the server does not know
     return V2 + struct.pack(">BBH", command, 0x11, len(addresses) + len(extra)) + addresses + extra
 
 
@@ -138,7 +139,7 @@ class ProxyProtocol(unittest.TestCase):
         return Server("--listen", listen, "--trusted-proxy", trusted, "--read-deadline", "1", *arguments, wait=False, **keywords)
 
     def ask(self, server, *pieces):
-        """The answer to the pieces, sent one after the other; None if the server closes."""
+        """Sends the pieces one after the other and returns the answer; None if the server closes the connection."""
         raw = socket.create_connection(("127.0.0.1", server.port), PATIENCE)
         try:
             for piece in pieces:
@@ -206,12 +207,13 @@ class ProxyProtocol(unittest.TestCase):
 
 
 class BehindNginx(unittest.TestCase):
-    """The matrix through nginx with the configuration that deploy/ ships."""
+    """Sends the requests of MATRIX through nginx with the configuration of deploy/."""
 
     def test_matrix(self):
         need("nginx", "openssl")
         with tempfile.TemporaryDirectory() as folder:
-            tokens = Tokens(folder, f"proxy admin uid:{os.getuid()}\n")      # nginx's own user must lend nothing
+            # requests through nginx must not inherit the rights of nginx's own user
+            tokens = Tokens(folder, f"proxy admin uid:{os.getuid()}\n")
             server = Server("--listen", f"127.0.0.1:0,unix:{folder}/socket", "--tokens", tokens.path, "--trusted-proxy", "unix")
             proxy = Proxy(folder)
             proxy.start()
@@ -233,7 +235,7 @@ class BehindNginx(unittest.TestCase):
             self.assertIsNone(server.stop())
 
     def test_a_rebinding_host_is_refused(self):
-        """The host that a client names passes nginx: --host decides about it."""
+        """nginx forwards the host that a client names, so that --host of the server can refuse it."""
         need("nginx", "openssl")
         with tempfile.TemporaryDirectory() as folder:
             server = Server("--listen", f"127.0.0.1:0,unix:{folder}/socket", "--trusted-proxy", "unix", "--host", "robots.example")

@@ -1,5 +1,6 @@
-"""Controllers of simulate on robots with passive joints, elastic joints and floating bases: against motions integrated by
-SciPy from mass-matrix and bias, against the linear equation of tracking errors, and at rest."""
+"""Tests controllers of simulate on robots with passive joints, elastic joints and floating bases: against motions that
+SciPy integrates from mass-matrix and bias, against the linear differential equation of tracking errors, and in static
+equilibrium."""
 import math
 
 import numpy as np
@@ -16,14 +17,14 @@ def sine(amplitude, frequency, offset):
 
 
 class PassiveJoints(Actuated):
-    REFERENCE = sine([0, 0.8], 3, [5, 0.4])      # of the passive joint it is not looked at
+    REFERENCE = sine([0, 0.8], 3, [5, 0.4])  # the values of the passive joint are ignored
     START = {"q": [0.7, -0.3], "qd": [-1, 2]}
 
     def control(self, controller, **more):
         return {"input": {"controller": controller, "kp": 100, "kd": 20, "reference": self.REFERENCE}, **more}
 
     def torques(self, controller, t, q, qd):
-        """What an acrobot's controller should do, and how it then moves."""
+        """Returns the torque of an acrobot's controller and the accelerations under it."""
         M, h, g = self.dynamics("acrobot", q, qd)
         e, ed = 0.4 + 0.8 * math.sin(3 * t) - q[1], 2.4 * math.cos(3 * t) - qd[1]
         if controller == "pd_gravity":
@@ -34,7 +35,7 @@ class PassiveJoints(Actuated):
         return M[1, 0] * passive + M[1, 1] * wanted + h[1], np.array([passive, wanted])
 
     def test_acrobot(self):
-        """Its passive joint never carries torque, and it moves as an independent integration says."""
+        """The passive joint of an acrobot never carries torque, and the motion is that of SciPy's DOP853."""
         for controller in ("pd_gravity", "computed_torque"):
             expected = solve_ivp(lambda t, y: [*y[2:], *self.torques(controller, t, y[:2], y[2:])[1]], (0, 1),
                                  self.START["q"] + self.START["qd"], "DOP853", [0.5, 1], rtol=1e-11, atol=1e-12).y
@@ -47,7 +48,8 @@ class PassiveJoints(Actuated):
                     self.assertAlmostEqual(tau[1], self.torques(controller, t, q, qd)[0], delta=1e-10 * 100)
 
     def test_linear_errors(self):
-        """Of actuated coordinates e = e0 (1 + 10 t) exp(-10 t) + v0 t exp(-10 t), whatever passive ones do."""
+        """Under computed_torque, errors of actuated coordinates follow e = e0 (1 + 10 t) exp(-10 t) + v0 t exp(-10 t),
+        however passive coordinates move."""
         springy = sine([0.1, 0.5, 0, 0.3], 2, [0.2, 0, 9, 0.1])
         flyer = sine([0] * 6 + [0.4, -0.3] + [0] * 3, 3, [7] * 6 + [0.1, 0.2] + [7] * 3)
         flying = [0, 0, 0, 0, 0, 0, 1, 0.3, -0.2, 0, 0, 0, 1]
@@ -66,7 +68,8 @@ class PassiveJoints(Actuated):
                 self.assertEqual(np.abs(np.array(a["tau"])[:, passive]).max(), 0)
 
     def test_base_under_torques(self):
-        """The efforts that computed_torque gives a flying robot are those that move it so."""
+        """The efforts of computed_torque on a flying robot produce, by forward dynamics, the accelerations of the
+        answer."""
         q, qd = [0.1, -0.2, 0.3, 0.5, 0.5, 0.5, 0.5, 0.3, -0.2, 0, 0.6, 0, 0.8], [0.1 * i - 0.4 for i in range(11)]
         a = self.simulate("flyer", {"q": q, "qd": qd, "duration": 0.1, "times": [0], "step": 0.01, "input": {
             "controller": "computed_torque", "kp": 30, "kd": [0] * 6 + [2, 3, 0, 0, 0], "reference": [0] * 11}}, "tau", "qdd")
@@ -81,10 +84,11 @@ class PassiveJoints(Actuated):
         self.assertClose(a["tau"][0], (M @ qdd + h).tolist(), 1e-11)
 
     def test_elastic_joints_carry_gravity(self):
-        """With pd_gravity an arm with a spring in its shoulder rests where motors have to be for its links to be there."""
+        """Under pd_gravity an arm with an elastic shoulder rests with its links at the reference, its motor deflected
+        by gravity."""
         q = [0.6, -0.4, -0.2, 0]
         weight = self.dynamics("springy", q, [0] * 4)[2]
-        self.assertAlmostEqual(weight[2], 0, delta=1e-12)       # the tail hangs
+        self.assertAlmostEqual(weight[2], 0, delta=1e-12)  # the passive tail hangs vertically
         q[3] = q[0] + weight[0] / 400
         for how in METHODS:
             a = self.simulate("springy", {"q": q, "duration": 1, "samples": 3, **how, "input": {
@@ -93,7 +97,7 @@ class PassiveJoints(Actuated):
             self.assertClose(a["tau"], [[0, weight[1], 0, weight[0]]] * 3, 1e-9)
 
     def test_skeleton(self):
-        """Nothing pushes a skeleton through the joints that place it in space."""
+        """Controllers give zero effort at the floating base of a skeleton."""
         names = self.ok(self.client.get("/v1/models/gait55"))["velocity_names"]
         a = self.simulate("gait55", {"q": [0.3 * math.sin(i) for i in range(55)], "duration": 0.01, "samples": 2, "step": 0.005, "input": {
             "controller": "computed_torque", "kp": 100, "kd": 20, "reference": [0.1] * 55}}, "tau")
@@ -126,7 +130,7 @@ class Quadruped(Actuated):
     REFERENCE = [0] * 6 + LEGS
 
     def test_stands(self):
-        """With held feet; torques are those of static equilibrium with the least forces on its feet."""
+        """On held feet the torques are those of static equilibrium with the minimum-norm contact forces."""
         _, _, g = self.dynamics("solo12", self.STAND, [0] * 18)
         J = np.vstack([np.array(self.ask("solo12", "kinematics", {"q": self.STAND, "frame": foot["frame"], "outputs": [
             "jacobian"]})["jacobian"])[:3] for foot in FEET])
@@ -143,7 +147,8 @@ class Quadruped(Actuated):
                 self.assertClose(np.array(a["contact_wrenches"])[:, :, :3].reshape(3, 12).tolist(), [forces.tolist()] * 3, 1e-9)
 
     def least(self, model, q, held, passive, carried=()):
-        """Torques at rest at q by pseudo-inverses: of static equilibrium, or what is nearest to it."""
+        """Returns the torques at rest at q by pseudo-inverses: those of static equilibrium, or of the least-squares
+        solution where equilibrium is impossible."""
         _, _, g = self.dynamics(model, q, [0] * len(self.ok(self.client.get("/v1/models/" + model))["velocity_names"]))
         rows = [np.array(self.ask(model, "kinematics", {"q": q, "frame": place["frame"], "outputs": ["jacobian"]})["jacobian"])[
             ["xyz".index(axis) for axis in place["axes"]]] for place in held]
@@ -157,8 +162,8 @@ class Quadruped(Actuated):
         return tau.tolist()
 
     def test_frames_that_cannot_hold_the_robot(self):
-        """On two feet, or one, a quadruped falls: the forces that come nearest to equilibrium are taken. An arm with a spring,
-        whose passive tail is held; frames held twice."""
+        """On two feet or on one a quadruped cannot be in equilibrium: the server takes the least-squares contact
+        forces. The same holds for an arm with a spring and a held passive tail, and for frames that are held twice."""
         held = [{"frame": "tail", "axes": ["x", "z"]}, {"frame": "lower", "axes": ["z"]}]
         for model, q, held, passive, carried in (
                 ("solo12", self.STAND, FEET[:1] + FEET[3:], list(range(6)), ()), ("solo12", self.STAND, FEET[:1], list(range(6)), ()),
@@ -170,7 +175,7 @@ class Quadruped(Actuated):
             self.assertClose(a["tau"][0], self.least(model, q, held, passive, carried), 1e-9, what=model)
 
     def test_returns(self):
-        """From a lower stance and a shove it comes back up."""
+        """The quadruped comes back to its stance from a lower posture."""
         low = [0, 0.8, -1.6] * 4
         for controller, kp in (("pd_gravity", 20), ("computed_torque", 100)):
             a = self.simulate("solo12", {"q": self.STAND[:7] + low, "duration": 2.5, "samples": 2, "tolerance": 1e-4,
@@ -193,11 +198,12 @@ class Quadruped(Actuated):
                                      {name: value[i] for name, value in batch.items()}, (controller, how))
 
     def test_follows_a_squat(self):
-        """A reference that the feet allow is followed: its thighs and shanks are equally long."""
+        """A quadruped follows a reference that keeps its feet in place: thighs and shanks have the same length, so the
+        knee turns by -2 times the hip."""
         squat = {"values": [[0] * 6 + [0, x, -2 * x] * 4 for x in (0.6, 0.9, 0.5, 0.6)], "interpolation": "cubic"}
         start = self.simulate("solo12", {"q": self.STAND, "duration": 1, "times": [0], "step": 0.1, "input": {
             "controller": "pd_gravity", "kp": 0, "kd": 0, "reference": squat}}, "velocity_error")["velocity_error"][0]
-        lift = -start[7] * 0.32 * math.sin(0.6)     # of the base, in its own axes
+        lift = -start[7] * 0.32 * math.sin(0.6)  # velocity of the base in its own axes, m/s
         qd = [0, 0, lift, 0, 0, 0] + start[6:]
         request = {"q": self.STAND, "qd": qd, "duration": 1, "samples": 5, "held": FEET, "input": {
             "controller": "computed_torque", "kp": 100, "kd": 20, "reference": squat}}

@@ -1,4 +1,5 @@
-"""Base parameters: the same torques from the fewest columns, and groupings that are known."""
+"""Tests base parameters: the base regressor gives the same torques from the fewest columns, and known robots have the
+published number and grouping."""
 import json
 import math
 import random
@@ -11,7 +12,7 @@ from threads import in_threads
 
 
 def rank(rows):
-    """Of a matrix with columns of unit length, by elimination with complete pivoting."""
+    """Returns the rank of a matrix with columns of unit length, by elimination with complete pivoting."""
     rows, n = [row[:] for row in rows], 0
     while True:
         i, j = max(((i, j) for i in range(n, len(rows)) for j in range(len(rows[0]))), key=lambda at: abs(rows[at[0]][at[1]]),
@@ -34,7 +35,7 @@ class BaseParameters(ServerCase):
         super().setUpClass()
         cls.client.put("/v1/models/fixed", branched())
         cls.client.put("/v1/models/free", branched("floating"))
-        hand = {"base": {"type": "fixed", "link": "base"}, "links": [   # two fingers on one coordinate
+        hand = {"base": {"type": "fixed", "link": "base"}, "links": [  # two fingers that share one coordinate
             {"name": "palm", "parent": "base", "joint": {"name": "wrist", "type": "revolute", "axis": [1, 0, 0]},
              "inertial": body(1)},
             {"name": "left", "parent": "palm", "joint": {"name": "grasp", "type": "prismatic", "axis": [0, 1, 0]},
@@ -51,7 +52,7 @@ class BaseParameters(ServerCase):
         return self.ask(model, "regressor", {**rows, "outputs": self.ALL})
 
     def test_the_same_torques(self):
-        """regressor x parameters = base_regressor x base parameters, whatever the parameters."""
+        """For random parameters, regressor x parameters = base_regressor x base parameters."""
         for model, nv, floating in self.MODELS:
             bodies = self.ok(self.client.get(f"/v1/models/{model}"))["bodies"]
             random.seed(9)
@@ -66,7 +67,7 @@ class BaseParameters(ServerCase):
                 self.assertEqual(chosen, [[row[column] for column in columns] for row in whole])
 
     def test_none_is_left_that_could_be_spared(self):
-        """Over many states the columns of base_regressor are independent, and those of regressor have no higher rank."""
+        """Over many states the columns of base_regressor are independent, and the rank of regressor is not higher."""
         for model, nv, floating in self.MODELS:
             answer = self.base(model, 200 // nv, nv, floating)
             for output in ("base_regressor", "regressor"):
@@ -76,12 +77,13 @@ class BaseParameters(ServerCase):
                 self.assertEqual(rank(unit), len(answer["base_parameters"]), f"{model} {output}")
 
     def test_known_numbers_and_groupings(self):
-        """Khalil & Dombre: 36 for a robot of six revolute joints like the Puma's, and 43 for the Panda's seven."""
+        """The numbers of base parameters are those that Khalil & Dombre give: 36 for six revolute joints as in the
+        Puma, 43 for the Panda's seven."""
         for model, nv, count in (("puma560", 6, 36), ("ur5", 6, 36), ("panda", 7, 43)):
             answer = self.ask(model, "regressor", {"q": [0] * nv, "outputs": ["base_parameters"]})
             self.assertEqual(len(answer["base_parameters"]), count)
         groups = self.ask("two_link", "regressor", {"q": [[0, 0]], "outputs": ["base_parameters"]})["base_parameters"]
-        L = 0.4     # of both links; frames stand at their ends
+        L = 0.4  # m, length of both links; link frames lie at their ends
         self.assertEqual([(group["parameter"], {part["parameter"]: part["coefficient"] for part in group["with"]})
                           for group in groups],
                          [("link1.Izz", {"link1.mcx": 2 * L, "link1.m": 0.16, "link2.m": 0.16}), ("link2.Izz", {"link2.m": -0.16}),
@@ -101,7 +103,8 @@ class BaseParameters(ServerCase):
         self.assertIn("100", self.assertProblem(answer, 422)["detail"])
 
     def test_too_large_a_robot(self):
-        """Its regressor is finite where it stands, and overflows when squared: no lack of memory."""
+        """The squares in the rank computation of a 1e100 m long robot overflow: the answer is result-not-finite, not a
+        lack of memory."""
         huge = chain(3)
         huge["links"][1]["joint"]["origin"] = {"xyz": [1e100, 0, 0]}
         self.put_model("huge", huge)
@@ -109,7 +112,7 @@ class BaseParameters(ServerCase):
         self.assertEqual(self.assertProblem(answer, 422)["code"], "result-not-finite")
 
     def test_asked_for_at_once(self):
-        """Several clients may be the first."""
+        """Several clients ask at once for the base parameters of a new model and get the same answer."""
         self.put_model("new", chain(12))
 
         def ask(_):
@@ -122,7 +125,8 @@ class BaseParameters(ServerCase):
         self.assertEqual(answers, answers[:1] * 6)
 
     def test_the_deadline_holds_while_they_are_found(self):
-        """Once for a model, and for a large one that takes long."""
+        """The server computes base parameters once for each model. For a large model this exceeds a short deadline, and
+        a later request succeeds."""
         request = {"q": [0] * 55, "outputs": ["base_parameters"]}
         answer = self.client.post("/v1/models/gait55/regressor", request, Request_Timeout="0.01")
         self.assertEqual(self.assertProblem(answer, 504)["code"], "deadline-passed")

@@ -1,5 +1,5 @@
-"""The C client of api/clients/c: compiled with the project's warnings, tested against a server (c_client.c), with the
-sanitizers against answers that no server gives, and with TLS, tokens and Unix sockets (c_probe.c)."""
+"""Tests the C client of api/clients/c: compiled with the project's warnings, against a server (c_client.c), under the
+sanitizers against answers that no correct server sends, and with TLS, tokens and Unix sockets (c_probe.c)."""
 import contextlib
 import http.server
 import json
@@ -61,14 +61,14 @@ class Real(ServerCase):
 
 
 class Fake:
-    """An HTTP server that records requests and answers what `answer` returns: status, head and body."""
+    """An HTTP server that records requests and sends the status, head and body that `answer` returns."""
 
     def __init__(self, answer):
         requests = self.requests = []
 
         class Handler(http.server.BaseHTTPRequestHandler):
             protocol_version = "HTTP/1.1"
-            wbufsize = -1      # head and body in one segment
+            wbufsize = -1  # buffer all, so that head and body leave in one segment
 
             def handle_one(self):
                 body = self.rfile.read(int(self.headers.get("Content-Length", 0)))
@@ -116,7 +116,7 @@ class Probed(unittest.TestCase):
         cls.program = build(cls.folder, "c_probe", *SANITIZERS)
 
     def probe(self, url, *arguments, rounds=1):
-        """What the client reports, by name."""
+        """Runs c_probe and returns its report as {name: value}."""
         done = run(self.program, url, str(rounds), *arguments)
         self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
         found = dict(line.partition(" ")[::2] for line in done.stdout.splitlines())
@@ -203,7 +203,7 @@ class Problems(Probed):
 
 
 class Busy(Probed):
-    """A server that is busy, for ever or for `times` requests; `pause` is its Retry-After."""
+    """A server that answers 503 always, or to the first `times` requests; `pause` is the value of Retry-After."""
 
     def ask(self, *arguments, status=503, times=99, pause="0"):
         with self.fake(lambda number: (status, {"Retry-After": pause}, b"") if number <= times else (200, {}, GOOD)) as (fake, url):
@@ -248,7 +248,7 @@ class Answers(Probed):
             self.assertEqual(self.status(body), BAD_ANSWER, body[:20])
 
     def test_damaged_answers(self):
-        """Each byte of an answer cut off or changed: the sanitizers see every read."""
+        """Answers with every byte cut off or changed must cause no invalid read, which the sanitizers report."""
         rng = random.Random(3)
         whole = cbor2.dumps({"name": "a robot", "errors": [{"row": 3, "code": "x"}], "poses": {"tip": {"position": typed([1, 2, 3])}},
                              "nq": 3, "nv": 3, "revision": "0" * 32, "tau": TAU})
@@ -263,7 +263,8 @@ class Answers(Probed):
 
 class Memory(Probed):
     def test_every_allocation_may_fail(self):
-        """Once, and from there on: a status says so, nothing crashes, and the last one succeeds because nothing has failed."""
+        """Each allocation fails once, and then all from it on: the client returns a status and does not crash. The run
+        ends with the first round in which nothing failed."""
         program = build(self.folder, "c_probe", "-O1", "-DFAILING_ALLOCATION")
         seen = set()
         with self.fake() as (_, url):
@@ -286,7 +287,7 @@ class Sockets(Probed):
         server = Server("--listen", "unix:socket,127.0.0.1:0")
         self.addCleanup(server.kill)
         found = self.probe("http://localhost", "unix_socket", os.path.join(server.folder, "socket"))
-        self.assertEqual((found["status"], found["http"]), (REFUSED, 404))    # there is no "a model"
+        self.assertEqual((found["status"], found["http"]), (REFUSED, 404))  # the server has no model "a model"
         self.assertEqual(self.probe("http://localhost", "unix_socket", "/no/such")["status"], UNREACHABLE)
 
     def test_a_server_that_asks_for_a_token(self):
@@ -310,7 +311,7 @@ class Sockets(Probed):
         self.assertIn("imeout", found["detail"])
 
     def test_tls(self):
-        """The server's certificate is checked; the client's own one is known to the server."""
+        """The client checks the server's certificate, and the server checks the client's."""
         if not shutil.which("openssl"):
             self.skipTest("no openssl here")
         certificates = Certificates(self.folder)

@@ -1,5 +1,6 @@
-"""Answers in CBOR, decoded by cbor2: the same doubles as in JSON, bit for bit, in the encoding that is promised (definite
-lengths, shortest heads, 64-bit floats, typed arrays); which encoding is chosen; how long an answer may get."""
+"""Tests answers in CBOR, decoded by cbor2: the doubles have the bits of the JSON answer; the encoding is the promised
+one (definite lengths, shortest heads, 64-bit floats, typed arrays); the Accept header selects the encoding; the size
+limit holds."""
 import json
 import random
 import re
@@ -27,7 +28,7 @@ def flat(value):
 
 
 def is_numbers(value):
-    """Whether JSON's array is one of numbers: of as many dimensions as it likes, all rows alike."""
+    """True if a JSON array is a rectangular array of numbers of any dimension."""
     if not isinstance(value, list) or not value or not all(isinstance(x, (int, float)) for x in flat(value)):
         return False
     return len(flat(value)) == _product(extents(value))
@@ -46,7 +47,8 @@ def not_a_number(value):
 
 class CborCase(ServerCase):
     def assertSame(self, json_value, cbor_value, where=""):
-        """What JSON says as CBOR should say it: null in an array of numbers, a row that has failed, is NaN."""
+        """Checks that the CBOR value equals the JSON value. In an array of numbers, null (a failed row) corresponds to
+        NaN."""
         if isinstance(json_value, list) and None in json_value and isinstance(cbor_value, CBORTag):
             row = next(row for row in json_value if row is not None)
             json_value = [not_a_number(row) if entry is None else entry for entry in json_value]
@@ -74,14 +76,14 @@ class CborCase(ServerCase):
             self.assertEqual(json_value, cbor_value, where)
 
     def both(self, method, path, request=None, **headers):
-        """Asks twice; returns the decoded answer in CBOR."""
+        """Sends a request once for JSON and once for CBOR, compares the answers, and returns the decoded CBOR answer."""
         plain = self.client.request(method, path, request, {"Accept": "application/json", **headers})
         coded = self.client.request(method, path, request, {"Accept": CBOR, **headers})
         self.assertIn(plain.status, (200, 201), plain)
         self.assertIn(coded.status, (200, 201), coded)
         self.assertEqual(coded.headers["Content-Type"], CBOR)
         decoded = cbor2.loads(coded.body)
-        # cbor2 writes definite lengths, the shortest heads and floats of 64 bits, as is asked of the answer
+        # cbor2 encodes with definite lengths, shortest heads and 64-bit floats, as the contract promises
         self.assertEqual(cbor2.dumps(decoded), coded.body, path)
         self.assertSame(json.loads(plain.body, parse_int=float), decoded, path)
         return decoded
@@ -134,7 +136,8 @@ class SameDoubles(CborCase):
             self.both("POST", f"/v1/models/arm/{operation}", {**request, **options, "outputs": outputs})
 
     def test_no_numbers_at_all(self):
-        """A brick has no joints: no columns of their parameters; and nothing is asked about wrenches that nobody gives."""
+        """Empty arrays: a body without joints has no columns of joint parameters, and a request without wrenches no
+        derivatives by them."""
         q = [0, 0, 0, 0, 0, 0, 1]
         path, outputs = "/v1/models/brick/regressor", ["joint_regressor"]
         one = self.client.post(path, {"q": q, "outputs": outputs}, Accept=CBOR)
@@ -159,16 +162,18 @@ class SameDoubles(CborCase):
 
 
 class Counts(CborCase):
-    """A map or array of 24, 256 or 65 536 entries needs a longer head than one entry less. Counts round these, at every level."""
+    """CBOR needs longer heads for maps and arrays from 24, 256 and 65 536 entries on. Tests counts around these at
+    every nesting level."""
     ROUND = (1, 22, 23, 24, 25, 26, 254, 255, 256, 257)
 
     def outputs_of(self, operation):
-        """The names of an operation's outputs, from the contract."""
+        """Returns the names of an operation's outputs, from the contract."""
         schemas = self.client.get("/openapi.json").json()["components"]["schemas"]
         return schemas[operation]["properties"]["outputs"]["items"]["enum"]
 
     def test_outputs_of_trajectory(self):
-        """Any number of outputs, in any choice, of one motion and of several, also where rows fail alone."""
+        """Random choices of any number of trajectory's outputs, for one motion and several, with failing rows or
+        without."""
         rng = random.Random(24)
         rest = [0, 0, 0, -2, 0, 2, 0]
         motion = {"degree": 3, "duration": 1, "samples": 2, "points": [{"frame": "panda_flange"}],
@@ -183,7 +188,7 @@ class Counts(CborCase):
                 self.both("POST", "/v1/models/panda/trajectory", {**request, "outputs": chosen})
 
     def test_operations_of_evaluate(self):
-        """Operations that need no more than a state, as many as there are, with one and with all of their outputs."""
+        """evaluate with any number of those operations that need only a state, with one output and with all."""
         self.put_model("arm", branched())
         request = everything(states(3))
         plenty = request["operations"]
@@ -199,7 +204,7 @@ class Counts(CborCase):
         self.both("POST", "/v1/models/arm/evaluate", {**request, "on_error": "row"})
 
     def test_frames(self):
-        """The poses of so many frames are an object within the answer, and one of evaluate within an object more."""
+        """Poses of 1 to 257 frames: an object within the answer, and within evaluate one level deeper."""
         most = self.ROUND[-1]
         frames = [{"name": f"f{i}", "link": "fore", "xyz": [0.01 * i, 0, 0.02 * i]} for i in range(most)]
         self.put_model("framed", {**branched(), "frames": frames})
@@ -211,14 +216,14 @@ class Counts(CborCase):
                           {"q": q, "operations": {"kinematics": {"frames": names}, "energy": {}, "bias": {}}})
 
     def test_coordinates_and_lists(self):
-        """Names of joints, reports and documents: lists that hold no arrays of the answer."""
+        """Descriptions and documents of models with long lists of names, which contain no arrays of results."""
         for count in (*self.ROUND[1:6], 254, 255, 256, 257):
             self.put_model(f"chain{count}", chain(count))
             self.both("GET", f"/v1/models/chain{count}")
             self.both("GET", f"/v1/models/chain{count}/document")
 
     def test_failed_rows(self):
-        """So many entries of `errors`, behind arrays that are there already."""
+        """Answers with 1 to 257 entries of `errors` after the arrays of results."""
         self.put_model("arm", branched())
         for count in self.ROUND:
             rows = [[0.1, 0.2, 0.3, 0.4]] + [[0.1, 0.2, 0.3, 1e300]] * count
@@ -268,7 +273,7 @@ class Choice(CborCase):
 
 
 class Size(CborCase):
-    """In CBOR the size is known to the byte."""
+    """Tests that the limit of an answer's size holds to the byte: in CBOR the size is known in advance."""
 
     def test_as_many_rows_as_said(self):
         request = {"q": states(300)["q"], "outputs": ["poses", "jacobian"], "frame": "tool"}

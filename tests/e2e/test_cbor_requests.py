@@ -1,5 +1,5 @@
-"""Requests in CBOR: every form that numbers may take gives the answer of the same doubles in JSON, byte for byte; and
-what is refused. Encoded by cbor2."""
+"""Tests requests in CBOR, encoded by cbor2: every legal form of numbers gives, byte for byte, the answer to the same
+doubles in JSON; malformed requests are refused."""
 import math
 import random
 import struct
@@ -19,7 +19,7 @@ OPTIONS = {
                 "phases": [{"steps": 1}, {"steps": 1, "held": [{"frame": "tool", "axes": ["x", "rz"]}]}]},
     "hessian": {"multipliers": [1, -0.5, 0.25, 2]}, "forward-hessian": {"multipliers": [1, -0.5, 0.25, 2]},
     "task-space": {"frame": "tool", "axes": ["x", "rz"], "damping": 0.01}}
-# Operations that need more than the fields of a state.
+# Operations that need more fields than those of a state.
 OTHERS = {"evaluate", "ground-reaction", "inverse-kinematics", "margins", "identify", "simulate", "trajectory",
           "trajectory-hessian"}
 
@@ -45,7 +45,7 @@ def is_numbers(value):
 
 
 def forms_of(value):
-    """What an array of numbers may be instead of CBOR's plain arrays of 64-bit floats."""
+    """Yields the CBOR forms that an array of numbers may have instead of plain arrays of 64-bit floats."""
     yield doubles(value) if len(extents(value)) == 1 else CBORTag(40, [extents(value), doubles(flat(value))])
     yield CBORTag(40, [extents(value), doubles(flat(value))])
     yield CBORTag(40, [extents(value), flat(value)])
@@ -57,7 +57,7 @@ def forms_of(value):
 
 
 class Indefinite(list):
-    """A list whose length is not said ahead."""
+    """A list that is encoded with indefinite length."""
 
 
 def encode(value):
@@ -78,7 +78,7 @@ def _head(major, count):
 
 
 def replaced(value, form):
-    """The request with every array of numbers in its form number `form`, as far as it has so many."""
+    """Returns the request with every array of numbers in its form number `form`, modulo the number of its forms."""
     if is_numbers(value):
         forms = list(forms_of(value))
         return forms[form % len(forms)]
@@ -98,7 +98,7 @@ class SameBits(ServerCase):
         cls.operations = [o["name"] for o in cls.client.get("/v1").json()["operations"]]
 
     def takes(self, operation):
-        """The fields of a state that the operation takes, by asking."""
+        """Returns the fields of a state that the operation accepts, found by trying each."""
         fields = {}
         for name, (row,) in states(1).items():
             answer = self.client.post(f"/v1/models/arm/{operation}", {"q": [0, 0, 0, 0], name: row})
@@ -165,7 +165,7 @@ class SameBits(ServerCase):
 
 
 class Numbers(ServerCase):
-    """tau = qdd to the bit on a slider of 1 kg: what number was read."""
+    """Tests the value of each number that the server read: a slider of 1 kg has tau = qdd to the bit."""
 
     def setUp(self):
         self.put_model("slider", slider())
@@ -264,7 +264,8 @@ class Refused(ServerCase):
             rows[70][3] = bad
             for form in list(forms_of(rows)) + [CBORTag(40, [[100, 6], floats(flat(rows))]), [floats(r) for r in rows]]:
                 self.refused({"q": form}, 422, "non-finite", "/q/70/3", 70)
-                self.refused({"q": form, "gravity": [0, 0, bad]}, 422, "non-finite", "/q/70/3", 70)     # the first of two is told
+                # the problem names the first of two bad numbers
+                self.refused({"q": form, "gravity": [0, 0, bad]}, 422, "non-finite", "/q/70/3", 70)
             self.refused({"q": doubles(rows[70])}, 422, "non-finite", "/q/3")
             self.refused({"q": [0.5] * 6, "gravity": [0, 0, bad]}, 422, "non-finite", "/gravity/2")
         for half in (b"\xf9\x7c\x00", b"\xf9\xfc\x00", b"\xf9\x7e\x00", b"\xfa\x7f\x80\x00\x00"):

@@ -1,5 +1,5 @@
-"""Limits of each client: requests per second, connections; and what a client that keeps silent on many connections does to
-others. Clients are told apart by their addresses, of which the loopback network has many."""
+"""Tests the limits of each client: requests per second and connections. A client with many silent connections must not
+affect others. The server tells clients apart by their address in 127.0.0.0/8."""
 import json
 import re
 import time
@@ -40,7 +40,7 @@ class Rate(ClientCase):
     arguments = ("--client-rate", "1")
 
     def test_requests_per_second(self):
-        """Of many requests in no time some are refused, those of another client are not, and probes never are."""
+        """Some of many requests at once are refused, those of another client and health probes never."""
         greedy = self.client_at(GREEDY)
         answers = [greedy.post(ASK, PUMA) for _ in range(100)]
         refused = [answer for answer in answers if answer.status != 200]
@@ -75,7 +75,7 @@ class Connections(ClientCase):
         return raw
 
     def test_connections_at_work(self):
-        """A further connection is answered 429 and closed, but not a probe of its health."""
+        """A connection beyond the limit is answered 429 and closed, but health probes are answered."""
         self.put_model("long", chain(30))
         busy = [self.begin(GREEDY) for _ in range(5)]
         give_up = time.monotonic() + PATIENCE
@@ -98,7 +98,7 @@ class Connections(ClientCase):
             time.sleep(0.02)
 
     def test_a_crowd_of_silent_connections(self):
-        """A client's own connections give way to its new ones, and those of others stay."""
+        """The oldest connections of a client are closed for its new ones; connections of other clients stay."""
         other = self.socket_at(POLITE)
         other.send(HEAD + "\r\n")
         self.assertEqual(other.answer().status, 200)
@@ -106,8 +106,8 @@ class Connections(ClientCase):
         for i in range(40):
             crowd.append(self.socket_at(GREEDY))
             if i % 2:
-                crowd[-1].send(HEAD)        # and never the end of it
-        for raw in crowd[:15]:      # of the later ones, it depends on when the server has read their half of a head
+                crowd[-1].send(HEAD)  # an incomplete head
+        for raw in crowd[:15]:  # whether later ones are closed depends on when the server reads their incomplete head
             self.assertTrue(self.closed(raw))
         last = self.socket_at(GREEDY)
         last.send("GET /livez HTTP/1.1\r\nHost: localhost\r\n\r\n")
@@ -116,7 +116,7 @@ class Connections(ClientCase):
         self.assertEqual(other.answer().status, 200)
 
     def test_a_full_table(self):
-        """The client with the most connections gives way."""
+        """When the table of connections is full, the client with the most connections loses one."""
         few = self.socket_at(THIRD)
         few.send(HEAD + "\r\n")
         self.assertEqual(few.answer().status, 200)

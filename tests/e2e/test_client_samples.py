@@ -1,6 +1,6 @@
-"""The page of api/clients: its commands build and run the samples of every language against a server, and what these print are
-the torques of the server, bit for bit; the lines that it counts. A language is skipped where its toolchain is missing. Its
-commands for TypeScript: test_typescript.py. TLS: test_client_tls.py."""
+"""Tests the page of api/clients: its commands build and run the samples of every language against a server, and the
+samples print the server's torques bit for bit; its counts of lines are right. A language without a toolchain on this
+machine is skipped. TypeScript is tested in test_typescript.py, TLS in test_client_tls.py."""
 import glob
 import os
 import re
@@ -29,8 +29,8 @@ def needs(program):
 
 
 class Commands(SampleCase):
-    """The commands of each language, as they stand on the page. Those that take a token of the environment are also tried with one
-    on a server that asks for it."""
+    """Runs the commands of each language exactly as the page gives them. Samples that take a token from the environment
+    also run against a server with access control."""
 
     @classmethod
     def setUpClass(cls):
@@ -59,7 +59,8 @@ class Commands(SampleCase):
             with open(os.path.join(folder, "torques.csv")) as file:
                 self.check_batch(file.read())
             if takes_token:
-                program = "\n".join([*commands[:-2], commands[-2].split(" && ")[-1]])       # is built already
+                # the program is built; run it again without the build commands
+                program = "\n".join([*commands[:-2], commands[-2].split(" && ")[-1]])
                 self.check_token(program.replace(ADDRESS, self.guarded.url()), folder, offline)
 
     def check_token(self, program, folder, environment):
@@ -105,7 +106,7 @@ class Commands(SampleCase):
 
 
 class Idle(SampleCase):
-    """A second request, after the server has closed the idle connection of the first."""
+    """Sends a second request after the server has closed the idle connection of the first."""
     arguments = ("--idle-timeout", "1")
     RUST = """mod torqued;
 use torqued::{Client, Value};
@@ -174,7 +175,7 @@ public final class Twice {
 
 class Page(unittest.TestCase):
     def test_lines_of_the_samples(self):
-        """Lines that are neither blank nor comments."""
+        """The page counts lines that are neither blank nor comments."""
         checked = 0
         for line in re.findall(r"^\| .*\]\(.*\) \| [0-9]+ \| [0-9]+ \|.*", page(), re.MULTILINE):
             cells = [cell.strip() for cell in line.strip("|").split("|")]
@@ -201,7 +202,7 @@ def code_lines(path):
 
 
 class Style(SampleCase):
-    """The compilers' own warnings are errors."""
+    """Compiles the samples with warnings as errors."""
 
     def source(self, *names):
         return os.path.join(CLIENTS, *names)
@@ -221,7 +222,7 @@ class Style(SampleCase):
 
     @needs("rustc")
     def test_rust(self):
-        with tempfile.TemporaryDirectory() as folder:       # rustc replaces its output, be it /dev/null
+        with tempfile.TemporaryDirectory() as folder:  # rustc replaces its output file, even /dev/null
             for path in glob.glob(self.source("rust", "[ob]*.rs")):
                 self.output("rustc", "--edition", "2021", "-D", "warnings", "--emit", "metadata", "-o", f"{folder}/made", path)
 
@@ -253,7 +254,7 @@ class Octave(SampleCase):
             "torqued:wrong_shape", "/q: 3 entries given, 6 expected (nq of puma560)", "torqued:unreachable", "   3   2   2", "1", "1", ""])
 
     def test_simulink(self):
-        """The code of the page, with the states and torques printed."""
+        """Runs the page's code for Simulink; it must print the states and torques of the server."""
         with open(os.path.join(CLIENTS, "simulink", "README.md")) as file:
             code = "".join(re.findall(r"^```matlab\n(.*?)^```", file.read(), re.DOTALL | re.MULTILINE))
         said = self.run_text(code.replace("'two_link')\n", "'two_link');\n") + """

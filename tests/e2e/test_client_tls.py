@@ -1,6 +1,6 @@
-"""The clients of api/clients against a server with TLS that wants credentials: a token in Python, Go, Java and Octave, a client
-certificate in Python. Each gives the torques of the server; without a credential, or without trust in the server's certificate, each
-fails. C: test_c_client.py; TypeScript: test_typescript.py."""
+"""Tests the clients of api/clients against a server with TLS and access control: a token in Python, Go, Java and
+Octave, a client certificate in Python. Each prints the server's torques; without a credential or without trust in the
+server's certificate each fails. C is tested in test_c_client.py, TypeScript in test_typescript.py."""
 import os
 import shutil
 import ssl
@@ -46,7 +46,7 @@ class OverTls(unittest.TestCase):
         self.assertEqual([float(text) for text in done.stdout.split(",")], self.expected)
 
     def check_sample(self, *command, cwd, **trust):
-        """A sample that takes its token from the environment."""
+        """Runs a sample with its token in the environment, and once more without the token, which must fail."""
         token = {"TORQUED_TOKEN": self.tokens.token["planner"], "TORQUED_URL": self.server.url()}
         self.check(self.run_program(*command, cwd=cwd, **trust, **token))
         self.assertNotEqual(self.run_program(*command, cwd=cwd, **trust, TORQUED_URL=self.server.url()).returncode, 0)

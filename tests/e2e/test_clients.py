@@ -1,4 +1,4 @@
-"""Real clients on kept connections, one at a time and many at once."""
+"""Tests HTTP clients on kept connections, one after the other and many at once."""
 import http.client
 import json
 import os
@@ -82,7 +82,7 @@ class Python(ServerCase):
         connection.close()
 
     def test_a_hundred_thousand_states_in_one_request(self):
-        """Seven joints, all rates, as text, with the settings as they come."""
+        """A batch of 100 000 states of seven joints in JSON, with the default settings of the server."""
         q = [[round(0.1 * j + 1e-5 * i, 5) for j in range(7)] for i in range(100_000)]
         request = {"q": q, "qd": [row[::-1] for row in q], "qdd": q}
         client = self.server.client(120)
@@ -119,7 +119,7 @@ class Crowd(ServerCase):
         self.assertEqual(in_threads(200, work), [{expected}] * 200)
 
     def test_heavy_and_light_together(self):
-        """Batches on the workers do not keep single states waiting for their whole length."""
+        """Requests of one state get correct answers beside batches of 20 000 states; prints how long the former wait."""
         batch = {"q": [QN] * 20000}
         expected = self.client.post(ASK, PUMA).body
         waits = []

@@ -1,6 +1,6 @@
-"""The wall clock jumps under requests, by a day and by ten years, forwards and back (libfaketime): no request fails, no thread
-counts as stuck, deadlines stand, and tokens expire by the new time. Deadlines use CLOCK_MONOTONIC, which does not jump. The process is stopped
-for a while: the same."""
+"""Tests jumps of the wall clock by a day and by ten years, forwards and back (libfaketime), and stops of the process:
+no request fails, no thread counts as stuck, deadlines hold, and tokens expire by the new time. Deadlines use
+CLOCK_MONOTONIC, which does not jump."""
 import glob
 import os
 import signal
@@ -39,7 +39,7 @@ class Jumps(unittest.TestCase):
         self.client = self.server.client()
 
     def jump(self, seconds):
-        """Sets the clock of the server to now and so many seconds."""
+        """Sets the server's wall clock to now plus `seconds`."""
         with open(self.clock + ".next", "w") as file:
             file.write(f"{seconds:+d}\n")
         os.rename(self.clock + ".next", self.clock)
@@ -49,7 +49,7 @@ class Jumps(unittest.TestCase):
                            Authorization="Bearer " + self.token[name], Request_Timeout="60")
 
     def assertExpires(self, name, expired):
-        """Tokens are checked by the wall clock."""
+        """Checks that the token is expired or valid by the server's wall clock."""
         answer = self.ask(self.client, name)
         self.assertEqual(answer.status, 401 if expired else 200, answer)
 
@@ -87,7 +87,7 @@ class Jumps(unittest.TestCase):
         self.assertIsNone(self.server.stop())
 
     def test_deadlines_stand(self):
-        """A simulation ends by its Request-Timeout although the clock jumps, and not before."""
+        """A simulation ends at its Request-Timeout, neither earlier nor later, although the clock jumps."""
         ask = {"q": [0.1] * 6, "qd": [0] * 6, "duration": 500, "step": 0.0001, "samples": 2}
         for seconds in (YEARS, -YEARS, 0):
             began = time.monotonic()
@@ -102,7 +102,7 @@ class Jumps(unittest.TestCase):
 
 class Stopped(ServerCase):
     def test_a_stop_under_requests(self):
-        """SIGSTOP and SIGCONT: every request is answered, and no thread counts as stuck."""
+        """After SIGSTOP and SIGCONT every request is answered, and no thread counts as stuck."""
         answered = []
 
         def asker():

@@ -1,5 +1,6 @@
-"""Operations at one instant with every feature of models and requests, with every two of them and with many at random, in
-both encodings: answers against an independent reference or other operations, refusals against api/COMBINATIONS.md."""
+"""Tests operations on states with every feature of models and requests, with every pair and with many random
+combinations, in both encodings. Answers are compared with an independent reference or with other operations, refusals
+with api/COMBINATIONS.md."""
 import os
 
 import combination_page

@@ -1,4 +1,5 @@
-"""Help, manual page and completions: made from the tables of commands and settings, and driven in the shells themselves."""
+"""Tests help, manual page and completions: they follow from the tables of commands and settings, and the completions
+run in the shells themselves."""
 import os
 import re
 import shutil
@@ -16,7 +17,7 @@ def run(*arguments, **options):
 
 
 def commands():
-    """The sub-commands that `torqued --help` lists."""
+    """Returns the sub-commands that `torqued --help` lists."""
     listed = run("--help").stdout.split("commands:\n")[1].split("\n\n")[0]
     return [line.split()[0] for line in listed.splitlines()]
 
@@ -36,7 +37,7 @@ class Help(unittest.TestCase):
                 for part in (f"\nusage: torqued {command}", "\nexample:\n", "\nexit status: "):
                     self.assertIn(part, done.stdout)
             self.assertLessEqual(max(map(len, done.stdout.split("\nexample:\n")[0].splitlines())), 100)
-            # the example is shell, and calls this command with flags that it has
+            # the example is valid shell and uses only flags of this command
             example = done.stdout.split("\nexample:\n")[1].split("\nexit status")[0]
             self.assertIn(f"torqued {command}", example)
             self.assertEqual(subprocess.run(["bash", "-n", "-c", example], capture_output=True).returncode, 0, example)
@@ -114,7 +115,7 @@ class Completion(unittest.TestCase):
         with open(os.path.join(shell.folder, "my robot.urdf"), "w"):
             pass
         self.assertIn("torqued check my\\ robot.urdf ", shell.complete("torqued check my"))
-        # models are those of the server that the line names
+        # names of models come from the server that the line names
         url = self.server.url()
         self.assertIn(f"torqued call --url {url} panda ", shell.complete(f"torqued call --url {url} pan"))
         self.assertIn(f"torqued delete ur5 --url={url} panda ", shell.complete(f"torqued delete ur5 --url={url} pan"))
@@ -147,7 +148,8 @@ class Completion(unittest.TestCase):
 @unittest.skipIf(SANITIZED, "no make of the product here")
 class Installation(unittest.TestCase):
     def test_make_install(self):
-        """Nothing is built, since the binary is newer than its sources, and every file is where its reader looks."""
+        """`make install` compiles nothing, since the binary is newer than its sources, and puts every file where its
+        reader looks."""
         folder = tempfile.TemporaryDirectory()
         self.addCleanup(folder.cleanup)
         subprocess.run(["make", "-C", ROOT, "install", f"DESTDIR={folder.name}"], check=True, capture_output=True, timeout=600)

@@ -1,5 +1,5 @@
-"""`torqued models`, `put`, `delete`, `call`, `bench` and `healthcheck` against a running server: every format in and out has
-the bits of the service, and every error says what to do."""
+"""Tests `torqued models`, `put`, `delete`, `call`, `bench` and `healthcheck` against a running server: in every input
+and output format numbers have the bits of the service, and every error names a remedy."""
 import io
 import json
 import os
@@ -63,13 +63,13 @@ class Case(ServerCase):
         return done
 
     def said(self, *arguments, **options):
-        """What a successful command prints; it has nothing to complain of."""
+        """Runs a command that must succeed without a word on standard error; returns its standard output."""
         done = self.run_command(*arguments, **options)
         self.assertEqual(done.stderr, b"")
         return done.stdout
 
     def refused(self, *arguments, status=1, **options):
-        """What a command that fails prints to standard error; standard output stays empty."""
+        """Runs a command that must fail with an empty standard output; returns its standard error."""
         done = self.run_command(*arguments, status=status, **options)
         self.assertEqual(done.stdout, b"")
         self.assertTrue(done.stderr.startswith(b"torqued: "), done.stderr)
@@ -141,7 +141,7 @@ class Call(Case):
             read = {"json": lambda b: json.loads(b)["tau"], "jsonl": lambda b: [json.loads(x)["tau"] for x in b.splitlines()],
                     "csv": lambda b: [[float(x) for x in line.split(b",")] for line in b.splitlines()[1:]],
                     "npz": lambda b: np.load(io.BytesIO(b))["tau"], "npy": lambda b: np.load(io.BytesIO(b))}
-            with open(path, "rb") as file:      # standard input, and the same format back
+            with open(path, "rb") as file:  # reads standard input and answers in the same format
                 answer = self.said("call", "panda", "inverse-dynamics", "--from", form, "--chunk", "20", given=file.read())
             self.assertEqual(np.array(read[form](answer)).tobytes(), tau.tobytes(), name)
             for other, parse in read.items():
@@ -151,7 +151,7 @@ class Call(Case):
                     self.assertEqual(np.array(parse(file.read())).tobytes(), tau.tobytes(), (name, other))
 
     def test_numpy_arrays_of_every_kind(self):
-        q = np.arange(21.).reshape(3, 7) / 8        # exact as floats, too
+        q = np.arange(21.).reshape(3, 7) / 8  # exactly representable in single precision, too
         expected = self.ask_server({"q": q.tolist()}, "bias").body + b"\n"
         for kind in (q, np.asfortranarray(q), q.astype(">f8"), q.astype("<f4"), np.asfortranarray(q.astype(">f4"))):
             made = io.BytesIO()
@@ -168,7 +168,8 @@ class Call(Case):
         self.assertIn("outputs='[\"tau\"]'", self.refused("call", "panda", "sensitivity", path, "--to", "npy", "--field", "q"))
 
     def test_output_is_input(self):
-        """Torques of a file of states go back in, by the names of its columns, and give the accelerations."""
+        """`call` accepts its own output: torques of a file of states, matched by column names, give the accelerations
+        again."""
         made = states(2)
         torques = self.said("call", "panda", "inverse-dynamics", "--from", "csv", given=as_csv(made)).decode().splitlines()
         rows = as_csv({k: made[k] for k in ("q", "qd")}).splitlines()
@@ -261,7 +262,7 @@ class Call(Case):
             "huge.npy", b"\x93NUMPY\x01\x00\x46\x00" + b"{'descr': '<f8', 'fortran_order': False, 'shape': (99999999999, 7), }".ljust(70))))
 
     def test_progress(self):
-        """On a terminal, after a second; nothing elsewhere."""
+        """On a terminal progress is shown after one second; elsewhere it is not shown."""
         for terminal in (True, False):
             master, slave = pty.openpty()
             errors = slave if terminal else subprocess.PIPE
@@ -296,7 +297,7 @@ class Limits(Case):
     arguments = ("--max-rows", "8", "--listen", "127.0.0.1:0,unix:socket")
 
     def test_too_many_rows(self):
-        """Parts that are too large for the server are halved until they fit."""
+        """`call` halves parts that are too large for the server until they fit."""
         made = states(7)
         answer = self.said("call", "panda", "inverse-dynamics", self.path("s.npz", as_npz(made)), "--to", "json")
         parts = [self.client.post("/v1/models/panda/inverse-dynamics", {k: v[i:i + 8].tolist() for k, v in made.items()}).json()["tau"]
@@ -332,7 +333,8 @@ class Connections(Case):
         self.assertIn("answered status 500: oops", self.refused("models", url=stub.url))
 
     def test_token(self):
-        """Sent in the head of every request, never in the address; a server that refuses it is answered with advice."""
+        """The token is sent in the head of every request, never in the URL. If the server refuses the token, the error
+        gives advice."""
         stub = Stub(lambda method, path, headers, body: (200, {}, b'{"models":[]}') if headers["Authorization"] == "Bearer se-cret.1"
                     else (401, {}, b'{"code":"unauthorized","detail":"a token is needed","status":401}'))
         self.addCleanup(stub.close)
@@ -396,7 +398,8 @@ class Health(Case):
         started = time.monotonic()
         said = self.refused("healthcheck", url=stub.url)
         self.assertIn("draining", said)
-        self.assertEqual([path for _, path, _, _ in stub.requests], ["/readyz"])    # asked once, not waited for
+        # healthcheck asks once and does not wait
+        self.assertEqual([path for _, path, _, _ in stub.requests], ["/readyz"])
         self.assertLess(time.monotonic() - started, 5)
 
     def test_bench(self):
@@ -414,7 +417,8 @@ class Health(Case):
 
 class WithoutLibcurl(Case):
     def test_hidden(self):
-        """The server and the commands without one run where no libcurl can be loaded; the others say what to install."""
+        """Without libcurl the server and the commands that need no network run; the others name the package to install.
+        """
         for name in ("libcurl.so.4", "libcurl-gnutls.so.4"):
             self.path(name, b"no library")
         hidden = {"LD_LIBRARY_PATH": self.folder}

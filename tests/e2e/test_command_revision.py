@@ -1,4 +1,5 @@
-"""All parts of one call are of one revision of the model: a PUT by somebody else between two parts ends it, and no file is written."""
+"""Tests that all parts of one `call` use the same revision of the model: a PUT by another client between two parts ends
+the command, and no file is written."""
 import os
 import subprocess
 import tempfile
@@ -12,7 +13,7 @@ BEFORE = "an earlier result\n"
 
 
 class Revision(ServerCase):
-    count = 0       # of models
+    count = 0  # number of models, for new names
 
     def setUp(self):
         folder = tempfile.TemporaryDirectory()
@@ -23,8 +24,8 @@ class Revision(ServerCase):
         self.assertIn(self.server.client().put(f"/v1/models/{self.model}", document).status, (200, 201))
 
     def call(self, change, *arguments, head="q1\n", row="1\n", after=1):
-        """Sends `after` rows to a new model, waits for the answers, calls `change`, and sends two more rows. Returns the process and
-        what it printed to standard error."""
+        """Starts `call`, sends `after` rows to a new model, waits for their answers, runs `change`, and sends two more
+        rows. Returns the process and its standard error."""
         with open(self.output, "w") as file:
             file.write(BEFORE)
         type(self).count += 1
@@ -55,7 +56,8 @@ class Revision(ServerCase):
         self.assertReplaced(*self.call(lambda: self.put(pendulum(3)), "--from", "jsonl", head="", row='{"q":[1]}\n'))
 
     def test_before_the_first_part(self):
-        """The names of the columns are those of the model that was asked for them."""
+        """A change before the first part is noticed, too: the names of the columns belong to the revision for which
+        they were read."""
         self.assertReplaced(*self.call(lambda: self.put(pendulum(3)), "--from", "csv", after=0))
 
     def test_the_same_model_again(self):
@@ -70,7 +72,8 @@ class Revision(ServerCase):
         self.assertIn("models of this server:", said)
 
     def test_what_is_sent(self):
-        """The first part is for any revision, later ones for that of the first answer; halves of a part, too."""
+        """The first part is sent without If-Match, later parts and halves of a part with the revision of the first
+        answer."""
         body = self.server.client().post("/v1/models/two_link/bias", {"q": [[0, 0], [1, 1]]}, accept="application/cbor").body
 
         def answer(method, path, headers, content):

@@ -1,4 +1,5 @@
-"""Exit statuses of all sub-commands: 1 where standard output cannot be written, with a message; 2 for invalid arguments."""
+"""Tests the exit statuses of all sub-commands: 1 with a message if standard output cannot be written, 2 for invalid
+arguments."""
 import os
 import resource
 import shutil
@@ -31,7 +32,7 @@ class Case(ServerCase):
 
 class StandardOutput(Case):
     def commands(self):
-        """Every command that prints something, with its input."""
+        """Yields every command that prints, with its standard input."""
         self.server.client().put("/v1/models/short_lived", {"links": []})
         yield from (("--help",), ("--version",), ("--settings-table",), ("serve", "--help"), ("man",), ("check", ARM), ("check", ARM, "nothing.json"),
                     ("convert", ARM), ("convert", "--to", "urdf", ARM), ("eval", ARM, "inverse-dynamics"), ("eval", "two_link", "inverse-dynamics"),
@@ -66,7 +67,7 @@ class StandardOutput(Case):
             self.assertIn(b"cannot write", done.stderr)
 
     def test_nothing_to_write(self):
-        """A command that prints nothing does not mind where nothing can be printed."""
+        """A command that prints nothing succeeds although standard output cannot be written."""
         with open("/dev/full", "wb") as full:
             done = self.run_to(full, "healthcheck")
             self.assertEqual((done.returncode, done.stderr), (0, b""))

@@ -1,4 +1,5 @@
-"""compose.yaml of deploy/: valid, its files exist, and its parts name each other's addresses, ports, names and secrets."""
+"""Tests compose.yaml of deploy/: the file is valid, the files that it names exist, and its services agree on addresses,
+ports, names and secrets."""
 import os
 import re
 import shutil
@@ -12,7 +13,7 @@ from harness import Server
 
 
 def parts(volume):
-    """Source, place and mode of a volume."""
+    """Splits a volume into its source, its mount point and its mode."""
     source, place, *mode = volume.split(":")
     return source, place, "".join(mode)
 
@@ -24,7 +25,7 @@ class Compose(unittest.TestCase):
         self.replicas = {name: service for name, service in self.services.items() if name.startswith("replica")}
 
     def folder(self):
-        """A copy of deploy/ with secrets, which belong to the user of the test."""
+        """Copies deploy/ with new secrets, owned by the user of the test."""
         folder = self.enterContext(tempfile.TemporaryDirectory(prefix="torqued-e2e-"))
         copy = os.path.join(folder, "deploy")
         shutil.copytree(DEPLOY, copy, ignore=shutil.ignore_patterns("secrets"))
@@ -99,7 +100,8 @@ class Compose(unittest.TestCase):
             self.assertEqual(replica["image"], pod()["containers"][0]["image"])
 
     def test_the_secrets_fit(self):
-        """A server with the tokens and the certificate; a password file and a password of the same content."""
+        """A server starts with the generated tokens and certificate; pgpass and the password of PostgreSQL have the
+        same content."""
         folder, token = self.folder()
         secret = lambda name: os.path.join(folder, "secrets", name)
         with open(secret("torqued/pgpass")) as entry, open(secret("postgres.password")) as password:

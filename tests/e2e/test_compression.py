@@ -1,5 +1,5 @@
-"""Answers compressed for clients that take it: curl, zlib and the zstd program get back what they would have got plain;
-HEAD, error answers, short answers, and the headers that caches need."""
+"""Tests compressed answers: curl, zlib and the zstd program recover the plain bytes; HEAD, error answers, short
+answers, and the headers that caches need."""
 import gzip
 import json
 import subprocess
@@ -47,7 +47,7 @@ class Compression(ServerCase):
         self.assertEqual(done.stdout, self.plain)
 
     def test_large_ones(self):
-        """More than a megabyte, from a worker; several of them on one connection."""
+        """Answers of more than half a megabyte, computed by a worker, several of them on one connection."""
         request = {"q": states(2000)["q"], "frames": ["tool", "fore", "upper"]}
         plain = self.client.post(LONG, request).body
         self.assertGreater(len(plain), 1 << 19)
@@ -84,7 +84,7 @@ class Compression(ServerCase):
         self.assertIsNone(answer.headers["Content-Encoding"], "CBOR is as short as it gets")
 
     def test_a_get_with_a_body(self):
-        """Its body is thrown away, as ever."""
+        """The body of a GET is dropped, with compression as without."""
         answer = self.client.request("GET", "/openapi.json", b"x" * 5000, {"Accept-Encoding": "gzip"})
         self.assertEqual(answer.status, 200)
         self.assertEqual(self.unpacked(answer), self.client.get("/openapi.json").body)

@@ -1,5 +1,5 @@
-"""Frames that are held: against the equations of motion with their constraints solved densely, against statics by hand
-and models with loops, and what must be kept or lost."""
+"""Tests held frames: against the equations of motion with their constraints solved as a dense system, against statics
+by hand and models with loops. Also tests which velocities are accepted and what impacts conserve."""
 import math
 import random
 
@@ -44,7 +44,7 @@ class Held(ContactCase):
                     self.check_held(model, self.random_state(model, seed), held, around)
 
     def test_every_row_is_held(self):
-        """The rows of a batch are answered as each of them alone."""
+        """Rows of a batch give the same answers as alone."""
         held = [{"frame": "tool", "axes": ["x", "z"]}, {"frame": "thigh", "axes": ["rz"], "reference": "frame"}]
         for model in ("arm", "flying"):
             rows = [self.random_state(model, seed) for seed in range(1, 12)]
@@ -54,7 +54,7 @@ class Held(ContactCase):
                 self.assertEqual({name: value[i] for name, value in batch.items()}, alone, (model, i))
 
     def test_contacts_that_depend_on_each_other(self):
-        """As often as frames are held again, the motion is the same; velocities must go with what is held."""
+        """Redundant constraints give the motion of the independent ones; the velocity must satisfy them."""
         for model, held in (("flying", [{"frame": "torso"}, {"frame": "tool", "axes": ["x", "y", "z"]}, {"frame": "fore"}]),
                             ("humanoid", [{"frame": "left_sole"}, {"frame": "left_foot"}, {"frame": "right_sole"}]),
                             ("table", [{"frame": f"leg{i}", "axes": ["x", "y", "z"]} for i in range(4)])):
@@ -71,7 +71,7 @@ class Held(ContactCase):
 
     def test_robots(self):
         for name in NAMES:
-            if name in ("double_pendulum", "romeo"):    # without inertia: of everything, of a thumb
+            if name in ("double_pendulum", "romeo"):  # links without inertia: all of double_pendulum, a thumb of romeo
                 continue
             answer = self.client.put(f"/v1/models/{name}?base=floating", read(name), Content_Type="application/xml")
             self.assertIn(answer.status, (200, 201), answer)
@@ -88,7 +88,8 @@ class Held(ContactCase):
                 self.check_held(name, state, held, tolerance=1e-7)
 
     def test_standing(self):
-        """The feet of who stands bear the whole weight, and what moves is what they do not bear."""
+        """The feet of a standing humanoid bear its weight. Without torques, its centre of mass falls as the contact
+        wrenches allow."""
         held = [{"frame": "left_sole"}, {"frame": "right_sole"}]
         model = self.ok(self.client.get("/v1/models/humanoid"))
         q = UPRIGHT + [0.1] * (model["nq"] - 7)
@@ -103,7 +104,7 @@ class Held(ContactCase):
         total = np.sum(np.array(answer["contact_wrenches"])[:, :3], axis=0)
         weight = model["mass"] * G
         self.assertClose(list(total), [0, 0, weight], 1e-10)
-        # Limp, it falls between its feet: momentum changes by all the forces there are.
+        # Without torques: the rate of the centroidal momentum is weight plus contact wrenches.
         limp = self.ask("humanoid", "forward-dynamics", {"q": q, "tau": zero, "held": held})
         energy = self.ask("humanoid", "energy", {"q": q, "outputs": ["momentum_matrix", "com"]})
         rate = np.array(energy["momentum_matrix"]) @ np.array(limp["qdd"])
@@ -115,7 +116,8 @@ class Held(ContactCase):
         self.assertClose(list(rate), [*force, *moment], 1e-9)
 
     def test_rod_with_its_tip_held(self):
-        """Across the rod the tip is pushed with m g/2 sin q; along it nothing could move, and nothing pushes."""
+        """The tip of a rod is pushed across the rod with m g/2 sin q. Along the rod it cannot move, and the
+        minimum-norm force is zero."""
         for q in (0.3, 1.2, -0.7):
             answer = self.ask("rod", "forward-dynamics", {"q": [q], "tau": [0], "held": [{"frame": "tip", "axes": AXES[:3]}]})
             push = 2 * G / 2 * math.sin(q)
@@ -128,14 +130,15 @@ class Held(ContactCase):
         answer = self.ask("table", "forward-dynamics", {"q": UPRIGHT, "tau": [0] * 6, "held": held})
         self.assertClose(answer["qdd"], [0.0] * 6, 1e-12, 1)
         self.assertClose(answer["contact_wrenches"], [[0, 0, 8 * G / 4, 0, 0, 0]] * 4, 1e-12)
-        # Off the middle by a load on the first leg: moments decide, and of what is left the least.
+        # A load beside the first leg shifts the centre of pressure. Balance of moments fixes three combinations of the
+        # four forces, the minimum norm the rest.
         pushed = self.ask("table", "forward-dynamics", {"q": UPRIGHT, "tau": [0] * 6, "held": held, "wrenches": [
             {"link": "top", "force": [0, 0, -40], "point": [0.3, 0.5, 0]}]})
         forces = [w[2] - 8 * G / 4 for w in pushed["contact_wrenches"]]
         self.assertClose(forces, [30, 10, 10, -10], 1e-11)
 
     def test_a_skate_keeps_to_its_edge(self):
-        """Held across its own axes, what glides and turns is pushed sideways with m v w."""
+        """A body that glides with v and turns with w, held across its own axes, feels the lateral force m v w."""
         stick = {"q": UPRIGHT, "qd": [2, 0, 0, 0, 0, 3], "tau": [0] * 6, "gravity": [0, 0, 0]}
         held = [{"frame": "stick", "axes": ["y"], "reference": "frame"}]
         answer = self.ask("stick", "forward-dynamics", {**stick, "held": held, "payload": {
@@ -144,7 +147,8 @@ class Held(ContactCase):
         self.assertClose(answer["qdd"], [0.0] * 6, 1e-12, 1)
 
     def test_joint_wrenches(self):
-        """They are those of the motion found, with the contacts among the wrenches."""
+        """Joint wrenches are those of inverse dynamics for the resulting motion with the contact wrenches as external
+        wrenches."""
         given = [{"link": "fore", "force": [3, -2, 5], "point": [0.1, 0, 0.2]}]
         held = [{"frame": "finger", "axes": ["x", "rz"]}, {"frame": "thigh", "axes": ["y", "z"], "reference": "frame"}]
         for wrenches in ([], given):
@@ -185,13 +189,14 @@ class Held(ContactCase):
                  "payload": {"link": "stick", "mass": 1, "com": [0, 0.1, 0.1]}}
         self.ask("stick", "forward-dynamics", stick)
         bad("stick", {**stick, "qd": turning["qd"]})
-        for speed in (1e-12, 1e-3, 1e6):    # only a velocity of rounding size counts as rest
+        for speed in (1e-12, 1e-3, 1e6):  # rad/s; only velocities of the size of rounding errors count as rest
             request = {**stick, "qd": [0, 0, 0, 0, 0, speed]}
             bad("stick", request) if speed > 1e-6 else self.ask("stick", "forward-dynamics", request)
             self.ask("stick", "forward-dynamics", {**stick, "qd": [0, 0, 0, speed, 0, 0]})
         along = [{**one, "reference": "frame"} for one in both]
         choose = np.random.default_rng(8)
-        for turn in choose.normal(size=(10, 4)):    # about its own axis: no drift but that of rounding
+        # rotation about the line through both frames: the constraints drift by rounding errors only
+        for turn in choose.normal(size=(10, 4)):
             spinning = {**stick, "q": [0, 0, 0, *(turn / np.linalg.norm(turn))], "qd": [0, 0, 0, 1e13, 0, 0], "held": along}
             self.ask("stick", "forward-dynamics", spinning)
         bad("stick", {**stick, "qd": [stick["qd"], turning["qd"], stick["qd"]]}, row=1)
@@ -201,7 +206,8 @@ class Held(ContactCase):
 
 
 def four_bar(closed):
-    """Crank, coupler and rocker in a row, the rocker's end on the pin in the ground: closed there by a loop, or loose."""
+    """A four-bar as a chain of crank, coupler and rocker on the ground link. `closed` adds the loop that pins the
+    rocker's end to the ground."""
     bars = [("crank", "ground", 0, 0.04, 0), ("coupler", "crank", 0.04, 0.12, 0.7), ("rocker", "coupler", 0.12, 0.08, -1.9)]
     document = {"gravity": [0, -9.81, 0], "base": {"type": "fixed", "link": "ground"}, "links": [
         {"name": name, "parent": parent,
@@ -216,7 +222,8 @@ def four_bar(closed):
 
 
 def closing(angle):
-    """The passive joints at a crank angle: where circles about the crank's end and the pin meet, above."""
+    """Returns the passive coordinates at a crank angle: the circles about the crank's end and the pin intersect in the
+    upper point."""
     crank, pin = 0.04 * np.array([math.cos(angle), math.sin(angle)]), np.array([0.1, 0])
     between = pin - crank
     d = np.linalg.norm(between)
@@ -228,8 +235,8 @@ def closing(angle):
 
 class AgainstLoops(ContactCase):
     def test_four_bar(self):
-        """A chain whose end is held where a loop would close it moves as the model with the loop, under the same force; and
-        what hits there takes the velocities that the loop allows."""
+        """A chain whose end is held at the pin of the loop moves as the model with the loop, with the same force. An
+        impact there gives the velocities that the loop allows: G (G^T M qd) / (G^T M G)."""
         self.put_model("closed", four_bar(True))
         self.put_model("open", four_bar(False))
         held = [{"frame": "end", "axes": ["x", "y"]}]
@@ -250,7 +257,7 @@ class AgainstLoops(ContactCase):
             self.assertClose(hit, list(G * (G @ M @ loose) / (G @ M @ G)), 1e-9, max(map(abs, loose)))
 
     def test_models_with_loops(self):
-        """In such a model, too, frames are held: what holds the crank's end is what is left of its torque."""
+        """Frames of models with loops can be held: the contact force balances the crank's torque."""
         self.put_model("closed", four_bar(True))
         state = {"q": [0.7], "qd": [0], "tau": [0.3], "guess": closing(0.7)}
         answer = self.ask("closed", "forward-dynamics", {**state, "held": [{"frame": "coupler", "axes": ["y"]}]})

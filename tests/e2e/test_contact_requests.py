@@ -1,4 +1,4 @@
-"""Requests with frames that are held or hit: the same bits in batches and encodings, and what is refused."""
+"""Tests requests with held or hit frames: the same bits in batches and both encodings, and refusals."""
 import cbor2
 import tap
 from contacts import ContactCase
@@ -63,7 +63,8 @@ class Requests(ContactCase):
         self.assertIn(says, problem["detail"])
 
     def test_an_empty_list(self):
-        """It counts as no field, in every operation that takes held, in a batch, in evaluate, in phases and beside them."""
+        """An empty list `held` is the same as no field: in every operation that accepts it, in batches, in evaluate,
+        and in phases."""
         about = self.client.get("/v1/models/flying").json()
         nq, nv = len(about["position_names"]), len(about["velocity_names"])
         q, rows = [0, 0, 0, 0, 0, 0, 1] + [0.1] * (nq - 7), [[0.2] * nv, [-0.1] * nv]

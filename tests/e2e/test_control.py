@@ -1,5 +1,5 @@
-"""The optimal-control programs in api/clients/control against a server: two methods that share nothing but the dynamics
-find the same minimum, and its torques lead to the upright pose; a quadruped jumps."""
+"""Tests the optimal-control programs of api/clients/control against a server: two methods with only the dynamics in
+common find the same minimum, and its torques lead to the upright pose; a quadruped jumps."""
 import os
 import re
 import subprocess
@@ -13,7 +13,7 @@ FOLDER = os.path.join(ROOT, "api", "clients", "control")
 
 class Programs(ServerCase):
     def run_program(self, name):
-        """Iterations, the error of the last state and the cost that a program prints."""
+        """Runs a program and returns the iterations, the error of the last state and the cost that it prints."""
         done = subprocess.run([sys.executable, os.path.join(FOLDER, name), "--server", self.server.url(), "--nodes", "40"],
                               capture_output=True, text=True, timeout=600)
         self.assertEqual((done.returncode, done.stderr), (0, ""), done.stdout)
@@ -29,8 +29,8 @@ class Programs(ServerCase):
         self.assertAlmostEqual(results[0][2], results[1][2], delta=1e-4 * results[0][2])
 
     def test_jump(self):
-        """The quadruped leaves the ground and lands on its places; no foot pulls at the ground. A rollout with phases
-        under the torques repeats the motion."""
+        """The quadruped leaves the ground and lands on the prescribed places, and no foot pulls at the ground. A
+        rollout with phases under its torques repeats the motion."""
         done = subprocess.run([sys.executable, os.path.join(FOLDER, "jump.py"), "--server", self.server.url(), "--step", "0.03"],
                               capture_output=True, text=True, timeout=600)
         self.assertEqual((done.returncode, done.stderr), (0, ""), done.stdout)
@@ -48,7 +48,7 @@ class Programs(ServerCase):
         self.assertGreater(force, 0)
 
     def test_figures_of_the_page(self):
-        """Its tables have the figures that the commands of their first column print, but for times."""
+        """The tables of README.md hold the figures that the commands in their first column print, except times."""
         with open(os.path.join(FOLDER, "README.md"), encoding="utf-8") as file:
             rows = [line.split("|")[1:-1] for line in file if re.match(r"\| `\w+\.py( --step [0-9.]+)?` \| \d", line)]
         self.assertEqual(len(rows), 4)

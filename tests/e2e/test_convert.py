@@ -1,5 +1,5 @@
-"""`torqued convert --to urdf|mjcf`: what is written is read back as the same robot, MuJoCo reads it, and what the target
-cannot hold is listed."""
+"""Tests `torqued convert --to urdf|mjcf`: torqued reads the written file back as the same robot, MuJoCo reads it, and
+the command lists what the target format cannot hold."""
 import copy
 import json
 import os
@@ -17,7 +17,7 @@ from harness import BINARY, ROOT, ServerCase
 ROBOTS = {name[:-5]: os.path.join(folder, name) for folder in (os.path.join(ROOT, "models"), os.path.join(ROOT, "tests", "data", "robots"))
           for name in sorted(os.listdir(folder)) if name.endswith(".json")}
 EXACT = 1e-10
-# What the targets lack, and what therefore differs.
+# Features that the target format cannot hold, for each model that therefore differs.
 NOT_MJCF = {"hua": "elastic joints, motors", "tx40": "coupled transmissions", "three_link": "screws", "prismatic_revolute": "screws",
             "stewart": "homes of spherical joints"}
 NOT_URDF = {"hua": "elastic joints, motors", "tx40": "coupled transmissions", "three_link": "screws", "prismatic_revolute": "screws"}
@@ -44,7 +44,7 @@ RICH = {
             "mimic": {"joint": "ja", "multiplier": 1.7, "offset": 0.35}}}],
     "frames": [{"name": "tip", "link": "d", "xyz": [0.1, 0.2, 0.3], "rpy": [0.5, -1.5707963267948966, 0.2]},
                {"name": "mark", "link": "ground", "xyz": [1, 2, 3]}]}
-del RICH["links"][0]["joint"]["axis"]       # z, with Denavit-Hartenberg parameters
+del RICH["links"][0]["joint"]["axis"]  # the Denavit-Hartenberg parameters imply the axis z
 
 
 class Converting(ServerCase):
@@ -65,7 +65,7 @@ class Converting(ServerCase):
         return path
 
     def again(self, path, target):
-        """The file in the target's format, the document that is read from it, and what was listed as lost."""
+        """Converts a file. Returns the written file, the document that torqued reads from it, and the list of losses."""
         text, lost = self.convert(path, "--to", target)
         minidom.parseString(text)
         there = self.write("robot." + target, text)
@@ -76,7 +76,7 @@ class Converting(ServerCase):
         return json.loads(self.convert(path)[0])["base"]["type"]
 
     def draw(self, name, rng, spread=1):
-        """A state by the names of the coordinates, which may be in another order in another document."""
+        """Draws a state as {coordinate name: value}, since another document may order its coordinates differently."""
         about = self.client.get(f"/v1/models/{name}").json()
         names = about["position_names"]
         centre, spread = (about["reference"]["q"], 0.01) if "reference" in about else ([0.0] * len(names), spread)
@@ -121,7 +121,7 @@ class Converting(ServerCase):
         other = [line for line in lost.splitlines() if target == "urdf" and "floating base" not in line]
         document = self.again(path, target)[1]
         self.put_model("second", document)
-        if other:       # listed, so the robot is another one
+        if other:  # a listed loss means that the robot differs
             return
         self.compare("first", "second", f"{name} as {target}")
 
@@ -138,7 +138,7 @@ class Converting(ServerCase):
         self.compare("first", "second", "rich as mjcf")
 
     def test_everything_that_urdf_holds(self):
-        """The same robot without springs, rotors, its own gravity and the spherical joint."""
+        """RICH without springs, rotors, its own gravity and the spherical joint survives URDF without loss."""
         held = copy.deepcopy(RICH)
         del held["gravity"], held["links"][0]["joint"]["spring"], held["links"][0]["joint"]["rotor_inertia"]
         held["links"] = [link for link in held["links"] if link["name"] not in ("e", "f")]
@@ -149,7 +149,7 @@ class Converting(ServerCase):
         self.compare("first", "second", "rich as urdf")
 
     def test_efforts_of_mimic_joints_are_listed(self):
-        """Only joints with a coordinate have motors in MJCF."""
+        """Effort limits of mimic joints are listed as lost: in MJCF only joints with a coordinate have motors."""
         links = [{"name": name, "parent": parent, "joint": {"name": "j" + name, "type": "revolute", "axis": [0, 1, 0], "limits": {"effort": effort}, **more},
                   "inertial": {"mass": 1, "com": [0, 0, 0.1], "inertia": {"xx": 0.1, "yy": 0.1, "zz": 0.1}}}
                  for name, parent, effort, more in (("a", "base", 20, {}), ("b", "a", 10, {"mimic": {"joint": "ja", "multiplier": 2}}))]
@@ -168,7 +168,8 @@ class Converting(ServerCase):
         self.assertIn("--strict", said)
 
     def test_every_type_of_joint_keeps_its_limits(self):
-        """URDF ignores limits of position in `continuous` joints, so that no joint with such limits is written as one."""
+        """Limits of every type of joint survive. URDF ignores position limits of `continuous` joints, so no joint with
+        such limits is written as continuous."""
         kinds = {"revolute": {}, "prismatic": {}, "helical": {"pitch": 0.1}}
         links = [{"name": kind, "parent": "base", "inertial": samples.body(1), "joint": {
             "name": "j" + kind, "type": kind, "axis": [0, 0.6, 0.8], **more, "limits": {"position": [-0.5, 0.7], "effort": 3, "velocity": 2}}}
@@ -179,7 +180,7 @@ class Converting(ServerCase):
             self.assertEqual(joint["limits"], {"position": [-0.5, 0.7], "velocity": 2, "effort": 3}, joint)
 
     def test_friction_by_the_load_is_listed(self):
-        """No other format holds a load coefficient."""
+        """The load coefficient of friction is listed as lost: neither URDF nor MJCF has one."""
         document = copy.deepcopy(RICH)
         joint = next(link["joint"] for link in document["links"] if link["joint"]["name"] == "ja")
         joint["friction"] = {"viscous": 0.1, "load": 0.2}
@@ -222,7 +223,8 @@ def read_by_mujoco(name, path):
     @unittest.skipIf(mujoco.SKIP, mujoco.SKIP)
     def test(self):
         written, lost = self.convert(path, "--to", "mjcf")
-        if "MuJoCo refuses" in lost or "site1" in written:      # newer than the sites of loops that Debian's MuJoCo knows
+        # Debian's MuJoCo is older than equality constraints between sites
+        if "MuJoCo refuses" in lost or "site1" in written:
             return
         there = self.write("robot.xml", written)
         model = mujoco.Model(there)

@@ -1,4 +1,5 @@
-"""What pages of other origins may do: preflights and headers for the origins of --allow-origin, and nothing without it."""
+"""Tests cross-origin requests: preflights and headers for the origins of --allow-origin, and none without this setting.
+"""
 import re
 import subprocess
 
@@ -38,7 +39,7 @@ class Listed(CorsCase):
     arguments = ("--allow-origin", f"{ONE},{OTHER}")
 
     def test_preflight(self):
-        """As a browser checks it: for every path, so that the page can read what the answer is."""
+        """Every path answers preflights, so that pages can read error answers, too."""
         for path in ("/v1/models/slider", "/v1/models/none", "/v1/models/slider/inverse-dynamics", "/nowhere", "/"):
             for origin in (ONE, OTHER):
                 for method in ("GET", "PUT", "POST", "DELETE"):
@@ -53,7 +54,7 @@ class Listed(CorsCase):
                     self.assertIsNone(answer.headers["Access-Control-Allow-Credentials"])
 
     def test_answers(self):
-        """Good and bad ones, with a body or without."""
+        """Answers carry the headers for success and errors, with a body or without."""
         tag = self.client.get("/v1/models/slider").headers["ETag"]
         for method, path, body, more, status in (
                 ("GET", "/v1/models/slider", None, {}, 200), ("GET", "/v1/models/slider", None, {"If-None-Match": tag}, 304),
@@ -72,7 +73,7 @@ class Listed(CorsCase):
                 self.assertIn("Origin", words(answer.headers["Vary"]))
 
     def test_caches_are_told(self):
-        """Vary is there without Origin too: a cache must not give the answer to a page."""
+        """Answers carry Vary even without Origin: a cache must not give such an answer to a page of another origin."""
         for origin in ({}, {"Origin": "http://evil.example"}):
             for path, also in (("/v1/models", {"Accept", "Accept-Encoding"}), ("/livez", {"Accept-Encoding"}), ("/nowhere", {"Accept"})):
                 answer = self.client.request("GET", path, headers=origin)

@@ -1,4 +1,5 @@
-"""Names of joints are data: every CSV that `call` writes can be read by `call`, and by any reader of RFC 4180."""
+"""Tests CSV columns with unusual joint names: `call` reads every CSV that it writes, and so does any reader of RFC
+4180."""
 import csv
 import io
 import itertools
@@ -25,7 +26,7 @@ class Names(ServerCase):
         return done.stdout.decode()
 
     def back_and_forth(self, names):
-        """Torques of positions, and accelerations of these torques: the columns keep their names."""
+        """Computes torques of positions and then accelerations of these torques; the columns keep their names."""
         self.put_model("named", arm(names))
         q = np.random.default_rng(1).uniform(-1, 1, (3, len(names)))
         expected = np.array(self.ask("named", "inverse-dynamics", {"q": q.tolist()})["tau"])
@@ -35,7 +36,7 @@ class Names(ServerCase):
         text = self.call("inverse-dynamics", "--from", "csv", given=given)
         table = list(csv.reader(io.StringIO(text)))
         for name in names:
-            if name.endswith(" "):      # which some readers cut outside quotes
+            if name.endswith(" "):  # some readers strip trailing blanks outside quotes
                 self.assertIn(f'"tau.{name}"', text)
         self.assertEqual(table[0], [f"tau.{name}" for name in names])
         self.assertEqual(np.array(table[1:], float).tolist(), expected.tolist())

@@ -1,6 +1,7 @@
-"""Limits of joints that are no coordinates: mimic joints and passive joints of loops, in margins. The efforts of mimic joints are
-compared with those of the same robot without mimics, whose joints all have coordinates; positions and velocities with q_follower =
-multiplier q + offset, or with the loop state `full` of inverse-dynamics; gradients with extrapolated differences."""
+"""Tests margins of joints without a coordinate: mimic joints and passive joints of loops. Efforts of mimic joints are
+compared with those of the same robot without mimics, whose joints all have coordinates; positions and velocities with
+q_follower = multiplier q + offset, or with the output `full` of inverse-dynamics; gradients with extrapolated
+differences."""
 import copy
 
 import cbor2
@@ -14,7 +15,7 @@ class DependentLimits(Dependent):
     # --- trees with mimic joints ---
 
     def free_states(self, model, s):
-        """The states of the robot without mimics."""
+        """Returns the states of the robot without mimics."""
         free = {}
         for name, rows in s.items():
             kind = "position_names" if name == "q" else "velocity_names"
@@ -25,7 +26,7 @@ class DependentLimits(Dependent):
         return free
 
     def expected(self, model, s, **loads):
-        """(joint, kind, lower, upper) of all limits, and their margins in all rows."""
+        """Returns (joint, kind, lower, upper) of all limits, and their margins in all rows."""
         about, free = self.about[model + "-free"], self.free_states(model, s)
         rates = self.ask(model + "-free", "torque-derivative", {**free, **loads})
         own = self.ask(model, "torque-derivative", {**s, **loads})
@@ -72,7 +73,8 @@ class DependentLimits(Dependent):
             self.assertEqual(np.frombuffer(matrix.value[1].value).tolist(), sum(got["margins"], []))
 
     def test_virtual_work(self):
-        """The effort of a leader is that of its own joint plus multiplier times those of its followers."""
+        """Virtual work: the effort at a leader's coordinate is that of its own joint plus multiplier times the efforts
+        of its followers."""
         for model in ("tree", "floating"):
             s = self.tree_states(model, 5, 2)
             free = self.ask(model + "-free", "inverse-dynamics", {k: v for k, v in self.free_states(model, s).items() if k != "qddd"})["tau"]
@@ -104,7 +106,8 @@ class DependentLimits(Dependent):
             self.assertEqual([a["d" + name][i] for name in STATE for i in order], [x for name in STATE for x in b["d" + name]])
 
     def test_same_bits(self):
-        """One lane and several, alone and in a batch: margins, gradients and simulations."""
+        """Margins, gradients and simulations have the same bits with the target `scalar` (one lane) and the default
+        target, on servers of the same arithmetic class."""
         other = Server("--target", "scalar")
         self.addCleanup(other.stop)
         client = other.client()
@@ -147,7 +150,7 @@ class DependentLimits(Dependent):
                 elif j["name"] in names:
                     x = np.array(rates["tau" if kind == "effort" else "tau_dot"])[:, names.index(j["name"])]
                 else:
-                    x = np.zeros(len(s["q"]))        # a passive joint has no motor
+                    x = np.zeros(len(s["q"]))  # a passive joint has no motor, so its effort is 0
                 listed.append((j["name"], kind, lower, upper))
                 margins.append(np.minimum(x - lower, upper - x))
         return listed, np.array(margins).T
@@ -183,14 +186,15 @@ class DependentLimits(Dependent):
         self.ask("limited-delta", "margins", {**request, "kinds": ["effort"]})
 
     def test_guess_and_platform(self):
-        """Margins at a pose of the platform are those at its coordinates."""
+        """The margins at a pose of the platform are those at the corresponding coordinates."""
         s = self.states("delta", 3)
         poses = self.ask("limited-delta", "kinematics", {"q": s["q"], "outputs": ["poses"], "frames": ["platform"]})["poses"]["platform"]
         at = {"frame": "platform", "position": poses["position"]}
         self.near(self.ask("limited-delta", "margins", {"platform": at})["margins"], self.ask("limited-delta", "margins", {"q": s["q"]})["margins"], 1e-8)
 
     def test_mimics_in_loops(self):
-        """The effort of a follower is the moment of its joint wrench about its axis, and its friction, spring and rotor."""
+        """The effort of a follower is the moment of its joint wrench about its axis plus its friction, spring and rotor
+        torque."""
         follows = self.geared_loop()
         s = {name: rows for name, rows in self.states("five_bar", 5).items() if name in STATE}
         got = self.ask("geared", "margins", s)
@@ -204,7 +208,8 @@ class DependentLimits(Dependent):
             at = full["velocity_names"].index(leader)
             position, velocity, acceleration = (multiplier * np.array(full[name])[:, at] for name in ("q", "qd", "qdd"))
             position = position + offset
-            jerk = multiplier * np.array(s["qddd"])[:, 0] if leader == "left" else 0      # of a passive leader: it has no rotor
+            # the leader is passive and has no rotor
+            jerk = multiplier * np.array(s["qddd"])[:, 0] if leader == "left" else 0
             wrench, change = (np.array(rates[name])[:, rows.index(limit["joint"]), 5] for name in ("joint_wrenches", "joint_wrench_rates"))
             x = {"position": position, "velocity": velocity, "effort": wrench + viscous * velocity + stiffness * position + rotor * acceleration,
                  "effort_rate": change + viscous * acceleration + stiffness * velocity + rotor * jerk}[limit["kind"]]
@@ -221,7 +226,7 @@ class DependentLimits(Dependent):
         self.near(self.ask("geared", "trajectory", {**request, "outputs": ["margins"]})["margins"], [still["margins"]] * 2, 1e-9)
 
     def test_no_limits(self):
-        """An empty list, in every operation and encoding, alone and in batches."""
+        """Without limits the margins are an empty list, in every operation and encoding, alone and in batches."""
         q, line = [0.1] * 6, {"degree": 1, "duration": 1, "control_points": [[0] * 6, [1] * 6], "samples": 2, "dense": True}
         for kinds in ({}, {"kinds": ["effort_rate", "position"]}):
             for rows, margins in ((q, []), ([q, q], [[], []])):
@@ -239,8 +244,8 @@ class DependentLimits(Dependent):
         self.assertEqual(simulated, {"limits": [], "least_margins": []})
 
     def test_transmissions_in_loops(self):
-        """The rates of motors follow from those of all joints; the effort of a motor that drives a passive joint is not
-        determined, and is not listed."""
+        """The rates of motors follow from the rates of all joints. The effort of a motor that drives a passive joint is
+        indeterminate, and its limit is not listed."""
         document = copy.deepcopy(self.documents["five_bar"])
         names = [link["joint"]["name"] for link in document["links"]]
         about = self.about["limited-five_bar"]

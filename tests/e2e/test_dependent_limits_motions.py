@@ -1,6 +1,6 @@
-"""Limits of mimic joints and of passive joints of loops along motions: trajectory against margins at its samples, and gradients
-against extrapolated differences; simulate at its start against margins at the accelerations of forward-dynamics; a mimic in every
-format of files."""
+"""Tests limits of mimic joints and of passive joints of loops along motions: trajectory against margins at its samples,
+its gradients against extrapolated differences; simulate at t = 0 against margins at the accelerations of
+forward-dynamics; a mimic joint in every file format."""
 import copy
 import json
 
@@ -29,7 +29,7 @@ class DependentMotions(Dependent):
     WAVE = {"amplitude": [1, 0, 2], "angular_frequency": [2, 3, 1], "offset": [0, 0.5, 0]}
 
     def test_margins_along_trajectories(self):
-        """Those of margins at the samples."""
+        """Margins along a trajectory are those of `margins` at the samples."""
         for model in (*TREES, *("limited-" + name for name in self.MODELS)):
             request = self.motion(model)
             got = self.ask(model, "trajectory", {**request, "outputs": ["limits", "margins", *STATE, "least_margins"]})
@@ -111,7 +111,7 @@ class DependentMotions(Dependent):
                 "mimic": {"joint": "ja", "multiplier": -2, "offset": 0.05}, "limits": {"position": [-0.1, 0.2], "velocity": 1, "effort": 3}}}]}))}
 
     def test_formats(self):
-        """The follower is at -0.75 rad and -1.8 rad/s; its effort against gravity is that of a rod with one mass."""
+        """The follower is at -0.75 rad and -1.8 rad/s; gravity requires of it the torque of a single rod."""
         for name, (kind, query, text) in self.FORMS.items():
             answer = self.client.put(f"/v1/models/arm-{name}{query}", text.encode(), Content_Type=kind)
             self.assertIn(answer.status, (200, 201), answer)
@@ -121,7 +121,7 @@ class DependentMotions(Dependent):
             check = lambda found, what: [self.assertAlmostEqual(found[key], margin, delta=1e-12, msg=(name, what, key)) for key, margin in expected.items()]
             still = {"q": [0.4], "qd": [0.9], "qdd": [0]}
             got = self.ask(f"arm-{name}", "margins", {**still, "outputs": ["limits", "margins", "least"]})
-            if ("jb", "effort") in expected:        # in motion, the follower's joint accelerates towards the leader's
+            if ("jb", "effort") in expected:  # the centripetal acceleration of the follower's joint adds a term
                 expected["jb", "effort"] = 3 - abs(-9.81 * 0.2 * np.cos(0.4 - 0.75) + 0.2 * 0.4 * 0.81 * np.sin(-0.75))
             check({(limit["joint"], limit["kind"]): m for limit, m in zip(got["limits"], got["margins"])}, "margins")
             check({(one["joint"], one["kind"]): one["margin"] for one in got["least"]}, "least")
@@ -136,7 +136,7 @@ class DependentMotions(Dependent):
             self.assertIn(("jb", "position"), [(one["joint"], one["kind"]) for one in got["limits"]])
 
     def test_simulations_of_trees(self):
-        """At time 0 the margins are those of margins at the accelerations that the torques give."""
+        """At t = 0 the margins of a simulation are those of `margins` at the accelerations that the torques cause."""
         for model in TREES:
             s = {name: rows[0] for name, rows in self.tree_states(model, 1, 6).items()}
             nv = len(s["qd"])
@@ -153,7 +153,7 @@ class DependentMotions(Dependent):
                     self.near([*found.values()], [expected[key] for key in found], 1e-9, (model, how))
 
     def test_simulation_with_held_frame(self):
-        """The wrench on the held frame loads the followers between it and the base."""
+        """The wrench on a held frame loads the followers between the frame and the base."""
         document = copy.deepcopy(TREES["tree"])
         document["frames"] = [{"name": "tip", "link": "d", "xyz": [0.02, 0.05, 0.1], "rpy": [0.4, 0.2, -0.3]}]
         self.put("tipped", document)

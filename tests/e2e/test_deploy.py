@@ -1,4 +1,5 @@
-"""Service unit, image and manifests of deploy/ beside the server they are for: settings, limits, health."""
+"""Tests the service unit, image and manifests of deploy/ against the server that they run: settings, limits, health
+checks."""
 import json
 import os
 import re
@@ -16,19 +17,19 @@ UNITS = {"": 1, "s": 1, "K": 1 << 10, "M": 1 << 20, "G": 1 << 30, "Ki": 1 << 10,
 
 
 def amount(text):
-    """Of bytes or seconds."""
+    """Parses an amount of bytes or seconds with its unit."""
     number, unit = re.fullmatch(r"([0-9.]+)([A-Za-z]*)", text).groups()
     return float(number) * UNITS[unit]
 
 
 def unit(name):
-    """The values that torqued.service gives a directive."""
+    """Returns the values of a directive in torqued.service."""
     return re.findall(rf"^{name}=(.*)$", read("torqued.service"), re.MULTILINE)
 
 
 class Settings(unittest.TestCase):
     def test_the_environment_file_is_made_from_the_table(self):
-        """By the command that it names; nothing in it is in force."""
+        """torqued.env is the output of the command that its head names, and all of its lines are comments."""
         text = read("torqued.env")
         head, lines = text.split("\n\n", 1)
         command = re.search(r"torqued (--settings-table.*)", head.replace("\n#", "\n"), re.DOTALL).group(1)
@@ -53,7 +54,8 @@ class Settings(unittest.TestCase):
             for given in (image, service, {**image, **cluster}):
                 given = {name: re.sub("/(run/secrets|run|var/lib)/torqued", folder, value).replace(":8088", ":0").replace(":8087", ":0")
                          for name, value in given.items()}
-                listen = given["TORQUED_LISTEN"].replace("0.0.0.0", "127.0.0.1")     # as the harness expects
+                # the harness connects to the loopback address
+                listen = given["TORQUED_LISTEN"].replace("0.0.0.0", "127.0.0.1")
                 context = None
                 if "TORQUED_TLS_CERTIFICATE" in given:
                     need("openssl")
@@ -107,7 +109,7 @@ class Settings(unittest.TestCase):
         for text in (nginx, read("nginx-replicas.conf")):
             kept = re.search(r"upstream.*?keepalive_timeout *(.*?);", text, re.DOTALL)[1]
             self.assertLess(amount(kept), amount(preset["TORQUED_IDLE_TIMEOUT"]))
-        # what deploy/README.md says of the defaults
+        # the defaults in the table of deploy/README.md
         for name, value in re.findall(r"^\| `(TORQUED_[A-Z_]+)` \(([0-9]+)[ GMiBs]*\)", container, re.MULTILINE):
             self.assertEqual(preset[name].rstrip("GM"), value)
 
@@ -125,7 +127,7 @@ class Service(unittest.TestCase):
         self.assertEqual((done.returncode, done.stdout + done.stderr), (0, ""))
 
     def add_real_time(self):
-        """Puts the drop-in beside the unit. Returns its folder."""
+        """Puts the drop-in for real time beside the unit; returns its folder."""
         folder = self.path + ".d"
         os.mkdir(folder)
         with open(os.path.join(folder, "realtime.conf"), "w") as file:
@@ -141,7 +143,8 @@ class Service(unittest.TestCase):
         self.assertIn("realtime.conf", run("systemd-analyze", "verify", "--man=no", self.path).stderr, "it is read at all")
 
     def test_exposure(self):
-        """At most 1.5 on systemd's scale from 0 to 10, alone and with the drop-in for real time (deploy/SECURITY.md)."""
+        """systemd rates the exposure of the unit at 1.5 of 10 or less, alone and with the drop-in for real time
+        (deploy/SECURITY.md)."""
         exposure = ("systemd-analyze", "security", "--offline=true", "--threshold=15", self.path)
         for real_time in (False, True):
             if real_time:
@@ -153,7 +156,7 @@ class Service(unittest.TestCase):
 
 class HealthCheck(ServerCase):
     def check(self, port):
-        """Runs the command of the image, which asks the address that the image listens on, at another port."""
+        """Runs the HEALTHCHECK command of the image, with another port."""
         text = read("Containerfile")
         command = json.loads(re.search(r"^HEALTHCHECK .*?CMD (\[.*\])$", text, re.MULTILINE)[1])
         self.assertIn("127.0.0.1:8087+plain", re.search("TORQUED_LISTEN=(\\S+)", text)[1])

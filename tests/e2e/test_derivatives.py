@@ -1,5 +1,5 @@
-"""Rates, sensitivities, Coriolis matrix and regressor: published figures, a published experiment, and the identities among
-them."""
+"""Tests rates, sensitivities, Coriolis matrix and regressor: against published figures, a published experiment, and
+identities between operations."""
 import math
 
 import tap
@@ -8,7 +8,8 @@ from harness import ServerCase
 from oracle import FORWARD
 from samples import QN, branched, chain, states
 
-# The tip of three_link pushes and turns its surroundings with (1,1,1,1,1,1): they do the opposite, at the tip.
+# The tip of three_link acts on its surroundings with the wrench (1,1,1,1,1,1); the surroundings act with the opposite
+# on the tip.
 TIP = {"link": "link3", "frame": "link", "point": [0, 0, 0.14225], "force": [-1, -1, -1], "torque": [-1, -1, -1]}
 THREE = {"q": [0.1, 0.1, 0.1], "qd": [0.1, 0.2, 0.3], "qdd": [2, 1.5, 1], "wrenches": [TIP]}
 
@@ -38,15 +39,17 @@ class Published(ServerCase):
 
 
 class BackwardDifferences(ServerCase):
-    """Guarino Lo Bianco's experiment: the Stanford arm on rest-to-rest quintics over 2 s. What backward differences of
-    the torques miss of joint 1's rate shrinks with the sampling time, from which the analytical rate is free."""
+    """The experiment of Guarino Lo Bianco: the Stanford arm moves along rest-to-rest quintics for 2 s. The error of
+    joint 1's torque rate by backward differences is proportional to the sampling time; the analytical rate has no such
+    error."""
     START = (math.pi / 2, 0, 0, math.pi / 2, math.pi / 4, math.pi / 2)
     END = (math.pi / 4, math.pi / 2, 2, math.pi / 4, math.pi / 2, 0)
     T = 2
-    LARGEST = {1e-2: "2.402", 1e-3: ".2402", 1e-4: ".02402"}    # of |analytical - difference|, by sampling time
+    # max |analytical rate - backward difference| by sampling time in s
+    LARGEST = {1e-2: "2.402", 1e-3: ".2402", 1e-4: ".02402"}
 
     def motion(self, samples):
-        """q(s) = 10 s^3 - 15 s^4 + 6 s^5 of the way, s = t / T, and its derivatives."""
+        """Returns q = start + (end - start) (10 s^3 - 15 s^4 + 6 s^5), s = t / T, and its derivatives."""
         shapes = {"q": lambda s: s**3 * (10 - 15 * s + 6 * s * s), "qd": lambda s: 30 * s * s * (1 - s)**2,
                   "qdd": lambda s: 60 * s * (1 - 3 * s + 2 * s * s), "qddd": lambda s: 60 * (1 - 6 * s + 6 * s * s)}
         return {name: [[(a if order == 0 else 0) + (b - a) * shape(k / samples) / self.T**order
@@ -62,7 +65,7 @@ class BackwardDifferences(ServerCase):
 
 
 class Identities(ServerCase):
-    """On a branched robot with friction, a rotor, a spring and wrenches, its base fixed and floating."""
+    """Identities on a branched robot with friction, a rotor, a spring and wrenches, with fixed and floating base."""
 
     @classmethod
     def setUpClass(cls):
@@ -148,14 +151,14 @@ class Identities(ServerCase):
             vector = self.ask(model, "bias", {**self.pick(s, "q", "qd"), "outputs": ["coriolis"]})["coriolis"]
             self.assertClose(matvec(C, s["qd"]), vector, 1e-13)
             self.assertClose([matvec(plane, s["qd"]) for plane in answer["christoffel"]], C, 1e-13)
-            # dM/dt = C + C^T; dM/dt a = d(M a)/dq qd, the spring's part of d tau/dq left out
+            # dM/dt = C + C^T, and dM/dt a = d(M a)/dq qd; the spring's part of dtau/dq is subtracted
             d = self.ask(model, "sensitivity", {"q": s["q"], "qdd": s["tau"], "gravity": [0, 0, 0], "outputs": ["dtau_dq"]})
             rate = matvec(add_matrices(C, transpose(C)), s["tau"])
             spring = self.ask(model, "sensitivity", {"q": s["q"], "gravity": [0, 0, 0], "outputs": ["dtau_dq"]})["dtau_dq"]
             self.assertClose(matvec(add_matrices(d["dtau_dq"], spring, -1), s["qd"]), rate, 1e-12)
 
     def test_regressor_has_the_joint_parameters(self):
-        """Columns rotor_inertia, viscous, coulomb of each joint."""
+        """joint_regressor has the columns rotor_inertia, viscous and coulomb of each joint."""
         for model, s in self.cases():
             motion = self.pick(s, "q", "qd", "qdd")
             Y = self.ask(model, "regressor", {**motion, "outputs": ["joint_regressor"]})["joint_regressor"]
@@ -181,7 +184,7 @@ OPERATIONS = {
     "task-space": ["inertia", "jacobian", "jacobian_dot_qd", "jacobian_inverse", "bias", "ellipsoid", "condition"],
     "regressor": ["regressor", "joint_regressor", "base_regressor"]}
 OPTIONS = {"task-space": {"frame": "finger", "axes": ["z", "x", "ry"]}}
-# The axes of length nv of each output: those that "joints" turns.
+# The axes of length nv of each output, which the field `joints` permutes.
 TURNED = {"tau": [0], "tau_dot": [0], "qdd": [0], "dtau_dq": [0, 1], "dtau_dqd": [0, 1], "dtau_dqdd": [0, 1],
           "dqdd_dq": [0, 1], "dqdd_dqd": [0, 1], "dqdd_dtau": [0, 1], "d_joint_wrenches_dq": [2],
           "d_joint_wrenches_dqd": [2], "d_joint_wrenches_dqdd": [2], "dtau_dwrench": [1], "dqdd_dwrench": [1],
@@ -230,7 +233,7 @@ class Requests(ServerCase):
                     self.assertEqual(one[name][output], batch[name][output][i], f"{output} of row {i}")
 
     def test_outputs_alone(self):
-        """What is asked for alone has the bits it has beside the others."""
+        """An output alone has the bits that it has beside others."""
         one = {name: field[0] for name, field in states(1).items()}
         wrenches = self.everything(one)["wrenches"]
         together = self.ask_texts("fixed", "evaluate", self.everything(one))

@@ -1,4 +1,5 @@
-"""--drain-delay: after SIGTERM /readyz answers 503 while the server still takes connections and serves all else."""
+"""Tests --drain-delay: after SIGTERM /readyz answers 503 while the server still accepts connections and answers all
+other requests."""
 import time
 import unittest
 
@@ -9,7 +10,7 @@ from samples import ASK, PUMA, slider
 
 class DrainDelay(unittest.TestCase):
     def draining(self, *arguments):
-        """A server that has received SIGTERM and says so."""
+        """Returns a server that has received SIGTERM and answers 503 on /readyz."""
         server = Server(*arguments)
         self.addCleanup(server.kill)
         server.terminate()

@@ -1,4 +1,4 @@
-"""Robots small enough for a pencil, and the longest."""
+"""Tests robots whose equations are solved by hand, and the longest chain that the server accepts."""
 import copy
 import math
 
@@ -8,7 +8,7 @@ from samples import branched, chain, pendulum
 
 
 class Elementary(ServerCase):
-    """Robots small enough for a pencil."""
+    """Compares robots with one or two joints with closed forms."""
 
     def test_pendulum(self):
         self.put_model("pendulum", pendulum(2, 0.5))
@@ -20,7 +20,7 @@ class Elementary(ServerCase):
             self.assertClose(energy["potential"], -2 * 9.81 * 0.5 * math.cos(angle), 1e-14, 10)
 
     def test_forward_dynamics_keeps_a_pendulum_s_energy(self):
-        """RK4 over a second, friction free."""
+        """A frictionless pendulum, integrated by RK4 over one second with forward-dynamics, keeps its energy."""
         self.put_model("pendulum", pendulum(2, 0.5))
 
         def rate(q, qd):

@@ -1,4 +1,5 @@
-"""Every error of the contract that these resources can give, provoked; and afterwards the server still answers."""
+"""Provokes every error of the contract that evaluations and PUT of models can give; after each the server must still
+answer."""
 import json
 
 import tap
@@ -16,7 +17,8 @@ class Requests(ErrorCase):
     Q = [0.1, 0.2, 0.3, 0.4]
 
     def test_numbers_in_details_are_the_shortest(self):
-        """As in answers: what was given comes back as it was written, and not in 17 digits."""
+        """Details print a number with the fewest digits that read back as the same double, as answers do, not with 17
+        digits."""
         for damping in ("-0.1", "-1e-7", "-123456789.1"):
             self.bad(f'{{"q":[0.1,0.2,0.3,0.4],"frame":"tool","damping":{damping}}}', "/damping", operation="task-space",
                      says=f"{damping} given")
@@ -201,12 +203,13 @@ class Requests(ErrorCase):
                          200)
 
     def test_singular_jacobian(self):
-        """One joint cannot move a frame six ways."""
+        """A single joint has a singular Jacobian for six directions."""
         self.bad({"q": [0.3], "frame": "bob"}, operation="task-space", model="pendulum")
         self.bad({"q": [[0.3], [0.4]], "frame": "bob"}, operation="task-space", model="pendulum", row=0)
 
     def test_loops(self):
-        """Out of reach; a rod that is too short for any position; with all bars on one line; what is for trees."""
+        """Loops that cannot close at the given coordinates, in no position at all, or only with all bars on one line;
+        outputs that models with loops lack."""
         self.bad({"q": [[0.98] * 6, [0.1] * 6]}, "/q/1", model="stewart", row=1, says="singular")
         bar = lambda name, parent, actuated, x, home: {"name": name, "parent": parent, "joint": {
             "name": name, "type": "revolute", "axis": [0, 0, 1], "actuated": actuated, "home": home, "origin": {"xyz": [x, 0, 0]}}}
@@ -227,7 +230,8 @@ class Requests(ErrorCase):
                      operation="trajectory", says=(str(more), "5"))
 
     def test_ground(self):
-        """An arm on a pedestal asks nothing of the ground that six coordinates could bear; a body that falls asks nothing."""
+        """ground-reaction refuses an arm with a fixed base. A body in free fall has no ground reaction, hence no
+        resultant."""
         self.bad({"q": self.Q}, operation="ground-reaction", says=("floating", "prismatic"))
         self.put_model("hull", {"base": {"type": "floating", "link": "hull", "inertial": {
             "solid": "box", "size": [1, 1, 1], "mass": 1}}, "links": []})
@@ -237,11 +241,11 @@ class Requests(ErrorCase):
                  row=1)
 
     def test_out_of_reach(self):
-        """A point that is further away than the arm is long."""
+        """The goal lies farther away than the arm is long."""
         self.bad({"frame": "tool0", "position": [5, 0, 0]}, operation="inverse-kinematics", model="ur5", says=("m and", "starts"))
 
     def test_rank_deficient(self):
-        """A motion that never changes tells next to nothing."""
+        """A motion at rest determines almost no parameter."""
         rows = {name: [[0.3]] * 20 for name in ("q", "qd", "qdd", "tau")}
         self.bad(rows, operation="identify", model="pendulum", says=("bob.", "move"))
         self.bad({name: [0.3] for name in rows}, operation="identify", model="pendulum", says="states")
@@ -258,7 +262,7 @@ class Requests(ErrorCase):
 
 class Documents(ErrorCase):
     def bad(self, change, pointer=None, status=422, says=()):
-        """branched(), changed in place by `change`, is refused."""
+        """Checks that branched(), changed by `change` in place, is refused."""
         document = branched()
         change(document)
         problem = self.refused("/v1/models/bad", document, status, pointer, method="PUT", says=says)
@@ -315,7 +319,7 @@ class Documents(ErrorCase):
         self.bad(self.joint(axis=[0, 1]), "/links/0/joint/axis")
         self.bad(self.joint(origin={"xyz": [0, 0]}), "/links/0/joint/origin/xyz")
         self.bad(self.joint(origin={"xzy": [0, 0, 0]}), "/links/0/joint/origin/xzy")
-        self.bad(self.joint(origin={"dh": {"theta": 0, "d": 0, "a": 0, "alpha": 0}}))      # and an axis
+        self.bad(self.joint(origin={"dh": {"theta": 0, "d": 0, "a": 0, "alpha": 0}}))  # `axis` together with `dh`
         self.bad(self.joint(origin={"matrix": [[1, 0, 0, 0], [0, 1, 0, 0], [0, 0, 1, 0]]}),
                  "/links/0/joint/origin/matrix")
         self.bad(self.joint(origin={"matrix": [[1, 0, 0, 0], [0, 1, 0, 0], [0, 0, -1, 0], [0, 0, 0, 1]]}))
@@ -355,7 +359,7 @@ class Documents(ErrorCase):
         self.refused("/v1/models/screwed", {"screws": good, "motors": [motor]}, 422, "/motors", method="PUT")
 
     def test_what_comes_later_is_refused_by_name(self):
-        """Accepted in a later version, or refused saying so; never silently ignored."""
+        """Features of later versions are either accepted or refused with a pointer, never silently ignored."""
         changes = [self.joint(mimic={"joint": "elbow"}), self.joint(elastic={"stiffness": 1e4}),
                    lambda d: d.update(motors=[{"joint": "elbow", "link": "torso", "axis": [0, 0, 1], "gear_ratio": 100,
                                                "spin_inertia": 1e-4}]),
@@ -375,7 +379,7 @@ class Documents(ErrorCase):
         self.refused("/v1/models/bad", chain(513), 413, method="PUT", says="512")
 
     def test_deep_and_wide_trees(self):
-        """Chains and stars of fixed links as long as the server allows, and longer."""
+        """Chains and stars of fixed links up to the server's limit, and beyond it."""
         for count in (500, 5000, 60000):
             for deep in (True, False):
                 links = [{"name": f"l{i}", "parent": f"l{i - 1}" if deep and i else "base",

@@ -1,5 +1,5 @@
-"""The programs in api/clients/identification against a server. What they write is evaluated again, with Fourier series of this
-file's own, at instants that the programs did not choose."""
+"""Tests the programs of api/clients/identification against a server. Their motions are evaluated again with this file's
+own Fourier series, at instants that the programs did not use."""
 import json
 import math
 import os
@@ -16,7 +16,7 @@ FOLDER = os.path.join(ROOT, "api", "clients", "identification")
 
 
 def sampled(motion, count):
-    """States of the motion at `count` instants of a period, the first at its beginning."""
+    """Returns the states of a motion at `count` instants of a period, from its beginning on."""
     h = (len(motion["coefficients"]) - 1) // 2
     offset, sine, cosine = motion["coefficients"][0], motion["coefficients"][1:h + 1], motion["coefficients"][h + 1:]
     states = {"q": [], "qd": [], "qdd": []}
@@ -55,7 +55,8 @@ class Identification(Closed):
             return file.read()
 
     def condition(self, model, motion):
-        """Of the equations, by identify, each row divided by the effort limit of its joint."""
+        """Returns the condition number by `identify` of the equations, with each row divided by the effort limit of its
+        joint."""
         limits = [joint["limits"]["effort"] for joint in self.ok(self.client.get(f"/v1/models/{model}"))["joints"]]
         states = sampled(motion, 97)
         tau = [[x + math.sin(i) for i, x in enumerate(row)] for row in self.ask(model, "inverse-dynamics", states)["tau"]]
@@ -63,8 +64,8 @@ class Identification(Closed):
                                             "outputs": ["condition"]})["condition"]
 
     def within(self, model, motion, share):
-        """Checks the limits along the motion and rest at its beginning. The program looks at 400 instants or more: between them a
-        harmonic of third order is at most 0.03 % larger."""
+        """Checks the limits along the motion, and that it starts at rest. The program checks 400 instants or more;
+        between these a third harmonic exceeds its samples by at most 0.03 %."""
         joints = self.ok(self.client.get(f"/v1/models/{model}"))["joints"]
         states = sampled(motion, 1201)
         states["tau"] = self.ask(model, "inverse-dynamics", states)["tau"]
@@ -79,7 +80,8 @@ class Identification(Closed):
             self.near(states[name][0], [0] * len(joints), 1e-12)
 
     def test_excitation(self):
-        """The condition number falls, is that of identify, and the motion is within the limits between samples, too."""
+        """The optimisation lowers the condition number, the program prints that of `identify`, and the motion keeps the
+        limits between samples, too."""
         out = self.run_program("excitation.py", "--model", "ur5", "--period", "6", "--harmonics", "3", "--starts", "2",
                                "--iterations", "8", "--samples", "40", "--share", "0.8", "--samples-csv", "samples.csv")
         before, after, load = map(float, re.search(r"condition ([\d.]+) -> ([\d.]+); at most ([\d.]+) of a limit", out).groups())
@@ -98,7 +100,7 @@ class Identification(Closed):
                       [i / 1000, *expected["q"][i], *expected["qd"][i], *expected["qdd"][i]], 1e-7)
 
     def test_determinant(self):
-        """D-optimality uses the limits up to the share that is allowed; friction adds columns."""
+        """D-optimal motions use the limits up to the allowed share; friction adds columns."""
         out = self.run_program("excitation.py", "--model", "ur5", "--harmonics", "3", "--starts", "2", "--iterations", "5",
                                "--samples", "40", "--criterion", "determinant", "--friction", "--plot", "e.png")
         criteria = [float(x) for x in re.findall(r"criterion (-?[\d.]+)", out)]

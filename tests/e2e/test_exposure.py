@@ -1,4 +1,5 @@
-"""Listening beyond this machine: refused without TLS and access control, unless the operator insists."""
+"""Tests that the server refuses to listen beyond this machine without TLS and access control, unless the operator
+insists."""
 import os
 import re
 import shutil
@@ -13,7 +14,7 @@ from harness import BINARY, MODELS, ROOT, Server
 
 
 def start(*arguments):
-    """A server that must not start."""
+    """Runs a server that must refuse to start."""
     with tempfile.TemporaryDirectory() as folder:
         return subprocess.run([BINARY, "--store", folder, *MODELS, *arguments], capture_output=True, text=True, timeout=30)
 
@@ -80,7 +81,7 @@ class Insisted(unittest.TestCase):
 
 
 class ThreeCommands(unittest.TestCase):
-    """The commands of README that serve other machines."""
+    """Runs the three commands of README.md that make the server available to other machines."""
 
     def test_they_do_as_printed(self):
         if not shutil.which("openssl"):
@@ -97,7 +98,7 @@ class ThreeCommands(unittest.TestCase):
             self.assertEqual(arguments[:2], ["--listen", "0.0.0.0:8088"])
             files = [os.path.join(folder, word) if word in os.listdir(folder) else word for word in arguments[2:]]
             context = ssl.create_default_context(cafile=os.path.join(folder, "certificate.pem"))
-            context.check_hostname = False          # the certificate is for the name of this machine
+            context.check_hostname = False  # the certificate names this machine's host name, not 127.0.0.1
             server = Server("--listen", "127.0.0.1:0,0.0.0.0:0", *files, context=context)
             self.assertEqual(server.client().get("/v1/models").status, 401)
             self.assertEqual(server.client().get("/v1/models", Authorization=f"Bearer {token}").status, 200)

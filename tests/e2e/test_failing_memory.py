@@ -1,7 +1,8 @@
-"""An allocation fails anywhere in the process: in the server, the api or a library. Then the request is answered as usual or
-with 503, the process lives, and nothing leaks. Commands without a server end as usual, or say that memory is short.
+"""Tests that an allocation may fail anywhere in the process: in the server, the api or a library. The request is then
+answered as usual or with 503, the process lives, and nothing leaks. Commands without a server end as usual or report
+that memory is short.
 
-`make failing-memory` lets every allocation fail in turn; here it is a part of them."""
+`make failing-memory` lets every allocation fail in turn; a normal run tries a part of them."""
 import http.client
 import os
 import shutil
@@ -14,7 +15,7 @@ import tap
 from harness import BINARY, PATIENCE, ROOT, SANITIZED
 from samples import pendulum
 
-COMMAND_STEP = 1        # of k among the allocations of a command
+COMMAND_STEP = 1  # argument of numbers() for the allocations of a command
 
 
 class Requests(failing.RequestCase):
@@ -40,8 +41,8 @@ class Requests(failing.RequestCase):
         self.try_all([*failing.files(), ("DELETE", "/v1/models/changed", {}, None)])
 
     def test_connections(self):
-        """A connection that cannot be opened may close without an answer; the next one is served. Each comes from an address of
-        its own, of which the server knows nothing yet."""
+        """A connection may be closed without an answer if its memory is short; the next one is served. Each connection
+        comes from a new address, so that the server has to allocate an account for it."""
         unanswered = 0
         for sticky in (0, 1):
             for k in failing.numbers(failing.STEP):
@@ -63,7 +64,7 @@ class Requests(failing.RequestCase):
 
 
 class Refusals(failing.RequestCase):
-    """Requests beyond the rate of their client. The time of a refusal may be over: then the request is served."""
+    """Requests beyond the rate limit of their client. If the limit has recovered meanwhile, the request is served."""
     arguments = ("--client-rate", "1")
     question = "POST", "/v1/models/puma560/bias", failing.JSON, '{"q": [0, 0, 0, 0, 0, 0]}'
 
@@ -72,7 +73,7 @@ class Refusals(failing.RequestCase):
         return 429
 
     def restore(self, connection, question):
-        """Uses the rate up."""
+        """Sends requests until the rate limit is reached."""
         for _ in range(100):
             if self.ask(connection, question)[0] == 429:
                 return
@@ -85,7 +86,7 @@ class Refusals(failing.RequestCase):
 
 
 STATE = '{"q": [[0.1, 0.2], [0.3, 0.4]]}'
-# What is run, with its standard input. STORE and ARCHIVE are names of the test's folder.
+# Commands with their standard input. STORE and ARCHIVE stand for names in the test's folder.
 COMMANDS = (
     (["check", "models/delta.json", "api/clients/python/samples/arm.urdf", "tests/data/mjcf/arm.xml"], ""),
     (["convert", "--to", "urdf", "models/puma560.json"], ""),
@@ -101,7 +102,7 @@ COMMANDS = (
 
 @unittest.skipIf(SANITIZED, "no failing malloc here")
 class Commands(unittest.TestCase):
-    """The allocations of a command fail from the begin of main on."""
+    """Lets the allocations of a command fail from the start of main on."""
 
     def setUp(self):
         self.folder = self.enterContext(tempfile.TemporaryDirectory(prefix="torqued-failing-"))
@@ -124,7 +125,7 @@ class Commands(unittest.TestCase):
                               env={**os.environ, **environment})
 
     def what_is_wrong(self, done, usual):
-        """What is wrong with the end of a command when an allocation failed; None: nothing."""
+        """Returns what is wrong with the end of a command whose allocation failed, or None."""
         said = done.stderr + done.stdout
         if done.returncode < 0:
             return f"killed by signal {-done.returncode}: {said[-300:]}"

@@ -1,6 +1,6 @@
-"""Rows that fail alone ("on_error": "row"): rows that cannot be evaluated are null (in CBOR NaN) and named in `errors`,
-with the code and the detail that they have when they are asked about alone; all other rows have the bits of an answer
-to a batch without the bad ones."""
+"""Tests rows that fail alone ("on_error": "row"). Rows that cannot be evaluated are null (NaN in CBOR) and listed in
+`errors` with the code and detail of the same row asked alone. All other rows have the bits of a batch without the
+failing rows."""
 import json
 import math
 import random
@@ -17,7 +17,7 @@ UPRIGHT = [0, 0, 1, 0, 0, 0, 1]
 
 
 def same(a, b):
-    """Bit for bit: -0 is not 0."""
+    """Compares bits: -0 differs from 0."""
     if isinstance(a, dict):
         return isinstance(b, dict) and list(a) == list(b) and all(same(a[key], b[key]) for key in a)
     if isinstance(a, list):
@@ -28,7 +28,7 @@ def same(a, b):
 
 
 def leaves(value, where=""):
-    """The arrays of an answer and where they are, without the names of `full`."""
+    """Yields the arrays of an answer with their paths; skips `errors` and the lists of names in `full`."""
     if isinstance(value, dict):
         for key, entry in value.items():
             if key not in ("errors", "position_names", "velocity_names"):
@@ -42,7 +42,7 @@ def numbers(value):
 
 
 def decode(value):
-    """CBOR's typed arrays as lists."""
+    """Converts CBOR's typed arrays to lists."""
     if isinstance(value, CBORTag) and value.tag == 86:
         return list(struct.unpack(f"<{len(value.value) // 8}d", value.value))
     if isinstance(value, CBORTag):
@@ -61,7 +61,7 @@ def typed(rows):
 
 
 def massless():
-    """Two links of which the first has no mass: stretched out, nothing tells its acceleration."""
+    """Two links, the first without mass: in the stretched position the mass matrix is singular."""
     joint = {"type": "revolute", "axis": [0, 0, 1]}
     return {"links": [{"name": "a", "parent": "base", "joint": {"name": "shoulder", **joint}},
                       {"name": "b", "parent": "a", "joint": {"name": "elbow", **joint, "origin": {"xyz": [1, 0, 0]}},
@@ -79,7 +79,7 @@ class FailingRows(ServerCase):
         apart.pop("name", None)
         for link in apart["links"]:
             if link["name"] == "right_crank":
-                link["joint"]["origin"]["xyz"] = [0.35, 0, 0]   # so that not all positions are in reach of the rods
+                link["joint"]["origin"]["xyz"] = [0.35, 0, 0]  # m; at this distance the rods do not reach all positions
         cls.put_model(cls(), "apart", apart)
 
     def post(self, model, operation, request, **headers):
@@ -87,13 +87,14 @@ class FailingRows(ServerCase):
 
     def ok(self, answer, status=200):
         super().ok(answer, status)
-        return json.loads(answer.body, parse_int=float)     # -0 is a double, too
+        return json.loads(answer.body, parse_int=float)  # keeps -0
 
     def choose(self, rows, bad, seed=5):
         return sorted(random.Random(seed).sample(range(rows), bad))
 
     def check(self, model, operation, shared, rows, bad, parts=None):
-        """`rows`: batched fields; `bad`: row -> code. `parts`: operations of evaluate that fail, by default all."""
+        """Compares a batch with failing rows with the same rows asked alone. `rows` are batched fields, `bad` maps a
+        row to its code, `parts` are the operations of evaluate that fail, by default all."""
         n, kept = len(next(iter(rows.values()))), None
         good = [i for i in range(n) if i not in bad]
         request = {**shared, **rows, "on_error": "row"}
@@ -122,12 +123,12 @@ class FailingRows(ServerCase):
             self.assertTrue(same([array[i] for i in good], expected[where]), where)
 
     def check_coded(self, coded, plain):
-        """NaN where JSON has null, and otherwise the same bits."""
+        """Checks that CBOR has NaN where JSON has null, and otherwise the same bits."""
         self.assertEqual(coded["errors"], plain["errors"])
         arrays = dict(leaves(coded))
         for where, array in leaves(plain):
             for row, other in zip(array, arrays[where]):
-                if where == "/limits":      # lists of objects
+                if where == "/limits":  # lists of objects, not arrays of numbers
                     self.assertTrue(same(row, other), where)
                 elif row is None:
                     self.assertTrue(all(math.isnan(x) for x in numbers(other)) and numbers(other), where)
@@ -146,7 +147,7 @@ class FailingRows(ServerCase):
             if "operation" not in errors[0] or where.split("/")[1] == errors[0]["operation"]:
                 self.assertIsNone(value, where)
 
-    # --- 990 of 1000
+    # --- 10 of 1000 rows fail
 
     def arm_rows(self, n=1000, floating=False):
         return states(n, 10 if floating else 4, floating)
@@ -171,7 +172,8 @@ class FailingRows(ServerCase):
                 self.assertTrue(same(alone["tau"], answer["tau"][i]))
 
     def test_every_output_of_a_floating_robot(self):
-        """Quaternions that are none; the others are as if they were alone, normalised once."""
+        """Quaternions of a length other than 1 fail their rows; those within rounding of 1 are normalised as in a
+        request of one row."""
         rows = {name: values for name, values in self.arm_rows(200, True).items() if name in ("q", "qd")}
         bad = dict.fromkeys(self.choose(200, 10), "bad-quaternion")
         for q in rows["q"]:
@@ -194,7 +196,7 @@ class FailingRows(ServerCase):
                        {name: v for name, v in whole.items() if name != "operations"}, dict.fromkeys(bad, "angle-too-large"))
 
     def test_numbers_that_are_not_finite(self):
-        """Typed arrays may hold them: of the state they fail their rows."""
+        """Typed arrays may hold infinities and NaN, which fail only their rows."""
         rows = {name: values for name, values in self.arm_rows(300).items() if name in ("q", "qd")}
         bad = self.choose(300, 10)
         kept = self.ask("arm", "bias", {name: [v[i] for i in range(300) if i not in bad] for name, v in rows.items()})
@@ -212,7 +214,7 @@ class FailingRows(ServerCase):
     # --- operations
 
     def stretched(self, n=200):
-        """Rows of `massless`, and those where it is stretched out."""
+        """Returns rows of q of `massless`, and the set of those in the stretched position."""
         rng = random.Random(4)
         bad = self.choose(n, 10)
         return [[rng.uniform(-3, 3), 0 if i in bad else rng.uniform(0.5, 2)] for i in range(n)], bad
@@ -242,7 +244,7 @@ class FailingRows(ServerCase):
                    {"q": q, "qd": q}, self.singular_of(q))
 
     def singular_of(self, q):
-        """Rows whose task-space inertia is refused, one by one."""
+        """Asks row by row and returns the rows whose task-space inertia is refused."""
         found = {}
         for i, row in enumerate(q):
             answer = self.post("two_link", "task-space", {"q": row, "frame": "link2", "axes": ["x", "y"]})
@@ -261,7 +263,8 @@ class FailingRows(ServerCase):
                    {name: rows[name] for name in ("q", "qd", "tau")}, bad)
 
     def test_no_zero_moment_point(self):
-        """Rows in which the robot falls freely, or flies."""
+        """Rows in which the robot accelerates downwards by 30 m/s^2, faster than in free fall, have no zero-moment
+        point."""
         nv = int(self.ok(self.client.get("/v1/models/humanoid"))["nv"])
         rng = random.Random(2)
         bad = self.choose(50, 10)
@@ -273,7 +276,7 @@ class FailingRows(ServerCase):
                    {"q": q, "qdd": qdd}, dict.fromkeys(bad, "no-zero-moment-point"))
 
     def bars(self, n=100):
-        """Angles of `apart`, and rows of which its loop does not close."""
+        """Returns q and qd of `apart`, and the rows whose loop cannot close."""
         rng = random.Random(3)
         bad = self.choose(n, 10)
         q = [[1.9 + rng.uniform(-0.2, 0.2), 1.3 + rng.uniform(-0.2, 0.2)] for _ in range(n)]
@@ -291,7 +294,7 @@ class FailingRows(ServerCase):
         self.check("apart", "impact", {"held": [{"frame": "tip", "axes": ["x"]}]}, {"q": q, "qd": qd}, bad)
 
     def platforms(self, model, operation, request, position, bad):
-        """The answer begins with the coordinates that were found."""
+        """Tests requests that give poses of the platform; the answer begins with the coordinates that were found."""
         def of(rows):
             return {"platform": {**request["platform"], "position": rows}, **{
                 name: value for name, value in request.items() if name != "platform"}}
@@ -319,7 +322,7 @@ class FailingRows(ServerCase):
         self.platforms("delta", "inverse-dynamics", {"platform": {"frame": "tool"}}, position, bad)
 
     def test_evaluate(self):
-        """A row may fail in one operation and be answered by the others."""
+        """A row can fail in one operation of evaluate and be answered by the others."""
         q, bad = self.stretched()
         rows = {"q": q, "qd": [[1, 2]] * len(q), "tau": [[1, 1]] * len(q)}
         shared = {"operations": {"kinematics": {"frames": ["b"]}, "forward-dynamics": {}, "energy": {},
@@ -334,7 +337,7 @@ class FailingRows(ServerCase):
         self.assertEqual([i for i, row in enumerate(answer["energy"]["kinetic"]) if row is None], bad[:2])
 
     def test_identify(self):
-        """Failed rows are left out: the answer is that to the others."""
+        """identify leaves failed rows out: the answer is that to the other rows."""
         rows = self.arm_rows(300)
         rows = {name: rows[name] for name in ("q", "qd", "qdd", "tau")}
         bad = self.choose(300, 10)
@@ -356,7 +359,7 @@ class FailingRows(ServerCase):
         rows["q"] = [[1e9] * 4] * 100
         answer = self.ask("arm", "identify", {**rows, "on_error": "row"})
         self.assertEqual(len(answer.pop("errors")), 100)
-        self.assertIsInstance(answer.pop("unobservable"), list)     # of the model alone
+        self.assertIsInstance(answer.pop("unobservable"), list)  # a property of the model, not of the rows
         self.assertEqual(set(answer.values()), {None})
         rows["q"][:5] = [[0] * 4] * 5
         problem = self.assertProblem(self.post("arm", "identify", {**rows, "on_error": "row"}), 422)
@@ -365,7 +368,7 @@ class FailingRows(ServerCase):
     # --- motions
 
     def test_trajectories(self):
-        """A motion with one bad sample is null as a whole."""
+        """A motion with one failing sample is null as a whole."""
         rng = random.Random(5)
         points = [[[rng.uniform(-1, 1) for _ in range(4)] for _ in range(6)] for _ in range(30)]
         bad = {}
@@ -400,7 +403,8 @@ class FailingRows(ServerCase):
                    {3: None, 5: None})
 
     def test_simulations(self):
-        """Of steps of a fixed length several run side by side: one explodes, the others go on as alone."""
+        """Simulations with fixed steps run side by side in lanes: one diverges, and the others keep the bits that they
+        have alone."""
         rows = self.arm_rows(21)
         rows = {"q": rows["q"], "qd": rows["qd"]}
         rows["qd"][4] = [1e60] * 4
@@ -413,7 +417,7 @@ class FailingRows(ServerCase):
                            {4: None, 12: None, 20: "angle-too-large"})
 
     def test_simulations_with_prescribed_motion(self):
-        """A row that does not begin where the motion does."""
+        """A row that does not start at the position of the prescribed motion fails."""
         q = [[0, 0.1 * i] for i in range(7)]
         q[2][0], q[5][0] = 0.3, 1e9
         motion = {"amplitude": [0.5], "angular_frequency": [4]}
@@ -467,13 +471,13 @@ class FailingRows(ServerCase):
                 self.assertEqual(problem["code"], code)
 
     def test_deadlines_fail_the_request(self):
-        rows = self.arm_rows(2)     # side by side
+        rows = self.arm_rows(2)  # two simulations in the lanes of one block
         answer = self.post("arm", "simulate", {"q": rows["q"], "duration": 100, "step": 1e-4, "samples": 2, "on_error": "row"},
                            **{"Request-Timeout": "0.2"})
         self.assertProblem(answer, 504)
 
     def test_errors_count_as_the_answer(self):
-        """With the errors it is within its limit, or the request is refused."""
+        """The size of `errors` counts in the limit of an answer; a larger answer is refused."""
         request = {"q": [[1e9, 0]] * 60, "on_error": "row"}
         size = len(self.post("two_link", "energy", request).body)
         for limit, status in ((size, 200), (size - 1, 413)):
@@ -486,7 +490,7 @@ class FailingRows(ServerCase):
         self.assertEqual(self.assertProblem(answer, 413)["code"], "answer-too-large")
 
     def test_bad_values_of_other_fields(self):
-        """Quaternions of platforms, angles of guesses, weights, torques of coordinates that are not free."""
+        """Bad quaternions of platforms, angles of guesses, weights, and torques of driven coordinates fail their rows."""
         weights = [[1] * 4] * 20
         weights[3] = [1, 1, -1, 1]
         rows = {name: v[:20] for name, v in self.arm_rows(20).items() if name in ("q", "qd", "qdd", "tau")}
@@ -501,7 +505,7 @@ class FailingRows(ServerCase):
         self.assertIn((1, "bad-quaternion"), [(e["row"], e["code"]) for e in answer["errors"]])
 
     def test_joints_in_another_order(self):
-        """Of an array in the request's order the entry that overflows is named in that order."""
+        """With `joints`, the problem names the overflowing entry by its index in the request's order."""
         names = self.ok(self.client.get("/v1/models/arm"))["velocity_names"]
         request = {"q": [[0] * 4] * 2, "qd": [[0, 0, 0, 0], [0, 0, 0, 1e200]], "joints": names[::-1]}
         problem = self.assertProblem(self.post("arm", "bias", request), 422, row=1)

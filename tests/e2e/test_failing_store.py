@@ -1,5 +1,6 @@
-"""An allocation fails while a model in a PostgreSQL database is changed, in the server or in libpq: the change is made, or
-refused with 503, and later ones are made. `make failing-memory` lets every allocation fail in turn; here it is a part of them."""
+"""Tests that an allocation may fail in the server or in libpq while a model in a PostgreSQL database is changed: the
+change is made or refused with 503, and later changes succeed. `make failing-memory` lets every allocation fail in turn;
+a normal run tries a part of them."""
 import json
 import subprocess
 import threading
@@ -12,7 +13,7 @@ import tap
 from harness import BINARY, PATIENCE
 from samples import pendulum
 
-SHORT = 0.3         # s, for which all allocations fail: less than the server tries to make a change
+SHORT = 0.3  # s, during which all allocations fail; shorter than the time for which the server retries a change
 MODEL = "/v1/models/changed"
 PUT = "PUT", MODEL, failing.JSON, json.dumps(pendulum())
 
@@ -31,7 +32,7 @@ class Database(failing.RequestCase):
         super().setUpClass()
 
     def restore(self, connection, question):
-        """Waits until the server has a connection to the database again, and the model is there."""
+        """Waits until the server is connected to the database again and the model is stored."""
         give_up = time.monotonic() + PATIENCE
         while True:
             status, text = self.ask(connection, PUT)
@@ -41,7 +42,7 @@ class Database(failing.RequestCase):
             time.sleep(0.02)
 
     def try_once(self, connection, question, usual, k, sticky):
-        """Memory is short for a while only, since the server asks the database again and again."""
+        """Ends the shortage after SHORT, since the server retries its query."""
         end = threading.Timer(SHORT, self.control.set, ("armed", 0))
         end.start()
         try:

@@ -1,5 +1,5 @@
-"""A failover of the database to its synchronous standby while a server takes changes: nothing acknowledged is lost, and
-the old primary acknowledges nothing any more."""
+"""Tests a failover of the database to its synchronous standby while a server makes changes: no acknowledged change is
+lost, and the old primary acknowledges no more changes."""
 import http.client
 import signal
 import threading
@@ -22,7 +22,7 @@ class Failover(StoreCase):
     def renew(self):
         if not postgres.available():
             return
-        # Only the standby that is called `torqued_standby` confirms commits.
+        # Only a standby of the name `torqued_standby` confirms commits.
         self.primary = Postgres(synchronous_standby_names="torqued_standby", synchronous_commit="local")
         self.addCleanup(self.primary.close)
         self.standby = Postgres(copy_of=self.primary, synchronous_commit="local", cluster_name="torqued_standby")
@@ -66,7 +66,8 @@ class Failover(StoreCase):
         self.stop()
 
     def check_old_primary(self, before):
-        """The old primary starts again, as if nobody had fenced it: its standby is gone, so that no commit returns."""
+        """The old primary starts again as if nobody had fenced it. Its standby has become the new primary, so no commit
+        on the old one returns."""
         self.primary.start()
         other = self.another_server(self.primary.url(options="-csynchronous_commit%3Don"))
         answer = other.client().put("/v1/models/other", pendulum())

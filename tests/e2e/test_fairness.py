@@ -1,5 +1,5 @@
-"""Clients share the server: one that asks for much does not keep others out. Clients are told apart by their addresses,
-of which the loopback network has many."""
+"""Tests that clients share the server equally: a client with many requests does not keep others out. The server tells
+clients apart by their address in 127.0.0.0/8."""
 import json
 import time
 
@@ -23,10 +23,10 @@ class OneWorker(ServerCase):
         cls.client.put("/v1/models/long", chain(100))
 
     def begin(self, source, body=None):
-        """Sends a request that runs for long, and does not wait for its answer."""
+        """Sends a long-running request without waiting for its answer."""
         body = body or json.dumps(LONG)
         raw = RawSocket(self.server.port, PATIENCE, source=source)
-        self.addCleanup(raw.close)      # which ends the simulation
+        self.addCleanup(raw.close)  # closing the connection ends the simulation
         raw.send(f"POST /v1/models/long/simulate HTTP/1.1\r\nHost: localhost\r\nContent-Length: {len(body)}\r\n\r\n" + body)
         return raw
 
@@ -36,7 +36,7 @@ class OneWorker(ServerCase):
         return client
 
     def await_code(self, client, code):
-        """Asks for heavy work until it is refused with that code."""
+        """Sends heavy requests until one is refused with that code."""
         give_up = time.monotonic() + PATIENCE
         while (answer := client.post("/v1/models/long/evaluate", HEAVY)).status == 200 or answer.json()["code"] != code:
             self.assertLess(time.monotonic(), give_up, answer)
@@ -49,13 +49,13 @@ class Fairness(OneWorker):
         greedy, polite = self.client_at(GREEDY), self.client_at(POLITE)
         self.begin(GREEDY)
         self.await_code(greedy, "queue-full")
-        waits = self.begin(POLITE)              # admitted, though the queue is full of work of the other client
+        waits = self.begin(POLITE)  # admitted although the queue is full of the other client's work
         answer = self.await_code(greedy, "client-queue-full")
         self.assertProblem(answer, 503)
         self.assertGreaterEqual(int(answer.headers["Retry-After"]), 1)
         self.assertProblem(self.await_code(polite, "client-queue-full"), 503)
         waits.close()
-        self.await_code(greedy, "queue-full")   # alone again
+        self.await_code(greedy, "queue-full")  # the only client again, hence limited by the whole queue
 
     def test_what_a_client_abandons_counts_no_longer(self):
         client = self.client_at(GREEDY)
@@ -69,22 +69,24 @@ class Fairness(OneWorker):
 
 
 class Truth(OneWorker):
-    """What a request costs is seen when it is decoded, and while it runs."""
+    """Requests whose cost is hidden from the first estimate: the server corrects the cost when it decodes and runs
+    them."""
     HIDDEN = json.dumps({"q": [0.1] * 100, "step": 1e-4, "samples": 2})[:-1] + ', "\\u0064uration": 900}'
 
     def test_hidden_simulations_do_not_keep_others_out(self):
-        """They run one after another, and each gives way to the job of another client between two of its steps."""
+        """Simulations with a hidden duration run one after another, and each yields between two steps to the job of
+        another client."""
         for _ in range(20):
             self.begin(GREEDY, self.HIDDEN)
         polite = self.client_at(POLITE)
         for _ in range(10):
             self.ok(polite.post("/v1/models/long/evaluate", HEAVY))
-        self.begin(GREEDY, self.HIDDEN)     # those before may have passed their deadline
+        self.begin(GREEDY, self.HIDDEN)  # the earlier simulations may have reached their deadline
         greedy = self.client_at(GREEDY)
         self.assertProblem(self.await_code(greedy, "queue-full"), 503)
 
     def test_one_that_is_decoded_beside_others_is_refused(self):
-        """With one more worker than simulations that are let in."""
+        """Three workers, of which hidden simulations may occupy two: the other simulations are refused when decoded."""
         server = Server("--workers", "3", "--queue", "0.1", "--inline-limit", "20")
         self.addCleanup(server.kill)
         server.client().put("/v1/models/long", chain(100))
@@ -96,7 +98,8 @@ class Truth(OneWorker):
         self.assertLessEqual(codes, {"client-queue-full", "queue-full", "deadline-passed"})
 
     def test_clients_take_turns(self):
-        """Two simulations that would both take all of their time: neither waits until the other has ended."""
+        """Two simulations that both run until their deadline take turns: a third client's request is answered
+        meanwhile."""
         one, two = self.begin(GREEDY), self.begin(POLITE)
         third = self.client_at("127.0.0.4")
         self.ok(third.post("/v1/models/long/evaluate", HEAVY))

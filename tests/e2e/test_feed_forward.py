@@ -1,6 +1,6 @@
-"""feed-forward: torques against forward dynamics, rates of the motors against differences along the motion, motions that
-the torques bring about; elastic arms with friction and loads, motors on moving links, a floating base, a rigid arm;
-requests that are refused."""
+"""Tests feed-forward: its torques against forward dynamics, rates of the motors against differences along the motion,
+and the motions that its torques cause in simulation. The robots are elastic arms with friction and loads, arms with
+motors on moving links, a floating base and a rigid arm. Also tests refusals."""
 import copy
 import math
 
@@ -15,7 +15,7 @@ RIGID = {"payload": {"link": "wrist_3_link", "mass": 2, "com": [0, 0, 0.1]},
 
 
 def elastic_ur5(document):
-    """All six joints elastic, the motors without links of their own."""
+    """Returns the UR5 with six elastic joints and rotors that are not mounted on links."""
     document = copy.deepcopy(document)
     for i, link in enumerate(link for link in document["links"] if link["joint"]["type"] != "fixed"):
         link["joint"].update(elastic={"stiffness": 2000 / (i + 1), "rest": 0.1 * i}, rotor_inertia=0.5 / (i + 1),
@@ -25,7 +25,7 @@ def elastic_ur5(document):
 
 
 def coupled_ur5(document, joints):
-    """The first joints elastic, each with its motor on the link before, which the joints before move."""
+    """Returns the elastic UR5 whose first joints have their motors on the preceding, moving link."""
     document = elastic_ur5(document)
     moving = [link for link in document["links"] if link["joint"]["type"] != "fixed"]
     for link in moving[:joints]:
@@ -55,24 +55,24 @@ class FeedForward(Closed):
             assert answer.status == 201, answer
         cls.loads = {"limber": RIGID, "hua": {"payload": {"link": "link3", "mass": 1, "com": [0.3, 0, 0]}}, "hopper": {},
                      "coupled": RIGID, "chain": {}, "soft": RIGID}
-        cls.orders = {"coupled": 14, "chain": 8, "soft": 8}     # of derivatives of q
+        cls.orders = {"coupled": 14, "chain": 8, "soft": 8}  # highest derivative of q that the model needs
 
     def motion(self, model, seed=1, rows=None):
-        """Entries of motors are as random as the others: they have no effect."""
+        """Draws a motion. The entries of motor coordinates are random like the others; the server ignores them."""
         document = self.ok(self.client.get(f"/v1/models/{model}"))
         choose = np.random.default_rng(seed)
         s = {name: choose.uniform(-1, 1, (rows or 1, document["nq" if name == "q" else "nv"])) for name in ORDERS}
         higher = choose.uniform(-1, 1, (self.orders.get(model, 4) - 4, rows or 1, document["nv"]))
         higher *= 4.0 ** np.arange(1, len(higher) + 1)[:, None, None]
         if model == "hopper":
-            for first in (3, 7 + 2):    # the base's quaternion, and the ball's
+            for first in (3, 7 + 2):  # the quaternions of the floating base and of the spherical joint
                 s["q"][:, first:first + 4] /= np.linalg.norm(s["q"][:, first:first + 4], axis=1)[:, None]
         s = {name: (x if rows else x[0]).tolist() for name, x in s.items()}
         return {**s, "higher_derivatives": (higher if rows else higher[:, 0]).tolist()} if len(higher) else s
 
     @staticmethod
     def motion_of(derivatives):
-        """The request for a list of q and its derivatives."""
+        """Returns the request's fields for a list of q and its derivatives."""
         rows = [np.asarray(x).tolist() for x in derivatives]
         return {**dict(zip(ORDERS, rows)), **({"higher_derivatives": rows[5:]} if len(rows) > 5 else {})}
 
@@ -94,7 +94,7 @@ class FeedForward(Closed):
                 self.assertEqual([given[name][i] for i in others], [s[name][i] for i in others])
 
     def test_rates(self):
-        """Along q(t) = q + qd t + qdd t^2/2 + ..., in central differences of sixth order."""
+        """Compares rates of the motors with central differences of sixth order along q(t) = q + qd t + qdd t^2/2 + ..."""
         weights = {1: np.array([-1, 9, -45, 0, 45, -9, 1]) / 60, 2: np.array([2, -27, 270, -490, 270, -27, 2]) / 180}
         h = 0.005
         for model in ("hua", "limber", "soft", "coupled"):
@@ -108,10 +108,12 @@ class FeedForward(Closed):
             self.near(given["qdd"], weights[2] @ q / h ** 2, 1e-7, model)
 
     def follow(self, model, way, T, n):
-        """Moves an elastic arm from rest to rest by torques that are held over n short steps. Its end, and where it should be."""
+        """Simulates a rest-to-rest motion of an elastic arm with torques held constant over n short steps. Returns the
+        final state and the desired one."""
         order = self.orders.get(model, 4)
         u = (np.arange(n) + 0.5) / n
-        rate = np.polynomial.Polynomial([0, 1]) ** order * np.polynomial.Polynomial([1, -1]) ** order   # vanishes at the ends
+        # zero with all needed derivatives at both ends
+        rate = np.polynomial.Polynomial([0, 1]) ** order * np.polynomial.Polynomial([1, -1]) ** order
         rising = (rate / rate.integ()(1)).integ()
         shape = [(rising.deriv(r)(u) if r else rising(u)) / T ** r for r in range(order + 1)]
         nv = len(self.ok(self.client.get(f"/v1/models/{model}"))["velocity_names"])
@@ -151,7 +153,7 @@ class FeedForward(Closed):
                 self.assertEqual(alone, {name: values[row] for name, values in answer.items()})
 
     def test_shared_and_other_derivatives(self):
-        """A vector for all rows, derivatives that the joints do not need, and another order of the joints."""
+        """One vector for all rows, surplus derivatives, and another order of the joints."""
         s = self.motion("chain", 6, 5)
         for x in s["higher_derivatives"]:
             x[:] = [x[0]] * 5
@@ -166,7 +168,7 @@ class FeedForward(Closed):
         self.assertEqual(both["feed-forward"], {"tau": answer["tau"]})
 
     def test_at_rest(self):
-        """At rest the spring carries gravity."""
+        """At rest the springs carry gravity."""
         q = self.motion("limber", 5)["q"]
         given = self.ask("limber", "feed-forward", {"q": q})
         gravity = np.array(self.ask("limber", "bias", {"q": q, "outputs": ["gravity"]})["gravity"])[:6]
@@ -178,7 +180,7 @@ class FeedForward(Closed):
         limber = elastic_ur5(self.client.get("/v1/models/ur5/document").json())
         damped, circle = copy.deepcopy(limber), coupled_ur5(limber, 3)
         damped["links"][3]["joint"]["elastic"]["damping"] = 1
-        circle["motors"][0]["link"] = circle["motors"][2]["link"]   # which the joint itself moves
+        circle["motors"][0]["link"] = circle["motors"][2]["link"]  # a motor on a link that its own joint moves
         for name, document, text in (("damped", damped, "has damping"), ("circle", circle, "above 24")):
             self.assertIn(self.client.put("/v1/models/" + name, document).status, (200, 201))
             q = [0] * self.ok(self.client.get(f"/v1/models/{name}"))["nq"]

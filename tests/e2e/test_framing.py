@@ -1,5 +1,6 @@
-"""Requests whose end one program may see elsewhere than another: the table tests/data/framing_shapes on the wire, direct,
-pipelined, cut, and through nginx and HAProxy. No shape makes the server run two requests where one was sent."""
+"""Tests requests whose end different programs may see at different bytes (request smuggling): the shapes of
+tests/data/framing_shapes are sent directly, pipelined, cut into segments, and through nginx and HAProxy. No shape makes
+the server run two requests where one was sent."""
 import json
 import os
 import socket
@@ -24,7 +25,8 @@ AHEAD = b"GET /v1/models/victim HTTP/1.1\r\nHost: localhost\r\nAccept: applicati
 
 
 def exchange(raw, pieces):
-    """Sends the pieces and returns all answers until the server closes. It may close before it has read all."""
+    """Sends the pieces and returns all answers until the server closes. The server may close before it has read
+    everything."""
     raw.cut = False
     try:
         for piece in pieces:
@@ -44,7 +46,7 @@ def exchange(raw, pieces):
 
 
 class Victim(ServerCase):
-    """A server with a model that no shape may delete."""
+    """A server with the model `victim`, which the request hidden in a shape would delete."""
 
     def setUp(self):
         self.assertIn(self.client.put("/v1/models/victim", slider()).status, (200, 201))
@@ -54,7 +56,7 @@ class Victim(ServerCase):
         self.assertNotIn("unchecked-request", self.server.log())
 
     def expect(self, shape, answers, before=0):
-        """One answer to the shape; it is the last one if the shape is refused."""
+        """Checks that the shape gets one answer, and that this is the last one if the shape is refused."""
         statuses = [answer.status for answer in answers]
         self.assertEqual(statuses, [200] * before + ([200, 200] if shape.good else [shape.status]), shape.name)
         if shape.good:
@@ -74,13 +76,13 @@ class OnTheWire(Victim):
                 self.expect(shape, exchange(self.server.socket(), [shape.bytes + LAST]))
 
     def test_behind_other_requests(self):
-        """Requests in the same segment ahead of the shape are answered, in order."""
+        """Requests before the shape in the same segment are answered, in order."""
         for shape in SHAPES:
             with self.subTest(shape=shape.name):
                 self.expect(shape, exchange(self.server.socket(), [AHEAD * 3 + shape.bytes + LAST]), before=3)
 
     def test_cut(self):
-        """In two segments, at places all over the shape."""
+        """Sends each shape in two segments, cut at several places."""
         for shape in SHAPES:
             with self.subTest(shape=shape.name):
                 for at in {1, 5, len(shape.bytes) // 3, len(shape.bytes) // 2, len(shape.bytes) - 1}:
@@ -103,7 +105,7 @@ class OnTheWire(Victim):
                 self.expect(shape, exchange(raw, [bytes([byte]) for byte in shape.bytes] + [LAST]))
 
     def test_in_a_body_that_is_wanted(self):
-        """The chunks of the shapes behind the head of a POST whose body the server keeps."""
+        """Sends the chunks of the shapes after the head of a POST whose body the server reads."""
         for shape in SHAPES:
             if b"Transfer-Encoding: chunked\r\n\r\n" not in shape.bytes or shape.good:
                 continue
@@ -112,7 +114,7 @@ class OnTheWire(Victim):
                 self.expect(shape, exchange(self.server.socket(), [data + LAST]))
 
     def test_behind_a_request_at_work(self):
-        """The malformed request waits for the answer of the one before it."""
+        """The refusal of a malformed request is sent after the answer to the request before it."""
         body = json.dumps({"q": [[0]] * 20_000, "qd": [0]}).encode()
         heavy = b"POST /v1/models/victim/bias HTTP/1.1\r\nHost: localhost\r\nContent-Length: %d\r\n\r\n" % len(body) + body
         for shape in SHAPES:
@@ -128,7 +130,8 @@ class OnTheWire(Victim):
         raw.close()
 
     def test_the_log(self):
-        """A line for the refusal, without the request that replaced it."""
+        """The log has one line for the refusal, and none for the request that replaces the malformed one inside the
+        server."""
         raw = self.server.socket()
         raw.send(b"GET /a HTTP/1.1\r\nHost: localhost\r\nRequest-Id: malformed-one\r\n: x\r\n" + HIDDEN)
         self.assertEqual(raw.answer().status, 400)
@@ -139,7 +142,7 @@ class OnTheWire(Victim):
 
 
 class OverTls(Victim):
-    """The same check where libmicrohttpd receives plaintext from GnuTLS."""
+    """Repeats the tests over TLS, where libmicrohttpd receives plaintext from GnuTLS."""
 
     @classmethod
     def setUpClass(cls):
@@ -160,7 +163,7 @@ class OverTls(Victim):
                     self.expect(shape, exchange(self.server.socket(), [shape.bytes[:at], shape.bytes[at:] + LAST]))
 
     def test_byte_by_byte(self):
-        """Each byte in a record of its own; every fifth shape, since a handshake takes its time."""
+        """Sends each byte in a TLS record of its own. Every fifth shape only, since handshakes are slow."""
         for shape in SHAPES[::5]:
             if len(shape.bytes) < 200:
                 with self.subTest(shape=shape.name):
@@ -168,7 +171,7 @@ class OverTls(Victim):
 
 
 class Endless(ServerCase):
-    """What a client sends without end neither costs time nor memory."""
+    """Lines that never end (request line, header field, chunk extension) cost neither processor time nor memory."""
     arguments = ("--read-deadline", "1")
 
     def test_a_line_that_does_not_end(self):
@@ -180,7 +183,7 @@ class Endless(ServerCase):
             raw.close()
 
     def test_no_turn_of_the_loop_for_an_open_line(self):
-        """While chunk lines stay open, the loop sleeps."""
+        """The event loop sleeps while the end of a chunk line has not arrived."""
         raws = [self.server.socket() for _ in range(20)]
         before = self.processor_time()
         for raw in raws:
@@ -197,7 +200,7 @@ class Endless(ServerCase):
 
 
 class Through(unittest.TestCase):
-    """Shapes through a proxy, which refuses them itself, repairs or passes them."""
+    """Sends the shapes through a proxy, which refuses, repairs or forwards them."""
 
     def setUp(self):
         self.folder = self.enterContext(tempfile.TemporaryDirectory(prefix="torqued-e2e-"))
@@ -208,8 +211,9 @@ class Through(unittest.TestCase):
         self.server.client().put("/v1/models/victim", slider())
 
     def check(self, connect):
-        """The server answers no request that the proxy has not seen: each of its answers comes out of the proxy. Both proxies
-        take a bare LF for a line end; only so can the hidden request be one that the proxy has seen."""
+        """Checks that the server answers no request that the proxy has not seen: each of the server's answers must come
+        out of the proxy. nginx and HAProxy accept a bare LF as a line end; only with such shapes does the proxy itself
+        see the hidden request."""
         passed = 0
         for shape in SHAPES:
             with self.subTest(shape=shape.name):
@@ -217,8 +221,8 @@ class Through(unittest.TestCase):
                 raw.sock.settimeout(PATIENCE)
                 answers = exchange(raw, [shape.bytes + LAST])
                 passed += sum("Arithmetic" in answer.headers for answer in answers)
-                passed += 2 * raw.cut       # a reset loses answers
-                passed += shape.name == "no-version" and not answers        # one of HTTP/0.9 has no head
+                passed += 2 * raw.cut  # a reset may lose answers
+                passed += shape.name == "no-version" and not answers  # an HTTP/0.9 answer has no head
                 if "-lf" not in shape.name and "lf-" not in shape.name:
                     self.assertLessEqual(len(answers), 2)
                     self.assertEqual(self.server.client().get("/v1/models/victim").status, 200, "a hidden request ran")
@@ -230,8 +234,8 @@ class Through(unittest.TestCase):
         self.assertNotIn("unchecked-request", self.server.log())
 
     def answered(self):
-        """The number of requests that the server has answered to the proxy, which comes through the Unix socket. The log is
-        complete when the server has ended."""
+        """Returns how many requests the server has answered to the proxy, which connects through the Unix socket. The
+        log is complete only after the server's end."""
         return sum(event["event"] == "request" and "ended" not in event and event["from"].startswith("uid:")
                    for event in self.server.events())
 

@@ -1,5 +1,5 @@
-"""Free coordinates: what moves as forces make it while the motion of the rest is given. Against the partition of the
-equation of motion, of which Khalil's (83)-(88) for a moving base are a case, and against forward dynamics."""
+"""Tests free coordinates (given efforts, unknown accelerations) beside driven ones: against the partitioned equation of
+motion, which for a moving base is Khalil's (83)-(88), and against forward dynamics."""
 import tap
 from arrays import add, matvec
 from samples import branched, mimicking, pendulum, states
@@ -9,7 +9,7 @@ BASE = ["base.vx", "base.vy", "base.vz", "base.wx", "base.wy", "base.wz"]
 
 
 def solve(M, y):
-    """By elimination with row exchanges."""
+    """Solves M x = y by elimination with row exchanges."""
     rows = [[*row, value] for row, value in zip(M, y)]
     n = len(rows)
     for k in range(n):
@@ -37,7 +37,7 @@ class Free(ServerCase):
         return self.ok(self.client.get(f"/v1/models/{model}"))["velocity_names"]
 
     def request(self, model, nv, free, rows=3, seed=1):
-        """A batch that asks for these coordinates, with a wrench, and the indices that are free."""
+        """Returns a batch with a wrench that makes these coordinates free, and their indices."""
         s = states(rows, nv, model == "flying", seed)
         names = self.names(model)
         chosen = list(range(6)) if free == "base" else [names.index(name) for name in free]
@@ -53,11 +53,12 @@ class Free(ServerCase):
             for free in (names, names[::2], names[-1:], names[:1], []):
                 yield model, nv, free
         yield "flying", 10, "base"
-        yield "flying", 10, [name for name in self.names("flying") if name not in BASE]     # the base is driven
+        # all coordinates but those of the base are free
+        yield "flying", 10, [name for name in self.names("flying") if name not in BASE]
         yield "flying", 10, ["base.wy", "hip", "base.vx"]
 
     def test_against_the_partition(self):
-        """M_ff qdd_f = tau_f - h_f - M_fd qdd_d; for a base Khalil's (83)-(88)."""
+        """M_ff qdd_f = tau_f - h_f - M_fd qdd_d; for a floating base these are Khalil's (83)-(88)."""
         for model, nv, free in self.cases():
             given, chosen = self.request(model, nv, free)
             answer = self.ask(model, "inverse-dynamics", {**given, "free": free})
@@ -91,7 +92,7 @@ class Free(ServerCase):
                              self.ask_texts(model, "inverse-dynamics", {**given, **outputs}))
 
     def test_moving_base(self):
-        """What a base that nothing holds does is what forward dynamics finds with no force on it."""
+        """The accelerations of a free floating base are those of forward dynamics with zero effort on the base."""
         given, _ = self.request("flying", 10, "base", rows=20)
         del given["tau"]
         answer = self.ask("flying", "inverse-dynamics", {**given, "free": "base"})
@@ -103,7 +104,7 @@ class Free(ServerCase):
         self.assertClose(self.ask("flying", "forward-dynamics", forward)["qdd"], answer["qdd"], 1e-10)
 
     def test_joint_wrenches(self):
-        """They are those of the whole motion."""
+        """Joint wrenches are those of the complete motion."""
         for model, nv, free in self.cases():
             given, _ = self.request(model, nv, free)
             answer = self.ask_texts(model, "inverse-dynamics",
@@ -144,7 +145,8 @@ class Free(ServerCase):
         self.assertEqual(turned, {k: [v[names.index(n)] for n in order] for k, v in plain.items()})
 
     def test_beside_other_operations(self):
-        """tau and qdd of the request are those of all its operations."""
+        """In evaluate, tau and qdd of the request are shared by all operations; `free` is an option of inverse-dynamics
+        alone."""
         given, _ = self.request("arm", 4, ["hip"])
         answer = self.ask("arm", "evaluate", {**given, "operations": {
             "inverse-dynamics": {"free": ["hip"]}, "torque-derivative": {}}})
@@ -155,7 +157,7 @@ class Free(ServerCase):
         self.assertEqual(list(both["inverse-dynamics"]), ["tau"])
 
     def test_passive_pendulum(self):
-        """A point mass on a rod that nobody drives: qdd = -g/l sin q."""
+        """A passive pendulum with a point mass: qdd = -g/l sin q."""
         answer = self.ask("pendulum", "inverse-dynamics", {"q": [[1.5707963267948966], [0]], "free": ["pivot"]})
         self.assertClose(answer["qdd"], [[-9.81 / 0.5], [0]], 1e-14)
         self.assertEqual(answer["tau"], [[0], [0]])

@@ -1,5 +1,5 @@
-"""Derivatives of inverse dynamics with free coordinates: by the implicit equation with the derivatives at constant
-accelerations, against differences, and at the limits of no and of all free coordinates."""
+"""Tests derivatives of inverse dynamics with free coordinates: against the implicit equation with the derivatives at
+constant accelerations, against differences, and in the limits of no free and only free coordinates."""
 import numpy as np
 import tap
 from harness import ServerCase
@@ -26,7 +26,7 @@ class FreeDerivatives(ServerCase):
 
     @staticmethod
     def plain(request):
-        """The same state without free coordinates."""
+        """Returns the state without free coordinates."""
         return {name: value for name, value in request.items() if name not in ("free", "tau")}
 
     def test_implicit_equation(self):
@@ -64,12 +64,12 @@ class FreeDerivatives(ServerCase):
                 self.close(a["dqdd_dtau"][row], by_tau)
 
     def close(self, got, expected, given=0):
-        """Relative to the largest entry of the derivatives at constant accelerations as well, which may cancel."""
+        """Compares relative to the largest entry, also of the derivatives at constant accelerations: these may cancel."""
         size = max(np.abs(expected).max(), np.abs(given).max())
         self.assertLess(np.abs(got - expected).max(), 1e-11 * size)
 
     def test_differences(self):
-        """Columns against extrapolated differences of inverse-dynamics with the same free coordinates."""
+        """Compares columns with extrapolated differences of inverse-dynamics with the same free coordinates."""
         for model in ("panda", "hua"):
             request, mask = self.request(model, 4)
             one = {k: v[0] if k in ("q", "qd", "qdd", "tau") else v for k, v in request.items()}
@@ -85,7 +85,7 @@ class FreeDerivatives(ServerCase):
                     self.assertClose(a[f"d{y}_{name}"], expected.tolist(), 1e-8)
 
     def test_all_free(self):
-        """Derivatives of the accelerations are those of forward-sensitivity."""
+        """With only free coordinates, the derivatives of the accelerations are those of forward-sensitivity."""
         for model in ("panda", "solo12"):
             request, mask = self.request(model, 5, rows=4)
             names = self.ok(self.client.get(f"/v1/models/{model}"))["velocity_names"]
@@ -98,7 +98,8 @@ class FreeDerivatives(ServerCase):
             self.assertFalse(np.any(a["dtau_dq"]))
 
     def test_torque_derivative(self):
-        """tau_dot is that of the motion with the accelerations and jerks found; tau of free coordinates is constant."""
+        """tau_dot belongs to the motion with the resulting accelerations and jerks; tau of free coordinates is
+        constant."""
         for model in MODELS:
             request, mask = self.request(model, 6, rows=5)
             request["qddd"] = (np.random.default_rng(4).normal(size=(5, len(mask))) * ~mask).tolist()
@@ -113,7 +114,7 @@ class FreeDerivatives(ServerCase):
             self.assertEqual(list(self.ask(model, "torque-derivative", request)), ["tau", "tau_dot", "qdd", "qddd"])
 
     def test_jerk_by_differences(self):
-        """qddd against differences of qdd along the motion."""
+        """Compares qddd with differences of qdd along the motion."""
         request, mask = self.request("panda", 7)
         one = {k: v[0] if k in ("q", "qd", "qdd", "tau") else v for k, v in request.items()}
         jerk = np.random.default_rng(5).normal(size=7) * ~mask

@@ -1,5 +1,6 @@
-"""trajectory with free coordinates and by inertial parameters: against inverse-dynamics, torque-derivative and sensitivity at
-the sampled states, gradients against extrapolated differences, for joints with one coordinate and with quaternions."""
+"""Tests trajectory with free coordinates, and its derivatives by inertial parameters: against inverse-dynamics,
+torque-derivative and sensitivity at the sampled states, gradients against extrapolated differences, for joints with one
+coordinate and with quaternions."""
 import json
 
 import numpy as np
@@ -8,7 +9,7 @@ from harness import ServerCase
 from test_free_turns import TREE
 from test_quaternion_trajectory import SPRINGY, STEPS, WEIGHTS, difference
 
-# The free coordinates: names, or every coordinate whose number leaves the remainder when divided by the first number
+# The free coordinates of each model: names, or (n, r) for every coordinate whose index is r modulo n.
 MODELS = {"panda": ["panda_joint2", "panda_joint5"], "solo12": "base", "tree": (3, 1), "springy": (2, 1), "walker": (4, 0),
           "drone": (1, 0), "stanford": (6, 2), "loaded": (2, 0)}
 LOOPS = {"hua": (2, 0)}
@@ -16,7 +17,7 @@ OF = {"dtau": "tau", "dtau_dot": "tau_dot", "d_joint_wrenches": "joint_wrenches"
 
 
 def loaded():
-    """Friction that depends on the load, with a sense of motion that changes slowly enough for the differences."""
+    """Returns an arm with load-dependent friction, smoothed at zero velocity widely enough for differences."""
     from test_load_friction import arm
     document = arm()
     for entry in [link["joint"] for link in document["links"]] + document["motors"]:
@@ -64,7 +65,7 @@ class FreeTrajectory(ServerCase):
         return {name: value for name, value in request.items() if name not in ("free", "input")}
 
     def test_states(self):
-        """Constant efforts and wrenches: the samples are those of inverse-dynamics and torque-derivative."""
+        """With constant efforts and wrenches, the samples are those of inverse-dynamics and torque-derivative."""
         for model in (*MODELS, *LOOPS):
             request, mask = self.motion(model, 2, signals=False)
             tau = (np.random.default_rng(1).uniform(-1, 1, len(mask)) * mask).tolist()
@@ -85,7 +86,8 @@ class FreeTrajectory(ServerCase):
             self.assertFalse(np.array(got["tau_dot"])[:, mask].any())
 
     def test_rates_of_efforts(self):
-        """Jerks give free coordinates the rates of their efforts, and tau_dot is that of the motion found."""
+        """The jerks of free coordinates give their efforts the prescribed rates, and tau_dot belongs to the resulting
+        motion."""
         for model in MODELS:
             request, mask = self.motion(model, 4)
             a = {k: np.array(v) for k, v in self.ask(model, "trajectory", {**request, "outputs": ["q", "qd", "qdd", "qddd", "tau", "tau_dot"]}).items()}
@@ -101,7 +103,7 @@ class FreeTrajectory(ServerCase):
 
     @staticmethod
     def written(wrench, request):
-        """The values and rates of the wrench at the samples."""
+        """Returns values and rates of the wrench at the samples."""
         from scipy.interpolate import BSpline
         t = np.array(request["times"])[:, None]
         A, w, o = (np.array(wrench["force"][k]) for k in ("amplitude", "angular_frequency", "offset"))
@@ -130,7 +132,8 @@ class FreeTrajectory(ServerCase):
                 plain["d_point_velocities_dcontrol_points"])
 
     def differentiate(self, model, request, mask, of, tolerance):
-        """One batch holds all the motions that differ in one number, at the first, the last and two other coordinates."""
+        """Compares gradients by control points with differences. One batch holds all motions that differ in one number,
+        for the first, the last and two other coordinates."""
         exact = self.ask(model, "trajectory", {**request, "outputs": [f"{y}_dcontrol_points" for y in of]})
         points = np.array(request["control_points"])
         columns = sorted({0, 1, len(mask) // 2, len(mask) - 1})
@@ -155,7 +158,7 @@ class FreeTrajectory(ServerCase):
         for y, output in moving.items():
             self.near(exact[f"{y}_dduration"], difference(served[output], T), tolerance, (model, y, "duration"))
         if moving != of:
-            return    # points have no gradients by knots
+            return  # points have no gradients by knots
         knots = [0.0] * 5 + [1.0] + [2.0] * 5
         exact = self.ask(model, "trajectory", {**request, "knots": knots, "outputs": [f"{y}_dknots" for y in of]})
         served = [self.ask(model, "trajectory", {**request, "knots": [*knots[:5], 1 + h, *knots[6:]], "outputs": [*of.values()]})
@@ -194,7 +197,8 @@ class FreeTrajectory(ServerCase):
                 self.near(got["dtau_dot_dparameters"], expected["dtau_dot_dparameters"], 1e-11, (model, free))
 
     def test_parameters_of_a_payload(self):
-        """Efforts and wrenches that change with time: tau_dot with payloads that differ in mass."""
+        """With efforts and wrenches that change in time, tau_dot's derivatives agree with differences over payloads of
+        different mass."""
         com, masses = np.array([0.1, -0.05, 0.2]), 0.4 + STEPS
         x, y, z = com
         direction = np.array([1, *com, y * y + z * z, -x * y, x * x + z * z, -x * z, -y * z, x * x + y * y])
@@ -223,7 +227,7 @@ class FreeTrajectory(ServerCase):
             self.assertEqual(few["dqdd_dduration"], batch["dqdd_dduration"])
 
     def test_all_driven(self):
-        """An empty list is a trajectory without free coordinates; all its accelerations are those of the spline."""
+        """An empty list `free` gives a trajectory without free coordinates: all accelerations are those of the spline."""
         request, _ = self.motion("tree", 3)
         plain = self.ask("tree", "trajectory", {**self.given(request), "outputs": ["tau", "tau_dot", "dtau_dcontrol_points"]})
         empty = self.ask("tree", "trajectory", {**self.given(request), "free": [], "outputs": ["tau", "tau_dot", "dtau_dcontrol_points"]})

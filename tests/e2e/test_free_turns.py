@@ -1,6 +1,6 @@
-"""Spherical and floating joints anywhere in a tree, through the service: against cuts (the body beyond the joint alone in
-space, what carries it alone under its wrench), steady precession, free fall, differences along R exp(e), and balances of
-energy; their names, quaternions and refusals."""
+"""Tests spherical and floating joints anywhere in a tree through the service: against free-body cuts (the body beyond
+the joint alone in space, the part before the joint under the joint's wrench), steady precession, free fall, differences
+along R exp(e), and energy balances. Also tests names, quaternions and refusals."""
 import math
 import random
 
@@ -28,7 +28,7 @@ def on_arm(kind, **more):
                                "joint": {"name": "at", "type": kind, "origin": ORIGIN, **more}}]}
 
 
-# Free turns upon free turns, branches, a moving base, and hinges before and after.
+# Spherical and floating joints in series and in branches, on a floating base, with hinges before and after them.
 TREE = {"base": {"type": "floating", "link": "hull", "inertial": body(6, (0.02, 0, 0.1), 0.3, 0.4, 0.35)}, "links": [
     {"name": "arm", "parent": "hull", "inertial": body(1, (0, 0.1, 0)),
      "joint": {"name": "hinge", "type": "revolute", "axis": [0, 1, 0], "origin": ORIGIN, "friction": {"viscous": 0.1}}},
@@ -77,7 +77,7 @@ class FreeTurns(ServerCase):
             assert answer.status == 201, answer
 
     def state(self, kind, seed):
-        """One state of the ball on the arm."""
+        """Draws a state of the arm that carries the ball on a spherical or floating joint."""
         source = random.Random(seed)
         pick = lambda n, size: [source.uniform(-size, size) for _ in range(n)]
         n = 5 if kind == "spherical" else 8
@@ -93,7 +93,7 @@ class FreeTurns(ServerCase):
         return {"q": q, **{key: [source.uniform(-size, size) for _ in range(n)] for key, size in (("qd", 1), ("qdd", 2), ("tau", 5))}}
 
     def seen(self, model, state, frame="ball"):
-        """Pose, velocity and acceleration of a frame, in its own axes."""
+        """Returns pose, velocity and acceleration of a frame, in the frame's axes."""
         a = self.ask(model, "kinematics", {**state, "frame": frame, "frames": [frame], "reference": "frame",
                                            "outputs": ["poses", "velocity", "acceleration"]})
         return a["poses"][frame], np.array(a["velocity"]), np.array(a["acceleration"])
@@ -101,7 +101,8 @@ class FreeTurns(ServerCase):
     # --- kinematics ----------------------------------------------------------------------------------------------
 
     def test_pose_and_velocity_by_hand(self):
-        """The joint adds its rotation, its way and its own velocity to where and how the frame at its origin moves."""
+        """The frame beyond the joint follows by hand from the frame at the joint's origin: pose, velocity and the
+        joint's own rotation, translation and velocity."""
         for kind in NAMES:
             document = on_arm(kind)
             document["frames"] = [{"name": "socket", "link": "fore", **ORIGIN}]
@@ -117,7 +118,8 @@ class FreeTurns(ServerCase):
             self.assertClose(v.tolist(), (carried + own).tolist(), 1e-14)
 
     def test_quaternions_of_fixed_steps(self):
-        """A globe turns evenly: the steps of Runge and Kutta by hand, the quaternion projected on the unit sphere after each."""
+        """Integrates the quaternion of a globe at constant angular velocity by RK4 with normalisation after each step,
+        as the server does for fixed steps."""
         self.put_model("globe", {"base": {"type": "floating", "link": "globe", "inertial": body(1, (0, 0, 0), 0.1, 0.1, 0.1, 0, 0, 0)}, "links": []})
         w, h, r = np.array([3, 4, -5]), 0.1, np.array([0, 0, 0, 1.0])
         rate = lambda y: 0.5 * np.array(product(y / np.linalg.norm(y), [*w, 0]))
@@ -135,7 +137,8 @@ class FreeTurns(ServerCase):
     # --- cuts ----------------------------------------------------------------------------------------------------
 
     def test_body_beyond_the_joint_is_one_in_space(self):
-        """What acts through the joint is what the body alone needs to move like that; the arm bears the opposite."""
+        """The joint transmits the wrench that the body alone requires for the same motion in space; the arm carries the
+        opposite wrench."""
         for kind in NAMES:
             for seed in range(5):
                 s = self.state(kind, seed)
@@ -154,7 +157,7 @@ class FreeTurns(ServerCase):
                 self.assertClose(got["tau"][:2], rest["tau"], 1e-13, scale=10)
 
     def test_newton_and_euler_by_hand(self):
-        """A lone ball on the ground: n = I wd + w x I w + m c x (-g), about its joint."""
+        """A body on a spherical joint with a fixed centre: n = I wd + w x I w - m c x g about this centre."""
         self.put_model("lone", {"links": [{"name": "ball", "parent": "base", "inertial": BALL,
                                            "joint": {"name": "at", "type": "spherical", "origin": ORIGIN}}]})
         q, w, wd = unit(random.Random(3)), np.array([0.3, -1.2, 0.7]), np.array([2, -1, 0.5])
@@ -180,7 +183,7 @@ class FreeTurns(ServerCase):
     # --- motion --------------------------------------------------------------------------------------------------
 
     def test_steady_precession(self):
-        """A pendulum that circles at a steady angle, cos = m g l / ((A - C) W^2), does so for ever."""
+        """A conical pendulum at cos(angle) = m g l / ((A - C) W^2) keeps precessing at a constant angle."""
         m, l, A, C, W = 2, 0.5, 0.6, 0.05, 5.0
         self.put_model("pendulum", {"links": [{"name": "bob", "parent": "base", "joint": {"name": "at", "type": "spherical"}, "inertial": {
             "mass": m, "com": [0, 0, -l], "inertia": {"xx": A - m * l * l, "yy": A - m * l * l, "zz": C}}}]})
@@ -212,7 +215,7 @@ class FreeTurns(ServerCase):
     # --- derivatives ---------------------------------------------------------------------------------------------
 
     def moved(self, q, quaternions, v, h):
-        """q along velocity coordinate v: R <- R exp(h e), p += R e h."""
+        """Moves q along velocity coordinate v: R <- R exp(h e), p += R e h."""
         q, at_q, at_v = list(q), 0, 0
         while at_q < len(q):
             floats = at_q + 3 in quaternions and at_q not in quaternions and not any(k <= at_q < k + 4 for k in quaternions)
@@ -276,7 +279,8 @@ class FreeTurns(ServerCase):
             self.assertClose(back, s["tau"], 1e-12, scale=np.abs(qdd).max())
 
     def test_free_coordinates(self):
-        """The ball left to itself, the arm driven; and one axis of the ball alone."""
+        """The coordinates of the spherical joint are free and the arm is driven; then only one axis of the joint is
+        free."""
         s = self.state("spherical", 11)
         for free in (["at.wx", "at.wy", "at.wz"], ["at.wy"]):
             names = ["root", "slide", "at.wx", "at.wy", "at.wz"]
@@ -304,7 +308,7 @@ class FreeTurns(ServerCase):
         tau = self.ask("plain-tree", "inverse-dynamics", motion)["tau"]
         self.assertClose((np.array(a["regressor"]) @ p).tolist(), tau, 1e-13, scale=10)
         J = np.array(a["joint_regressor"]).reshape(len(tau), len(FIXED_TREE["links"]), 3)
-        self.assertTrue((J[:, [1, 2, 4]] == 0).all())           # neither rotor nor friction
+        self.assertTrue((J[:, [1, 2, 4]] == 0).all())  # these joints have neither rotor nor friction
         self.assertEqual(J[0, 0, 1], s["qd"][0])
 
     def test_same_bits_in_a_batch(self):
@@ -373,7 +377,8 @@ class FreeTurns(ServerCase):
             self.assertProblem(self.client.post(f"/v1/models/{kind}/mass-matrix", {"q": dict(zip(names, q))}), 422, "/q/at.qx")
             near = [x * (1 + 5e-7 * (i >= first)) for i, x in enumerate(s["q"])]
             R = rotation(self.ask(kind, "kinematics", {"q": near, "frames": ["ball"]})["poses"]["ball"]["orientation"])
-            self.assertClose((R @ R.T).tolist(), np.eye(3).tolist(), 4e-15)     # rounding of four rotations in a row
+            # rounding errors of four rotations in a row
+            self.assertClose((R @ R.T).tolist(), np.eye(3).tolist(), 4e-15)
 
     def test_what_needs_plain_coordinates_says_so(self):
         s = self.state("spherical", 4)
@@ -397,7 +402,8 @@ class FreeTurns(ServerCase):
             link.pop("inertial")
             link["joint"].pop("rotor_inertia", None)
         report = self.ok(self.client.put("/v1/models/ghost", carrier))["report"]
-        self.assertEqual(sum("moves no mass" in entry["text"] for entry in report), 2)      # what floats burdens nothing
+        # the floating body does not load the two joints before it, so these two move no mass
+        self.assertEqual(sum("moves no mass" in entry["text"] for entry in report), 2)
         problem = self.assertProblem(self.client.post("/v1/models/ghost/forward-dynamics", {"q": self.state("floating", 4)["q"], "tau": [0] * 8}), 422)
         self.assertIn("slide", problem["detail"])
 

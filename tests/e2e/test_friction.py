@@ -1,5 +1,5 @@
-"""Sharp Coulomb friction in simulations that keep a tolerance: joints stop, stick and break loose when they should.
-Against motions by hand, and against friction that is nearly sharp."""
+"""Tests sharp Coulomb friction in simulations with a tolerance: joints stop, stick and break loose at the right time.
+The references are motions by hand and friction with a small smoothing velocity."""
 import math
 
 import numpy as np
@@ -20,7 +20,7 @@ STRIBECK = {"breakaway": {"positive": 4.5, "negative": 5}, "stribeck_velocity": 
 
 
 def arm(velocity=0, **friction):
-    """Two joints in a vertical plane, and a slider along the last."""
+    """Two revolute joints in a vertical plane, and a prismatic joint on the last link."""
     friction = {"coulomb": {"positive": 2, "negative": 3}, "viscous": 0.4, "coulomb_velocity": velocity, **friction}
     return {"links": [
         {"name": "upper", "parent": "base", "inertial": body(2, (0, 0, -0.2)),
@@ -34,11 +34,11 @@ def arm(velocity=0, **friction):
 
 
 def driven(amplitude, frequency, duration):
-    """The wheel under a sine: instants and angles at which it stops and starts, until the duration."""
+    """Returns when and at which angles a wheel under a sinusoidal torque stops and starts, until `duration`."""
     q, t, slides, turns = 0.0, 0.0, 0, []
     force = lambda x: amplitude * math.sin(frequency * x)
     while t < duration:
-        if slides == 0:     # until the torque is more than friction holds
+        if slides == 0:  # at rest until the torque exceeds the friction
             grid = np.linspace(t, t + 2 * math.pi / frequency, 4001)
             k = next(k for k in range(1, len(grid)) if abs(force(grid[k])) > FRICTION)
             t = grid[k - 1] if k == 1 else brentq(lambda x: abs(force(x)) - FRICTION, grid[k - 1], grid[k], xtol=1e-14)
@@ -71,7 +71,7 @@ class Friction(ServerCase):
         return self.ask(model, "simulate", {**request, **({"outputs": list(outputs)} if outputs else {}), **more})
 
     def test_a_wheel_that_is_braked(self):
-        """It stops after v I/F, at v² I/2F, and stays there."""
+        """A wheel with speed v stops after v I/F at the angle v^2 I/2F and stays at rest."""
         stop, angle = 2 * INERTIA / FRICTION, 4 * INERTIA / 2 / FRICTION
         for how in METHODS:
             for sign in (1, -1):
@@ -83,7 +83,8 @@ class Friction(ServerCase):
                 self.assertClose(a["friction_work"][1:], [-3.0, -4.0, -4.0], 1e-9)
 
     def test_a_wheel_with_stribeck_friction(self):
-        """It stops after the integral of I / F(v), and starts only against the breakaway friction."""
+        """A wheel with Stribeck friction stops after the integral of I / F(v), and starts only when the torque exceeds
+        the breakaway friction."""
         breakaway, slow = 2 * FRICTION, 0.7
         document = {**WHEEL, "links": [{**WHEEL["links"][0], "joint": {**WHEEL["links"][0]["joint"], "friction": {
             "coulomb": FRICTION, "breakaway": breakaway, "stribeck_velocity": slow}}}]}
@@ -100,7 +101,7 @@ class Friction(ServerCase):
                 self.assertClose(a["friction_work"], [-4.0, -4.0], 2e-8)
             held = {"q": [0], "duration": 5, **how}
             self.assertEqual(self.simulate("grabbing", {**held, "samples": 3, "input": {"tau": [breakaway]}}, "q")["q"], [[0]] * 3)
-            # 0.1 N m more: the time to a speed is the integral of I / (tau - F(v)).
+            # Under breakaway + 0.1 N m, the time to a speed is the integral of I / (tau - F(v)).
             tau = breakaway + 0.1
             after = quad(lambda v: INERTIA / (tau - force(v)), 0, 0.9, epsabs=1e-13)[0]
             a = self.simulate("grabbing", {**held, "times": [after], "input": {"tau": [tau]}}, "qd")
@@ -115,7 +116,7 @@ class Friction(ServerCase):
                               "q", "qd", "tau", "steps")
             self.assertEqual((a["q"], a["qd"], a["tau"]), ([[0.3]] * 3, [[0]] * 3, [[torque]] * 3))
         self.assertLess(a["steps"][-1], 200)
-        # From 1 s on more than it can hold.
+        # From 1 s to 1.5 s the torque exceeds the friction.
         push = {"values": [[1], [5], [1]], "times": [0, 1, 1.5], "interpolation": "hold"}
         for how in METHODS:
             a = self.simulate("wheel", {"q": [0], "duration": 4, "times": [1, 1.5, 3], "input": {"tau": push}, **how}, "q", "qd")
@@ -133,7 +134,7 @@ class Friction(ServerCase):
                 self.assertLess(max(abs(v) for v, in a["qd"]), 1e-6)
 
     def test_against_friction_that_is_nearly_sharp(self):
-        """Gravity, a spring and torques that come and go; every joint sticks at some time, together and alone."""
+        """An arm under gravity, a spring and varying torques: every joint sticks at some time, alone and with others."""
         request = {"q": [1.2, -0.5, 0.05], "duration": 4, "samples": 41, "input": {
             "tau": {"amplitude": [6, 2, 8], "angular_frequency": [2, 3, 5], "offset": [0, 0.5, 0]}}}
         for prefix, model in (("nearly", "arm"), ("nearly-stribeck", "stribeck")):
@@ -156,7 +157,8 @@ class Friction(ServerCase):
             self.assertEqual(a["friction_work"], sorted(a["friction_work"], reverse=True))
 
     def test_friction_of_followers(self):
-        """A joint that mimics another lends it its friction, the sides exchanged where it turns the other way."""
+        """A mimic joint adds its friction to its leader, times the multiplier; with a negative multiplier the
+        directions are exchanged."""
         document = arm()
         document["links"][1]["joint"]["mimic"] = {"joint": "shoulder", "multiplier": -2}
         document["links"][1]["joint"]["friction"] = {"coulomb": {"positive": 0.5, "negative": 1.5}}
@@ -185,7 +187,8 @@ class Friction(ServerCase):
         self.assertClose(a["q"][1], [1.0], 1e-12)
 
     def test_a_published_robot_comes_to_rest(self):
-        """The Puma's joints stop one after the other, and stay to the bit; in few steps."""
+        """The joints of a Puma stop one after another and keep their positions to the bit; the integrator needs few
+        steps."""
         a = self.simulate("puma560", {"q": [0.1, -0.5, 1, 0.3, 0.4, 0.2], "qd": [1, 1, -1, 2, 2, 2], "duration": 30,
                                       "samples": 31, "tolerance": 1e-6}, "q", "qd", "steps", "kinetic")
         self.assertEqual(a["qd"][-1], [0] * 6)

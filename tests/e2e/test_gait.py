@@ -1,5 +1,5 @@
-"""The gait client in api/clients/gait against a server: the step that it writes is evaluated again, with instants, contacts and
-sums of this file's own. Splines are the server's."""
+"""Tests the gait client of api/clients/gait against a server: the resulting step is evaluated again, with this file's
+own instants, contacts and sums. Splines are evaluated by the server."""
 import json
 import os
 import re
@@ -17,7 +17,7 @@ WEIGHT = 73.0 * 9.81
 HALF_WIDTH, WIDTH, LENGTH, DURATION, DOUBLE, FLAT, HEEL_OFF = 0.04, 0.12, 0.6, 0.5, 0.2, 0.25, 0.6
 HEEL, BALL, TIP = -0.055, 0.125, 0.2031
 FEASIBLE = 1.001e-3
-BOUND = 800     # N
+BOUND = 800  # N, bound of the internal forces
 
 
 class Gait(ServerCase):
@@ -31,20 +31,20 @@ class Gait(ServerCase):
                               text=True, timeout=600, cwd=self.folder)
 
     def step(self, *arguments):
-        """What the program prints; the motion as a request of trajectory."""
+        """Runs the program. Returns its output and its motion as a request of trajectory."""
         done = self.start("--motion", "motion.json", *arguments)
         self.assertEqual((done.returncode, done.stderr), (0, ""), done.stdout[-2000:])
         with open(os.path.join(self.folder, "motion.json"), encoding="utf-8") as file:
             return done.stdout, json.load(file)
 
     def picture(self, name):
-        """The root of a picture that the program wrote."""
+        """Returns the root element of a picture that the program wrote."""
         root = xml.etree.ElementTree.parse(os.path.join(self.folder, name)).getroot()
         self.assertEqual(root.tag, "{http://www.w3.org/2000/svg}svg")
         return root
 
     def states(self, motion, fractions):
-        """q, qd, qdd at fractions of the duration, by trajectory."""
+        """Returns q, qd, qdd at fractions of the duration, by the operation trajectory."""
         answer = self.ask("gait55", "trajectory", {**motion, "times": [f * motion["duration"] for f in fractions],
                                                    "outputs": ["q", "qd", "qdd"]})
         return {name: np.array(answer[name]) for name in ("q", "qd", "qdd")}
@@ -59,8 +59,8 @@ class Gait(ServerCase):
         return {name: np.array(value) for name, value in answer.items()}
 
     def test_step(self):
-        """A step to a coarse tolerance keeps all constraints at the instants at which they are enforced, and a bound of internal
-        forces, which is active."""
+        """A step planned to a coarse tolerance keeps all constraints at their instants. The bound on internal forces is
+        active."""
         out, motion = self.step("--tolerance", "3e-2", "--quiet", "--force-bound", str(BOUND), "--output", "curves.svg",
                                 "--animation", "walk.svg")
         cost, violation = map(float, re.search(r"cost ([0-9.]+) .* violation ([0-9.e-]+),", out).groups())
@@ -82,7 +82,8 @@ class Gait(ServerCase):
         self.assertTrue(1 - 1e-2 < internal < 1 + FEASIBLE, internal)
 
     def check_symmetry(self, motion, names):
-        """The end is the beginning with sides exchanged; turns about x and z, and slides along y, change their signs."""
+        """Checks that the last state is the mirror image of the first, shifted by the step's length. Rotations about x
+        and z and translations along y change their sign."""
         document = self.ok(self.client.get("/v1/models/gait55/document"))
         joints = {link["joint"]["name"]: link["joint"] for link in document["links"]}
         ends = self.states(motion, [0, 1])
@@ -101,7 +102,8 @@ class Gait(ServerCase):
             self.assertTrue(low - FEASIBLE <= q[:, j].min() and q[:, j].max() <= high + FEASIBLE, name)
 
     def check_feet(self, motion, fractions):
-        """The left foot on its heel, then flat, then on its toes; the right one on its toes, then in the air until it strikes."""
+        """Checks the contacts of the feet: the left foot on its heel, then flat, then on its toes; the right foot on
+        its toes, then in the air until its heel strikes."""
         knots = motion["knots"]
         places = np.array([sum(knots[i + 1:i + 4]) / 3 for i in range(len(motion["control_points"]))])
         feet = [place for side in ("left", "right") for place in (
@@ -120,7 +122,8 @@ class Gait(ServerCase):
         self.assertGreater(swing.max(), 0.05)
 
     def check_forces(self, states, fractions, names, cost):
-        """Torque limits; a ground that presses, at a point in the polygon of support; the cost by a sum of this file's own."""
+        """Checks torque limits, the ground's force, the zero-moment point in the support polygon, and the cost by this
+        file's own sum."""
         limits = {joint["name"]: joint.get("limits", {}).get("effort") for joint in self.ok(self.client.get("/v1/models/gait55"))["joints"]}
         limited = [j for j, name in enumerate(names) if limits[name]]
         effort = np.array([limits[names[j]] for j in limited])
@@ -140,11 +143,12 @@ class Gait(ServerCase):
                 self.assertGreater(zero[:, 1].min(), WIDTH / 2 - HALF_WIDTH - slack)
             squares, times = (share ** 2).sum(axis=1), fractions[rows] * DURATION
             partial += ((squares[1:] + squares[:-1]) / 2 * np.diff(times)).sum()
-        self.assertLess(partial, cost)          # joints without a limit in the model are missing
+        self.assertLess(partial, cost)  # the sum leaves out joints without an effort limit in the model
         self.assertGreater(partial, 0.5 * cost)
 
     def internal_forces(self, states, fractions):
-        """Norms at hips, knees and ankles, by inverse dynamics with the wrenches of the ground, instants x 6."""
+        """Returns the norms of the joint forces at hips, knees and ankles, [instants, 6], by inverse dynamics under the
+        ground's wrenches."""
         bodies = self.ok(self.client.get("/v1/models/gait55"))["bodies"]
         chosen = [bodies.index(f"{side}_{body}") for side in ("left", "right") for body in ("thigh", "shank", "foot")]
         norms = []
@@ -157,7 +161,7 @@ class Gait(ServerCase):
         return np.concatenate(norms)
 
     def check_arms(self, states):
-        """Hands keep away from the hips; arms swing with the opposite legs."""
+        """Checks that the hands keep away from the hips and that the arms swing with the opposite legs."""
         ends = {side: self.points(states, *({"link": f"{side}_{link}"} for link in ("upper_arm", "hand", "thigh", "foot")))
                 for side in ("left", "right")}
         for side, other in (("left", "right"), ("right", "left")):
@@ -175,7 +179,8 @@ class Gait(ServerCase):
             self.assertGreater(len(set(frames)), 10)
 
     def test_upright(self):
-        """At q = 0 operations that need accelerations answer; neck and head together have mass and inertia of the table."""
+        """At q = 0 the mass matrix is regular, so operations that need accelerations answer. Neck and head together
+        have mass and inertia of the published table."""
         zero = [0.0] * 55
         step = {"step": 0.001}
         self.assertClose(self.ask("gait55", "forward-dynamics", {"q": zero, "tau": zero})["qdd"][2:3], [-9.81])

@@ -1,5 +1,5 @@
-"""The models and requests that tests make: which of their numbers were ever absent, zero, one, or equal to another of the
-same object. A number that never varies hides faults. Prints what was seen."""
+"""Tests the generators of models and requests: no number in them may always be absent, 0, 1, of one sign, or equal to
+another number of the same object, since such a number hides faults. Prints the statistics."""
 import collections
 import json
 import unittest
@@ -11,12 +11,12 @@ from combinations import FEATURES, MODEL_FEATURES, SIGNED, Case, document
 from samples import branched, chain, states
 
 DRAWS = 60
-# Settings of a request and of the reference position, which are the same on purpose.
+# Settings of requests and the reference position, which are constant on purpose.
 STEADY = {"step", "duration", "samples", "degree", "home"}
 
 
 class Seen:
-    """What was seen of one field."""
+    """Statistics of one field's values."""
 
     def __init__(self):
         self.values, self.zero, self.one, self.positive, self.negative, self.equal, self.absent = set(), 0, 0, 0, 0, 0, 0
@@ -35,14 +35,14 @@ class Seen:
 
 
 def numbers(value):
-    """All numbers of nested lists, without those of objects in them."""
+    """Returns all numbers in nested lists, except those in objects."""
     if isinstance(value, list):
         return [number for entry in value for number in numbers(entry)]
     return [] if isinstance(value, (bool, str, dict)) or value is None else [value]
 
 
 class Fields:
-    """Of objects at the same place in many documents."""
+    """Statistics of the fields of objects at the same place in many documents."""
 
     def __init__(self):
         self.seen, self.objects, self.present = collections.defaultdict(Seen), collections.Counter(), collections.Counter()
@@ -123,7 +123,7 @@ class Generators(unittest.TestCase):
             self.assertGreater(len(seen[place].values), 5, place)
 
     def test_sampled_states(self):
-        """No array is another one, and entries have both signs."""
+        """Arrays of a state differ from each other in every entry and have entries of both signs."""
         rows = states(9, 4, seed=11)
         arrays = {name: np.array(value) for name, value in rows.items()}
         for name, own in arrays.items():
@@ -132,7 +132,7 @@ class Generators(unittest.TestCase):
                 self.assertTrue(name == other or (own * values < 0).any() and not (own == values).any(), (name, other))
 
     def test_requests(self):
-        """Fields of the requests of each operation."""
+        """Checks the fields in the requests of each operation."""
         for operation in OPERATIONS:
             fields = Fields()
             for features in self.drawn():

@@ -1,5 +1,5 @@
-"""ground-reaction: statics by hand, the resultant from rates of momentum, feet that carry it, the equations of the
-operation itself written down a second time, and derivatives against differences."""
+"""Tests ground-reaction: against statics by hand, against rates of momentum, against inverse dynamics with the feet's
+wrenches, and against its equations written a second time; derivatives against differences."""
 import math
 import random
 
@@ -20,7 +20,7 @@ PULLS = [{"link": "head", "force": [10, 20, 30], "torque": [1, 2, 3], "point": [
 
 class Ground(ServerCase):
     def motion(self, model, seed):
-        """Somebody who moves, pressed to the ground."""
+        """Draws a random motion with accelerations small enough that the model presses on the ground."""
         choose = random.Random(seed)
         names = self.ok(self.client.get(f"/v1/models/{model}"))
         rows = lambda n, scale: [choose.uniform(-scale, scale) for _ in range(n)]
@@ -47,7 +47,8 @@ class Ground(ServerCase):
 
 class Forces(Ground):
     def test_quiet_stance(self):
-        """The weight, above the point under the centre of mass, a half on each foot."""
+        """In quiet stance the resultant is the weight, the zero-moment point lies below the centre of mass, and each
+        foot carries half."""
         for model in ("humanoid", "gait55"):
             q = self.standing(model)
             energy = self.ask(model, "energy", {"q": q, "outputs": ["mass", "com"]})
@@ -60,7 +61,8 @@ class Forces(Ground):
             self.assertClose(answer["tau"][:6], [0] * 6, 1e-13, scale=weight)
 
     def test_quiet_stance_on_a_slope(self):
-        """Anywhere on any plane: where the plumb line through the centre of mass meets it."""
+        """At rest on an inclined plane, the zero-moment point is where the vertical through the centre of mass meets
+        the plane."""
         for seed, model in enumerate(("humanoid", "gait55", "humanoid", "gait55")):
             q = self.motion(model, seed)["q"]
             com = np.array(self.ask(model, "energy", {"q": q, "outputs": ["com"]})["com"])
@@ -70,14 +72,15 @@ class Forces(Ground):
             self.assertClose(z, [com[0], com[1], com[2] - down], 1e-12)
 
     def test_resultant_is_rate_of_momentum(self):
-        """F = m (a - g) less the forces given, and the moment about the centre of mass likewise, by differences."""
+        """Compares the resultant with differences of the momentum: F = m (a - g), and the rate of the angular momentum
+        about the centre of mass."""
         for seed, model in enumerate(("humanoid", "gait55", "solo12")):
             s = self.motion(model, seed)
             h, feet = 1e-5, {} if model != "solo12" else {"feet": [{"link": "FL_FOOT"}]}
             momenta = []
             for t in (-h, h):
                 nv = len(s["qd"])
-                if len(s["q"]) > nv:    # components are the base's: a second order Taylor step of the pose
+                if len(s["q"]) > nv:  # second-order Taylor step of the pose; velocities are in the base's axes
                     q = turned(s["q"], [t * (v + t / 2 * a) for v, a in zip(s["qd"], s["qdd"])])
                 else:
                     q = [x + t * (v + t / 2 * a) for x, v, a in zip(s["q"], s["qd"], s["qdd"])]
@@ -91,7 +94,8 @@ class Forces(Ground):
             self.assertClose(list(resultant[3:] - np.cross(com, resultant[:3])), list(rate[3:]), 1e-7, scale=100)
 
     def test_equations(self):
-        """The two steps, from inverse dynamics and Jacobians; wrenches and a payload in the request."""
+        """Repeats the operation's equations, with wrenches and a payload: the resultant from inverse dynamics and the
+        base's Jacobian, then the zero-moment point and the shares of the feet."""
         for seed, model in enumerate(("humanoid", "gait55", "humanoid", "gait55")):
             s = {**self.motion(model, seed), "wrenches": PULLS, "payload": {"link": "head", "mass": 3, "com": [0, 0.1, 0.2]}}
             answer = self.ground(model, s, plane=PLANE)
@@ -108,7 +112,8 @@ class Forces(Ground):
             self.assertClose(answer["resultant"], [*F, *N], 1e-11, scale=1000)
             zero, normal = np.array(answer["zero_moment_point"]), np.array(PLANE["normal"])
             self.assertLess(abs(normal @ (zero - PLANE["point"])), 1e-12)
-            left = np.cross(normal, N - np.cross(zero, F))      # no moment but along the normal
+            # at the zero-moment point only the moment along the normal remains
+            left = np.cross(normal, N - np.cross(zero, F))
             self.assertClose(list(left), [0] * 3, 1e-11, scale=1000)
             d = [np.linalg.norm(zero - r) for r in feet]
             total = np.zeros(6)
@@ -119,8 +124,8 @@ class Forces(Ground):
             self.assertClose(list(total), answer["resultant"], 1e-12, scale=1000)
 
     def test_feet_leave_nothing_to_the_base(self):
-        """The answer's wrenches in a request for inverse dynamics: the same tau, and none of it the base's. Also on one
-        foot, and from names in another order."""
+        """With the feet's wrenches as external wrenches, inverse dynamics gives the same tau and zero effort at the
+        base. Also on one foot, and with another order of names."""
         for seed, model in enumerate(("humanoid", "gait55")):
             for feet in (SOLES, SOLES[:1], [{"link": "left_shank"}]):
                 s = {**self.motion(model, seed), "wrenches": PULLS}
@@ -141,7 +146,7 @@ class Forces(Ground):
                     self.assertClose(answer["foot_wrenches"][0][:3], answer["resultant"][:3], 1e-13)
 
     def test_both_kinds_of_base(self):
-        """The six global joints and a floating base in their place ask the same of the ground."""
+        """A model with six global joints and the same model with a floating base have the same ground reaction."""
         document = self.ok(self.client.get("/v1/models/gait55/document"))
         height = document["links"][0]["joint"]["origin"]["xyz"][2]
         pelvis = document["links"][5]
@@ -170,7 +175,7 @@ class Forces(Ground):
 
 class Derivatives(Ground):
     def check(self, model, request, step=1e-4):
-        """Differences of the fourth order."""
+        """Compares the derivatives with differences of fourth order."""
         nv = len(request["qd"])
         exact = self.ground(model, request, *GRADIENTS)
         for by in ("q", "qd", "qdd"):
@@ -206,7 +211,7 @@ class Derivatives(Ground):
 
 class Service(Ground):
     def test_bits(self):
-        """Alone, in a batch, in CBOR, beside other operations and with names in another order."""
+        """Bits are the same alone, in a batch, in CBOR, beside other operations, and with another order of names."""
         states = [self.motion("gait55", seed) for seed in range(11)]
         batch = {name: [s[name] for s in states] for name in ("q", "qd", "qdd")}
         outputs = PLAIN + GRADIENTS
@@ -262,7 +267,8 @@ class Service(Ground):
         self.refused("missing-field", "/plane", q=q, feet=feet, gravity=[0, 0, 0])
 
     def test_no_zero_moment_point(self):
-        """Free fall, being pulled, a plane along the force; a row of a batch."""
+        """Rows without a zero-moment point: free fall, a faster descent, a plane parallel to the force, and one row of
+        a batch."""
         q, falling = self.standing("humanoid"), [0, 0, -G] + [0] * 36
         for qdd in (falling, [2 * x for x in falling]):
             self.refused("no-zero-moment-point", q=q, qdd=qdd, feet=SOLES)
@@ -272,7 +278,8 @@ class Service(Ground):
         self.put_model("falling", hull)
         choose = np.random.default_rng(3)
         turns = choose.normal(size=(30, 4))
-        for turn in turns / np.linalg.norm(turns, axis=1)[:, None]:    # forces cancel but for rounding, of either sign
+        # the force is zero except for rounding errors of either sign
+        for turn in turns / np.linalg.norm(turns, axis=1)[:, None]:
             down = self.ask("falling", "forward-dynamics", {"q": [0, 0, 1, *turn], "tau": [0] * 6})["qdd"]
             self.refused("no-zero-moment-point", model="falling", q=[0, 0, 1, *turn], qdd=down, feet=[{"link": "hull"}])
         rolled = [0] * 55
@@ -281,7 +288,7 @@ class Service(Ground):
         self.refused("no-free-base", row=1, model="gait55", q=[[0] * 55, rolled], feet=SOLES)
 
     def test_at_the_zero_moment_point(self):
-        """A foot there bears all; its share has no derivatives."""
+        """A foot at the zero-moment point carries everything; there the shares of the feet are not differentiable."""
         hull = {"base": {"type": "floating", "link": "hull", "inertial": {"solid": "box", "size": [1, 1, 1], "mass": 1}},
                 "links": []}
         self.put_model("hull", hull)
@@ -296,7 +303,7 @@ class Supports(Ground):
     ROWS = ["first", "both", "second", "first", "both"]
 
     def test_lifted_feet(self):
-        """A row whose other foot is lifted has the forces and derivatives of a robot with one foot."""
+        """A row with one foot lifted has the forces and derivatives of a robot with only the other foot."""
         for model in ("humanoid", "gait55"):
             states = [self.motion(model, seed) for seed in range(len(self.ROWS))]
             batch = {name: [s[name] for s in states] for name in states[0]}

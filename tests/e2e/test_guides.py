@@ -1,8 +1,8 @@
-"""The guides in api/guides and the page of the Python client: every Python snippet is run, in order, and prints what the page shows.
+"""Tests the guides in api/guides and the page of the Python client: every Python snippet runs, in order, and prints
+what the page shows.
 
-A block ```python may be followed by a block ```text with its output. A block ```xml that begins with a comment
-`<!-- NAME -->` is a file that the snippets read.
-"""
+A block ```python may be followed by a block ```text with its output. A block ```xml that begins with a comment `<!--
+NAME -->` is a file that the snippets read."""
 import contextlib
 import glob
 import importlib.util
@@ -26,7 +26,7 @@ def documents():
 
 
 def snippets(text):
-    """(line, source, expected output or None) of every Python block; files are written when they are met."""
+    """Yields (line, source, expected output or None) of every Python block, and writes the XML files on the way."""
     blocks = [(match.group(1), match.group(2), text.count("\n", 0, match.start()) + 2) for match in BLOCK.finditer(text)]
     for i, (language, source, line) in enumerate(blocks):
         named = re.match(r"<!-- (\S+) -->\n", source)

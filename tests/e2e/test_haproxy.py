@@ -1,4 +1,5 @@
-"""HAProxy itself with deploy/haproxy.cfg in front of three replicas: shares, repeats, follows health; nothing fails at clients."""
+"""Tests HAProxy with deploy/haproxy.cfg in front of three replicas: it distributes and repeats requests and follows the
+health checks, and no client sees a failure."""
 import json
 
 import balanced
@@ -9,7 +10,8 @@ from samples import ASK, slider
 
 class Balanced(balanced.Balanced):
     kind = HAProxy
-    # More than `fall` health checks take: HAProxy learns of the stop before connections are refused.
+    # --drain-delay exceeds the time of `fall` health checks: HAProxy notices the stop before the replica refuses
+    # connections.
     arguments = ("{address}:8443+proxy", "--drain-delay", "4", "--workers", "1", "--loops", "1")
 
     def test_a_rolling_restart_fails_no_evaluation(self):

@@ -1,4 +1,4 @@
-"""The tests' own tools: comparisons refuse what is no number, and no file passes without having tested something."""
+"""Tests the tests' own tools: comparisons refuse NaN, and a file without an executed test does not pass."""
 import math
 import os
 import subprocess
@@ -62,7 +62,7 @@ class FailingSetUp(unittest.TestCase):
 
 class Runner(unittest.TestCase):
     def run_file(self, text, extra=""):
-        """What tests/run says of a file of that text, one entry a test: did it pass, and was it skipped?"""
+        """Runs a test file of that text by tests/run. Returns (passed, skipped) of each test."""
         with tempfile.TemporaryDirectory() as folder:
             path = os.path.join(folder, "test_it.py")
             with open(path, "w") as file:

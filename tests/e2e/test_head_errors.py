@@ -1,4 +1,5 @@
-"""What is refused by the head of a request alone: targets, methods, media types, and in which order."""
+"""Tests refusals that follow from the head of a request alone: targets, methods, media types, and the order of these
+checks."""
 import http.client
 import json
 
@@ -74,7 +75,7 @@ class Heads(ErrorCase):
             self.assertEqual(self.client.post(self.PATH, self.REQUEST, Request_Timeout=given).status, 200)
 
     def test_order_of_decisions(self):
-        """404 before 405 before 406 and 415, and those before what the body holds."""
+        """The server checks 404 before 405 before 406 and 415, and all of these before the body."""
         self.refused("/v1/models/none/mass-matrix", "{", 404, Content_Type="text/plain", Accept="text/html")
         self.refused(self.PATH, "{", 405, method="PUT", Content_Type="text/plain", Accept="text/html")
         self.refused(self.PATH, "{", 415, Content_Type="text/plain")

@@ -1,5 +1,5 @@
-"""Simulations of robots of which frames are held: against the model that is built so, by what must stay, and by what
-must balance."""
+"""Tests simulations of robots with held frames: against models with joints in place of the held frames, against
+invariants, and against balances of forces and energy."""
 import math
 
 import numpy as np
@@ -10,7 +10,7 @@ from samples import body, branched
 
 G = 9.81
 METHODS = {"step": 1e-3}, {"tolerance": 1e-9}, {"tolerance": 1e-8, "stiff": True}
-# A pendulum in the plane x-z, once on a hinge and once a loose body whose end is held there.
+# A pendulum in the plane x-z: once on a hinge, once as a free body whose end is held.
 ROD = {"mass": 2, "com": [0, 0, -0.5], "inertia": {"xx": 0.2, "yy": 0.17, "zz": 0.01}}
 HINGED = {"links": [{"name": "rod", "parent": "base", "inertial": ROD,
                      "joint": {"name": "hinge", "type": "revolute", "axis": [0, 1, 0]}}]}
@@ -20,7 +20,7 @@ SLED = {"base": {"type": "floating", "link": "sled", "inertial": body(3, (0, 0, 
 
 
 def turned(angle):
-    """About y."""
+    """Returns the quaternion of a rotation about y."""
     return [0, math.sin(angle / 2), 0, math.cos(angle / 2)]
 
 
@@ -45,13 +45,13 @@ class HeldSimulation(ServerCase):
                 self.assertClose(rotation(q[3:]), rotation(turned(angle[0])), 1e-6)
                 self.assertClose(qd, [0, 0, 0, 0, speed[0], 0], 1e-5, 1)
             force = np.array(b["contact_wrenches"])[0, 0]
-            # At rest: J'' of the rod about its end, and gravity, by hand.
+            # The contact force at rest by hand: gravity and the acceleration of the rod about its end.
             swing = -2 * G * 0.5 * math.sin(1.2) / (0.17 + 2 * 0.25)
             expected = [2 * 0.5 * swing * -math.cos(1.2), 0, 2 * G + 2 * 0.5 * swing * math.sin(1.2), 0, 0, 0]
             self.assertClose(list(force), expected, 1e-11)
 
     def test_nothing_drifts(self):
-        """A humanoid collapses on two feet that stay where they are: to rounding in place and turn, after seconds."""
+        """A humanoid collapses while both feet are held: after seconds the feet have moved by rounding errors only."""
         held = [{"frame": "left_sole"}, {"frame": "right_sole"}]
         nv = self.ok(self.client.get("/v1/models/humanoid"))["nv"]
         q = [0, 0, 0, 0, 0, 0, 1] + [0.3 * math.sin(i) for i in range(nv - 6)]
@@ -71,7 +71,7 @@ class HeldSimulation(ServerCase):
             self.assertClose(energy.tolist(), [energy[0]] * 5, 1e-6)
 
     def test_energy_and_redundancy(self):
-        """What holds does no work; held twice is held once."""
+        """Held frames do no work. Holding a frame twice halves its wrenches and changes nothing else."""
         request = {"q": [0.3, -0.4, 0.1, 0.6], "duration": 1, "samples": 5,
                    "input": {"tau": {"amplitude": [3, 4, 1, 2], "angular_frequency": [5, 6, 7, 8]}}}
         once = [{"frame": "tool", "axes": ["z"]}]
@@ -91,7 +91,7 @@ class HeldSimulation(ServerCase):
             self.assertClose(a["contact_wrenches"][-1], now["contact_wrenches"], 1e-9)
 
     def test_a_skate_gets_anywhere(self):
-        """Held across its own axes, a sled runs along its edge: in a circle when it turns evenly."""
+        """A sled that is held across its own axis moves along its edge, in a circle at constant turning rate."""
         v, w, T = 2.0, 1.5, 3.0
         for how in METHODS:
             a = self.simulate("sled", {"q": [0, 0, 0, 0, 0, 0, 1], "qd": [v, 0, 0, 0, 0, w], "duration": T, "samples": 4,
@@ -104,7 +104,8 @@ class HeldSimulation(ServerCase):
                 self.assertClose(wrench[0], [0, 3 * v * w, 0, 0, 0, 0], 1e-9)
 
     def test_contacts_that_depend_on_each_other(self):
-        """Two frames of one body, along all axes, are one; coarse steps, within which they are not quite so."""
+        """Redundant constraints by two frames of one body give the motion of one frame, also with coarse steps, within
+        which the two are not exactly consistent."""
         request = {"q": [0, 0, 0, 0, 0, 0, 1] + [0.2] * 33, "duration": 0.2, "samples": 3, "gravity": [0, 0, -3]}
         held = [{"frame": "left_sole"}, {"frame": "right_sole"}]
         for how in ({"step": 1e-2}, {"tolerance": 1e-4}):
@@ -137,7 +138,8 @@ class HeldSimulation(ServerCase):
         refused("/held", "wrong-shape", held=[{"frame": "rod"}] * 33)
         refused("/held/0/axes/0", "unknown-name", held=[{"frame": "rod", "axes": ["w"]}])
         refused("/outputs/0", "bad-value", held=None, outputs=["contact_wrenches"])
-        # Two points of a body that turns about neither: nothing lets both rest.
+        # The rod slides along its own axis and turns about it. The two held points lie on this axis and have no
+        # velocity along x.
         pinned = [{"frame": "rod", "axes": ["x"]}, {"frame": "foot", "axes": ["x"]}]
         self.ask("loose", "simulate", {"q": [0, 0, 0, 0, 0, 0, 1], "qd": [0, 0, 1, 0, 0, 2], "duration": 0.1, "step": 0.01,
                                        "samples": 2, "held": pinned})

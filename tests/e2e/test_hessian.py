@@ -1,5 +1,5 @@
-"""hessian and forward-hessian: second derivatives against extrapolated differences of the first, contracted and in full,
-of arms, elastic joints and floating bases under loads; batches; requests that are refused."""
+"""Tests hessian and forward-hessian: contracted and full second derivatives against extrapolated differences of first
+derivatives, for arms, elastic joints and floating bases under loads; batches; refusals."""
 import copy
 
 import numpy as np
@@ -24,7 +24,7 @@ LOADS = {"two_link": {},
          "solo12": {"wrenches": [{"link": "FR_FOOT", "force": [1, 2, 9]}]},
          "smooth": {}}
 STEP = 2e-4
-# Differences of the fourth order: relative to the largest entry.
+# tolerance of differences of fourth order, relative to the largest entry
 TOLERANCE = 1e-8
 
 
@@ -53,7 +53,8 @@ class Hessian(ServerCase):
         return {**{name: s[name] for name in ("q", "qd", third, "multipliers")}, **LOADS[model]}
 
     def change(self, model, q, i, step, document):
-        """The position q moved along velocity coordinate i; smooth has a ball beside its floating base."""
+        """Moves the position q along velocity coordinate i. The model `smooth` has a spherical joint beside its
+        floating base."""
         e = np.zeros(document["nv"])
         e[i] = step
         if model != "smooth":
@@ -62,7 +63,7 @@ class Hessian(ServerCase):
         return [*base, *(np.array(q[7:9]) + e[6:8]), *ball, *(np.array(q[13:]) + e[11:])]
 
     def rows(self, model, s, part):
-        """The state with each coordinate of `part` moved by four distances."""
+        """Returns rows of the state with each coordinate of `part` moved by four distances."""
         document = self.ok(self.client.get(f"/v1/models/{model}"))
         changed = []
         for i in range(document["nv"]):
@@ -74,7 +75,7 @@ class Hessian(ServerCase):
         return changed
 
     def differences(self, operation, model, s, of, by):
-        """[i][j][k]: entry i, j of the first derivative `of` by coordinate k of `by`."""
+        """Returns [i][j][k]: the derivative of entry i, j of the output `of` by coordinate k of `by`."""
         first, _, third = CASES[operation]
         state = {name: s[name] for name in ("q", "qd", third)}
         answer = self.ask(model, first, {**state, by: self.rows(model, s, by), **LOADS[model], "outputs": [of]})[of]
@@ -87,7 +88,7 @@ class Hessian(ServerCase):
         self.assertLess(np.abs(np.subtract(got, expected)).max(), tolerance * size, what)
 
     def test_differences(self):
-        """hua has elastic joints, smooth a ball and smooth friction beside those."""
+        """Compares with differences; hua has elastic joints, smooth also a spherical joint and smoothed friction."""
         for operation, (_, results, _) in CASES.items():
             for model in LOADS:
                 s = self.state(model, 3)
@@ -98,7 +99,7 @@ class Hessian(ServerCase):
                     self.near(answer[name], expected, TOLERANCE, f"{operation} {model} {name}")
 
     def test_tensors(self):
-        """In full, without multipliers: their contraction; names of outputs follow those of the contracted ones."""
+        """Full tensors contracted with the multipliers are the contracted outputs; names of outputs match."""
         for operation, (_, results, _) in CASES.items():
             for model in ("panda", "smooth"):
                 s = self.state(model, 4)
@@ -116,7 +117,8 @@ class Hessian(ServerCase):
                 self.assertEqual(both, {**contracted, **full})
 
     def test_symmetry(self):
-        """Of joints of one coordinate; within a floating base the derivatives do not commute."""
+        """The Hessian is symmetric for joints with one coordinate; derivatives along the axes of a floating base do not
+        commute."""
         for operation in CASES:
             s = self.state("panda", 5)
             H = np.array(self.ask("panda", operation, self.request(operation, "panda", s))["hessian_q_q"])
@@ -127,7 +129,8 @@ class Hessian(ServerCase):
             self.assertGreater(np.abs(H - H.T)[:6, :6].max(), 1e-3)
 
     def test_batches_and_evaluate(self):
-        """The same bits alone, in a batch and in evaluate; with rows that differ in all fields or in multipliers only."""
+        """Bits are the same alone, in a batch and in evaluate, for rows that differ in all fields or in the multipliers
+        only."""
         for operation, (_, results, third) in CASES.items():
             for model in ("panda", "solo12"):
                 s = self.state(model, 6, rows=9)
@@ -160,7 +163,7 @@ class Hessian(ServerCase):
         self.assertEqual(problem["code"], code, problem)
 
     def test_the_deadline_holds(self):
-        """Also within the tensors of one state, which take seconds."""
+        """The deadline also ends the computation of the tensors of one state, which would take seconds."""
         self.put_model("long", chain(200))
         state = {"q": [0.1] * 200, "tau": [0] * 200, "outputs": ["d2qdd_dq_dq"]}
         answer = self.client.request("POST", "/v1/models/long/forward-hessian", state, {"Request-Timeout": "0.05"})

@@ -1,4 +1,4 @@
-"""Under which names the server answers: the check of Host against DNS rebinding."""
+"""Tests the names in Host under which the server answers: the defence against DNS rebinding."""
 import subprocess
 
 import tap
@@ -12,7 +12,7 @@ LOOPBACK = ("localhost", "localhost:8088", "LocalHost:1", "localhost.", "localho
 HOSTILE = ("evil.example", "evil.example:8088", "localhost.evil.example", "127.0.0.1.evil.example", "evillocalhost", "x",
            "evil.example.", "127.0.0.1.", "127.0.0.256", "127.0.0", "127.1", "0x7f.0.0.1", "2130706433", "127.0.0.1.5",
            "127.0.0." + "0" * 100 + "1")
-# No authority at all: the request is malformed.
+# Values that are no authority by RFC 3986: the request is malformed.
 IMPOSSIBLE = ("127.0.0.1:8088:80", "127.0.0.1:x", "127.0.0.1:-1", "localhost:80@evil.example", "localhost@evil.example", "[::1",
               "[::1]x", "[::1].evil.example", "[::1]evil.example:80", "[evil.example]", "[]", "[:]", "::1", ":8088", "",
               ".localhost", ".", "..", "localhost..", "localhost evil.example", "localhost,evil.example",
@@ -22,7 +22,7 @@ IMPOSSIBLE = ("127.0.0.1:8088:80", "127.0.0.1:x", "127.0.0.1:-1", "localhost:80@
 
 
 def asks(server, host, target="/livez", method="GET"):
-    """The answer to a request with that Host; None: with no Host, in HTTP/1.0."""
+    """Returns the answer to a request with that Host; None sends an HTTP/1.0 request without Host."""
     raw = server.socket()
     head = f"{method} {target} HTTP/1.0" if host is None else f"{method} {target} HTTP/1.1\r\nHost: {host}"
     raw.send(head + "\r\nConnection: close\r\n\r\n")
@@ -45,7 +45,7 @@ class HostCase(ServerCase):
 
 
 class OnLoopback(HostCase):
-    """By default: the server of these tests is asked on 127.0.0.1."""
+    """By default, a server on 127.0.0.1 accepts the names of loopback addresses only."""
 
     def test_addresses_and_loopback_names(self):
         self.check((*LITERALS, *LOOPBACK, None), 200)
@@ -55,7 +55,7 @@ class OnLoopback(HostCase):
         self.check(IMPOSSIBLE, 400)
 
     def test_before_anything_else(self):
-        """A foreign site learns and changes nothing, wherever it asks and however."""
+        """A foreign host name is refused for every target and method, before anything is read or changed."""
         self.put_model("slider", slider())
         for method, target in (("GET", "/"), ("GET", "/v1/models"), ("GET", "/nowhere"), ("DELETE", "/v1/models/slider"),
                                ("PUT", "/v1/models/new"), ("POST", "/v1/models/slider/bias"), ("OPTIONS", "*"), ("BREW", "/v1"),
@@ -73,7 +73,7 @@ class OnLoopback(HostCase):
         raw.close()
 
     def test_absolute_targets(self):
-        """The host of the target counts as well as the header."""
+        """The host of an absolute target is checked like the header."""
         for target, status in (("http://localhost/livez", 200), ("http://127.0.0.1:80/livez", 200), ("http://[::1]:80/livez", 200),
                                ("http://evil.example/livez", 421), ("https://evil.example", 421), ("http://evil.example?/", 421),
                                ("http://localhost@evil.example/livez", 400), ("http://evil.example:80/localhost", 421),
@@ -89,7 +89,8 @@ class OnLoopback(HostCase):
 
 
 class Elsewhere(HostCase):
-    """On other addresses than loopback any name will do: a proxy, a cluster. Here on a unix socket."""
+    """On addresses other than loopback any name is accepted, since the server may be behind a proxy. This test uses a
+    Unix socket."""
     arguments = ("--listen", "127.0.0.1:0,unix:socket")
 
     def ask(self, host, *arguments):
@@ -102,7 +103,7 @@ class Elsewhere(HostCase):
 
 
 class WithNames(Elsewhere):
-    """--host: the same on every connection."""
+    """--host sets the names for every connection."""
     arguments = ("--listen", "127.0.0.1:0,unix:socket", "--host", "robots.example,Arm_2.local")
 
     def test_listed_names(self):

@@ -1,4 +1,5 @@
-"""The server's HTTP on the wire: framing, pipelining, broken peers, through raw sockets."""
+"""Tests the server's HTTP on the wire through raw sockets: framing, pipelining, malformed requests and broken
+connections."""
 import json
 import time
 
@@ -22,7 +23,7 @@ class Framing(WireCase):
         self.assertTrue(self.raw.closed(5))
 
     def test_pipelining(self):
-        """Twenty requests in one write: as many answers, in order, errors among them."""
+        """Twenty requests in one write get twenty answers in order, errors among them."""
         for i in range(20):
             self.raw.send(post(b'{"q":[0],"qdd":[%d]}' % i if i % 5 else b'{"q":[0],"qdd":[}'))
         for i in range(20):
@@ -45,7 +46,8 @@ class Framing(WireCase):
         self.assertEqual(self.raw.answer().json(), {"tau": [2]})
 
     def test_chunked_bodies_on_one_connection(self):
-        """Extensions and trailers of one body are no part of the next one's: nine bodies, cut differently, answered alike."""
+        """Chunk extensions and trailers of one body do not affect the next: nine bodies with different chunks get the
+        same answer."""
         head = post(b"", "Transfer-Encoding: chunked", length=False)
         for request in range(1, 10):
             parts = [BODY[i:i + request] for i in range(0, len(BODY), request)][:4]
@@ -73,7 +75,7 @@ class Framing(WireCase):
         self.alive(self.raw)
 
     def test_expect_100_continue_refused_on_the_head(self):
-        """A client that waits to be told is told the final answer; the body was never sent."""
+        """A client that waits for `100 Continue` gets the final refusal instead, and never sends the body."""
         for request, status in ((post(b"", "Expect: 100-continue", path="/v1/models/none/bias", length=10), 404),
                                 (post(b"", "Expect: 100-continue", "Content-Type: text/plain", length=10), 415)):
             raw = self.server.socket()
@@ -83,7 +85,7 @@ class Framing(WireCase):
             raw.close()
 
     def test_a_refused_request_s_body_is_no_request(self):
-        """404, 405 and 415 are decided before the body has come; a short body is read, and the connection goes on."""
+        """404, 405 and 415 are decided before the body arrives. A short body is read, and the connection continues."""
         body = b"GET /livez HTTP/1.1\r\nHost: localhost\r\n\r\n" * 3
         for request, status in ((post(body, path="/v1/models/none/bias"), 404),
                                 (post(body, "Content-Type: text/plain"), 415),
@@ -162,7 +164,7 @@ class Headers(WireCase):
 
 class Malformed(WireCase):
     def test_conflicting_lengths(self):
-        """What request smuggling lives on."""
+        """Conflicting lengths, the means of request smuggling, are refused."""
         for header in ("Content-Length: 5", "Content-Length: 19", "Transfer-Encoding: chunked"):
             self.refused_on_the_wire(post(BODY, header))
         self.refused_on_the_wire(post(BODY, "Content-Length: 19, 19"))
@@ -206,7 +208,7 @@ class Malformed(WireCase):
             self.refused_on_the_wire(post(BODY, header, length=False if "ength" in header else None))
 
     def test_folded_headers(self):
-        """A value continued on a second line reads otherwise to every proxy in between."""
+        """Folded header lines are refused, since proxies interpret them differently."""
         for header in ("X-A: a\r\n b", "Content-Type: application/json;\r\n charset=utf-8", "Accept:\r\n text/html"):
             self.refused_on_the_wire(post(BODY, header))
         for header in ("Content-Length: 1\r\n 9", "Content-Length:\r\n 19", "Content-Length: \r\n\t19",
@@ -214,7 +216,7 @@ class Malformed(WireCase):
             self.refused_on_the_wire(post(BODY, header, length=False))
 
     def test_no_host(self):
-        """Only HTTP/1.0 has none."""
+        """A request without Host is refused, except in HTTP/1.0."""
         self.raw.send(b"GET /livez HTTP/1.1\r\nRequest-Id: lost\r\n\r\n")
         answer = self.raw.answer()
         self.assertProblem(answer, 400)
@@ -277,7 +279,8 @@ class Malformed(WireCase):
             raw.close()
 
     def test_an_end_before_the_request_s_end_abandons_it(self):
-        """Whether the end comes with the last bytes or after them; nobody waits for a deadline."""
+        """A client that closes its side before the end of its request gets no answer, whether the close arrives with
+        the last bytes or later. The server does not wait for the read deadline."""
         request = post()
         for cut in (1, len(BODY) - 1, len(BODY), len(BODY) + 2, len(request) - 10):
             for pause in (0, 0.02):
@@ -292,21 +295,21 @@ class Malformed(WireCase):
 
 
 class LargeBodies(WireCase):
-    """A body beyond the limit is refused as soon as this is known, and no other is."""
+    """A body beyond the limit is refused as soon as its length is known; bodies within the limit are accepted."""
     arguments = ("--max-body", "2000")
 
     def padded(self, length):
         return BODY + b" " * (length - len(BODY))
 
     def test_announced(self):
-        """On the head alone: no byte of the body is there."""
+        """An announced length is refused after the head, before any byte of the body."""
         for headers in ([], ["Expect: 100-continue"]):
             raw = self.server.socket()
             raw.send(post(b"", *headers, length=2001))
             answer = raw.answer()
             self.assertEqual(self.assertProblem(answer, 413)["code"], "body-too-large")
             self.assertEqual(answer.headers["Connection"].lower(), "close")
-            raw.send(self.padded(2001))     # read away: the answer is not lost to a reset
+            raw.send(self.padded(2001))  # the server reads the body, so that no reset destroys the answer
             self.assertEqual(raw.rest(), b"")
             raw.close()
 
@@ -319,7 +322,8 @@ class LargeBodies(WireCase):
         self.assertEqual(self.raw.answer().json(), {"tau": [2]})
 
     def test_in_chunks(self):
-        """Nobody knows the length before the limit is crossed; then no more is waited for."""
+        """The length of a chunked body is unknown until the limit is exceeded; the server then refuses without waiting
+        for the rest."""
         for length, status in ((2000, 200), (2001, 413)):
             raw = self.server.socket()
             body = self.padded(length)
@@ -336,7 +340,7 @@ class LargeBodies(WireCase):
             raw.close()
 
     def test_what_nobody_wants_is_not_too_large(self):
-        """A body that the request does not use is read to its end and dropped, up to a megabyte."""
+        """The body of a request that has no use for it is read and dropped, up to one megabyte."""
         self.raw.send(b"GET /livez HTTP/1.1\r\nHost: localhost\r\nContent-Length: 100000\r\n\r\n" + b"x" * 100_000 + post())
         self.assertEqual(self.raw.answer().status, 200)
         self.assertEqual(self.raw.answer().json(), {"tau": [2]})

@@ -1,5 +1,5 @@
-"""The controller for robots with elastic joints: its law and what the paper derives from it, (40) and (50), evaluated
-anew from what the other operations say of the motion; and what it is for."""
+"""Tests the controller `hua` for robots with elastic joints: its equations (40) and (50), evaluated again with mass
+matrix and Coriolis matrix of the simulated states, and its tracking errors."""
 import numpy as np
 import tap
 from harness import ServerCase
@@ -9,7 +9,7 @@ REFERENCE = {"amplitude": AMPLITUDE.tolist(), "angular_frequency": FREQUENCY.tol
 KP, KD = [400, 300, 50, 60], [20, 25, 10, 12]
 CONTROL = {"controller": "hua", "kp": KP, "kd": KD, "filter": 80, "reference": REFERENCE}
 START = {"q": [0.1, -0.2, 0.3, 0.25], "qd": [0.5, 0, -0.4, 1]}
-JOINT, MOTOR = 2, 3     # of the elastic joint
+JOINT, MOTOR = 2, 3  # indices of the elastic joint and of its motor
 
 
 class Hua(ServerCase):
@@ -24,7 +24,8 @@ class Hua(ServerCase):
         joints[2]["elastic"] = {"stiffness": 100, "damping": 0.6, "rest": 0.05}
         joints[2]["friction"] = {"viscous": 0.2}
         document["motors"][2]["friction"] = {"viscous": 0.15}
-        # The elastic joint's motor on the link that it turns, too: then S has an entry between the two.
+        # In `turned` the motor is mounted on the link that it drives: then the inertia coupling S between motor and
+        # joint is nonzero.
         cls.client.put("/v1/models/full", document)
         document["motors"][2].update(link="link3", axis=[0.6, 0.8, 0])
         cls.client.put("/v1/models/turned", document)
@@ -33,8 +34,9 @@ class Hua(ServerCase):
         return self.ask(model, "simulate", {"duration": 1, **request, **more, **({"outputs": list(outputs)} if outputs else {})})
 
     def test_equations(self):
-        """From (39): M σ' + C σ + kd σ = e_τ, with e_τ = k (θ_d - θ) of the elastic joint, 0 of the others; from (49):
-        B σ_θ' + kd σ_θ + k (θ_d - θ) = 0. θ''_d comes from the filter, which is integrated here along θ_d."""
+        """Checks (40), which follows from (39): M σ' + C σ + kd σ = e_τ, with e_τ = k (θ_d - θ) at the elastic joint
+        and 0 at the others. Checks (50), which follows from (49): B σ_θ' + kd σ_θ + k (θ_d - θ) = 0. The filter gives
+        θ''_d; the test integrates it along θ_d."""
         n, filter_ = 20001, CONTROL["filter"]
         for model, stiffness in (("hua", 100), ("full", 100), ("turned", 100)):
             a = {k: np.array(v) for k, v in self.simulate(
@@ -59,7 +61,8 @@ class Hua(ServerCase):
             self.assertClose(left.tolist(), right.tolist(), 1e-10, np.abs(left).max(), f"(40) of {model}")
 
             theta_d, theta_dd = a["q"][:, MOTOR] + e, a["qd"][:, MOTOR] + a["velocity_error"][:, MOTOR]
-            x = [theta_d[0]]        # Simpson's rule over pairs of steps, of x' = theta_dd, which the errors tell
+            # Simpson's rule over pairs of steps for x' = theta_dd, which follows from the velocity errors
+            x = [theta_d[0]]
             h = 1 / (n - 1)
             for i in range(0, n - 2, 2):
                 x.append(x[-1] + h / 3 * (theta_dd[i] + 4 * theta_dd[i + 1] + theta_dd[i + 2]))
@@ -71,7 +74,7 @@ class Hua(ServerCase):
             terms = M[:, MOTOR, MOTOR] * sigma_t_dot, kd[MOTOR] * sigma_t[some], stiffness * e[some]
             self.assertClose(sum(terms).tolist(), [0.0] * len(some), 1e-6, max(np.abs(term).max() for term in terms),
                              f"(50) of {model}")
-            self.assertEqual(theta_dd[0], 0)     # the filter begins at rest
+            self.assertEqual(theta_dd[0], 0)  # the filter starts at rest
 
     def test_methods_agree(self):
         fine = self.simulate("turned", START, "q", "tau", samples=3, step=1e-4, input=CONTROL)
@@ -91,7 +94,7 @@ class Hua(ServerCase):
             self.assertClose((energy - energy[0]).tolist(), work.tolist(), 1e-6, what=str(how))
 
     def test_it_tracks_with_and_without_a_load(self):
-        """Errors die away but for what the filter and an unknown load leave."""
+        """Tracking errors decay to the size that the filter and an unknown payload cause."""
         free, pushed = (np.abs(self.simulate("full", START, "position_error", step=1e-3, samples=801, duration=8,
                                              input=CONTROL, **load)["position_error"])
                         for load in ({}, {"payload": {"link": "link3", "mass": 0.3, "com": [0.3, 0, 0]}}))
@@ -101,7 +104,7 @@ class Hua(ServerCase):
         self.assertLess(pushed[-200:].max(), 0.05)
 
     def test_rigid_robots(self):
-        """Without elastic joints σ decays whatever the robot, while its joints move: M σ' + C σ + kd σ = 0."""
+        """On rigid robots σ decays while the joints move: M σ' + C σ + kd σ = 0."""
         reference = {"amplitude": [0.3] * 6, "angular_frequency": [2] * 6}
         a = self.simulate("puma560", {"q": [0.3] * 6, "qd": [0.4, 0.3, 0.5, 0.2, 0.4, 0.3]}, "times", "q", "qd", "qdd", step=1e-4, duration=0.02, samples=5, input={
             "controller": "hua", "kp": 30, "kd": 10, "reference": reference})

@@ -1,5 +1,5 @@
-"""Identification from raw measurements by the programs in api/clients/identification: what they make of encoders and noise,
-and the model that they find of a robot which this test simulates itself."""
+"""Tests identification from raw measurements by the programs of api/clients/identification: states from encoder
+readings and noisy torques, and the model identified from a robot that this test simulates."""
 import json
 import math
 import os
@@ -22,7 +22,8 @@ PAYLOAD = {"link": "wrist_3_link", "mass": 2, "com": [0.02, -0.03, 0.08], "inert
 
 
 def series(period, harmonics, joints, seed, size):
-    """Coefficients as a motion's file has them, not at rest: offset, sines, cosines."""
+    """Draws Fourier coefficients in the order of a motion's file, for a motion that does not start at rest: offset,
+    sines, cosines."""
     choose = np.random.default_rng(seed)
     decay = np.tile(1 / np.arange(1, harmonics + 1), 2)
     return np.vstack([choose.uniform(-1, 1, (1, joints)), size * decay[:, None] * choose.uniform(-1, 1, (2 * harmonics, joints))])
@@ -56,7 +57,8 @@ class Identification(Closed):
         return done.stdout
 
     def test_states_of_a_record(self):
-        """From encoders with steps: the true states, without phase; the noise of torques is found without a model."""
+        """Quantised encoder readings give the true states without a phase lag; the torque noise is estimated without a
+        model."""
         period, rate = 4.0, 500
         coefficients = series(period, 3, 2, 1, 0.5)
         true = sampled(coefficients, period, np.arange(2000) / rate)
@@ -87,7 +89,7 @@ class Identification(Closed):
             json.dump({"model": "ur5", "period": period, "coefficients": coefficients.tolist()}, file)
 
     def test_payload(self):
-        """2 kg on a known arm, 0.3 N m of noise."""
+        """Identifies a payload of 2 kg on a known arm with 0.3 N m of torque noise."""
         period, rate = 5.0, 400
         coefficients = series(period, 4, 6, 3, 1.0)
         true = sampled(coefficients, period, np.arange(2000) / rate)
@@ -107,7 +109,8 @@ class Identification(Closed):
         self.assertGreater(os.path.getsize(self.path("i.png")), 10000)
 
     def test_example(self):
-        """From excitation to a model that is 20 times nearer to the robot than the one known before."""
+        """The example goes from excitation to a model whose parameters are 20 times closer to the robot than those
+        before."""
         out = self.run_program("example.py", "--model", "ur5", "--folder", "example", "--period", "4", "--periods", "4",
                                "--iterations", "2")
         print("# " + "\n# ".join(out.splitlines()[-14:]), flush=True)

@@ -1,4 +1,5 @@
-"""identify: parameters of simulated robots from noisy torques, within the errors that the answer itself claims."""
+"""Tests identify: parameters of simulated robots from noisy torques, within the standard deviations that the answer
+states."""
 import math
 import random
 
@@ -11,11 +12,12 @@ from samples import body, branched, chain, states
 
 
 class Noisy(Identify):
-    """Torques of another robot than the model says, with noise of a percent, at 400 instants of a periodic motion."""
+    """Torques of a robot with changed parameters, with one percent of noise, at 400 instants of a periodic motion."""
     SEEDS, SAMPLES = range(1, 7), 400
 
     def check(self, name, count):
-        """Errors over claimed deviations are standard normal: of some 400, none beyond 4.5, and 1 in the mean square."""
+        """Checks that errors divided by stated deviations are standard normal: of about 400 values none exceeds 4.5,
+        and their root mean square is near 1."""
         errors = []
         for seed in self.SEEDS:
             document = other_robot(bundled(name), seed)
@@ -29,21 +31,24 @@ class Noisy(Identify):
             errors += [(entry["value"] - grouped(entry, figures)) / entry["deviation"]
                        for entry in answer["base_parameters"]]
             for claimed, true in zip(answer["noise"], size):
-                self.assertAlmostEqual(claimed / true, 1, delta=0.2)    # of 330 degrees of freedom: five deviations
+                # the estimate has 330 degrees of freedom: 0.2 is five standard deviations
+                self.assertAlmostEqual(claimed / true, 1, delta=0.2)
             self.assertAlmostEqual(answer["residual"] / rms(size), 1, delta=0.2)
             self.assertLess(answer["condition"], 200)
         self.assertLess(max(map(abs, errors)), 4.5)
         self.assertTrue(0.8 < rms(errors) < 1.2, rms(errors))
 
     def test_puma560(self):
-        """36 of the bodies; 18 of friction; rotors 3 to 6, for those of joints 1 and 2 turn about a fixed axis."""
+        """36 base parameters of the bodies, 18 of friction, and rotors 3 to 6: those of joints 1 and 2 turn about a
+        fixed axis and merge with other parameters."""
         self.check("puma560", 36 + 18 + 4)
 
     def test_panda(self):
         self.check("panda", 43 + 21 + 5)
 
     def test_against_the_normal_equations(self):
-        """Weights of the request: the textbook's (AT W2 A)^-1, for the model's columns from the operation regressor."""
+        """With weights of the request, the deviations are those of (A^T W^2 A)^-1 with the columns of the operation
+        regressor."""
         rows = self.simulated("two_link", fourier(2, 20, 1))
         add_noise(rows, [0.05, 0.02], 1)
         choose = random.Random(2)
@@ -62,11 +67,12 @@ class Noisy(Identify):
         self.assertClose([entry["deviation"] for entry in answer["base_parameters"]],
                          [math.sqrt(variance * inverse[k][k]) for k in range(n)], 1e-10)
         self.assertClose(answer["residual"], rms(left), 1e-10)
-        settled = [dot(row, matvec(inverse, row)) for row in A]                 # of the parameters, by each row
+        settled = [dot(row, matvec(inverse, row)) for row in A]  # share of the parameters that each row determines
         self.assertClose(answer["noise"], [math.sqrt(dot(left[j::2], left[j::2]) / (20 - sum(settled[j::2]))) for j in range(2)], 1e-10)
 
     def test_coordinates_weigh_by_their_noise(self):
-        """As if the request had said so: what joint 1 is measured badly with spoils nothing that joint 2 sees."""
+        """Without weights, each coordinate is weighted by 1/noise, as if the request said so: large noise at joint 1
+        does not affect parameters that joint 2 determines."""
         rows = self.simulated("two_link", fourier(2, 100, 2))
         add_noise(rows, [5, 0.001], 3)
         answer = self.ask("two_link", "identify", rows)
@@ -77,7 +83,7 @@ class Noisy(Identify):
 
 
 def invert(matrix):
-    """Gauss and Jordan, of a positive definite matrix."""
+    """Inverts a positive definite matrix by Gauss-Jordan elimination."""
     n = len(matrix)
     rows = [row[:] + [float(i == j) for j in range(n)] for i, row in enumerate(matrix)]
     for k in range(n):
@@ -89,7 +95,7 @@ def invert(matrix):
 
 
 class Exact(Identify):
-    """Torques without noise: what is found is the robot, whatever the model said."""
+    """Torques without noise: identify finds the true parameters whatever the parameters of the model."""
 
     @classmethod
     def setUpClass(cls):
@@ -101,7 +107,7 @@ class Exact(Identify):
                 document["links"][2]["inertial"]["com"][0] += 0.1 * (mass - 1)
                 cls.client.put(f"/v1/models/{name}_{base}", document)
         for name, mass in (("nominal", 0.1), ("true", 0.2)):
-            hand = {"base": {"type": "fixed", "link": "base"}, "links": [   # two fingers on one coordinate
+            hand = {"base": {"type": "fixed", "link": "base"}, "links": [  # two fingers that share one coordinate
                 {"name": "palm", "parent": "base", "joint": {"name": "wrist", "type": "revolute", "axis": [1, 0, 0]},
                  "inertial": body(1)},
                 {"name": "left", "parent": "palm", "joint": {"name": "grasp", "type": "prismatic", "axis": [0, 1, 0]},
@@ -127,8 +133,8 @@ class Exact(Identify):
     PAYLOAD = {"link": "gripper", "mass": 2, "com": [0.1, 0.2, 0]}
 
     def test_what_is_found_predicts(self):
-        """On another motion: tau_true - tau_nominal = base_regressor (beta_true - beta_nominal), with springs, wrenches,
-        payload, and friction as the model has it, for trees, a floating base, joints that mimic."""
+        """On another motion, tau_true - tau_nominal = base_regressor (beta_true - beta_nominal), for trees, a floating
+        base and mimic joints, with springs, wrenches, payload, and the model's friction."""
         for robot, nv, floating in self.ROBOTS:
             given = {} if robot == "hand" else {"wrenches": self.WRENCHES, "payload": self.PAYLOAD}
             motion, other = states(80, nv, floating, 1), states(5, nv, floating, 2)
@@ -214,7 +220,7 @@ class Weights(Identify):
         self.assertEqual(zeros, fewer)
 
     def test_zero_leaves_a_coordinate_out(self):
-        """A floating base whose own row of torques was not measured."""
+        """Weight zero excludes a coordinate: the efforts of a floating base, which were not measured."""
         self.put_model("free", branched("floating"))
         rows = self.simulated("free", states(60, 10, True, 3))
         clean = self.ask("free", "identify", {**rows, "weights": [1] * 10})
@@ -227,7 +233,8 @@ class Weights(Identify):
 
 class Consistent(Identify):
     def positive(self, parameters):
-        """Whether mass and pseudo-inertia are positive (definite), by the pivots of Gauss."""
+        """True if the mass is positive and the pseudo-inertia positive definite, by the pivots of Gaussian elimination.
+        """
         m, x, y, z, xx, xy, yy, xz, yz, zz = parameters
         half = (xx + yy + zz) / 2
         rows = [[half - xx, -xy, -xz, x], [-xy, half - yy, -yz, y], [-xz, -yz, half - zz, z], [x, y, z, m]]
@@ -240,7 +247,8 @@ class Consistent(Identify):
         return True
 
     def check(self, name, noise, seed):
-        """Parameters that fit within the noise, of real bodies, that make a document of the robot."""
+        """With `consistent`, checks that the parameters fit within the noise, belong to real bodies, and make a valid
+        document."""
         document = other_robot(bundled(name), seed)
         self.put_model("other", document)
         rows = self.simulated("other", fourier(len(document["links"]), 300, seed))
@@ -255,7 +263,7 @@ class Consistent(Identify):
             self.assertGreater(entry["rotor_inertia"], 0)
             link["inertial"] = {key: entry[key] for key in ("mass", "com", "inertia")}
             link["joint"] |= {key: entry[key] for key in ("rotor_inertia", "friction")}
-            for at in ("positive", "negative"):     # a document takes no negative magnitudes
+            for at in ("positive", "negative"):  # a document takes no negative friction levels
                 link["joint"]["friction"]["coulomb"][at] = max(0, entry["friction"]["coulomb"][at])
             for key, x in zip(PARAMETERS, entry["inertial_parameters"]):
                 self.assertAlmostEqual(inertial_parameters(link["inertial"])[key], x, delta=1e-9 * (1 + abs(x)))
@@ -273,7 +281,7 @@ class Consistent(Identify):
                     self.check(name, noise, 11 + seed)
 
     def test_the_model_itself_where_the_data_agree(self):
-        """A model of real bodies whose own torques were measured: nothing better than the model."""
+        """From torques of a physically consistent model, `consistent` estimates the model itself."""
         self.put_model("real", chain(3))
         rows = self.simulated("real", fourier(3, 60, 1))
         answer = self.ask("real", "identify", {**rows, "consistent": True})

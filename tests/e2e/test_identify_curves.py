@@ -1,5 +1,5 @@
-"""identify with load coefficients and Stribeck's curves: exact torques give the robot's figures, noisy ones figures that the
-stated deviations cover; the model found can be put; refusals."""
+"""Tests identify with load coefficients and Stribeck curves: exact torques give the robot's values, noisy torques
+values within the stated deviations; PUT accepts the identified model; refusals."""
 import copy
 
 import numpy as np
@@ -12,7 +12,7 @@ CURVE = ("load", "breakaway_positive", "breakaway_negative", "stribeck_velocity"
 
 
 def rubbing(name, load=True, stribeck=True):
-    """A bundled robot with friction of every kind."""
+    """Returns a bundled robot with viscous, Coulomb, Stribeck and load friction."""
     document = bundled(name)
     for i, link in enumerate(document["links"]):
         joint = link["joint"]
@@ -27,7 +27,7 @@ def rubbing(name, load=True, stribeck=True):
 
 
 def figures(document):
-    """The friction of each joint by the names of parameters."""
+    """Returns the friction parameters of each joint by name."""
     values = {}
     for link in document["links"]:
         f = link["joint"].get("friction", {})
@@ -51,7 +51,7 @@ class Curves(Closed):
             assert cls.client.put("/v1/models/" + name, document).status == 201
 
     def motion(self, rows, seed, nv=6):
-        """Rates of all sizes, so that slow motion is seen as often as fast motion."""
+        """Draws a motion with log-uniform rates, so that slow motion is as frequent as fast motion."""
         choose = np.random.default_rng(seed)
         qd = choose.choice([-1, 1], (rows, nv)) * np.exp(choose.uniform(np.log(0.005), np.log(2), (rows, nv)))
         return {"q": choose.uniform(-3, 3, (rows, nv)).tolist(), "qd": qd.tolist(), "qdd": choose.uniform(-4, 4, (rows, nv)).tolist()}
@@ -74,9 +74,11 @@ class Curves(Closed):
                 self.near(self.ask("found", "inverse-dynamics", other)["tau"], self.ask(real, "inverse-dynamics", other)["tau"], 1e-6)
 
     def test_a_curve_that_is_not_identified(self):
-        """The document has no Stribeck curve: viscous and Coulomb friction alone were fitted, with the residual that is reported."""
+        """With `friction` alone as unknown, the resulting document has no Stribeck curve, and the residual is that of
+        this document."""
         motion = self.motion(120, 7)
-        motion["qd"] = (4 * np.array(motion["qd"])).tolist()      # otherwise a falling curve looks like viscous friction below zero
+        # at slow rates a falling curve looks like negative viscous friction
+        motion["qd"] = (4 * np.array(motion["qd"])).tolist()
         tau = np.array(self.ask("curved", "inverse-dynamics", motion)["tau"])
         found = self.ask("curved", "identify", {**motion, "tau": tau.tolist(), "unknown": ["friction"], "outputs": ["model", "residual"]})
         self.put_model("found", found["model"])
@@ -85,7 +87,7 @@ class Curves(Closed):
         self.near(np.sqrt(np.mean(error ** 2)), found["residual"], 1e-9)
 
     def test_noise(self):
-        """Errors are as large as the stated deviations say. The seed is fixed."""
+        """Errors are as large as the stated deviations. The seed is fixed."""
         motion, truth, errors = self.motion(400, 3), figures(rubbing("ur5")), []
         exact = np.array(self.ask("rubbing", "inverse-dynamics", motion)["tau"])
         choose = np.random.default_rng(4)
@@ -99,10 +101,10 @@ class Curves(Closed):
         self.assertTrue(0.9 <= share <= 0.99, share)
         self.assertTrue(0.8 <= np.std(errors) <= 1.2, np.std(errors))
         load = [abs(e * p["deviation"]) for e, p in zip(errors[-1], found["base_parameters"]) if p["grouping"]["parameter"].endswith(".load")]
-        self.assertLess(max(load[:3]), 0.01)      # the joints that carry the arm
+        self.assertLess(max(load[:3]), 0.01)  # the joints that carry the arm's weight
 
     def test_weights_and_order(self):
-        """Rows of weight zero do not count; coordinates in another order give the same parameters."""
+        """Rows of weight zero have no effect."""
         motion = self.motion(120, 5)
         tau = np.array(self.ask("rubbing", "inverse-dynamics", motion)["tau"])
         weights = np.ones_like(tau)
@@ -124,7 +126,7 @@ class Curves(Closed):
             problem = self.assertProblem(self.client.post(f"/v1/models/{model}/identify", {**rows, **change}), 422)
             self.assertEqual(problem["code"], code, (change, problem))
         plain = copy.deepcopy(rows)
-        plain["tau"] = self.ask("loaded", "inverse-dynamics", motion)["tau"]       # no Stribeck curve is there to be seen
+        plain["tau"] = self.ask("loaded", "inverse-dynamics", motion)["tau"]  # these torques contain no Stribeck curve
         still = {**rows, "qd": [[0.0] * 6] * 60}
         problem = self.assertProblem(self.client.post("/v1/models/ur5/identify", {**still, **UNKNOWN}), 422)
         self.assertEqual(problem["code"], "rank-deficient")

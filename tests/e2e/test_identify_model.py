@@ -1,4 +1,4 @@
-"""The output `model` of identify: a document that PUT accepts, and whose torques are those of the robot that was measured."""
+"""Tests the output `model` of identify: PUT accepts the document, and its torques are those of the measured robot."""
 import copy
 
 import numpy as np
@@ -10,7 +10,8 @@ from python_client import torqued
 from samples import body, chain
 
 EVERYTHING = {"friction": True, "rotor": True}
-# A link with motors on it, links merged into it, an elastic joint with a motor, a rigid one with a motor that rubs.
+# A robot with motors on its links, a merged link, an elastic joint with a motor, and a rigid joint whose motor has
+# friction.
 MOTORS = {"links": [
     {**rod("upper", "base"), "inertial": body(3, (0.1, 0, -0.4), 0.3, 0.3, 0.1)}, rod("lower", "upper", friction={"viscous": 0.2}),
     rod("tail", "lower", elastic={"stiffness": 300}, friction={"viscous": 0.1, "coulomb": 0.4}),
@@ -32,7 +33,7 @@ SWIMMER = {"base": {"type": "floating", "link": "hull", "inertial": body(4, (0.1
 
 
 def changed(document, seed):
-    """The same robot with other bodies: masses, centres and inertias by some percent."""
+    """Returns the robot with masses, centres of mass and inertias changed by some percent."""
     choose, other = np.random.default_rng(seed), copy.deepcopy(document)
     for place in [other.get("base", {}), *other.get("links", [])]:
         inertial = place.get("inertial", {})
@@ -61,7 +62,8 @@ class Model(Closed):
         return np.array(self.ask(model, "inverse-dynamics", {**motion, **more})["tau"])
 
     def check(self, name, real, tolerance=1e-5, **options):
-        """The document found with the model `name` from the torques of the robot `real` predicts these on another motion."""
+        """Identifies model `name` from the torques of robot `real`, and checks that the resulting document predicts
+        these torques on another motion."""
         self.put_model("real", real)
         motion, other = self.motion(name, 150, 1), self.motion(name, 20, 2)
         found = self.ask(name, "identify", {**motion, "tau": self.torques("real", motion).tolist(), **options, "outputs": ["model"]})
@@ -92,7 +94,7 @@ class Model(Closed):
         found = self.check("driven", real, **EVERYTHING)
         self.assertNotIn("inertial", found["links"][3])
         self.assertEqual(["inertial" in motor for motor in found["motors"]], [False, False])
-        self.assertNotIn("friction", found["motors"][0])        # the joint has it
+        self.assertNotIn("friction", found["motors"][0])  # the friction of the motor is now part of the joint's
         self.assertAlmostEqual(found["motors"][1]["friction"]["coulomb"]["negative"], 0.9, delta=1e-3)
 
     def test_joints_of_several_coordinates(self):
@@ -132,7 +134,7 @@ class Model(Closed):
             self.assertEqual({**mine["joint"], "friction": None, "rotor_inertia": None}, {**its["joint"], "friction": None, "rotor_inertia": None})
 
     def test_what_noise_makes_impossible(self):
-        """Friction below zero becomes zero; the velocity that smooths it stays."""
+        """Negative friction estimates become zero in the document; the smoothing velocity is kept."""
         real = bundled("two_link")
         for link in real["links"]:
             link["joint"]["friction"] = {"viscous": 0.1, "coulomb_velocity": 0.02}
@@ -148,7 +150,7 @@ class Model(Closed):
         self.put_model("found", found["model"])
 
     def test_clients(self):
-        """The same document in both encodings; a client may PUT what it was sent."""
+        """JSON and CBOR give the same document, and a client can PUT it unchanged."""
         motion = self.motion("two_link", 40, 8)
         request = {**motion, "tau": self.torques("two_link", motion).tolist(), "outputs": ["model"]}
         with torqued.Client(self.server.url()) as client:
@@ -170,8 +172,9 @@ class Model(Closed):
             **motion, "tau": self.torques("springy", motion).tolist(), "rotor": True, "outputs": ["model"]}))
 
     def test_fit(self):
-        """The residual of the document's torques, by coordinate and of all, also with weights, another order, clipped friction
-        and elastic joints; of `hua`, whose bodies are impossible, it is not zero."""
+        """`fit` is the residual of the document's torques, for each coordinate and in total: with weights, another
+        order of joints, clipped friction and elastic joints. For `hua`, whose identified bodies are physically
+        impossible, it is not zero."""
         self.put_model("driven", MOTORS)
         self.put_model("rubbing", other_robot(bundled("ur5"), 5))
         for name, real, options in (("ur5", "rubbing", EVERYTHING), ("driven", "driven", {}), ("hua", "hua", {}), ("puma560", "puma560", {}),
@@ -196,7 +199,7 @@ class Model(Closed):
                         self.assertLess(found["residual"], 1e-9)
 
     def test_one_row_fails(self):
-        """Where all rows fail there is no model."""
+        """If all rows fail, there is no model."""
         self.put_model("chain", chain(2))
         motion = self.motion("chain", 30, 10)
         answer = self.ask("chain", "identify", {**motion, "q": [[1e300, 0]] * 30, "tau": [[0, 0]] * 30, "on_error": "row",

@@ -1,6 +1,6 @@
-"""identify: rows and robots that show only part of what is unknown. The combinations that are estimated, and those that are
-listed, against the rank and the null space of the regressor's columns by NumPy; the estimated payload is one that the server
-takes, and predicts the torques."""
+"""Tests identify with rows and robots that determine only part of the unknowns. The estimated combinations and the
+listed ones are compared with rank and null space of the regressor's columns by NumPy. The server accepts the estimated
+payload, and it predicts the torques."""
 import json
 import struct
 
@@ -21,7 +21,7 @@ SCARA = {"links": [
      "inertial": body(1, (0.01, 0, 0.1))},
     {"name": "l4", "parent": "l3", "joint": {"name": "j4", "type": "revolute", "axis": [0, 0, -1]}, "inertial": body(0.3, (0, 0.01, 0))}],
     "frames": [{"name": "tool", "link": "l4", "xyz": [0.03, 0.02, -0.1]}]}
-GRIPPER = {"links": [       # two fingers on one coordinate, and a wrist
+GRIPPER = {"links": [  # two fingers that share one coordinate, on a wrist
     {"name": "palm", "parent": "base", "joint": {"name": "wrist", "type": "revolute", "axis": [1, 0, 0]}, "inertial": body(1)},
     {"name": "left", "parent": "palm", "inertial": body(0.2), "joint": {
         "name": "grasp", "type": "prismatic", "axis": [0, 1, 0], "friction": {"viscous": 0.3, "coulomb": 0.2}}},
@@ -36,7 +36,7 @@ def load(link, mass=2.0, com=(0.02, -0.03, 0.08), inertia=None):
 
 
 def figures(payload):
-    """The ten parameters of a payload about the origin of its link."""
+    """Returns the ten inertial parameters of a payload about the origin of its link."""
     m, c = payload["mass"], np.array(payload["com"])
     tensor = payload.get("inertia", {})
     I = np.array([[tensor.get(min(a, b) + max(a, b), 0) for b in "xyz"] for a in "xyz"]) + m * (c @ c * np.eye(3) - np.outer(c, c))
@@ -44,7 +44,7 @@ def figures(payload):
 
 
 def plain(value):
-    """CBOR's typed arrays as lists."""
+    """Converts CBOR's typed arrays to lists."""
     if isinstance(value, cbor2.CBORTag):
         return list(struct.unpack(f"<{len(value.value) // 8}d", value.value))
     if isinstance(value, dict):
@@ -53,7 +53,7 @@ def plain(value):
 
 
 def is_real(payload):
-    """Whether the pseudo-inertia is positive definite."""
+    """True if the pseudo-inertia is positive definite."""
     p = figures(payload)
     I = np.array([[p[4], p[5], p[7]], [p[5], p[6], p[8]], [p[7], p[8], p[9]]])
     J = np.block([[np.trace(I) / 2 * np.eye(3) - I, p[1:4, None]], [p[None, 1:4], np.array([[p[0]]])]])
@@ -78,7 +78,8 @@ class Observability(Closed):
         return np.array(self.ask(model, "inverse-dynamics", {**motion, **more})["tau"])
 
     def columns(self, model, motion, link, **more):
-        """The regressor's ten columns of a link's body, each of unit length or zero, and the lengths."""
+        """Returns the ten columns of a link's body in the regressor, each scaled to unit length or zero, and their
+        lengths."""
         row = self.ok(self.client.get(f"/v1/models/{model}"))["bodies"].index(link)
         Y = np.array(self.ask(model, "regressor", {**motion, **more})["regressor"])
         Y = Y.reshape(-1, Y.shape[-1])[:, 10 * row:10 * row + 10]
@@ -86,7 +87,8 @@ class Observability(Closed):
         return Y, lengths > 1e-11 * lengths.max()
 
     def check_shown(self, Y, effect, link, shown):
-        """A parameter is shown alone if its column is no combination of all others; not at all if its column is zero."""
+        """Checks `observability`: a parameter is determined alone if its column is independent of all others, and not
+        at all if its column is zero."""
         unit = Y / np.where(effect, np.linalg.norm(Y, axis=0), 1)
         rank = lambda M: np.linalg.matrix_rank(M, 1e-7)
         for k, name in enumerate(PARAMETERS):
@@ -96,7 +98,8 @@ class Observability(Closed):
         return rank(unit)
 
     def check(self, model, frame, link, motion, payload=None, noise=0.0, **more):
-        """The answer's combinations are those of the columns, and have the true values; the payload predicts. Returns it."""
+        """Checks that the combinations in the answer are those of the columns and have the true values, and that the
+        payload predicts the torques. Returns the answer."""
         payload = payload or load(link)
         tau = self.torques(model, motion, payload=payload, **more)
         tau = tau + np.random.default_rng(9).normal(0, noise, tau.shape)
@@ -137,18 +140,21 @@ class Observability(Closed):
             assert cls.client.put(f"/v1/models/{name}", document).status == 201
 
     def test_scara(self):
-        """The height of the payload's centre and the inertias about level axes show in no motion."""
+        """No motion of a SCARA determines the height of the payload's centre of mass and its inertias about horizontal
+        axes."""
         found = self.check("scara", "tool", "l4", self.motion("scara", 40, 1))
         self.assertEqual([p["grouping"]["parameter"] for p in found["base_parameters"]], ["l4.m", "l4.mcx", "l4.mcy", "l4.Izz"])
         self.near(found["payload"]["mass"], 2, 1e-10)
-        self.near(found["payload"]["com"], [0.02, -0.03, -0.1], 1e-9)     # the height is that of the frame
+        self.near(found["payload"]["com"], [0.02, -0.03, -0.1], 1e-9)  # undetermined, hence the height of the frame
         noisy = self.check("scara", "tool", "l4", self.motion("scara", 400, 2), noise=0.1)
         for key, truth in (("mass", 2), ("com", 0.02)):
             value = noisy["payload"][key] if key == "mass" else noisy["payload"][key][0]
             self.assertAlmostEqual(value / truth, 1, delta=0.01 if key == "mass" else 0.2)
-        tilted = self.check("scara", "tool", "l4", self.motion("scara", 40, 3), gravity=[3, 0, -9])     # its height still shows in none
+        # also under tilted gravity the height stays undetermined
+        tilted = self.check("scara", "tool", "l4", self.motion("scara", 40, 3), gravity=[3, 0, -9])
         self.assertEqual(len(tilted["base_parameters"]), 4)
-        for more, count in (({}, 1), ({"gravity": [3, 0, -9]}, 3)):      # the first link: its inertia, and on a slope its centre
+        # a payload on the first link: its inertia, and under tilted gravity also its centre of mass
+        for more, count in (({}, 1), ({"gravity": [3, 0, -9]}, 3)):
             first = self.check("scara", "l1", "l1", self.motion("scara", 40, 4), load("l1"), **more)
             self.assertEqual(len(first["base_parameters"]), count)
 
@@ -164,7 +170,8 @@ class Observability(Closed):
                     self.assertAlmostEqual(noisy["payload"]["mass"] / 0.5, 1, delta=0.01)
 
     def test_static_poses(self):
-        """Mass and centre, whatever the inertia; one pose shows the mass and two combinations."""
+        """Static poses determine mass and centre of mass whatever the inertia; one pose determines the mass and two
+        combinations."""
         for model, frame, link in (("ur5", "tool0", "wrist_3_link"), ("panda", "panda_flange", "panda_link7")):
             poses = self.motion(model, 30, 5, still=True)
             found = self.check(model, frame, link, poses, load(link))
@@ -179,14 +186,15 @@ class Observability(Closed):
             self.assertEqual(len(one["base_parameters"]), 3)
 
     def test_other_robots(self):
-        """A floating base at rest and in motion, a joint that mimics, the link behind an elastic joint."""
+        """A floating base at rest and in motion, a mimic joint, and a link behind an elastic joint."""
         for model, link, still in (("flyer", "lower", True), ("flyer", "hull", True), ("flyer", "lower", False), ("gripper", "right", False),
                                    ("gripper", "left", True), ("springy", "upper", False), ("springy", "tail", True), ("hua", "link1", False)):
             with self.subTest(model=model, link=link, still=still):
                 self.check(model, link, link, self.motion(model, 50, 7, still), load(link, 0.7))
 
     def test_one_joint_moves(self):
-        """One joint after the other, all others at rest: parameters of the payload alone, combined, and not at all."""
+        """One joint moves while the others rest: some parameters of the payload are determined alone, some in
+        combinations, some not at all."""
         kinds = set()
         for joint in range(6):
             motion = self.motion("ur5", 60, 8)
@@ -198,7 +206,8 @@ class Observability(Closed):
         self.assertEqual(kinds, {"alone", "combined", "none"})
 
     def test_parts_of_a_payload(self):
-        """Mass and centre alone are reported; an inertia that the rows show is not taken to be zero."""
+        """With mass and centre of mass as unknowns, only these are reported; an inertia that the rows determine is
+        nevertheless not assumed to be zero."""
         parts = {"unknown": ["payload.mass", "payload.com"], "frame": "tool0"}
         for still in (True, False):
             motion = self.motion("ur5", 40, 9, still)
@@ -221,7 +230,8 @@ class Observability(Closed):
         self.refused(self.client.post("/v1/models/ur5/identify", {**motion, "tau": tau, "unknown": parts["unknown"]}), "missing-field", "/frame")
 
     def test_a_noisy_payload_could_be_built(self):
-        """Where noise would make the inertia impossible, the payload is the real body that fits nearly as well."""
+        """Where noise makes the estimated inertia physically impossible, the answer is the real body that fits nearly
+        as well."""
         impossible, document = 0, self.ok(self.client.get("/v1/models/ur5/document"))
         own = figures(next(link["inertial"] for link in document["links"] if link["name"] == "wrist_3_link"))
         for seed in range(12):
@@ -249,7 +259,7 @@ class Observability(Closed):
         self.assertGreater(impossible, 4)
 
     def test_order_of_joints_encodings_and_rows(self):
-        """The same estimate with the coordinates in another order, in CBOR, with weights and rows that fail."""
+        """The estimate is the same with another order of joints, in CBOR, with weights and with failing rows."""
         motion = self.motion("scara", 30, 11)
         tau = self.torques("scara", motion, payload=load("l4")) + np.random.default_rng(1).normal(0, 0.05, (30, 4))
         request = {**motion, "tau": tau.tolist(), "unknown": ["payload"], "frame": "tool"}
@@ -301,7 +311,8 @@ class Observability(Closed):
             self.assertIsNone(server.stop())
 
     def test_payload_with_rotors(self):
-        """The rotor of the first joint of a SCARA and the inertia of a payload on its link are one number."""
+        """The inertia of a payload on the first link of a SCARA and the rotor inertia of that joint act as one
+        parameter."""
         motion = self.motion("scara", 60, 12)
         tau = self.torques("scara", motion, payload=load("l1")).tolist()
         found = self.ask("scara", "identify", {**motion, "tau": tau, "unknown": ["payload", "rotors"], "frame": "l1"})
@@ -311,20 +322,21 @@ class Observability(Closed):
         self.assertEqual(shown["j1.rotor_inertia"], ("combined", "combined"))
         self.assertEqual(shown["l1.Izz"], ("combined", "combined"))
         self.assertEqual(shown["j4.rotor_inertia"], ("alone", "alone"))
-        for name, x in zip(MOTION, (0.3, 0, 2)):        # on a slope, with one constant state of joint 1: the group grows
+        for name, x in zip(MOTION, (0.3, 0, 2)):  # tilted gravity and a constant state of joint 1 make the group larger
             motion[name] = [[x, *row[1:]] for row in motion[name]]
         slope = {"gravity": [3, 1, -9]}
         tau = self.torques("scara", motion, payload=load("l1"), **slope).tolist()
         found = self.ask("scara", "identify", {**motion, **slope, "tau": tau, "unknown": ["payload", "rotors"], "frame": "l1"})
         groups = {p["grouping"]["parameter"]: {part["parameter"]: part["coefficient"] for part in p["grouping"]["with"]}
                   for p in found["base_parameters"]}
-        effect = {"l1.mcx": (np.cos(0.3) * -1 + np.sin(0.3) * 3) / 2, "l1.mcy": (np.sin(0.3) * 1 + np.cos(0.3) * 3) / 2}    # -z . (R c x g) / qdd
+        # -z . (R c x g) / qdd
+        effect = {"l1.mcx": (np.cos(0.3) * -1 + np.sin(0.3) * 3) / 2, "l1.mcy": (np.sin(0.3) * 1 + np.cos(0.3) * 3) / 2}
         self.assertEqual(groups["l1.Izz"].keys(), {"j1.rotor_inertia", *effect})
         self.near([groups["l1.Izz"][name] for name in ("j1.rotor_inertia", *effect)], [1, *effect.values()], 1e-9)
         self.assertLess(found["fit"]["residual"], 1e-6)
 
     def test_no_motion_at_all(self):
-        """Without gravity a robot at rest shows nothing: a refusal that says so."""
+        """A robot at rest without gravity determines nothing: the refusal says so."""
         poses = self.motion("ur5", 30, 13, still=True)
         answer = self.client.post("/v1/models/ur5/identify", {**poses, "tau": [[0] * 6] * 30, "gravity": [0, 0, 0], "unknown": ["payload"], "frame": "tool0"})
         self.refused(answer, "rank-deficient")
@@ -333,7 +345,8 @@ class Observability(Closed):
         self.assertIn("more", self.refused(answer, "rank-deficient"))
 
     def test_all_bodies(self):
-        """Without unknown, rows that show less than any motion would are refused; observability then is that of the robot."""
+        """Without `unknown`, rows that determine less than the best motion are refused; `observability` is then that of
+        the robot under any motion."""
         motion = self.motion("two_link", 40, 14)
         found = self.ask("two_link", "identify", {**motion, "tau": self.torques("two_link", motion).tolist(), "outputs": ["observability", "unobservable"]})
         shown = {entry["parameter"]: entry for entry in found["observability"]}
@@ -357,7 +370,7 @@ class Mimics(Closed):
                 for p in answer["base_parameters"]}
 
     def check(self, model, motion, unknown):
-        """Grouped as friction: true groups, and the model found predicts."""
+        """Checks groups of friction parameters: their values are true, and the identified model predicts the torques."""
         tau = self.ask(model, "inverse-dynamics", motion)["tau"]
         found = self.ask(model, "identify", {**motion, "tau": tau, "unknown": unknown, "outputs": ["base_parameters", "model", "fit", "unobservable"]})
         self.put_model("found", found["model"])
@@ -374,7 +387,8 @@ class Mimics(Closed):
         self.near(value["grasp.coulomb_positive"], 0.2 + 1.5 * 0.3, 1e-10)
         self.near(value["grasp.coulomb_negative"], 0.2 + 1.5 * 0.1, 1e-10)
         links = {link["name"]: link["joint"]["friction"] for link in found["model"]["links"]}
-        self.near(links["right"]["coulomb"]["negative"], 0.3, 1e-5)      # nearest to the model's own
+        # the answer is the solution closest to the model's values
+        self.near(links["right"]["coulomb"]["negative"], 0.3, 1e-5)
         whole = self.groups(self.ask("gripper", "identify", {
             **self.motion(60, 2, 1), "tau": self.ask("gripper", "inverse-dynamics", self.motion(60, 2, 1))["tau"], "friction": True}))
         for name, group in groups.items():
@@ -409,7 +423,7 @@ class Mimics(Closed):
             self.assertLess(found["fit"]["residual"], 1e-6)
 
     def test_one_way_is_still_refused(self):
-        """What another motion would show is a refusal, also beside groups."""
+        """Parameters that another motion would determine cause a refusal, also beside groups."""
         motion = self.motion(60, 2, 6)
         motion["qd"] = np.abs(motion["qd"]).tolist()
         tau = self.ask("gripper", "inverse-dynamics", motion)["tau"]

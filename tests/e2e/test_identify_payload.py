@@ -1,5 +1,5 @@
-"""identify with chosen unknowns: a payload, friction, rotors. Without noise the estimate is exact; with noise the stated
-deviation covers the truth as often as it says."""
+"""Tests identify with chosen unknowns: a payload, friction, rotors. Without noise the estimate is exact; with noise the
+stated interval covers the truth as often as it claims."""
 import numpy as np
 import tap
 from closed import Closed
@@ -29,20 +29,20 @@ class Payload(Closed):
         self.assertEqual([p["grouping"]["parameter"] for p in found["base_parameters"]],
                          [f"wrist_3_link.{name}" for name in ("m", "mcx", "mcy", "mcz", "Ixx", "Ixy", "Iyy", "Ixz", "Iyz", "Izz")])
         self.assertTrue(all(p["grouping"]["with"] == [] for p in found["base_parameters"]))
-        known = {"link": "wrist_3_link", "mass": 0.5, "com": [0, 0, 0.1]}      # part of the load is known
+        known = {"link": "wrist_3_link", "mass": 0.5, "com": [0, 0, 0.1]}  # a known part of the load is in the request
         rest = self.ask("ur5", "identify", {**motion, "tau": tau, "payload": known, **UNKNOWN})["payload"]
         self.near(rest["mass"], 1.5, 1e-10)
         self.near(np.multiply(rest["mass"], rest["com"]) + np.multiply(0.5, known["com"]), np.multiply(2, PAYLOAD["com"]), 1e-9)
 
     def test_other_gravity(self):
-        """All but the payload is known, so any gravity is allowed."""
+        """The robot's own parameters are known, so the request may set any gravity."""
         motion, gravity = self.motion(60, 2), [1, 2, -9]
         tau = self.ask("ur5", "inverse-dynamics", {**motion, "payload": PAYLOAD, "gravity": gravity})["tau"]
         found = self.ask("ur5", "identify", {**motion, "tau": tau, "gravity": gravity, **UNKNOWN})
         self.near(found["payload"]["mass"], 2, 1e-10)
 
     def test_friction_and_rotors(self):
-        """Of the model's own joints, and of a changed model."""
+        """Friction and rotors of the model's own joints, and of a model with changed values."""
         document = self.ok(self.client.get("/v1/models/two_link/document"))
         for i, link in enumerate(document["links"]):
             link["joint"]["friction"] = {"viscous": 0.3 + i, "coulomb": {"positive": 0.5 + i, "negative": 0.7}}
@@ -59,7 +59,7 @@ class Payload(Closed):
         self.near([p["value"] for p in both["base_parameters"]], [0.02, 0.3, 0.5, 0.7, 0.04, 1.3, 1.5, 0.7], 1e-9)
 
     def test_coverage(self):
-        """The mass to 1 %; the interval of 95 % covers it in 93 % to 97 % of the repetitions. The seed is fixed."""
+        """The mass is found to 1 %. The 95 % interval covers it in 93 % to 97 % of the repetitions. The seed is fixed."""
         motion, repetitions, errors = self.motion(2000, 4), 100, []
         exact = np.array(self.ask("ur5", "inverse-dynamics", {**motion, "payload": PAYLOAD})["tau"])
         choose = np.random.default_rng(5)
@@ -69,7 +69,8 @@ class Payload(Closed):
             self.near(found["mass"], 2, 0.01)
             errors.append((found["mass"] - 2) / found["mass_deviation"])
         share = np.mean(np.abs(errors) < 1.96)
-        self.assertTrue(0.9 <= share <= 0.99, share)        # 100 repetitions: three deviations of the share are 0.065
+        # of 100 repetitions: three standard deviations of the share are 0.065
+        self.assertTrue(0.9 <= share <= 0.99, share)
         self.assertTrue(0.8 <= np.std(errors) <= 1.2, np.std(errors))
 
     def test_refusals(self):
@@ -92,10 +93,11 @@ class Payload(Closed):
             self.assertEqual(problem["code"], code, (change, problem))
         still = {name: [[0.1] * 6] * 20 for name in ("q", "qd", "qdd")}
         still["qd"] = [[0] * 6] * 20
-        for change in ({"unknown": ["payload", "friction"]}, {"unknown": ["payload", "rotors"]}):      # joints at rest show no friction
+        # joints at rest determine no friction
+        for change in ({"unknown": ["payload", "friction"]}, {"unknown": ["payload", "rotors"]}):
             problem = self.assertProblem(self.client.post("/v1/models/ur5/identify", {**still, "tau": rows["tau"], **UNKNOWN, **change}), 422)
             self.assertEqual(problem["code"], "rank-deficient")
-        floating = {**still, "qdd": still["qd"], "gravity": [0, 0, 0]}      # nothing is shown at rest without gravity
+        floating = {**still, "qdd": still["qd"], "gravity": [0, 0, 0]}  # at rest without gravity nothing is determined
         problem = self.assertProblem(self.client.post("/v1/models/ur5/identify", {**floating, "tau": rows["tau"], **UNKNOWN}), 422)
         self.assertEqual(problem["code"], "rank-deficient")
 

@@ -1,4 +1,5 @@
-"""identify: noise of very uneven size, outliers and priors, against the equations of the contract in NumPy."""
+"""Tests identify with noise that differs widely between coordinates, with outliers and with priors, against the
+contract's equations in NumPy."""
 import numpy as np
 import tap
 from closed import MOTION, Closed
@@ -9,7 +10,7 @@ BOX = {"solid": "box", "size": [0.1, 0.05, 0.04]}
 
 
 def gantry(mass):
-    """A heavy carriage, an arm and a light tool."""
+    """Returns a gantry: a heavy carriage, an arm and a light tool."""
     return {"links": [
         {"name": "rail", "parent": "base", "joint": {"name": "g", "type": "prismatic", "axis": [1, 0, 0]}, "inertial": {**BOX, "mass": mass, "xyz": [0, 0, 0]}},
         {"name": "arm", "parent": "rail", "joint": {"name": "a", "type": "revolute", "axis": [0, 0, 1]}, "inertial": {**BOX, "mass": 2, "xyz": [0.1, 0.02, 0.03]}},
@@ -35,7 +36,8 @@ class Rows(Closed):
 
 class Uneven(Rows):
     def test_errors_are_as_large_as_stated(self):
-        """Torques of 1400 N, 0.5 N m and 0.002 N m, and ten times as uneven: as precise as with the weights known."""
+        """Torques of 1400 N, 0.5 N m and 0.002 N m, and a ten times heavier carriage: the estimate is as precise as
+        with known weights."""
         for mass, runs in ((500, 60), (5000, 60)):
             self.put_model("gantry", gantry(mass))
             motion = self.motion(3, 300, 1)
@@ -51,19 +53,21 @@ class Uneven(Rows):
                                / numbers(answer, "deviation"))
                 self.near(answer["noise"] / sigma, np.ones(3), 0.2)
             each = np.sqrt(np.mean(np.square(errors), axis=0))
-            self.assertTrue((0.7 < each).all() and (each < 1.35).all(), each)       # 60 runs: three deviations are 0.27
+            # of 60 runs: three standard deviations are 0.27
+            self.assertTrue((0.7 < each).all() and (each < 1.35).all(), each)
             self.assertLess(abs(np.sqrt(np.mean(np.square(errors))) - 1), 0.1)
             self.near(each, np.sqrt(np.mean(np.square(precise), axis=0)), 0.05)
 
 
 class Huber(Rows):
     def solve(self, A, y, k, weights=None):
-        """The contract's loss by repeated least squares, from the least squares solution."""
+        """Minimises the contract's robust loss by iteratively reweighted least squares, starting at the least-squares
+        solution."""
         rows, nv, n = A.shape
         w = np.ones((rows, nv)) if weights is None else np.broadcast_to(weights, (rows, nv))
         A, y = A * w[..., None], y * w
         sigma = np.ones(nv)
-        for _ in range(100):        # the weights of the noise
+        for _ in range(100):  # updates the weights by the noise of each coordinate
             flat = (A / sigma[:, None]).reshape(-1, n)
             x = np.linalg.lstsq(flat, (y / sigma).reshape(-1), rcond=None)[0]
             held = np.einsum("rvi,ij,rvj->v", A / sigma[:, None], np.linalg.inv(flat.T @ flat), A / sigma[:, None])
@@ -106,7 +110,8 @@ class Huber(Rows):
             self.near(answer["residual"], residual, 1e-3)
 
     def test_outliers(self):
-        """Five of a hundred torques are wrong by several N m: the errors are a tenth of those of squares, and as stated."""
+        """Five of a hundred torques are wrong by several N m: the errors are a tenth of those of least squares, and as
+        large as stated."""
         motion = self.motion(6, 400, 4)
         truth = numbers(self.found("ur5", motion, self.torques("ur5", motion)), "value")
         errors, squares, robust = [], [], []
@@ -117,12 +122,12 @@ class Huber(Rows):
             robust.append(numbers(answer, "value") - truth)
             errors.append(robust[-1] / numbers(answer, "deviation"))
             self.assertLess(max(answer["noise"]), 0.2)
-            self.assertGreater(answer["residual"], 0.5)       # of all rows
+            self.assertGreater(answer["residual"], 0.5)  # the residual includes the outliers
         self.assertLess(np.sqrt(np.mean(np.square(robust))), 0.15 * np.sqrt(np.mean(np.square(squares))))
         self.assertLess(abs(np.sqrt(np.mean(np.square(errors))) - 1.05), 0.2)
 
     def test_normal_noise(self):
-        """Nothing is lost but 5 % of the precision; with a wide threshold nothing at all."""
+        """With normal noise the robust estimate loses 5 % of precision, with a wide threshold nothing."""
         motion = self.motion(6, 400, 5)
         exact = self.torques("ur5", motion)
         truth = numbers(self.found("ur5", motion, exact), "value")
@@ -160,7 +165,8 @@ class Huber(Rows):
         self.found("arm", few, tau[:8], huber=1.345)
 
     def test_exact_torques(self):
-        """Rounding errors settle, with outliers or without; a deadline ends the repetitions."""
+        """The iterations converge on torques with rounding errors only, with outliers or without; a deadline ends them.
+        """
         motion = self.motion(6, 300, 10)
         exact = self.torques("ur5", motion)
         truth = numbers(self.found("ur5", motion, exact), "value")
@@ -194,7 +200,7 @@ class Prior(Rows):
         cls.arm = arm
 
     def spread(self, prior):
-        """Standard deviations of all parameters, and the model's own values."""
+        """Returns the prior standard deviations of all parameters, and the model's values."""
         deviation, own = {}, {}
         for link in self.arm["links"]:
             p = inertial_parameters(link["inertial"])
@@ -212,7 +218,8 @@ class Prior(Rows):
         return deviation, own
 
     def expected(self, answer, A, y, prior, weights):
-        """Value and deviation by the normal equations: (AT A / s^2 + C^-1) x = AT y / s^2 + C^-1 x0, C = P D PT."""
+        """Returns values and deviations by the normal equations: (A^T A / s^2 + C^-1) x = A^T y / s^2 + C^-1 x0, C = P
+        D P^T."""
         deviation, own = self.spread(prior)
         names = sorted(deviation)
         P = np.zeros((len(answer["base_parameters"]), len(names)))
@@ -249,7 +256,7 @@ class Prior(Rows):
         return motion
 
     def columns(self, motion, answer):
-        """The base parameters' columns from torques of robots with one parameter changed: regressor of bodies and joints."""
+        """Returns the columns of the base parameters, from the regressor of bodies and joints."""
         found = self.ask("arm", "regressor", {**motion, "outputs": ["regressor", "joint_regressor"]})
         names = [f"{link['name']}.{p}" for link in self.arm["links"] for p in PARAMETERS]
         Y, J, qd = np.array(found["regressor"]), np.array(found["joint_regressor"]), np.array(motion["qd"])
@@ -268,7 +275,8 @@ class Prior(Rows):
         return np.stack(columns, axis=-1)
 
     def test_against_the_equations(self):
-        """Full motion, one joint at rest, one joint that moves, one direction; kinds with and without a prior; with weights."""
+        """Compares with the normal equations: all joints in motion, one at rest, one in motion, motion in one direction
+        only; kinds of parameters with and without a prior; weights."""
         for prior, options, still, one_way in (
                 ({"bodies": 0.2}, {}, (), False), ({"bodies": 0.2}, {}, (0, 1), False), ({"bodies": 0.05}, {}, (0, 2), False),
                 ({"bodies": 0.2, "friction": 0.3, "rotors": 0.01}, {"friction": True, "rotor": True}, (2,), False),
@@ -291,7 +299,7 @@ class Prior(Rows):
                 self.assertLess(np.abs(numbers(answer, "deviation") / deviation - 1).max(), 2e-2, (prior, still, weights))
 
     def test_the_limits(self):
-        """A wide prior changes nothing where the rows tell all; a narrow one leaves the model as it is."""
+        """A wide prior does not change an estimate that the rows determine; a narrow prior keeps the model's values."""
         motion = self.rows(150, 12)
         tau = self.torques("arm", motion) * 1.1 + np.random.default_rng(4).normal(0, 0.1, (150, 3))
         plain, wide, narrow = (self.found("arm", motion, tau, **more) for more in ({}, {"prior": {"bodies": 1e4}}, {"prior": {"bodies": 1e-7}}))
@@ -302,7 +310,8 @@ class Prior(Rows):
         self.assertEqual({entry["these_rows"] for entry in narrow["observability"]}, {entry["any_motion"] for entry in narrow["observability"]})
 
     def test_one_joint_of_a_panda(self):
-        """Only the elbow moves: estimates near the model, the observed ones nearer to the robot; a refusal without a prior."""
+        """Only the elbow moves: with a prior, estimates stay near the model and determined ones approach the robot;
+        without a prior the request is refused."""
         real = bundled("panda")
         choose = np.random.default_rng(5)
         for link in real["links"]:
@@ -335,7 +344,7 @@ class Prior(Rows):
         self.assertLess(answer["fit"]["residual"], 1.2 * answer["residual"])
 
     def test_with_unknowns(self):
-        """Friction that poses do not show stays the model's, beside a payload that they show."""
+        """Static poses determine the payload but no friction: with a prior, friction keeps the model's values."""
         motion = self.rows(40, 13, (0, 1, 2))
         motion["q"] = self.motion(3, 40, 14)["q"]
         payload = {"link": self.arm["links"][2]["name"], "mass": 1.5, "com": [0.1, 0.02, 0.03]}
@@ -351,7 +360,7 @@ class Prior(Rows):
         self.near(found["payload"]["mass"], 1.5, 1e-4)
 
     def test_exact_torques(self):
-        """Without noise, with wide and narrow priors: what the rows show is the robot, the rest the model."""
+        """Without noise and with any prior, determined parameters are the robot's, all others the model's."""
         motion = self.rows(80, 17, (1, 2))
         tau = self.torques("arm", motion, payload={"link": self.arm["links"][1]["name"], "mass": 0.3})
         for size in (1e-4, 1, 1e4):
@@ -373,7 +382,8 @@ class Prior(Rows):
         self.assertLess(np.abs((numbers(robust, "value") - numbers(clean, "value")) / numbers(robust, "deviation")).max(), 2)
 
     def test_robots(self):
-        """Loops, a floating base, joints that mimic, an elastic joint, massless links: one pose is enough with a prior."""
+        """Robots with loops, a floating base, mimic joints, an elastic joint and massless links: with a prior one pose
+        is enough."""
         loaded = chain(4)
         del loaded["links"][1]["inertial"]
         self.put_model("massless", loaded)
@@ -398,7 +408,7 @@ class Prior(Rows):
                 ({"prior": {"friction": 1}}, "bad-value", "/prior/friction"), ({"prior": {"rotors": 1}, "friction": True}, "bad-value", "/prior/rotors"),
                 ({"prior": {"bodies": 1}, "unknown": ["friction"]}, "bad-value", "/prior/bodies")):
             self.refused(self.client.post("/v1/models/arm/identify", {**request, **change}), code, pointer)
-        still = {**request, "qd": [[0] * 3] * 60, "friction": True, "prior": {"bodies": 0.1}}       # no prior of friction
+        still = {**request, "qd": [[0] * 3] * 60, "friction": True, "prior": {"bodies": 0.1}}  # friction has no prior
         self.assertIn("coulomb", self.refused(self.client.post("/v1/models/arm/identify", still), "rank-deficient"))
 
 

@@ -1,6 +1,6 @@
-"""identify: the estimate and its statistics against weighted least squares by NumPy, with the contract's rules: each
-coordinate weighted with its own noise, until none changes by more than 1e-4 of itself, where it has twice as many rows as
-there are parameters."""
+"""Tests the estimate and the statistics of identify against weighted least squares in NumPy. By the contract each
+coordinate is weighted with its own noise if it has twice as many rows as there are parameters; the weights are updated
+until none changes by more than a factor of 1e-4."""
 import numpy as np
 import tap
 from harness import ServerCase
@@ -11,7 +11,8 @@ NOISE = np.array([0.02, 0.3, 1.5])
 
 
 def solve(A, y, deviations):
-    """Parameters, inverse of the normal matrix, squares left and rows settled of each coordinate; A is [row, nv, n]."""
+    """Returns the parameters, the inverse of the normal matrix, and for each coordinate its sum of squared residuals
+    and the number of its rows that the parameters use up. A is [row, nv, n]."""
     rows, nv, n = A.shape
     scaled = A / deviations[:, None]
     flat = scaled.reshape(rows * nv, n)
@@ -23,13 +24,14 @@ def solve(A, y, deviations):
 
 
 def growth(scaled, inverse, free):
-    """Of each parameter's variance, because the weights are estimated: 1 + 4 sum p (1 - p) / f over the coordinates."""
+    """Returns the factor by which estimating the weights increases each parameter's variance: 1 + 4 sum p (1 - p) / f
+    over the coordinates."""
     share = (np.einsum("ki,rvi->rvk", inverse, scaled) ** 2).sum(axis=0) / np.diag(inverse)
     return 1 + 4 * (share * (1 - share) / free[:, None]).sum(axis=0)
 
 
 def expected(A, y, rounds):
-    """`rounds`: how often the weights are updated at most."""
+    """Repeats the estimate; `rounds` is the greatest number of updates of the weights."""
     rows, nv, n = A.shape
     deviations = np.ones(nv)
     for _ in range(rounds):
@@ -83,7 +85,7 @@ class Statistics(ServerCase):
         self.check({**motion, "tau": tau.tolist()}, A, tau, 0)
 
     def test_weights_of_the_request(self):
-        """They are taken as they are; a row of weight zero is as if it were not there."""
+        """Weights of the request are used unchanged; a row of weight zero has no effect."""
         motion, A, tau = self.measured(100, 6)
         request = {**motion, "tau": tau.tolist(), "weights": [[1.0] * 3] * 100}
         given = self.check(request, A, tau, 0)

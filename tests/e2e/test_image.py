@@ -1,4 +1,5 @@
-"""image-root.sh of deploy/: the root of the image serves without the rest of the system, lists its packages, and is made the same again."""
+"""Tests image-root.sh of deploy/: the root of the image runs the server without the rest of the system, lists its
+packages, and is reproducible."""
 import hashlib
 import json
 import os
@@ -15,19 +16,19 @@ from harness import BINARY, PATIENCE, ROOT, SANITIZED
 from peers import Client
 from samples import ASK, PUMA
 
-# The image runs as this user. Without root the test is root of a user namespace of its own.
+# The user of the image is 65532. Without root, the test is root in a user namespace of its own.
 CHROOT = shutil.which("chroot", path=PATH)
 COMMAND = [CHROOT, "--userspec=65532:65532"] if os.getuid() == 0 else ["unshare", "--map-root-user", CHROOT]
 
 
 def files(root):
-    """The paths of all files below a folder that are no links."""
+    """Returns the paths of all files below a folder, except symbolic links."""
     found = (os.path.join(folder, name) for folder, _, names in os.walk(root) for name in names)
     return sorted(path for path in found if not os.path.islink(path))
 
 
 def digest(root):
-    """Of names, modes, times and contents."""
+    """Returns a hash of names, modes, times and contents."""
     total = hashlib.sha256()
     for path in files(root):
         status = os.stat(path)
@@ -62,7 +63,7 @@ class Image(unittest.TestCase):
 
     @unittest.skipIf(SANITIZED, "the sanitizers need /proc")
     def test_it_serves(self):
-        """As the user of the image, which can write to no file of it. /proc is not there either."""
+        """The server runs in the root as the image's user, who can write none of its files, and without /proc."""
         log_path, store = os.path.join(self.folder, "log"), os.path.join(self.root, "store")
         os.mkdir(store)
         if os.getuid() == 0:

@@ -1,4 +1,4 @@
-"""Frames that hit something: momentum, restitution and energy, and an impact by hand."""
+"""Tests impacts of frames: momentum, restitution and energy, and an impact solved by hand."""
 import numpy as np
 import tap
 from contacts import UPRIGHT, ContactCase
@@ -19,7 +19,7 @@ class Impact(ContactCase):
             "qd_after", "contact_impulses", "energy_loss"], **more})
 
     def test_equations(self):
-        """M (qd+ - qd) = J^T p, J qd+ = -e J qd, and the energy that is lost is that of the operation energy."""
+        """Checks M (qd+ - qd) = J^T p and J qd+ = -e J qd, and that the lost energy agrees with the operation energy."""
         for model, held in self.HITS:
             for restitution in (0, 0.4, 1):
                 with self.subTest(model=model, restitution=restitution):
@@ -39,8 +39,8 @@ class Impact(ContactCase):
                         self.assertEqual(answer["energy_loss"], 0)
 
     def test_momentum(self):
-        """Of a body that nothing else holds, momentum changes by the impulses, and about its centre of mass by their
-        moments."""
+        """Without other constraints, the body's momentum changes by the impulses, and its angular momentum about the
+        centre of mass by their moments."""
         for model, held in self.HITS[2:4]:
             held = [{k: v for k, v in entry.items() if k != "reference"} for entry in held]
             state, answer = self.hit(model, held, 8)
@@ -54,7 +54,7 @@ class Impact(ContactCase):
             self.assertClose(list(np.array(energy[1]["momentum"]) - energy[0]["momentum"]), list(change), 1e-10)
 
     def test_a_stick_falls_on_one_end(self):
-        """A slender stick that falls flat at v and hits with one end: its effective mass there is m/4."""
+        """A slender stick falls flat with velocity v and hits with one end, where its effective mass is m/4."""
         for e in (0, 0.5, 1):
             answer = self.ask("stick", "impact", {
                 "q": UPRIGHT, "qd": [0, 0, -2, 0, 0, 0], "held": [{"frame": "right", "axes": ["z"]}], "restitution": e,

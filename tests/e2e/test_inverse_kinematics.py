@@ -1,5 +1,5 @@
-"""Inverse kinematics of trees: frames of found positions against the goals, rates against Jacobians, limits, several
-starts, floating bases, goals out of reach, requests that are refused."""
+"""Tests inverse kinematics of trees: poses of frames at the solutions against the goals, rates against Jacobians,
+limits, several starts, floating bases, goals out of reach, refusals."""
 import cbor2
 import numpy as np
 import tap
@@ -14,7 +14,7 @@ def distance_of(a, b):
 
 
 def angle_between(a, b):
-    """Of rotations by unit quaternions."""
+    """Returns the angles between rotations given by unit quaternions."""
     return 2 * np.arccos(np.minimum(1, np.abs(np.sum(np.multiply(a, b), axis=-1))))
 
 
@@ -25,12 +25,12 @@ class InverseKinematics(Closed):
         return ARMS[model] if ARMS[model] in names else names[-1]
 
     def limits_of(self, model):
-        """Lower and upper bounds of the joints; infinite where there are none."""
+        """Returns lower and upper position limits of the joints; infinite where a joint has none."""
         joints = self.ok(self.client.get(f"/v1/models/{model}"))["joints"]
         return np.array([joint["limits"].get("position", [-np.inf, np.inf]) for joint in joints]).T
 
     def reachable(self, model, n, seed):
-        """Random positions within the limits, and the poses of the frame there."""
+        """Draws positions within the limits. Returns these and the poses of the frame there."""
         low, high = np.clip(self.limits_of(model), -np.pi, np.pi)
         q = np.random.default_rng(seed).uniform(low, high, (n, len(low)))
         return q, self.poses(model, q, self.frame_of(model))
@@ -44,7 +44,7 @@ class InverseKinematics(Closed):
         return self.ask(model, "inverse-kinematics", {"frame": self.frame_of(model), **goal, **more})
 
     def test_poses(self):
-        """All of these poses are reachable; the search finds nearly all of them, and each within the limits."""
+        """All goals are reachable; the search solves nearly all of them, each within the limits."""
         for model in ARMS:
             _, goal = self.reachable(model, 100, 1)
             answer = self.solve(model, goal, on_error="row", starts=100)
@@ -62,7 +62,8 @@ class InverseKinematics(Closed):
         q = self.solve("ur5", {"position": goal["position"]}, starts=50)["q"]
         self.assertLess(distance_of(self.poses("ur5", q, "tool0")["position"], goal["position"]).max(), 2e-9)
         x, y, z, w = goal["orientation"].T
-        third = np.stack([2 * (x * z + y * w), 2 * (y * z - x * w), 1 - 2 * (x * x + y * y)], axis=1)     # the frame's z axis
+        # the z axis of the frame
+        third = np.stack([2 * (x * z + y * w), 2 * (y * z - x * w), 1 - 2 * (x * x + y * y)], axis=1)
         for scale in (1, 7.5):
             answer = self.solve("ur5", {"position": goal["position"], "direction": scale * third}, starts=100,
                                 outputs=["q", "distance", "angle"])
@@ -76,7 +77,7 @@ class InverseKinematics(Closed):
         self.near(turned["q"], answer["q"][0], 1e-9)
 
     def test_start_selects_the_solution(self):
-        """From the position itself nothing moves; the search from nearby returns there."""
+        """Started at a solution, the search does not move; started nearby, it returns to that solution."""
         for model in ARMS:
             q, goal = self.reachable(model, 20, 3)
             answer = self.solve(model, goal, q=q.tolist(), outputs=["q", "iterations", "starts_needed"])
@@ -85,7 +86,7 @@ class InverseKinematics(Closed):
             self.assertEqual(answer["starts_needed"], [1] * 20, model)
 
     def test_rates(self):
-        """J qd = velocity and J qdd + J' qd = acceleration, of least norm."""
+        """Rates are the minimum-norm solutions of J qd = velocity and J qdd + J' qd = acceleration."""
         choose = np.random.default_rng(4)
         for model in ("ur5", "panda"):
             q, goal = self.reachable(model, 10, 5)
@@ -105,7 +106,8 @@ class InverseKinematics(Closed):
         self.near(moved[:3], [0.1, 0, 0], 1e-10)
 
     def reach(self, model, frame):
-        """The distance along the chain of joints from the base to the frame: the sum of the steps between their origins."""
+        """Returns the length of the chain of joints from the base to the frame: the sum of the distances between their
+        origins."""
         document = self.ok(self.client.get(f"/v1/models/{model}/document"))
         links = {link["name"]: link for link in document["links"]}
         on = {one["name"]: one["link"] for one in document.get("frames", [])}
@@ -118,7 +120,8 @@ class InverseKinematics(Closed):
         return distance_of(points, [*points[1:], [0, 0, 0]]).sum()
 
     def test_damped_rates(self):
-        """x of least |J x - b|^2 + damping^2 |x|^2, the linear rows in units of the reach, by a least-squares solver."""
+        """Damped rates minimise |J x - b|^2 + damping^2 |x|^2, with linear rows divided by the reach; compared with a
+        least-squares solver."""
         choose = np.random.default_rng(8)
         for model in ("ur5", "panda"):
             frame, (q, goal) = self.frame_of(model), self.reachable(model, 6, 9)
@@ -137,7 +140,7 @@ class InverseKinematics(Closed):
                     self.near(answer["qdd"][row], least(acceleration[row] - np.array(J_dot) @ qd), 1e-6, (model, damping))
 
     def test_singular_rates(self):
-        """A straight arm cannot move along itself; damped rates are the nearest ones."""
+        """A stretched arm cannot move along itself; damped rates are the closest ones."""
         arm = [{"name": "upper", "parent": "world", "joint": {"name": "shoulder", "type": "revolute", "axis": [0, 0, 1]}},
                {"name": "fore", "parent": "upper", "joint": {"name": "elbow", "type": "revolute", "axis": [0, 0, 1], "origin": {"xyz": [1, 0, 0]}}},
                {"name": "hand", "parent": "fore", "joint": {"name": "end", "type": "fixed", "origin": {"xyz": [1, 0, 0]}}}]
@@ -150,7 +153,7 @@ class InverseKinematics(Closed):
         self.near(across, [0.4, 0.2], 1e-9)
 
     def test_batches(self):
-        """Rows have the same bits alone and together; a row out of reach fails alone."""
+        """Rows have the same bits alone and in a batch; a row out of reach fails alone."""
         _, goal = self.reachable("panda", 11, 6)
         goal["position"][4] = [3, 0, 0]
         together = self.solve("panda", goal, on_error="row", outputs=["q", "distance", "iterations"])
@@ -165,7 +168,7 @@ class InverseKinematics(Closed):
         self.assertEqual(first["q"], together["q"][0])
 
     def test_distances(self):
-        """Within a wide tolerance the search stops early: what is left is in m and rad, whatever the length of the arm."""
+        """With a wide tolerance the search stops early: `distance` is in m and rad, whatever the length of the arm."""
         for model in ("ur5", "panda"):
             q, goal = self.reachable(model, 12, 10)
             q = q + np.random.default_rng(11).uniform(-0.2, 0.2, q.shape)
@@ -178,7 +181,7 @@ class InverseKinematics(Closed):
             self.assertLessEqual(max(*answer["distance"], *answer["angle"]), 0.1, model)
 
     def test_limits(self):
-        """Without limits, goals are reached that joints within their limits do not reach."""
+        """With limits switched off, the search reaches goals that are impossible within them."""
         reach = 1.7
         self.put_model("knee", {"base": {"link": "world"}, "links": [
             {"name": "shin", "parent": "world", "joint": {"name": "knee", "type": "revolute", "axis": [0, 0, 1], "limits": {"position": [-0.5, 0.5]}}},
@@ -188,12 +191,13 @@ class InverseKinematics(Closed):
         self.assertEqual(problem["code"], "out-of-reach")
         self.assertIn(f"{2 * reach * np.sin(0.25):.3g} m", problem["detail"])
         self.near(self.ask("knee", "inverse-kinematics", {**goal, "limits": False})["q"], [1], 1e-9)
-        for start in (-0.5, 0.5):       # a joint at its limit moves back from it
+        for start in (-0.5, 0.5):  # a joint at its limit moves back from it
             inside = {"frame": "foot", "position": [reach * np.cos(0.2), reach * np.sin(0.2), 0], "q": [start], "starts": 1}
             self.near(self.ask("knee", "inverse-kinematics", inside)["q"], [0.2], 1e-9)
 
     def coupled_knee(self, multiplier):
-        """A finger of two joints, of which the second follows the first; the limit of the second is nearer."""
+        """Puts a finger of two joints, the second a mimic of the first with tighter limits. Returns the tip's position
+        as a function of q."""
         links = [{"name": "one", "parent": "base", "joint": {"name": "lead", "type": "revolute", "axis": [0, 0, 1], "limits": {"position": [-2, 2]}}},
                  {"name": "two", "parent": "one", "joint": {
                      "name": "follow", "type": "revolute", "axis": [0, 0, 1], "origin": {"xyz": [1, 0, 0]}, "limits": {"position": [-0.4, 0.9]},
@@ -203,7 +207,8 @@ class InverseKinematics(Closed):
         return lambda q: [np.cos(q) + np.cos(q + multiplier * q + 0.1), np.sin(q) + np.sin(q + multiplier * q + 0.1), 0]
 
     def test_limits_in_the_way(self):
-        """A goal beyond a limit: the message names the joint and the bound, of a leader or of a mimic joint, and no other."""
+        """For a goal beyond a limit, the message names the joint and the bound, of a leader or of a mimic joint, and no
+        other."""
         for multiplier in (2, -2, 0.3):
             tip = self.coupled_knee(multiplier)
             low, high = np.clip(np.sort((np.array([-0.4, 0.9]) - 0.1) / multiplier), -2, 2)
@@ -228,11 +233,11 @@ class InverseKinematics(Closed):
                 alone = self.client.post("/v1/models/finger/inverse-kinematics", {**request, "outputs": ["at_limits"]}, Accept="application/cbor")
                 self.assertEqual(cbor2.loads(alone.body), {"at_limits": answer["at_limits"]})
         far = self.assertProblem(self.client.post("/v1/models/finger/inverse-kinematics", {"frame": "tip", "position": [9, 0, 0]}), 422)
-        self.assertNotIn("limits", far["detail"])       # no limit keeps the finger from there
+        self.assertNotIn("limits", far["detail"])  # no limit prevents this position
 
     def test_elastic_joints(self):
-        """The springs are unwound: at q - rest, whatever the start, with rates of the joints; a mimic follows an elastic joint; on
-        fixed and floating bases."""
+        """Elastic joints are found with unloaded springs: motor at q - rest, whatever the start, with the rates of the
+        joints. Mimics of elastic joints, fixed and floating bases."""
         for base in ("fixed", "floating"):
             document = branched(base)
             elastic = {"shoulder": {"stiffness": 300, "rest": 0.07}, "elbow": {"stiffness": 40, "damping": 2, "rest": -0.3}}
@@ -262,12 +267,13 @@ class InverseKinematics(Closed):
             self.put_model("bare", bare)
             plain = [[x for x, name in zip(row, names) if not name.endswith(".motor")] for row in answer["q"]]
             energy = lambda model, q: np.array(self.ask(model, "energy", {"q": q, "outputs": ["potential"]})["potential"])
-            self.near(energy("springy", answer["q"]), energy("bare", plain), 1e-12)     # no energy in the springs of the joints
+            # the springs of the joints store no energy
+            self.near(energy("springy", answer["q"]), energy("bare", plain), 1e-12)
             other = self.ask("springy", "inverse-kinematics", {**request, "q": [[x + 5 * name.endswith(".motor") for x, name in zip(row, names)] for row in request["q"]]})
             self.assertEqual(other, answer)
 
     def test_floating_base(self):
-        """The base moves, too; its quaternion stays one."""
+        """The search also moves a floating base, whose quaternion keeps unit length."""
         goal = {"frame": "FL_FOOT", "position": [0.3, 0.2, 0.1], "orientation": [0, 0, 0.6, 0.8]}
         q = self.ask("solo12", "inverse-kinematics", goal)["q"]
         reached = self.poses("solo12", q, "FL_FOOT")

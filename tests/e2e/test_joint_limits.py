@@ -1,4 +1,5 @@
-"""Limits of joints in simulate: efforts of controllers end at them to the bit, and all that exceeds them is reported."""
+"""Tests limits of joints in simulate: efforts of controllers are clipped at the limits to the bit, and every exceeded
+limit is reported."""
 import math
 
 import cbor2
@@ -28,7 +29,7 @@ class JointLimits(Actuated):
         return np.multiply(DRIVE["kp"], np.subtract(DRIVE["reference"], q)) - np.multiply(DRIVE["kd"], qd) + g
 
     def test_known_motions(self):
-        """A mass on a rail: q = -1 + 4 t + 2 t^2 under a force of 8."""
+        """A mass on a rail under a force of 8 N: q = -1 + 4 t + 2 t^2."""
         self.rail(effort=5, velocity=6, position=[-0.5, 3])
         for how in METHODS:
             a = self.simulate("rail", {"q": [-1], "qd": [4], "duration": 1, "samples": 2, **how, "input": {"tau": [8]}}, "q", "qd", "limits")
@@ -44,7 +45,7 @@ class JointLimits(Actuated):
         self.assertEqual(a["limits"], [])
 
     def test_least_margins(self):
-        """The motions above: every limit with its least margin, kept or not, and in batches."""
+        """For the motions above, every limit has its smallest margin, whether kept or exceeded; also in batches."""
         self.rail(effort=5, velocity=6, position=[-0.5, 3])
         kept = {"q": [0], "duration": 1, "samples": 2, "step": 0.25, "input": {"tau": [4]}}     # q = t^2
         a = self.simulate("rail", kept, "least_margins", "limits")
@@ -64,7 +65,7 @@ class JointLimits(Actuated):
         self.assertEqual(self.simulate("rail", kept, "least_margins"), {"least_margins": []})
 
     def test_between_samples_and_before_jumps(self):
-        """The worst is found wherever it is: here where a torque that rises jumps, far from the samples."""
+        """The smallest margin is found between samples, too: here where a rising torque jumps."""
         self.rail(effort=1)
         tau = {"values": [[0], [4], [-3], [0]], "times": [0, 0.5, 0.5000001, 2]}
         held = {"values": [[0], [-4], [3]], "times": [0, 0.5, 1], "interpolation": "hold"}
@@ -74,8 +75,8 @@ class JointLimits(Actuated):
                 self.assertClose([found["excess"], found["limit"], found["time"]], [excess, limit, time], 1e-12, what=str((signal, how)))
 
     def test_controllers_before_jumps_and_samples(self):
-        """A mass of 2 kg on a spring of 10 N/m that the controller is: what it asks for is greatest at the beginning, right
-        before the reference jumps, or at rest between two samples."""
+        """A controller acts as a spring of 10 N/m on a mass of 2 kg. Its largest effort occurs at the start, right
+        before the reference jumps, or at a turning point between two samples."""
         self.rail(effort=1)
         w = math.sqrt(5)
         jump = {"values": [[0], [2]], "times": [0, 0.5], "interpolation": "hold"}
@@ -89,7 +90,7 @@ class JointLimits(Actuated):
                 self.assertAlmostEqual(found["excess"], excess, delta=1e-6 if exact else error * excess)
 
     def test_clipping_is_exact(self):
-        """At every sample the torque is what the controller asks for, or the limit bit for bit."""
+        """At every sample the torque is that of the controller's law, or the limit bit for bit."""
         for how in METHODS:
             a = self.simulate("limited", {**START, "duration": 1, "samples": 41, **how, "input": DRIVE}, "q", "qd", "tau", "limits")
             ends = set()
@@ -110,7 +111,7 @@ class JointLimits(Actuated):
             self.assertClose([second["excess"], second["limit"], second["time"]], [-demand[1] - 8, -8, 0], 1e-12)
 
     def test_motion_under_clipped_torques(self):
-        """Kinks cost no accuracy where a tolerance is kept; in fixed steps little."""
+        """The kinks of clipped torques cost no accuracy with a tolerance, and little with fixed steps."""
         def slope(_, y):
             M, h, _ = self.dynamics("limited", y[:2], y[2:])
             return [*y[2:], *np.linalg.solve(M, clipped(self.demand(y[:2], y[2:])) - h)]
@@ -124,7 +125,8 @@ class JointLimits(Actuated):
             self.assertLess(a["steps"][1], 8001)
 
     def test_without_clipping(self):
-        """As the same robot without limits does; torques that are given are never clipped, either is reported."""
+        """With clipping switched off the motion is that of the robot without limits. Given torques are never clipped.
+        Exceeded limits are reported with and without clipping."""
         free = {"links": [{**link, "joint": {k: v for k, v in link["joint"].items() if k != "limits"}} for link in LIMITED["links"]]}
         self.put_model("unlimited", free)
         request = {**START, "duration": 0.5, "samples": 3, "step": 1e-3}
@@ -140,7 +142,7 @@ class JointLimits(Actuated):
         self.assertEqual(a["limits"][0], {"joint": "upper_joint", "kind": "effort", "limit": 40, "excess": 8, "time": 0})
 
     def test_batches_and_encodings(self):
-        """Each simulation has an array of its own, the same alone."""
+        """Each simulation of a batch has its own list of limits, the same as alone."""
         rows = [[-0.6 + 0.1 * i, 0.5] for i in range(11)]
         for how in METHODS:
             request = {"duration": 0.3, "samples": 3, **how, "input": DRIVE}
@@ -154,7 +156,7 @@ class JointLimits(Actuated):
             self.assertEqual(cbor2.loads(answer.body)["limits"], batch["limits"])
 
     def test_joints_that_are_not_coordinates(self):
-        """Mimics, joints that a loop moves, and motors of elastic joints have limits, too."""
+        """Mimic joints, passive joints of loops, and motors of elastic joints have limits, too."""
         document = chain(2)
         document["links"][1]["joint"].update(mimic={"joint": "j0", "multiplier": -2, "offset": 0.2}, limits={"position": [-1, 1], "velocity": 3})
         self.put_model("mimic", document)
@@ -171,7 +173,7 @@ class JointLimits(Actuated):
             full = self.ask("quadrangle", "inverse-dynamics", {"q": [0.5], "qd": [3], "outputs": ["full"]})["full"]
             expected = {(kind, joint): abs(x) - 0.1 for kind, name in (("position", "q"), ("velocity", "qd"))
                         for joint, x in zip(full[kind + "_names"], full[name]) if abs(x) > 0.1}
-            del expected["position", "crank_joint"]      # continuous
+            del expected["position", "crank_joint"]  # a continuous joint has no position limits
             self.assertGreater(len(expected), 4)
             self.assertEqual({(e["kind"], e["joint"]) for e in a["limits"]}, set(expected))
             for e in a["limits"]:

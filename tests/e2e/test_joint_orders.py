@@ -1,6 +1,7 @@
-"""`joints`, another order of the coordinates: every operation on every bundled robot, with fixed and floating bases and with loops.
-The answer has the same bits as without it, along the axes of coordinates in the given order. Which axes those are is read from the
-contract: "nq", "nv" and "2 nv" in the descriptions of outputs. The coordinates of a floating base stay first."""
+"""Tests `joints`, the order of coordinates in a request: every operation on every bundled robot, with fixed and
+floating bases and with loops. The answer has the bits of the answer without `joints`, with the axes of coordinates
+permuted. The contract tells which axes these are: "nq", "nv" and "2 nv" in the descriptions of outputs. The coordinates
+of a floating base stay first."""
 import os
 import re
 
@@ -17,13 +18,13 @@ VECTORS = {"qd": "v", "qdd": "v", "qddd": "v", "tau": "v", "q": "q", "torques": 
 
 
 def axes_of(text):
-    """Of each dimension in a description: "q", "v", "t" for twice nv, or "-"."""
+    """Returns a letter for each dimension in a description: "q", "v", "t" for 2 nv, or "-"."""
     parts = re.split(r"[:.,;]", text, maxsplit=1)[0].split(" × ")
     return "".join({"nq": "q", "nv": "v", "2 nv": "t"}.get(part.strip(), "-") for part in parts)
 
 
 def turned(value, axes, order):
-    """An array with its last axes in another order, or any structure of arrays of which the axes are not turned."""
+    """Permutes the last axes of an array. Structures of arrays without axes of coordinates are returned unchanged."""
     if not set(axes) & {"q", "v", "t"}:
         return value
     array = np.array(value)
@@ -74,7 +75,7 @@ class Orders(ServerCase):
                 "torque_multipliers": draw(3), "multipliers": draw()}
 
     def requests(self, model, about, s):
-        """(operation, request): the fields of a state, and options."""
+        """Yields (operation, request) with the fields of a state and the options."""
         state = lambda *names: {name: s[name] for name in names}
         end, floating = about["bodies"][-1], about["position_names"][0] == "base.x"
         names = about["velocity_names"]
@@ -158,7 +159,7 @@ class Orders(ServerCase):
             s = self.state(about, seed)
             s["gains"] = np.random.default_rng(seed).uniform(10, 20, len(names)).tolist()
             order, base = self.orders(about, seed)
-            if len(about["position_names"]) - len(names) != (base > 0):     # quaternions of joints
+            if len(about["position_names"]) - len(names) != (base > 0):  # joints with quaternions
                 self.assertProblem(self.client.post(f"/v1/models/{model}/mass-matrix", {"q": s["q"], "joints": names}), 422, "/joints")
                 continue
             for operation, request in self.requests(model, about, s):
@@ -173,7 +174,8 @@ class Orders(ServerCase):
                     self.check(operation, one.json(), two.json(), order, what)
                     answered.setdefault(operation, set()).add(model)
         for operation, models in answered.items():
-            self.assertGreaterEqual(len(models), 4 if operation == "ground-reaction" else 12, (operation, models))      # of robots on the ground
+            # ground-reaction has answers only for robots that stand on the ground
+            self.assertGreaterEqual(len(models), 4 if operation == "ground-reaction" else 12, (operation, models))
             self.assertTrue("free_arm" in models or operation == "trajectory-hessian", operation)
         self.assertGreaterEqual(len(answered), 25)
 
@@ -199,11 +201,11 @@ class Orders(ServerCase):
             self.check("step", plain, answer.json(), order, model)
 
     def test_rows_that_fail_and_warnings(self):
-        """Messages point at the entries of the request."""
+        """Pointers of problems and warnings refer to the request's order."""
         about = self.about("free_arm")
         names, nq = about["velocity_names"], len(about["position_names"])
         q = [0, 0, 0, 0, 0, 0, 1] + [0.1] * (nq - 7)
-        q[7] = 1e9      # of the joint that is listed first, which is not the model's first
+        q[7] = 1e9  # belongs to the first joint of the request, not of the model
         request = {"q": [q, [0, 0, 0, 0, 0, 0, 1] + [0.1] * (nq - 7)], "joints": names[:5:-1]}
         problem = self.assertProblem(self.client.post("/v1/models/free_arm/mass-matrix", request), 422, "/q/0/7", 0)
         self.assertIn(names[-1], problem["detail"])

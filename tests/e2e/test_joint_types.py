@@ -1,5 +1,5 @@
-"""Joints beside hinges and sliders, through the service: helical against the nut on a screw and the product of
-exponentials, planar against two sliders and a hinge, and how their coordinates are named."""
+"""Tests helical and planar joints through the service: helical joints against a nut on a screw and the product of
+exponentials, planar joints against two prismatic joints and a hinge; names of coordinates."""
 import math
 import random
 
@@ -23,7 +23,7 @@ def document(kind, axis, **more):
 
 
 def in_three(axis, e_x, e_y):
-    """A planar joint as what it is made of, with links that weigh nothing between."""
+    """Returns the planar joint as two prismatic joints and a hinge with massless links between them."""
     whole = document("revolute", axis)
     slab = whole["links"][1]
     sliders = [{"name": name, "parent": parent, "joint": {"name": "by_" + name, "type": "prismatic", "axis": list(e)}}
@@ -35,7 +35,7 @@ def in_three(axis, e_x, e_y):
 
 
 def numbers(answer):
-    """The answer's arrays, those of poses too."""
+    """Returns the arrays of the answer, with those of poses."""
     poses = answer.pop("poses", {})
     return {**answer, **{f"{frame} {part}": pose[part] for frame, pose in poses.items() for part in pose}}
 
@@ -53,7 +53,8 @@ class JointTypes(ServerCase):
     # --- planar --------------------------------------------------------------------------------------------------
 
     def test_planar_is_two_sliders_and_a_hinge(self):
-        """About z with the joint frame's own x and y; about x, y, -z with the frame turned the shortest way."""
+        """About z the plane has the joint frame's own x and y; about other axes, those after the smallest rotation that
+        takes z to the axis."""
         for axis, e_x, e_y in (([0, 0, 1], [1, 0, 0], [0, 1, 0]), ([1, 0, 0], [0, 0, -1], [0, 1, 0]),
                                ([0, 2, 0], [1, 0, 0], [0, 0, -1]), ([0, 0, -1], [1, 0, 0], [0, -1, 0]),
                                ([0.6, 0, 0.8], [0.8, 0, -0.6], [0, 1, 0])):
@@ -90,7 +91,7 @@ class JointTypes(ServerCase):
         self.assertEqual(permuted["mass_matrix"], plain[np.ix_(order, order)].tolist())
 
     def test_free_planar_slab_falls(self):
-        """On a table no one moves: q'' in its plane is gravity's part there."""
+        """A free planar slab accelerates by the component of gravity in its plane."""
         self.put_model("slab", {"links": [{"name": "slab", "parent": "base", "inertial": body(2, (0, 0, 0), xy=0, xz=0, yz=0),
                                            "joint": {"name": "table", "type": "planar", "axis": [0, 1, 0],
                                                      "origin": {"rpy": [0.3, 0, 0]}}}]})
@@ -102,7 +103,7 @@ class JointTypes(ServerCase):
     # --- helical -------------------------------------------------------------------------------------------------
 
     def test_nut_on_a_screw(self):
-        """tau = (I + m p^2) qdd + m g p, upright; T and V likewise; the pose by hand."""
+        """A vertical screw: tau = (I + m p^2) qdd + m g p, with the energies and the pose by hand."""
         I, m, p = 0.04, 1.5, 0.02
         self.put_model("nut", {"links": [{"name": "nut", "parent": "base", "inertial": body(m, zz=I),
                                           "joint": {"name": "thread", "type": "helical", "axis": [0, 0, 1], "pitch": p}}]})
@@ -119,7 +120,8 @@ class JointTypes(ServerCase):
         self.assertClose([*pose["position"], *pose["orientation"]], [0, 0, 4 * p, 0, 0, -math.sin(2), -math.cos(2)], 1e-14)
 
     def test_screws_with_pitch(self):
-        """Product of exponentials: exp([S1] q1) exp([S2] q2) M, and efforts as the derivative of the potential."""
+        """Poses against the product of exponentials exp([S1] q1) exp([S2] q2) M, efforts against the derivative of the
+        potential energy."""
         unit = np.eye(4)
         M2 = unit.copy()
         M2[:3, 3] = [0.3, 0.1, 0.2]
@@ -157,7 +159,7 @@ class JointTypes(ServerCase):
         self.assertEqual(self.ask("flat", "torque-derivative", s), self.ask("hinge", "torque-derivative", s))
 
     def test_mimic_of_a_helical_joint(self):
-        """Two nuts of one coordinate: each at its ratio."""
+        """Two nuts that share one coordinate, each with its own ratio."""
         nut = {"name": "one", "parent": "base", "inertial": body(1, zz=0.05),
                "joint": {"name": "a", "type": "helical", "axis": [0, 0, 1], "pitch": 0.1}}
         other = {"name": "two", "parent": "base", "inertial": body(2, zz=0.03),
@@ -180,7 +182,7 @@ class JointTypes(ServerCase):
         self.put_model("planar", document("planar", [0, 0, 1]))
         problem = self.assertProblem(self.client.post("/v1/models/planar/mass-matrix", {"q": [0, 0, 0, 2e5, 0]}), 422, "/q/3")
         self.assertEqual(problem["code"], "angle-too-large")
-        self.ask("planar", "mass-matrix", {"q": [0, 2e5, -2e5, 0, 0]})     # metres
+        self.ask("planar", "mass-matrix", {"q": [0, 2e5, -2e5, 0, 0]})  # q is in m
 
     def test_singular_planar_joint_is_named(self):
         self.put_model("empty", {"links": [{"name": "ghost", "parent": "base",

@@ -1,4 +1,5 @@
-"""kubernetes.yaml of deploy/: valid, restricted, and beside the server and the image that it is for."""
+"""Tests kubernetes.yaml of deploy/: valid, within the restricted security standard, and consistent with the server and
+the image."""
 import os
 import re
 import unittest
@@ -53,7 +54,7 @@ class Manifests(ServerCase):
         metric = scaler["metrics"][0]["pods"]["metric"]["name"]
         self.assertIn(f"# TYPE {metric} gauge\n", self.client.get("/metrics").body.decode())
         preset = settings()
-        workers = int(pod()["containers"][0]["resources"]["limits"]["cpu"]) - 1     # one core of four is the loop's
+        workers = int(pod()["containers"][0]["resources"]["limits"]["cpu"]) - 1  # of four cores one runs the event loop
         self.assertLess(int(scaler["metrics"][0]["pods"]["target"]["averageValue"]), workers * float(preset["TORQUED_QUEUE"]))
         self.assertNotIn("replicas", manifests()["Deployment"]["spec"], "the autoscaler sets them")
 
@@ -77,7 +78,7 @@ class Kubernetes(unittest.TestCase):
             self.assertFalse(self.schema.is_valid(document), path)
 
     def test_pods_meet_the_restricted_standard(self):
-        """Pod Security Standards, level "restricted"."""
+        """Pods meet the Kubernetes Pod Security Standard "restricted"."""
         context = pod()["securityContext"]
         self.assertIs(context["runAsNonRoot"], True)
         self.assertGreater(context["runAsUser"], 0)

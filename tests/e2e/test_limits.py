@@ -1,4 +1,4 @@
-"""The limits that are configured: each is held, told and published."""
+"""Tests the configured limits: the server enforces, names and publishes each."""
 import http.client
 import json
 import tempfile
@@ -23,7 +23,8 @@ class Limits(ErrorCase):
         self.refused("/v1/models/slider/inverse-dynamics", {"q": [[0]] * 101}, 413, says=("100", "101"))
 
     def test_answer(self):
-        """Refused before it is computed, and the rows it says would fit do."""
+        """An answer beyond the limit is refused before it is computed; the number of rows that the problem names does
+        fit."""
         q = [[0.123456789] * 4] * 90
         problem = self.refused("/v1/models/arm/mass-matrix", {"q": q}, 413)
         numbers = [int(word.strip(".,;:()")) for word in problem["detail"].split() if word.strip(".,;:()").isdigit()]
@@ -38,10 +39,10 @@ class Limits(ErrorCase):
                 answer = self.client.request(method, path, big)
                 self.assertProblem(answer, 413)
             except (ConnectionError, http.client.HTTPException):
-                pass        # refused on the head and closed while the body was still on its way
+                pass  # the server refused the head and closed while the client was sending the body
 
     def test_body_announced(self):
-        """Refused on the head alone."""
+        """The announced length is refused after the head."""
         raw = self.server.socket()
         raw.send("POST /v1/models/slider/inverse-dynamics HTTP/1.1\r\nHost: localhost\r\nContent-Length: 99999999999\r\n\r\n")
         self.assertProblem(raw.answer(), 413)
@@ -85,7 +86,8 @@ class Limits(ErrorCase):
 
 
 class ModelMemory(unittest.TestCase):
-    """The memory of all models. 507 beyond it; at the next start, what is beyond a smaller limit is left alone and named."""
+    """The memory of all models: beyond it PUT answers 507. Started with a smaller limit, the server leaves records
+    beyond the limit unread, and /readyz names them."""
 
     def serve(self, limit):
         server = Server("--store", self.store, "--model-memory", limit)
@@ -109,7 +111,7 @@ class ModelMemory(unittest.TestCase):
         self.assertGreater(n, 1)
         self.assertEqual(client.get(f"/v1/models/long{n}").status, 404)
         client.delete("/v1/models/long0")
-        for status in (201, 200):       # in the place of a deleted model, and in its own
+        for status in (201, 200):  # once in the place of a deleted model, once as its replacement
             self.assertEqual(self.put(client, n, 390).status, status)
         metrics = client.get("/metrics").text
         self.assertIn("torqued_model_limit_bytes 16777216", metrics)
@@ -125,14 +127,14 @@ class ModelMemory(unittest.TestCase):
             self.assertEqual(f"long{i}.json" in ready.text, i not in held, ready.text)
         self.assertIsNone(server.stop())
 
-        server = self.serve("32M")      # nothing was lost
+        server = self.serve("32M")  # all records survived
         for i in range(1, n + 1):
             self.assertEqual(server.client().get(f"/v1/models/long{i}").status, 200)
         self.assertIsNone(server.stop())
 
 
 class Memory(ErrorCase):
-    """One request that needs more than all may hold together: to come again, as 503 has it, would not help."""
+    """A single request beyond the memory of all requests gets 413, not 503: a retry would not help."""
     arguments = ("--memory", "1M")
     ASK = "/v1/models/slider/inverse-dynamics"
 
@@ -162,7 +164,7 @@ class Memory(ErrorCase):
         raw.close()
 
     def test_decoded(self):
-        """A body of 0.8 MB is let in, and what is made of it is not; neither is its answer."""
+        """A body of 0.8 MB is accepted, but its decoded values or its answer exceed the memory."""
         self.refused_for_good(self.client.post(self.ASK, {"q": [[0]] * 131_000}), "too-much-memory")
         self.refused_for_good(self.client.post(self.ASK, {"q": [[0.123]] * 90_000}), "too-much-memory")
 
@@ -175,7 +177,7 @@ class Memory(ErrorCase):
         self.refused_for_good(self.client.put("/v1/models/x", {"links": [[0]] * 150_000}), "too-much-memory")
 
     def test_compressed_answer(self):
-        """Asked for, but nobody insists on it: where there is no room to compress, the answer is as it is."""
+        """If there is no memory for compression, the answer is sent uncompressed."""
         request = {"q": [[0.1] * 4] * 1800, "outputs": ["mass_matrix"]}
         plain = self.client.post("/v1/models/arm/mass-matrix", request)
         self.assertEqual(plain.status, 200, plain)

@@ -1,6 +1,6 @@
-"""The order in which a document lists its links, frames, motors and loops changes the order of an answer and nothing
-else. Two kinds of shuffle: one keeps the order of the children of each link, so that every answer is the same text; the
-other is free, and answers agree by the published names."""
+"""Tests that the order of links, frames, motors and loops in a document changes only the order of an answer. One kind
+of shuffle keeps the order of the children of each link: every answer must have the same text. The other is free:
+answers agree by the published names."""
 import copy
 import json
 import random
@@ -46,7 +46,7 @@ def walker(base="floating"):
 
 
 def shuffled(document, seed, keep_siblings):
-    """The document with its lists in another order; with keep_siblings the children of each link stay in order."""
+    """Shuffles the lists of a document; with `keep_siblings` the children of each link stay in order."""
     rng, document = random.Random(seed), copy.deepcopy(document)
     links = document["links"]
     order = list(range(len(links)))
@@ -65,7 +65,7 @@ def shuffled(document, seed, keep_siblings):
     return document
 
 
-# The axes of each output; "v", "body", "mover" and "parameter" are in the order of names that GET of the model publishes.
+# The axes of each output. "v", "body", "mover" and "parameter" follow the names that GET of the model publishes.
 OPERATIONS = {
     "inverse-dynamics": {"tau": "v", "joint_wrenches": ["body", 6]},
     "forward-dynamics": {"qdd": "v", "joint_wrenches": ["body", 6]},
@@ -90,7 +90,7 @@ def sorted_axis(names):
 
 
 def reordered(value, axes, orders):
-    """The nested lists with every named axis in the order of its sorted names."""
+    """Reorders every named axis of nested lists by its sorted names."""
     if not axes:
         return value
     rows = [reordered(row, axes[1:], orders) for row in value]
@@ -98,7 +98,7 @@ def reordered(value, axes, orders):
 
 
 def by_name(model, operation, answer):
-    """The answer of an operation in an order that does not depend on the document's."""
+    """Reorders an answer so that its order does not depend on the document."""
     joints = [joint["name"] for joint in model["joints"]]
     movers = joints + [name for name in model["velocity_names"] if name.endswith(".motor")]
     orders = {"v": sorted_axis(model["velocity_names"]), "body": sorted_axis(model["bodies"])}
@@ -142,7 +142,7 @@ class Ordered(ServerCase):
             self.assertClose(right[name], left[name], 1e-9, what=f"{what}: {name}")
 
     def check_description(self, listed, other, what):
-        """GET of the model: the same entries under the same names."""
+        """Checks that GET of both models gives the same entries under the same names."""
         for name in ("nq", "nv", "base", "gravity"):
             self.assertEqual(listed[name], other[name], what)
         self.assertClose(other["mass"], listed["mass"], 1e-14, what=what)
@@ -168,12 +168,12 @@ class LinkOrder(Ordered):
                      {"link": "horn", "force": [1, 5, 2], "frame": "link"}]}
 
     def state(self, model, seed=7):
-        """Coordinates keyed by name: what a name gets does not depend on the order."""
+        """Draws coordinates keyed by name, so that their values do not depend on the order."""
         state, rng = {}, random.Random(seed)
         for field, names in (("q", "position_names"), ("qd", "velocity_names"), ("qdd", "velocity_names"),
                              ("qddd", "velocity_names"), ("tau", "velocity_names"), ("multipliers", "velocity_names")):
             state[field] = {name: rng.uniform(-0.5, 0.5) for name in sorted(model[names])}
-        for name in model["position_names"]:        # quaternions: half a radian or so about some axis
+        for name in model["position_names"]:  # quaternions: rotations of about half a radian
             if name.endswith(".qx"):
                 stem = name[:-2]
                 state["q"].update({stem + "qx": 0.36, stem + "qy": -0.48, stem + "qz": 0.0, stem + "qw": 0.8})
@@ -220,7 +220,7 @@ class LinkOrder(Ordered):
 
 
 class LoopOrder(Closed, Ordered):
-    """The same of the bundled mechanisms with closed loops."""
+    """Repeats the test with the bundled mechanisms with closed loops."""
     ASKED = ("inverse-dynamics", "forward-dynamics", "mass-matrix", "bias", "energy")
 
     def full_positions(self, model, request):
@@ -247,7 +247,7 @@ class LoopOrder(Closed, Ordered):
                                        for each, model in (("listed", listed), ("other", other))), f"{what} {operation}")
 
     def test_home_of_an_elastic_joint(self):
-        """It is that of the motor's coordinate, too, wherever the link is listed."""
+        """The motor's coordinate of an elastic joint has the same home as the joint, wherever the link is listed."""
         document = copy.deepcopy(self.documents["four_bar"])
         crank = next(entry for entry in document["links"] if entry["name"] == "crank")
         crank["joint"].update(elastic={"stiffness": 100}, rotor_inertia=0.1, home=0.3)

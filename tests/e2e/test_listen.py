@@ -1,4 +1,4 @@
-"""Where the server listens: several addresses, sockets in the file system, several loops behind them."""
+"""Tests the addresses on which the server listens: several at once, Unix sockets, and several event loops behind them."""
 import http.client
 import json
 import os
@@ -15,7 +15,7 @@ from threads import in_threads
 
 
 class Local(http.client.HTTPConnection):
-    """A keep-alive client on a socket in the file system."""
+    """A client of a Unix socket that keeps its connection."""
 
     def __init__(self, path):
         super().__init__("localhost", timeout=PATIENCE)
@@ -50,7 +50,7 @@ class Paths(unittest.TestCase):
         self.assertIsNone(server.stop())
 
     def test_heavy_and_large_requests(self):
-        """By way of a worker, and in many pieces."""
+        """Requests to a worker over a Unix socket, with answers in many pieces."""
         server, path = self.serve("--workers", "1", "--socket-mode", "666")
         rows = {"q": [PUMA["q"]] * 20_000}
         status, body = Local(path).ask("POST", ASK, json.dumps(rows))
@@ -59,7 +59,8 @@ class Paths(unittest.TestCase):
         self.assertEqual(stat.S_IMODE(os.stat(path).st_mode), 0o666)
 
     def test_the_path_is_given_back(self):
-        """At once when told to stop, though a request is in flight; and by the next server after a kill."""
+        """The server removes its socket at once on SIGTERM, although a request is in flight. After a kill, the next
+        server replaces the socket."""
         server, path = self.serve()
         raw = server.socket()
         raw.send(b"POST " + ASK.encode() + b" HTTP/1.1\r\nHost: localhost\r\nContent-Length: 1000\r\n\r\n{")
@@ -92,7 +93,7 @@ class Paths(unittest.TestCase):
 
 class Loops(unittest.TestCase):
     def test_all_of_them_serve(self):
-        """Many connections at once, over both kinds of sockets, to three loops and two workers."""
+        """Many connections at once over both kinds of sockets, with three event loops and two workers."""
         server = Server("--listen", "unix:socket,127.0.0.1:0", "--loops", "3", "--workers", "2")
         self.addCleanup(server.kill)
         path = os.path.join(server.folder, "socket")
@@ -110,8 +111,9 @@ class Loops(unittest.TestCase):
         self.assertIsNone(server.stop())
 
     def test_the_limit_of_connections_is_that_of_all_loops(self):
-        """Four connections at work are served and others wait, whichever loops have them; when they go, the others come in."""
-        for _ in range(3):      # the kernel deals connections out to the loops as it likes
+        """The limit of four connections holds for all event loops together: further connections wait and enter when
+        others close."""
+        for _ in range(3):  # the kernel distributes connections to the loops at random
             self.check_limit()
 
     def check_limit(self):
@@ -127,7 +129,7 @@ class Loops(unittest.TestCase):
             self.assertLess(time.monotonic(), give_up)
             time.sleep(0.02)
         for _ in range(20):
-            self.assertIn(connections(server), (4, 5))      # two loops may look at the same moment
+            self.assertIn(connections(server), (4, 5))  # two loops may check the limit at the same moment
             time.sleep(0.01)
         for raw in held:
             raw.close()
@@ -136,14 +138,14 @@ class Loops(unittest.TestCase):
 
 
 def connections(server):
-    """Number of open connections that a server has accepted: its established sockets with the port on which it listens."""
+    """Returns the number of open connections of a server: established sockets with its listening port."""
     fds = f"/proc/{server.process.pid}/fd"
     own = set()
     for fd in os.listdir(fds):
         try:
             own.add(os.readlink(os.path.join(fds, fd)))
         except FileNotFoundError:
-            pass    # closed since
+            pass  # closed meanwhile
     with open(f"/proc/{server.process.pid}/net/tcp") as table:
         rows = [line.split() for line in table][1:]
     return sum(row[1].endswith(f":{server.port:04X}") and row[3] == "01" and f"socket:[{row[9]}]" in own for row in rows)

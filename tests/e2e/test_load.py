@@ -1,4 +1,5 @@
-"""A few seconds of everything at once: what the sanitizer builds are run with. Reports rates; asserts answers."""
+"""Tests a mix of all kinds of requests for a few seconds, mainly under the sanitizers. Prints rates and checks answers.
+"""
 import collections
 import json
 import os
@@ -12,7 +13,7 @@ from samples import branched, everything, pendulum, states
 
 SECONDS = float(os.environ.get("SOAK_SECONDS", "5"))
 CLIENTS = 24
-MOST_REFUSED = 0.01     # of the requests of a kind: 24 clients, one request each at a time, fit into the queue
+MOST_REFUSED = 0.01  # share of the requests of one kind; the queue holds 24 clients with one request each
 
 
 class Load(ServerCase):
@@ -44,7 +45,7 @@ class Load(ServerCase):
 
     def client_loop(self, index):
         client, rng = self.server.client(60), random.Random(index)
-        schedule = [*self.KINDS] if index == 0 else []      # the first client does each at least once
+        schedule = [*self.KINDS] if index == 0 else []  # the first client sends every kind at least once
         while time.monotonic() < self.end or schedule:
             kind = schedule.pop() if schedule else rng.choices([*self.KINDS], [*self.KINDS.values()])[0]
             start = time.monotonic()
@@ -58,7 +59,8 @@ class Load(ServerCase):
                     self.wrong.append((kind, wrong))
         client.close()
 
-    # Each returns what was wrong, or None. A full queue (503) is an answer, but a rare one.
+    # Each of these methods returns a description of a wrong answer, or None. A full queue (503) is correct, but must be
+    # rare.
 
     def evaluate(self, kind, client, request, expected):
         answer = client.post("/v1/models/fixed/evaluate", request)

@@ -1,4 +1,4 @@
-"""Friction that depends on the load: efforts by its equation, accelerations, derivatives against differences, and an answer
+"""Tests load-dependent friction: efforts by its equation, accelerations, derivatives against differences, and
 not-supported from each operation that cannot include it."""
 import numpy as np
 import tap
@@ -9,7 +9,8 @@ SMOOTH = 0.3
 
 
 def arm(load=(0.2, 0.1, 0.15), **more):
-    """Two rotating joints, the second driven by a motor, and a slider; load coefficients of each and of the motor."""
+    """Returns an arm of two revolute joints, the second with a motor, and a prismatic joint; all three and the motor
+    have load coefficients."""
     joint = lambda name, kind, axis, i, **other: {
         "name": name, "type": kind, "axis": axis, "limits": {"effort": 50}, "origin": {"xyz": [0.1, 0, -0.3]},
         "friction": {"viscous": 0.2, "coulomb": {"positive": 0.5, "negative": 0.7}, "load": load[i], **other}}
@@ -23,7 +24,8 @@ def arm(load=(0.2, 0.1, 0.15), **more):
 
 
 def elastic_arm(coulomb_velocity=0.5):
-    """The same arm with an elastic elbow: its own friction is that of `arm` without load, its motor's depends on the load."""
+    """Returns the arm with an elastic elbow: the joint's own friction is that of `arm` without load, the motor's
+    friction depends on the load."""
     document = arm((0.2, 0, 0.15))
     document["links"][1]["joint"]["elastic"] = {"stiffness": 120, "rest": 0.1}
     document["motors"][0]["friction"].update(load=0.3, coulomb=0.02, coulomb_velocity=coulomb_velocity)
@@ -31,7 +33,7 @@ def elastic_arm(coulomb_velocity=0.5):
 
 
 def walker(load=0.2):
-    """A floating trunk with two legs."""
+    """Returns a floating trunk with two legs."""
     leg = lambda name, y: {"name": name, "parent": "trunk", "inertial": body(1, (0.02, 0.01, -0.2)), "joint": {
         "name": name + "_hip", "type": "revolute", "axis": [0.3, 0.9, 0.1], "origin": {"xyz": [0, y, -0.1]},
         "friction": {"viscous": 0.2, "coulomb": 0.5, "coulomb_velocity": SMOOTH, "load": load}}}
@@ -54,13 +56,13 @@ class LoadFriction(ServerCase):
         return {**{name: s[name] for name in names}, **more}
 
     def factors(self, qd):
-        """g of each coordinate: load times the sense of its motion."""
+        """Returns g of each coordinate: the load coefficient times the smoothed or sharp sign of the rate."""
         qd = np.array(qd)
         return np.stack([0.2 * np.sign(qd[..., 0]), 0.1 * np.tanh(qd[..., 1] / SMOOTH) + 0.3 * np.tanh(qd[..., 1] / 0.5),
                          0.15 * np.sign(qd[..., 2])], -1)
 
     def test_efforts(self):
-        """tau = T + f + g |T|; forward dynamics inverts it."""
+        """Inverse dynamics satisfies tau = T + f + g |T|, and forward dynamics inverts it."""
         m = self.motion()
         T = np.array(self.ask("unloaded", "inverse-dynamics", {**m, "friction": False})["tau"])
         f = np.array(self.ask("unloaded", "bias", {"q": m["q"], "qd": m["qd"], "outputs": ["friction"]})["friction"])
@@ -86,7 +88,7 @@ class LoadFriction(ServerCase):
                 self.assertEqual(alone[name], whole[name][row], name)
 
     def difference(self, operation, outputs, m, name, h=1e-4):
-        """Differences of the named outputs by each entry of a field, of order 4, with nv columns."""
+        """Returns differences of order 4 of the named outputs by each entry of a field; the Jacobians have nv columns."""
         x = np.array(m[name])
         rows = np.array([x + d * e for e in np.eye(3) for d in (h, -h, 2 * h, -2 * h)])
         rest = {key: [value] * 12 for key, value in m.items() if key != name}
@@ -110,7 +112,7 @@ class LoadFriction(ServerCase):
                 self.assertClose(b["dqdd_d" + name], expected.tolist(), 1e-8, size)
 
     def test_rates(self):
-        """Along q + qd t + qdd t^2 / 2 + qddd t^3 / 6."""
+        """Compares rates with differences along q + qd t + qdd t^2 / 2 + qddd t^3 / 6."""
         s, h = self.states(5, 4), 1e-4
         q, qd, qdd, qddd = (np.array(s[name]) for name in ("q", "qd", "qdd", "tau"))
         at = lambda t: {"q": (q + t * (qd + t / 2 * (qdd + t / 3 * qddd))).tolist(), "qd": (qd + t * (qdd + t / 2 * qddd)).tolist(),
@@ -120,7 +122,7 @@ class LoadFriction(ServerCase):
         self.assertClose(a["tau_dot"], ((8 * (tau(h) - tau(-h)) - (tau(2 * h) - tau(-2 * h))) / (12 * h)).tolist(), 1e-8)
 
     def test_parameters(self):
-        """A payload adds its mass to that of its link: derivatives by mass and first moments against small payloads."""
+        """Derivatives by mass and first moments against small payloads, which add to the parameters of their link."""
         s, h = self.states(4, 5), 1e-4
         inverse, forward = {name: s[name] for name in ("q", "qd", "qdd")}, {name: s[name] for name in ("q", "qd", "tau")}
         wrench = {"wrenches": [{"link": "fore", "force": [3, -2, 4], "point": [0.1, 0, 0]}]}
@@ -134,7 +136,8 @@ class LoadFriction(ServerCase):
             self.assertClose(a[:, :, 20].tolist(), ((4 * at(h) - at(2 * h) - 3 * at(0)) / (2 * h)).tolist(), 1e-6)
 
     def test_steps(self):
-        """A, B and the derivatives by wrenches of one step against differences; a rollout repeats the steps."""
+        """A, B and the derivatives by wrenches of one step against differences; a rollout has the bits of repeated
+        steps."""
         s, h = self.states(3, 6), 1e-4
         for row in range(3):
             x = np.concatenate([s["q"][row], s["qd"][row], s["tau"][row], [1, -2, 3]])
@@ -177,8 +180,8 @@ class LoadFriction(ServerCase):
                     self.assertClose(got[:, :, k, v].tolist(), expected.tolist(), 1e-7, max(1, np.abs(got).max()), name)
 
     def test_feed_forward(self):
-        """The motor of an elastic joint carries the load: its torque without friction is the spring's and the rotor's. The
-        torques of all joints bring about the motion."""
+        """The motor of an elastic joint carries the load: its torque without friction is that of spring and rotor.
+        Forward dynamics under the torques gives the motion."""
         s = np.random.default_rng(8).uniform(-2, 2, (5, 10, 4))
         motion = dict(zip(("q", "qd", "qdd", "qddd", "qdddd"), s.tolist()))
         a = self.ask("elastic", "feed-forward", motion)
@@ -194,8 +197,8 @@ class LoadFriction(ServerCase):
         self.assertClose(qdd, a["qdd"], 1e-9)
 
     def test_second_derivatives(self):
-        """hessian and forward-hessian against differences of the first derivatives, contracted and in full; the motion's
-        Hessian against differences of the gradient."""
+        """hessian and forward-hessian against differences of the first derivatives, contracted and full;
+        trajectory-hessian against differences of the gradient."""
         s = self.states(3, 9)
         for row in range(3):
             at, m = {name: s[name][row] for name in s}, np.random.default_rng(row).uniform(-1, 1, 3)
@@ -223,8 +226,8 @@ class LoadFriction(ServerCase):
         self.assertClose(np.array(got).reshape(15, 15).tolist(), expected.tolist(), 1e-7, np.abs(expected).max())
 
     def test_path(self):
-        """The polynomial and the listed friction of |T|, with T by the polynomial without friction, are the torque. The sharp
-        ones are listed with the velocity 0; where the path turns back they jump."""
+        """The torque is the polynomial plus the listed friction of |T|, where T is the polynomial without friction.
+        Sharp friction is listed with velocity 0; at a turning point of the path it jumps."""
         s, v, u = self.states(8, 11), 0.7, -0.4
         path = {"q": s["q"], "qd": s["qd"], "qdd": s["qdd"], "outputs": ["tau_a", "tau_b", "tau_c", "tau_d", "smooth_friction", "jumps"]}
         a, rigid = (self.ask("loaded", "path", {**path, **more}) for more in ({}, {"friction": False}))
@@ -243,7 +246,7 @@ class LoadFriction(ServerCase):
         self.assertEqual((np.array(a["jumps"])[:-1] > 0).tolist(), turns.tolist())
 
     def test_task_space(self):
-        """The bias is that of the bias at qdd = 0; the inertia has no friction."""
+        """The task-space bias is that of the joint bias at qdd = 0; the task-space inertia contains no friction."""
         s = self.states(4)
         frame = {"q": s["q"], "frame": "hand", "axes": ["x", "z"]}
         a = self.ask("loaded", "task-space", {**frame, "qd": s["qd"],
@@ -283,7 +286,7 @@ class LoadFriction(ServerCase):
         self.assertEqual(self.assertProblem(refused, 422)["code"], "not-supported")
 
     def test_margins(self):
-        """The effort limit is compared with the torque that includes the friction."""
+        """Effort margins compare the limit with the torque that includes friction."""
         m = self.motion(5)
         a = self.ask("loaded", "margins", {**m, "kinds": ["effort"]})
         tau = np.array(self.ask("loaded", "inverse-dynamics", m)["tau"])
@@ -291,7 +294,7 @@ class LoadFriction(ServerCase):
                          (50 - np.abs(tau)).tolist(), 1e-12)
 
     def test_operations_that_refuse(self):
-        """Never an answer without the friction that was asked for."""
+        """Operations that cannot include load friction refuse it instead of leaving it out."""
         s = self.states(4)
         q, qd, qdd, tau = (s[name] for name in ("q", "qd", "qdd", "tau"))
         motion = {"q": q, "qd": qd, "qdd": qdd}
@@ -303,7 +306,7 @@ class LoadFriction(ServerCase):
         self.assertEqual(self.ask("loaded", "regressor", motion), self.ask("unloaded", "regressor", motion))
 
     def test_documents_that_refuse(self):
-        """A load coefficient that no operation could take is refused with the model."""
+        """PUT refuses load coefficients that no operation supports."""
         mimic, elastic, motor = arm(), arm(), arm((0.2, 0.75, 0.1))
         mimic["links"][2]["joint"]["mimic"] = {"joint": "shoulder"}
         elastic["links"][0]["joint"]["elastic"] = {"stiffness": 100}

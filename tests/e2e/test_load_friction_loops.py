@@ -1,5 +1,5 @@
-"""Friction that depends on the load in models with closed loops: T = R - f with the effort R and the friction f without load
-coefficients, by the model without them; inverses, differences, energies, and refusals."""
+"""Tests load-dependent friction in models with closed loops: T = R - f, with the effort R and the friction f without
+load coefficients of the same model; inverses, differences, energies, and refusals."""
 import numpy as np
 import tap
 from closed import LOADS, Closed, bundled
@@ -10,7 +10,8 @@ NAMES = ("four_bar", "five_bar", "delta")
 
 
 def document(name, loaded):
-    """Actuated joints with friction that may depend on the load, passive ones with friction that does not."""
+    """Returns a bundled mechanism whose actuated joints have friction, with load coefficients if `loaded`; passive
+    joints have friction without load."""
     model = bundled(name)
     for i, link in enumerate(model["links"]):
         joint = link["joint"]
@@ -38,7 +39,7 @@ class LoadFrictionLoops(Closed):
             cls.viscous[name] = np.array([joint["friction"]["viscous"] for joint in joints])
 
     def own(self, name, qd):
-        """The friction of the actuated joints without load."""
+        """Returns the friction of the actuated joints without load."""
         qd = np.array(qd)
         return self.viscous[name] * qd + np.where(qd < 0, 0.6, COULOMB) * np.tanh(qd / SMOOTH)
 
@@ -87,7 +88,7 @@ class LoadFrictionLoops(Closed):
                 self.near(np.array(got[f"d{output}_dparameters"])[:, column], (4 * at(h) - at(2 * h) - 3 * at(0)) / (2 * h), 1e-5, name, least=np.abs(at(0)).max())
 
     def test_rates(self):
-        """tau_dot along q + qd t + ..., and the derivatives of one step."""
+        """Compares tau_dot with differences along the motion, and the Jacobians of one step with differences."""
         for name in NAMES:
             s, model, h = self.state(name, 4), name + "-loaded", 1e-4
             q, qd, qdd, d = (np.array(s[k]) for k in ("q", "qd", "qdd", "qddd"))
@@ -120,7 +121,7 @@ class LoadFrictionLoops(Closed):
                 self.near(a[f"d{y}_d{x}"], expected[y], 1e-7, f"{y} by {x}", least=1)
 
     def test_simulations(self):
-        """Against steps of rk4; the energy is that of the works."""
+        """Simulations agree with RK4 steps by forward dynamics; the energy agrees with the works."""
         for name in ("four_bar", "five_bar"):
             s, model = self.state(name, 6), name + "-loaded"
             m, tau = {"q": s["q"], "qd": s["qd"]}, (0.05 * np.array(s["tau"])).tolist()

@@ -1,5 +1,5 @@
-"""Friction that depends on the load in motions: simulations, held frames, joints that stick and coupled transmissions, by
-differences, by identities between operations, and against a block that can be computed by hand."""
+"""Tests load-dependent friction in motions: simulations, held frames, sticking joints and coupled transmissions, by
+differences, by identities between operations, and against a block computed by hand."""
 import copy
 
 import numpy as np
@@ -13,7 +13,7 @@ G, MASS, COULOMB, LOAD = 9.81, 2.0, 3.0, 0.25
 
 
 def smooth():
-    """The arm with smooth senses of motion, so that integrators keep their order."""
+    """Returns the arm with smoothed friction, so that integrators keep their order."""
     document = arm()
     for link in document["links"]:
         link["joint"]["friction"]["coulomb_velocity"] = 0.3
@@ -21,7 +21,7 @@ def smooth():
 
 
 def passive():
-    """Four joints, of which the first has no actuator."""
+    """Returns an arm of four joints, the first without an actuator."""
     document = smooth()
     document["links"][0]["joint"]["actuated"] = False
     document["links"].append({"name": "tip", "parent": "hand", "inertial": body(0.4, (0.05, 0, 0.02)), "joint": {
@@ -31,13 +31,14 @@ def passive():
 
 
 def block():
-    """A vertical slider whose friction is sharp and depends on the load."""
+    """Returns a block on a vertical rail with sharp, load-dependent friction."""
     return {"links": [{"name": "block", "parent": "base", "inertial": body(MASS), "joint": {
         "name": "lift", "type": "prismatic", "axis": [0, 0, 1], "friction": {"coulomb": COULOMB, "load": LOAD}}}]}
 
 
 def coupled():
-    """The last two joints driven together by two motors with friction of their own."""
+    """Returns the arm whose last two joints are driven by two motors through a coupled transmission; the motors have
+    friction."""
     document = smooth()
     del document["motors"]
     document["transmissions"] = [{"joints": ["elbow", "slide"], "matrix": [[0.1, 0.02], [-0.03, 0.05]], "motors": [
@@ -72,7 +73,7 @@ class LoadFrictionMotions(ServerCase):
     # --- simulations ---------------------------------------------------------------------------------------------------
 
     def integrate(self, model, q, qd, tau, duration, steps):
-        """RK4 on forward-dynamics, for a batch of rows."""
+        """Integrates a batch by RK4 with the accelerations of forward-dynamics."""
         h = duration / steps
         rate = lambda q, qd: np.array(self.ask(model, "forward-dynamics", {"q": q.tolist(), "qd": qd.tolist(), "tau": tau})["qdd"])
         q, qd = np.array(q), np.array(qd)
@@ -85,7 +86,8 @@ class LoadFrictionMotions(ServerCase):
         return np.hstack([q, qd])
 
     def test_simulations_follow_forward_dynamics(self):
-        """Every integrator; |T| has kinks, at which steps of equal length lose accuracy. The energy is that of the works."""
+        """All integrators agree with RK4; at the kinks of |T| fixed steps lose accuracy. The energy agrees with the
+        works."""
         m = self.rows(3, 3, "q", "qd", "tau")
         for model in ("smooth", "coupled"):
             expected = self.integrate(model, m["q"], m["qd"], m["tau"], 0.2, 100)
@@ -101,7 +103,7 @@ class LoadFrictionMotions(ServerCase):
                 self.assertTrue((np.array(a["friction_work"])[:, 1] < 0).all())
 
     def test_computed_torque_cancels_the_friction(self):
-        """The error stays zero, also where a held frame changes the load."""
+        """computed_torque cancels friction: the error stays zero, also where a held frame changes the load."""
         reference = {"degree": 5, "control_points": [[0.1, 0.2, 0.3], [0.1, 0.2, 0.3], [0.1, 0.2, 0.3], [0.5, -0.4, 0.1], [0.8, 0.3, 0.2], [0.4, 0.6, 0.3]]}
         a = self.ask("smooth", "simulate", {
             "q": [0.1, 0.2, 0.3], "duration": 0.5, "samples": 6, "tolerance": 1e-10, "outputs": ["position_error", "tau", "q", "qd", "qdd"],
@@ -122,7 +124,7 @@ class LoadFrictionMotions(ServerCase):
         self.check_held_efforts("passive", a)
 
     def check_held_efforts(self, model, a):
-        """The efforts are those of inverse dynamics with the contact wrenches as external wrenches."""
+        """Checks that efforts are those of inverse dynamics with the contact wrenches as external wrenches."""
         for n, wrench in enumerate(np.array(a["contact_wrenches"])[:, 0]):
             request = {name: a[name][n] for name in ("q", "qd", "qdd")}
             tau = self.ask(model, "inverse-dynamics", {**request, "wrenches": [
@@ -130,7 +132,7 @@ class LoadFrictionMotions(ServerCase):
             self.assertClose(a["tau"][n], tau, 1e-7)
 
     def test_prescribed_motion(self):
-        """tau of a prescribed coordinate includes its friction, with held frames too."""
+        """tau of a prescribed coordinate includes its friction, also with held frames."""
         request = {"q": [0.2, 0.4, 0.1, -0.3], "duration": 0.4, "samples": 5, "tolerance": 1e-10,
                    "prescribed": {"coordinates": ["elbow"], "motion": {"degree": 3, "control_points": [[0.4], [0.4], [0.4], [0.9], [0.2]]}},
                    "outputs": ["q", "qd", "qdd", "tau"]}
@@ -149,7 +151,8 @@ class LoadFrictionMotions(ServerCase):
     # --- joints that stick --------------------------------------------------------------------------------------------
 
     def test_block_by_hand(self):
-        """Lifted by a force that grows: it starts at weight (1 + load) + coulomb, and accelerates by (tau - c) / (1 + load)."""
+        """A block under a growing force starts at weight (1 + load) + coulomb; then T = (tau - coulomb) / (1 + load)
+        accelerates it against its weight."""
         weight, growth = MASS * G, 4.0
         start = weight * (1 + LOAD) + COULOMB
         ramp = {"values": [[start - 2], [start - 2 + growth * 2]], "times": [0, 2], "interpolation": "linear"}
@@ -168,7 +171,8 @@ class LoadFrictionMotions(ServerCase):
             self.assertClose(b["qdd"][0], a["qdd"], 1e-9)
 
     def check_laws(self, q, qd, qdd, tau, load=(0.2, None, 0.15), coulomb=(0.7, None, 0.7)):
-        """Counts the joints with sharp friction that stick and that slide, and checks their friction."""
+        """Checks the law of sharp friction at every sample. Returns how often a joint sticks by more than its Coulomb
+        friction, held by the load's part."""
         request = {"q": q, "qd": qd, "qdd": qdd}
         T = np.array(self.ask("sharp", "inverse-dynamics", {**request, "friction": False})["tau"])
         full = np.array(self.ask("sharp", "inverse-dynamics", request)["tau"])
@@ -186,7 +190,8 @@ class LoadFrictionMotions(ServerCase):
         return stuck
 
     def test_arm_sticks_and_slides(self):
-        """Along swings that stop and start again, the friction keeps its law, and sometimes only the load holds a joint."""
+        """During swings that stop and restart, the friction follows its law; at some samples only the load's part of
+        friction holds a joint."""
         rng, stuck = np.random.default_rng(4), 0
         t = np.linspace(0, 3, 31)
         for _ in range(4):
@@ -271,7 +276,8 @@ class LoadFrictionMotions(ServerCase):
     # --- coupled transmissions ----------------------------------------------------------------------------------------
 
     def test_coupled_efforts(self):
-        """tau = T + f + g |T|: T and f, with the motors' inertia and friction, are those of the robot without load."""
+        """tau = T + f + g |T|, where T and f, which include the motors' inertia and friction, are those of the robot
+        without load coefficients."""
         m = self.rows(20, 3, "q", "qd", "qdd")
         T = np.array(self.ask("coupled-unloaded", "inverse-dynamics", {**m, "friction": False})["tau"])
         rubbing = np.array(self.ask("coupled-unloaded", "inverse-dynamics", m)["tau"])

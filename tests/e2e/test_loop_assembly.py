@@ -1,5 +1,6 @@
-"""Closed loops keep the assembly that continuation from the published reference reaches: lines in the actuated
-coordinates, guesses, lines of a platform, motions. ASSEMBLY_STATES is the number of random states of each mechanism."""
+"""Tests that closed loops keep the assembly that continuation from the published reference reaches: along lines in the
+actuated coordinates, from guesses, along lines of a platform, and in motions. ASSEMBLY_STATES sets the number of random
+states of each mechanism."""
 import numpy as np
 import tap
 from assemblies import FRACTION, MECHANISMS, NEAR, STATES, Assemblies
@@ -19,7 +20,7 @@ class Lines(Assemblies):
         return m, expected, reached
 
     def test_delta(self):
-        """The platform only translates."""
+        """The platform of a Delta only translates."""
         m, expected, reached = self.check("delta", 0.5, 0.05)
         axes = m.pose(expected.q[reached], "platform")[1]
         self.assertLess(np.abs(axes - np.eye(3)).max(), 1e-9)
@@ -44,7 +45,7 @@ class Lines(Assemblies):
 
 
     def test_orientations(self):
-        """An actuated ball joint follows the shorter arc, whatever the sign of its quaternion."""
+        """An actuated spherical joint follows the shorter arc, whatever the sign of its quaternion."""
         m, choose = self.mechanism("joystick"), np.random.default_rng(7)
         goals = np.repeat(m.reference[None], STATES, 0)
         goals[:, m.active_q] = exponential(choose.uniform(-2.2, 2.2, (STATES, 3)))
@@ -54,7 +55,8 @@ class Lines(Assemblies):
         self.check_bits(m, [requests[r] for r in reached], answers)
 
     def test_floating_base(self):
-        """Its pose does not enter loops within the robot: passive coordinates and fractions are those of a fixed base."""
+        """The base's pose does not affect loops within the robot: passive coordinates and fractions are those of a
+        fixed base."""
         m, choose = self.mechanism("short_slider_crank"), np.random.default_rng(9)
         document = {**MECHANISMS["short_slider_crank"][0](), "base": {"type": "floating", "link": "base", "inertial": {
             "mass": 3, "com": [0.1, 0, 0], "inertia": {"xx": 0.1, "yy": 0.1, "zz": 0.1}}}}
@@ -74,7 +76,7 @@ class Lines(Assemblies):
 
 
 class Guesses(Assemblies):
-    """The error that a guess leaves goes straight to zero."""
+    """From a guess, the loop residual is reduced linearly to zero."""
 
     def check(self, name, away, reached_by_line, crossed):
         m = self.mechanism(name)
@@ -91,7 +93,7 @@ class Guesses(Assemblies):
         return m, expected, followed
 
     def test_four_bar(self):
-        """Both assemblies are selected."""
+        """Guesses select both assemblies of the four-bar."""
         m, expected, line = self.check("four_bar", 3, 0.3, 1)
         other = np.abs(expected.q - line.q[line.outcome == REACHED]).max(1) > 0.1
         self.assertTrue((other & (expected.outcome == REACHED)).any())
@@ -109,7 +111,7 @@ class Guesses(Assemblies):
         self.check("stewart", 0.3, 0.3, 0)
 
     def test_by_name(self):
-        """An object of passive coordinates: those that are not named are the reference's."""
+        """A guess by names: passive coordinates that it leaves out are those of the reference."""
         m = self.mechanism("four_bar")
         full = self.full("four_bar", {"q": [0.7], "guess": {"rocker_joint": 1.1}})
         start = m.reference.copy()
@@ -120,7 +122,7 @@ class Guesses(Assemblies):
 
 
 class Platforms(Assemblies):
-    """All coordinates follow a frame that goes straight, and turns along the shorter arc, from where the reference has it."""
+    """From the reference on, all coordinates follow a frame that moves straight and turns along the shorter arc."""
 
     def check(self, name, frame, low, high, least_reached, least_crossed, turn=None):
         m = self.mechanism(name)
@@ -152,16 +154,16 @@ class Platforms(Assemblies):
 
 
 class Motions(Assemblies):
-    """Between samples the spline itself is followed: two samples or a thousand give the same assembly."""
+    """The server follows the spline itself between samples: two samples or a thousand give the same assembly."""
 
     def ends(self, m, degree, points):
-        """Answers with few samples and with many."""
+        """Returns the answers with two samples and with a thousand."""
         request = {"degree": degree, "duration": 2, "control_points": points.tolist(),
                    "outputs": ["times", "q", "qd", "qdd", "tau"]}
         return [self.client.post(f"/v1/models/{m.name}/trajectory", {**request, "samples": n}) for n in (2, 1000)]
 
     def check_end(self, m, answers, expected):
-        """Torques at the end are those of the position `expected`."""
+        """Checks that the torques at the end are those at the position `expected`."""
         few, many = (self.ok(answer) for answer in answers)
         end = {key: few[key][1] for key in ("q", "qd", "qdd")}
         there = self.ask(m.name, "inverse-dynamics", {**end, "guess": expected[m.passive_q].tolist(), "outputs": ["tau", "full"]})
@@ -172,7 +174,8 @@ class Motions(Assemblies):
         return there["tau"]
 
     def check(self, name, reach, draws, least_reached, least_crossed):
-        """Splines from states that lines reach: the end of what is followed here, or the time of the first crossing."""
+        """Compares splines from reachable states: the end of this file's continuation, or the time of the first
+        crossing."""
         m = self.mechanism(name)
         first = follow(Line(m, m.reference, self.draw(m, draws, 5)))
         starts = first.q[first.outcome == REACHED]
@@ -204,7 +207,7 @@ class Motions(Assemblies):
         self.check("delta", 0.6, 12, 3, 1)
 
     def test_into_another_assembly(self):
-        """Round a cusp of the singularities, a 3-RRR comes into another assembly than on the straight line."""
+        """A path around a cusp of the singular set takes a 3-RRR to another assembly than the straight line does."""
         m = self.mechanism("three_rrr")
         by, to = [0.617, -1.652, -0.36], [0.318, 0.328, -0.696]
         goals = np.repeat(m.reference[None], 2, 0)

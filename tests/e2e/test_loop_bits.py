@@ -1,4 +1,5 @@
-"""Mechanisms with closed loops: a state gives the same bits alone, in any batch, encoding, width of vectors and company."""
+"""Tests that a state of a mechanism with closed loops has the same bits alone, in any batch, encoding and vector width,
+and beside any other operations."""
 import struct
 
 import cbor2
@@ -38,7 +39,7 @@ class Bits(Closed):
                 self.assertEqual(self.row(one, 0), alone, f"{model} {operation}")
 
     def test_outputs_alone(self):
-        """Every output of the contract that loops have is the same alone as with all others, in a batch of several blocks."""
+        """Every output that loops support has the same bits alone and beside all others, in a batch of several blocks."""
         schemas = self.client.get("/openapi.json").json()["components"]["schemas"]
         pull = {"wrenches": [{"link": "platform", "force": [3, -2, 1], "torque": [0.3, 0.2, 0.4]}]}
         s = self.states("stewart", 40, 45)
@@ -74,8 +75,8 @@ class Bits(Closed):
         self.assertEqual(alone["tau"], both["tau"])
 
     def test_targets(self):
-        """Every width of vectors gives the same bits within its arithmetic class, and so does a worker. The reference positions
-        of the models do not depend on the class."""
+        """All targets of one arithmetic class give the same bits, on a worker and on a loop. The reference positions of
+        the models do not depend on the class."""
         requests = [(model, operation, {**only(self.states(model, 21, 44), *fields), **self.OPTIONS.get(operation, {}), "outputs": outputs})
                     for model in self.MODELS for operation, (fields, outputs) in self.OPERATIONS.items()]
         answers = {}
@@ -85,7 +86,7 @@ class Bits(Closed):
             try:
                 server = Server(*arguments)
             except RuntimeError:
-                continue    # a target this machine does not have
+                continue  # this machine does not support the target
             client = server.client()
             self.assertEqual([client.get(f"/v1/models/{model}").body for model in self.MODELS], models, arguments)
             for index, (model, operation, request) in enumerate(requests):

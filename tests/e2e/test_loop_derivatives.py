@@ -1,4 +1,5 @@
-"""Mechanisms with closed loops: sensitivities, rates and gradients against differences of what the server answers."""
+"""Tests sensitivities, rates and gradients of mechanisms with closed loops against differences of the server's answers.
+"""
 import numpy as np
 import tap
 from closed import LOADS, MOTION, Closed, loads, only
@@ -7,7 +8,7 @@ from lagrange import differences, extrapolated, rate
 
 class Derivatives(Closed):
     def slopes(self, model, operation, output, state, by):
-        """d output / d by, by differences of what the server answers."""
+        """Returns d output / d by, from differences of the server's answers."""
         def answer(rows):
             return self.ask(model, operation, {**rows, **LOADS[model], "outputs": [output]})[output]
         return differences(answer, state, by)
@@ -54,7 +55,7 @@ class Derivatives(Closed):
             self.near(answer["joint_wrench_rates"], expected, 1e-8, model)
 
     def test_trajectory(self):
-        """Along a spline tau and its rate are those of the states; gradients by the control points by differences."""
+        """Along a spline, tau and its rate are those of the states; gradients by control points against differences."""
         for model in ("five_bar", "delta"):
             first, last = self.states(model, 2, 28)["q"]
             points = np.linspace(first, last, 7)
@@ -80,7 +81,7 @@ class Derivatives(Closed):
             self.near(answer["dtau_dduration"], extrapolated(stretched, 2e-3)[..., 0], 1e-8, model)
 
     def test_by_loads(self):
-        """tau is linear in gravity and wrenches: differences are exact; so is qdd in wrenches, of which there are two."""
+        """tau is linear in gravity and wrenches, and qdd in wrenches, so differences are exact. Uses two wrenches."""
         for model, *links in (("four_bar", "coupler", "crank"), ("five_bar", "right_rod", "left_rod"), ("delta", "rod3b", "arm1"),
                               ("stewart", "platform", "cylinder3")):
             s = self.state(model, 26)

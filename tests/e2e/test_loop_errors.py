@@ -1,5 +1,5 @@
-"""What cannot be of mechanisms with closed loops: documents, guesses, loops that do not close or close in a singular
-place, operations that have no meaning; each is refused with its code, and names the place."""
+"""Tests refusals for mechanisms with closed loops: invalid documents and guesses, loops that do not close or close in a
+singular position, operations without meaning. Each has its code and pointer."""
 import copy
 import json
 import math
@@ -9,7 +9,7 @@ import tap
 from closed import Closed
 from linkages import link, loop
 
-FLAT = {"gravity": [0, -9.81, 0], "links": [    # a parallelogram: at q = 0 all bars lie on one line
+FLAT = {"gravity": [0, -9.81, 0], "links": [  # a parallelogram: at q = 0 all bars lie on one line
     link("left", "base", "revolute", [0, 0, 1], {"mass": 1, "com": [0.1, 0, 0]}, True),
     link("right", "base", "revolute", [0, 0, 1], {"mass": 1, "com": [0.1, 0, 0]}, origin={"xyz": [0.5, 0, 0]}),
     link("rod", "left", "revolute", [0, 0, 1], {"mass": 1, "com": [0.25, 0, 0]}, origin={"xyz": [0.2, 0, 0]})],
@@ -53,7 +53,7 @@ class Documents(Closed):
         self.loop("bad-value", "/type", type="floating")
 
     def test_nothing_closed(self):
-        """Both frames on one body, or both on the base."""
+        """A loop is refused if both of its frames are on one body or both on the base."""
         self.loop("bad-model", "", frame_a="coupler_point")
         def grounded(document):
             document["frames"] += [{"name": name, "link": "ground"} for name in ("here", "there")]
@@ -72,7 +72,8 @@ class Documents(Closed):
         self.refused(self.client.put("/v1/models/bad", text, Content_Type="application/json"), "non-finite", at + "home")
 
     def test_who_moves_what_no_loop_does(self):
-        """Beyond the loop, before it, and a motor behind an elastic joint."""
+        """Passive joints must be moved by a loop: refused are a passive joint beyond the loop, one before it, and a
+        passive elastic joint."""
         def tail(document):
             document["links"].append(link("tail", "coupler", "revolute", [0, 0, 1]))
         at = f"/links/{len(self.documents['four_bar']['links'])}/joint/actuated"
@@ -90,7 +91,7 @@ class Documents(Closed):
         self.bad(elastic, "bad-model", "/links/1/joint/actuated")
 
     def test_what_is_kept(self):
-        """The canonical document has loops, homes and who is driven; put back it is the same model."""
+        """The canonical document keeps loops, homes and actuated joints; PUT of it gives the same revision."""
         for model in self.MODELS:
             document = self.ok(self.client.get(f"/v1/models/{model}/document"))
             self.assertEqual([x["name"] for x in document["loops"]], [x["name"] for x in self.documents[model]["loops"]])
@@ -133,13 +134,13 @@ class Requests(Closed):
         self.refused(ask({"rocker_joint": 1e6}), "angle-too-large", "/guess/rocker_joint")
         self.refused(ask([1, -1e6]), "angle-too-large", "/guess/1")
         self.refused(ask([[1, 2], [1, 2]], q=([1], [1], [1])), "wrong-shape", "/guess")
-        for row in (0, 3, 8):       # of a batch that is evaluated several rows at a time
+        for row in (0, 3, 8):  # rows of a batch that is evaluated in lanes
             guesses = [[1, 1e6 if k == row else 2] for k in range(9)]
             self.refused(ask(guesses, q=[[1]] * 9), "angle-too-large", f"/guess/{row}/1", row)
         self.refused(ask({}, "two_link", (1, 2)), "bad-value", "/guess")
 
     def test_platforms(self):
-        """What an operation does not take of a state it does not take of a platform."""
+        """Parts of a platform's motion that an operation does not use are refused, like those of a state."""
         for operation, part, extra in (("forward-dynamics", "acceleration", {"tau": [0, 0]}),
                                        ("mass-matrix", "velocity", {}), ("energy", "acceleration", {})):
             answer = self.post("five_bar", operation, platform={**self.PLATFORM, part: [1, 0, 0]}, **extra)
@@ -164,8 +165,8 @@ class Requests(Closed):
                      "/outputs/1")
 
     def test_loops_that_do_not_close(self):
-        """Legs too short to reach, at one row of a batch; the answer tells how far the line from the reference can be
-        followed: all legs shrink alike until the rods are as short as the platform's tilt lets them be."""
+        """One row of a batch has legs too short for the platform. The problem's `fraction` tells how far the line from
+        the reference can be followed: all legs shrink equally until the platform's tilt allows no further."""
         q = [list(self.stewart.lengths(np.array([0, 0, 0.9]), np.eye(3))) for _ in range(4)]
         q[2] = [0.1] * 6
         for operation in ("inverse-dynamics", "mass-matrix", "kinematics", "energy"):
@@ -180,7 +181,8 @@ class Requests(Closed):
         self.refused(self.post("short", "inverse-dynamics", q=[math.pi, 0]), "loop-crossing")
 
     def test_the_entry_of_a_row_that_does_not_close(self):
-        """Of the field that says where it is, or the field itself where it says so for all rows."""
+        """The pointer names the row in the batched field that determines the position, or the field itself if all rows
+        share it."""
         ask = lambda **given: self.post("five_bar", "inverse-dynamics", **given)
         near, far = [0.1, 0.4, 0], [9, 0.4, 0]
         self.refused(ask(q=[2.2, 1.1], qd=[[0, 0]] * 2, platform=None), "wrong-type", "/platform")
@@ -204,10 +206,10 @@ class Requests(Closed):
         self.assertIn("fewer joints", self.refused(self.client.put("/v1/models/stiff", document), "loop-singular", "/loops"))
 
     def test_bars_beside_each_other(self):
-        """A pin across the plane of the bars holds them apart by 10 mm: the passive joints follow as if the loop were closed,
-        but it is not, and a document that cannot be is refused."""
+        """A pin across the bars' plane holds them 10 mm apart: the passive joints could follow in the plane, but the
+        loop stays open, and the document is refused."""
         document = copy.deepcopy(self.documents["four_bar"])
-        for joint in (document["links"][0]["joint"], None):     # with a home for the crank, and without
+        for joint in (document["links"][0]["joint"], None):  # with a home of the crank, and without
             document["frames"][0]["xyz"][2] = 0.01
             if joint:
                 joint["home"] = 0
@@ -215,7 +217,7 @@ class Requests(Closed):
             document = copy.deepcopy(self.documents["four_bar"])
 
     def test_a_reference_far_from_home(self):
-        """Five-bars that are wide open at home, and whose motors have none: the loops are closed all the same."""
+        """The loops of five-bars close although they are wide open at home and the motors have no home."""
         for lengths, ground, homes in (((0.4, 0.4, 0.8, 0.4), 0.75, (2.3, 0.2)), ((0.9, 0.3, 0.8, 0.35), 0.65, (1.7, 2.4)),
                                        ((0.77, 0.42, 0.31, 0.24), 0.46, (0.2, 2.3)), ((0.49, 0.25, 0.71, 0.24), 0.36, (-1.1, 1.5)),
                                        ((0.77, 0.45, 0.61, 0.41), 0.65, (-1.7, -0.4))):
@@ -232,7 +234,8 @@ class Requests(Closed):
             self.near(poses["left_rod_end"]["position"], poses["right_rod_end"]["position"], 1e-9)
 
     def test_quaternions_of_the_reference(self):
-        """Have w >= 0, whatever the sign in the document, with the motors at home and without."""
+        """Quaternions of the reference have w >= 0 whatever the sign in the document, for motors with and without a
+        home."""
         document = copy.deepcopy(self.documents["delta"])
         ball = next(link["joint"] for link in document["links"] if link["name"] == "platform")
         ball["home"] = [-x for x in ball["home"]]
@@ -245,7 +248,8 @@ class Requests(Closed):
             self.assertGreater(about["reference"]["passive"][about["passive_names"].index("ball1a.qw")], 0.5)
 
     def test_deadline_of_a_reference(self):
-        """A chain of parallelograms, all flat: the search for a reference takes seconds, and ends with the request."""
+        """The search for the reference of a chain of flat parallelograms takes seconds; it ends at the request's
+        deadline."""
         links, frames, loops = [], [], []
         for i in range(150):
             up, at = (f"rod{i - 1}", 2) if i else ("base", 0)
@@ -260,14 +264,14 @@ class Requests(Closed):
         self.assertEqual(problem["code"], "deadline-passed")
 
     def test_fewer_motors_than_freedoms(self):
-        """The five-bar with one motor: what the other joint does is not determined."""
+        """A five-bar with one motor is refused: the motion of its other joint is indeterminate."""
         document = copy.deepcopy(self.documents["five_bar"])
         document["links"][2]["joint"]["actuated"] = False
         self.assertIn("2 of their 3", self.refused(self.client.put("/v1/models/loose", document), "loop-singular", "/loops"))
 
     def test_singular_parallelogram(self):
-        """All bars on one line: the rod may go either way. Beside it the loop closes as it should. The line through it is
-        refused where it meets it, and a document that begins in it as a whole."""
+        """With all bars on one line the rod can move either way. Beside this position the loop closes. A line through
+        it is refused at the crossing, and a document whose reference is there is refused entirely."""
         self.refused(self.client.put("/v1/models/flat", FLAT), "loop-singular", "/loops")
         document = copy.deepcopy(FLAT)
         for link, home in zip(document["links"], (0.5, 0.5, -0.5)):
@@ -287,8 +291,8 @@ class Requests(Closed):
         self.near(full["G"], [[1], [-1], [1]], 1e-12)
 
     def test_a_joint_about_the_point_where_the_loop_closes(self):
-        """It turns freely. Its column is some 1e-17, of no direction: nothing for the search or the rank to go by, and
-        nothing that would move others."""
+        """A joint whose axis passes through the loop's spherical joint turns freely. Its column of the Jacobian is
+        about 1e-17 in a random direction: neither the search nor the rank may use it, and it moves no other joint."""
         choose = np.random.default_rng(4)
         axes, at = choose.normal(size=(4, 3)), choose.uniform(-0.5, 0.5, (4, 3))
         rpy = choose.uniform(-3, 3, (4, 3))
@@ -310,15 +314,15 @@ class Requests(Closed):
                 self.assertEqual(self.full("spins", {"q": [0.7], "qd": [1]})["G"], [[0], [0], [0], [1]])
 
     def test_dead_centre(self):
-        """The rocker drives, crank and coupler are stretched (40 + 120 mm, rocker 80, ground 100): the crank may go
-        either way. A little beyond the loop is open, a little before it closes."""
+        """The rocker drives a four-bar with crank and coupler in line (40 + 120 mm, rocker 80, ground 100): the crank
+        can move either way. Beyond this position the loop is open, before it the loop closes."""
         document = copy.deepcopy(self.documents["four_bar"])
         crank, rocker = (document["links"][i]["joint"] for i in (0, 1))
         crank.update(actuated=False, home=0.5)
         rocker.pop("actuated"), rocker.pop("home")
         self.put_model("driven_rocker", document)
         dead = math.pi - math.acos((0.08**2 + 0.1**2 - 0.16**2) / (2 * 0.08 * 0.1))
-        alpha = math.acos((0.16**2 + 0.1**2 - 0.08**2) / (2 * 0.16 * 0.1))       # of crank and coupler, in line
+        alpha = math.acos((0.16**2 + 0.1**2 - 0.08**2) / (2 * 0.16 * 0.1))  # angle of crank and coupler in line
         guess = {"crank_joint": alpha, "coupler_joint": alpha - dead}
         self.assertIn(self.assertProblem(self.post("driven_rocker", "mass-matrix", q=[dead], guess=guess), 422)["code"],
                       ("loop-crossing", "loop-singular"))

@@ -1,5 +1,6 @@
-"""ground-reaction of robots with closed loops in their legs: the resultant from rates of momentum, which know nothing of
-loops; feet that carry it, with inverse dynamics; derivatives against differences; and which loops are in the way."""
+"""Tests ground-reaction of robots with closed loops in their legs: the resultant against rates of momentum, which do
+not depend on loops; the wrenches of the feet against inverse dynamics; derivatives against differences. Also tests
+which loops are refused."""
 import copy
 
 import numpy as np
@@ -20,7 +21,7 @@ DERIVATIVES = [f"d{'' if name == 'tau' else '_'}{name}_d" for name in PLAIN]
 class LoopGround(Closed):
     @classmethod
     def setUpClass(cls):
-        """A five-bar that stands on its tip: on a floating base, and on six joints."""
+        """Puts a five-bar that stands on its tip: once with a floating base, once with six joints in its place."""
         super().setUpClass()
         floating = copy.deepcopy(cls.documents["five_bar"])
         floating["base"] = {"type": "floating", "link": "ground", "inertial": INERTIAL}
@@ -62,7 +63,8 @@ class LoopGround(Closed):
             self.near(np.cross([0, 1, 0], N - np.cross(zero, F)), [0, 0, 0], 1e-12, model, least=10)
 
     def test_feet_carry_it(self):
-        """With their wrenches nothing is left for the base, and the motors do what inverse dynamics says."""
+        """With the wrenches of the feet as external wrenches, the effort at the base is zero and the motors' efforts
+        are those of inverse dynamics."""
         for seed, model in enumerate(("borne", "jointed", "borne", "jointed"), 10):
             s = {**self.one(model, seed), "payload": {"link": "left_crank", "mass": 0.4, "com": [0.1, 0.1, 0]}}
             answer = self.ask(model, "ground-reaction", {**s, "wrenches": PULL, "feet": FEET})
@@ -75,7 +77,7 @@ class LoopGround(Closed):
             self.near(total, answer["resultant"], 1e-12, model)
             d = [np.linalg.norm(answer["zero_moment_point"] - r) for r in feet]
             self.near(np.array(answer["foot_wrenches"][0][:3]) * (d[0] + d[1]), np.array(answer["resultant"][:3]) * d[1], 1e-11, model)
-            bear = [{"link": "left_rod", "point": [0.3, 0, 0]}, FEET[1]]     # the tip
+            bear = [{"link": "left_rod", "point": [0.3, 0, 0]}, FEET[1]]  # the tip is a point of left_rod
             bear = [{**where, "force": w[:3], "torque": w[3:]} for where, w in zip(bear, answer["foot_wrenches"])]
             tau = self.ask(model, "inverse-dynamics", {**s, "wrenches": PULL + bear})["tau"]
             self.near(answer["tau"][6:], tau[6:], 1e-10, model)
@@ -106,7 +108,8 @@ class LoopGround(Closed):
                 self.assertEqual(self.ask_texts(model, "ground-reaction", {**s, **request, "outputs": [output]})[output], batch[output])
 
     def test_beside_others(self):
-        """In evaluate, and begun from a guess."""
+        """ground-reaction answers the same numbers in evaluate as alone, and the same torques when it starts from a
+        guess."""
         s, ground = self.one("borne", 31), {"feet": FEET, "outputs": PLAIN + ["dtau_dq"]}
         both = self.ask("borne", "evaluate", {**s, "operations": {"ground-reaction": ground, "inverse-dynamics": {}}})
         self.assertEqual(both["ground-reaction"], self.ask("borne", "ground-reaction", {**s, **ground}))
@@ -114,7 +117,7 @@ class LoopGround(Closed):
         self.near(self.ask("borne", "ground-reaction", {**s, **ground, "guess": guess})["tau"], both["ground-reaction"]["tau"], 1e-9)
 
     def test_loops_in_the_way(self):
-        """One that joins the robot with the world bears some of it, too."""
+        """A loop between robot and world is refused, since it carries an unknown part of the weight."""
         tied = copy.deepcopy(self.ok(self.client.get("/v1/models/jointed/document")))
         tied["frames"].append({"name": "peg", "link": "base"})
         tied["loops"].append(loop("peg", "tip", "planar", [0, 0, 1], name="tie"))

@@ -1,5 +1,5 @@
-"""Simulations of mechanisms with closed loops of which frames are held: against mechanisms that are built so, by what must
-stay, and by what must balance."""
+"""Tests simulations of mechanisms with closed loops and held frames: against mechanisms with a joint in place of the
+held frame, against invariants, and against balances of forces and energy."""
 import copy
 
 import numpy as np
@@ -14,7 +14,7 @@ START = [2.1, 1.2]
 class LoopHeld(Closed):
     @classmethod
     def setUpClass(cls):
-        """The five-bar on a floating base, and its tip on a rail along y."""
+        """Puts the five-bar on a floating base, and the five-bar whose tip moves on a rail along y."""
         super().setUpClass()
         borne = copy.deepcopy(cls.documents["five_bar"])
         borne["base"] = {"type": "floating", "link": "ground", "inertial": {
@@ -61,7 +61,7 @@ class LoopHeld(Closed):
             self.near(b["contact_wrenches"][0][0], bears, 1e-10, str(how))
 
     def test_energy_and_places(self):
-        """A body on a floating base swings by its tip; what holds does no work, and the tip stays."""
+        """A floating robot swings about its held tip: the contact force does no work, and the tip stays."""
         request = {"q": [0.1, 0.2, 0.3, 0, 0, 0, 1, *START], "duration": 0.12, "samples": 4, "friction": False,
                    "held": [{"frame": "tip", "axes": ["x", "y", "z"]}]}
         for how in METHODS:

@@ -1,4 +1,4 @@
-"""Base parameters and identification of mechanisms with loops."""
+"""Tests base parameters and identification of mechanisms with closed loops."""
 import json
 
 import numpy as np
@@ -13,7 +13,7 @@ COUNTS = {"four_bar": 8, "five_bar": 11, "delta": 37, "stewart": 88}
 
 
 def plain(document):
-    """With mass, com and inertia in place of solids, and no rotors and friction."""
+    """Returns the document with mass, com and inertia in place of solids, without rotors and friction."""
     document = json.loads(json.dumps(document))
     for link in document["links"]:
         link["joint"] = {key: x for key, x in link["joint"].items() if key not in ("friction", "rotor_inertia")}
@@ -22,11 +22,12 @@ def plain(document):
 
 class LoopIdentify(Closed):
     def drawn(self, document, seed, devices):
-        """The same mechanism of other bodies, which need no symmetry, and with `devices` other rotors and friction."""
+        """Returns the mechanism with random bodies without symmetry, and with random rotors and friction if `devices`."""
         choose, other = np.random.default_rng(seed), plain(document)
         for link in other["links"]:
             root = choose.uniform(-1, 1, (3, 3))
-            E = root @ root.T * 0.01        # second moments: any positive definite E makes I = tr(E) 1 - E possible
+            # any positive definite second moment E belongs to a real body, with I = tr(E) 1 - E
+            E = root @ root.T * 0.01
             inertia = np.trace(E) * np.eye(3) - E
             link["inertial"] = {"mass": choose.uniform(0.5, 2), "com": choose.uniform(-0.1, 0.1, 3).tolist(),
                                 "inertia": {a + b: inertia["xyz".index(a), "xyz".index(b)]
@@ -42,8 +43,8 @@ class LoopIdentify(Closed):
         return {**motion, "tau": self.ask(model, "inverse-dynamics", motion)["tau"]}
 
     def test_base_regressor_times_groups(self):
-        """tau = base_regressor * groups of any bodies, in states that nobody sampled, and in so many columns as known:
-        Gough-Stewart 13 a leg and 10 of the platform."""
+        """tau = base_regressor * groups for any bodies, in states that the computation of the base parameters did not
+        use. Their number is the published one: for Gough-Stewart 13 for each leg and 10 for the platform."""
         for model in self.MODELS:
             document = self.drawn(self.documents[model], 3, False)
             self.put_model("drawn", document)
@@ -55,8 +56,8 @@ class LoopIdentify(Closed):
             self.near(np.array(answer["base_regressor"]) @ beta, self.simulated("drawn", s)["tau"], 1e-12, model)
 
     def test_no_fewer_would_do(self):
-        """The columns of the planar linkages by their closed forms: a unit of each figure at a time. Their rank is the
-        number of base parameters."""
+        """The number of base parameters is the rank of the columns of the planar linkages in closed form, each the
+        torque of one unit parameter."""
         for model, form in (("four_bar", FourBar), ("five_bar", FiveBar)):
             s, document, columns = self.states(model, 60, 5), self.documents[model], []
             torques = [np.array(s[name]) for name in MOTION]
@@ -88,7 +89,8 @@ class LoopIdentify(Closed):
             self.assertEqual(np.sum(size > 1e-9 * size[0]), COUNTS[model], (model, size))
 
     def test_what_is_found_is_the_robot(self):
-        """Torques of other bodies, rotors and friction in all joints, passive ones too, against the model as it is."""
+        """Torques of a robot with other bodies, rotors and friction in all joints, passive ones included, give that
+        robot's parameters, whatever the model's own."""
         for model in ("four_bar", "five_bar", "delta"):
             document = self.drawn(self.documents[model], 4, True)
             self.put_model("true", document)
@@ -102,7 +104,8 @@ class LoopIdentify(Closed):
             self.assertFalse(seen & set(answer["unobservable"]))
 
     def test_consistent_parameters_predict(self):
-        """Bodies that could be built, put into the model, move as the robot did elsewhere."""
+        """Identified with `consistent`, the model with the resulting bodies predicts the torques of the robot on
+        another motion."""
         for model in ("four_bar", "stewart"):
             document = self.drawn(self.documents[model], 5, False)
             self.put_model("true", document)
@@ -117,7 +120,8 @@ class LoopIdentify(Closed):
             self.near(self.simulated("found", other)["tau"], self.simulated("true", other)["tau"], 1e-6, model)
 
     def test_an_elastic_joint(self):
-        """The motor behind its spring is one more mover, after all joints: its figures stand in columns of their own."""
+        """The motor of an elastic joint is another mover after all joints: its friction and rotor have their own
+        columns."""
         document = plain(self.documents["five_bar"])
         document["links"][0]["joint"] |= {"elastic": {"stiffness": 100, "damping": 0.1}, "rotor_inertia": 0.02,
                                           "friction": {"viscous": 0.3, "coulomb": {"positive": 0.5, "negative": 0.7}}}
@@ -144,7 +148,8 @@ class LoopIdentify(Closed):
         self.assertGreater(np.abs(np.array(values(self.ask(model, "identify", loaded))) - bare).max(), 1e-2)
 
     def test_a_guess_chooses_the_assembly(self):
-        """The five-bar with its elbows in: the same base parameters, found from torques there."""
+        """With a guess, the five-bar is identified in the assembly with elbows inwards; the base parameters are the
+        same."""
         inward = FiveBar(self.documents["five_bar"], -1)
         states = self.states("five_bar", 60, 10)
         guess = [list(inward.tree(np.array(q))[1::2]) for q in states["q"]]
@@ -173,7 +178,7 @@ class LoopIdentify(Closed):
         document = json.loads(json.dumps(self.documents["four_bar"]))
         document["frames"] = [{**frame, "xyz": [5, 0, 0]} if frame["name"] == "crank_end" else frame for frame in document["frames"]]
         self.refused(self.client.put("/v1/models/apart", document), "loop-open", "/loops")
-        for link in document["links"]:      # a parallelogram, all its bars on one line
+        for link in document["links"]:  # a parallelogram with all bars on one line
             link["joint"].pop("home", None)
         document["links"][1]["joint"]["origin"] = {"xyz": [0.2, 0, 0]}
         document["links"][2]["joint"]["origin"] = {"xyz": [0.1, 0, 0]}

@@ -1,5 +1,5 @@
-"""Mechanisms with closed loops: forward dynamics as the inverse of inverse dynamics, and the operations against one
-another."""
+"""Tests mechanisms with closed loops by identities: forward dynamics as the inverse of inverse dynamics, and relations
+between operations."""
 import numpy as np
 import tap
 from closed import LOADS, MOTION, Closed, only
@@ -18,7 +18,7 @@ class Identities(Closed):
             self.near(self.ask(model, "forward-dynamics", {**moving, "tau": tau})["qdd"], s["qdd"], 1e-9, model)
 
     def test_equation_of_motion(self):
-        """tau = M qdd + C qd + g + friction, kinetic = qd' M qd / 2, M' - 2 C skew, Y p: operations among themselves."""
+        """tau = M qdd + C qd + g + friction, kinetic = qd' M qd / 2, M' - 2 C is skew, and tau = Y p."""
         for model in self.MODELS:
             s = self.state(model, 32)
             q, qd, qdd = (np.array(s[name]) for name in MOTION)
@@ -40,7 +40,7 @@ class Identities(Closed):
             self.near(np.multiply(energy["com_velocity"], energy["mass"]), energy["momentum"][:3], 1e-11, model)
 
     def test_coriolis(self):
-        """Christoffel's symbols from differences of the mass matrix."""
+        """Christoffel's symbols against differences of the mass matrix."""
         for model in self.MODELS:
             s = only(self.state(model, 34), "q", "qd")
             answer = self.ask(model, "coriolis", {**s, "outputs": ["coriolis_matrix", "christoffel"]})
@@ -71,7 +71,7 @@ class Identities(Closed):
             self.near(self.ask(model, "sensitivity", {**s, "outputs": ["dtau_dparameters"]})["dtau_dparameters"], Y, 1e-12, model)
 
     def test_wrenches_by_jacobians(self):
-        """A wrench at a frame changes tau by -J' W."""
+        """A wrench at a frame changes tau by -J^T W."""
         for model, link in (("four_bar", "coupler"), ("delta", "rod2b"), ("stewart", "cylinder3")):
             s, W = only(self.state(model, 33), *MOTION), [3, -2, 1, 0.3, 0.2, -0.4]
             J = self.ask(model, "kinematics", {"q": s["q"], "frame": link, "outputs": ["jacobian"]})["jacobian"]

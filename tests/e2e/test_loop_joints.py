@@ -1,5 +1,6 @@
-"""Universal and cylindrical cut joints against the same mechanisms with a massless body more, which turn this joint into
-one of the tree and a revolute cut joint; frames of cut joints by modified Denavit-Hartenberg parameters."""
+"""Tests universal and cylindrical cut joints against the same mechanisms with one more massless body, in which a tree
+joint and a revolute cut joint replace the cut joint. Also tests frames of cut joints given by modified
+Denavit-Hartenberg parameters."""
 import copy
 import math
 
@@ -11,7 +12,7 @@ from linkages import link, loop
 from samples import body
 from tree_kinematics import Mechanism, about, from_quaternions, from_rpy
 
-A, B = [0, 0.6, 0.8], [0, 0.8, -0.6]     # axes of a universal joint, at right angles where the mechanism is at home
+A, B = [0, 0.6, 0.8], [0, 0.8, -0.6]  # axes of a universal joint, perpendicular at home
 RAIL = [6 / 7, 2 / 7, 3 / 7]
 OPERATIONS = {
     "inverse-dynamics": ("q qd qdd", ["tau", "joint_wrenches", "full"]),
@@ -28,8 +29,8 @@ OPERATIONS = {
 
 
 def crank_and_arm(*closing, frames=(), loops=()):
-    """A crank, a coupler on a ball joint at its end, and an arm on a carriage that is driven, too. At home the coupler's end
-    is the arm's."""
+    """A crank, a coupler on a spherical joint at the crank's end, and an arm on a driven carriage. At home the ends of
+    coupler and arm coincide."""
     return {"links": [
         link("crank", "base", "revolute", [0, 0, 1], body(1, (0.05, 0, 0)), True, origin={"xyz": [0, 0, 0], "rpy": [0, 0, 1.1]}),
         link("coupler", "crank", "spherical", None, body(0.8, (0.2, 0.01, 0)), origin={"xyz": [0.1, 0, 0], "rpy": [0, 0, -1.1]}),
@@ -43,7 +44,7 @@ def crank_and_arm(*closing, frames=(), loops=()):
 
 
 def without_axis(document):
-    """A ball joint has none."""
+    """Removes `axis` from spherical joints, which have none."""
     for entry in document["links"]:
         if entry["joint"]["axis"] is None:
             del entry["joint"]["axis"]
@@ -51,7 +52,7 @@ def without_axis(document):
 
 
 def universal():
-    """The axes A in the coupler and B in the arm."""
+    """The mechanism closed by a universal joint with axis A in the coupler and axis B in the arm."""
     return without_axis(crank_and_arm(loops=[loop("coupler_end", "arm_end", "universal", A, axis_b=B)]))
 
 
@@ -72,8 +73,8 @@ def cylindrical_in_the_tree():
 
 
 def khalil(document, frame, axis):
-    """The frame of a cut joint with its axis for z, by (gamma, b, alpha, d, theta, r): z = (sin g sin a, -cos g sin a, cos a),
-    p = b e_z + d (cos g, sin g, 0) + r z."""
+    """Returns a cut joint's frame, with the joint axis as its z, by (gamma, b, alpha, d, theta, r): z = (sin g sin a,
+    -cos g sin a, cos a), p = b e_z + d (cos g, sin g, 0) + r z."""
     place = next(entry for entry in document["frames"] if entry["name"] == frame)
     z = from_rpy(place["rpy"]) @ axis
     gamma, alpha = math.atan2(z[0], -z[1]), math.acos(z[2])
@@ -82,7 +83,7 @@ def khalil(document, frame, axis):
 
 
 def by_khalil(document, sides="ab"):
-    """The same mechanism, with frames that belong to its cut joint."""
+    """Returns the mechanism with frames given inside the cut joint by these parameters."""
     document = copy.deepcopy(document)
     entry = document["loops"][0]
     axis = entry["axis"]
@@ -102,7 +103,7 @@ class Moved(Assemblies):
 
 class SameMechanism(Moved):
     def without_extra(self, output, value):
-        """Axes over bodies leave the massless body out."""
+        """Removes the massless body from the axes over bodies."""
         bodies = {"joint_wrenches": 1, "joint_wrench_rates": 1, "d_joint_wrenches_dq": 1, "d_joint_wrenches_dqd": 1,
                   "d_joint_wrenches_dqdd": 1}
         return np.delete(value, 2, bodies[output]) if output in bodies else np.array(value)
@@ -127,7 +128,8 @@ class SameMechanism(Moved):
                     self.near(given[output], self.without_extra(output, expected[output]), 1e-9, f"{operation} {output}")
 
     def check_full(self, given, expected):
-        """Coordinates but the extra one; the force between coupler and arm, in axes of the world by its size."""
+        """Compares `full` without the additional coordinate; of the forces between coupler and arm it compares the
+        norms, which do not depend on axes."""
         columns = [expected["position_names"].index(name) for name in given["position_names"]]
         self.near(given["q"], np.array(expected["q"])[:, columns], 1e-12)
         columns = [expected["velocity_names"].index(name) for name in given["velocity_names"]]
@@ -145,7 +147,8 @@ class SameMechanism(Moved):
         self.check(cylindrical(), cylindrical_in_the_tree())
 
     def test_directions_of_wrenches(self):
-        """A universal joint's moment is at right angles to both axes; a cylindrical one bears nothing along and about its own."""
+        """The moment of a universal joint is perpendicular to both axes; a cylindrical joint transmits no force along
+        its axis and no moment about it."""
         s = self.states(6, 2)
         motion = {name: s[name] for name in ("q", "qd", "qdd")}
         self.put_model("cut", universal())
@@ -172,7 +175,7 @@ class SameMechanism(Moved):
         return m
 
     def test_assembly(self):
-        """Their paths follow the same rule, from the reference and from guesses; batches have the same bits."""
+        """The assembly follows continuation, from the reference and from guesses; batches have the same bits."""
         for name, document in (("universal", universal()), ("cylindrical", cylindrical())):
             m, choose = self.published(name, document), np.random.default_rng(8)
             goals = np.repeat(m.reference[None], 30, 0)
@@ -182,7 +185,8 @@ class SameMechanism(Moved):
             self.assertGreater(len(reached), 5)
             self.assertGreater((expected.outcome == CROSSED).sum(), 2)
             self.check_bits(m, [requests[r] for r in reached], answers)
-            if name == "universal":     # a guess's error, of a ball and of one angle, is the same here as there
+            # the loop error of a guess, of a spherical joint and one angle, is the same in both mechanisms
+            if name == "universal":
                 away = choose.uniform(-1.2, 1.2, (len(reached), m.nv))
                 away[:, m.active_v] = 0
                 guesses = m.move(expected.q[reached], away)
@@ -194,7 +198,7 @@ class SameMechanism(Moved):
 
 class ModifiedDenavitHartenberg(Moved):
     def test_same_mechanism(self):
-        """z of the frames are the axes; theta does not matter to these joints."""
+        """With z of the frames along the axes, theta has no effect on these joints."""
         s = self.states(6, 3)
         for document, sides in ((universal(), "ab"), (universal(), "a"), (universal(), "b"), (cylindrical(), "ab")):
             self.put_model("named", document)
@@ -206,7 +210,8 @@ class ModifiedDenavitHartenberg(Moved):
                     self.near(own[output], named[output], 1e-9, output)
 
     def test_frames(self):
-        """They are frames of the model, named after the loop: Rz(gamma) Tz(b) Rx(alpha) Tx(d) Rz(theta) Tz(r)."""
+        """The frames become frames of the model, named after the loop: Rz(gamma) Tz(b) Rx(alpha) Tx(d) Rz(theta) Tz(r).
+        """
         document = by_khalil(universal())
         put = document["loops"][0]["frame_a"]["modified_dh"]
         self.put_model("own", document)
@@ -223,7 +228,7 @@ class ModifiedDenavitHartenberg(Moved):
         self.near(poses["loop.a"]["position"], poses["loop.b"]["position"], 1e-12)
 
     def test_comes_back(self):
-        """Parameters that are zero are left out."""
+        """The document of the model leaves out parameters that are zero."""
         document = by_khalil(universal())
         for side in ("frame_a", "frame_b"):
             given = document["loops"][0][side]["modified_dh"]

@@ -1,10 +1,10 @@
-"""trajectory of mechanisms with closed loops: what the other operations say at its samples, gradients against
-differences, and the assembly in which a motion began, however far it goes."""
+"""Tests trajectory of mechanisms with closed loops: samples against other operations, gradients against differences,
+and that a motion keeps its assembly however far it goes."""
 import numpy as np
 import tap
 from closed import Closed
 
-TURNS = [[x] for x in np.linspace(0.1, 20, 9)]      # of the four-bar's crank, three times round
+TURNS = [[x] for x in np.linspace(0.1, 20, 9)]  # control points of the four-bar's crank: three turns
 SWING = [[2.2, 1.0], [2.1, 1.1], [2.0, 1.2], [2.3, 0.9], [2.2, 1.0]]
 
 
@@ -38,7 +38,8 @@ class Motions(Closed):
             self.near(given[d + "_dduration"], slope, 1e-7, name, least=1)
 
     def test_assemblies(self):
-        """The other assembly, all the way round: the coupler mirrored about the line from crank to rocker's pivot."""
+        """The other assembly is kept through whole turns: its coupler is the mirror image about the line from the
+        crank's end to the rocker's pivot."""
         names = self.ok(self.client.get("/v1/models/four_bar"))["passive_names"]
         home = self.full("four_bar", {"q": [0.1]})
         turned = self.full("four_bar", {"q": [0.1], "guess": [-x for x in self.passive(home, names)]})
@@ -48,7 +49,8 @@ class Motions(Closed):
         for q, qd, qdd, tau in zip(a["q"], a["qd"], a["qdd"], a["tau"]):
             state = {"q": q, "qd": qd, "qdd": qdd, "guess": guess}
             self.near(self.ask("four_bar", "inverse-dynamics", state)["tau"], tau, 1e-10, least=1e-3)
-            guess = dict(zip(names, self.passive(self.full("four_bar", state), names)))     # step by step
+            # the next guess is the assembly of this state
+            guess = dict(zip(names, self.passive(self.full("four_bar", state), names)))
 
     def passive(self, full, names):
         return [full["q"][full["position_names"].index(name)] for name in names]

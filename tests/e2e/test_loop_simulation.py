@@ -1,5 +1,5 @@
-"""simulate of mechanisms with closed loops: against SciPy's integration of a closed-form equation, energy kept, controllers
-on platforms."""
+"""Tests simulate of mechanisms with closed loops: against SciPy's integration of a closed-form equation, conservation
+of energy, and controllers of platforms."""
 import copy
 
 import numpy as np
@@ -18,7 +18,8 @@ class Simulation(Closed):
         return lambda q: 5e-4 + 1e-3 * self.four.ratios(q)[1]**2
 
     def test_falling_four_bar(self):
-        """Against the closed-form equation integrated by SciPy, many times round: a torque on the crank, friction at two pins."""
+        """A four-bar under a crank torque and friction at two pins, through many turns, against SciPy's integration of
+        the closed-form equation."""
         friction = self.damped()
 
         def slope(_, y):
@@ -35,7 +36,8 @@ class Simulation(Closed):
             total = np.add(a["kinetic"], a["potential"])
             self.near(total - a["actuator_work"] - a["friction_work"], [total[0]] * 7, error, how, max(a["kinetic"]))
             for q, qd, kinetic, potential in zip(*(np.array(a[n]) for n in ("q", "qd", "kinetic", "potential"))):
-                self.near((kinetic, potential), self.four.energy(q, qd), 1e-10)      # closed, and the assembly it began in
+                # the loop is closed, in the assembly of the start
+                self.near((kinetic, potential), self.four.energy(q, qd), 1e-10)
 
     def test_free_motion_keeps_energy(self):
         for model in ("five_bar", "delta", "stewart"):
@@ -53,7 +55,7 @@ class Simulation(Closed):
             self.assertGreater(np.abs(np.subtract(a["q"][-1], a["q"][0])).max(), 0.01)
 
     def test_other_assembly(self):
-        """A motion begins in the assembly of its guess and stays there; a batch of guesses has both."""
+        """A motion starts in the assembly of its guess and keeps it; a batch can contain both."""
         below = FiveBar(self.documents["five_bar"], -1)
         q = [2.0, 1.1]
         guess = [list(form.tree(np.array(q))[1::2]) for form in (self.five, below)]
@@ -66,7 +68,7 @@ class Simulation(Closed):
                 self.near((kinetic, potential), form.energy(x, xd), 1e-10)
 
     def test_out_of_reach(self):
-        """Motors that push the elbows apart: the rods are stretched before the time is over."""
+        """Motors push the elbows apart until the rods are stretched, which ends the simulation with a problem."""
         for how in ({"step": 1e-3}, {"tolerance": 1e-6}):
             answer = self.client.post("/v1/models/five_bar/simulate", {"q": [2, 1.1], "duration": 1, "samples": 2, **how,
                                                                        "input": {"tau": [0.5, -0.5]}})
@@ -75,7 +77,7 @@ class Simulation(Closed):
             self.assertRegex(problem["detail"], r"at 0\.3\d* s")
 
     def test_controlled(self):
-        """Computed torque on the platform's legs: e'' + kd e' + kp e = 0."""
+        """Under computed_torque the errors of the platform's legs satisfy e'' + kd e' + kp e = 0."""
         q = self.state("stewart", 53)["q"]
         a = self.ask("stewart", "simulate", {"q": q, "duration": 0.5, "step": 2e-3, "times": [0, 0.1, 0.5], "input": {
             "controller": "computed_torque", "kp": 100, "kd": 20, "reference": [0.97] * 6}, "outputs": ["position_error"]})

@@ -1,5 +1,5 @@
-"""Steps and rollouts of mechanisms with closed loops: equations, Jacobians against extrapolated differences, assemblies, bits
-and problems."""
+"""Tests steps and rollouts of mechanisms with closed loops: equations, Jacobians against extrapolated differences,
+assemblies, bits and problems."""
 import numpy as np
 import tap
 from closed import LOADS, only
@@ -11,7 +11,7 @@ from parallel_robots import quaternion
 
 class Steps(LoopSteps):
     def passive(self, model, full, n=None):
-        """The passive coordinates in `full`, of node n: the next guess."""
+        """Returns the passive coordinates in `full`, of node n if given: the guess for the next step."""
         active = self.ok(self.client.get(f"/v1/models/{model}"))["position_names"]
         values = full["q"] if n is None else full["q"][n]
         return [x for name, x in zip(full["position_names"], values) if name not in active]
@@ -23,7 +23,7 @@ class Steps(LoopSteps):
                 self.check_jacobians(model, only(self.state(model, 31), *DRIVEN), request, f"{model} {integrator}")
 
     def other_assembly(self):
-        """A guess of the five-bar's other assembly at its state, and this state."""
+        """Returns a state of the five-bar with a guess that selects its other assembly."""
         s, guess = only(self.state("five_bar", 32), *DRIVEN), [-2.93, -3.3]
         first = self.full("five_bar", {"q": s["q"]})["q"]
         other = self.full("five_bar", {"q": s["q"], "guess": guess})["q"]
@@ -36,7 +36,7 @@ class Steps(LoopSteps):
             self.check_jacobians("five_bar", s, {"step": H, "integrator": integrator, "guess": guess}, f"other {integrator}")
 
     def test_floating_base(self):
-        """Columns of the base's tangent, and rows of the base after the step, which turns by exp."""
+        """Columns by the tangent coordinates of the base; the base's pose after the step turns by the exponential map."""
         choose = np.random.default_rng(33)
         q = [0.1, -0.2, 0.3, *quaternion(choose.uniform(-0.4, 0.4, 3)), 1.9, 1.2]
         s = {"q": q, "qd": choose.uniform(-0.5, 0.5, 8).tolist(), "tau": choose.uniform(-2, 2, 8).tolist()}
@@ -48,7 +48,7 @@ class Steps(LoopSteps):
             batch = self.ask("borne", "step", {"q": [list(row) for row in rows], **only(s, "qd", "tau"), **request})
             columns = extrapolated([[*p[:3], *p[7:], *v] for p, v in zip(batch["q_after"], batch["qd_after"])], size)
             after = self.ask("borne", "step", {**s, **request})["q_after"]
-            R = np.array([(np.array(turned(after, e)) - after)[:3] for e in np.eye(8)[:3]]).T    # p += R e_v
+            R = np.array([(np.array(turned(after, e)) - after)[:3] for e in np.eye(8)[:3]]).T  # p += R e_v
             self.near(columns[:3], R @ A[:3, :8], 1e-8, integrator)
             self.near(columns[3:5], A[6:8, :8], 1e-8, integrator)
             self.near(columns[5:], A[8:, :8], 1e-8, integrator)
@@ -69,7 +69,7 @@ class Steps(LoopSteps):
                 self.near(rows, np.hstack([H * np.array(forward["dqdd_dq"]), np.eye(n) + H * np.array(forward["dqdd_dqd"])]), 1e-13, model)
 
     def test_wrench_and_parameter_matrices(self):
-        """Columns against differences by the wrenches, and by the mass of a payload at the origin of a link."""
+        """Columns by wrenches, and by the mass of a payload at the origin of a link, against differences."""
         for model, link in (("five_bar", "right_rod"), ("delta", "platform")):
             s = only(self.state(model, 35), *DRIVEN)
             wrenches = [{"link": link, "force": [3, -2, 1], "torque": [0.3, 0.2, 0.4], "point": [0.02, 0.01, 0]}]
@@ -92,7 +92,7 @@ class Steps(LoopSteps):
                 self.near(np.array(columns)[:, 10 * bodies.index(link)], extrapolated(masses, 0.02)[..., 0], 1e-7, f"{model} {integrator}")
 
     def test_batches(self):
-        """A row has the same bits alone, in a batch, and whatever is computed beside it."""
+        """A row has the same bits alone, in a batch, and beside any other outputs."""
         for model in self.MODELS:
             s = only(self.states(model, 11, 36), *DRIVEN)
             for integrator in INTEGRATORS[1:]:
@@ -108,7 +108,7 @@ class Steps(LoopSteps):
                     self.assertEqual(alone[name], batch[name], f"{model} {integrator} {name}")
 
     def test_beside_other_operations(self):
-        """A step leaves the loops closed at its start."""
+        """In evaluate, a step does not change the closed position that other operations use."""
         for model in self.MODELS:
             s = only(self.states(model, 5, 37), *DRIVEN)
             operations = {"step": {"step": 0.02, "integrator": "rk4"}, "forward-dynamics": {"outputs": ["qdd", "full"]},
@@ -119,7 +119,7 @@ class Steps(LoopSteps):
                 self.assertEqual(both[name], self.ask_texts(model, name, {**fields, **options}), f"{model} {name}")
 
     def test_full(self):
-        """The state of the tree at the start, as forward dynamics has it, for every integrator."""
+        """`full` is the tree's state at the start of the step, that of forward-dynamics, for every integrator."""
         for model in self.MODELS:
             s = {**only(self.states(model, 3, 38), *DRIVEN), **LOADS[model]}
             expected = self.ask_texts(model, "forward-dynamics", {**s, "outputs": ["full"]})["full"]
@@ -128,7 +128,8 @@ class Steps(LoopSteps):
                 self.assertEqual(given["full"], expected, f"{model} {integrator}")
 
     def check_chain(self, model, s, torques, request):
-        """Every node of a rollout has the bits of a step from the state and with the guess of the node before."""
+        """Checks that every node of a rollout has the bits of a step from the node before, with its passive coordinates
+        as guess."""
         outputs = [*MATRICES, "full"]
         rollout = {**only(s, "q", "qd"), "torques": torques, **request, "outputs": outputs}
         texts, values = self.ask_texts(model, "rollout", rollout), self.ask(model, "rollout", rollout)
@@ -162,7 +163,8 @@ class Steps(LoopSteps):
             self.check_chain("borne", s, choose.uniform(-1, 1, (2, 5, 8)).tolist(), {"step": H, "integrator": integrator})
 
     def test_long_motions(self):
-        """The loops stay closed to rounding, the assembly stays, and RK4 keeps the energy without friction and gravity."""
+        """Over long motions the loops stay closed to rounding, the assembly stays, and RK4 without friction and gravity
+        keeps the energy."""
         s, guess = self.other_assembly()
         for model, q, more in (("five_bar", s["q"], {}), ("five_bar", s["q"], {"guess": guess}), ("delta", [0.4, 0.5, 0.3], {}),
                                ("four_bar", [0.5], {})):
@@ -183,7 +185,7 @@ class Steps(LoopSteps):
         request = {"q": [2, 1.1], "tau": [0, 0], "step": H, "outputs": ["full"]}
         self.refused(self.client.post("/v1/models/two_link/step", request), "bad-value", "/outputs/0")
 
-    # The first step shortens the legs until they no longer reach the platform; RK4 notices it within the step.
+    # The first step shortens the legs until they cannot reach the platform; RK4 notices this within the step.
     FAST = {"q": [1] * 6, "qd": [-40] * 6, "step": 0.02}
 
     def test_loops_that_open(self):

@@ -1,5 +1,5 @@
-"""Steps and rollouts of mechanisms with closed loops whose frames are held: against forward dynamics and impacts, Jacobians
-against extrapolated differences, bits and problems."""
+"""Tests steps and rollouts of mechanisms with closed loops and held frames: against forward dynamics and impacts,
+Jacobians against extrapolated differences, bits and problems."""
 import numpy as np
 import tap
 from closed import LOADS, only
@@ -10,7 +10,7 @@ from parallel_robots import quaternion
 
 EULER = INTEGRATORS[:2]
 MORE = [*MATRICES, "wrench_matrix", "parameter_matrix"]
-# Directions of the world and of frames that turn, of which some depend on others.
+# Held axes of the world and of turning frames, some of them linearly dependent.
 HELD = {"five_bar": [{"frame": "tip", "axes": ["x"]}], "delta": [{"frame": "platform", "axes": ["x", "z", "rx"]}],
         "stewart": [{"frame": "platform", "axes": ["y", "rx", "rz"]}, {"frame": "cylinder3", "axes": ["x", "ry"], "reference": "frame"}]}
 OTHER = {"five_bar": [{"frame": "right_rod", "axes": ["y"], "reference": "frame"}], "delta": [{"frame": "rod1a", "axes": ["z"]}],
@@ -28,7 +28,7 @@ class HeldSteps(LoopSteps):
                         self.check_jacobians(model, s, request, f"{model} {integrator} {held} {impact}")
 
     def test_floating_base(self):
-        """Columns of the base's tangent: with the tip held, and with an impact of the tip."""
+        """Columns by the tangent coordinates of the base, with the tip held and with an impact of the tip."""
         choose = np.random.default_rng(42)
         q = [0.1, -0.2, 0.3, *quaternion(choose.uniform(-0.4, 0.4, 3)), 1.9, 1.2]
         s = {"q": q, "qd": choose.uniform(-0.5, 0.5, 8).tolist(), "tau": choose.uniform(-2, 2, 8).tolist()}
@@ -49,7 +49,8 @@ class HeldSteps(LoopSteps):
                     self.near(differences(self.after("borne", {**s, **request}), s, name)[9:], expected, 1e-8, f"{integrator} {more}")
 
     def test_equations(self):
-        """Forward dynamics with held frames gives the acceleration of a step, and the operation impact its velocity."""
+        """The acceleration of a step is that of forward dynamics with held frames, its velocity after an impact that of
+        the operation impact."""
         for model in HELD:
             s, held = only(self.state(model, 43), *DRIVEN), {"held": HELD[model]}
             qdd = self.ask(model, "forward-dynamics", {**s, **LOADS[model], **held, "outputs": ["qdd"]})["qdd"]
@@ -61,7 +62,7 @@ class HeldSteps(LoopSteps):
                       self.ask(model, "step", {**s, "qd": qd, **LOADS[model], **held, "step": H})["qd_after"], 1e-11, model)
 
     def test_dependent_directions(self):
-        """A frame that is held twice moves as a frame that is held once."""
+        """A frame that is held twice moves as if held once."""
         for model in HELD:
             s = only(self.state(model, 44), *DRIVEN)
             for integrator in EULER:
@@ -71,7 +72,7 @@ class HeldSteps(LoopSteps):
                     self.near(twice[name], once[name], 1e-9, f"{model} {integrator} {name}")
 
     def test_wrench_and_parameter_matrices(self):
-        """Columns against differences by the wrenches, and by the mass of a payload at the origin of a link."""
+        """Columns by wrenches, and by the mass of a payload at the origin of a link, against differences."""
         for model, link in (("five_bar", "right_rod"), ("delta", "platform")):
             s = only(self.state(model, 45), *DRIVEN)
             wrench = {"link": link, "force": [3, -2, 1], "torque": [0.3, 0.2, 0.4], "point": [0.02, 0.01, 0]}
@@ -94,7 +95,7 @@ class HeldSteps(LoopSteps):
                     self.near(np.array(more["parameter_matrix"])[:, at], extrapolated(masses, 0.02)[..., 0], 1e-7, what)
 
     def test_batches(self):
-        """A row has the same bits alone, in a batch, and whatever is computed beside it."""
+        """A row has the same bits alone, in a batch, and beside any other outputs."""
         for model in HELD:
             s = only(self.states(model, 11, 46), *DRIVEN)
             for integrator in INTEGRATORS[1:3]:
@@ -107,7 +108,8 @@ class HeldSteps(LoopSteps):
                     self.assertEqual(alone[name], batch[name], f"{model} {integrator} {name}")
 
     def test_rollout_with_phases(self):
-        """Every node has the bits of a step with the frames of its phase, and an impact where more frames are held."""
+        """Every node has the bits of a step with the held frames of its phase, and of an impact where a phase holds
+        further frames."""
         for model in HELD:
             s = only(self.states(model, 2, 47), *DRIVEN)
             phases = [{"steps": 2}, {"steps": 2, "held": HELD[model]}, {"steps": 1, "held": OTHER[model]}, {"steps": 1}]

@@ -1,5 +1,5 @@
-"""Loops closed on trees with all that trees may have: a moving base, joints that mimic others, motors, elastic joints;
-the same mechanism hung up in different trees."""
+"""Tests loops closed on trees with a moving base, mimic joints, motors and elastic joints; and the same mechanism cut
+into different trees."""
 import copy
 
 import numpy as np
@@ -20,7 +20,7 @@ class Trees(Closed):
         return {n: s[n] for n in MOTION}, list(zip(*(np.array(s[n]) for n in MOTION)))
 
     def test_moving_base(self):
-        """At rest the base bears what the ground does: the forces at both pivots, by Newton and Euler."""
+        """At rest the base carries the forces of both pivots, computed by Newton and Euler."""
         document = self.document()
         document["base"] = {"type": "floating", "link": "ground", "inertial": {"mass": 2, "inertia": {"xx": 1, "yy": 1, "zz": 1}}}
         put = self.put_model("carried", document)
@@ -36,7 +36,7 @@ class Trees(Closed):
             self.near(tau[r], [*force, 0, 0, 0, moment, torque], 1e-10)
         back = self.ask("carried", "forward-dynamics", {"q": batch["q"], "qd": batch["qd"], "tau": tau})["qdd"]
         self.near(back, batch["qdd"], 1e-8)
-        # nothing holds it, nothing weighs: the centre of mass does not accelerate
+        # without held frames and gravity the centre of mass does not accelerate
         state = {"q": batch["q"], "qd": batch["qd"]}
         free = self.ask("carried", "forward-dynamics", {**state, "tau": [0] * 7, "gravity": [0, 0, 0]})["qdd"]
         mass = 2 + sum(link["inertial"]["mass"] for link in document["links"])
@@ -47,7 +47,7 @@ class Trees(Closed):
             self.near(mass * np.array(a["acceleration"][r][:2]) + masses @ np.array(moved), [0, 0], 1e-10, least=1)
 
     def test_derivatives_on_a_moving_base(self):
-        """By q along p += R v, R <- R exp(w), against differences; a five-bar, carried at random."""
+        """Derivatives by q along p += R v, R <- R exp(w) against differences, for a five-bar on a moving base."""
         document = self.document("five_bar")
         document["base"] = {"type": "floating", "link": "ground", "inertial": {"mass": 2, "com": [0.1, 0, 0.2],
                                                                                 "inertia": {"xx": 0.1, "yy": 0.2, "zz": 0.15}}}
@@ -70,8 +70,8 @@ class Trees(Closed):
             self.near(answer[name + "qd"], expected, 1e-8, output)
 
     def test_free_coordinates(self):
-        """Some accelerations given, of the others the torques: the partition of M qdd + h = tau; a base that is free
-        falls with the centre of mass, and without weight keeps its momentum."""
+        """Free coordinates in inverse dynamics satisfy the partition of M qdd + h = tau. A free base falls with the
+        centre of mass, and without gravity keeps its momentum."""
         document = self.document("five_bar")
         document["base"] = {"type": "floating", "link": "ground", "inertial": {"mass": 2, "com": [0.1, 0, 0.2],
                                                                                 "inertia": {"xx": 0.1, "yy": 0.2, "zz": 0.15}}}
@@ -99,7 +99,7 @@ class Trees(Closed):
         self.near((momentum(ahead(1e-5)) - momentum(ahead(-1e-5))) / 2e-5, [0] * 6, 1e-6, least=1)
 
     def test_mimic(self):
-        """The five-bar's right motor geared to its left: q_right = 3.1 - q_left."""
+        """The right motor of a five-bar is geared to its left one: q_right = 3.1 - q_left."""
         document = self.document("five_bar")
         document["links"][2]["joint"]["mimic"] = {"joint": "left", "multiplier": -1, "offset": 3.1}
         del document["links"][2]["joint"]["rotor_inertia"], document["links"][2]["joint"]["friction"], document["links"][2]["joint"]["home"]
@@ -112,7 +112,8 @@ class Trees(Closed):
             self.near(self.ask("geared", "inverse-dynamics", {"q": [q], "qd": [qd], "qdd": [qdd]})["tau"], [both[0] - both[1]], 1e-10)
 
     def test_motors(self):
-        """A motor on the coupler that turns its joint: I n^2 k^2 / 2 + I n k w, k the joint's ratio, w the coupler's."""
+        """The motor of the coupler's joint, mounted on the coupler, adds the kinetic energy I n^2 k^2 / 2 + I n k w,
+        with k the rate of the joint and w the coupler's angular velocity."""
         document = self.document()
         document["motors"] = [{"joint": "coupler_joint", "link": "coupler", "axis": [0, 0, 1], "gear_ratio": 20, "spin_inertia": 1e-6}]
         self.put_model("driven", document)
@@ -130,7 +131,8 @@ class Trees(Closed):
             self.near(tau[r], form.tau(*row), 1e-10)
 
     def test_elastic_drive(self):
-        """Between motor and crank a spring: the crank's row has R = k (q - theta), the motor's B theta'' - R."""
+        """A spring between motor and crank: the crank's row contains R = k (q - theta), the motor's row is B theta'' -
+        R."""
         document = self.document()
         document["links"][0]["joint"].update({"elastic": {"stiffness": 5, "damping": 0.01}, "rotor_inertia": 3e-4})
         put = self.put_model("soft", document)
@@ -146,7 +148,7 @@ class Trees(Closed):
         self.near(back, batch["qdd"], 1e-9)
 
     def test_cut_elsewhere(self):
-        """The four-bar cut at the rocker's pivot: another tree, the same robot, forces and all."""
+        """The four-bar cut at the rocker's pivot: another tree with the same torques and forces."""
         document = self.document()
         crank, rocker, coupler = document["links"]
         coupler.update(parent="crank", joint={"name": "coupler_joint", "type": "revolute", "axis": [0, 0, 1], "actuated": False,
@@ -174,7 +176,7 @@ class Trees(Closed):
             self.near(answer["joint_wrenches"][r][1], [*turned(-third, on_coupler), 0, 0, 0, 0], 1e-9)
 
     def test_free_coupler(self):
-        """The four-bar's coupler as a body that moves in the plane, pinned to crank and rocker."""
+        """The four-bar's coupler on a planar joint, closed by pins at crank and rocker."""
         document = self.document()
         document["links"][2].update(parent="ground", joint={"name": "coupler_joint", "type": "planar", "axis": [0, 0, 1],
                                                             "actuated": False, "home": [0.1, 0.07, 0.3]})
@@ -195,7 +197,8 @@ class Trees(Closed):
 
 
 class Platforms(Rocked):
-    """The Gough-Stewart platform on three revolute joints for a ball joint, and as a free body that six of them hold."""
+    """The Gough-Stewart platform with three revolute joints in place of a spherical joint, and as a free body held by
+    six loops."""
     OUTPUTS = (("inverse-dynamics", (*MOTION,), ["tau"]), ("forward-dynamics", ("q", "qd", "tau"), ["qdd"]),
                ("mass-matrix", ("q",), ["mass_matrix", "inverse"]), ("bias", ("q", "qd"), ["bias", "coriolis", "gravity"]),
                ("coriolis", ("q", "qd"), ["coriolis_matrix", "christoffel"]),
@@ -234,7 +237,7 @@ class Platforms(Rocked):
                     self.near(answer[output], expected[name][output], 1e-8, f"{model} {name} {output}")
 
     def test_pose_is_a_coordinate(self):
-        """Of the free platform: q of the tree holds the pose, and qd the velocity in its axes."""
+        """With the free platform, q of the tree contains the pose, and qd the velocity in the platform's axes."""
         for model, document in self.variants():
             self.put_model(model, document)
         poses = self.poses(5, 72)

@@ -1,5 +1,5 @@
-"""Loops of every type, each closing a mechanism whose equation of motion fits a line; the same mechanism closed in
-several ways; constraints that say the same thing twice."""
+"""Tests loops of every type, each in a mechanism whose equation of motion fits one line; the same mechanism closed in
+several ways; redundant constraints."""
 import copy
 import math
 
@@ -14,7 +14,7 @@ UP = [0, 0, 1]
 
 
 class Types(Closed):
-    """One driven coordinate each: M(q) qdd + dM/dq qd^2 / 2 + dV/dq."""
+    """Compares mechanisms with one driven coordinate with M(q) qdd + dM/dq qd^2 / 2 + dV/dq."""
 
     def check(self, name, document, mass, potential, samples, tolerance=1e-11):
         class Form(Energies):
@@ -38,7 +38,7 @@ class Types(Closed):
         self.near(back, batch["qdd"], 1e-9, name)
 
     def slider_crank(self, closure):
-        """A crank r about y, a rod l, a block on the rail z = 0: x = r cos q + sqrt(l^2 - r^2 sin^2 q)."""
+        """A crank r about y, a rod l and a block on the rail z = 0: x = r cos q + sqrt(l^2 - r^2 sin^2 q)."""
         return {"links": [
             link("crank", "base", "revolute", [0, -1, 0], body(2, (0.1, 0, 0)), True),
             link("rod", "crank", "revolute", [0, -1, 0], origin={"xyz": [0.2, 0, 0]}),
@@ -46,8 +46,8 @@ class Types(Closed):
             "loops": [closure]}
 
     def test_a_driven_ball_joint(self):
-        """A link on a ball joint that is driven, its tip held by an arm of three hinges that reaches it only below: the sign of a
-        quaternion does not matter, since the way to it is the shorter arc."""
+        """A link on a driven spherical joint. An arm of three hinges holds its tip and reaches it only below. The sign
+        of the quaternion has no effect, since the path takes the shorter arc."""
         bar = {"mass": 1, "com": [-0.2, 0, 0], "inertia": {"xx": 0.01, "yy": 0.02, "zz": 0.02}}
         self.put_model("held", {"links": [
             {"name": "bob", "parent": "base", "inertial": {**bar, "com": [0, 0, -0.3]}, "joint": {"name": "ball", "type": "spherical"}},
@@ -70,7 +70,8 @@ class Types(Closed):
                    lambda q: I + m * speed(q)**2, lambda q: 2 * 9.81 * 0.1 * np.sin(q), (-0.6, -0.2, 0.5, 0.8))
 
     def test_fixed(self):
-        """The same block, on a rail of its own in the tree, held to the rod's end block: a weld closes the loop."""
+        """A weld joins the block at the rod's end to a block on a rail of its own: together they are the block of the
+        slider-crank."""
         document = self.slider_crank(loop("block", "carriage", "fixed"))
         document["links"][2]["inertial"] = {"mass": 1}
         document["links"].append(link("carriage", "base", "prismatic", [1, 0, 0], {"mass": 2}, home=0.65))
@@ -79,8 +80,8 @@ class Types(Closed):
         self.check("welded", document, lambda q: I + m * speed(q)**2, lambda q: 2 * 9.81 * 0.1 * np.sin(q), (-0.6, -0.2, 0.5, 0.8))
 
     def test_planar(self):
-        """A wedge a slides along x, b rides up and down on its face, whose normal is (-sin s, 0, cos s). The normal's product
-        with b - a = (-x, 0, z) is zero: z = -x tan s."""
+        """A wedge a slides along x, and b moves vertically on its face with the normal n = (-sin s, 0, cos s). From n .
+        (b - a) = 0 with b - a = (-x, 0, z) follows z = -x tan s."""
         slope = 0.4
         document = {"links": [link("a", "base", "prismatic", [1, 0, 0], {"mass": 2}, True),
                               link("b", "base", "prismatic", UP, {"mass": 3})],
@@ -89,8 +90,8 @@ class Types(Closed):
                    (-0.5, 0, 0.3))
 
     def test_helical(self):
-        """A screw that turns in place and its nut on a rail: the nut's turn against the screw is -q, its way pitch x that,
-        over many turns if it comes from there."""
+        """A screw turns in place, and its nut slides on a rail: relative to the screw the nut turns by -q and moves by
+        pitch times that, also after many turns."""
         pitch, m = 0.004, 3
         document = {"links": [link("screw", "base", "revolute", UP, body(1), True), link("nut", "base", "prismatic", UP, {"mass": m})],
                     "loops": [loop("screw", "nut", "helical", UP, pitch=pitch)]}
@@ -101,8 +102,8 @@ class Types(Closed):
             self.near(full["q"], [angle, -pitch * angle], 1e-12)
 
     def test_revolute_in_space(self):
-        """Hooke's joint between shafts that meet at an angle b: the input's arm (cos q, sin q, 0) and the output's
-        (-sin o, cos b cos o, sin b cos o) stay at right angles, tan o = cos b tan q."""
+        """Hooke's joint between shafts at an angle b: the input's arm (cos q, sin q, 0) and the output's arm (-sin o,
+        cos b cos o, sin b cos o) stay perpendicular, so tan o = cos b tan q."""
         b = 0.6
         document = {"gravity": [0, 0, 0], "links": [
             link("input", "base", "revolute", UP, body(1, yz=0, xz=0, xy=0), True),
@@ -114,7 +115,7 @@ class Types(Closed):
 
 
 class Redundancy(Closed):
-    """A planar loop closed by a spherical pin leaves nothing out but says one thing twice; by a revolute pin three."""
+    """A planar loop with a spherical pin has one redundant constraint, with a revolute pin three."""
 
     def variants(self):
         revolute = self.documents["four_bar"]
@@ -126,7 +127,7 @@ class Redundancy(Closed):
             if type == "spherical":
                 del closure["axis"]
             yield type, document
-        document = copy.deepcopy(revolute)      # the coupler in two halves, welded in the middle
+        document = copy.deepcopy(revolute)  # the coupler in two halves, welded in the middle
         coupler = document["links"][2]
         mass, inertia, _ = bar(coupler)
         half = {"mass": mass / 2, "com": [-0.03, 0, 0], "inertia": {"zz": inertia / 2 - mass / 2 * 0.03**2}}
@@ -139,7 +140,7 @@ class Redundancy(Closed):
                                {"name": "middle_b", "link": "coupler", "xyz": [-0.06, 0, 0]}]
         document["loops"] = [{"name": "weld", "frame_a": "middle_a", "frame_b": "middle_b", "type": "fixed"}]
         yield "welded", document
-        document = copy.deepcopy(revolute)      # the same pin three times
+        document = copy.deepcopy(revolute)  # three equal pins
         document["loops"] += [{**document["loops"][0], "name": f"again{n}"} for n in range(2)]
         yield "thrice", document
 
@@ -161,7 +162,7 @@ class Redundancy(Closed):
                 self.near(slopes[output], expected[2][output], 1e-8, f"{name} {output}")
 
     def test_forces_are_shared(self):
-        """Of three pins in one place each bears a third: the forces of least size."""
+        """Three equal pins carry a third of the force each: the minimum-norm forces."""
         s = self.state("four_bar", 12)
         motion = {**{n: s[n] for n in ("q", "qd", "qdd")}, "outputs": ["full", "joint_wrenches"]}
         answers = {}

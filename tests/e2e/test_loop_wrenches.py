@@ -1,13 +1,14 @@
-"""Wrenches in the joints of mechanisms with closed loops, of every kind of loop in space: as a tree would have them on
-which the loops push, and their derivatives against differences."""
+"""Tests wrenches in the joints of spatial mechanisms with every kind of loop: against the tree with the loop's wrenches
+as external wrenches; derivatives against differences."""
 import copy
 
 import numpy as np
 import tap
 from closed import Closed
 
-KINDS = {"spherical": 3, "revolute": 5, "prismatic": 5, "fixed": 6, "planar": 3, "helical": 5}    # rows of E
-# Kinds of loops, and of those with three rows or more to spare also the second arm on a ball joint.
+# number of constraint rows of each kind of loop
+KINDS = {"spherical": 3, "revolute": 5, "prismatic": 5, "fixed": 6, "planar": 3, "helical": 5}
+# Each kind of loop, and for kinds with more than three rows also with the second arm on a spherical joint.
 VARIANTS = [(kind, False) for kind in KINDS] + [(kind, True) for kind, rows in KINDS.items() if rows > 3]
 LOADS = [{"link": "b1", "force": [1, 2, 3], "torque": [0.1, 0.2, 0.3], "point": [0.1, 0, 0]},
          {"link": "a3", "force": [3, -1, 2], "frame": "link"}]
@@ -25,7 +26,7 @@ def of_quaternion(r):
 
 
 def derivative(f, x, h):
-    """Central differences of fourth order, one more axis behind the others."""
+    """Returns central differences of fourth order on an additional last axis."""
     columns = []
     for step in np.eye(len(x)) * h:
         columns.append((8 * (f(x + step) - f(x - step)) - (f(x + 2 * step) - f(x - 2 * step))) / (12 * h))
@@ -33,7 +34,7 @@ def derivative(f, x, h):
 
 
 def along(s, t):
-    """q, qd, qdd of a state with constant jerk, t later."""
+    """Returns q, qd, qdd after the time t of a motion with constant jerk."""
     return (s["q"] + t * (s["qd"] + t / 2 * (s["qdd"] + t / 3 * s["qddd"])), s["qd"] + t * (s["qdd"] + t / 2 * s["qddd"]),
             s["qdd"] + t * s["qddd"])
 
@@ -48,8 +49,9 @@ class Wrenches(Closed):
             "friction": {"viscous": 0.1}, "rotor_inertia": 0.02, "spring": {"stiffness": 2, "damping": 0.1}}}
 
     def put(self, kind, seed, ball=False):
-        """Two arms from the base, closed where they are at zero; the first is actuated. Puts the tree alone, too. `ball`: the
-        second arm hangs on a ball joint in the place of three others, and joints sit half a turn round."""
+        """Puts two arms on the base that meet at q = 0, closed by the loop and as a tree; the first arm is actuated.
+        With `ball`, a spherical joint replaces three joints of the second arm, and some joint frames are turned by half
+        a turn."""
         choose = np.random.default_rng(seed)
         links = [self.arm(f"a{i}", f"a{i - 1}" if i > 1 else "base", choose, True, "prismatic" if i == 2 else "revolute")
                  for i in (1, 2, 3)]
@@ -85,8 +87,8 @@ class Wrenches(Closed):
             "q": list(q), "qd": list(qd), "qdd": list(qdd), "wrenches": loads, "outputs": ["joint_wrenches"]})["joint_wrenches"])
 
     def test_a_tree_that_is_pushed(self):
-        """With the wrenches of the loop on it the tree needs nothing at its passive joints, tau at the others, and bears
-        the same in all of them."""
+        """The tree under the loop's wrenches needs no effort at its passive joints and tau at the others, and has the
+        same joint wrenches."""
         for kind, ball in VARIANTS:
             s = {name: value.tolist() for name, value in self.put(kind, 12, ball).items()}
             s.pop("qddd")
@@ -120,8 +122,8 @@ class Wrenches(Closed):
             self.near(given["joint_wrench_rates"], rates, 1e-7, kind)
 
     def test_joints_that_are_locked_rub_nowhere(self):
-        """Three slides and three hinges behind a drive, fixed at their end: hinges stand still whatever the drive does. With
-        velocities of some 1e-17 from rounding they would have all of their Coulomb friction."""
+        """Three prismatic and three revolute joints after a driven one, fixed at the end: the revolute joints cannot
+        move. A velocity of about 1e-17 by rounding would give them full Coulomb friction."""
         choose = np.random.default_rng(5)
         kinds = ["prismatic", "prismatic", "revolute", "prismatic", "revolute", "prismatic", "revolute"]
         links = [self.arm(f"c{i}", f"c{i - 1}" if i else "base", choose, i == 0, kind) for i, kind in enumerate(kinds)]
@@ -141,8 +143,8 @@ class Wrenches(Closed):
         self.assertEqual([[qd[i] for i in (2, 4, 6)] for qd in answers[0]["full"]["qd"]], [[0] * 3] * 3)
 
     def put_sarrus(self):
-        """Sarrus's linkage: hinges along y on one side, along x on the other, and a platform that only rises. Five rows for four
-        passive joints, and the loop's forces those of least norm."""
+        """Puts a Sarrus linkage: hinges along y on one side, along x on the other, and a platform that can only rise.
+        Its loop has five constraint rows for four passive joints, so the wrench is the minimum-norm one."""
         choose = np.random.default_rng(3)
         links = [self.arm(name, parent, choose, name == "crank") for name, parent in (
             ("crank", "base"), ("lower", "base"), ("upper", "lower"), ("platform", "upper"), ("rod", "platform"))]
@@ -160,7 +162,7 @@ class Wrenches(Closed):
         return {name: np.array([x], float) for name, x in (("q", 0.1), ("qd", 1.3), ("qdd", -2), ("qddd", 4))}, loads
 
     def test_more_rows_than_passive_joints(self):
-        """What the loop pushes turns with it: rates and derivatives of the wrenches in the joints against differences."""
+        """Rates and derivatives of joint wrenches against differences; the loop's wrench turns with its frame."""
         s, loads = self.put_sarrus()
         bears = lambda q, qd, qdd: self.joint_wrenches(q, qd, qdd, loads)
         names = ["joint_wrenches", "joint_wrench_rates"]

@@ -1,5 +1,5 @@
-"""Planar mechanisms with closed loops: a four-bar and a five-bar against closed-form geometry, energies, Newton and Euler
-bar by bar, and published angles."""
+"""Tests planar mechanisms with closed loops: a four-bar and a five-bar against closed-form geometry, energies, Newton
+and Euler for each bar, and published angles."""
 import copy
 import math
 
@@ -12,7 +12,8 @@ from linkages import G, FiveBar, turned
 
 class FourBarForm(Closed):
     def test_published_angles(self):
-        """Norton's example: at 40 degrees the coupler stands at 20.30 or -60.98, the rocker at 57.33 or -98.01."""
+        """Norton's example: at 40 degrees the coupler is at 20.30 or -60.98 degrees, the rocker at 57.33 or -98.01
+        degrees."""
         q = math.radians(40)
         for guess, third, fourth in (({}, 20.30, 57.33), ({"rocker_joint": -1.7, "coupler_joint": 0.6}, -60.98, -98.01)):
             _, rocker, coupler = np.degrees(self.full("four_bar", {"q": [q], "guess": guess})["q"])
@@ -20,7 +21,7 @@ class FourBarForm(Closed):
             self.assertAlmostEqual(rocker + coupler, third, delta=6e-3)
 
     def test_positions(self):
-        """All the way round from the same home: rocker and coupler are where Freudenstein's equation has them."""
+        """Through a whole turn, rocker and coupler are at the angles of Freudenstein's equation."""
         turn = np.linspace(-math.pi, math.pi, 73)
         rows = {"q": [[q] for q in turn]}
         answer = self.ask("four_bar", "kinematics", {**rows, "frames": ["coupler_point", "coupler"]})
@@ -64,7 +65,7 @@ class FourBarForm(Closed):
         self.check_dynamics("four_bar", self.four, 1e-11)
 
     def test_forces(self):
-        """What every joint bears, and the one that was cut, by Newton and Euler for each bar."""
+        """The wrenches in all joints, the cut one included, by Newton and Euler for each bar."""
         s = self.states("four_bar", 20, 2)
         motion = {n: s[n] for n in ("q", "qd", "qdd")}
         answer = self.ask("four_bar", "inverse-dynamics", {**motion, "outputs": ["tau", "joint_wrenches", "full"]})
@@ -92,7 +93,7 @@ class FourBarForm(Closed):
         self.assertEqual(answer["tau"], self.ask("four_bar", "inverse-dynamics", {n: s[n] for n in ("q", "qd", "qdd")})["tau"])
 
     def test_loads(self):
-        """A wrench, a payload, another gravity; friction, a spring and a rotor at passive joints."""
+        """Wrenches, a payload, another gravity; friction, a spring and a rotor at passive joints."""
         document = copy.deepcopy(self.documents["four_bar"])
         _, rocker, coupler = (link["joint"] for link in document["links"])
         rocker.update({"friction": {"viscous": 0.3}, "rotor_inertia": 2e-4})
@@ -127,7 +128,7 @@ class FourBarForm(Closed):
 
 class FiveBarForm(Closed):
     def below(self):
-        """The other assembly, and where its elbows are at the default state."""
+        """Returns the closed form of the other assembly, and its elbow angles at the default state."""
         form = FiveBar(self.documents["five_bar"], -1)
         return form, dict(zip(("left_elbow", "right_elbow"), form.tree(np.array([2, 1.1]))[1::2]))
 
@@ -154,14 +155,15 @@ class FiveBarForm(Closed):
             self.near(answer["acceleration"][r][:3], [*a, 0], 1e-10)
 
     def test_task_space(self):
-        """The inertia felt at the tip: (J M^-1 J')^-1."""
+        """The inertia felt at the tip is (J M^-1 J^T)^-1."""
         q = np.array([2.1, 0.8])
         answer = self.ask("five_bar", "task-space", {"q": list(q), "frame": "tip", "axes": ["x", "y"], "outputs": ["inertia"]})
         J, M = self.five.tip_jacobian(q), self.five.mass_matrix(q)
         self.near(answer["inertia"], np.linalg.inv(J @ np.linalg.solve(M, J.T)), 1e-10)
 
     def test_held(self):
-        """The tip held: M qdd + h = tau + J' f with J qdd + J' qd = 0; on impact M (qd+ - qd) = J' p with J qd+ = 0."""
+        """With the tip held, M qdd + h = tau + J^T f and J qdd + J' qd = 0; on impact M (qd+ - qd) = J^T p and J qd+ =
+        0."""
         q, qd, tau = np.array([2.1, 0.9]), np.array([0.7, -0.4]), np.array([1.5, 0.5])
         M, h, J = self.five.mass_matrix(q), self.five.bias(q, qd), self.five.tip_jacobian(q)
         Jd = derivative(self.five.tip_jacobian, q, qd)
@@ -182,7 +184,7 @@ class FiveBarForm(Closed):
             self.near(answer["energy_loss"], (qd @ M @ qd - after @ M @ after) / 2, 1e-9)
 
     def test_both_assemblies(self):
-        """A guess says which: some of the passive joints by name, or all in order, or a batch of them."""
+        """A guess selects the assembly: by names of some passive joints, by all in order, or by a batch."""
         form, guess = self.below()
         q, qd, qdd = (np.array(x) for x in ([2.15, 1.05], [1, -0.5], [2.0, 3]))
         state = {"q": list(q), "qd": list(qd), "qdd": list(qdd)}
@@ -200,8 +202,8 @@ class FiveBarForm(Closed):
 
 
 class Scissors(Closed):
-    """A lift of pairs of crossed bars, each pair on the one below: bars of length l at angles q and -q, the lowest pair with
-    one foot pinned and one on a rail; as many loops as pairs."""
+    """A scissor lift: pairs of crossed bars of length l at angles q and -q, each pair on the one below. One foot of the
+    lowest pair is pinned, the other is on a rail. The lift has as many loops as pairs."""
     LENGTH, MASS = 0.5, 2.0
 
     def document(self, pairs):
@@ -218,14 +220,14 @@ class Scissors(Closed):
                     "name": name + "_pin", **turn, "actuated": name == "rising0", "origin": {"xyz": [l if i else 0, 0, 0]},
                     "home": angle - before}})
                 frames.append({"name": name + "_middle", "link": name, "xyz": [l / 2, 0, 0]})
-            # the end of the falling bar, on the left, carries the next rising one
+            # the end of each falling bar, on the left, carries the next rising bar
             below = f"falling{i}", f"rising{i}"
             loops.append({"name": f"cross{i}", "frame_a": f"rising{i}_middle", "frame_b": f"falling{i}_middle", **turn})
         return {"gravity": [0, -9.81, 0], "links": links, "frames": frames, "loops": loops}
 
     def test_lift(self):
-        """Pair i has its middle at height (i + 1/2) l sin q, above (l/2) cos q of the rail. Near home: from far away a pair
-        may fold onto the one below, which closes the loops as well."""
+        """The middle of pair i is at height (i + 1/2) l sin q and (l/2) cos q along the rail. States stay near home:
+        from far away a pair may fold onto the one below, which also closes the loops."""
         for pairs in (1, 3, 12):
             self.put_model("lift", self.document(pairs))
             m, l = self.MASS, self.LENGTH

@@ -1,5 +1,5 @@
-"""margins: distances to limits against the operations that compute the limited quantities; gradients against differences;
-elastic joints, floating bases, requests that are refused."""
+"""Tests margins: distances to limits against the operations that compute the limited quantities; gradients against
+differences; elastic joints, floating bases, refusals."""
 import numpy as np
 import tap
 from closed import Closed
@@ -72,7 +72,7 @@ class Margins(Closed):
             self.near(given[gradient], (margins[0::2] - margins[1::2]).T / (2 * h), 1e-7, name)
 
     def test_least_gradients(self):
-        """Those of the row with the least margin, which margins gives for this row alone, in the order of "joints"."""
+        """`least_gradients` are the gradients of the row with the smallest margin, in the order of `joints`."""
         s = self.motion(6, 300)
         loads = {"payload": {"link": "wrist_3_link", "mass": 2, "com": [0, 0, 0.1]}}
         answer = self.ask("limited", "margins", {**s, **loads, "outputs": ["least", "least_gradients"]})
@@ -93,8 +93,8 @@ class Margins(Closed):
             self.assertEqual([one["d" + name] for one in single["least_gradients"]], single[gradient][0])
 
     def test_gradients_on_both_sides(self):
-        """Limits on both sides of zero and on one, positions all over them and beyond: near a limit, and near the middle, where
-        the nearer side changes."""
+        """Limits on both sides of zero and on one side, and positions in the whole range and beyond: near a limit, and
+        near the middle, where the nearer limit changes."""
         document = self.client.get("/v1/models/ur5/document").json()
         ranges = [(-1, 1.5), (0.5, 2), (-3, -1), (-0.2, 3), (-2, 0.1), (-1, 1)]
         moving = [link["joint"] for link in document["links"] if link["joint"]["type"] != "fixed"]
@@ -106,7 +106,8 @@ class Margins(Closed):
         for fraction in (-0.3, 0.01, 0.2, 0.35, 0.45, 0.49, 0.51, 0.55, 0.65, 0.8, 0.99, 1.3):
             q = lower + fraction * (upper - lower)
             slope = np.eye(6) * (1 if fraction < 0.5 else -1)
-            other = lower + (0.52 if abs(fraction - 0.5) > 0.02 else 0.5) * (upper - lower)     # farther from the limits
+            # a position farther from the limits
+            other = lower + (0.52 if abs(fraction - 0.5) > 0.02 else 0.5) * (upper - lower)
             for rows, least in ((q.tolist(), 0), ([q.tolist()], 0), ([other.tolist(), q.tolist()], 1)):
                 got = self.ask("uneven", "margins", {"q": rows, "outputs": outputs})
                 self.near(np.array(got["margins"]).reshape(-1, 6)[-1], min(fraction, 1 - fraction) * (upper - lower), 1e-12)
@@ -115,7 +116,7 @@ class Margins(Closed):
                 self.assertEqual([one["dq"] for one in got["least_gradients"]], slope.tolist(), fraction)
 
     def test_least_gradients_of_ties_and_failing_rows(self):
-        """Of equal rows the first counts; rows that fail do not."""
+        """Among rows with equal margins the first counts; failed rows do not count."""
         one = {name: values for name, values in self.motion(7).items()}
         rows = {name: [[1e9] * 6 if name == "q" and i == 0 else one[name] for i in range(9)] for name in STATE}
         answer = self.ask("limited", "margins", {**rows, "on_error": "row", "outputs": ["least_gradients"]})
@@ -136,7 +137,7 @@ class Margins(Closed):
         self.assertEqual([gradients["dq"] for gradients in efforts["least_gradients"]], efforts["dmargins_dq"])
 
     def test_overflow(self):
-        """Margins beyond the largest number are refused, with their gradients as well."""
+        """Margins that overflow are refused, with their gradients."""
         s = {"q": [[0.1] * 6] * 3, "qd": [[1e200] * 6] * 3}
         for outputs in (["least"], ["least_gradients"], ["least", "margins"]):
             problem = self.assertProblem(self.client.post("/v1/models/limited/margins", {**s, "outputs": outputs}), 422)

@@ -1,5 +1,5 @@
-"""A process whose memory is limited (RLIMIT_DATA), under load: every request is answered, or refused with 503; where the server
-cannot start, it says why."""
+"""Tests a process with limited memory (RLIMIT_DATA) under load: every request is answered or refused with 503. A server
+that cannot start says why."""
 import http.client
 import json
 import threading
@@ -11,7 +11,7 @@ from harness import PATIENCE, SANITIZED, Server
 from samples import chain
 
 MIB = 1 << 20
-LIMITS = (40, 60, 80, 120, 200)      # MiB
+LIMITS = (40, 60, 80, 120, 200)  # MiB of RLIMIT_DATA
 ROUNDS = 2
 
 
@@ -28,7 +28,7 @@ def questions():
 @unittest.skipIf(SANITIZED, "no failing malloc here")
 class Limited(unittest.TestCase):
     def start(self, mebibytes):
-        """A server with so much memory; None: it could not start, and said why."""
+        """Starts a server with that much memory. Returns None if the server refuses to start and names the reason."""
         try:
             server = Server("--workers", "2", command=("prlimit", f"--data={mebibytes * MIB}"), wait=False)
         except RuntimeError as error:

@@ -1,4 +1,4 @@
-"""What an operator sees: GET /metrics under load, Server-Timing, traceparent, the figures in the log."""
+"""Tests the operator's view: GET /metrics under load, Server-Timing, traceparent, and the figures in the log."""
 import re
 import subprocess
 import unittest
@@ -12,7 +12,7 @@ LINE = re.compile(r"(\w+)(\{[^}]*\})? (\S+)")
 
 
 def series(page):
-    """Name with labels: value."""
+    """Returns {name with labels: value} of a page of metrics."""
     return {f"{m[1]}{m[2] or ''}": float(m[3]) for m in map(LINE.fullmatch, page.splitlines()) if m}
 
 
@@ -26,7 +26,7 @@ class Metrics(ServerCase):
         return answer.body.decode()
 
     def rise(self, work):
-        """What `work` adds to each series."""
+        """Returns by how much `work` increases each series."""
         before = series(self.page())
         work()
         after = series(self.page())
@@ -66,11 +66,11 @@ class Metrics(ServerCase):
         self.assertGreater(rise["torqued_model_bytes"], 1000)
         self.assertGreater(rise["torqued_received_bytes_total"], 20000 * 6)
         self.assertGreater(rise["torqued_sent_bytes_total"], 20000 * 6)
-        self.assertNotIn("torqued_admitted_work_seconds", rise)     # it is 0 again
+        self.assertNotIn("torqued_admitted_work_seconds", rise)  # it has returned to 0
         self.client.delete("/v1/models/mine")
 
     def test_labels_are_bounded(self):
-        """No name that a client makes up becomes a label."""
+        """Names that clients invent never become labels."""
         self.bias(1)
         before = set(series(self.page()))
         for i in range(30):
@@ -86,7 +86,7 @@ class Metrics(ServerCase):
         steps = [re.sub(r";dur=\d+\.\d{3}", "", answer.headers["Server-Timing"]) for answer in (light, heavy)]
         self.assertEqual(steps, ["decode, evaluate, encode", "queue, decode, evaluate, encode"])
         self.assertIsNone(self.client.get("/v1").headers["Server-Timing"])
-        # The steps of windows are parts of one time.
+        # the times of all windows add up to less than the whole
         line = self.last_line(heavy)
         self.assertLess(line["decode"] + line["evaluate"] + line["encode"], line["ms"])
         self.assertEqual((line["model"], line["states"]), ("puma560", 20000))

@@ -1,5 +1,5 @@
-"""The program in api/clients/hua against a server: its table and plot, and the errors that it prints once more, from a
-simulation of this file's own by another method."""
+"""Tests the program of api/clients/hua against a server: its table, its plot, and its tracking errors, which this file
+simulates again with another method."""
 import os
 import re
 import subprocess
@@ -27,7 +27,7 @@ class MixedJoints(ServerCase):
                               cwd=self.folder, timeout=600)
 
     def simulated(self, force):
-        """Errors and the second motor's torque, in fixed steps."""
+        """Returns the tracking errors and the second motor's torque of a simulation with fixed steps."""
         rate = 0.5 * np.pi
         a = self.ask("hua", "simulate", {
             "q": [0, 0, -0.4363, -0.4363], "duration": 10, "step": 5e-4, "samples": 2001,
@@ -54,7 +54,7 @@ class MixedJoints(ServerCase):
             for error, published in zip(found, PUBLISHED.get(name, ())):
                 self.assertTrue(published / 2 < error < 2 * published, f"{name}: {error}, published {published}")
                 self.assertIn(str(published), done.stdout)
-        self.assertLess(lifting["force up"], lifting["free"] - 1)    # torques fall
+        self.assertLess(lifting["force up"], lifting["free"] - 1)  # the upward force reduces the torque
         self.assertGreater(lifting["force down"], lifting["free"] + 1)
         root = xml.etree.ElementTree.parse(os.path.join(self.folder, "plot.svg")).getroot()
         texts = {"".join(element.itertext()).strip() for element in root.iter("{http://www.w3.org/2000/svg}text")}

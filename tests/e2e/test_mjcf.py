@@ -1,4 +1,4 @@
-"""Robots in MJCF agree with MuJoCo: mass matrix, bias, inverse dynamics, poses of bodies and sites."""
+"""Tests that robots in MJCF agree with MuJoCo: mass matrix, bias, inverse dynamics, poses of bodies and sites."""
 import json
 import os
 import subprocess
@@ -10,15 +10,15 @@ import tap
 from harness import BINARY, ROOT, ServerCase
 
 OWN = os.path.join(ROOT, "tests", "data", "mjcf")
-PACKAGED = "/usr/share/mujoco/model"        # libmujoco-samples
+PACKAGED = "/usr/share/mujoco/model"  # of the Debian package libmujoco-samples
 PACKAGES = ("humanoid/humanoid.xml", "tendon_arm/arm26.xml", "slider_crank/slider_crank.xml", "hammock/humanoid_body.xml",
             "humanoid100/humanoid_body.xml")
-EXACT = 1e-10       # of the largest entry
+EXACT = 1e-10  # relative to the largest entry
 STATES = 6
 
 
 def files():
-    """Path of each model by its name."""
+    """Returns {name: path} of all model files."""
     found = {name[:-4]: os.path.join(OWN, name) for name in sorted(os.listdir(OWN)) if name.endswith(".xml")}
     for path in PACKAGES:
         if os.path.exists(os.path.join(PACKAGED, path)):
@@ -29,7 +29,7 @@ def files():
 @unittest.skipIf(mujoco.SKIP, mujoco.SKIP)
 class Agreement(ServerCase):
     def put_file(self, name, path):
-        """The file's document, as `torqued convert` makes it, which also reads what the file includes."""
+        """Puts the document that `torqued convert` makes of the file with all files that it includes."""
         done = subprocess.run([BINARY, "convert", "--equality", "independent", path], capture_output=True, timeout=60)
         self.assertEqual(done.returncode, 0, done.stderr)
         return self.put_model(name, json.loads(done.stdout))
@@ -47,7 +47,8 @@ class Agreement(ServerCase):
             back = list(zip(*turn))
             M = answer["mass-matrix"]["mass_matrix"][k]
             rigid = [a + b for a, b in zip(answer["bias"]["coriolis"][k], answer["bias"]["gravity"][k])]
-            still = model.convert((state[0], state[1], [0.0] * model.nv))[2]       # where MuJoCo's accelerations are zero
+            # qdd of the product at which MuJoCo's accelerations are zero
+            still = model.convert((state[0], state[1], [0.0] * model.nv))[2]
             loss = [c * ((v > 0) - (v < 0)) for c, v in zip(model.about["frictionloss"], converted[k][1])]
             tau = [a - b for a, b in zip(answer["inverse-dynamics"]["tau"][k], loss)]
             size = model.nv
@@ -85,7 +86,7 @@ for number, (label, place) in enumerate(files().items()):
     setattr(Agreement, "test_" + label, check(label, place, number))
 
 class Requests(ServerCase):
-    """What becomes of MJCF in a request."""
+    """Tests MJCF in the body of a request."""
     ARM = ('<mujoco model="m"><compiler angle="radian"/><worldbody><body name="a"><joint name="j" axis="0 1 0"/>'
            '<geom size="0.1" mass="2" pos="1 0 0"/></body></worldbody></mujoco>')
 
@@ -112,7 +113,7 @@ class Requests(ServerCase):
         self.assertProblem(self.put_text("asked", urdf, query="?equality=coupled"), 422)
 
     def test_actuators_of_a_joint_add_up(self):
-        """Each gives its greatest force times the gear, whatever the gear's sign."""
+        """Each actuator adds its greatest force times |gear| to the joint's effort limit."""
         for motors, effort in ((((3, 2),), 6), (((3, 2), (1.7, -4)), 12.8), (((1.7, -4), (0.5, 0.6), (3, 2)), 13.1)):
             text = "".join(f"<motor joint='j' ctrllimited='true' ctrlrange='{-most} {most}' gear='{gear}'/>" for most, gear in motors)
             answer = self.put_text("driven", self.ARM.replace("</mujoco>", f"<actuator>{text}</actuator></mujoco>"))
@@ -134,7 +135,7 @@ class Requests(ServerCase):
 
 
 class Files(unittest.TestCase):
-    """Includes are read from the folder of the file and from folders in it, from nowhere else."""
+    """Includes are read from the folder of the file and from folders below it only."""
 
     def check(self, inside, *beside, status=1):
         with tempfile.TemporaryDirectory() as folder:
@@ -163,7 +164,7 @@ class Files(unittest.TestCase):
 
 @unittest.skipIf(mujoco.SKIP, mujoco.SKIP)
 class Equalities(ServerCase):
-    """Constraints of the document are those of MuJoCo."""
+    """Compares the document's mimics and loops with MuJoCo's equality constraints."""
 
     def convert(self, name, equality):
         done = subprocess.run([BINARY, "convert", "--equality", equality, os.path.join(OWN, name + ".xml")],
@@ -172,7 +173,7 @@ class Equalities(ServerCase):
         return json.loads(done.stdout)
 
     def test_coupled_joints_reduce_the_tree(self):
-        """With q = G q_free + c, the mass matrix is G^T M G and the torques are G^T tau, M and tau being MuJoCo's."""
+        """With q = G q_free + c, the mass matrix is G^T M G and the torques are G^T tau, where M and tau are MuJoCo's."""
         model = mujoco.Model(os.path.join(OWN, "hand.xml"))
         self.put_model("hand", self.convert("hand", "coupled"))
         names = self.client.get("/v1/models/hand").json()["position_names"]
@@ -196,7 +197,7 @@ class Equalities(ServerCase):
             self.assertClose(ours["inverse-dynamics"]["tau"], mujoco.apply(back, theirs["inverse"]), EXACT)
 
     def test_loops_close_at_the_anchors(self):
-        """The frames of each connect meet in MuJoCo's reference position, where its bodies put the anchor."""
+        """The two frames of each `connect` coincide in MuJoCo's reference position, at the anchor."""
         model = mujoco.Model(os.path.join(OWN, "gripper.xml"))
         document = self.convert("gripper", "coupled")
         self.put_model("gripper", document)

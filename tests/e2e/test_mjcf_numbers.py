@@ -1,5 +1,6 @@
-"""Files in MJCF whose numbers depend on details of MuJoCo's compiler: the server computes what MuJoCo 3.14 does, or a warning
-names what the model lacks. Each kind in several variations: bodies in bodies, frames, classes, floating bases, loops."""
+"""Tests MJCF files whose numbers depend on details of MuJoCo's compiler: the server computes what MuJoCo 3.14 does, or
+a warning names what the model lacks. Each kind has several variations: nested bodies, frames, classes, floating bases,
+loops."""
 import os
 
 import mujoco
@@ -199,7 +200,7 @@ for kind, cases in KINDS.items():
 
 
 class Warnings(mujoco3.Agreement):
-    """What the model cannot hold has a warning that names it."""
+    """A warning names each feature that the model cannot hold."""
 
     def warned(self, text, *words, query="?equality=independent"):
         said = [entry["text"] for entry in self.put_text("m", text, query) if entry["code"] == "not-held"]
@@ -242,7 +243,7 @@ class Warnings(mujoco3.Agreement):
         self.warned(file(arm(), "", flags(invdiscrete="enable")), "invdiscrete")
 
     def test_no_information_is_wrong(self):
-        """The report calls nothing irrelevant that acts on the motion."""
+        """Entries of the report that say "irrelevant" name only features without effect on the motion."""
         for cases in KINDS.values():
             for text in cases.values():
                 for entry in self.put_text("m", text):
@@ -251,7 +252,7 @@ class Warnings(mujoco3.Agreement):
 
 
 class Efforts(mujoco3.Agreement):
-    """Limits of effort: the range of the sum of a joint's actuators, where it is the same in both directions."""
+    """Effort limits: the range of the sum of a joint's actuators, if it is symmetric."""
 
     def effort(self, joint="", after="", before=RADIANS):
         text = file(arm(f'<joint name="j" axis="0 1 0" {joint}/>'), after, before)
@@ -295,7 +296,7 @@ class Efforts(mujoco3.Agreement):
 
 
 class Loops(mujoco3.Agreement):
-    """MuJoCo finds no residual where the server calls a loop closed."""
+    """Where the server's loops are closed, MuJoCo's constraints have no residual."""
     WORLD = ('<body name="A" pos="0 0 1"><joint name="j1" type="slide" axis="1 0 0"/>{0}<geom size=".05" mass="1"/><body name="B" pos=".1 0 0">'
              '<joint name="j2" axis="0 1 0"/><geom size=".05" pos="0 0 .2" mass="1"/></body></body><body name="C" pos=".3 .1 1.2"><joint '
              'name="j3" type="slide" axis="0 0 1"/><joint name="j4" type="slide" axis="1 0 0"/><joint name="j5" axis="0 1 0"/><geom type="box" '
@@ -333,7 +334,7 @@ class Loops(mujoco3.Agreement):
 
 class Coupled(mujoco3.Agreement):
     def test_armature_of_followers(self):
-        """The mass matrix of a joint and one that follows it: G^T M G."""
+        """The mass matrix of a joint with a mimic is G^T M G."""
         text = file(chain(), '<equality><joint joint1="k" joint2="j" polycoef=".1 -2"/></equality>' + actuators(
             '<motor joint="j" gear="3" armature=".1"/>', '<position joint="k" gear="2" armature=".2" damping=".3"/>'))
         self.put_text("m", text, "")

@@ -1,4 +1,5 @@
-"""Random files in MJCF with many features at once agree with MuJoCo 3.14, unless a warning names what the model lacks."""
+"""Tests random MJCF files with many features at once: they agree with MuJoCo 3.14, unless a warning names what the
+model lacks."""
 import random
 
 import mujoco3
@@ -6,7 +7,8 @@ import tap
 from mujoco3 import Compiled, Refused
 
 FILES = 150
-# What the generator makes and a model cannot hold: words of the warnings that excuse other numbers.
+# Words of the warnings about features that the generator uses and a model cannot hold; with such a warning the numbers
+# may differ.
 EXCUSES = ("has several coordinates", "gravcomp is not part", "with several coordinates")
 
 
@@ -23,7 +25,7 @@ def numbers(rng, n, low=-1.0, high=1.0):
 
 
 def turn(rng):
-    """An attribute that turns an element, or none."""
+    """Returns a random attribute that rotates an element, or none."""
     kind = pick(rng, "", "quat", "euler", "axisangle", "xyaxes", "zaxis")
     if kind == "xyaxes":
         return f'xyaxes="1 {number(rng)} {number(rng)} {number(rng)} 1 {number(rng)}"'
@@ -52,7 +54,7 @@ class File:
         ends = kind not in ("sphere",) and rng.random() < 0.2
         where = f'fromto="{numbers(rng, 6)}"' if ends else pose(rng)
         weight = pick(rng, "", f'mass="{number(rng, 0.1, 3)}"', f'density="{number(rng, 100, 2000)}"')
-        # a class with a pose beside fromto is refused by MuJoCo
+        # MuJoCo refuses a class with a pose beside `fromto`
         return f'<geom type="{kind}" size="{size}" {where} {weight} {"" if ends else self.of_class()} group="{rng.randint(0, 5)}"/>'
 
     def inertial(self):
@@ -151,7 +153,7 @@ class Random(mujoco3.Agreement):
                 excused += 1
                 continue
             try:
-                self.compare(model, "m", seed, 2, 1e-7)      # MuJoCo finds principal axes to 1e-6 rad
+                self.compare(model, "m", seed, 2, 1e-7)  # MuJoCo finds principal axes to 1e-6 rad
             except AssertionError as error:
                 raise AssertionError(f"{error}\n{seed}: {text}") from None
             agreed += 1

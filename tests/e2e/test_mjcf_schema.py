@@ -1,8 +1,9 @@
-"""The table of MJCF in api/load/mjcf/mjcf_schema.c: its names are those that MuJoCo 3.14 accepts, and its classes are right.
+"""Tests the table of MJCF in api/robots/mjcf/mjcf_schema.c: MuJoCo 3.14 accepts the same names, and the class of each
+attribute is right.
 
-Each attribute takes a legal value in a small model (mjcf_samples.py). Where it is irrelevant to dynamics, MuJoCo computes the
-same mass matrix, bias, passive forces and inverse dynamics as without it. Where the model holds it, the server's numbers are
-MuJoCo's. Where it is not held, a warning names it, or the file is refused."""
+Each attribute takes a legal value in a small model (mjcf_samples.py). Where it is irrelevant to dynamics, MuJoCo
+computes the same mass matrix, bias, passive forces and inverse dynamics as without it. Where the model holds it, the
+server's numbers are MuJoCo's. Where it is not held, a warning names it, or the file is refused."""
 import collections
 import json
 import os
@@ -18,18 +19,18 @@ from mujoco3 import Compiled, Peer
 BUILD = os.path.join(ROOT, os.environ.get("BUILD", "build"))
 IRRELEVANT = ("silent", "irrelevant", "contact", "softness", "control")
 HELD = ("held", "expanded")
-ALIASES = ("worldbody", "frame", "replicate")       # MuJoCo's schema takes these for bodies; its reader restricts them
+ALIASES = ("worldbody", "frame", "replicate")  # MuJoCo's schema treats these like bodies, but its reader restricts them
 NUMBERS = ("mass_matrix", "bias", "passive", "inverse")
-# Whose effect is beside these numbers.
+# Attributes that affect none of the compared numbers and still have a warning.
 ALWAYS_REPORTED = ("actuation", "invdiscrete", "actuatorgroupdisable", "torquescale")
-# Elements that need what one text cannot have, or that only make a model that the reader refuses.
+# Elements that one text cannot contain, or that only make a model that the reader refuses.
 WITHOUT_SAMPLE = {"extension": "plugins", "deformable": "soft bodies", "plugin": "plugins", "config": "plugins",
                   "composite": "refused", "flexcomp": "refused", "attach": "refused", "replicate": "refused", "flex": "soft bodies",
                   "flexvert": "soft bodies", "flexstrain": "soft bodies", "model": "another file"}
 
 
 def table():
-    """Use of each attribute by path and name; "" names the element itself."""
+    """Returns the use of each attribute by path and name; the name "" stands for the element itself."""
     program = os.path.join(BUILD, "tests", "oracle", "mjcf_schema")
     rows = [json.loads(line) for line in subprocess.run([program], capture_output=True, text=True, check=True).stdout.splitlines()]
     children = collections.defaultdict(list)
@@ -40,7 +41,7 @@ def table():
     uses = {}
 
     def walk(path):
-        """Enters the elements in an element; bodies stand outermost in paths, and within one another only once."""
+        """Lists the elements below a path. Paths begin with a body, and each element occurs at most once in a path."""
         around = ("mujoco",) + path
         for name, row in children[around[-1]] + children["/".join(around[-2:])]:
             inner = path + (name,)
@@ -52,7 +53,7 @@ def table():
             walk(inner)
 
     walk(())
-    # In the table bodies stand in <worldbody>, in paths they are outermost.
+    # In the table bodies are inside <worldbody>; paths begin with the body.
     for name in ("body", "frame", "replicate"):
         for path in [path for path in uses if path[:2] == ("worldbody", name)]:
             uses[path[1:]] = uses.pop(path)
@@ -65,7 +66,7 @@ def xml_path(path):
 
 
 def open_elements(path, attribute):
-    """An empty model in which the innermost element has the attribute."""
+    """Returns a model of empty elements whose innermost element has the attribute."""
     path = ("mujoco",) + xml_path(path)
     return ("".join(f"<{name}>" for name in path[:-1]) + f'<{path[-1]} {attribute}="x"/>' +
             "".join(f"</{name}>" for name in reversed(path[:-1])))
@@ -102,7 +103,7 @@ class Classes(mujoco3.Agreement):
         cls.count = collections.Counter()
 
     def texts(self, uses):
-        """Paths, attributes and texts without and with the attribute, for all attributes of these uses."""
+        """Yields path, attribute, and the texts without and with the attribute, for all attributes of these uses."""
         for path, found in self.table.items():
             if any(name in WITHOUT_SAMPLE for name in path) or path == ("worldbody",):
                 continue
@@ -141,7 +142,7 @@ class Classes(mujoco3.Agreement):
                 self.agree(text)
 
     def changes(self, without, text):
-        """True if MuJoCo computes other numbers, or has other coordinates."""
+        """True if MuJoCo's numbers or coordinates differ between the two texts."""
         before, after = Compiled(without), Compiled(text)
         if before.types != after.types:
             return True
@@ -165,7 +166,7 @@ class Classes(mujoco3.Agreement):
                 self.assertFalse(self.changes(without, text), said)
 
     def test_elements_without_a_sample(self):
-        """Elements that one text cannot try are warned of or refused, but for those of assets and sensors."""
+        """Elements without a sample cause a warning or a refusal, except those of assets and sensors."""
         for path, found in self.table.items():
             if not any(name in WITHOUT_SAMPLE for name in path) or found[""] in IRRELEVANT or path[0] in ("asset", "sensor"):
                 continue

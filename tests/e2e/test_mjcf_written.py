@@ -1,5 +1,5 @@
-"""`torqued convert --to mjcf` writes files that MuJoCo 3.14 compiles to the same robot, or says that MuJoCo refuses them. No
-joint type is written as another one in silence, in MJCF and URDF."""
+"""Tests that `torqued convert --to mjcf` writes files which MuJoCo 3.14 compiles to the same robot, or announces that
+MuJoCo refuses them. No joint type is silently written as another, in MJCF and URDF."""
 import json
 import os
 import random
@@ -20,7 +20,7 @@ PITCH = 0.03
 
 
 def joint_types():
-    """Names of all joint types, from the table of the kernels."""
+    """Returns the names of all joint types, from the table in dynamics/."""
     with open(os.path.join(ROOT, "dynamics", "model", "joint_types.h"), encoding="utf-8") as file:
         return [name.lower() for name in re.findall(r"^    X\((\w+),", file.read(), re.MULTILINE)]
 
@@ -40,7 +40,7 @@ def link(name, parent, kind, inertial=None, rng=None):
 
 
 def turned(moments, rng):
-    """The tensor of principal moments about axes at random."""
+    """Returns the inertia tensor with these principal moments about random axes."""
     w, x, y, z = (rng.gauss(0, 1) for _ in range(4))
     size = (w * w + x * x + y * y + z * z) ** 0.5
     R = mujoco.rotation(w / size, x / size, y / size, z / size)
@@ -49,7 +49,7 @@ def turned(moments, rng):
 
 class Written(mujoco3.Agreement):
     def convert(self, document, target, *options):
-        """The text, and what is listed as lost."""
+        """Returns the written text, and the list of losses."""
         with tempfile.TemporaryDirectory() as folder:
             path = os.path.join(folder, "robot.json")
             with open(path, "w") as file:
@@ -59,7 +59,8 @@ class Written(mujoco3.Agreement):
         return done.stdout, done.stderr
 
     def written(self, document):
-        """MuJoCo's numbers of the written file are the server's of the same file; or the refusal was foretold."""
+        """Checks that MuJoCo's numbers for the written file are the server's, or that the conversion announced MuJoCo's
+        refusal."""
         self.put_model("m", document)
         text, lost = self.convert(document, "mjcf")
         try:
@@ -74,7 +75,7 @@ class Written(mujoco3.Agreement):
         return text, lost
 
     def test_plates(self):
-        """A + B = C, rounded either way: MuJoCo compares without a tolerance."""
+        """Plates with A + B = C, rounded up or down: MuJoCo checks the triangle inequality without a tolerance."""
         rng = random.Random(1)
         for _ in range(15):
             a, b = rng.uniform(0.01, 1), rng.uniform(0.01, 1)
@@ -128,11 +129,11 @@ class Written(mujoco3.Agreement):
             try:
                 self.put_model("m", document)
             except AssertionError:
-                continue        # joints without any inertia
+                continue  # robots whose joints have no inertia
             self.written(document)
 
     def test_robots(self):
-        """All robots of the tree, as trees of bodies where they have loops."""
+        """All robots of the tree; those with loops as their spanning trees."""
         for folder in ("models", os.path.join("tests", "data", "robots")):
             for name in sorted(os.listdir(os.path.join(ROOT, folder))):
                 if name.endswith(".json"):
@@ -140,7 +141,7 @@ class Written(mujoco3.Agreement):
                         self.written(json.load(file))
 
     def test_every_joint_type_in_every_format(self):
-        """Each type is read back with its own mass matrix, or what became of it is listed."""
+        """Each joint type is read back with the same mass matrix, or the loss is listed."""
         for kind in joint_types():
             document = {"links": [link("a", "base", kind, BOX), link("b", "base", "revolute", BOX)]}
             self.put_model("first", document)

@@ -1,4 +1,4 @@
-"""The forms of a document: the same geometry, written differently, is the same robot."""
+"""Tests that documents which write the same geometry in different forms give the same robot."""
 import copy
 import math
 
@@ -9,10 +9,10 @@ from samples import body, branched
 
 
 class Forms(ServerCase):
-    """The same geometry written differently is the same robot."""
+    """Compares different forms of the same geometry."""
 
     def pose(self, origin, q=0.0, kind="revolute", **joint):
-        """The pose of a link at q, [position, orientation], for a joint with that origin."""
+        """Returns the pose [position, orientation] at q of a link whose joint has that origin."""
         link = {"name": "l", "parent": "base", "joint": {"name": "j", "type": kind, **joint}, "inertial": body(1)}
         if origin is not None:
             link["joint"]["origin"] = origin
@@ -33,7 +33,7 @@ class Forms(ServerCase):
                          self.pose({"matrix": matrix}, **axis), 1e-15)
 
     def test_standard_dh(self):
-        """Rz(theta + q) Tz(d) Tx(a) Rx(alpha): the joint acts first."""
+        """Standard parameters: Rz(theta + q) Tz(d) Tx(a) Rx(alpha); the joint moves before the constant part."""
         dh = {"theta": 0.4, "d": 0.3, "a": 0.2, "alpha": 0.7}
         for q in (0.0, 1.3):
             t = 0.4 + q
@@ -43,11 +43,11 @@ class Forms(ServerCase):
         self.assertClose(self.pose({"dh": dh}, 0.25, "prismatic"), expected, 1e-15)
 
     def test_modified_dh(self):
-        """Rz(gamma) Tz(b) Rx(alpha) Tx(d) Rz(theta) Tz(r): the joint acts last."""
+        """Modified parameters: Rz(gamma) Tz(b) Rx(alpha) Tx(d) Rz(theta) Tz(r); the joint moves last."""
         figures = {"gamma": 0.2, "b": 0.1, "alpha": 0.7, "d": 0.3, "theta": 0.4, "r": 0.5}
         same = {"xyz": [0.3 * math.cos(0.2), 0.3 * math.sin(0.2), 0.1], "rpy": [0.7, 0, 0]}
         turned = self.pose({"modified_dh": figures}, 0.9)
-        # by hand: the frame before theta and r, then turned by theta + q and moved by r along its z
+        # by hand: the frame before theta and r, then rotated by theta + q and moved by r along its z
         g, a, t = 0.2, 0.7, 0.4 + 0.9
         z = [math.sin(g) * math.sin(a), -math.cos(g) * math.sin(a), math.cos(a)]
         position = [x + 0.5 * n for x, n in zip(same["xyz"], z)]
@@ -75,7 +75,7 @@ class Forms(ServerCase):
         self.assertEqual(self.ask("sparse", "inverse-dynamics", {"q": [0], "qdd": [3]})["tau"], [6])
 
     def test_solids(self):
-        """Inertia by the solids' closed forms, mass given or by density."""
+        """Inertias of solids by closed forms, with a mass or a density."""
         pi = math.pi
         r, h = 0.1, 0.4
         ball, rod = 4 / 3 * pi * r ** 3, pi * r * r * h
@@ -104,7 +104,7 @@ class Forms(ServerCase):
         self.assertClose(turned, plain, 1e-14)
 
     def inertia(self, inertial):
-        """The mass matrix of a free body at rest: all ten figures of its inertia."""
+        """Returns the mass matrix of a free body at rest, which contains all ten inertial parameters."""
         self.put_model("solid", {"base": {"type": "floating", "link": "b", "inertial": inertial}, "links": []})
         return self.ask("solid", "mass-matrix", {"q": [0, 0, 0, 0, 0, 0, 1]})["mass_matrix"]
 
@@ -114,7 +114,7 @@ class Forms(ServerCase):
 
     def test_the_order_of_links_in_a_document_is_the_order_of_siblings(self):
         document = branched()
-        document["links"].reverse()      # children before parents
+        document["links"].reverse()  # children before parents
         self.put_model("reversed", document)
         self.assertEqual(self.ok(self.client.get("/v1/models/reversed"))["velocity_names"],
                          ["hip", "shoulder", "elbow", "grasp"])
@@ -126,7 +126,7 @@ class Forms(ServerCase):
 
 
 def quaternion_zx(z, x):
-    """Rz(z) Rx(x), w >= 0 for the angles used here."""
+    """Returns the quaternion of Rz(z) Rx(x), with w >= 0 for the angles used here."""
     a, b, c, d = math.sin(x / 2), math.cos(x / 2), math.sin(z / 2), math.cos(z / 2)
     return [d * a, c * a, c * b, d * b]
 

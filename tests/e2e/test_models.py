@@ -1,4 +1,5 @@
-"""Models as resources: put, get, list, replace, delete, revisions and preconditions, and the service around them."""
+"""Tests models as HTTP resources: put, get, list, replace, delete, revisions and preconditions, and the resources of
+the service."""
 import json
 
 import tap
@@ -130,7 +131,7 @@ class Resources(ServerCase):
             self.assertProblem(self.client.get(f"/v1/models/{name}"), 404)
 
     def test_any_text_may_name_a_link(self):
-        """Quotes, escapes, other scripts: as keys of a state, in answers, in pointers."""
+        """Names may contain quotes, escapes and any script: as keys of a state, in answers and in pointers."""
         names = ['a"b\\c', "/~", "\u2028", "\u65e5\u672c", "a b", "{}[],:", "\U0001f9be", "%41"]
         links = [{"name": name, "parent": names[i - 1] if i else "base", "inertial": body(1),
                   "joint": {"name": "j" + name, "type": "revolute", "axis": [0, 0, 1]}} for i, name in enumerate(names)]
@@ -143,7 +144,7 @@ class Resources(ServerCase):
         self.assertProblem(self.client.post("/v1/models/texts/bias", {"q": {**q, "j/~": "x"}}), 422, "/q/j~1~0")
 
     def test_requests_in_flight_keep_the_model_they_began_with(self):
-        """Two documents alternate under load: every answer fits one of them and names its revision."""
+        """Two documents replace each other under load: every answer belongs to one of them and names its revision."""
         tau = {}
         for mass in (1, 2):
             revision = self.put_model("turning", slider(mass))["revision"]

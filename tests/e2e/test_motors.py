@@ -1,5 +1,5 @@
-"""Motors and elastic joints: against Lagrange's equations of the gyrostats, the inertia matrix by hand, forward dynamics
-from the inverse model (Hua's algorithm 2), rigid robots as the limit of stiff ones, and balances of energy."""
+"""Tests motors and elastic joints: against Lagrange's equations of gyrostats, the inertia matrix by hand, forward
+dynamics from the inverse model (Hua's algorithm 2), rigid robots as the limit of stiff ones, and energy balances."""
 import json
 import os
 import random
@@ -24,7 +24,7 @@ def motor(joint, on, axis, ratio, inertia=3e-4, **more):
     return {"joint": joint, "link": on, "axis": axis, "gear_ratio": ratio, "spin_inertia": inertia, **more}
 
 
-# Every kind of joint that may be elastic, with and without motors; motors before, on and beyond what they turn.
+# Every joint type that may be elastic, with and without motors; motors before, on and beyond the link that they drive.
 MIXED = {
     "links": [
         link("a", "base", "revolute", [0, 1, 1], {"xyz": [0.1, 0, 0.2], "rpy": [0.3, -0.2, 0.5]}, 3),
@@ -45,7 +45,7 @@ NAMES = ["at_a", "at_b", "at_c", "at_d", "at_e.x", "at_e.y", "at_e.angle", "at_f
 
 
 def planar_two(elastic):
-    """Two rods that turn about z in a plane; motor 2 sits on the first."""
+    """Two rods in a plane that turn about z; the second motor is mounted on the first rod."""
     def rod(name, parent, x):
         return {"name": name, "parent": parent,
                 "joint": {"name": "at_" + name, "type": "revolute", "axis": [0, 0, 1], "origin": {"xyz": [x, 0, 0]},
@@ -96,7 +96,7 @@ class Motors(ServerCase):
     # --- by hand -------------------------------------------------------------------------------------------------
 
     def test_blocks_of_the_inertia_matrix(self):
-        """Two rods in a plane: M of the links and whole motors, S = [J2 r2; 0] of the second motor, B = r^2 J."""
+        """Two rods in a plane: M of the links with whole motors, S = [J2 r2; 0] of the second motor, B = r^2 J."""
         q = 0.7
         one, two, cross = 0.11 + 2 * 0.09, 0.11 + 2 * 0.09, 2 * 0.5 * 0.3 * np.cos(q)
         M = np.array([[one + two + 2 * 0.25 + 2 * cross, two + cross], [two + cross, two]])
@@ -108,7 +108,8 @@ class Motors(ServerCase):
         self.assertClose(self.ask("rigid_two", "mass-matrix", {"q": [0.3, q]})["mass_matrix"], rigid.tolist(), 1e-14)
 
     def test_motor_angles_have_the_limit_of_angles(self):
-        """Those of joints that turn: at_b slides, and so does its motor coordinate."""
+        """Motor coordinates of revolute joints have the limit of angles; at_b is prismatic, so its motor coordinate has
+        no such limit."""
         limit = self.client.get("/v1").json()["limits"]["angle"]
         q = [0.1] * 11
         for name, value, good in (("at_c.motor", -limit, True), ("at_c.motor", 1.01 * limit, False), ("at_f.motor", -1e300, False),
@@ -124,7 +125,7 @@ class Motors(ServerCase):
             self.assertIn(name, problem["detail"])
 
     def test_elastic_efforts(self):
-        """At rest without gravity nothing is left but R = k (q - theta - rest)."""
+        """At rest without gravity the effort is R = k (q - theta - rest)."""
         q = {"at_one": 0.3, "at_two": -0.2, "at_one.motor": 0.25, "at_two.motor": 0.1}
         answer = self.ask("elastic_two", "bias", {"q": q, "gravity": [0, 0, 0], "outputs": ["bias", "gravity", "friction"]})
         self.assertClose(answer["bias"], [5, -30, -5, 30], 1e-14)
@@ -145,7 +146,8 @@ class Motors(ServerCase):
     # --- by the inverse model ------------------------------------------------------------------------------------
 
     def test_forward_dynamics_by_A_and_zeta(self):
-        """Columns of A by unit accelerations at rest without gravity and springs, zeta by none: A qdd = tau - zeta."""
+        """Columns of A by unit accelerations at rest without gravity and springs, zeta by zero accelerations: A qdd =
+        tau - zeta."""
         for name, document in self.MODELS.items():
             s, n = self.states(name), Gyrostat(document).n
             tau = [[random.Random(n).uniform(-20, 20) for _ in range(n)] for _ in s["q"]]
@@ -159,7 +161,8 @@ class Motors(ServerCase):
                 self.assertClose(found[r], expected.tolist(), 1e-9, what=name)
 
     def test_elastic_coordinates_free(self):
-        """Links' accelerations of elastic joints found, motors' given (Khalil 6.3); and a joint without a motor."""
+        """For elastic joints, the links' accelerations are found and the motors' given (Khalil 2010, 6.3); also a joint
+        without a motor."""
         for name, free in (("hua", ["joint3"]), ("mixed", ["at_b", "at_c", "at_f"]), ("mixed", ["at_d", "at_f.motor"])):
             s = self.states(name)
             names = self.ok(self.client.get(f"/v1/models/{name}"))["velocity_names"]
@@ -175,7 +178,7 @@ class Motors(ServerCase):
     # --- in time -------------------------------------------------------------------------------------------------
 
     def test_stiff_joints_become_rigid(self):
-        """What is left of the difference falls as 1 / stiffness."""
+        """The difference between elastic and rigid robot falls as 1 / stiffness."""
         start = {"q": [0.2, -0.4, 0.3], "qd": [0.5, 0.2, -0.3]}
         rigid = json.loads(json.dumps(HUA))
         del rigid["links"][2]["joint"]["elastic"]
@@ -196,7 +199,7 @@ class Motors(ServerCase):
             self.assertTrue(5 < coarse / fine < 20, errors)
 
     def test_balance_of_energy(self):
-        """What actuators bring and friction and dampers take, those of elastic joints too, is the change of energy."""
+        """The change of energy is the work of actuators, friction and dampers, those of elastic joints included."""
         for name, document in self.MODELS.items():
             n = Gyrostat(document).n
             request = {"q": [0.1] * n, "qd": [0.3] * n, "duration": 0.5, "tolerance": 1e-10, "samples": 3,
@@ -224,7 +227,7 @@ class Motors(ServerCase):
     # --- derivatives ---------------------------------------------------------------------------------------------
 
     def test_sensitivity(self):
-        """Against the same equations of Lagrange at states nearby: an exact difference of fourth order."""
+        """Derivatives against fourth-order differences of the equations of Lagrange."""
         for name, document in self.MODELS.items():
             s, reference = self.states(name, 1), Gyrostat(document)
             state = {key: s[key][0] for key in ("q", "qd", "qdd")}
@@ -253,7 +256,8 @@ class Motors(ServerCase):
     # --- parameters ----------------------------------------------------------------------------------------------
 
     def test_regressor(self):
-        """Row by row tau = regressor * parameters + joint_regressor * joint parameters, rotors locked."""
+        """For each row tau = regressor * parameters + joint_regressor * joint parameters, with rotors locked in the
+        links' parameters."""
         document = json.loads(json.dumps(HUA))
         document["links"][1]["joint"]["friction"] = {"viscous": 0.7}
         document["motors"][1]["friction"] = {"viscous": 0.2}
@@ -268,7 +272,7 @@ class Motors(ServerCase):
         self.assertClose(tau.tolist(), self.ask("regressed", "inverse-dynamics", s)["tau"], 1e-12)
 
     def parameters(self, document, name):
-        """m, m c, tensor about the link's origin, of the link and the whole motors on it."""
+        """Returns m, m c and the tensor about the link's origin, of the link with all whole motors on it."""
         total = np.zeros(10)
         for owner, inertial in Gyrostat(document).bodies():
             if owner != name:
@@ -281,7 +285,7 @@ class Motors(ServerCase):
         return total
 
     def test_identify(self):
-        """From motion and torques without noise the model's own base parameters come back, motors' among them."""
+        """From torques without noise, identify finds the model's own base parameters, those of motors included."""
         s = self.states("hua", 60)
         tau = self.ask("hua", "inverse-dynamics", s)["tau"]
         answer = self.ask("hua", "identify", {**s, "tau": tau, "rotor": True, "friction": True})
@@ -313,7 +317,8 @@ class Motors(ServerCase):
         self.assertAlmostEqual(model["mass"], 3 + 2 + 1.5 + 1.2 + 0.9 + 0.7 + 0.5 + 0.4)
 
     def test_joint_wrenches_are_of_the_links(self):
-        """One row a body, and its part along a rigid joint without a motor is that joint's effort."""
+        """joint_wrenches has one row for each body. Its component along a rigid joint without a motor is that joint's
+        effort."""
         s = self.states("mixed")
         answer = self.ask("mixed", "inverse-dynamics", {**s, "outputs": ["tau", "joint_wrenches"]})
         self.assertEqual(np.array(answer["joint_wrenches"]).shape, (4, 6, 6))
@@ -322,8 +327,8 @@ class Motors(ServerCase):
         self.assertClose(moment.tolist(), [tau[6] for tau in answer["tau"]], 1e-11)
 
     def test_joint_wrenches_are_rates_of_momentum(self):
-        """Through the first joint goes what changes the momentum of all bodies and spinning rotors, less their weight; a
-        rotor on the base has no part in it."""
+        """The first joint transmits the rate of momentum of all bodies and spinning rotors, minus their weight. A rotor
+        on the base is not part of this."""
         document = json.loads(json.dumps(MIXED))
         del document["motors"][1]
         self.put_model("free_of_base", document)
@@ -336,7 +341,7 @@ class Motors(ServerCase):
         poses = self.ask("free_of_base", "kinematics", {"q": along["q"], "frames": ["a"]})["poses"]["a"]
         arm = np.array(seen["com"]) - poses["position"]
         p, about_com = np.split(np.array(seen["momentum"]), 2, axis=1)
-        momentum = np.hstack([p, about_com + np.cross(arm, p)])                    # about the joint, which stands still
+        momentum = np.hstack([p, about_com + np.cross(arm, p)])  # about the first joint, whose origin is at rest
         rate = (momentum[0] - 8 * momentum[1] + 8 * momentum[3] - momentum[4]) / (12 * h)
         weight = seen["mass"][2] * gravity
         expected = rate - np.concatenate([weight, np.cross(arm[2], weight)])
@@ -369,7 +374,8 @@ class Motors(ServerCase):
             self.assertClose(borne[name], fixed[name], 1e-13, what=name)
 
     def test_spinning_rotor_turns_the_floating_body(self):
-        """A flywheel in free flight: momentum counts its spin, and speeding it up turns the hull the other way."""
+        """A flywheel in free flight: the momentum includes its spin, and accelerating the wheel turns the hull the
+        other way."""
         flywheel = {"base": {"type": "floating", "link": "hull", "inertial": {"mass": 5, "inertia": {"xx": 1, "yy": 2, "zz": 2.5}}},
                     "links": [{"name": "wheel", "parent": "hull", "joint": {"name": "axle", "type": "revolute", "axis": [0, 0, 1]},
                                "inertial": {"mass": 1, "inertia": {"zz": 0.01}}}],
@@ -380,7 +386,7 @@ class Motors(ServerCase):
         self.assertClose(momentum, [0, 0, 0, 0, 0, 0.01 * 3 + 0.02 * 30], 1e-15)
         qdd = self.ask("flywheel", "forward-dynamics", {**still, "tau": [0] * 6 + [1]})["qdd"]
         self.assertClose(2.51 * qdd[5] + (0.01 + 0.2) * qdd[6], 0, 1e-14, scale=1)
-        # and gyroscopic: a wheel at speed, the hull turned about x at w, takes J s w about y
+        # gyroscopic torque: with the wheel's spin s and the hull's rate w about x, the torque about y is J s w
         tau = self.ask("flywheel", "inverse-dynamics", {**still, "qd": [0, 0, 0, 0.5, 0, 0, 3]})["tau"]
         self.assertClose(tau, [0, 0, 0, 0, -0.5 * (0.01 * 3 + 0.02 * 30), 0, 0], 1e-15)
 

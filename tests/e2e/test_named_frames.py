@@ -1,5 +1,5 @@
-"""Payloads and wrenches at frames, wrenches in the axes of frames, and messages that list the names there are: against the
-same load moved to its link, or turned into other axes, by hand."""
+"""Tests payloads and wrenches given at frames, wrenches in the axes of frames, and messages that list the existing
+names. The reference is the same load moved to its link, or rotated into other axes, by hand."""
 import numpy as np
 import tap
 from harness import ServerCase
@@ -20,7 +20,8 @@ TOOL_AT, MOUNT_AT = np.array([0, 0.05, 0.1]), np.array([0.01, 0, 0.25])
 
 
 def arm(base="fixed"):
-    """`tool` is a frame of the gripper, which is merged into `fore`; `stand` one of the base."""
+    """Returns an arm whose frame `tool` is on the gripper, which is merged into `fore`, and whose frame `stand` is on
+    the base."""
     document = branched(base)
     document["frames"].append({"name": "stand", "link": "torso", "xyz": [1, 2, 3], "rpy": [0.5, -0.7, 1.1]})
     return document
@@ -54,7 +55,7 @@ class NamedFrames(ServerCase):
         return states(n, 10 if base == "floating" else 4, base == "floating")
 
     def same(self, base, one, other, operations=REQUESTS):
-        """Both requests' surroundings give the same answers."""
+        """Checks that both sets of loads give the same answers."""
         state = self.rows(base)
         for operation in operations:
             fields, outputs = self.REQUESTS[operation]
@@ -72,7 +73,7 @@ class NamedFrames(ServerCase):
             self.same(base, {"payload": at_tool}, {"payload": [at_link]})
 
     def wrench(self, link, frame=None, R=np.eye(3), **more):
-        """A wrench and its rates, whose components R turns into the axes asked for."""
+        """Returns a wrench with its rates; R rotates the components into the requested axes."""
         parts = {"force": [3.0, -2, 1], "torque": [0.3, 0.2, 0.1], "force_rate": [1.0, 5, -3], "torque_rate": [-0.4, 0.2, 2]}
         turned = {name: (R @ value).tolist() for name, value in parts.items()}
         return {"link": link, **({"frame": frame} if frame else {}), **turned, **more}
@@ -92,7 +93,7 @@ class NamedFrames(ServerCase):
             self.same_wrench(base, self.wrench("tool", "link"), self.wrench("tool", "tool"))
 
     def test_axes_of_a_frame(self):
-        """Of the same body, merged links included, and of what stands in the world."""
+        """Axes of frames on the same body, merged links included, and of frames fixed in the world."""
         point = [0.1, 0, -0.2]
         for base in ("fixed", "floating"):
             self.same_wrench(base, self.wrench("gripper", "tool", point=point), self.wrench("gripper", "link", TOOL, point=point))
@@ -120,9 +121,9 @@ class NamedFrames(ServerCase):
         return {key: value for key, value in wrench.items() if not key.endswith("_rate")}
 
     def test_motions(self):
-        """Simulations and trajectories, with a force over time."""
+        """Simulations and trajectories with a force that changes in time."""
         sine = {"amplitude": [3.0, 0, 0], "angular_frequency": [2.0, 1, 1]}
-        flip = {"name": "flip", "link": "fore", "rpy": [0, 0, np.pi / 2]}        # its x is the link's y
+        flip = {"name": "flip", "link": "fore", "rpy": [0, 0, np.pi / 2]}  # x of the frame is y of the link
         document = arm()
         document["frames"].append(flip)
         self.put_model("flipped", document)

@@ -1,4 +1,5 @@
-"""nginx itself with deploy/nginx-replicas.conf in front of three replicas: shares and repeats; nothing fails at clients."""
+"""Tests nginx with deploy/nginx-replicas.conf in front of three replicas: it distributes and repeats requests, and no
+client sees a failure."""
 import json
 
 import balanced
@@ -12,7 +13,7 @@ class Balanced(balanced.Balanced):
     arguments = ("{address}:8443", "--workers", "1", "--loops", "1")
 
     def await_use(self, load, replica):
-        """Waits until nginx sends requests to a restarted replica, which it has avoided for fail_timeout."""
+        """Waits until nginx sends requests to a restarted replica again, which it avoids for fail_timeout."""
         await_true(lambda: load.failures or '"method":"POST"' in replica.server.log(), "a request for the restarted replica")
 
     def test_a_rolling_restart_fails_no_evaluation(self):

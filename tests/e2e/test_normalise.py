@@ -1,4 +1,5 @@
-"""Quaternions of four digits: refused with the remedy, and taken with "normalise" in every operation and field."""
+"""Tests quaternions with four digits: refused with the remedy, and accepted with "normalise" in every operation and
+field."""
 import math
 
 import cbor2
@@ -27,7 +28,7 @@ class Normalise(Closed):
         cls.client.put("/v1/models/ball", ball)
 
     def request(self, operation):
-        """A request without q."""
+        """Returns a request without q."""
         nv = self.ok(self.client.get("/v1/models/flying"))["nv"]
         s = {name: rows[0] for name, rows in states(1, nv, False).items() if name != "q"}
         motion, forward = {n: s[n] for n in ("qd", "qdd")}, {n: s[n] for n in ("qd", "tau")}
@@ -54,7 +55,7 @@ class Normalise(Closed):
             self.near(a, b, 1e-10, what, least=1)
 
     def test_every_operation(self):
-        """One state and a batch: the answer is that of the normalised quaternion."""
+        """One state and a batch: the answer is that for the normalised quaternion."""
         for operation in ("inverse-dynamics", "forward-dynamics", "mass-matrix", "bias", "kinematics", "energy", "torque-derivative",
                           "sensitivity", "forward-sensitivity", "hessian", "forward-hessian", "coriolis", "regressor", "task-space",
                           "ground-reaction", "margins", "impact", "step", "rollout", "simulate"):
@@ -92,7 +93,7 @@ class Normalise(Closed):
         self.assertEqual(answer.status, 200)
 
     def test_guess_platform_and_orientation(self):
-        """The other fields that have quaternions."""
+        """Quaternions in guess, platform and orientation."""
         still = {"frame": "centre", "position": [0, 0, 0.6], "orientation": [0.02, 0.01, 0, 0.999]}
         size = np.linalg.norm(still["orientation"])
         unit = {**still, "orientation": [x / size for x in still["orientation"]]}

@@ -1,4 +1,4 @@
-"""`torqued check`, `convert` and `eval`: the same answers as a server's, to the byte."""
+"""Tests that `torqued check`, `convert` and `eval` give the server's answers to the byte."""
 import json
 import os
 import subprocess
@@ -52,7 +52,7 @@ class Offline(unittest.TestCase):
         self.assertIn("(byte 7)", self.run_command("check", cut, status=1))
 
     def test_what_other_programs_write(self):
-        """From standard input, and from a pipe with a name, as <(xacro ...) has one."""
+        """Files from standard input and from a named pipe, as `<(xacro ...)` makes one."""
         said = self.run_command("check", self.urdf).replace(self.urdf, "-").replace("two_arms", "model")
         self.assertEqual(self.run_command("check", "-", given=MIMIC), said)
         document = json.loads(self.run_command("convert", "-", given=MIMIC))
@@ -65,7 +65,7 @@ class Offline(unittest.TestCase):
         self.assertIn("Is a directory", self.run_command("check", self.folder, status=1))
 
     def test_long_names(self):
-        """A file's name becomes a model's, which has at most 64 characters."""
+        """A model gets the name of its file, cut to 64 characters."""
         for length in (60, 64, 65, 100, 200):
             file = os.path.join(self.folder, "a" * length + ".urdf")
             with open(file, "w") as text:

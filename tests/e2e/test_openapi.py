@@ -1,6 +1,6 @@
-"""The contract at /openapi.json against the running server: every example is answered as written, every answer has
-the shape that is promised, OPTIONS and the reference pages agree. (What the product's own tables hold is compared
-with the contract in tests/api/test_contract.c.)"""
+"""Tests the contract at /openapi.json against the running server: every example gets the answer written there, every
+answer has the promised shape, and OPTIONS and the reference pages agree. tests/api/test_contract.c compares the
+product's own tables with the contract."""
 import json
 import os
 import re
@@ -17,7 +17,7 @@ JSON = "application/json"
 
 
 def rounded(value):
-    """With numbers to nine digits: the last ones of a linear algebra library are not the product's."""
+    """Rounds numbers to nine digits: the last digits of LAPACK's results depend on its implementation."""
     if isinstance(value, list):
         return [rounded(entry) for entry in value]
     if isinstance(value, dict):
@@ -45,14 +45,14 @@ class Contract(ServerCase):
         self.assertEqual([f"{list(e.absolute_path)}: {e.message[:300]}" for e in errors], [], what)
 
     def operations(self):
-        """path, method, operation object"""
+        """Yields path, method and operation object."""
         for path, item in self.contract["paths"].items():
             for method in ("get", "put", "post", "delete"):
                 if method in item:
                     yield path, method, item[method]
 
     def answer_schema(self, path, method, status):
-        """The schema of an answer: of the status given, else of the default; None when it has no body."""
+        """Returns the schema of an answer with this status, else of the default; None if it has no body."""
         responses = self.contract["paths"][path][method]["responses"]
         content = self.follow(responses.get(str(status), responses.get("default"))).get("content")
         return next(iter(content.values()))["schema"] if content else None
@@ -94,7 +94,7 @@ class Contract(ServerCase):
                 methods = {method.upper() for method in item} & {"GET", "PUT", "POST", "DELETE"}
                 expected = methods | {"OPTIONS"} | ({"HEAD"} if "GET" in methods else set())
                 if path in ("/docs", "/assets/{file}", "/THIRD_PARTY.txt"):
-                    continue    # there once the console is built: test_pages.py
+                    continue  # exists only if the console is built: test_pages.py
                 concrete = path.replace("{model}", "puma560").replace("{code}", "bad-json")
                 answer = self.client.request("OPTIONS", concrete)
                 self.assertEqual(answer.status, 204)
@@ -125,7 +125,7 @@ class Contract(ServerCase):
                 self.assertEqual(answer.json()["revision"], model["revision"])
 
     def test_examples(self):
-        """A request example is answered with the answer example of the same name, exactly."""
+        """A request example gets exactly the answer example of the same name."""
         for path, method, operation in self.operations():
             if "requestBody" not in operation:
                 continue
@@ -136,7 +136,7 @@ class Contract(ServerCase):
                     self.check_example(path, method, operation, name, example["value"], content["schema"])
 
     def test_motors_of_screw_models(self):
-        """None may be listed, by schema and server alike."""
+        """An empty list of motors is accepted by the schema and the server."""
         schema = {"$ref": "#/components/schemas/Document"}
         document = {**THREE_LINK, "motors": []}
         self.validate(document, schema, "no motors")
@@ -148,7 +148,7 @@ class Contract(ServerCase):
         self.assertEqual(problem["code"], "not-supported")
 
     def test_answers_without_entries(self):
-        """No wrenches to derive by, no joints to have parameters, no frames asked for."""
+        """Answers with empty arrays: no wrenches for derivatives, no joints for parameters, no frames."""
         self.put_model("stone", {"base": {"type": "floating", "inertial": {"mass": 1, "inertia": {"xx": 1, "yy": 1, "zz": 1}}},
                                  "links": []})
         at = [0, 0, 0, 0, 0, 0, 1]
@@ -167,7 +167,7 @@ class Contract(ServerCase):
         return list(jsonschema.Draft202012Validator(schema, resolver=resolver).iter_errors(value))
 
     def test_examples_in_which_rows_may_fail(self):
-        """Every example is answered the same with "on_error", and with an empty list of errors."""
+        """Every example gets the same answer with "on_error", plus an empty list of errors."""
         for path, method, operation in self.operations():
             if method != "post":
                 continue
@@ -183,7 +183,7 @@ class Contract(ServerCase):
                     self.assertEqual(answer, {k: v for k, v in plain.items() if k != "errors"})
 
     def test_null_only_beside_errors(self):
-        """Answers with rows that have failed have the shape that is promised; without `errors` none may be null."""
+        """Answers with failed rows have the promised shape; without `errors` null is forbidden."""
         if jsonschema is None:
             self.skipTest("no python3-jsonschema here")
         bad, good = [1e9, 0], [0.3, 0.5]
@@ -266,13 +266,13 @@ class ReferencePages(unittest.TestCase):
         self.assertEqual((done.returncode, done.stdout, done.stderr), (0, "", ""))
 
     def test_settings(self):
-        """The table of server/SETTINGS.md is what --settings-table prints."""
+        """The table of server/SETTINGS.md is the output of --settings-table."""
         table = subprocess.run([BINARY, "--settings-table"], capture_output=True, text=True, check=True).stdout
         self.assertEqual(self.read("server", "SETTINGS.md").split("\n\n")[-1].strip(), table.strip())
 
     def test_operations(self):
-        """The first table of api/OPERATIONS.md has the operations of the contract, with their outputs, defaults in bold;
-        the README's has the same operations."""
+        """The first table of api/OPERATIONS.md has the contract's operations with their outputs, defaults in bold; the
+        README's table has the same operations."""
         with open(os.path.join(os.path.dirname(BINARY), "api", "openapi.json")) as file:
             contract = json.load(file)
         index = self.read("api", "OPERATIONS.md").split("\n## ")[0]

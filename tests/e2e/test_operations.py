@@ -1,4 +1,5 @@
-"""What each operation means: physics between the answers, and what a request may change of the robot's surroundings."""
+"""Tests the physics of each operation by relations between answers, and the fields that change the robot's
+surroundings."""
 import math
 import random
 
@@ -23,7 +24,7 @@ def quaternion_product(a, b):
 
 
 def moved(q, qd, qdd, t, floating):
-    """q and qd a short time later, to third order in t (the base's turn by the mean rate of the interval)."""
+    """Returns q and qd after the time t, to third order; the base turns with the mean angular velocity."""
     if not floating:
         return add(add(q, qd, t), qdd, t * t / 2), add(qd, qdd, t)
     mean = add(qd, qdd, t / 2)
@@ -37,7 +38,7 @@ def moved(q, qd, qdd, t, floating):
 
 
 class OnTwoRobots(ServerCase):
-    """The same branched robot with a fixed and a floating base, in seeded random states."""
+    """Tests on the same branched robot with fixed and floating base, in random states from a seed."""
 
     @classmethod
     def setUpClass(cls):
@@ -142,7 +143,7 @@ class Dynamics(OnTwoRobots):
                              self.ask_texts(model, "forward-dynamics", {**self.pick(s, "q", "tau"), "qd": zero}))
 
     def test_friction(self):
-        """Viscous and Coulomb terms by hand; the smoothed one by tanh; `"friction": false` takes just them away."""
+        """Viscous, Coulomb and smoothed (tanh) friction by hand; `"friction": false` removes exactly these."""
         for model, s in self.cases():
             names = self.ok(self.client.get(f"/v1/models/{model}"))["velocity_names"]
             rate = dict(zip(names, s["qd"]))
@@ -170,7 +171,7 @@ class Dynamics(OnTwoRobots):
                                                                                  "gravity": [0, 0, -9.81]}))
 
     def test_payload_is_a_heavier_robot(self):
-        """Two bodies fixed to two links, one of them merged, against the document with fixed links added there."""
+        """Two payloads on two links, one of them merged, against the document with fixed links added there."""
         loads = [{"link": "gripper", "mass": 1.2, "com": [0.1, 0.2, 0.3], "inertia": body(1)["inertia"]},
                  {"link": "thigh", "mass": 0.7, "com": [0, -0.1, -0.3]}]
         for base in ("fixed", "floating"):
@@ -205,7 +206,7 @@ class Dynamics(OnTwoRobots):
             self.assertClose(e["potential"], 9.81 * e["mass"] * e["com"][2] + spring, 1e-13, abs(e["potential"]) + 10)
 
     def test_power_balance(self):
-        """tau qd + springs' damping = d/dt (kinetic + potential), by central differences."""
+        """tau qd + power of the springs' dampers = d/dt (kinetic + potential), by central differences."""
         h = 1e-5
         for model, s in self.cases():
             state = self.pick(s, "q", "qd", "qdd")
@@ -227,7 +228,7 @@ class Wrenches(OnTwoRobots):
         yield {"link": "torso", "force": [7, 8, 9], "torque": [1, 2, 3]}, "torso"
 
     def generalized(self, model, q, wrench, link):
-        """J^T W, from the link's pose and Jacobian: the point moves with the link."""
+        """Returns J^T W from the link's pose and Jacobian; the point of application moves with the link."""
         k = self.ask(model, "kinematics", {"q": q, "frame": link, "frames": [link], "outputs": ["poses", "jacobian"]})
         R = rotation(k["poses"][link]["orientation"])
         force, torque = wrench.get("force", [0] * 3), wrench.get("torque", [0] * 3)
@@ -302,7 +303,7 @@ class Kinematics(OnTwoRobots):
             self.assertEqual(frame["poses"], world["poses"])
 
     def test_rates_of_change(self):
-        """Pose, Jacobian, velocity and acceleration a little earlier and later, by central differences."""
+        """Pose, Jacobian, velocity and acceleration against central differences."""
         h = 1e-4
         for model, s in self.cases(2):
             for reference in ("world", "frame"):
@@ -338,7 +339,7 @@ class Kinematics(OnTwoRobots):
             self.assertEqual(two["tool"], self.ask_texts(model, "kinematics", {"q": s["q"]})["poses"]["tool"])
 
     def test_base_coordinates(self):
-        """The base's position and turn are its pose; its velocity is in base axes."""
+        """The base's coordinates are its position and quaternion; its velocity is in the base's axes."""
         for model, s in self.cases():
             if model == "floating":
                 k = self.ask(model, "kinematics", {**self.pick(s, "q", "qd"), "frame": "torso", "reference": "frame",

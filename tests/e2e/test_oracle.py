@@ -1,8 +1,7 @@
-"""Dynamics against reference values of 80 digits (oracle.py).
+"""Tests the dynamics against reference values of 80 digits (oracle.py).
 
-Each robot is put to the server and asked; answers are compared by joint name. Twice: links in the documents' order, and
-in reverse, so that coordinates are numbered otherwise.
-"""
+Answers are compared by joint name, once with links in the documents' order and once in reverse, so that coordinates
+have other numbers."""
 import subprocess
 import sys
 
@@ -21,7 +20,7 @@ class Oracle(ServerCase):
         cls.tables = {name: load(name) for name in ROBOTS}
 
     def states(self):
-        """(model name, state) of every robot and state, in both orders of links."""
+        """Yields (model name, state) of every robot and state, in both orders of links."""
         for name, table in self.tables.items():
             for order, reverse in (("forward", False), ("reversed", True)):
                 model = f"{name}-{order}"
@@ -35,7 +34,7 @@ class Oracle(ServerCase):
             self.assertClose(answer[name], of(s, operation, name), tolerance, what=f"{s.name} {operation} {name}")
 
     def test_tables_are_what_the_program_computes(self):
-        """Those of two robots: each takes seconds."""
+        """Recomputes the tables of two robots; each takes seconds."""
         done = subprocess.run([sys.executable, f"{DATA}/references.py", "--check", "double_pendulum", "ur5"],
                               capture_output=True, text=True)
         self.assertEqual((done.returncode, done.stderr), (0, ""))
@@ -59,8 +58,8 @@ class Oracle(ServerCase):
                 self.compare(s, "inverse-dynamics", {"tau_with_wrench": tau}, ["tau_with_wrench"])
 
     def check_joint_wrenches(self, model, s, answer):
-        """Along the joint's axis, in the axes of the link it carries, the joint wrench is the torque; a base's is all of
-        its own."""
+        """Checks that the component of the joint wrench along the joint's axis, in the axes of the moved link, is the
+        torque; for a floating base all six components are."""
         bodies = self.ok(self.client.get(f"/v1/models/{model}"))["bodies"]
         tau = s.value("inverse-dynamics", "tau")
         joints = {link["name"]: link["joint"] for link in document(s.table)["links"]}
@@ -73,7 +72,7 @@ class Oracle(ServerCase):
             self.assertClose(seen, expected, EXACT, max(map(abs, tau)) + max(map(abs, row)), f"{s.name} {body}")
 
     def wrenches(self, model, s):
-        """The table's wrench in link axes, in world axes at the link, and in world axes at the world's origin."""
+        """Returns the table's wrench in link axes, in world axes at the link, and in world axes at the world's origin."""
         link, force, torque = s.wrench["link"], s.wrench["force"], s.wrench["torque"]
         pose = self.ask(model, "kinematics", {"q": s.q, "frames": [link]})["poses"][link]
         R = rotation(pose["orientation"])

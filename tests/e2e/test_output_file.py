@@ -1,5 +1,6 @@
-"""The file that --output names has the whole answer or what it had before, whatever ends the command: refusals, full disks,
-signals at random instants; also if it is the input, through links or not. Devices and pipes stay what they are."""
+"""Tests that the file of --output holds either the complete answer or its earlier content, however the command ends:
+refusals, full disks, signals at random instants. Also tests output over the input, directly or through links. Devices
+and pipes are written in place."""
 import io
 import os
 import random
@@ -65,7 +66,7 @@ class Case(ServerCase):
                                 stdout=subprocess.PIPE, stderr=subprocess.PIPE, cwd=self.folder, **options)
 
     def call(self, *arguments, status=0, **options):
-        """Runs `call`; returns what it printed to standard error."""
+        """Runs `call` and returns its standard error."""
         run = self.start("call", "arm", "inverse-dynamics", *arguments, **options)
         said = run.communicate(timeout=60)[1].decode()
         self.assertEqual(run.returncode, status, said)
@@ -79,7 +80,7 @@ class Case(ServerCase):
             time.sleep(0.0005)
 
     def answer(self, *arguments):
-        """What `call` writes to a new file."""
+        """Returns what `call` writes to a new file."""
         path = self.path("expected." + (arguments[arguments.index("--to") + 1] if "--to" in arguments else "csv"))
         self.call(*arguments, "--output", path)
         content = self.read(path)
@@ -88,13 +89,13 @@ class Case(ServerCase):
 
 
 class Interrupted(Case):
-    """Every kind of end by turns, at random instants."""
+    """Ends the command in every way in turn, at random instants."""
 
     def limit_file_size(self, most):
         return lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (most, most))
 
     def ways(self, draws):
-        """Endless: the signal that ends the command (None: nothing does), its arguments, and options of its process."""
+        """Yields without end: the signal that ends the command (or None), its arguments, and options of its process."""
         signals = [signal.SIGINT, signal.SIGTERM, signal.SIGKILL, signal.SIGHUP, signal.SIGINT, signal.SIGKILL, signal.SIGTERM, signal.SIGXCPU]
         while True:
             for number in signals:
@@ -105,7 +106,7 @@ class Interrupted(Case):
             yield None, ("--chunk", "10"), {"input": "".join(bad)}
 
     def test_at_random_instants(self):
-        """Output of its own, and output that is the input: the path itself, a symbolic link, a hard link."""
+        """The output is a file of its own, or the input: by its path, a symbolic link or a hard link."""
         draws = random.Random(39)
         whole = {form: self.answer("states.csv", "--to", form) for form in ("csv", "jsonl", "json", "npz")}
         ways, ended, kept, amid = self.ways(draws), 0, 0, 0
@@ -120,7 +121,7 @@ class Interrupted(Case):
             run = self.start("call", "arm", "inverse-dynamics", states, "--from", "csv", "--to", form, "--output", output, *arguments, **options)
             if number:
                 most = lasted[arguments[1]]
-                if draws.random() < 0.6:        # amid the answer rather than before it
+                if draws.random() < 0.6:  # while the answer is written rather than before
                     self.await_temporary(run)
                     most /= 2
                 time.sleep(draws.uniform(0, most))
@@ -128,7 +129,7 @@ class Interrupted(Case):
             said = run.communicate(timeout=60)[1].decode()
             what = (i, number, target, form, options, run.returncode, said)
             self.assertIn(run.returncode, (0, -number) if number else (1,) if content != STATES else (0, 1), what)
-            if run.returncode == 0 and number:      # as long as it lasts on a machine that is as busy as now
+            if run.returncode == 0 and number:  # seconds that the command takes under the present load
                 lasted[arguments[1]] = time.monotonic() - begun
             found = self.read(output)
             self.assertTrue(found == whole[form] or (found == before and run.returncode != 0), what)
@@ -151,7 +152,7 @@ class Interrupted(Case):
         return time.monotonic() - begun
 
     def prepare(self, target, form, content):
-        """Writes states and earlier output; returns both names, and the content of the output before."""
+        """Writes states and an earlier output. Returns both names, and the earlier content."""
         for name in ("states.csv", "out." + form, "other.csv"):
             if os.path.lexists(self.path(name)):
                 os.unlink(self.path(name))
@@ -167,7 +168,7 @@ class Interrupted(Case):
         return "states.csv", self.path("other.csv"), content.encode()
 
     def check_others(self, target, states, content, found, what):
-        """The link is a link, and the states are there: as they were unless they are the output itself."""
+        """Checks that the link is still a link, and that the states are unchanged unless they are the output."""
         self.assertEqual(os.path.islink(self.path("other.csv")), target == "symbolic", what)
         expected = found if target in ("same", "symbolic") else content.encode()
         self.assertTrue(self.read(self.path(states)) == expected, what)
@@ -192,7 +193,7 @@ class Interrupted(Case):
                 os.unlink(self.path(name))
 
     def test_signals_that_are_ignored(self):
-        """As under nohup."""
+        """SIGHUP is ignored, as under nohup."""
         run = self.start("call", "arm", "inverse-dynamics", "-", "--from", "csv", "--output", "out.csv", stdin=subprocess.PIPE,
                          preexec_fn=lambda: signal.signal(signal.SIGHUP, signal.SIG_IGN))
         self.await_temporary(run)
@@ -202,7 +203,7 @@ class Interrupted(Case):
 
 
 class Refused(Case):
-    """A command that fails leaves what was there."""
+    """A command that fails leaves the earlier content."""
 
     def test_earlier_results(self):
         for arguments, said in ((("q=[0]",), "at /q of the request"), (("nothing.csv",), "cannot read nothing.csv"),
@@ -236,9 +237,9 @@ class Refused(Case):
         self.assertIn("Too many levels of symbolic links", self.call("states.csv", "--output", "loop", "--to", "csv", status=1))
 
     def test_protected_files(self):
-        """Files and folders that the user may not write stay, also where the folder would allow a rename."""
+        """Files and folders without write permission stay unchanged, even where the folder would allow a rename."""
         user = ["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups"] if os.getuid() == 0 else []
-        binary = shutil.copy(BINARY, self.path("torqued"))      # where that user can reach it
+        binary = shutil.copy(BINARY, self.path("torqued"))  # a folder that this user can enter
         os.chmod(self.folder, 0o777)
         os.mkdir(self.path("closed"), 0o755)
         os.chmod(self.path("closed"), 0o555)
@@ -271,7 +272,8 @@ class Refused(Case):
 
 class Links(Case):
     def test_output_is_the_input(self):
-        """In every format that is read; the second answer is that to the same states again."""
+        """The output replaces the input, for every input format and spelling of the path, and has the bytes of an
+        output to another file."""
         expected = self.answer("states.csv")
         self.assertEqual(len(expected.splitlines()), ROWS + 1)
         for name in ("states.csv", self.path("states.csv"), "./states.csv", os.path.join("..", os.path.basename(self.folder), "states.csv")):
@@ -281,7 +283,8 @@ class Links(Case):
         for form in ("jsonl", "json", "npy"):
             self.write("states.csv", STATES)
             self.call("states.csv", "--to", form, "--output", "s." + form)
-            torques = self.read(self.path("s." + form)).replace(b'"tau"', b'"q"')       # they go in again as positions
+            # the torques become the positions of the next run
+            torques = self.read(self.path("s." + form)).replace(b'"tau"', b'"q"')
             self.write("s." + form, torques)
             expected = self.answer("s." + form, "--to", form)
             self.call("s." + form, "--output", "s." + form)
@@ -299,7 +302,7 @@ class Links(Case):
         self.assertEqual(self.read(self.states), expected)
 
     def test_symbolic_links(self):
-        """The file at the end is replaced or made in its own folder; the links stay."""
+        """The link's target is replaced or created in its own folder; the links stay."""
         os.mkdir(self.path("far"))
         os.symlink("far/second", self.path("first"))
         os.symlink(self.path("far", "results.csv"), self.path("far", "second"))
@@ -313,7 +316,7 @@ class Links(Case):
             self.assertEqual(self.temporaries() + self.temporaries(self.path("far")), [])
 
     def test_hard_links(self):
-        """The name that was given gets the answer; the others keep the earlier content."""
+        """The given name gets the answer; other hard links keep the earlier content."""
         os.link(self.states, self.path("other.csv"))
         self.call("states.csv", "--output", "other.csv")
         self.assertEqual((self.read(self.states), self.read(self.path("other.csv"))), (STATES.encode(), self.answer("states.csv")))
@@ -341,7 +344,7 @@ class Links(Case):
 
 
 class AsTheyAre(Case):
-    """Devices, FIFOs and descriptors are written in place and never removed."""
+    """Devices, FIFOs and file descriptors are written in place and never removed."""
 
     def read_fifo(self, *arguments, status):
         os.mkfifo(self.path("fifo"))
@@ -361,8 +364,8 @@ class AsTheyAre(Case):
         self.assertIn("gravity", said)
 
     def device(self, name, minor):
-        """A device of memory, such as /dev/null. For root, whom nothing keeps from replacing those of the machine, one of the test's
-        own; None where there can be none."""
+        """Returns a memory device such as /dev/null. Root could replace the machine's devices, hence gets one of the
+        test's own, or None where mknod is not allowed."""
         if os.getuid() > 0:
             return f"/dev/{name}"
         try:
@@ -383,7 +386,8 @@ class AsTheyAre(Case):
             self.assertTrue(os.path.islink(self.path("full.csv")) and stat.S_ISCHR(os.stat(full).st_mode))
 
     def test_descriptors(self):
-        """/proc/self/fd/1, where /dev/stdout leads, is what the shell has opened: its file is appended to, not replaced."""
+        """/proc/self/fd/1, the target of /dev/stdout, is the file that the shell opened: the answer is appended to it,
+        not put in its place."""
         whole = self.answer("states.csv")
         os.symlink("/proc/self/fd/1", self.path("stdout"))
         for opened, expected in (("ab", BEFORE + whole), ("wb", whole)):

@@ -1,4 +1,4 @@
-"""What the server does with more than it can do: full queues and memory, deadlines, clients that hang up."""
+"""Tests a server with more work than it can do: full queues and memory, deadlines, clients that disconnect."""
 import json
 import os
 import re
@@ -14,13 +14,13 @@ from threads import in_threads
 
 
 def longer(times):
-    """A request of so many times the rows of HEAVY."""
+    """Returns a request with `times` as many rows as HEAVY."""
     rows = json.loads(HEAVY)
     return json.dumps({**rows, "q": rows["q"] * times})
 
 
 class Overload(ServerCase):
-    """One worker and a short queue."""
+    """Tests a server with one worker and a short queue."""
     arguments = ("--workers", "1", "--queue", "0.2", "--inline-limit", "20")
 
     @classmethod
@@ -30,7 +30,7 @@ class Overload(ServerCase):
         cls.client.put("/v1/models/slider", slider())
 
     def test_a_full_queue_says_so_at_once(self):
-        """Of requests that are sent in no time, so that they meet, and take long."""
+        """Requests that arrive at the same time and take long: those beyond the queue are refused at once."""
         heavy = {"q": [0.1] * 100, "duration": 0.5, "step": 1e-4, "samples": 2}
 
         def work(index):
@@ -53,10 +53,11 @@ class Overload(ServerCase):
         self.ok(self.client.post("/v1/models/slider/inverse-dynamics", {"q": [0]}))
 
     def test_when_to_come_again(self):
-        """After the time that the waiting work takes, or up to twice that: clients refused together return one by one."""
+        """Retry-After is between the time of the waiting work and twice that, so that clients refused together return
+        one by one."""
         body = json.dumps({"q": [0.1] * 100, "duration": 10, "step": 1e-4, "samples": 2})
         busy = self.server.socket()
-        self.addCleanup(busy.close)  # which ends the simulation
+        self.addCleanup(busy.close)  # closing the connection ends the simulation
         busy.send(f"POST /v1/models/long/simulate HTTP/1.1\r\nHost: localhost\r\nContent-Length: {len(body)}\r\n\r\n" + body)
         give_up = time.monotonic() + PATIENCE
         while (answer := self.client.post("/v1/models/long/evaluate", HEAVY)).status == 200:
@@ -77,7 +78,8 @@ class Overload(ServerCase):
         self.ok(self.client.post("/v1/models/slider/inverse-dynamics", {"q": [0]}))
 
     def test_a_deadline_passes_within_a_chunk(self):
-        """Few states that take long each: in operations that solve state by state, and by the numbers there are."""
+        """A batch of few states that each take long still meets its deadline: in operations that solve state by state,
+        and in one with many numbers for each state."""
         self.client.put("/v1/models/longer", chain(250))
         rows = {"q": [[0.1] * 250] * 96}
         for operation, more in (("task-space", {"frame": "l249", "axes": ["x"]}),
@@ -89,7 +91,8 @@ class Overload(ServerCase):
 
 
 class OneWorker(ServerCase):
-    """And a queue that takes everything: what is abandoned, or too late, would be in the way if it were done."""
+    """Tests a server with one worker and a queue that admits everything: abandoned and late requests must not take the
+    worker's time."""
     arguments = ("--workers", "1", "--queue", "600")
 
     @classmethod
@@ -99,11 +102,11 @@ class OneWorker(ServerCase):
         cls.client.post("/v1/models/long/evaluate", HEAVY)
 
     def spent(self):
-        """The processor time of the worker so far, in seconds."""
+        """Returns the worker's processor time so far, in seconds."""
         return sum(processor_time(self.server, "torqued-worker")) / os.sysconf("SC_CLK_TCK")
 
     def cost(self, body):
-        """The processor time that the worker takes for a request."""
+        """Returns the processor time that the worker takes for a request, in seconds."""
         before = self.spent()
         self.ok(self.client.post("/v1/models/long/evaluate", body))
         return self.spent() - before
@@ -114,11 +117,11 @@ class OneWorker(ServerCase):
         return raw
 
     def evaluated(self):
-        """The lines of the server's log for evaluations."""
+        """Returns the log's lines about evaluations."""
         return [event for event in self.server.events() if event.get("target") == "/v1/models/long/evaluate"]
 
     def next_evaluated(self, count):
-        """The first after so many of them."""
+        """Waits for the log line of the evaluation after the first `count`, and returns it."""
         give_up = time.monotonic() + PATIENCE
         while len(self.evaluated()) <= count:
             self.assertLess(time.monotonic(), give_up)
@@ -126,12 +129,13 @@ class OneWorker(ServerCase):
         return self.evaluated()[count]
 
     def test_waiting_requests_are_dropped(self):
-        """Twenty heavy requests that wait for the worker, abandoned by closing or half-closing, and one that is not."""
+        """Twenty heavy requests that wait for the worker are abandoned by close or half-close: none of these is
+        evaluated, but another request is."""
         long = longer(4)
         one = min(self.cost(long) for _ in range(3))
         raws = [self.send(long) for _ in range(20)]
         before = self.spent()
-        while self.spent() == before:   # the worker is at the first of them
+        while self.spent() == before:  # wait until the worker has started the first of them
             time.sleep(0.01)
         for i, raw in enumerate(raws):
             self.addCleanup(raw.close)
@@ -141,7 +145,7 @@ class OneWorker(ServerCase):
         self.assertLess(took, 6 * one)
 
     def test_a_running_request_is_given_up(self):
-        """The worker ends soon after the client has gone, not at the end of the request."""
+        """The worker stops soon after the client has disconnected, not at the end of the request."""
         long = longer(12)
         self.client.get("/v1", Request_Id="before-the-long-ones")
         self.server.await_log("before-the-long-ones")
@@ -160,8 +164,8 @@ class OneWorker(ServerCase):
         self.assertEqual((whole.get("ended"), cut_short.get("ended")), (None, "early"))
 
     def test_a_client_that_goes_with_its_last_request(self):
-        """Requests that come in one segment with the end of the connection: the last would take its whole second, and is not
-        worked on. How many stand before it decides when the server sees the end."""
+        """Requests arrive in one segment with the connection's end: the last, which would take its whole second, is not
+        evaluated. The number of requests before it decides when the server sees the end."""
         body = json.dumps({"q": [0.1] * 100, "duration": 100, "step": 1e-4, "samples": 2})
         post = (f"POST /v1/models/long/simulate HTTP/1.1\r\nHost: localhost\r\nRequest-Timeout: 1\r\nContent-Length: {len(body)}\r\n\r\n"
                 + body)
@@ -178,7 +182,7 @@ class OneWorker(ServerCase):
         self.assertLess(spent, 0.5)
 
     def test_a_deadline_passes_while_waiting(self):
-        """Answered when the time is over, while the worker is still busy with a request that came before."""
+        """A waiting request is answered 504 at its deadline, while the worker is busy with an earlier request."""
         busy = self.send(json.dumps({"q": [0.1] * 100, "duration": 100, "step": 1e-4, "samples": 2}), "simulate")
         self.addCleanup(busy.close)
         before = self.spent()
@@ -192,7 +196,7 @@ class Memory(ServerCase):
     arguments = ("--memory", "8M", "--max-body", "4M", "--max-answer", "4M")
 
     def test_more_in_flight_than_the_budget(self):
-        """Bodies that arrive slowly hold their memory; the next are refused, and it comes back."""
+        """Bodies that arrive slowly hold their memory, so the next are refused; the memory is released when they end."""
         held = []
         for _ in range(8):
             raw = self.server.socket()
@@ -224,7 +228,7 @@ class Unread(ServerCase):
     arguments = ("--memory", "64M", "--max-body", "32M", "--max-answer", "32M")
 
     def test_an_answer_that_waits_holds_no_body(self):
-        """A client that does not read: its answer of 8 MB stays, its body of 30 MB does not."""
+        """A client does not read its answer: the answer of 8 MB stays in memory, the request body of 30 MB does not."""
         rows = {"q": [QN] * 12_000, "outputs": ["joint_wrenches"]}
         body = json.dumps(rows).encode() + b" " * 29_000_000
         slow = socket.socket()
@@ -242,7 +246,7 @@ class Returned(ServerCase):
     arguments = ("--memory", "1M", "--max-body", "256K", "--max-answer", "256K", "--workers", "1", "--queue", "86400")
 
     def test_small_bodies_are_given_back(self):
-        """Four megabytes of bodies, one after another, through a budget of one."""
+        """Four megabytes of bodies, one after another, through a budget of one megabyte."""
         self.client.put("/v1/models/slider", slider())
         text = '{"q":[0],"qdd":[2]}'
         for _ in range(70):
@@ -250,7 +254,8 @@ class Returned(ServerCase):
             self.assertEqual(self.ok(answer), {"tau": [2]})
 
     def test_each_that_waits_has_its_own_deadline(self):
-        """While the only worker is busy: whose time is over is answered then, the later ones as well as the first."""
+        """While the only worker is busy, each waiting request is answered at its own deadline, later ones as well as
+        the first."""
         self.put_model("long", chain(30))
         busy = {"q": [0.1] * 30, "duration": 900, "step": 1e-4, "samples": 2}
 

@@ -1,5 +1,5 @@
-"""The Debian packages of `make deb`: their files, and that these work where they are unpacked. tests/deb.sh installs them
-on a system of their own."""
+"""Tests the Debian packages of `make deb`: their files, and that programs work where the packages are unpacked.
+tests/deb.sh installs them on a clean system."""
 import json
 import os
 import re
@@ -26,7 +26,7 @@ def run(*command, **keywords):
 
 
 def make(*arguments):
-    """With the variables of this build, not those of a make around the tests."""
+    """Runs make without the variables of a make that runs the tests."""
     environment = {name: value for name, value in os.environ.items() if name not in ("MAKEFLAGS", "MAKELEVEL", "MFLAGS")}
     return run("make", "-C", ROOT, *arguments, env=environment)
 
@@ -65,7 +65,7 @@ class Packages(unittest.TestCase):
         return {line.split(None, 5)[5][2:]: line.split()[0] for line in lines if not line.startswith("d")}
 
     def test_lintian_finds_no_error(self):
-        """make fails for one; what is a warning is shown."""
+        """lintian's errors fail `make deb`; its warnings are printed."""
         print("# " + "\n# ".join(re.findall("^[A-Z]: .*", self.said, re.MULTILINE)))
         self.assertNotRegex(self.said, "(?m)^E: ")
 
@@ -91,7 +91,8 @@ class Packages(unittest.TestCase):
         self.assertIn(".debug_info", run("readelf", "--sections", "--wide", self.path(symbols)))
 
     def test_the_server_finds_its_robots_where_it_is_unpacked(self):
-        """Beside itself, and not in the source tree: the tree's own server says where it has them from."""
+        """The moved server finds its robots beside itself, not in the source tree; the tree's own server names the
+        tree's folder."""
         moved = self.path("usr/bin/torqued")
         answer = run(moved, "eval", "puma560", "inverse-dynamics", "--store", self.path("store"), input=json.dumps(PUMA))
         self.assertAlmostEqual(json.loads(answer)["tau"][0], 32.49524275493071, 9)

@@ -1,5 +1,5 @@
-"""What browsers get: the embedded console and its files, pages about problems, and the headers that protect and cache
-them; and that clients of the API still get JSON at the same paths."""
+"""Tests the server's pages for browsers: the embedded console and its files, pages about problems, and the headers that
+protect and cache them. Clients of the API still get JSON at the same paths."""
 import base64
 import glob
 import gzip
@@ -20,7 +20,7 @@ NAMED = {"index.html": "/", "docs.html": "/docs"}
 
 
 def served():
-    """path of the URL: (file, media type), of every file that the console's build made"""
+    """Returns {path of the URL: (file, media type)} of every file of the console's build."""
     files = {}
     for file in glob.glob(os.path.join(DIST, "**"), recursive=True):
         if os.path.isfile(file):
@@ -30,13 +30,13 @@ def served():
 
 
 def policy_of(answer):
-    """{directive: [values]} of the Content-Security-Policy."""
+    """Returns {directive: [values]} of the Content-Security-Policy."""
     directives = (part.split() for part in answer.headers["Content-Security-Policy"].split(";"))
     return {name: values for name, *values in directives}
 
 
 class Checker(html.parser.HTMLParser):
-    """Elements are closed in order; collects tags, attributes and text."""
+    """Checks that elements are closed in order; collects tags, attributes and text."""
     VOID = {"meta", "link", "img", "br", "input", "hr"}
 
     def __init__(self, text):
@@ -128,7 +128,7 @@ class Files(ServerCase):
         self.assertProblem(self.client.get("/favicon.ico?v=1"), 422)
 
     def test_many_readers_of_one_file(self):
-        """The bytes are shared, not copied; pipelined requests are answered in order."""
+        """Pipelined requests for one file are answered in order; all answers share the file's bytes."""
         raw = self.server.socket()
         raw.send(b"GET /favicon.ico HTTP/1.1\r\nHost: localhost\r\nAccept-Encoding: gzip\r\n\r\n" * 50)
         bodies = {raw.answer().body for _ in range(50)}
@@ -137,7 +137,7 @@ class Files(ServerCase):
 
 
 class Choice(ServerCase):
-    """Accept decides between a page and JSON."""
+    """Accept selects between a page and JSON."""
     PAGE = (BROWSER, "text/html", "text/*", "text/html;q=0.9, application/json;q=0.8", "text/html, */*;q=0.9", "TEXT/HTML",
             "application/json;q=0, */*", "text/html;q=0.001", "application/problem+json, text/html")
     DATA = ("*/*", "", "application/json", "text/html, application/json", "application/json, text/html;q=0.9", "text/plain",
@@ -152,7 +152,7 @@ class Choice(ServerCase):
                 if media == HTML:
                     self.assertTrue(answer.text.startswith("<!DOCTYPE html>") or answer.text.startswith("<!doctype html>"))
         raw = self.server.socket()
-        raw.send(f"GET {path} HTTP/1.1\r\nHost: localhost\r\n\r\n")     # no Accept at all
+        raw.send(f"GET {path} HTTP/1.1\r\nHost: localhost\r\n\r\n")  # a request without Accept
         self.assertEqual(raw.answer().headers.get_content_type(), data)
         raw.close()
 
@@ -168,7 +168,7 @@ class Choice(ServerCase):
             self.check(path, 404, PROBLEM)
 
     def test_only_what_does_not_exist_is_a_page(self):
-        """Other errors, and what answers to POST, are for programs."""
+        """Other errors, and answers to POST, are always JSON."""
         self.assertProblem(self.client.get("/v1?x", Accept=BROWSER), 422)
         self.assertProblem(self.client.get("/v1", Accept="text/html"), 406)
         self.assertProblem(self.client.post("/nowhere", {}, Accept=BROWSER), 404)
@@ -203,7 +203,8 @@ class Protection(ServerCase):
         yield from ("/problems/bad-json", "/nowhere")
 
     def test_policies(self):
-        """Only scripts, styles and data of this server: the rules of Google's CSP evaluator, and no framing."""
+        """Only scripts, styles and data of this server are allowed, by the rules of Google's CSP evaluator, and no
+        framing."""
         for path in self.pages():
             answer = self.client.get(path, Accept=BROWSER)
             policy = policy_of(answer)
@@ -241,7 +242,7 @@ class Protection(ServerCase):
                     self.assertIn(f"'sha256-{digest}'", policy["style-src"], "page.c: STYLE_HASH is not that of STYLE")
 
     def test_no_page_repeats_markup(self):
-        """What a request or its path says is text in the page."""
+        """Text of the request or its path appears in a page as text, never as markup."""
         for path in ("/<script>alert(1)</script>", "/%3Cscript%3Ealert(1)%3C/script%3E", "/\"><img src=x onerror=alert(1)>",
                      "/v1/models/<b>x</b>", "/v1/models/%3Cb%3Ex", "/problems/<i>", "/&lt;b&gt;", "/'x'", "/assets/<svg>",
                      "/%ff%fe", "/%C2%85", "/%e2%80%ae"):
@@ -251,14 +252,14 @@ class Protection(ServerCase):
             raw.close()
             with self.subTest(path=path):
                 self.assertEqual(answer.status, 404)
-                page = Checker(answer.text)     # decodes as UTF-8
+                page = Checker(answer.text)  # the path decodes as UTF-8
                 self.assertEqual(set(page.tags), {"html", "head", "meta", "title", "style", "body", "main", "h1", "p", "code",
                                                   "nav", "a"})
                 self.assertLessEqual({name for name, _ in page.attributes}, {"lang", "charset", "name", "content", "href"})
         self.assertIn("/<script>alert(1)</script>", Checker(self.client.get("/<script>alert(1)</script>", Accept=BROWSER).text).text)
 
     def test_no_target_that_is_no_visible_ascii(self):
-        """Such a head is malformed: it is refused before it has a path, and not repeated."""
+        """A target with other bytes than visible ASCII is malformed: it is refused before a page could repeat it."""
         for path in ("/\xe9\xff", "/\x7f"):
             raw = self.server.socket()
             raw.send(f"GET {path} HTTP/1.1\r\nHost: localhost\r\nAccept: {BROWSER}\r\n\r\n")

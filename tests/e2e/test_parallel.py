@@ -1,5 +1,5 @@
-"""Parallel robots: the Gough-Stewart platform against inverse geometry and Khalil's platform-and-legs form, its static
-case by hand; a Delta of three arms and six rods against three spheres, energies and virtual work."""
+"""Tests parallel robots: the Gough-Stewart platform against inverse geometry, Khalil's platform-and-legs form and
+statics by hand; a Delta with three arms and six rods against three spheres, energies and virtual work."""
 import copy
 import math
 
@@ -14,7 +14,8 @@ ZERO = np.zeros(3)
 
 class StewartForm(Rocked):
     def test_pose(self):
-        """From lengths to the pose that has them, and back; the six joints are where the platform's are."""
+        """Leg lengths give the pose from which they were computed, with its rates; the six joints are at the
+        platform's."""
         poses = self.poses(30, 1)
         answer = self.ask("stewart", "kinematics", {**self.driven(poses), "frame": "centre", "outputs": [
             "poses", "jacobian", "velocity", "acceleration"]})
@@ -29,20 +30,20 @@ class StewartForm(Rocked):
             self.near(answer["acceleration"][r], [*vd, *wd], 1e-9)
 
     def test_platform_and_legs(self):
-        """Khalil's (66) and the general form agree."""
+        """The server's general algorithm agrees with Khalil's (66)."""
         poses = self.poses(20, 2)
         answer = self.ask("stewart", "inverse-dynamics", self.driven(poses))
         self.near(answer["tau"], self.expected(poses), 1e-9)
 
     def test_static_by_hand(self):
-        """Legs without mass carry the platform's weight: sum f_i u_i = m g up, sum r_i x f_i u_i = r_c x m g up."""
+        """Massless legs carry the platform's weight: sum f_i u_i = m g up, sum r_i x f_i u_i = r_c x m g up."""
         document = copy.deepcopy(self.documents["stewart"])
         for link in document["links"]:
             if link["name"] != "platform":
                 link.pop("inertial", None)
         self.put_model("light", document)
         weight = 25 * 9.81
-        # level at home every leg bears a sixth of the weight: f = m g l / 6 h
+        # level at home, every leg carries a sixth of the weight: f = m g l / 6 h
         length = math.sqrt(0.6**2 + 0.35**2 - 2 * 0.6 * 0.35 * math.cos(math.radians(35)) + 0.9**2)
         level = self.ask("light", "inverse-dynamics", {"q": [length] * 6})
         self.near(level["tau"], [weight * length / 6 / 0.9] * 6, 1e-11)
@@ -52,7 +53,7 @@ class StewartForm(Rocked):
             self.near(self.ask("light", "inverse-dynamics", {"q": list(self.stewart.lengths(p, R))})["tau"], f, 1e-10)
 
     def test_loads(self):
-        """A payload is a part of the platform, a wrench on it J_p^T W."""
+        """A payload is a part of the platform; a wrench on it adds J_p^T W."""
         load = {"link": "platform", "mass": 8, "com": [0.1, -0.2, 0.3], "inertia": {"xx": 0.3, "yy": 0.4, "zz": 0.2, "xy": 0.05}}
         inertia = np.array([[0.3, 0.05, 0], [0.05, 0.4, 0], [0, 0, 0.2]])
         form = Stewart(self.documents["stewart"])
@@ -67,7 +68,7 @@ class StewartForm(Rocked):
             self.near(answer["tau"][r], carried[r] - J.T @ W, 1e-9)
 
     def test_mass_matrix(self):
-        """Its columns: what (66) says of unit accelerations, less what it says at rest."""
+        """The columns of M are (66) at unit accelerations minus (66) at rest."""
         poses = self.poses(3, 6)
         q = self.driven(poses)["q"]
         M = np.array(self.ask("stewart", "mass-matrix", {"q": q})["mass_matrix"])
@@ -81,14 +82,14 @@ class StewartForm(Rocked):
             self.near(M[r], np.transpose(columns), 1e-9)
 
     def test_forces_between(self):
-        """What the ball joints of legs 2 to 6 bear, with leg 1's: together they move the platform."""
+        """The forces in the spherical joints of legs 2 to 6, with that of leg 1, move the platform."""
         poses = self.poses(5, 7)
         answer = self.ask("stewart", "inverse-dynamics", {**self.driven(poses), "outputs": ["joint_wrenches", "full"]})
         bodies = self.ok(self.client.get("/v1/models/stewart"))["bodies"]
         for r, (p, turn, v, w, vd, wd) in enumerate(poses):
             R = rotation(turn)
             need = self.stewart.platform.wrench(R, w, vd, wd)
-            # platform is a (moment about its own frame's origin = ball joint 1), b the rod's end
+            # `platform` is the wrench about the platform's own origin, spherical joint 1; b is the end of the rod
             first = np.array(answer["joint_wrenches"][r][bodies.index("platform")])
             given = np.concatenate([R @ first[:3], R @ first[3:] + np.cross(R @ self.stewart.b[0], R @ first[:3])])
             for wrench, b in zip(np.array(answer["full"]["loop_wrenches"][r]), self.stewart.b[1:]):
@@ -100,7 +101,8 @@ class StewartForm(Rocked):
 
 class DeltaForm(Closed):
     def test_geometry(self):
-        """Motors to platform by three spheres, platform to motors by the triangle of each arm; it does not turn."""
+        """From motors to platform by three spheres, from platform to motors by the triangle of each arm; the platform
+        does not turn."""
         s = self.states("delta", 30, 1)
         motion = {n: s[n] for n in ("q", "qd", "qdd")}
         answer = self.ask("delta", "kinematics", {
@@ -121,7 +123,7 @@ class DeltaForm(Closed):
         self.check_dynamics("delta", self.delta, 1e-9)
 
     def test_virtual_work(self):
-        """At rest tau is the slope of the potential energy that the server itself gives, by differences."""
+        """At rest, tau is the gradient of the server's potential energy, by differences."""
         q, h = np.array([0.5, 0.2, 0.7]), 1e-3
         rows = [list(q + sign * h / part * e) for e in np.eye(3) for part in (1, 2) for sign in (1, -1)]
         load = {"link": "platform", "mass": 2, "com": [0.05, 0.02, -0.1]}

@@ -1,4 +1,5 @@
-"""Derivatives by the inertial parameters: against regressors, and against differences by payloads of all ten parameters."""
+"""Tests derivatives by the inertial parameters: against regressors, and against differences by payloads with all ten
+parameters."""
 import numpy as np
 import tap
 from closed import Closed
@@ -8,11 +9,11 @@ TREES = ("panda", "hua", "solo12", "branched")
 HELD = {"panda": [{"frame": "panda_link5", "axes": ["y", "rx"], "reference": "frame"}],
         "solo12": [{"frame": foot, "axes": ["x", "y", "z"]} for foot in ("FL_FOOT", "FR_FOOT", "HL_FOOT", "HR_FOOT")]}
 LOOPS = ("four_bar", "delta", "stewart")
-CHANGES = (0.02, -0.02, 0.04, -0.04, 0.08, -0.08)    # of a payload, relative
+CHANGES = (0.02, -0.02, 0.04, -0.04, 0.08, -0.08)  # relative changes of a payload
 
 
 def payload(link, change=0.0):
-    """A payload of 1 + change times 0.7 kg, whose inertial parameters are as many times those of parameters()."""
+    """Returns a payload of (1 + change) 0.7 kg, with all ten inertial parameters scaled by the same factor."""
     return [{"link": link, "mass": 0.7 * (1 + change), "com": [0.05, -0.02, 0.04], "inertia": {
         name: value * (1 + change) for name, value in INERTIA.items()}}]
 
@@ -28,7 +29,7 @@ def parameters():
 
 
 def slope(values):
-    """Of f at the changes, by central differences over three distances, extrapolated."""
+    """Returns df/dchange by central differences over three distances, extrapolated."""
     d = [(np.array(values[2 * i]) - np.array(values[2 * i + 1])) / (2 * CHANGES[2 * i]) for i in range(3)]
     return (64 * d[0] - 20 * d[1] + d[2]) / 45
 
@@ -39,7 +40,7 @@ class ParameterColumns(Closed):
         self.put_model("branched", branched("floating"))
 
     def motion(self, model, seed, rows=1):
-        """Rows of q, qd, qdd, qddd and tau, and the last body."""
+        """Draws rows of q, qd, qdd, qddd and tau. Returns these and the last body."""
         about = self.ok(self.client.get(f"/v1/models/{model}"))
         if model in LOOPS:
             s = [self.state(model, seed + i) for i in range(rows)]
@@ -53,7 +54,7 @@ class ParameterColumns(Closed):
             yield model, {"held": held}
 
     def test_forward_sensitivity(self):
-        """-dqdd_dtau Y, to the same bits in a batch, alone, and without other outputs."""
+        """The columns are -dqdd_dtau Y, with the same bits in a batch, alone, and without other outputs."""
         outputs = ["qdd", "dqdd_dtau", "dqdd_dparameters"]
         for model, held in self.cases():
             s, bodies = self.motion(model, 3, rows=5)
@@ -101,7 +102,7 @@ class ParameterColumns(Closed):
     FREE = {"panda": ["panda_joint2", "panda_joint5"], "solo12": "base", "hua": None, "delta": None}
 
     def test_torque_derivative_with_free_coordinates(self):
-        """Slopes by payloads at constant efforts of the free coordinates, whose rows are zero."""
+        """Differences over payloads at constant efforts of the free coordinates, whose rows are zero."""
         for model, free in self.FREE.items():
             request, tau, bodies = self.rate_request(model, 6, 1)
             names = self.ok(self.client.get(f"/v1/models/{model}"))["velocity_names"]

@@ -1,5 +1,6 @@
-"""path: the polynomials in the path's velocity, acceleration and jerk against the operations that compute torques and their
-rates; derivatives along a path against differences; friction, elastic joints, floating bases, loops; refusals."""
+"""Tests path: the polynomials in velocity, acceleration and jerk along the path against the operations that compute
+torques and their rates; derivatives along the path against differences; friction, elastic joints, floating bases,
+loops; refusals."""
 import numpy as np
 import tap
 from closed import LOADS, Closed
@@ -8,12 +9,13 @@ from samples import body
 COEFFICIENTS = ("tau_a", "tau_b", "tau_c", "tau_d")
 RATES = ("dtau_a_ds", "dtau_b_ds", "dtau_c_ds", "dtau_d_ds")
 WRENCHES = [f"joint_wrenches_{name}" for name in "abc"]
-MATRIX = [[0.1, 0.05], [0.08, -0.2]]     # rates of joints c and a per rate of the motors of coupled_arm
+MATRIX = [[0.1, 0.05], [0.08, -0.2]]  # rates of joints c and a for unit rates of the motors of coupled_arm
 WRENCH_RATES = [f"d_joint_wrenches_{name}_ds" for name in "abc"]
 
 
 def derivatives(p, speed, acceleration, jerk):
-    """qd, qdd and qddd of a path with these derivatives along it, at a velocity, acceleration and jerk of s."""
+    """Returns qd, qdd and qddd in time, from the derivatives of q along the path and the velocity, acceleration and
+    jerk of s."""
     first, second, third = (np.array(p[name]) for name in ("qd", "qdd", "qddd"))
     v, a, j = (np.array(x)[:, None] for x in (speed, acceleration, jerk))
     return {"q": p["q"], "qd": (first * v).tolist(), "qdd": (second * v ** 2 + first * a).tolist(),
@@ -21,7 +23,7 @@ def derivatives(p, speed, acceleration, jerk):
 
 
 def polynomials(answer, names, rates, speed, acceleration, jerk):
-    """The value, and its rate, that the coefficients of an answer give."""
+    """Returns the value and its rate that the coefficients in an answer give."""
     part = {name: np.array(answer[name]) for name in (*names, *rates)}
     v, a, j = (np.array(x).reshape(-1, *[1] * (part[names[0]].ndim - 1)) for x in (speed, acceleration, jerk))
     A, B, C, *D = (part[name] for name in names)
@@ -31,7 +33,8 @@ def polynomials(answer, names, rates, speed, acceleration, jerk):
 
 
 def coupled_arm(*frictions):
-    """Three rotating joints, two of them driven by coupled motors with viscous and other friction."""
+    """Returns an arm of three revolute joints, two of them driven by coupled motors with the given friction beside
+    viscous."""
     links = [{"name": name, "parent": parent, "inertial": body(2, (0.02, 0.01, -0.2)),
               "joint": {"name": "at_" + name, "type": "revolute", "axis": axis, "origin": {"xyz": [0, 0.1, -0.3]}}}
              for name, parent, axis in (("a", "base", [0, 0, 1]), ("b", "a", [0, 1, 0]), ("c", "b", [1, 0, 0.2]))]
@@ -40,7 +43,8 @@ def coupled_arm(*frictions):
 
 
 def elastic_arm(**friction):
-    """Two rotating joints with friction and a spring, the second one elastic with a motor of its own, and a slider."""
+    """Returns an arm of two revolute joints with friction and a spring, the second elastic with a motor, and a
+    prismatic joint."""
     return {"links": [
         {"name": "upper", "parent": "base", "inertial": body(2, (0.02, 0.01, -0.2)),
          "joint": {"name": "shoulder", "type": "revolute", "axis": [0, 1, 0], "friction": {"viscous": 0.4, **friction},
@@ -57,7 +61,7 @@ def elastic_arm(**friction):
 
 class Path(Closed):
     def path(self, model, rows=6, seed=1):
-        """Random rows of a path: q with its derivatives."""
+        """Draws rows of a path: q with its derivatives along the path."""
         choose = np.random.default_rng(seed)
         if model in self.MODELS:
             s = self.states(model, rows, seed)
@@ -132,7 +136,7 @@ class Path(Closed):
             self.near(given, expected[name], 1e-10, name)
 
     def test_derivatives_along_the_path(self):
-        """Against extrapolated differences of the coefficients along q(s) = q0 + q1 s + q2 s^2 / 2 + q3 s^3 / 6."""
+        """Compares with extrapolated differences of the coefficients along q(s) = q0 + q1 s + q2 s^2 / 2 + q3 s^3 / 6."""
         self.put_model("elastic", elastic_arm())
         for model in ("puma560", "elastic"):
             at = self.path(model, 1, 4)
@@ -148,7 +152,7 @@ class Path(Closed):
                     self.near(given[rate][0], (4 * near - wide) / 3, 1e-6, f"{model} {rate}", 1)
 
     def test_parts(self):
-        """a, b and c against the mass matrix and the terms of the bias."""
+        """The coefficients a, b and c against the mass matrix and the terms of the bias."""
         p = self.path("puma560", seed=3)
         answer = self.ask("puma560", "path", p)
         M = np.array(self.ask("puma560", "mass-matrix", {"q": p["q"]})["mass_matrix"])
@@ -159,7 +163,7 @@ class Path(Closed):
         self.near(np.array(answer["tau_c"]) + answer["tau_d"], gravity + friction, 1e-13)
 
     def test_smooth_friction(self):
-        """Its tanh is what the polynomial lacks."""
+        """The torque minus the polynomial is the tanh of smooth friction."""
         self.put_model("smooth", elastic_arm(coulomb={"positive": 2, "negative": 3}, coulomb_velocity=0.5))
         names = self.ok(self.client.get("/v1/models/smooth"))["velocity_names"]
         p, speed = self.path("smooth"), np.full(6, 0.8)
@@ -175,7 +179,7 @@ class Path(Closed):
         self.assertEqual(self.ask("smooth", "path", {**p, "friction": False})["smooth_friction"], [])
 
     def test_stribeck_friction(self):
-        """It is listed, sharp or smooth, and all that the polynomial lacks."""
+        """Stribeck friction, sharp or smooth, is listed, and is the whole difference between torque and polynomial."""
         friction = {"coulomb": {"positive": 2, "negative": 3}, "breakaway": {"positive": 5, "negative": 4}, "stribeck_velocity": 0.7}
         for smooth in ({}, {"coulomb_velocity": 0.5}):
             model = f"stribeck{len(smooth)}"
@@ -198,7 +202,8 @@ class Path(Closed):
                 np.any(np.diff(np.sign(np.array(p["qd"])[:, [names.index(t["joint"]) for t in answer["smooth_friction"]]]), axis=0))))
 
     def test_friction_of_coupled_motors(self):
-        """Sharp friction is in the polynomials; the rest is listed by the motors' rates; jumps are where rates change sign."""
+        """The polynomials contain sharp friction of coupled motors; other friction is listed with the motors' rates.
+        Sharp friction jumps where rates change sign."""
         sharp, stribeck = {"coulomb": {"positive": 0.2, "negative": 0.3}}, {"coulomb": 0.2, "breakaway": 0.4, "stribeck_velocity": 3}
         self.put_model("coupled", coupled_arm(sharp, {"coulomb": 0.1}))
         self.check("coupled")

@@ -1,5 +1,5 @@
-"""api/clients/planner/path_minimum_time.py: the timings that it writes keep the limits of torques and of torque rates at
-instants that the program did not choose, and are nearly as fast as the optimum of tests/bench/path_reference.py."""
+"""Tests api/clients/planner/path_minimum_time.py: the timings that it writes keep the limits of torques and torque
+rates at instants that the program did not use, and are nearly as fast as the optimum of tests/bench/path_reference.py."""
 import json
 import os
 import subprocess
@@ -17,13 +17,13 @@ sys.path.append(FOLDER)
 from geometry import Coefficients, motion  # noqa: E402
 from service import Service  # noqa: E402
 
-OPTIMA = 0.480995, 0.537235     # s, without and with limits of rates; from tests/bench/path_reference.py
+OPTIMA = 0.480995, 0.537235  # s, without and with rate limits, by tests/bench/path_reference.py
 INTERVALS = 24
-BETWEEN = 37                # instants in an interval, coprime to what the program looks at
+BETWEEN = 37  # instants in an interval, coprime to the program's number
 
 
 def along(timing, shares):
-    """s and its derivatives by time, from the Taylor polynomials of the intervals."""
+    """Returns s and its time derivatives from the Taylor polynomials of the intervals."""
     nodes, highest, T = np.array(timing["nodes"]), np.array(timing["highest"]), timing["duration"]
     order, h = nodes.shape[1], 1 / len(highest)
     x = shares * h
@@ -66,7 +66,8 @@ class PathTiming(ServerCase):
             self.assertGreater(timing["duration"], 0.999 * optimum)
 
     def test_friction_of_the_load(self):
-        """Torques and rates are those of the server, and their derivatives by s, v, u and j those of differences."""
+        """With load friction, the program's torques and rates are the server's, and their derivatives by s, v, u and j
+        agree with differences."""
         joint = lambda name, axis, load: {"name": name, "type": "revolute", "axis": axis, "origin": {"xyz": [0.2, 0, -0.3]},
                                           "friction": {"viscous": 0.3, "coulomb": {"positive": 1, "negative": 2}, "load": load}}
         self.put_model("loaded", {"links": [

@@ -1,5 +1,5 @@
-"""The planning programs in api/clients/planner against a server: the motions that they write are evaluated again, with
-splines of this file's own and inverse-dynamics at instants that the programs did not choose."""
+"""Tests the planning programs of api/clients/planner against a server: their motions are evaluated again with this
+file's own splines, and by inverse-dynamics at instants that the programs did not use."""
 import json
 import os
 import re
@@ -12,20 +12,20 @@ import tap
 from harness import ROOT, ServerCase
 
 FOLDER = os.path.join(ROOT, "api", "clients", "planner")
-BANG_BANG = 0.391854538900  # s, the optimum of two_link by shooting: no motion within the limits is faster
-A_SPAN = 37                 # instants in each span between two knots: coprime to what the programs look at
-ROUNDING = 1e-9             # of a limit: velocities at the limit are rounded either way
+BANG_BANG = 0.391854538900  # s, the shortest possible time of two_link, found by shooting
+A_SPAN = 37  # instants between two knots, coprime to the programs' number
+ROUNDING = 1e-9  # relative to a limit: velocities at a limit are rounded up or down
 
 
 def derivative(degree, knots, points):
-    """The spline that is the derivative of a spline: one degree less, without the outer knots."""
+    """Returns the derivative of a spline: one degree less, without the outer knots."""
     rows = [[degree * (b - a) / (knots[i + degree + 1] - knots[i + 1]) if knots[i + degree + 1] > knots[i + 1] else 0.0
              for a, b in zip(points[i], points[i + 1])] for i in range(len(points) - 1)]
     return degree - 1, knots[1:-1], rows
 
 
 def value(degree, knots, points, u):
-    """A spline at u, by de Boor's triangle."""
+    """Evaluates a spline at u by de Boor's algorithm."""
     span = max(i for i in range(degree, len(points)) if knots[i] <= u)
     row = [list(points[span - degree + i]) for i in range(degree + 1)]
     for level in range(1, degree + 1):
@@ -37,7 +37,7 @@ def value(degree, knots, points, u):
 
 
 def sampled(motion):
-    """Fractions of the duration and, as a request, the states there."""
+    """Returns fractions of the duration and the states there, as a request."""
     spline = motion["degree"], motion["knots"], motion["control_points"]
     spans = sorted(set(motion["knots"]))
     at = [low + (high - low) * i / A_SPAN for low, high in zip(spans, spans[1:]) for i in range(A_SPAN)] + [1.0]
@@ -59,7 +59,7 @@ class Planner(ServerCase):
                               capture_output=True, text=True, cwd=self.folder, timeout=600)
 
     def plan(self, program, *arguments):
-        """What it printed, the motion it wrote, the texts in its plot."""
+        """Runs a program. Returns its output, its motion, and the texts in its plot."""
         done = self.start(program, "--server", self.server.url(), "--motion", "motion.json", "--output", "plot.svg",
                           *arguments)
         self.assertEqual(done.returncode, 0, done.stdout[-2000:] + done.stderr)
@@ -74,7 +74,7 @@ class Planner(ServerCase):
         return done.stdout, motion, texts
 
     def tables(self, out):
-        """The tables in the output: a list of rows {column: number} for each."""
+        """Returns the tables in the output: for each a list of rows {column: number}."""
         found = []
         for line in out.splitlines():
             cells = re.split(r"\s{2,}", line.strip())
@@ -113,7 +113,7 @@ class Planner(ServerCase):
         self.assertLessEqual({"torques", "internal forces", "joint positions", "motion", "joint1", "joint2"}, texts)
 
     def test_prismatic_revolute(self):
-        """Both readings of the published table against an independent optimisation of each."""
+        """The published table allows two readings; for both the program finds the independently computed optimum."""
         out, motion, texts = self.plan("prismatic_revolute")
         for rows, duration, cost in zip(self.tables(out), (0.6462, 0.5858), (0.8531, 0.7732), strict=True):
             self.assertAlmostEqual(rows[-1]["T / s"], duration, delta=2e-4)
@@ -152,7 +152,7 @@ class Planner(ServerCase):
                              texts)
 
     def test_limits_of_mimic_joints(self):
-        """A follower narrows the range and the speed of its leader; other limits without a coordinate are refused."""
+        """A mimic joint narrows the range and the speed of its leader; other limits without a coordinate are refused."""
         sys.path.insert(0, FOLDER)
         self.addCleanup(sys.path.remove, FOLDER)
         from problem import Limits      # pylint: disable=import-outside-toplevel

@@ -1,5 +1,5 @@
-"""What the platform of a parallel robot does, instead of what its motors do: the same answers, with the motors' motion
-before them; and the program that plots a platform's legs."""
+"""Tests requests with the motion of a parallel robot's platform instead of its motors: the answers are the same,
+preceded by the motors' motion. Also tests the program that plots the forces of a platform's legs."""
 import math
 import os
 import re
@@ -35,7 +35,7 @@ class Stewart(Rocked):
         self.assertEqual(list(answer), ["q", "mass_matrix"])
 
     def test_motion_is_as_asked(self):
-        """Kinematics of the platform's frame give back what was asked; accelerations by its forces, too."""
+        """Kinematics of the platform's frame return the given motion; forward dynamics returns the acceleration."""
         poses = self.poses(10, 8)
         platform = self.as_platform(poses)
         answer = self.ask("stewart", "kinematics", {"platform": platform, "frames": ["centre"], "frame": "centre",
@@ -65,7 +65,7 @@ class Stewart(Rocked):
         self.assertEqual(self.ok(answer)["tau"], [float(x) for x in alone["tau"]])
 
     def test_far_poses(self):
-        """Far from home the pose says which of the many assemblies of these lengths is meant."""
+        """Far from home, the pose selects one of the many assemblies with these leg lengths."""
         for p, turn in (((0.2, 0.1, 0.8), (0.5, -0.4, 0.6)), ((-0.2, 0.2, 1.0), (-0.3, 0.5, -0.7))):
             p, turn = np.array(p), np.array(turn)
             answer = self.ask("stewart", "inverse-dynamics", {"platform": {"frame": "centre", "position": list(p),
@@ -74,13 +74,14 @@ class Stewart(Rocked):
             self.near(answer["tau"], self.expected([(p, turn, *np.zeros((4, 3)))])[0], 1e-10)
 
     def test_singular_platform(self):
-        """Turned by a right angle the platform's legs lie in one complex of lines: it may move with all of them held."""
+        """At a yaw of 90 degrees the platform's legs lie in one linear complex: it could move with all legs held. The
+        request is refused."""
         pose = lambda yaw: {"frame": "centre", "position": [0, 0, 0.9], "orientation": quaternion([0, 0, yaw])}
         self.refused(self.client.post("/v1/models/stewart/inverse-dynamics", {"platform": pose(math.pi / 2)}), "loop-singular")
         self.ask("stewart", "inverse-dynamics", {"platform": pose(1.2)})
 
     def test_client(self):
-        """The program of api/clients/platform: what it prints is what (66) says of the same motion."""
+        """The program of api/clients/platform prints the forces that (66) gives for the same motion."""
         program = os.path.join(ROOT, "api", "clients", "platform", "leg_forces.py")
         with tempfile.TemporaryDirectory() as folder:
             plot = os.path.join(folder, "legs.svg")
@@ -110,7 +111,8 @@ class Stewart(Rocked):
 
 class Planar(Closed):
     def test_legs_with_more_joints(self):
-        """A pose leaves coordinates of such legs undetermined everywhere: that is said, and not that a path meets a crossing."""
+        """In legs with redundant joints the pose never determines all coordinates: the problem says so, instead of
+        naming a crossing on the path."""
         solid = {"mass": 1, "com": [0.1, 0, 0], "inertia": {"xx": 0.01, "yy": 0.01, "zz": 0.01}}
         for left in (["a0", "a1"], ["a0", "a1", "a2"], ["a0", "a1", "a2", "a3"]):
             links = [link(name, parent, "revolute", [0, 0, 1], solid, name not in ("plate", "b1"), home, origin={"xyz": [x, 0, 0]})
@@ -133,7 +135,7 @@ class Planar(Closed):
                 self.near(self.ask("legs", "kinematics", {"q": found, "frames": ["plate"]})["poses"]["plate"]["position"], pose["position"], 1e-9)
 
     def test_tip(self):
-        """The tip's motion instead of the motors': the same answers, with the motors' before them."""
+        """The motion of the tip instead of the motors': the same answers, preceded by the motors' motion."""
         s = self.states("five_bar", 10, 8)
         tips, v, a = [], [], []
         for q, qd, qdd in zip(*(np.array(s[n]) for n in ("q", "qd", "qdd"))):
@@ -148,7 +150,7 @@ class Planar(Closed):
             self.near(answer[name], rows, 1e-9, name)
 
     def test_translating(self):
-        """A place alone, of a Delta, which cannot turn; by the triangle of each arm."""
+        """A position alone, for the Delta, which cannot turn; the motors' angles by the triangle of each arm."""
         s = self.states("delta", 30, 9)
         places = [list(self.delta.platform(np.array(q))) for q in s["q"]]
         answer = self.ask("delta", "inverse-dynamics", {"platform": {"frame": "tool", "position": places}})
@@ -174,13 +176,14 @@ class Planar(Closed):
         self.refused(ask(orientation=[0, 0, 1, 1]), "bad-quaternion", "/platform/orientation/0")
         self.refused(ask(speed=[0, 0, 0]), "unknown-field", "/platform/speed")
         self.refused(ask(position=[0.1, 5, 0]), "loop-crossing")
-        self.refused(ask(position=[0.1, 0.35, 0.2]), "loop-open")      # out of its plane
+        self.refused(ask(position=[0.1, 0.35, 0.2]), "loop-open")  # outside its plane
         self.refused(ask(position=[0.1, 0.35, 1e-6]), "loop-open")
         self.ok(ask(position=[0.1, 0.35, 1e-12]))
         self.refused(ask("two_link"), "bad-value", "/platform")
 
     def test_motions_that_the_loops_do_not_let_be(self):
-        """The tip of a five-bar moves in its plane, and a Delta's platform does not turn."""
+        """Motions that the loops do not allow are refused: the tip of a five-bar moves in its plane only, and a Delta's
+        platform does not turn."""
         ask = lambda model, **platform: self.client.post(f"/v1/models/{model}/inverse-dynamics", {"platform": platform})
         tip = {"frame": "tip", "position": [0.1, 0.35, 0]}
         self.ok(ask("five_bar", **tip, velocity=[0.3, 0.1, 0], acceleration=[1, 2, 0]))

@@ -1,4 +1,5 @@
-"""Reports on figures that are possible but unlikely, and on inertias of links that are possible only for their bodies."""
+"""Tests the report's entries about possible but unlikely figures, and about inertias of links that are valid only
+together with the rest of their body."""
 import math
 
 import numpy as np
@@ -12,7 +13,7 @@ def inertial(mass, tensor, xyz="0.1 0 0"):
 
 
 ARM = inertial(2, (0.01, 0.02, 0.02))
-ANTENNA = inertial(0.01, (1e-8, 1e-8, 9e-8, 4e-8), "0 0 0")      # moments -3e-8, 5e-8, 9e-8
+ANTENNA = inertial(0.01, (1e-8, 1e-8, 9e-8, 4e-8), "0 0 0")  # principal moments -3e-8, 5e-8, 9e-8
 LIFT = joint("lift", "base", "arm", '<axis xyz="0 0 1"/><limit lower="-1" upper="1" effort="10" velocity="2"/>')
 
 
@@ -21,7 +22,8 @@ class Bodies(UrdfCase):
         return [e["text"] for e in self.take("body", robot(*parts), query)["report"] if e["severity"] == "warning"]
 
     def test_indefinite_link_in_a_definite_body(self):
-        """The mass matrix is that of the sum."""
+        """A link with an indefinite inertia is accepted with a warning if the whole body is definite; the mass matrix
+        is that of the sum."""
         parts = (link("base"), link("arm", ARM), LIFT, link("antenna", ANTENNA), joint("glue", "arm", "antenna", '<origin xyz="0 0.2 0" rpy="0.3 0 0"/>', "fixed"))
         told = self.warnings(*parts)
         self.assertEqual(len(told), 1, told)
@@ -53,7 +55,7 @@ class Bodies(UrdfCase):
         self.refuse(robot(link("base", ANTENNA), link("arm", ARM), LIFT), 422, "bad-inertia")
 
     def test_rounding(self):
-        """Against the mass: 2.4e-35 kg m² beside 1.3 kg, and up to 1e-12 m² per kg."""
+        """The tolerance for a rounded inertia is 1e-12 m^2 times the mass: 2.4e-35 kg m^2 is accepted beside 1.3 kg."""
         for mass, product, good in ((1.3, 2.4e-35, True), (1.3, 5e-13, True), (1.3, 2e-12, False), (0, 2.4e-35, False), (1e-6, 1e-15, False)):
             body = robot(link("base"), link("arm", inertial(mass, (0, 0, 0, 0, product))), LIFT)
             if good:
@@ -87,7 +89,7 @@ class Figures(UrdfCase):
             self.assertTrue(all('"lift", and of 1 other, is 0' in t for t in told), told)
 
     def test_no_mass(self):
-        """One line, not one for each joint."""
+        """A robot without any mass gets one line, not one for each joint."""
         chain = [link("l0")] + [link(f"l{i + 1}") + joint(f"j{i}", f"l{i}", f"l{i + 1}") for i in range(5)]
         report = self.take("figures", robot(*chain))["report"]
         self.assertEqual([e["text"] for e in report if "mass" in e["text"]], ["no link has a mass: the mass matrix is zero, forward dynamics will fail"])

@@ -1,5 +1,5 @@
-"""The gateway of api/clients/plc: telegrams in both byte orders get the torques of the server, to the last bit; malformed ones,
-bursts, and a server that goes and comes."""
+"""Tests the gateway of api/clients/plc: telegrams in both byte orders get the server's torques to the last bit;
+malformed telegrams, bursts, and a server that disappears and returns."""
 import os
 import random
 import re
@@ -48,7 +48,7 @@ class Gateway(ServerCase):
         self.assertEqual(process.returncode, 0, said)
 
     def gateway(self, url=None, model="puma560"):
-        """A socket that is connected to a gateway of its own, and the gateway's process."""
+        """Starts a gateway. Returns a socket connected to it, and its process."""
         process = self.start("127.0.0.1:0", model, url or self.server.url(), str(PATIENCE))
         port = int(re.search(r"port ([0-9]+)", process.stdout.readline())[1])
         plc = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)

@@ -1,4 +1,5 @@
-"""`torqued plot`: pictures of motions and batches by gnuplot, and what it says where there is nothing to draw or no gnuplot."""
+"""Tests `torqued plot`: pictures of motions and batches by gnuplot, and its messages where there is nothing to draw or
+no gnuplot."""
 import os
 import re
 import shutil
@@ -45,7 +46,7 @@ class Plot(ServerCase):
 
     @unittest.skipUnless(shutil.which("gnuplot"), "no gnuplot here")
     def test_batch(self):
-        """Rows on the axis, in several parts; names that mean something to gnuplot stay texts."""
+        """A batch is drawn over the row number, in several parts; names with a meaning to gnuplot stay texts."""
         states = "q1\n" + "".join(f"{i / 100}\n" for i in range(300))
         self.put_model("odd_names", NAMES)
         texts = self.texts(self.plot("odd_names", "bias", "--from", "csv", "--chunk", "70", given=states).stdout)
@@ -57,7 +58,8 @@ class Plot(ServerCase):
 
     @unittest.skipUnless(shutil.which("gnuplot"), "no gnuplot here")
     def test_legends(self):
-        """Names stand to the right of all curves and inside of the picture, one below the other; long ones have an ellipsis."""
+        """Names are to the right of all curves and inside the picture, one below the other; long ones end with an
+        ellipsis."""
         wide = "a_very_long_name_of_a_joint_of_the_left_arm_" * 4 + "end_"
         for names in (["x" * 60, "short"], ["y" * 200, "é" * 100, "z"], [f"joint{i}" for i in range(20)], [f"joint{i}" for i in range(19)] + [wide],
                       [f"{wide}{i}" for i in range(33)], ["W" * 100], ["k"]):
@@ -71,7 +73,7 @@ class Plot(ServerCase):
         self.put_model("named", {"links": links})
         states = [",".join(f"q{i + 1}" for i in range(len(names)))] + [",".join(str(row / 10 + i) for i in range(len(names))) for row in range(rows)]
         picture = ElementTree.fromstring(self.plot("named", "bias", "--from", "csv", given="\n".join(states)).stdout)
-        places = {}     # of each text that begins at its place
+        places = {}  # of each text that starts at its place
         for group in picture.iter(SVG + "g"):
             text, place = group.find(SVG + "text"), re.match(r"translate\(([0-9.]+),([0-9.]+)\)", group.get("transform", ""))
             if text is not None and place and group.get("text-anchor") == "start":
@@ -80,7 +82,7 @@ class Plot(ServerCase):
         self.assertEqual(len(curves), len(names))
         frame = re.compile(r"M([0-9.]+),[0-9.]+ L\1,[0-9.]+ L([0-9.]+),[0-9.]+ L\2,[0-9.]+ L\1,[0-9.]+ Z")
         right = max(float(found[2]) for path in picture.iter(SVG + "path") if (found := frame.match(path.get("d", ""))))
-        self.assertGreater(right, 500)      # at least half of the picture is left for the curves
+        self.assertGreater(right, 500)  # the curves get at least half of the picture
         self.assertEqual(len(places), len(names))
         for ((x, y), text), name in zip(sorted(places.items()), names):
             self.assertGreater(x, right)
@@ -94,7 +96,7 @@ class Plot(ServerCase):
 
     @unittest.skipUnless(shutil.which("gnuplot"), "no gnuplot here")
     def test_the_axis_holds_every_value(self):
-        """The largest torque is that of the last joint in the last row; the least one is in the middle."""
+        """The axis covers the largest torque, in the last row, and the smallest, in the middle."""
         states = "q1,q2,qdd1,qdd2\n" + "".join(f"0.1,0.2,0,{a}\n" for a in (0, 1, -4000, 2, 7000))
         texts = self.texts(self.plot("two_link", "inverse-dynamics", "--from", "csv", "--show", "tau", given=states).stdout)
         ticks = [float(text.replace("\u2212", "-")) for text in texts if text.replace("\u2212", "-").lstrip("-").isdigit()]

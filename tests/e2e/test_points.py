@@ -1,5 +1,5 @@
-"""kinematics of several points: against frames at the same places, closed loops and batches; derivatives against exact
-identities and extrapolated differences; points along trajectories against the chain rule."""
+"""Tests kinematics of several points: against frames at the same places, closed loops and batches; derivatives against
+exact identities and extrapolated differences; points along trajectories against the chain rule."""
 import numpy as np
 import tap
 from closed import Closed, only
@@ -12,11 +12,11 @@ DERIVATIVES = ["d_point_jacobians_dq", "d_point_velocities_dq", "d_point_acceler
 ALONG = ["d_point_positions_dcontrol_points", "d_point_velocities_dcontrol_points", "d_point_velocities_dduration",
          "d_point_accelerations_dcontrol_points", "d_point_accelerations_dduration"]
 STEPS = np.array([-2, -1, 1, 2]) * 1e-3
-WEIGHTS = np.array([1, -8, 8, -1]) / 12e-3  # of fourth order
+WEIGHTS = np.array([1, -8, 8, -1]) / 12e-3  # weights of fourth-order differences
 
 
 def moved(values, k):
-    """The batch of states in which entry k takes each of the STEPS."""
+    """Returns the batch of states in which entry k takes each of the STEPS."""
     rows = np.tile(np.array(values, float), (len(STEPS), 1))
     rows[:, k] += STEPS
     return rows.tolist()
@@ -28,7 +28,7 @@ class Points(Closed):
         return {name: choose.uniform(-1, 1, nv).tolist() for name in ("q", "qd", "qdd")}
 
     def test_frames_at_the_points(self):
-        """A frame of the document at each point gives the same, in world and in frame axes."""
+        """A point gives the same as a frame of the document at its place, in world and in frame axes."""
         document = self.ok(self.client.get("/v1/models/ur5/document"))
         links = [link["name"] for link in document["links"]]
         places = [(links[1], [0.1, -0.2, 0.3]), (links[5], [0, 0, 0.2]), (links[5], [0, 0, 0]), (links[3], [1, 2, -1])]
@@ -125,7 +125,8 @@ class Points(Closed):
                 self.assertEqual(alone, {name: rows[i] for name, rows in batch.items()}, model)
 
     def test_free_bodies(self):
-        """On a floating base q moves along p += R e_v, R <- R exp(e_w); the tangent of its velocity is not turned."""
+        """On a floating base, derivatives by q are along p += R e_v, R <- R exp(e_w); the components of the velocity
+        stay constant."""
         s = {"q": [0.1, 0.2, 0.3, 0.5, 0.5, 0.5, 0.5], "qd": [1, -2, 0.5, 0.3, 0.2, -0.4], "qdd": [0.1, 0, 0.2, 0.3, 1, 2]}
         self.put_model("body", {"base": {"type": "floating", "inertial": {"mass": 1, "inertia": {"xx": 1, "yy": 1, "zz": 1}}},
                                 "links": []})
@@ -137,7 +138,7 @@ class Points(Closed):
         self.near(np.einsum("pijk,j->pik", H, qd), a["d_point_velocities_dq"], 1e-13)
 
     def along(self, model, seed, **change):
-        """A trajectory whose points the answers describe."""
+        """Returns a request for a trajectory with points."""
         choose = np.random.default_rng(seed)
         start = np.array(self.state(model, seed)["q"]) if model in self.MODELS else choose.uniform(-1, 1, 6)
         size = 0.05 if model in self.MODELS else 1
@@ -145,7 +146,7 @@ class Points(Closed):
                 "times": [0, 0.31, 0.8, 1.3], "points": self.points_of(model), **change}
 
     def test_along_trajectories(self):
-        """What kinematics says of the same states, times the basis."""
+        """The gradients are those of kinematics at the same states, times the basis."""
         for model in ("ur5", "delta", "four_bar"):
             request = self.along(model, 5)
             a = self.ask(model, "trajectory", {**request, "outputs": ["q", "qd", "qdd", "basis", "point_positions",

@@ -1,5 +1,6 @@
-"""Prescribed motion in simulate: momentum that is kept, motions that SciPy integrates from mass-matrix and bias, inverse
-dynamics with a free base (Khalil 2010, 7.2), balances of energy; with elastic joints, loops, held frames, controllers."""
+"""Tests prescribed motion in simulate: against conservation of momentum, motions that SciPy integrates from mass-matrix
+and bias, inverse dynamics with a free base (Khalil 2010, 7.2), and energy balances; with elastic joints, loops, held
+frames and controllers."""
 import math
 
 import cbor2
@@ -30,7 +31,7 @@ class Prescribed(Actuated):
             assert answer.status in (200, 201), answer
 
     def sine(self, motion, t):
-        """r, r', r'' at t."""
+        """Returns r, r', r'' at time t."""
         A, w = np.array(motion["amplitude"]), np.array(motion["angular_frequency"])
         angle = w * t + motion.get("phase", np.zeros(len(A)))
         return motion.get("offset", 0) + A * np.sin(angle), A * w * np.cos(angle), -A * w * w * np.sin(angle)
@@ -45,7 +46,7 @@ class FloatingBases(Prescribed):
                "prescribed": {"coordinates": JOINTS, "motion": WAVE}}
 
     def test_momentum_is_kept(self):
-        """A chain that floats without gravity, wrenches or fluid keeps its momentum, whatever its joints are made to do."""
+        """A floating chain without gravity and wrenches keeps its momentum, whatever its prescribed joint motion."""
         for how in ({"step": 1e-3}, {"tolerance": 1e-12}, {"tolerance": 1e-12, "stiff": True}):
             a = self.simulate("eel", {**self.REQUEST, "duration": 2, "samples": 6, "gravity": [0, 0, 0], **how}, "q", "qd")
             momentum = np.array(self.ask("eel", "energy", {"q": a["q"], "qd": a["qd"], "outputs": ["momentum"]})["momentum"])
@@ -58,7 +59,8 @@ class FloatingBases(Prescribed):
             self.assertGreater(np.abs(np.subtract(a["q"][-1], a["q"][0]))[3:7].max(), 0.1)
 
     def test_inverse_dynamics_with_a_free_base(self):
-        """At every sample the joints are where they have to be, and efforts and the base's acceleration those of Khalil's model."""
+        """At every sample the joints have the prescribed motion, and efforts and the base's acceleration are those of
+        Khalil's recursion for a free base."""
         wrench = [{"link": "l3", "force": [1, -2, 3], "torque": [0.1, 0, 0.2], "point": [0.1, 0, 0]}]
         surroundings = {"gravity": [1, 2, -9], "wrenches": wrench, "payload": {"link": "l5", "mass": 0.7, "com": [0.2, 0, 0.1]}}
         for how in METHODS:
@@ -76,7 +78,8 @@ class FloatingBases(Prescribed):
             self.assertGreater(min(abs(a[work][-1]) for work in WORKS[2:]), 0.1)
 
     def test_against_scipy(self):
-        """A branched robot: one joint prescribed, the others under torques and friction; no hybrid dynamics in sight."""
+        """A branched robot with one prescribed joint, the others under torques and friction. The reference solves the
+        equation of motion for these directly."""
         motion = {"values": [[0.2], [0.8], [-0.3], [0.1]], "interpolation": "cubic"}
         r = CubicSpline(np.linspace(0, 0.6, 4), [0.2, 0.8, -0.3, 0.1], bc_type="natural")
         torques = [1, -2, 3, 0.4, 0.5, -0.6, 0.7, 0, 0.2, -0.5]
@@ -113,7 +116,7 @@ class FloatingBases(Prescribed):
 
 class FixedBases(Prescribed):
     def test_everything_prescribed(self):
-        """Then the efforts are those of inverse dynamics, and all work is balanced."""
+        """With all coordinates prescribed, the efforts are those of inverse dynamics, and the works balance."""
         motion = {"amplitude": [0.3, 0.05, 0.4], "angular_frequency": [2, 3, 4], "phase": [0.5, 1, 0]}
         for how in METHODS:
             a = self.simulate("arm", {"q": [0] * 3, "duration": 2, "samples": 5, "prescribed": {
@@ -126,8 +129,8 @@ class FixedBases(Prescribed):
             self.assertLess(np.abs(self.balance(a)).max(), 1e-7)
 
     def test_jumps_of_acceleration(self):
-        """Steps end where the acceleration jumps: a block slides freely on a cart whose position is a spline of degree 2. At
-        a knot the torque is the one behind it."""
+        """Integration steps end where the acceleration jumps: a block slides freely on a cart whose position is a
+        spline of degree 2. At a knot the torque is that after the jump."""
         cart = {"links": [{"name": name, "parent": parent, "inertial": {"mass": mass}, "joint": {
             "name": name + "_joint", "type": "prismatic", "axis": [1, 0, 0]}} for name, parent, mass in (("cart", "base", 3), ("block", "cart", 2))]}
         self.put_model("cart", cart)
@@ -145,7 +148,8 @@ class FixedBases(Prescribed):
             self.assertClose(a["tau"], [[3 * x, 0] for x in behind], 1e-12)
 
     def test_passive_joints_and_controllers(self):
-        """An acrobot whose elbow swings; and one joint prescribed while a controller drives another to its reference."""
+        """An acrobot whose elbow has a prescribed motion; and one prescribed joint while a controller drives another to
+        its reference."""
         motion = {"amplitude": [0.8], "angular_frequency": [3], "offset": [0.4]}
         for how in METHODS:
             a = self.simulate("acrobot", {"q": [0.7, 0], "qd": [-1, 0], "duration": 1, "samples": 3, **how, "prescribed": {
@@ -171,7 +175,7 @@ class FixedBases(Prescribed):
                         self.assertAlmostEqual(tau[6], -100 * q[7] - 20 * qd[6] + g[6], delta=1e-10)
 
     def test_elastic_joints(self):
-        """A motor is made to move, its link follows through the spring; or the link, and the motor follows."""
+        """A motor has a prescribed motion, and its link follows through the spring; or the reverse."""
         motion = {"amplitude": [0.5], "angular_frequency": [4], "offset": [0.3]}
         for name in ("upper_joint.motor", "upper_joint"):
             for how in METHODS:
@@ -186,7 +190,8 @@ class FixedBases(Prescribed):
                 self.assertLess(np.abs(self.balance(a)).max(), 1e-7)
 
     def test_loops(self):
-        """The crank of a four-bar turns evenly: the torque is that of inverse dynamics. A five-bar with one free crank."""
+        """The crank of a four-bar turns at constant rate: its torque is that of inverse dynamics. Also a five-bar with
+        one free crank."""
         for how in METHODS:
             a = self.simulate("four_bar", {"q": [0.4], "duration": 1, "samples": 5, **how, "prescribed": {"coordinates": ["crank_joint"], "motion": {
                 "degree": 1, "control_points": [[0.4], [5.4]]}}}, "q", "qd", "qdd", "tau", *WORKS)
@@ -204,7 +209,7 @@ class FixedBases(Prescribed):
             self.assertLess(np.abs(self.balance(a)).max(), 1e-8)
 
     def test_friction_that_sticks(self):
-        """A prescribed joint does not stick, the one it carries does."""
+        """A prescribed joint never sticks; the joint that it carries does."""
         rough = {"links": [
             {"name": "table", "parent": "base", "inertial": {"mass": 1}, "joint": {
                 "name": "shake", "type": "prismatic", "axis": [1, 0, 0], "friction": {"coulomb": 3}}},
@@ -212,7 +217,7 @@ class FixedBases(Prescribed):
                 "name": "slip", "type": "prismatic", "axis": [1, 0, 0], "friction": {"coulomb": 4}}}]}
         self.put_model("shaken", rough)
         request = {"q": [0, 0], "duration": 2, "samples": 9, "tolerance": 1e-9}
-        for amplitude, slips in ((0.4, False), (2, True)):      # accelerations 4 A against 2 m/s^2
+        for amplitude, slips in ((0.4, False), (2, True)):  # accelerations of 4 A m/s^2 against 2 m/s^2 of friction
             a = self.simulate("shaken", {**request, "prescribed": {"coordinates": ["shake"], "motion": {
                 "amplitude": [amplitude], "angular_frequency": [2], "phase": [math.pi / 2]}}}, "times", "q", "qd", "tau", *WORKS)
             moved = max(abs(q[1]) for q in a["q"])
@@ -231,7 +236,7 @@ class HeldFrames(Prescribed):
     STAND = [0, 0, 0, 0, 0, 0, 1] + LEGS
 
     def test_squat(self):
-        """Legs that are made to bend lower the body over its held feet."""
+        """Prescribed motion of the legs lowers the body over its held feet."""
         names = self.ok(self.client.get("/v1/models/solo12"))["velocity_names"][6:]
         motion = {"amplitude": [0, 0.2, -0.4] * 4, "angular_frequency": [5] * 12, "phase": [-math.pi / 2] * 12,
                   "offset": [0, 0.8, -1.6] * 4}
@@ -252,7 +257,7 @@ class HeldFrames(Prescribed):
             self.assertLess(np.abs(self.balance(a)).max(), 1e-5)
 
     def test_what_cannot_be(self):
-        """Motions that what is held forbids: at the beginning, or later."""
+        """Motions that contradict the held frames, at the start or later, are refused."""
         names = self.ok(self.client.get("/v1/models/solo12"))["velocity_names"][6:]
         for phase in (0, -math.pi / 2):
             answer = self.client.post("/v1/models/solo12/simulate", {
@@ -260,7 +265,7 @@ class HeldFrames(Prescribed):
                     "coordinates": names, "motion": {"amplitude": [0.1] + [0] * 11, "angular_frequency": [5] * 12,
                                                      "phase": [phase] * 12, "offset": self.LEGS}}})
             self.assertEqual(self.assertProblem(answer, 422)["code"], "contradictory-contacts")
-        # On a rail nothing but the acceleration tells.
+        # on a rail only the acceleration contradicts
         self.put_model("rail", slider())
         for how in METHODS:
             answer = self.client.post("/v1/models/rail/simulate", {
@@ -287,7 +292,7 @@ class Requests(Prescribed):
             self.assertEqual(other.body, answer.body)
 
     def test_order(self):
-        """Coordinates may be listed in any order, and `joints` has nothing to do with it."""
+        """The order of the prescribed coordinates is free and independent of `joints`."""
         motion = {"values": [[0.1, 0.2], [0.3, -0.2], [0, 0.5]], "interpolation": "cubic"}
         turned = {"values": [row[::-1] for row in motion["values"]], "interpolation": "cubic"}
         request = {"q": [0, 0, 0.3], "duration": 0.5, "samples": 3, "step": 0.01}
@@ -307,7 +312,7 @@ class Requests(Prescribed):
             self.assertEqual(alone, {name: a[name] for name in alone})
 
     def test_given_state(self):
-        """Of prescribed coordinates 0 or what the motion says is given."""
+        """The initial q and qd of a prescribed coordinate are 0 or those of its motion."""
         motion = {"amplitude": [0.5], "angular_frequency": [3], "phase": [0.7]}
         request = {"duration": 0.5, "samples": 2, "step": 0.01, "prescribed": {"coordinates": ["lower_joint"], "motion": motion}}
         r, rd = 0.5 * math.sin(0.7), 1.5 * math.cos(0.7)
@@ -325,7 +330,7 @@ class Requests(Prescribed):
         self.assertEqual([several["q"][1], several["tau"][1], several["limits"][1]], [None] * 3)
 
     def test_limits(self):
-        """Efforts of prescribed joints are reported, and not clipped."""
+        """Efforts of prescribed joints beyond their limits are reported and not clipped."""
         a = self.simulate("limited", {"q": [0, 0], "duration": 1, "samples": 5, "step": 0.001, "input": {
             "controller": "pd_gravity", "kp": 1, "kd": 1, "reference": [0, 0]}, "prescribed": {"coordinates": ["upper_joint"], "motion": {
                 "amplitude": [0.5], "angular_frequency": [8]}}}, "tau", "limits")

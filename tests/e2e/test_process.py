@@ -1,4 +1,4 @@
-"""The server as a process: settings and start, its log, and how it ends under load."""
+"""Tests the server as a process: settings and start, log, and end under load."""
 import http.client
 import json
 import os
@@ -18,7 +18,7 @@ from samples import ASK, HEAVY, PUMA, QN, chain, slider
 
 class Stopping(unittest.TestCase):
     def test_a_hangup_does_not_stop(self):
-        """SIGHUP reloads, also if nohup has it ignored at the start; SIGTERM stops."""
+        """SIGHUP reloads, even if nohup made the process ignore it; SIGTERM stops."""
         for command in ((), ("sh", "-c", 'trap "" HUP; exec "$@"', "sh")):
             server = Server(command=command)
             server.process.send_signal(signal.SIGHUP)
@@ -28,8 +28,8 @@ class Stopping(unittest.TestCase):
             self.assertIsNone(server.stop())
 
     def test_sigterm_under_load_loses_no_accepted_request(self):
-        """Sixteen clients ask without pause while the server is told to stop. A request is lost when its answer was
-        cut short, or when the server's log has its id and the client has no answer."""
+        """Sixteen clients send requests without pause while the server receives SIGTERM. A request counts as lost if
+        its answer was cut off, or if the server's log has its id and the client has no answer."""
         server = Server()
         bodies = [json.dumps({"q": [QN] * 5000}).encode(), json.dumps(PUMA).encode()]
         answered, unanswered, wrong = set(), set(), []
@@ -41,7 +41,7 @@ class Stopping(unittest.TestCase):
                 try:
                     connection.request("POST", ASK, bodies[index % 4 != 0], {"Request-Id": name})
                     answer = connection.getresponse()
-                except OSError:             # refused, or closed before the first byte of an answer
+                except OSError:  # the server refused or closed before the first byte of an answer
                     unanswered.add(name)
                     return
                 try:
@@ -70,7 +70,7 @@ class Stopping(unittest.TestCase):
         self.assertEqual(unanswered & logged, set())
 
     def test_requests_on_the_workers_are_finished(self):
-        """Heavy requests the server is known to hold when it is told to stop: each is answered in full."""
+        """Heavy requests that the server has accepted before SIGTERM are answered completely."""
         server = Server("--workers", "1", "--queue", "60")
         client = server.client()
         client.put("/v1/models/long", chain(100))
@@ -81,7 +81,7 @@ class Stopping(unittest.TestCase):
         sockets = [server.socket(120) for _ in range(40)]
         for raw in sockets:
             raw.send(request)
-        sockets[0].sock.recv(1, socket.MSG_PEEK)       # the first is done, the last has not been begun
+        sockets[0].sock.recv(1, socket.MSG_PEEK)  # the first is answered, the last has not started
         server.terminate()
         answers = [raw.answer() for raw in sockets]
         self.assertEqual([answer for answer in answers if answer.status != 200], [])
@@ -91,7 +91,8 @@ class Stopping(unittest.TestCase):
         server.kill()
 
     def test_requests_the_server_has_not_looked_at_yet(self):
-        """Sent to a server that is held up, on kept connections and on ones it has not even accepted; then the stop."""
+        """Requests reach a stopped process, on kept connections and on unaccepted ones, before SIGTERM: they are
+        answered."""
         server = Server()
         kept = [server.client() for _ in range(10)]
         for client in kept:
@@ -109,7 +110,7 @@ class Stopping(unittest.TestCase):
         server.kill()
 
     def test_draining_is_visible(self):
-        """While it finishes what it holds, /readyz on a kept connection says so."""
+        """While the server finishes its requests, /readyz on a kept connection answers 503."""
         server = Server("--workers", "1", "--queue", "60")
         kept = server.client()
         kept.get("/livez")
@@ -124,13 +125,13 @@ class Stopping(unittest.TestCase):
             self.assertEqual(answer.status, 503)
             self.assertIn("draining", answer.json()["reasons"][0])
         except OSError:
-            pass        # or the idle connection is closed
+            pass  # the server may instead close the idle connection
         self.assertEqual(raw.answer().status, 200)
         self.assertEqual(server.wait(), 0)
         server.kill()
 
     def test_draining_is_bounded(self):
-        """A request that never arrives, and an answer that nobody takes, do not keep the server from ending."""
+        """A request that never arrives completely and an answer that nobody reads do not keep the server from ending."""
         body = json.dumps({"q": [QN] * 60_000, "outputs": ["tau", "joint_wrenches"]}).encode()
         whole = b"POST " + ASK.encode() + b" HTTP/1.1\r\nHost: localhost\r\nContent-Length: %d\r\n\r\n" % len(body) + body
         for request, begun in ((whole[:-1], False), (whole, True)):
@@ -147,7 +148,7 @@ class Stopping(unittest.TestCase):
             server.kill()
 
     def test_long_work_is_dropped(self):
-        """At the end of the drain, or at a second signal, a request that would take a minute ends within seconds."""
+        """At the end of the drain, or at a second signal, a request that would take a minute is ended within seconds."""
         request = json.dumps({"q": [0.1] * 30, "duration": 900, "step": 1e-4, "samples": 2}).encode()
         for drain, signals in (("0.5", 1), ("60", 2)):
             server = Server("--drain", drain, "--queue", "86400", "--timeout", "600")
@@ -228,7 +229,7 @@ class Starting(unittest.TestCase):
         with tempfile.TemporaryDirectory() as folder:
             with open(os.path.join(folder, "mine.json"), "w") as file:
                 json.dump(slider(4), file)
-            os.mkfifo(os.path.join(folder, "pipe.json"))    # nobody writes into it: nothing waits for that
+            os.mkfifo(os.path.join(folder, "pipe.json"))  # a FIFO without a writer: the server must not wait for one
             os.mkdir(os.path.join(folder, "room.json"))
             with open(os.path.join(folder, "still.json"), "w") as file:
                 json.dump({"links": []}, file)
@@ -276,7 +277,7 @@ class Starting(unittest.TestCase):
 
 class Variables(unittest.TestCase):
     def test_one_that_is_no_setting_is_warned_of(self):
-        """Misspelled, it would do nothing, and nobody would know."""
+        """A misspelled variable would have no effect; the server warns of it."""
         server = Server("--max-rows", "7", environment={"TORQUED_MAX_ROW": "5", "TORQUED_": "", "TORQUED_MAX_BODY": "1M"})
         try:
             told = [event for event in server.events() if event["event"] == "unknown-variable"]
@@ -288,7 +289,7 @@ class Variables(unittest.TestCase):
 
 class Threads(unittest.TestCase):
     def threads(self, cores, *arguments):
-        """How many loops and workers (without the writer) a server has that may use so many cores."""
+        """Returns how many event loops and workers (without the writer) a server has on this many cores."""
         server = Server(*arguments, command=("taskset", "-c", ",".join(map(str, cores))))
         try:
             names = []
@@ -300,7 +301,7 @@ class Threads(unittest.TestCase):
             self.assertIsNone(server.stop())
 
     def test_none_is_given_twice(self):
-        """One loop for every four cores, workers on the rest, and of each one at least."""
+        """The server runs one event loop for every four cores, workers on the others, and at least one of each."""
         cores = sorted(os.sched_getaffinity(0))
         self.assertEqual(self.threads(cores[:1]), (1, 1))
         if len(cores) > 1:
@@ -312,7 +313,7 @@ class Threads(unittest.TestCase):
 
 class LogReader(unittest.TestCase):
     def test_a_reader_that_goes_away(self):
-        """The log's pipe is closed: the server goes on without one."""
+        """The reader of the log's pipe exits: the server goes on without a log."""
         read, write = os.pipe()
         with tempfile.TemporaryDirectory(prefix="torqued-e2e-") as folder:
             process = subprocess.Popen([BINARY, *MODELS, "--listen", "127.0.0.1:0", "--store", folder],
@@ -327,7 +328,7 @@ class LogReader(unittest.TestCase):
                     connection.request("GET", "/livez")
                     self.assertEqual(connection.getresponse().status, 200)
                     connection.close()
-                    time.sleep(0.1)     # the log's thread writes some milliseconds later
+                    time.sleep(0.1)  # the log's thread writes some milliseconds later
                 self.assertIsNone(process.poll())
             finally:
                 process.terminate()
@@ -357,7 +358,7 @@ class Log(ServerCase):
         self.assertEqual((lines["the-head"]["method"], lines["the-head"]["in"], lines["the-head"]["out"]), ("HEAD", 0, 0))
 
     def test_what_was_wrong_with_a_request(self):
-        """The problem's code, for who looks after the fact; of an answer that stands there is none."""
+        """The log line of a refused request has the problem's code; that of a good one has none."""
         ask = "/v1/models/two_link/mass-matrix"
         self.client.post(ask, {"q": [1e9, 0]}, Request_Id="too-far")
         self.client.post(ask, {"q": [0, 0]}, Request_Id="good")
@@ -371,7 +372,7 @@ class Log(ServerCase):
 
 class LogSample(unittest.TestCase):
     def lines_of(self, *arguments):
-        """The lines of 120 routine requests and one that fails, and of the end of the server."""
+        """Returns the log of 120 routine requests, one that fails, and the server's end."""
         server = Server(*arguments)
         self.addCleanup(server.kill)
         client = server.client()
@@ -386,11 +387,11 @@ class LogSample(unittest.TestCase):
         lines = self.lines_of("--log-sample", "50", "--log-slow", "60")
         requests = [line for line in lines if line["event"] == "request"]
         good = [line for line in requests if line["target"] == "/livez"]
-        self.assertIn(len(good), (2, 3))         # the harness's own requests count too
+        self.assertIn(len(good), (2, 3))  # the harness's own requests count too
         self.assertEqual([line["status"] for line in requests if line["target"].endswith("nobody")], [404])
         rest = [line["requests"] for line in lines if line["event"] == "omitted"]
         omitted = sum(line.get("omitted", 0) for line in requests) + sum(rest)
-        self.assertGreaterEqual(len(requests) + omitted, 122)        # none of them is missing
+        self.assertGreaterEqual(len(requests) + omitted, 122)  # no request is missing
         self.assertEqual(len(rest), 1)
 
     def test_slow_requests_are_no_routine(self):

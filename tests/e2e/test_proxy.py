@@ -1,4 +1,4 @@
-"""nginx itself with deploy/nginx.conf, in front of a live server, on TLS and a socket in the file system."""
+"""Tests nginx with deploy/nginx.conf in front of a live server, over TLS and a Unix socket."""
 import http.server
 import json
 import os
@@ -20,7 +20,7 @@ from harness import PATIENCE, Server
 from peers import Client
 from samples import ASK, PUMA, slider
 
-# What nginx.conf is included by. The workers are the user who runs the tests: its folders are its own.
+# The main configuration that includes nginx.conf. nginx runs as the user of the tests, who owns its folders.
 AROUND = """
 daemon off; pid pid; error_log error.log warn; {user} events {{}}
 http {{
@@ -38,7 +38,7 @@ class TlsClient(Client):
 
 
 class Proxy:
-    """nginx with the site of deploy/nginx.conf: other paths, another port, a certificate of its own."""
+    """nginx with the site of deploy/nginx.conf, with other paths, another port and a certificate of the test."""
 
     def __init__(self, folder):
         self.folder = folder
@@ -129,10 +129,10 @@ class Served(ProxyCase):
         give_up = time.monotonic() + PATIENCE
         while [entry["id"] for entry in self.proxy.log()] != ["a-name-of-ours", chosen]:
             self.assertLess(time.monotonic(), give_up, self.proxy.log())
-            time.sleep(0.1)         # lines are kept for a second
+            time.sleep(0.1)  # nginx buffers its log lines for a second
 
     def test_large_bodies_and_answers(self):
-        """Some 4 MB in and 30 MB out, whole, and none of it on the disk."""
+        """A body of 4 MB and an answer of 30 MB pass completely, and nginx writes none of it to the disk."""
         rows = {"q": [PUMA["q"]] * 30_000, "outputs": ["tau", "joint_wrenches"]}
         self.assertEqual(self.client.post(ASK, rows).body, self.server.client().post(ASK, rows).body)
         with open(os.path.join(self.folder, "error.log")) as log:
@@ -154,7 +154,8 @@ class Served(ProxyCase):
         self.assertEqual(self.client.post(ASK, PUMA, If_Match='"another"').status, 412)
 
     def test_too_large_is_said_by_the_server(self):
-        """Whether it is known beforehand or not, and though the client sends on meanwhile."""
+        """The server refuses a body beyond its limit, announced or chunked, and the client receives the answer although
+        it is still sending."""
         body = os.path.join(self.folder, "large")
         with open(body, "w") as file:
             file.write(" " * (20 << 20))
@@ -171,7 +172,7 @@ class Served(ProxyCase):
             self.assertEqual(done.stdout, f"{name} 200", done.stderr)
 
     def test_who_may_change_models(self):
-        """This machine by its usual address; 127.0.0.2 may only read and evaluate."""
+        """Clients on this machine's usual address may change models; 127.0.0.2 may only read and evaluate."""
         self.assertEqual(self.client.put("/v1/models/mine", slider()).status, 201)
         other = self.proxy.client()
         other.connection.source_address = ("127.0.0.2", 0)
@@ -197,7 +198,7 @@ class Served(ProxyCase):
 
 
 class Recorder(http.server.BaseHTTPRequestHandler):
-    """A server that notes its connections and what it was asked."""
+    """A server that records its connections and requests."""
     protocol_version = "HTTP/1.1"
 
     def setup(self):
@@ -224,7 +225,7 @@ class Passed(ProxyCase):
         self.addCleanup(self.server.shutdown)
 
     def test_connections_are_kept(self):
-        """Clients come and go; nginx's worker has one connection for them, one after the other."""
+        """nginx keeps one connection to the server for clients that come and go one after the other."""
         for _ in range(20):
             client = self.proxy.client()
             self.assertEqual(client.get("/v1").status, 200)

@@ -1,4 +1,4 @@
-"""The bundled robots against published figures, to the last printed digit, through HTTP."""
+"""Tests the bundled robots against published figures, to the last printed digit, through HTTP."""
 import math
 
 import tap
@@ -9,7 +9,7 @@ from samples import QN, THREE_LINK
 ONES = [1] * 6
 QZ, QR = [0] * 6, [0, math.pi / 2, -math.pi / 2, 0, 0, 0]
 
-PUMA_TORQUES = [     # q, qd, qdd, tau
+PUMA_TORQUES = [  # rows of q, qd, qdd, tau
     (QZ, 0, 0, "0, 37.48366665, .24892875, 0, 0, 0"),
     (QR, 0, 0, "0, -.77523525, .24892875, 0, 0, 0"),
     (QN, 0, 0, "0, 31.63988038, 6.035138023, 0, .0282528, 0"),
@@ -38,7 +38,7 @@ class Puma560(ServerCase):
                            "3.659375412, 4.413741934, .9378415752, .1925317061, .1713484517, .1941045057", 10)
 
     def test_motion_is_bias_plus_inertia(self):
-        """tau(qn,1,0) is the bias at unit rates, tau(qn,0,0) the gravity."""
+        """tau(qn, 1, 0) is the bias at unit rates, tau(qn, 0, 0) the gravity torque."""
         answer = self.ask("puma560", "bias", {"q": QN, "qd": ONES, "outputs": ["bias", "gravity"]})
         self.assertPrinted(answer["bias"], PUMA_TORQUES[5][3], 10)
         self.assertPrinted(answer["gravity"], PUMA_TORQUES[2][3], 10)
@@ -50,7 +50,8 @@ class Puma560(ServerCase):
 
 
 class ThreeLink(ServerCase):
-    """On the bundled model and on one put as screws here; the tip's wrench is exerted by the robot there."""
+    """Tests the bundled model and one that this file puts by screw axes; the published wrench at the tip is exerted by
+    the robot."""
     Q, QD, QDD = [0.1] * 3, [0.1, 0.2, 0.3], [2, 1.5, 1]
 
     @classmethod
@@ -92,7 +93,7 @@ class ThreeLink(ServerCase):
             self.assertPrinted(answer["qdd"], "-.973929067086, 25.5846678403, -32.9149921248", 12, model)
 
     def test_screws_use_their_axes_as_given(self):
-        """The first screw axis is not of unit length: a position of 2 pi / sqrt 2 is one whole turn."""
+        """The first screw axis has the length sqrt(2): q = 2 pi / sqrt 2 is one whole turn."""
         turn = 2 * math.pi / math.sqrt(2)
         home, turned = (self.ask("screws", "kinematics", {"q": [q, 0, 0]})["poses"] for q in (0, turn))
         self.assertIn("tip", home)
@@ -102,7 +103,8 @@ class ThreeLink(ServerCase):
 
 
 class TwoLinks(ServerCase):
-    """The planar examples against their closed forms: L = 0.4 m, m = 0.5 kg, I = 0.1 kg m^2 at mid-link."""
+    """The planar examples against their closed forms: L = 0.4 m, m = 0.5 kg, I = 0.1 kg m^2 about the middle of a link.
+    """
     L, M, I = 0.4, 0.5, 0.1
     STATES = [([0, -2], [0, 0], [1, 0]), ([1, -1], [0.7, -1.3], [2, 3]), ([-2.5, 0.3], [3, 4], [-5, 6])]
 
@@ -147,7 +149,7 @@ class Bundled(ServerCase):
             self.assertGreater(len(document["source"]), 10, name)
 
     def test_each_balances_power(self):
-        """tau qd = d/dt (kinetic + potential) + friction losses, the rate by central differences."""
+        """tau qd = d/dt (kinetic + potential) + friction losses, with the rate by central differences."""
         h = 1e-5
         for name, nv in self.NAMES.items():
             q, qd, qdd = ([f(i) for i in range(nv)] for f in (lambda i: 0.3 + 0.2 * i, lambda i: 0.5 - 0.1 * i,

@@ -1,4 +1,5 @@
-"""The client for asyncio in api/clients/python against a server: the same answers, calls side by side, cancelled ones."""
+"""Tests the asyncio client of api/clients/python against a server: the answers of the blocking client, concurrent
+calls, and cancelled calls."""
 import asyncio
 import time
 
@@ -38,7 +39,7 @@ class Asynchronous(ServerCase):
             self.assertTrue((answer[name] == expected[name]).all() and answer[name].flags.aligned)
 
     def test_many_at_once(self):
-        """More calls than connections; every one gets its own answer."""
+        """More calls than connections; every call gets its own answer."""
         expected = self.blocking.model("panda").inverse_dynamics(self.q[:300]).tau
 
         async def work(client):
@@ -111,10 +112,11 @@ class Asynchronous(ServerCase):
 
 
 class Cancelled(ServerCase):
-    """On a server of its own, which refuses work for some seconds after an expensive request, by its estimate."""
+    """Tests cancelled calls on a separate server: after an expensive request its estimate makes it refuse work for some
+    seconds."""
 
     def test_a_cancelled_call(self):
-        """Its connection is closed, so that the server stops; the client goes on."""
+        """A cancelled call closes its connection, so that the server stops evaluating; the client stays usable."""
         async def work(client):
             panda = await client.model("panda")
             call = panda.simulate(np.zeros((400, 7)), duration=1000, step=1e-3, samples=2)

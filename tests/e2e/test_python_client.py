@@ -1,4 +1,4 @@
-"""The Python client in api/clients/python against a server: numbers, names, batches, problems, private servers."""
+"""Tests the Python client of api/clients/python against a server: numbers, names, batches, problems, private servers."""
 import json
 import math
 import os
@@ -59,7 +59,7 @@ class Python(ServerCase):
         self.assertRegex(answer.head.request_id, "^[0-9a-f]+$")
 
     def test_arrays_of_every_kind(self):
-        """Layout and type of an array do not matter, but single precision is sent as such."""
+        """Layout and type of an array do not matter, except that single precision is sent as such."""
         q = states(300)[0]
         expected = self.panda.mass_matrix(q).mass_matrix
         self.assertEqual(expected.shape, (300, 7, 7))
@@ -73,7 +73,7 @@ class Python(ServerCase):
         self.assertTrue((self.panda.mass_matrix(integers).mass_matrix == self.panda.mass_matrix(np.eye(7)).mass_matrix).all())
 
     def test_arrays_of_an_answer(self):
-        """Aligned, writable, and those of the first output without a copy."""
+        """Arrays of an answer are aligned and writable; those of the first output are not copied."""
         q, qd, qdd, qddd = states(1000)
         answer = self.panda.torque_derivative(q, qd=qd, qdd=qdd, qddd=qddd)
         for array in answer.values():
@@ -130,14 +130,14 @@ class Python(ServerCase):
                 self.panda.inverse_dynamics(wrong)
 
     def test_degrees(self):
-        """What looks like degrees is used and reported, at the line of the caller."""
+        """Values that look like degrees are used, and reported at the caller's line."""
         with self.assertWarnsRegex(torqued.SuspiciousFigures, "/q/1: .* at 90 rad") as caught:
             answer = self.panda.inverse_dynamics([0, 90, 0, 0, 0, 0, 0])
         self.assertEqual((caught.filename, answer.warnings[0]["where"]), (__file__, "/q/1"))
 
     def test_deadline(self):
         q = np.zeros((1000, 7))
-        with self.assertRaises(torqued.TimedOut):       # the client's clock or the server's, whichever is first
+        with self.assertRaises(torqued.TimedOut):  # either the client's timeout or the server's deadline comes first
             self.panda.simulate(q[:500], duration=1000, step=1e-3, samples=2, timeout=0.3)
         call = torqued.calls.evaluation("panda", "simulate", {"q": q[:500], "duration": 1000, "step": 1e-3, "samples": 2}, None, 0.1)
         with self.assertRaises(torqued.TimedOut) as caught:
@@ -153,7 +153,7 @@ class Python(ServerCase):
         q = self.panda.positions(shuffled)
         self.assertEqual(q.tolist(), list(values.values()))
         self.assertEqual(self.panda.named_positions(q), values)
-        tau = self.panda.inverse_dynamics(shuffled).tau     # the server takes names, too
+        tau = self.panda.inverse_dynamics(shuffled).tau  # the server accepts names, too
         self.assertEqual(tau.tolist(), self.panda.inverse_dynamics(q).tau.tolist())
         first, last = self.panda.velocity_names[0], self.panda.velocity_names[-1]
         columns = self.panda.velocities({last: [1, 2, 3], first: 5}, default=0)
@@ -173,7 +173,7 @@ class Python(ServerCase):
     # --- batches
 
     def test_batch(self):
-        """More rows than the server takes at once; the pieces are halved until they fit."""
+        """A batch of more rows than the server accepts: the client halves its pieces until they fit."""
         q, qd, qdd, qddd = states(2500)
         seen = []
         whole = self.panda.batch(self.panda.torque_derivative, q=q, qd=qd, qdd=qdd[0], qddd=qddd, size=1600,
@@ -194,7 +194,7 @@ class Python(ServerCase):
             self.panda.batch(self.panda.inverse_dynamics, q=np.zeros((0, 7)))
 
     def test_batch_of_everything(self):
-        """Wrenches by row, operations in operations, poses in frames, what is the same for all rows."""
+        """A batch with wrenches by row, nested operations, poses by frame, and fields that all rows share."""
         q, qd, _, _ = states(700)
         force = states(700, width=3)[0]
         fields = {"q": q, "qd": qd, "wrenches": [{"link": "panda_link5", "force": force, "point": [0, 0, 0.1]}, {"link": "panda_link3"}]}
@@ -223,7 +223,7 @@ class Python(ServerCase):
         self.assertEqual([warning["where"] for warning in answer.warnings], ["/q/450/2"])
 
     def test_supports_in_pieces(self):
-        """The feet that stand are cut with the rows."""
+        """`supports` is cut with the rows."""
         robot = self.torqued.model("humanoid")
         q, supports = np.tile([0, 0, 0.9275, 0, 0, 0, 1] + [0] * 33, (5, 1)), ["both", "first", "second", "first", "both"]
         request = {"q": q, "feet": [{"frame": "left_sole"}, {"frame": "right_sole"}], "supports": supports}
@@ -233,7 +233,7 @@ class Python(ServerCase):
         self.assertEqual(np.count_nonzero(whole.foot_wrenches[1][1]), 0)
 
     def test_higher_derivatives_in_pieces(self):
-        """Each vector of the list is cut with the rows, unless all rows share it."""
+        """Each vector of `higher_derivatives` is cut with the rows, unless all rows share it."""
         robot, q = self.torqued.model("hua"), np.linspace(-1, 1, 20).reshape(5, 4)
         request = {"q": q, "qdddd": 100 * q, "higher_derivatives": [q + 1, q[0], (2 * q).tolist()]}
         whole = robot.feed_forward(**request)
@@ -336,7 +336,7 @@ class Python(ServerCase):
 
 
 class Tokens(ServerCase):
-    """A server that knows its clients."""
+    """Tests a server with access control."""
 
     @classmethod
     def setUpClass(cls):
@@ -369,7 +369,7 @@ class Tokens(ServerCase):
 
 
 class Private(ServerCase):
-    """serve(): no harness around the server that is tried."""
+    """Tests serve(), which starts private servers without the harness."""
 
     def test_serve(self):
         with torqued.serve(BINARY) as server:
@@ -381,7 +381,7 @@ class Private(ServerCase):
             self.assertIn("listen", server.log())
         self.assertEqual(process.returncode, 0)
         self.assertFalse(os.path.exists(folder))
-        server.close()      # again: nothing to do
+        server.close()  # a second close has no effect
 
     def test_what_goes_wrong_is_said(self):
         with self.assertRaisesRegex(torqued.ServerFailed, "(?s)status 2.*no-such-flag"):
@@ -395,7 +395,7 @@ class Private(ServerCase):
         self.assertFalse(os.path.exists(server.folder))
 
     def test_it_ends_with_its_process(self):
-        """Also when that is killed and can clean up nothing."""
+        """A private server ends with its process, even if that is killed and cannot clean up."""
         program = (f"import sys; sys.path.insert(0, {SOURCE!r}); import torqued, time\n"
                    f"server = torqued.serve({BINARY!r})\n"
                    "print(server.process.pid, server.folder, flush=True); time.sleep(60)")

@@ -1,4 +1,5 @@
-"""The Python client against the contract: a typed method for everything, every example through it, types that hold."""
+"""Tests the Python client against the contract: a typed method for every operation, every example through its method,
+and correct types."""
 import importlib.util
 import inspect
 import os
@@ -15,22 +16,22 @@ from python_client import SOURCE, torqued
 from torqued.contract import answers, async_operations, fields, operations  # isort: skip
 
 PACKAGE = os.path.join(ROOT, "api", "clients", "python")
-# What is not an operation on a model: its methods in client.py and aio.py. None: a page for people with a browser.
+# The methods in client.py and aio.py for everything that is no operation on a model. None: a page for browsers.
 METHODS = {"getService": "service", "listModels": "models", "getModel": "model", "putModel": "put", "deleteModel": "delete",
            "getDocument": "document", "livez": "live", "readyz": "readiness", "getMetrics": "metrics",
            "getContract": "contract", "getProblem": "problem",
            "getConsole": None, "getReference": None, "getAsset": None, "getIcon": None, "getLicences": None}
-# Parameters of these methods for those of the contract; the others have the same name.
+# Names of the methods' parameters for parameters of the contract; all others have the same name.
 PARAMETERS = {"If-Match": {"if_match", "pinned"}, "If-None-Match": {"if_absent"}, "Request-Timeout": {"timeout"}}
-# What the clients send by themselves, or as If-Match.
+# Headers that the clients send by themselves, or as If-Match.
 BY_ITSELF = {"Model-Change", "Model-Revision"}
-# Conditions that a method leaves out: a GET that finds nothing new, a DELETE of what must not exist.
+# Conditions that a method leaves out: a GET for a cache, a DELETE of a model that must not exist.
 LEFT_OUT = {("getModel", "If-None-Match"), ("getDocument", "If-None-Match"), ("getDocument", "If-Match"),
             ("deleteModel", "If-None-Match"), ("putModel", "Request-Timeout"), ("deleteModel", "Request-Timeout")}
 
 
 def plain(value):
-    """Arrays as lists, answers as dictionaries: what the same answer is in JSON."""
+    """Converts arrays to lists and answers to dictionaries, the form of the same answer in JSON."""
     if isinstance(value, np.ndarray):
         return plain(value.tolist())
     if hasattr(value, "items"):
@@ -42,7 +43,7 @@ def plain(value):
 
 
 def arrays(value):
-    """Lists of numbers as arrays, as a user of NumPy has them."""
+    """Converts lists of numbers to arrays, as users of NumPy pass them."""
     if isinstance(value, dict):
         return {key: arrays(item) for key, item in value.items()}
     if isinstance(value, list):
@@ -83,6 +84,8 @@ class Contract(ServerCase):
             for kind in (operations.Operations, async_operations.AsyncOperations):
                 with self.subTest(operation=name, kind=kind.__name__):
                     method = getattr(kind, name.replace("-", "_"))
+                    self.assertEqual(inspect.iscoroutinefunction(method), kind is async_operations.AsyncOperations)
+                    self.assertTrue(inspect.getdoc(method).startswith(post["summary"]))
                     signature = inspect.signature(method)
                     self.assertEqual(set(signature.parameters) - {"self", "timeout"}, set(request["properties"]))
                     needed = {key for key, parameter in signature.parameters.items() if parameter.default is parameter.empty}
@@ -130,7 +133,7 @@ class Contract(ServerCase):
                     self.assertEqual(parameters[0], parameters[1] - {"ahead"}, name)
 
     def test_every_example(self):
-        """Through the method of its operation, with lists and with arrays: the bits that JSON has."""
+        """Every example through its method, with lists and with arrays, has the bits of the JSON answer."""
         for name, post in self.evaluations():
             for example, content in post["requestBody"]["content"]["application/json"]["examples"].items():
                 with self.subTest(operation=name, example=example):
@@ -149,7 +152,7 @@ class Contract(ServerCase):
 
 class Package(ServerCase):
     def test_types(self):
-        """mypy in its strict mode, for the oldest Python that the package promises; and what users write."""
+        """mypy in strict mode, for the oldest supported Python, accepts the package and a user's program."""
         if importlib.util.find_spec("mypy") is None:
             self.skipTest("no mypy here")
         user = '''
@@ -172,6 +175,9 @@ def work(client: torqued.Client) -> float:
 async def later(client: torqued.AsyncClient) -> None:
     panda = await client.model("panda")
     reveal_type(await panda.batch(panda.energy, q=np.zeros((2, 7))))
+    reveal_type(await panda.bias(np.zeros(7)))
+    await panda.bias(np.zeros(7), pace=3)
+    await panda.bias(np.zeros(7), gravity={"z": 1})
 '''
         with tempfile.TemporaryDirectory() as folder:
             mypy = [sys.executable, "-m", "mypy", "--config-file", os.path.join(PACKAGE, "pyproject.toml"),
@@ -185,12 +191,15 @@ async def later(client: torqued.AsyncClient) -> None:
             for said in ('Revealed type is "torqued.contract.answers.TorqueDerivativeAnswer"',
                          'Revealed type is "torqued.contract.answers.MassMatrixAnswer"',
                          'Revealed type is "torqued.contract.answers.EnergyAnswer"',
-                         'Unexpected keyword argument "speed"', 'List item 0 has incompatible type "Literal[\'taus\']"',
+                         'Revealed type is "torqued.contract.answers.BiasAnswer"',
+                         'Unexpected keyword argument "speed"', 'Unexpected keyword argument "pace"',
+                         'Argument "gravity" has incompatible type "Dict[str, int]"',
+                         'List item 0 has incompatible type "Literal[\'taus\']"',
                          'Argument "payload" to "inverse_dynamics" of "Operations" has incompatible type'):
                 self.assertIn(said, done.stdout)
 
     def test_wheel(self):
-        """`make wheel` needs no network; what it makes works from its own folder and has the types."""
+        """`make wheel` needs no network; the wheel works from its own folder and contains the types."""
         with tempfile.TemporaryDirectory() as folder:
             done = subprocess.run(["make", "--no-print-directory", "wheel", f"WHEEL={folder}"], cwd=ROOT, capture_output=True,
                                   text=True)

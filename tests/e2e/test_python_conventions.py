@@ -1,5 +1,5 @@
-"""Conversions of the Python client from the conventions of other libraries: against MuJoCo itself, and against the identities
-that a change of coordinates must keep."""
+"""Tests the Python client's conversions from the conventions of other libraries: against MuJoCo itself, and against
+identities that any change of coordinates satisfies."""
 import os
 import unittest
 
@@ -27,7 +27,7 @@ class Conventions(ServerCase):
 
     @unittest.skipIf(mujoco.SKIP, mujoco.SKIP)
     def test_mujoco(self):
-        """States of MuJoCo in, its generalized forces out, for models with free and ball joints."""
+        """States of MuJoCo go in and its generalized forces come out, for models with free and spherical joints."""
         for name in ("biped.xml", "quadruped.xml", "global.xml"):
             reference = mujoco.Model(os.path.join(MODELS, name))
             model = self.torqued.put("converted", os.path.join(MODELS, name), equality="independent")
@@ -37,7 +37,8 @@ class Conventions(ServerCase):
             tau = model.inverse_dynamics(**state).tau
             forces = conventions.to_mujoco_forces(model, state["q"], tau)
             expected = np.array([answer["inverse"] for answer in reference.answer(drawn)])
-            expected += np.array(reference.about["frictionloss"]) * np.sign(qvel)      # switched off in the reference
+            # dry friction is off in the reference
+            expected += np.array(reference.about["frictionloss"]) * np.sign(qvel)
             self.assertLess(np.abs(forces - expected).max() / np.abs(expected).max(), 1e-10, name)
             print(f"# {name}: {np.abs(forces - expected).max() / np.abs(expected).max():.1e} of the largest force")
             alone = conventions.from_mujoco(model, qpos[3], qvel[3], qacc[3])
@@ -50,14 +51,15 @@ class Conventions(ServerCase):
         return model, q, *draw.normal(size=(2, 30, model.nv))
 
     def test_drake(self):
-        """The same motion in coordinates of Drake: derivatives of world quantities by differences, power of the forces."""
+        """Compares a motion in Drake's coordinates: derivatives of world quantities by differences, and the power of
+        the forces."""
         model, q, qd, qdd = self.solo12()
         turn = conventions.rotation(q[:, 3:7])
         world = lambda part: np.einsum("nij,nj->ni", turn, part)
         v, w = qd[:, :3], qd[:, 3:6]
         drake_q = np.hstack([conventions.wxyz(q[:, 3:7]), q[:, :3], q[:, 7:]])
         drake_v = np.hstack([world(w), world(v), qd[:, 6:]])
-        a = qdd[:, :3] + np.cross(w, v)     # of the origin, in base axes
+        a = qdd[:, :3] + np.cross(w, v)  # acceleration of the origin in the base's axes
         drake_vdot = np.hstack([world(qdd[:, 3:6]), world(a), qdd[:, 6:]])
         state = conventions.from_drake(model, drake_q, drake_v, drake_vdot)
         for name, expected in (("q", q), ("qd", qd), ("qdd", qdd)):
@@ -68,13 +70,14 @@ class Conventions(ServerCase):
         np.testing.assert_allclose(forces[:, 3:6], world(tau[:, :3]), atol=1e-12)
 
     def test_accelerations_are_derivatives(self):
-        """qdd of a motion is the difference quotient of qd along it, in both conversions."""
+        """In both conversions, qdd is the difference quotient of qd along a motion."""
         model, q, qd, qdd = self.solo12()
         h = 1e-5
         for convert, linear, angular in ((conventions.from_mujoco, slice(0, 3), slice(3, 6)),
                                          (conventions.from_drake, slice(3, 6), slice(0, 3))):
             def along(t):
-                """A base that turns at a constant rate about its own axis and accelerates linearly in world axes."""
+                """Returns a state of a base that turns at a constant rate about its own axis and accelerates linearly
+                in world axes."""
                 axis, rate = np.array([0.6, 0, 0.8]), 1.7
                 spin = np.concatenate([[np.cos(rate * t / 2)], axis * np.sin(rate * t / 2)])
                 place, velocity = np.array([1, 2, 3.0]), np.array([0.3, -1, 0.5]) + t * np.array([2, 1, -1])

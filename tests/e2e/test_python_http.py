@@ -1,4 +1,4 @@
-"""The HTTP and the CBOR of the Python client against scripted peers: what a healthy torqued does not send."""
+"""Tests HTTP and CBOR of the Python client against scripted servers, for answers that a healthy torqued does not send."""
 import asyncio
 import contextlib
 import random
@@ -25,7 +25,8 @@ END = Scripted.END
 
 
 def run(asynchronous, url, work, **options):
-    """work(client) with either client; `work` is a coroutine function that awaits what is awaitable."""
+    """Runs work(client) with the blocking or the asyncio client; `work` is a coroutine function that awaits only
+    awaitable results."""
     async def both():
         client = (torqued.AsyncClient if asynchronous else torqued.Client)(url, **{"timeout": 5, **options})
         try:
@@ -51,7 +52,7 @@ async def evaluate(client):
 
 class Http(unittest.TestCase):
     def both(self, script, work, **options):
-        """What `work` returns with both clients, each against the same script; and what the peers saw."""
+        """Yields, for both clients with the same script, a function that runs `work`, and the scripted server."""
         for asynchronous in (False, True):
             with self.subTest(asynchronous=asynchronous), Scripted(*script) as peer:
                 yield (lambda: run(asynchronous, peer.url, work, **options)), peer
@@ -69,7 +70,8 @@ class Http(unittest.TestCase):
             self.assertEqual(fields["Host"], f"127.0.0.1:{peer.port}")
 
     def test_lost_connection(self):
-        """An evaluation is sent again, whether the server closed before or amid its answer; not for ever."""
+        """An evaluation is sent again if the server closed before or during its answer, but only a limited number of
+        times."""
         half = [TAU[:40], END]
         for script in ([END, TAU], [half, TAU], [[TAU[:-3], END], END, TAU], [TAU, END, TAU]):
             async def work(client):
@@ -84,7 +86,7 @@ class Http(unittest.TestCase):
             peer.script.clear()
 
     def test_changes_are_not_repeated(self):
-        """PUT and DELETE without a condition are sent once, whatever happens; conditional ones again."""
+        """PUT and DELETE without a condition are sent once, whatever happens; conditional ones are sent again."""
         document = {"links": []}
         for work in (lambda client: done(client.put("arm", document)), lambda client: done(client.delete("arm"))):
             for first, error in ((END, torqued.ConnectionFailed), (busy("Retry-After: 0\r\n"), torqued.Problem)):
@@ -104,7 +106,7 @@ class Http(unittest.TestCase):
                                      ('"' + "cd" * 16 + '"', None) if "if_match" in fields else (None, "*"))
 
     def test_an_idle_connection_that_was_closed(self):
-        """A change does not go over a connection that the server has closed meanwhile."""
+        """A change is not sent over a connection that the server has closed meanwhile."""
         async def work(client):
             await evaluate(client)
             await asyncio.sleep(0.1)
@@ -120,7 +122,8 @@ class Http(unittest.TestCase):
                 started = time.monotonic()
                 self.assertEqual(call(), [1.5])
                 self.assertGreaterEqual(time.monotonic() - started, least)
-        for call, peer in self.both([busy("Retry-After: 3600\r\n"), TAU], evaluate):   # longer than the caller waits
+        # Retry-After exceeds the caller's timeout
+        for call, peer in self.both([busy("Retry-After: 3600\r\n"), TAU], evaluate):
             with self.assertRaises(torqued.Problem) as caught:
                 call()
             self.assertEqual((caught.exception.code, caught.exception.retry_after), ("queue-full", 3600))
@@ -131,9 +134,9 @@ class Http(unittest.TestCase):
             self.assertEqual(len(peer.requests), 3)
 
     def test_timeout(self):
-        for script in ([[]], [[TAU[:50]]]):     # nothing; a part of the answer
+        for script in ([[]], [[TAU[:50]]]):  # no answer; a part of an answer
             for call, peer in self.both(script * 2, evaluate, timeout=0.2):
-                peer.script.append(TAU)         # keeps the connection open
+                peer.script.append(TAU)  # keeps the connection open
                 started = time.monotonic()
                 with self.assertRaises(torqued.TimedOut) as caught:
                     call()
@@ -143,7 +146,7 @@ class Http(unittest.TestCase):
                 peer.script.clear()
 
     def test_forms_of_a_body(self):
-        """Length, chunks, the end of the connection; interim responses; one byte at a time."""
+        """Bodies by length, in chunks, and up to the connection's end; interim responses; one byte at a time."""
         body = cbor2.dumps({"tau": cbor2.CBORTag(86, struct.pack("<2d", 1.5, 2.5))})
         kind = b"Content-Type: application/cbor\r\n"
         chunked = (b"HTTP/1.1 200 OK\r\n" + kind + b"Transfer-Encoding: chunked\r\n\r\n5;a=b\r\n" + body[:5] + b"\r\n"
@@ -240,10 +243,10 @@ class Http(unittest.TestCase):
                     self.assertEqual(peer.connections, 1)
                     self.assertEqual(cbor2.loads(peer.requests[1][2])["q"].value, large.tobytes())
                 with Scripted(TAU, context=served) as peer, self.assertRaisesRegex(torqued.ConnectionFailed, "certificate"):
-                    run(asynchronous, peer.url, evaluate, retries=0)    # which nobody vouches for
+                    run(asynchronous, peer.url, evaluate, retries=0)  # a certificate that no authority signed
 
     def test_a_request_that_is_refused_while_it_is_sent(self):
-        """The answer is read although the server takes no more of the request."""
+        """The client reads the answer although the server stops reading the request."""
         refusal = b'{"code":"body-too-large","status":413,"title":"x","detail":"y"}'
         answer = (b"HTTP/1.1 413 Content Too Large\r\nContent-Type: application/problem+json\r\nConnection: close\r\n"
                   b"Content-Length: %d\r\n\r\n" % len(refusal) + refusal)
@@ -268,7 +271,7 @@ class Http(unittest.TestCase):
 
 
 class Cbor(unittest.TestCase):
-    """The codec against a general library."""
+    """Compares the client's CBOR codec with cbor2."""
 
     def value(self, draw, depth=0):
         kinds = [lambda: draw.choice([None, True, False]), lambda: draw.choice(["", "tau", "ä" * draw.randint(1, 300)]),
@@ -306,7 +309,7 @@ class Cbor(unittest.TestCase):
         self.assertEqual(sum(np.shares_memory(np.frombuffer(b, np.uint8), array) for b in buffers if len(b) > 1000), 1)
 
     def test_every_cut_and_every_flipped_byte(self):
-        """Fewer bytes are refused; other bytes are refused or are another value, and nothing else happens."""
+        """A message that is cut off is refused; a message with a changed byte is refused or decodes to another value."""
         data = cbor2.dumps({"tau": cbor2.CBORTag(40, [[2, 3], cbor2.CBORTag(86, struct.pack("<6d", *range(6)))]),
                             "errors": [{"row": 3, "detail": "x"}], "kinetic": 1.5, "none": None})
         for end in range(len(data)):

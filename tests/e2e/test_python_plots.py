@@ -1,4 +1,4 @@
-"""The Python client's way from a URDF file to a plot: its example, its figures and its tables of pandas."""
+"""Tests the Python client's way from a URDF file to a plot: its example, its figures and its tables for pandas."""
 import importlib.util
 import os
 import shutil
@@ -32,7 +32,7 @@ class Plots(ServerCase):
         super().tearDownClass()
 
     def test_from_urdf_to_plot(self):
-        """The example of at most 15 lines, in a folder of its own."""
+        """The example of at most 15 lines runs in a folder of its own."""
         with open(os.path.join(SAMPLES, "urdf_to_plot.py"), encoding="utf-8") as file:
             self.assertLessEqual(len(file.read().splitlines()), 15)
         with tempfile.TemporaryDirectory() as folder:
@@ -73,7 +73,7 @@ class Plots(ServerCase):
         self.assertEqual([text.get_text() for text in axes.get_legend().get_texts()], ["motor5", "motor6"])
 
     def test_long_names(self):
-        """They leave at least half of the figure to the curves, and their ends tell them apart."""
+        """Long names leave at least half of the figure to the curves, and their ends distinguish them."""
         names = ["robot_with_a_very_long_name_" * 5 + end for end in ("left", "right")]
         arm = self.torqued.put("long-names", {"links": [
             {"name": f"link{i}", "parent": f"link{i - 1}" if i else "base", "joint": {"name": name, "type": "revolute", "axis": [0, 1, 0]},
@@ -91,7 +91,7 @@ class Plots(ServerCase):
         table = tables.table(self.arm, self.motion)
         self.assertEqual((len(table), table.index.name), (50, "t / s"))
         self.assertEqual(table["tau"]["lift"].tolist(), self.motion.tau[:, 1].tolist())
-        back = self.arm.velocities(table["tau"][["elbow", "yaw", "lift"]])      # columns by name, in any order
+        back = self.arm.velocities(table["tau"][["elbow", "yaw", "lift"]])  # columns by name, in any order
         self.assertTrue((back == self.motion.tau).all())
         again = self.arm.inverse_dynamics(table["q"], qd=table["qd"].to_numpy(), qdd=table["qdd"])
         self.assertTrue(np.allclose(again.tau, self.motion.tau))

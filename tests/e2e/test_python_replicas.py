@@ -1,4 +1,5 @@
-"""torqued.Replicas: one batch on several servers, with the bits of one; servers that fail, differ, or refuse large pieces."""
+"""Tests torqued.Replicas: one batch on several servers has the bits of one server; servers that fail, differ, or refuse
+large pieces."""
 import unittest
 
 import numpy as np
@@ -41,7 +42,7 @@ class Replicated(ServerCase):
         self.assertEqual(done, [(100 * (i + 1), 2000) for i in range(20)])
 
     def test_pieces_that_are_too_large_are_divided(self):
-        """The second server takes 300 rows at most."""
+        """The second server accepts 300 rows at most."""
         self.assertSameBits(self.batch(self.urls, size=900))
         self.assertSameBits(self.batch(self.urls[1], size=2000))
 
@@ -51,9 +52,10 @@ class Replicated(ServerCase):
             self.batch(["http://127.0.0.1:1", "http://127.0.0.1:1"])
 
     def test_a_server_that_fails_in_the_middle(self):
-        """It describes the model, and then refuses, or ends."""
+        """A server that describes the model and then refuses, or closes."""
         description = self.client.get("/v1/models/panda")
-        for then in ([busy()], [Scripted.END, Scripted.END]):       # a lost connection that was kept is opened again
+        # the client opens a lost connection again once, hence END twice
+        for then in ([busy()], [Scripted.END, Scripted.END]):
             with Scripted(ok(description.body), *then) as failing:
                 self.assertSameBits(self.batch([failing.url, self.urls[0]], at_once=1, size=20))
 
@@ -65,7 +67,7 @@ class Replicated(ServerCase):
         self.assertEqual((raised.exception.row, raised.exception.pointer), (1234, "/q/1234/3"))
 
     def test_models_that_differ_are_refused(self):
-        """So many pieces that both servers get one; the first refusal ends the batch."""
+        """With enough pieces for both servers, the first refusal ends the batch."""
         for server, mass in ((self.server, 1), (self.other, 2)):
             server.client().put("/v1/models/rod", pendulum(mass))
         with torqued.Replicas(self.urls, at_once=1) as servers, self.assertRaises(torqued.Problem) as raised:
@@ -84,7 +86,7 @@ class Replicated(ServerCase):
 
 
 class Mixed(unittest.TestCase):
-    """A server of another arithmetic class."""
+    """Tests servers of different arithmetic classes."""
 
     @classmethod
     def setUpClass(cls):

@@ -1,4 +1,4 @@
-"""The Python client takes tables by the names of their columns, and refuses what has no numbers in every place."""
+"""Tests that the Python client accepts tables by the names of their columns, and refuses those with missing numbers."""
 import asyncio
 import unittest
 
@@ -18,7 +18,7 @@ with_pandas = unittest.skipUnless(pandas, "no pandas here")
 
 
 class Labelled:
-    """An array with named axes, as xarray has them: the axis "joint" need not be the last."""
+    """An array with named axes in the style of xarray; the axis "joint" need not be the last."""
 
     def __init__(self, array, dims, names):
         self.array, self.dims, self.coords = array, dims, {"joint": np.array(names)}
@@ -38,10 +38,10 @@ class Tables(ServerCase):
         cls.names = cls.panda.position_names
         cls.q, cls.qd = np.random.default_rng(3).uniform(-1, 1, (2, ROWS, 7))
         cls.tau = cls.panda.inverse_dynamics(cls.q, qd=cls.qd).tau
-        cls.order = [4, 2, 6, 0, 1, 5, 3]       # of the columns, other than the model's
+        cls.order = [4, 2, 6, 0, 1, 5, 3]  # order of the table's columns, unlike the model's
 
     def shuffled(self, array):
-        """A table with the columns of the array in another order, named."""
+        """Returns a table with the columns of the array in another order, with their names."""
         return pandas.DataFrame(array[:, self.order], columns=[self.names[i] for i in self.order])
 
     def structured(self, array, kind=float):
@@ -65,7 +65,8 @@ class Tables(ServerCase):
         single = np.float32(self.q)
         self.assertSame(self.panda.inverse_dynamics(self.shuffled(single), qd=qd),
                         self.panda.inverse_dynamics(single, qd=self.qd).tau)
-        self.assertSame(self.panda.inverse_dynamics(pandas.DataFrame(self.q), qd=self.qd))     # no names: in order
+        # without names the columns are in the model's order
+        self.assertSame(self.panda.inverse_dynamics(pandas.DataFrame(self.q), qd=self.qd))
         answer = self.panda.evaluate(q, qd=qd, operations={"inverse-dynamics": {}})
         self.assertSame(answer["inverse-dynamics"])
 
@@ -87,7 +88,7 @@ class Tables(ServerCase):
         names = [self.names[i] for i in self.order]
         by_row = Labelled(self.q[:, self.order], ("time", "joint"), names)
         self.assertSame(self.panda.inverse_dynamics(by_row, qd=self.qd))
-        square = self.q[:7]     # a transposed square matrix has the right shape, too
+        square = self.q[:7]  # the transpose of a square matrix would have the right shape, too
         by_column = Labelled(square[:, self.order].T, ("joint", "time"), names)
         self.assertSame(self.panda.inverse_dynamics(by_column, qd=self.qd[:7]), self.tau[:7])
 
@@ -107,7 +108,7 @@ class Tables(ServerCase):
 
     @with_pandas
     def test_order_of_the_request(self):
-        """With the field `joints`, columns are put into its order, and the answer has it."""
+        """With the field `joints`, the client puts columns into its order, and the answer has this order."""
         joints = [self.names[i] for i in self.order]
         answer = self.panda.inverse_dynamics(self.shuffled(self.q), joints=joints,
                                              qd=pandas.DataFrame(self.qd, columns=self.names))
@@ -143,10 +144,10 @@ class Tables(ServerCase):
         before = self.posts()
         with self.assertRaisesRegex(kind, said):
             call(*arguments, **fields)
-        self.assertEqual(self.posts(), before)      # nothing was sent
+        self.assertEqual(self.posts(), before)  # no request was sent
 
     def posts(self):
-        """Evaluations that the server has seen."""
+        """Returns how many evaluations the server has counted."""
         text = self.torqued.metrics()
         return sum(float(line.split()[-1]) for line in text.splitlines() if line.startswith("torqued_requests_total") and 'operation="none"' not in line)
 
@@ -160,7 +161,7 @@ class Tables(ServerCase):
             self.refused(KeyError, said, self.panda.batch, self.panda.inverse_dynamics, q=wrong)
         twice = pandas.concat([table, table[[self.names[1]]]], axis=1)
         self.refused(ValueError, f"several columns have the name {self.names[1]}", self.panda.inverse_dynamics, twice)
-        several = pandas.concat({"q": table, "qd": table}, axis=1)      # columns are pairs, as torqued.tables makes them
+        several = pandas.concat({"q": table, "qd": table}, axis=1)  # torqued.tables makes columns that are pairs
         self.refused(TypeError, "label .'q', .*expected names of coordinates", self.panda.inverse_dynamics, several)
         self.refused(TypeError, "label 1", self.panda.inverse_dynamics, pandas.DataFrame(self.q, columns=range(1, 8)))
         along = pandas.Series({"z": -9.81, "y": 0.0, "x": 0.0})
@@ -180,7 +181,8 @@ class Tables(ServerCase):
         self.refused(ValueError, "masked entries", self.panda.inverse_dynamics, self.q, wrenches=wrenches)
         self.refused(ValueError, "masked entries", self.panda.batch, self.panda.inverse_dynamics, q=self.q, wrenches=wrenches)
         self.refused(ValueError, "masked entries", self.panda.positions, {self.names[0]: masked[:, 0]}, default=0)
-        self.assertSame(self.panda.inverse_dynamics(np.ma.masked_array(self.q, mask=False), qd=self.qd))    # nothing masked
+        # a masked array without masked entries
+        self.assertSame(self.panda.inverse_dynamics(np.ma.masked_array(self.q, mask=False), qd=self.qd))
 
     def test_no_numbers(self):
         for wrong, said in ((self.q.astype(complex), "dtype complex128"), (self.q.astype(str), "dtype <U"), (self.q > 0, "dtype bool"),
@@ -192,7 +194,7 @@ class Tables(ServerCase):
         for wrong in (b"1234567", {0.5}, [np.timedelta64(1, "s")] * 7):
             self.refused(TypeError, "", self.panda.inverse_dynamics, wrong)
         self.refused(TypeError, "dtype complex128", self.panda.inverse_dynamics, self.q, gravity=np.zeros(3, complex))
-        for wrong in ([[0.0] * 7, [0.0] * 6], [None] * 7, ["0.5"] * 7):      # the server says where
+        for wrong in ([[0.0] * 7, [0.0] * 6], [None] * 7, ["0.5"] * 7):  # the server's problem names the entry
             with self.assertRaises(torqued.Problem) as caught:
                 self.panda.inverse_dynamics(wrong)
             self.assertTrue(caught.exception.pointer.startswith("/q"), caught.exception)
@@ -209,7 +211,7 @@ class Tables(ServerCase):
 
     @with_pandas
     def test_a_table_of_another_model(self):
-        """Names are those of the description that was read; once the model is another, they mean something else."""
+        """Column names belong to the revision that was read; after a change of the model they are refused."""
         model = self.torqued.put("renamed", pendulum())
         table = pandas.DataFrame({model.position_names[0]: [0.1, 0.2]})
         model.inverse_dynamics(table)
@@ -221,7 +223,7 @@ class Tables(ServerCase):
 
 
 class Replaced(ServerCase):
-    """Somebody else puts another model under the same name between two pieces of a batch."""
+    """Another client replaces the model between two pieces of a batch."""
 
     def setUp(self):
         self.client_, self.other = (torqued.Client(self.server.url(), timeout=PATIENCE) for _ in range(2))
@@ -242,7 +244,8 @@ class Replaced(ServerCase):
         with self.assertRaises(torqued.Problem) as caught:
             self.model.batch(self.model.inverse_dynamics, q=self.q, size=10, progress=self.replace)
         self.assertReplaced(caught)
-        self.assertEqual(self.model.batch(self.model.inverse_dynamics, q=self.q, size=10).tau.shape, (50, 1))   # all of the new one
+        # all rows from the new model
+        self.assertEqual(self.model.batch(self.model.inverse_dynamics, q=self.q, size=10).tau.shape, (50, 1))
 
     def test_chunks(self):
         rows = []
@@ -254,7 +257,7 @@ class Replaced(ServerCase):
         self.assertEqual(rows, [(10, self.model.revision), (20, self.model.revision)])
 
     def test_a_function_of_ones_own(self):
-        """Its requests cannot be pinned, but its answers show the revision."""
+        """Requests of a user's own function cannot be pinned to a revision, but their answers show it."""
         with self.assertRaises(torqued.Problem) as caught:
             self.model.batch(lambda **fields: self.model.inverse_dynamics(**fields), q=self.q, size=10, progress=self.replace)
         self.assertReplaced(caught)
@@ -274,7 +277,7 @@ class Replaced(ServerCase):
             self.assertReplaced(caught)
 
     def test_the_same_document_again(self):
-        """It has the same revision: nothing is replaced."""
+        """A PUT of the same document keeps the revision: the batch succeeds."""
         whole = self.model.batch(self.model.inverse_dynamics, q=self.q, size=10,
                                  progress=lambda done, total: self.other.put("bob", pendulum()))
         self.assertEqual(len(set(whole.tau[:, 0].tolist())), 1)

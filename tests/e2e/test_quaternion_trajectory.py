@@ -1,5 +1,5 @@
-"""trajectory of models with floating and spherical joints: rotations against Rodrigues' formula, rates and gradients against
-extrapolated differences, torques against torque-derivative."""
+"""Tests trajectory of models with floating and spherical joints: rotations against Rodrigues' formula, rates and
+gradients against extrapolated differences, torques against torque-derivative."""
 import numpy as np
 import tap
 from gyrostat import skew
@@ -12,7 +12,7 @@ SPRINGY["links"][0]["joint"]["elastic"] = {"stiffness": 40, "damping": 0.5}
 MODELS = {"springy": SPRINGY, "arm": {"links": arm()}, "tree": TREE, "fixed_tree": FIXED_TREE, "ball": on_arm("spherical"),
           "drone": on_arm("floating"), "walker": walker()}
 STEPS = np.array([-3, -2, -1, 1, 2, 3]) * 4e-3
-WEIGHTS = np.array([-1, 9, -45, 45, -9, 1]) / 240e-3    # of sixth order
+WEIGHTS = np.array([-1, 9, -45, 45, -9, 1]) / 240e-3  # weights of sixth-order differences
 GRADIENTS = {"dtau_dcontrol_points": "tau", "dtau_dot_dcontrol_points": "tau_dot", "d_joint_wrenches_dcontrol_points": "joint_wrenches",
              "d_point_positions_dcontrol_points": "point_positions", "d_point_velocities_dcontrol_points": "point_velocities",
              "d_point_accelerations_dcontrol_points": "point_accelerations"}
@@ -52,12 +52,12 @@ class QuaternionTrajectory(ServerCase):
         self.assertLess(np.abs(got - expected).max() / size, tolerance, what)
 
     def blocks(self, model):
-        """(first of the rotation vector in qd, of the quaternion in q) of each joint with a quaternion."""
+        """Yields, for each joint with a quaternion, the index of its rotation vector in qd and of its quaternion in q."""
         q, v = (self.names[model][f"{kind}_names"] for kind in ("position", "velocity"))
         return zip([i for i, name in enumerate(v) if name.endswith("wx")], [i for i, name in enumerate(q) if name.endswith("qx")])
 
     def test_rotations(self):
-        """The quaternion of a rotation vector, also of one that is tiny or near 2 pi."""
+        """q contains the quaternion of the rotation vector, also of one that is tiny or near 2 pi."""
         for model in MODELS:
             for size in (1, 1e-9, 3.5):
                 request = self.motion(model, 3)
@@ -69,7 +69,7 @@ class QuaternionTrajectory(ServerCase):
                         self.near(rotation(a["q"][n][q:q + 4]), rodrigues(x[v:v + 3]), 1e-14, model)
 
     def test_rates(self):
-        """qd is the velocity of the rotation, qdd and qddd are its derivatives by time."""
+        """qd is the velocity of the rotation; qdd and qddd are its time derivatives."""
         for model in MODELS:
             t, part = 0.5, 0.3
             request = self.motion(model, 4, times=[t + part * s for s in STEPS] + [t])
@@ -95,7 +95,8 @@ class QuaternionTrajectory(ServerCase):
                 self.near(got[name], expected[name], 1e-13, (model, name))
 
     def wrenches(self, model):
-        """In seconds and stretching, on the first and the last link, with points."""
+        """Returns wrenches that change in time, in seconds and in fractions of the duration, on the first and the last
+        link."""
         links = self.names[model]["bodies"]
         return [{"link": links[-1], "point": [0.1, -0.2, 0.3], "torque": [1, 2, 3], "force": {
                     "amplitude": [1, 0, 2], "angular_frequency": [2, 3, 1], "offset": [0, 0.5, 0]}},
@@ -109,7 +110,7 @@ class QuaternionTrajectory(ServerCase):
             self.differentiate(model, self.motion(model, 8, dense=True, wrenches=self.wrenches(model)))
 
     def differentiate(self, model, request):
-        """One batch holds all the motions that differ in one number."""
+        """Compares gradients with differences; one batch holds all motions that differ in one number."""
         with self.subTest(model):
             request["points"] = [{"link": self.names[model]["bodies"][-1], "point": [0.1, 0.2, -0.1]},
                                  {"link": self.names[model]["bodies"][0]}]
@@ -136,7 +137,8 @@ class QuaternionTrajectory(ServerCase):
                 self.near(exact[name], difference(served[output], T), 1e-11, (model, name))
 
     def test_knots(self):
-        """Of joints with one coordinate and others, with clamped knots, with knots that are evenly spaced, at both ends."""
+        """Derivatives by knots, of joints with one coordinate and with quaternions, with clamped and with evenly spaced
+        knots, at both ends."""
         for model, degree, knots in (("tree", 4, [0, 0.3, 1, 1.4, 2, 2.5, 3.1, 3.9, 4.1, 4.6, 5]), ("arm", 3, None),
                                      ("arm", 2, [0, 0.4, 1, 1.5, 2.2, 3, 3.3, 4, 5]),
                                      ("arm", 5, [-1, 0, 0.5, 1, 1.2, 1.9, 2.6, 3, 3.3, 4, 4.1, 5])):
@@ -146,14 +148,15 @@ class QuaternionTrajectory(ServerCase):
                 knots = [0.0] * degree + [i / (m - degree) for i in range(m - degree + 1)] + [1.0] * degree
             names = {"dtau_dknots": "tau", "dtau_dot_dknots": "tau_dot", "d_joint_wrenches_dknots": "joint_wrenches"}
             exact = self.ask(model, "trajectory", {**request, "knots": knots, "outputs": [*names, "dmotion_dknots"]})
-            # Where knots coincide, one of them moves past the others, which would leave them out of order.
+            # Coincident knots are left out: moving one of them past the others would put them out of order.
             for i in [i for i in range(1, len(knots) - 1) if knots[i - 1] < knots[i] < knots[i + 1]]:
                 served = [self.ask(model, "trajectory", {
                     **request, "knots": [t + h * (k == i) for k, t in enumerate(knots)], "outputs":
                     ["q", "qd", "qdd", "qddd", *names.values()]}) for h in STEPS / 2]
                 for name, output in names.items():
                     expected = difference([a[output] for a in served], 0.5)
-                    self.near(np.array(exact[name])[..., i], expected, 5e-11, (model, name, i))     # rounding of differences
+                    # rounding errors of differences
+                    self.near(np.array(exact[name])[..., i], expected, 5e-11, (model, name, i))
                 for r, output in enumerate(("q", "qd", "qdd", "qddd") if model == "arm" else ()):
                     expected = difference([a[output] for a in served], 0.5)
                     self.near(np.array(exact["dmotion_dknots"])[:, r, :, i], expected, 5e-11, (output, i))

@@ -1,4 +1,4 @@
-"""Every `$ curl` in the console blocks of the README and of api/EXAMPLES.md is run, and must answer as printed there."""
+"""Tests that every `$ curl` in the console blocks of README.md and api/EXAMPLES.md prints the answer shown there."""
 import json
 import os
 import re
@@ -8,14 +8,14 @@ import subprocess
 import tap
 from harness import PATIENCE, ROOT, ServerCase
 
-DOCUMENTS = ("README.md", "api/EXAMPLES.md")      # in this order: the second uses a model that the first puts
+DOCUMENTS = ("README.md", "api/EXAMPLES.md")  # in this order: the second uses a model of the first
 BLOCK = re.compile(r"^```console\n(.*?)^```", re.DOTALL | re.MULTILINE)
 ADDRESS = re.compile(r"(http://)?(localhost|127\.0\.0\.1):8088")
 
 
 def snippets(document):
-    """(command, expected output) of every console command that is a curl. Lines ending in \\ continue it, and so do
-    lines inside quotes."""
+    """Yields (command, expected output) of every console command that is a curl. A backslash at the end of a line, and
+    lines inside quotes, continue the command."""
     with open(os.path.join(ROOT, document)) as file:
         blocks = BLOCK.findall(file.read())
     for block in blocks:
@@ -39,7 +39,7 @@ class Readme(ServerCase):
         for command, expected in found:
             with self.subTest(command=command):
                 self.assertRegex(command, ADDRESS)
-                # through a shell where the example uses one (pipes, files), with the test's address
+                # in a shell, since examples use pipes and files, with the test's address
                 done = subprocess.run(["bash", "-c", ADDRESS.sub(self.server.url(), command)], cwd=ROOT,
                                       capture_output=True, timeout=PATIENCE)
                 self.assertEqual(done.returncode, 0, done.stderr)

@@ -1,5 +1,5 @@
-"""api/clients/c/feedforward.c, the control loop of deploy/REALTIME.md, compiled as that page says and run for a moment: its
-torques against those of the server, its counts, and how it ends without a server."""
+"""Tests api/clients/c/feedforward.c, the control loop of deploy/REALTIME.md, compiled as that page says: its torques
+against the server's, its counters, and its end without a server."""
 import math
 import os
 import re
@@ -13,12 +13,12 @@ import tap
 from harness import PATIENCE, ROOT, Server, ServerCase
 from test_c_client import CLIENT, warnings
 
-RATE, SECONDS = 50, 1           # slow enough for a busy machine
+RATE, SECONDS = 50, 1  # Hz, slow enough for a busy machine, and s
 REST = (0, -0.5, 0, -2, 0, 1.5, 0.5)
 
 
 def planned():
-    """The states of the motion at all ticks, as the program has them."""
+    """Returns the states of the program's motion at all ticks."""
     times = [tick / RATE for tick in range(RATE * SECONDS)]
     return {"q": [[rest + 0.2 * (1 - math.cos(math.pi * t)) for rest in REST] for t in times],
             "qd": [[0.2 * math.pi * math.sin(math.pi * t)] * 7 for t in times],
@@ -52,7 +52,7 @@ class Feedforward(ServerCase):
         return done.stdout[line.end():]
 
     def test_its_torques_are_those_of_the_motion(self):
-        """Of one of its last ticks: a machine that is busy may have missed the last."""
+        """The printed torques are those of one of the last ticks: on a busy machine the last tick may be missed."""
         wanted = self.client.post("/v1/models/panda/inverse-dynamics", planned()).json()["tau"]
         for target in (("-u", self.server.url()), ("-s", self.socket)):
             said = self.counts(self.go(*target))
@@ -76,7 +76,7 @@ class Feedforward(ServerCase):
         self.assertIn("the last call failed: ", done.stderr)
 
     def test_a_server_that_goes_away(self):
-        """The loop ends after ten failures in a row, and counts the ticks that they cost."""
+        """Without a server the loop ends after ten failures in a row and counts the lost ticks."""
         server = Server()
         self.addCleanup(server.kill)
         threading.Thread(target=lambda: (time.sleep(0.5), server.process.kill())).start()

@@ -1,5 +1,5 @@
-"""Held frames that depend on each other, at rest and with measured velocities: one rule for forward-dynamics, step, rollout,
-simulate and the derivatives, against the equations of motion solved densely by numpy."""
+"""Tests held frames with redundant constraints, at rest and with measured velocities: forward-dynamics, step, rollout,
+simulate and the derivatives follow one rule, compared with the equations of motion solved as a dense system in NumPy."""
 import copy
 import itertools
 import math
@@ -20,7 +20,7 @@ def corners(x, y, z):
 
 
 def box(size=1.0, mass=1.0):
-    """A box with an arm on it, and a frame at each of its lower corners; lengths and masses are scaled."""
+    """Returns a box that carries an arm, with a frame at each of its lower corners; `size` and `mass` scale it."""
     def inertial(m, com, *moments):
         return {"mass": m * mass, "com": [size * c for c in com],
                 "inertia": dict(zip(("xx", "yy", "zz"), (i * mass * size ** 2 for i in moments)))}
@@ -57,15 +57,15 @@ class Redundant(ContactCase):
     # --- the same accelerations everywhere ---------------------------------------------------------------------------------
 
     def equations(self, model, state, held, **more):
-        """M, h, J and J' qd of a state."""
+        """Returns M, h, J and J' qd of a state."""
         M = np.array(self.ask(model, "mass-matrix", {"q": state["q"]})["mass_matrix"])
         h = np.array(self.ask(model, "bias", {"q": state["q"], "qd": state["qd"], **more})["bias"])
         J, J_dot = self.jacobians(model, state["q"], state["qd"], held)
         return M, h, J, J_dot @ np.array(state["qd"])
 
     def check(self, model, state, held, tolerance=1e-9, damping=None, **more):
-        """Accelerations and wrenches against the pseudo-inverse of the rows, each divided by its size; step, simulate and
-        forward-sensitivity must give the same."""
+        """Compares accelerations and wrenches with those by the pseudo-inverse of the constraint rows, each divided by
+        its norm. step, simulate and forward-sensitivity must agree."""
         damped = {} if damping is None else {"contact_damping": damping}
         request = {**state, **more, "held": held, **damped}
         answer = self.ask(model, "forward-dynamics", request)
@@ -92,7 +92,7 @@ class Redundant(ContactCase):
         return answer
 
     def simulated(self, model, state, held, tolerance=1e-9, **more):
-        """The acceleration with which a simulation starts is that of forward-dynamics."""
+        """Checks that a simulation starts with the acceleration of forward-dynamics."""
         request = {"q": state["q"], "qd": state["qd"], "duration": 0.02, "samples": 3, "held": held, "input": {"tau": state["tau"]}, **more}
         qdd = self.ask(model, "forward-dynamics", {**state, "held": held})["qdd"]
         for how in ({"step": 0.005}, {"tolerance": 1e-7}):
@@ -101,7 +101,8 @@ class Redundant(ContactCase):
             yield answer
 
     def test_box_on_four_corners(self):
-        """In any pose, of any size and mass: gravity and the torque of the arm are borne, and nothing moves but the arm."""
+        """In any pose and for any size and mass, the corners carry gravity and the arm's torque, and only the arm
+        moves."""
         for i, (size, mass) in enumerate(self.SCALES):
             for q, angle in itertools.product(poses(), (0.0, 0.7)):
                 state = {"q": [*(size * x for x in q[:3]), *q[3:], angle], "qd": [0.0] * 7,
@@ -109,7 +110,7 @@ class Redundant(ContactCase):
                 with self.subTest(size=size, mass=mass, q=q):
                     answer = self.check(f"box{i}", state, four_corners(), 1e-8)
                     self.assertLess(np.abs(answer["qdd"][:3]).max(), 1e-9 * 9.81)
-                    for speed in (1e-17, 1e-13):    # rounding errors of velocities count as rest
+                    for speed in (1e-17, 1e-13):  # velocities of the size of rounding errors count as rest
                         noise = np.random.default_rng(i).uniform(-1, 1, 7) * speed * math.sqrt(9.81 / size)
                         moving = {**state, "qd": list(noise * ([size] * 3 + [1] * 4))}
                         self.assertClose(self.check(f"box{i}", moving, four_corners(), 1e-8)["qdd"], answer["qdd"], 1e-8)
@@ -123,7 +124,7 @@ class Redundant(ContactCase):
                 self.assertGreater(weight[2], 40)
 
     def test_humanoid_with_four_corners_a_foot(self):
-        """24 directions, of which 12 are independent: at rest, and with velocities that the feet allow."""
+        """24 constraint rows of rank 12, at rest and with velocities that the feet allow."""
         nv = self.ok(self.client.get("/v1/models/standing"))["nv"]
         q = UPRIGHT + [0.1 * math.sin(i) for i in range(nv - 6)]
         tau = [0] * 6 + [5 * math.cos(i) for i in range(nv - 6)]
@@ -140,7 +141,8 @@ class Redundant(ContactCase):
                 self.assertClose(pose["position"], [pose["position"][0]] * 3, 1e-11, 1)
 
     def test_pendulum_that_is_held(self):
-        """Held along x and z a rod cannot move: at rest, and with velocities of rounding size, with gravity and without."""
+        """A rod held along x and z cannot move: at rest, and with velocities of rounding size, with gravity and
+        without."""
         held = [{"frame": "tip", "axes": ["x", "z"]}]
         for q, speed, gravity in itertools.product((0, 0.3, math.pi / 2, -2), (0, 1e-17, -1e-12), ([0, 0, -9.81], [0, 0, 0])):
             state = {"q": [q], "qd": [speed], "tau": [0]}
@@ -156,7 +158,7 @@ class Redundant(ContactCase):
                     self.assertClose(a["q"][-1], [q], 1e-12, 1)
 
     def test_planar_arm(self):
-        """Two frames on one link, and directions of rotation: accelerations of states that move as they are held."""
+        """Two frames on one link, with rotational axes; the state's velocity satisfies the constraints."""
         held = [{"frame": "link2", "axes": ["x", "rz"]}, {"frame": "link3", "axes": ["z", "ry"], "reference": "frame"},
                 {"frame": "link3", "axes": ["x", "rx"]}]
         state = {"q": [0.4, -0.9, 1.3], "qd": [0.0] * 3, "tau": [1, -2, 0.5]}
@@ -168,7 +170,8 @@ class Redundant(ContactCase):
         self.check("three_link", {**state, "qd": list(qd)}, one, 1e-8)
 
     def test_a_frame_near_its_axis(self):
-        """Within 1e-8 of the reach a frame counts as one on the axis, beyond it does not: in step as in forward-dynamics."""
+        """A frame within 1e-8 of the reach from the joint axis counts as lying on the axis, in step as in
+        forward-dynamics."""
         for distance, moves in ((1e-11, False), (2e-9, False), (5e-8, True), (1e-6, True)):
             document = copy.deepcopy(box())
             document["base"] = {"link": "root"}
@@ -184,7 +187,8 @@ class Redundant(ContactCase):
     # --- contradictions ----------------------------------------------------------------------------------------------------
 
     def test_contradictions_name_frames_and_remedy(self):
-        """A stick that rotates, held at both ends along itself: in all operations, in a batch, row by row and in evaluate."""
+        """A rotating stick held at both ends along itself: every operation refuses it, in a batch, row by row and in
+        evaluate."""
         held = [{"frame": "left", "axes": ["y", "x"]}, {"frame": "right", "axes": ["x", "z"]}]
         good = {"q": UPRIGHT, "qd": [0, 0, 0, 0, 0, 0.0], "tau": [0] * 6}
         load = {"payload": {"link": "stick", "mass": 1, "com": [0, 0.1, 0.1]}, "gravity": [0, 0, 0]}
@@ -212,7 +216,7 @@ class Redundant(ContactCase):
     # --- damped contacts ---------------------------------------------------------------------------------------------------
 
     def measured(self, model, seed):
-        """A state with velocities that the contacts do not allow."""
+        """Draws a state whose velocities violate the constraints."""
         choose = np.random.default_rng(seed)
         nv = self.ok(self.client.get(f"/v1/models/{model}"))["nv"]
         floating = [0.1, -0.2, 0.3, *quaternion(choose.uniform(-1, 1, 3))]
@@ -220,7 +224,8 @@ class Redundant(ContactCase):
                 "tau": choose.uniform(-2, 2, nv).tolist()}
 
     def test_damped_contacts(self):
-        """Against the dense equations, for axes of the world and of frames, linear and angular together."""
+        """Damped contacts against the dense equations, for axes of the world and of frames, linear and angular
+        together."""
         mixed = [{"frame": "f0"}, {"frame": "f1", "axes": ["y", "rx", "z"], "reference": "frame"}, {"frame": "arm", "axes": ["x", "rz"]}]
         for damping in (1e-6, 0.01, 3):
             for held in (four_corners(), mixed):
@@ -230,7 +235,7 @@ class Redundant(ContactCase):
             self.check("rod", {"q": [0.3], "qd": [1.5], "tau": [2]}, [{"frame": "tip", "axes": ["x", "z"]}], 1e-9, damping)
 
     def test_damped_derivatives(self):
-        """forward-sensitivity, A and B against extrapolated differences of the base's joints and torques."""
+        """forward-sensitivity, A and B against extrapolated differences by coordinates and torques."""
         held = [*four_corners(("f0", "f1", "f2")), {"frame": "f3", "axes": ["y", "rx"], "reference": "frame"}]
         s = {**self.measured("box0", 5), "contact_damping": 0.02, "held": held,
              "wrenches": [{"link": "arm", "force": [1, 2, 3], "torque": [0.1, 0.2, 0.3], "point": [0.1, 0, 0]}]}
@@ -257,7 +262,8 @@ class Redundant(ContactCase):
                 self.assertClose(list(got), list(expected), 1e-8, max(1, np.abs(expected).max()), f"{integrator} {matrix} {at}")
 
     def test_residual_of_steps(self):
-        """At the start of the step as in forward-dynamics; with implicit Euler as at its end; with any outputs beside it."""
+        """The residual of a step is that of forward-dynamics at its start, with implicit Euler that at its end, beside
+        any outputs."""
         s = {**self.measured("box0", 6), "held": four_corners(), "contact_damping": 0.05}
         start = self.ask("box0", "forward-dynamics", s)["contact_residual"]
         for integrator in ("explicit_euler", EULER, "rk4"):
@@ -271,7 +277,8 @@ class Redundant(ContactCase):
         self.assertEqual(alone["contact_residual"], end["contact_residual"])
 
     def test_damped_rollout_and_batch(self):
-        """Nodes are steps, phases have rows for their own frames, and a row has the same bits in a batch."""
+        """Nodes of a rollout are steps; each phase has the residuals of its own frames. A row has the same bits in a
+        batch."""
         s, load = self.measured("box0", 7), {"contact_damping": 0.05, "step": H}
         request = {"q": s["q"], "qd": s["qd"], "torques": [s["tau"]] * 3, **load,
                    "phases": [{"steps": 1, "held": four_corners(("f0", "f1"))}, {"steps": 1}, {"steps": 1, "held": four_corners(("f2",))}]}
@@ -291,7 +298,8 @@ class Redundant(ContactCase):
                 self.assertEqual({name: value[i] for name, value in together.items()}, self.ask("box0", operation, {**rows[i], **request}))
 
     def test_damped_simulation(self):
-        """The residual is that of forward-dynamics at the samples; a robot at the end of its reach goes on."""
+        """At the samples the residual is that of forward-dynamics. A robot at the limit of its reach does not stop the
+        simulation."""
         state = {"q": [*UPRIGHT, 0.4], "qd": [0.0] * 6 + [1.0], "tau": [0] * 7}
         answer = self.ask("box0", "simulate", {"q": state["q"], "qd": state["qd"], "held": four_corners(), "duration": 0.1, "step": 0.01,
                                                "samples": 3, "contact_damping": 0.05})
@@ -305,8 +313,8 @@ class Redundant(ContactCase):
         return np.array(answer["q"][-1] + answer["qd"][-1])
 
     def test_damped_motion(self):
-        """Nothing but the damped accelerations moves the frames: the motion is that of rollout, whatever the samples, and its rates
-        are the derivatives of its coordinates; the frame may move along the held axis from the start."""
+        """Only the damped accelerations move the frames: the motion is that of rollout, independent of the samples, and
+        qd is the derivative of q. The frame may move along the held axis from the start on."""
         h, damped = 0.001, {"held": [{"frame": "link2", "axes": ["x"]}], "contact_damping": 0.5, "friction": False}
         for qd in ([0.0, 0.0], [0.4, -0.3]):
             request = {"q": [0.3, 0.8], "qd": qd, "duration": 0.2, **damped, "input": {"tau": [1, 0.5]}}
@@ -320,7 +328,7 @@ class Redundant(ContactCase):
             self.assertClose(((qd[2:] - qd[:-2]) / (2 * h)).tolist(), qdd[1:-1].tolist(), 1e-4)
 
     def test_damped_contacts_of_sticking_joints(self):
-        """Joints that stick beside damped contacts leave the others free to move, as in a rollout of short steps."""
+        """Sticking joints beside damped contacts leave the other joints free, as in a rollout with short steps."""
         coulomb = (2, 0.05, 1.5, 0.1)
         self.put_model("sticky", {"links": [
             {"name": f"l{i}", "parent": f"l{i - 1}" if i else "base", "joint": {

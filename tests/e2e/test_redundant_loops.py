@@ -1,12 +1,12 @@
-"""Frames of mechanisms with closed loops that are held along axes which depend on each other: at rest, contradictory, and
-damped, in forward-dynamics, steps and simulations."""
+"""Tests mechanisms with closed loops whose frames are held along linearly dependent axes: at rest, with contradictory
+velocities, and damped, in forward-dynamics, steps and simulations."""
 import numpy as np
 import tap
 from closed import LOADS, only
 from contacts import AXES
 from loop_steps import DRIVEN, H, INTEGRATORS, LoopSteps
 
-# More directions than the mechanism has coordinates.
+# More held axes than the mechanism has coordinates.
 HELD = {"five_bar": [{"frame": "tip", "axes": ["x", "y", "z"]}, {"frame": "right_rod", "axes": ["x", "rz"]}],
         "delta": [{"frame": "platform"}, {"frame": "rod1a", "axes": ["y", "rx"], "reference": "frame"}],
         "stewart": [{"frame": "platform"}, {"frame": "cylinder3", "axes": ["x", "ry"], "reference": "frame"}],
@@ -21,7 +21,7 @@ class RedundantLoops(LoopSteps):
         return {"q": [0.1, -0.2, 0.3, 0, 0, 0.6, 0.8, 1.9, 1.2], "qd": [0.0] * 8, "tau": [0] * 6 + [0.5, -1]}
 
     def rows(self, model, s, held):
-        """J and J' qd of the held axes, in the actuated coordinates."""
+        """Returns J and J' qd of the held axes in the actuated coordinates."""
         J, drift = [], []
         for entry in held:
             k = self.ask(model, "kinematics", {**only(s, "q", "qd"), "frame": entry["frame"], "reference": entry.get("reference", "world"),
@@ -35,7 +35,7 @@ class RedundantLoops(LoopSteps):
         return [value[AXES.index(axis)] for entry, value in zip(held, values) for axis in entry.get("axes", AXES)]
 
     def test_at_rest(self):
-        """Nothing moves, also with velocities of rounding size, and a simulation stays where it is."""
+        """A held mechanism does not move, also with velocities of rounding size, and a simulation stays at its start."""
         for model, held in HELD.items():
             s = self.rest(model, 51)
             for speed in (0, 1e-16):
@@ -62,7 +62,8 @@ class RedundantLoops(LoopSteps):
                 self.ask(model, operation, {**s, **more, "contact_damping": 0.1})
 
     def test_damped_equations(self):
-        """(J M^-1 J^T + damping) l = -(J qdd_0 + J' qd), with what remains as the residual; a step has the same acceleration."""
+        """The wrenches l satisfy (J M^-1 J^T + damping) l = -(J qdd_0 + J' qd); the remaining acceleration is the
+        residual. A step has the same acceleration."""
         for model, held in HELD.items():
             s = self.rest(model, 53)
             s["qd"] = [0.4 * np.cos(i) for i in range(len(s["qd"]))]
@@ -81,7 +82,7 @@ class RedundantLoops(LoopSteps):
                 self.near(step["contact_residual"], answer["contact_residual"], 1e-9, model)
 
     def test_damped_jacobians(self):
-        """A and B against extrapolated differences, with damping and with an impact before."""
+        """A and B against extrapolated differences, with damping and with an impact before the step."""
         for model in ("five_bar", "delta"):
             s = only(self.state(model, 54), *DRIVEN)
             for integrator in INTEGRATORS:

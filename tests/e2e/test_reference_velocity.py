@@ -1,5 +1,5 @@
-"""Torques for a reference velocity: M qdd_reference + C qd_reference + g with the matrices of the other operations, for
-trees, a floating base and closed loops; the regressor with the same reference; requests that are refused."""
+"""Tests torques for a reference velocity: M qdd_reference + C qd_reference + g with the matrices of other operations,
+for trees, a floating base and closed loops; the regressor with the same reference; refusals."""
 import numpy as np
 import tap
 from closed import LOADS, Closed, only
@@ -20,7 +20,7 @@ class ReferenceVelocity(Closed):
         return M @ s["qdd_reference"] + C @ s["qd_reference"] + rest["gravity"] + rest["friction"]
 
     def test_matrices(self):
-        """With friction at qd_reference; the robots of the tree have no springs."""
+        """Friction is that at qd_reference; the bundled trees have no springs."""
         for model in ("panda", "solo12", "puma560"):
             document = self.ok(self.client.get(f"/v1/models/{model}"))
             choose = np.random.default_rng(3)
@@ -45,7 +45,7 @@ class ReferenceVelocity(Closed):
                       self.ask(model, "inverse-dynamics", usual)["tau"], 1e-11, model)
 
     def test_regressor(self):
-        """The regressor at the reference of one body's parameters: the change of tau with a payload."""
+        """The regressor's columns of one body are the change of tau by a payload on it."""
         for model, link in (("puma560", "link6"), ("four_bar", "coupler"), ("five_bar", "right2")):
             document = self.ok(self.client.get(f"/v1/models/{model}"))
             link = link if link in document["bodies"] else document["bodies"][-1]
@@ -70,7 +70,8 @@ class ReferenceVelocity(Closed):
         for i, row in enumerate(rows):
             self.assertEqual(together["inverse-dynamics"]["tau"][i], self.ask("four_bar", "inverse-dynamics", row)["tau"])
             self.assertEqual(together["regressor"]["regressor"][i], self.ask("four_bar", "regressor", row)["regressor"])
-        qdd = {"qdd": rows[0]["qdd_reference"]}          # another operation takes it
+        # torque-derivative takes qdd, so evaluate does not refuse it beside qd_reference
+        qdd = {"qdd": rows[0]["qdd_reference"]}
         self.ask("four_bar", "evaluate", {**rows[0], **qdd, "operations": {"inverse-dynamics": {}, "torque-derivative": {}}})
 
     def test_refusals(self):

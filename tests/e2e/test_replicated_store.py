@@ -1,4 +1,5 @@
-"""Three replicas with one PostgreSQL behind HAProxy: a change through the balancer reaches all, one of many creates, restarts lose nothing."""
+"""Tests three replicas with one PostgreSQL behind HAProxy: a change through the balancer reaches all replicas, one of
+many concurrent creations succeeds, and restarts lose nothing."""
 import json
 import tempfile
 import threading
@@ -41,11 +42,11 @@ class Replicated(unittest.TestCase):
         await_true(lambda: self.balancer.is_up(number), f"replica {number} is up")
 
     def put(self, name, model, **headers):
-        """The status of a PUT through the balancer."""
+        """Returns the status of a PUT through the balancer."""
         return self.balancer.ask("PUT", f"/v1/models/{name}", json.dumps(model), Content_Type="application/json", **headers)[0]
 
     def revisions(self, name):
-        """Of a model on each replica; None where there is none."""
+        """Returns the set of the model's revisions on the replicas; None stands for a replica without it."""
         answers = [replica.server.client().get(f"/v1/models/{name}") for replica in self.replicas]
         return {answer.headers["Model-Revision"] if answer.status == 200 else None for answer in answers}
 

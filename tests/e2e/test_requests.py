@@ -1,4 +1,5 @@
-"""The forms of a request and an answer: batches, names instead of order, permuted joints, evaluate, numbers as text."""
+"""Tests the forms of requests and answers: batches, names instead of order, permuted joints, evaluate, numbers as text.
+"""
 import json
 import math
 import random
@@ -15,7 +16,7 @@ NUMBER = re.compile(r"-?[0-9][0-9.eE+-]*")
 
 
 def row(answer, index):
-    """One row of a batched answer: the first index of every value but names."""
+    """Returns one row of a batched answer: the entry `index` of every array."""
     if isinstance(answer, dict):
         return {name: row(value, index) for name, value in answer.items()}
     return answer[index]
@@ -37,7 +38,7 @@ class Batches(ServerCase):
                 self.assertEqual(row(together, i), alone, f"{model} row {i}")
 
     def test_place_and_size_do_not_matter(self):
-        """One state at every place of batches of 1 to 40 rows among others."""
+        """A state gives the same text at every place in batches of 1 to 40 rows."""
         others = states(40)
         mine = row(states(1, seed=9), 0)
         alone = self.ask_texts("fixed", "evaluate", everything(mine))
@@ -67,7 +68,7 @@ class Batches(ServerCase):
         self.assertEqual(len(answer["kinematics"]["jacobian"][0]), 6)
 
     def test_every_numeric_field_is_batched_when_any_input_is(self):
-        """Also outputs that depend on nothing that was batched."""
+        """If any input is batched, so are all outputs, also those that do not depend on it."""
         batch = states(3)
         answer = self.ask("fixed", "evaluate", everything({"q": batch["q"][0], "tau": batch["tau"]}))
         for operation, outputs in answer.items():
@@ -89,14 +90,15 @@ class Batches(ServerCase):
 
 
 class SameBitsEverywhere(unittest.TestCase):
-    """Every vector target of the machine, inline and on a worker, byte for byte within its arithmetic class."""
+    """Every vector target of the machine gives the same bytes within its arithmetic class, on the loop and on a worker.
+    """
     TARGETS = ("sse2", "neon", "fma", "avx2", "avx512")
 
     def answers(self, *arguments):
         try:
             server = Server(*arguments)
         except RuntimeError:
-            return None      # a target this machine does not have
+            return None  # this machine does not support the target
         client = server.client()
         for base in ("fixed", "floating"):
             self.assertEqual(client.put("/v1/models/" + base, branched(base)).status, 201)
@@ -112,7 +114,7 @@ class SameBitsEverywhere(unittest.TestCase):
         return bodies
 
     def check_class(self, server, client, answer):
-        """The log, GET /v1 and the answer's header name the same class."""
+        """Checks that log, GET /v1 and the answer's header name the same arithmetic class."""
         service = client.get("/v1").json()
         server.await_log('"event":"ready"')
         ready = next(line for line in server.events() if line["event"] == "ready")
@@ -173,7 +175,7 @@ class Names(ServerCase):
         self.assertEqual(self.ok(self.client.get("/v1/models/fixed"))["position_names"], joints)
 
     def test_permuted_joints(self):
-        """`joints` turns inputs and every answer axis of length nv; axes over bodies stay."""
+        """`joints` permutes inputs and every axis of length nv in the answer; axes over bodies stay."""
         served = self.ok(self.client.get("/v1/models/fixed"))
         names = served["velocity_names"]
         order = [2, 0, 3, 1]
@@ -238,7 +240,7 @@ class Numbers(ServerCase):
         cls.client.put("/v1/models/fixed", branched())
 
     def echo(self, texts):
-        """Each number, as written, through the slider's tau = 1 kg x qdd."""
+        """Returns each number as the server prints it: the slider has tau = 1 kg x qdd."""
         body = '{"q":[0],"qdd":[' + ",".join(f"[{text}]" for text in texts) + "]}"
         answer = self.client.post("/v1/models/slider/inverse-dynamics", body, Content_Type="application/json")
         self.assertEqual(answer.status, 200, answer)
@@ -275,7 +277,7 @@ class Numbers(ServerCase):
         self.assertEqual([float(x) for x in self.echo(texts)], [float(x) for x in texts])
 
     def test_long_numbers_round_to_nearest(self):
-        """Ties and near-ties of 17 to 800 digits."""
+        """Numbers of 17 to 800 digits halfway or nearly halfway between two doubles."""
         half = 1 + 2.0 ** -53
         texts = ["1.00000000000000011102230246251565404236316680908203125",
                  "1.00000000000000011102230246251565404236316680908203124",

@@ -1,4 +1,5 @@
-"""The ROS 2 package of api/clients/ros2: its logic against a server, and the node and its launch file with stand-ins of ROS."""
+"""Tests the ROS 2 package of api/clients/ros2: its logic against a server, and the node and its launch file with
+substitutes for ROS."""
 import importlib.util
 import math
 import os
@@ -38,7 +39,7 @@ class Logic(ServerCase):
         self.dynamics = JointDynamics(self.torqued, "ros")
 
     def expected(self, names, q, qd=None, qdd=None):
-        """Asked for by name in JSON, in the order of `names`."""
+        """Asks by names in JSON and returns the torques in the order of `names`."""
         request = {"q": dict(zip(names, q))}
         for field, values in (("qd", qd), ("qdd", qdd)):
             if values is not None:
@@ -82,7 +83,7 @@ class Logic(ServerCase):
         self.assertIsNone(dynamics.update(5.0, names, [0.1, 0.2, 0.3], [0, 0, 0]).inverse_dynamics)
         torques = dynamics.update(5.25, names, [0.1, 0.2, 0.3], [1, 2, 3])
         self.assertEqual(torques.inverse_dynamics, self.expected(names, [0.1, 0.2, 0.3], [1, 2, 3], [4, 8, 12]))
-        for stamp in (5.25, 4.0, 9.0):      # no time has passed, the clock was set back, a gap
+        for stamp in (5.25, 4.0, 9.0):  # no time has passed; the clock was set back; a gap
             self.assertIsNone(dynamics.update(stamp, names, [0.1, 0.2, 0.3], [1, 2, 3]).inverse_dynamics)
         with self.assertRaises(ValueError):
             JointDynamics(self.torqued, "ros", "guess")
@@ -118,7 +119,7 @@ class Logic(ServerCase):
 
 
 class Stand:
-    """Anything: attributes and calls are recorded or ignored."""
+    """Substitutes for modules of ROS: every attribute exists and every call is ignored."""
 
     def __init__(self, *arguments, **named):
         self.arguments = arguments
@@ -126,7 +127,7 @@ class Stand:
 
 
 class StandNode:
-    """What rclpy's Node does for this one: parameters, publishers, subscriptions, log."""
+    """Substitutes for rclpy's Node: parameters, publishers, subscriptions, log."""
     parameters = {}
 
     def __init__(self, name):

@@ -1,5 +1,5 @@
-"""A number for the coordinates of a model that has one, as MATLAB's jsonencode sends it: the same text as for an array of
-one number. What is a batch stays so."""
+"""Tests that a model with one coordinate accepts a number instead of an array of one number, as MATLAB's jsonencode
+sends it, with the same text as answer. Batches stay batches."""
 import cbor2
 import tap
 from harness import ServerCase
@@ -41,7 +41,7 @@ class Scalars(ServerCase):
                   {"q": [[0.1], [0.2]], "qd": [1], "qdd": [0.5]})
 
     def test_of_loops(self):
-        """The crank of a four-bar."""
+        """A model with loops: the crank of a four-bar."""
         self.same("four_bar", "inverse-dynamics", {"q": 0.4, "qd": 1, "qdd": 2}, {"q": [0.4], "qd": [1], "qdd": [2]})
 
     def test_signals(self):
@@ -51,7 +51,7 @@ class Scalars(ServerCase):
             self.same("one", "simulate", {**fall, "input": {"tau": scalar}}, {**fall, "input": {"tau": listed}})
 
     def test_rows_stay_rows(self):
-        """An array is one state whatever its length; rows of a batch are arrays."""
+        """An array of numbers is one state, whatever its length; rows of a batch must be arrays."""
         def refused(request, pointer, code, model="one", row=None):
             problem = self.assertProblem(self.client.post(f"/v1/models/{model}/bias", request), 422, pointer, row)
             self.assertEqual(problem["code"], code)

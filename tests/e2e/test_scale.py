@@ -1,4 +1,5 @@
-"""scale.py of deploy/: SCALE.md has the tables that it prints, and its simulation agrees with what can be said without one."""
+"""Tests scale.py of deploy/: its output is the tables in SCALE.md, and its simulation agrees with the throughput known
+in two limits: servers that are never idle, and clients that never wait."""
 import os
 import sys
 import unittest

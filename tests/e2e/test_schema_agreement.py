@@ -1,6 +1,6 @@
-"""The schemas and the server agree on what a request may be. Every value of every example in the contract is replaced,
-removed or given a companion: what the schema refuses, the server refuses, and what the server refuses for its type or for a
-field that is missing or unknown, the schema refuses."""
+"""Tests that schemas and server accept the same requests. Every value of every example in the contract is replaced,
+removed or given a companion: the server refuses what the schema refuses, and the schema refuses what the server refuses
+for its type or for a missing or unknown field."""
 import copy
 import json
 import re
@@ -13,7 +13,7 @@ from samples import THREE_LINK
 from test_link_order import walker
 
 VALUES = (None, True, "x", "", {}, [], -1, 0, 0.5, [[]], ["x"], [None], {"x": 1})
-FORM = {"wrong-type", "missing-field", "unknown-field"}     # codes of what a schema can tell
+FORM = {"wrong-type", "missing-field", "unknown-field"}  # codes of errors that a schema can express
 
 Q = [0, 0, 0, 0, 0, 0, 1, 0.1, 0.2, 0.3, 0, 0, 0, 1, 0.1, 0.2, 0, 0, 0, 0.1]
 REQUESTS = (
@@ -30,7 +30,7 @@ REQUESTS = (
 
 
 def places(value, path=()):
-    """The paths of all values in it; of an array the first entry stands for all."""
+    """Yields the paths of all values; of an array only the first entry is visited."""
     yield path
     if isinstance(value, dict):
         for key, child in value.items():
@@ -41,7 +41,7 @@ def places(value, path=()):
 
 
 def changed(value, path, change):
-    """A copy with `change` called on the container of the value at the path."""
+    """Returns a copy in which `change` was called on the container of the value at the path."""
     value = copy.deepcopy(value)
     at = value
     for key in path[:-1]:
@@ -64,7 +64,7 @@ def mutants(request):
 
 
 class Agreement(ServerCase):
-    # What no schema knows: coordinates of the model, and fields that others call for.
+    # Refusals that no schema can express: coordinates of the model, and fields that require others.
     BEYOND = re.compile(r"a number given, an array of|names instead of order|\.?\w+ is missing$|not known to evaluate with these|"
                         r"without feet|all outputs but poses need|outputs of points need|needs tau|(axis|pitch)\" is needed here|moving joints? need|steps given, \d+ of|phases have|phases given for")
 

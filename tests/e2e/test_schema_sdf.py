@@ -1,6 +1,6 @@
-"""Every element and attribute of SDF 1.12 and of Drake's extensions, one at a time: "irrelevant" changes no number, here and in
-what libsdformat reads up to version 1.9, "not held" is a warning that names it, "held" makes the change that a single
-pendulum in closed form shows."""
+"""Tests every element and attribute of SDF 1.12 and of Drake's extensions, one at a time. "irrelevant" ones change no
+number, neither here nor in libsdformat's reading up to version 1.9; "not held" ones cause a warning with their name;
+"held" ones cause the change that the closed form of a pendulum predicts."""
 import math
 import os
 import unittest
@@ -26,12 +26,12 @@ TYPES = {"double": "0.37", "float": "0.37", "int": "3", "unsigned int": "3", "bo
 
 
 def fill(name):
-    """Attributes that an element needs to stand in a file."""
+    """Returns the attributes that an element requires."""
     return {"plugin": {"name": "p", "filename": "f"}}.get(name, {})
 
 
 def file_of(item, value="0.37", text="0.37", version="1.12"):
-    """A file with the parents of an item, and the same with the item."""
+    """Returns a file with the parents of an item, and the same file with the item."""
     files = []
     for given in (False, True):
         nested = (*item.path, item.name).count("model") > 1
@@ -102,7 +102,7 @@ def told(old, new, code, words, base=BASE):
 
 
 def two(inside, ratio, offset, outside=""):
-    """A second wheel that follows the first."""
+    """Returns a check of a file with a second wheel that follows the first."""
     def check(case):
         wheel = f"<link name='c'><inertial>{FULL}</inertial></link><joint name='k' type='continuous'><parent>world</parent><child>c</child><axis><xyz>0 0 1</xyz>{inside}</axis>{outside}</joint></model>"
         case.take_sdf("held", BASE.replace("</model>", wheel))
@@ -115,7 +115,7 @@ def two(inside, ratio, offset, outside=""):
 
 
 def placed(old, new, place, R=np.eye(3), frame="b", base=BASE, slides=False):
-    """The pose of a frame at q = 0."""
+    """Returns a check of the pose of a frame at q = 0."""
     def check(case):
         taken = case.take_sdf("held", base.replace(old, new), "?base=fixed")
         pose = case.ask("held", "kinematics", {"q": [0] * taken["nq"], "frame": frame})["poses"][frame]
@@ -128,7 +128,7 @@ def placed(old, new, place, R=np.eye(3), frame="b", base=BASE, slides=False):
 
 
 def pose_of(owner, end):
-    """Checks of the pose of an element that begins with `owner`, at which frame `end` stands."""
+    """Returns checks for the pose of an element that begins with `owner`; the frame `end` lies at this pose."""
     return {"pose": placed(owner, owner + "<pose>1 2 3 0.1 0.2 0.3</pose>", (1, 2, 3), turn((0.1, 0.2, 0.3)), end),
             "pose@degrees": placed(owner, owner + "<pose degrees='true'>1 2 3 0 0 90</pose>", (1, 2, 3), turn((0, 0, math.pi / 2)), end),
             "pose@rotation_format": placed(owner, owner + "<pose rotation_format='quat_xyzw'>1 2 3 0 0 0.6 0.8</pose>", (1, 2, 3), turn((0, 0, 2 * math.asin(0.6))), end)}
@@ -240,7 +240,7 @@ class Schema(SdfCase):
         self.assertGreaterEqual(sum(counts.values()), 700)
 
     def test_irrelevant(self):
-        """The model is the same, bit for bit, and nothing is a warning."""
+        """The model keeps its bits, and the report has no warning."""
         for item in self.of("irrelevant", 600):
             without, given = file_of(item)
             first, second = self.take_sdf("without", without), self.take_sdf("given", given)
@@ -260,7 +260,7 @@ class Schema(SdfCase):
                 self.assertFalse([e for e in quiet["report"] if e["code"] == "not-held"], (word, quiet))
 
     def test_expanded(self):
-        """Other files are refused."""
+        """Files that contain what a preprocessor should have expanded are refused."""
         for item in self.of("expanded", 1):
             self.assertEqual(self.assertProblem(self.put_sdf("refused", file_of(item)[1]), 422)["code"], "not-supported")
 
@@ -277,8 +277,8 @@ class Schema(SdfCase):
         self.assertEqual(used, set(HELD))
 
     def test_unknown(self):
-        """What the table does not have is a warning wherever it stands, but in content of any kind; `frame` and
-        `use_parent_model_frame` are unknown from 1.7 on, and gravity in physics from 1.6 on."""
+        """Unknown elements and attributes cause a warning everywhere except inside free content. `frame` and
+        `use_parent_model_frame` are unknown from 1.7 on, gravity in physics from 1.6 on."""
         tried = 0
         for path in TABLE.paths.values():
             if len(path) > 1 and TABLE.is_closed(TABLE.row_of(path[:-1], path[-1])):
@@ -292,7 +292,7 @@ class Schema(SdfCase):
                     node.attributes["unheard"] = "1"
                 answer = self.put_sdf("unknown", root.write())
                 if answer.status >= 400:
-                    continue        # an element that needs content of its own
+                    continue  # an element that requires content
                 tried += 1
                 found = [e for e in answer.json()["report"] if e["code"] == "unknown" and "unheard" in e["text"]]
                 self.assertEqual(len(found), 1, (path, inside, answer))
@@ -301,10 +301,10 @@ class Schema(SdfCase):
 
 @unittest.skipIf(SKIP or (None if os.path.isdir(SCHEMA) else "no sdformat here"), SKIP or "no sdformat here")
 class Peer(SdfCase):
-    """The schema that Debian's libsdformat reads, with legal values of each type."""
+    """Compares with the schema of Debian's libsdformat, with legal values of each type."""
 
     def schema(self):
-        """(path, attribute or None, type) of everything in version 1.9, once for each pair of names."""
+        """Returns (path, attribute or None, type) of everything in version 1.9, once for each pair of names."""
         files, found = {}, {}
 
         def walk(element, path):
@@ -317,7 +317,7 @@ class Peer(SdfCase):
                 if child.tag == "include":
                     name = child.get("filename")
                     if not os.path.exists(os.path.join(SCHEMA, name)):
-                        continue        # Debian's package has no navsat.sdf
+                        continue  # missing in Debian's package
                     files.setdefault(name, xml.etree.ElementTree.parse(os.path.join(SCHEMA, name)).getroot())
                     if path.count(files[name].get("name")) < 2:
                         walk(files[name], path)
@@ -327,7 +327,7 @@ class Peer(SdfCase):
         return list(found.values())
 
     def is_listed(self, path):
-        """The class of an element of the schema, or None inside an element whose content is not looked at."""
+        """Returns the class of an element of the schema, or None inside an element whose content the reader skips."""
         for n in range(2, len(path)):
             row = TABLE.row_of(path[:n - 1], path[n - 1])
             if row is None or TABLE.is_closed(row):
@@ -344,7 +344,7 @@ class Peer(SdfCase):
                 self.assertIn(attribute, f"{row.attributes} {row.dropped or ''}".split(), path)
 
     def test_irrelevant_for_libsdformat(self):
-        """Poses, inertias, axes and gravity are the same with each irrelevant element at a legal value."""
+        """libsdformat reads the same poses, inertias, axes and gravity with each irrelevant element at a legal value."""
         groups = {}
         for path, attribute, kind in self.schema():
             row = self.is_listed(path) if len(path) > 1 else None
@@ -356,7 +356,7 @@ class Peer(SdfCase):
         for part, theirs in zip(halves, self.read(halves)):
             total += len(part)
             if theirs is None:
-                continue        # one needs other elements beside it
+                continue  # one requires other elements beside it
             accepted += len(part)
             self.assertEqual(theirs, plain["world" if part[0][0][1] == "world" else "sdf"], part)
         print(f"# libsdformat reads {accepted} of {total} irrelevant elements of version 1.9, without an effect")
@@ -366,7 +366,8 @@ class Peer(SdfCase):
               "physics": {"type": "ode"}}
 
     def read(self, groups):
-        """The entries that libsdformat reads from one file for each group of (path, type), with all of the group."""
+        """Returns the entries that libsdformat reads from one file for each group of (path, type), each file with its
+        whole group."""
         texts = []
         for group in groups:
             first = group[0] if isinstance(group, tuple) else group[0][0]

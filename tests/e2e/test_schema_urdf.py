@@ -1,5 +1,6 @@
-"""Every element and attribute of URDF 1.2 and of its extensions, one at a time: "irrelevant" changes no number, "not held" is a
-warning that names it, "held" makes the change that a single pendulum in closed form shows."""
+"""Tests every element and attribute of URDF 1.2 and of its extensions, one at a time. "irrelevant" ones change no
+number, "not held" ones cause a warning with their name, "held" ones cause the change that the closed form of a pendulum
+predicts."""
 import math
 
 import numpy as np
@@ -16,12 +17,12 @@ NAMES = {"joint": "j", "link": "a"}
 
 
 def fill(name):
-    """Attributes that an element needs to stand in a file."""
+    """Returns the attributes that an element requires."""
     return {"transmission": {"name": "t"}, "actuator": {"name": "m"}, "gazebo": {}}.get(name, {})
 
 
 def file_of(item, value="0.37", text=""):
-    """A file with the parents of an item, and the same with the item."""
+    """Returns a file with the parents of an item, and the same file with the item."""
     files = []
     for given in (False, True):
         robot = parse(BASE)
@@ -157,7 +158,7 @@ HELD = {
 
 
 def keys_of(item):
-    """Names under which HELD may have an item, the most exact first."""
+    """Returns the keys under which HELD may contain an item, the most specific first."""
     path = (*item.path, *([item.name] if item.name else ()))
     end = "@" + item.attribute if item.attribute else ""
     return ["/".join(path[-n:]) + end for n in (3, 2, 1) if len(path) >= n]
@@ -180,14 +181,14 @@ class Schema(UrdfCase):
         return found
 
     def test_counts(self):
-        """The table by class; the numbers only grow with the schema."""
+        """Prints the size of the table by class; the sizes may only grow with the schema."""
         counts = TABLE.counts()
         print("# URDF 1.2 and extensions: " + ", ".join(f"{use} {counts[use, 'element']} elements and {counts[use, 'attribute']} attributes"
                                                          for use in ("held", "expanded", "irrelevant", "not held")))
         self.assertGreaterEqual(sum(counts.values()), 250)
 
     def test_irrelevant(self):
-        """The model is the same, bit for bit, and nothing is a warning."""
+        """The model keeps its bits, and the report has no warning."""
         for item in self.of("irrelevant"):
             if item.path[-1] == "robot" and item.name == "gazebo":
                 continue
@@ -205,7 +206,7 @@ class Schema(UrdfCase):
             self.assertTrue(any(e["code"] == "unused" for e in second["report"]), second)
 
     def test_not_held(self):
-        """A warning names it; its content may say that it has no effect."""
+        """A warning names the item, while its content may be reported as having no effect."""
         for item in self.of("not held"):
             without, given = file_of(item)
             first, second = self.take("without", without), self.take("given", given)
@@ -218,7 +219,7 @@ class Schema(UrdfCase):
                 self.assertFalse([e for e in quiet["report"] if e["code"] == "not-held"], (word, quiet))
 
     def test_held(self):
-        """Each makes the right change."""
+        """Each item changes the numbers by the right amount."""
         used = set()
         for item in self.of("held"):
             key = next((key for key in keys_of(item) if key in HELD), None)
@@ -228,7 +229,7 @@ class Schema(UrdfCase):
         self.assertEqual(used, set(HELD))
 
     def test_unknown(self):
-        """What the table does not have is a warning wherever it stands, but in content of any kind."""
+        """Unknown elements and attributes cause a warning everywhere except inside free content."""
         for path in TABLE.paths.values():
             if len(path) > 1 and TABLE.is_closed(TABLE.row_of(path[:-1], path[-1])):
                 continue
@@ -241,7 +242,7 @@ class Schema(UrdfCase):
                     node.attributes["unheard"] = "1"
                 answer = self.put_urdf("unknown", robot.write())
                 if answer.status >= 400:
-                    continue        # an element that needs content of its own
+                    continue  # an element that requires content
                 told = [e for e in answer.json()["report"] if e["code"] == "unknown" and "unheard" in e["text"]]
                 self.assertEqual(len(told), 1, (path, inside, answer))
 

@@ -1,4 +1,5 @@
-"""Robots in SDF: poses, axes and inertias are those that libsdformat reads; the dynamics are MuJoCo's for the same robot."""
+"""Tests robots in SDF: poses, axes and inertias are those that libsdformat reads; the dynamics are MuJoCo's for the
+same robot."""
 import itertools
 import math
 import os
@@ -24,7 +25,7 @@ def check(name):
 
 
 for label in NAMES:
-    if label != "four_bar":     # its passive joints have no columns
+    if label != "four_bar":  # passive joints of loops have no columns
         setattr(Meaning, "test_" + label, check(label))
 
 
@@ -54,24 +55,25 @@ class Dynamics(SdfCase):
         self.assertEqual([loop["name"] for loop in about["loops"]], ["close"])
         poses = self.ask("four_bar", "kinematics", {"q": [0.2]})["poses"]
         self.assertClose(poses["close.a"]["position"], poses["close.b"]["position"], EXACT, scale=1)
-        self.assertClose(poses["rocker"]["orientation"], poses["crank"]["orientation"], EXACT, scale=1)   # a parallelogram
+        # the linkage is a parallelogram
+        self.assertClose(poses["rocker"]["orientation"], poses["crank"]["orientation"], EXACT, scale=1)
 
     def test_gears(self):
         self.put_file("joints")
         about = self.client.get("/v1/models/joints").json()
         wheel = next(joint for joint in about["joints"] if joint["name"] == "wheel")
         self.assertNotIn("wheel", about["position_names"])
-        # `driven` turns about -z: against the gear's axis by its coordinate, so that `wheel` is at 2.5 times it.
+        # `driven` rotates about -z, so about the gear's axis by -q; therefore `wheel` is at 2.5 q.
         self.assertEqual(wheel["mimic"], {"joint": "driven", "multiplier": 2.5, "offset": 0})
         self.put_file("joints", "?mimic=independent")
         self.assertIn("wheel", self.client.get("/v1/models/joints").json()["position_names"])
 
-    # A gearbox of two hinges about parallel axes, each with the reference body as its parent or as its child.
+    # A gearbox of two hinges with parallel axes; the reference body is parent or child of each hinge.
     GEARED = ("<link name='{0}'><pose>{2} 0.3 0 0 0 0</pose><inertial><mass>{3}</mass><inertia/></inertial></link>"
               "<joint name='hinge_{0}' type='revolute'><parent>{4}</parent><child>{5}</child><axis><xyz>0 0 {1}</xyz></axis></joint>")
 
     def gearbox(self, ratio, first, second, axes):
-        """`first` and `second`: the sign of the hinge's axis and whether it starts at the reference body."""
+        """`first` and `second` are (sign of the hinge's axis, whether the reference body is its parent)."""
         links = "".join(self.GEARED.format(name, sign, x, mass, *(("frame", name) if starts else (name, "frame")))
                         for name, x, mass, (sign, starts) in (("pinion", 0.1, 1.5, first), ("wheel", 0.4, 0.7, second)))
         return ("<sdf version='1.9'><model name='m'><link name='frame'><inertial><mass>2</mass></inertial></link>"
@@ -81,7 +83,8 @@ class Dynamics(SdfCase):
                 f"<axis><xyz>0 0 {axes[0]}</xyz></axis><axis2><xyz>0 0 {axes[1]}</xyz></axis2></joint></model></sdf>")
 
     def test_gears_turn_as_the_ratio_says(self):
-        """The turns of the links about the gear's axes, against the reference body: the wheel's is -ratio times the pinion's."""
+        """Relative to the reference body and about the gear's axes, the wheel rotates by -ratio times the pinion's
+        angle."""
         angle = lambda pose: 2 * math.atan2(pose["orientation"][2], pose["orientation"][3])
         ends = list(itertools.product((1, -1), (True, False)))
         for first, second, axes in itertools.product(ends, ends, ((1, 1), (1, -1), (-1, 1))):
@@ -109,7 +112,8 @@ class Requests(SdfCase):
         held = self.ARM.replace("</model>", "<joint name='w' type='fixed'><parent>world</parent><child>a</child></joint></model>")
         self.assertEqual(self.put_sdf("base", held).json()["nv"], 1)
         self.assertProblem(self.put_sdf("base", held, "?base=floating"), 422)
-        two = self.ARM.replace("</model>", self.LINK.format("c") + "</model>")      # a link on its own is free, too
+        # a second link without a joint floats, too
+        two = self.ARM.replace("</model>", self.LINK.format("c") + "</model>")
         self.assertEqual(self.put_sdf("base", two).json()["nv"], 13)
 
     def test_media_types(self):

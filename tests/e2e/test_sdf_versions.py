@@ -1,4 +1,5 @@
-"""The rules of each version of SDF: numbers are those that libsdformat reads from the same text, or closed forms."""
+"""Tests the rules of each version of SDF: numbers are those that libsdformat reads from the same text, or closed forms.
+"""
 import itertools
 import unittest
 
@@ -48,7 +49,8 @@ AXES = {"joint": "<xyz>0.6 0 0.8</xyz>", "none": "<xyz>0 0 1</xyz>", "expressed"
 @unittest.skipIf(SKIP, SKIP)
 class Meaning(MeaningCase):
     def test_poses_and_axes(self):
-        """Attributes and elements of old versions in new files have no effect, those of new versions in old files have one."""
+        """Attributes and elements of old versions have no effect in new files, but those of new versions have one in
+        old files, as in libsdformat."""
         pairs = {(pose, "joint") for pose in POSES} | {("relative_to", axis) for axis in AXES}
         for version, (pose, axis) in itertools.product(VERSIONS, sorted(pairs)):
             numbers = "0 0 1 0 0 20" if pose == "degrees" else "0 0.2 1 0.1 0.7 -0.4"
@@ -73,7 +75,7 @@ class Meaning(MeaningCase):
             self.check_text("nested", sdf(version, model(A, link("b", "<pose>0 0 1 0 0 .3</pose>"), joint("j", "a", "b"), inner, joint("l", "b", "n::c"))))
 
     def test_one_name_for_a_link_and_a_joint(self):
-        """Until version 1.6 they had name spaces of their own; libsdformat renames the joint."""
+        """Up to version 1.6, links and joints had separate name spaces; libsdformat renames the joint."""
         for version in VERSIONS:
             for parts in ((A, link("b", "<pose>0 0 1 0 0 .3</pose>"), joint("b", "a", "b")), (joint("b", "a", "b"), A, link("b", "<pose>0 0 1 0 0 .3</pose>"))):
                 text = sdf(version, model(*parts))
@@ -91,14 +93,16 @@ class Meaning(MeaningCase):
             self.assertEqual(self.assertProblem(self.put_sdf("named", sdf("1.6", two)), 422)["code"], "duplicate-name")
 
     def test_gravity(self):
-        """Until version 1.5 it is part of the first <physics>."""
+        """Up to version 1.5, gravity is part of the first <physics>."""
         arm = model(link("a", "<pose>1 0 0 0 0 0</pose>"), joint("j", "world", "a", "<xyz>0 1 0</xyz>", inside="<pose>-1 0 0 0 0 0</pose>"))
         moon, mars = "<gravity>0.1 0 -1.62</gravity>", "<gravity>0 0 -3.7</gravity>"
         places = {"physics": f"<physics type='ode'>{moon}</physics>", "world": mars, "both": f"<physics type='ode'>{moon}</physics>{mars}", "none": ""}
         for version, place in itertools.product(VERSIONS, places):
             text = world(version, places[place], arm)
             if place == "both" and version < "1.6":
-                continue        # no version has both; libsdformat's answer depends on their order
+                # no version allows <gravity> in <physics> and in <world> together; libsdformat's answer then depends on
+                # their order
+                continue
             g = next(e for e in self.theirs(text) if e["kind"] == "world")["gravity"]
             taken = self.take_sdf("heavy", text)
             tau = self.ask("heavy", "inverse-dynamics", {"q": [0]})["tau"]
@@ -131,7 +135,7 @@ class Links(SdfCase):
         self.assertEqual(self.take_sdf("slide", slide.replace("<link name='world'/>", ""))["nv"], 1)
 
     def test_static_nested_models(self):
-        """Their links are fixed to the world, and joints with them hold the others."""
+        """Links of static nested models are fixed to the world, and joints with them hold other links."""
         still = "<static>true</static>"
         inner = model(link("c", "<pose>0 0 0.5 0 0 0</pose>"), name="n", pose=still + "<pose>0 0 3 0 0 0</pose>")
         taken = self.take_sdf("still", sdf("1.9", model(*self.ARM, inner)))
@@ -151,7 +155,8 @@ class Links(SdfCase):
         self.assertProblem(self.put_sdf("held", held, "?base=floating"), 422)
 
     def test_joint_of_the_world(self):
-        """From version 1.10 on it may hold the model, at a pose of its own, by names behind that of the model."""
+        """From version 1.10 on a joint of the world may attach the model, with a pose of its own and names prefixed by
+        the model's."""
         arm = model(*self.ARM)
         for version in ("1.10", "1.11", "1.12"):
             for fix in (joint("f", "world", "m::a", None, kind="fixed"), joint("f", "m::a", "world", None, kind="fixed", inside="<pose relative_to='m'/>")):
@@ -163,7 +168,8 @@ class Links(SdfCase):
         self.assertTrue(told(taken["report"], "not-held", "<joint> in <world>", "1.10"))
 
     def test_moving_joint_of_the_world(self):
-        """The same as that joint inside the model; its pose is in the child, in the world or in a frame of the model."""
+        """A moving joint of the world acts like this joint inside the model; its pose is in the child, the world or a
+        frame of the model."""
         state = {"q": [0.4, -0.3], "qd": [1, -2], "qdd": [0.3, 0.6]}
         for pose, inside in (("", ""), ("<pose>0.1 0.2 0 0 0.3 0</pose>", "<pose>0.1 0.2 0 0 0.3 0</pose>"),
                              ("<pose relative_to='m::b'>0.1 0 0 0 0 1</pose>", "<pose relative_to='b'>0.1 0 0 0 0 1</pose>"),
@@ -191,7 +197,8 @@ class Links(SdfCase):
             self.assertEqual(self.assertProblem(self.put_sdf("refused", world("1.10", model(*self.ARM), *parts)), 422)["code"], code)
 
     def test_no_link_by_rounding(self):
-        """A joint at the pose of its child adds none, wherever the child is."""
+        """A joint at the pose of its child needs no additional link, wherever the child is: rounding errors must not
+        create one."""
         for pose in ("0.1 0.2 0.3 0.3 -0.2 0.7", "1e3 -2e-3 5 3 2 1", "0 0 0 0 0 0", "0.7 0.1 0.2 -1.5 0.4 2"):
             for around in ("", "<pose>0.3 -0.2 0.1 1 2 3</pose>"):
                 inner = model(link("c", f"<pose>{pose}</pose>"), name="n", pose=f"<pose>{pose}</pose>")
@@ -207,7 +214,7 @@ class Links(SdfCase):
 
 class Losses(SdfCase):
     def test_what_a_joint_cannot_keep(self):
-        """Friction and limits of ball joints, one-sided limits, a second model beside a world."""
+        """Reported losses: friction and limits of ball joints, one-sided limits, a second model beside a world."""
         inside = "<dynamics><damping>2</damping></dynamics><limit><effort>1</effort></limit>"
         for kind, code in (("ball", "not-held"), ("fixed", "dropped")):
             report = self.take_sdf("lossy", sdf("1.9", model(*Links.ARM, link("c"), joint("k", "a", "c", "<xyz>0 0 1</xyz>" + inside, kind))))["report"]
@@ -226,7 +233,7 @@ class Defaults(SdfCase):
         return self.take_sdf("default", sdf(version, model(link("a"), *parts)))["report"]
 
     def test_inertia(self):
-        """Each entry of the diagonal that is left out is 1 kg m²."""
+        """Each missing entry of the diagonal of the inertia is 1 kg m^2."""
         for given in itertools.chain.from_iterable(itertools.combinations(("ixx", "iyy", "izz"), n) for n in range(3)):
             tensor = "".join(f"<{name}>0.6</{name}>" for name in given)
             report = self.report(link("b", inertial=f"<inertial><mass>5</mass><inertia>{tensor}</inertia></inertial>"), joint("j", "a", "b", kind="ball", axis=None))
@@ -256,7 +263,8 @@ class Defaults(SdfCase):
 
 class Drake(SdfCase):
     def test_rotors(self):
-        """A rotor behind a gear of ratio n has n² times its inertia at the joint, in the joint or in its axis."""
+        """A rotor behind a gear of ratio n adds n^2 times its inertia to the joint, whether declared in the joint or in
+        its axis."""
         rotor = "<drake:rotor_inertia>1e-3</drake:rotor_inertia><drake:gear_ratio>-20</drake:gear_ratio>"
         hold = joint("w", "world", "a", kind="fixed", axis=None)
         for declared in (" xmlns:drake='http://drake.mit.edu'", ""):
@@ -282,8 +290,8 @@ class Drake(SdfCase):
         self.assertProblem(self.put_sdf("refused", both), 422)
 
     def test_loops(self):
-        """A rotor of a passive joint counts by its rate: in a parallelogram, that of the drive; a joint that closes the loop
-        has no rotor, limits and friction, which is reported."""
+        """A rotor at a passive joint acts with that joint's rate, in a parallelogram the drive's. A joint that closes a
+        loop cannot have rotor, limits and friction; the report says so."""
         text = read("four_bar")
         knee, close = ("<parent>crank</parent><child>rod</child><axis>", "<parent>rod</parent><child>rocker</child><axis>")
         self.assertIn(knee, text)
@@ -300,7 +308,7 @@ class Drake(SdfCase):
         self.assertTrue(told(self.take_sdf("lossy", lossy)["report"], "not-held", "closes a loop", "limits", "friction", "rotor_inertia"))
 
     def test_mimics(self):
-        """<drake:mimic> is URDF's <mimic>, and SDF's with the reference 0."""
+        """<drake:mimic> equals URDF's <mimic>, and SDF's <mimic> with the reference 0."""
         parts = (link("a"), link("b"), link("c"), joint("w", "world", "a", kind="fixed", axis=None), joint("j", "a", "b", "<xyz>0 0 1</xyz>"))
         ours = "<drake:mimic joint='j' multiplier='-2' offset='0.5'/>"
         theirs = "<xyz>0 0 1</xyz><mimic joint='j'><multiplier>-2</multiplier><offset>0.5</offset></mimic>"

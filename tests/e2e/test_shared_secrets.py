@@ -1,5 +1,5 @@
-"""TLS and passwords of the connection to PostgreSQL: verify-full with a certificate authority of the test's own, SCRAM with a password
-from a file. What is wrong is named in the log and in /readyz, and no password is."""
+"""Tests TLS and passwords of the connection to PostgreSQL: verify-full with the test's own certificate authority, SCRAM
+with a password from a file. Log and /readyz name errors, but never a password."""
 import os
 import re
 import shutil
@@ -19,7 +19,7 @@ PASSWORD, WRONG = "correct-horse-7", "wrong-staple-8"
 
 
 class Secret(StoreCase):
-    """A PostgreSQL that takes connections by TCP with TLS and SCRAM only, of the user torqued."""
+    """A PostgreSQL that accepts connections of the user torqued only by TCP with TLS and SCRAM."""
 
     @classmethod
     def setUpClass(cls):
@@ -29,7 +29,7 @@ class Secret(StoreCase):
         cls.folder = cls.enterClassContext(tempfile.TemporaryDirectory(prefix="torqued-secrets-"))
         cls.certificates = Certificates(cls.folder)
         cls.certificates.make_authority("other")
-        cls.certificates.make_client("localhost", "database")       # signed by the authority
+        cls.certificates.make_client("localhost", "database")  # a certificate signed by the authority
         cls.database = Postgres(password_encryption="scram-sha-256")
         cls.addClassCleanup(cls.database.close)
         cls.database.sql(f"CREATE ROLE torqued LOGIN PASSWORD '{PASSWORD}'")
@@ -78,7 +78,7 @@ class Secret(StoreCase):
         self.stop()
 
     def refused(self, said, url, environment=None):
-        """The server does not get ready; log and /readyz say why, without the password."""
+        """Checks that the server does not become ready, and that log and /readyz give the reason without the password."""
         server = Server("--store", url, wait=False, environment=environment)
         self.addCleanup(server.kill)
         await_state(lambda: re.search(said, server.client().get("/readyz").body.decode()), f"/readyz says {said}")

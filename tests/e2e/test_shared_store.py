@@ -1,4 +1,5 @@
-"""Servers that share a store in PostgreSQL: they follow each other, and outlive the database and one another."""
+"""Tests servers that share a store in PostgreSQL: they follow each other's changes, and survive failures of the
+database and of other servers."""
 import http.client
 import math
 import os
@@ -38,7 +39,7 @@ int main(int argc, char *argv[])
 
 class Replicas(DatabaseCase):
     def model(self, server, name):
-        """The revision of a model on a server; None: there is none."""
+        """Returns the revision of a model on a server, or None."""
         answer = server.client().get(f"/v1/models/{name}")
         return answer.headers["Model-Revision"] if answer.status == 200 else None
 
@@ -53,7 +54,7 @@ class Replicas(DatabaseCase):
         self.assertEqual(two.client().put("/v1/models/mine", pendulum()).status, 201)
 
     def test_one_of_many_creates(self):
-        """If-None-Match: * at several servers at the same time: one 201."""
+        """One of several concurrent PUTs with If-None-Match: * at different servers gets 201, the others 412."""
         servers = [self.another() for _ in range(3)]
         for round in range(5):
             statuses, begin = [], threading.Barrier(6)
@@ -83,7 +84,8 @@ class Replicas(DatabaseCase):
         return answer.headers["Model-Change"]
 
     def test_a_client_sees_its_changes_everywhere(self):
-        """PUT, DELETE and PUT at one server, each followed by requests at another with Model-Change."""
+        """PUT, DELETE and PUT at one server, each followed by requests with Model-Change at another server, which must
+        see the change."""
         one, two = self.another().client(), self.another().client()
         for round in range(20):
             put = one.put("/v1/models/mine", pendulum(1 + round))
@@ -105,7 +107,8 @@ class Replicas(DatabaseCase):
         self.assertEqual((answer.status, answer.headers["Model-Revision"]), (200, put.json()["revision"]))
 
     def test_a_change_that_does_not_arrive(self):
-        """503 when the time of the request is over; the request waits if the change arrives before, and no thread does."""
+        """A request that names a change which never arrives gets 503 at its timeout. If the change arrives earlier, the
+        request is answered; no thread waits meanwhile."""
         server = self.another()
         client = server.client()
         put = client.put("/v1/models/mine", pendulum())
@@ -143,7 +146,8 @@ class Replicas(DatabaseCase):
         self.assertEqual(client.delete("/v1/models/mine", Model_Revision=second).status, 204)
 
     def test_numbers_become_visible_in_order(self):
-        """While one transaction is open, a later one waits: a server that has read number N has missed nothing below."""
+        """A transaction waits while an earlier one is open: a server that has read change N has missed no lower number.
+        """
         server = self.another()
         begin = "BEGIN; SELECT torqued.change_model('%s', '%s', 0, '', '{\"deleted\":true}'); SELECT 'begun';"
         psql = [f"{BIN}/psql", "-X", "-A", "-t", "-q", "-h", self.database.folder, "-U", "postgres"]
@@ -163,7 +167,7 @@ class Replicas(DatabaseCase):
         await_state(lambda: "torqued_store_change 2" in server.client().get("/metrics").body.decode(), "both arrive")
 
     def test_a_change_that_waits_for_another(self):
-        """A transaction that hangs makes changes fail after a while, with nothing changed; evaluation goes on."""
+        """Behind a hanging transaction, changes fail after a while and change nothing; evaluation goes on."""
         server = self.another()
         first = subprocess.Popen([f"{BIN}/psql", "-X", "-A", "-t", "-q", "-h", self.database.folder, "-U", "postgres"],
                                  stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
@@ -180,7 +184,7 @@ class Replicas(DatabaseCase):
         await_state(lambda: server.client().put("/v1/models/mine", pendulum()).status == 201, "changes go on")
 
     def test_a_damaged_row_that_arrives(self):
-        """A server that has served the model serves it no more, and names the row; a new PUT repairs it."""
+        """A server that receives a damaged row stops serving the model and names the row; a new PUT repairs it."""
         server = self.another()
         client = server.client()
         client.put("/v1/models/mine", pendulum())
@@ -200,7 +204,8 @@ class Replicas(DatabaseCase):
         await_state(names_it, "the row is named" if named else "the row is forgotten")
 
     def test_a_model_beyond_the_memory_of_one_server(self):
-        """That server names the row and serves no model of the name, not even the previous one; it follows what fits."""
+        """A server whose memory is too small for the new model names its row and serves no model of this name, not even
+        the previous one. A later model that fits is served."""
         large, small = self.another(), self.another("--model-memory", "1M")
         large.client().put("/v1/models/mine", pendulum())
         await_state(lambda: self.model(small, "mine"), "the model arrives")
@@ -224,7 +229,8 @@ class Replicas(DatabaseCase):
             self.await_named(server, False)
 
     def test_a_database_that_has_lost_changes(self):
-        """As after a failover to a standby that was behind: it is named, changes are refused, evaluation goes on."""
+        """The database lost changes, as after a failover to a standby that was behind: /readyz says so, changes are
+        refused, evaluation goes on."""
         server = self.another()
         client = server.client()
         self.assertEqual(client.put("/v1/models/mine", pendulum()).status, 201)
@@ -254,7 +260,7 @@ class Replicas(DatabaseCase):
         self.database.start()
 
     def test_killed_servers_and_databases(self):
-        """kill -9 of a server or of the database at any time: the last change that was acknowledged is there, or the one
+        """kill -9 of a server or of the database at any time: the store holds the last acknowledged change, or the one
         that was under way."""
         last, mass = 0, 0
         for round in range(6):
@@ -293,7 +299,7 @@ class Replicas(DatabaseCase):
 
 
 class Clients(DatabaseCase):
-    """Clients carry the number of their changes by themselves: a proxy of one line sends each request to the next server."""
+    """Clients remember the number of their last change and send it: a balancer sends each request to the next server."""
 
     def setUp(self):
         super().setUp()
@@ -314,7 +320,7 @@ class Clients(DatabaseCase):
         self.relay.check()
 
     def test_python_replicas(self):
-        """A change by one of the clients is named to all servers."""
+        """torqued.Replicas sends the number of a change by one of its clients to all servers."""
         relays = [Relay([server]) for server in self.servers]
         for relay in relays:
             self.addCleanup(relay.close)
@@ -352,7 +358,8 @@ class Clients(DatabaseCase):
 
 class Versions(DatabaseCase):
     def test_tables_of_the_next_release(self):
-        """They are used if they allow it, so that servers are upgraded one after the other; else /readyz says why not."""
+        """Tables of a later version are used if they allow this, so that servers can be upgraded one after the other;
+        otherwise /readyz gives the reason."""
         self.database.sql("UPDATE torqued.schema SET version = 3; ALTER TABLE torqued.models ADD more text DEFAULT 'x'")
         server = self.another()
         self.assertEqual(server.client().put("/v1/models/mine", pendulum()).status, 201)

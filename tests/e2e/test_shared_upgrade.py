@@ -1,4 +1,5 @@
-"""Servers that share a store in PostgreSQL and are not alike: tables of other versions, other bundled models, long absences."""
+"""Tests unequal servers with a shared store in PostgreSQL: tables of other versions, other bundled models, long
+absences."""
 import json
 import os
 import shutil
@@ -10,7 +11,7 @@ from postgres import await_state
 from samples import pendulum
 from stores import DatabaseCase
 
-# What a server of the previous version of the tables asks.
+# The SQL statements of a server with the previous version of the tables.
 FOLLOW_1 = ("SELECT c.change, m.name, m.change FROM torqued.counter c LEFT JOIN LATERAL"
             " (SELECT * FROM torqued.models WHERE change > {} ORDER BY change LIMIT 16) m ON true ORDER BY m.change")
 CHANGE_1 = "SELECT torqued.change_model('{}', '{}', {}, '{}', decode('{}', 'hex'))"
@@ -26,7 +27,7 @@ class UnequalCase(DatabaseCase):
 
 class Tables(UnequalCase):
     def renew(self):
-        """Tables as the first version made them, with a model in them."""
+        """Creates the tables of the first version, with a model."""
         super().renew()
         self.database.sql("DROP SCHEMA torqued CASCADE")
         with open(os.path.join(ROOT, "tests/data/postgres-tables-1.sql")) as file:
@@ -44,7 +45,7 @@ class Tables(UnequalCase):
         self.assertEqual(server.client().put("/v1/models/mine", pendulum(2)).status, 200)
 
     def test_servers_of_the_version_before_go_on(self):
-        """Their statements work on the new tables, beside a new server."""
+        """Statements of the previous version work on the new tables, beside a new server."""
         self.assertEqual(self.run_command("store", "migrate").returncode, 0)
         server = self.another()
         record = self.read_record("mine").hex()
@@ -59,7 +60,7 @@ class Tables(UnequalCase):
 
 class Bundled(UnequalCase):
     def models(self, **changed):
-        """A folder with the bundled models; `changed`: by name, another document or None for none."""
+        """Returns a folder of bundled models; `changed` maps a name to another document, or to None to leave it out."""
         folder = self.enterContext(tempfile.TemporaryDirectory(prefix="torqued-models-"))
         for name in os.listdir(os.path.join(ROOT, "models")):
             shutil.copy(os.path.join(ROOT, "models", name), folder)
@@ -73,7 +74,7 @@ class Bundled(UnequalCase):
         return "--models", folder
 
     def await_conflict(self, *servers):
-        """Waits until each server names the models; none: until no conflict is named."""
+        """Waits until /readyz of each server names conflicts for these models, or none."""
         for server, names in servers:
             def agrees(server=server, names=names):
                 found = [reason for reason in self.reasons(server) if "different bundled models" in reason]
@@ -95,14 +96,14 @@ class Bundled(UnequalCase):
 
 class Tombstones(UnequalCase):
     def age(self, days):
-        """Makes all tombstones so much older."""
+        """Makes all tombstones older by `days`."""
         self.database.sql(f"UPDATE torqued.models SET changed = changed - interval '{days} days' WHERE revision = ''")
 
     def tombstones(self):
         return self.database.sql("SELECT name FROM torqued.models WHERE revision = '' ORDER BY name").split()
 
     def test_they_are_removed(self):
-        """Those of bundled models stay, and so do those of the last week."""
+        """Tombstones older than a week are removed, except those of bundled models."""
         one, two = self.another(), self.another()
         client = one.client()
         for name in ("first", "second"):
@@ -124,12 +125,13 @@ class Tombstones(UnequalCase):
         self.assertFalse(self.has(self.another(), "ur5"))
 
     def test_a_server_that_was_away_for_longer(self):
-        """It has not read the tombstone, and forgets the model all the same; what others have put stays."""
+        """A server that missed a removed tombstone forgets the model nevertheless; models of others stay."""
         away, other = self.another(), self.another()
         for name in ("gone", "stays"):
             self.assertEqual(other.client().put(f"/v1/models/{name}", pendulum()).status, 201)
         await_state(lambda: self.has(away, "stays"), "the models arrive")
-        # As a deletion by a server that this one did not hear: it reads changes after the number that it knows.
+        # Simulates a deletion whose tombstone is already removed: the server reads changes after the last number that
+        # it knows.
         self.database.sql("BEGIN; UPDATE torqued.counter SET change = 5, purged = 3; DELETE FROM torqued.models WHERE name = 'gone'; "
                           "NOTIFY torqued; COMMIT")
         for server in (away, other):

@@ -1,5 +1,5 @@
-"""simulate: motions against elliptic functions, SciPy's integrators and conservation laws, balances of energy, tracking
-errors against the linear equation that they obey, and the same bits alone and in batches."""
+"""Tests simulate: motions against elliptic functions, SciPy's integrators and conservation laws; energy balances;
+tracking errors against their linear equation; the same bits alone and in batches."""
 import math
 import random
 
@@ -44,7 +44,7 @@ class Motion(Simulated):
     def test_steps(self):
         a = self.swing(step=self.PERIOD / 8)
         self.assertEqual(a["steps"], [0, 2, 8])
-        # what the step does not divide is divided evenly
+        # an interval that the step does not divide is divided evenly
         a = self.simulate("pendulum", {"q": [1], "duration": 1, "step": 0.3, "times": [0.1, 1]}, "q", "steps")
         self.assertEqual(a["steps"], [1, 4])
         b = self.simulate("pendulum", {"q": [1], "duration": 0.1, "step": 0.1, "samples": 2}, "q")
@@ -63,7 +63,7 @@ class Motion(Simulated):
             self.assertGreater(errors[0], 100 * errors[-1])
 
     def test_against_scipy(self):
-        """A tree with all there is; SciPy integrates what forward-dynamics serves."""
+        """A tree with friction, springs, payload and wrenches, against SciPy's integration of forward-dynamics."""
         common = {**SURROUNDINGS, "tau": [1, -2, 0.5]}
         def rate(_, y):
             return list(y[3:]) + self.ask("arm", "forward-dynamics", {"q": list(y[:3]), "qd": list(y[3:]), **common})["qdd"]
@@ -76,7 +76,8 @@ class Motion(Simulated):
             self.assertEqual(a["qdd"][0], self.ask("arm", "forward-dynamics", {**START, **common})["qdd"])
 
     def test_stiff(self):
-        """Overdamped: the explicit method is held by stability, the implicit one by the tolerance alone."""
+        """In an overdamped motion the explicit method's steps are limited by stability, the implicit method's by the
+        tolerance only."""
         request = {"q": [1], "qd": [0], "duration": 20, "samples": 2, "tolerance": 1e-6}
         explicit, implicit = (self.simulate("thick", request, "q", "qd", "steps", stiff=s) for s in (False, True))
         self.assertLess(20 * implicit["steps"][1], explicit["steps"][1])
@@ -87,7 +88,7 @@ class Motion(Simulated):
 
 
     def test_samples_cost_no_accuracy(self):
-        """Steps cut short, wherever, keep the tolerance: a rod under a sine, I q'' = 4 sin 2t."""
+        """Steps shortened by samples keep the tolerance: a rod under a sinusoidal torque, I q'' = 4 sin 2t."""
         for how in ({"tolerance": 1e-8}, {"tolerance": 1e-8, "stiff": True}):
             for n in (2, 3, 9, 17, 33):
                 a = self.simulate("pendulum", {"q": [0], "duration": 8, "samples": n, "gravity": [0, 0, 0], "input": {
@@ -124,7 +125,8 @@ class Balances(Simulated):
             self.assertEqual(a["friction_work"], sorted(a["friction_work"], reverse=True))
 
     def test_work_of_known_forces(self):
-        """A force that goes on with a hinge's tip at right angles; viscous friction of a hinge that turns evenly."""
+        """The work of a force at the tip of a hinge that follows its rotation, and of viscous friction at a constant
+        rate, in closed form."""
         a = self.simulate("pendulum", {"q": [0.4], "duration": 0.5, "samples": 2, "step": 1e-3, "gravity": [0, 0, 0],
                                        "wrenches": [{"link": "rod", "force": [-3, 0, 0], "point": [0, 0, -1], "frame": "link"}]},
                           "q", "wrench_work")
@@ -141,21 +143,23 @@ class Balances(Simulated):
                              {k: v for k, v in self.simulate("arm", request, "q", "qd", *self.OUTPUTS).items() if len(k) < 3})
 
     def momentum(self, q, qd):
-        """Of the free body, about its centre of mass, world axes."""
+        """Returns momentum and angular momentum of the free body about its centre of mass, in world axes."""
         I = BODY["inertia"]
         w = qd[3:]
         L = [I["xx"] * w[0] + I["xy"] * w[1], I["xy"] * w[0] + I["yy"] * w[1], I["zz"] * w[2]]
         return matvec(rotation(q[3:]), L), matvec(rotation(q[3:]), np.add(qd[:3], cross(w, BODY["com"])))
 
     def test_free_body(self):
-        """Torque-free: angular momentum, the centre's velocity and the energy stay; the quaternion keeps its norm."""
+        """A free body without torque keeps angular momentum, velocity of the centre, and energy; the quaternion keeps
+        its norm."""
         request = {"q": [1, 2, 3, 0, 0, 0, 1], "qd": [0.3, -0.2, 0.5, 1, 5, 2], "duration": 6, "samples": 13,
                    "gravity": [0, 0, 0]}
         for how in ({"step": 1e-3}, {"tolerance": 1e-11}, {"tolerance": 1e-10, "stiff": True}):
             a = self.simulate("body", request, "q", "qd", "kinetic", **how)
             L, v = self.momentum(request["q"], request["qd"])
             for q, qd in zip(a["q"], a["qd"]):
-                self.assertAlmostEqual(sum(x * x for x in q[3:]), 1, delta=9e-16)  # norm, root and quotients: 8 roundings of 2^-53
+                # norm, square root and quotients: 8 rounding errors of 2^-53
+                self.assertAlmostEqual(sum(x * x for x in q[3:]), 1, delta=9e-16)
                 self.assertGreaterEqual(q[6], 0)
                 now = self.momentum(q, qd)
                 self.assertClose(list(now[0]), list(L), 1e-8)
@@ -173,7 +177,7 @@ class Balances(Simulated):
             self.assertAlmostEqual(math.log2(coarse / fine), 4, delta=0.4)
 
     def test_nothing_outside_pushes_a_swimmer(self):
-        """Inner torques leave the momentum of a floating robot alone."""
+        """Internal torques do not change the momentum of a floating robot."""
         request = {"q": [0, 0, 0, 0, 0, 0, 1, 0.2], "qd": [0.1, 0, 0, 0.2, 0.3, 0.1, 1], "duration": 2, "samples": 3,
                    "gravity": [0, 0, 0], "input": {"tau": {"amplitude": [0] * 6 + [2], "angular_frequency": [0] * 6 + [4]}}}
         for how in ({"step": 1e-3}, {"tolerance": 1e-11}):
@@ -184,7 +188,7 @@ class Balances(Simulated):
 
 
 class Inputs(Simulated):
-    """A pendulum whose torque is what would be seen of a signal: tau is an output."""
+    """Tests signals as inputs; the output tau of a pendulum shows the signal's value."""
 
     def torques(self, signal, times, model="pendulum", q=(0,)):
         return self.simulate(model, {"q": list(q), "duration": times[-1], "times": times, "step": 0.1, "input": {"tau": signal}},
@@ -219,8 +223,8 @@ class Inputs(Simulated):
         self.assertClose(self.column(sine, times), [0.5 + 2 * math.sin(3 * t + 0.25) for t in times], 1e-15)
 
     def test_one_angular_frequency(self):
-        """A number counts for all entries: of torques, references, prescribed motions and wrenches, in any order of joints and
-        beside batches; in trajectory as well."""
+        """A single number as angular_frequency applies to all entries: in torques, references, prescribed motions and
+        wrenches, with `joints` and in batches; also in trajectory."""
         names = self.client.get("/v1/models/arm").json()["velocity_names"]
         start = {"q": [[0.1, 0.2, 0.3], [0.3, 0.1, 0.2]], "duration": 0.2, "samples": 3, "step": 1e-2}
         batch = [[1, 2, 3], [2, 0.5, 1]]
@@ -247,7 +251,7 @@ class Inputs(Simulated):
         self.assertProblem(problem, 422, "/input/tau/amplitude")
 
     def test_jumps_cost_no_accuracy(self):
-        """Steps end where the torque jumps: each piece is exact for a slider-like motion of a rod without gravity."""
+        """Steps end where the torque jumps: the motion of a rod without gravity is exact between the jumps."""
         tau = {"values": [[1], [-2], [3]], "times": [0, 0.37, 0.81], "interpolation": "hold"}
         for how in ({"step": 0.3}, {"tolerance": 1e-10}):
             a = self.simulate("pendulum", {"q": [0], "duration": 1, "samples": 2, "gravity": [0, 0, 0], "input": {"tau": tau}, **how},
@@ -258,7 +262,8 @@ class Inputs(Simulated):
             self.assertClose(a["q"][1] + a["qd"][1], [q, v], 1e-12)
 
     def test_error_of_computed_torque_is_linear(self):
-        """e'' + kd e' + kp e = 0, whatever the robot: here critically damped, e = e0 (1 + 10 t) exp(-10 t)."""
+        """Tracking errors of computed_torque satisfy e'' + kd e' + kp e = 0 for any robot; here critically damped, e =
+        e0 (1 + 10 t) exp(-10 t)."""
         reference = {"amplitude": [0.3, 0.05, 0.4], "angular_frequency": [2, 3, 4], "phase": [0.5, 1, 0], "offset": [0, 0.1, 0]}
         for how in ({"step": 1e-3}, {"tolerance": 1e-10}):
             a = self.simulate("arm", {"q": START["q"], "duration": 3, "times": [0, 0.1, 0.5, 3], **how, "gravity": [1, -2, -9], "input": {
@@ -274,7 +279,7 @@ class Inputs(Simulated):
             self.assertClose(a["position_error"], expected, 1e-7)
 
     def test_controllers_do_not_know_the_payload(self):
-        """At rest kp e = what the payload weighs on the hinge."""
+        """Controllers ignore the payload: at rest kp e is the payload's moment at the hinge."""
         a = self.simulate("pendulum", {"q": [0.5], "duration": 8, "samples": 2, "tolerance": 1e-9, "payload": {
             "link": "rod", "mass": 0.5, "com": [0, 0, -1]}, "input": {
                 "controller": "pd_gravity", "kp": 50, "kd": 10, "reference": [0.5]}}, "q", "qd", "tau", "position_error")

@@ -1,4 +1,4 @@
-"""simulate: requests that are refused, motions that run away, and clients that hang up."""
+"""Tests simulate: refused requests, diverging motions, and clients that disconnect."""
 import json
 import time
 
@@ -27,7 +27,7 @@ class Refusals(Simulated):
         self.refused("bad-value", "/times/0", samples=None, times=[1.1])
 
     def test_equal_times(self):
-        """Times may be equal: each is answered, with the state that the other has."""
+        """Equal times are allowed, and each gets the same state."""
         times = [0, 0, 0.5, 0.5, 0.5, 1, 1]
         for how in ({"step": 0.01}, {"tolerance": 1e-8}, {"tolerance": 1e-8, "stiff": True}):
             request = {"q": [0.5], "duration": 1, "outputs": ["times", "q", "qd", "actuator_work", "kinetic"], **how}
@@ -38,7 +38,8 @@ class Refusals(Simulated):
                 self.assertEqual(several[name], [rows[i] for i in (0, 0, 1, 1, 1, 2, 2)], (name, how))
 
     def test_a_singular_mass_matrix(self):
-        """A joint that moves no mass, by every method, and in a batch with the row; an arm that is singular where it is straight."""
+        """A joint that moves no mass, with every method and as a row of a batch; an arm that is singular when straight.
+        """
         document = pendulum()
         document["links"].append({"name": "tip", "parent": "bob", "joint": {"name": "spare", "type": "revolute", "axis": [0, 1, 0]}})
         self.put_model("spared", document)
@@ -108,12 +109,12 @@ class Refusals(Simulated):
         self.refused("bad-value", "/outputs/0", outputs=["position_error"])
 
     def test_what_only_shows_under_way(self):
-        """Gains too high for the step: the first such row is named, whatever stands beside it."""
+        """Gains too high for the step: the problem names the first failing row, whatever the other rows do."""
         drive = {"controller": "pd_gravity", "kp": 1e7, "kd": 1e5, "reference": [[0.5], [0], [0.5], [1]]}
         detail = self.refused("integration-failed", None, row=1, input=drive)
         self.assertRegex(detail, "at [0-9.e-]+ s hinge moves at .* rad/s")
         self.refused("angle-too-large", None, q=[99999.999], qd=[50])
-        # Passive joints of loops do not stick in simulations.
+        # A simulation fails where sharp friction stops a passive joint of a loop.
         rough = self.client.get("/v1/models/four_bar/document").json()
         passive = next(link["joint"] for link in rough["links"] if not link["joint"].get("actuated", True))
         passive["friction"] = {"coulomb": 2}
@@ -129,7 +130,7 @@ class Refusals(Simulated):
         for start in (1e101, -1e101):
             for how in ({"step": 0.01}, {"step": None, "tolerance": 1e-3}):
                 self.refused("integration-failed", None, model="runaway", q=[start], input={"tau": [0]}, gravity=[0, 0, 0], **how)
-        # The slide goes so far that the hinge on it, and what it needs to turn, drowns in rounding and overflows.
+        # The slide is so far away that terms of the other joints are lost in rounding and overflow.
         far = {"links": [runaway["links"][0], {**ROD, "name": "bob", "parent": "rod", "joint": {**ROD["joint"], "axis": [0, 0, 1]}},
                          {**ROD, "name": "end", "parent": "bob", "joint": {"name": "reach", "type": "prismatic", "axis": [1, 0, 0]}}]}
         self.put_model("far", far)
@@ -139,7 +140,7 @@ class Refusals(Simulated):
             self.assertIn("at 0 s reach moves at 1e+110", detail)
 
     def test_explosions(self):
-        """Each ends in a moment, whatever the steps, and says when and where."""
+        """Diverging simulations end at once, whatever the steps; the problem names time and joint."""
         methods = ({"step": 1e-3}, {"step": 1e-5}, {"tolerance": 1e-6}, {"tolerance": 1e-10}, {"tolerance": 1e-6, "stiff": True})
         spinning = {"q": [0.5], "qd": [1e6], "input": {"tau": [0]}}
         standing = [0, 0, 0.25, 0, 0, 0, 1, 0, 0.7, -1.4, 0, 0.7, -1.4, 0, -0.7, 1.4, 0, -0.7, 1.4]
@@ -165,7 +166,8 @@ class Refusals(Simulated):
             self.assertProblem(answer, 422, row=1)
 
     def test_collapsing_steps(self):
-        """A torque to and fro so fast that the steps of the rest could not be taken: noticed long before the limit."""
+        """A torque oscillating at 1e9 rad/s would need more steps than the limit allows: the simulation ends long
+        before the limit is reached."""
         drive = {"tau": {"amplitude": [1], "angular_frequency": [1e9]}}
         begin = time.monotonic()
         detail = self.refused("integration-failed", None, step=None, tolerance=1e-12, input=drive, duration=100)
@@ -187,7 +189,7 @@ class HangUp(Simulated):
     arguments = ("--workers", "1", "--loops", "1")
 
     def test_who_hangs_up_is_not_simulated_for(self):
-        """A minute's work on the only worker, abandoned: what comes after it does not wait."""
+        """A client abandons a simulation of a minute on the only worker: later requests do not wait for it."""
         body = json.dumps({"q": [0.5], "samples": 2, "duration": 900, "step": 1e-4, "input": {"tau": [0]}})
         sock = self.server.socket()
         sock.send(f"POST /v1/models/pendulum/simulate HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n"
@@ -196,7 +198,8 @@ class HangUp(Simulated):
         sock.close()
         give_up = time.monotonic() + PATIENCE / 4
         short = {"q": [0.5], "samples": 2, "duration": 1, "step": 1e-3}
-        while (answer := self.client.post("/v1/models/pendulum/simulate", short)).status == 503:   # until it is noticed
+        # until the server notices
+        while (answer := self.client.post("/v1/models/pendulum/simulate", short)).status == 503:
             self.assertLess(time.monotonic(), give_up, answer)
             time.sleep(0.02)
         self.assertEqual(answer.status, 200, answer)

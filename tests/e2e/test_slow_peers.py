@@ -1,4 +1,4 @@
-"""Peers that are slow, idle, silent, or too many."""
+"""Tests clients that are slow, idle, silent, or too many."""
 import json
 import os
 import re
@@ -18,7 +18,7 @@ class SlowPeers(WireCase):
     SLACK = 10 if SANITIZED else 4
 
     def drip(self, data, pause=0.1):
-        """Byte by byte: whether the server lost patience before the end, and after how long."""
+        """Sends data byte by byte. Returns the server's answer if it stopped the transfer, and the time in s."""
         start = time.monotonic()
         for i in range(len(data)):
             try:
@@ -33,7 +33,7 @@ class SlowPeers(WireCase):
         return None, time.monotonic() - start
 
     def test_slow_headers(self):
-        """Activity does not extend the deadline: it is for the whole request."""
+        """The read deadline is for the whole request; activity does not extend it."""
         received, took = self.drip(post(BODY, "X-Slow: " + "a" * 400))
         self.assertIsNotNone(received, "a request that takes 40 s was waited for")
         self.assertLess(took, 1 + self.SLACK)
@@ -48,7 +48,8 @@ class SlowPeers(WireCase):
         self.assertIn(b" 408 ", received.split(b"\r\n")[0])
 
     def refused_without_body(self, status, code, sooner, *headers, path=ASK, length=400):
-        """A head with no body behind it is answered, the connection closed, and what still comes then read away."""
+        """Sends a head without its body. Checks that the server answers, closes the connection, and reads what arrives
+        later."""
         start = time.monotonic()
         self.raw.send(post(b"", *headers, path=path, length=length))
         answer = self.raw.answer()
@@ -65,7 +66,7 @@ class SlowPeers(WireCase):
         self.refused_without_body(408, "request-timeout", 1, "Transfer-Encoding: chunked", length=False)
 
     def test_request_timeout_counts_while_the_body_is_withheld(self):
-        """It counts from the end of the headers: the client has long given up when the read deadline comes."""
+        """Request-Timeout counts from the end of the headers, so it passes before the read deadline."""
         self.refused_without_body(504, "deadline-passed", 0.2, "Request-Timeout: 0.2")
 
     def test_withheld_body_of_what_is_refused_already(self):
@@ -73,7 +74,7 @@ class SlowPeers(WireCase):
                                   path="/v1/models/none/inverse-dynamics")
 
     def test_a_herd_that_withholds_bodies(self):
-        """Nor do they keep their places by never closing."""
+        """Connections that withhold bodies lose their places even if the clients never close."""
         herd = [self.server.socket() for _ in range(50)]
         for sock in herd:
             sock.send(post(b"", length=400))
@@ -84,7 +85,7 @@ class SlowPeers(WireCase):
             sock.close()
 
     def test_withheld_body_that_nobody_wants(self):
-        """Of requests that take none: 304 needs no body of its own, and a HEAD's answer has none."""
+        """Requests whose body is not used: 304 without a body, and the answer to HEAD, which has none."""
         for method, header, status in (("GET", "If-None-Match: *", 304), ("GET", "Accept: */*", 504),
                                        ("HEAD", "Accept: */*", 504)):
             raw = self.server.socket()
@@ -113,7 +114,7 @@ class SlowPeers(WireCase):
         self.assertTrue(self.raw.closed(3 + self.SLACK))
 
     def test_slow_readers_are_dropped(self):
-        """An answer of megabytes that nobody reads does not hold its memory for ever."""
+        """A client that never reads its answer of some megabytes is disconnected, which releases the memory."""
         self.raw.sock.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 65536)
         self.client.put("/v1/models/arm", branched())
         request = json.dumps({"q": [[0.1, 0.2, 0.3, 0.4]] * 60_000, "outputs": ["tau", "joint_wrenches"]}).encode()
@@ -132,7 +133,7 @@ class SlowPeers(WireCase):
         self.assertLess(received, length / 2, "the whole answer was kept for a reader that had stopped")
 
     def test_who_comes_after_a_long_rest_has_time(self):
-        """Time in which nothing happened is not counted against a new connection."""
+        """Idle time before a connection does not count against it."""
         time.sleep(1 + self.SLACK)
         raw = self.server.socket()
         self.addCleanup(raw.close)
@@ -140,7 +141,8 @@ class SlowPeers(WireCase):
         self.alive(raw)
 
     def test_a_slow_herd_does_not_lock_others_out_for_long(self):
-        """More dripping connections than the server takes: after the read deadline there is room again."""
+        """After the read deadline, connections in excess that send byte by byte have been closed, and others are
+        accepted."""
         herd = []
         for _ in range(60):
             try:
@@ -155,7 +157,7 @@ class SlowPeers(WireCase):
             sock.close()
 
     def test_more_clients_than_connections_take_turns(self):
-        """Sixty clients on fifty places: the last are served as the first leave."""
+        """Sixty clients on fifty places: the last are served when the first leave."""
         raws = [self.server.socket() for _ in range(60)]
         for raw in raws:
             raw.send(post())
@@ -165,7 +167,7 @@ class SlowPeers(WireCase):
 
 
 class Places(unittest.TestCase):
-    """So many connections, and none more, are accepted; a place that comes free is taken at once."""
+    """The server accepts exactly --connections connections and reuses a free place at once."""
 
     def serve(self, *arguments):
         server = Server(*arguments)
@@ -181,7 +183,7 @@ class Places(unittest.TestCase):
             return False
 
     def test_limit(self):
-        """Beyond the limit a new connection takes the place of the one that has been silent for longest."""
+        """Beyond the limit a new connection replaces the one that has been silent longest."""
         server = self.serve("--connections", "3", "--loops", "1")
         raws = [server.socket() for _ in range(3)]
         for raw in raws:
@@ -223,7 +225,7 @@ class Lingering(WireCase):
         return len(os.listdir(f"/proc/{self.server.process.pid}/fd"))
 
     def test_an_end(self):
-        """A client that was refused early and keeps silent does not keep its descriptor for ever."""
+        """A silent client whose request was refused early loses its connection, which frees the descriptor."""
         self.raw.close()
         self.alive()
         time.sleep(0.2)

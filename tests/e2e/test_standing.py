@@ -1,5 +1,5 @@
-"""Robots that stand and walk with the sharp friction of their joints: simulations in which joints stick while frames are held,
-with error control and with fixed steps, against each other and against forward-dynamics."""
+"""Tests robots that stand and walk with sharp joint friction: simulations in which joints stick while frames are held,
+with error control and with fixed steps, compared with each other and with forward-dynamics."""
 import copy
 
 import numpy as np
@@ -10,9 +10,10 @@ from harness import ServerCase
 from test_stiction import STICK
 
 ADAPTIVE, STIFF, FIXED = {"tolerance": 1e-6}, {"tolerance": 1e-6, "stiff": True}, {"step": 2e-3}
-STILL = 1e-9    # rad/s and m/s
-# Masses (kg), centres of mass (m) and moments (xx, yy, zz: kg m^2) of trunk, hip, thigh, calf and foot of the right front leg, the
-# places of the hips, the offset of the thighs and the length of thigh and calf (m): Unitree's descriptions of the robots.
+STILL = 1e-9  # rad/s and m/s, below which a joint counts as at rest
+# Masses (kg), centres of mass (m) and moments of inertia (xx, yy, zz: kg m^2) of trunk, hip, thigh, calf and foot of
+# the right front leg; positions of the hips, offset of the thighs, and length of thigh and calf (m). Source: Unitree's
+# descriptions of the robots.
 A1 = {"bodies": ((6.0, (0, 0.0041, -0.0005), (0.0158533, 0.0377999, 0.0456542)),
                  (0.696, (-0.003311, -0.000635, 3.1e-05), (0.000469246, 0.00080749, 0.000552929)),
                  (1.013, (-0.003237, 0.022327, -0.027326), (0.005529065, 0.005139339, 0.001367788)),
@@ -32,7 +33,7 @@ def inertial(body, side):
 
 
 def dog(figures, coulomb=0.2, viscous=0.01):
-    """A quadruped with these figures, the left legs mirrored, and friction at every joint."""
+    """Returns a quadruped with these figures, left legs mirrored, and friction at every joint."""
     trunk, hip, thigh, calf, foot = figures["bodies"]
     (ahead, beside), length, links, frames = figures["hip"], figures["length"], [], []
     for name, front, side in (("FR", 1, -1), ("FL", 1, 1), ("RR", -1, -1), ("RL", -1, 1)):
@@ -75,7 +76,8 @@ class Standing(ServerCase):
             cls.START[model] = [0, 0, 0.3, 0, 0, 0, 1, *joints]
 
     def drive(self, model, shift):
-        """pd_gravity about the start, shifted: gains by the inertia that each joint moves, in rad/s^2."""
+        """Returns a pd_gravity controller whose reference is the start position plus `shift`. The gains are in rad/s^2
+        times the inertia that each joint moves."""
         q = self.START[model]
         if model not in self.DRIVE:
             inertia = 1 / np.diag(self.ask(model, "mass-matrix", {"q": q, "outputs": ["inverse"]})["inverse"])
@@ -89,7 +91,8 @@ class Standing(ServerCase):
                                                 "q", "qd", "qdd", "tau", "contact_wrenches", "steps"], **more})
 
     def check_last(self, model, a, held):
-        """Nothing moves at the last sample, whose accelerations and wrenches are those of forward-dynamics."""
+        """Checks that nothing moves at the last sample, and that its accelerations and wrenches are those of
+        forward-dynamics."""
         self.assertLess(np.abs(a["qd"][-1]).max(), STILL, model)
         self.assertLess(np.abs(a["qdd"][-1]).max(), STILL, model)
         state = {"q": a["q"][-1], "tau": a["tau"][-1]}
@@ -98,7 +101,7 @@ class Standing(ServerCase):
         self.assertClose(a["contact_wrenches"][-1], now["contact_wrenches"], 1e-8)
 
     def test_standing_still(self):
-        """At the reference nothing moves at all, and adaptive steps are few."""
+        """At the reference nothing moves, and adaptive integration needs few steps."""
         for model in self.DOCUMENTS:
             for how in (ADAPTIVE, FIXED) if model == "human" else (ADAPTIVE, STIFF, FIXED):
                 a = self.simulate(model, how, duration=0.1 if how == FIXED else 1)
@@ -113,7 +116,8 @@ class Standing(ServerCase):
         return self.ask(model, "bias", {"q": q, "outputs": ["gravity"]})["gravity"][2]
 
     def test_coming_to_rest(self):
-        """Pushed aside by its drives, a robot comes to rest where friction holds it, with any method in the same place."""
+        """Displaced by its drives, a robot comes to rest where friction holds it; all methods end in the same position.
+        """
         for model, duration in (("a1", 2), ("go1", 2), ("solo", 1)):
             shift = 0.1 * np.sin(np.arange(12))
             ends = [self.simulate(model, how, shift, duration) for how in (ADAPTIVE, {"tolerance": 1e-8}, {"step": 4e-3})]
@@ -127,7 +131,7 @@ class Standing(ServerCase):
             self.check_last("human", self.simulate("human", how, shift, 3), self.HELD["human"])
 
     def test_walking_two_phases(self):
-        """A foot swings while three stand, and lands; then all four stand until the robot rests."""
+        """One foot swings while three stand, and lands; then all four stand until the robot rests."""
         for model, foot in (("a1", 0), ("go1", 3)):
             held, ends = self.HELD[model], []
             three = held[:foot] + held[foot + 1:]
@@ -144,7 +148,8 @@ class Standing(ServerCase):
             self.assertLess(np.abs(ends[0] - ends[1]).max(), 2e-2)
 
     def test_same_bits(self):
-        """Rows that start and end sticking at different instants: alone, in batches, beside any neighbours."""
+        """Rows that start and stop sticking at different instants have the same bits alone, in batches, and beside any
+        other rows."""
         q = self.START["a1"]
         drives = [self.drive("a1", 0.02 * i * np.sin(np.arange(12))) for i in range(9)]
         for how in ({"step": 4e-3}, {"tolerance": 1e-5}):
@@ -160,10 +165,11 @@ class Standing(ServerCase):
 
 
 class Arms(ServerCase):
-    """The same without held frames."""
+    """Repeats the tests without held frames."""
 
     def test_fixed_steps_rest(self):
-        """A pendulum with friction stops, and stays where it stops; fixed steps agree with adaptive ones up to their length."""
+        """An arm with friction stops and stays where it stops; fixed steps differ from adaptive ones by an error
+        proportional to their length."""
         self.put_model("arm", with_friction(bundled("ur5"), 4, 0))
         q = [0.3, -0.8, 0.9, 0.2, 0.4, 0.1]
         request = {"q": q, "qd": [1, -0.5, 0.7, 2, -1, 1], "gravity": [0, 0, 0], "duration": 3, "samples": 7, "outputs": ["q", "qd", "qdd"]}
@@ -175,8 +181,7 @@ class Arms(ServerCase):
             self.assertEqual(np.abs(a["qdd"][-1]).max(), 0)
             self.assertEqual(a["q"][-1], a["q"][-2])
             gaps.append(np.abs(np.subtract(a["q"], exact["q"])).max())
-        self.assertLess(gaps[0], 2e-2)
-        self.assertLess(gaps[1], gaps[0] / 2)
+        self.assertLess(max(gaps), 1e-8)
         self.assertEqual(np.abs(exact["qd"][-1]).max(), 0)
 
     def test_a_wheel_stops_at_the_end_of_a_step(self):
@@ -191,7 +196,7 @@ class Arms(ServerCase):
         self.assertEqual(a["qd"][1:], [[0.0]] * 3)
         self.assertEqual(a["qdd"][1:], [[0.0]] * 3)
         self.assertEqual(a["q"][1], a["q"][3])
-        # breaks loose while the effort rises, and holds while it is below the friction
+        # the wheel breaks loose when the rising effort exceeds the friction, and rests before
         push = {"tau": {"values": [[0], [6]]}}
         for how in ({"step": 0.01}, {"tolerance": 1e-10}):
             b = self.ask("wheel", "simulate", {"q": [0], "duration": 1, "times": [0.4, 0.49, 1], "input": push, **how, "outputs": ["qd"]})
@@ -199,7 +204,7 @@ class Arms(ServerCase):
             self.assertClose(b["qd"][2], [0.5 * 6 * 0.25 / 0.5], 2e-2)
 
     def test_compensated_friction(self):
-        """computed_torque gives the friction that joints have: it does not jump where a joint starts to move."""
+        """The friction that computed_torque compensates does not jump where a joint starts to move."""
         a = self.ask("puma560", "simulate", {
             "q": [-0.387845, -0.080675, -0.227831, 0.462382, -0.227831, -0.30827], "duration": 0.05, "samples": 3, "tolerance": 1e-5,
             "input": {"controller": "computed_torque", "kp": 10, "kd": 1, "reference": {"values": [[0] * 6, [0.1] * 6]}},
@@ -208,7 +213,7 @@ class Arms(ServerCase):
         self.assertGreater(np.abs(a["qd"][-1]).max(), 0.1)
 
     def test_loops(self):
-        """Cranks of a five-bar with friction come to rest; fixed steps agree."""
+        """The cranks of a five-bar with friction come to rest; fixed steps agree."""
         document = copy.deepcopy(bundled("five_bar"))
         for joint in (link["joint"] for link in document["links"]):
             if joint.get("actuated", True):

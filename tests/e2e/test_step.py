@@ -1,4 +1,5 @@
-"""Steps of integration and rollouts: equations, Jacobians against extrapolated differences, batches, and problems."""
+"""Tests steps of integration and rollouts: equations, Jacobians against extrapolated differences, batches, and
+problems."""
 import numpy as np
 import tap
 from harness import ServerCase
@@ -12,7 +13,7 @@ MATRICES = ["q_after", "qd_after", "state_matrix", "input_matrix"]
 
 
 def product(a, b):
-    """Of two quaternions x y z w."""
+    """Returns the product of two quaternions [x, y, z, w]."""
     v = a[3] * b[:3] + b[3] * a[:3] + np.cross(a[:3], b[:3])
     return np.append(v, a[3] * b[3] - a[:3] @ b[:3])
 
@@ -29,7 +30,7 @@ class Steps(ServerCase):
         return {name: np.array(s[name]) for name in ("q", "qd", "tau")}
 
     def moved(self, model, q, e):
-        """The position q moved by e on its tangent space; solo12 has a floating base."""
+        """Moves the position q by e in its tangent space; solo12 has a floating base."""
         if model != "solo12":
             return q + e
         angle = np.linalg.norm(e[3:6])
@@ -37,7 +38,7 @@ class Steps(ServerCase):
         return np.concatenate([q[:3] + rotated(q[3:7], e[:3]), product(q[3:7], turn), q[7:] + e[6:]])
 
     def tangent(self, model, q, to):
-        """The first-order change of position from q to a position nearby."""
+        """Returns the first-order difference in tangent space between q and a nearby position."""
         if model != "solo12":
             return to - q
         back = q[3:7] * [-1, -1, -1, 1]
@@ -45,7 +46,7 @@ class Steps(ServerCase):
         return np.concatenate([rotated(back, to[:3] - q[:3]), 2 * turn[:3] * np.sign(turn[3]), to[7:] - q[7:]])
 
     def test_jacobians(self):
-        """Each column against central differences over two distances, extrapolated."""
+        """Compares each column with central differences over two distances, extrapolated."""
         for model in MODELS:
             for integrator in INTEGRATORS:
                 with self.subTest(model=model, integrator=integrator):
@@ -68,7 +69,7 @@ class Steps(ServerCase):
                         self.check_jacobians(model, integrator, held=held)
 
     def test_held_branch_of_a_small_tree(self):
-        """Two joints on a floating base, a frame held on the second: one state and the same state in a batch."""
+        """Two joints on a floating base, with a frame held on the second: one state, and the same state in a batch."""
         body = {"mass": 1, "com": [0.1, 0.2, 0.3], "inertia": {"xx": 0.1, "yy": 0.2, "zz": 0.15}}
         links = [{"name": name, "parent": "base", "inertial": body,
                   "joint": {"name": f"turn_{name}", "type": "revolute", "axis": axis, "origin": {"xyz": axis}}}
@@ -84,7 +85,7 @@ class Steps(ServerCase):
                     self.assertEqual(rows[name], [one[name]] * 9)
 
     def test_held_equations(self):
-        """qd+ = qd + h qdd of forward-dynamics with the same frames; dependent directions change nothing."""
+        """qd+ = qd + h qdd with qdd of forward-dynamics for the same held frames; redundant axes change nothing."""
         for model, cases in self.HELD.items():
             s = {name: list(value[0]) for name, value in self.state(model, 9).items()}
             for held in [*cases, cases[0] * 2]:
@@ -100,16 +101,16 @@ class Steps(ServerCase):
                 with self.subTest(model=model, integrator=integrator):
                     self.check_jacobians(model, integrator, held=cases[0], impact=True)
 
-    CHANGES = (1e-3, -1e-3, 2e-3, -2e-3)    # of a wrench or a parameter
+    CHANGES = (1e-3, -1e-3, 2e-3, -2e-3)  # changes of a wrench or a parameter
 
     def check_column(self, model, column, steps):
-        """A column of a matrix against extrapolated differences of the steps after four changes."""
+        """Compares a column of a matrix with extrapolated differences of the steps after four changes."""
         after = np.array(steps[0]["q_after"])
         x = [np.concatenate([self.tangent(model, after, np.array(step["q_after"])), step["qd_after"]]) for step in steps]
         self.assertClose(list(column), ((8 * (x[0] - x[1]) - (x[2] - x[3])) / (12 * self.CHANGES[0])).tolist(), 1e-7)
 
     MORE = ["q_after", "qd_after", "wrench_matrix", "parameter_matrix"]
-    LAST = {"panda": ("panda_link7", 6), "solo12": ("FR_LOWER_LEG", 6)}    # a link, and its row among the bodies
+    LAST = {"panda": ("panda_link7", 6), "solo12": ("FR_LOWER_LEG", 6)}  # a link, and its index among the bodies
 
     def test_wrench_and_parameter_matrices(self):
         """Columns against differences by a wrench, and by the mass of a payload at a link's origin."""
@@ -133,7 +134,7 @@ class Steps(ServerCase):
         self.check_column(model, parameters[:, 10 * bodies.index(link)], masses)
 
     def test_more_matrices_in_rollouts(self):
-        """The same bits as in a step, in a phase as well, and beside other outputs."""
+        """The matrices have the same bits in a rollout as in a step, with phases and beside other outputs."""
         s = {name: value[0].tolist() for name, value in self.state("solo12", 16).items()}
         load = {"wrenches": [{"link": "base_link", "force": [1, 2, 3]}, {"link": "FL_FOOT", "torque": [0, 1, 0]}], "step": H}
         request = {"q": s["q"], "qd": s["qd"], "torques": [s["tau"]] * 3, **load,
@@ -151,7 +152,7 @@ class Steps(ServerCase):
         self.assertEqual(without["wrench_matrix"], [])
 
     def test_forward_sensitivity_with_held_frames(self):
-        """qdd is that of forward-dynamics; the derivatives are those in the matrices of an explicit Euler step."""
+        """qdd is that of forward-dynamics; its derivatives are those in the matrices of an explicit Euler step."""
         names = ["qdd", "dqdd_dq", "dqdd_dqd", "dqdd_dtau", "dqdd_dwrench"]
         for model, cases in self.HELD.items():
             s = {name: value.tolist() for name, value in self.state(model, 17, rows=5).items()}
@@ -181,7 +182,7 @@ class Steps(ServerCase):
         self.assertEqual(problem["code"], "not-for-loops")
 
     def test_impact_equations(self):
-        """A step with an impact is the operation impact, then a step; dependent directions change nothing."""
+        """A step with an impact is the operation impact followed by a step; redundant axes change nothing."""
         for model, cases in self.HELD.items():
             s = {name: list(value[0]) for name, value in self.state(model, 11).items()}
             for held in [*cases, cases[0] * 2]:
@@ -191,15 +192,16 @@ class Steps(ServerCase):
                 for name in ("q_after", "qd_after", "input_matrix"):
                     self.assertClose(answer[name], expected[name], 1e-10)
 
-    # Stance, flight, and a landing on two feet, then on all of them.
+    # Stance, flight, a landing on two feet, then on all feet.
     PHASES = [{"steps": 2, "held": [{"frame": foot, "axes": ["x", "y", "z"]} for foot in FEET]}, {"steps": 3},
               {"steps": 2, "held": [{"frame": foot, "axes": ["x", "y", "z"]} for foot in FEET[:2]]},
               {"steps": 1, "held": [{"frame": foot, "axes": ["x", "y", "z"]} for foot in FEET]},
               {"steps": 2, "held": [{"frame": foot, "axes": ["x", "z"]} for foot in FEET[1:]]}]
-    IMPACTS = (5, 7)    # nodes
+    IMPACTS = (5, 7)  # nodes with an impact
 
     def test_phases_are_a_chain_of_steps(self):
-        """Every node has the bits of a step with the frames of its phase, and an impact where more frames are held."""
+        """Every node has the bits of a step with the held frames of its phase, and of an impact where a phase holds
+        further frames."""
         s = self.state("solo12", 12, rows=3)
         held = [phase.get("held") for phase in self.PHASES for _ in range(phase["steps"])]
         torques = np.random.default_rng(3).normal(size=(3, len(held), 18))
@@ -219,7 +221,7 @@ class Steps(ServerCase):
                     q, qd = values["q_after"][row][n], values["qd_after"][row][n]
 
     def test_a_phase_lands(self):
-        """After the impact the held feet do not move, and they stay where they are."""
+        """After the impact the held feet do not move."""
         s = {name: value[0].tolist() for name, value in self.state("solo12", 13).items()}
         answer = self.ask("solo12", "rollout", {"q": s["q"], "qd": s["qd"], "step": 1e-4, "torques": [s["tau"]] * 6,
                                                 "phases": [{"steps": 2}, {"steps": 4, "held": self.PHASES[0]["held"]}]})
@@ -231,7 +233,7 @@ class Steps(ServerCase):
             self.assertLess(max(speeds[1:]), 0.02 * speeds[0])
 
     def test_phases_in_one(self):
-        """A single phase is the same as held frames for all nodes: the first node has no impact."""
+        """A single phase equals held frames for all nodes: the first node has no impact."""
         s = {name: value[0].tolist() for name, value in self.state("panda", 14).items()}
         request = {"q": s["q"], "qd": s["qd"], "torques": [s["tau"]] * 3, "step": H}
         held = self.HELD["panda"][0]
@@ -254,14 +256,15 @@ class Steps(ServerCase):
         self.assertProblem(self.client.post("/v1/models/two_link/step", {**step, "held": held, "impact": 1}), 422, "/impact")
 
     def test_phases_of_rows_that_fail(self):
-        """A contradiction in a phase fails its row, and names the node."""
+        """Contradictory held frames in a phase fail the row; the problem names the node."""
         turn = [{"frame": "link2", "axes": ["x", "y", "rz"]}, {"frame": "link1", "axes": ["x", "y", "rz"]}]
         request = {"q": [[0.3, 0.5], [0.3, 0.5]], "qd": [[0, 0], [1, -3]], "torques": [[0, 0]] * 4, "step": H,
                    "phases": [{"steps": 4, "held": turn}]}
         problem = self.assertProblem(self.client.post("/v1/models/two_link/rollout", request), 422, row=1)
         self.assertEqual(problem["code"], "contradictory-contacts")
         answer = self.ask("two_link", "rollout", {**request, "phases": [{"steps": 1}, {"steps": 3, "held": turn}]})
-        self.assertLess(np.abs(answer["qd_after"][1][1:]).max(), 1e-12)    # the impact stops the arm, so nothing contradicts
+        # the impact stops the arm, so the held frames are consistent
+        self.assertLess(np.abs(answer["qd_after"][1][1:]).max(), 1e-12)
 
     def check_jacobians(self, model, integrator, **more):
         s, settings = self.state(model, 5), {"step": H, "integrator": integrator, **more}
@@ -287,7 +290,7 @@ class Steps(ServerCase):
         self.assertClose(got.tolist(), expected.tolist(), 1e-8)
 
     def test_euler_equations(self):
-        """qd+ = qd + h qdd of forward-dynamics; joints of one coordinate move by h qd, or h qd+."""
+        """qd+ = qd + h qdd with qdd of forward-dynamics; joints with one coordinate move by h qd, or by h qd+."""
         for model in ("two_link", "panda"):
             s = {name: list(value[0]) for name, value in self.state(model, 6).items()}
             qdd = np.array(self.ask(model, "forward-dynamics", s)["qdd"])
@@ -299,7 +302,7 @@ class Steps(ServerCase):
                 self.assertClose(answer["q_after"], (np.array(s["q"]) + H * used).tolist(), 1e-14)
 
     def test_batches(self):
-        """A row has the same bits alone, in a batch, and whatever is computed beside it."""
+        """A row has the same bits alone, in a batch, and beside any other outputs."""
         for model in MODELS:
             for integrator in INTEGRATORS:
                 s = {name: value.tolist() for name, value in self.state(model, 7, rows=11).items()}
@@ -331,7 +334,7 @@ class Steps(ServerCase):
                         q, qd = values["q_after"][row][n], values["qd_after"][row][n]
 
     def test_rollouts_share(self):
-        """Torques of all rows, of one row, and a missing qd."""
+        """Torques for all rows or for one, and a request without qd."""
         torques = [[1, 0.1], [0.5, 0], [0, 0.2]]
         several = self.ask("two_link", "rollout", {"q": [[0.3, 0.5], [1, 0.5]], "torques": torques, "step": H})
         one = self.ask("two_link", "rollout", {"q": [1, 0.5], "qd": [0, 0], "torques": torques, "step": H})
@@ -341,7 +344,7 @@ class Steps(ServerCase):
             self.assertEqual(given[name], [one[name]] * 2)
 
     def test_joints(self):
-        """The order of `joints` holds for both halves of the matrices, and for the torques of a rollout."""
+        """The order of `joints` applies to both halves of the matrices, and to the torques of a rollout."""
         s = {"q": [0.3, 0.5], "qd": [1, -1], "tau": [1, 0.2], "step": H}
         turned = {**s, **{k: s[k][::-1] for k in ("q", "qd", "tau")}, "joints": ["joint2", "joint1"]}
         a, b = self.ask("two_link", "step", s), self.ask("two_link", "step", turned)
@@ -381,7 +384,7 @@ class Steps(ServerCase):
         self.assertEqual(answer["state_matrix"][0], good["state_matrix"])
 
     def test_the_deadline_holds(self):
-        """Also within Newton's method for one state of a long chain, which does not converge here."""
+        """The deadline also ends Newton's method for one state of a long chain, which does not converge here."""
         self.put_model("long", chain(200))
         state = {"q": [0.1] * 200, "qd": [100.0] * 200, "tau": [0] * 200, "step": 0.1, "integrator": "implicit_euler"}
         answer = self.client.request("POST", "/v1/models/long/step", state, {"Request-Timeout": "0.05"})

@@ -1,4 +1,5 @@
-"""Steps and rollouts in which sharp Coulomb friction stops joints: Coulomb's conditions, Jacobians, batches, problems."""
+"""Tests steps and rollouts in which sharp Coulomb friction stops joints: Coulomb's conditions, Jacobians, batches,
+problems."""
 import numpy as np
 import tap
 import test_stiction
@@ -26,7 +27,7 @@ class StepFriction(ServerCase):
         assert cls.client.put("/v1/models/wheel", cls.WHEEL).status == 201
 
     def states(self, n, seed):
-        """Slow joints beside fast ones, so that some stop within a step, some slide on and some turn."""
+        """Draws slow joints beside fast ones, so that within a step some joints stop, some slide on and some reverse."""
         rng = np.random.default_rng(seed)
         nv = len(self.LIMITS)
         q = rng.uniform(-1.5, 1.5, (n, nv))
@@ -35,7 +36,8 @@ class StepFriction(ServerCase):
         return {"q": q.tolist(), "qd": qd.tolist(), "tau": (g + rng.uniform(-4, 4, (n, nv))).tolist()}
 
     def test_conditions_of_friction(self):
-        """M (qd+ - qd) / h + bias = tau - f: f is within its limits, at one of them where the joint moves, against it."""
+        """M (qd+ - qd) / h + bias = tau - f, where f is within its limits, and at the limit against the motion if the
+        joint moves."""
         s = self.states(200, 3)
         low, high = self.LIMITS.T
         smooth = low == high
@@ -58,12 +60,12 @@ class StepFriction(ServerCase):
             self.assertEqual(moving.shape, f.shape)
 
     def test_jacobians(self):
-        """Against differences of rows in which the same joints stick; their rows are zero."""
+        """Jacobians against differences over rows in which the same joints stick; rows of sticking joints are zero."""
         several = 0
         s = self.states(12, 4)
         nv = len(self.LIMITS)
         for qd in s["qd"]:
-            qd[2] += np.copysign(0.1, qd[2])    # the friction of the smooth joint has a kink at rest
+            qd[2] += np.copysign(0.1, qd[2])  # smoothed friction of this joint has a kink at rest
         for row in range(12):
             x = np.concatenate([s["q"][row], s["qd"][row], s["tau"][row]])
             rows = np.array([x + d * e for e in np.eye(3 * nv) for d in (1e-4, -1e-4, 2e-4, -2e-4)])
@@ -82,7 +84,8 @@ class StepFriction(ServerCase):
         self.assertGreater(several, 5)
 
     def test_floating_base(self):
-        """The base is pushed; the matrices are those of a step whose joints do not move, and the base keeps its rows."""
+        """A floating base is pushed while its joints stick: the matrices are those of a rigid body, except for the rows
+        of the joints."""
         s = {"q": [0, 0, 0, 0, 0, 0, 1, 0.3, -0.4], "qd": [0] * 8, "tau": [0] * 8, "gravity": [0, 0, 0], "step": H}
         push = {"wrenches": [{"link": "base", "force": [0.1, 0, 0.2]}]}
         a = self.ask("floating", "step", {**s, **push, **STICK})
@@ -92,7 +95,8 @@ class StepFriction(ServerCase):
         self.assertFalse(A[14:].any() or B[14:].any() or B[:, 6:].round(15).any())
         self.assertGreater(np.abs(B[8:14, :6]).min(axis=1).max(), 0)
         M = np.array(self.ask("floating", "mass-matrix", {"q": s["q"]})["mass_matrix"])
-        self.assertClose((H * np.linalg.inv(M[:6, :6])).tolist(), B[8:14, :6].tolist(), 1e-12)    # one rigid body
+        # the robot acts as one rigid body
+        self.assertClose((H * np.linalg.inv(M[:6, :6])).tolist(), B[8:14, :6].tolist(), 1e-12)
 
     def test_a_wheel_stops(self):
         a = self.ask("wheel", "rollout", {"q": [0], "qd": [1], "torques": [[0]] * 6, "step": 0.004, **STICK, "outputs": [*MATRICES, "sticking"]})
@@ -102,7 +106,7 @@ class StepFriction(ServerCase):
         self.assertEqual(a["state_matrix"][4], [[1, 0], [0, 0]])
         self.assertEqual(a["input_matrix"][4], [[0], [0]])
         without = self.ask("wheel", "rollout", {"q": [0], "qd": [1], "torques": [[0]] * 6, "step": 0.004})
-        self.assertLess(without["qd_after"][3][0], 0)    # by default friction turns the motion
+        self.assertLess(without["qd_after"][3][0], 0)  # without `stick` friction reverses the motion
         self.assertNotIn("sticking", without)
 
     def test_same_bits(self):

@@ -1,5 +1,5 @@
-"""Steps in which sharp friction with Stribeck's curve stops joints, and steps of mechanisms with loops whose actuated joints
-stick: conditions of friction, Jacobians, bits and problems."""
+"""Tests steps in which sharp friction with a Stribeck curve stops joints, and steps of mechanisms with loops whose
+actuated joints stick: conditions of friction, Jacobians, bits and problems."""
 import copy
 
 import numpy as np
@@ -13,7 +13,7 @@ MATRICES = ["q_after", "qd_after", "state_matrix", "input_matrix"]
 
 
 def gripping(document):
-    """The document with breakaway friction above Coulomb's, falling off within 0.3 rad/s or so."""
+    """Returns the document with a breakaway friction above Coulomb's, falling off within about 0.3 rad/s."""
     document = copy.deepcopy(document)
     for i, joint in enumerate(link["joint"] for link in document["links"]):
         if "friction" in joint:
@@ -23,7 +23,8 @@ def gripping(document):
 
 
 def curve(document, qd):
-    """Limits of sharp friction of each coordinate, [against negative, against positive motion], at rates qd."""
+    """Returns the limits of sharp friction of each coordinate, [against negative, against positive motion], at the
+    rates qd."""
     limits, order = {}, []
     for joint in (link["joint"] for link in document["links"]):
         f, mimic = joint.get("friction"), joint.get("mimic", {"joint": joint["name"], "multiplier": 1})
@@ -55,17 +56,18 @@ class StepStribeck(Closed):
         assert cls.client.put("/v1/models/rough", cls.FIVE).status == 201
 
     def states(self, model, n, seed, push=4):
-        """Slow joints beside fast ones, so that some stop within a step, some slide on and some turn."""
+        """Draws slow joints beside fast ones, so that within a step some joints stop, some slide on and some reverse."""
         rng = np.random.default_rng(seed)
         q = rng.uniform(-1.5, 1.5, (n, 6)) if model == "chain" else np.array([2, 1.1]) + rng.uniform(-0.3, 0.3, (n, 2))
         qd = rng.uniform(-1, 1, q.shape) * rng.choice([0, 0.03, 1], q.shape)
         if model == "chain":
-            qd[:, 2] += np.copysign(0.1, qd[:, 2])    # the friction of the smooth joint has a kink at rest
+            qd[:, 2] += np.copysign(0.1, qd[:, 2])  # smoothed friction of this joint has a kink at rest
         g = np.array(self.ask(model, "bias", {"q": q.tolist(), "outputs": ["gravity"]})["gravity"])
         return {"q": q.tolist(), "qd": qd.tolist(), "tau": (g + rng.uniform(-push, push, q.shape)).tolist()}
 
     def check_conditions(self, model, document, s, least):
-        """f is within the limits at the rate before the step, at one of them where the joint moves, against its motion."""
+        """Checks that f is within the limits at the rate before the step, and at the limit against the motion if the
+        joint moves."""
         qd = np.array(s["qd"])
         limits = np.array([curve(document, row) for row in qd])
         low, high = limits[..., 0], limits[..., 1]
@@ -87,8 +89,8 @@ class StepStribeck(Closed):
         self.check_conditions("rough", actuated, self.states("rough", 400, 3), 10)
 
     def check_jacobians(self, model, s, rows):
-        """Against differences of rows in which the same joints stick and the others keep their sides; counts joints that turn
-        back and joints that stick."""
+        """Compares Jacobians with differences over rows in which the same joints stick and all others keep their
+        direction. Returns how many joints reverse and how many stick."""
         turning = stuck = 0
         n = len(s["q"][0])
         for row in range(rows):
@@ -115,7 +117,8 @@ class StepStribeck(Closed):
             self.assertGreaterEqual(min(turning, stuck), 3, model)
 
     def test_a_wheel_slips(self):
-        """At rest the breakaway friction holds; once the wheel slides, friction falls along the curve, whose slope is in A."""
+        """At rest the breakaway friction holds a wheel. Once it slides, friction falls along the curve, whose slope is
+        part of A."""
         wheel = {"gravity": [0, 0, 0], "links": [{"name": "wheel", "parent": "base", "inertial": {
             "mass": 1, "com": [0, 0, 0], "inertia": {"xx": 1, "yy": 1, "zz": 0.5}}, "joint": {
                 "name": "axle", "type": "revolute", "axis": [0, 0, 1],
@@ -130,7 +133,7 @@ class StepStribeck(Closed):
         bend = np.exp(-0.25)
         self.near(slides["qd_after"], [0.1 + (1.9 - 1 - bend) * H / 0.5], 1e-12)
         self.near(slides["state_matrix"][1][1:], [1 + 2 * 0.5 / 0.2 * bend * H / 0.5], 1e-12)
-        back = ask(0.01, -9)    # turns back: on the other side the slope counts the other way
+        back = ask(0.01, -9)  # the motion reverses, where the slope has the opposite sign
         grip = np.exp(-(0.01 / 0.2) ** 2)
         self.near(back["qd_after"], [0.01 + (-9 + 1 + grip) * H / 0.5], 1e-12)
         self.near(back["state_matrix"][1][1:], [1 - 2 * 0.05 / 0.2 * grip * H / 0.5], 1e-12)

@@ -1,5 +1,5 @@
-"""forward-dynamics with joints that stick: against SciPy's least squares with bounds, by the conditions that static
-friction has to fulfil, by hand, and against the first instant of simulations."""
+"""Tests forward-dynamics with sticking joints: against SciPy's bounded least squares, the conditions of static
+friction, cases by hand, and the first instant of simulations."""
 import cbor2
 import numpy as np
 import tap
@@ -11,7 +11,7 @@ STICK = {"friction_at_rest": "stick"}
 
 
 def chain(rng, count):
-    """Joints about random axes with friction of their own; one of them is smooth, one mimics another."""
+    """Returns a chain with random axes and friction; one joint has smoothed friction, one mimics another."""
     links = []
     for i in range(count):
         joint = {"name": f"j{i}", "type": "revolute", "axis": rng.normal(size=3).tolist(), "origin": {"xyz": [0.3, 0, 0]},
@@ -42,7 +42,7 @@ class Stiction(ServerCase):
 
     @staticmethod
     def limits(document):
-        """with, against and whether it sticks, of each coordinate."""
+        """Returns the limits [low, high] of static friction of each coordinate."""
         limits = {}
         for joint in (l["joint"] for l in document["links"]):
             f, mimic = joint["friction"], joint.get("mimic", {"joint": joint["name"], "multiplier": 1})
@@ -62,7 +62,8 @@ class Stiction(ServerCase):
         return {"q": q.tolist(), "qd": qd.tolist(), "tau": (g + rng.uniform(-4, 4, (n, nv))).tolist()}
 
     def test_against_bounded_least_squares(self):
-        """The friction f minimises f' A f / 2 - b' f within its limits, A = M^-1 of the joints at rest."""
+        """The friction f minimises f^T A f / 2 - b^T f within its limits, with A the block of M^-1 for the joints at
+        rest."""
         several = 0
         for model, n in (("three", 200), ("chain", 400)):
             request = self.states(model, n, 3)
@@ -83,7 +84,7 @@ class Stiction(ServerCase):
                 held = c[(f[c] > low[c] + 1e-9) & (f[c] < high[c] - 1e-9)]
                 several += len(held) > 2
                 self.assertTrue((qdd[held] == 0).all())
-                for i in c:      # exactly the conditions of Coulomb's law
+                for i in c:  # checks Coulomb's law without a tolerance
                     self.assertTrue(low[i] - 1e-9 <= friction[i] <= high[i] + 1e-9)
                     self.assertTrue(qdd[i] == 0 or friction[i] == (high[i] if qdd[i] > 0 else low[i]), (i, qdd, friction))
         self.assertGreater(several, 10)
@@ -101,8 +102,8 @@ class Stiction(ServerCase):
             self.assertEqual(a["qdd"][0] == 0, qdd == 0)
             self.assertAlmostEqual(a["friction"][0], friction, delta=1e-14)
         a = self.ask("wheel", "forward-dynamics", {"q": [0.3], "qd": [1e-9], "tau": [1], **STICK})
-        self.assertClose(a["qdd"], [-2 / 0.04], 1e-14)     # it moves
-        # the default: no friction at rest, neither with the option's other value
+        self.assertClose(a["qdd"], [-2 / 0.04], 1e-14)  # the wheel moves, so 3 N m of friction oppose the motor's 1 N m
+        # by default, or with "none", there is no friction at rest
         for how in ({}, {"friction_at_rest": "none"}):
             a = self.ask("wheel", "forward-dynamics", {"q": [0.3], "tau": [1], "outputs": ["qdd", "friction"], **how})
             self.assertClose([a["qdd"], a["friction"]], [[25], [0]], 1e-14)

@@ -1,4 +1,4 @@
-"""Joints at rest that stick while frames are held, beside motors of transmissions and passive joints of loops: against an
+"""Tests joints at rest that stick beside held frames, motors of transmissions and passive joints of loops: against an
 independent solver and by the conditions of friction (friction_solver.py), in forward-dynamics and in steps."""
 import copy
 
@@ -14,12 +14,13 @@ from test_stiction import STICK, chain
 H = 0.004
 FEET = [{"frame": f"{leg}_FOOT", "axes": ["x", "y", "z"]} for leg in ("FL", "FR", "HL", "HR")]
 SOLES = [{"frame": "left_sole"}, {"frame": "right_sole"}]
-AGAIN = [{"frame": "left_foot"}, {"frame": "right_foot", "axes": ["x", "rz"]}]     # depend on SOLES
+AGAIN = [{"frame": "left_foot"}, {"frame": "right_foot", "axes": ["x", "rz"]}]  # linearly dependent on SOLES
 EULER = ("explicit_euler", "semi_implicit_euler")
 
 
 def rough(document, rng, size, breakaway=True):
-    """The document with sharp friction at every joint of one coordinate, passive ones too: limits differ by direction."""
+    """Returns the document with sharp friction at every joint with one coordinate, passive ones included; limits differ
+    by direction."""
     document = copy.deepcopy(document)
     for joint in (link["joint"] for link in document["links"]):
         if joint["type"] not in ("revolute", "continuous", "prismatic"):
@@ -32,7 +33,7 @@ def rough(document, rng, size, breakaway=True):
 
 
 def limits(friction):
-    """The most friction at rest, by sign, or None: it is smooth or has none."""
+    """Returns the limits (low, high) of static friction, or None if friction is smoothed or absent."""
     if not friction or friction.get("coulomb_velocity") or "coulomb" not in friction:
         return None
     most = friction.get("breakaway", friction["coulomb"])
@@ -40,7 +41,7 @@ def limits(friction):
 
 
 class Sticking(ServerCase):
-    """Robots with friction everywhere, and the rows W of their joints and motors."""
+    """Robots with friction at all joints and motors, and the rows W that map qd to their rates."""
     SIZES = {"solo12": 0.5, "humanoid": 8, "five_bar": 1, "delta": 1, "stewart": 20}
     PUSH = {"humanoid": 20, "stewart": 100, "tx40": 8}
 
@@ -57,7 +58,7 @@ class Sticking(ServerCase):
             cls.names[name] = cls.client.get("/v1/models/" + name).json()["velocity_names"]
 
     def coordinate_rows(self, model, q):
-        """For each joint by its name, the row that gives its rate."""
+        """Returns {joint name: the row that gives its rate from qd}."""
         names = self.names[model]
         if not self.documents[model].get("loops"):
             return dict(zip(names, np.eye(len(names))))
@@ -66,7 +67,7 @@ class Sticking(ServerCase):
         return dict(zip(full["velocity_names"], np.array(full["qd"]).T))
 
     def rows(self, model, q, qd):
-        """W, and the limits of friction, of the joints and motors at rest."""
+        """Returns W and the limits of friction of the joints and motors at rest."""
         document, of_joint, found = self.documents[model], self.coordinate_rows(model, q), {}
         for joint in (link["joint"] for link in document["links"]):
             both, mimic = limits(joint.get("friction")), joint.get("mimic", {"joint": joint["name"], "multiplier": 1})
@@ -111,7 +112,7 @@ class Sticking(ServerCase):
 
 class ForwardDynamics(Sticking):
     def check(self, model, state, held):
-        """Counts rows that stick and rows that start to move."""
+        """Compares one state. Returns how many rows stick and how many start to move."""
         more = {"held": held} if held else {}
         a = self.ask(model, "forward-dynamics", {**state, **more, **STICK})
         own = self.ask(model, "bias", {"q": state["q"], "qd": state["qd"], "outputs": ["friction"]})["friction"]
@@ -125,7 +126,7 @@ class ForwardDynamics(Sticking):
         expected = problem.accelerations(f)
         scale = 1 + np.abs(expected).max()
         self.assertLess(np.abs(qdd - expected).max(), 1e-6 * scale, f"{model} {state}")
-        # f follows from the friction W^T f, unless motors and joints act on the same coordinates.
+        # W^T f determines f, unless motors and joints act on the same coordinates.
         if len(W) == 0 or np.linalg.matrix_rank(W) == len(W):
             given = np.linalg.lstsq(W.T, friction, rcond=None)[0]
             self.assertLess(np.abs(W.T @ given - friction).max(initial=0), 1e-9 * (1 + np.abs(friction).max()))
@@ -143,8 +144,8 @@ class ForwardDynamics(Sticking):
         return np.array([(~moving).sum(), moving.sum()])
 
     def test_against_an_independent_solver(self):
-        """More than 500 states: joints at exactly zero velocity beside moving ones, contacts that depend on each other, limits
-        that differ by joint and direction, motors that drive two joints, passive joints of loops."""
+        """More than 500 states: joints at exactly zero velocity beside moving ones, redundant contacts, limits that
+        differ by joint and direction, motors that drive two joints, passive joints of loops."""
         rng = np.random.default_rng(3)
         for model, n, choices in (("solo12", 120, (FEET, FEET[:2], FEET[1:])), ("humanoid", 90, (SOLES, SOLES[:1], SOLES + AGAIN)),
                                   ("chain", 80, ([{"frame": "l6", "axes": ["z"]}], [{"frame": "l5"}, {"frame": "l6"}])),
@@ -160,7 +161,7 @@ class ForwardDynamics(Sticking):
             self.assertGreater(min(sticks), n // 2, model)
 
     def test_damped_contacts(self):
-        """With contact damping d the held frames yield by d times their wrenches, and joints stick beside them."""
+        """With contact damping d, held frames accelerate by d times their wrenches, and joints stick beside them."""
         rng, damping, sticks = np.random.default_rng(8), 0.2, 0
         for i in range(30):
             state = self.draw("plain", rng, i % 2)
@@ -200,21 +201,22 @@ class ForwardDynamics(Sticking):
             self.assertEqual(both["forward-dynamics"], batch)
 
     def test_a_table_is_pushed(self):
-        """A slider between two held walls takes no friction; a slider that one joint carries breaks loose at its limit."""
+        """A held slider has no friction, since the contact carries everything. A free slider sticks up to its limits
+        and then breaks loose."""
         slider = {"gravity": [0, 0, 0], "links": [{"name": "box", "parent": "base", "inertial": {"mass": 2, "com": [0, 0, 0]},
                                                    "joint": {"name": "rail", "type": "prismatic", "axis": [1, 0, 0],
                                                              "friction": {"coulomb": {"positive": 3, "negative": 1}}}}]}
         self.put_model("slider", slider)
         for tau, friction, wrench in ((2.5, 2.5, 0), (-0.5, -0.5, 0), (5, 0, -5), (-4, 0, 4)):
             a = self.ask("slider", "forward-dynamics", {"q": [0], "tau": [tau], **STICK, "held": [{"frame": "box", "axes": ["x"]}]})
-            self.assertEqual(a["qdd"], [0])     # the wall holds all, so that friction of least size is none
+            self.assertEqual(a["qdd"], [0])  # the contact carries everything: minimum-norm friction is zero
             self.assertAlmostEqual(a["friction"][0], 0, delta=1e-14)
             self.assertAlmostEqual(a["contact_wrenches"][0][0], -tau, delta=1e-14)
             free = self.ask("slider", "forward-dynamics", {"q": [0], "tau": [tau], **STICK})
             self.assertAlmostEqual(free["friction"][0], friction if wrench == 0 else np.clip(tau, -1, 3), delta=1e-14)
 
     def test_the_deadline_ends_it(self):
-        """Three hundred joints: pivoting looks at the deadline, and is done within seconds without one."""
+        """Three hundred joints: the solver checks the deadline, and without a deadline it ends within seconds."""
         links = [{"name": f"l{i}", "parent": f"l{i - 1}" if i else "base", "inertial": {"solid": "box", "size": [0.05, 0.02, 0.02], "mass": 0.1},
                   "joint": {"name": f"j{i}", "type": "revolute", "axis": [0, i % 2, 1 - i % 2], "origin": {"xyz": [0.05, 0, 0]},
                             "friction": {"coulomb": 1}}} for i in range(300)]
@@ -233,7 +235,7 @@ class ForwardDynamics(Sticking):
 
 class Steps(Sticking):
     def test_conditions(self):
-        """v = qd + h qdd has the friction of the problem with velocities in place of accelerations."""
+        """The velocity qd + h qdd satisfies the friction problem with velocities in place of accelerations."""
         rng = np.random.default_rng(5)
         for model, held in (("plain", FEET), ("plain", FEET[:2]), ("chain", [{"frame": "l6", "axes": ["z"]}])):
             stuck = 0
@@ -259,13 +261,13 @@ class Steps(Sticking):
             self.assertGreater(stuck, 20)
 
     def test_jacobians(self):
-        """Against differences of rows in which the same joints stick."""
+        """Jacobians against differences over rows in which the same joints stick."""
         rng, compared, nv = np.random.default_rng(6), 0, 6
         held = [{"frame": "l6", "axes": ["z"]}]
         for i in range(60):
             state = self.draw("chain", rng, 1)
             x = np.concatenate([state[name] for name in ("q", "qd", "tau")])
-            x[nv + 2] += np.copysign(0.1, x[nv + 2])    # the friction of the smooth joint has a kink at rest
+            x[nv + 2] += np.copysign(0.1, x[nv + 2])  # smoothed friction of this joint has a kink at rest
             moved = np.array([x + d * e for e in np.eye(3 * nv) for d in (5e-5, -5e-5, 1e-4, -1e-4)])
             ask = lambda x, **more: self.ask("chain", "step", {
                 "q": x[..., :nv].tolist(), "qd": x[..., nv:2 * nv].tolist(), "tau": x[..., 2 * nv:].tolist(), **STICK, "step": H,
@@ -284,7 +286,7 @@ class Steps(Sticking):
         self.assertGreater(compared, 4)
 
     def test_rollout_in_phases(self):
-        """A dog lifts two feet: what was held before is not held on, and no impact begins a phase."""
+        """A quadruped lifts two feet: frames of the previous phase are released, and no impact starts the phase."""
         rng = np.random.default_rng(7)
         state = self.draw("plain", rng, 0)
         torques = [state["tau"]] * 6
@@ -299,7 +301,8 @@ class Steps(Sticking):
         self.assertIn("impact", self.assertProblem(back, 422, "/friction_at_rest")["detail"])
 
     def test_refusals(self):
-        """Steps stop coordinates: not motors of transmissions, nor passive joints of loops."""
+        """Steps refuse motors of transmissions and passive joints of loops with sharp friction, which they cannot stop.
+        """
         for model, name in (("tx40", "motor5"), ("five_bar", "left_elbow")):
             q = [0.1] * 6 if model == "tx40" else [2, 1.1]
             answer = self.client.post(f"/v1/models/{model}/step", {"q": q, "tau": [0] * len(q), **STICK, "step": H})

@@ -1,5 +1,5 @@
-"""Frames that cannot move along a direction, so that this row of the Jacobian has nothing but rounding errors: a robot that
-does not leave a plane, and frames on the axes of their joints. Holding them changes nothing, and no task moves them."""
+"""Tests frames that cannot move along a direction, whose row of the Jacobian contains only rounding errors: a robot
+that stays in a plane, and frames on their joints' axes. Holding such a frame changes nothing, and no task can move it."""
 import math
 
 import numpy as np
@@ -11,7 +11,7 @@ BALL = {"mass": 1.0, "com": [0.1, 0.2, 0.1], "inertia": {"xx": 0.1, "yy": 0.1, "
 
 
 def planar():
-    """Three joints with parallel axes, tilted."""
+    """Returns three joints with parallel, tilted axes."""
     links = [{"name": "fix", "parent": "root", "joint": {"name": "jf", "type": "fixed", "origin": TILT}}]
     for i in range(3):
         links.append({"name": f"l{i}", "parent": links[-1]["name"], "inertial": BALL,
@@ -20,14 +20,14 @@ def planar():
 
 
 def spinning():
-    """One joint with a frame on its axis."""
+    """Returns one joint with a frame on its axis."""
     joint = {"name": "j0", "type": "revolute", "axis": [1, 2, 3], "origin": {"xyz": [0.3, 0.2, 0.1], "rpy": [0.3, 0.5, 0.7]}}
     return {"base": {"link": "root"}, "links": [{"name": "l0", "parent": "root", "joint": joint, "inertial": BALL}],
             "frames": [{"name": "f", "link": "l0", "xyz": [0.1, 0.2, 0.3]}]}
 
 
 def winding():
-    """A slide, and a joint that turns backwards with it, very fast, about the axis that its frame lies on."""
+    """Returns a prismatic joint and a mimic with ratio -1.5e5, which turns about the axis on which its frame lies."""
     slide = {"name": "slide", "type": "prismatic", "axis": [0, 0, 1]}
     turn = {"name": "turn", "type": "revolute", "axis": [0, 0, 1], "origin": {"xyz": [0.3, 0.1, 0.2]}, "mimic": {"joint": "slide", "multiplier": -1.5e5}}
     return {"base": {"link": "root"}, "links": [

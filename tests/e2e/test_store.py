@@ -1,4 +1,5 @@
-"""The store from outside: what was stored comes back, what is refused leaves no trace, and archives of it."""
+"""Tests the store through HTTP and the command line: stored models come back, refused changes leave no trace, and
+archives."""
 import json
 import os
 import resource
@@ -22,7 +23,7 @@ class Folder(StoreSuite, StoreCase):
         self.assertIn(self.store, said)
         self.assertIn("--store", said)
         self.assertIn(str(self.server.process.pid), said)
-        self.assertEqual(self.run_command("export").returncode, 1)      # in use
+        self.assertEqual(self.run_command("export").returncode, 1)  # the store is in use
         self.put("mine", pendulum(), 201)
         self.stop()
 
@@ -35,7 +36,7 @@ class Folder(StoreSuite, StoreCase):
         self.assertEqual(sorted(os.listdir(self.store)), ["format", "lock"])
 
     def test_the_default_store(self):
-        """STATE_DIRECTORY goes before XDG_STATE_HOME, that before HOME; --store before all."""
+        """--store comes before STATE_DIRECTORY, that before XDG_STATE_HOME, that before HOME."""
         clean = {k: v for k, v in os.environ.items() if k not in ("STATE_DIRECTORY", "XDG_STATE_HOME", "HOME")}
         home, state, xdg = (os.path.join(self.store, name) for name in ("home", "state", "xdg"))
         for environment, folder in (({"HOME": home}, f"{home}/.local/state/torqued"),
@@ -52,7 +53,7 @@ class Folder(StoreSuite, StoreCase):
         self.assertIn(b"--store", done.stderr)
 
     def test_a_folder_in_place_of_a_record(self):
-        """A bundled model of that name is hidden, as it is by a record that is torn."""
+        """A folder in place of a record hides the bundled model of the same name, as a damaged record does."""
         self.start()
         self.stop()
         os.mkdir(self.path("ur5.json"))
@@ -65,7 +66,8 @@ class Folder(StoreSuite, StoreCase):
 
 
 class Refusals(StoreCase):
-    """PUT and DELETE fail cleanly, evaluation goes on, and nothing of what was refused comes back."""
+    """While the disk refuses writes, PUT and DELETE fail with a problem, evaluation goes on, and refused changes do not
+    reappear."""
 
     def check(self, status, code):
         before = self.client.get("/v1/models/mine").body
@@ -79,7 +81,7 @@ class Refusals(StoreCase):
         self.assertEqual(self.client.post("/v1/models/mine/mass-matrix", {"q": [[0]] * 500}).status, 200)
 
     def test_a_full_disk(self):
-        """Stood for by a limit on the size of files, which needs no disk of the test's own."""
+        """A limit on file sizes simulates the full disk, so that the test needs no disk of its own."""
         self.start()
         self.put("mine", pendulum(2), 201)
         pid = self.server.process.pid
@@ -112,7 +114,7 @@ class Refusals(StoreCase):
 
 class Archives(StoreCase):
     def test_import_onto_a_full_disk(self):
-        """Stood for by a limit on the size of files: an error that is told, not a signal."""
+        """A limit on file sizes simulates the full disk: the import reports an error and is not killed by SIGXFSZ."""
         self.start()
         self.put("mine", pendulum(2), 201)
         self.stop()

@@ -1,6 +1,6 @@
-"""The store's disk fails while the server runs: full, read-only, vanished. /readyz names the fault as long as it lasts, changes
-are refused, evaluation goes on; after the repair no trace is left. The disk is a small tmpfs in a mount namespace of the
-server's own, which ends with it."""
+"""Tests faults of the store's disk while the server runs: full, read-only, removed. While a fault lasts, /readyz names
+it, changes are refused and evaluation goes on; after the repair /readyz names none. The disk is a small tmpfs in the
+server's own mount namespace, which ends with it."""
 import contextlib
 import os
 import shutil
@@ -33,7 +33,7 @@ class Faults(unittest.TestCase):
         self.addCleanup(self.server.kill)
         self.client = self.server.client()
         self.assertEqual(self.client.put("/v1/models/mine", pendulum()).status, 201)
-        # The store as the server sees it.
+        # the store's path in the server's mount namespace
         self.store = f"/proc/{self.server.process.pid}/root{self.disk}/store"
 
     def reasons(self):
@@ -42,7 +42,7 @@ class Faults(unittest.TestCase):
         return ready.json()["reasons"]
 
     def await_reason(self, *texts):
-        """Waits until there is one reason, which says one of the texts; without texts, until there is none."""
+        """Waits until /readyz gives one reason that contains one of the texts; without texts, until it gives none."""
         give_up = time.monotonic() + PATIENCE
         while True:
             found = self.reasons()
@@ -60,7 +60,7 @@ class Faults(unittest.TestCase):
         self.assertEqual(self.client.get("/v1/models/mine").status, 200)
 
     def end(self):
-        """Changes are written again, and the next server finds them."""
+        """Checks that changes are written again and that the next server reads them."""
         self.await_reason()
         self.assertEqual(self.client.put("/v1/models/mine", pendulum(3)).status, 200)
         self.assertEqual(self.client.delete("/v1/models/mine").status, 204)
@@ -84,13 +84,13 @@ class Faults(unittest.TestCase):
         self.end()
 
     def test_too_little_room_for_a_model(self):
-        """The fault lasts until as much can be written as was refused."""
+        """The fault lasts until the store can write as many bytes as were refused."""
         filler = os.path.join(self.store, "filler")
         with open(filler, "wb") as file:
             file.write(b"x" * 200000)
         large = chain(240)
         self.assertEqual(self.client.put("/v1/models/large", large).status, 507)
-        self.server.await_log('"event":"store-fault"')      # the probe asks for as much room
+        self.server.await_log('"event":"store-fault"')  # the periodic probe writes as many bytes
         self.await_reason("the last change was not written: No space left on device")
         self.assertServes()
         os.remove(filler)
@@ -113,7 +113,7 @@ class Faults(unittest.TestCase):
         self.await_reason("no model can be changed: No such file or directory")
         self.assertEqual(self.client.put("/v1/models/mine", pendulum(2)).status, 503)
         self.assertServes()
-        os.mkdir(self.store)            # another folder is not the store
+        os.mkdir(self.store)  # a new folder at the same path is not the store
         self.server.await_log('"event":"store-fault"')
         self.await_reason("the last change was not written: No such file or directory")
         os.rmdir(self.store)

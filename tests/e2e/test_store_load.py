@@ -1,4 +1,5 @@
-"""The store under load: what is acknowledged survives kill -9 at any moment, and models are replaced while they are used."""
+"""Tests the store under load: acknowledged changes survive kill -9 at any moment, and models are replaced while
+requests use them."""
 import http.client
 import json
 import os
@@ -19,20 +20,20 @@ REPLACEMENTS = 200 if SANITIZED else 1000
 
 
 class KilledSuite:
-    """kill -9 while clients put and delete: afterwards each name is in the state that was last acknowledged, or in the
-    one that was being asked for."""
+    """Kills the server by SIGKILL while clients put and delete. Afterwards each name is in the last acknowledged state,
+    or in that of the request under way."""
     BUNDLED = ("ur5", "two_link", "stanford", "puma560")
     kills = KILLS
 
     def await_end(self):
-        """Waits until nothing of the killed server changes the store any more."""
+        """Waits until the killed server can no longer change the store; for a folder at once."""
 
     def documents(self):
-        """What is put: revision by document, documents from a few hundred bytes to a hundred thousand."""
+        """Returns the documents to put: from a few hundred bytes to a hundred thousand."""
         return [pendulum(1 + i) for i in range(4)] + [chain(n) for n in (10, 100, 250)]
 
     def client_loop(self, index, rng):
-        """Puts and deletes the names of its own until the server is gone."""
+        """Puts and deletes this client's own names until the server is killed."""
         client = self.server.client()
         try:
             while True:
@@ -51,14 +52,14 @@ class KilledSuite:
                 del self.asked[name]
                 self.acknowledged += 1
         except (OSError, http.client.HTTPException):
-            pass                    # killed: what was asked for last may have happened
+            pass  # the server was killed: the last request may have been executed
         except Exception as error:
             self.wrong.append(repr(error))
         finally:
             client.close()
 
     def verify(self):
-        """What is there now becomes what is held."""
+        """Checks that each model is in an allowed state, and records the states found."""
         models = {m["name"]: m["revision"] for m in self.client.get("/v1/models").json()["models"]}
         for name in self.held:
             allowed = [self.held[name]] + ([self.asked[name]] if name in self.asked else [])
@@ -74,7 +75,7 @@ class KilledSuite:
         self.asked.clear()
 
     def prepare(self):
-        """Each bundled name is put once, so that only the documents of this test are met."""
+        """Puts each bundled name once, so that later states come from this test's documents only."""
         self.start()
         bundled = self.names()
         documents = self.documents()
@@ -121,7 +122,8 @@ class KilledSuite:
 
 class Killed(KilledSuite, StoreCase):
     def test_many_models_come_back_quickly(self):
-        """Reported, not asserted: the machine may be busy."""
+        """Prints how long a server with 400 models takes to become ready; asserts no time, since the machine may be
+        busy."""
         self.start()
         clients = [self.server.client() for _ in range(4)]
 
@@ -154,7 +156,7 @@ class Replaced(ServerCase):
             return int(re.search(r"VmRSS:\s*(\d+) kB", status.read()).group(1)) / 1024
 
     def test_replacing_under_load(self):
-        """Every answer is from one revision or the other, named in Model-Revision; memory stays flat."""
+        """Every answer belongs to one of two revisions, named in Model-Revision; memory does not grow."""
         tau = {self.put_model("turning", slider(mass))["revision"]: mass * 3.0 for mass in (1, 2)}
         answers = dict.fromkeys(tau, 0)
 

@@ -1,4 +1,4 @@
-"""The store in PostgreSQL from outside: what holds for a folder holds here, too."""
+"""Tests the store in PostgreSQL through HTTP and the command line, by the tests that a folder passes, too."""
 import tap
 from samples import pendulum
 from store_suite import StoreSuite
@@ -6,7 +6,7 @@ from stores import DatabaseCase
 
 
 class Database(StoreSuite, DatabaseCase):
-    """What a full disk of the database answers, or a failing one, comes from a trigger."""
+    """A trigger raises the errors of a full or failing disk of the database."""
 
     def refuse(self, state):
         self.database.sql("CREATE OR REPLACE FUNCTION torqued.refuse() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN RAISE EXCEPTION 'refused' "
@@ -14,7 +14,8 @@ class Database(StoreSuite, DatabaseCase):
                           "CREATE TRIGGER refuse BEFORE INSERT OR UPDATE ON torqued.models FOR EACH ROW EXECUTE FUNCTION torqued.refuse()")
 
     def test_refused_changes(self):
-        """PUT and DELETE fail cleanly, evaluation goes on, and nothing of what was refused comes back."""
+        """While the database refuses writes, PUT and DELETE fail with a problem, evaluation goes on, and refused
+        changes do not reappear."""
         self.start()
         self.put("mine", pendulum(2), 201)
         before = self.client.get("/v1/models/mine").body

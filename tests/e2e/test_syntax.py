@@ -1,4 +1,5 @@
-"""Bytes that are no JSON, or more of it than is good: requests and documents cut, mutated, nested, too long."""
+"""Tests bytes that are no JSON, and JSON beyond the limits: requests and documents cut, mutated, deeply nested, too
+long."""
 import json
 
 import tap
@@ -31,7 +32,7 @@ class Syntax(ErrorCase):
         self.assertEqual(self.client.get("/v1/models/arm").json()["revision"], revision)
 
     def test_a_byte_order_mark_is_named(self):
-        """It cannot be seen."""
+        """A byte order mark is invisible in editors, so the problem names it."""
         for send in (lambda text: self.client.post(self.PATH, text),
                      lambda text: self.client.put("/v1/models/arm", text, Content_Type="application/json")):
             problem = self.assertProblem(send(("\ufeff" + self.VALID).encode()), 400)
@@ -39,7 +40,7 @@ class Syntax(ErrorCase):
             self.assertIn("byte order mark", problem["detail"])
 
     def test_every_byte_replaced(self):
-        """No byte put anywhere makes the server fail: it answers, or says what is wrong."""
+        """Whatever byte is replaced, the server answers the request or refuses it with a problem."""
         text = self.VALID.encode()
         for i in range(len(text)):
             for byte in (0x00, 0x22, 0x5C, 0x7B, 0x5D, 0x2C, 0xFF, 0x39):

@@ -1,4 +1,4 @@
-"""task-space: inertia, Jacobians and their inverses against what the other operations say."""
+"""Tests task-space: inertia, Jacobians and their inverses against mass-matrix, kinematics and forward-dynamics."""
 import math
 
 import tap
@@ -29,7 +29,7 @@ class TaskSpace(ServerCase):
         cls.client.put("/v1/models/free", branched("floating"))
 
     def cases(self):
-        """model, frame, axes, state"""
+        """Yields model, frame, axes and state."""
         for model, frame, axes, nv in (("arm", "finger", ["z", "x", "ry"], 4), ("free", "tool", self.AXES, 10),
                                        ("free", "thigh", ["rx"], 10), ("puma560", "link6", self.AXES, 6)):
             rows = states(3, nv, model == "free")
@@ -52,7 +52,8 @@ class TaskSpace(ServerCase):
             self.assertEqual(t["inertia"], transpose(t["inertia"]))
 
     def test_a_force_accelerates_as_the_inertia_says(self):
-        """J qdd + Jdot qd under tau = J^T F, with friction, wrenches and gravity, is the xdd of F = Lambda xdd + bias."""
+        """Under tau = J^T F, with friction, wrenches and gravity, the acceleration J qdd + J' qd is the xdd of F =
+        Lambda xdd + bias."""
         wrenches = {"arm": "gripper", "free": "gripper", "puma560": "link5"}
         for model, frame, axes, s in self.cases():
             motion = {"q": s["q"], "qd": s["qd"], "wrenches": [{"link": wrenches[model], "force": [1, -2, 3]}]}
@@ -75,7 +76,8 @@ class TaskSpace(ServerCase):
                 self.assertGreater(max(axis, key=abs), 0)
 
     def test_two_links_by_hand(self):
-        """A push along a stretched arm: singular in the plane, fine across it, bounded with damping."""
+        """A stretched arm is singular for forces in the plane, regular for those across it, and has a bounded inertia
+        with damping."""
         post = lambda **request: self.client.post("/v1/models/two_link/task-space", {"frame": "link2", **request})
         problem = self.assertProblem(post(q=[0.3, 0], axes=["x", "y"]), 422, "/q")
         self.assertEqual(problem["code"], "singular-jacobian")
@@ -83,7 +85,8 @@ class TaskSpace(ServerCase):
             self.assertIn(word, problem["detail"])
         self.assertProblem(post(q=[[0.3, 1], [0.3, 0]], axes=["x", "y"]), 422, "/q/1", 1)
         self.assertProblem(post(q=[0.3, 1]), 422, "/q")
-        tiny = self.assertProblem(post(q=[0.3, 0], axes=["x", "y"], damping=1e-200), 422, "/q")    # its square is zero
+        # the square of this damping underflows to zero
+        tiny = self.assertProblem(post(q=[0.3, 0], axes=["x", "y"], damping=1e-200), 422, "/q")
         self.assertEqual(tiny["code"], "singular-jacobian")
         M = self.ask("two_link", "mass-matrix", {"q": [0, 0], "outputs": ["inverse"]})["inverse"]
         J = self.ask("two_link", "kinematics", {"q": [0, 0], "frame": "link2", "outputs": ["jacobian"]})["jacobian"]
@@ -94,7 +97,7 @@ class TaskSpace(ServerCase):
         self.ok(post(q=[0, 0], axes=["x", "y"], outputs=["jacobian", "jacobian_dot_qd"]))
 
     def test_near_a_singular_state(self):
-        """Lambda stays accurate far beyond what inverting J M^-1 J^T would leave of it."""
+        """Near a singular state Lambda is more accurate than the inverse of J M^-1 J^T would be."""
         for bend in (1e-3, 1e-5, 1e-7):
             t = self.ask("two_link", "task-space", {"q": [0, bend], "frame": "link2", "axes": ["x", "y"], "outputs": [
                 "inertia", "jacobian", "jacobian_inverse"]})
@@ -105,7 +108,8 @@ class TaskSpace(ServerCase):
             self.assertClose(t["inertia"], product(transpose(inverse), M, inverse), 1e-14 / bend)
 
     def test_what_rounding_leaves_is_no_direction(self):
-        """Where nothing moves a frame its Jacobian is some 1e-17, not zero, and so would be all of a task's axes."""
+        """No joint moves this frame along x, but the Jacobian's entries are about 1e-17, not zero: the server must not
+        take them for a direction of motion."""
         self.client.put("/v1/models/tilted", tilted_crank())
         ask = {"q": [0.4, 1.1], "frame": "tip"}
         row = self.ask("tilted", "task-space", {**ask, "axes": ["x"], "outputs": ["jacobian"]})["jacobian"][0]

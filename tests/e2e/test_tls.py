@@ -1,4 +1,5 @@
-"""TLS and client certificates: what travels, who is let in, and how certificates and tokens are replaced under load."""
+"""Tests TLS and client certificates: the bytes on the wire, access by certificates, and replacement of certificates and
+tokens under load."""
 import http.client
 import json
 import shutil
@@ -22,7 +23,7 @@ def setUpModule():
 
 
 class Relay:
-    """A wire tap between a client and the server: passes everything on, and keeps it."""
+    """A wire tap between a client and the server, which forwards and records everything."""
 
     def __init__(self, port):
         self.server_port, self.seen = port, bytearray()
@@ -76,7 +77,8 @@ class Encrypted(TlsCase):
     more = ("--read-deadline", "1", "--max-body", "1M")
 
     def test_nothing_is_readable_on_the_wire(self):
-        """Requests, answers, tokens, and answers that the server sends past libmicrohttpd: 408 and 413."""
+        """Requests, answers, tokens, and the answers 408 and 413 that the server sends past libmicrohttpd, are
+        encrypted."""
         relay = Relay(self.server.port)
         boss = self.tokens.header("boss")
         client = type(self.client)(relay.port, PATIENCE, self.certificates.context())
@@ -105,7 +107,7 @@ class Encrypted(TlsCase):
         for version, good in ((ssl.TLSVersion.TLSv1_3, True), (ssl.TLSVersion.TLSv1_2, True), (ssl.TLSVersion.TLSv1_1, False)):
             context = self.certificates.context()
             context.set_ciphers("ALL:@SECLEVEL=0")
-            with warnings.catch_warnings(action="ignore"):      # TLS 1.1 is deprecated
+            with warnings.catch_warnings(action="ignore"):  # Python warns that TLS 1.1 is deprecated
                 context.minimum_version = context.maximum_version = version
             client = type(self.client)(self.server.port, PATIENCE, context)
             if good:
@@ -148,7 +150,7 @@ class Encrypted(TlsCase):
         raw.close()
 
     def test_large_and_heavy(self):
-        """Bodies and answers of many records, on the loop and on the workers, have the bytes of a plain connection."""
+        """Bodies and answers of many records have the bytes of a plain connection, on the loop and on workers."""
         plain = Server("--max-body", "1M")
         body = {"q": [QN] * 8000}
         expected = plain.client().post(ASK, body).body
@@ -171,7 +173,8 @@ class ClientCertificates(TlsCase):
         self.certificates.make_client(*arguments, **keywords)
 
     def test_matrix(self):
-        """Certificates of each role, without a line, with an expired line, of another authority, expired, for servers only."""
+        """Compares the access of certificates of each role, and of those without a line in the file, with an expired
+        line, of another authority, expired, and for servers only."""
         self.certificates.make_authority("other")
         self.make("robot.example", "robot")
         self.make("chief", "chief")
@@ -208,7 +211,8 @@ class ClientCertificates(TlsCase):
         client.close()
 
     def test_without_a_file_of_clients(self):
-        """Every certificate of the authority may do everything, nobody else anything."""
+        """Without a file of clients, every certificate of the authority may do everything, and clients without one
+        nothing."""
         self.make("anybody", "anybody")
         server = Server(*self.certificates.arguments("ca.pem"), context=self.certificates.context())
         client = type(self.client)(server.port, PATIENCE, self.certificates.context("anybody"))
@@ -220,7 +224,7 @@ class ClientCertificates(TlsCase):
 
 class Reload(TlsCase):
     def test_a_kept_connection_loses_its_right(self):
-        """A token that is removed, and a certificate whose authority is replaced, stop counting on connections that stay."""
+        """A removed token, and a certificate whose authority was replaced, lose access on kept connections."""
         self.certificates.make_client("chief", "chief")
         client = self.with_certificate("chief")
         header = self.tokens.header("cell")
@@ -234,7 +238,8 @@ class Reload(TlsCase):
         self.server.reload()
         self.assertIs(client.connection.sock, before)
         answer = client.get("/v1")
-        self.assertEqual((answer.status, answer.headers["Connection"]), (401, "close"))      # it may show another one
+        # the client may reconnect with another certificate
+        self.assertEqual((answer.status, answer.headers["Connection"]), (401, "close"))
         self.assertEqual(self.client.request("GET", "/v1", None, header).status, 401)
         self.certificates.make_client("chief", "chief")
         fresh = self.with_certificate("chief")
@@ -259,8 +264,8 @@ class Reload(TlsCase):
             fresh.close()
 
     def test_rotation_under_load_loses_no_request(self):
-        """Eight clients ask without pause, on kept and on new connections, while certificate, authority and tokens are
-        replaced ten times. Old and new token of a client overlap by one rotation, as an operator would do it."""
+        """Eight clients send requests without pause, on kept and new connections, while certificate, authority and
+        tokens are replaced ten times. A client's old and new token overlap by one rotation, as operators should do it."""
         certificates, tokens = self.certificates, self.tokens
         stop, wrong, count, served = threading.Event(), [], [0] * 8, set()
         valid = {"token": tokens.token["planner"]}
@@ -268,7 +273,8 @@ class Reload(TlsCase):
 
         def context():
             trusting = ssl.create_default_context()
-            trusting.check_hostname, trusting.verify_mode = False, ssl.CERT_NONE     # the certificate changes all the time
+            # the server's certificate changes all the time
+            trusting.check_hostname, trusting.verify_mode = False, ssl.CERT_NONE
             return trusting
 
         def work(index):

@@ -1,5 +1,5 @@
-"""trajectory: the motion against B-splines evaluated here by de Boor's algorithm, torques against torque-derivative,
-gradients against differences of what is served and against the chain rule of what sensitivity serves."""
+"""Tests trajectory: the motion against B-splines by de Boor's algorithm, torques against torque-derivative, gradients
+against differences of the server's answers and against the chain rule with the server's sensitivities."""
 import random
 import struct
 
@@ -29,7 +29,7 @@ def clamped(degree, count):
 
 
 def de_boor(knots, degree, points, u, end):
-    """The spline's value at u by repeated affine combination, right-continuous but at its end."""
+    """Evaluates a spline at u by de Boor's algorithm; right-continuous, except at its end."""
     n = len(points)
     span = max(i for i in range(degree, n) if knots[i] < knots[i + 1] and (knots[i] <= u or u == end))
     if u < end:
@@ -44,7 +44,7 @@ def de_boor(knots, degree, points, u, end):
 
 
 def derivative(knots, degree, points):
-    """Knots and control points of the derivative, of one degree less."""
+    """Returns knots and control points of the derivative, of one degree less."""
     differences = []
     for i in range(len(points) - 1):
         width = knots[i + degree + 1] - knots[i + 1]
@@ -53,7 +53,7 @@ def derivative(knots, degree, points):
 
 
 def difference(values, h):
-    """Of fourth order, from the values at -2h, -h, h, 2h."""
+    """Returns the fourth-order difference from the values at -2h, -h, h, 2h."""
     a, b, c, d = values
     return [(x - 8 * y + 8 * z - w) / (12 * h) for x, y, z, w in zip(flatten(a), flatten(b), flatten(c), flatten(d))]
 
@@ -74,7 +74,7 @@ class Trajectory(ServerCase):
         return len(self.ok(self.client.get(f"/v1/models/{model}"))["velocity_names"])
 
     def motions(self):
-        """model, request without samples and outputs"""
+        """Yields model, and request without samples and outputs."""
         for model, surroundings in (("arm", SURROUNDINGS), ("arm", {"friction": False}), ("two_link", {}), ("panda", {}),
                                     ("prismatic_revolute", {}), ("robotiq_2f_85", {}), ("stanford", {}), ("puma560", {})):
             degree, n = self.random.choice([2, 3, 4, 5]), self.joints(model)
@@ -134,7 +134,7 @@ class Trajectory(ServerCase):
             self.assertEqual(alone["tau"], answer.json()["tau"])
 
     def test_gradients_by_differences(self):
-        """One batch holds all the motions that differ in one number."""
+        """Compares gradients with differences; one batch holds all motions that differ in one number."""
         for model, request in self.motions():
             T, points = request["duration"], request["control_points"]
             request = {**request, "times": [f * T for f in (0, 0.123, 0.49, 0.77, 1)]}
@@ -152,7 +152,7 @@ class Trajectory(ServerCase):
                 self.compare(got, self.as_gradient(got, columns), f"{name} of {model}")
 
     def as_gradient(self, like, columns):
-        """Entry [..][k][j] of the gradient is that of column k, j."""
+        """Arranges columns like the gradient: entry [..][k][j] is that of column k n + j."""
         extents = shape(like)
         m, n = extents[-2:]
         rows = [[columns[k * n + j][row] for k in range(m) for j in range(n)] for row in range(len(columns[0]))]
@@ -175,7 +175,7 @@ class Trajectory(ServerCase):
             for name, output in OF.items():
                 self.compare(exact[name + "_dduration"], difference(served[output], 1e-3 * T), f"{name} of {model}")
     def test_gradients_by_duration_at_a_time_that_is_held(self):
-        """d tau/dT less the motion along itself: -tau_dot t/T."""
+        """The gradient at a fixed time is that at a fixed fraction minus tau_dot t / T."""
         T, times = 1.4, [0.2, 0.7, 1.1]
         request = {"degree": 5, "control_points": self.points(6, 3), "times": times, **SURROUNDINGS}
         exact = self.ask("arm", "trajectory", {**request, "duration": T, "outputs": ["dtau_dduration", "tau_dot"]})
@@ -185,7 +185,7 @@ class Trajectory(ServerCase):
         self.compare(held, difference(served["tau"], 1e-3), "tau of arm")
 
     def test_chain_rule(self):
-        """What sensitivity says of the same states, times the basis."""
+        """The gradients are those of sensitivity at the same states, times the basis."""
         for model, request in self.motions():
             a = self.ask(model, "trajectory", {**request, "samples": 5, "outputs": [
                 "q", "qd", "qdd", "basis", "dtau_dcontrol_points"]})
@@ -206,7 +206,7 @@ class Trajectory(ServerCase):
                 self.assertClose(a[name][n], expected, 1e-13, max(1, max(map(abs, a["basis"][n][r]))))
 
     def test_cbor(self):
-        """The same answer to the same numbers as typed arrays, and in CBOR the same numbers."""
+        """Typed arrays get the answer of the same numbers in JSON, and the CBOR answer has the same numbers."""
         points = [self.points(6, 3), self.points(6, 3)]
         numbers = b"".join(struct.pack("<d", x) for x in flatten(points))
         request = {"degree": 3, "duration": 2, "samples": 300, **SURROUNDINGS, "outputs": ["tau", "times", *GRADIENTS[:2]]}
@@ -221,7 +221,7 @@ class Trajectory(ServerCase):
             self.assertEqual(list(struct.unpack(f"<{len(array.value) // 8}d", array.value)), flatten(value), name)
 
     def test_dense(self):
-        """Zeros around what the banded form holds."""
+        """The dense form is the banded form with zeros around it."""
         names = [g for g in GRADIENTS if g.endswith("points")] + ["basis"]
         for model, request in self.motions():
             banded = self.ask(model, "trajectory", {**request, "samples": 4, "outputs": names})
@@ -233,7 +233,7 @@ class Trajectory(ServerCase):
                     self.assertEqual(dense[name][n], self.widened(banded[name][n], first, m, s, name == "basis"), name)
 
     def widened(self, value, first, m, s, last):
-        """The axis of control points is the last, or the one before."""
+        """Widens a banded array; the axis of control points is the last or the one before."""
         if isinstance(value[0], list) and (last or isinstance(value[0][0], list)):
             return [self.widened(part, first, m, s, last) for part in value]
         zero = 0 if last else [0] * len(value[0])

@@ -1,5 +1,5 @@
-"""trajectory-hessian: the Hessian by control points against extrapolated differences of the gradients of trajectory, and
-against the derivatives of single states; batches of motions; requests that are refused."""
+"""Tests trajectory-hessian: the Hessian by control points against extrapolated differences of trajectory's gradients,
+and against second derivatives of single states; batches of motions; refusals."""
 import numpy as np
 import tap
 from harness import ServerCase
@@ -29,7 +29,7 @@ class TrajectoryHessian(ServerCase):
         self.assertLess(np.abs(got - expected).max(), tolerance * max(1, np.abs(expected).max()), what)
 
     def test_differences(self):
-        """Of the gradient, which is the sum over samples of the multipliers times dtau_dcontrol_points."""
+        """Differences of the gradient, which is the sum over samples of the multipliers times dtau_dcontrol_points."""
         for model in LOADS:
             motion = self.motion(model, 1)
             points, multipliers = np.array(motion["control_points"]), np.array(motion.pop("torque_multipliers"))
@@ -44,7 +44,7 @@ class TrajectoryHessian(ServerCase):
             self.near(got, expected, 1e-7, model)
 
     def test_the_deadline_holds(self):
-        """Also within a motion of few samples, each of which takes milliseconds."""
+        """The deadline also ends a motion of few samples that each take milliseconds."""
         self.put_model("long", chain(200))
         motion = {"degree": 5, "duration": 1, "control_points": [[0.1] * 200] * 8, "samples": 500,
                   "torque_multipliers": [[1] * 200] * 500}
@@ -52,7 +52,8 @@ class TrajectoryHessian(ServerCase):
         self.assertEqual(self.assertProblem(answer, 504)["code"], "deadline-passed")
 
     def test_sum_over_samples(self):
-        """Of the second derivatives of single states and the basis of trajectory, at given times, one of them twice."""
+        """The Hessian is the sum over samples of second derivatives of single states, contracted with trajectory's
+        basis, at given times, one of them twice."""
         motion = self.motion("panda", 2, samples=4)
         del motion["samples"]
         motion["times"] = [0.1, 0.8, 0, 0.1]
@@ -72,7 +73,7 @@ class TrajectoryHessian(ServerCase):
         self.assertTrue(np.array_equal(got, got.transpose(2, 3, 0, 1)) or np.abs(got - got.transpose(2, 3, 0, 1)).max() < 1e-12)
 
     def test_batches(self):
-        """Motions have the same bits alone and in a batch, with durations of their own, and in any order of joints."""
+        """Motions have the same bits alone and in a batch, with their own durations, and with any order of joints."""
         for model in ("two_link", "panda"):
             batch = {**self.motion(model, 3, rows=9), "duration": [0.5 + 0.1 * i for i in range(9)]}
             batch.pop("samples")

@@ -1,5 +1,6 @@
-"""Margins of trajectory: against margins at the sampled states, gradients against extrapolated differences, least margins against
-the margins of all samples, for joints with one coordinate and quaternions, elastic joints, loops and free coordinates."""
+"""Tests margins in trajectory: against the operation margins at the sampled states, gradients against extrapolated
+differences, least margins against the margins of all samples, for joints with one coordinate and quaternions, elastic
+joints, loops and free coordinates."""
 import cbor2
 import numpy as np
 import tap
@@ -54,7 +55,7 @@ class TrajectoryMargins(ServerCase):
                 values = {"position": "q", "velocity": "qd", "effort": "tau", "effort_rate": "tau_dot"}
                 own = [(i, limit) for i, limit in enumerate(got["limits"]) if limit["joint"] in self.about[model]["velocity_names"]]
                 self.assertEqual(len({limit["joint"] for _, limit in own}), len(self.about[model]["velocity_names"]))
-                for i, limit in own:        # of passive joints: test_dependent_limits.py
+                for i, limit in own:  # efforts of passive joints: test_dependent_limits.py
                     x = np.array(got[values[limit["kind"]]])[:, self.about[model]["velocity_names"].index(limit["joint"])]
                     self.near(np.array(got["margins"])[:, i], np.minimum(x - limit["lower"], limit["upper"] - x), 1e-13, limit)
             state = {name: got[name] for name in ("q", "qd", "qdd", "qddd")}
@@ -65,12 +66,13 @@ class TrajectoryMargins(ServerCase):
             self.assertEqual(alone["margins"], got["margins"])
 
     def differences(self, model, request, change):
-        """The derivative of the margins by h, for request changed by change(h)."""
+        """Returns the derivative of the margins by h of a request changed by change(h)."""
         values = [np.array(self.ask(model, "trajectory", {**request, **change(h), "outputs": ["margins"]})["margins"]) for h in STEPS / 2]
         return np.einsum("s,s...->...", WEIGHTS * 2, np.array(values))
 
     def check(self, model, request, tolerance):
-        """Leaves out margins that are so near to the middle of their limits that the nearer side changes between the steps."""
+        """Compares gradients with differences. Leaves out margins so near the middle of their limits that the nearer
+        side changes between the steps."""
         exact = self.ask(model, "trajectory", {**request, "dense": True, "outputs": [*GRADIENTS, "limits", "margins"]})
         middle = np.array([(limit["upper"] - limit["lower"]) / 2 for limit in exact["limits"]])
         names = self.about[model]["velocity_names"]
@@ -110,7 +112,7 @@ class TrajectoryMargins(ServerCase):
             self.check(model, {**request, "input": {"tau": {"amplitude": tau, "angular_frequency": [2.0] * len(names)}}}, 1e-11)
 
     def test_least(self):
-        """Of each motion the least margin of all samples, and the gradient at that sample."""
+        """For each motion, the least margin of all samples and the gradient at that sample."""
         for model in MODELS:
             request = {**self.motion(model, 4, rows=3), "duration": [1.1, 1.3, 1.4]}
             got = self.ask(model, "trajectory", {**request, "dense": True, "outputs": [
@@ -134,7 +136,8 @@ class TrajectoryMargins(ServerCase):
             self.assertEqual(one, {name: got[name][1] for name in one})
 
     def test_targets(self):
-        """One lane and several give the same bits, with least margins in blocks of any size."""
+        """The targets `scalar` (one lane) and the default give the same bits, with least margins in blocks of any size.
+        """
         outputs = ["margins", *GRADIENTS, "least_margins", "least_gradients"]
         server = Server("--target", "scalar")
         client = server.client()

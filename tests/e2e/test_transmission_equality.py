@@ -1,5 +1,5 @@
-"""Transmissions whose motors drive one joint each, against the same models with rotors and friction at the joints: all
-operations answer the same. Arms, mechanisms with closed loops, floating bases."""
+"""Tests transmissions whose motors drive one joint each against the same models with rotors and friction at the joints:
+all operations have the same answers. Arms, mechanisms with closed loops, floating bases."""
 import copy
 
 import numpy as np
@@ -8,12 +8,12 @@ from arrays import flatten
 from closed import bundled
 from harness import ServerCase
 
-RATIOS = (1.0, 0.02, -0.5, 3.0)     # rates of joints per rate of their motors
+RATIOS = (1.0, 0.02, -0.5, 3.0)  # rates of joints for unit rates of their motors
 FRICTION = {"viscous": 0.3, "coulomb": {"positive": 0.2, "negative": 0.3}, "coulomb_velocity": 0.05}
 STRIBECK = {**FRICTION, "breakaway": {"positive": 0.3, "negative": 0.5}, "stribeck_velocity": 0.4}
 ROTOR = 0.07
 COEFFICIENTS = ["tau_a", "tau_b", "tau_c", "tau_d", "dtau_a_ds", "dtau_b_ds", "dtau_c_ds", "dtau_d_ds"]
-# The joints of the transmissions. The third joint of five_bar is passive.
+# Joints of the transmissions; the third joint of five_bar is passive.
 JOINTS = {"panda": ["panda_joint2", "panda_joint1", "panda_joint3"], "five_bar": ["right", "left", "left_elbow"], "delta": ["motor2", "motor1"],
           "solo12": ["FL_KFE", "FL_HAA", "FL_HFE"], "humanoid": ["lumbar_pitch", "lumbar_roll", "chest_yaw"]}
 HOME = {"five_bar": [2, 1.1], "delta": [0.4] * 3}
@@ -22,7 +22,7 @@ HELD = {"panda": [{"frame": "panda_flange", "axes": ["x", "z"]}], "solo12": [{"f
 
 
 def at_rate(friction, ratio):
-    """The friction of a motor, per unit of its rate, that acts as `friction` at a joint with rate = ratio x motor's."""
+    """Returns the friction of a motor that acts like `friction` at a joint with rate = ratio x motor's rate."""
     scale = {"viscous": ratio * ratio, "coulomb_velocity": 1 / abs(ratio), "stribeck_velocity": 1 / abs(ratio)}
     sides = ("negative", "positive") if ratio < 0 else ("positive", "negative")
     return {name: {key: abs(ratio) * value[side] for key, side in zip(("positive", "negative"), sides)}
@@ -30,7 +30,7 @@ def at_rate(friction, ratio):
 
 
 def pair(document, names, permuted):
-    """A model with rotors and friction at the joints `names`, and the model with a transmission that does the same."""
+    """Returns a model with rotors and friction at the joints `names`, and the equivalent models with a transmission."""
     plain = copy.deepcopy(document)
     joints = {link["joint"].get("name", link["name"]): link["joint"] for link in plain["links"] if "joint" in link}
     frictions = [FRICTION, STRIBECK, FRICTION]
@@ -73,7 +73,7 @@ class TransmissionEquality(ServerCase):
             self.assertEqual(got, expected, what)
 
     def cases(self):
-        """The three models of each robot, its state, and its numbers of coordinates."""
+        """Yields the three models of each robot, a state, and the numbers of coordinates."""
         for name, joints in JOINTS.items():
             document = bundled(name)
             models = [name + "-plain", name + "-identity", name + "-permuted"]
@@ -120,7 +120,7 @@ class TransmissionEquality(ServerCase):
                 self.same(models, operation, request, "held", 1e-11)
 
     def test_motions(self):
-        """With a tolerance rounding changes the steps: the motions differ by some tolerances."""
+        """With a tolerance, rounding errors change the step sizes: the motions differ by some tolerances."""
         for name, models, s, nv in self.cases():
             choose = np.random.default_rng(9)
             loops = name in HOME

@@ -1,4 +1,4 @@
-"""Coupled transmissions: against the same mechanism written in motor coordinates with NumPy, identities between the
+"""Tests coupled transmissions: against the same mechanism written in motor coordinates with NumPy, identities between
 operations, identification of the motors, and refusals."""
 import copy
 import math
@@ -15,7 +15,7 @@ def link(name, parent, axis, x, mass, **joint):
             "inertial": body(mass, (0.1, -0.03, 0.05))}
 
 
-WRIST = [[0.02, 0], [0.015, -0.025]]    # joint rates = WRIST motor rates: the last motor moves one joint only
+WRIST = [[0.02, 0], [0.015, -0.025]]  # joint rates = WRIST x motor rates; the last motor moves one joint only
 MOTORS = [{"name": "pitch", "rotor_inertia": 3e-5, "friction": {"viscous": 2e-4, "coulomb": 0.01, "coulomb_velocity": 5},
            "limits": {"velocity": 150, "effort": 0.05, "effort_rate": 20}},
           {"name": "roll", "rotor_inertia": 2e-5, "friction": {"viscous": 1e-4, "coulomb": {"positive": 0.02, "negative": 0.01},
@@ -32,17 +32,17 @@ def with_transmission(plain, joints, matrix=WRIST, motors=MOTORS):
     return {**copy.deepcopy(plain), "transmissions": [{"joints": joints, "matrix": matrix, "motors": motors}]}
 
 
-HAND = copy.deepcopy(PLAIN)     # c and d are branches of the same link
+HAND = copy.deepcopy(PLAIN)  # c and d are branches of the same link
 HAND["links"][3]["parent"] = "b"
 FREE = {**copy.deepcopy(HAND), "base": {"type": "floating", "inertial": body(5, (0, 0, 0.1))}}
 MODELS = {"wrist": with_transmission(PLAIN, ["at_c", "at_d"]), "wrist-plain": PLAIN,
           "hand": with_transmission(HAND, ["at_d", "at_c"]), "hand-plain": HAND,
           "free": with_transmission(FREE, ["at_d", "at_c"]), "free-plain": FREE}
-ORDER = {"wrist": [2, 3], "hand": [3, 2], "free": [9, 8]}     # velocity coordinates of the coupled joints
+ORDER = {"wrist": [2, 3], "hand": [3, 2], "free": [9, 8]}  # indices of the coupled joints among the velocities
 
 
 def friction_of(motor, rate):
-    """Friction of a motor at a rate, and its derivative by the rate."""
+    """Returns the friction of a motor at a rate, and its derivative by the rate."""
     f = motor["friction"]
     one = isinstance(f["coulomb"], dict)
     side = "positive" if rate >= 0 else "negative"
@@ -62,7 +62,7 @@ class Transmissions(ServerCase):
             assert cls.client.put(f"/v1/models/{name}", document).status == 201, name
 
     def states(self, name, rows=3):
-        """Random states, and P of the motors' rates P qd for all velocity coordinates."""
+        """Draws states. Returns these and P, which maps qd to the motors' rates P qd."""
         random, nq, nv = np.random.default_rng(7), len(MODELS[name]["links"]), len(MODELS[name]["links"])
         floating = "base" in MODELS[name]
         q = random.uniform(-1, 1, (rows, nq + 7 * floating))
@@ -77,7 +77,7 @@ class Transmissions(ServerCase):
     # --- in motor coordinates ------------------------------------------------------------------------------------
 
     def test_torques_are_those_of_the_mechanism_in_motor_coordinates(self):
-        """tau_m = A^T tau of the links + J qdd_m + friction, and tau = A^-T tau_m, for the coupled joints alone."""
+        """tau_m = A^T tau of the links + J qdd_m + friction, and tau = A^-T tau_m, for the coupled joints only."""
         J = np.diag([m["rotor_inertia"] for m in MOTORS])
         for name, joints in ORDER.items():
             state, P = self.states(name)
@@ -125,7 +125,7 @@ class Transmissions(ServerCase):
                 self.assertClose(by["dqdd_" + kind], np.array(expected).tolist(), 1e-8, what=name)
 
     def test_regressor_and_bias(self):
-        """Friction is smooth here, so that only rotors and viscous friction are linear."""
+        """Friction is smoothed here, so only rotors and viscous friction are linear parameters."""
         for name in ORDER:
             document = copy.deepcopy(MODELS[name])
             for m in document["transmissions"][0]["motors"]:
@@ -145,7 +145,8 @@ class Transmissions(ServerCase):
             self.assertClose((friction[0] - friction[1]).tolist(), slow.tolist(), 1e-12, what=name)
 
     def test_efforts_of_motors(self):
-        """A^T tau, alone and in batches, of free motions, with a reference velocity, and along simulations."""
+        """Motor efforts are A^T tau: alone and in batches, with free coordinates, with a reference velocity, and along
+        simulations."""
         for name, joints in ORDER.items():
             state, _ = self.states(name, 9)
             both = {"outputs": ["tau", "motor_tau"]}
@@ -169,7 +170,7 @@ class Transmissions(ServerCase):
         self.assertEqual(self.ask("wrist", "simulate", {**motion, "outputs": ["motor_tau"]}), {"motor_tau": answer["motor_tau"]})
 
     def test_limits_of_motors_in_simulations(self):
-        """A controller's efforts end at the limits of the motors, and limits are reported of the efforts before."""
+        """Efforts of a controller end at the motors' limits; excesses are those of the efforts before clipping."""
         most = {"pitch": {"velocity": 60, "effort": 0.3}, "roll": {"velocity": 30, "effort": 0.1}}
         document = copy.deepcopy(MODELS["wrist"])
         for motor in document["transmissions"][0]["motors"]:
@@ -224,7 +225,8 @@ class Transmissions(ServerCase):
         self.assertEqual(problem["code"], "not-for-loops")
 
     def test_margins_of_motors(self):
-        """Of efforts A^T tau, their rates and the rates P qd, after those of the joints; gradients against differences."""
+        """Margins of the motors' efforts A^T tau, their rates and the motors' rates P qd follow those of the joints;
+        gradients against differences."""
         for name in ("wrist", "hand"):
             state, P = self.states(name, 4)
             state["qddd"] = np.random.default_rng(8).uniform(-3, 3, (4, 4)).tolist()
@@ -247,7 +249,7 @@ class Transmissions(ServerCase):
                 self.assertClose(answer[gradient], slopes.tolist(), 1e-6, scale=max(1, np.abs(slopes).max()), what=gradient)
 
     def test_motors_along_trajectories(self):
-        """Efforts and margins are those of the samples' states; gradients of margins against differences."""
+        """Efforts and margins are those at the samples' states; gradients of margins against differences."""
         points = np.random.default_rng(4).uniform(-1, 1, (6, 4))
         motion = {"degree": 4, "duration": 0.9, "samples": 5}
         states = ["q", "qd", "qdd", "qddd"]
@@ -288,7 +290,7 @@ class Transmissions(ServerCase):
     # --- identification ------------------------------------------------------------------------------------------
 
     def test_motors_are_identified(self):
-        """The joint at_c has no friction of its own here: the motor `pitch` moves it alone."""
+        """The joint at_c has no friction of its own, so the motor `pitch`, which alone moves it, is identified."""
         truth = copy.deepcopy(MODELS["wrist"])
         del truth["links"][2]["joint"]["friction"]
         for m, viscous in zip(truth["transmissions"][0]["motors"], (3e-4, 2e-4)):
@@ -350,7 +352,8 @@ class Transmissions(ServerCase):
         self.assertProblem(self.client.put("/v1/models/refused", twice), 422, "/transmissions/1/joints/0")
 
     def test_requests_that_are_refused(self):
-        """Sharp friction of these motors cannot hold joints."""
+        """Sharp friction of coupled motors is refused where joints would have to stick: in steps with "stick", and in
+        simulations with a tolerance."""
         sharp = with_transmission(PLAIN, ["at_c", "at_d"], motors=[{"name": "m", "friction": {"coulomb": 0.1}}, {"name": "n"}])
         self.put_model("sharp", sharp)
         zero = [0.0] * 4
@@ -363,10 +366,10 @@ class Transmissions(ServerCase):
 
 
 class Tx40(ServerCase):
-    """The bundled robot with a coupled wrist, against the equations in which its figures are published."""
+    """The bundled robot with a coupled wrist against the equations of its publication."""
     VISCOUS, COULOMB = [8.05, 5.53, 1.97, 1.11, 1.86, 0.65], [7.14, 8.26, 6.34, 2.48, 3.03, 0.282]
     ROTOR = [0.362, 0.362, 0.0988, 0.0313, 0.0468, 0.0105]
-    SIX = {"rotor": 0.00964, "viscous": 0.616, "coulomb": 1.95}     # of motor 6, at the joint
+    SIX = {"rotor": 0.00964, "viscous": 0.616, "coulomb": 1.95}  # of motor 6, at its joint
 
     def setUp(self):
         document = self.ok(self.client.get("/v1/models/tx40/document"))
@@ -391,7 +394,8 @@ class Tx40(ServerCase):
         self.assertClose(answer["motor_tau"], motors.tolist(), 1e-13)
 
     def test_stretched_upwards(self):
-        """The wrist is 225 mm + 225 mm above the shoulder, which is 320 mm above the floor; gravity has no moment about joint 1."""
+        """The wrist is 225 mm + 225 mm above the shoulder, and the shoulder 320 mm above the floor; gravity has no
+        moment about joint 1."""
         pose = self.ask("tx40", "kinematics", {"q": [0] * 6, "frames": ["link6"]})["poses"]["link6"]
         self.assertClose(pose["position"], [0, 0.035, 0.77], 1e-15)
         self.assertClose(self.ask("tx40", "bias", {"q": [0] * 6})["bias"][0], 0, 1e-15, scale=1)

@@ -1,5 +1,5 @@
-"""The TypeScript client of api/clients/typescript: built with its lock file, its tests compiled strictly and run against a server,
-its samples run. Skipped where npm is absent or cannot fetch the packages."""
+"""Tests the TypeScript client of api/clients/typescript: built with its lock file, its tests compiled strictly and run
+against a server, its samples run. Skipped where npm is absent or cannot fetch the packages."""
 import http.server
 import json
 import os
@@ -41,7 +41,7 @@ console.log(seen);
 
 
 class Page:
-    """Serves the compiled client, and a page that puts the torques of one state into its title."""
+    """An HTTP server of the compiled client and a page that puts the torques of one state into its title."""
     TEXT = """<!doctype html><title>nothing yet</title>
 <script type="importmap" nonce="x">{"imports": {"torqued": "/dist/torqued.js", "cbor-x": "/node_modules/cbor-x/index.js"}}</script>
 <script type="module" nonce="x">
@@ -73,7 +73,8 @@ import('torqued').then(({Torqued}) => new Torqued('SERVER').evaluate('puma560', 
                 pass
 
         self.server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-        self.url = f"http://localhost:{self.server.server_address[1]}"     # harness.py finds the server by its 127.0.0.1
+        # harness.py looks for 127.0.0.1 to find the server's address
+        self.url = f"http://localhost:{self.server.server_address[1]}"
         threading.Thread(target=self.server.serve_forever, args=(0.05,), daemon=True).start()
 
     def close(self):
@@ -109,7 +110,8 @@ class TypeScript(SampleCase):
         self.assertIn("# skipped 0", said)
 
     def test_changes_are_seen_everywhere(self):
-        """Two servers share a database, and each request goes to the next one: the client names its last change."""
+        """Two servers share a database, and a balancer sends each request to the next one: the client sends the number
+        of its last change."""
         if not postgres.available():
             self.skipTest("no postgres here")
         program = os.path.join(FOLDER, "samples", "changes.mjs")
@@ -133,7 +135,7 @@ class TypeScript(SampleCase):
 
     @unittest.skipUnless(shutil.which("openssl"), "no openssl here")
     def test_over_tls(self):
-        """With a token, and trust in the server's certificate; not without either of them."""
+        """A program works with a token and trust in the server's certificate, and fails without either."""
         program = os.path.join(FOLDER, "samples", "over_tls.mjs")
         with open(program, "w") as file:
             file.write("import {Torqued} from 'torqued';\n"
@@ -153,7 +155,8 @@ class TypeScript(SampleCase):
                 self.assertRegex(done.stderr, "credential|certificate")
 
     def test_in_a_browser(self):
-        """In Chromium, under a Content-Security-Policy without eval, from another origin than the server's."""
+        """The client works in Chromium under a Content-Security-Policy without eval, from another origin than the
+        server's."""
         chromium = shutil.which("chromium")
         if not chromium:
             self.skipTest("no chromium here")

@@ -1,4 +1,4 @@
-"""Warnings of angles in degrees and lengths in millimetres in a request, and none of plausible states."""
+"""Tests warnings of angles in degrees and lengths in millimetres in requests; plausible states get none."""
 import cbor2
 import tap
 from harness import ServerCase

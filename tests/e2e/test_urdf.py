@@ -1,4 +1,4 @@
-"""URDF files of a few lines, whose dynamics are known."""
+"""Tests URDF files of a few lines against dynamics known by hand."""
 import concurrent.futures
 import math
 
@@ -7,13 +7,14 @@ from urdf import ARM, INERTIAL, UrdfCase, joint, link, robot
 
 
 class Meaning(UrdfCase):
-    """Small files whose dynamics are known."""
+    """Compares small files with dynamics in closed form."""
 
     def tau(self, name, request):
         return self.ask(name, "inverse-dynamics", request)["tau"]
 
     def test_defaults(self):
-        """No axis: x. No origin, no limits. A point mass of 1 kg at 0.1 m along z, turned about x by a right angle."""
+        """Defaults: axis x, origin at the parent, no limits. The body is a point mass of 1 kg at 0.1 m along z, turned
+        about x by a right angle."""
         text = robot(link("a"), link("b", INERTIAL.replace("+1e-1", "0").replace('"0.1"', '"0"').replace("01e-1", "0")),
                      joint("j", "a", "b"))
         report = self.take("plain", text)["report"]
@@ -22,7 +23,7 @@ class Meaning(UrdfCase):
         self.assertClose(self.tau("plain", {"q": [math.pi / 2]}), [-9.81 * 0.1])
 
     def test_inertial_axes_of_its_own(self):
-        """A rod whose tensor is given along its own x, turned by a right angle to lie along the link's y."""
+        """The tensor of a rod is given along the inertial frame's x, which lies along the link's y."""
         inertial = ('<inertial><origin rpy="0 0 1.5707963267948966"/><mass value="1"/>'
                     '<inertia ixx="0" ixy="0" ixz="0" iyy="2" iyz="0" izz="2"/></inertial>')
         for axis, expected in (("1 0 0", 2), ("0 1 0", 0), ("0 0 1", 2)):
@@ -46,7 +47,8 @@ class Meaning(UrdfCase):
             self.assertTrue(any(words in entry["text"] for entry in taken["report"]), (limit, taken["report"]))
 
     def test_chain_of_mimics(self):
-        """k at 2 q + 0.5, l at 3 k - 1: one coordinate for three bodies about one axis; inertia 0.1 (1, 3, 9)²."""
+        """k is at 2 q + 0.5, l at 3 k - 1: one coordinate moves three bodies about one axis, with inertia 0.1 (1, 3,
+        9)^2."""
         chain = robot(*ARM, link("c", INERTIAL), link("d", INERTIAL),
                       joint("l", "c", "d", '<axis xyz="0 0 1"/><mimic joint="k" multiplier="3" offset="-1"/>'),
                       joint("k", "b", "c", '<axis xyz="0 0 1"/><mimic joint="j" multiplier="2" offset=".5"/>'))
@@ -74,7 +76,7 @@ class Meaning(UrdfCase):
             self.assertTrue(any(c == code and words in text for c, text in told), (code, words, told))
 
     def test_many_at_once(self):
-        """The parser of one file knows nothing of the others': each thread gets its own robot or its own refusal."""
+        """Parsing in several threads: each request gets its own robot or its own refusal."""
         def put(number):
             client = self.server.client()
             text = robot(*ARM).replace("01e-1", str(1 + number))
@@ -91,7 +93,7 @@ class Meaning(UrdfCase):
             self.assertEqual([detail.split(":")[0] for detail in details], [f"line {number + 1}"])
 
     def test_chain_of_fixed_links(self):
-        """As deep as links may be many; merged into one body."""
+        """A chain of as many fixed links as a model may have becomes one body."""
         n = 2000
         text = robot(link("l0"), *(link(f"l{i + 1}", INERTIAL) + joint(
             f"j{i}", f"l{i}", f"l{i + 1}", '<axis xyz="0 0 1"/>', "fixed" if i else "continuous") for i in range(n)))

@@ -1,4 +1,4 @@
-"""URDF files that must be refused, and where in them."""
+"""Tests that bad URDF files are refused, and that the problem names the line."""
 import tap
 from urdf import ARM, INERTIAL, UrdfCase, joint, link, robot
 
@@ -21,7 +21,7 @@ class Refused(UrdfCase):
         self.refuse("<robot " + " ".join(f'a{i}="1"' for i in range(101)) + "/>", 400, "bad-xml", "100 attributes")
 
     def test_a_declared_encoding_is_a_word(self):
-        """Bytes are UTF-8; a text that is that, too, may say what it likes."""
+        """A file of UTF-8 text may declare another encoding or begin with a byte order mark."""
         self.take("worded", '<?xml version="1.0" encoding="ISO-8859-1"?>' + robot(*ARM))
         self.take("marked", "\ufeff" + robot(*ARM))
 
@@ -93,7 +93,7 @@ class Refused(UrdfCase):
                         'link "b"')
 
     def test_planar_joint(self):
-        """Its axis is the normal; what is for one coordinate is reported and left out."""
+        """The axis of a planar joint is its normal; settings for a single coordinate are reported and dropped."""
         inside = '<axis xyz="0 0 1"/><dynamics damping="2"/><limit effort="1" velocity="1"/>'
         answer = self.put_urdf("planar", robot(link("a"), link("b", INERTIAL), joint("j", "a", "b", inside, "planar")))
         report = self.ok(answer, 201)["report"]
@@ -103,7 +103,7 @@ class Refused(UrdfCase):
         self.assertEqual(model["position_names"], ["j.x", "j.y", "j.angle"])
 
     def test_joint_types(self):
-        """Those that only documents have, too, are no types of URDF, which has no place for a pitch."""
+        """Joint types that only documents have are no types of URDF, which could not give a pitch."""
         for kind in ("ball", "helical", "universal", "Revolute"):
             problem = self.refuse(robot(link("a"), link("b"), joint("j", "a", "b", kind=kind)), 422, "bad-value", f'"{kind}"')
             self.assertIn("not a joint type of URDF", problem["detail"])

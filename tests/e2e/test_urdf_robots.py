@@ -1,4 +1,4 @@
-"""URDF files of robots: reference values of 80 digits (oracle.py), and what their reports tell."""
+"""Tests URDF files of robots: against reference values of 80 digits (oracle.py), and their reports."""
 import collections
 import math
 import xml.etree.ElementTree as ElementTree
@@ -11,7 +11,7 @@ from urdf import NAMES, UrdfCase, read
 
 
 class Figures(UrdfCase):
-    """Entries are off by no more than a fraction of the robot's largest entry of that quantity over its states."""
+    """Errors are relative to the robot's largest entry of the quantity over its states."""
 
     @classmethod
     def setUpClass(cls):
@@ -25,7 +25,7 @@ class Figures(UrdfCase):
             yield name, [State(table, values, names) for values in table["states"]]
 
     def compare(self, name, operation, states, request, quantities, tolerance=EXACT):
-        """quantities: the answer's field to what it should be, of a state."""
+        """`quantities` maps a field of the answer to a function of the state that returns its expected value."""
         expected = {field: [value(s) for s in states] for field, value in quantities.items()}
         for i, s in enumerate(states):
             answer = self.ask(name, operation, {**request(s), "outputs": list(quantities)})
@@ -101,7 +101,7 @@ class Figures(UrdfCase):
 
 
 class Robot:
-    """What a file says, read independently: who moves, what is fixed, what weighs."""
+    """An independent reading of a file: moving joints, fixed joints, links with mass."""
 
     def __init__(self, text):
         self.root = ElementTree.fromstring(text)
@@ -141,7 +141,7 @@ class Files(UrdfCase):
                 self.assertClose([model["mass"]], [robot.mass(free)], what=name)
 
     def test_coordinates_are_in_the_order_of_joints(self):
-        """Depth first, children in the order of the joints in the file."""
+        """Coordinates are depth-first, children in the order of the joints in the file."""
         for name in NAMES:
             robot = Robot(read(name))
             children = collections.defaultdict(list)
@@ -211,7 +211,8 @@ class Files(UrdfCase):
                 self.assertEqual(self.ask_texts("original", "bias", request), self.ask_texts("copy", "bias", request))
 
     def test_bundled_robots_beside_their_urdf(self):
-        """solo12: the same figures. panda: the same but for the hand, whose links weigh nothing in the bundled one."""
+        """solo12 has the figures of its URDF; panda too, except for the hand, whose links are massless in the bundled
+        robot."""
         self.take("urdf", read("solo12"), "?base=floating")
         q = [0.1, 0.2, 0.3, 0.5, -0.5, 0.5, 0.5] + [math.sin(i) for i in range(12)]
         self.same_torques("solo12", "urdf", {"q": q, "qd": [math.cos(i) for i in range(18)], "qdd": [1] * 18})
@@ -228,7 +229,7 @@ class Files(UrdfCase):
         self.assertClose(*(self.ask(model, "inverse-dynamics", request)["tau"] for model in (one, other)), 1e-14)
 
     def test_massless_fingers(self):
-        """Romeo's 24 massless joints: torques are computed, accelerations do not exist."""
+        """Romeo has 24 massless joints: torques are computed, but accelerations do not exist."""
         taken = self.take("romeo", read("romeo"))
         zeros = [0] * taken["nv"]
         self.assertEqual(len(self.ask("romeo", "inverse-dynamics", {"q": zeros})["tau"]), 55)
@@ -238,7 +239,7 @@ class Files(UrdfCase):
         self.assertRegex(problem["detail"], "(Finger|Thumb|Hand)")
 
     def test_coupled_mimics(self):
-        """A gripper's torque is that of both fingers, through the multiplier; its motion moves both."""
+        """The torque of a coupled gripper is that of both fingers, through the multiplier, and its motion moves both."""
         self.take("free", read("baxter"), "?mimic=independent")
         self.take("coupled", read("baxter"), "?mimic=coupled")
         free, coupled = (self.ok(self.client.get(f"/v1/models/{m}")) for m in ("free", "coupled"))

@@ -1,5 +1,6 @@
-"""Rotors of transmissions in URDF: a rotor of inertia I behind a gear of ratio n adds n^2 I to its joint's row of the mass
-matrix. Drake states both with drake:rotor_inertia and drake:gear_ratio, ROS with motorInertia and mechanicalReduction."""
+"""Tests rotors of transmissions in URDF: a rotor of inertia I behind a gear of ratio n adds n^2 I to its joint's
+diagonal entry of the mass matrix. Drake's files give these by drake:rotor_inertia and drake:gear_ratio, those of ROS by
+motorInertia and mechanicalReduction."""
 import numpy as np
 import tap
 from urdf import UrdfCase, joint, link
@@ -35,7 +36,7 @@ class Rotors(UrdfCase):
     BODIES = np.array([[0.3, 0.2, 0], [0.2, 0.2, 0], [0, 0, 1]])
 
     def added(self, *parts, query="", prefix=' xmlns:drake="http://drake.mit.edu"'):
-        """The diagonal that the transmissions add to the mass matrix, and the report."""
+        """Returns the diagonal that the transmissions add to the mass matrix, and the report."""
         taken = self.take("geared", robot(*ARM, *parts, prefix=prefix), query)
         M = np.array(self.ask("geared", "mass-matrix", {"q": [0.3, -0.2, 0.1]})["mass_matrix"])
         rest = M - self.BODIES
@@ -63,7 +64,7 @@ class Rotors(UrdfCase):
         self.check([1, 0, 0], transmission(actuator(drake(1e-4, 100))), prefix="")
 
     def test_every_joint(self):
-        """A slide's rotor has kg at the joint; a gear of 1 is the default."""
+        """At a prismatic joint the rotor's effect is in kg; the default gear ratio is 1."""
         report = self.check([0.5, 4 * 0.01, 9 * 0.25], transmission(actuator(drake(0.5))),
                             transmission(actuator(ros(0.01, 2)), joints=("k",), name="u"),
                             transmission(actuator(drake(0.25, -3)), joints=("s",), name="v"))
@@ -76,7 +77,7 @@ class Rotors(UrdfCase):
         self.assertClose([self.ask("geared", "energy", {"q": [0.1, 0.2, 0.3], "qd": [1, 0, 0]})["kinetic"]], [0.5 * 1.3], 1e-13, scale=1)
 
     def test_batches_and_other_operations(self):
-        """Forward dynamics, steps and evaluate have the same rotor, for each row of a batch as alone."""
+        """Forward dynamics, steps and evaluate include the same rotor; each row of a batch is as alone."""
         self.added(transmission(actuator(drake(1e-4, 100))), transmission(actuator(ros(0.02, 5)), joints=("k",), name="u"))
         rows = {"q": [[0.1, 0.2, 0.3], [-0.4, 0.5, 0.1]], "qd": [[1, 2, 3], [0.5, -1, 2]], "qdd": [[2, 1, 0.5], [-1, 0.3, 4]]}
         tau = self.ask("geared", "inverse-dynamics", rows)["tau"]
@@ -91,7 +92,7 @@ class Rotors(UrdfCase):
         self.assertEqual(cbor.status, 200)
 
     def test_mimics_and_floating_bases(self):
-        """A mimic at twice its leader's rate: its rotor counts four times there."""
+        """The rotor of a mimic at twice its leader's rate counts four times at the leader."""
         mimic = joint("m", "w", "d", '<axis xyz="0 0 1"/><mimic joint="j" multiplier="2"/>', "continuous")
         parts = (*ARM, link("d", INERTIAL), mimic, transmission(actuator(drake(0.01, 10)), joints=("m",)))
         self.take("coupled", robot(*parts), "?mimic=coupled")
@@ -120,7 +121,7 @@ class Rotors(UrdfCase):
         self.told(self.check([1.5, 0, 0], transmission(actuator(drake(1e-4, 100)) + actuator(drake(0.02, 5), name="n"))), "assumed", '"j"')
 
     def test_gears_that_differ(self):
-        """Drake reads its own ratio, 1 when it is not stated, and warns of the other."""
+        """Drake reads its own ratio, 1 if it is missing, and warns of the other one."""
         report = self.check([1, 0, 0], transmission(actuator(drake(1e-4, 100) + "<mechanicalReduction>50</mechanicalReduction>")))
         self.told(report, "suspicious", "100", "50")
         report = self.check([0.01, 0, 0], transmission(actuator(drake(0.01) + "<mechanicalReduction>50</mechanicalReduction>")))

@@ -1,5 +1,5 @@
-"""Additions of versions 1.1 and 1.2 of URDF: quaternions of origins, capsules, limits of acceleration and jerk. Numbers are
-those of the same robot with roll, pitch and yaw, and closed forms."""
+"""Tests additions of URDF 1.1 and 1.2: quaternions of origins, capsules, limits of acceleration and jerk. The
+references are the same robot with roll, pitch and yaw, and closed forms."""
 import math
 
 import numpy as np
@@ -14,7 +14,7 @@ def robot(*parts, version="1.1"):
 
 
 def rpy(q):
-    """Roll, pitch and yaw of a quaternion x y z w of any length."""
+    """Returns roll, pitch and yaw of a quaternion [x, y, z, w] of any length."""
     x, y, z, w = np.array(q) / np.linalg.norm(q)
     return (math.atan2(2 * (w * x + y * z), 1 - 2 * (x * x + y * y)), math.asin(2 * (w * y - z * x)),
             math.atan2(2 * (w * z + x * y), 1 - 2 * (y * y + z * z)))
@@ -43,7 +43,7 @@ class Quaternions(UrdfCase):
                      joint("k", "a", "b", f'<origin xyz="0.3 0.1 0" {turn}/><axis xyz="0.6 0 0.8"/>'))
 
     def test_the_axis_turns(self):
-        """An axis y that a right angle about x turns to z of the world: gravity has no moment about it."""
+        """A right angle about x turns the axis y to z of the world: gravity has no moment about it."""
         text = robot(link("w"), link("a", '<inertial><origin xyz="0.2 0 0"/><mass value="1"/><inertia ixx="0.01" iyy="0.02" '
                                      'izz="0.025" ixy="0" ixz="0" iyz="0"/></inertial>'),
                      joint("j", "w", "a", '<origin xyz="0 0 1" quat_xyzw="0.7071067811865476 0 0 0.7071067811865476"/>'
@@ -53,7 +53,8 @@ class Quaternions(UrdfCase):
         self.assertClose(self.ask("turned", "inverse-dynamics", {"q": [0.3]})["tau"], [0], 1e-14, scale=1)
 
     def test_as_with_angles(self):
-        """Joints and inertials, hinges, slides and floating bases, all encodings of the same state."""
+        """A quaternion gives the same robot as the equivalent roll, pitch and yaw: at joints and inertials, of hinges,
+        prismatic joints and floating bases."""
         state = {"q": [0.3, -0.7], "qd": [0.5, 1.1], "qdd": [-0.4, 0.9]}
         for n, q in enumerate(self.TURNS):
             for kind in ("revolute", "prismatic", "continuous"):
@@ -82,7 +83,7 @@ class Quaternions(UrdfCase):
             self.refuse(self.arm(f'quat_xyzw="{wrong}"', ""), 422, "wrong-shape", "4 numbers")
 
     def test_version_1_0_has_none(self):
-        """urdfdom ignores the attribute there, with a warning."""
+        """Version 1.0 has no quaternions: the attribute is ignored with a warning, as by urdfdom."""
         for version in ("", 'version="1.0"'):
             text = self.arm(quaternion((0.5, 0.5, 0.5, 0.5)), 'rpy="0.1 0.2 0.3"').replace('version="1.1"', version)
             taken = self.take("old", text)
@@ -118,7 +119,7 @@ class Versions(UrdfCase):
                 self.assertEqual([e["code"] for e in words(taken, "warning", name)], ["not-held"], taken["report"])
 
     def test_one_limit_of_position(self):
-        """Version 1.2 needs both; before, the other is 0."""
+        """Version 1.2 requires both position limits; before, a missing one is 0."""
         arm = robot(link("w"), link("a", f"<inertial>{BODY}</inertial>"), joint("j", "w", "a", '<limit upper="1" effort="2" velocity="2"/>'))
         self.take("old", arm)
         self.assertEqual(self.ok(self.client.get("/v1/models/old"))["joints"][0]["limits"]["position"], [0, 1])
@@ -127,7 +128,7 @@ class Versions(UrdfCase):
         self.assertTrue(words(taken, "warning", "no lower limit"))
 
     def test_spherical_joints_are_an_extension(self):
-        """As Bullet and MuJoCo read them."""
+        """Spherical joints are accepted as Bullet and MuJoCo read them."""
         inside = '<inertial><origin xyz="0.1 0 0"/><mass value="2"/><inertia ixx="0.01" iyy="0.02" izz="0.02" ixy="0" ixz="0" iyz="0"/></inertial>'
         taken = self.take("ball", robot(link("w"), link("a", inside), joint("j", "w", "a", kind="spherical")))
         self.assertEqual((taken["nq"], taken["nv"]), (4, 3))

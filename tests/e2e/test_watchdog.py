@@ -1,4 +1,4 @@
-"""Talk with systemd (sd_notify), and the watchdog over threads. A thread is held by ptrace, as a bug would hold it."""
+"""Tests messages to systemd (sd_notify) and the watchdog over threads. ptrace stops a thread, as a bug would."""
 import ctypes
 import os
 import re
@@ -13,11 +13,11 @@ import tap
 from harness import PATIENCE, Server
 
 SEIZE, INTERRUPT, DETACH = 0x4206, 0x4207, 17
-LIMIT = 900000      # us, of the watchdog; a thread counts as stuck after a third
+LIMIT = 900000  # us, interval of the watchdog; after a third of it a thread counts as stuck
 
 
 class Held:
-    """Holds one thread of a child, while it lasts."""
+    """Stops one thread of a child process by ptrace, as a context manager."""
 
     def __init__(self, thread):
         self.libc = ctypes.CDLL(None, use_errno=True)
@@ -28,7 +28,7 @@ class Held:
         for request in (SEIZE, INTERRUPT):
             if self.libc.ptrace(request, self.thread, None, None) != 0:
                 raise unittest.SkipTest("no ptrace here")
-        os.waitpid(self.thread, 0x40000000)     # __WALL
+        os.waitpid(self.thread, 0x40000000)  # __WALL of waitpid(2)
         return self
 
     def __exit__(self, *_):
@@ -55,7 +55,7 @@ class Watched(unittest.TestCase):
             self.assertLess(time.monotonic(), give_up, f"no {text}")
 
     def assertQuiet(self):
-        """The server is not fed for longer than systemd waits."""
+        """Checks that the server sends no WATCHDOG=1 for longer than systemd's limit."""
         silence = time.monotonic()
         give_up = silence + PATIENCE
         self.manager.settimeout(LIMIT / 1e6)
@@ -72,7 +72,7 @@ class Watched(unittest.TestCase):
         return [int(t) for t in os.listdir(tasks) if open(f"{tasks}/{t}/comm").read() == name + "\n"]
 
     def processor_time(self, thread):
-        """Seconds."""
+        """Returns the thread's processor time in s."""
         with open(f"/proc/{self.server.process.pid}/task/{thread}/stat") as stat:
             fields = stat.read().rsplit(")", 1)[1].split()
         return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
@@ -83,7 +83,7 @@ class Watched(unittest.TestCase):
         return int(found[1]) if found else 0
 
     def await_stuck(self, kind, number):
-        """The watchdog may find threads whose deadlines are close to each other at two checks."""
+        """Waits until `number` threads count as stuck; the watchdog may notice two threads at two different checks."""
         give_up = time.monotonic() + PATIENCE
         while self.stuck(kind) != number:
             self.assertLess(time.monotonic(), give_up, f"{self.stuck(kind)} of {kind}")
@@ -106,7 +106,7 @@ class Watched(unittest.TestCase):
         self.assertEqual(self.server.client().get("/livez").status, 200)
 
     def ask_both_workers(self):
-        """Holds both workers in a request each, whose deadline passes. Returns what waits for the answers."""
+        """Sends a request with a passing deadline to each worker. Returns the threads that wait for the answers."""
         client = [self.server.client() for _ in range(2)]
         ask = {"q": [0.1] * 6, "qd": [0] * 6, "duration": 500, "step": 0.0001, "samples": 2}
         asking = [threading.Thread(target=c.post, args=("/v1/models/puma560/simulate", ask),
@@ -117,11 +117,12 @@ class Watched(unittest.TestCase):
 
     def test_workers(self):
         workers = self.threads("torqued-worker")
-        self.assertEqual(len(workers), 3)       # one of them writes
+        self.assertEqual(len(workers), 3)  # one of the three is the writer
         before = {t: self.processor_time(t) for t in workers}
         asking = self.ask_both_workers()
         give_up = time.monotonic() + PATIENCE
-        while len(busy := [t for t in workers if self.processor_time(t) > before[t] + 0.1]) < 2:      # both are in their requests
+        # until both are evaluating
+        while len(busy := [t for t in workers if self.processor_time(t) > before[t] + 0.1]) < 2:
             self.assertLess(time.monotonic(), give_up, "the workers do not work")
         one, other = busy
         with Held(one), Held(other):
@@ -135,7 +136,7 @@ class Watched(unittest.TestCase):
         self.await_stuck("worker", 0)
 
     def test_a_stopped_process(self):
-        """The time in which all threads are stopped is nobody's fault."""
+        """A stop of the whole process does not count as stuck threads."""
         self.await_told("WATCHDOG=1")
         self.server.process.send_signal(signal.SIGSTOP)
         time.sleep(2 * LIMIT / 1e6)
@@ -157,7 +158,7 @@ class NotWatched(unittest.TestCase):
         with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as manager:
             manager.bind("\0torqued-test-" + str(os.getpid()))
             manager.settimeout(PATIENCE)
-            # The watchdog of another process is none of this server's business.
+            # WATCHDOG_PID names another process: this server has no watchdog.
             server = Server(environment={"NOTIFY_SOCKET": "@torqued-test-" + str(os.getpid()), "WATCHDOG_PID": "1",
                                          "WATCHDOG_USEC": "100000"})
             self.assertEqual(manager.recv(4096), b"READY=1")

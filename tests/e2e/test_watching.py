@@ -1,4 +1,5 @@
-"""What watches a server (deploy/): probes of the blackbox exporter, Prometheus's alerts on them, the dashboard."""
+"""Tests the monitoring files of deploy/: probes of the blackbox exporter, Prometheus's alerts on them, and the
+dashboard."""
 import json
 import os
 import re
@@ -17,7 +18,7 @@ from harness import PATIENCE, ROOT, Server
 
 
 def expressions():
-    """PromQL of the alerts and of the dashboard's panels."""
+    """Returns the PromQL expressions of the alerts and of the dashboard's panels."""
     rules = [rule["expr"] for group in yaml.safe_load(read("alerts.yml"))["groups"] for rule in group["rules"]]
     panels = [target["expr"] for panel in json.loads(read("dashboard.json"))["panels"] for target in panel["targets"]]
     return rules, panels
@@ -50,7 +51,7 @@ class Watching(unittest.TestCase):
         self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
 
     def test_alerts(self):
-        """What is alerted of when the probes and the metrics show this and that."""
+        """Prometheus raises the right alerts for given values of probes and metrics."""
         ready, computes, own = (f'{{job="torqued{job}",instance="x"}}' for job in ("_ready", "_computes", ""))
         mine = lambda name, **labels: name + "{" + ",".join(
             f'{k}="{v}"' for k, v in {"job": "torqued", "instance": "x", **labels}.items()) + "}"
@@ -100,7 +101,7 @@ class Watching(unittest.TestCase):
         self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
 
     def test_metrics_of_the_server(self):
-        """Alerts and panels ask for metrics and labels that the server gives."""
+        """Alerts and panels use only metrics and labels that the server has."""
         server = Server()
         self.addCleanup(server.kill)
         page = server.client().get("/metrics").body.decode()
@@ -146,7 +147,7 @@ class Watching(unittest.TestCase):
 
 
 class Probes(unittest.TestCase):
-    """The exporter itself, with blackbox.yml, beside a live server."""
+    """Runs the blackbox exporter with blackbox.yml against a live server."""
 
     def setUp(self):
         need("prometheus-blackbox-exporter")
@@ -168,7 +169,7 @@ class Probes(unittest.TestCase):
                 time.sleep(0.05)
 
     def probe(self, job):
-        """Metric: value, as Prometheus gets them when it asks as prometheus.yml says, of our server."""
+        """Returns {metric: value} of the exporter, asked as prometheus.yml configures it."""
         config = next(c for c in yaml.safe_load(read("prometheus.yml"))["scrape_configs"] if c["job_name"] == job)
         target = config["static_configs"][0]["targets"][0].replace("https://robots.example", self.server.url())
         query = urllib.parse.urlencode({"module": config["params"]["module"][0], "target": target})
@@ -207,7 +208,8 @@ class Probes(unittest.TestCase):
 
     def test_metrics_named_are_metrics_given(self):
         given = set(self.probe("torqued_ready")) | set(self.probe("torqued_computes"))
-        given |= {"up", "probe_ssl_earliest_cert_expiry"}       # Prometheus's own; and where there is TLS
+        # metrics of Prometheus itself, and one that exists only with TLS
+        given |= {"up", "probe_ssl_earliest_cert_expiry"}
         for expression in sum(expressions(), []):
             for name in re.findall(r"\b(up|probe_\w+)\b", expression):
                 self.assertIn(name, given)

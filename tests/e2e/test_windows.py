@@ -1,5 +1,5 @@
-"""Batches go through lanes some states at a time, on several threads: where one window ends and the next begins changes
-nothing, and what is wrong with the numbers of a request is said before what came of them."""
+"""Tests that the division of batches into windows of rows, evaluated by several threads, does not change the answer.
+Errors in the request's numbers are reported before errors in results."""
 import json
 import struct
 import unittest
@@ -15,7 +15,7 @@ CBOR = {"Content_Type": "application/cbor", "Accept": "application/cbor"}
 
 
 def typed(rows, number="d"):
-    """Tag 40 over tag 86, or 85."""
+    """Returns CBOR tag 40 over tag 86 (doubles) or 85 (single precision)."""
     flat = [x for row in rows for x in row]
     return CBORTag(40, [[len(rows), len(rows[0])],
                         CBORTag({"d": 86, "f": 85}[number], struct.pack(f"<{len(flat)}{number}", *flat))])
@@ -27,7 +27,7 @@ def with_types(request):
 
 
 def numbers(value):
-    """The lists that an answer in CBOR stands for."""
+    """Converts a CBOR answer to nested lists."""
     if isinstance(value, dict):
         return {key: numbers(item) for key, item in value.items()}
     if not isinstance(value, CBORTag):
@@ -46,7 +46,7 @@ def row_of(value, row):
 
 
 def cut(request, rows):
-    """The first rows of a batch, with wrenches of which some are batches, too."""
+    """Returns the first rows of a batch, with wrenches of which some are batched, too."""
     wrenches = [{"link": "fore", "force": [5, 3, 1], "point": [row[:3] for row in request["qd"][:rows]]},
                 {"link": "thigh", "frame": "link", "torque": [row[1:] for row in request["qdd"][:rows]]}]
     return {**{name: value[:rows] if isinstance(value, list) else value for name, value in request.items()},
@@ -61,7 +61,8 @@ class Windows(unittest.TestCase):
         return server
 
     def test_sizes_encodings_and_workers(self):
-        """Every state alone, in batches that end anywhere, from both encodings, by one thread and by several."""
+        """Each state has the same bits alone and in batches of any size, in both encodings, with one thread and with
+        several."""
         whole = everything(states(max(SIZES)))
         alone = {}
         for workers in ("1", "3"):
@@ -81,7 +82,7 @@ class Windows(unittest.TestCase):
             self.assertIsNone(server.stop())
 
     def test_zeros_of_other_branches(self):
-        """They stand in the lanes from the first window on."""
+        """Structural zeros of the mass matrix, between branches, are zero in every window."""
         whole = states(600)
         asked = {"mass-matrix": {}, "sensitivity": {"outputs": ["dtau_dq", "dtau_dqdd"]}}
         for workers in ("1", "3"):
@@ -100,7 +101,7 @@ class Windows(unittest.TestCase):
                                  ask(alone), (workers, row))
 
     def test_many_frames_in_another_order(self):
-        """An object of more members than fit its first head in CBOR moves, with the arrays in it."""
+        """A CBOR object with more members than its first head can hold is moved, with the arrays inside."""
         server = self.serve("--workers", "2")
         client = server.client(120)
         client.put("/v1/models/long", chain(40))
@@ -126,7 +127,7 @@ class Windows(unittest.TestCase):
 
 
 class Order(ServerCase):
-    """Two things are wrong with each of these requests."""
+    """Requests with two errors each: tests which one is reported."""
     arguments = ("--workers", "2")
     ROWS = 1600
 
@@ -144,10 +145,12 @@ class Order(ServerCase):
     def test_the_first_field_speaks(self):
         far = self.rows(1555, 3, 1e9)
         self.refused({"q": far, "qd": [[0.1] * 6] * self.ROWS}, "angle-too-large", "/q/1555/3", 1555)
-        self.refused({"q": far, "qd": [[0.1] * 7] * 3}, "wrong-shape", "/qd", None)    # rows are counted before
+        # the number of rows is checked first
+        self.refused({"q": far, "qd": [[0.1] * 7] * 3}, "wrong-shape", "/qd", None)
 
     def test_numbers_before_results(self):
-        """The result of row 2 is not finite; of the rows that are wrong the first is named."""
+        """The result of row 2 is not finite, and two later rows have bad numbers: the problem names the first of these.
+        """
         far = self.rows(1555, 3, 1e9)
         far[1590][0] = 1e7
         self.refused({"q": far, "qd": self.rows(2, 1, 1e300)}, "angle-too-large", "/q/1555/3", 1555)

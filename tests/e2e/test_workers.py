@@ -1,4 +1,5 @@
-"""One large request and several workers: who works on it, and who else is served meanwhile."""
+"""Tests one large request on several workers: which threads work on it, and which other requests are answered
+meanwhile."""
 import json
 import os
 import re
@@ -31,7 +32,8 @@ class Crew(unittest.TestCase):
                 answer = server.client(120).post("/v1/models/branched/evaluate", body)
                 self.assertEqual(answer.status, 200, answer)
                 bodies.append(answer.body)
-            times = processor_time(server, "torqued-worker")    # the last of them changes models
+            # one of these threads is the writer, which makes changes of models
+            times = processor_time(server, "torqued-worker")
             print(f"# {workers} workers and the writer: {times} ticks")
             self.assertEqual(len(times), workers + 1)
             self.assertGreater(times[1], 0, "all but the writer have worked")
@@ -39,7 +41,7 @@ class Crew(unittest.TestCase):
         self.assertEqual(len(set(bodies)), 1)
 
     def test_each_worker_does_its_share(self):
-        """Of the processor time of one request, every one of three workers spends a good part."""
+        """Each of three workers does at least 15 % of the work of one request."""
         server = self.serve("--workers", "3", "--queue", "600", "--timeout", "600")
         server.client().put("/v1/models/long", chain(100))
         request = {"q": [[0.1] * 100] * 3000, "tau": [0] * 100, "outputs": ["qdd", "dqdd_dwrench"]}
@@ -57,7 +59,7 @@ class Crew(unittest.TestCase):
         self.assertEqual(nice, [{os.nice(0)}, {min(os.nice(0) + 10, 19)}])
 
     def real_time(self, *limit, arguments=("--workers", "2", "--loops", "2")):
-        """A server that is started as deploy/realtime.conf does, by the commands that systemd stands for."""
+        """Starts a server as deploy/realtime.conf does, with commands in place of systemd's settings."""
         command = ("chrt", "--fifo", "10", "prlimit", *limit)
         if subprocess.run([*command, "true"], capture_output=True).returncode != 0:
             self.skipTest("no real-time scheduling here")
@@ -73,7 +75,8 @@ class Crew(unittest.TestCase):
                                     "torqued-log": {(os.SCHED_OTHER, 0)}, "torqued": {(os.SCHED_OTHER, 0)}})
 
     def test_a_real_time_loop_sleeps_while_others_go_on(self):
-        """On one core a woken loop runs before the thread that woke it: it must not wait for that thread to go on."""
+        """On one core a real-time loop preempts the thread that wakes it: the loop must not wait for a mutex of that
+        thread."""
         core = str(min(os.sched_getaffinity(0)))
         server, _ = self.real_time("--nofile=1024", "taskset", "--cpu-list", core, arguments=("--workers", "1", "--inline-limit", "0"))
         client = server.client()
@@ -89,13 +92,13 @@ class Crew(unittest.TestCase):
         self.assertNotIn('"event":"memory"', server.log())
 
     def test_locked_memory_is_never_short(self):
-        """With a finite limit the memory is not locked, since allocations beyond the limit would fail."""
+        """With a finite memory lock limit the memory is not locked, since allocations beyond the limit would fail."""
         server, locked = self.real_time("--memlock=1048576")
         self.assertEqual(locked, 0)
         server.await_log("LimitMEMLOCK=infinity")
 
     def test_who_comes_later_is_served_first(self):
-        """Helpers leave a long request when another comes, and it is answered before the long one."""
+        """Workers leave a long request when another arrives, which is answered before the long one."""
         server = self.serve("--workers", "2", "--queue", "600", "--timeout", "600")
         server.client().put("/v1/models/long", chain(100))
         rows = json.loads(HEAVY)

@@ -1,5 +1,5 @@
-"""Wrenches that change with time, in simulate and trajectory: against SciPy's splines and integrators, against
-torque-derivative with the values and rates written out, against differences, and the same bits alone and in batches."""
+"""Tests wrenches that change in time, in simulate and trajectory: against SciPy's splines and integrators, against
+torque-derivative with the wrench's values and rates, against differences; the same bits alone and in batches."""
 import math
 
 import cbor2
@@ -16,7 +16,7 @@ SINE = {"amplitude": [1, 0, 2], "angular_frequency": [3, 4, 5], "offset": [0, 0.
 POINTS, KNOTS = [[1, 2, 3], [-2, 4, 1], [2, 2, -1], [0, 1, 1], [1, 0, 0]], [0, 0, 0, 0, 0.3, 1, 1, 1, 1]
 ABSOLUTE, EVEN = CubicSpline(TIMES, VALUES, bc_type="natural"), CubicSpline(np.linspace(0, 1, 4), VALUES, bc_type="natural")
 STRETCHED = BSpline(KNOTS, np.array(POINTS, float), 3)
-# of `arm`: one in seconds, one that stretches, one of both with a constant
+# On links of `arm`: one with times in s, one stretched over the duration, one of both kinds with a constant.
 WRENCHES = [
     {"link": "c", "point": [0.1, -0.2, 0.3], "force": {"values": VALUES, "times": TIMES, "interpolation": "cubic"}, "torque": SINE},
     {"link": "c", "frame": "link", "force": {"degree": 3, "control_points": POINTS, "knots": KNOTS}, "torque": [1, 2, 3]},
@@ -30,7 +30,7 @@ def sine(t, order):
 
 
 def written_out(t, T):
-    """The wrenches at a time, with their rates, as torque-derivative takes them."""
+    """Returns the wrenches at time t with their rates, in the form for torque-derivative."""
     f = t / T
     return [{**WRENCHES[0], "force": list(ABSOLUTE(t)), "torque": sine(t, 0), "force_rate": list(ABSOLUTE(t, 1)),
              "torque_rate": sine(t, 1)},
@@ -39,7 +39,7 @@ def written_out(t, T):
 
 
 def at_times(wrenches):
-    """One list of wrenches of batches from a list for each state."""
+    """Combines a list of wrenches for each state to one list of batched wrenches."""
     return [{k: v if k in ("link", "frame", "point") else [state[i][k] for state in wrenches] for k, v in w.items()}
             for i, w in enumerate(wrenches[0])]
 
@@ -113,7 +113,7 @@ class Trajectories(Simulated):
         self.check(exact["tau_dot"][2], self.difference(around["tau"]), "tau_dot")
 
     def test_jumps_have_the_value_behind(self):
-        """Of a rod that stands still: tau is the torque against the one that acts."""
+        """A jump has the value after it: for a rod at rest, tau balances the acting torque."""
         request = {"degree": 1, "duration": 3, "control_points": [[0], [0]], "samples": 11, "outputs": ["tau"]}
         torque = {"values": [[0, 1, 0], [0, 2, 0], [0, -4, 0]], "interpolation": "hold"}
         for signal in (torque, {**torque, "times": [0, 0.9, 2.1]}):
@@ -123,7 +123,7 @@ class Trajectories(Simulated):
             self.assertEqual([t for t, in a["tau"]], expected)
 
     def test_same_bits_alone(self):
-        """Motions of other durations beside it change nothing."""
+        """A motion has the same bits beside motions with other durations."""
         forces = np.random.default_rng(2).uniform(-9, 9, (5, 7, 3)).round(2).tolist()
         durations = [0.7, 1.1, 2.3, 0.9, 1.9]
         outputs = ["tau", "tau_dot", "dtau_dduration", "dtau_dot_dduration"]
@@ -142,14 +142,14 @@ class Simulations(Simulated):
     BALANCE = ("kinetic", "potential", "actuator_work", "friction_work", "wrench_work")
 
     def test_against_scipy(self):
-        """SciPy integrates what forward-dynamics serves for the wrenches written out."""
+        """SciPy integrates forward-dynamics with the values of the wrenches."""
         T = 0.6
         def rate(t, y):
             wrenches = [{k: v for k, v in w.items() if not k.endswith("_rate")} for w in written_out(t, T)]
             request = {"q": list(y[:3]), "qd": list(y[3:]), "tau": [0, 0, 0], "wrenches": wrenches, **HELD}
             return list(y[3:]) + self.ask("arm", "forward-dynamics", request)["qdd"]
         y = self.START["q"] + self.START["qd"]
-        for a, b in zip([0, 0.3 * T, 0.2, 0.4, 0.4, T], [0.3 * T, 0.2, 0.4, 0.4, T]):    # kinks
+        for a, b in zip([0, 0.3 * T, 0.2, 0.4, 0.4, T], [0.3 * T, 0.2, 0.4, 0.4, T]):  # integrates from kink to kink
             y = solve_ivp(rate, (a, b), y, "DOP853", rtol=1e-11, atol=1e-12).y[:, -1] if b > a else y
         for how in ({"step": 5e-4}, {"tolerance": 1e-11}, {"tolerance": 1e-11, "stiff": True}):
             a = self.simulate("arm", {**self.START, **HELD, "wrenches": WRENCHES, "duration": T, "samples": 2, **how}, "q", "qd", "qdd")
@@ -157,7 +157,8 @@ class Simulations(Simulated):
             self.assertClose(a["qdd"][1], rate(T, a["q"][1] + a["qd"][1])[3:], 1e-12)
 
     def test_jumps_cost_no_accuracy(self):
-        """Steps end where a torque jumps, and where another one that acts beside it does; the work is that of each piece."""
+        """Steps end at the jumps of each of two simultaneous torques; the work is that of each interval in closed form.
+        """
         wrenches = [{"link": "rod", "torque": {"values": [[0, 1, 0], [0, -2, 0], [0, 3, 0]], "times": [0, 0.37, 0.81], "interpolation": "hold"}},
                     {"link": "rod", "torque": {"values": [[0, 0.5, 0], [0, 0, 0]], "times": [0, 0.5], "interpolation": "hold"}}]
         inertia = 2 * (0.1 ** 2 + 1) / 12 + 2 * 0.5 ** 2
@@ -171,7 +172,8 @@ class Simulations(Simulated):
             self.assertClose(a["q"][1] + a["qd"][1] + [a["wrench_work"][1]], [q, v, work], 1e-12)
 
     def test_energy(self):
-        """With a controller, a payload and friction, of a tree, a body that flies, a loop and a robot that is held."""
+        """Energy balances with a controller, a payload and friction, for a tree, a flying body, a loop and a held
+        robot."""
         push = [{**WRENCHES[0], "link": "rod"}]
         q = [0, 0, 0, 0, 0, 0, 1, 0.2]
         cases = [("arm", {**self.START, **SURROUNDINGS, "wrenches": WRENCHES, "input": {
@@ -226,11 +228,11 @@ class Errors(Simulated):
             wrenches = [{"link": "a"}, {"link": "c", name: signal}]
             for operation, request in (("trajectory", motion), ("simulate", still)):
                 if operation == "simulate" and "values" in signal and len(signal["values"]) == 3:
-                    continue    # a batch of three, then, is what is simulated
+                    continue  # the value is a valid batch of three
                 answer = self.client.post(f"/v1/models/arm/{operation}", {**request, "wrenches": wrenches})
                 problem = self.assertProblem(answer, 422, f"/wrenches/1/{name}{where}")
                 self.assertEqual(problem["code"], code, problem)
-        # the longest of the durations is the one to be reached
+        # samples must cover the longest of the durations
         reach = [{"link": "c", "force": {"values": [[1, 2, 3]] * 2, "times": [0, 1.9]}}]
         self.assertProblem(self.client.post("/v1/models/arm/trajectory", {**motion, "wrenches": reach}), 422, "/wrenches/0/force/times/1")
         # other operations have no time

@@ -1,5 +1,5 @@
-"""Files that are not well-formed XML in ways that change no element, and that other readers of robots accept: in every
-format the model is that of the well-formed file. Entities stay refused."""
+"""Tests files that are not well-formed XML in ways which change no element, and which other readers of robots accept:
+in every format the model is that of the well-formed file. Entities are always refused."""
 import tap
 from urdf import ARM, UrdfCase, robot
 
@@ -33,7 +33,7 @@ class Forms(UrdfCase):
             self.check(lambda text: text.replace("><", f">{comment}<"))
 
     def test_comments_hide_nothing(self):
-        """What looks like a comment in an attribute, in CDATA or in a processing instruction is none."""
+        """Comment delimiters inside an attribute, CDATA or a processing instruction start no comment."""
         named = URDF.replace('link name="b"', 'link name="b&lt;!--"').replace('child link="b"', 'child link="b&lt;!--"')
         self.take("quoted", named + "<!-- -- -->")
         self.assertIn("b<!--", [j["link"] for j in self.ok(self.client.get("/v1/models/quoted"))["joints"]])
@@ -69,13 +69,13 @@ class Forms(UrdfCase):
         self.assertIn("b\u00fc\u00df", [j["link"] for j in self.ok(self.client.get("/v1/models/named"))["joints"]])
 
     def test_other_encodings_stay_refused(self):
-        """UTF-8 is what the text is unless it is declared to be Latin-1; the answer tells how to convert."""
+        """A file is UTF-8 unless it declares Latin-1; the problem tells how to convert other encodings."""
         named = URDF.replace('"b"', '"b\u00fc"').encode("latin-1")
         for head in (b"", b'<?xml version="1.0"?>', b'<?xml version="1.0" encoding="UTF-8"?>', b'<?xml version="1.0" encoding="windows-1252"?>'):
             self.refuse(head + named, 400, "bad-xml", "not UTF-8", "iconv -f ISO-8859-1 -t UTF-8")
 
     def test_places_of_problems_stay(self):
-        """Lines are those of the file."""
+        """Line numbers in problems are those of the original file."""
         text = "\n<!-- -- \n -->\n<?xml version='0.0'?>\n" + URDF.replace("1.", "x")
         self.refuse(text, 422, "wrong-type", "line 5")
         problem = self.refuse("\n<?xml version='0.0'?><robot></link>", 400, "bad-xml", "line 2")

@@ -1,4 +1,5 @@
-"""Batches without rows: every operation answers arrays without rows, in both encodings and in evaluate; other fields are checked."""
+"""Tests batches without rows: every operation answers arrays without rows, in both encodings and in evaluate; other
+fields are checked."""
 import cbor2
 import numpy as np
 import tap
@@ -7,7 +8,7 @@ from samples import branched, states
 
 
 def typed(*shape):
-    """A typed array of doubles without numbers (RFC 8746)."""
+    """Returns an empty typed array of doubles (RFC 8746) with the given shape."""
     return cbor2.CBORTag(40, [list(shape), cbor2.CBORTag(86, b"")])
 
 
@@ -18,7 +19,7 @@ class ZeroRows(Closed):
         cls.client.put("/v1/models/flying", branched("floating"))
 
     def requests(self, model, nv):
-        """Operations with their fields; None stands for a field of the state without rows."""
+        """Returns operations with their fields; None stands for a field of the state without rows."""
         motion, forward = {"qd": None, "qdd": None}, {"qd": None, "tau": None}
         frame = {"panda": "panda_link7", "flying": "tool", "five_bar": "tip"}[model]
         every = {
@@ -70,7 +71,7 @@ class ZeroRows(Closed):
                                   "mass-matrix": {"mass_matrix": []}})
 
     def test_other_fields(self):
-        """Fields of one state and wrenches are still checked; rows must agree; sums over rows need a row."""
+        """Unbatched fields and wrenches are still checked, numbers of rows must agree, and identify needs a row."""
         post = lambda operation, **request: self.client.post(f"/v1/models/panda/{operation}", request)
         for request, pointer in (({"q": [], "qd": [1, 2]}, "/qd"), ({"q": [], "qd": [["x"] * 7]}, "/qd"),
                                  ({"q": [], "qd": [[0.0] * 7] * 3}, "/qd"), ({"q": [[0.0] * 7] * 3, "qd": []}, "/qd"),

@@ -1,10 +1,10 @@
-"""Work in several threads at once; nothing that is raised there is lost."""
+"""Runs functions in several threads at once and raises their exceptions in the caller."""
 import contextlib
 import threading
 
 
 def in_threads(count, work):
-    """work(index) in that many threads at once; what each returned or raised."""
+    """Runs work(index) in `count` threads at once. Returns what each returned, or raises the exception of one."""
     results = [None] * count
     barrier = threading.Barrier(count)
 
@@ -25,7 +25,8 @@ def in_threads(count, work):
 
 @contextlib.contextmanager
 def meanwhile(works):
-    """While the block runs each work is called again and again in a thread of its own; what one raises is raised."""
+    """While the block runs, calls each function again and again in a thread of its own. Raises what one of them raised.
+    """
     over, raised = threading.Event(), []
 
     def run(work):

@@ -1,8 +1,8 @@
-"""Kinematics of a document's tree and of the joints that close its loops, for many states at once, from the contract alone.
+"""Kinematics of a document's tree and of the joints that close its loops, from the contract alone, for many states at
+once.
 
-A state is a row of an array of the tree's coordinates. Velocities of a joint with a quaternion are angular velocities in
-the moved frame's axes; all other velocities are rates of the coordinates. Positions are relative to the base link.
-"""
+A state is a row of an array of the tree's coordinates. Velocities of a joint with a quaternion are angular velocities
+in the moved frame's axes; all other velocities are rates of the coordinates. Positions are relative to the base link."""
 import numpy as np
 
 EYE = np.eye(3)
@@ -11,7 +11,7 @@ SIZES = {"revolute": (1, 1), "continuous": (1, 1), "prismatic": (1, 1), "helical
 
 
 def hat(v):
-    """Cross-product matrices of rows of vectors."""
+    """Returns the cross-product matrices [v x] of rows of vectors."""
     m = np.zeros((*v.shape[:-1], 3, 3))
     m[..., 0, 1], m[..., 0, 2], m[..., 1, 2] = -v[..., 2], v[..., 1], -v[..., 0]
     m[..., 1, 0], m[..., 2, 0], m[..., 2, 1] = v[..., 2], -v[..., 1], v[..., 0]
@@ -19,20 +19,20 @@ def hat(v):
 
 
 def about(axis, angles):
-    """Rotation matrices about one unit axis by each angle."""
+    """Returns the rotation matrices about one unit axis by each angle."""
     k = hat(np.asarray(axis, float))
     s, c = np.sin(angles)[..., None, None], np.cos(angles)[..., None, None]
     return EYE + s * k + (1 - c) * (k @ k)
 
 
 def from_rpy(rpy):
-    """Turns about the fixed x, y and z axes, in this order."""
+    """Returns the product of rotations about the fixed x, y and z axes, in this order."""
     x, y, z = (about(EYE[i], np.float64(rpy[i])) for i in range(3))
     return z @ y @ x
 
 
 def from_quaternions(q):
-    """Rotation matrices of rows [x, y, z, w] of any length but zero."""
+    """Returns the rotation matrices of rows [x, y, z, w] of any length but zero."""
     v, w = q[..., :3], q[..., 3, None, None]
     square = (q * q).sum(-1)[..., None, None]
     return EYE + 2 * (w * hat(v) + hat(v) @ hat(v)) / square
@@ -44,13 +44,13 @@ def quaternion_product(a, b):
 
 
 def exponential(w):
-    """Quaternions of rotation vectors."""
+    """Returns the quaternions of rotation vectors."""
     half = np.linalg.norm(w, axis=-1, keepdims=True) / 2
     return np.concatenate([np.sinc(half / np.pi) / 2 * w, np.cos(half)], -1)
 
 
 def logarithm(q):
-    """Rotation vectors of quaternions, along the shorter arc."""
+    """Returns the rotation vectors of quaternions, along the shorter arc."""
     q = np.where(q[..., 3:] < 0, -q, q)
     sine = np.linalg.norm(q[..., :3], axis=-1, keepdims=True)
     return np.where(sine > 0, 2 * np.arctan2(sine, q[..., 3:]) / np.where(sine > 0, sine, 1), 2) * q[..., :3]
@@ -61,7 +61,7 @@ def conjugate(q):
 
 
 def least_turn(axis):
-    """The smallest rotation that takes z to the axis; half a turn about x for [0, 0, -1]."""
+    """Returns the smallest rotation that takes z to the axis; half a turn about x for [0, 0, -1]."""
     c = axis[2]
     if c < -1 + 1e-12:
         return np.diag([1.0, -1, -1])
@@ -70,7 +70,7 @@ def least_turn(axis):
 
 
 def across(axis):
-    """Two unit vectors at right angles to the axis and to each other."""
+    """Returns two unit vectors at right angles to the axis and to each other."""
     return np.linalg.svd(np.asarray(axis, float)[None])[2][1:]
 
 
@@ -92,11 +92,11 @@ class Joint:
         self.home = np.atleast_1d(np.array(joint.get("home", zero), float))
 
     def quaternion(self):
-        """Where the joint's quaternion is among all coordinates, or None."""
+        """Returns the slice of the joint's quaternion in the tree's coordinates, or None."""
         return slice(self.q.stop - 4, self.q.stop) if self.type in ("spherical", "floating") else None
 
     def pose(self, q):
-        """Rotation and displacement of the moved frame in the joint frame."""
+        """Returns rotation and displacement of the moved frame in the joint frame."""
         zero = np.zeros((len(q), 3))
         if self.type in ("revolute", "continuous"):
             return about(self.axis, q[:, 0]), zero
@@ -113,8 +113,8 @@ class Joint:
         return np.broadcast_to(EYE, (len(q), 3, 3)), zero
 
     def twists(self, R0, R, p):
-        """Angular velocities, and velocities of the body's point at the base's origin, for a unit of each velocity: R0 are
-        the joint frame's axes, R and p the moved frame's pose."""
+        """Returns, for a unit of each velocity of the joint, the angular velocity and the velocity of the body's point
+        at the base's origin. R0 are the axes of the joint frame; R, p the pose of the moved frame."""
         turn = np.zeros((len(R), self.v.stop - self.v.start, 3))
         slide = np.zeros_like(turn)
         if self.type in ("revolute", "continuous", "helical"):
@@ -133,7 +133,7 @@ class Joint:
 
 
 class Tree:
-    """The links of a document in depth-first order, children in document order."""
+    """The links of a document in depth-first order, children in document order, with their joints."""
 
     def __init__(self, document):
         base = document.get("base", {}).get("link", "base")
@@ -150,7 +150,7 @@ class Tree:
                     visit(joint.place, link["name"])
         visit(None, base)
         self.nq, self.nv = self.joints[-1].q.stop, self.joints[-1].v.stop
-        self.carries = np.zeros((len(self.joints) + 1, self.nv))     # the last row: the base link's
+        self.carries = np.zeros((len(self.joints) + 1, self.nv))  # the last row is for the base link
         for joint in self.joints:
             if joint.parent is not None:
                 self.carries[joint.place] = self.carries[joint.parent]
@@ -168,7 +168,7 @@ class Tree:
         self.active_v = np.setdiff1d(np.arange(self.nv), self.passive_v)
 
     def move(self, q, dv):
-        """Coordinates after moving by `dv`, given in velocities."""
+        """Moves coordinates by `dv`, a change in velocities."""
         moved = q.copy()
         for joint in self.joints:
             own, part = dv[:, joint.v], joint.quaternion()
@@ -183,7 +183,8 @@ class Tree:
         return moved
 
     def between(self, a, b):
-        """The velocities that take rows of coordinates a to b, quaternions along the shorter arc, in unit time."""
+        """Returns the constant velocities that take coordinates a to b in unit time; quaternions move along the shorter
+        arc."""
         dv = np.zeros((len(a), self.nv))
         for joint in self.joints:
             part = joint.quaternion()
@@ -196,7 +197,7 @@ class Tree:
         return dv
 
     def forward(self, q):
-        """Poses of all links, the base last, and the twists of all velocities (Joint.twists)."""
+        """Returns the poses of all links, with the base last, and the twists of all velocities (Joint.twists)."""
         rows = len(q)
         poses, turn, slide = [], np.zeros((rows, self.nv, 3)), np.zeros((rows, self.nv, 3))
         for joint in self.joints:
@@ -211,13 +212,13 @@ class Tree:
         return poses, turn, slide
 
     def place(self, poses, name):
-        """Link and pose of a frame."""
+        """Returns the index of a frame's link and the frame's pose."""
         k, R, p = self.frames[name]
         return k, poses[k][0] @ R, poses[k][1] + poses[k][0] @ p
 
 
 class Closure:
-    """One joint that closes a loop: by how much it is violated, in units of `length` and radians, and how fast."""
+    """A joint that closes a loop: its residual, in units of `length` and radians, and the residual's Jacobian."""
 
     def __init__(self, tree, entry, length):
         self.tree, self.length, self.type = tree, length, entry["type"]
@@ -227,8 +228,8 @@ class Closure:
         self.across = across(self.u)
 
     def rows(self, poses, turn, slide):
-        """Residual [rows, m] and its Jacobian [rows, m, nv]: y is the origin of b from that of a, R the axes of b, both in
-        axes of a."""
+        """Returns residual [rows, m] and Jacobian [rows, m, nv] of the loop. y is the origin of frame b relative to a,
+        R the axes of b, both in axes of a."""
         a, Ra, pa = self.tree.place(poses, self.a)
         b, Rb, pb = self.tree.place(poses, self.b)
         into = np.swapaxes(Ra, 1, 2)
@@ -244,21 +245,23 @@ class Closure:
         return np.concatenate([p[0] for p in parts], 1), np.concatenate([p[1] for p in parts], 1)
 
     def held(self, R):
-        """Directions of y that are held; what is held of the rotation, and its derivatives by angular velocity."""
+        """Returns the constrained directions of y, the residual of the rotation, and its derivative by the angular
+        velocity."""
         linear = {"prismatic": lambda: self.across, "cylindrical": lambda: self.across,
                   "planar": lambda: self.u[None]}.get(self.type, lambda: EYE)()
         if self.type == "spherical":
             return linear, None
-        if self.type in ("fixed", "prismatic"):     # sine of the angle times the axis
+        if self.type in ("fixed", "prismatic"):  # residual: rotation axis times sine of the angle
             trace = np.trace(R, axis1=1, axis2=2)[:, None, None]
             sine = (R - np.swapaxes(R, 1, 2)) / 2
             return linear, (np.stack([sine[:, 2, 1], sine[:, 0, 2], sine[:, 1, 0]], 1),
                             (trace * EYE - R) / 2)
-        if self.type == "universal":    # by how much the angle between the axes is short of a right one
+        if self.type == "universal":  # residual: cosine of the angle between the two axes
             turned = R @ self.u_b
             cosine, normal = (turned @ self.u)[:, None], np.cross(turned, self.u)
             return linear, (np.arcsin(cosine), (normal / np.linalg.norm(normal, axis=1, keepdims=True))[:, None])
-        turned = R @ self.u     # revolute, cylindrical, planar: the axis stays; d/dt (n . R u) = n . (w x R u)
+        # Revolute, cylindrical, planar: the axis u keeps its direction; d/dt (n . R u) = n . (w x R u).
+        turned = R @ self.u
         return linear, (turned @ self.across.T, np.cross(turned[:, None], self.across))
 
 
@@ -268,13 +271,14 @@ class Mechanism(Tree):
         self.closures = [Closure(self, entry, self.length) for entry in document["loops"]]
 
     def open_by(self, q):
-        """Residual of all loops and its Jacobian."""
+        """Returns the residual of all loops and its Jacobian."""
         kinematics = self.forward(q)
         parts = [closure.rows(*kinematics) for closure in self.closures]
         return np.concatenate([p[0] for p in parts], 1), np.concatenate([p[1] for p in parts], 1)
 
     def pose(self, q, frame):
-        """Position and axes of a frame in the base link, and the Jacobian of both, angular velocity in base axes."""
+        """Returns position and axes of a frame in the base link, and the Jacobians of both; angular velocity is in base
+        axes."""
         poses, turn, slide = self.forward(q)
         k, R, p = self.place(poses, frame)
         carries = self.carries[k][:, None]

@@ -1,4 +1,4 @@
-"""What tests of URDF files share: texts of files, the robots of tests/data written as URDF, and how a file is put."""
+"""Texts of URDF files, the robots of tests/data written as URDF, and requests that put files, for the tests of URDF."""
 import os
 from xml.sax.saxutils import quoteattr
 
@@ -23,7 +23,7 @@ class UrdfCase(ServerCase):
         self.assertEqual(problem["code"], code, problem)
         for word in words:
             self.assertIn(word, problem["detail"])
-        self.assertNotIn("pointer", problem)     # there is no JSON to point into
+        self.assertNotIn("pointer", problem)  # a URDF file has no JSON pointers
         return problem
 
 
@@ -63,7 +63,8 @@ def origin_of(entry, name="xyz"):
 
 
 def inertial_of(inertial, turned):
-    """As it is, or in axes that are turned by a quarter about z: x there is y here, y there is -x here."""
+    """Returns the <inertial> of a link, in the link's axes or in axes turned by 90 degrees about z, whose x is the
+    link's y and whose y is the link's -x."""
     I = {"xx": 0, "yy": 0, "zz": 0, "xy": 0, "xz": 0, "yz": 0, **inertial.get("inertia", {})}
     place = dict(inertial)
     if turned:
@@ -102,7 +103,8 @@ def transmission(name):
 
 
 def read(name):
-    """A robot of tests/data as URDF: joints by their depth, links in reverse, and what such files hold besides."""
+    """Returns a robot of tests/data as URDF text: joints ordered by depth, links in reverse, with elements that such
+    files usually contain."""
     document = oracle.read(name)
     base, links = document["base"], document["links"]
     parents = {entry["name"]: entry["parent"] for entry in links}

@@ -1,4 +1,4 @@
-"""A server with one model, asked through raw sockets."""
+"""Sends raw bytes through sockets to a server with one model."""
 from harness import ServerCase
 from samples import slider
 
@@ -27,7 +27,7 @@ class WireCase(ServerCase):
         self.alive()
 
     def alive(self, sock=None):
-        """Answers: on that connection, or on a new one."""
+        """Checks that the server answers, on the given connection or on a new one."""
         raw = sock or self.server.socket()
         raw.send(post())
         answer = raw.answer()
@@ -36,8 +36,8 @@ class WireCase(ServerCase):
             raw.close()
 
     def refused_on_the_wire(self, request, status=400, code="bad-request"):
-        """That status, for the framing and not for what the body holds. Nothing that follows on the connection is taken for a
-        request."""
+        """Checks that a request is refused with that status for its framing, and that the server reads no request from
+        the bytes after it."""
         raw = self.server.socket()
         raw.send(request + post())
         answer = raw.answer()
@@ -48,7 +48,8 @@ class WireCase(ServerCase):
         raw.close()
 
     def first_answer(self, request):
-        """Of a request that is too long to be read whole: the reset that follows the answer may overtake it, now and then."""
+        """Returns the answer to a request that is too long to be read completely. Retries: now and then the reset after
+        the answer overtakes it."""
         for _ in range(20):
             raw = self.server.socket()
             try:

@@ -1,11 +1,11 @@
-/* drive.c - see drive.h. */
+/* drive.c - sends the requests of the fuzzers (drive.h). */
 #include "drive.h"
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
-enum { PATIENCE = 3 /* s, for one request: some ask for years of simulation */ };
+enum { PATIENCE = 3 /* s for one request: some requests ask for years of simulation */ };
 
 void drive_expect(bool holds, const char *what)
 {
@@ -32,7 +32,7 @@ drive *drive_open(void)
     drive_expect(d->door != NULL, error);
     api_set_ready(d->door);
     d->worker = api_worker_open();
-    drive_expect(d->worker != NULL, "a worker");
+    drive_expect(d->worker != NULL, "the worker opens");
     return d;
 }
 
@@ -69,7 +69,7 @@ static unsigned send(drive *d, const api_request *request, const char *body, siz
     api_call *call = api_begin(d->door, request);
     drive_expect(call != NULL, "memory");
     if (api_wants_body(call)) {
-        /* exactly as many bytes as were sent: a read past them is seen by the sanitizer */
+        /* the body in an allocation of exactly its length: the sanitizer notices a read beyond it */
         char *bytes = malloc(length ? length : 1);
         drive_expect(bytes != NULL, "memory");
         if (length) memcpy(bytes, body, length);
@@ -79,9 +79,9 @@ static unsigned send(drive *d, const api_request *request, const char *body, siz
     }
     const api_reply *reply  = api_reply_of(call);
     unsigned         status = reply->status;
-    drive_expect(status >= 200 && status < 600, "a status");
-    drive_expect(status != 500, "no internal error");
-    drive_expect(!reply->body || reply->content_type, "a body has a type");
+    drive_expect(status >= 200 && status < 600, "every answer has a status");
+    drive_expect(status != 500, "no answer is 500");
+    drive_expect(!reply->body || reply->content_type, "an answer with a body has a media type");
     if (status >= 400)
         drive_expect(!strcmp(reply->content_type, "application/problem+json"), "an error is a problem document");
     keep_answer(d, reply);
@@ -104,7 +104,7 @@ unsigned drive_typed(drive *d, const char *method, const char *target, const cha
     return send(d, &request, body, length);
 }
 
-/* Writes a model in every format; what is written is XML, if there is memory. */
+/* Writes a model in every format; the text must be XML unless memory ran out. */
 static void write_files(const drive *d, const char *name)
 {
     static const char *const formats[] = {"urdf", "mjcf"};
@@ -128,8 +128,8 @@ void drive_check_model(drive *d, const char *name)
     size_t length   = d->length;
     drive_expect(document != NULL, "memory");
     memcpy(revision, d->tag, sizeof revision);
-    drive_expect(drive_request(d, "PUT", model, document, length) == 200, "its document is taken");
-    drive_expect(!strcmp(revision, d->tag), "and has the same revision");
+    drive_expect(drive_request(d, "PUT", model, document, length) == 200, "the service accepts its own document");
+    drive_expect(!strcmp(revision, d->tag), "the same document has the same revision");
     free(document);
 
     write_files(d, name);

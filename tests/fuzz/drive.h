@@ -1,4 +1,4 @@
-/* drive.h - requests to the door, as the fuzzers send them: no sockets, small limits, one thread. */
+/* drive.h - sends the requests of the fuzzers to the service through api.h: no sockets, small limits, one thread. */
 #pragma once
 #include "api/api.h"
 
@@ -13,15 +13,15 @@ typedef struct drive {
 drive *drive_open(void);
 void   drive_close(drive *d);
 
-/* One whole request; returns the status. Stops the fuzzer if the answer breaks the contract: no status, a body
+/* Sends one whole request and returns the status. Stops the fuzzer if the answer breaks the contract: no status, a body
  * without its type, an error that is not a problem document. */
 unsigned drive_request(drive *d, const char *method, const char *target, const char *body, size_t length);
 
-/* The same with a body of that media type. */
+/* Sends a request as drive_request does, with a body of that media type. */
 unsigned drive_typed(drive *d, const char *method, const char *target, const char *type, const char *body,
                      size_t length);
 
-/* Checks a model that was taken, and deletes it: it can be read in every form, its document gives the same revision,
+/* Checks a model that was accepted, and deletes it: every form of it can be read, its document gives the same revision,
  * and it answers a request. */
 void drive_check_model(drive *d, const char *name);
 

@@ -1,5 +1,5 @@
-/* fuzz_archive.c - arbitrary archives, and so the records in them. What is taken must come out again: the export of it
- * is taken and changes nothing. */
+/* fuzz_archive.c - imports arbitrary archives of models. If an import succeeds, an export must succeed, and importing
+ * that export must change nothing. */
 #include "drive.h"
 #include <stdint.h>
 #include <stdlib.h>
@@ -13,10 +13,10 @@ static void check_export(api *door)
     api_import_counts done;
     api_problem       problem;
     char             *archive = api_export(door, &length);
-    drive_expect(archive != NULL, "there is an archive");
+    drive_expect(archive != NULL, "an export succeeds");
     api_problem_clear(&problem);
-    drive_expect(api_import(door, archive, length, &done, &problem), "what was exported is taken");
-    drive_expect(done.created + done.replaced + done.deleted == 0, "and is what is held");
+    drive_expect(api_import(door, archive, length, &done, &problem), "an exported archive can be imported");
+    drive_expect(done.created + done.replaced + done.deleted == 0, "importing an export changes nothing");
     free(archive);
 }
 
@@ -26,16 +26,17 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     api_import_counts done;
     api_problem       problem;
     if (!d) d = drive_open();
-    char *text = malloc(size ? size : 1); /* of the exact size, for the sanitizer */
+    char *text = malloc(size ? size : 1); /* an allocation of exactly this size, for the sanitizer */
     drive_expect(text != NULL, "memory");
     if (size) memcpy(text, data, size);
     api_problem_clear(&problem);
     bool taken = api_import(d->door, text, size, &done, &problem);
     free(text);
-    drive_expect(taken == (problem.code == API_NO_PROBLEM), "a problem says why it is not taken");
+    drive_expect(taken == (problem.code == API_NO_PROBLEM),
+                 "a refused archive has a problem, an accepted one has none");
     if (done.created + done.replaced + done.deleted == 0) return 0;
     check_export(d->door);
-    drive_close(d); /* the next one finds nothing */
+    drive_close(d); /* the next input starts with an empty service */
     d = NULL;
     return 0;
 }

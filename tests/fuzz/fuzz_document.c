@@ -1,5 +1,5 @@
-/* fuzz_document.c - arbitrary model documents. One that is taken must be readable in every form, must give the same
- * revision when its canonical form is put back, and must answer a request. */
+/* fuzz_document.c - puts arbitrary model documents. A document that is accepted must be readable in every form, give
+ * the same revision when its canonical form is put back, and answer a request. */
 #include "drive.h"
 #include <stdint.h>
 #include <stdlib.h>
@@ -21,10 +21,12 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     size_t length = d->length;
     drive_expect(document != NULL, "memory");
     memcpy(revision, d->tag, sizeof revision);
-    drive_expect(drive_request(d, "PUT", "/v1/models/m", document, length) == 200, "the canonical document is taken");
-    drive_expect(drive_request(d, "GET", "/v1/models/m/document", NULL, 0) == 200, "and can be read again");
-    drive_expect(!strcmp(revision, d->tag), "and has the same revision");
-    drive_expect(d->length == length && !memcmp(d->answer, document, length), "and is the same text");
+    drive_expect(drive_request(d, "PUT", "/v1/models/m", document, length) == 200,
+                 "the service accepts the canonical document");
+    drive_expect(drive_request(d, "GET", "/v1/models/m/document", NULL, 0) == 200, "the document can be read again");
+    drive_expect(!strcmp(revision, d->tag), "the canonical document has the same revision");
+    drive_expect(d->length == length && !memcmp(d->answer, document, length),
+                 "the canonical document has the same text");
     free(document);
 
     drive_request(d, "POST", "/v1/models/m/inverse-dynamics", "{\"q\":[0]}", 9);

@@ -1,4 +1,5 @@
-/* fuzz_head.c - arbitrary request heads: one header per line, in the order of the fields below, the target first. */
+/* fuzz_head.c - sends arbitrary request heads: one header per line, in the order of the fields below, the target
+ * first. */
 #include "drive.h"
 #include <stdint.h>
 #include <stdlib.h>
@@ -6,7 +7,7 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-/* The next line of *text, or NULL when it is empty or there is none. */
+/* Returns the next line of *text, or NULL if the line is empty or missing. */
 static const char *line(char **text)
 {
     char *start = *text;
@@ -16,8 +17,8 @@ static const char *line(char **text)
     return *start ? start : NULL;
 }
 
-/* With access control, a client without a credential reaches no resource under /v1, whatever it sends. OPTIONS, methods
- * that a resource lacks, and names that no operation has are answered without asking for one. */
+/* With access control, a client without a credential must reach no resource under /v1. OPTIONS, methods that a resource
+ * lacks, and unknown operations are answered without asking for a credential. */
 static void check_stranger(drive *d, api_request request)
 {
     const api_identity nobody = {0};
@@ -25,11 +26,11 @@ static void check_stranger(drive *d, api_request request)
     api_call *call            = api_begin(d->door, &request);
     drive_expect(call != NULL, "memory");
     unsigned status = api_reply_of(call)->status;
-    drive_expect(!api_wants_body(call), "no body of a stranger");
+    drive_expect(!api_wants_body(call), "the service asks for no body of a client without a credential");
     const char *route   = api_call_route(call);
     bool        unnamed = status == 404 && strcmp(route, "/v1/models/{model}/{operation}") == 0;
     drive_expect(strncmp(route, "/v1", 3) != 0 || status == 204 || status == 405 || unnamed,
-                 "no resource for a stranger");
+                 "a client without a credential reaches no resource under /v1");
     api_end(call);
 }
 
@@ -44,22 +45,22 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     memcpy(text, data + 1, size - 1);
     text[size - 1] = 0;
 
-    char       *rest    = text;
+    char       *lines   = text;
     api_request request = {.method = methods[data[0] % 8], .has_body = data[0] & 8};
-    request.target      = line(&rest);
+    request.target      = line(&lines);
     if (!request.target) request.target = "/";
-    request.accept           = line(&rest);
-    request.content_type     = line(&rest);
-    request.content_encoding = line(&rest);
-    request.if_match         = line(&rest);
-    request.if_none_match    = line(&rest);
-    request.request_timeout  = line(&rest);
-    request.request_id       = line(&rest);
-    request.accept_encoding  = line(&rest);
+    request.accept           = line(&lines);
+    request.content_type     = line(&lines);
+    request.content_encoding = line(&lines);
+    request.if_match         = line(&lines);
+    request.if_none_match    = line(&lines);
+    request.request_timeout  = line(&lines);
+    request.request_id       = line(&lines);
+    request.accept_encoding  = line(&lines);
     api_call *call           = api_begin(d->door, &request);
     drive_expect(call != NULL, "memory");
     if (api_wants_run(call)) api_run(call, d->worker, "{}", 2, NULL);
-    drive_expect(api_reply_of(call)->status >= 200, "a status");
+    drive_expect(api_reply_of(call)->status >= 200, "every answer has a status");
     api_end(call);
     check_stranger(d, request);
     free(text);

@@ -1,5 +1,5 @@
-/* fuzz_mjcf.c - arbitrary MJCF files; the first byte chooses what becomes of equalities. A file that is taken must be
- * readable in every form, its document must give the same revision, and it must answer a request. */
+/* fuzz_mjcf.c - puts arbitrary MJCF files; the first byte chooses how equalities are read. A file that is accepted must
+ * be readable in every form, its document must give the same revision, and it must answer a request. */
 #include "drive.h"
 #include <stdint.h>
 #include <stdio.h>

@@ -1,7 +1,7 @@
-/* fuzz_numbers.c - read arbitrary text as numbers and write arbitrary doubles. A list must give the same numbers as its
- * entries one by one and as the C library, and a written number must read back. Bits of the first byte choose the
- * reader or the writer, the plain code or the code for AVX2, and the width of the rows. */
-#include "api/wire/number.h"
+/* fuzz_numbers.c - reads arbitrary text as numbers and writes arbitrary doubles. A list must give the same numbers as
+ * its entries one by one and as the C library, and a written number must read back. Bits of the first byte choose the
+ * reader or the writer, the portable code or the AVX2 code, and the width of the rows. */
+#include "api/codec/number.h"
 #include "drive.h"
 #include <math.h>
 #include <stdlib.h>
@@ -12,7 +12,7 @@ static bool is_same(double a, double b)
     return memcmp(&a, &b, sizeof a) == 0;
 }
 
-/* Returns a copy that ends where its memory ends. */
+/* Returns a copy in an allocation of exactly its size, for the sanitizer. */
 static void *copy(const void *from, size_t size)
 {
     void *bytes = malloc(size > 0 ? size : 1);
@@ -47,7 +47,7 @@ static void read_list(const char *text, size_t length)
     drive_expect(values, "memory");
     used = api_numbers_read(text, length, values, most, &count);
     while ((length = api_number_read(p, (size_t)(end - p), &one)) > 0 && isfinite(one)) {
-        drive_expect(n < count, "a list has every number");
+        drive_expect(n < count, "a list has no number beyond its count");
         drive_expect(is_same(one, values[n++]), "a list is read as its numbers");
         drive_expect(is_same(one, read_by_library(p, length)), "a number is read as by the C library");
         last = p + length;
@@ -59,7 +59,7 @@ static void read_list(const char *text, size_t length)
     free(values);
 }
 
-/* Reads the same rows with the portable code and with that for AVX2. */
+/* Reads the same rows with the portable code and with the AVX2 code. */
 static void read_rows(const char *text, size_t length, size_t width)
 {
     api_rows rows   = {.begin = text, .text = text, .end = text + length, .width = width};
@@ -69,8 +69,9 @@ static void read_rows(const char *text, size_t length, size_t width)
     api_numbers_choose("scalar");
     used = api_rows_read(&rows, values, most, &n);
     api_numbers_choose("avx2");
-    drive_expect(api_rows_read(&rows, values + most, most, &count) == used && count == n, "rows end alike");
-    drive_expect(memcmp(values, values + most, n * sizeof *values) == 0, "rows are read alike");
+    drive_expect(api_rows_read(&rows, values + most, most, &count) == used && count == n,
+                 "both readers end at the same byte");
+    drive_expect(memcmp(values, values + most, n * sizeof *values) == 0, "both readers read the same numbers");
     free(values);
 }
 
@@ -85,10 +86,12 @@ static void write_list(const double *values, size_t count)
     const char *p = exact;
     for (size_t i = 0; i < count; i++) {
         n = api_number_write(values[i], one);
-        drive_expect(n <= API_NUMBER_MAX, "a text is not too long");
-        drive_expect((size_t)(exact + length - p) >= n && memcmp(p, one, n) == 0, "a list is its numbers");
-        drive_expect(is_same(read_by_library(p, n), values[i]), "the C library reads back what is written");
-        drive_expect(api_number_read(p, n, &back) == n && is_same(back, values[i]), "what is written reads back");
+        drive_expect(n <= API_NUMBER_MAX, "the text of a number is within its limit");
+        drive_expect((size_t)(exact + length - p) >= n && memcmp(p, one, n) == 0,
+                     "a list is written as its numbers one by one");
+        drive_expect(is_same(read_by_library(p, n), values[i]), "the C library reads the text back as the same double");
+        drive_expect(api_number_read(p, n, &back) == n && is_same(back, values[i]),
+                     "the text reads back as the same double");
         p += n + (i + 1 < count);
     }
     drive_expect(p == exact + length, "a list ends behind its last number");

@@ -1,7 +1,7 @@
-/* fuzz_reader.c - arbitrary bytes through the readers of requests. What the one-pass reader of JSON takes, jansson
- * takes for the same nodes; what the reader of CBOR takes and is looked at holds finite numbers and whole texts. The
- * first byte chooses. */
-#include "api/wire/nodes/node_read.h"
+/* fuzz_reader.c - passes arbitrary bytes to the readers of requests. A text that the one-pass reader of JSON accepts
+ * must give the same nodes as jansson; the nodes of the CBOR reader must hold finite numbers and valid texts. The first
+ * byte chooses the reader. */
+#include "api/codec/nodes/node_read.h"
 #include "drive.h"
 #include <math.h>
 #include <stdlib.h>
@@ -13,10 +13,10 @@ static void expect_same_items(const api_node *a, const api_node *b)
 {
     size_t   extent_a[API_PACKED_RANK], extent_b[API_PACKED_RANK], rank = api_node_packed(a, extent_a);
     api_node item_a, item_b;
-    drive_expect(api_node_packed(b, extent_b) == rank, "packed alike");
-    drive_expect(memcmp(extent_a, extent_b, rank * sizeof *extent_a) == 0, "of the same shape");
+    drive_expect(api_node_packed(b, extent_b) == rank, "both readers pack the same arrays");
+    drive_expect(memcmp(extent_a, extent_b, rank * sizeof *extent_a) == 0, "packed arrays have the same shape");
     for (size_t i = 0; i < api_node_size(a); i++) {
-        drive_expect(api_node_item(a, i, &item_a) && api_node_item(b, i, &item_b), "an item");
+        drive_expect(api_node_item(a, i, &item_a) && api_node_item(b, i, &item_b), "every item can be read");
         expect_same(&item_a, &item_b);
     }
 }
@@ -24,21 +24,22 @@ static void expect_same_items(const api_node *a, const api_node *b)
 static void expect_same(const api_node *a, const api_node *b)
 {
     drive_expect(api_node_kind_text(a) == api_node_kind_text(b) && api_node_size(a) == api_node_size(b),
-                 "the same kind of node");
+                 "both readers read the same type of node");
     if (api_node_is(a, API_NUMBER)) {
         double x = api_node_number(a), y = api_node_number(b);
-        drive_expect(isfinite(x) && memcmp(&x, &y, sizeof x) == 0, "the same finite number");
+        drive_expect(isfinite(x) && memcmp(&x, &y, sizeof x) == 0, "both readers read the same finite number");
     }
     if (api_node_is(a, API_STRING)) {
         size_t length;
-        drive_expect(strcmp(api_node_string(a, &length), api_node_string(b, NULL)) == 0, "the same text");
-        drive_expect(strlen(api_node_string(a, NULL)) == length, "a whole text");
+        drive_expect(strcmp(api_node_string(a, &length), api_node_string(b, NULL)) == 0,
+                     "both readers read the same text");
+        drive_expect(strlen(api_node_string(a, NULL)) == length, "a text has no NUL inside");
     }
     if (api_node_is(a, API_ARRAY)) expect_same_items(a, b);
     for (size_t i = 0; api_node_is(a, API_OBJECT) && i < api_node_size(a); i++) {
         const char *key = api_node_key(a, i);
-        drive_expect(strcmp(key, api_node_key(b, i)) == 0, "the same key");
-        drive_expect(api_node_get(a, key) == api_node_value(a, i), "a key stands once");
+        drive_expect(strcmp(key, api_node_key(b, i)) == 0, "both readers read the same key");
+        drive_expect(api_node_get(a, key) == api_node_value(a, i), "every key is unique");
         expect_same(api_node_value(a, i), api_node_value(b, i));
     }
 }
@@ -49,7 +50,7 @@ static void read_json(const api_read_options *how, const char *text, size_t leng
 {
     api_node plain, tree;
     if (api_read_plain_json(how, text, length, &plain) != API_PLAIN_JSON_READ) return;
-    drive_expect(api_read_json(how, text, length, &tree), "jansson takes it, too");
+    drive_expect(api_read_json(how, text, length, &tree), "jansson accepts what the one-pass reader accepts");
     expect_same(&plain, &tree);
 }
 
@@ -61,7 +62,7 @@ static void read_cbor(const api_read_options *how, const char *body, size_t leng
                  api_check_members_finite(how->pool->problem, root.items, api_node_size(&root))))
         expect_same(&root, &root);
     else
-        drive_expect(how->pool->problem->code != API_NO_PROBLEM, "what is refused has a reason");
+        drive_expect(how->pool->problem->code != API_NO_PROBLEM, "a refused text has a problem");
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
@@ -76,12 +77,12 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     api_share        share   = {&budget, 0};
     api_pool         pool    = {&share, &scratch, &problem, 0, 0};
     api_read_options how     = {&pool, NESTING, later, sizeof later / sizeof *later};
-    char            *bytes   = malloc(size); /* exactly as many as there are */
+    char            *bytes   = malloc(size); /* an allocation of exactly this size, for the sanitizer */
     drive_expect(bytes, "memory");
     memcpy(bytes, data + 1, size - 1);
     (data[0] % 2 ? read_cbor : read_json)(&how, bytes, size - 1);
     api_pool_end(&pool);
-    drive_expect(atomic_load(&budget.used) == 0, "all memory is given back");
+    drive_expect(atomic_load(&budget.used) == 0, "all memory is released");
     api_scratch_reset(&scratch);
     free(bytes);
     return 0;

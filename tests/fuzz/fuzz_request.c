@@ -1,4 +1,5 @@
-/* fuzz_request.c - arbitrary bodies of evaluation requests. The first byte chooses operation, model and encoding. */
+/* fuzz_request.c - sends arbitrary bodies of evaluation requests. The first byte chooses operation, model and
+ * encoding. */
 #include "drive.h"
 #include <stdint.h>
 #include <stdio.h>
@@ -27,7 +28,7 @@ static const char spring[] =
     "\"motors\":[{\"joint\":\"j\",\"link\":\"a\",\"axis\":[0,0.6,0.8],\"gear_ratio\":5,\"spin_inertia\":0.01},"
     "{\"joint\":\"k\",\"link\":\"base\",\"axis\":[1,0,0],\"gear_ratio\":-3,\"spin_inertia\":0.02}],"
     "\"frames\":[{\"name\":\"tip\",\"link\":\"b\",\"xyz\":[0,0,1]}]}";
-/* A parallelogram: its third bar closes a loop. */
+/* A parallelogram linkage: its third bar closes a loop. */
 static const char bars[] =
     "{\"links\":["
     "{\"name\":\"a\",\"parent\":\"base\",\"joint\":{\"name\":\"j\",\"type\":\"revolute\",\"axis\":[0,0,1]},"

@@ -1,5 +1,6 @@
-/* fuzz_states.c - arbitrary files of states for `torqued call`; the first byte chooses the format. What is read has as
- * many numbers as its shape says. Messages go to standard error, which -close_fd_mask=2 silences. */
+/* fuzz_states.c - reads arbitrary files of states for `torqued call`; the first byte chooses the format. An array that
+ * is accepted must have as many numbers as its shape says. Messages go to standard error, which -close_fd_mask=2
+ * silences. */
 #include "server/cli/client/csv.h"
 #include "server/cli/client/json_lines.h"
 #include "server/cli/client/npy.h"
@@ -57,7 +58,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     if (!coordinates.model) {
         drive_expect(
             cli_coordinates_read("{\"position_names\":[\"a\",\"b\"],\"velocity_names\":[\"a\",\"b\"]}", &coordinates),
-            "names");
+            "the names are valid");
     }
     if (size < 2) return 0;
     const char *bytes = (const char *)data + 1;

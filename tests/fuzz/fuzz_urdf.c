@@ -1,5 +1,5 @@
-/* fuzz_urdf.c - arbitrary URDF files; the first byte chooses base and mimic. A file that is taken must be readable in
- * every form, its document must give the same revision, and it must answer a request. */
+/* fuzz_urdf.c - puts arbitrary URDF files; the first byte chooses how the base and mimics are read. A file that is
+ * accepted must be readable in every form, its document must give the same revision, and it must answer a request. */
 #include "drive.h"
 #include <stdint.h>
 #include <stdio.h>

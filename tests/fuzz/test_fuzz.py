@@ -1,5 +1,6 @@
-"""A while with each fuzzer, from its seeds: every fuzz_*.c is one, seeds/<name> are its seeds. They run side by side.
-Long with SOAK_SECONDS. What a fuzzer finds is printed, to be kept as a seed next to its repair."""
+"""Runs each fuzzer for a while from its seeds: every fuzz_*.c is a fuzzer, and seeds/<name> are its seeds. All fuzzers
+run side by side, longer with SOAK_SECONDS. Inputs that a fuzzer finds are printed, to be kept as seeds with the repair.
+"""
 import glob
 import os
 import shutil
@@ -16,21 +17,22 @@ import tap  # noqa: E402
 
 FOLDER = os.path.join(ROOT, os.environ.get("BUILD", "build"), "fuzz")
 NAMES = sorted(os.path.basename(path)[5:-2] for path in glob.glob(os.path.join(HERE, "fuzz_*.c")))
-OPTIONS = {"states": ["-close_fd_mask=2"],      # thousands of messages
-           "framing": ["-max_len=16384"]}       # more than the longest head
+OPTIONS = {"states": ["-close_fd_mask=2"],  # avoids thousands of messages
+           "framing": ["-max_len=16384"]}  # longer than the longest head
 MORE_SEEDS = {"document": [os.path.join(ROOT, "models")]}
-PARSERS = ("document", "urdf", "mjcf", "sdf")  # what reads whole files of strangers gets more time
+PARSERS = ("document", "urdf", "mjcf", "sdf")  # parsers of whole files from clients run longer
 
 
 def write_framing_shapes(folder):
-    """The shapes of requests as seeds of the fuzzer of server/framing, cut into pieces of 1, 7 and 64 bytes in turn."""
+    """Writes the request shapes as seeds of the fuzzer of server/framing, cut into pieces of 1, 7 and 64 bytes in turn.
+    """
     for shape in framing.shapes():
         with open(os.path.join(folder, shape.name), "wb") as file:
             file.write(b"\x02\x00\x06\x3f" + shape.bytes)
 
 
 class Fuzzer:
-    """One fuzzer at work in a folder of its own."""
+    """A running fuzzer with a folder of its own."""
 
     def __init__(self, name):
         self.seconds = int(os.environ.get("SOAK_SECONDS", 60 if name in PARSERS else 20))
@@ -48,7 +50,7 @@ class Fuzzer:
                 stdout=log, stderr=subprocess.STDOUT, env={**os.environ, "UBSAN_OPTIONS": "print_stacktrace=1"})
 
     def result(self):
-        """Exit status, the inputs that broke something, the end of the log."""
+        """Returns the exit status, the inputs that caused a failure, and the end of the log."""
         status = self.process.wait(self.seconds + 120)
         found = []
         for path in glob.glob(os.path.join(self.folder, "*-*")):

@@ -1,8 +1,7 @@
 """Reads the list of faults, faults/*.yaml, and checks every fault against the sources.
 
-A fault is one small error of the kind a programmer makes: in `file`, the text `find` becomes `put`. `find` must occur
-exactly once; any white space in it matches any white space, so that a new layout does not lose the fault.
-"""
+A fault is one small error as programmers make them: in `file`, the text `find` becomes `put`. `find` must occur exactly
+once. Any white space in `find` matches any white space, so that a change of layout does not invalidate the fault."""
 import os
 import re
 
@@ -13,7 +12,7 @@ MEMBERS = {"name", "file", "find", "put", "tests", "equivalent"}
 
 
 class BadList(Exception):
-    """The list contradicts itself or the sources; the message has one line for each reason."""
+    """Raised when the list contradicts itself or the sources; the message has one line for each reason."""
 
 
 class Fault:
@@ -27,17 +26,17 @@ class Fault:
         self.find = entry["find"].strip()
         self.put = entry["put"].strip()
         self.tests = entry.get("tests", [])
-        self.equivalent = entry.get("equivalent")   # why no test can see it, else None
+        self.equivalent = entry.get("equivalent")  # the reason why no test can detect the fault, else None
 
     def pattern(self):
         return r"\s+".join(map(re.escape, self.find.split()))
 
     def apply(self, text):
-        """The text with the fault in it."""
+        """Returns the text with the fault in it."""
         return re.sub(self.pattern(), lambda _: self.put, text, count=1)
 
     def complaint(self, root):
-        """What is wrong with the fault in the sources under `root`, or None."""
+        """Returns what is wrong with the fault in the sources under `root`, or None."""
         path = os.path.join(root, self.file)
         if not os.path.isfile(path):
             return f"{self.name}: there is no file {self.file}"
@@ -53,7 +52,7 @@ class Fault:
 
 
 class Layer:
-    """One file of the list: the layer's tests, in the order in which they run, and its faults."""
+    """A file of the list: the tests of a layer, in the order in which they run, and its faults."""
 
     def __init__(self, path):
         with open(path, encoding="utf-8") as text:

@@ -1,12 +1,12 @@
 #!/usr/bin/python3
-"""mutate.py [--list] [--jobs N] [--layer LAYER] [FAULT...] - puts small faults into private copies of the tree, one
-at a time, and looks whether a test notices.
+"""mutate.py [--list] [--jobs N] [--layer LAYER] [FAULT...] - puts small faults into private copies of the tree, one at
+a time, and checks that a test detects each.
 
-Each fault meets the tests named with it and those of its layer in C; what none of these finds meets the layer's other
-tests, then all others, at the end. A fault is done with at the first failure. A test that takes longer than it may counts as failed. The copies and results.json are in build/mutate; a run goes on
-where the last one ended. Ends with a table by layer; the exit status is 0 if every layer has REQUIRED of its valid
-faults found, 1 if not, 2 if the list is wrong.
-"""
+Each fault is tried with the tests named in its entry and its layer's tests in C. A fault that none of these detects is
+tried with the layer's other tests, then with all others, at the end. The first failure ends the trial of a fault. A
+test beyond its time limit counts as failed. The copies and results.json are in build/mutate, and a run continues the
+previous one. Ends with a table by layer; the exit status is 0 if REQUIRED of the valid faults of every layer were
+found, 1 if not, 2 if the list is wrong."""
 import argparse
 import os
 import queue
@@ -22,15 +22,16 @@ from tree import BuildFailed, Stopped, Tree, children, copy_checkout, mirror, pr
 ROOT = os.path.dirname(os.path.dirname(faults.HERE))
 FOLDER = os.path.join(ROOT, "build", "mutate")
 REQUIRED = 0.97
-PATIENCE = 60, 8    # s that any test has, and times what it takes without a fault
-# Of other things than the sources, or of the machine: installed packages, other processors, fuzzing, measured times.
+PATIENCE = 60, 8  # s allowed for any test, and the factor on its time without a fault
+# Tests that are never run: they test other things than the sources, or depend on the machine: installed packages, other
+# processors, fuzzing, measured times.
 NEVER = {"tests/e2e/test_deploy.py", "tests/dynamics/test_processors.py", "tests/fuzz/test_fuzz.py",
          "tests/dynamics/test_dispatch.c", "tests/e2e/test_load.py", "tests/e2e/test_store_load.py", "tests/e2e/test_clients.py",
          "tests/e2e/test_readme.py"}
 
 
 class Run:
-    """What all workers share."""
+    """The state that all workers share."""
 
     def __init__(self, layers, chosen, jobs):
         self.results = Results(os.path.join(FOLDER, "results.json"), ROOT)
@@ -46,7 +47,7 @@ class Run:
         self.busy = threading.Lock()
         self.measuring = threading.Lock()
         self.useless = set()    # tests that fail without a fault
-        self.broken = []        # what makes the run fail, whatever was found
+        self.broken = []  # reasons why the run fails, whatever was found
 
     def prepare(self):
         copy_checkout(ROOT, self.base.root)
@@ -55,14 +56,16 @@ class Run:
                        jobs=self.jobs)
 
     def order(self, fault, hint, all_tests):
-        """The tests of a fault: its own, the one that found it last, its layer's in C; or all, its layer's first."""
+        """Returns the tests for a fault in order: its own, the one that found it last, and its layer's tests in C; with
+        `all_tests`, all others after these."""
         own = [*fault.tests, *([hint] if hint in self.results.tests else []),
                *(test for test in self.own[fault.layer] if all_tests or test.endswith(".c"))]
         others = sorted(self.results.tests, key=lambda test: (not test.endswith(".c"), test)) if all_tests else []
         return [test for test in dict.fromkeys([*own, *others]) if test not in NEVER]
 
     def limit(self, test):
-        """How long a test may take with a fault. The first time it has to pass without one; None if it does not."""
+        """Returns the time limit of a test with a fault, in s. At the first call the test must pass without a fault;
+        otherwise returns None."""
         with self.measuring:
             seconds = self.results.seconds(test)
             if seconds is None and test not in self.useless:
@@ -143,14 +146,15 @@ class Worker(threading.Thread):
             self.shared.results.keep(fault, result)
 
     def build(self, test):
-        """Builds what a test runs; False if the fault is in none of it."""
+        """Builds the program of a test. Returns False if the fault did not change the program."""
         program = program_of(test) if test.endswith(".c") else "build/torqued"
         self.tree.make(program)
         return os.stat(self.tree.path(program)).st_mtime_ns != os.stat(self.shared.base.path(program)).st_mtime_ns
 
 
 def table(layers, results):
-    """Prints a line for each layer and the missed faults; True if enough were found and none is left to try."""
+    """Prints a line for each layer and the missed faults. Returns True if enough were found and none remains to be
+    tried."""
     good, missed = True, []
     print(f"\n{'layer':<16}{'valid':>7}{'found':>7}{'missed':>8}{'to try':>8}{'share':>9}{'equivalent':>12}")
     for layer in layers:

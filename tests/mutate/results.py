@@ -1,8 +1,7 @@
-"""Keeps what was found out so far, in a file that a later run goes on from.
+"""Keeps the results so far in a file, from which a later run continues.
 
-A verdict holds for one fault and one state of the sources. "found" holds as long as the test that found the fault is
-unchanged; a test that passed is not run again as long as it is unchanged, so that a new test is tried on the missed.
-"""
+A verdict holds for one fault and one state of the sources. "found" holds while the test that found the fault is
+unchanged. A test that passed is not run again while it is unchanged, so only new tests are tried on missed faults."""
 import hashlib
 import json
 import os
@@ -11,7 +10,7 @@ import threading
 
 from tree import tracked_files
 
-# Neither changes what a test of a private copy says.
+# Changes of these files cannot change the result of a test in a private copy.
 APART = re.compile(r"(tests/mutate/|tests/bench/|tests/fuzz/|deploy/|\.ci/)|\.md$")
 TEST = re.compile(r"tests/\w+/test_\w+\.(c|py|mjs)$")
 
@@ -39,7 +38,8 @@ class Results:
             self.kept = {"faults": {}, "seconds": {}}
 
     def of(self, fault):
-        """{"found": test or None, "passed": {test: its state}, "seconds": ...}, as far as it still holds."""
+        """Returns the valid part of a fault's record: {"found": test or None, "passed": {test: its state}, "seconds":
+        ...}."""
         key = digest(self.state, fault.file, " ".join(fault.find.split()), fault.put)
         kept = self.kept["faults"].get(fault.name, {})
         if kept.get("key") != key:
@@ -55,7 +55,7 @@ class Results:
             self._write()
 
     def seconds(self, test):
-        """How long the test takes without a fault; None if it has not been run in this state."""
+        """Returns the test's time without a fault in s, or None if it has not run in this state of the sources."""
         kept = self.kept["seconds"].get(test, {})
         return kept.get("seconds") if kept.get("key") == digest(self.state, self.tests[test]) else None
 

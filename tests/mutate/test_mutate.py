@@ -1,5 +1,5 @@
-"""`make mutate` itself, on a project of two functions: what it finds, misses, refuses and goes on from; and whether the
-list of faults fits the sources."""
+"""Tests `make mutate` on a project of two functions: faults found and missed, lists refused, runs continued. Also tests
+that the list of faults fits the sources."""
 import contextlib
 import io
 import os
@@ -57,7 +57,7 @@ faults:
 
 
 class Toy(unittest.TestCase):
-    """A checkout of its own for every test."""
+    """A new checkout of the small project for every test."""
 
     def setUp(self):
         self.folder = tempfile.TemporaryDirectory()
@@ -83,7 +83,7 @@ class Toy(unittest.TestCase):
             self.write(name, text.read().replace(old, new))
 
     def run_mutate(self, *arguments):
-        """Exit status and all that was printed."""
+        """Runs mutate.py and returns its exit status and all that it printed."""
         out, before = io.StringIO(), sys.argv
         sys.argv = ["mutate.py", *arguments]
         try:

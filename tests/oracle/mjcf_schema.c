@@ -1,9 +1,9 @@
-/* mjcf_schema.c - print the table of MJCF of api/load/mjcf/mjcf_schema.c, for tests and for the reference page: a line
- * of JSON a row, with lists of names as texts. */
-#include "api/load/mjcf/mjcf_schema.h"
+/* mjcf_schema.c - prints the MJCF table of api/robots/mjcf/mjcf_schema.c, for tests and for the reference page: one
+ * line of JSON per row, with lists of names as texts. */
+#include "api/robots/mjcf/mjcf_schema.h"
 #include <stdio.h>
 
-/* Names of the uses as in mjcf_schema.h, in small letters. */
+/* Names of the uses in mjcf_schema.h, in lower case. */
 static const char *const uses[API_MJCF_USES] = {"held",     "expanded", "silent",   "irrelevant", "contact",
                                                 "softness", "control",  "reported", "not_held",   "old"};
 

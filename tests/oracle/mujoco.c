@@ -1,10 +1,10 @@
-/* mujoco.c - print the dynamics that MuJoCo computes for a model file, for tests of the readers of MJCF and SDF.
+/* mujoco.c - prints the dynamics that MuJoCo computes for a model file, for tests of the MJCF and SDF readers.
  *
  *     mujoco FILE <STATES     states: lines of nq positions, nv velocities and nv accelerations
  *     mujoco FILE --compile   prints the compiled model as MJCF instead
  *
- * The first line describes the model as JSON; then follows one line of JSON a state. Coordinates and their conventions
- * are MuJoCo's. Contacts, limits, equalities and dry friction are off. */
+ * The first line describes the model as JSON; one line of JSON per state follows. Coordinates and their conventions are
+ * MuJoCo's. Contacts, limits, equalities and dry friction are off. */
 #include <mujoco/mujoco.h>
 #include <stdio.h>
 #include <stdlib.h>

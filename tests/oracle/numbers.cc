@@ -1,12 +1,12 @@
-// numbers.cc - compare how the server reads and writes numbers with dragonbox, fast_float and the C library.
-// Everything is done with the portable code and with that for AVX2.
+// numbers.cc - compares the server's reading and writing of numbers with dragonbox, fast_float and the C library, for
+// the portable code and for the AVX2 code.
 //
 //     numbers COUNT [SEED]    COUNT doubles and as many texts of each kind, random
-//     numbers structured PART PARTS    2^32 doubles: every exponent, sign and pattern of the upper and lower bits of
-//     the
-//                                      mantissa; only every PARTS-th of them, from PART on
+//     numbers structured PART PARTS    every PARTS-th, from PART on, of 2^32 doubles: all exponents, signs and
+//                                      patterns of the upper and lower bits of the mantissa
 //
-// Every text and its double lie at the end of memory of exactly their size. Prints what differs and exits with 1.
+// Texts and doubles lie in memory of exactly their size, so that a sanitizer notices a read beyond the end. Prints
+// every difference and exits with 1 if there is one.
 #include <charconv>
 #include <cinttypes>
 #include <cmath>
@@ -20,7 +20,7 @@
 #include <vector>
 
 extern "C" {
-#include "api/wire/number.h"
+#include "api/codec/number.h"
 }
 
 namespace
@@ -61,7 +61,7 @@ std::uint64_t to_bits(double value)
 
 const char *const targets[] = {"scalar", "avx2"};
 
-// Appends digits * 10^exponent as Number::toString of ECMA-262 lays it out.
+// Appends digits * 10^exponent in the layout of Number::toString of ECMA-262.
 void append_digits(std::string &to, std::uint64_t significand, int exponent)
 {
     char  digits[24];
@@ -103,7 +103,7 @@ std::string reference_text(double value)
     return text;
 }
 
-// Texts that are read together in one list, as they stand in a request.
+// Holds texts that are read together in one list, as in a request.
 class List
 {
   public:
@@ -162,7 +162,7 @@ class List
     std::vector<double>      values;
 };
 
-// Numbers with an exponent or many digits stand apart, or few of the others would be read by the code for AVX2.
+// Numbers with an exponent or many digits have a list of their own: among them, the AVX2 code would read few others.
 List usual, unusual;
 
 void add_text(const std::string &text)
@@ -170,7 +170,7 @@ void add_text(const std::string &text)
     (text.size() <= 25 && text.find('e') == std::string::npos ? usual : unusual).add(text);
 }
 
-// Doubles that are written together, and read from their text.
+// Holds doubles that are written together and read back from their text.
 class Block
 {
   public:
@@ -243,8 +243,8 @@ std::string print(const char *format, int precision, double value)
     return text;
 }
 
-// The decimal digits of the point half way between a double and the next one, all of them or the first `digits`; one is
-// added to the last digit or taken away from it, or others follow.
+// Returns the decimal digits of the point half way between a double and the next one, all of them or the first
+// `digits`. Sometimes 1 is added to or subtracted from the last digit, or further digits follow.
 std::string near_halfway(std::uint64_t bits, int digits)
 {
     long double half = (static_cast<long double>(from_bits(bits)) + from_bits(bits + 1)) / 2; // exact: 64 bits
@@ -315,7 +315,7 @@ void check_random(std::uint64_t count)
     }
 }
 
-// Powers of two and ten with eight neighbours on either side, and every exponent.
+// Checks powers of two and ten with eight neighbours on either side, and every exponent.
 void check_powers()
 {
     for (int e = -1074; e < 1024; e++)
@@ -334,8 +334,8 @@ void check_powers()
     }
 }
 
-// 12 bits of sign and exponent, then the upper and the lower ten bits of the mantissa; those between are all 0 or
-// all 1.
+// Checks all patterns of the 12 bits of sign and exponent and of the upper and lower ten bits of the mantissa; the bits
+// between are all 0 or all 1.
 void check_structured(std::uint64_t part, std::uint64_t parts)
 {
     for (std::uint64_t i = part; i < (std::uint64_t)1 << 32; i += parts) {

@@ -1,5 +1,5 @@
-// sdformat.cc - print what libsdformat reads from an SDF file, as JSON, for tests of the reader of SDF: the gravity of
-// the world, poses in the outermost model of links, joints and frames, axes of joints in its axes, inertias in the axes
+// sdformat.cc - prints as JSON how libsdformat reads an SDF file, for tests of the SDF reader: gravity of the world;
+// poses of links, joints and frames in the outermost model; axes of joints in that model's axes; inertias in the axes
 // of their links.
 //
 //     sdformat FILE...
@@ -81,7 +81,7 @@ static void print_model(const sdf::Model &model, const std::string &prefix, cons
     }
 }
 
-// The gravity of the world, if there is one.
+// Writes the gravity of the world, if the file has one.
 static void print_world(const sdf::Root &root)
 {
     if (root.WorldCount() == 0) return;
@@ -90,7 +90,7 @@ static void print_world(const sdf::Root &root)
     first = false;
 }
 
-// The model of a world that is not static, or the model of the file.
+// Returns the first model of the world that is not static, or the model of the file.
 static const sdf::Model *find_model(const sdf::Root &root)
 {
     if (root.WorldCount() == 0) return root.Model();

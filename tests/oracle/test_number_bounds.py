@@ -1,4 +1,4 @@
-"""The bounds that api/wire/decimal/ROUNDING.md relies on, for every exponent of a double, with exact integers."""
+"""Tests with exact integers the bounds on which api/codec/decimal/ROUNDING.md relies, for every exponent of a double."""
 import os
 import sys
 import unittest
@@ -15,17 +15,17 @@ BINARY = range(-1074, 972)     # exponents q of doubles c * 2^q with c < 2^53
 
 
 def log2_of_power(e):
-    """api_log2_of_power of powers_of_ten.h."""
+    """Computes like api_log2_of_power of powers_of_ten.h."""
     return (e * 217706) >> 16
 
 
 def grid(q, uneven):
-    """The exponent k of api_decimal_shorten_any."""
+    """Computes the exponent k like api_decimal_shorten_any."""
     return (q * 1262611 - (524031 if uneven else 0)) >> 22
 
 
 def extremes(a, b, most):
-    """The least positive a * z mod b, and b minus the largest, for 1 <= z <= most; a is no multiple of b."""
+    """Returns the least positive a * z mod b, and b minus the largest one, for 1 <= z <= most; a is no multiple of b."""
     low = a % b
     i, gap, j = 1, b - low, 1
     while low != gap:
@@ -69,7 +69,7 @@ class Tables(unittest.TestCase):
         for digits in (4, 8):
             factor = Fraction(float(f"1e-{digits}"))
             self.assertTrue(TEN ** -digits < factor < TEN ** -digits * (1 + TWO ** -52))
-        most = 2 ** 53 // 10 ** 8 + 1       # the distance falls with k
+        most = 2 ** 53 // 10 ** 8 + 1  # the distance decreases with k, so this largest k is the worst
         self.assertGreater(most - (most * 10 ** 8 - 1) * Fraction(1e-8), TWO ** -27)
         self.assertGreater(10 ** 4 - (10 ** 8 - 1) * Fraction(1e-4), TEN ** -5)
 

@@ -1,4 +1,4 @@
-"""Numbers as text beside dragonbox, fast_float and the C library: tests/oracle/numbers.cc."""
+"""Tests reading and printing of numbers against dragonbox, fast_float and the C library, by tests/oracle/numbers.cc."""
 import os
 import subprocess
 import sys
@@ -21,7 +21,7 @@ class Numbers(unittest.TestCase):
         self.run_oracle(200_000_000 if SOAK else 400_000)
 
     def test_all_exponents_and_patterns_of_mantissas(self):
-        """2^32 doubles; outside of `make soak` every 16385th of them."""
+        """2^32 doubles in `make soak`, otherwise every 16385th of them."""
         self.run_oracle("structured", 0, 1 if SOAK else 2 ** 14 + 1)
 
 

@@ -1,5 +1,5 @@
-"""Draws the pictures of ARCHITECTURE.md: the rooms of the product with what they include, drawn from the #include lines and
-the order in tests/rooms.py, and the way of one request. SVG text made with the standard library alone."""
+"""Draws the pictures of ARCHITECTURE.md: the rooms of the product with the rooms that they include, from the #include
+lines and the order in tests/rooms.py, and the way of one request. The SVG text is made with the standard library only."""
 import importlib.util
 import os
 from xml.sax.saxutils import escape
@@ -12,7 +12,7 @@ FILLS = {"server": SERVER, "api": API, "dynamics": DYNAMICS}
 
 
 def room_order():
-    """The module tests/rooms.py, which knows the rooms and their includes."""
+    """Loads the module tests/rooms.py."""
     spec = importlib.util.spec_from_file_location("room_order", os.path.join(ROOT, "tests", "rooms.py"))
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
@@ -24,7 +24,8 @@ def layer_of(room):
 
 
 def graph():
-    """{room: rooms that it includes}, rooms that know each other being one; without what follows from other includes."""
+    """Returns {room: rooms that it includes}; rooms that include each other count as one. Leaves out includes that
+    follow from others."""
     order = room_order()
     name = {room: rooms for rooms in order.ORDER for room in rooms.split("|")}
     below = {rooms: set() for rooms in order.ORDER}
@@ -37,7 +38,7 @@ def graph():
 
 
 def reached(below, room):
-    """All that a room includes, directly or not."""
+    """Returns all rooms that a room includes, directly or indirectly."""
     seen, waiting = set(), list(below[room])
     while waiting:
         one = waiting.pop()
@@ -48,21 +49,22 @@ def reached(below, room):
 
 
 def reduced(below):
-    """The graph without the edges that other edges imply."""
+    """Returns the graph without the edges that other edges imply."""
     far = {room: set().union(*(reached(below, one) for one in below[room])) if below[room] else set() for room in below}
     return {room: below[room] - far[room] for room in below}
 
 
 def levels(below, rooms):
-    """{room: how many rooms of its layer are at most stacked below it}"""
+    """Returns {room: length of the longest chain of rooms of its layer below it}."""
     level = {}
-    for room in rooms:      # listed from the ground up
+    for room in rooms:  # listed from the lowest room up
         level[room] = 1 + max((level[one] for one in below[room] if one in level), default=-1)
     return level
 
 
 def rows_of(below, rooms):
-    """The rooms of a layer in rows from the top down, each row in the order that its neighbours below suggest."""
+    """Returns the rooms of a layer in rows from the top down; each row is ordered by the mean position of its
+    neighbours below."""
     level = levels(below, rooms)
     rows = [[room for room in rooms if level[room] == k] for k in range(max(level.values()) + 1)]
     place = {}
@@ -79,7 +81,7 @@ def rows_of(below, rooms):
 
 
 def label(room):
-    """A room's name without its layer; files of the layer's own folder keep theirs."""
+    """Returns a room's name without its layer; files of the layer's own folder keep theirs."""
     return " · ".join(one.split("/", 1)[1] if "/" in one else one + "/*.c" for one in room.split("|"))
 
 
@@ -88,7 +90,7 @@ def box_width(room):
 
 
 def place_rows(rows, top):
-    """{room: (x of its middle, y of its top)}"""
+    """Returns {room: (x of its middle, y of its top)}."""
     places = {}
     for k, row in enumerate(rows):
         free = (WIDTH - 2 * MARGIN - 30 - sum(map(box_width, row))) / (len(row) + 1)
@@ -114,7 +116,7 @@ def room_box(room, place):
 
 
 def between(below, upper, lower):
-    """Names of the headers' rooms of the lower layer that the upper one includes."""
+    """Returns the rooms of the lower layer whose headers the upper layer includes."""
     return sorted({label(one) for room in below if layer_of(room) == upper for one in below[room] if layer_of(one) == lower})
 
 
@@ -148,14 +150,14 @@ def rooms_picture():
 
 STEPS = (
     ("server/net", "read the head", "libmicrohttpd parses; what it lets pass is refused here", SERVER, "loop"),
-    ("api/http", "route and negotiate", "path, method, media types, deadline, revision", API, "loop"),
+    ("api/service/http", "route and negotiate", "path, method, media types, deadline, revision", API, "loop"),
     ("server/net", "collect the body", "counted against the memory budget as it arrives", SERVER, "loop"),
-    ("api/cost", "estimate the time", "a peek at the body, rates measured at the start", API, "loop"),
+    ("api/requests/cost", "estimate the time", "a peek at the body, rates measured at the start", API, "loop"),
     ("server/work", "run here or queue", "light: on the loop; heavy: suspend, worker, or 503", SERVER, "loop"),
-    ("api/wire", "parse", "JSON or CBOR; arrays of numbers stay packed", API, "worker"),
-    ("api/request", "decode into lanes", "shapes and names are checked; W states side by side", API, "worker"),
+    ("api/codec", "parse", "JSON or CBOR; arrays of numbers stay packed", API, "worker"),
+    ("api/requests/fields", "decode into lanes", "shapes and names are checked; W states side by side", API, "worker"),
     ("dynamics", "run the kernel", "one text, compiled for 1, 2, 4 or 8 lanes", DYNAMICS, "worker"),
-    ("api/answer", "write the answer", "numbers that are not finite are refused", API, "worker"),
+    ("api/requests/answer", "write the answer", "numbers that are not finite are refused", API, "worker"),
     ("server/net", "send", "the loop resumes the connection; slow readers have a limit", SERVER, "loop"),
 )
 

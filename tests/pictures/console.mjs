@@ -30,7 +30,7 @@ for (let i = 0; i < FRAMES; i++) {
         range.value = String(Number(range.min) + part * (Number(range.max) - Number(range.min)));
         range.dispatchEvent(new Event('input', {bubbles: true}));
     }, (1 - Math.cos(2 * Math.PI * i / FRAMES)) / 2);
-    await page.waitForTimeout(650); // until the view is sharp again
+    await page.waitForTimeout(650); // until the view is refined again
     await page.screenshot({path: join(folder, `${String(i).padStart(3, '0')}.png`)});
 }
 await browser.close();
@@ -40,7 +40,7 @@ import glob, sys
 from PIL import Image
 pictures = [Image.open(name).convert("RGB").resize((600, 360), Image.LANCZOS) for name in sorted(glob.glob(sys.argv[1] + "/*.png"))]
 common = pictures[len(pictures) // 2].quantize(28).getpalette()[:84]
-hues = bytes.fromhex("1f77b4d9730d2f8f46c0392b7d5bbf8a5a44c2529c")     # of the curves: too thin to be common
+hues = bytes.fromhex("1f77b4d9730d2f8f46c0392b7d5bbf8a5a44c2529c")     # colours of the curves, which are too thin to be among the common ones
 palette = Image.new("P", (1, 1))
 palette.putpalette(common + list(hues))
 plain = [p.quantize(palette=palette, dither=Image.Dither.NONE) for p in pictures]

@@ -1,5 +1,5 @@
-"""Draws the README's picture: who asks, what torqued does with a request, and where robots come from. SVG text made with the
-standard library alone."""
+"""Draws the README's picture: the programs that send requests, the steps of torqued, and the formats of robots. The SVG
+text is made with the standard library only."""
 from xml.sax.saxutils import escape
 
 WIDTH, HEIGHT = 860, 372
@@ -14,7 +14,7 @@ def text(x, y, line, size=13, weight=400, anchor="middle", colour=INK):
 
 
 def box(x, y, width, height, fill, title, *lines):
-    """A title and smaller lines below it, centred."""
+    """Draws a box with a title and smaller lines below it, centred."""
     top = y + height / 2 + 5 - 9 * len(lines)
     parts = [f'<rect x="{x}" y="{y}" width="{width}" height="{height}" rx="8" fill="{fill}" stroke="{EDGE}"/>',
              text(x + width / 2, top, title, 15, 600)]
@@ -26,12 +26,12 @@ def arrow(x1, y1, x2, y2):
 
 
 def lanes(x, y):
-    """Eight states side by side in one vector register."""
+    """Draws eight states side by side in one vector register."""
     return [f'<rect x="{x + 22 * i}" y="{y}" width="19" height="19" rx="3" fill="#86efac" stroke="#16a34a"/>' +
             text(x + 22 * i + 9.5, y + 14, f"q{i + 1}", 10) for i in range(8)]
 
 
-def overview():
+def overview(robots, operations):
     parts = [f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {HEIGHT}" width="{WIDTH}" height="{HEIGHT}" '
              f'font-family="system-ui, sans-serif"><defs>{ARROW}</defs>',
              f'<rect width="{WIDTH}" height="{HEIGHT}" fill="#fff"/>']
@@ -42,7 +42,7 @@ def overview():
     parts += [f'<rect x="300" y="12" width="270" height="348" rx="12" fill="#fff" stroke="{INK}" stroke-width="1.6"/>',
               text(435, 36, "torqued", 16, 700)]
     parts += box(318, 48, 234, 74, SERVER, "server", "sockets, threads, queue,", "deadlines, store")
-    parts += box(318, 134, 234, 74, API, "api", "JSON, CBOR, models,", "18 operations, problems")
+    parts += box(318, 134, 234, 74, API, "api", "JSON, CBOR, models,", f"{operations} operations, problems")
     parts += box(318, 220, 234, 96, DYNAMICS, "dynamics", "one core evaluates 8 states at once", "")
     parts += lanes(347, 283)
     parts.append(text(435, 344, "one process, any number of cores", 12, colour=SOFT))
@@ -52,7 +52,7 @@ def overview():
               text(235, 274, "gradients", 12)]
     parts += box(690, 46, 150, 74, OUTSIDE, "URDF, MJCF, SDF", "CAD, ROS, MuJoCo,", "Gazebo")
     parts += box(690, 146, 150, 74, OUTSIDE, "document", "JSON: links, joints,", "motors, loops")
-    parts += box(690, 246, 150, 74, OUTSIDE, "18 robots", "bundled, from", "published figures")
+    parts += box(690, 246, 150, 74, OUTSIDE, f"{robots} robots", "bundled, from", "published figures")
     parts += [arrow(684, 84, 576, 84), text(630, 74, "PUT", 12), arrow(684, 183, 576, 183), text(630, 173, "PUT", 12),
               arrow(684, 283, 576, 283)]
     return "\n".join(parts + ["</svg>"]) + "\n"

@@ -1,5 +1,5 @@
-/* framing_shapes.c - see framing_shapes.h. */
-#define _GNU_SOURCE /* getline */
+/* framing_shapes.c - reads tests/data/framing_shapes (framing_shapes.h). */
+#define _GNU_SOURCE /* for getline */
 #include "framing_shapes.h"
 #include <setjmp.h>
 #include <stdarg.h>
@@ -16,14 +16,14 @@ static const char hidden[] =
 enum { MOST = 200000 };
 static char expanded[MOST];
 
-static size_t append(size_t at, const char *text, size_t n)
+static size_t append(size_t length, const char *text, size_t n)
 {
-    assert_true(at + n < MOST);
-    memcpy(expanded + at, text, n);
-    return at + n;
+    assert_true(length + n < MOST);
+    memcpy(expanded + length, text, n);
+    return length + n;
 }
 
-static size_t append_escape(size_t at, const char **text)
+static size_t append_escape(size_t length, const char **text)
 {
     const char *p = *text + 1;
     char        c = *p == 'r' ? '\r' : *p == 'n' ? '\n' : *p == 't' ? '\t' : *p;
@@ -33,32 +33,33 @@ static size_t append_escape(size_t at, const char **text)
         p += 2;
     }
     *text = p + 1;
-    return append(at, &c, 1);
+    return append(length, &c, 1);
 }
 
-/* Expands escapes, repetitions and HIDDEN up to `stop`. Returns where the expansion ends; *text ends behind `stop`. */
-static size_t expand(size_t at, const char **text, char stop)
+/* Expands escapes, repetitions and HIDDEN up to `stop`. Returns the end of the expansion; *text then points behind
+ * `stop`. */
+static size_t expand(size_t length, const char **text, char stop)
 {
     while (**text && **text != stop) {
         if (**text == '\\') {
-            at = append_escape(at, text);
+            length = append_escape(length, text);
         } else if (strncmp(*text, "HIDDEN", 6) == 0) {
-            at = append(at, hidden, sizeof hidden - 1);
+            length = append(length, hidden, sizeof hidden - 1);
             *text += 6;
         } else if (**text == '{') {
             char  *star;
             long   times = strtol(*text + 1, &star, 10);
-            size_t begin = at;
+            size_t begin = length;
             *text        = star + 1;
-            at           = expand(at, text, '}');
-            for (size_t n = at - begin; times > 1; times--)
-                at = append(at, expanded + begin, n);
+            length       = expand(length, text, '}');
+            for (size_t n = length - begin; times > 1; times--)
+                length = append(length, expanded + begin, n);
         } else {
-            at = append(at, (*text)++, 1);
+            length = append(length, (*text)++, 1);
         }
     }
     *text += **text == stop && stop;
-    return at;
+    return length;
 }
 
 void each_framing_shape(void (*visit)(const framing_shape *shape))

@@ -1,11 +1,12 @@
-/* framing_shapes.h - read tests/data/framing_shapes, which describes its own format. */
+/* framing_shapes.h - reads tests/data/framing_shapes: byte sequences of HTTP requests with their expected verdicts. The
+ * file describes its own format. */
 #pragma once
 #include <stddef.h>
 
 typedef struct framing_shape {
     char  *name;
-    int    status;  /* of the only answer if the shape is refused; 200: it is a good request */
-    int    changed; /* 1: a good request whose form changes */
+    int    status;  /* status of the only answer if the shape is refused; 200: the request is valid */
+    int    changed; /* 1: a valid request that is rewritten before it is passed on */
     char  *bytes;
     size_t length;
 } framing_shape;

@@ -1,4 +1,4 @@
-/* store_folder.c - see store_folder.h. */
+/* store_folder.c - opens, changes and inspects a store in a temporary folder (store_folder.h). */
 #include "store_folder.h"
 #include "server/store/checksum.h"
 #include "server/store/durable_file.h"
@@ -22,7 +22,7 @@ static void remove_tree(const char *path)
 
 int make_base(void **state)
 {
-    /* a folder in memory if there is one: thousands of syncs take no time there */
+    /* a folder in memory where the system has one: thousands of syncs take no time there */
     snprintf(base, sizeof base, "%s/torqued-store-XXXXXX", access("/dev/shm", W_OK) == 0 ? "/dev/shm" : "/tmp");
     if (!mkdtemp(base)) return -1;
     snprintf(store_folder, sizeof store_folder, "%s/store", base);

@@ -1,4 +1,4 @@
-/* test_account.c - check that each client keeps its account, and that the table forgets the oldest. */
+/* test_account.c - checks that each client keeps its account, and that the table forgets the oldest accounts. */
 #include "server/work/account.h"
 #include <math.h>
 #include <setjmp.h>
@@ -20,7 +20,7 @@ static void test_a_name_has_one_account(void **state)
     srv_account_leave(&accounts, a);
     srv_account_leave(&accounts, a);
     assert_int_equal(accounts.n_kept, 1);
-    assert_ptr_equal(srv_account_take(&accounts, "address:192.0.2.1"), a); /* kept for its next connection */
+    assert_ptr_equal(srv_account_take(&accounts, "address:192.0.2.1"), a); /* kept for the client's next connection */
     assert_int_equal(accounts.n_kept, 0);
     srv_account_leave(&accounts, a);
     srv_account_leave(&accounts, b);
@@ -28,7 +28,7 @@ static void test_a_name_has_one_account(void **state)
     srv_accounts_close(&accounts);
 }
 
-/* The first thousand refusals of a second are answered at once. */
+/* Checks the delay of refusals: the first thousand in a second are answered at once, later ones are delayed. */
 static void test_many_refusals(void **state)
 {
     int    at_once = 0;
@@ -38,7 +38,7 @@ static void test_many_refusals(void **state)
     for (int i = 0; i < 500; i++) {
         double next = srv_account_refusal(&accounts, a, 7000000000);
         at_once += next == 0;
-        assert_true(next <= delay + 0.001 + 1e-9); /* one by one, not all together */
+        assert_true(next <= delay + 0.001 + 1e-9); /* answered one by one, not all together */
         delay = next;
     }
     assert_int_equal(at_once, 50);
@@ -66,7 +66,7 @@ static size_t count_all(void)
     return n;
 }
 
-static void test_the_oldest_is_forgotten(void **state)
+static void test_the_oldest_account_is_forgotten(void **state)
 {
     srv_accounts_open(&accounts);
     srv_account *used = take_number(0), *back;
@@ -74,11 +74,11 @@ static void test_the_oldest_is_forgotten(void **state)
         srv_account_leave(&accounts, take_number(i));
     assert_int_equal(accounts.n_kept, SRV_ACCOUNTS_KEPT);
     assert_int_equal(count_all(), SRV_ACCOUNTS_KEPT + 1);
-    assert_string_equal(used->name, "address:0"); /* in use, so it was not forgotten */
+    assert_string_equal(used->name, "address:0"); /* in use, so the table did not forget it */
     back = take_number(3 * SRV_ACCOUNTS_KEPT - 1);
-    assert_int_equal(count_all(), SRV_ACCOUNTS_KEPT + 1); /* the newest was still there */
+    assert_int_equal(count_all(), SRV_ACCOUNTS_KEPT + 1); /* the newest account was still in the table */
     back = (srv_account_leave(&accounts, back), take_number(1));
-    assert_int_equal(count_all(), SRV_ACCOUNTS_KEPT + 2); /* the first was not */
+    assert_int_equal(count_all(), SRV_ACCOUNTS_KEPT + 2); /* the first account was not */
     srv_account_leave(&accounts, back);
     srv_account_leave(&accounts, used);
     srv_accounts_close(&accounts);
@@ -88,7 +88,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_a_name_has_one_account),
-        cmocka_unit_test(test_the_oldest_is_forgotten),
+        cmocka_unit_test(test_the_oldest_account_is_forgotten),
         cmocka_unit_test(test_many_refusals),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,4 +1,4 @@
-/* test_clients.c - check the file of clients: what it accepts, the messages of refusals, and how clients are found. */
+/* test_clients.c - checks the file of clients: its syntax, the messages of refusals, and how clients are found. */
 #include "server/access/clients.h"
 #include "server/access/token.h"
 #include <setjmp.h>
@@ -11,7 +11,7 @@
 #include <unistd.h>
 #include <cmocka.h>
 
-/* SHA-256 of "abc" (FIPS 180-4, example). */
+/* SHA-256 of "abc" (example of FIPS 180-4). */
 #define ABC  "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad"
 #define ZERO "0000000000000000000000000000000000000000000000000000000000000000"
 
@@ -128,7 +128,7 @@ static void test_tokens(void **state)
     assert_int_equal(strspn(first + strlen(SRV_TOKEN_PREFIX), "0123456789abcdef"), 64);
     assert_string_not_equal(first, second);
     assert_true(srv_token_hash(first, hash));
-    /* The hash of another token may begin with the same bytes. */
+    /* The hash of another token may begin with the same bytes: all bytes must be compared. */
     int n = snprintf(line, sizeof line, "other admin sha256:%02x%02x%02x%02x%.56s\na admin sha256:", hash[0], hash[1],
                      hash[2], hash[3], ZERO);
     for (int i = 0; i < SRV_TOKEN_HASH; i++)

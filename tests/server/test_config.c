@@ -1,4 +1,4 @@
-/* test_config.c - check the settings: precedence, defaults, all kinds of values, and the messages of refusals. */
+/* test_config.c - checks the settings: precedence, defaults, all types of values, and the messages of refusals. */
 #include "server/config.h"
 #include <setjmp.h>
 #include <stdarg.h>
@@ -29,7 +29,7 @@ static int clear_environment(void **state)
         char name[200];
         snprintf(name, sizeof name, "%.*s", (int)strcspn(*e, "="), *e);
         if (strncmp(name, "TORQUED_", 8) == 0)
-            unsetenv(name); /* shifts the other variables down */
+            unsetenv(name); /* this shifts the other variables down */
         else
             e++;
     }
@@ -47,7 +47,7 @@ static void test_defaults(void **state)
     assert_int_equal(config.workers, 0);
     assert_int_equal(config.log_format, SRV_LOG_AUTO);
     assert_int_equal(config.log_level, SRV_INFO);
-    /* room for 100 000 states of a 7-joint arm: q, qd and qdd with up to 25 characters per number */
+    /* The defaults must allow 100 000 states of a 7-joint arm: q, qd and qdd with up to 25 characters per number. */
     assert_true(config.max_rows >= 100000);
     assert_true(config.max_body >= 100000ull * 21 * 25 && config.max_answer >= 100000ull * 7 * 25);
     assert_true(config.memory >= config.max_body + config.max_answer);
@@ -62,7 +62,7 @@ static void test_flags_go_before_variables_before_defaults(void **state)
     assert_true(config.queue == 1);
     assert_int_equal(read_args("--max-rows", "8", NULL, NULL), SRV_SERVE);
     assert_int_equal(config.max_rows, 8);
-    assert_int_equal(read_args("--max-rows=9", "--max-rows", "10", NULL), SRV_SERVE); /* the last one counts */
+    assert_int_equal(read_args("--max-rows=9", "--max-rows", "10", NULL), SRV_SERVE); /* the last one is used */
     assert_int_equal(config.max_rows, 10);
     clear_environment(state);
 }
@@ -185,7 +185,7 @@ static void test_values_in_force_are_printed_as_they_are_given(void **state)
         rows++;
     }
     free(table);
-    assert_int_equal(rows, settings + 2); /* heading and separator */
+    assert_int_equal(rows, settings + 2); /* without the heading and the separator */
 }
 
 static void test_models_folder(void **state)
@@ -196,7 +196,7 @@ static void test_models_folder(void **state)
     assert_string_equal(folder, "/some/where");
     assert_int_equal(read_args(NULL, NULL, NULL, NULL), SRV_SERVE);
     srv_config_models_folder(&config, folder, sizeof folder);
-    assert_non_null(strstr(folder, "/tests/share/torqued/models")); /* this program lies in build/tests/server */
+    assert_non_null(strstr(folder, "/tests/share/torqued/models")); /* this program is build/tests/server/test_config */
 }
 
 int main(void)

@@ -1,4 +1,4 @@
-/* test_connection.c - check the phases of connections and their absolute deadlines, on socket pairs. */
+/* test_connection.c - checks the phases of connections and their absolute deadlines, on socket pairs. */
 #include "server/net/connection.h"
 #include <errno.h>
 #include <setjmp.h>
@@ -53,7 +53,7 @@ static void test_each_phase_has_its_deadline(void **state)
     pair            p   = connect_pair(&all);
     assert_int_equal(p.connection->phase, SRV_ARRIVED);
     for (srv_phase phase = SRV_READING; phase < SRV_CLOSING; phase++) {
-        if (phase == SRV_CLIENT_CLOSED) continue; /* tested separately */
+        if (phase == SRV_CLIENT_CLOSED) continue; /* has a test of its own */
         srv_connection_enter(&all, p.connection, phase);
         uint64_t next = srv_connections_next(&all);
         if (phase == SRV_WORKING) {
@@ -69,7 +69,7 @@ static void test_each_phase_has_its_deadline(void **state)
     srv_connections_expire(&all, srv_connections_next(&all));
     assert_int_equal(p.connection->phase, SRV_CLOSING);
     assert_true(is_shut(p));
-    srv_connection_enter(&all, p.connection, SRV_READING); /* buffered input does not revive it */
+    srv_connection_enter(&all, p.connection, SRV_READING); /* buffered input must not revive the connection */
     assert_int_equal(p.connection->phase, SRV_CLOSING);
     assert_true(srv_connections_next(&all) == SRV_NEVER);
     disconnect(&all, p);
@@ -86,7 +86,7 @@ static void test_the_oldest_go_first(void **state)
     for (int i = 0; i < N; i += 2)
         srv_connection_enter(&all, p[i].connection, SRV_WORKING);
     for (int i = 0; i < N; i += 2)
-        srv_connection_enter(&all, p[i].connection, SRV_ARRIVED); /* now the even ones entered the phase later */
+        srv_connection_enter(&all, p[i].connection, SRV_ARRIVED); /* the even ones have entered the phase later */
     for (int i = 0; i < N; i++)
         p[i].connection->since = i % 2 ? 10 * second : 20 * second;
     assert_true(srv_connections_next(&all) == 11 * second);
@@ -99,7 +99,7 @@ static void test_the_oldest_go_first(void **state)
     assert_int_equal(all.count, 0);
 }
 
-static void test_a_request_just_come_in_is_not_cut_off(void **state)
+static void test_a_request_that_has_arrived_is_not_cut_off(void **state)
 {
     srv_connections all   = make();
     pair            quiet = connect_pair(&all), speaking = connect_pair(&all);
@@ -113,8 +113,8 @@ static void test_a_request_just_come_in_is_not_cut_off(void **state)
     disconnect(&all, speaking);
 }
 
-/* A first request that arrived just before the deadline gets the full time for reading. */
-static void test_a_first_request_just_come_in(void **state)
+/* A first request that arrives just before the deadline must get the full time for reading. */
+static void test_a_first_request_just_before_the_deadline(void **state)
 {
     srv_connections all   = make();
     pair            quiet = connect_pair(&all), speaking = connect_pair(&all);
@@ -144,10 +144,10 @@ static void test_a_client_that_ends_its_side(void **state)
     assert_int_equal(closing.connection->phase, SRV_CLOSING);
     srv_connections_expire(&all, srv_now());
     assert_true(is_shut(reading));
-    assert_int_equal(working.connection->phase, SRV_WORKING); /* its request decides */
+    assert_int_equal(working.connection->phase, SRV_WORKING); /* a working connection has the deadline of its request */
     srv_connection_enter(&all, working.connection, SRV_WRITING);
     srv_connections_expire(&all, srv_now());
-    assert_false(is_shut(working)); /* it still receives its answer */
+    assert_false(is_shut(working)); /* the client still receives its answer */
     srv_connection_enter(&all, working.connection, SRV_IDLE);
     srv_connections_expire(&all, srv_now());
     assert_true(is_shut(working));
@@ -156,7 +156,7 @@ static void test_a_client_that_ends_its_side(void **state)
     disconnect(&all, closing);
 }
 
-static void test_hurry(void **state)
+static void test_a_shorter_limit_for_idle_connections(void **state)
 {
     srv_connections all  = make();
     pair            idle = connect_pair(&all), arrived = connect_pair(&all), reading = connect_pair(&all);
@@ -165,7 +165,7 @@ static void test_hurry(void **state)
     idle.connection->since = arrived.connection->since = 0;
     srv_connections_limit_idle(&all, second / 4);
     srv_connections_expire(&all, srv_now());
-    assert_false(is_shut(idle) || is_shut(arrived)); /* the limit counts from now */
+    assert_false(is_shut(idle) || is_shut(arrived)); /* the new limit counts from this instant */
     srv_connections_expire(&all, srv_now() + second / 4);
     assert_true(is_shut(idle) && is_shut(arrived));
     assert_false(is_shut(reading));
@@ -191,10 +191,10 @@ static void test_the_longest_silent_of_the_greediest_gives_way(void **state)
         p[i]    = connect_pair(&all);
         give(p[i], i % 2 ? &greedy : &other, 10 - (i % 2 == 0));
     }
-    srv_connection_enter(&all, p[1].connection, SRV_WORKING);    /* not silent */
-    srv_connection_enter(&all, p[3].connection, SRV_READING);    /* silent since now */
-    assert_false(srv_connections_displace(&all, &greedy, NULL)); /* none of it is silent for long enough */
-    assert_false(srv_connections_displace(&all, NULL, NULL));    /* and the other client has less */
+    srv_connection_enter(&all, p[1].connection, SRV_WORKING);    /* a working connection is not silent */
+    srv_connection_enter(&all, p[3].connection, SRV_READING);    /* silent from this instant on */
+    assert_false(srv_connections_displace(&all, &greedy, NULL)); /* none of its connections is silent for long enough */
+    assert_false(srv_connections_displace(&all, NULL, NULL));    /* the silent client has fewer connections */
     all.now += second;
     assert_true(srv_connections_displace(&all, NULL, NULL));
     assert_true(is_shut(p[3]) != is_shut(p[5]));
@@ -203,8 +203,8 @@ static void test_the_longest_silent_of_the_greediest_gives_way(void **state)
     atomic_store(&greedy.connections, 10);
     assert_true(srv_connections_displace(&all, NULL, NULL));
     assert_true(is_shut(p[3]) && is_shut(p[5]));
-    assert_false(srv_connections_displace(&all, &greedy, NULL)); /* it has none left that is silent */
-    assert_int_equal(send(p[0].peer, "G", 1, 0), 1);             /* a request that is not read yet */
+    assert_false(srv_connections_displace(&all, &greedy, NULL)); /* it has no silent connection left */
+    assert_int_equal(send(p[0].peer, "G", 1, 0), 1);             /* a request that the server has not read yet */
     assert_true(srv_connections_displace(&all, NULL, p[2].connection));
     assert_int_equal(p[0].connection->phase, SRV_READING);
     assert_true(is_shut(p[4]));
@@ -214,8 +214,8 @@ static void test_the_longest_silent_of_the_greediest_gives_way(void **state)
     assert_int_equal(all.n_closing, 0);
 }
 
-/* A silent connection does not wait for a reader, though the client that reads has more connections. */
-static void test_no_reader_is_waited_for(void **state)
+/* A silent connection must be closed even though another client, which reads its answers, has more connections. */
+static void test_silent_connections_are_closed_before_slow_readers(void **state)
 {
     static srv_account greedy, other;
     srv_connections    all     = make();
@@ -231,7 +231,7 @@ static void test_no_reader_is_waited_for(void **state)
     disconnect(&all, silent);
 }
 
-/* A client that reads its answer slowly is silent, too, but not at once. */
+/* A client that reads its answer slowly must count as silent, but not at once. */
 static void test_a_slow_reader_gives_way(void **state)
 {
     static srv_account account;
@@ -251,13 +251,13 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_each_phase_has_its_deadline),
         cmocka_unit_test(test_the_longest_silent_of_the_greediest_gives_way),
-        cmocka_unit_test(test_no_reader_is_waited_for),
+        cmocka_unit_test(test_silent_connections_are_closed_before_slow_readers),
         cmocka_unit_test(test_a_slow_reader_gives_way),
         cmocka_unit_test(test_the_oldest_go_first),
-        cmocka_unit_test(test_a_request_just_come_in_is_not_cut_off),
-        cmocka_unit_test(test_a_first_request_just_come_in),
+        cmocka_unit_test(test_a_request_that_has_arrived_is_not_cut_off),
+        cmocka_unit_test(test_a_first_request_just_before_the_deadline),
         cmocka_unit_test(test_a_client_that_ends_its_side),
-        cmocka_unit_test(test_hurry),
+        cmocka_unit_test(test_a_shorter_limit_for_idle_connections),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

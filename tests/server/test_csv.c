@@ -1,5 +1,5 @@
-/* test_csv.c - check the readers of states in CSV and in JSON lines: headers in every form, rows in parts, and the
- * message for every kind of mistake. */
+/* test_csv.c - checks the readers of states in CSV and in JSON lines: headers in every form, rows in parts, and the
+ * message for every type of mistake. */
 #include "server/cli/client/csv.h"
 #include "server/cli/client/json_lines.h"
 #include <math.h>
@@ -29,7 +29,7 @@ static int free_models(void **state)
     return 0;
 }
 
-/* --- standard error ----------------------------------------------------------------------------------------------- */
+/* --- captured standard error -------------------------------------------------------------------------------------- */
 
 static FILE *caught;
 static int   kept;
@@ -95,8 +95,8 @@ static void test_headers(void **state)
     assert_read("q1,q2\n+.1,1e-320\n1.7976931348623157e308,5e-324\n", NULL, "q", odd, 2);
 }
 
-/* Names with separators, quotes and blanks at their ends: a header in quotes has them as they are, and one without
- * quotes is divided where most cells are names. */
+/* Names may have separators, quotes and blanks at their ends. A header in quotes must contain them literally; a header
+ * without quotes is divided where most cells are names. */
 static void test_names(void **state)
 {
     static const struct {

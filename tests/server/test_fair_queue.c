@@ -1,5 +1,5 @@
-/* test_fair_queue.c - check how the queue shares the time of one worker among clients. The test plays the worker: the
- * time is the sum of what the jobs took, so that no clock is read. */
+/* test_fair_queue.c - checks how the queue shares the time of one worker among clients. The test simulates the worker:
+ * the time is the sum of the durations of the jobs, so that no clock is read. */
 #include "server/work/fair_queue.h"
 #include <math.h>
 #include <setjmp.h>
@@ -14,8 +14,8 @@ typedef struct client {
     srv_flow flow;
     srv_job  job[MOST];
     size_t   pushed, done;
-    double   takes;  /* s that each of its jobs takes */
-    double   served; /* s so far */
+    double   takes;  /* s that each job of the client takes */
+    double   served; /* s of work done for the client so far */
 } client;
 
 static void push(srv_fair_queue *queue, client *c, double cost)
@@ -27,12 +27,12 @@ static void push(srv_fair_queue *queue, client *c, double cost)
     srv_queue_push(queue, job);
 }
 
-/* Runs the next job. Returns its client. */
+/* Runs the next job. Returns the client that sent it. */
 static client *run_one(srv_fair_queue *queue)
 {
     srv_job *job = srv_queue_next(queue);
     assert_non_null(job);
-    client *c = (client *)job->flow; /* its first member */
+    client *c = (client *)job->flow; /* `flow` is the first member of client */
     assert_true(job == &c->job[c->done]);
     srv_queue_start(queue, job);
     srv_queue_finish(queue, job, c->takes);
@@ -54,7 +54,7 @@ static void test_one_job_behind_five_hundred(void **state)
     push(&queue, &polite, 0.02);
     client *first = run_one(&queue), *second = run_one(&queue);
     assert_true(first == &polite || second == &polite);
-    for (int i = 0; i < 20; i++) { /* one request at a time, while the other always waits */
+    for (int i = 0; i < 20; i++) { /* one request at a time, while the other client always has jobs waiting */
         push(&queue, &polite, 0.02);
         first  = run_one(&queue);
         second = run_one(&queue);
@@ -77,7 +77,7 @@ static void test_equal_shares_of_unequal_jobs(void **state)
     assert_true(fabs(large.served - small.served) <= 0.03 + 1e-9);
 }
 
-/* A client is charged the time that its jobs take, not what they were estimated to take. */
+/* A client must be charged the time that its jobs take, not the estimated time. */
 static void test_estimates_do_not_matter(void **state)
 {
     static client  liar, honest;
@@ -95,7 +95,7 @@ static void test_estimates_do_not_matter(void **state)
     liar                 = (client){.takes = 0.01};
     honest               = (client){.takes = 0.01};
     for (int i = 0; i < 100; i++) {
-        push(&again, &liar, 1e6); /* far too long: charged little before it runs, and the rest is given back */
+        push(&again, &liar, 1e6); /* far too long: little of it is charged before the run, and the rest refunded */
         push(&again, &honest, 0.01);
     }
     for (int i = 0; i < 100; i++)
@@ -103,8 +103,8 @@ static void test_estimates_do_not_matter(void **state)
     assert_true(fabs(liar.served - honest.served) <= 0.12);
 }
 
-/* A job that has just started does not put its client behind others by its whole cost. */
-static void test_little_is_charged_ahead(void **state)
+/* A job that has just started must not put its client behind others by its whole cost. */
+static void test_little_is_charged_before_the_run(void **state)
 {
     static client  greedy, polite;
     srv_fair_queue queue = {0};
@@ -120,7 +120,7 @@ static void test_little_is_charged_ahead(void **state)
     assert_true(fabs(polite.flow.time - greedy.flow.time - 0.02) < 1e-9);
 }
 
-static void test_no_time_is_saved_up(void **state)
+static void test_idle_clients_save_no_time(void **state)
 {
     static client  steady, late;
     srv_fair_queue queue = {0};
@@ -137,7 +137,7 @@ static void test_no_time_is_saved_up(void **state)
     assert_true(late.done >= 10 && late.done <= 11);
 }
 
-/* While it runs, a job is charged what it has taken, and the others of its client come later. */
+/* A running job must be charged the time it has taken so far, and later jobs of its client wait accordingly. */
 static void test_a_running_job_is_charged(void **state)
 {
     static client  slow, other;
@@ -157,7 +157,7 @@ static void test_a_running_job_is_charged(void **state)
     assert_true(fabs(slow.flow.time - 1) < 1e-9);
 }
 
-static void test_sums_end_at_nothing(void **state)
+static void test_sums_return_to_zero(void **state)
 {
     static client  one, two;
     srv_fair_queue queue = {0};
@@ -167,7 +167,7 @@ static void test_sums_end_at_nothing(void **state)
     push(&queue, &two, 0.3);
     assert_int_equal(queue.n_flows, 2);
     srv_queue_release(&queue, &one.job[1]);
-    srv_queue_release(&queue, &one.job[1]); /* counts once */
+    srv_queue_release(&queue, &one.job[1]); /* each job is released once */
     assert_true(fabs(queue.admitted - 0.4) < 1e-12 && fabs(one.flow.admitted - 0.1) < 1e-12);
     srv_queue_remove(&queue, &one.job[1]);
     srv_queue_finish(&queue, &one.job[1], 0);
@@ -199,7 +199,7 @@ static void test_jobs_leave_from_any_place(void **state)
     assert_null(c.flow.last);
 }
 
-/* A job that returns to the queue is the next of its client, and waits for clients that were served less. */
+/* A job that returns to the queue must be the next of its client, and wait for clients that were served less. */
 static void test_a_job_returns(void **state)
 {
     static client  slow, other;
@@ -211,14 +211,14 @@ static void test_a_job_returns(void **state)
     srv_job *job = srv_queue_next(&queue);
     srv_queue_start(&queue, job);
     srv_queue_charge(&queue, job, 0.35);
-    assert_true(job->cost == 0.35); /* it has taken more than its cost */
+    assert_true(job->cost == 0.35); /* the job has taken longer than its cost */
     assert_true(fabs(queue.admitted - 0.36) < 1e-12 && fabs(slow.flow.admitted - 0.36) < 1e-12);
     push(&queue, &other, 0.1);
     push(&queue, &other, 0.1);
     srv_queue_charge(&queue, job, 0.45);
     srv_queue_return(&queue, job);
     assert_int_equal(queue.n_waiting, 4);
-    assert_ptr_equal(run_one(&queue), &other); /* which began where the other stood then, at 0.35 */
+    assert_ptr_equal(run_one(&queue), &other); /* it began at the queue's virtual time, 0.35 */
     assert_ptr_equal(srv_queue_next(&queue), other.flow.time < slow.flow.time ? &other.job[1] : job);
     run_one(&queue);
     srv_queue_remove(&queue, job);
@@ -238,7 +238,7 @@ static void test_a_cost_is_reassessed(void **state)
     srv_queue_reassess(&queue, &c.job[0], 8);
     assert_true(queue.admitted == 8 && c.flow.admitted == 8 && c.job[0].cost == 8);
     srv_queue_release(&queue, &c.job[0]);
-    srv_queue_reassess(&queue, &c.job[0], 2); /* it counts no longer */
+    srv_queue_reassess(&queue, &c.job[0], 2); /* the job is finished and must not count any more */
     assert_true(queue.admitted == 0 && c.flow.admitted == 0);
 }
 
@@ -248,10 +248,10 @@ int main(void)
         cmocka_unit_test(test_one_job_behind_five_hundred),
         cmocka_unit_test(test_equal_shares_of_unequal_jobs),
         cmocka_unit_test(test_estimates_do_not_matter),
-        cmocka_unit_test(test_little_is_charged_ahead),
-        cmocka_unit_test(test_no_time_is_saved_up),
+        cmocka_unit_test(test_little_is_charged_before_the_run),
+        cmocka_unit_test(test_idle_clients_save_no_time),
         cmocka_unit_test(test_a_running_job_is_charged),
-        cmocka_unit_test(test_sums_end_at_nothing),
+        cmocka_unit_test(test_sums_return_to_zero),
         cmocka_unit_test(test_jobs_leave_from_any_place),
         cmocka_unit_test(test_a_job_returns),
         cmocka_unit_test(test_a_cost_is_reassessed),

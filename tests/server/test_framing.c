@@ -1,5 +1,5 @@
-/* test_framing.c - check the verdicts of server/framing on the shapes of tests/data/framing_shapes, cut at every byte,
- * and single rules that the shapes do not show. */
+/* test_framing.c - checks the verdicts of server/framing (the check of HTTP/1 messages in front of the HTTP library) on
+ * the shapes of tests/data/framing_shapes, cut at every byte, and single rules that the shapes do not cover. */
 #include "framing_shapes.h"
 #include "server/framing/framing.h"
 #include <setjmp.h>
@@ -12,7 +12,7 @@
 
 enum { MOST = 200000 };
 
-/* A connection whose input is checked piece by piece, as receive.c does. */
+/* Holds a connection whose input is checked piece by piece, as receive.c does. */
 typedef struct run {
     srv_framing framing;
     char        buffer[MOST], passed[MOST];
@@ -30,7 +30,7 @@ static void begin(run *r)
 static void feed(run *r, const char *bytes, size_t length)
 {
     bool done = r->framing.stage == SRV_MALFORMED;
-    /* A copy of its own size, so that a sanitizer sees an access beyond it. */
+    /* A copy in an allocation of exactly its size, so that a sanitizer notices an access beyond it. */
     char *data = malloc(r->held + length + 1);
     memcpy(data, r->buffer, r->held);
     memcpy(data + r->held, bytes, length);
@@ -51,17 +51,17 @@ static void expect_same(const char *name, size_t place)
 {
     if (cut.framing.stage != whole.framing.stage || cut.framing.messages != whole.framing.messages ||
         cut.length != whole.length || memcmp(cut.passed, whole.passed, cut.length) != 0)
-        fail_msg("%s: another result when it is cut at byte %zu", name, place);
+        fail_msg("%s: cut at byte %zu, the result differs", name, place);
 }
 
 static void cut_everywhere(const framing_shape *shape)
 {
-    /* Long shapes repeat themselves in the middle. */
-    for (size_t at = 1; at<shape->length; at += at> 400 && shape->length - at > 400 ? 97 : 1) {
+    /* Long shapes are repetitive in the middle: only some cuts there. */
+    for (size_t offset = 1; offset<shape->length; offset += offset> 400 && shape->length - offset > 400 ? 97 : 1) {
         begin(&cut);
-        feed(&cut, shape->bytes, at);
-        feed(&cut, shape->bytes + at, shape->length - at);
-        expect_same(shape->name, at);
+        feed(&cut, shape->bytes, offset);
+        feed(&cut, shape->bytes + offset, shape->length - offset);
+        expect_same(shape->name, offset);
     }
     begin(&cut);
     for (size_t i = 0; i < shape->length; i++)
@@ -69,14 +69,14 @@ static void cut_everywhere(const framing_shape *shape)
     expect_same(shape->name, 0);
 }
 
-/* The bytes that were passed on pass again, unchanged. */
+/* The bytes that were passed on must pass the check again, unchanged. */
 static void expect_canonical(const char *name)
 {
     begin(&cut);
     feed(&cut, whole.passed, whole.length);
     if (cut.framing.stage == SRV_MALFORMED || cut.held != 0 || cut.length != whole.length ||
         memcmp(cut.passed, whole.passed, whole.length) != 0)
-        fail_msg("%s: what was passed on is not canonical: %s", name, cut.framing.detail);
+        fail_msg("%s: the bytes passed on do not pass again: %s", name, cut.framing.detail);
 }
 
 static void check_shape(const framing_shape *shape)
@@ -128,7 +128,7 @@ static void test_the_substitute_names_the_request(void **state)
     assert_null(strstr(whole.framing.substitute, "Request-Id"));
 }
 
-/* What a body may have of extensions and trailers counts anew with every request of a connection. */
+/* The limits of chunk extensions and trailers must apply to each request of a connection separately. */
 static void test_each_body_has_its_own_limits(void **state)
 {
     enum { REQUESTS = 9, EXTENSION = 200, CHUNKS = 4, TRAILER = 3000 };
@@ -147,7 +147,7 @@ static void test_each_body_has_its_own_limits(void **state)
     }
 }
 
-/* A malformed body ends the request whose head was passed on. */
+/* If a body is malformed, the check must end the request whose head it has passed on. */
 static void test_a_malformed_body_is_ended(void **state)
 {
     static const char head[] = "POST /a HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n";

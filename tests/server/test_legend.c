@@ -1,4 +1,4 @@
-/* test_legend.c - check the layout of a plot's legend: columns, rows, and names that are cut. */
+/* test_legend.c - checks the layout of a plot's legend: columns, rows, and shortened names. */
 #include "server/cli/client/legend.h"
 #include <setjmp.h>
 #include <stdarg.h>
@@ -33,7 +33,8 @@ static void test_columns(void **state)
     }
 }
 
-/* The names that are short stay; of the others, first and last characters stay, whole ones, and they fit. */
+/* Short names must stay; of long ones the first and last characters must stay, no character is cut, and the names
+ * fit. */
 static void test_cut(void **state)
 {
     static const struct {
@@ -81,7 +82,7 @@ static void test_widths(void **state)
     assert_non_null(strstr(cut, "\xe2\x80\xa6"));
 }
 
-/* The widest name counts, wherever it is. */
+/* The width must be that of the widest name, wherever that is in the list. */
 static void test_widest(void **state)
 {
     for (size_t widest = 0; widest < 3; widest++) {

@@ -1,4 +1,5 @@
-/* test_lingering_close.c - check the limits of lingering closes: their number, their time and their bytes. */
+/* test_lingering_close.c - checks the limits of lingering closes (a closed connection still reads for a while): their
+ * number, time and bytes. */
 #include "server/work/clock.h"
 #include "server/net/lingering_close.h"
 #include <errno.h>
@@ -30,7 +31,7 @@ static int close_loop(void **state)
     return uv_loop_close(&loop);
 }
 
-/* Starts a lingering close; returns the client's end. The server's own descriptor is closed. */
+/* Starts a lingering close and closes the server's own descriptor; returns the client's end. */
 static int linger(void)
 {
     int ends[2];
@@ -52,7 +53,7 @@ static int lowest_free_descriptor(void)
     return fd;
 }
 
-static void test_input_is_read_away(void **state)
+static void test_further_input_is_discarded(void **state)
 {
     static char data[100000];
     int         client = linger();
@@ -70,7 +71,7 @@ static void test_input_is_read_away(void **state)
     close(client);
 }
 
-/* Beyond the limit of bytes the client's writes fail. */
+/* Beyond the limit of bytes the client's writes must fail. */
 static void test_bytes(void **state)
 {
     static char data[65536];
@@ -107,8 +108,8 @@ static void test_time(void **state)
     close(second);
 }
 
-/* Beyond the limit a connection is closed at once. An ended lingering close makes room for another. */
-static void test_most(void **state)
+/* Beyond the limit of lingering closes a connection must be closed at once; an ended one makes room for another. */
+static void test_limit_of_their_number(void **state)
 {
     int clients[MOST + 3];
     for (int i = 0; i < MOST + 3; i++)
@@ -116,7 +117,7 @@ static void test_most(void **state)
     assert_int_equal(all.count, MOST);
     for (int i = 0; i < MOST + 3; i++)
         assert_int_equal(is_open(clients[i]), i < MOST);
-    shutdown(clients[7], SHUT_WR); /* from the middle of the list */
+    shutdown(clients[7], SHUT_WR); /* one from the middle of the list */
     uv_run(&loop, UV_RUN_NOWAIT);
     assert_int_equal(all.count, MOST - 1);
     int more = linger();
@@ -130,7 +131,7 @@ static void test_most(void **state)
     close(more);
 }
 
-/* A descriptor that cannot be polled is not kept. */
+/* A descriptor that cannot be polled must be closed. */
 static void test_nothing_is_leaked(void **state)
 {
     int file = open("/proc/self/exe", O_RDONLY | O_CLOEXEC), before = lowest_free_descriptor();
@@ -149,7 +150,8 @@ int main(void)
 {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, open_loop, close_loop)
     const struct CMUnitTest tests[] = {
-        TEST(test_input_is_read_away), TEST(test_bytes), TEST(test_time), TEST(test_most), TEST(test_nothing_is_leaked),
+        TEST(test_further_input_is_discarded), TEST(test_bytes), TEST(test_time), TEST(test_limit_of_their_number),
+        TEST(test_nothing_is_leaked),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

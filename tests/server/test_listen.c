@@ -1,4 +1,4 @@
-/* test_listen.c - check the parsing of addresses, and listening sockets on free loopback ports and in a temporary
+/* test_listen.c - checks the parsing of addresses, and listening sockets on free loopback ports and in a temporary
  * folder. */
 #include "server/net/listen.h"
 #include <errno.h>
@@ -68,7 +68,7 @@ static void test_bad_addresses(void **state)
                                       "host:18446744073709551696"};
     srv_address              address;
     for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++)
-        if (srv_address_parse(bad[i], &address)) fail_msg("\"%s\" was taken", bad[i]);
+        if (srv_address_parse(bad[i], &address)) fail_msg("\"%s\" is accepted", bad[i]);
     char text[400];
     memset(text, 'h', sizeof text);
     memcpy(text + sizeof text - 4, ":80", 4);
@@ -123,13 +123,13 @@ static void test_a_taken_port_is_named(void **state)
     char bound[100], again[100], error[300];
     assert_true(open_sockets("127.0.0.1:0", 1, &first, bound, error));
     assert_true(strncmp(bound, "127.0.0.1:", 10) == 0 && strcmp(bound, "127.0.0.1:0") != 0);
-    for (size_t n = 1; n <= 2; n++) { /* also refused if it would share the port */
+    for (size_t n = 1; n <= 2; n++) { /* with two sockets it would share the port, and must be refused as well */
         assert_false(open_sockets(bound, n, others, again, error));
         assert_non_null(strstr(error, strchr(bound, ':') + 1));
         assert_non_null(strstr(error, "--listen"));
     }
     close(first);
-    assert_true(open_sockets(bound, 1, &first, again, error)); /* free again */
+    assert_true(open_sockets(bound, 1, &first, again, error)); /* the port is free again */
     close(first);
 }
 
@@ -145,7 +145,7 @@ static void test_several_sockets_share_one_port(void **state)
         close(sockets[i]);
 }
 
-/* If no descriptor is left for the last socket, srv_listen closes the others. */
+/* If no descriptor is left for the last socket, srv_listen must close the others. */
 static void test_sockets_beyond_the_limit_of_descriptors(void **state)
 {
     int           sockets[3], free_one = open("/dev/null", O_RDONLY | O_CLOEXEC);
@@ -172,7 +172,8 @@ static struct sockaddr_in loopback(const char *bound)
                                 .sin_addr   = {htonl(INADDR_LOOPBACK)}};
 }
 
-/* A server that closes first leaves its side of the connection in TIME_WAIT; the next server still gets the port. */
+/* A server that closes first leaves its side of the connection in TIME_WAIT; the next server must still get the
+ * port. */
 static void test_a_port_with_old_connections(void **state)
 {
     int  listening, client = socket(AF_INET, SOCK_STREAM, 0);
@@ -189,7 +190,7 @@ static void test_a_port_with_old_connections(void **state)
     close(listening);
 }
 
-/* The address [::] accepts IPv4 clients too. */
+/* The address [::] must accept IPv4 clients too. */
 static void test_ipv6_serves_ipv4(void **state)
 {
     int  listening, client = socket(AF_INET, SOCK_STREAM, 0);
@@ -212,7 +213,7 @@ static void test_ipv6(void **state)
     close(fd);
 }
 
-static void test_what_cannot_be(void **state)
+static void test_impossible_addresses(void **state)
 {
     int  fd;
     char bound[100], error[300];
@@ -261,10 +262,10 @@ static void test_a_path_is_shared_and_removed(void **state)
     assert_string_equal(bound, local);
     assert_true(stat(path, &file) == 0 && S_ISSOCK(file.st_mode) && (file.st_mode & 0777) == 0600);
     srv_listener first = listener;
-    assert_false(open_sockets(local, 1, &other, again, error)); /* another listener exists */
+    assert_false(open_sockets(local, 1, &other, again, error)); /* another listener has the path */
     assert_non_null(strstr(error, path));
     close(sockets[0]);
-    assert_true(connects()); /* through the other socket */
+    assert_true(connects()); /* connects through the second socket */
     srv_listener_unlink(&first);
     assert_int_equal(access(path, F_OK), -1);
     close(sockets[1]);
@@ -279,22 +280,22 @@ static void *listen_locally(void *done)
     return NULL;
 }
 
-/* Two servers that start together: the second waits for the lock of the folder until the first listens. */
+/* If two servers start together, the second must wait for the lock of the folder until the first listens. */
 static void test_one_server_at_a_time(void **state)
 {
-    int         held = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    int         lock = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     atomic_bool done = false;
     pthread_t   other;
-    assert_int_equal(flock(held, LOCK_EX), 0);
+    assert_int_equal(flock(lock, LOCK_EX), 0);
     assert_int_equal(pthread_create(&other, NULL, listen_locally, &done), 0);
     usleep(100000);
     assert_false(atomic_load(&done));
     assert_int_equal(access(path, F_OK), -1);
-    assert_int_equal(flock(held, LOCK_UN), 0);
+    assert_int_equal(flock(lock, LOCK_UN), 0);
     pthread_join(other, NULL);
     assert_true(atomic_load(&done));
     srv_listener_unlink(&listener);
-    close(held);
+    close(lock);
 }
 
 static void test_a_dead_socket_is_replaced(void **state)
@@ -303,10 +304,10 @@ static void test_a_dead_socket_is_replaced(void **state)
     char bound[100], error[300];
     assert_true(open_sockets(local, 1, &dead, bound, error));
     srv_listener killed = listener;
-    close(dead); /* the file remains, as after SIGKILL */
+    close(dead); /* the file of the socket remains, as after SIGKILL */
     assert_true(open_sockets(local, 1, &fd, bound, error));
     assert_true(connects());
-    killed.file.st_ino++; /* not the file that is there now */
+    killed.file.st_ino++; /* the path names another file now */
     srv_listener_unlink(&killed);
     assert_true(connects());
     srv_listener_unlink(&listener);
@@ -314,7 +315,7 @@ static void test_a_dead_socket_is_replaced(void **state)
     close(fd);
 }
 
-static void test_what_is_no_socket_stays(void **state)
+static void test_other_files_are_not_removed(void **state)
 {
     int   fd;
     char  bound[100], error[300];
@@ -341,11 +342,11 @@ int main(void)
         cmocka_unit_test(test_a_port_with_old_connections),
         cmocka_unit_test(test_ipv6_serves_ipv4),
         cmocka_unit_test(test_a_dead_socket_is_replaced),
-        cmocka_unit_test(test_what_is_no_socket_stays),
+        cmocka_unit_test(test_other_files_are_not_removed),
         cmocka_unit_test(test_several_sockets_share_one_port),
         cmocka_unit_test(test_sockets_beyond_the_limit_of_descriptors),
         cmocka_unit_test(test_ipv6),
-        cmocka_unit_test(test_what_cannot_be),
+        cmocka_unit_test(test_impossible_addresses),
     };
     return cmocka_run_group_tests(tests, make_folder, remove_folder);
 }

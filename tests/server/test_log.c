@@ -1,5 +1,5 @@
-/* test_log.c - check the lines of the log: both formats, escapes, levels, fields that do not fit, and lost lines. */
-#define _GNU_SOURCE /* strptime, timegm */
+/* test_log.c - checks the lines of the log: both formats, escapes, levels, fields that do not fit, and lost lines. */
+#define _GNU_SOURCE /* for strptime, timegm */
 #include "server/log.h"
 #include <fcntl.h>
 #include <setjmp.h>
@@ -58,9 +58,9 @@ static void test_json(void **state)
     log_one(&log, SRV_WARNING, "a\"b\\c\n\x7f\xc3\xa4");
     const char *text = logged(&log);
     assert_memory_equal(text, "{\"time\":\"2", 10);
-    const char *rest = strstr(text, ",\"level\"");
-    assert_non_null(rest);
-    assert_string_equal(rest, ",\"level\":\"warning\",\"event\":\"event\",\"text\":\"a\\\"b\\\\c\\u000a\\u007f??\","
+    const char *tail = strstr(text, ",\"level\"");
+    assert_non_null(tail);
+    assert_string_equal(tail, ",\"level\":\"warning\",\"event\":\"event\",\"text\":\"a\\\"b\\\\c\\u000a\\u007f??\","
                               "\"count\":18446744073709551615,\"number\":0.001}\n");
 }
 
@@ -69,8 +69,8 @@ static void test_text(void **state)
     srv_log log;
     open_log(&log, false);
     log_one(&log, SRV_INFO, "two words\x1b[31m");
-    const char *rest = strchr(logged(&log), ' ');
-    assert_string_equal(rest, " event text=\"two words\\u001b[31m\" count=18446744073709551615 number=0.001\n");
+    const char *tail = strchr(logged(&log), ' ');
+    assert_string_equal(tail, " event text=\"two words\\u001b[31m\" count=18446744073709551615 number=0.001\n");
 
     open_log(&log, false);
     log_one(&log, SRV_ERROR, "");
@@ -86,7 +86,7 @@ static void test_below_the_level(void **state)
     assert_string_equal(logged(&log), "");
 }
 
-/* A field that does not fit is omitted completely; later fields are still written, and the line is marked as
+/* A field that does not fit must be omitted completely; later fields are still written, and the line is marked as
  * truncated. */
 static void test_a_field_that_does_not_fit(void **state)
 {
@@ -105,7 +105,7 @@ static void test_a_field_that_does_not_fit(void **state)
     }
 }
 
-/* Field lengths around the size of a line: never beyond the buffer, always one whole line. */
+/* For field lengths around the size of a line the log must stay inside its buffer and always write one whole line. */
 static void test_every_length(void **state)
 {
     static char value[4200];
@@ -122,7 +122,7 @@ static void test_every_length(void **state)
     }
 }
 
-/* Times are UTC and parsable by strptime. */
+/* Times must be UTC and parsable by strptime. */
 static void test_the_time(void **state)
 {
     srv_log   log;
@@ -130,9 +130,9 @@ static void test_the_time(void **state)
     time_t    before = time(NULL);
     open_log(&log, false);
     log_one(&log, SRV_INFO, "x");
-    const char *text = logged(&log), *rest = strptime(text, "%Y-%m-%dT%H:%M:%S", &utc);
-    assert_non_null(rest);
-    assert_true(rest[0] == '.' && strspn(rest + 1, "0123456789") == 3 && rest[4] == 'Z');
+    const char *text = logged(&log), *tail = strptime(text, "%Y-%m-%dT%H:%M:%S", &utc);
+    assert_non_null(tail);
+    assert_true(tail[0] == '.' && strspn(tail + 1, "0123456789") == 3 && tail[4] == 'Z');
     time_t logged_at = timegm(&utc);
     assert_true(logged_at >= before && logged_at <= time(NULL));
 }
@@ -175,7 +175,7 @@ static void *read_all(void *argument)
     return NULL;
 }
 
-/* A full pipe does not block the callers; lost lines are counted and reported later. */
+/* A full pipe must not block the callers; lost lines must be counted and reported later. */
 static void test_full_pipe(void **state)
 {
     srv_log       log;
@@ -191,7 +191,7 @@ static void test_full_pipe(void **state)
         pthread_mutex_unlock(&log.mutex);
     }
     assert_int_equal(pthread_create(&reader, NULL, read_all, counts), 0);
-    for (bool room = false; !room;) { /* until a new line is accepted, which follows the report of the lost ones */
+    for (bool room = false; !room;) { /* until the log accepts a line, which follows the report of lost ones */
         nanosleep(&millisecond, NULL);
         pthread_mutex_lock(&log.mutex);
         room = log.length < SRV_LOG_CAPACITY / 2;
@@ -228,15 +228,15 @@ static void log_x(srv_log *log)
     srv_log_end(&line);
 }
 
-/* The report of lost lines precedes any later line: a short line is not accepted while the report does not fit. */
-static void test_the_account_comes_first(void **state)
+/* The report of lost lines must precede any later line: a short line is not accepted while the report does not fit. */
+static void test_the_report_of_lost_lines_comes_first(void **state)
 {
     srv_log log;
     char    bytes[4096];
     open_log(&log, false);
     size_t filled = fill_pipe();
     log_x(&log);
-    for (bool taken = false; !taken;) { /* the writer has the line, and waits */
+    for (bool taken = false; !taken;) { /* until the writer has taken the line and waits */
         nanosleep(&millisecond, NULL);
         pthread_mutex_lock(&log.mutex);
         taken = log.length == 0;
@@ -256,8 +256,8 @@ static void test_the_account_comes_first(void **state)
     assert_string_equal(second, " x\n");
 }
 
-/* A pipe that is never read does not prevent the log from closing. */
-static void test_nobody_reads(void **state)
+/* A pipe that is never read must not prevent the log from closing. */
+static void test_a_pipe_that_is_never_read(void **state)
 {
     srv_log log;
     open_log(&log, true);
@@ -268,7 +268,8 @@ static void test_nobody_reads(void **state)
     close(ends[1]);
 }
 
-/* One of ten routine requests has a line; failed and slow ones always do, and every line counts those before it. */
+/* One of ten routine requests must have a line; failed and slow ones always have one, and every line counts the
+ * requests omitted before it. */
 static void test_sampling(void **state)
 {
     srv_log  log;
@@ -300,13 +301,13 @@ static void test_sampling_below_the_level(void **state)
     assert_string_equal(logged(&log), "");
 }
 
-/* More refusals than four a second: the others are counted by the next line, whatever it is of. */
+/* At most four refusals a second must have lines; the next line of any type counts the omitted ones. */
 static void test_refusals(void **state)
 {
     srv_log  log;
     uint64_t omitted, lines = 0;
     open_log(&log, false);
-    log.refused = (srv_rate){.used = 0, .checked = UINT64_MAX}; /* a clock that stands still */
+    log.refused = (srv_rate){.used = 0, .checked = UINT64_MAX}; /* a clock that does not advance */
     for (int i = 0; i < 1000; i++)
         lines += srv_log_samples(&log, SRV_OVERLOADED, 0, &omitted);
     assert_int_equal(lines, 4);
@@ -329,8 +330,8 @@ int main(void)
         cmocka_unit_test(test_refusals),
         cmocka_unit_test(test_sampling_below_the_level),
         cmocka_unit_test(test_full_pipe),
-        cmocka_unit_test(test_the_account_comes_first),
-        cmocka_unit_test(test_nobody_reads),
+        cmocka_unit_test(test_the_report_of_lost_lines_comes_first),
+        cmocka_unit_test(test_a_pipe_that_is_never_read),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,5 +1,5 @@
-/* test_npy.c - check the reader and the writer of .npy files: every type and order, the bytes that NumPy writes, and
- * files that are cut off or hostile. */
+/* test_npy.c - checks the reader and the writer of .npy files: every type and order, the bytes that NumPy writes, and
+ * truncated or hostile files. */
 #include "server/cli/client/npy.h"
 #include <setjmp.h>
 #include <stdarg.h>
@@ -22,7 +22,7 @@ static cli_text npy_file(const char *dictionary, const void *numbers, size_t len
     return file;
 }
 
-/* Reads from memory of exactly that length, where a sanitizer sees a read beyond the end. */
+/* Reads from an allocation of exactly that length, where a sanitizer notices a read beyond the end. */
 static bool read_exactly(const char *bytes, size_t length, cli_npy *array)
 {
     char *copy = malloc(length ? length : 1);
@@ -92,8 +92,8 @@ static void test_hostile_headers(void **state)
         "{'descr': '<f8', 'fortran_order': False, 'shape': (8.0,), }",
         "{'descr': '<f8', 'fortran_order': False, 'shape': 8, }",
         "{'descr': '<f8', 'fortran_order': False, 'shape': (8 8), }",
-        "{'descr': '<f8', 'fortran_order': False, 'shape': (7,), }", /* a number more than the shape needs */
-        "{'descr': '<f8', 'fortran_order': False, 'shape': (9,), }", /* one less */
+        "{'descr': '<f8', 'fortran_order': False, 'shape': (7,), }", /* one number more than the shape needs */
+        "{'descr': '<f8', 'fortran_order': False, 'shape': (9,), }", /* one number fewer */
         "{'descr': '<f8', 'fortran_order': False, 'shape': (4294967296, 4294967296), }",
         "{'descr': '<f8', 'fortran_order': False, 'shape': (2305843009213693953,), }", /* times 8 bytes is 8 */
         "{'descr': '<f8', 'fortran_order': True, 'shape': (999999999999999999,), }",
@@ -113,7 +113,7 @@ static void test_hostile_headers(void **state)
     assert_refused("{'descr': '<f8', 'fortran_order': False, 'shape': (8,), }", 63); /* the last byte is missing */
 }
 
-/* Every file that is cut off is refused, and none is read beyond its end. */
+/* Every truncated file must be refused, and none may be read beyond its end. */
 static void test_cut_off(void **state)
 {
     static const double numbers[] = {1, 2};
@@ -133,7 +133,7 @@ static void test_cut_off(void **state)
     cli_text_free(&file);
 }
 
-/* The header of version 2 has a length of four bytes. */
+/* The header of version 2 must be read: its length has four bytes. */
 static void test_version_2(void **state)
 {
     static const char dictionary[] = "{'descr': '<f8', 'fortran_order': False, 'shape': (), }\n";

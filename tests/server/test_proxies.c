@@ -1,4 +1,4 @@
-/* test_proxies.c - check networks, the addresses in Forwarded and X-Forwarded-For, and the header of the PROXY
+/* test_proxies.c - checks networks, the addresses in Forwarded and X-Forwarded-For, and the header of the PROXY
  * protocol. */
 #include "server/access/forwarded.h"
 #include "server/net/proxy_header.h"
@@ -63,7 +63,7 @@ static void test_bad_networks(void **state)
     }
 }
 
-/* The client that the headers name, "" for none. */
+/* Returns the client's address according to the headers, "" if they name none. */
 static const char *client_of(const char *forwarded, const char *x_forwarded_for)
 {
     static char text[SRV_IP_TEXT];
@@ -106,7 +106,8 @@ static void test_forwarded(void **state)
     assert_string_equal(client_of("\"", NULL), "");
 }
 
-/* A proxy replaces one header; the client may have sent the other one. */
+/* A proxy replaces one of the two headers; the client may have sent the other one, so a contradiction must name no
+ * client. */
 static void test_both(void **state)
 {
     assert_string_equal(client_of("for=192.0.2.7", "192.0.2.7"), "192.0.2.7");
@@ -115,8 +116,8 @@ static void test_both(void **state)
     assert_string_equal(client_of("rubbish", "192.0.2.7"), "");
 }
 
-/* Feeds a header as its receiver does. Returns -1 if it is malformed, -2 if it wants more than there is; otherwise the
- * number of bytes that the header has. */
+/* Feeds a header as its receiver does. Returns the length of the header in bytes, -1 if it is malformed, -2 if it needs
+ * more bytes. */
 static int feed(const char *bytes, size_t length, srv_proxy_header *header)
 {
     int missing;
@@ -152,7 +153,7 @@ static void test_version_1(void **state)
 {
     srv_proxy_header  header;
     static const char line[] = "PROXY TCP4 192.0.2.7 192.0.2.1 40000 443\r\nGET / HTTP/1.1\r\n";
-    assert_int_equal(feed(line, sizeof line - 1, &header), 42); /* nothing of the request */
+    assert_int_equal(feed(line, sizeof line - 1, &header), 42); /* no byte of the request that follows */
     assert_string_equal(source_of_line(line), "192.0.2.7");
     assert_string_equal(source_of_line("PROXY TCP6 2001:db8::7 2001:db8::1 1 2\r\n"), "2001:db8::7");
     assert_string_equal(source_of_line("PROXY UNKNOWN\r\n"), "local");

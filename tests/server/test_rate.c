@@ -1,4 +1,4 @@
-/* test_rate.c - check the token bucket by a virtual clock. */
+/* test_rate.c - checks the token bucket with a virtual clock. */
 #include "server/work/rate.h"
 #include <math.h>
 #include <setjmp.h>
@@ -29,7 +29,7 @@ static void test_a_burst_and_then_the_rate(void **state)
     }
     now += second / 2;
     assert_int_equal(taken(&rate, 10, now, 100), 5);
-    now += 100 * second; /* a long pause saves no more than one second */
+    now += 100 * second; /* a long pause must save the tokens of one second, no more */
     assert_int_equal(taken(&rate, 10, now, 100), 10);
 }
 
@@ -45,11 +45,11 @@ static void test_a_clock_that_stands_still(void **state)
 {
     srv_rate rate = {0};
     assert_int_equal(taken(&rate, 4, 3 * second, 4), 4);
-    assert_true(srv_rate_take(&rate, 4, 2 * second) > 0); /* read by another thread a little earlier */
+    assert_true(srv_rate_take(&rate, 4, 2 * second) > 0); /* another thread read its clock a little earlier */
     assert_true(srv_rate_take(&rate, 4, 3 * second) > 0);
 }
 
-static void test_a_pace(void **state)
+static void test_delays_grow_to_the_longest(void **state)
 {
     const srv_pace pace = {.burst = 3, .per_second = 10, .longest = 2};
     srv_rate       rate = {0};
@@ -68,7 +68,7 @@ int main(void)
         cmocka_unit_test(test_a_burst_and_then_the_rate),
         cmocka_unit_test(test_one_per_second),
         cmocka_unit_test(test_a_clock_that_stands_still),
-        cmocka_unit_test(test_a_pace),
+        cmocka_unit_test(test_delays_grow_to_the_longest),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,4 +1,4 @@
-/* test_receive.c - check what recv and gnutls_record_recv return for attached sockets: the shapes of
+/* test_receive.c - checks the bytes that recv and gnutls_record_recv return for attached sockets: the shapes of
  * tests/data/framing_shapes over a socket pair and over TLS, with buffers of several sizes. */
 #include "framing_shapes.h"
 #include "server/net/receive.h"
@@ -16,10 +16,10 @@
 
 enum { MOST = 400000 };
 
-/* One connection: the server's end is attached. */
+/* Holds one connection whose server end is attached. */
 typedef struct channel {
     int              client, server;
-    gnutls_session_t client_session, server_session; /* NULL: no TLS */
+    gnutls_session_t client_session, server_session; /* NULL: without TLS */
     srv_inflow       inflow;
     bool             ended; /* recv has returned 0 or an error */
 } channel;
@@ -52,7 +52,7 @@ static void close_channel(channel *c)
     close(c->server);
 }
 
-/* Reads as libmicrohttpd does with edge-triggered epoll: until a read is short (not with TLS) or there is nothing. */
+/* Reads as libmicrohttpd does with edge-triggered epoll: until a read is short (without TLS) or no bytes are left. */
 static void read_all(channel *c)
 {
     for (;;) {
@@ -70,7 +70,7 @@ static void read_all(channel *c)
     }
 }
 
-/* Sends bytes and reads on the way. */
+/* Sends bytes, and reads whenever the socket is full. */
 static void pass(channel *c, const char *bytes, size_t length)
 {
     while (length > 0) {
@@ -82,12 +82,12 @@ static void pass(channel *c, const char *bytes, size_t length)
         }
         size_t before = n_received;
         read_all(c);
-        /* The other side has nothing left to read, so a sender that still cannot write is refused. */
+        /* The other side has read everything, so a sender that still cannot write has been refused. */
         if (n <= 0 && n_received == before) return;
     }
 }
 
-/* The same bytes through the pure check. */
+/* Checks the same bytes with srv_framing_check alone. */
 static size_t check_whole(const framing_shape *shape)
 {
     static char data[MOST];
@@ -121,8 +121,8 @@ static void pass_shape(const framing_shape *shape, bool tls)
             buffer_size = sizes[i];
             open_channel(&c);
             if (tls) start_tls(&c);
-            for (size_t at = 0; at < shape->length; at += step)
-                pass(&c, shape->bytes + at, step < shape->length - at ? step : shape->length - at);
+            for (size_t offset = 0; offset < shape->length; offset += step)
+                pass(&c, shape->bytes + offset, step < shape->length - offset ? step : shape->length - offset);
             read_all(&c);
             expect_received(shape, &c, tls ? "over TLS" : "in pieces");
             close_channel(&c);
@@ -152,7 +152,7 @@ static gnutls_session_t make_session(unsigned flags, int fd, void *credentials)
     assert_int_equal(gnutls_init(&session, flags | GNUTLS_NONBLOCK), 0);
     assert_int_equal(gnutls_priority_set_direct(session, "NORMAL:-VERS-ALL:+VERS-TLS1.2:-KX-ALL:+ANON-ECDH", NULL), 0);
     assert_int_equal(gnutls_credentials_set(session, GNUTLS_CRD_ANON, credentials), 0);
-    gnutls_transport_set_ptr(session, (gnutls_transport_ptr_t)(intptr_t)fd); /* as libmicrohttpd does */
+    gnutls_transport_set_ptr(session, (gnutls_transport_ptr_t)(intptr_t)fd); /* in the way libmicrohttpd sets it */
     return session;
 }
 
@@ -205,7 +205,7 @@ static void test_a_socket_that_is_not_attached(void **state)
     close_channel(&c);
 }
 
-static void test_a_look_ahead_is_not_checked(void **state)
+static void test_peeked_bytes_are_not_passed_on(void **state)
 {
     channel c;
     char    bytes[64];
@@ -244,7 +244,7 @@ static void count_begun(srv_inflow *inflow)
     n_begun++;
 }
 
-static void test_the_begin_of_a_request(void **state)
+static void test_the_start_of_a_request(void **state)
 {
     channel c;
     buffer_size = 16384;
@@ -276,9 +276,9 @@ int main(void)
         cmocka_unit_test(test_shapes),
         cmocka_unit_test(test_shapes_over_tls),
         cmocka_unit_test(test_a_socket_that_is_not_attached),
-        cmocka_unit_test(test_a_look_ahead_is_not_checked),
+        cmocka_unit_test(test_peeked_bytes_are_not_passed_on),
         cmocka_unit_test(test_the_end_of_the_input),
-        cmocka_unit_test(test_the_begin_of_a_request),
+        cmocka_unit_test(test_the_start_of_a_request),
     };
     return cmocka_run_group_tests(tests, NULL, end_thread);
 }

@@ -1,4 +1,4 @@
-/* test_response.c - check that the end of a request is counted once, with the operation and the status that the log
+/* test_response.c - checks that the end of a request is counted once, with the operation and the status that the log
  * shows. */
 #include "server/net/response.h"
 #include "server/work/clock.h"
@@ -81,11 +81,11 @@ static void test_times(void **state)
     found none = {.first = "none", .second = ""};
     api_metric_read(API_METRIC_REQUEST_SECONDS, find, &none);
     assert_int_equal(none.series.bucket[API_BOUNDS], 2);
-    assert_int_equal(none.series.bucket[6], 0); /* up to 2.5 ms: both took 3 ms at least */
+    assert_int_equal(none.series.bucket[6], 0); /* up to 2.5 ms: both requests took at least 3 ms */
     assert_true(none.series.value >= 0.006);
 }
 
-/* Refused requests have no figures of work, and their answers count as bytes sent. */
+/* Refused requests must have no figures of work, and their answers count as bytes sent. */
 static void test_bytes(void **state)
 {
     int64_t sent = api_metric_value(API_METRIC_SENT_BYTES, API_NO_LABELS);
@@ -97,7 +97,7 @@ static void test_bytes(void **state)
     assert_int_equal(queue.n, 0);
 }
 
-/* The log of this test has the level "error". A change of a model is logged all the same. */
+/* The log of this test has the level "error": a change of a model must be logged all the same. */
 static void test_audit_at_every_level(void **state)
 {
     char lines_read[4096];

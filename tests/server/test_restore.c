@@ -1,5 +1,5 @@
-/* test_restore.c - restore a store on several threads: models, revisions, their order and the problems are those of one
- * thread. */
+/* test_restore.c - restores a store on several threads: models, revisions, their order and the problems must be those
+ * of one thread. */
 #include "store_folder.h"
 #include "server/store/durable_file.h"
 #include "server/store/restore.h"
@@ -36,7 +36,7 @@ static void put_records(void)
     put_file(record_path("old"), "");
 }
 
-/* `memory`: of all models, bytes; 0: any. */
+/* Opens a service. `memory`: bytes for all models; 0: no limit. */
 static api *open_service(size_t memory)
 {
     char       message[200];
@@ -49,7 +49,8 @@ static api *open_service(size_t memory)
     return service;
 }
 
-/* Restores all records. Returns the archive of the models, which the caller frees, and what was told of the files. */
+/* Restores all records. Returns the archive of the models, which the caller frees, and the reported file problems in
+ * `told`. */
 static char *restore_on(size_t threads, size_t memory, char told[TOLD])
 {
     static const char *const leftover[] = {"old", NULL};
@@ -94,7 +95,7 @@ static void test_threads_do_not_matter(void **state)
     free(first);
 }
 
-/* Stores a chain of links, which takes longer to read than other records. */
+/* Stores a chain of links, which takes longer to restore than other records. */
 static void put_long_chain(const char *name)
 {
     static char text[LINKS * 200];
@@ -111,7 +112,7 @@ static void put_long_chain(const char *name)
     srv_store_close(store);
 }
 
-/* Where not all models fit, the first by name are served, however long each takes to read. */
+/* If not all models fit, the first ones by name must be served, however long each takes to restore. */
 static void test_the_first_by_name_fit(void **state)
 {
     static const size_t threads[] = {2, 3, 16, 1000};

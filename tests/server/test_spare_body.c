@@ -1,4 +1,4 @@
-/* test_spare_body.c - check which blocks a loop keeps for the next body, and for how long. */
+/* test_spare_body.c - checks which blocks an event loop keeps for the next request body, and for how long. */
 #include "server/net/spare_body.h"
 #include "server/work/clock.h"
 #include <setjmp.h>
@@ -21,7 +21,7 @@ static size_t take(srv_spare_body *spare, size_t bytes)
 {
     size_t capacity = 0;
     char  *block    = srv_spare_body_take(spare, bytes, &capacity);
-    if (block) block[0] = block[capacity - 1] = 'x'; /* AddressSanitizer sees a capacity that is too large */
+    if (block) block[0] = block[capacity - 1] = 'x'; /* AddressSanitizer notices a capacity that is too large */
     free(block);
     return capacity;
 }

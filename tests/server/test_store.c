@@ -1,4 +1,4 @@
-/* test_store.c - check changes of a store on disk: each system call of a change fails in turn, and the process ends
+/* test_store.c - checks changes of a store on disk: each system call of a change fails in turn, and the process ends
  * before each call in turn. */
 #include "store_folder.h"
 #include <errno.h>
@@ -10,11 +10,11 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-/* --- system calls in between ----------------------------------------------------------------------------------- */
+/* --- faults injected into system calls ------------------------------------------------------------------------- */
 
-/* The injected fault: at call number `at` from now on (0: never), and with `from_there` at all later calls. */
+/* Describes the injected fault: at call number `call` (0: never), and with `from_there` at all later calls. */
 static struct {
-    int    at, count, error;
+    int    call, count, error;
     bool   dies, from_there;
     size_t piece;          /* most bytes that one write accepts; 0: all */
     char   trace[64];      /* one letter per call; D: sync of a folder, f: sync of a file */
@@ -35,21 +35,21 @@ static bool strikes(char letter)
     size_t n = strlen(fault.trace);
     if (n + 1 < sizeof fault.trace) fault.trace[n] = letter;
     fault.count++;
-    bool now = fault.at != 0 && (fault.count == fault.at || (fault.from_there && fault.count > fault.at));
+    bool now = fault.call != 0 && (fault.count == fault.call || (fault.from_there && fault.count > fault.call));
     if (now && fault.dies) _exit(9);
     if (now) errno = fault.error;
     return now;
 }
 
-static void arm(int at, int error, bool dies)
+static void arm(int call, int error, bool dies)
 {
     memset(&fault, 0, sizeof fault);
-    fault.at    = at;
+    fault.call  = call;
     fault.error = error;
     fault.dies  = dies;
 }
 
-/* These definitions override those of the C library. */
+/* Replace those of the C library. */
 ssize_t write(int fd, const void *bytes, size_t length)
 {
     if (fault.piece > 0 && length > fault.piece) length = fault.piece;
@@ -102,9 +102,9 @@ static void test_order(void **state)
         arm(0, 0, false);
         assert_int_equal(change(store, "m", changes[i].after), API_NO_PROBLEM);
         const char *bytes = strchr(fault.trace, 'f'), *name = strchr(fault.trace, 'r'),
-                   *rest = strchr(fault.trace, 'D');
+                   *sync = strchr(fault.trace, 'D');
         bool saves = changes[i].after != NULL, nothing = !saves && !changes[i].before;
-        if (!nothing && (!name || !rest || rest < name || strrchr(fault.trace, 'r') > rest))
+        if (!nothing && (!name || !sync || sync < name || strrchr(fault.trace, 'r') > sync))
             fail_msg("%s", fault.trace);
         if (saves && (!bytes || bytes > name || strrchr(fault.trace, 'w') > bytes)) fail_msg("%s", fault.trace);
         srv_store_close(store);
@@ -113,19 +113,19 @@ static void test_order(void **state)
     }
 }
 
-/* Call number `at` fails: the change must be acknowledged and complete, or refused and undone. The same change must
+/* Call number `call` fails: the change must be acknowledged and complete, or refused and undone. The same change must
  * succeed afterwards. Returns false if there are fewer calls. */
-static bool survive_failure(const char *before, const char *after, int at, int number, api_code refusal)
+static bool survive_failure(const char *before, const char *after, int call, int number, api_code refusal)
 {
     prepare(before);
     srv_store *store = open_store();
-    arm(at, number, false);
+    arm(call, number, false);
     api_code code    = change(store, "m", after);
-    bool     reached = fault.count >= at;
+    bool     reached = fault.count >= call;
     arm(0, 0, false);
     assert_true(code == API_NO_PROBLEM || (reached && code == refusal));
     if (!same(content("m.json"), code == API_NO_PROBLEM ? after : before))
-        fail_msg("call %d failed, answer %d, now there is %s", at, code, content("m.json"));
+        fail_msg("call %d failed, answer %d, now there is %s", call, code, content("m.json"));
     assert_int_equal(change(store, "m", after), API_NO_PROBLEM);
     srv_store_close(store);
     srv_restored restored = start_again();
@@ -167,7 +167,7 @@ static void test_writes_of_a_few_bytes(void **state)
     }
 }
 
-/* A disk that keeps failing refuses every change, and the old records remain readable. */
+/* A disk that keeps failing must refuse every change, and the old records must remain readable. */
 static void test_a_dying_disk(void **state)
 {
     prepare(OLD);
@@ -184,14 +184,15 @@ static void test_a_dying_disk(void **state)
     assert_int_equal(start_again().good, 2);
 }
 
-/* Runs `act` in a child process that ends before call number `at`. True if it ended there, false if `act` finished. */
-static bool dies_at(int at, void (*act)(const char *argument), const char *argument)
+/* Runs `act` in a child process that ends before call number `call`. Returns true if it ended there, false if `act`
+ * finished. */
+static bool dies_at(int call, void (*act)(const char *argument), const char *argument)
 {
     int   status;
     pid_t child = fork();
     assert_true(child >= 0);
     if (child == 0) {
-        arm(at, 0, true);
+        arm(call, 0, true);
         act(argument);
         _exit(0);
     }
@@ -210,17 +211,17 @@ static void test_the_process_ends_at_any_call(void **state)
 {
     for (int i = 0; i < CHANGES; i++) {
         bool died = true;
-        for (int at = 1; died; at++) {
+        for (int call = 1; died; call++) {
             prepare(changes[i].before);
-            died              = dies_at(at, change_in_child, changes[i].after);
+            died              = dies_at(call, change_in_child, changes[i].after);
             bool is_old       = same(content("m.json"), changes[i].before);
             bool is_new       = same(content("m.json"), changes[i].after);
             bool acknowledged = !died;
-            if (!is_new && (acknowledged || !is_old)) fail_msg("call %d: there is %s", at, content("m.json"));
+            if (!is_new && (acknowledged || !is_old)) fail_msg("call %d: there is %s", call, content("m.json"));
             srv_restored restored = start_again();
             assert_true(restored.bad == 0 && restored.good == 1u + (content("m.json") != NULL));
             assert_true(same(content("bystander.json"), OLD));
-            assert_in_range(at, 1, CALLS_MOST);
+            assert_in_range(call, 1, CALLS_MOST);
         }
     }
 }
@@ -233,16 +234,16 @@ static void open_in_child(const char *path)
 static void test_the_process_ends_while_a_store_is_made(void **state)
 {
     bool died = true;
-    for (int at = 1; died; at++) {
+    for (int call = 1; died; call++) {
         clear_folder(NULL);
-        died = dies_at(at, open_in_child, store_folder);
+        died = dies_at(call, open_in_child, store_folder);
         assert_int_equal(start_again().bad, 0);
-        assert_in_range(at, 1, CALLS_MOST);
+        assert_in_range(call, 1, CALLS_MOST);
     }
 }
 
-/* A new folder is on the disk after the folder above it is synced. So each folder above a new one is synced, then
- * the store's own folders, before the store opens. */
+/* A new folder is on the disk only after the folder above it is synced. So the store must sync each folder above a new
+ * one, then its own folders, before it opens. */
 static void test_new_folders_are_synced(void **state)
 {
     static const char *const folders[] = {"", "/a", "/a/b/models", "/a/b"};
@@ -264,21 +265,21 @@ static void test_new_folders_are_synced(void **state)
     assert_int_equal(fault.n_synced, 2);
 }
 
-/* A store whose creation the disk does not confirm is not opened; it can be opened once the disk works. */
+/* A store must not open if the disk does not confirm its creation; it must open once the disk works. */
 static void test_a_failure_while_a_store_is_made(void **state)
 {
     bool reached = true;
-    for (int at = 1; reached; at++) {
+    for (int call = 1; reached; call++) {
         clear_folder(NULL);
-        arm(at, EIO, false);
+        arm(call, EIO, false);
         srv_store *store = srv_store_open(store_folder, &store_log, store_error, sizeof store_error);
-        reached          = fault.count >= at;
+        reached          = fault.count >= call;
         arm(0, 0, false);
-        if (!store == !reached) fail_msg("call %d failed: the store is %s", at, store ? "opened" : "not opened");
+        if (!store == !reached) fail_msg("call %d failed: the store is %s", call, store ? "opened" : "not opened");
         if (reached) assert_non_null(strstr(store_error, strerror(EIO)));
         srv_store_close(store);
         srv_store_close(open_store());
-        assert_in_range(at, 1, CALLS_MOST);
+        assert_in_range(call, 1, CALLS_MOST);
     }
 }
 

@@ -1,4 +1,4 @@
-/* test_store_open.c - check opening a store: lock, format, unreadable files, full and read-only disks. */
+/* test_store_open.c - checks the opening of a store: lock, format, unreadable files, full and read-only disks. */
 #define _GNU_SOURCE
 #include "store_folder.h"
 #include "server/store/durable_file.h"
@@ -111,12 +111,12 @@ static void test_links_are_not_followed(void **state)
     assert_string_equal(text, "precious");
     free(text);
     assert_true(same(content("m.json"), OLD));
-    assert_int_equal(change(store, "m", NEW), API_NO_PROBLEM); /* the link was removed */
+    assert_int_equal(change(store, "m", NEW), API_NO_PROBLEM); /* the link has been removed */
     assert_true(same(content("m.json"), NEW));
     srv_store_close(store);
 }
 
-/* A file as long as the limit is too large: one byte is kept for the NUL. */
+/* A file as long as the limit must be refused: one byte is kept for the NUL. */
 static void test_files_are_read_below_a_limit(void **state)
 {
     char   path[100];
@@ -135,7 +135,7 @@ static void test_files_are_read_below_a_limit(void **state)
 
 /* --- disks ----------------------------------------------------------------------------------------------------- */
 
-/* The limit of the file size is exceeded: the change is refused and the old record stays. */
+/* A change that exceeds the limit of the file size must be refused, and the old record must stay. */
 static void test_a_record_too_large(void **state)
 {
     char          large[5000];
@@ -157,7 +157,7 @@ static void test_a_record_too_large(void **state)
     srv_store_close(store);
 }
 
-/* Mounts a file system that only this process sees and that disappears with it. */
+/* Mounts a file system that only this process sees and that disappears when it ends. */
 static bool mount_disk(const char *options)
 {
     static bool alone;
@@ -199,7 +199,7 @@ static void test_a_read_only_disk(void **state)
     assert_false(start_again().read_only);
     assert_int_equal(mount("none", store_folder, NULL, MS_REMOUNT | MS_RDONLY, NULL), 0);
     srv_restored found = start_again();
-    assert_int_equal(found.good, 1); /* its models are still served */
+    assert_int_equal(found.good, 1); /* the models of a read-only store are served */
     assert_true(found.read_only);
     store = open_store();
     assert_not_opened(store_folder, "in use");

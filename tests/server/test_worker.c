@@ -1,5 +1,5 @@
-/* test_worker.c - check the worker pool: the limits of queued time, order, withdrawal, deadlines and help. `done`
- * runs on the worker's thread, so a job whose `done` waits keeps its worker busy. */
+/* test_worker.c - checks the worker pool: the limits of queued time, order, withdrawal, deadlines and help by idle
+ * workers. `done` runs on the worker's thread, so a job whose `done` waits keeps its worker busy. */
 #include "server/work/worker.h"
 #include "server/work/pool_private.h"
 #include "server/work/clock.h"
@@ -16,7 +16,7 @@
 #include <cmocka.h>
 
 typedef struct task {
-    srv_job  job; /* first member */
+    srv_job  job; /* must be the first member */
     sem_t    begun, go;
     bool     waits;
     int      place; /* position in the order of finishing, from 1 */
@@ -24,7 +24,7 @@ typedef struct task {
 } task;
 
 static atomic_int finished;
-static srv_flow   client; /* of all tasks that name no other */
+static srv_flow   client; /* client of all tasks that name no other one */
 static api       *service;
 
 static void done(srv_job *job)
@@ -92,7 +92,7 @@ static int close_service(void **state)
     return 0;
 }
 
-/* A wait equal to the limit is refused. */
+/* A wait equal to the limit must be refused. */
 static void test_at_the_bound(void **state)
 {
     srv_pool *pool = open_pool(2, 1.0);
@@ -141,7 +141,7 @@ static void test_bound_in_time(void **state)
     atomic_store(&finished, 0);
 }
 
-/* Two clients have half of the queue each; the second is admitted though the first has filled the queue. */
+/* Two clients must have half of the queue each: the second is admitted though the first has filled the queue. */
 static void test_clients_share_the_limit(void **state)
 {
     enum { FEW = 8, CROWD = 13, N = FEW + CROWD + 1 };
@@ -153,7 +153,8 @@ static void test_clients_share_the_limit(void **state)
     srv_pool           *pool      = open_pool(1, 1);
     double              wait;
     task               *t[N];
-    static const double waits[FEW] = {0, 1, 0.125, 0.5, 1, 1.5, 0.25, 1.5}; /* s, own work times clients */
+    /* s: the client's own queued work times the number of clients */
+    static const double waits[FEW] = {0, 1, 0.125, 0.5, 1, 1.5, 0.25, 1.5};
     srv_admission       verdict[N];
     double              waited[N];
     for (int i = 0; i < N; i++) {
@@ -168,7 +169,7 @@ static void test_clients_share_the_limit(void **state)
     for (int i = 0; i < N; i++)
         free_task(t[i]);
     atomic_store(&finished, 0);
-    /* only now, since jobs that wait for ever would stop the tests behind this one */
+    /* Asserts only after all jobs have ended: a job that waits for ever would stop the tests that follow. */
     for (int i = 0; i < N; i++) {
         srv_admission expected = i < FEW ? told[i] : i < N - 1 ? SRV_ADMITTED : SRV_QUEUE_FULL;
         if (verdict[i] != expected) fail_msg("job %d: verdict %d, expected %d", i, (int)verdict[i], (int)expected);
@@ -177,8 +178,8 @@ static void test_clients_share_the_limit(void **state)
     assert_true(wait == 2);
 }
 
-/* A client's own limit holds while nobody else waits. What a client has given up is admitted no longer, though it still
- * runs. */
+/* The limit of a client must hold even while no other client waits. A job that its client has abandoned must no longer
+ * count against the limit, though it still runs. */
 static void test_limit_of_a_client(void **state)
 {
     const srv_work_limits limits = {.queue = 10, .client = 0.5};
@@ -201,7 +202,7 @@ static void test_limit_of_a_client(void **state)
     atomic_store(&finished, 0);
 }
 
-/* A running job that costs more than estimated is admitted anew with the new cost, not counted against itself. */
+/* A running job that costs more than estimated must be admitted anew with the new cost, not counted against itself. */
 static void test_a_running_job_is_admitted_again(void **state)
 {
     enum { N = 4 };
@@ -231,7 +232,7 @@ static void test_a_running_job_is_admitted_again(void **state)
     atomic_store(&finished, 0);
 }
 
-/* One worker is blocked by the first job; the others are queued and can be withdrawn from any position. */
+/* The first job blocks the only worker; the others are queued, and must be withdrawn from any position. */
 static void test_order_and_withdrawal(void **state)
 {
     enum { N = 8 };
@@ -248,7 +249,7 @@ static void test_order_and_withdrawal(void **state)
     static const int withdrawn[] = {1, 4, N - 1}; /* first, middle and last in the queue */
     for (int i = 0; i < 3; i++)
         assert_true(srv_pool_withdraw(pool, &t[withdrawn[i]]->job));
-    assert_false(srv_pool_withdraw(pool, &t[0]->job)); /* it has started, so `done` will be called */
+    assert_false(srv_pool_withdraw(pool, &t[0]->job)); /* the job has started, so `done` will be called */
     task *probe = make_task(1, false);
     assert_int_equal(srv_pool_admit(pool, &probe->job, &wait), SRV_ADMITTED);
     assert_true(wait == N - 4); /* the running job's cost is subtracted before `done`; three jobs were withdrawn */
@@ -285,18 +286,18 @@ static void test_deadline_before_the_work(void **state)
     free_task(t);
 }
 
-/* --- help -------------------------------------------------------------------------------------------------------- */
+/* --- help by idle workers ---------------------------------------------------------------------------------------- */
 
 enum { HELPERS = 3 };
 
-/* Tasks of which each helper takes one, and the job's own thread waits until all have. */
+/* Holds tasks of which each helper takes one, while the job's own thread waits until all have. */
 typedef struct shared_tasks {
     sem_t      ended;
     atomic_int taken;
     double     spent[HELPERS + 1]; /* s of processor time, by slot */
 } shared_tasks;
 
-/* A helper computes for 5 ms of its processor time, times its slot. */
+/* Computes for 5 ms of processor time times the slot number. */
 static bool take_task(void *arg, size_t slot)
 {
     shared_tasks *tasks = arg;
@@ -314,7 +315,7 @@ static bool take_task(void *arg, size_t slot)
     return true;
 }
 
-/* The processor time of all helpers is added to that of the job which they help. */
+/* The processor time of all helpers must be added to that of the job that they help. */
 static void test_help_is_charged(void **state)
 {
     shared_tasks tasks = {0};
@@ -332,7 +333,7 @@ static void test_help_is_charged(void **state)
     srv_pool_close(pool);
 }
 
-/* s of processor time of all threads */
+/* Returns the processor time of all threads in s. */
 static double process_time(void)
 {
     struct timespec now;
@@ -340,7 +341,7 @@ static double process_time(void)
     return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
 }
 
-/* One of two workers runs many simulations and the other helps. A short job must then start at once, not after all
+/* One of two workers runs many simulations and the other helps. A short job must start at once, not after all
  * simulations. */
 static void test_helpers_leave_for_a_job(void **state)
 {
@@ -371,7 +372,7 @@ static void test_helpers_leave_for_a_job(void **state)
     assert_int_equal(srv_pool_admit(pool, &one->job, &wait), SRV_ADMITTED);
     const double began = process_time();
     srv_pool_push(pool, &many->job);
-    nanosleep(&(struct timespec){.tv_nsec = 20000000}, NULL); /* both workers are busy */
+    nanosleep(&(struct timespec){.tv_nsec = 20000000}, NULL); /* until both workers are busy */
     uint64_t pushed = srv_now();
     srv_pool_push(pool, &one->job);
     srv_pool_close(pool);

@@ -1,4 +1,4 @@
-/* test_zip.c - check the reader and the writer of zip archives: what is written is read back, a deflated file, and
+/* test_zip.c - checks the reader and the writer of zip archives: a written archive reads back, a deflated file, and
  * every archive with a changed byte. */
 #include "server/cli/client/zip.h"
 #include <fcntl.h>
@@ -12,7 +12,7 @@
 #include <cmocka.h>
 
 typedef struct found {
-    char   name[20], content[40]; /* of the last file, cut */
+    char   name[20], content[40]; /* name and content of the last file, shortened */
     size_t files, bytes;
 } found;
 
@@ -26,7 +26,7 @@ static bool keep_file(void *arg, const cli_zip_entry *entry)
     return true;
 }
 
-/* Reads from memory of exactly that length, where a sanitizer sees a read beyond the end. */
+/* Reads from an allocation of exactly that length, where a sanitizer notices a read beyond the end. */
 static bool unzip(const char *bytes, size_t length, size_t most, found *f)
 {
     char *copy = malloc(length ? length : 1);
@@ -48,7 +48,7 @@ static cli_zip two_files(void)
     return zip;
 }
 
-static void test_stored(void **state)
+static void test_stored_files_read_back(void **state)
 {
     found   f;
     cli_zip zip = two_files();
@@ -64,7 +64,7 @@ static void test_stored(void **state)
     cli_text_free(&zip.bytes);
 }
 
-/* As Python's zipfile writes it: 24 times "a" in five bytes. */
+/* An archive that Python's zipfile wrote: 24 times "a", deflated to five bytes. */
 static const unsigned char deflated[] = {
     0x50, 0x4b, 0x03, 0x04, 0x14, 0x00, 0x00, 0x00, 0x08, 0x00, 0x00, 0x00, 0x21, 0x00, 0x84, 0x7a, 0x02, 0xe6,
     0x05, 0x00, 0x00, 0x00, 0x18, 0x00, 0x00, 0x00, 0x01, 0x00, 0x00, 0x00, 0x61, 0x4b, 0x4c, 0xc4, 0x0e, 0x00,
@@ -93,7 +93,8 @@ static void test_deflated(void **state)
     assert_false(unzip(bytes, sizeof bytes, 100, &f));
 }
 
-/* Whatever byte is changed: the archive is refused, or its files stay within their bounds and pass their checksums. */
+/* Changes every byte: the archive must be refused, or its files must stay within their bounds and pass their
+ * checksums. */
 static void check_all_changes(const char *bytes, size_t length)
 {
     found  f;
@@ -116,7 +117,7 @@ static void test_every_changed_byte(void **state)
 {
     cli_zip zip    = two_files();
     int     errors = dup(STDERR_FILENO), null = open("/dev/null", O_WRONLY | O_CLOEXEC);
-    dup2(null, STDERR_FILENO); /* thousands of messages */
+    dup2(null, STDERR_FILENO); /* hides thousands of messages */
     check_all_changes(zip.bytes.bytes, zip.bytes.length);
     check_all_changes((const char *)deflated, sizeof deflated);
     dup2(errors, STDERR_FILENO);
@@ -128,7 +129,7 @@ static void test_every_changed_byte(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_stored),
+        cmocka_unit_test(test_stored_files_read_back),
         cmocka_unit_test(test_deflated),
         cmocka_unit_test(test_every_changed_byte),
     };

@@ -191,7 +191,7 @@ class Operation:
         return ["    _nested = " + textwrap.fill(f"{{{', '.join(found)}}}", WIDTH - 14, subsequent_indent=" " * 15,
                                                 break_on_hyphens=False)] if found else []
 
-    def text(self, asynchronous):
+    def text(self):
         """The method. `q` may be given by position, as everyone knows what it is."""
         parameters = []
         for key, kind, required, _ in self.fields:
@@ -205,9 +205,8 @@ class Operation:
             if len(lines[-1]) + len(parameter) > WIDTH - 16:
                 lines.append("")
             lines[-1] += f" {parameter},"
-        word = "async def" if asynchronous else "def"
         body = "\n".join(wrapped(line.strip(), "            ") for line in lines)
-        head = f"    {word} {self.method}(\n{body}\n    ) -> {self.answer}:"
+        head = f"    def {self.method}(\n{body}\n    ) -> {self.answer}:"
         doc = [f'        """{self.summary}', ""]
         if self.description:
             doc += [wrapped(self.description, "        "), ""]
@@ -215,29 +214,34 @@ class Operation:
         doc.append("        timeout: of this call, s; the server then stops working on it, too.")
         given = ", ".join(f'"{key}": {key}' for key, *_ in self.fields)
         call = f'self._evaluate("{self.name}", {self.answer}, {{{given}}}, timeout)'
-        returned = textwrap.fill(f"return {'await ' if asynchronous else ''}{call}", WIDTH, initial_indent="        ",
+        returned = textwrap.fill(f"return {call}", WIDTH, initial_indent="        ",
                              subsequent_indent="            ", break_long_words=False, break_on_hyphens=False)
         return "\n".join([head, *doc, '        """', returned])
 
 
-def methods_module(operations, asynchronous):
-    kind = "Awaitable[A]" if asynchronous else "A"
-    awaits = "awaited " if asynchronous else ""
+def methods_module(operations):
     names = ", ".join(operation.answer for operation in operations)
     imports = textwrap.fill(f"from .answers import ({names})", WIDTH, subsequent_indent="                      ")
-    typing = ["Any", "Literal", "Mapping", "Optional", "Sequence", "Type", "Union"]
-    if asynchronous:
-        typing.insert(1, "Awaitable")
-    base = "AsyncOperations" if asynchronous else "Operations"
-    evaluate = [f"    def _evaluate(self, operation: str, kind: Type[A], request: Mapping[str, Any],",
-                f"                  timeout: Optional[float]) -> {kind}:",
-                "        raise NotImplementedError"]
     return "\n".join([
-        MADE.format(f"One {awaits}method for each operation of the contract."), "from __future__ import annotations", "",
-        f"from typing import {', '.join(typing)}", "", "import numpy.typing as npt", "",
+        MADE.format("One method for each operation of the contract."), "from __future__ import annotations", "",
+        "from typing import Any, Literal, Mapping, Optional, Sequence, Type, Union", "", "import numpy.typing as npt", "",
         "from ..answers import A, Coordinates", imports, "from .fields import *  # noqa: F403", "", "",
-        f"class {base}:", '    """What a model answers. Fields that are None are not sent."""', "", *evaluate, "",
-        "\n\n".join(operation.text(asynchronous) for operation in operations), ""])
+        "class Operations:", '    """What a model answers. Fields that are None are not sent."""', "",
+        "    def _evaluate(self, operation: str, kind: Type[A], request: Mapping[str, Any],",
+        "                  timeout: Optional[float]) -> A:", "        raise NotImplementedError", "",
+        "\n\n".join(operation.text() for operation in operations), ""])
+
+
+def awaited_module(operations):
+    """The methods of Operations for asyncio. They have no text of their own."""
+    return "\n".join([
+        MADE.format("One awaited method for each operation of the contract."), "from __future__ import annotations", "",
+        "from typing import Any, Awaitable, Mapping, Optional, Type", "", "from ..answers import A", "from ..awaited import awaited",
+        "from .operations import Operations", "", "",
+        "class AsyncOperations:", '    """What a model answers. Fields that are None are not sent."""', "",
+        "    def _evaluate(self, operation: str, kind: Type[A], request: Mapping[str, Any],",
+        "                  timeout: Optional[float]) -> Awaitable[A]:", "        raise NotImplementedError", "",
+        *(f"    {operation.method} = awaited(Operations.{operation.method})" for operation in operations), ""])
 
 
 def answers_module(operations):
@@ -270,5 +274,5 @@ def files(contract, version):
         "api/openapi.yaml", "the Makefile") + f'VERSION = "{version}"\n'
     return {FOLDER + "__init__.py": MADE.format("What follows from the contract."),
             FOLDER + "version.py": version_module, FOLDER + "fields.py": fields_module(types),
-            FOLDER + "answers.py": answers_module(operations), FOLDER + "operations.py": methods_module(operations, False),
-            FOLDER + "async_operations.py": methods_module(operations, True)}
+            FOLDER + "answers.py": answers_module(operations), FOLDER + "operations.py": methods_module(operations),
+            FOLDER + "async_operations.py": awaited_module(operations)}

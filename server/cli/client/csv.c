@@ -1,7 +1,7 @@
 /* csv.c - see csv.h. */
 #define _GNU_SOURCE /* getline */
 #include "csv.h"
-#include "api/wire/number.h"
+#include "api/codec/number.h"
 #include <ctype.h>
 #include <math.h>
 #include <stdlib.h>

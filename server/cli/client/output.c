@@ -1,6 +1,6 @@
 /* output.c - see output.h. */
 #include "output.h"
-#include "api/wire/number.h"
+#include "api/codec/number.h"
 #include "npy.h"
 #include "zip.h"
 #include <math.h>

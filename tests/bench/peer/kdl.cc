@@ -1,8 +1,7 @@
-/* kdl.cc - Orocos KDL's solvers for chains.
+/* kdl.cc - calls the solvers of Orocos KDL for chains.
  *
- * Body i is a segment whose joint is RotZ or TransZ, KDL's cheapest, and whose tip is where the next joint stands: so
- * no segment is spent on a fixed transform. The chain begins at the first joint, gravity being turned into its frame.
- */
+ * Body i is a segment with a joint RotZ or TransZ, KDL's cheapest, whose tip is at the next joint, so that no segment
+ * is needed for a fixed transform. The chain begins at the first joint; gravity is rotated into its frame. */
 #include "body.h"
 #include "peer.h"
 #include <algorithm>
@@ -22,7 +21,7 @@ KDL::Frame joint_frame(const dyn_body &b)
             KDL::Vector(b.pose.p_pc[0], b.pose.p_pc[1], b.pose.p_pc[2])};
 }
 
-/* in the body's frame */
+/* Returns the inertia in the body's frame. */
 KDL::RigidBodyInertia inertia(const dyn_body &b)
 {
     double com[3], I[6];
@@ -31,7 +30,7 @@ KDL::RigidBodyInertia inertia(const dyn_body &b)
                                  KDL::RotationalInertia(I[0], I[1], I[2], I[3], I[4], I[5]));
 }
 
-/* A segment's inertia is meant in its tip's frame. */
+/* Builds the chain. KDL expects a segment's inertia in the frame of its tip. */
 KDL::Chain chain(const dyn_model &m)
 {
     KDL::Chain c;
@@ -54,7 +53,7 @@ bool is_chain(const dyn_model &m)
 
 struct Robot {
     KDL::Chain                 chain;
-    KDL::Rotation              base; /* of the frame in which the chain begins */
+    KDL::Rotation              base; /* rotation of the frame in which the chain begins */
     KDL::Vector                gravity;
     KDL::ChainIdSolver_RNE     inverse_dynamics;
     KDL::ChainDynParam         parameters;

@@ -1,6 +1,6 @@
-/* mujoco.c - MuJoCo's recursive Newton-Euler, composite inertias, forward dynamics and Jacobians.
+/* mujoco.c - calls MuJoCo's recursive Newton-Euler, composite inertias, forward dynamics and Jacobians.
  *
- * The robot goes over as MJCF text, a body for a body. Nothing but rigid bodies is in it: no geometry, contacts,
+ * The robot is passed as MJCF text, one <body> per body. The model has nothing but rigid bodies: no geometry, contacts,
  * limits or actuators, so the stages named in `calls` are all that a step of mj_forward does for smooth dynamics. */
 #define _GNU_SOURCE
 #include "body.h"
@@ -18,15 +18,16 @@ typedef struct world {
     double  *jacobian;       /* 6 x nv */
 } world;
 
-/* Principal axes: Jacobi's rotations V turn I to diagonal form, V^T I V. MuJoCo's own stop at angles of 1e-6. */
+/* Diagonalises I to V^T I V by Jacobi rotations V: the principal axes. MuJoCo's own iteration stops at angles of
+ * 1e-6. */
 static void principal_axes(double I[3][3], double V[3][3])
 {
     for (int i = 0; i < 3; i++)
         for (int j = 0; j < 3; j++)
             V[i][j] = i == j;
-    for (int turn = 0; turn < 60; turn++) { /* three pairs in turn: a few rounds are enough */
+    for (int turn = 0; turn < 60; turn++) { /* sweeps over the three pairs of axes; a few suffice */
         int    p = turn % 3, q = (turn + 1) % 3;
-        double apart = I[q][q] - I[p][p]; /* the smaller of the two angles that clear I_pq: 45 degrees at most */
+        double apart = I[q][q] - I[p][p]; /* the smaller of the two angles that make I_pq zero: 45 degrees at most */
         double angle = 0.5 * atan2(apart < 0 ? -2 * I[p][q] : 2 * I[p][q], fabs(apart)), c = cos(angle), s = sin(angle);
         for (int k = 0; k < 3; k++) {
             double a = I[k][p], b = I[k][q], v = V[k][p], w = V[k][q];
@@ -51,7 +52,7 @@ static void write_inertia(FILE *out, const dyn_body *b)
     fprintf(out, "diaginertia='%.17g %.17g %.17g'/>\n", I[0][0], I[1][1], I[2][2]);
 }
 
-/* Frame, inertia and joint of body i, then the bodies that hang on it. */
+/* Writes frame, inertia and joint of body i, then its child bodies. */
 static void write_body(FILE *out, const dyn_model *m, int i)
 {
     const dyn_body *b = &m->body[i];
@@ -98,7 +99,7 @@ static mjModel *load(const dyn_model *m)
     return model;
 }
 
-/* Coordinates in our order: MuJoCo's is depth first. */
+/* Returns true if MuJoCo's coordinates, which are depth first, have the order of the canonical model. */
 static bool same_order(const mjModel *model, const dyn_model *m)
 {
     for (int v = 0; v < m->nv; v++) {
@@ -159,7 +160,7 @@ static void inverse_dynamics(const mjModel *m, mjData *d, const state *s)
     mj_rne(m, d, 1, d->qfrc_inverse);
 }
 
-/* M qdd = tau - bias */
+/* Solves M qdd = tau - bias. */
 static void forward_dynamics(const mjModel *m, mjData *d, const state *s)
 {
     positions(m, d, s);
@@ -179,7 +180,7 @@ static void bias(const mjModel *m, mjData *d, const state *s)
     mj_rne(m, d, 0, d->qfrc_bias);
 }
 
-/* M X = 1 */
+/* Solves M X = 1. */
 static void inverse_mass_matrix(const world *w, const state *s)
 {
     positions(w->model, w->data, s);
@@ -188,7 +189,7 @@ static void inverse_mass_matrix(const world *w, const state *s)
     mj_solveM(w->model, w->data, w->inverse, w->unit, w->model->nv);
 }
 
-/* Linear rows, then angular ones, of the frame of the body that the last coordinate moves. */
+/* Computes the Jacobian, linear rows first, of the frame of the body that the last coordinate moves. */
 static void frame_jacobian(const world *w, const state *s)
 {
     const int body = w->model->dof_bodyid[w->model->nv - 1];
@@ -196,7 +197,7 @@ static void frame_jacobian(const world *w, const state *s)
     mj_jacBody(w->model, w->data, w->jacobian, w->jacobian + 3 * w->model->nv, body);
 }
 
-/* Computes an operation and returns where its result is. */
+/* Computes an operation and returns its result. */
 static const mjtNum *compute(const world *w, operation op, const state *s)
 {
     const mjModel *m = w->model;

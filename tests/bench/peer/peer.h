@@ -1,7 +1,6 @@
-/* peer.h - another library for robot dynamics, doing what our kernels do on the same robot.
- *
- * An adapter makes the library's robot from our canonical model, body by body, so that both sides compute the same
- * numbers; peers.c compares them before anything is timed. Joints are plain: no friction, springs, gears or mimics. */
+/* peer.h - declares the adapter of another library for robot dynamics. An adapter builds the library's robot from the
+ * canonical model, body by body, so that both sides compute the same numbers; peers.c compares them before it measures
+ * times. Joints are plain: no friction, springs, gears or mimics. */
 #pragma once
 #include "dynamics/model/model.h"
 
@@ -12,7 +11,7 @@ extern "C" {
 typedef enum operation {
     INVERSE_DYNAMICS,
     MASS_MATRIX,
-    MASS_MATRIX_AT_POSES, /* the same from the poses that MASS_MATRIX, called before, has left in the robot */
+    MASS_MATRIX_AT_POSES, /* M from the poses that MASS_MATRIX, called before, has left in the robot */
     FORWARD_DYNAMICS,
     INVERSE_MASS_MATRIX, /* M^-1 as a full matrix */
     BIAS,                /* tau at qdd = 0 */
@@ -22,7 +21,7 @@ typedef enum operation {
     N_OPERATIONS
 } operation;
 
-/* Number of entries of a result. */
+/* Returns the number of entries of a result. */
 static inline size_t result_entries(operation op, size_t nv)
 {
     switch (op) {
@@ -36,7 +35,7 @@ static inline size_t result_entries(operation op, size_t nv)
     }
 }
 
-/* One state: nv entries each, q too. */
+/* Holds one state: nv entries each, q too. */
 typedef struct state {
     const double *q, *qd, *qdd, *tau;
 } state;
@@ -44,10 +43,11 @@ typedef struct state {
 typedef struct peer {
     const char *name;
     const char *(*version)(void);
-    /* What an operation is made of; NULL: the library has none. Derivatives are then differences of its inverse or
-     * forward dynamics. */
+    /* Names the library's functions for an operation; NULL: it has none. Derivatives are then differences of its
+     * inverse or forward dynamics. */
     const char *calls[N_OPERATIONS];
-    /* The library's robot, or NULL when it cannot have this one. The caller gives it to `release`. */
+    /* Builds the library's robot, or returns NULL if the library cannot represent this one. The caller frees it by
+     * `release`. */
     void *(*build)(const dyn_model *model);
     /* Computes the result_entries of one state; with `result` NULL they stay in the library's own arrays. */
     void (*evaluate)(void *robot, operation op, const state *s, double *result);

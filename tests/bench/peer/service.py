@@ -1,9 +1,10 @@
-"""service.py PORT PROCESSES - what one would write instead: inverse dynamics of models/panda.json by PyKDL behind FastAPI.
+"""service.py PORT PROCESSES - the usual alternative to torqued: inverse dynamics of models/panda.json by PyKDL behind
+FastAPI.
 
-Served by uvicorn on uvloop and httptools, in so many processes. It takes and answers what torqued does for
-POST /v1/models/panda/inverse-dynamics with q, qd, qdd, one state or a batch of rows, in JSON or in CBOR (RFC 8746
-arrays). To its advantage it checks shapes only and has neither models of its fields nor gravity, payloads or names.
-"""
+uvicorn serves it on uvloop and httptools in PROCESSES processes. The service accepts and answers requests as torqued
+does for POST /v1/models/panda/inverse-dynamics with q, qd, qdd, one state or a batch of rows, in JSON or in CBOR (RFC
+8746 arrays). To its advantage the service checks shapes only and has no models of its fields, and neither gravity,
+payloads nor names."""
 import json
 import multiprocessing
 import os
@@ -27,7 +28,7 @@ def frame(origin):
 
 
 def segment(link):
-    """As kdl_parser makes one of a URDF joint and the link it carries."""
+    """Returns the segment that kdl_parser makes of a URDF joint and the link that it carries."""
     at, body = frame(link["joint"].get("origin", {})), link["inertial"]
     inertia = kdl.RotationalInertia(*(body["inertia"].get(key, 0) for key in ("xx", "yy", "zz", "xy", "xz", "yz")))
     joint = kdl.Joint(at.p, at.M * kdl.Vector(*link["joint"]["axis"]), kdl.Joint.JointType.RotAxis)
@@ -62,7 +63,7 @@ app = FastAPI()
 
 
 def from_cbor(value):
-    """The numbers of a plain array, a typed one (tag 86) or one with its dimensions (tag 40)."""
+    """Returns the numbers of a plain array, a typed one (tag 86) or one with its dimensions (tag 40)."""
     if isinstance(value, cbor2.CBORTag) and value.tag == 40:
         shape, numbers = value.value
         return from_cbor(numbers).reshape(shape)
@@ -105,7 +106,8 @@ async def inverse_dynamics(request: Request):
 
 
 def serve(port):
-    """With a listening socket of its own: on a common one the first of uvicorn's processes takes most connections."""
+    """Serves on a listening socket of its own: with a shared socket the first of uvicorn's processes takes most
+    connections."""
     listener = socket.socket()
     listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEPORT, 1)
     listener.bind(("127.0.0.1", port))

@@ -1,5 +1,5 @@
-/* cmocka.h - replaces cmocka in tests that are built for another processor, for which there is no package; only the
- * functions that these tests use. */
+/* cmocka.h - provides the functions of cmocka that these tests use, for tests built for another processor, for which
+ * Debian has no package of cmocka. */
 #pragma once
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,4 +1,4 @@
-// client.test.ts - the TypeScript client, strictly compiled, against the server at TORQUED_URL.
+// client.test.ts - tests the TypeScript client, strictly compiled, against the server at TORQUED_URL.
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import {Block, Problem, Torqued, Unreachable, type Request, type Schemas} from 'torqued';
@@ -22,7 +22,7 @@ const bits = (numbers: ArrayLike<number>): string => new BigUint64Array(Float64A
 const flat = (value: Json): number[] => Array.isArray(value) ? value.flatMap(flat) : [value as number];
 const extents = (value: Json | undefined): number[] => Array.isArray(value) ? [value.length, ...extents(value[0])] : [];
 
-// What JSON says, as typed arrays: alone for one dimension, as Block for more.
+// Compares JSON with the client's typed arrays: a plain one for one dimension, Block for more.
 function same(json: Json, received: unknown, where = ''): void {
     if (typeof json === 'number') return assert.equal(bits([json]), bits([received as number]), where);
     if (Array.isArray(json)) {
@@ -137,7 +137,8 @@ test('tokens, timeouts, repeats', async () => {
     const slow = new Torqued('http://host', {
         timeout: 5, fetch: async () => new Response('{"code": "busy"}', {status: 503, headers: {'Retry-After': '11'}}),
     });
-    await assert.rejects(slow.service(), {code: 'busy', retryAfter: 11}); // at once: the timeout would pass before
+    // rejects at once, since Retry-After exceeds the timeout
+    await assert.rejects(slow.service(), {code: 'busy', retryAfter: 11});
     const stop = new AbortController();
     stop.abort(new Error('enough'));
     refusals = 0;
@@ -153,7 +154,7 @@ test('a server that asks for a token', async () => {
     await assert.rejects(new Torqued(guarded).model('puma560'), {status: 401, code: 'unauthorized'});
 });
 
-// What is wrong by the contract does not compile.
+// Requests that violate the contract do not compile.
 type Operations = Request<'evaluate'>['operations'];
 // @ts-expect-error: bias has no such output
 const output: Operations = {bias: {outputs: ['tau']}};

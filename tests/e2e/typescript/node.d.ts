@@ -1,4 +1,4 @@
-// node.d.ts - the parts of Node that client.test.ts uses.
+// node.d.ts - declares the parts of Node that client.test.ts uses.
 declare module 'node:test' {
     export default function test(name: string, body: () => void | Promise<void>): void;
 }

@@ -1,5 +1,5 @@
-// mujoco.mjs - answer requests for the dynamics that MuJoCo computes, one JSON object a line, for tests of the reader and
-// the writer of MJCF.
+// mujoco.mjs - answers requests for the dynamics that MuJoCo computes, one JSON object per line, for tests of the MJCF
+// reader and writer.
 //
 //     {"xml": TEXT, "states": [[qpos, qvel, qacc], ...], "constraints": BOOL}     -> {"about": {...}, "states": [...]}
 //     {"xml": TEXT, "assets": {NAME: BASE64}}                                     files beside the first
@@ -9,8 +9,8 @@
 import load from "@mujoco/mujoco";
 import readline from "node:readline";
 
-const CONSTRAINT = 1, FRICTIONLOSS = 4;     // bits of mjtDisableBit
-const RELOAD = 500;         // requests after which the module starts afresh: it fails after some 2000 refused files
+const CONSTRAINT = 1, FRICTIONLOSS = 4; // bits of MuJoCo's mjtDisableBit
+const RELOAD = 500; // requests before the module is loaded again: it fails after about 2000 refused files
 let mujoco = await load({print: () => {}, printErr: () => {}});
 let requests = 0;
 
@@ -19,7 +19,7 @@ function names(model, addresses) {
     return Array.from(addresses, start => bytes.toString("utf8", start, bytes.indexOf(0, start)));
 }
 
-// Dry friction is that which acts, with the flags of the file.
+// Dry friction is that in effect under the file's flags.
 function about(model) {
     const held = !(model.opt.disableflags & (CONSTRAINT | FRICTIONLOSS));
     return {nq: model.nq, nv: model.nv, joints: names(model, model.name_jntadr),
@@ -71,7 +71,7 @@ function answer(request) {
     }
 }
 
-// A module that has answered many requests may abort; a fresh one then answers.
+// A module that has answered many requests may abort; a newly loaded one then answers.
 async function answerOrReload(request) {
     for (let attempt = 0; ; attempt++) {
         try {

@@ -1,0 +1,182 @@
+/* json.c - see json.h: parse a JSON text, and word the parser's errors. */
+#include "json.h"
+#include "pointer.h"
+#include "api/base/memory/jansson_memory.h"
+#include "api/base/memory/shortage.h"
+#include <limits.h>
+#include <string.h>
+
+/* Returns the offset of the bracket that exceeds the nesting limit, or `length` if none does. Brackets inside strings
+ * do not count. Malformed JSON is left to the parser. */
+static size_t find_too_deep(const char *text, size_t length, unsigned nesting)
+{
+    size_t depth     = 0;
+    bool   in_string = false;
+    for (size_t i = 0; i < length; i++) {
+        char c = text[i];
+        if (in_string) {
+            if (c == '\\')
+                i++;
+            else if (c == '"')
+                in_string = false;
+        } else if (c == '"') {
+            in_string = true;
+        } else if (c == '[' || c == '{') {
+            if (++depth > nesting) return i;
+        } else if ((c == ']' || c == '}') && depth > 0) {
+            depth--;
+        }
+    }
+    return length;
+}
+
+/* Returns at least the bytes of the longest string, number or word. */
+static size_t longest_token(const char *text, size_t length)
+{
+    size_t longest = 0, begin = 0;
+    bool   in_string = false;
+    for (size_t i = 0; i < length; i++) {
+        char c = text[i];
+        if (in_string && c == '\\') {
+            i++;
+            continue;
+        }
+        if (c == '"') in_string = !in_string;
+        if (in_string || (c != ',' && c != ':' && c != '"' && c != ' ' && c != '\n')) continue;
+        if (i - begin > longest) longest = i - begin;
+        begin = i;
+    }
+    return length - begin > longest ? length - begin : longest;
+}
+
+/* Estimates the bytes that jansson allocates, rounded up as in malloc. A number takes 32 bytes and its slot in a
+ * growing array, an array 48 bytes and eight slots, an object 56 bytes and its hash table, a member its node. Strings
+ * take about the bytes of their text. Commas and brackets inside strings count too, so the estimate is high. */
+size_t api_json_estimate_memory(const char *text, size_t length)
+{
+    size_t values = 0, arrays = 0, objects = 0, members = 0;
+    for (size_t i = 0; i < length; i++) {
+        values += text[i] == ',';
+        arrays += text[i] == '[';
+        objects += text[i] == '{';
+        members += text[i] == ':';
+    }
+    return 48 * (values + arrays + 1) + 128 * arrays + 320 * objects + 112 * members + length;
+}
+
+const char *api_json_kind(const json_t *value)
+{
+    if (!value) return "nothing";
+    switch (json_typeof(value)) {
+    case JSON_OBJECT: return "an object";
+    case JSON_ARRAY: return "an array";
+    case JSON_STRING: return "a string";
+    case JSON_INTEGER:
+    case JSON_REAL: return "a number";
+    case JSON_TRUE: return "true";
+    case JSON_FALSE: return "false";
+    case JSON_NULL: break;
+    }
+    return "null";
+}
+
+/* True if the text begins with a byte order mark, which some editors add and RFC 8259, section 8.1, forbids. */
+static bool begins_with_byte_order_mark(const char *text, size_t length)
+{
+    return length >= 3 && memcmp(text, "\xEF\xBB\xBF", 3) == 0;
+}
+
+/* Returns the name and Content-Type of the other format that the first byte suggests; NULL if the text may be JSON. */
+static const char *detect_other_encoding(const char *text)
+{
+    unsigned char first = (unsigned char)*text;
+    if (first == '<') return "XML (application/xml)";
+    return (first >= 0xA0 && first < 0xC0) || first == 0xD9 ? "CBOR (application/cbor)" : NULL;
+}
+
+/* True if the parser stopped at a word such as NaN or Infinity: the offset is after the word, or after a sign before
+ * it. */
+static bool stops_at_non_finite(const char *text, size_t length, size_t offset)
+{
+    static const char *const words[] = {"NaN", "nan", "Infinity", "Inf", "inf"};
+    for (size_t i = 0; i < sizeof words / sizeof *words; i++) {
+        size_t n = strlen(words[i]);
+        if (offset >= n && offset <= length && memcmp(text + offset - n, words[i], n) == 0) return true;
+        if (offset <= length && length - offset >= n && memcmp(text + offset, words[i], n) == 0) return true;
+    }
+    return false;
+}
+
+/* Sets the problem for an error of jansson: a pointer if the JSON is well-formed but a value cannot be represented, an
+ * offset if the JSON is malformed. */
+static void fail_with_parser(api_problem *problem, const json_error_t *error, const char *text, size_t length)
+{
+    const bool  non_finite = stops_at_non_finite(text, length, (size_t)error->position);
+    api_pointer pointer;
+    switch (json_error_code(error)) {
+    case json_error_numeric_overflow:
+        pointer = api_pointer_at_offset(text, (size_t)error->position);
+        api_fail(problem, API_NON_FINITE, api_pointer_text(&pointer),
+                 "the number that ends at byte %d overflows a 64-bit float", error->position);
+        return;
+    case json_error_null_character:
+    case json_error_null_byte_in_key:
+        pointer = api_pointer_at_offset(text, (size_t)error->position);
+        api_fail(problem, API_BAD_VALUE, api_pointer_text(&pointer),
+                 "the string that ends at byte %d contains the character U+0000", error->position);
+        return;
+    case json_error_out_of_memory:
+        api_fail(problem, API_MEMORY_FULL, NULL, "no memory to read the request's JSON");
+        return;
+    case json_error_duplicate_key: api_fail(problem, API_DUPLICATE_KEY, NULL, "%s", error->text); break;
+    default:
+        pointer = non_finite ? api_pointer_at_offset(text, (size_t)error->position) : api_pointer_root();
+        api_fail(problem, API_BAD_JSON, non_finite ? api_pointer_text(&pointer) : NULL, "line %d, column %d: %s%s",
+                 error->line, error->column, error->text, non_finite ? "; JSON has neither NaN nor infinity" : "");
+    }
+    problem->offset = error->position;
+}
+
+json_t *api_json_parse(const char *text, size_t length, unsigned nesting, api_problem *problem)
+{
+    if (length == 0) {
+        api_fail(problem, API_BAD_JSON, NULL, "the body is empty, JSON expected");
+        problem->offset = 0;
+        return NULL;
+    }
+    if (length > INT_MAX) { /* jansson counts bytes in ints */
+        api_fail(problem, API_BODY_TOO_LARGE, NULL, "%zu bytes of JSON given, the limit is %d", length, INT_MAX);
+        return NULL;
+    }
+    size_t deep = find_too_deep(text, length, nesting);
+    if (deep < length) {
+        api_fail(problem, API_TOO_DEEP, NULL, "arrays and objects are nested deeper than %u", nesting);
+        problem->offset = (long long)deep;
+        return NULL;
+    }
+    if (begins_with_byte_order_mark(text, length)) {
+        api_fail(problem, API_BAD_JSON, NULL,
+                 "the text begins with a byte order mark, U+FEFF, which JSON does not allow");
+        problem->offset = 0;
+        return NULL;
+    }
+    if (detect_other_encoding(text)) {
+        api_fail(problem, API_BAD_JSON, NULL,
+                 "the body is not JSON but looks like %s: set its Content-Type accordingly",
+                 detect_other_encoding(text));
+        problem->offset = 0;
+        return NULL;
+    }
+    json_error_t error;
+    size_t       flags = JSON_REJECT_DUPLICATES | JSON_DECODE_INT_AS_REAL | JSON_DECODE_ANY;
+    if (!api_jansson_begin(longest_token(text, length))) {
+        api_shortage_check(problem);
+        return NULL;
+    }
+    json_t *value    = json_loadb(text, length, flags, &error);
+    bool    is_short = api_shortage_check(problem);
+    if (is_short) json_decref(value);
+    api_jansson_end();
+    if (!value && !is_short) fail_with_parser(problem, &error, text, length);
+    return is_short ? NULL : value;
+}

@@ -1,0 +1,200 @@
+/* actuator_input.c - reads the input of a simulation (actuator_input.h). */
+#include "actuator_input.h"
+#include "api/codec/number.h"
+#include <math.h>
+#include <string.h>
+
+static const char *const torque_fields[] = {"tau", "controller", NULL};
+static const char *const needed[]        = {"kp", "kd", "reference", NULL};
+
+static bool need(const api_query *q, const api_node *given, const char *key, const api_place *up)
+{
+    api_place at = api_place_key(up, key);
+    return api_node_get(given, key) ||
+           api_fail_at(q->problem, &at, API_MISSING_FIELD, "a controller needs its %s", key);
+}
+
+/* Reads one gain per velocity, or one number for all. `divides`: the controller divides by these gains, so that 0 is
+ * not allowed. */
+static bool read_gains(api_query *q, const api_node *given, const char *key, const api_place *up, bool divides,
+                       double **gains, bool *alone)
+{
+    const api_node *value = api_node_get(given, key);
+    api_place       at    = api_place_key(up, key);
+    size_t          nv    = q->model->nv;
+    *alone                = api_node_is(value, API_NUMBER);
+    *gains                = api_take(q->pool, (nv > 0 ? nv : 1) * sizeof **gains);
+    if (!*gains || !(*alone ? api_read_number(q, value, &at, *gains) : api_read_numbers(q, value, &at, nv, *gains)))
+        return false;
+    for (size_t i = 0; i < (*alone ? 1 : nv); i++) {
+        api_place entry_at = *alone ? at : api_place_index(&at, i);
+        if (!((*gains)[i] >= 0) || (divides && (*gains)[i] == 0))
+            return api_fail_at(q->problem, &entry_at, API_BAD_VALUE, "%s given, a gain %s 0 expected",
+                               API_NUMBER_TEXT((*gains)[i]), divides ? "greater than" : "of at least");
+    }
+    return true;
+}
+
+/* --- coordinates ------------------------------------------------------------------------------------------------ */
+
+/* Finds the effort limit of each coordinate. An elastic joint's limit applies to its motor's coordinate. */
+static bool describe(api_query *q, api_actuator_input *d)
+{
+    const api_model *m = q->model;
+    d->coordinate      = api_take(q->pool, m->nv * sizeof *d->coordinate);
+    d->effort_limit    = api_take(q->pool, m->nv * sizeof *d->effort_limit);
+    if (!d->coordinate || !d->effort_limit) return false;
+    api_coordinates_describe(m, d->coordinate);
+    for (size_t v = 0; v < m->nv; v++) {
+        const api_coordinate *c       = &d->coordinate[v];
+        bool                  limited = c->joint >= 0 && c->motor < 0 && m->joints[c->joint].limits.has_effort;
+        d->effort_limit[v]            = limited ? m->joints[c->joint].limits.effort : INFINITY;
+    }
+    return true;
+}
+
+bool api_actuator_input_drives(const api_model *m, const api_actuator_input *d, const api_coupled_motor *motor)
+{
+    for (size_t j = 0; j < motor->drive->n; j++) {
+        const int v = api_model_coordinate(m, motor->drive->joint[j]);
+        if (v < 0 || !d->coordinate[v].actuated || (d->prescribed && d->prescribed[v])) return false;
+    }
+    return true;
+}
+
+/* Finds the coordinates that a controller drives, and sets *n to their number. `actuated`, `driven` and `supported`
+ * stay NULL if the controller drives all coordinates. */
+static bool find_actuated(api_query *q, api_actuator_input *d, size_t *n)
+{
+    size_t nv       = q->model->nv;
+    bool  *actuated = api_take(q->pool, nv * sizeof *actuated), *supported = api_take(q->pool, nv * sizeof *supported);
+    bool  *driven = api_take(q->pool, nv * sizeof *driven);
+    if (!actuated || !supported || !driven) return false;
+    *n = 0;
+    for (size_t v = 0; v < nv; v++) {
+        bool prescribed = d->prescribed && d->prescribed[v];
+        actuated[v]     = d->coordinate[v].actuated && !prescribed;
+        driven[v]       = actuated[v] || prescribed;
+        supported[v]    = driven[v] || d->coordinate[v].motor >= 0;
+        *n += actuated[v];
+    }
+    if (*n == nv) return true;
+    d->actuated  = actuated;
+    d->driven    = driven;
+    d->supported = supported;
+    return true;
+}
+
+/* Checks that the controller can drive this robot, which has n actuated coordinates. */
+static bool check_coordinates(const api_query *q, const api_place *at, const api_actuator_input *d, size_t n)
+{
+    const char *name = d->controller->name;
+    for (size_t v = 0; v < q->model->nv; v++) {
+        const api_coordinate *c          = &d->coordinate[v];
+        bool                  passive    = c->joint < 0 || !q->model->joints[c->joint].actuated;
+        bool                  prescribed = d->prescribed && d->prescribed[v];
+        const char           *joint      = api_coordinate_joint(q->model, c);
+        if (prescribed && d->controller->fully_actuated)
+            return api_fail_at(q->problem, at, API_NOT_SUPPORTED, "%.64s is prescribed: %s drives all joints", joint,
+                               name);
+        if (c->actuated && c->position < 0)
+            return api_fail_at(q->problem, at, API_NOT_SUPPORTED,
+                               "%.64s is actuated and has a quaternion: controllers drive only planar joints and "
+                               "joints with one coordinate",
+                               joint);
+        if (passive && d->controller->fully_actuated)
+            return api_fail_at(q->problem, at, API_NOT_SUPPORTED,
+                               "%.64s is not actuated: %s needs a robot whose joints are all actuated", joint, name);
+    }
+    return n > 0 || api_fail_at(q->problem, at, API_NOT_SUPPORTED, "%.64s has no actuated joint that %s could drive",
+                                q->model->name, name);
+}
+
+/* --- controllers ------------------------------------------------------------------------------------------------ */
+
+static bool read_robot(api_query *q, const api_place *at, api_actuator_input *d)
+{
+    size_t n = 0;
+    if (d->controller->states && q->model->loops)
+        return api_fail_at(q->problem, at, API_NOT_FOR_LOOPS, "%s is for robots without loops", d->controller->name);
+    return find_actuated(q, d, &n) && check_coordinates(q, at, d, n);
+}
+
+static bool read_options(const api_query *q, const api_node *given, const api_place *up, api_actuator_input *d)
+{
+    if (d->controller->read_options) d->options = d->controller->read_options(q, given, up);
+    return !d->controller->read_options || d->options;
+}
+
+static bool read_controlled(api_query *q, const api_node *given, const api_place *up, double duration,
+                            api_actuator_input *d)
+{
+    api_place at = api_place_key(up, "controller"), reference_at = api_place_key(up, "reference");
+    api_place clip_at = api_place_key(up, "clip");
+    d->clip           = true;
+    d->controller     = api_read_controller(q, api_node_get(given, "controller"), &at);
+    if (!d->controller || !read_robot(q, &at, d)) return false;
+    if (!api_check_keys(q, given, up, d->controller->fields, d->controller->name)) return false;
+    for (size_t i = 0; needed[i]; i++)
+        if (!need(q, given, needed[i], up)) return false;
+    api_signal_form form    = {.duration = duration, .reach = duration};
+    bool            divides = d->controller->divides_by_kd;
+    return read_gains(q, given, "kp", up, false, &d->gains[0], &d->gain_is_scalar[0]) &&
+           read_gains(q, given, "kd", up, divides, &d->gains[1], &d->gain_is_scalar[1]) &&
+           read_options(q, given, up, d) && api_read_flag(q, api_node_get(given, "clip"), &clip_at, &d->clip) &&
+           api_signal_read(q, api_node_get(given, "reference"), &reference_at, &form, &d->signal);
+}
+
+bool api_actuator_input_read(api_query *q, const api_node *value, double duration, const bool *prescribed,
+                             api_actuator_input *d)
+{
+    api_place       at = api_place_key(NULL, "input"), tau_at = api_place_key(&at, "tau");
+    api_signal_form form = {.duration = duration, .reach = duration};
+    *d                   = (api_actuator_input){.is_given = value != NULL, .prescribed = prescribed};
+    if (!describe(q, d)) return false;
+    if (!value) return true;
+    if (api_node_get(value, "controller")) return read_controlled(q, value, &at, duration, d);
+    if (!api_check_keys(q, value, &at, torque_fields, "input without a controller")) return false;
+    if (!api_node_get(value, "tau"))
+        return api_fail_at(q->problem, &at, API_MISSING_FIELD,
+                           "input needs tau, or a controller with kp, kd and reference");
+    return api_signal_read(q, api_node_get(value, "tau"), &tau_at, &form, &d->signal);
+}
+
+/* Replaces gains in the request's order by gains in the model's order. */
+static bool load_gains(const api_query *q, double **gains, bool alone)
+{
+    size_t  nv     = q->model->nv;
+    double *loaded = api_take(q->pool, nv * sizeof *loaded);
+    for (size_t i = 0; loaded && i < nv; i++)
+        loaded[q->order ? (size_t)q->order[i] : i] = (*gains)[alone ? 0 : i];
+    *gains = loaded;
+    return loaded != NULL;
+}
+
+/* Torques of prescribed coordinates are computed and must be given as 0. Checks all numbers of the signal that add to a
+ * torque. */
+static bool check_torques(const api_query *q, const api_actuator_input *d, const api_place *at)
+{
+    static const api_sine parts[] = {API_SINE_AMPLITUDE, API_SINE_OFFSET};
+    size_t                nv      = q->model->nv;
+    for (size_t k = 0; d->prescribed && !d->controller && k < 2; k++) {
+        const api_points *points  = &d->signal.points[parts[k]];
+        const double     *numbers = d->signal.numbers[parts[k]];
+        size_t            n       = (points->batch ? q->rows : 1) * points->n * nv;
+        for (size_t i = 0; numbers && i < n; i++)
+            if (d->prescribed[i % nv] && numbers[i] != 0)
+                return api_fail_at(q->problem, at, API_BAD_VALUE,
+                                   "%.64s is prescribed, so that its effort is computed: a torque of 0 expected",
+                                   q->model->velocity_names[i % nv]);
+    }
+    return true;
+}
+
+bool api_actuator_input_load(const api_query *q, api_actuator_input *d)
+{
+    for (int i = 0; d->controller && i < 2; i++)
+        if (!load_gains(q, &d->gains[i], d->gain_is_scalar[i])) return false;
+    api_place at = api_place_key(NULL, "input"), tau_at = api_place_key(&at, "tau");
+    return !d->is_given || (api_signal_load(q, &at, &d->signal) && check_torques(q, d, &tau_at));
+}

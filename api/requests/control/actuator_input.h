@@ -1,0 +1,39 @@
+/* actuator_input.h - reads the field "input" of a simulation: the torques or the controller that drive the robot's
+ * actuators.
+ *
+ *     {"tau": signal} torques over time (api/requests/motion/signal.h)
+ *     {"controller", "kp", "kd", "reference": signal, "clip"?, ...} a controller (controller.h)
+ *
+ * The efforts of a controller are clipped at the effort limits of joints, and then at those of motors of transmissions,
+ * unless "clip" is false. Without the field all
+ * torques are zero. */
+#pragma once
+#include "controller.h"
+
+typedef struct api_actuator_input {
+    bool                  is_given;
+    const api_controller *controller;        /* NULL: the signal is torques */
+    api_signal            signal;            /* torques, or the controller's reference */
+    double               *gains[2];          /* [nv] kp, kd */
+    bool                  gain_is_scalar[2]; /* true: the request gives one gain for all coordinates */
+    const void           *options;           /* the controller's own (controller.h); NULL: none */
+    bool                  clip;              /* clip efforts at their limits */
+    api_coordinate       *coordinate;        /* [nv] */
+    const bool           *prescribed;        /* [nv] coordinates with a prescribed motion; NULL: none */
+    const bool           *actuated;          /* [nv] coordinates that a controller drives; NULL: all */
+    const bool           *driven; /* [nv] coordinates that are actuated or prescribed; NULL if `actuated` is NULL */
+    const bool *supported;    /* [nv] coordinates whose load an actuator or motor carries; NULL if `actuated` is NULL */
+    double     *effort_limit; /* [nv] effort limits, N m or N; INFINITY: none */
+} api_actuator_input;
+
+/* Reads and checks the field "input"; `value` is NULL if the request has none. `duration` is in s. `prescribed` [nv]
+ * marks coordinates with a prescribed motion; NULL: none. Returns false with a problem. */
+bool api_actuator_input_read(api_query *q, const api_node *value, double duration, const bool *prescribed,
+                             api_actuator_input *input);
+
+/* Loads the signal's numbers and brings the gains to the model's order. Call it after the field "joints" is read.
+ * Returns false with a problem. */
+bool api_actuator_input_load(const api_query *q, api_actuator_input *input);
+
+/* True if the input drives all joints of the motor: they are actuated, and none has a prescribed motion. */
+bool api_actuator_input_drives(const api_model *model, const api_actuator_input *input, const api_coupled_motor *motor);

@@ -1,0 +1,37 @@
+/* decoded_cost.c - see decoded_cost.h. */
+#include "decoded_cost.h"
+#include "api/requests/fields/operation.h"
+#include "api/base/work/deadline.h"
+#include <math.h>
+
+static const double least_factor = 0.25; /* the correction may have been learnt from very different requests */
+enum { TOLERATED = 3 /* times the first estimate; less is not worth another decision */ };
+
+/* Seconds of processor time for the decoded states, without reading and writing, which the first estimate knows from
+ * the length of the body. */
+static double decoded_seconds(const api_plan *plan)
+{
+    const api_query *q       = plan->query;
+    const api_model *m       = q->model;
+    double           seconds = 0;
+    for (size_t i = 0; i < q->n_selected; i++) {
+        const api_operation *operation = q->selected[i].operation;
+        double bodies = operation->weight * (double)m->n_bodies + operation->square_weight * (double)(m->nv * m->nv);
+        seconds += (double)api_states(q) * bodies * q->call->api->calibration.body;
+        if (operation->decoded_seconds) seconds += operation->decoded_seconds(q, &q->selected[i]);
+    }
+    return seconds;
+}
+
+bool api_admit_decoded(const api_plan *plan)
+{
+    api_call           *call     = plan->query->call;
+    const api_deadline *deadline = plan->query->input->deadline;
+    if (!deadline || !deadline->scheduler || !deadline->scheduler->admit || call->estimated <= 0) return true;
+    double factor  = fmax(call->expected / call->estimated, least_factor); /* the correction of the first estimate */
+    double seconds = decoded_seconds(plan) * factor;
+    if (seconds <= TOLERATED * call->expected) return true;
+    call->expected = seconds;
+    call->deferred = !deadline->scheduler->admit(deadline->scheduler->arg, seconds);
+    return !call->deferred;
+}

@@ -1,0 +1,55 @@
+/* follower_efforts.h - computes the efforts of mimic joints at their own axes (api/robots/model/limits.h), and the
+ * derivatives of these efforts.
+ *
+ * In the uncoupled tree each of these joints, k, has a coordinate z_k of its own, at which its position is multiplier
+ * z_k
+ * + offset. The motion of the model is z_k = q_leader, with all derivatives. By the principle of virtual work the
+ * joint's effort t_k and the entry of z_k in the inverse dynamics of the uncoupled tree are related by
+ *
+ *     t_k = tau_z / multiplier,    dt_k/dq_leader = (dtau_z/dq_leader + sum of dtau_z/dz of its followers) /
+ * multiplier.
+ *
+ * In models with loops the wrenches of the loops act on the tree, and change with its state. */
+#pragma once
+#include "api/requests/lanes/evaluation.h"
+#include "dynamics/loops/loop_kernels.h"
+#include "api/robots/model/limits.h"
+
+/* The mimic joints whose efforts are limited. */
+typedef struct api_followers {
+    size_t           n;         /* 0: the other fields are not set */
+    const dyn_model *uncoupled; /* the tree of the request's scene, with n coordinates more than `nq` and `nv` */
+    size_t           nq, nv;    /* of the tree */
+    size_t           model_nv;
+    size_t          *q, *v;      /* [n] the leader's coordinates in the tree */
+    double          *multiplier; /* [n] */
+} api_followers;
+
+/* Lists the followers of `limits` in the scene of q, whose payload must have been read. Returns false with a problem.
+ */
+bool api_followers_open(const api_query *q, const api_limit_list *limits, api_followers *f);
+
+/* Returns the numbers per state that the functions below need as `room`, without and with derivatives. */
+size_t api_followers_room(const api_followers *f, bool derivatives);
+
+/* The means to evaluate one block of states. */
+typedef struct api_follower_block {
+    const api_followers *followers;
+    const dyn_kernels   *tree;  /* kernels of trees */
+    dyn_loop_workspace  *loops; /* with the closed state of the block; NULL: no loops */
+    const dyn_scene     *scene; /* of the request */
+    double              *room;  /* in lanes */
+} api_follower_block;
+
+/* Returns the means of an evaluation with `room`. */
+api_follower_block api_follower_block_of(const api_evaluation *e, const api_followers *f, double *room);
+
+/* Computes the efforts at the motion q to qddd of the model, and their rates: n numbers a state each; NULL: not wanted.
+ * The outputs of `motion` are not read. */
+void api_follower_efforts(const api_follower_block *b, const dyn_torque_derivative *motion, double *efforts,
+                          double *rates);
+
+/* Computes the derivatives of the efforts by q, qd and qdd, n x nv each, and unless rates_by is NULL the time
+ * derivatives of these matrices along the motion, only for models without loops. */
+void api_follower_sensitivity(const api_follower_block *b, const dyn_torque_derivative *motion, double *const by[3],
+                              double *const rates_by[3]);

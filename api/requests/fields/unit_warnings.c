@@ -1,0 +1,228 @@
+/* unit_warnings.c - find numbers of a request that look like degrees or millimetres: see unit_warnings.h. */
+#include "unit_warnings.h"
+#include "api/codec/number.h"
+#include "fields.h"
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#define MANY_TURNS 30.0  /* rad: joints with limits do not turn that far (4.8 turns); 30 degrees are common */
+#define TOO_MANY   1e4   /* rad: too large even for an angle in degrees */
+#define FAR_AWAY   100.0 /* m: beyond the reach of any robot, but a usual length in millimetres */
+
+enum { MOST = 16 /* largest number of warnings in an answer */, TEXT = 200 };
+
+typedef struct warning {
+    api_pointer where;
+    char        text[TEXT];
+} warning;
+
+struct api_unit_warnings {
+    size_t  n;
+    warning warning[MOST];
+};
+
+/* A coordinate whose values are checked. */
+typedef struct suspect {
+    const api_joint_name *joint;
+    size_t                position;
+    bool                  told;
+} suspect;
+
+typedef struct search {
+    api_query *q;
+    size_t     n, nq;
+    suspect   *suspects; /* [n] */
+    double    *numbers;  /* [nq] one row of the request */
+} search;
+
+static bool add(api_query *q, const api_place *at, const char *text)
+{
+    if (!q->warnings) {
+        if (!(q->warnings = api_take(q->pool, sizeof *q->warnings))) return false;
+        q->warnings->n = 0;
+    }
+    if (q->warnings->n == MOST) return true;
+    warning *w = &q->warnings->warning[q->warnings->n++];
+    w->where   = api_place_pointer(at);
+    snprintf(w->text, sizeof w->text, "%s", text);
+    return true;
+}
+
+/* --- coordinates ------------------------------------------------------------------------------------------------- */
+
+static bool list_suspects(search *s)
+{
+    const api_model *m = s->q->model;
+    s->nq              = m->nq;
+    s->suspects        = api_take(s->q->pool, m->n_joints * sizeof *s->suspects);
+    s->numbers         = api_take(s->q->pool, m->nq * sizeof *s->numbers);
+    if (!s->suspects || !s->numbers) return false;
+    for (size_t i = 0; i < m->n_joints; i++) {
+        const api_joint_name *joint    = &m->joints[i];
+        int                   position = api_first_position(m, &m->dyn->body[joint->body]);
+        bool                  slides   = joint->kind == DYN_PRISMATIC && joint->has_position_limits;
+        bool                  turns    = joint->type == dyn_joint_types[DYN_REVOLUTE].name;
+        if (position < 0 || joint->leader || !(turns || slides)) continue;
+        s->suspects[s->n++] = (suspect){.joint = joint, .position = (size_t)position};
+    }
+    return true;
+}
+
+static bool is_suspicious(const api_joint_name *joint, double x)
+{
+    bool turns = joint->kind == DYN_REVOLUTE;
+    if (!(fabs(x) > (turns ? MANY_TURNS : FAR_AWAY)) || (turns && fabs(x) > TOO_MANY)) return false;
+    return joint->has_position_limits ? x < joint->lower || x > joint->upper : x == rint(x);
+}
+
+static bool warn(search *s, suspect *it, double x, const api_place *at)
+{
+    char text[TEXT];
+    bool turns = it->joint->kind == DYN_REVOLUTE;
+    if (turns)
+        snprintf(text, sizeof text, "%.64s at %s rad, %.3g turns: angles are in radians", it->joint->name,
+                 API_NUMBER_TEXT(x), fabs(x) / (2 * M_PI));
+    else
+        snprintf(text, sizeof text, "%.64s at %s m: lengths are in metres", it->joint->name, API_NUMBER_TEXT(x));
+    it->told = true;
+    return add(s->q, at, text);
+}
+
+/* Returns the index, within a row of the request, of a position coordinate of the model. */
+static size_t place_of(const api_query *q, size_t position)
+{
+    size_t i = position;
+    for (size_t j = 0; q->order_q && j < q->model->nq; j++)
+        if ((size_t)q->order_q[j] == position) i = j;
+    return i;
+}
+
+/* Returns false if all numbers are within the smaller of both limits, and so none is suspicious. */
+static bool has_large(const double *numbers, size_t n)
+{
+    bool large = false;
+    for (size_t i = 0; i < n; i++)
+        large |= fabs(numbers[i]) > fmin(MANY_TURNS, FAR_AWAY);
+    return large;
+}
+
+/* The same for the first `count` numbers of a packed array: one check of all rows is faster than one of each. */
+static bool has_large_rows(const api_node *packed, size_t count)
+{
+    double piece[256];
+    for (size_t first = 0, n; first < count; first += n) {
+        n = count - first < sizeof piece / sizeof *piece ? count - first : sizeof piece / sizeof *piece;
+        api_node_numbers(packed, first, n, piece);
+        if (has_large(piece, n)) return true;
+    }
+    return false;
+}
+
+/* Checks one row, whose numbers begin at number `first` of a packed array. `at` is the place of the row. */
+static bool look_at_row(search *s, const api_node *packed, size_t first, const api_place *at)
+{
+    api_node_numbers(packed, first, s->nq, s->numbers);
+    if (!has_large(s->numbers, s->nq)) return true;
+    for (size_t i = 0; i < s->n; i++) {
+        suspect *it    = &s->suspects[i];
+        size_t   place = place_of(s->q, it->position);
+        if (it->told || !is_suspicious(it->joint, s->numbers[place])) continue;
+        api_place entry = api_place_index(at, place);
+        if (!warn(s, it, s->numbers[place], &entry)) return false;
+    }
+    return true;
+}
+
+/* Checks the rows of a field that is an array of one to three levels. Other arrays are skipped: the reader of the field
+ * refuses them. */
+static bool look_at_rows(search *s, const api_node *value, const api_place *at)
+{
+    size_t extent[API_PACKED_RANK] = {0}, rank = api_node_packed(value, extent), rows = 1;
+    if (rank == 0 || extent[rank - 1] != s->nq) return true;
+    for (size_t i = 0; i + 1 < rank; i++)
+        rows *= extent[i];
+    if (!has_large_rows(value, rows * s->nq)) return true;
+    for (size_t row = 0; row < rows; row++) {
+        size_t    inner = rank == 3 ? extent[1] : 1;
+        api_place outer = api_place_index(at, row / inner), point = api_place_index(&outer, row % inner);
+        if (!look_at_row(s, value, row * s->nq, rank == 1 ? at : rank == 2 ? &outer : &point)) return false;
+    }
+    return true;
+}
+
+static bool look_at_names(search *s, const api_node *value, const api_place *at)
+{
+    for (size_t i = 0; i < s->n; i++) {
+        suspect        *it    = &s->suspects[i];
+        const api_node *entry = api_node_get(value, s->q->model->position_names[it->position]);
+        api_place       place = api_place_key(at, s->q->model->position_names[it->position]);
+        if (!api_node_is(entry, API_NUMBER) || !is_suspicious(it->joint, api_node_number(entry))) continue;
+        if (!warn(s, it, api_node_number(entry), &place)) return false;
+    }
+    return true;
+}
+
+static bool look_at_field(search *s, api_field field)
+{
+    const api_node *value = s->q->field[field];
+    api_place       at    = api_place_key(NULL, api_field_names[field]);
+    if (!value) return true;
+    if (api_node_is(value, API_NUMBER)) { /* a model with one coordinate may have a number in place of an array */
+        double x = api_node_number(value);
+        return s->nq != 1 || s->n != 1 || !is_suspicious(s->suspects->joint, x) || warn(s, s->suspects, x, &at);
+    }
+    return api_node_is(value, API_OBJECT) ? look_at_names(s, value, &at) : look_at_rows(s, value, &at);
+}
+
+/* --- points ------------------------------------------------------------------------------------------------------ */
+
+/* Checks a point, or the first of a batch of points. */
+static bool look_at_point(api_query *q, const api_node *object, const char *key, const api_place *up)
+{
+    const api_node *value                   = api_node_get(object, key);
+    api_place       at                      = api_place_key(up, key);
+    size_t          extent[API_PACKED_RANK] = {0}, rank = value ? api_node_packed(value, extent) : 0;
+    double          p[3];
+    if (rank == 0 || rank > 2 || extent[rank - 1] != 3 || extent[0] == 0) return true;
+    api_node_numbers(value, 0, 3, p);
+    if (!(hypot(hypot(p[0], p[1]), p[2]) > FAR_AWAY)) return true;
+    return add(q, &at, "more than 100 m from the link's frame: lengths are in metres");
+}
+
+static bool look_at_points(api_query *q, api_field field, const char *key)
+{
+    const api_node *list = q->field[field];
+    api_place       at   = api_place_key(NULL, api_field_names[field]);
+    if (api_node_is(list, API_OBJECT)) return look_at_point(q, list, key, &at);
+    for (size_t i = 0; i < api_node_size(list); i++) {
+        api_node  item;
+        api_place entry = api_place_index(&at, i);
+        if (api_node_item(list, i, &item) && !look_at_point(q, &item, key, &entry)) return false;
+    }
+    return true;
+}
+
+/* --- the whole --------------------------------------------------------------------------------------------------- */
+
+bool api_unit_warnings_find(api_query *q)
+{
+    search s = {.q = q};
+    return list_suspects(&s) && look_at_field(&s, API_Q) && look_at_field(&s, API_CONTROL_POINTS) &&
+           look_at_points(q, API_PAYLOAD, "com") && look_at_points(q, API_WRENCHES, "point");
+}
+
+void api_unit_warnings_emit(const api_query *q, api_emit *to)
+{
+    api_emit_array(to);
+    for (size_t i = 0; i < q->warnings->n; i++) {
+        const warning *w     = &q->warnings->warning[i];
+        const char    *where = api_pointer_text(&w->where);
+        api_emit_object(to);
+        api_emit_string_member(to, "where", where ? where : "");
+        api_emit_string_member(to, "code", "suspicious");
+        api_emit_string_member(to, "text", w->text);
+        api_emit_end(to);
+    }
+    api_emit_end(to);
+}

@@ -1,0 +1,91 @@
+/* motion_chain.c - see motion_chain.h. */
+#include "motion_chain.h"
+#include <string.h>
+
+void api_motion_first_points(const api_evaluation *e, const api_motion *m, size_t block, size_t first[DYN_MAX_LANES])
+{
+    const double *lanes = api_block(e, m->first, 1, block);
+    for (size_t l = 0; l < e->lanes; l++)
+        first[l] = (size_t)lanes[l];
+}
+
+/* One row of partial derivatives and the basis functions that the chain rule multiplies with it. */
+typedef struct chain {
+    size_t        nv, support, orders;
+    const double *basis;                 /* orders x support: b_rk of each control point */
+    const double *by[DYN_SPLINE_ORDERS]; /* nv each: derivatives of one result by x_r */
+    const size_t *first;                 /* index of the first control point in each lane; NULL: 0 (not dense) */
+} chain;
+
+/* Applies the chain rule to a result y: out[first + k][j] = sum_r b_rk dy / d x_r,j, with b_rk the derivative r of
+ * basis function k, and x_r the derivative r of q. */
+static inline __attribute__((always_inline)) void put_row_by(size_t W, const chain *c, double *out)
+{
+    for (size_t k = 0; k < c->support; k++)
+        for (size_t j = 0; j < c->nv; j++) {
+            double sum[DYN_MAX_LANES] = {0};
+            for (size_t r = 0; r < c->orders; r++)
+                for (size_t l = 0; l < W; l++)
+                    sum[l] += c->basis[(r * c->support + k) * W + l] * c->by[r][j * W + l];
+            for (size_t l = 0; c->first && l < W; l++)
+                out[((c->first[l] + k) * c->nv + j) * W + l] = sum[l];
+            if (!c->first) memcpy(out + (k * c->nv + j) * W, sum, W * sizeof *sum);
+        }
+}
+
+/* Calls put_row_by with the number of lanes as a constant, so that the compiler unrolls the loops over lanes. */
+static void put_row(size_t W, const chain *c, double *out)
+{
+    switch (W) {
+    case 8: put_row_by(8, c, out); break;
+    case 4: put_row_by(4, c, out); break;
+    case 2: put_row_by(2, c, out); break;
+    default: put_row_by(W, c, out); break;
+    }
+}
+
+void api_chain_by_points(const api_evaluation *e, const api_motion *m, size_t block, const api_partials *p, double *out)
+{
+    size_t W = e->lanes, nv = e->model->nv, support = m->spline.degree + 1, first[DYN_MAX_LANES];
+    size_t width = (m->dense ? m->spline.n : support) * nv * W;
+    chain  c     = {.nv = nv, .support = support, .orders = p->orders, .first = m->dense ? first : NULL};
+    c.basis      = api_block(e, m->basis, DYN_SPLINE_ORDERS * support, block);
+    api_motion_first_points(e, m, block, first);
+    if (out && m->dense) memset(out, 0, p->rows * width * sizeof *out); /* most control points do not affect a state */
+    for (size_t row = 0; out && row < p->rows; row++, out += width) {
+        for (size_t r = 0; r < p->orders; r++)
+            c.by[r] = p->by[r] + row * nv * W;
+        put_row(W, &c, out);
+    }
+}
+
+void api_chain_by_duration(const api_evaluation *e, const api_motion *m, size_t block, const api_partials *p,
+                           double *out)
+{
+    size_t        W = e->lanes, nv = e->model->nv;
+    const double *rate = api_block(e, m->rate, 1, block);
+    for (size_t row = 0; out && row < p->rows; row++, out += W)
+        for (size_t l = 0; l < W; l++) {
+            double sum = 0;
+            for (size_t r = 1; r < p->orders; r++) {
+                const double *x = api_block(e, m->spline_state[r], nv, block);
+                for (size_t j = 0; j < nv; j++)
+                    sum += (double)r * p->by[r][(row * nv + j) * W + l] * x[j * W + l];
+            }
+            out[l] = -rate[l] * sum;
+            if (p->by_duration) out[l] += p->by_duration[row * W + l];
+        }
+}
+
+void api_motion_dense_basis(const api_evaluation *e, const api_motion *m, size_t block, double *out)
+{
+    const size_t  W = e->lanes, n = m->spline.n, support = m->spline.degree + 1;
+    const double *basis = api_block(e, m->basis, DYN_SPLINE_ORDERS * support, block);
+    size_t        first[DYN_MAX_LANES];
+    memset(out, 0, DYN_SPLINE_ORDERS * n * W * sizeof *out);
+    api_motion_first_points(e, m, block, first);
+    for (size_t r = 0; r < DYN_SPLINE_ORDERS; r++)
+        for (size_t k = 0; k < support; k++)
+            for (size_t l = 0; l < W; l++)
+                out[(r * n + first[l] + k) * W + l] = basis[(r * support + k) * W + l];
+}

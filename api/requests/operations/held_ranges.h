@@ -1,0 +1,39 @@
+/* held_ranges.h - read which frames the steps of a request hold: the same frames in all steps, or others from phase to
+ * phase of a rollout. */
+#pragma once
+#include "api/requests/contact/contact.h"
+#include "dynamics/step.h"
+
+/* Neighbouring nodes of a rollout whose steps hold the same frames. */
+typedef struct api_held_range {
+    size_t                 first;   /* node; the range ends before the first node of the next one */
+    const api_contact     *contact; /* NULL: no frame is held */
+    dyn_held_frame        *frames;  /* [contact->n], the same for the kernel */
+    const dyn_wrench_site *sites;   /* of the request's wrenches, then of held frames */
+    bool                   impact;  /* the steps begin with an impact, as dyn_step.impact */
+} api_held_range;
+
+typedef struct api_held_ranges {
+    double          damping; /* of the contacts of all ranges; 0: none */
+    size_t          n;       /* at least 1; range 0 begins at node 0 */
+    api_held_range *range;
+} api_held_ranges;
+
+/* Reads "held", "impact" and "contact_damping": one range. False with a problem. */
+bool api_held_read(api_query *q, const api_node *given, const api_place *up, api_held_ranges *ranges);
+
+/* Reads "phases", whose steps must add up to `nodes`, and "contact_damping". A phase that holds a direction which the
+ * phase before does not hold begins with a node with an impact, which is a range of its own. False with a problem. */
+bool api_phases_read(api_query *q, const api_node *given, const api_place *up, size_t nodes, api_held_ranges *ranges);
+
+/* Refuses ranges with held frames for a model with loops; `what` is computed. False with a problem at `at`. */
+bool api_held_check_loops(const api_query *q, const api_held_ranges *ranges, const api_place *at, const char *what);
+
+/* Lists the sites of the request's wrenches and of held frames, when the wrenches are known. False with a problem. */
+bool api_held_prepare(const api_query *q, api_held_ranges *ranges);
+
+/* Returns the entries of dyn_step.work that the range with most of them adds. Models with loops need none. */
+size_t api_held_work(const api_query *q, const api_held_ranges *ranges);
+
+/* Returns the range of a node. */
+const api_held_range *api_held_range_of(const api_held_ranges *ranges, size_t node);

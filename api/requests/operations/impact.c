@@ -1,0 +1,124 @@
+/* impact.c - computes velocities after frames hit something and stick or bounce. With the Jacobian J of the frames,
+ * the impulses p on them and the restitution e, M (qd+ - qd) = J^T p and J qd+ = -e J qd
+ * (api/requests/contact/contact.h). The impact takes no time, so that finite forces have no effect.
+ *
+ * Let Lambda = (J M^-1 J^T)^-1 and Jbar = M^-1 J^T Lambda. With P = Jbar J, a projection that is orthogonal in the
+ * metric of M, qd+ = qd - (1 + e) P qd. The kinetic energy lost is
+ *
+ *     1/2 (1 - e^2) (J qd)^T Lambda (J qd).
+ *
+ * It is never negative, because one restitution e applies to all directions. */
+#include "api/requests/contact/contact.h"
+#include "api/requests/lanes/evaluation.h"
+#include "api/codec/number.h"
+#include <string.h>
+
+enum { QD_AFTER, CONTACT_IMPULSES, ENERGY_LOSS };
+
+/* --- options ---------------------------------------------------------------------------------------------------- */
+
+/* The operation's options. */
+typedef struct impact_options {
+    const api_contact *contact; /* the frames that hit an obstacle */
+    double             restitution;
+} impact_options;
+
+static bool options(api_query *q, api_selection *selected, const api_node *given, const api_place *up)
+{
+    const api_node *restitution = api_node_get(given, "restitution");
+    api_place       at = api_place_key(up, "restitution"), held_at = api_place_key(up, "held");
+    impact_options *o = selected->options = api_take(q->pool, sizeof *o);
+    if (!o) return false;
+    *o = (impact_options){.restitution = 0};
+    if (!api_contact_read(q, given, up, &o->contact)) return false;
+    if (!o->contact)
+        return api_fail_at(q->problem, &held_at, API_MISSING_FIELD,
+                           "impact needs the frames that hit: name them in held");
+    api_set_extent(selected, API_HELD_FRAMES, o->contact->n);
+    if (!restitution) return true;
+    if (!api_read_number(q, restitution, &at, &o->restitution)) return false;
+    return (o->restitution >= 0 && o->restitution <= 1) ||
+           api_fail_at(q->problem, &at, API_BAD_VALUE, "%s given, a number from 0 (it sticks) to 1 expected",
+                       API_NUMBER_TEXT(o->restitution));
+}
+
+/* --- lanes ------------------------------------------------------------------------------------------------------ */
+
+/* Counts the scratch lanes: the singular mask; the inverse mass matrix, which the mask needs; outputs that are
+ * needed but not requested; work arrays of contacts. */
+static size_t spare(const api_model *model, const api_selection *selected)
+{
+    const impact_options *o = selected->options;
+    return 1 + model->nv * model->nv + api_missing_entries(model, selected, QD_AFTER, ENERGY_LOSS) +
+           api_contact_entries(model->nv, o->contact);
+}
+
+/* Returns the kinetic energy lost, 1/2 (1 - e^2) sum_i mass_i (V_i . u)^2 with the restitution e and u = J qd;
+ * mass_i and V_i are the eigenvalues and eigenvectors of Lambda. */
+static double energy_lost(const dyn_task *t, double restitution, const double *u)
+{
+    double sum = 0;
+    for (size_t i = 0; i < t->k; i++) {
+        double part = 0;
+        for (size_t a = 0; a < t->k; a++)
+            part += t->Vt[i + t->k * a] * u[a];
+        sum += t->mass[i] * (part * part);
+    }
+    return 0.5 * (1 - restitution) * (1 + restitution) * sum;
+}
+
+static bool evaluate(const api_evaluation *e, const api_selection *selected, size_t block, size_t blocks)
+{
+    (void)blocks; /* always 1 */
+    const impact_options *o  = selected->options;
+    size_t                nv = e->model->nv, W = e->lanes, k = o->contact->k;
+    const double         *qd       = api_state_block(e, API_QD, block);
+    double               *singular = e->spare, *inverse = singular + W, *next = inverse + nv * nv * W;
+    double               *after    = api_result_or_spare(e, selected, QD_AFTER, block, &next);
+    double               *impulses = api_result_or_spare(e, selected, CONTACT_IMPULSES, block, &next);
+    double               *lost     = api_result_or_spare(e, selected, ENERGY_LOSS, block, &next);
+    api_contact_block     b        = api_contact_lay_out(o->contact, nv, W, next);
+    b.inverse                      = inverse;
+    b.singular                     = singular;
+    api_contact_states states      = {.kernels   = e->kernels,
+                                      .scene     = &e->query->scene,
+                                      .workspace = e->workspace,
+                                      .q         = api_state_block(e, API_Q, block),
+                                      .qd        = qd};
+    api_contact_evaluate(&b, &states);
+    if (!api_check_singular(e, singular, block, 1)) return false;
+    memcpy(after, qd, nv * W * sizeof *after);
+    for (size_t lane = 0; lane < W && block * W + lane < e->query->rows; lane++) {
+        double along[API_MAX_HELD * API_FRAME_AXES] = {0};
+        if (!api_contact_solve(&b, lane)) {
+            if (!api_fail_state(e, API_RESULT_NOT_FINITE, -1, block * W + lane,
+                                "the numbers of this state are too large"))
+                return false;
+            continue;
+        }
+        api_contact_add_jacobian_product(&b, qd, lane, along);
+        lost[lane] = energy_lost(&b.task, o->restitution, along);
+        for (size_t a = 0; a < k; a++)
+            along[a] *= 1 + o->restitution;
+        api_contact_put_wrenches(&b, along, lane, impulses);
+        api_contact_apply_correction(&b, along, lane, after);
+    }
+    return true;
+}
+
+const api_operation api_impact = {
+    .name  = "impact",
+    .needs = API_BIT(API_Q) | API_BIT(API_QD),
+    .takes = API_BIT(API_PAYLOAD) | API_BIT(API_JOINTS) | API_BIT(API_GUESS) | API_BIT(API_PLATFORM) |
+             API_BIT(API_OUTPUTS) | API_BIT(API_HELD_FIELD) | API_BIT(API_RESTITUTION),
+    .needs_options = API_BIT(API_HELD_FIELD),
+    .outputs       = {[QD_AFTER]         = {"qd_after", true, {API_NV}},
+                      [CONTACT_IMPULSES] = {"contact_impulses", true, {API_HELD_FRAMES, 6}},
+                      [ENERGY_LOSS]      = {"energy_loss", false, {0}}},
+    .one_by_one    = true,
+    .weight        = 50,
+    .square_weight = 30,
+    .options       = options,
+    .spare         = spare,
+    .evaluate      = evaluate,
+};

@@ -1,0 +1,143 @@
+/* inverse_dynamics.c - computes tau = M qdd + C qd + g + friction + springs - sum J^T W, and the wrenches in the
+ * joints. With free coordinates, forward dynamics first finds their qdd; the other coordinates are driven. With a
+ * reference velocity, tau = M qdd_reference + C(q, qd) qd_reference + g + ... */
+#include "api/requests/evaluate/free_motion.h"
+#include "api/requests/evaluate/loop_evaluation.h"
+#include "api/requests/evaluate/motor_efforts.h"
+#include "api/requests/fields/fields.h"
+#include "api/requests/fields/free_coordinates.h"
+#include "api/requests/fields/reference_fields.h"
+#include <string.h>
+
+enum { TAU, JOINT_WRENCHES, QDD, BASE_ACCELERATION, FULL, MOTOR_TAU, BASE_ENTRIES = 6 };
+
+/* --- options ---------------------------------------------------------------------------------------------------- */
+
+/* The operation's only option: [nv] true for coordinates that are not free. NULL: the request has no field "free". */
+static const bool *driven_of(const api_selection *selected)
+{
+    return selected->options;
+}
+
+static bool options(api_query *q, api_selection *selected, const api_node *given, const api_place *up)
+{
+    if (!api_free_read(q, selected, given, up, QDD)) return false;
+    bool free_base = driven_of(selected) && api_base_is_free(q);
+    if (free_base && !api_node_get(given, "outputs")) selected->outputs |= API_BIT(BASE_ACCELERATION);
+    if (selected->outputs & API_BIT(BASE_ACCELERATION) && !free_base)
+        return api_fail_output(q, selected, BASE_ACCELERATION, given, up,
+                               "base_acceleration is computed only if the base is free");
+    return api_motor_efforts_check(q, selected, MOTOR_TAU, given, up);
+}
+
+/* Checks that no joint wrenches are requested with a reference velocity. */
+static bool check_reference(const api_query *q, const api_selection *selected)
+{
+    if (!api_has_reference(q)) return true;
+    if (driven_of(selected))
+        return api_fail_reference(
+            q, "a reference velocity cannot be combined with \"free\", which asks for accelerations");
+    if (selected->outputs & API_BIT(JOINT_WRENCHES))
+        return api_fail_reference(q, "joint_wrenches are not computed for a reference velocity: it moves no body");
+    return api_check_reference(q);
+}
+
+static bool prepare(api_plan *plan, api_selection *selected)
+{
+    return check_reference(plan->query, selected) && api_free_check_tau(plan, selected);
+}
+
+/* --- scratch lanes ------------------------------------------------------------------------------------------------ */
+
+/* Counts the scratch lanes of free coordinates: the singular mask, and qdd if it is needed but not requested. */
+static size_t spare_of_free(const api_model *model, const api_selection *selected)
+{
+    return driven_of(selected) ? 1 + (selected->result[QDD] ? 0 : model->nv) : 0;
+}
+
+/* Counts all scratch lanes: those of free coordinates, then tau if motor_tau needs it and it is not requested. */
+static size_t spare(const api_model *model, const api_selection *selected)
+{
+    const bool motors_only = selected->result[MOTOR_TAU] && !selected->result[TAU];
+    return spare_of_free(model, selected) + (motors_only ? model->nv : 0);
+}
+
+/* --- free coordinates ------------------------------------------------------------------------------------------- */
+
+/* Finds qdd of all coordinates. Returns NULL with a problem. */
+static const double *find_qdd(const api_evaluation *e, const api_selection *selected, size_t block, size_t blocks)
+{
+    double *result = api_result_block(e, selected, QDD, block);
+    double *qdd    = result ? result : api_behind(e, e->spare, 1, blocks);
+    return api_free_accelerations(e, driven_of(selected), e->spare, qdd, block, blocks) ? qdd : NULL;
+}
+
+static void copy_base(const api_evaluation *e, const double *qdd, size_t blocks, double *base)
+{
+    size_t W = e->lanes;
+    for (size_t block = 0; block < blocks; block++)
+        memcpy(base + block * BASE_ENTRIES * W, qdd + block * e->model->nv * W, BASE_ENTRIES * W * sizeof *base);
+}
+
+/* --- reference velocity ------------------------------------------------------------------------------------------ */
+
+static void evaluate_reference(const api_evaluation *e, double *tau, size_t block, size_t blocks)
+{
+    dyn_reference_dynamics io = {
+        .q             = api_state_block(e, API_Q, block),
+        .qd            = api_state_block(e, API_QD, block),
+        .qd_reference  = api_state_block(e, API_QD_REFERENCE, block),
+        .qdd_reference = api_state_block(e, API_QDD_REFERENCE, block),
+        .wrenches      = api_wrench_block(e, block),
+        .tau           = tau,
+    };
+    e->kernels->reference_dynamics(&e->query->scene, e->workspace, &io, blocks);
+}
+
+/* --- evaluation --------------------------------------------------------------------------------------------------- */
+
+static bool evaluate(const api_evaluation *e, const api_selection *selected, size_t block, size_t blocks)
+{
+    double              *base   = api_result_block(e, selected, BASE_ACCELERATION, block);
+    double              *motors = api_result_block(e, selected, MOTOR_TAU, block);
+    dyn_inverse_dynamics io     = {
+            .q              = api_state_block(e, API_Q, block),
+            .qd             = api_state_block(e, API_QD, block),
+            .qdd            = api_state_block(e, API_QDD, block),
+            .wrenches       = api_wrench_block(e, block),
+            .tau            = api_result_block(e, selected, TAU, block),
+            .joint_wrenches = api_result_block(e, selected, JOINT_WRENCHES, block),
+    };
+    if (driven_of(selected) && !(io.qdd = find_qdd(e, selected, block, blocks))) return false;
+    if (base && io.qdd) copy_base(e, io.qdd, blocks, base);
+    if (selected->result[FULL]) api_loop_state_put(e, &e->query->scene, &io, selected->result[FULL], block);
+    if (motors && !io.tau) io.tau = api_behind(e, e->spare, spare_of_free(e->model, selected), blocks);
+    if (!io.tau && !io.joint_wrenches) return true;
+    if (api_has_reference(e->query))
+        evaluate_reference(e, io.tau, block, blocks);
+    else
+        e->kernels->inverse_dynamics(&e->query->scene, e->workspace, &io, blocks);
+    if (driven_of(selected) && io.tau) api_free_restore(e, driven_of(selected), block, blocks, io.tau);
+    if (motors) api_motor_efforts(e, io.tau, blocks, motors);
+    return true;
+}
+
+const api_operation api_inverse_dynamics = {
+    .name  = "inverse-dynamics",
+    .needs = API_BIT(API_Q),
+    .takes = API_BIT(API_QD) | API_BIT(API_QDD) | API_BIT(API_TAU) | API_BIT(API_GRAVITY) | API_BIT(API_PAYLOAD) |
+             API_BIT(API_WRENCHES) | API_BIT(API_FRICTION) | API_BIT(API_JOINTS) | API_BIT(API_GUESS) |
+             API_BIT(API_PLATFORM) | API_BIT(API_OUTPUTS) | API_BIT(API_FREE) | API_BIT(API_QD_REFERENCE) |
+             API_BIT(API_QDD_REFERENCE),
+    .outputs  = {[TAU]               = {"tau", true, {API_NV}},
+                 [JOINT_WRENCHES]    = {"joint_wrenches", false, {API_BODIES, 6}},
+                 [QDD]               = {"qdd", false, {API_NV}},
+                 [BASE_ACCELERATION] = {"base_acceleration", false, {BASE_ENTRIES}},
+                 [FULL]              = {"full", false, {API_LOOP_STATE}},
+                 [MOTOR_TAU]         = {"motor_tau", false, {API_COUPLED_MOTORS}}},
+    .weight   = 1,
+    .options  = options,
+    .prepare  = prepare,
+    .spare    = spare,
+    .evaluate = evaluate,
+};

@@ -1,0 +1,251 @@
+/* inverse_kinematics.c - finds the coordinates of a tree at which a frame has a position, direction or pose, and the
+ * rates that give the frame its velocity and acceleration. */
+#include "api/requests/inverse_kinematics/pose_request.h"
+#include "api/requests/lanes/failed_rows.h"
+#include "api/requests/fields/fields.h"
+#include "api/codec/emit.h"
+#include <math.h>
+#include <stdio.h>
+
+enum { Q, QD, QDD, DISTANCE, ANGLE, ITERATIONS, STARTS_NEEDED, AT_LIMITS };
+
+/* --- options ------------------------------------------------------------------------------------------------------ */
+
+/* Selects the rates that the request's velocity and acceleration determine; checks that no others are requested. */
+static bool select_rates(const api_query *q, api_selection *selected, const api_node *given, const api_place *up)
+{
+    const api_pose_request *r = selected->options;
+    bool accelerates = r->given[API_POSE_ACCELERATION] != NULL, moves = r->given[API_POSE_VELOCITY] || accelerates;
+    if (!api_node_get(given, "outputs"))
+        selected->outputs |= (moves ? API_BIT(QD) : 0) | (accelerates ? API_BIT(QDD) : 0);
+    if (selected->outputs & API_BIT(QD) && !moves)
+        return api_fail_output(q, selected, QD, given, up, "qd is found only for a given velocity or acceleration");
+    if (selected->outputs & API_BIT(QDD) && !accelerates)
+        return api_fail_output(q, selected, QDD, given, up, "qdd is found only for a given acceleration");
+    return true;
+}
+
+static bool options(api_query *q, api_selection *selected, const api_node *given, const api_place *up)
+{
+    if (q->model->loops)
+        return api_fail(q->problem, API_NOT_FOR_LOOPS, NULL,
+                        "inverse-kinematics is for models without loops: give a platform to any other operation");
+    selected->options      = api_pose_request_read(q, given, up);
+    selected->all_in_lanes = selected->outputs & API_BIT(AT_LIMITS);
+    return selected->options && select_rates(q, selected, given, up);
+}
+
+static size_t own_entries(const api_selection *selected)
+{
+    return api_pose_request_entries(selected->options);
+}
+
+/* The joints at their limits are found in the positions of all states, which need lanes even if they are not in the
+ * answer. */
+static bool prepare(api_plan *plan, api_selection *selected)
+{
+    if (!api_pose_request_fill(plan, selected->options)) return false;
+    if (selected->outputs & API_BIT(AT_LIMITS)) selected->result[Q] = api_take_lanes(plan, plan->query->model->nq);
+    return !(selected->outputs & API_BIT(AT_LIMITS)) || selected->result[Q];
+}
+
+/* --- evaluation --------------------------------------------------------------------------------------------------- */
+
+/* Counts the scratch lanes: the workspace of the solver, the start, and q and qd if they are needed but not requested.
+ */
+static size_t spare(const api_model *model, const api_selection *selected)
+{
+    (void)selected;
+    return dyn_pose_entries(model->nq, model->nv, 1) + 3 * model->nq + 2 * model->nv + 2;
+}
+
+/* Lanes of a block. */
+typedef struct block_lanes {
+    double *room, *start, *in_the_way, *q, *qd, *qdd, *distance, *angle;
+} block_lanes;
+
+static block_lanes place(const api_evaluation *e, const api_selection *selected, size_t block)
+{
+    const size_t W = e->lanes, nq = e->model->nq, nv = e->model->nv;
+    block_lanes  b = {.q        = api_result_block(e, selected, Q, block),
+                      .qd       = api_result_block(e, selected, QD, block),
+                      .qdd      = api_result_block(e, selected, QDD, block),
+                      .distance = api_result_block(e, selected, DISTANCE, block),
+                      .angle    = api_result_block(e, selected, ANGLE, block),
+                      .room     = e->spare};
+    b.start        = b.room + dyn_pose_entries(nq, nv, W);
+    b.in_the_way   = b.start + nq * W;
+    double *next   = b.in_the_way + nq * W;
+    if (!b.q) b.q = next;
+    if (!b.qd) b.qd = next + nq * W;
+    if (!b.distance) b.distance = next + (nq + nv) * W;
+    if (!b.angle) b.angle = next + (nq + nv + 1) * W;
+    return b;
+}
+
+/* Returns the starting positions of a block: those of the request, or the middle of the bounds. */
+static const double *starts_of(const api_evaluation *e, const api_pose_request *r, size_t block, double *start)
+{
+    const double *given = api_state_block(e, API_Q, block);
+    for (size_t i = 0; !given && i < e->model->nq; i++)
+        for (size_t lane = 0; lane < e->lanes; lane++)
+            start[i * e->lanes + lane] = r->start[i];
+    return given ? given : start;
+}
+
+enum { LIMITS_TEXT = 300 /* bytes of the names of limits in a message */ };
+
+/* True if the limit is the bound that `side` marks: 1, the upper one of its coordinate, or -1, the lower one. The upper
+ * limit of a mimic joint with a negative multiplier is the lower bound of its leader. */
+static bool is_bound(const api_pose_request *r, const api_limit *limit, double side)
+{
+    const size_t i     = limit->entry[0];
+    const double one   = (limit->lower - limit->offset) / limit->weight[0],
+                 other = (limit->upper - limit->offset) / limit->weight[0];
+    return side > 0 ? fmax(one, other) == r->upper[i] : side < 0 && fmin(one, other) == r->lower[i];
+}
+
+/* Writes which limits are in the way of a state, as the second part of a message. */
+static void write_limits(const api_evaluation *e, const api_pose_request *r, const double *in_the_way, char *text)
+{
+    size_t length = 0;
+    text[0]       = 0;
+    for (size_t i = 0; i < r->limits.n && length < LIMITS_TEXT; i++) {
+        const api_limit *limit = &r->limits.limit[i];
+        const double     side  = in_the_way[limit->entry[0] * e->lanes];
+        if (!is_bound(r, limit, side)) continue;
+        const double bound = (side > 0) == (limit->weight[0] > 0) ? limit->upper : limit->lower;
+        length += (size_t)snprintf(text + length, LIMITS_TEXT - length, "%s%.40s (%.6g)",
+                                   length == 0 ? "; limits are in the way: " : ", ", limit->name, bound);
+    }
+}
+
+/* Fails a state whose frame does not reach its goal. */
+static bool fail_goal(const api_evaluation *e, const api_pose_request *r, size_t state, const block_lanes *b)
+{
+    const size_t lane = state % e->lanes;
+    api_problem  found;
+    char         limits[LIMITS_TEXT];
+    api_problem_clear(&found);
+    write_limits(e, r, b->in_the_way + lane, limits);
+    api_fail(
+        &found, API_OUT_OF_REACH, NULL,
+        "the frame came no nearer than %.3g m and %.3g rad, from %zu starting position%s: the goal is out of reach, or "
+        "give a nearer q or more starts%s",
+        b->distance[lane], b->angle[lane], r->problem.most_starts, r->problem.most_starts == 1 ? "" : "s", limits);
+    return api_pose_request_fail(e, r, state, &found);
+}
+
+/* Fails a state whose frame cannot have the given velocity or acceleration. */
+static bool fail_rates(const api_evaluation *e, const api_pose_request *r, size_t state)
+{
+    api_problem found;
+    api_problem_clear(&found);
+    api_fail(
+        &found, API_SINGULAR_JACOBIAN, NULL,
+        "at the position that was found, the frame cannot have the given velocity or acceleration: give damping, or "
+        "another start q");
+    return api_pose_request_fail(e, r, state, &found);
+}
+
+static bool evaluate(const api_evaluation *e, const api_selection *selected, size_t block, size_t blocks)
+{
+    (void)blocks; /* always 1 */
+    const api_pose_request *r = selected->options;
+    const block_lanes       b = place(e, selected, block);
+    double                 *lanes[API_POSE_PARTS];
+    size_t first = block * e->lanes, left = api_states(e->query) - first, live = left < e->lanes ? left : e->lanes;
+    for (size_t i = 0; i < API_POSE_PARTS; i++)
+        lanes[i] = api_block(e, r->lanes[i], r->entries[i], block);
+    const dyn_pose_goals goals = {.position    = lanes[API_POSE_POSITION],
+                                  .orientation = lanes[API_POSE_ORIENTATION],
+                                  .direction   = lanes[API_POSE_DIRECTION],
+                                  .start       = starts_of(e, r, block, b.start)};
+    const dyn_pose_found found = {.q          = b.q,
+                                  .distance   = b.distance,
+                                  .angle      = b.angle,
+                                  .iterations = api_result_block(e, selected, ITERATIONS, block),
+                                  .starts     = api_result_block(e, selected, STARTS_NEEDED, block),
+                                  .in_the_way = b.in_the_way};
+    unsigned solved = dyn_pose_solve(&r->problem, e->plan->target, e->workspace, b.room, &goals, live, &found),
+             moved  = solved;
+    if (selected->outputs & (API_BIT(QD) | API_BIT(QDD)))
+        moved = dyn_pose_rates(&r->problem, e->plan->target, e->workspace, b.room, b.q, lanes[API_POSE_VELOCITY],
+                               lanes[API_POSE_ACCELERATION], live, b.qd, b.qdd);
+    for (size_t lane = 0; lane < live; lane++) {
+        if (!(solved >> lane & 1) && !fail_goal(e, r, first + lane, &b)) return false;
+        if (solved >> lane & 1 && !(moved >> lane & 1) && !fail_rates(e, r, first + lane)) return false;
+    }
+    return true;
+}
+
+/* --- joints at their limits --------------------------------------------------------------------------------------- */
+
+#define AT_LIMIT 1e-12 /* of a limit, or of 1 rad or m: distance of a position that counts as at the limit */
+
+/* Returns the limit at which the position of a joint is; NAN: none. `q` is a lane. */
+static double limit_at(const api_evaluation *e, const api_limit *limit, const double *q)
+{
+    const double x = api_limit_quantity(limit, q, e->lanes, 0);
+    for (size_t side = 0; side < 2; side++) {
+        const double bound = side == 0 ? limit->lower : limit->upper;
+        if (fabs(x - bound) <= AT_LIMIT * fmax(1, fabs(bound))) return bound;
+    }
+    return NAN;
+}
+
+/* Emits the joints of one state that are at their limits; before the evaluation, all of them. */
+static void emit_state(const api_evaluation *e, const api_pose_request *r, const double *q, api_emit *to)
+{
+    api_emit_array(to);
+    for (size_t i = 0; i < r->limits.n; i++) {
+        const double bound = q ? limit_at(e, &r->limits.limit[i], q) : 0;
+        if (isnan(bound)) continue;
+        api_emit_object(to);
+        api_emit_string_member(to, "joint", r->limits.limit[i].name);
+        api_emit_number_member(to, "limit", bound);
+        api_emit_end(to);
+    }
+    api_emit_end(to);
+}
+
+static void emit(const api_plan *plan, const api_selection *selected, size_t output, api_emit *to)
+{
+    (void)output; /* only at_limits is written by this function */
+    const api_pose_request *r = selected->options;
+    const api_evaluation    e = api_evaluation_of(plan);
+    const size_t            n = plan->query->empty ? 0 : api_states(plan->query);
+    if (plan->query->batched) api_emit_array(to);
+    for (size_t state = 0; state < n; state++)
+        if (plan->failed_rows && (to->buffer ? api_failed_rows_has(plan->failed_rows, state) : r->limits.n == 0))
+            api_emit_null(to); /* before the evaluation: longer than an empty list */
+        else
+            emit_state(&e, r, to->buffer ? api_state_lane(&e, selected->result[Q], e.model->nq, state) : NULL, to);
+    if (plan->query->batched) api_emit_end(to);
+}
+
+const api_operation api_inverse_kinematics = {
+    .name  = "inverse-kinematics",
+    .takes = API_BIT(API_Q) | API_BIT(API_JOINTS) | API_BIT(API_FRAME) | API_BIT(API_POSITION) |
+             API_BIT(API_ORIENTATION) | API_BIT(API_DIRECTION) | API_BIT(API_AXIS) | API_BIT(API_VELOCITY) |
+             API_BIT(API_ACCELERATION) | API_BIT(API_LIMITS) | API_BIT(API_STARTS) | API_BIT(API_TOLERANCE) |
+             API_BIT(API_DAMPING) | API_BIT(API_OUTPUTS),
+    .needs_options = API_BIT(API_FRAME) | API_BIT(API_POSITION),
+    .outputs       = {[Q]             = {"q", true, {API_NQ}},
+                      [QD]            = {"qd", false, {API_NV}},
+                      [QDD]           = {"qdd", false, {API_NV}},
+                      [DISTANCE]      = {"distance", false, {0}},
+                      [ANGLE]         = {"angle", false, {0}},
+                      [ITERATIONS]    = {"iterations", false, {0}},
+                      [STARTS_NEEDED] = {"starts_needed", false, {0}},
+                      [AT_LIMITS]     = {"at_limits", false, {API_STRUCTURED}}},
+    .alone         = true,
+    .one_by_one    = true,
+    .weight        = 60,
+    .options       = options,
+    .own_entries   = own_entries,
+    .prepare       = prepare,
+    .spare         = spare,
+    .emit          = emit,
+    .evaluate      = evaluate,
+};

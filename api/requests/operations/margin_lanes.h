@@ -1,0 +1,37 @@
+/* margin_lanes.h - find the quantities that limits bound, and differentiate them by the state, for the operation
+ * margins. */
+#pragma once
+#include "api/requests/evaluate/follower_efforts.h"
+#include "api/requests/evaluate/limited_motion.h"
+
+/* The limits of a request, and the mimic joints whose efforts they bound. */
+typedef struct api_limited_joints {
+    api_limit_list limits;
+    api_followers  followers;
+} api_limited_joints;
+
+/* The limited quantities of a block, and scratch lanes. The entries and rows of mimic joints follow those of the nv
+ * coordinates. */
+typedef struct api_margin_lanes {
+    const double     *of[API_LIMIT_KINDS];         /* q and qd of the tree, tau, and its rate */
+    api_limited_rates motion;                      /* derivatives of q and qd of the tree */
+    double           *tau, *tau_dot;               /* nv + mimic joints */
+    double           *by_q, *by_qd, *by_qdd;       /* times nv: derivatives of tau */
+    double           *q_rate, *qd_rate, *qdd_rate; /* times nv: their time derivatives */
+    double           *motion_room, *follower_room;
+} api_margin_lanes;
+
+/* Returns the numbers per state of all arrays; places the arrays in e->spare. */
+size_t           api_margin_lanes_entries(const api_model *model, const api_limited_joints *o);
+api_margin_lanes api_margin_lanes_place(const api_evaluation *e, const api_limited_joints *o);
+
+/* Finds the limited quantities of a block whose loops are closed. */
+void api_margin_lanes_find(const api_evaluation *e, const api_limited_joints *o, api_margin_lanes *b, size_t block);
+
+/* Finds their derivatives. */
+void api_margin_lanes_differentiate(const api_evaluation *e, const api_limited_joints *o, api_margin_lanes *b,
+                                    size_t block);
+
+/* Returns entry v of the gradient of a limited quantity by q, qd, qdd or qddd (`by` 0 to 3) in a lane. */
+double api_margin_slope(const api_evaluation *e, const api_limit *l, const api_margin_lanes *b, int by, size_t v,
+                        size_t lane);

@@ -1,0 +1,323 @@
+/* ode_contact.c - simulates held frames (ode_contact.h). */
+#include "ode_contact.h"
+#include "dynamics/model/coordinates.h"
+#include "ode_prescribed.h"
+#include "ode_stiction.h"
+#include "dynamics/math/elementary.h"
+#include <math.h>
+#include <string.h>
+
+enum { ROUNDS = 2 /* Newton iterations; steps are short, so two reach rounding */ };
+
+#define UNSETTLED 1e4   /* of the velocity block: velocities of stages are less consistent than those after a step */
+#define RESTING   1e-9  /* relative: a contact velocity counts as zero below this times the joints' contributions */
+#define STILL     1e-12 /* absolute, m/s and rad/s, for rounding errors of a motion that starts at rest */
+
+struct api_ode_contact {
+    api_contact       fixed;       /* frames and world axes whose position is kept; fixed.k may be 0 */
+    api_contact_block velocity;    /* constraint matrices of all held axes */
+    api_contact_block position;    /* constraint matrices of the axes of `fixed` */
+    dyn_frame        *frames;      /* [n] */
+    double           *start_poses; /* in lanes: [n][3] origins, then [n][4] quaternions, at time 0 */
+    double           *poses;       /* in lanes: present poses, laid out like start_poses */
+    double           *wrenches;    /* in lanes: 6 per frame */
+    double           *residual;    /* in lanes: 6 per frame, the accelerations that damping leaves */
+    double           *q, *qd;      /* in lanes: scratch */
+    double           *step;        /* in lanes: nv, scratch */
+};
+
+/* --- opening ---------------------------------------------------------------------------------------------------- */
+
+static void add_axes(api_held_frame *place, int first)
+{
+    for (int i = first; i < first + 3; i++)
+        place->axis[place->n++] = i;
+}
+
+/* Returns the axes along which a held frame keeps its position, given those along which its velocity is held
+ * (ode_contact.h). */
+static api_held_frame fixed_axes_of(const api_held_frame *held)
+{
+    api_held_frame place = {.frame = held->frame};
+    int            lines = 0, turns = 0;
+    for (size_t i = 0; i < held->n; i++)
+        *(held->axis[i] < 3 ? &lines : &turns) += 1;
+    if (lines == 3) add_axes(&place, 0);
+    for (size_t i = 0; i < held->n; i++)
+        if (lines < 3 && held->axis[i] < 3 && !held->frame_axes) place.axis[place.n++] = held->axis[i];
+    if (turns == 3) add_axes(&place, 3);
+    return place;
+}
+
+static bool take_fixed(api_evaluation *e, api_ode_contact *c, const api_contact *contact)
+{
+    c->fixed  = (api_contact){.n = contact->n, .frame = api_take(e->query->pool, contact->n * sizeof *c->fixed.frame)};
+    c->frames = api_take(e->query->pool, contact->n * sizeof *c->frames);
+    for (size_t i = 0; c->fixed.frame && c->frames && i < contact->n; i++) {
+        c->fixed.frame[i] = fixed_axes_of(&contact->frame[i]);
+        c->fixed.k += c->fixed.frame[i].n;
+        c->frames[i] = contact->frame[i].frame;
+    }
+    return c->fixed.frame && c->frames;
+}
+
+api_ode_contact *api_ode_contact_open(api_evaluation *e, const api_ode *ode, const api_contact *contact)
+{
+    size_t           nq = e->model->nq, nv = e->model->nv;
+    bool             room = true;
+    api_ode_contact *c    = api_take(e->query->pool, sizeof *c);
+    if (!c || !take_fixed(e, c, contact)) return NULL;
+    double *velocity = api_take_zeroed(e->query->pool, api_contact_entries(nv, contact) * ode->W, &room);
+    double *position = api_take_zeroed(e->query->pool, api_contact_entries(nv, &c->fixed) * ode->W, &room);
+    c->start_poses   = api_take_zeroed(e->query->pool, 7 * contact->n * ode->W, &room);
+    c->poses         = api_take_zeroed(e->query->pool, 7 * contact->n * ode->W, &room);
+    c->wrenches      = api_take_zeroed(e->query->pool, API_FRAME_AXES * contact->n * ode->W, &room);
+    c->residual      = api_take_zeroed(e->query->pool, API_FRAME_AXES * contact->n * ode->W, &room);
+    c->q             = api_take_zeroed(e->query->pool, nq * ode->W, &room);
+    c->qd            = api_take_zeroed(e->query->pool, nv * ode->W, &room);
+    c->step          = api_take_zeroed(e->query->pool, nv * ode->W, &room);
+    if (!room) return NULL;
+    c->velocity           = api_contact_lay_out(contact, nv, ode->W, velocity);
+    c->position           = api_contact_lay_out(&c->fixed, nv, ode->W, position);
+    c->velocity.unsettled = UNSETTLED;
+    return c;
+}
+
+api_contact_block *api_ode_contact_block(api_ode *ode)
+{
+    ode->contact->velocity.driven = ode->s->prescribed.mask;
+    return &ode->contact->velocity;
+}
+
+const double *api_ode_contact_wrenches(const api_ode_contact *c)
+{
+    return c->wrenches;
+}
+
+/* --- lanes -------------------------------------------------------------------------------------------------------- */
+
+static void fill(const api_ode *ode, const api_contact_block *b, const double *q, const double *qd)
+{
+    api_contact_states states = {
+        .kernels = ode->kernels, .scene = &ode->e->query->scene, .workspace = ode->workspace, .q = q, .qd = qd};
+    api_contact_evaluate(b, &states);
+}
+
+static void find_poses(const api_ode *ode, const double *q, double *to)
+{
+    const api_ode_contact *c  = ode->contact;
+    size_t                 n  = c->fixed.n;
+    dyn_kinematics         io = {
+                .q = q, .n_frames = n, .frames = c->frames, .positions = to, .orientations = to + 3 * n * ode->W};
+    ode->kernels->kinematics(&ode->e->query->scene, ode->workspace, &io, 1);
+}
+
+/* --- the rate --------------------------------------------------------------------------------------------------- */
+
+/* Records a fault of a lane at time t. Returns where its problem is to be written; NULL: the lane has a fault. */
+static api_problem *fail(api_ode *ode, size_t lane, double t)
+{
+    api_fault *f = &ode->fault[lane];
+    if (f->kind != API_FAULT_NONE) return NULL;
+    *f = (api_fault){.kind = API_FAULT_PROBLEM, .time = t};
+    api_problem_clear(&f->problem);
+    return &f->problem;
+}
+
+/* Records that the accelerations `along` the held axes contradict each other, if they do. */
+static void check_contradiction(api_ode *ode, double t, const double *along, const double *qdd, size_t lane)
+{
+    const api_contact_block *b       = &ode->contact->velocity;
+    size_t                   row     = api_contact_find_contradiction(b, along, qdd, lane);
+    api_problem             *problem = row > 0 ? fail(ode, lane, t) : NULL;
+    if (problem) api_contact_describe(b->contact, row, ode->s->damping, problem);
+}
+
+/* Solves lane l of a block; coordinates that stick are driven. */
+static bool solve(const api_ode *ode, api_contact_block *b, size_t l)
+{
+    b->driven = api_ode_driven(ode, l);
+    return api_contact_solve(b, l);
+}
+
+/* Sets b = J qdd + J' qd of lane l, which is solved, and its wrenches. */
+static void set_wrenches(const api_ode *ode, const double *qdd, size_t l, double *right_side)
+{
+    const api_contact_block *b = &ode->contact->velocity;
+    for (size_t a = 0; a < b->task.k; a++)
+        right_side[a] = b->jdot_qd[a * ode->W + l];
+    api_contact_add_jacobian_product(b, qdd, l, right_side);
+    api_contact_put_wrenches(b, right_side, l, ode->contact->wrenches);
+}
+
+void api_ode_contact_rate(api_ode *ode, double t, const double *qd, double *qdd)
+{
+    api_ode_contact   *c = ode->contact;
+    api_contact_block *b = &c->velocity;
+    b->task.damping      = sqrt(ode->s->damping);
+    fill(ode, b, ode->q, qd);
+    for (size_t l = api_ode_first_lane(ode); l < api_ode_distinct_lanes(ode); l++) {
+        double right_side[API_MAX_HELD * API_FRAME_AXES];
+        if (!solve(ode, b, l)) continue; /* the numbers are too large; the rate is not finite either */
+        set_wrenches(ode, qdd, l, right_side);
+        check_contradiction(ode, t, right_side, qdd, l);
+        api_contact_apply_correction(b, right_side, l, qdd);
+    }
+    api_contact_pad(b, api_ode_distinct_lanes(ode), b->nv, qdd);
+    api_contact_pad(b, api_ode_distinct_lanes(ode), API_FRAME_AXES * c->fixed.n, c->wrenches);
+}
+
+void api_ode_contact_set_wrenches(api_ode *ode, const double *qdd)
+{
+    api_contact_block *b = api_ode_contact_block(ode);
+    for (size_t l = api_ode_first_lane(ode); l < api_ode_distinct_lanes(ode); l++) {
+        double right_side[API_MAX_HELD * API_FRAME_AXES];
+        if (api_contact_solve(b, l)) set_wrenches(ode, qdd, l, right_side);
+    }
+    api_contact_pad(b, api_ode_distinct_lanes(ode), API_FRAME_AXES * ode->contact->fixed.n, ode->contact->wrenches);
+}
+
+const double *api_ode_contact_residual(const api_ode *ode)
+{
+    const api_ode_contact *c = ode->contact;
+    for (size_t l = 0; l < ode->W; l++)
+        api_contact_put_residual(&c->velocity, ode->s->damping, c->wrenches, l, c->residual);
+    return c->residual;
+}
+
+void api_ode_contact_subtract_efforts(const api_ode *ode, double *tau)
+{
+    const api_ode_contact *c = ode->contact;
+    for (size_t l = api_ode_first_lane(ode); l < api_ode_distinct_lanes(ode); l++)
+        api_contact_subtract_efforts(&c->velocity, c->wrenches, l, tau);
+    api_contact_pad(&c->velocity, api_ode_distinct_lanes(ode), c->velocity.nv, tau);
+}
+
+/* --- projection after a step -------------------------------------------------------------------------------------- */
+
+/* The rotation vector, in world axes, from unit quaternion b to r: 2 atan2(|v|, s) v/|v| with (v, s) = r b^-1. */
+static void turn_between(const double *r, const double *b, size_t W, double turn[3])
+{
+    const double x = r[0], y = r[W], z = r[2 * W], w = r[3 * W], a = b[0], e = b[W], f = b[2 * W], g = b[3 * W];
+    double       v[3] = {x * g - w * a - y * f + z * e, y * g - w * e - z * a + x * f, z * g - w * f - x * e + y * a};
+    double       s = w * g + x * a + y * e + z * f, length = sqrt(v[0] * v[0] + v[1] * v[1] + v[2] * v[2]);
+    double       scale = length > 0 ? 2 * dyn_atan2(s < 0 ? -length : length, fabs(s)) / length : 2;
+    for (int i = 0; i < 3; i++)
+        turn[i] = scale * v[i];
+}
+
+/* Finds the displacements of the held frames from their initial poses in lane l, one per row of c->position. */
+static void find_offsets(const api_ode *ode, size_t l, double *offsets)
+{
+    const api_ode_contact *c = ode->contact;
+    size_t                 W = ode->W, n = c->fixed.n, row = 0;
+    for (size_t i = 0; i < n; i++) {
+        double offset[API_FRAME_AXES];
+        for (size_t k = 0; k < 3; k++)
+            offset[k] = c->poses[(3 * i + k) * W + l] - c->start_poses[(3 * i + k) * W + l];
+        size_t turn = (3 * n + 4 * i) * W + l;
+        turn_between(c->poses + turn, c->start_poses + turn, W, offset + 3);
+        for (size_t k = 0; k < c->fixed.frame[i].n; k++)
+            offsets[row++] = offset[c->fixed.frame[i].axis[k]];
+    }
+}
+
+static void add_step(const api_ode *ode, size_t l)
+{
+    const api_model *m = ode->e->model;
+    api_ode_contact *c = ode->contact;
+    for (size_t i = 0; i < m->dyn->n_bodies; i++) {
+        const dyn_body *body = &m->dyn->body[i];
+        if (body->joint.mimic || api_first_position(m, body) < 0) continue; /* passive: found by closing the loops */
+        size_t q = (size_t)api_first_position(m, body), v = (size_t)api_first_velocity(m, body);
+        dyn_coordinates_move(body, c->q + q * ode->W + l, ode->W, c->step + v * ode->W + l, 1);
+    }
+}
+
+static void project_positions(api_ode *ode, double t, size_t lanes)
+{
+    api_ode_contact   *c = ode->contact;
+    api_contact_block *b = &c->position;
+    for (int round = 0; round < ROUNDS && b->task.k > 0; round++) {
+        api_ode_close_loops(ode, t, c->q);
+        find_poses(ode, c->q, c->poses);
+        fill(ode, b, c->q, NULL);
+        memset(c->step, 0, b->nv * ode->W * sizeof *c->step);
+        for (size_t l = api_ode_first_lane(ode); l < lanes; l++) {
+            double offsets[API_MAX_HELD * API_FRAME_AXES];
+            if (!solve(ode, b, l)) continue;
+            find_offsets(ode, l, offsets);
+            api_contact_apply_correction(b, offsets, l, c->step);
+            add_step(ode, l);
+        }
+        api_contact_pad(b, lanes, ode->e->model->nq, c->q);
+    }
+}
+
+static void project_velocities(api_ode *ode, double t, size_t lanes)
+{
+    api_ode_contact   *c = ode->contact;
+    api_contact_block *b = &c->velocity;
+    api_ode_close_loops(ode, t, c->q);
+    fill(ode, b, c->q, NULL);
+    for (size_t l = api_ode_first_lane(ode); l < lanes; l++) {
+        double right_side[API_MAX_HELD * API_FRAME_AXES] = {0};
+        if (!solve(ode, b, l)) continue;
+        api_contact_add_jacobian_product(b, c->qd, l, right_side);
+        api_contact_apply_correction(b, right_side, l, c->qd);
+    }
+}
+
+void api_ode_contact_finish_step(api_ode *ode, double t, double *y, size_t stride, size_t lanes)
+{
+    api_ode_contact *c  = ode->contact;
+    size_t           nq = ode->e->model->nq, nv = ode->e->model->nv, W = ode->W;
+    if (ode->s->damping > 0) return; /* frames with damped contacts move along the held axes */
+    for (size_t l = 0; l < W; l++) {
+        size_t from = l < lanes ? l : lanes - 1;
+        for (size_t i = 0; i < nq; i++)
+            c->q[i * W + l] = y[i * stride + from];
+        for (size_t i = 0; i < nv; i++)
+            c->qd[i * W + l] = y[(nq + i) * stride + from];
+    }
+    size_t different = lanes < ode->rows ? lanes : api_ode_distinct_lanes(ode);
+    project_positions(ode, t, different);
+    project_velocities(ode, t, different);
+    api_contact_pad(&c->velocity, different, nq, c->q);
+    api_contact_pad(&c->velocity, different, nv, c->qd);
+    for (size_t l = 0; l < lanes; l++) {
+        for (size_t i = 0; i < nq; i++)
+            y[i * stride + l] = c->q[i * W + l];
+        for (size_t i = 0; i < nv; i++)
+            y[(nq + i) * stride + l] = c->qd[i * W + l];
+    }
+}
+
+/* True if the held frames of one simulation do not move along their held axes, up to rounding. */
+static bool is_at_rest(const api_ode *ode, size_t l)
+{
+    const api_contact_block *b                                         = &ode->contact->velocity;
+    const double            *qd                                        = ode->y + ode->e->model->nq * ode->W;
+    double                   right_side[API_MAX_HELD * API_FRAME_AXES] = {0};
+    api_contact_add_jacobian_product(b, qd, l, right_side);
+    for (size_t a = 0; a < b->task.k; a++) {
+        double size = 0;
+        for (size_t v = 0; v < b->nv; v++)
+            size += fabs(b->J[(a * b->nv + v) * ode->W + l] * qd[v * ode->W + l]);
+        if (!(fabs(right_side[a]) <= RESTING * size + STILL)) return false;
+    }
+    return true;
+}
+
+void api_ode_contact_start(api_ode *ode)
+{
+    api_problem *problem;
+    api_ode_close_loops(ode, 0, ode->y);
+    fill(ode, &ode->contact->velocity, ode->y, NULL);
+    for (size_t l = 0; l < ode->rows; l++)
+        if (ode->s->damping == 0 && !is_at_rest(ode, l) && (problem = fail(ode, l, 0)))
+            api_fail(problem, API_CONTRADICTORY_CONTACTS, NULL,
+                     "a held frame moves along a held axis: start with the velocities after its impact, which the "
+                     "operation impact computes");
+    find_poses(ode, ode->y, ode->contact->start_poses);
+}

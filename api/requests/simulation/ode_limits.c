@@ -1,0 +1,123 @@
+/* ode_limits.c - compares simulated states with joint limits (ode_limits.h). */
+#include "ode_limits.h"
+#include "api/requests/control/joint_limits.h"
+#include "api/requests/evaluate/follower_efforts.h"
+#include "ode_contact.h"
+#include <string.h>
+
+/* The means to find the efforts of mimic joints. */
+struct api_ode_limits {
+    api_followers      followers;
+    api_follower_block block;
+    dyn_scene          scene;    /* with the wrenches of held frames behind those of the request */
+    double            *wrenches; /* 9 for each wrench of `scene`, in lanes */
+    double            *efforts;  /* nv + mimic joints, in lanes */
+};
+
+/* --- opening ------------------------------------------------------------------------------------------------------ */
+
+/* Appends the wrenches on held frames to the scene. Returns false with a problem. */
+static bool add_held_frames(const api_evaluation *e, const api_ode *ode, api_ode_limits *limits)
+{
+    const api_contact *contact = ode->s->contact;
+    dyn_scene         *scene   = &limits->scene;
+    const size_t       n = scene->n_wrenches, held = contact ? contact->n : 0;
+    bool               room  = true;
+    dyn_wrench_site   *sites = api_take(e->query->pool, (n + held + 1) * sizeof *sites);
+    limits->wrenches         = api_take_zeroed(e->query->pool, 9 * (n + held) * ode->W, &room);
+    if (!sites || !room) return false;
+    if (n > 0) memcpy(sites, scene->wrench, n * sizeof *sites);
+    for (size_t i = 0; i < held; i++) {
+        const api_held_frame *frame = &contact->frame[i];
+        sites[n + i] =
+            (dyn_wrench_site){.body = frame->frame.body, .X_bl = frame->frame.X_bf, .world_axes = !frame->frame_axes};
+    }
+    scene->wrench     = sites;
+    scene->n_wrenches = n + held;
+    return true;
+}
+
+static bool open_followers(api_evaluation *e, api_ode *ode)
+{
+    bool            room   = true;
+    api_ode_limits *limits = api_take(e->query->pool, sizeof *limits);
+    if (!limits) return false;
+    *limits = (api_ode_limits){.scene = e->query->scene};
+    if (!api_followers_open(e->query, &ode->s->limits.list, &limits->followers) || !add_held_frames(e, ode, limits))
+        return false;
+    const size_t efforts = e->model->nv + limits->followers.n;
+    limits->efforts      = api_take_zeroed(e->query->pool, efforts * ode->W, &room);
+    limits->block        = (api_follower_block){
+               .followers = &limits->followers,
+               .tree      = ode->loops ? dyn_loop_tree_kernels(ode->loops) : ode->kernels,
+               .loops     = ode->loops,
+               .scene     = &limits->scene,
+               .room      = api_take_zeroed(e->query->pool, api_followers_room(&limits->followers, false) * ode->W, &room)};
+    ode->limits = limits;
+    return room;
+}
+
+bool api_ode_limits_open(api_evaluation *e, api_ode *ode)
+{
+    size_t n = ode->s->limits.list.n;
+    if (!ode->s->limits.violation || n == 0) return true;
+    ode->violation = api_take(e->query->pool, n * ode->W * sizeof *ode->violation);
+    return ode->violation && (ode->s->limits.list.n_followers == 0 || open_followers(e, ode));
+}
+
+/* --- comparison --------------------------------------------------------------------------------------------------- */
+
+/* Returns the efforts before clipping, with those of mimic joints behind them, at the accelerations of the last
+ * api_ode_rate. */
+static const double *find_efforts(api_ode *ode, const double *qd)
+{
+    const size_t    W = ode->W, nv = ode->e->model->nv, n = ode->e->query->scene.n_wrenches;
+    api_ode_limits *limits = ode->limits;
+    if (!limits) return ode->unclipped;
+    dyn_torque_derivative motion = {
+        .q = ode->q, .qd = qd, .qdd = ode->stage_rate[0] + ode->e->model->nq * W, .wrenches = limits->wrenches};
+    if (n > 0) memcpy(limits->wrenches, ode->wrenches, 9 * n * W * sizeof *limits->wrenches);
+    for (size_t i = n; i < limits->scene.n_wrenches; i++)
+        memcpy(limits->wrenches + 9 * i * W, api_ode_contact_wrenches(ode->contact) + 6 * (i - n) * W,
+               6 * W * sizeof *limits->wrenches);
+    memcpy(limits->efforts, ode->unclipped, nv * W * sizeof *limits->efforts);
+    api_follower_efforts(&limits->block, &motion, limits->efforts + nv * W, NULL);
+    return limits->efforts;
+}
+
+static void compare(const api_limit *limit, double value, double t, api_limit_violation *found)
+{
+    double over = value - limit->upper, under = limit->lower - value, excess = over > under ? over : under;
+    if (excess > found->excess)
+        *found =
+            (api_limit_violation){.excess = excess, .time = t, .limit = over > under ? limit->upper : limit->lower};
+}
+
+void api_ode_limits_compare(api_ode *ode, double t, const double *qd)
+{
+    const api_limit_list *list = &ode->s->limits.list;
+    if (!ode->violation) return;
+    const double *of[] = {[API_LIMIT_EFFORT]   = find_efforts(ode, qd),
+                          [API_LIMIT_POSITION] = ode->loops ? dyn_loop_tree_q(ode->loops) : ode->q,
+                          [API_LIMIT_VELOCITY] = ode->loops ? dyn_loop_tree_velocities(ode->loops, qd) : qd};
+    for (size_t k = 0; k < list->n; k++) {
+        const api_limit *limit = &list->limit[k];
+        for (size_t l = 0; l < ode->rows; l++)
+            compare(limit, api_limit_quantity(limit, of[limit->kind], ode->W, l), t, &ode->violation[k * ode->W + l]);
+    }
+}
+
+void api_ode_limits_evaluate(api_ode *ode, double t, const double *y)
+{
+    if (!ode->violation) return;
+    api_ode_rate(ode, t, y, ode->stage_rate[0]);
+    api_ode_limits_compare(ode, t, y + ode->e->model->nq * ode->W);
+}
+
+void api_ode_limits_store(const api_ode *ode)
+{
+    const api_joint_limits *limits = &ode->s->limits;
+    for (size_t l = 0; ode->violation && l < ode->rows; l++)
+        for (size_t k = 0; k < limits->list.n; k++)
+            limits->violation[ode->row[l] * limits->list.n + k] = ode->violation[k * ode->W + l];
+}

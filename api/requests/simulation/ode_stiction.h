@@ -1,0 +1,80 @@
+/* ode_stiction.h - simulates sharp Coulomb friction: joints slide or stick.
+ *
+ * A sliding coordinate keeps the friction of its direction within a step, whatever the sign of q', so that the
+ * equations are smooth. When q' reaches zero the coordinate may stick. A sticking coordinate has q'' = 0, and its
+ * friction is what that needs (Filippov's solution):
+ *
+ *     needed = u - T(q, q', q'') + J^T l   in   [-negative, positive],
+ *
+ * with u the effort without that friction, T that of inverse dynamics without any (ode_friction.h), and l the wrenches
+ * on held frames. The limits are those at u (api_stiction_limit_at).
+ *
+ * Held frames and joints that stick can depend on each other: four held feet keep all joints of a quadruped at rest if
+ * six of them stick. The other joints at rest then follow: they keep the friction that the decision gave them. They may
+ * start to move, since what depends on each other in one position may not do so in the next.
+ *
+ * With a tolerance, ARKODE locates the instants at which q' reaches zero and `needed` a limit. With fixed steps a joint
+ * whose q' changes sign in a step stops at its end. Which joints at rest stick is one problem for all of them
+ * (api/requests/contact/friction_problem.h, stiction_events.h). This file applies the friction once that is decided. */
+#pragma once
+#include "api/requests/contact/friction_rows.h"
+#include "ode.h"
+
+/* The state of one coordinate that can stick. */
+typedef struct api_friction_joint {
+    size_t             v;
+    api_stiction_joint at_rest; /* friction limits against positive and negative motion, N m or N */
+    /* For each lane: 1, -1: slides in that direction; 0: is at rest, and sticks or follows with this friction, N m or
+     * N.
+     */
+    int    side[DYN_MAX_LANES];
+    bool   follows[DYN_MAX_LANES];
+    double friction[DYN_MAX_LANES];
+} api_friction_joint;
+
+struct api_ode_stiction {
+    size_t              n;
+    api_friction_joint *joint;       /* [n] */
+    int                *roots;       /* [n] from ARKODE: not 0 where an event occurred */
+    bool               *driven;      /* [W][nv] coordinates that stick or are prescribed */
+    double             *efforts;     /* in lanes: nv, those without the friction of joints that can stick */
+    double             *needed;      /* in lanes: nv, the friction that sticking joints need */
+    double             *qdd;         /* in lanes: nv */
+    double             *singular;    /* in lanes: 1 */
+    double             *mass;        /* in lanes: nv x nv */
+    double             *before;      /* in lanes: nv, velocities before joints stopped */
+    double             *rows;        /* the room of api_friction_rows */
+    size_t             *index;       /* [n] for each row of the problem, its index in `joint` */
+    bool               *breaks;      /* [n] joints whose friction has reached a limit */
+    bool uncorrected[DYN_MAX_LANES]; /* lanes in which a joint has lost a rate, and the others are not corrected to that
+                                      */
+};
+
+/* Takes ode->stiction from the request's pool; it stays NULL if no joint can stick. Returns false with a problem. */
+bool api_ode_stiction_open(api_evaluation *e, api_ode *ode);
+
+/* Sets the side of a joint in one lane: with 0 it sticks. api_ode_stiction_follow lets it follow with a friction. */
+void api_ode_stiction_set_side(api_ode *ode, api_friction_joint *j, size_t lane, int side);
+void api_ode_stiction_follow(api_ode *ode, api_friction_joint *j, size_t lane, double friction);
+
+/* True if a joint sticks in one lane: it is at rest and does not follow. */
+static inline bool api_ode_stiction_sticks(const api_friction_joint *j, size_t lane)
+{
+    return j->side[lane] == 0 && !j->follows[lane];
+}
+
+/* Computes io->qdd with the coordinates of each lane driven that stick or are prescribed. */
+void api_ode_stiction_accelerate(api_ode *ode, dyn_forward_dynamics *io);
+
+/* Finds the friction of every sticking joint as a part of its limits, at qdd and ode->q; 0 for sliding joints. This
+ * load is integrated with the motion, so that steps are short enough to catch the limit even at rest. */
+void api_ode_stiction_load(api_ode *ode, const double *qd, const double *qdd, double *load);
+
+/* Returns the friction limits of a joint that sticks, in one lane at the last evaluation. */
+api_stiction_joint api_ode_stiction_limits(const api_ode *ode, const api_friction_joint *j, size_t lane);
+
+size_t api_ode_stiction_count(const api_ode *ode);     /* number of joints that can stick */
+bool   api_ode_stiction_any_rests(const api_ode *ode); /* true if a joint is at rest now in some lane */
+
+/* The coordinates that are driven in one lane: [nv], or NULL: none. */
+const bool *api_ode_driven(const api_ode *ode, size_t lane);

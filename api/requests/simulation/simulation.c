@@ -1,0 +1,184 @@
+/* simulation.c - reads a request for simulations (simulation.h). */
+#include "simulation.h"
+#include "api/requests/contact/stiction.h"
+#include "api/requests/evaluate/loop_evaluation.h"
+#include "integrate.h"
+#include "api/codec/number.h"
+#include <float.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const double least_tolerance = 1e-13, most_tolerance = 1e-2;
+
+static bool read_duration(const api_query *q, const api_node *fields, api_simulation *s)
+{
+    api_place at = api_place_key(NULL, "duration");
+    if (!api_read_number(q, api_node_get(fields, "duration"), &at, &s->duration)) return false;
+    return (s->duration > 0 && isfinite(1 / s->duration)) ||
+           api_fail_at(q->problem, &at, API_BAD_VALUE, "%s given, a time in s greater than 0 expected",
+                       API_NUMBER_TEXT(s->duration));
+}
+
+static bool read_step(const api_query *q, const api_node *value, const api_place *at, api_simulation *s)
+{
+    if (!api_read_number(q, value, at, &s->step)) return false;
+    return (s->step > 0 && s->step <= s->duration) ||
+           api_fail_at(q->problem, at, API_BAD_VALUE,
+                       "%s given, a time in s expected, greater than 0 and at most the duration, %s",
+                       API_NUMBER_TEXT(s->step), API_NUMBER_TEXT(s->duration));
+}
+
+static bool read_tolerance(const api_query *q, const api_node *value, const api_place *at, api_simulation *s)
+{
+    if (!api_read_number(q, value, at, &s->tolerance)) return false;
+    return (s->tolerance >= least_tolerance && s->tolerance <= most_tolerance) ||
+           api_fail_at(q->problem, at, API_BAD_VALUE, "%s given, a relative error from %g to %g expected",
+                       API_NUMBER_TEXT(s->tolerance), least_tolerance, most_tolerance);
+}
+
+/* Reads the integrator, and the fields that it takes. */
+static bool read_integrator(const api_query *q, const api_node *fields, api_simulation *s)
+{
+    const api_node *step = api_node_get(fields, "step"), *tolerance = api_node_get(fields, "tolerance");
+    api_place       step_at = api_place_key(NULL, "step"), tolerance_at = api_place_key(NULL, "tolerance");
+    s->integrator = api_integrator_read(q, fields);
+    return s->integrator && (!step || read_step(q, step, &step_at, s)) &&
+           (!tolerance || read_tolerance(q, tolerance, &tolerance_at, s));
+}
+
+/* --- intervals ---------------------------------------------------------------------------------------------------- */
+
+/* Checks that sample times do not decrease. */
+static bool check_order(const api_query *q, const api_sampling *sampling)
+{
+    api_place at = api_place_key(NULL, "times");
+    for (size_t n = 1; sampling->times && n < sampling->n; n++) {
+        api_place entry_at = api_place_index(&at, n);
+        if (sampling->times[n] < sampling->times[n - 1])
+            return api_fail_at(q->problem, &entry_at, API_BAD_VALUE, "%s s given after %s s: sort the times",
+                               API_NUMBER_TEXT(sampling->times[n]), API_NUMBER_TEXT(sampling->times[n - 1]));
+    }
+    return true;
+}
+
+static void put_boundary(api_simulation *s, double time, bool is_break)
+{
+    if (time > s->boundaries[s->n_boundaries - 1]) {
+        s->boundaries[s->n_boundaries] = time;
+        s->is_break[s->n_boundaries++] = false;
+    }
+    s->is_break[s->n_boundaries - 1] |= is_break;
+}
+
+static int compare_times(const void *a, const void *b)
+{
+    double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+/* Writes the times before `last` at which signals are not smooth to `breaks` (NULL: counts only), sorted within each
+ * signal. Returns their number. */
+static size_t find_breaks(const api_simulation *s, double last, double *breaks)
+{
+    size_t n = s->input.is_given ? api_signal_breaks(&s->input.signal, last, breaks) : 0;
+    for (size_t i = 0; i < s->wrenches.n; i++)
+        n += api_signal_breaks(&s->wrenches.signal[i].signal, last, breaks ? breaks + n : NULL);
+    if (s->prescribed.n > 0) n += api_signal_breaks(&s->prescribed.motion, last, breaks ? breaks + n : NULL);
+    return n;
+}
+
+/* Merges samples and breaks into the boundaries. A break that differs from a sample by rounding moves to the sample. */
+static bool find_boundaries(api_query *q, api_simulation *s)
+{
+    double  last  = api_sample_time(&s->sampling, s->sampling.n - 1, s->duration);
+    double  close = 8 * DBL_EPSILON * s->duration;
+    size_t  n = find_breaks(s, last, NULL), most = n + s->sampling.n + 1, k = 0;
+    double *breaks = api_take(q->pool, most * sizeof *breaks);
+    s->boundaries  = api_take(q->pool, most * sizeof *s->boundaries);
+    s->is_break    = api_take(q->pool, most * sizeof *s->is_break);
+    if (!breaks || !s->boundaries || !s->is_break) return false;
+    find_breaks(s, last, breaks);
+    qsort(breaks, n, sizeof *breaks, compare_times);
+    s->boundaries[0] = 0;
+    s->is_break[0]   = false;
+    s->n_boundaries  = 1;
+    for (size_t i = 0; i < s->sampling.n; i++) {
+        double time = api_sample_time(&s->sampling, i, s->duration);
+        for (; k < n && breaks[k] < time - close; k++)
+            put_boundary(s, breaks[k] > s->boundaries[s->n_boundaries - 1] + close ? breaks[k] : 0, true);
+        put_boundary(s, time, k < n && breaks[k] < time + close);
+    }
+    return true;
+}
+
+static bool check_steps(const api_query *q, const api_simulation *s)
+{
+    double    steps = 0;
+    api_place at    = api_place_key(NULL, "step");
+    for (size_t i = 1; s->integrator->count_steps && i < s->n_boundaries; i++)
+        steps += s->integrator->count_steps(s, s->boundaries[i] - s->boundaries[i - 1]);
+    return steps <= API_MAX_STEPS ||
+           api_fail_at(q->problem, &at, API_TOO_MANY_STEPS,
+                       "%s steps of %s s are needed, the limit is %d: choose a longer step or "
+                       "a shorter duration",
+                       API_NUMBER_TEXT(steps), API_NUMBER_TEXT(s->step), API_MAX_STEPS);
+}
+
+/* --- public functions --------------------------------------------------------------------------------------------- */
+
+api_simulation *api_simulation_read(api_query *q, const api_node *fields)
+{
+    api_simulation *s = api_take(q->pool, sizeof *s);
+    if (!s) return NULL;
+    *s = (api_simulation){.duration = 0};
+    if (!read_duration(q, fields, s) || !read_integrator(q, fields, s) ||
+        !api_sampling_read(q, fields, s->duration, "a simulation", &s->sampling) || !check_order(q, &s->sampling) ||
+        !api_prescribed_read(q, fields, s->duration, &s->prescribed) ||
+        !api_actuator_input_read(q, api_node_get(fields, "input"), s->duration, s->prescribed.mask, &s->input) ||
+        !api_wrench_signals_read(q, s->duration, s->duration, &s->wrenches) ||
+        !api_joint_limits_list(q, &s->input, &s->limits) || !api_contact_read(q, fields, NULL, &s->contact) ||
+        !api_contact_read_damping(q, fields, NULL, s->contact, &s->damping) || !find_boundaries(q, s) ||
+        !check_steps(q, s))
+        return NULL;
+    q->samples = s->sampling.n;
+    return s;
+}
+
+/* Refuses integrators that stop joints by sharp friction for a motor of a coupled transmission with such friction: the
+ * motor holds a combination of joints. */
+static bool check_sharp_drives(const api_query *q, const api_simulation *s)
+{
+    const dyn_model *m     = q->scene.model;
+    size_t           drive = 0;
+    while (drive < m->n_drives && !api_stiction_is_possible_of(&m->drive[drive]))
+        drive++;
+    if (drive == m->n_drives || !s->integrator->locates_events || !(q->scene.terms & DYN_FRICTION)) return true;
+    return api_fail(q->problem, API_NOT_SUPPORTED, NULL,
+                    "the sharp Coulomb friction of motor %.64s holds several joints together, which this integrator "
+                    "cannot stop: give the motor a coulomb_velocity, or take fixed steps",
+                    q->model->mover_names[dyn_drive_mover(m, drive)]);
+}
+
+static bool check_load(const api_query *q, const api_simulation *s)
+{
+    if (q->model->loops && s->contact && api_has_load(q))
+        return api_fail_load(q, "a simulation with loops and held frames");
+    return !s->input.controller || !s->input.controller->has_no_load || !api_has_load(q) ||
+           api_fail_load(q, s->input.controller->name);
+}
+
+bool api_simulation_prepare(api_plan *plan, api_simulation *s)
+{
+    if (!check_sharp_drives(plan->query, s) || !check_load(plan->query, s)) return false;
+    size_t entries = plan->query->model->nv;
+    if (!plan->state[API_QD]) {
+        plan->state[API_QD] = api_take_lanes(plan, entries);
+        if (!plan->state[API_QD]) return false;
+        memset(plan->state[API_QD], 0, plan->blocks * plan->lanes * entries * sizeof(double));
+    }
+    if (plan->query->model->loops && !(plan->passive = api_take_lanes(plan, plan->query->model->loops->n_passive_q)))
+        return false;
+    return api_actuator_input_load(plan->query, &s->input) && api_wrench_signals_load(plan->query, &s->wrenches) &&
+           api_prescribed_load(plan, &s->prescribed);
+}

@@ -1,0 +1,359 @@
+/* stiction_events.c - handles events of joints that stick or slide (stiction_events.h). */
+#include "stiction_events.h"
+#include "ode_contact.h"
+#include "ode_friction.h"
+#include "stiction_problem.h"
+#include <math.h>
+#include <string.h>
+
+/* A joint is immobile if held frames reduce its acceleration under a force below this share of the free one. */
+#define IMMOBILE 1e-12
+
+/* Margin at the limit, as a part of the limits: more than the rounding error with which joints are decided to stick. */
+#define SLACK 4e-12
+
+/* rad/s or m/s: a joint that follows starts to slide at this rate, and has rounding errors below it. */
+#define STARTS 1e-9
+
+/* Joints that stop leave other rates as they are up to this many times the rates that they lose. A larger change is
+ * that of a joint that passes through zero while the others move on, such as at the dead point of a crank. */
+#define GAIN 1e3
+
+/* Updates stiction->needed, the friction that sticking joints need. */
+static void update_needed(api_ode *ode, double t, const double *y)
+{
+    api_ode_rate(ode, t, y, ode->stage_rate[0]);
+}
+
+/* Evaluates the rate at ode->y. While it is not decided which joints stick, held frames may contradict them: that is no
+ * fault. */
+static void evaluate(api_ode *ode, double t)
+{
+    api_fault before[DYN_MAX_LANES];
+    memcpy(before, ode->fault, sizeof before);
+    update_needed(ode, t, ode->y);
+    memcpy(ode->fault, before, sizeof before);
+}
+
+/* --- decisions ---------------------------------------------------------------------------------------------------- */
+
+/* The number of lanes with different simulations. */
+static size_t simulations(const api_ode *ode)
+{
+    return ode->s->integrator->lanes == API_LANES_ROWS ? ode->rows : 1;
+}
+
+/* Sets the side of a joint in a lane, and in the lanes that repeat its simulation. */
+static void set_side(api_ode *ode, api_friction_joint *j, size_t lane, int side)
+{
+    const size_t last = simulations(ode) - 1;
+    api_ode_stiction_set_side(ode, j, lane, side);
+    for (size_t l = last + 1; l < ode->W && lane == last; l++)
+        api_ode_stiction_set_side(ode, j, l, side);
+}
+
+/* Stops a joint in a lane, and in the lanes that repeat its simulation. */
+static void stop(api_ode *ode, api_friction_joint *j, size_t lane)
+{
+    double      *rate = ode->y + (ode->e->model->nq + j->v) * ode->W;
+    const size_t last = simulations(ode) - 1;
+    if (rate[lane] != 0) ode->stiction->uncorrected[lane] = true;
+    set_side(ode, j, lane, 0);
+    rate[lane] = 0;
+    for (size_t l = last + 1; l < ode->W && lane == last; l++)
+        rate[l] = 0;
+}
+
+/* Lets a joint of a lane follow, and in the lanes that repeat its simulation. */
+static void follow(api_ode *ode, api_friction_joint *j, size_t lane, double friction)
+{
+    const size_t last = simulations(ode) - 1;
+    api_ode_stiction_follow(ode, j, lane, friction);
+    for (size_t l = last + 1; l < ode->W && lane == last; l++)
+        api_ode_stiction_follow(ode, j, l, friction);
+}
+
+/* Gives a joint of a lane the state that row i of the solution has. */
+static void put(api_ode *ode, api_friction_joint *j, size_t lane, const api_friction_rows *r, size_t i)
+{
+    if (r->side[i] != 0)
+        set_side(ode, j, lane, r->side[i]);
+    else if (r->follows[i])
+        follow(ode, j, lane, r->f[i]);
+    else
+        stop(ode, j, lane);
+}
+
+/* Some of the simulations: from lane `first` on, before lane `end`. */
+typedef struct range {
+    size_t first, end;
+} range;
+
+static range all_of(const api_ode *ode)
+{
+    return (range){0, simulations(ode)};
+}
+
+static void record_undecided(api_ode *ode, double t, size_t lane)
+{
+    api_fault *f = &ode->fault[lane];
+    *f           = (api_fault){.kind = API_FAULT_PROBLEM, .time = t};
+    api_problem_clear(&f->problem);
+    api_fail(&f->problem, API_SINGULAR_MASS_MATRIX, NULL,
+             "which joints stick cannot be decided: the mass matrix is singular up to rounding");
+}
+
+/* Decides which of the joints with side 0 stick; the others start to slide. */
+static void decide(api_ode *ode, double t, range of)
+{
+    if (!api_ode_stiction_any_rests(ode)) return;
+    evaluate(ode, t);
+    api_stiction_problem_prepare(ode, ode->y + ode->e->model->nq * ode->W);
+    for (size_t l = of.first; l < of.end; l++) {
+        api_friction_rows r;
+        if (ode->fault[l].kind != API_FAULT_NONE) continue;
+        if (!api_stiction_problem_solve(ode, l, &r)) {
+            record_undecided(ode, t, l);
+            continue;
+        }
+        for (size_t i = 0; i < r.n; i++)
+            put(ode, &ode->stiction->joint[ode->stiction->index[i]], l, &r, i);
+    }
+}
+
+static double rate_of(const api_ode *ode, const double *y, const api_friction_joint *j, size_t lane)
+{
+    return y[(ode->e->model->nq + j->v) * ode->W + lane];
+}
+
+/* Stops the joints that move against their side at a rate above `still`, since they had the velocities `from` (nv in
+ * lanes). Returns true if there are any. */
+static bool stop_turning(api_ode *ode, const double *from, double still, range of)
+{
+    bool any = false;
+    for (size_t k = 0; k < ode->stiction->n; k++)
+        for (size_t l = of.first; l < of.end; l++) {
+            api_friction_joint *j = &ode->stiction->joint[k];
+            if (api_stiction_events_advance(j, l, rate_of(ode, ode->y, j, l), from[j->v * ode->W + l]) >= -still)
+                continue;
+            stop(ode, j, l);
+            any = true;
+        }
+    return any;
+}
+
+/* Stops the joints of a lane that held frames and joints that stick leave no motion: their q' is a rounding error. Sets
+ * *any if there are any. Returns false, and stops none, if one moves faster than `allowed`. */
+static bool stop_immobile(api_ode *ode, size_t lane, double allowed, bool *any)
+{
+    const api_friction_state state = api_stiction_problem_state(ode, lane);
+    api_contact_block       *held  = api_ode_contact_block(ode);
+    api_friction_rows        r     = api_stiction_problem_gather(ode, &state, false);
+    held->driven                   = api_ode_driven(ode, lane);
+    if (!api_contact_solve(held, lane) || !api_friction_rows_set_held(&r, &state, held, ode->stiction->qdd))
+        return true;
+    for (size_t i = 0; i < r.n; i++) {
+        const api_friction_joint *j = &ode->stiction->joint[ode->stiction->index[i]];
+        r.follows[i]                = r.A[i * r.n + i] <= IMMOBILE * r.free_diagonal[i];
+        if (r.follows[i] && fabs(rate_of(ode, ode->y, j, lane)) > allowed) return false;
+    }
+    for (size_t i = 0; i < r.n; i++) {
+        if (!r.follows[i]) continue;
+        stop(ode, &ode->stiction->joint[ode->stiction->index[i]], lane);
+        *any = true;
+    }
+    return true;
+}
+
+/* Stores the velocities, before joints stop. */
+static void remember(const api_ode *ode)
+{
+    memcpy(ode->stiction->before, ode->y + ode->e->model->nq * ode->W, ode->e->model->nv * ode->W * sizeof(double));
+}
+
+/* The largest change of a velocity in a lane that the rates account for which joints have lost since `remember`. */
+static double allowed_change(const api_ode *ode, size_t lane)
+{
+    const api_ode_stiction *s    = ode->stiction;
+    double                  lost = 0;
+    for (size_t k = 0; k < s->n; k++)
+        if (s->joint[k].side[lane] == 0) lost = fmax(lost, fabs(s->before[s->joint[k].v * ode->W + lane]));
+    return GAIN * lost + STARTS;
+}
+
+/* The largest change of a velocity in a lane since `remember`. */
+static double change(const api_ode *ode, size_t lane)
+{
+    const double *qd   = ode->y + ode->e->model->nq * ode->W;
+    double        most = 0;
+    for (size_t v = lane; v < ode->e->model->nv * ode->W; v += ode->W)
+        most = fmax(most, fabs(qd[v] - ode->stiction->before[v]));
+    return most;
+}
+
+/* Corrects the velocities of a simulation after joints have stopped, and stops those that turn then or are left without
+ * motion. Returns false if a velocity changes by more than that accounts for. Sets *again if more joints have stopped.
+ */
+static bool correct(api_ode *ode, double t, size_t lane, bool *again)
+{
+    const range  of      = {lane, lane + 1};
+    const double allowed = allowed_change(ode, lane);
+    api_ode_finish_step(ode, t, ode->y, ode->W, ode->W);
+    if (change(ode, lane) > allowed) return false;
+    *again = stop_turning(ode, ode->stiction->before, API_TURNED_RATE, of);
+    evaluate(ode, t);
+    return stop_immobile(ode, lane, allowed, again);
+}
+
+/* Stops further joints after some have stopped, until none moves against its side. If velocities would jump, they stay
+ * as they are: then accelerations tell which joints stop. Returns false in that case. */
+static bool settle(api_ode *ode, double t, size_t lane)
+{
+    const size_t bytes = ode->entries * ode->W * sizeof *ode->y;
+    for (bool stopped = true; stopped && ode->contact;) {
+        memcpy(ode->stage_y, ode->y, bytes);
+        if (!correct(ode, t, lane, &stopped)) {
+            memcpy(ode->y, ode->stage_y, bytes);
+            for (size_t k = 0; k < ode->stiction->n; k++)
+                if (ode->stiction->joint[k].side[lane] == 0) stop(ode, &ode->stiction->joint[k], lane);
+            return false;
+        }
+        remember(ode);
+    }
+    ode->stiction->uncorrected[lane] = false;
+    return true;
+}
+
+static void clear_uncorrected(const api_ode *ode)
+{
+    memset(ode->stiction->uncorrected, 0, sizeof ode->stiction->uncorrected);
+}
+
+/* Decides which joints of a simulation at rest stick. If joints have lost a rate to which the others are not corrected,
+ * corrects these. */
+static void decide_and_correct(api_ode *ode, double t, size_t lane)
+{
+    decide(ode, t, (range){lane, lane + 1});
+    if (ode->contact && ode->stiction->uncorrected[lane]) api_ode_finish_step(ode, t, ode->y, ode->W, ode->W);
+}
+
+void api_stiction_events_restart(api_ode *ode, double t)
+{
+    api_ode_stiction *s = ode->stiction;
+    memset(s->breaks, 0, s->n * sizeof *s->breaks);
+    for (size_t k = 0; k < s->n; k++)
+        for (size_t l = 0; l < ode->W; l++)
+            if (rate_of(ode, ode->y, &s->joint[k], l) == 0) api_ode_stiction_set_side(ode, &s->joint[k], l, 0);
+    decide(ode, t, all_of(ode));
+}
+
+void api_stiction_events_start(api_ode *ode)
+{
+    for (size_t k = 0; k < ode->stiction->n; k++)
+        for (size_t l = 0; l < ode->W; l++) {
+            const double rate = rate_of(ode, ode->y, &ode->stiction->joint[k], l);
+            api_ode_stiction_set_side(ode, &ode->stiction->joint[k], l, rate > 0 ? 1 : rate < 0 ? -1 : 0);
+        }
+    api_stiction_events_restart(ode, 0);
+}
+
+void api_stiction_events_share_load(api_ode *ode)
+{
+    const double     *qd = ode->y + ode->e->model->nq * ode->W;
+    api_ode_stiction *s  = ode->stiction;
+    if (!ode->contact || !api_ode_stiction_any_rests(ode)) return;
+    memset(s->breaks, 0, s->n * sizeof *s->breaks);
+    api_stiction_problem_prepare(ode, qd);
+    for (size_t l = 0; l < ode->W; l++) {
+        api_friction_rows r;
+        if (!api_stiction_problem_solve(ode, l, &r)) continue;
+        for (size_t i = 0; i < r.n; i++)
+            s->needed[s->joint[s->index[i]].v * ode->W + l] = r.f[i];
+    }
+    api_ode_friction_transmit_resting(ode, qd, s->efforts);
+    for (size_t k = 0; k < s->n; k++)
+        for (size_t l = 0; l < ode->W; l++)
+            if (s->joint[k].side[l] == 0)
+                s->efforts[s->joint[k].v * ode->W + l] -= s->needed[s->joint[k].v * ode->W + l];
+    api_stiction_problem_accelerate(ode, qd, s->efforts);
+    api_ode_contact_set_wrenches(ode, s->qdd);
+}
+
+/* --- events ------------------------------------------------------------------------------------------------------- */
+
+/* Returns the distance of the needed friction from the nearer limit, as a part of the limits; negative beyond it. */
+static double margin(const api_ode *ode, const api_friction_joint *j)
+{
+    const api_stiction_joint at   = api_ode_stiction_limits(ode, j, 0);
+    const double             need = ode->stiction->needed[j->v * ode->W], span = at.positive + at.negative;
+    return span > 0 ? fmin(at.positive - need, at.negative + need) / span + SLACK : SLACK;
+}
+
+void api_stiction_events_margins(api_ode *ode, double t, const double *y, double *margins)
+{
+    const api_ode_stiction *s = ode->stiction;
+    if (api_ode_stiction_any_rests(ode)) update_needed(ode, t, y);
+    for (size_t k = 0; k < s->n; k++) {
+        const api_friction_joint *j    = &s->joint[k];
+        const double              rate = rate_of(ode, y, j, 0);
+        margins[k]                     = j->side[0] != 0 ? j->side[0] * rate + API_TURNED_RATE
+                                         : j->follows[0] ? 1 - fabs(rate) / STARTS
+                                                         : margin(ode, j);
+    }
+}
+
+/* Lets joints that follow slide in the direction in which they have started to move. */
+static void start_following(api_ode *ode, range of)
+{
+    for (size_t k = 0; k < ode->stiction->n; k++)
+        for (size_t l = of.first; l < of.end; l++) {
+            api_friction_joint *j    = &ode->stiction->joint[k];
+            const double        rate = rate_of(ode, ode->y, j, l);
+            if (j->side[l] == 0 && j->follows[l] && fabs(rate) >= 0.5 * STARTS) set_side(ode, j, l, rate > 0 ? 1 : -1);
+        }
+}
+
+/* Changes joints at which an event occurred: a sliding joint comes to rest; a joint that sticks slides if it needs
+ * nearly the friction of its limit, since rounding may leave it below; a joint that follows slides. */
+void api_stiction_events_switch(api_ode *ode, double t)
+{
+    api_ode_stiction *s       = ode->stiction;
+    bool              stopped = false;
+    clear_uncorrected(ode);
+    if (ode->contact) api_ode_finish_step(ode, t, ode->y, ode->W, ode->W);
+    remember(ode);
+    for (size_t k = 0; k < s->n; k++) {
+        s->breaks[k] = s->roots[k] != 0 && api_ode_stiction_sticks(&s->joint[k], 0);
+        if (s->roots[k] == 0 || s->joint[k].side[0] == 0) continue;
+        stop(ode, &s->joint[k], 0);
+        stopped = true;
+    }
+    start_following(ode, all_of(ode));
+    if (stopped) settle(ode, t, 0);
+    decide_and_correct(ode, t, 0);
+}
+
+double api_stiction_events_advance(const api_friction_joint *j, size_t lane, double rate, double from)
+{
+    const int side = j->side[lane];
+    return side == 0 ? HUGE_VAL : side * rate - fmin(side * from, 0);
+}
+
+void api_stiction_events_stop(api_ode *ode, double t, size_t lane, const double *from, bool stay)
+{
+    const range of     = {lane, lane + 1};
+    bool        smooth = true;
+    clear_uncorrected(ode);
+    memset(ode->stiction->breaks, 0, ode->stiction->n * sizeof *ode->stiction->breaks);
+    remember(ode);
+    if (stop_turning(ode, from, 0, of)) smooth = settle(ode, t, lane);
+    if (!stay || !smooth) decide_and_correct(ode, t, lane);
+}
+
+void api_stiction_events_end_step(api_ode *ode, double t)
+{
+    clear_uncorrected(ode);
+    memset(ode->stiction->breaks, 0, ode->stiction->n * sizeof *ode->stiction->breaks);
+    start_following(ode, all_of(ode));
+    decide(ode, t, all_of(ode));
+}

@@ -1,0 +1,68 @@
+/* stiction_problem.c - sets up and solves the friction problem of a simulation (stiction_problem.h). */
+#include "stiction_problem.h"
+#include "ode_contact.h"
+#include "ode_friction.h"
+#include "ode_prescribed.h"
+
+/* A joint whose friction has reached a limit starts to slide if it needs more than this part of the limit. */
+#define REACHED (1 - 1e-6)
+
+void api_stiction_problem_accelerate(api_ode *ode, const double *qd, const double *T)
+{
+    api_ode_stiction    *s  = ode->stiction;
+    dyn_forward_dynamics io = {.q          = ode->q,
+                               .qd         = qd,
+                               .tau        = T,
+                               .wrenches   = ode->wrenches,
+                               .driven     = ode->s->prescribed.mask,
+                               .driven_qdd = api_ode_prescribed_accelerations(ode),
+                               .qdd        = s->qdd,
+                               .singular   = s->singular};
+    ode->kernels->forward_dynamics(api_ode_friction_scene(ode), ode->workspace, &io, 1);
+}
+
+void api_stiction_problem_prepare(api_ode *ode, const double *qd)
+{
+    dyn_mass_matrix M = {.q = ode->q, .mass_matrix = ode->stiction->mass};
+    api_ode_friction_transmit_resting(ode, qd, ode->stiction->efforts);
+    api_stiction_problem_accelerate(ode, qd, ode->stiction->efforts);
+    if (!ode->contact) ode->kernels->mass_matrix(api_ode_friction_scene(ode), ode->workspace, &M, 1);
+}
+
+api_friction_rows api_stiction_problem_gather(const api_ode *ode, const api_friction_state *state, bool at_rest)
+{
+    const api_ode_stiction *s = ode->stiction;
+    api_friction_rows       r = api_friction_rows_lay_out(ode->e->model->nv, ode->e->model->nv, s->rows);
+    for (size_t k = 0; k < s->n; k++) {
+        const api_friction_joint *j = &s->joint[k];
+        if ((j->side[state->lane] == 0) != at_rest) continue;
+        const api_stiction_joint at = api_ode_stiction_limits(ode, j, state->lane);
+        const double             of = s->breaks[k] ? REACHED : 1;
+        r.positive[r.n]             = of * at.positive;
+        r.negative[r.n]             = of * at.negative;
+        s->index[r.n]               = k;
+        api_friction_row_fill(state, &j->at_rest, r.W + r.n * r.nv);
+        r.n++;
+    }
+    return r;
+}
+
+api_friction_state api_stiction_problem_state(const api_ode *ode, size_t lane)
+{
+    return (api_friction_state){.model = ode->e->model, .W = ode->W, .lane = lane, .fused = ode->kernels->fused};
+}
+
+bool api_stiction_problem_solve(api_ode *ode, size_t lane, api_friction_rows *r)
+{
+    const api_friction_state state    = api_stiction_problem_state(ode, lane);
+    const api_deadline      *deadline = ode->e->query->input->deadline;
+    api_contact_block       *held     = ode->contact ? api_ode_contact_block(ode) : NULL;
+    api_problem              late;
+    *r = api_stiction_problem_gather(ode, &state, true);
+    if (r->n == 0) return true;
+    api_problem_clear(&late);
+    if (held ? !api_contact_solve(held, lane) || !api_friction_rows_set_held(r, &state, held, ode->stiction->qdd)
+             : !api_friction_rows_set(r, &state, ode->stiction->mass, ode->s->prescribed.mask, ode->stiction->qdd))
+        return false;
+    return api_friction_rows_solve(r, deadline, &late) == API_FRICTION_FOUND;
+}

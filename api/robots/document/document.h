@@ -1,0 +1,176 @@
+/* document.h - read a model document (schema Document of api/openapi.yaml): check it, convert its values to the
+ * terms of dynamics/, and write its canonical form. A document lives only while a model is built. The reader's arena
+ * owns everything in it except `canonical`, which the owner of the document releases. */
+#pragma once
+#include "api/codec/names.h"
+#include "document_entry.h"
+#include "drive_limits.h"
+#include "dynamics/loops/loops.h"
+#include "dynamics/math/geometry.h"
+#include "inertia.h"
+
+typedef struct api_document_link {
+    const char      *name, *parent; /* names of links */
+    const char      *joint, *type;  /* name and type of the joint that carries the link */
+    bool             actuated;
+    bool             has_position_limits;
+    double           lower, upper; /* limits of position, if it has any */
+    api_drive_limits limits;
+    bool             has_home;
+    double           home[7];      /* home position of the joint, an entry per coordinate */
+    int              parent_index; /* index of the parent in `links`, DYN_WORLD: the base link */
+    int              core_index;   /* index in `order`, which is also the index of this link in dynamics/ */
+    const char      *mimicked;     /* if dyn.mimic: the joint that this one mimics, as the document names it */
+    int              leader; /* if dyn.mimic: index in `links` of the independent joint at the end of the mimic chain */
+    dyn_link         dyn;    /* dyn.parent and dyn.leader are set when the description is built */
+} api_document_link;
+
+typedef struct api_document_frame {
+    const char *name;
+    const char *link_name; /* name of the link that the frame is fixed to */
+    int         link;      /* index of that link in `links`, DYN_WORLD: the base link */
+    dyn_pose    X_lf;      /* pose of the frame in the link frame */
+} api_document_frame;
+
+typedef struct api_document_loop {
+    const char        *name, *frame_a, *frame_b;
+    const char        *type; /* a string literal */
+    dyn_loop_kind      kind;
+    double             axis[3], pitch;
+    double             axis_b[3];        /* of a universal joint: the axis fixed in frame b */
+    bool               has_own_frame[2]; /* [0], [1] true: the loop itself defines frame a, b */
+    api_document_frame own_frame[2];     /* frames a and b that the loop defines */
+} api_document_loop;
+
+/* A motor, as an entry of "motors" gives it. */
+typedef struct api_document_motor {
+    const char *joint, *link_name; /* names of the driven joint and of the link that carries the motor */
+    dyn_motor   dyn;               /* dyn.link: index of the carrying link in `links`, until the description is built */
+    dyn_inertia inertia;    /* inertia of the whole motor with the rotor locked, in the frame of the carrying link */
+    int         joint_link; /* index in `links` of the link of the driven joint */
+} api_document_motor;
+
+/* A motor of a coupled transmission. */
+typedef struct api_document_coupled_motor {
+    const char      *name;
+    double           rotor_inertia; /* kg m^2 or kg, in terms of the motor's rate */
+    dyn_friction     friction;      /* function of the motor's rate */
+    api_drive_limits limits;
+} api_document_coupled_motor;
+
+/* A coupled transmission: rates of joints = matrix times rates of motors. */
+typedef struct api_document_transmission {
+    size_t      n; /* number of joints and of motors */
+    const char *joint[DYN_MAX_DRIVEN];
+    int         link[DYN_MAX_DRIVEN]; /* indices in `links` of the links of the joints */
+    double      matrix[DYN_MAX_DRIVEN * DYN_MAX_DRIVEN], inverse[DYN_MAX_DRIVEN * DYN_MAX_DRIVEN]; /* n x n */
+    api_document_coupled_motor motor[DYN_MAX_DRIVEN];
+} api_document_transmission;
+
+typedef struct api_document {
+    json_t                    *canonical;   /* canonical document; its name is that of the request path */
+    const char                *description; /* NULL: none */
+    const char                *base;        /* name of the base link */
+    bool                       floating;
+    dyn_inertia                base_inertia;
+    double                     gravity[3];
+    bool                       from_screws; /* true: the document has "screws", so no pointer may refer to "links" */
+    size_t                     n_links;     /* number of links without the base link */
+    api_document_link         *links;
+    int                       *order; /* [n_links] indices of links, depth-first, children in document order */
+    size_t                     n_motors;
+    api_document_motor        *motors;
+    size_t                     n_transmissions;
+    api_document_transmission *transmissions;
+    size_t                     n_frames, n_listed; /* all frames; the first n_listed of them are not defined by loops */
+    api_document_frame        *frames;
+    size_t                     n_loops;
+    api_document_loop         *loops;
+    bool                       has_tip; /* true: "screws" gives the frame `tip`, the last listed frame */
+    api_document_frame         tip;
+} api_document;
+
+/* Reads and checks a whole document. On failure the reader's problem is set. The caller releases
+ * `document->canonical` in either case. */
+bool api_document_read(api_document *document, api_reader *reader, const json_t *in, const char *name,
+                       size_t max_links);
+
+/* The following functions read parts of a document. Each returns false after setting the reader's problem. */
+
+/* Reads "joint" of a link. api_document_build_tree checks that the joint's name is unique. */
+bool api_document_read_joint(const api_entry *link_node, api_document_link *link);
+
+/* Reads the axis at `key` of a joint, a loop or a motor, and normalises it to length 1. The canonical document keeps
+ * the axis as given, so that reading the canonical document gives the same bits. */
+bool api_document_read_axis(const api_entry *owner, const char *key, double axis[3]);
+
+/* Reads "velocity", "effort" and "effort_rate" of the entry "limits" of a joint or of a motor. */
+bool api_document_read_drive_limits(const api_entry *entry, api_drive_limits *limits);
+
+/* Read "friction" of a joint or motor, and "spring" and "elastic" of a joint. */
+bool api_document_read_friction(const api_entry *owner, dyn_friction *friction);
+bool api_document_read_spring(const api_entry *joint, dyn_spring *spring);
+bool api_document_read_elastic(const api_entry *joint, dyn_link *link);
+
+/* Checks the load coefficients of the friction of all joints and motors, when the motors are attached: a mimic has
+ * none, an elastic joint has that of its motor, and models with loops have none. */
+bool api_document_check_loads(const api_document *document, api_reader *reader);
+
+/* Reads "motors". After the tree is built, api_document_attach_motors adds each motor's inertia to the link that
+ * carries the motor, and its rotor to the joint that it drives. */
+bool api_document_read_motors(const api_entry *root, api_document *document, size_t max_links);
+bool api_document_attach_motors(api_document *document, api_reader *reader);
+
+/* Reads "transmissions". After the tree is built and the joints are found, api_document_check_transmissions refuses
+ * joints that cannot be in one, and names that are taken. */
+bool api_document_read_transmissions(const api_entry *root, api_document *document);
+bool api_document_check_transmissions(const api_document *document, api_reader *reader);
+
+/* Reads "origin" of a joint into link->before and link->after, the constant poses before and after the joint's
+ * motion. *dh is true for the Denavit-Hartenberg forms, whose joint axis is z. */
+bool api_document_read_origin(const api_entry *joint_node, dyn_link *link, bool *dh);
+
+/* Reads "modified_dh" of an origin or of a loop's frame: the pose at joint coordinate zero. */
+bool api_document_read_modified_dh(const api_entry *owner, dyn_pose *X);
+
+/* Checks that the matrix T (4x4, row-major) at `place` is a rigid transform, and writes it to X. A rotation that
+ * differs from an orthogonal matrix by more than 1e-12 is orthonormalised and reported, by more than 1e-6 refused. */
+bool api_document_check_transform(const api_entry *place, const double *T, dyn_pose *X);
+
+/* Reads "inertial" of a link: values, or a homogeneous solid. Without the field the link has no mass. An indefinite
+ * tensor is refused if the inertia is `alone`; otherwise it is that of a link, for api_document_check_bodies. */
+bool api_document_read_inertial(const api_entry *link_node, const char *link, dyn_inertia *inertia, bool alone);
+/* Refuses an inertia that is not physical, and reports a suspicious one. `link` is the name of the link. */
+bool api_document_check_inertia(const api_entry *place, const char *link, const dyn_inertia *inertia);
+
+/* Refuses links with indefinite tensors, and reports those whose body, with the links that are fixed to it, has a
+ * definite one. */
+bool api_document_check_bodies(const api_document *document, api_reader *reader);
+
+/* Reads "loops". api_loops_build checks that the frames of the loops exist. */
+bool api_document_read_loops(const api_entry *root, api_document *document);
+
+/* Reads "screws": the whole chain of links, and the frame `tip`. */
+bool api_document_read_screws(const api_entry *root, api_document *document, size_t max_links);
+
+/* Builds the tree: checks that names are unique and parents exist without a cycle, and finds the depth-first order
+ * and the links of frames. */
+bool api_document_build_tree(api_document *document, api_reader *reader);
+
+/* Names of all joints, for a message about an unknown joint name. */
+api_names api_document_joint_names(const api_document *document);
+
+/* Finds the independent joint at the end of each chain of mimic joints, and composes the ratios and offsets. */
+bool api_document_resolve_mimics(api_document *document, api_reader *reader);
+
+/* Adds entries to the report about the finished tree: merged links, values without effect, suspicious values. */
+bool api_document_review(const api_document *document, api_reader *reader);
+
+enum { API_COORDINATE_NAME = 272 }; /* bytes of a coordinate's name, NUL included */
+
+/* Suffixes that form the names of a joint's coordinates, "" for the joint's own name; NULL ends the list. */
+const char *const *api_joint_coordinate_suffixes(const api_document_link *link, bool velocities);
+
+/* Names of the coordinates of a floating base, in the order of q and of qd. */
+extern const char *const api_base_position_names[7];
+extern const char *const api_base_velocity_names[6];

@@ -1,0 +1,304 @@
+/* document_review.c - report on a finished tree: merged links, values without effect, suspicious values. */
+#include "document.h"
+#include "api/codec/number.h"
+#include "dynamics/math/geometry.h"
+#include <math.h>
+#include <stdio.h>
+
+static bool has_tensor(const dyn_inertia *inertia)
+{
+    for (int i = 0; i < 6; i++)
+        if (inertia->about_com[i] != 0) return true;
+    return false;
+}
+
+static bool report_merged(const api_document *document, api_reader *reader, int i, int body)
+{
+    const api_document_link *link = &document->links[i];
+    char                     where[64];
+    snprintf(where, sizeof where, "/links/%d/joint", i);
+    if (body != DYN_WORLD || document->floating)
+        return api_reader_report(reader, where, "info", "merged",
+                                 "\"%s\" is fixed to \"%s\" and belongs to the body of \"%s\"", link->name,
+                                 link->parent, body == DYN_WORLD ? document->base : document->links[body].name);
+    bool counts = link->dyn.inertia.mass != 0 || has_tensor(&link->dyn.inertia);
+    return api_reader_report(reader, where, "info", "merged", "\"%s\" is fixed to the world%s", link->name,
+                             counts ? ": its mass and inertia have no effect" : "");
+}
+
+/* Reports each link with a fixed joint, and the body that it becomes part of: that of its nearest ancestor with a
+ * moving joint. */
+static bool report_fixed(const api_document *document, api_reader *reader)
+{
+    int *mover = api_arena_take(reader->arena, document->n_links, sizeof *mover);
+    if (!mover) return api_reader_no_memory(reader);
+    for (size_t k = 0; k < document->n_links; k++) {
+        int i = document->order[k], up = document->links[i].parent_index;
+        mover[i] = i;
+        if (document->links[i].dyn.joint != DYN_FIXED) continue;
+        mover[i] = up == DYN_WORLD ? DYN_WORLD : mover[up];
+        if (!report_merged(document, reader, i, mover[i])) return false;
+    }
+    return true;
+}
+
+static bool report_base(const api_document *document, api_reader *reader)
+{
+    const dyn_inertia *inertia = &document->base_inertia;
+    if (document->floating || (inertia->mass == 0 && !has_tensor(inertia))) return true;
+    return api_reader_report(reader, "/base/inertial", "info", "dropped",
+                             "the base is fixed: its mass and inertia have no effect");
+}
+
+/* True if the joint's coordinate moves a rotor. In an elastic joint the motor's own coordinate moves the rotor. */
+static bool moves_rotor(const dyn_link *link)
+{
+    return !link->elastic && (link->rotor_inertia > 0 || link->motor.spin_inertia > 0);
+}
+
+/* Sets moves[i] of the joints that move a rotor of a coupled transmission. */
+static void mark_coupled(const api_document *document, bool *moves)
+{
+    for (size_t i = 0; i < document->n_transmissions; i++) {
+        const api_document_transmission *t = &document->transmissions[i];
+        for (size_t j = 0; j < t->n; j++)
+            for (size_t k = 0; k < t->n; k++)
+                moves[t->link[j]] |= t->motor[k].rotor_inertia > 0 && t->inverse[k * t->n + j] != 0;
+    }
+}
+
+/* Sets moves[i] if joint i moves mass, inertia or a rotor, by itself or through joints that mimic it. Returns true
+ * if the base moves mass. */
+static bool find_moving(const api_document *document, bool *moves, double *mass, bool *tensor)
+{
+    bool has_mimics = false;
+    for (size_t k = document->n_links; k-- > 0;) { /* [i + 1]: link i and its descendants; [0]: the base */
+        int                      i = document->order[k], up = document->links[i].parent_index;
+        const api_document_link *link = &document->links[i];
+        mass[i + 1] += link->dyn.inertia.mass;
+        tensor[i + 1] |= has_tensor(&link->dyn.inertia);
+        bool floats = dyn_joint_nv(link->dyn.joint) == 6; /* a floating link adds nothing to its parent */
+        bool turns  = dyn_joint_types[link->dyn.joint].turns;
+        mass[up + 1] += floats ? 0 : mass[i + 1];
+        tensor[up + 1] |= !floats && tensor[i + 1];
+        moves[i] = mass[i + 1] > 0 || (turns && tensor[i + 1]) || moves_rotor(&link->dyn);
+        has_mimics |= link->dyn.mimic;
+    }
+    mark_coupled(document, moves);
+    for (size_t i = 0; has_mimics && i < document->n_links; i++)
+        if (document->links[i].dyn.mimic) moves[document->links[i].leader] |= moves[i];
+    return mass[0] > 0;
+}
+
+/* True if neither a link, the base nor a rotor has mass or inertia. */
+static bool is_massless(const api_document *document)
+{
+    bool any = document->base_inertia.mass > 0 || document->n_transmissions > 0;
+    for (size_t i = 0; i < document->n_links; i++) {
+        const dyn_link *link = &document->links[i].dyn;
+        any |= link->inertia.mass > 0 || has_tensor(&link->inertia) || moves_rotor(link);
+    }
+    return !any;
+}
+
+/* Reports coordinates that move neither mass, inertia nor a rotor, because they make the mass matrix singular. A
+ * point mass on a revolute axis makes it singular only in some configurations, which is detected in evaluation.
+ * Models with loops are not checked, since a loop may couple such a coordinate to other bodies. */
+static bool report_singular(const api_document *document, api_reader *reader)
+{
+    size_t n = document->n_links;
+    if (document->n_loops > 0) return true;
+    double *mass   = api_arena_take(reader->arena, n + 1, sizeof *mass);
+    bool   *tensor = api_arena_take(reader->arena, n + 1, sizeof *tensor);
+    bool   *moves  = api_arena_take(reader->arena, n, sizeof *moves);
+    if (!mass || !tensor || !moves) return api_reader_no_memory(reader);
+    mass[0]          = document->base_inertia.mass;
+    bool base_weighs = find_moving(document, moves, mass, tensor);
+    if (is_massless(document))
+        return api_reader_report(reader, document->from_screws ? "/screws/G" : "/links", "warning", "suspicious",
+                                 "no link has a mass: the mass matrix is zero, forward dynamics will fail");
+    for (size_t k = n; k-- > 0;) {
+        int                      i    = document->order[k];
+        const api_document_link *link = &document->links[i];
+        char                     where[64];
+        if (moves[i] || link->dyn.mimic || link->dyn.joint == DYN_FIXED) continue;
+        snprintf(where, sizeof where, document->from_screws ? "/screws/G/%d" : "/links/%d", i);
+        if (!api_reader_report(reader, where, "warning", "suspicious",
+                               "joint \"%.*s\" moves no mass: the mass matrix is singular, forward dynamics will fail",
+                               api_text_shown(link->joint), link->joint))
+            return false;
+    }
+    if (!document->floating || base_weighs) return true;
+    return api_reader_report(
+        reader, "/base", "warning", "suspicious",
+        "the floating base moves no mass: the mass matrix is singular, forward dynamics will fail");
+}
+
+static bool report_mimics(const api_document *document, api_reader *reader)
+{
+    for (size_t i = 0; i < document->n_links; i++) {
+        const api_document_link *link = &document->links[i];
+        char                     where[64];
+        if (!link->dyn.mimic) continue;
+        const char *leader = document->links[link->leader].joint;
+        snprintf(where, sizeof where, "/links/%zu/joint/mimic", i);
+        if (!api_reader_report(reader, where, "info", "coupled",
+                               "joint \"%.*s\" has no coordinate of its own: it is at %.9g times that of \"%.*s\" "
+                               "plus %.9g",
+                               api_text_shown(link->joint), link->joint, link->dyn.ratio, api_text_shown(leader),
+                               leader, link->dyn.offset))
+            return false;
+    }
+    return true;
+}
+
+/* Reports elastic joints whose motor coordinate has no rotor inertia to move. */
+static bool report_rotors(const api_document *document, api_reader *reader)
+{
+    for (size_t i = 0; i < document->n_links; i++) {
+        const api_document_link *link = &document->links[i];
+        char                     where[64];
+        if (!link->dyn.elastic || link->dyn.rotor_inertia > 0 || link->dyn.motor.spin_inertia > 0) continue;
+        snprintf(where, sizeof where, "/links/%zu/joint/elastic", i);
+        if (!api_reader_report(reader, where, "warning", "suspicious",
+                               "the motor of joint \"%.*s\" has no inertia: give rotor_inertia, or a motor with a "
+                               "spin_inertia; the mass matrix is singular, forward dynamics will fail",
+                               api_text_shown(link->joint), link->joint))
+            return false;
+    }
+    return true;
+}
+
+/* --- units -------------------------------------------------------------------------------------------------------- */
+
+#define FAR_AWAY     100.0 /* m: beyond the reach of any robot; typical of lengths in millimetres */
+#define MANY_TURNS   30.0  /* rad: more turns than joints have; typical of degrees */
+#define HEAVY        1e4   /* kg: heavier than a robot's link; typical of grams, or of densities in kg/mm^3 */
+#define LARGE_RADIUS 0.9   /* m: the radius of gyration of 1 kg with 1 kg m^2, and more */
+#define LARGE_RATIO  5.0   /* times the size of the robot */
+#define NO_LIMIT     1e4   /* rad: a larger limit means that the joint has no limit */
+
+static bool is_far(const double p[3])
+{
+    return dyn_norm(p) > FAR_AWAY;
+}
+
+/* Reports joint origins and centres of mass that may be in millimetres, and limits that may be in degrees. They are
+ * used unchanged. */
+static bool report_lengths(const api_document *document, api_reader *reader)
+{
+    for (size_t i = 0; i < document->n_links; i++) {
+        const api_document_link *link  = &document->links[i];
+        double                   limit = fmax(fabs(link->lower), fabs(link->upper));
+        char                     where[64];
+        snprintf(where, sizeof where, document->from_screws ? "/screws/M/%zu" : "/links/%zu/joint", i);
+        if ((is_far(link->dyn.before.p) || is_far(link->dyn.after.p)) &&
+            !api_reader_report(reader, where, "warning", "suspicious",
+                               "joint \"%.*s\" is more than %g m from the link it hangs on: lengths are in metres",
+                               api_text_shown(link->joint), link->joint, FAR_AWAY))
+            return false;
+        snprintf(where, sizeof where, document->from_screws ? "/screws/G/%zu" : "/links/%zu/inertial", i);
+        if (is_far(link->dyn.inertia.com) &&
+            !api_reader_report(reader, where, "warning", "suspicious",
+                               "the centre of mass of \"%.*s\" is more than %g m away: lengths are in metres",
+                               api_text_shown(link->name), link->name, FAR_AWAY))
+            return false;
+        snprintf(where, sizeof where, "/links/%zu/joint/limits/position", i);
+        if (link->has_position_limits && link->dyn.joint == DYN_REVOLUTE && limit > MANY_TURNS && limit < NO_LIMIT &&
+            !api_reader_report(reader, where, "warning", "suspicious",
+                               "joint \"%.*s\" has a limit of %s rad, many turns: angles are in radians",
+                               api_text_shown(link->joint), link->joint, API_NUMBER_TEXT(limit)))
+            return false;
+    }
+    return true;
+}
+
+/* Distance from the base to the far end of the robot: the greatest sum of lengths along a chain of links. */
+static bool find_size(const api_document *document, api_reader *reader, double *size)
+{
+    double *reach = api_arena_take(reader->arena, document->n_links, sizeof *reach);
+    *size         = 0;
+    if (!reach) return api_reader_no_memory(reader);
+    for (size_t k = 0; k < document->n_links; k++) {
+        int             i = document->order[k], up = document->links[i].parent_index;
+        const dyn_link *link = &document->links[i].dyn;
+        reach[i]             = (up == DYN_WORLD ? 0 : reach[up]) + dyn_norm(link->before.p) + dyn_norm(link->after.p);
+        *size                = fmax(*size, reach[i] + dyn_norm(link->inertia.com));
+    }
+    return true;
+}
+
+/* Reports masses that may be in grams, and tensors that are placeholders: radii of gyration far beyond the robot. */
+static bool report_masses(const api_document *document, api_reader *reader)
+{
+    double size, moments[3], axes[3][3];
+    if (!find_size(document, reader, &size)) return false;
+    for (size_t i = 0; i < document->n_links; i++) {
+        const api_document_link *link = &document->links[i];
+        const dyn_inertia       *I    = &link->dyn.inertia;
+        char                     where[64];
+        snprintf(where, sizeof where, document->from_screws ? "/screws/G/%zu" : "/links/%zu/inertial", i);
+        api_tensor_principal(I->about_com, moments, axes);
+        double radius = I->mass > 0 ? sqrt(fmax(moments[0], fmax(moments[1], moments[2])) / I->mass) : 0;
+        bool   large  = radius > LARGE_RADIUS && radius > LARGE_RATIO * size && size > 0;
+        if (I->mass > HEAVY && !api_reader_report(reader, where, "warning", "suspicious",
+                                                  "link \"%.*s\" has a mass of %.6g kg: masses are in kilograms",
+                                                  api_text_shown(link->name), link->name, I->mass))
+            return false;
+        if (large && !api_reader_report(reader, where, "warning", "suspicious",
+                                        "link \"%.*s\" has a radius of gyration of %.3g m in a robot of %.3g m: its "
+                                        "inertia may be a placeholder",
+                                        api_text_shown(link->name), link->name, radius, size))
+            return false;
+    }
+    return true;
+}
+
+/* Reports once a limit that is 0 at some joints: it keeps them from moving, or is a placeholder. */
+static bool report_zero(const api_document *document, api_reader *reader, const char *field,
+                        bool (*is_zero)(const api_document_link *))
+{
+    size_t n = 0, first          = 0;
+    char   where[64], others[40] = "";
+    for (size_t i = document->n_links; i-- > 0;)
+        if (document->links[i].dyn.joint != DYN_FIXED && is_zero(&document->links[i])) {
+            first = i;
+            n++;
+        }
+    if (n == 0) return true;
+    snprintf(where, sizeof where, "/links/%zu/joint/limits/%s", first, field);
+    if (n > 1) snprintf(others, sizeof others, ", and of %zu other%s,", n - 1, n > 2 ? "s" : "");
+    const char *name = document->links[first].joint;
+    return api_reader_report(reader, where, "warning", "suspicious",
+                             "the %s limit of joint \"%.*s\"%s is 0: no motion keeps it", field, api_text_shown(name),
+                             name, others);
+}
+
+static bool has_no_effort(const api_document_link *link)
+{
+    return link->limits.has_effort && link->limits.effort == 0;
+}
+
+static bool has_no_velocity(const api_document_link *link)
+{
+    return link->limits.has_velocity && link->limits.velocity == 0;
+}
+
+static bool has_no_range(const api_document_link *link)
+{
+    return link->has_position_limits && link->lower == 0 && link->upper == 0;
+}
+
+static bool report_units(const api_document *document, api_reader *reader)
+{
+    return report_lengths(document, reader) && report_masses(document, reader) &&
+           report_zero(document, reader, "effort", has_no_effort) &&
+           report_zero(document, reader, "velocity", has_no_velocity) &&
+           report_zero(document, reader, "position", has_no_range);
+}
+
+bool api_document_review(const api_document *document, api_reader *reader)
+{
+    return report_base(document, reader) && report_fixed(document, reader) && report_mimics(document, reader) &&
+           report_singular(document, reader) && report_rotors(document, reader) && report_units(document, reader);
+}

@@ -1,0 +1,301 @@
+/* mjcf_body.c - read <worldbody>: the tree of bodies with their joints, geoms and sites.
+ *
+ * Poses are local to the body, or to a <frame> in it, or with coordinate="global" those in the world at the reference
+ * position. The nesting limit of the parser bounds all recursion. */
+#include "mjcf_reader.h"
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+/* Where an element stands: its body, the pose of the frame around it in that body, and the class of its defaults. */
+typedef struct place {
+    int      body;
+    dyn_pose X;
+    int      class_index;
+} place;
+
+/* --- names -------------------------------------------------------------------------------------------------------- */
+
+/* Enters a name that others refer to. */
+static bool enter(api_mjcf *m, const xmlNode *element, json_t *index, const char *name, size_t value)
+{
+    if (json_object_get(index, name))
+        return api_xml_fail(&m->xml, element, API_DUPLICATE_NAME, "another <%.40s> has this name",
+                            (const char *)element->name);
+    return api_xml_set_field(&m->xml, index, name, json_integer((json_int_t)value));
+}
+
+/* Reads the name of a body or joint; *given is NULL if it has none. */
+static bool read_name(api_mjcf *m, const xmlNode *element, json_t *index, size_t value, const char **given)
+{
+    *given = NULL;
+    if (!api_xml_text(&m->xml, element, "name", API_OPTIONAL, given)) return false;
+    if (*given && **given) return enter(m, element, index, *given, value);
+    *given = NULL;
+    if (m->n_unnamed++ == 0) m->unnamed = element;
+    return true;
+}
+
+/* --- joints ------------------------------------------------------------------------------------------------------- */
+
+static bool check_free(api_mjcf *m, const api_mjcf_joint *joint)
+{
+    const api_mjcf_body *body = &m->bodies[joint->body];
+    if (body->parent >= 0)
+        return api_xml_fail(&m->xml, joint->element, API_BAD_VALUE,
+                            "a free joint is in a body of the world, not in a body of another body");
+    return body->n_joints == 1 ||
+           api_xml_fail(&m->xml, joint->element, API_BAD_VALUE, "a body with a free joint has no other joint");
+}
+
+/* Brings axis and anchor into the body frame. */
+static bool read_axis(api_mjcf *m, const place *at, api_mjcf_joint *joint)
+{
+    dyn_pose to_body = m->settings.global ? dyn_pose_inverse(&m->bodies[at->body].X_wb) : at->X;
+    double   pos[3] = {0}, axis[3] = {0, 0, 1};
+    if (m->settings.global) memcpy(pos, m->bodies[at->body].X_wb.p, sizeof pos);
+    if (!api_mjcf_numbers(m, &joint->item, "pos", pos, 3) || !api_mjcf_numbers(m, &joint->item, "axis", axis, 3) ||
+        !api_mjcf_normalise(m, api_mjcf_with(m, &joint->item, "axis"), "axis", axis, 3))
+        return false;
+    for (int i = 0; i < 3; i++) {
+        joint->axis[i] = dyn_dot(to_body.R[i], axis) + 0.0;
+        joint->pos[i]  = dyn_dot(to_body.R[i], pos) + to_body.p[i] + 0.0;
+    }
+    return true;
+}
+
+static bool read_joint(api_mjcf *m, const xmlNode *element, const place *at, api_mjcf_joint *joint)
+{
+    int type = API_MJCF_HINGE;
+    *joint   = (api_mjcf_joint){.element = element, .body = at->body, .leader = -1, .axis = {0, 0, 1}, .multiplier = 1};
+    if (api_xml_is(element, "freejoint")) {
+        joint->item = (api_mjcf_item){element, API_MJCF_JOINT, API_MJCF_NO_CLASS};
+        joint->type = API_MJCF_FREE;
+        return true;
+    }
+    if (!api_mjcf_open_item(m, element, API_MJCF_JOINT, at->class_index, &joint->item) ||
+        !api_mjcf_choice(m, &joint->item, "type", api_mjcf_joint_names, &type))
+        return false;
+    joint->type = (api_mjcf_joint_type)type;
+    if (joint->type == API_MJCF_FREE) return true;
+    if (!read_axis(m, at, joint)) return false;
+    if (joint->type != API_MJCF_BALL && !api_mjcf_numbers(m, &joint->item, "ref", &joint->ref, 1)) return false;
+    if (joint->type == API_MJCF_HINGE && !m->settings.radians) joint->ref *= M_PI / 180;
+    return true;
+}
+
+static bool add_joint(api_mjcf *m, const xmlNode *element, const place *at)
+{
+    api_mjcf_joint *joint = &m->joints[m->n_joints];
+    if (at->body < 0) return api_xml_fail(&m->xml, element, API_BAD_VALUE, "the world has no joints");
+    if (!read_joint(m, element, at, joint) || !read_name(m, element, m->joint_index, m->n_joints, &joint->given_name))
+        return false;
+    m->n_joints++;
+    m->bodies[at->body].n_joints++;
+    return true;
+}
+
+/* --- the content of a body ---------------------------------------------------------------------------------------- */
+
+/* Brings a pose of the file into the body frame. */
+static dyn_pose in_body(const api_mjcf *m, const place *at, const dyn_pose *X)
+{
+    if (!m->settings.global) return dyn_pose_compose(&at->X, X);
+    if (at->body < 0) return *X;
+    dyn_pose X_bw = dyn_pose_inverse(&m->bodies[at->body].X_wb);
+    return dyn_pose_compose(&X_bw, X);
+}
+
+static bool add_geom(api_mjcf *m, const xmlNode *element, const place *at)
+{
+    api_mjcf_item geom;
+    dyn_pose      X;
+    double        half_length;
+    if (!api_mjcf_open_item(m, element, API_MJCF_GEOM, at->class_index, &geom) ||
+        !api_mjcf_read_pose(m, &geom, &X, &half_length))
+        return false;
+    if (at->body < 0) return true; /* the world does not move */
+    X = in_body(m, at, &X);
+    return api_mjcf_add_geom(m, &geom, &X, half_length, &m->bodies[at->body]);
+}
+
+/* A site has a name only to be referred to; one without is left out. */
+static bool add_site(api_mjcf *m, const xmlNode *element, const place *at)
+{
+    api_mjcf_site *site = &m->sites[m->n_sites];
+    api_mjcf_item  item;
+    dyn_pose       X;
+    double         half_length;
+    *site = (api_mjcf_site){.element = element, .body = at->body};
+    if (!api_mjcf_open_item(m, element, API_MJCF_SITE, at->class_index, &item) ||
+        !api_mjcf_read_pose(m, &item, &X, &half_length) ||
+        !api_xml_text(&m->xml, element, "name", API_OPTIONAL, &site->given_name))
+        return false;
+    if (!site->given_name || !*site->given_name) return true;
+    site->X_bs = in_body(m, at, &X);
+    return enter(m, element, m->site_index, site->given_name, m->n_sites++);
+}
+
+static bool open_frame(api_mjcf *m, const xmlNode *frame, const place *at, place *inner)
+{
+    dyn_pose X;
+    *inner = *at;
+    if (m->settings.global)
+        return api_xml_fail(&m->xml, frame, API_NOT_SUPPORTED, "<frame> needs coordinate=\"local\"");
+    if (!api_mjcf_read_plain_pose(m, frame, &X) || !api_mjcf_find_class(m, frame, "childclass", &inner->class_index))
+        return false;
+    inner->X = dyn_pose_compose(&at->X, &X);
+    return true;
+}
+
+static bool is_generator(const xmlNode *element)
+{
+    static const char *const names[] = {"composite", "flexcomp", "replicate", "attach"};
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        if (api_xml_is(element, names[i])) return true;
+    return false;
+}
+
+/* The last <inertial> of a body counts, as in MuJoCo, which allows one in the body and one in each of its frames. */
+static bool set_inertial(api_mjcf *m, const xmlNode *element, const place *at)
+{
+    if (at->body < 0) return api_xml_fail(&m->xml, element, API_BAD_VALUE, "the world has no <inertial>");
+    api_mjcf_body *body  = &m->bodies[at->body];
+    bool           again = body->inertial != NULL;
+    body->inertial       = element;
+    body->X_bi           = at->X;
+    return !again || api_xml_report(&m->xml, body->element, "warning", "repeated",
+                                    "the body has more than one <inertial>: the last one counts");
+}
+
+/* Reads joints, geoms, sites and the inertial of a body, also those in frames. */
+static bool read_content(api_mjcf *m, const xmlNode *in, const place *at)
+{
+    for (const xmlNode *e = in->children; e; e = e->next) {
+        bool  ok = true;
+        place inner;
+        if (api_xml_is(e, "joint") || api_xml_is(e, "freejoint"))
+            ok = add_joint(m, e, at);
+        else if (api_xml_is(e, "geom"))
+            ok = add_geom(m, e, at);
+        else if (api_xml_is(e, "site"))
+            ok = add_site(m, e, at);
+        else if (api_xml_is(e, "inertial"))
+            ok = set_inertial(m, e, at);
+        else if (api_xml_is(e, "frame"))
+            ok = open_frame(m, e, at, &inner) && read_content(m, e, &inner);
+        else if (is_generator(e))
+            ok = api_xml_fail(&m->xml, e, API_NOT_SUPPORTED,
+                              "<%.40s> generates bodies when MuJoCo compiles the file: save the compiled model as MJCF",
+                              (const char *)e->name);
+        if (!ok) return false;
+    }
+    return true;
+}
+
+/* --- bodies ------------------------------------------------------------------------------------------------------- */
+
+/* With global coordinates, a body without a pose stands where its inertia is: known only when its geoms are read, and
+ * then only by its centre of mass, which is all that its joints can tell apart unless they are free or balls. */
+static bool read_body_pose(api_mjcf *m, const place *at, api_mjcf_body *body)
+{
+    dyn_pose X;
+    if (!api_mjcf_read_plain_pose(m, body->element, &X)) return false;
+    body->stated = X;
+    if (!m->settings.global) {
+        body->X_pb = dyn_pose_compose(&at->X, &X);
+        body->X_wb = at->body < 0 ? body->X_pb : dyn_pose_compose(&m->bodies[at->body].X_wb, &body->X_pb);
+        return true;
+    }
+    if (!api_xml_has(body->element, "pos"))
+        return api_xml_fail(&m->xml, body->element, API_MISSING_FIELD,
+                            "with coordinate=\"global\" a <body> needs \"pos\" here");
+    dyn_pose X_pw = at->body < 0 ? dyn_pose_identity() : dyn_pose_inverse(&m->bodies[at->body].X_wb);
+    body->X_wb    = X;
+    body->X_pb    = dyn_pose_compose(&X_pw, &X);
+    return true;
+}
+
+static bool open_body(api_mjcf *m, const xmlNode *element, const place *at, size_t index)
+{
+    static const char *const values[] = {"false", "true", NULL};
+    api_mjcf_body           *body     = &m->bodies[index];
+    int                      mocap    = 0;
+    *body                             = (api_mjcf_body){
+                                    .element = element, .parent = at->body, .class_index = at->class_index, .first_joint = m->n_joints};
+    if (!api_xml_choice(&m->xml, element, "mocap", values, &mocap)) return false;
+    body->mocap = mocap == 1;
+    return api_mjcf_find_class(m, element, "childclass", &body->class_index) &&
+           read_name(m, element, m->body_index, index, &body->given_name) && read_body_pose(m, at, body) &&
+           api_xml_numbers(&m->xml, element, "gravcomp", API_OPTIONAL, &body->gravcomp, 1);
+}
+
+static bool read_children(api_mjcf *m, const xmlNode *in, const place *at);
+
+static bool read_body(api_mjcf *m, const xmlNode *element, const place *at)
+{
+    size_t index = m->n_bodies++;
+    if (!open_body(m, element, at, index)) return false;
+    api_mjcf_body *body = &m->bodies[index];
+    place          own  = {.body = (int)index, .X = dyn_pose_identity(), .class_index = body->class_index};
+    if (!read_content(m, element, &own)) return false;
+    body->moves = body->n_joints > 0 || (at->body >= 0 && m->bodies[at->body].moves);
+    for (size_t i = 0; i < body->n_joints; i++)
+        if (m->joints[body->first_joint + i].type == API_MJCF_FREE && !check_free(m, &m->joints[body->first_joint + i]))
+            return false;
+    return read_children(m, element, &own);
+}
+
+/* Reads the bodies in a body or frame. */
+static bool read_children(api_mjcf *m, const xmlNode *in, const place *at)
+{
+    for (const xmlNode *e = in->children; e; e = e->next) {
+        place inner;
+        if (api_xml_is(e, "body") && !read_body(m, e, at)) return false;
+        if (api_xml_is(e, "frame") && !(open_frame(m, e, at, &inner) && read_children(m, e, &inner))) return false;
+    }
+    return true;
+}
+
+/* --- the world ---------------------------------------------------------------------------------------------------- */
+
+static void count_elements(const xmlNode *in, size_t *bodies, size_t *joints, size_t *sites)
+{
+    for (const xmlNode *e = in->children; e; e = e->next) {
+        *bodies += api_xml_is(e, "body");
+        *joints += api_xml_is(e, "joint") || api_xml_is(e, "freejoint");
+        *sites += api_xml_is(e, "site");
+        if (api_xml_is(e, "body") || api_xml_is(e, "frame")) count_elements(e, bodies, joints, sites);
+    }
+}
+
+static bool take_arrays(api_mjcf *m)
+{
+    size_t bodies = 0, joints = 0, sites = 0;
+    for (const xmlNode *e = api_xml_child(m->xml.root, "worldbody"); e; e = api_xml_next(e, "worldbody"))
+        count_elements(e, &bodies, &joints, &sites);
+    if (bodies > m->xml.max_links || joints > m->xml.max_links || sites > m->xml.max_links)
+        return api_fail(m->xml.base.problem, API_MODEL_TOO_LARGE, NULL,
+                        "the model has %zu bodies, %zu joints and %zu sites; the limit is %zu of each", bodies, joints,
+                        sites, m->xml.max_links);
+    m->bodies = api_arena_take(m->xml.base.arena, bodies, sizeof *m->bodies);
+    m->joints = api_arena_take(m->xml.base.arena, joints, sizeof *m->joints);
+    m->sites  = api_arena_take(m->xml.base.arena, sites, sizeof *m->sites);
+    /* Each body with joints may take one link more, see xml_document.h; each joint one. */
+    return (m->bodies && m->joints && m->sites && api_xml_document_open(&m->document, &m->xml, 2 * bodies + joints)) ||
+           api_reader_no_memory(&m->xml.base);
+}
+
+bool api_mjcf_read_bodies(api_mjcf *m)
+{
+    const place world = {.body = -1, .X = dyn_pose_identity(), .class_index = m->main_class};
+    if (!take_arrays(m)) return false;
+    for (const xmlNode *e = api_xml_child(m->xml.root, "worldbody"); e; e = api_xml_next(e, "worldbody")) {
+        place inner = world;
+        if (!api_mjcf_find_class(m, e, "childclass", &inner.class_index) || !read_content(m, e, &inner) ||
+            !read_children(m, e, &inner))
+            return false;
+    }
+    if (m->n_bodies == 0) return api_xml_fail(&m->xml, m->xml.root, API_BAD_MODEL, "the world has no <body>");
+    return true;
+}

@@ -1,0 +1,222 @@
+/* mjcf_document.c - write the document: a link for each joint, in the order of MuJoCo's coordinates; a body with
+ * several joints is a chain of massless links that ends in the body's own. */
+#include "mjcf_reader.h"
+#include "api/codec/number.h"
+#include <float.h>
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+static json_t *open_object(api_mjcf *m, json_t *owner, const char *key)
+{
+    json_t *object = json_object();
+    return api_xml_set_field(&m->xml, owner, key, object) ? object : NULL;
+}
+
+/* --- links -------------------------------------------------------------------------------------------------------- */
+
+static const char *link_of(const api_mjcf *m, int body)
+{
+    return body < 0 ? "world" : m->bodies[body].name;
+}
+
+/* Returns how far a joint of one coordinate is turned or moved back: from `ref`, where the body stands as the file
+ * says, to 0, or to the position where the joint is locked. rad or m. */
+static double way_back(const api_mjcf_joint *joint)
+{
+    return api_mjcf_has_several(joint) ? 0 : (joint->locked ? joint->offset : 0) - joint->ref;
+}
+
+/* The kernels take sines of angles up to DYN_MAX_ANGLE. */
+static bool check_way_back(api_mjcf *m, const api_mjcf_joint *joint)
+{
+    const double most = joint->type == API_MJCF_HINGE ? DYN_MAX_ANGLE : DBL_MAX, by = way_back(joint);
+    return fabs(by) <= most || api_xml_fail(&m->xml, joint->element, API_ANGLE_TOO_LARGE,
+                                            "\"%.64s\" is %s rad or m from its reference, beyond %g", joint->name,
+                                            API_NUMBER_TEXT(by), most);
+}
+
+/* The joint's motion is about its own frame: the anchor, in the axes of the body, turned or moved by way_back(). */
+static dyn_pose joint_frame(const api_mjcf_joint *joint, const dyn_pose *X_of_body)
+{
+    dyn_pose anchor = dyn_pose_translation(joint->pos[0], joint->pos[1], joint->pos[2]);
+    dyn_pose X      = dyn_pose_compose(X_of_body, &anchor);
+    double   by     = way_back(joint);
+    if (by == 0) return X;
+    dyn_pose back = dyn_pose_about(joint->axis, by);
+    if (joint->type == API_MJCF_SLIDE)
+        back = dyn_pose_translation(by * joint->axis[0], by * joint->axis[1], by * joint->axis[2]);
+    return dyn_pose_compose(&X, &back);
+}
+
+/* Name of the massless link between two joints of a body. */
+static const char *between_name(api_mjcf *m, const api_mjcf_body *body, const api_mjcf_joint *joint)
+{
+    size_t size = strlen(body->name) + strlen(joint->name) + 2;
+    char  *text = api_arena_take(m->xml.base.arena, size, 1);
+    if (!text) return NULL;
+    snprintf(text, size, "%s.%s", body->name, joint->name);
+    return api_xml_reserve_name(&m->document, m->document.names, text);
+}
+
+/* Writes the chain of a body's joints. `X` is the pose of the body frame in the link before, where all joints are at
+ * their reference. */
+static bool write_joints(api_mjcf *m, const api_mjcf_body *body, api_xml_link *link)
+{
+    dyn_pose X = body->X_pb;
+    for (size_t i = 0; i < body->n_joints; i++) {
+        const api_mjcf_joint *joint = &m->joints[body->first_joint + i];
+        bool                  last  = i + 1 == body->n_joints;
+        if (joint->type == API_MJCF_FREE) X = dyn_pose_identity();
+        link->element       = body->element;
+        link->joint_element = joint->element;
+        link->joint         = joint->name;
+        if (!check_way_back(m, joint)) return false;
+        link->fields = api_mjcf_joint_fields(m, joint, &link->type);
+        if (!link->fields) return false;
+        link->before = joint_frame(joint, &X);
+        X            = dyn_pose_translation(0 - joint->pos[0], 0 - joint->pos[1], 0 - joint->pos[2]);
+        link->after  = last ? X : dyn_pose_identity();
+        link->name   = last ? body->name : between_name(m, body, joint);
+        if (last) link->inertia = body->inertia;
+        if (!link->name) json_decref(link->fields); /* not taken over by the link */
+        if (!link->name || !api_xml_write_link(&m->document, link)) return api_reader_no_memory(&m->xml.base);
+        link->parent = link->name;
+    }
+    return true;
+}
+
+static bool write_body(api_mjcf *m, const api_mjcf_body *body)
+{
+    api_xml_link link = {.parent = link_of(m, body->parent)};
+    if (body->n_joints > 0) return write_joints(m, body, &link);
+    size_t size = strlen(body->name) + sizeof ".fixed";
+    char  *name = api_arena_take(m->xml.base.arena, size, 1);
+    if (!name) return api_reader_no_memory(&m->xml.base);
+    snprintf(name, size, "%s.fixed", body->name);
+    link.element = link.joint_element = body->element;
+    link.name                         = body->name;
+    link.joint                        = api_xml_reserve_name(&m->document, m->document.joints, name);
+    link.type                         = "fixed";
+    link.before                       = body->X_pb;
+    link.after                        = dyn_pose_identity();
+    link.inertia                      = body->inertia;
+    if (!link.joint) return api_reader_no_memory(&m->xml.base);
+    return api_xml_write_link(&m->document, &link);
+}
+
+/* --- base, frames, loops, gravity --------------------------------------------------------------------------------- */
+
+static bool loops_touch_world(const api_mjcf *m)
+{
+    for (size_t i = 0; i < m->n_loops; i++)
+        for (int side = 0; side < 2; side++)
+            if (m->loops[i].body[side] < 0 || !m->bodies[m->loops[i].body[side]].moves) return true;
+    return false;
+}
+
+/* Returns the body of the floating base: the only moving body of the world, if it is free; NULL if the base is the
+ * world. */
+static const api_mjcf_body *find_base(const api_mjcf *m)
+{
+    const api_mjcf_body *base = NULL;
+    for (size_t i = 0; i < m->n_bodies; i++) {
+        const api_mjcf_body *body = &m->bodies[i];
+        if (body->n_joints == 0 || (body->parent >= 0 && m->bodies[body->parent].moves)) continue;
+        if (base || m->joints[body->first_joint].type != API_MJCF_FREE) return NULL;
+        base = body;
+    }
+    return base && !loops_touch_world(m) ? base : NULL;
+}
+
+static bool write_base(api_mjcf *m, const api_mjcf_body *body)
+{
+    json_t *base = open_object(m, m->document.document, "base");
+    if (!base || !api_xml_set_field(&m->xml, base, "type", json_string(body ? "floating" : "fixed")) ||
+        !api_xml_set_field(&m->xml, base, "link", json_string(body ? body->name : "world")))
+        return false;
+    return !body || (api_mjcf_report_several(m, &m->joints[body->first_joint]) &&
+                     api_xml_write_inertial(&m->document, base, &body->inertia));
+}
+
+/* With a floating base the world is no link: bodies and sites that are fixed to it are left out. */
+static bool write_links(api_mjcf *m, const api_mjcf_body *base)
+{
+    size_t         left_out = 0;
+    const xmlNode *first    = NULL;
+    for (size_t i = 0; i < m->n_bodies; i++) {
+        if (base && !m->bodies[i].moves) {
+            if (left_out++ == 0) first = m->bodies[i].element;
+        } else if (&m->bodies[i] != base && !write_body(m, &m->bodies[i])) {
+            return false;
+        }
+    }
+    return left_out == 0 || api_xml_report(&m->xml, first, "info", "dropped",
+                                           "%zu bodies are fixed to the world, beside the floating base \"%.*s\": they "
+                                           "have no part in the dynamics",
+                                           left_out, api_text_shown(base->name), base->name);
+}
+
+static bool write_frames(api_mjcf *m, bool floating)
+{
+    size_t         left_out = 0;
+    const xmlNode *first    = NULL;
+    for (size_t i = 0; i < m->n_sites; i++) {
+        const api_mjcf_site *site = &m->sites[i];
+        bool                 held = !floating || (site->body >= 0 && m->bodies[site->body].moves);
+        if (!held && left_out++ == 0) first = site->element;
+        if (held && !api_xml_write_frame(&m->document, site->name, link_of(m, site->body), &site->X_bs)) return false;
+    }
+    return left_out == 0 || api_xml_report(&m->xml, first, "info", "dropped",
+                                           "%zu sites are fixed to the world, beside a floating base: they are not "
+                                           "frames of the model",
+                                           left_out);
+}
+
+/* Writes a frame `<loop>.a` or `<loop>.b` and names it in the loop. */
+static bool write_loop_frame(api_mjcf *m, const api_mjcf_loop *loop, int side, json_t *entry)
+{
+    static const char *const keys[] = {"frame_a", "frame_b"};
+    size_t                   size   = strlen(loop->name) + sizeof ".a";
+    char                    *text   = api_arena_take(m->xml.base.arena, size, 1);
+    if (!text) return api_reader_no_memory(&m->xml.base);
+    snprintf(text, size, "%s.%c", loop->name, "ab"[side]);
+    const char *name = api_xml_reserve_name(&m->document, m->document.names, text);
+    if (!name) return api_reader_no_memory(&m->xml.base);
+    return api_xml_write_frame(&m->document, name, link_of(m, loop->body[side]), &loop->X[side]) &&
+           api_xml_set_field(&m->xml, entry, keys[side], json_string(name));
+}
+
+static bool write_loops(api_mjcf *m)
+{
+    for (size_t i = 0; i < m->n_loops; i++) {
+        const api_mjcf_loop *loop  = &m->loops[i];
+        json_t              *entry = json_object();
+        if (!entry || json_array_append_new(m->document.loops, entry)) return api_reader_no_memory(&m->xml.base);
+        if (!api_xml_set_field(&m->xml, entry, "name", json_string(loop->name)) ||
+            !api_xml_set_field(&m->xml, entry, "type", json_string(loop->type)) ||
+            !write_loop_frame(m, loop, 0, entry) || !write_loop_frame(m, loop, 1, entry))
+            return false;
+    }
+    return true;
+}
+
+static bool write_gravity(api_mjcf *m)
+{
+    double gravity[3];
+    return api_mjcf_read_gravity(m, gravity) &&
+           api_xml_set_field(&m->xml, m->document.document, "gravity", api_xml_vector(gravity, 3));
+}
+
+bool api_mjcf_write_document(api_mjcf *m)
+{
+    const char          *name = NULL;
+    const api_mjcf_body *base = find_base(m);
+    if (!api_xml_text(&m->xml, m->xml.root, "model", API_OPTIONAL, &name)) return false;
+    if (name && !api_xml_set_field(&m->xml, m->document.document, "name", json_string(name))) return false;
+    if (!write_gravity(m) || !write_base(m, base) || !write_links(m, base) || !write_frames(m, base != NULL) ||
+        !write_loops(m))
+        return false;
+    api_xml_document_finish(&m->document);
+    return true;
+}

@@ -1,0 +1,217 @@
+/* mjcf_joint.c - write the fields of a joint: axis, limits, friction, spring, armature, coupling, home. */
+#include "api/codec/number.h"
+#include "mjcf_reader.h"
+#include <math.h>
+#include <string.h>
+
+const char *const api_mjcf_joint_names[API_MJCF_JOINT_TYPES + 1] = {
+    [API_MJCF_FREE] = "free", [API_MJCF_BALL] = "ball", [API_MJCF_SLIDE] = "slide", [API_MJCF_HINGE] = "hinge"};
+
+bool api_mjcf_has_several(const api_mjcf_joint *joint)
+{
+    return joint->type == API_MJCF_BALL || joint->type == API_MJCF_FREE;
+}
+
+static bool is_angle(const api_mjcf *m, const api_mjcf_joint *joint)
+{
+    return joint->type == API_MJCF_HINGE && !m->settings.radians;
+}
+
+static json_t *open_object(api_mjcf *m, json_t *owner, const char *key)
+{
+    json_t *object = json_object();
+    return api_xml_set_field(&m->xml, owner, key, object) ? object : NULL;
+}
+
+/* --- joints with one coordinate ----------------------------------------------------------------------------------- */
+
+/* Reads the range of position of a joint with one coordinate. */
+static bool write_limits(api_mjcf *m, const api_mjcf_joint *joint, json_t *fields, bool *limited)
+{
+    static const char *const values[] = {"false", "true", "auto", NULL};
+    const xmlNode           *element  = api_mjcf_with(m, &joint->item, "range");
+    double                   range[2] = {0, 0};
+    int                      state    = 2;
+    if (!api_mjcf_choice(m, &joint->item, "limited", values, &state) ||
+        !api_mjcf_numbers(m, &joint->item, "range", range, 2))
+        return false;
+    bool given = range[0] != 0 || range[1] != 0;
+    *limited   = !m->settings.no_limits && (state == 1 || (state == 2 && m->settings.auto_limits && given));
+    if (!*limited && !joint->has_effort) return true;
+    json_t *limits = open_object(m, fields, "limits");
+    if (!limits) return false;
+    if (joint->has_effort && !api_xml_set_field(&m->xml, limits, "effort", json_real(joint->most))) return false;
+    if (!*limited) return true;
+    if (!(range[0] < range[1]))
+        return api_xml_fail(&m->xml, element, API_BAD_VALUE, "range of <joint>: %s is not below %s",
+                            API_NUMBER_TEXT(range[0]), API_NUMBER_TEXT(range[1]));
+    for (int i = 0; i < 2; i++)
+        if (is_angle(m, joint)) range[i] *= M_PI / 180;
+    return api_xml_set_field(&m->xml, limits, "position", api_xml_vector(range, 2));
+}
+
+bool api_mjcf_coefficients(api_mjcf *m, const api_mjcf_item *item, const char *attribute, double *linear)
+{
+    double       c[3] = {0};
+    api_xml_span span = {.v = c, .min = 1, .max = 3};
+    if (!api_mjcf_span(m, item, attribute, &span)) return false;
+    *linear = c[0];
+    if (c[1] == 0 && c[2] == 0) return true;
+    return api_xml_report(&m->xml, item->element, "warning", "not-held",
+                          "%s of <%.40s> is a polynomial, %.9g %.9g %.9g: the model holds its linear term alone",
+                          attribute, (const char *)item->element->name, c[0], c[1], c[2]);
+}
+
+/* Stiffness and damping at the joint, less those that a flag disables; damping includes that of the actuators. */
+typedef struct passive_forces {
+    double stiffness, damping, loss;
+} passive_forces;
+
+static bool read_forces(api_mjcf *m, const api_mjcf_joint *joint, passive_forces *f)
+{
+    *f = (passive_forces){0};
+    if (!api_mjcf_coefficients(m, &joint->item, "stiffness", &f->stiffness) ||
+        !api_mjcf_coefficients(m, &joint->item, "damping", &f->damping) ||
+        !api_mjcf_numbers(m, &joint->item, "frictionloss", &f->loss, 1))
+        return false;
+    if (f->loss < 0)
+        return api_xml_fail(&m->xml, joint->element, API_BAD_VALUE, "frictionloss %.9g is negative", f->loss);
+    if (joint->has_springdamper) {
+        f->stiffness = joint->springdamper[0];
+        f->damping   = joint->springdamper[1];
+    }
+    f->damping += joint->motor_damping;
+    if (!api_mjcf_check_finite(m, joint->element, "damping with that of the actuators", f->damping)) return false;
+    if (m->settings.no_springs) f->stiffness = 0;
+    if (m->settings.no_dampers) f->damping = 0;
+    if (m->settings.no_friction) f->loss = 0;
+    return true;
+}
+
+static bool write_friction(api_mjcf *m, const passive_forces *f, json_t *fields)
+{
+    if (f->damping == 0 && f->loss == 0) return true;
+    json_t *friction = open_object(m, fields, "friction");
+    return friction && api_xml_set_field(&m->xml, friction, "viscous", json_real(f->damping)) &&
+           api_xml_set_field(&m->xml, friction, "coulomb", json_real(f->loss));
+}
+
+static bool write_spring(api_mjcf *m, const api_mjcf_joint *joint, double stiffness, json_t *fields)
+{
+    double rest = 0;
+    if (!api_mjcf_numbers(m, &joint->item, "springref", &rest, 1)) return false;
+    if (stiffness == 0) return true;
+    json_t *spring = open_object(m, fields, "spring");
+    return spring && api_xml_set_field(&m->xml, spring, "stiffness", json_real(stiffness)) &&
+           api_xml_set_field(&m->xml, spring, "rest", json_real(is_angle(m, joint) ? rest * M_PI / 180 : rest));
+}
+
+bool api_mjcf_read_armature(api_mjcf *m, const api_mjcf_joint *joint, double *armature)
+{
+    *armature = 0;
+    if (!api_mjcf_numbers(m, &joint->item, "armature", armature, 1)) return false;
+    *armature += joint->motor_armature;
+    if (!api_mjcf_check_finite(m, joint->element, "armature with that of the actuators", *armature)) return false;
+    return *armature >= 0 || api_xml_fail(&m->xml, joint->element, API_BAD_INERTIA,
+                                          "armature %.9g is negative, that of the actuators included", *armature);
+}
+
+static bool write_armature(api_mjcf *m, const api_mjcf_joint *joint, json_t *fields)
+{
+    double armature;
+    return api_mjcf_read_armature(m, joint, &armature) &&
+           (armature == 0 || api_xml_set_field(&m->xml, fields, "rotor_inertia", json_real(armature)));
+}
+
+static bool write_mimic(api_mjcf *m, const api_mjcf_joint *joint, json_t *fields)
+{
+    if (joint->leader < 0) return true;
+    json_t *mimic = open_object(m, fields, "mimic");
+    return mimic && api_xml_set_field(&m->xml, mimic, "joint", json_string(m->joints[joint->leader].name)) &&
+           api_xml_set_field(&m->xml, mimic, "multiplier", json_real(joint->multiplier)) &&
+           api_xml_set_field(&m->xml, mimic, "offset", json_real(joint->offset));
+}
+
+static bool write_one_coordinate(api_mjcf *m, const api_mjcf_joint *joint, json_t *fields, bool *limited)
+{
+    passive_forces f;
+    return api_xml_set_field(&m->xml, fields, "axis", api_xml_vector(joint->axis, 3)) && read_forces(m, joint, &f) &&
+           write_limits(m, joint, fields, limited) && write_friction(m, &f, fields) &&
+           write_spring(m, joint, f.stiffness, fields) && write_armature(m, joint, fields) &&
+           write_mimic(m, joint, fields);
+}
+
+/* --- joints with several coordinates ------------------------------------------------------------------------------ */
+
+static bool report_value(api_mjcf *m, const api_mjcf_joint *joint, const char *what, double value)
+{
+    return value == 0 || api_xml_report(&m->xml, joint->element, "warning", "not-held",
+                                        "%s %.9g of joint \"%.*s\" is not part of the model: the joint has several "
+                                        "coordinates",
+                                        what, value, api_text_shown(joint->name), joint->name);
+}
+
+bool api_mjcf_report_several(api_mjcf *m, const api_mjcf_joint *joint)
+{
+    passive_forces f;
+    double         armature;
+    if (!read_forces(m, joint, &f) || !api_mjcf_read_armature(m, joint, &armature) ||
+        !report_value(m, joint, "armature", armature) || !report_value(m, joint, "damping", f.damping) ||
+        !report_value(m, joint, "frictionloss", f.loss) || !report_value(m, joint, "stiffness", f.stiffness))
+        return false;
+    if (joint->type == API_MJCF_FREE || !api_mjcf_has(m, &joint->item, "range") || m->settings.no_limits) return true;
+    return api_xml_report(&m->xml, joint->element, "warning", "not-held",
+                          "range of joint \"%.*s\" is not part of the model: limits are for joints with one coordinate",
+                          api_text_shown(joint->name), joint->name);
+}
+
+/* --- all joints --------------------------------------------------------------------------------------------------- */
+
+static bool write_home(api_mjcf *m, const api_mjcf_joint *joint, json_t *fields)
+{
+    if (joint->type == API_MJCF_FREE) {
+        const dyn_pose *X = &m->bodies[joint->body].X_wb;
+        double          pose[7];
+        memcpy(pose, X->p, sizeof X->p);
+        dyn_quaternion_of((const double(*)[3])X->R, pose + 3);
+        for (int i = 0; i < 7; i++)
+            pose[i] += 0.0; /* -0 becomes 0 */
+        return api_xml_set_field(&m->xml, fields, "home", api_xml_vector(pose, 7));
+    }
+    return joint->ref == 0 || joint->leader >= 0 || api_xml_set_field(&m->xml, fields, "home", json_real(joint->ref));
+}
+
+/* A locked joint is fixed: it has no fields. */
+static bool write_fields(api_mjcf *m, const api_mjcf_joint *joint, json_t *fields, bool *limited)
+{
+    if (joint->locked) return true;
+    bool ok = api_mjcf_has_several(joint) ? api_mjcf_report_several(m, joint)
+                                          : write_one_coordinate(m, joint, fields, limited);
+    return ok && write_home(m, joint, fields) &&
+           (!joint->passive || joint->driven || joint->leader >= 0 ||
+            api_xml_set_field(&m->xml, fields, "actuated", json_false()));
+}
+
+/* Returns the name of a joint's type in a document. `limited`: it has limits of position. */
+static const char *document_type(const api_mjcf_joint *joint, bool limited)
+{
+    static const dyn_joint_kind kinds[API_MJCF_JOINT_TYPES] = {[API_MJCF_FREE]  = DYN_FLOATING,
+                                                               [API_MJCF_BALL]  = DYN_SPHERICAL,
+                                                               [API_MJCF_SLIDE] = DYN_PRISMATIC,
+                                                               [API_MJCF_HINGE] = DYN_REVOLUTE};
+    const dyn_joint_type       *type = &dyn_joint_types[joint->locked ? DYN_FIXED : kinds[joint->type]];
+    return type->unlimited && !limited ? type->unlimited : type->name;
+}
+
+json_t *api_mjcf_joint_fields(api_mjcf *m, const api_mjcf_joint *joint, const char **type)
+{
+    json_t *fields  = json_object();
+    bool    limited = false;
+    if (!fields) api_reader_no_memory(&m->xml.base);
+    if (fields && !write_fields(m, joint, fields, &limited)) {
+        json_decref(fields);
+        fields = NULL;
+    }
+    *type = document_type(joint, limited);
+    return fields;
+}

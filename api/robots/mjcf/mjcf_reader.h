@@ -1,0 +1,226 @@
+/* mjcf_reader.h - types and functions shared by mjcf*.c. An api_mjcf lives while one file is read; the arena of its
+ * reader owns all its arrays. */
+#pragma once
+#include "api/robots/xml/xml_document.h"
+#include "mjcf.h"
+
+/* Elements that have defaults. All kinds of actuators share theirs. */
+typedef enum api_mjcf_kind {
+    API_MJCF_GEOM,
+    API_MJCF_JOINT,
+    API_MJCF_SITE,
+    API_MJCF_EQUALITY,
+    API_MJCF_ACTUATOR,
+    API_MJCF_KINDS
+} api_mjcf_kind;
+
+enum {
+    API_MJCF_NO_CLASS  = -1,
+    API_MJCF_OWN       = -2, /* cursor of api_mjcf_next_level before the item's own element */
+    API_MJCF_ACTUATORS = 15  /* more than there are kinds of actuators */
+};
+
+/* A class of defaults: <default class="...">. */
+typedef struct api_mjcf_class {
+    int            parent;                     /* class that it extends, or API_MJCF_NO_CLASS */
+    const xmlNode *element[API_MJCF_ACTUATOR]; /* NULL: the class says nothing of the kind */
+    size_t         n_actuators;
+    const xmlNode
+        *actuator[API_MJCF_ACTUATORS]; /* [n_actuators], one of each name; a later one replaces earlier ones */
+} api_mjcf_class;
+
+/* An element whose attributes may come from its class. */
+typedef struct api_mjcf_item {
+    const xmlNode *element;
+    api_mjcf_kind  kind;
+    int            class_index; /* API_MJCF_NO_CLASS: it has no defaults */
+} api_mjcf_item;
+
+typedef enum api_mjcf_from_geom { API_FROM_GEOM_NEVER, API_FROM_GEOM_ALWAYS, API_FROM_GEOM_AUTO } api_mjcf_from_geom;
+
+/* <compiler> and <option>, with MuJoCo's defaults. */
+typedef struct api_mjcf_settings {
+    bool   radians, global, auto_limits, balance_inertia;
+    char   euler[4];                  /* sequence of axes: lower case turns with the body, upper case stays */
+    int    inertia_from_geom;         /* an api_mjcf_from_geom */
+    double inertia_groups[2];         /* groups of geoms that have mass */
+    double bound_mass, bound_inertia; /* least mass and principal moments of bodies */
+    double total_mass;                /* <= 0: masses are not scaled */
+    bool   fuse_static;
+    bool   align_free; /* free joints with align="auto" are aligned */
+    double gravity[3];
+    bool   no_gravity, no_passive, no_springs, no_dampers, no_constraints, no_friction, no_limits, no_equalities,
+        no_control_limits; /* disabled by <flag> */
+} api_mjcf_settings;
+
+typedef struct api_mjcf_joint {
+    const xmlNode      *element;
+    api_mjcf_item       item;
+    const char         *name;       /* unique in the document */
+    const char         *given_name; /* NULL: none */
+    api_mjcf_joint_type type;
+    int                 body;
+    double              pos[3], axis[3]; /* in the body frame; axis of length 1 */
+    double              ref;
+    bool                locked; /* true: an equality holds the joint at `offset` */
+    int                 leader; /* joint that this one follows, or -1: q = multiplier q_leader + offset */
+    double              multiplier, offset;
+    double              effort[2];   /* least and greatest sum of its actuators' forces, which may be infinite */
+    const xmlNode      *effort_from; /* element of the range that limits it; NULL: none */
+    bool                has_effort;
+    double              most;                  /* its limit of effort in the document, with has_effort */
+    double              motor_armature;        /* kg m^2 or kg: that of its actuators, at the joint */
+    double              motor_damping;         /* N m s/rad or N s/m, the same */
+    bool                gravcomp_by_actuators; /* actuatorgravcomp="true" */
+    bool                has_springdamper;
+    double              springdamper[2]; /* stiffness and damping that `springdamper` asks for */
+    size_t              coordinate;      /* its first one in mjcf_springdamper.c */
+    bool                driven;          /* an actuator acts on it */
+    bool                passive;         /* a loop moves it */
+} api_mjcf_joint;
+
+typedef struct api_mjcf_body {
+    const xmlNode *element, *inertial; /* inertial: NULL, none */
+    dyn_pose       X_bi;               /* pose of the frames around `inertial`, in the body */
+    const char    *name;               /* unique in the document; of its link */
+    const char    *given_name;         /* NULL: none */
+    int            parent;             /* -1: the world */
+    int            class_index;        /* class of its children */
+    dyn_pose       X_pb, X_wb;         /* pose in the parent, and in the world at the reference position */
+    dyn_pose       stated;             /* pose in the file, in the frames around the body */
+    size_t         first_joint, n_joints;
+    bool           moves;          /* it or an ancestor has joints */
+    bool           mocap;          /* <body mocap="true"> */
+    bool           fused_to_world; /* fusestatic merges it into the world, which has no mass */
+    double         gravcomp;
+    dyn_inertia    inertia;    /* in the body frame */
+    dyn_inertia    from_geoms; /* sum over its geoms */
+    size_t         n_geoms;    /* geoms in `from_geoms` */
+    dyn_pose       principal;  /* inertial frame as the file states it, with has_principal */
+    bool           has_principal, aligned;
+    const xmlNode *shapeless; /* a geom with a mass that only a mesh would tell; NULL: none */
+} api_mjcf_body;
+
+typedef struct api_mjcf_site {
+    const xmlNode *element;
+    const char    *name, *given_name;
+    int            body; /* -1: the world */
+    dyn_pose       X_bs;
+} api_mjcf_site;
+
+/* A loop of the document: connect or weld. */
+typedef struct api_mjcf_loop {
+    const xmlNode *element;
+    const char    *name;
+    const char    *type; /* of the document */
+    int            body[2];
+    dyn_pose       X[2]; /* frame a in body[0], frame b in body[1] */
+} api_mjcf_loop;
+
+typedef struct api_mjcf {
+    api_xml_reader    xml;
+    api_xml_document  document;
+    api_mjcf_equality equality;
+    api_mjcf_settings settings;
+    json_t           *class_index; /* map from names of classes to indices */
+    size_t            n_classes;
+    api_mjcf_class   *classes;
+    int               main_class;
+    size_t            n_bodies, n_joints, n_sites, n_loops;
+    api_mjcf_body    *bodies; /* parents before children, depth-first */
+    api_mjcf_joint   *joints; /* in the order of their bodies */
+    api_mjcf_site    *sites;
+    api_mjcf_loop    *loops;
+    json_t           *body_index, *joint_index, *site_index; /* maps from given names */
+    size_t            n_unnamed;
+    const xmlNode    *unnamed; /* the first body or joint without a name */
+} api_mjcf;
+
+/* The parsed files. The first is the one that was given; the others must live as long. */
+typedef struct api_mjcf_files {
+    const api_model_source *source;
+    size_t                  n;
+    xmlDoc                 *file[API_XML_FILES];
+    const char             *name[API_XML_FILES];
+} api_mjcf_files;
+
+/* Moves the elements of included files into the tree of the first file. */
+bool api_mjcf_include(api_xml_reader *reader, api_mjcf_files *files);
+
+/* Reads all <default> sections. */
+bool api_mjcf_read_classes(api_mjcf *m);
+/* Sets *class_index to that of the attribute `attribute` of an element; unchanged when it is absent. */
+bool api_mjcf_find_class(api_mjcf *m, const xmlNode *element, const char *attribute, int *class_index);
+/* Makes an item of an element that may name a class; `inherited` is that of its body. */
+bool api_mjcf_open_item(api_mjcf *m, const xmlNode *element, api_mjcf_kind kind, int inherited, api_mjcf_item *item);
+/* Returns the element with the attribute: the item's own, or that of the nearest class; the item's own if none has. */
+const xmlNode *api_mjcf_with(const api_mjcf *m, const api_mjcf_item *item, const char *attribute);
+/* Steps through an item's own element and those of its classes; *cursor begins as API_MJCF_OWN. NULL: no more. */
+const xmlNode *api_mjcf_next_level(const api_mjcf *m, const api_mjcf_item *item, int *cursor);
+
+/* Read an optional attribute of an item or its classes, like the functions of xml_reader.h. */
+bool api_mjcf_numbers(api_mjcf *m, const api_mjcf_item *item, const char *attribute, double *v, size_t n);
+bool api_mjcf_span(api_mjcf *m, const api_mjcf_item *item, const char *attribute, api_xml_span *span);
+bool api_mjcf_choice(api_mjcf *m, const api_mjcf_item *item, const char *attribute, const char *const *values,
+                     int *index);
+bool api_mjcf_has(const api_mjcf *m, const api_mjcf_item *item, const char *attribute);
+
+/* Fails for a figure, made of several of the file, that is beyond the range of numbers. */
+bool api_mjcf_check_finite(api_mjcf *m, const xmlNode *element, const char *what, double value);
+
+/* Reads the coefficients of a polynomial, "damping" or "stiffness": *linear is the first. Reports the others, which a
+ * model cannot hold. */
+bool api_mjcf_coefficients(api_mjcf *m, const api_mjcf_item *item, const char *attribute, double *linear);
+
+/* Reads <compiler> and <option>. */
+bool api_mjcf_read_settings(api_mjcf *m);
+
+/* Reads pos and orientation of an item, or its fromto: the pose in the frame that the file means. *length receives half
+ * the distance of the ends of fromto, or 0 without fromto. */
+bool api_mjcf_read_pose(api_mjcf *m, const api_mjcf_item *item, dyn_pose *X, double *half_length);
+/* The same of an element without defaults and fromto. */
+bool api_mjcf_read_plain_pose(api_mjcf *m, const xmlNode *element, dyn_pose *X);
+/* Divides a vector by its length; fails for zero. */
+bool api_mjcf_normalise(api_mjcf *m, const xmlNode *element, const char *attribute, double *v, size_t n);
+
+/* Reads <worldbody>: bodies, joints, sites, and the inertias of geoms. */
+bool api_mjcf_read_bodies(api_mjcf *m);
+/* Sets the names of bodies, joints and sites. */
+bool api_mjcf_name_all(api_mjcf *m);
+/* Adds a geom's inertia to `from_geoms` of its body. X is the geom's pose in the body; half_length as of fromto. */
+bool api_mjcf_add_geom(api_mjcf *m, const api_mjcf_item *geom, const dyn_pose *X, double half_length,
+                       api_mjcf_body *body);
+/* Applies <compiler fusestatic>: marks bodies that lose their masses, and gives fused bodies the gravcomp of those that
+ * they are merged into. */
+bool api_mjcf_fuse(api_mjcf *m);
+/* Aligns free bodies with their inertial frames. */
+bool api_mjcf_align(api_mjcf *m);
+/* Sets the inertia of every body. */
+bool api_mjcf_read_masses(api_mjcf *m);
+
+/* Reads <equality>: couples joints and collects loops. */
+bool api_mjcf_read_equalities(api_mjcf *m);
+/* Reads <actuator>: which joints are driven, and by what effort. */
+bool api_mjcf_read_actuators(api_mjcf *m);
+
+/* Computes the stiffness and damping that `springdamper` asks for; after bodies, masses and actuators. */
+bool api_mjcf_read_springdampers(api_mjcf *m);
+
+/* Sets *gravity to that of the file, less what all bodies compensate. */
+bool api_mjcf_read_gravity(api_mjcf *m, double gravity[3]);
+
+/* True for ball and free joints. */
+bool api_mjcf_has_several(const api_mjcf_joint *joint);
+/* Sets *armature to that of a joint and its actuators. */
+bool api_mjcf_read_armature(api_mjcf *m, const api_mjcf_joint *joint, double *armature);
+/* Returns all fields of a joint in the document but its name, type and origin; *type is its type. NULL with a problem.
+ */
+json_t *api_mjcf_joint_fields(api_mjcf *m, const api_mjcf_joint *joint, const char **type);
+/* Reports the forces of a ball or free joint, which a document cannot hold. */
+bool api_mjcf_report_several(api_mjcf *m, const api_mjcf_joint *joint);
+
+/* Writes the document. */
+bool api_mjcf_write_document(api_mjcf *m);
+
+/* Reports everything in the file that was not read. */
+bool api_mjcf_report_unused(api_mjcf *m);

@@ -1,0 +1,320 @@
+/* mjcf_write.c - write a document as an MJCF file, and report what MJCF cannot hold.
+ *
+ * MuJoCo refuses moving bodies without mass. A massless link that only carries one other link becomes a joint of the
+ * body of that link. */
+#include "mjcf_write.h"
+#include <stdio.h>
+#include <string.h>
+
+/* State of a link while bodies are written. */
+typedef struct link_state {
+    xmlNode *body;              /* NULL: not written yet, or absorbed */
+    int      n_children, child; /* child: the last one */
+    bool     referenced;        /* a frame or loop needs the link as a body */
+    bool     sound; /* the link, or one fixed to it, has the mass and moments that MuJoCo asks of moving bodies */
+} link_state;
+
+typedef struct mjcf_file {
+    api_xml_writer w;
+    xmlNode       *root, *world, *base; /* base: the body of the base link, or the world */
+    link_state    *link;                /* [n_links] */
+    bool           base_sound;          /* the same of the base link */
+    int           *chain;               /* [n_links] */
+    dyn_pose      *J;                   /* [n_links] */
+} mjcf_file;
+
+/* --- bodies ------------------------------------------------------------------------------------------------------- */
+
+static void count_uses(mjcf_file *f)
+{
+    const api_document *d = f->w.document;
+    for (size_t i = 0; i < d->n_links; i++)
+        if (d->links[i].parent_index != DYN_WORLD) {
+            link_state *parent = &f->link[d->links[i].parent_index];
+            parent->n_children++;
+            parent->child = (int)i;
+        }
+    for (size_t i = 0; i < d->n_frames; i++)
+        if (d->frames[i].link != DYN_WORLD) f->link[d->frames[i].link].referenced = true;
+    for (size_t i = 0; i < d->n_loops; i++)
+        for (size_t k = 0; k < d->n_links; k++)
+            if (strcmp(d->loops[i].frame_a, d->links[k].name) == 0 ||
+                strcmp(d->loops[i].frame_b, d->links[k].name) == 0)
+                f->link[k].referenced = true;
+}
+
+/* Finds the links that are sound by themselves or by links that are fixed to them, children before parents. */
+static void find_sound(mjcf_file *f)
+{
+    const api_document *d = f->w.document;
+    f->base_sound         = api_mjcf_is_sound(&d->base_inertia);
+    for (size_t k = d->n_links; k-- > 0;) {
+        int                      i    = d->order[k];
+        const api_document_link *link = &d->links[i];
+        f->link[i].sound |= api_mjcf_is_sound(&link->dyn.inertia);
+        if (link->dyn.joint != DYN_FIXED) continue;
+        *(link->parent_index == DYN_WORLD ? &f->base_sound : &f->link[link->parent_index].sound) |= f->link[i].sound;
+    }
+}
+
+/* True for a link without mass that only carries one other link. */
+static bool is_joint_only(const mjcf_file *f, int i)
+{
+    const dyn_link *dyn = &f->w.document->links[i].dyn;
+    return dyn->joint != DYN_FIXED && dyn->joint != DYN_FLOATING && !api_mjcf_has_inertia(&dyn->inertia) &&
+           f->link[i].n_children == 1 && !f->link[i].referenced;
+}
+
+/* True if a rotation follows the joint of link i before the next body: MuJoCo allows none behind a ball. */
+static bool is_turned_on(const mjcf_file *f, int i)
+{
+    do {
+        i                    = f->link[i].child;
+        dyn_joint_kind joint = f->w.document->links[i].dyn.joint;
+        if (joint != DYN_PRISMATIC && joint != DYN_FIXED) return true;
+    } while (is_joint_only(f, i));
+    return false;
+}
+
+/* True for a link that becomes a joint of the body that it carries. */
+static bool is_absorbed(const mjcf_file *f, int i)
+{
+    return is_joint_only(f, i) && (f->w.document->links[i].dyn.joint != DYN_SPHERICAL || !is_turned_on(f, i));
+}
+
+/* Collects the link and the absorbed links that carry it; returns the link or DYN_WORLD under which its body stands. */
+static int collect_chain(mjcf_file *f, int i, size_t *n)
+{
+    const api_document *d = f->w.document;
+    int                 up;
+    *n = 0;
+    for (up = i; up != DYN_WORLD && (up == i || is_absorbed(f, up)); up = d->links[up].parent_index)
+        f->chain[(*n)++] = up;
+    for (size_t a = 0; a < *n / 2; a++) { /* from the parent on */
+        int swapped          = f->chain[a];
+        f->chain[a]          = f->chain[*n - 1 - a];
+        f->chain[*n - 1 - a] = swapped;
+    }
+    return up;
+}
+
+/* A floating joint of the fixed base whose coordinates are those of a free joint. */
+static bool is_free(const mjcf_file *f, const api_document_link *link)
+{
+    return link->dyn.joint == DYN_FLOATING && link->parent_index == DYN_WORLD && !f->w.document->floating &&
+           dyn_pose_is_identity(&link->dyn.before) && dyn_pose_is_identity(&link->dyn.after);
+}
+
+/* Pose of a free body at its home. */
+static dyn_pose home_pose(const api_document_link *link)
+{
+    const double *h = link->home;
+    if (!link->has_home) return dyn_pose_identity();
+    dyn_pose X = dyn_pose_wxyz((double[4]){h[6], h[3], h[4], h[5]});
+    memcpy(X.p, h, sizeof X.p);
+    return X;
+}
+
+static bool is_taken(const api_document *d, const char *name)
+{
+    bool taken = strcmp(d->base, name) == 0;
+    for (size_t i = 0; i < d->n_links; i++)
+        taken = taken || strcmp(d->links[i].name, name) == 0;
+    return taken;
+}
+
+/* Writes the name of a link. Only MuJoCo's world may be called "world". */
+static void put_name(mjcf_file *f, xmlNode *body, const char *name)
+{
+    const char *other = name;
+    if (strcmp(name, "world") == 0) {
+        do
+            other = api_xml_join(&f->w, other, "link");
+        while (!f->w.failed && is_taken(f->w.document, other));
+        api_xml_not_held(&f->w, "/links", "link \"world\" is named \"%s\": in MJCF only the world has that name",
+                         other);
+    }
+    api_xml_put_text(&f->w, body, "name", other);
+}
+
+/* MuJoCo refuses bodies with more than six coordinates. */
+static void report_coordinates(mjcf_file *f, const api_mjcf_chain *chain, const char *name)
+{
+    int n = 0;
+    for (size_t k = 0; k < chain->n; k++) {
+        const dyn_link *dyn = &f->w.document->links[chain->links[k]].dyn;
+        n += dyn->joint == DYN_HELICAL ? 2 : dyn_joint_nv(dyn->joint);
+    }
+    if (n > 6)
+        api_xml_not_held(
+            &f->w, "/links",
+            "body \"%.*s\" has %d coordinates with those of the links without mass before it: MuJoCo refuses "
+            "more than six",
+            api_text_shown(name), name, n);
+}
+
+static void put_body(mjcf_file *f, int i)
+{
+    const api_document      *d     = f->w.document;
+    const api_document_link *link  = &d->links[i];
+    api_mjcf_chain           chain = {.w = &f->w, .links = f->chain, .J = f->J, .free = is_free(f, link)};
+    int                      up    = collect_chain(f, i, &chain.n);
+    xmlNode                 *below = chain.free ? f->world : up == DYN_WORLD ? f->base : f->link[up].body;
+    chain.X_pb                     = dyn_pose_identity();
+    for (size_t k = 0; k < chain.n; k++) {
+        const dyn_link *dyn    = &d->links[f->chain[k]].dyn;
+        dyn_pose        motion = api_mjcf_reference_motion(d, &d->links[f->chain[k]]);
+        f->J[k]                = dyn_pose_compose(&chain.X_pb, &dyn->before);
+        f->J[k]                = dyn_pose_compose(&f->J[k], &motion);
+        chain.X_pb             = dyn_pose_compose(&f->J[k], &dyn->after);
+    }
+    if (chain.free) chain.X_pb = home_pose(link);
+    chain.body = f->link[i].body = api_xml_put(&f->w, below, "body");
+    put_name(f, chain.body, link->name);
+    api_mjcf_put_pose(&f->w, chain.body, &chain.X_pb);
+    api_mjcf_put_inertial(&f->w, chain.body, &link->dyn.inertia);
+    api_mjcf_put_joints(&chain);
+    report_coordinates(f, &chain, link->name);
+    bool moves = chain.n > 1 || link->dyn.joint != DYN_FIXED;
+    api_mjcf_report_refused(&f->w, link->name, &link->dyn.inertia, moves && !f->link[i].sound);
+}
+
+/* A link named `world` needs no body: it is MuJoCo's. */
+static void put_base(mjcf_file *f)
+{
+    const api_document *d = f->w.document;
+    f->base               = f->world;
+    if (!d->floating && strcmp(d->base, "world") == 0) return;
+    f->base = api_xml_put(&f->w, f->world, "body");
+    put_name(f, f->base, d->base);
+    api_mjcf_put_inertial(&f->w, f->base, &d->base_inertia);
+    api_mjcf_report_refused(&f->w, d->base, &d->base_inertia, d->floating && !f->base_sound);
+    if (!d->floating) return;
+    api_xml_put_text(&f->w, api_xml_put(&f->w, f->base, "freejoint"), "name", api_xml_join(&f->w, d->base, "free"));
+}
+
+/* --- sites, loops ------------------------------------------------------------------------------------------------- */
+
+static void put_sites(mjcf_file *f)
+{
+    const api_document *d = f->w.document;
+    for (size_t i = 0; i < d->n_frames; i++) {
+        const api_document_frame *frame = &d->frames[i];
+        xmlNode *site = api_xml_put(&f->w, frame->link == DYN_WORLD ? f->base : f->link[frame->link].body, "site");
+        api_xml_put_text(&f->w, site, "name", frame->name);
+        api_mjcf_put_pose(&f->w, site, &frame->X_lf);
+    }
+}
+
+static xmlNode *body_of_frame(const mjcf_file *f, const char *name, dyn_pose *X)
+{
+    const api_document *d = f->w.document;
+    *X                    = dyn_pose_identity();
+    for (size_t i = 0; i < d->n_frames; i++)
+        if (strcmp(d->frames[i].name, name) == 0) {
+            *X = d->frames[i].X_lf;
+            return d->frames[i].link == DYN_WORLD ? f->base : f->link[d->frames[i].link].body;
+        }
+    for (size_t k = 0; k < d->n_links; k++)
+        if (strcmp(d->links[k].name, name) == 0) return f->link[k].body;
+    return f->base;
+}
+
+/* Puts a site at `offset` in the frame of a loop. */
+static void put_loop_site(mjcf_file *f, xmlNode *element, const api_document_loop *loop, int side,
+                          const double offset[3])
+{
+    const char *attribute = side == 0 ? "site1" : "site2";
+    const char *name      = api_xml_join(&f->w, loop->name, attribute);
+    dyn_pose    X, shift = dyn_pose_translation(offset[0], offset[1], offset[2]);
+    if (offset[0] != 0 || offset[1] != 0 || offset[2] != 0) name = api_xml_join(&f->w, name, "axis");
+    xmlNode *body = body_of_frame(f, side == 0 ? loop->frame_a : loop->frame_b, &X);
+    xmlNode *site = api_xml_put(&f->w, body, "site");
+    X             = dyn_pose_compose(&X, &shift);
+    api_xml_put_text(&f->w, site, "name", name);
+    api_mjcf_put_pose(&f->w, site, &X);
+    api_xml_put_text(&f->w, element, attribute, name);
+}
+
+/* Writes a loop between sites of its own. A revolute joint keeps two points of its axis together. */
+static void put_loop(mjcf_file *f, xmlNode *equality, size_t i)
+{
+    static const double      origin[3];
+    const api_document_loop *loop    = &f->w.document->loops[i];
+    xmlNode                 *element = api_xml_put(&f->w, equality, loop->kind == DYN_LOOP_FIXED ? "weld" : "connect");
+    api_xml_put_text(&f->w, element, "name", loop->name);
+    for (int side = 0; side < 2; side++)
+        put_loop_site(f, element, loop, side, origin);
+    if (loop->kind != DYN_LOOP_REVOLUTE) return;
+    element = api_xml_put(&f->w, equality, "connect");
+    api_xml_put_text(&f->w, element, "name", api_xml_join(&f->w, loop->name, "axis"));
+    for (int side = 0; side < 2; side++)
+        put_loop_site(f, element, loop, side, loop->axis);
+}
+
+static bool is_held(const api_document_loop *loop)
+{
+    return loop->kind == DYN_LOOP_FIXED || loop->kind == DYN_LOOP_SPHERICAL || loop->kind == DYN_LOOP_REVOLUTE;
+}
+
+static void put_equalities(mjcf_file *f)
+{
+    const api_document *d   = f->w.document;
+    bool                any = false;
+    for (size_t i = 0; i < d->n_links; i++)
+        any = any || d->links[i].dyn.mimic || d->links[i].dyn.joint == DYN_HELICAL;
+    for (size_t i = 0; i < d->n_loops; i++)
+        any = any || is_held(&d->loops[i]);
+    xmlNode *equality = any ? api_xml_put(&f->w, f->root, "equality") : NULL;
+    if (any) api_mjcf_put_couplings(&f->w, equality);
+    for (size_t i = 0; i < d->n_loops; i++) {
+        const api_document_loop *loop = &d->loops[i];
+        char                     where[40];
+        if (is_held(loop)) {
+            put_loop(f, equality, i);
+            continue;
+        }
+        snprintf(where, sizeof where, "/loops/%zu", i);
+        api_xml_not_held(&f->w, where, "loop \"%.*s\" is not part of the file: MJCF has no %s equality",
+                         api_text_shown(loop->name), loop->name, loop->type);
+    }
+}
+
+static void put_settings(mjcf_file *f)
+{
+    xmlNode *compiler = api_xml_put(&f->w, f->root, "compiler");
+    api_xml_put_text(&f->w, compiler, "angle", "radian");
+    api_xml_put_text(&f->w, compiler, "autolimits", "true");
+    api_xml_put_numbers(&f->w, api_xml_put(&f->w, f->root, "option"), "gravity", f->w.document->gravity, 3);
+}
+
+static void put_all(mjcf_file *f, const char *name)
+{
+    const api_document *d = f->w.document;
+    api_xml_put_text(&f->w, f->root, "model", name);
+    put_settings(f);
+    f->world = api_xml_put(&f->w, f->root, "worldbody");
+    count_uses(f);
+    find_sound(f);
+    put_base(f);
+    for (size_t k = 0; k < d->n_links; k++)
+        if (!is_absorbed(f, d->order[k])) put_body(f, d->order[k]);
+    put_sites(f);
+    put_equalities(f);
+    api_mjcf_put_motors(&f->w, f->root);
+    api_xml_report_forces(&f->w);
+}
+
+char *api_mjcf_write(const api_document *document, const char *name, api_reader *reader, size_t *length)
+{
+    mjcf_file f = {0};
+    f.root      = api_xml_writer_open(&f.w, reader, document, "mujoco");
+    f.link      = api_arena_take(reader->arena, document->n_links, sizeof *f.link);
+    f.chain     = api_arena_take(reader->arena, document->n_links, sizeof *f.chain);
+    f.J         = api_arena_take(reader->arena, document->n_links, sizeof *f.J);
+    if (f.link && f.chain && f.J)
+        put_all(&f, name);
+    else
+        f.w.failed = true;
+    return api_xml_writer_finish(&f.w, length);
+}

@@ -1,0 +1,50 @@
+/* mjcf_write.h - types shared by mjcf_write*.c, which write a document as an MJCF file. */
+#pragma once
+#include "api/robots/xml/xml_writer.h"
+#include "mjcf.h"
+
+/* Joints of one body. In MJCF all of them are given in the frame of the body, where the joints are at their reference:
+ *
+ *     X_pb prod_k C_k M_k(q_k - ref_k) C_k^-1,    C_k = X_pb^-1 J_k,
+ *
+ * where J_k is the pose of joint frame k, moved, in the parent body. */
+typedef struct api_mjcf_chain {
+    api_xml_writer *w;
+    xmlNode        *body;
+    size_t          n;
+    int            *links; /* [n] links of the joints, from the parent on; the last is the body itself */
+    dyn_pose       *J;     /* [n] */
+    dyn_pose        X_pb;
+    bool            free; /* true: the one joint is a free joint of the world */
+} api_mjcf_chain;
+
+/* Writes pos and quat where they are not those of the parent. */
+void api_mjcf_put_pose(api_xml_writer *w, xmlNode *element, const dyn_pose *X);
+
+bool api_mjcf_has_inertia(const dyn_inertia *inertia);
+/* Writes <inertial>, by the principal moments: MuJoCo computes them from a full tensor to 1e-8 only. */
+void api_mjcf_put_inertial(api_xml_writer *w, xmlNode *body, const dyn_inertia *inertia);
+
+/* True if a body has the mass and moments that MuJoCo asks of a moving body, or of one that is fixed to it. */
+bool api_mjcf_is_sound(const dyn_inertia *inertia);
+/* Reports a body that MuJoCo refuses. `undetermined`: it moves, and neither it nor a body that is fixed to it is sound.
+ */
+void api_mjcf_report_refused(api_xml_writer *w, const char *name, const dyn_inertia *inertia, bool undetermined);
+
+/* Position of a joint with one coordinate in the reference: its home, that of a mimic joint by its leader's. */
+double api_mjcf_reference_of(const api_document *document, const api_document_link *link);
+
+/* Motion of a joint from zero to its reference. */
+dyn_pose api_mjcf_reference_motion(const api_document *document, const api_document_link *link);
+
+/* Writes the joints of a body, and reports what they do not hold. */
+void api_mjcf_put_joints(const api_mjcf_chain *chain);
+
+/* Writes the equalities of mimic and helical joints. */
+void api_mjcf_put_couplings(api_xml_writer *w, xmlNode *equality);
+
+/* Writes motors for joints with a limit of effort, and in a model with loops for all driven joints. */
+void api_mjcf_put_motors(api_xml_writer *w, xmlNode *root);
+
+/* Axes of the plane of a planar joint, in its frame (dynamics/model/expand_joints.c). */
+void api_mjcf_plane_axes(const double axis[3], double e_x[3], double e_y[3]);

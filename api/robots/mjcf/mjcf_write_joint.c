@@ -1,0 +1,234 @@
+/* mjcf_write_joint.c - write joints, the equalities that couple them, and motors. A planar joint becomes two slides and
+ * a hinge; a helical joint a slide and a hinge, coupled; a floating joint that is not free three slides and a ball. */
+#include "mjcf_write.h"
+#include <math.h>
+#include <string.h>
+
+/* --- the reference ------------------------------------------------------------------------------------------------ */
+
+double api_mjcf_reference_of(const api_document *document, const api_document_link *link)
+{
+    if (link->dyn.mimic)
+        return link->dyn.ratio * api_mjcf_reference_of(document, &document->links[link->leader]) + link->dyn.offset;
+    return link->has_home ? link->home[0] : 0;
+}
+
+static dyn_pose slide_by(const double axis[3], double by)
+{
+    return dyn_pose_translation(by * axis[0], by * axis[1], by * axis[2]);
+}
+
+/* The smallest rotation that turns z to the axis turns x and y to those of the plane; about x if the axis is -z. */
+void api_mjcf_plane_axes(const double axis[3], double e_x[3], double e_y[3])
+{
+    double x = axis[0], y = axis[1], z = axis[2], across = x * x + y * y;
+    bool   opposite = z < 0 && across == 0;
+    double k        = opposite ? 0 : z < 0 ? (1 - z) / across : 1 / (1 + z);
+    memcpy(e_x, (double[3]){1 - k * x * x, -k * x * y, -x}, 3 * sizeof *e_x);
+    memcpy(e_y, (double[3]){-k * x * y, opposite ? -1 : 1 - k * y * y, -y}, 3 * sizeof *e_y);
+}
+
+static dyn_pose planar_motion(const api_document_link *link)
+{
+    double e_x[3], e_y[3];
+    if (!link->has_home) return dyn_pose_identity();
+    api_mjcf_plane_axes(link->dyn.axis, e_x, e_y);
+    dyn_pose x = slide_by(e_x, link->home[0]), y = slide_by(e_y, link->home[1]);
+    dyn_pose turn = dyn_pose_about(link->dyn.axis, link->home[2]);
+    x             = dyn_pose_compose(&x, &y);
+    return dyn_pose_compose(&x, &turn);
+}
+
+dyn_pose api_mjcf_reference_motion(const api_document *document, const api_document_link *link)
+{
+    double ref = dyn_joint_nv(link->dyn.joint) == 1 ? api_mjcf_reference_of(document, link) : 0;
+    if (link->dyn.joint == DYN_PLANAR) return planar_motion(link);
+    if (ref == 0) return dyn_pose_identity();
+    if (link->dyn.joint == DYN_PRISMATIC) return slide_by(link->dyn.axis, ref);
+    dyn_pose turn = dyn_pose_about(link->dyn.axis, ref), slide = slide_by(link->dyn.axis, link->dyn.pitch * ref);
+    return dyn_pose_compose(&slide, &turn);
+}
+
+/* --- joints ------------------------------------------------------------------------------------------------------- */
+
+/* One joint of the file. */
+typedef struct mjcf_part {
+    const char         *name;
+    api_mjcf_joint_type type;
+    double              axis[3]; /* in the joint frame */
+    double              ref;
+} mjcf_part;
+
+/* Pose of the moved joint frame in the body. */
+static dyn_pose in_body(const api_mjcf_chain *chain, size_t k)
+{
+    dyn_pose X_bp = dyn_pose_inverse(&chain->X_pb);
+    return dyn_pose_compose(&X_bp, &chain->J[k]);
+}
+
+static xmlNode *put_part(const api_mjcf_chain *chain, size_t k, const mjcf_part *part)
+{
+    static const double origin[3];
+    api_xml_writer     *w     = chain->w;
+    dyn_pose            C     = in_body(chain, k);
+    xmlNode            *joint = api_xml_put(w, chain->body, "joint");
+    double              axis[3];
+    for (int i = 0; i < 3; i++)
+        axis[i] = dyn_dot(C.R[i], part->axis);
+    api_xml_put_text(w, joint, "name", part->name);
+    api_xml_put_text(w, joint, "type", api_mjcf_joint_names[part->type]);
+    if (memcmp(C.p, origin, sizeof origin) != 0 && part->type != API_MJCF_SLIDE)
+        api_xml_put_numbers(w, joint, "pos", C.p, 3);
+    if (part->type != API_MJCF_BALL) api_xml_put_numbers(w, joint, "axis", axis, 3);
+    if (part->ref != 0) api_xml_put_number(w, joint, "ref", part->ref);
+    return joint;
+}
+
+static void put_figures(api_xml_writer *w, xmlNode *joint, size_t i)
+{
+    const api_document_link *link    = &w->document->links[i];
+    const dyn_link          *dyn     = &link->dyn;
+    double                   damping = dyn->friction.viscous + dyn->spring.damping;
+    if (link->has_position_limits && link->lower < link->upper)
+        api_xml_put_numbers(w, joint, "range", (double[2]){link->lower, link->upper}, 2);
+    else if (link->has_position_limits)
+        api_xml_joint_not_held(w, i, "limits/position");
+    if (damping != 0) api_xml_put_number(w, joint, "damping", damping);
+    if (dyn->friction.positive != 0) api_xml_put_number(w, joint, "frictionloss", dyn->friction.positive);
+    if (dyn->spring.stiffness != 0) api_xml_put_number(w, joint, "stiffness", dyn->spring.stiffness);
+    if (dyn->spring.stiffness != 0 && dyn->spring.rest != 0)
+        api_xml_put_number(w, joint, "springref", dyn->spring.rest);
+    if (dyn->rotor_inertia != 0) api_xml_put_number(w, joint, "armature", dyn->rotor_inertia);
+    if (link->limits.has_velocity) api_xml_joint_not_held(w, i, "limits/velocity");
+}
+
+static void put_planar(const api_mjcf_chain *chain, size_t k, const api_document_link *link)
+{
+    api_xml_writer *w = chain->w;
+    mjcf_part       x = {.name = api_xml_join(w, link->joint, "x"), .type = API_MJCF_SLIDE, .ref = link->home[0]};
+    mjcf_part       y = {.name = api_xml_join(w, link->joint, "y"), .type = API_MJCF_SLIDE, .ref = link->home[1]};
+    mjcf_part       a = {.name = api_xml_join(w, link->joint, "angle"), .type = API_MJCF_HINGE, .ref = link->home[2]};
+    double          e_x[3], e_y[3];
+    api_mjcf_plane_axes(link->dyn.axis, e_x, e_y);
+    /* The slides stand before the turn to the reference in the document, behind it in the file. */
+    dyn_pose back = dyn_pose_about(link->dyn.axis, -link->home[2]);
+    for (int i = 0; i < 3; i++) {
+        x.axis[i] = dyn_dot(back.R[i], e_x);
+        y.axis[i] = dyn_dot(back.R[i], e_y);
+    }
+    memcpy(a.axis, link->dyn.axis, sizeof a.axis);
+    put_part(chain, k, &x);
+    put_part(chain, k, &y);
+    put_part(chain, k, &a);
+}
+
+static bool is_turned(const dyn_pose *X)
+{
+    for (int i = 0; i < 3; i++)
+        if (fabs(X->R[i][i] - 1) > 1e-12) return true;
+    return false;
+}
+
+static void put_ball(const api_mjcf_chain *chain, size_t k, const char *name)
+{
+    mjcf_part ball = {.name = name, .type = API_MJCF_BALL};
+    dyn_pose  C    = in_body(chain, k);
+    put_part(chain, k, &ball);
+    if (is_turned(&C)) api_xml_joint_not_held(chain->w, (size_t)chain->links[k], "origin");
+}
+
+static void put_floating(const api_mjcf_chain *chain, size_t k, const api_document_link *link)
+{
+    static const char *const suffix[3] = {"x", "y", "z"};
+    api_xml_writer          *w         = chain->w;
+    if (chain->free) {
+        api_xml_put_text(w, api_xml_put(w, chain->body, "freejoint"), "name", link->joint);
+        return;
+    }
+    for (int i = 0; i < 3; i++) {
+        mjcf_part slide = {.name = api_xml_join(w, link->joint, suffix[i]), .type = API_MJCF_SLIDE};
+        slide.axis[i]   = 1;
+        put_part(chain, k, &slide);
+    }
+    put_ball(chain, k, api_xml_join(w, link->joint, "turn"));
+    api_xml_joint_not_held(w, (size_t)chain->links[k], "type");
+}
+
+static void put_joint(const api_mjcf_chain *chain, size_t k)
+{
+    api_xml_writer          *w    = chain->w;
+    size_t                   i    = (size_t)chain->links[k];
+    const api_document_link *link = &w->document->links[i];
+    mjcf_part                part = {.name = link->joint, .type = API_MJCF_HINGE}, slide = {.type = API_MJCF_SLIDE};
+    memcpy(part.axis, link->dyn.axis, sizeof part.axis);
+    memcpy(slide.axis, link->dyn.axis, sizeof slide.axis);
+    switch (link->dyn.joint) {
+    case DYN_FIXED: return;
+    case DYN_PLANAR: put_planar(chain, k, link); return;
+    case DYN_SPHERICAL: put_ball(chain, k, link->joint); return;
+    case DYN_FLOATING: put_floating(chain, k, link); return;
+    case DYN_PRISMATIC: part.type = API_MJCF_SLIDE; break;
+    case DYN_HELICAL:
+        slide.name = api_xml_join(w, link->joint, "slide");
+        slide.ref  = link->dyn.pitch * api_mjcf_reference_of(w->document, link);
+        put_part(chain, k, &slide);
+        break;
+    case DYN_REVOLUTE: break;
+    case DYN_JOINT_KINDS: return;
+    }
+    part.ref = api_mjcf_reference_of(w->document, link);
+    put_figures(w, put_part(chain, k, &part), i);
+}
+
+void api_mjcf_put_joints(const api_mjcf_chain *chain)
+{
+    for (size_t k = 0; k < chain->n; k++) {
+        const api_document_link *link = &chain->w->document->links[chain->links[k]];
+        put_joint(chain, k);
+        if (link->has_home && link->dyn.joint == DYN_SPHERICAL)
+            api_xml_joint_not_held(chain->w, (size_t)chain->links[k], "home");
+    }
+}
+
+/* --- couplings and motors ----------------------------------------------------------------------------------------- */
+
+/* In their references both joints satisfy the coupling, so that its constant part is 0. */
+static void put_coupling(api_xml_writer *w, xmlNode *equality, const char *joint, const char *leader, double ratio)
+{
+    xmlNode *coupling = api_xml_put(w, equality, "joint");
+    api_xml_put_text(w, coupling, "joint1", joint);
+    api_xml_put_text(w, coupling, "joint2", leader);
+    api_xml_put_numbers(w, coupling, "polycoef", (double[5]){0, ratio, 0, 0, 0}, 5);
+}
+
+void api_mjcf_put_couplings(api_xml_writer *w, xmlNode *equality)
+{
+    for (size_t i = 0; i < w->document->n_links; i++) {
+        const api_document_link *link = &w->document->links[i];
+        if (link->dyn.joint == DYN_HELICAL)
+            put_coupling(w, equality, api_xml_join(w, link->joint, "slide"), link->joint, link->dyn.pitch);
+        if (link->dyn.mimic)
+            put_coupling(w, equality, link->joint, api_xml_leader_of(w->document, link), link->dyn.ratio);
+    }
+}
+
+void api_mjcf_put_motors(api_xml_writer *w, xmlNode *root)
+{
+    xmlNode *actuator = NULL;
+    bool     loops    = w->document->n_loops > 0;
+    for (size_t i = 0; i < w->document->n_links; i++) {
+        const api_document_link *link = &w->document->links[i];
+        if (link->dyn.mimic && link->limits.has_effort) api_xml_joint_not_held(w, i, "limits/effort");
+        if (dyn_joint_nv(link->dyn.joint) != 1 || link->dyn.mimic) continue;
+        if (!link->limits.has_effort && !(loops && link->actuated)) continue;
+        if (!actuator) actuator = api_xml_put(w, root, "actuator");
+        xmlNode *motor = api_xml_put(w, actuator, "motor");
+        api_xml_put_text(w, motor, "name", link->joint);
+        api_xml_put_text(w, motor, "joint", link->joint);
+        if (!link->limits.has_effort) continue;
+        if (link->limits.effort > 0)
+            api_xml_put_numbers(w, motor, "ctrlrange", (double[2]){-link->limits.effort, link->limits.effort}, 2);
+        else
+            api_xml_joint_not_held(w, i, "limits/effort");
+    }
+}

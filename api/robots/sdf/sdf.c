@@ -1,0 +1,163 @@
+/* sdf.c - see sdf.h: find the model in a file, the steps from a text to a model, and the format's constant. */
+#include "sdf_reader.h"
+#include "api/robots/formats.h"
+#include "api/robots/xml/xml_model.h"
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* --- options ------------------------------------------------------------------------------------------------------ */
+
+static bool read_options(const char *query, api_sdf *sdf, api_problem *problem)
+{
+    static const api_xml_option known[]   = {{"base", {"fixed", "floating"}},
+                                             {"mimic", {"coupled", "independent", "refuse"}}};
+    int                         chosen[2] = {-1, 0};
+    bool                        ok        = api_xml_options_read(query, "an SDF file", known, 2, chosen, problem);
+    sdf->base                             = (api_sdf_base)(chosen[0] + 1);
+    sdf->mimic                            = (api_sdf_mimic)chosen[1];
+    return ok;
+}
+
+static bool check_query(const char *query, api_problem *problem)
+{
+    api_sdf sdf;
+    return read_options(query, &sdf, problem);
+}
+
+/* --- the model in the file ---------------------------------------------------------------------------------------- */
+
+static bool is_static(api_sdf *sdf, const xmlNode *model, bool *is)
+{
+    *is = false;
+    return api_sdf_flag(sdf, model, "static", is);
+}
+
+/* Takes a model that is not static, and reports a static one. */
+static bool take_model(api_sdf *sdf, const xmlNode *model)
+{
+    bool stands;
+    if (!is_static(sdf, model, &stands)) return false;
+    if (stands)
+        return api_xml_report(&sdf->xml, model, "info", "dropped",
+                              "the model is static: it has no part in the dynamics");
+    if (sdf->model)
+        return api_xml_fail(&sdf->xml, model, API_BAD_MODEL,
+                            "the model of line %lu moves, too: a file is read for one model that is not static",
+                            api_xml_line(sdf->model));
+    sdf->model = model;
+    return true;
+}
+
+static bool find_model(api_sdf *sdf, const xmlNode *in)
+{
+    for (const xmlNode *e = api_xml_child(in, "model"); e; e = api_xml_next(e, "model"))
+        if (!take_model(sdf, e)) return false;
+    return sdf->model ||
+           api_xml_fail(&sdf->xml, in, API_BAD_MODEL, "<%.40s> has no <model> that is not static: nothing moves",
+                        (const char *)in->name);
+}
+
+/* Before version 1.6 gravity is part of the first <physics>. */
+static const xmlNode *find_gravity(const api_sdf *sdf, const xmlNode *world)
+{
+    const xmlNode *physics = api_xml_child(world, "physics");
+    const xmlNode *old = sdf->minor < API_SDF_GRAVITY_OF_WORLD && physics ? api_xml_child(physics, "gravity") : NULL;
+    return old ? old : api_xml_child(world, "gravity");
+}
+
+/* The gravity of a world is 9.8 m/s^2 downwards unless it states another. */
+static bool read_world(api_sdf *sdf, const xmlNode *world)
+{
+    const xmlNode *gravity = find_gravity(sdf, world);
+    const xmlNode *model   = api_xml_child(world->parent, "model");
+    sdf->world             = world;
+    if (model && !api_xml_report(&sdf->xml, model, "warning", "not-held",
+                                 "<model> beside <world> is not part of the model: that of the world is read"))
+        return false;
+    sdf->gravity = sdf->stated_gravity;
+    memcpy(sdf->stated_gravity, (double[3]){0, 0, -9.8}, sizeof sdf->stated_gravity);
+    if (gravity && !api_xml_content_numbers(&sdf->xml, gravity, sdf->stated_gravity, 3)) return false;
+    if (!find_model(sdf, world)) return false;
+    return gravity || api_xml_report(&sdf->xml, world, "info", "assumed",
+                                     "the world has no <gravity>: SDF's default is [0,0,-9.8] m/s^2");
+}
+
+/* Version 1.0 states masses and poses in attributes. */
+static bool read_version(api_sdf *sdf)
+{
+    static const char *const known[] = {"1.2", "1.3", "1.4",  "1.5",  "1.6",  "1.7",
+                                        "1.8", "1.9", "1.10", "1.11", "1.12", NULL};
+    const char              *text    = NULL;
+    sdf->minor                       = 9;
+    if (!api_xml_text(&sdf->xml, sdf->xml.root, "version", API_OPTIONAL, &text)) return false;
+    if (!text)
+        return api_xml_report(&sdf->xml, sdf->xml.root, "info", "assumed", "<sdf> has no version: it is read as 1.9");
+    for (int i = 0; known[i]; i++) {
+        sdf->minor = i + 2;
+        if (strcmp(known[i], text) == 0) return true;
+    }
+    return api_xml_fail(&sdf->xml, sdf->xml.root, API_NOT_SUPPORTED,
+                        "version \"%.*s\" of <sdf>: versions 1.2 to 1.12 are read", api_text_shown(text), text);
+}
+
+/* The pose of the model in the world is relative to the world. */
+static bool read_place(api_sdf *sdf)
+{
+    const xmlNode *pose = api_xml_child(sdf->model, "pose");
+    const char    *name = NULL;
+    bool           old  = pose && sdf->minor < API_SDF_FRAMES && api_xml_has(pose, "frame");
+    if (pose && !api_xml_text(&sdf->xml, pose, old ? "frame" : "relative_to", API_OPTIONAL, &name)) return false;
+    if (name && *name && strcmp(name, "world") != 0)
+        return api_xml_fail(&sdf->xml, pose, API_NOT_SUPPORTED,
+                            "the pose of the model is relative to \"%.*s\"; only the world is read here",
+                            api_text_shown(name), name);
+    return api_sdf_read_pose(sdf, sdf->model, &sdf->X_wm);
+}
+
+static bool read_robot(api_sdf *sdf)
+{
+    const xmlNode *world = api_xml_child(sdf->xml.root, "world");
+    if (!api_xml_is(sdf->xml.root, "sdf"))
+        return api_fail(sdf->xml.base.problem, API_BAD_MODEL, NULL,
+                        "the outermost element is <%.40s>; SDF's is <sdf>, without a prefix",
+                        (const char *)sdf->xml.root->name);
+    sdf->index = json_object();
+    if (!sdf->index) return api_reader_no_memory(&sdf->xml.base);
+    if (!read_version(sdf) || !(world ? read_world(sdf, world) : find_model(sdf, sdf->xml.root)) || !read_place(sdf) ||
+        !api_xml_document_open(&sdf->document, &sdf->xml, 8 * sdf->xml.max_links) ||
+        !api_xml_reserve_name(&sdf->document, sdf->document.names, "world"))
+        return api_reader_no_memory(&sdf->xml.base); /* keeps a problem that is already set */
+    return api_sdf_read_frames(sdf) && api_sdf_read_links(sdf) && api_sdf_read_joints(sdf) &&
+           api_sdf_write_document(sdf) && api_sdf_report_unused(sdf);
+}
+
+api_model *api_model_from_sdf(const api_model_source *source, api_problem *problem)
+{
+    api_sdf        sdf  = {0};
+    api_xml_source text = {.text = source->text, .length = source->length, .nesting = source->nesting};
+    if (!read_options(source->query, &sdf, problem)) return NULL;
+    xmlDoc *file = api_xml_parse(&text, problem);
+    if (!file) return NULL;
+    api_arena  scratch = {0};
+    api_model *model   = NULL;
+    if (api_xml_reader_open(&sdf.xml, file, source, &scratch, problem) && read_robot(&sdf))
+        model =
+            api_xml_make_model(&sdf.xml, sdf.document.document, source->name, api_xml_document_element, &sdf.document);
+    api_xml_document_close(&sdf.document);
+    json_decref(sdf.index);
+    api_xml_reader_close(&sdf.xml);
+    api_arena_free(&scratch);
+    xmlFreeDoc(file);
+    return model;
+}
+
+static const char *const media_types[] = {"application/sdf+xml", NULL};
+
+const api_model_format api_model_format_sdf = {
+    .media_types     = media_types,
+    .root            = "sdf",
+    .check_query     = check_query,
+    .estimate_memory = api_xml_estimate_memory,
+    .read            = api_model_from_sdf,
+};

@@ -1,0 +1,203 @@
+/* sdf_couple.c - read couplings of joints: mimics and gears; and rotors behind gears, an extension of Drake. */
+#include "sdf_reader.h"
+#include <math.h>
+#include <string.h>
+
+/* --- mimics and gears --------------------------------------------------------------------------------------------- */
+
+static bool report_independent(api_sdf *sdf, const xmlNode *element, const char *why)
+{
+    return api_xml_report(&sdf->xml, element, "warning", "not-held", "<%.40s> is not part of the model: %s",
+                          (const char *)element->name, why);
+}
+
+/* Decides by the option whether to couple. *couple is false after a report. */
+static bool ask_mimic(api_sdf *sdf, const xmlNode *element, bool *couple)
+{
+    *couple = sdf->mimic == API_SDF_MIMIC_COUPLED;
+    if (*couple) return true;
+    if (sdf->mimic == API_SDF_MIMIC_REFUSE)
+        return api_xml_fail(&sdf->xml, element, API_NOT_SUPPORTED, "<%.40s>: mimic=refuse was requested",
+                            (const char *)element->name);
+    return report_independent(sdf, element, "mimic=independent was requested");
+}
+
+static api_sdf_joint *joint_of_frame(api_sdf *sdf, int frame)
+{
+    for (size_t i = 0; i < sdf->n_joints; i++)
+        if (sdf->joints[i].frame == frame) return &sdf->joints[i];
+    return NULL;
+}
+
+/* Figures of a mimic: q = multiplier (q_leader - reference) + offset. Drake states them in attributes. */
+typedef struct sdf_mimic {
+    const xmlNode *element; /* NULL: the joint has none */
+    double         multiplier, offset, reference;
+} sdf_mimic;
+
+static bool read_mimic_figures(api_sdf *sdf, const api_sdf_joint *joint, sdf_mimic *m)
+{
+    const xmlNode *drake = api_xml_qualified_child(sdf->frames[joint->frame].element, "drake:mimic");
+    *m                   = (sdf_mimic){.multiplier = 1};
+    if (joint->axis[0].element) m->element = api_xml_child(joint->axis[0].element, "mimic");
+    if (m->element && drake)
+        return api_xml_fail(&sdf->xml, drake, API_BAD_VALUE,
+                            "the joint has <mimic> and <drake:mimic>: give one of them");
+    if (m->element)
+        return api_sdf_number(sdf, m->element, "multiplier", &m->multiplier) &&
+               api_sdf_number(sdf, m->element, "offset", &m->offset) &&
+               api_sdf_number(sdf, m->element, "reference", &m->reference);
+    m->element = drake;
+    return !drake || (api_xml_numbers(&sdf->xml, drake, "multiplier", API_OPTIONAL, &m->multiplier, 1) &&
+                      api_xml_numbers(&sdf->xml, drake, "offset", API_OPTIONAL, &m->offset, 1));
+}
+
+static bool read_mimic(api_sdf *sdf, api_sdf_joint *joint)
+{
+    const char *name = NULL;
+    sdf_mimic   m;
+    bool        couple;
+    if (!read_mimic_figures(sdf, joint, &m)) return false;
+    const xmlNode *mimic = m.element;
+    if (!mimic) return true;
+    if (!api_xml_name(&sdf->xml, mimic, "joint", &name) || !ask_mimic(sdf, mimic, &couple)) return false;
+    int            frame  = api_sdf_find_frame(sdf, mimic, &sdf->frames[joint->frame], name);
+    api_sdf_joint *leader = frame == API_SDF_NONE ? NULL : joint_of_frame(sdf, frame);
+    if (frame == API_SDF_NONE) return false;
+    if (!leader || leader == joint)
+        return api_xml_fail(&sdf->xml, mimic, API_UNKNOWN_NAME, "\"%.*s\" is not another joint of this model",
+                            api_text_shown(name), name);
+    if (!couple) return true;
+    if (api_sdf_has_two_axes(joint) || api_sdf_has_two_axes(leader) || joint->type == API_SDF_BALL ||
+        leader->type == API_SDF_BALL)
+        return report_independent(sdf, mimic, "one of its joints has several coordinates");
+    joint->leader     = (int)(leader - sdf->joints);
+    joint->multiplier = m.multiplier;
+    joint->offset     = m.offset - m.multiplier * m.reference;
+    return true;
+}
+
+static bool turns(const api_sdf_joint *joint)
+{
+    return joint->type == API_SDF_REVOLUTE || joint->type == API_SDF_CONTINUOUS;
+}
+
+/* Finds the revolute joint between a link and the body to which gears refer. */
+static api_sdf_joint *find_geared(api_sdf *sdf, int link, int body)
+{
+    for (size_t i = 0; i < sdf->n_joints; i++) {
+        api_sdf_joint *joint = &sdf->joints[i];
+        if (turns(joint) &&
+            ((joint->parent == body && joint->child == link) || (joint->child == body && joint->parent == link)))
+            return joint;
+    }
+    return NULL;
+}
+
+/* 1 if the turn of `link` about the axis of a gear is the joint's coordinate, -1 if it is its opposite, 0 if neither.
+ */
+static int gear_sign(const api_sdf *sdf, const api_sdf_joint *gear, int which, const api_sdf_joint *joint, int link)
+{
+    double   along = 0;
+    int      sign  = joint->child == link ? 1 : -1;
+    dyn_pose X_g = api_sdf_in_world(sdf, gear->frame), X_j = api_sdf_in_world(sdf, joint->frame);
+    if (!gear->axis[which].element) return sign;
+    for (int i = 0; i < 3; i++)
+        along += dyn_dot(X_g.R[i], gear->axis[which].axis) * dyn_dot(X_j.R[i], joint->axis[0].axis);
+    return fabs(along) < 1 - 1e-6 ? 0 : along > 0 ? sign : -sign;
+}
+
+/* The child turns -ratio times as far as the parent, both against the reference body. */
+static bool read_gearbox(api_sdf *sdf, const api_sdf_joint *gear)
+{
+    const api_sdf_frame *frame = &sdf->frames[gear->frame];
+    const char          *name;
+    double               ratio = 1;
+    bool                 couple;
+    if (!api_xml_child(frame->element, "gearbox_ratio") &&
+        !api_xml_report(&sdf->xml, frame->element, "warning", "assumed",
+                        "the gearbox has no <gearbox_ratio>: SDF's default is 1"))
+        return false;
+    if (!api_sdf_number(sdf, frame->element, "gearbox_ratio", &ratio) ||
+        !api_sdf_text(sdf, frame->element, "gearbox_reference_body", &name) || !ask_mimic(sdf, frame->element, &couple))
+        return false;
+    int body = api_sdf_find_frame(sdf, frame->element, frame, name);
+    if (body == API_SDF_NONE) return false;
+    int base = body == API_SDF_WORLD ? API_SDF_WORLD : sdf->frames[body].link;
+    if (!couple) return true;
+    api_sdf_joint *first  = find_geared(sdf, gear->parent, base);
+    api_sdf_joint *second = find_geared(sdf, gear->child, base);
+    int            sign   = first && second
+                                ? gear_sign(sdf, gear, 0, first, gear->parent) * gear_sign(sdf, gear, 1, second, gear->child)
+                                : 0;
+    if (sign == 0 || first == second || second->leader >= 0 || first->leader == (int)(second - sdf->joints))
+        return report_independent(sdf, frame->element,
+                                  "it must couple two revolute joints between its links and the reference body, about "
+                                  "its axes");
+    second->leader     = (int)(first - sdf->joints);
+    second->multiplier = -ratio * sign;
+    return true;
+}
+
+bool api_sdf_read_couplings(api_sdf *sdf)
+{
+    for (size_t i = 0; i < sdf->n_joints; i++)
+        if (sdf->joints[i].type != API_SDF_GEARBOX && !read_mimic(sdf, &sdf->joints[i])) return false;
+    for (size_t i = 0; i < sdf->n_joints; i++)
+        if (sdf->joints[i].type == API_SDF_GEARBOX && !read_gearbox(sdf, &sdf->joints[i])) return false;
+    return true;
+}
+
+/* --- rotors ------------------------------------------------------------------------------------------------------- */
+
+/* Reads <drake:rotor_inertia> and <drake:gear_ratio> of a joint or of one of its axes: a rotor of inertia I behind a
+ * gear of ratio n has the inertia n^2 I at the joint. *rotor is unchanged without the first. */
+static bool read_rotor(api_sdf *sdf, const xmlNode *owner, double *rotor, const xmlNode **element)
+{
+    const xmlNode *inertia = api_xml_qualified_child(owner, "drake:rotor_inertia");
+    const xmlNode *ratio   = api_xml_qualified_child(owner, "drake:gear_ratio");
+    double         I = 0, n = 1;
+    if (!inertia) return true;
+    if (*element)
+        return api_xml_fail(&sdf->xml, inertia, API_BAD_VALUE,
+                            "<drake:rotor_inertia> stands in the joint and in its axis: give one of them");
+    *element = inertia;
+    if (!api_xml_content_numbers(&sdf->xml, inertia, &I, 1) ||
+        (ratio && !api_xml_content_numbers(&sdf->xml, ratio, &n, 1)))
+        return false;
+    if (I < 0) return api_xml_fail(&sdf->xml, inertia, API_BAD_VALUE, "the rotor inertia %.9g is negative", I);
+    if (n == 0) return api_xml_fail(&sdf->xml, ratio, API_BAD_VALUE, "a gear ratio must not be 0");
+    *rotor = n * n * I;
+    return api_xml_report(
+        &sdf->xml, inertia, "info", "reflected",
+        "the rotor, %.9g kg m^2 behind a gear of %.9g, has %.9g kg m^2 at the joint (kg at a prismatic one)", I, n,
+        *rotor);
+}
+
+/* Reports a rotor that no coordinate of the joint turns. */
+static bool report_lost_rotor(api_sdf *sdf, const xmlNode *element, double *rotor)
+{
+    bool lost = *rotor != 0;
+    *rotor    = 0;
+    return !lost || api_xml_report(&sdf->xml, element, "warning", "not-held",
+                                   "the rotor is not part of the model: a rotor belongs to one axis of a joint");
+}
+
+bool api_sdf_read_rotors(api_sdf *sdf, api_sdf_joint *joint)
+{
+    const xmlNode *element = sdf->frames[joint->frame].element;
+    const xmlNode *axis = api_xml_child(element, "axis"), *axis2 = api_xml_child(element, "axis2"), *where[3] = {NULL};
+    double         rotor[3] = {0};
+    int            axes     = api_sdf_has_two_axes(joint) ? 2 : 1;
+    if (joint->type == API_SDF_FIXED || joint->type == API_SDF_BALL || joint->type == API_SDF_GEARBOX) axes = 0;
+    if ((axis && !read_rotor(sdf, axis, &rotor[0], &where[0])) ||
+        (axis2 && !read_rotor(sdf, axis2, &rotor[1], &where[1])))
+        return false;
+    if (axes == 1) where[2] = where[0];
+    if (!read_rotor(sdf, element, &rotor[2], &where[2])) return false;
+    if (axes == 1) rotor[0] += rotor[2], rotor[2] = 0;
+    for (int i = axes; i < 3; i++)
+        if (!report_lost_rotor(sdf, where[i], &rotor[i])) return false;
+    memcpy(joint->rotor, rotor, sizeof joint->rotor);
+    return true;
+}

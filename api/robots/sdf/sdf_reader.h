@@ -1,0 +1,131 @@
+/* sdf_reader.h - types and functions shared by sdf*.c. An api_sdf lives while one file is read; the arena of its reader
+ * owns all its arrays. */
+#pragma once
+#include "api/robots/xml/xml_document.h"
+#include "sdf.h"
+
+enum {
+    API_SDF_MODEL = 0, /* index of the outermost model among the frames */
+    API_SDF_WORLD = -1,
+    API_SDF_NONE  = -2
+};
+
+typedef enum api_sdf_kind { API_SDF_IS_MODEL, API_SDF_IS_LINK, API_SDF_IS_JOINT, API_SDF_IS_FRAME } api_sdf_kind;
+
+/* A model, link, joint or frame: each has a frame of its own. */
+typedef struct api_sdf_frame {
+    api_sdf_kind   kind;
+    const xmlNode *element;
+    const char    *name;     /* with the models around it, but the outermost: "arm::elbow"; of that "" */
+    int            scope;    /* the model that it is in; API_SDF_NONE: it is the outermost */
+    bool           of_world; /* a joint of the world: names in it are those of the world */
+    bool           still;    /* a nested model that is static */
+    bool           resolved, visiting;
+    dyn_pose       X;    /* pose in the frame of `scope` */
+    int            link; /* the link that the frame is fixed to, or API_SDF_WORLD; of a joint, its child */
+    /* Of a link: */
+    dyn_inertia inertia;
+    const char *link_name; /* in the document */
+} api_sdf_frame;
+
+/* An axis of a joint. */
+typedef struct api_sdf_axis {
+    const xmlNode *element; /* NULL: the joint has none */
+    double         axis[3]; /* in the joint frame, of length 1 */
+} api_sdf_axis;
+
+typedef enum api_sdf_type {
+    API_SDF_FIXED,
+    API_SDF_REVOLUTE,
+    API_SDF_CONTINUOUS,
+    API_SDF_PRISMATIC,
+    API_SDF_BALL,
+    API_SDF_UNIVERSAL,
+    API_SDF_REVOLUTE2,
+    API_SDF_SCREW,
+    API_SDF_GEARBOX
+} api_sdf_type;
+
+typedef struct api_sdf_joint {
+    int          frame; /* index of its frame */
+    api_sdf_type type;
+    int          parent, child; /* links, or API_SDF_WORLD */
+    api_sdf_axis axis[2];
+    double       pitch;          /* m/rad, of a screw joint */
+    double       rotor[2];       /* inertia of the rotor of each axis, at the joint, in kg m^2 or kg */
+    const char  *name[2];        /* in the document: of the joint, or of both parts of a joint with two axes */
+    bool         used, reversed; /* it carries its child, or if reversed its parent */
+    bool         passive;        /* a loop moves it */
+    int          leader;         /* joint that it follows, or -1: q = multiplier q_leader + offset */
+    double       multiplier, offset;
+} api_sdf_joint;
+
+typedef struct api_sdf {
+    api_xml_reader   xml;
+    api_xml_document document;
+    api_sdf_base     base;
+    api_sdf_mimic    mimic;
+    int              minor; /* the file's version is 1.minor */
+    const xmlNode   *world; /* NULL: the file has a model only */
+    const xmlNode   *model;
+    dyn_pose         X_wm;    /* pose of the model in the world */
+    const double    *gravity; /* NULL: not stated */
+    double           stated_gravity[3];
+    size_t           n_frames, n_joints;
+    api_sdf_frame   *frames;
+    api_sdf_joint   *joints;
+    unsigned         depth; /* poses that wait for others */
+    json_t          *index; /* map from names to indices of frames */
+} api_sdf;
+
+/* Versions of SDF that change the meaning of a file. */
+enum {
+    API_SDF_AXES_OF_JOINT    = 5, /* axes are in the joint frame, before in that of the outermost model */
+    API_SDF_GRAVITY_OF_WORLD = 6, /* gravity is part of the world, before of its physics */
+    API_SDF_FRAMES           = 7, /* relative_to and expressed_in, before `frame` and use_parent_model_frame; one name
+                                     space for links, joints and frames */
+    API_SDF_JOINTS_OF_WORLD = 10
+};
+
+/* Reads a pose: the element <pose> in `owner`, identity without it. */
+bool api_sdf_read_pose(api_sdf *sdf, const xmlNode *owner, dyn_pose *X);
+/* Reads a number or flag: the content of the first element of that name in `owner`, unchanged without it. */
+bool api_sdf_number(api_sdf *sdf, const xmlNode *owner, const char *name, double *value);
+bool api_sdf_flag(api_sdf *sdf, const xmlNode *owner, const char *name, bool *flag);
+/* Reads the content of a needed element in `owner`. */
+bool api_sdf_text(api_sdf *sdf, const xmlNode *owner, const char *name, const char **text);
+
+/* Collects all models, links, joints and frames of the model, and resolves their poses and links. */
+bool api_sdf_read_frames(api_sdf *sdf);
+/* Collects them and the joints of the world; *n is the number of those of the model, which come first. */
+bool api_sdf_collect(api_sdf *sdf, size_t *n);
+/* Finds a frame by a name that stands in the element of another: in its model or, for a joint of the world, in the
+ * world. API_SDF_NONE after a problem at `element`; API_SDF_WORLD only for joints of the world. */
+int api_sdf_find_frame(api_sdf *sdf, const xmlNode *element, const api_sdf_frame *user, const char *name);
+/* True for a link in a nested model that is static: it is fixed to the world. */
+bool api_sdf_is_still(const api_sdf *sdf, int link);
+/* Pose of a frame in the frame of a model around it, which must be resolved. */
+dyn_pose api_sdf_pose_in(const api_sdf *sdf, int frame, int model);
+/* Pose of a link or joint in the world. */
+dyn_pose api_sdf_in_world(const api_sdf *sdf, int frame);
+
+/* Reads the inertias of all links. */
+bool api_sdf_read_links(api_sdf *sdf);
+
+/* Reads all joints, and couples those that mimic others or are geared. */
+bool api_sdf_read_joints(api_sdf *sdf);
+/* Reads mimics and gears, which couple joints. */
+bool api_sdf_read_couplings(api_sdf *sdf);
+/* Reads the rotors of a joint, an extension of Drake. */
+bool api_sdf_read_rotors(api_sdf *sdf, api_sdf_joint *joint);
+bool api_sdf_has_two_axes(const api_sdf_joint *joint);
+/* Writes the fields of part 0 or 1 of a joint, with the axis; NULL with a problem. */
+json_t *api_sdf_joint_fields(api_sdf *sdf, const api_sdf_joint *joint, int part);
+/* Type in the document of part 0 or 1 of a joint; *parts is the number of parts. */
+const char *api_sdf_joint_type(const api_sdf_joint *joint, int *parts);
+
+/* Writes the document. */
+bool api_sdf_write_document(api_sdf *sdf);
+
+/* Reports everything in the file that was not read. */
+bool api_sdf_report_unused(api_sdf *sdf);

@@ -1,0 +1,45 @@
+/* urdf_reader.h - types and functions shared by urdf*.c. An api_urdf lives while one file is read. */
+#pragma once
+#include "api/robots/xml/xml_reader.h"
+#include "urdf.h"
+
+typedef struct api_urdf_joint {
+    const xmlNode *element;
+    const char    *name, *type;
+    const char    *parent, *child; /* names of links */
+    const xmlNode *link;           /* the element of the child link */
+    double         rotor_inertia;  /* of its actuators, at the joint, in kg m^2 or kg */
+    size_t         n_rotors;
+} api_urdf_joint;
+
+typedef struct api_urdf {
+    api_xml_reader          xml;
+    const api_urdf_options *options;
+    size_t                  n_links, n_joints;
+    const xmlNode         **links;        /* [n_links], in file order, like the joints */
+    api_urdf_joint         *joints;       /* [n_joints]; joint i carries link i of the document */
+    const xmlNode          *root;         /* the link that no joint carries */
+    bool                    has_inertial; /* of any link */
+    int                     minor;        /* the file's version is 1.minor */
+} api_urdf;
+
+/* Reads the version of the file: 1.0 (also when it states none), 1.1 or 1.2; others are refused. */
+bool api_urdf_read_version(api_urdf *urdf);
+
+/* Reads `origin` of a joint or inertial, in m and rad; zeros when absent. A quaternion becomes roll, pitch and yaw. */
+bool api_urdf_read_origin(api_urdf *urdf, const xmlNode *element, double xyz[3], double rpy[3]);
+
+/* Reads the rotors of all transmissions into the joints that they drive, and reports each transmission. `joints` maps
+ * names to indices of urdf->joints. */
+bool api_urdf_read_transmissions(api_urdf *urdf, const json_t *joints);
+
+/* True for the types of joints with limits, friction and a rotor. */
+bool api_urdf_has_one_coordinate(const api_urdf_joint *joint);
+
+/* Read <joint> and <inertial> into the fields "joint" and "inertial" of a document's link (schema Link of
+ * api/openapi.yaml). "inertial" is not set if the URDF link has none. */
+json_t *api_urdf_read_joint(api_urdf *urdf, const api_urdf_joint *joint);
+bool    api_urdf_read_inertial(api_urdf *urdf, const xmlNode *link, json_t *document_link);
+
+/* Reports the elements and attributes that were not read. */
+bool api_urdf_report_unused(api_urdf *urdf);

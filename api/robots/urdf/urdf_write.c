@@ -1,0 +1,250 @@
+/* urdf_write.c - write a document as a URDF file, and report what URDF cannot hold.
+ *
+ * Frames become links without mass. A spherical joint becomes three revolute ones, a helical joint a revolute one and a
+ * slide that mimics it. A link whose frame is not that of its joint, as with standard Denavit-Hartenberg parameters, is
+ * fixed to a link `link.joint` that the joint carries. */
+#include "api/robots/xml/xml_writer.h"
+#include "urdf.h"
+#include <math.h>
+#include <string.h>
+
+/* A joint of the file. */
+typedef struct urdf_part {
+    const char *name, *type, *parent, *child;
+    dyn_pose    X;
+    double      axis[3];
+    bool        has_axis;
+} urdf_part;
+
+static void put_origin(api_xml_writer *w, xmlNode *element, const dyn_pose *X)
+{
+    double rpy[3];
+    if (dyn_pose_is_identity(X)) return;
+    xmlNode *origin = api_xml_put(w, element, "origin");
+    dyn_rpy_of((const double(*)[3])X->R, rpy);
+    api_xml_put_numbers(w, origin, "xyz", X->p, 3);
+    api_xml_put_numbers(w, origin, "rpy", rpy, 3);
+}
+
+static void put_link(api_xml_writer *w, xmlNode *robot, const char *name, const dyn_inertia *inertia)
+{
+    static const char *const entries[6] = {"ixx", "ixy", "ixz", "iyy", "iyz", "izz"};
+    xmlNode                 *link       = api_xml_put(w, robot, "link");
+    api_xml_put_text(w, link, "name", name);
+    if (!inertia) return;
+    bool zero = inertia->mass == 0;
+    for (int i = 0; i < 6; i++)
+        zero = zero && inertia->about_com[i] == 0;
+    if (zero) return;
+    xmlNode *inertial = api_xml_put(w, link, "inertial");
+    dyn_pose X        = dyn_pose_translation(inertia->com[0], inertia->com[1], inertia->com[2]);
+    put_origin(w, inertial, &X);
+    api_xml_put_number(w, api_xml_put(w, inertial, "mass"), "value", inertia->mass);
+    xmlNode *tensor = api_xml_put(w, inertial, "inertia");
+    for (int i = 0; i < 6; i++)
+        api_xml_put_number(w, tensor, entries[i], inertia->about_com[i]);
+}
+
+static xmlNode *put_joint(api_xml_writer *w, xmlNode *robot, const urdf_part *part)
+{
+    xmlNode *joint = api_xml_put(w, robot, "joint");
+    api_xml_put_text(w, joint, "name", part->name);
+    api_xml_put_text(w, joint, "type", part->type);
+    put_origin(w, joint, &part->X);
+    api_xml_put_text(w, api_xml_put(w, joint, "parent"), "link", part->parent);
+    api_xml_put_text(w, api_xml_put(w, joint, "child"), "link", part->child);
+    if (part->has_axis) api_xml_put_numbers(w, api_xml_put(w, joint, "axis"), "xyz", part->axis, 3);
+    return joint;
+}
+
+/* Limits, damping and friction of a joint with one coordinate. */
+static void put_figures(api_xml_writer *w, xmlNode *joint, const api_document_link *link)
+{
+    const dyn_friction *friction = &link->dyn.friction;
+    double              damping  = friction->viscous + link->dyn.spring.damping;
+    if (link->has_position_limits || link->limits.has_velocity || link->limits.has_effort) {
+        xmlNode *limit = api_xml_put(w, joint, "limit");
+        if (link->has_position_limits) api_xml_put_number(w, limit, "lower", link->lower);
+        if (link->has_position_limits) api_xml_put_number(w, limit, "upper", link->upper);
+        if (link->limits.has_velocity) api_xml_put_number(w, limit, "velocity", link->limits.velocity);
+        if (link->limits.has_effort) api_xml_put_number(w, limit, "effort", link->limits.effort);
+    }
+    if (damping != 0 || friction->positive != 0) {
+        xmlNode *dynamics = api_xml_put(w, joint, "dynamics");
+        api_xml_put_number(w, dynamics, "damping", damping);
+        api_xml_put_number(w, dynamics, "friction", friction->positive);
+    }
+}
+
+static void put_mimic(api_xml_writer *w, xmlNode *joint, const char *leader, double multiplier, double offset)
+{
+    xmlNode *mimic = api_xml_put(w, joint, "mimic");
+    api_xml_put_text(w, mimic, "joint", leader);
+    api_xml_put_number(w, mimic, "multiplier", multiplier);
+    api_xml_put_number(w, mimic, "offset", offset);
+}
+
+static void report_joint(api_xml_writer *w, size_t i)
+{
+    const api_document_link *link = &w->document->links[i];
+    if (link->dyn.rotor_inertia != 0) api_xml_joint_not_held(w, i, "rotor_inertia");
+    if (link->dyn.spring.stiffness != 0) api_xml_joint_not_held(w, i, "spring");
+    if (link->has_home && w->document->n_loops > 0) api_xml_joint_not_held(w, i, "home");
+    if (!link->actuated && w->document->n_loops > 0) api_xml_joint_not_held(w, i, "actuated");
+}
+
+/* Puts a massless link behind a joint; the next joint begins there. */
+static void put_step(api_xml_writer *w, xmlNode *robot, urdf_part *part, const char *suffix, const char *joint)
+{
+    part->name  = api_xml_join(w, joint, suffix);
+    part->child = api_xml_join(w, joint, api_xml_join(w, suffix, "link"));
+    put_link(w, robot, part->child, NULL);
+    put_joint(w, robot, part);
+    part->parent = part->child;
+    part->X      = dyn_pose_identity();
+}
+
+/* Three revolute joints about x, y and z. */
+static void put_spherical(api_xml_writer *w, xmlNode *robot, urdf_part *part, size_t i)
+{
+    const char *joint = part->name, *child = part->child;
+    part->has_axis = true;
+    memcpy(part->axis, (double[3]){1, 0, 0}, sizeof part->axis);
+    put_step(w, robot, part, "x", joint);
+    memcpy(part->axis, (double[3]){0, 1, 0}, sizeof part->axis);
+    put_step(w, robot, part, "y", joint);
+    memcpy(part->axis, (double[3]){0, 0, 1}, sizeof part->axis);
+    part->name  = api_xml_join(w, joint, "z");
+    part->child = child;
+    put_joint(w, robot, part);
+    api_xml_not_held(w, "/links",
+                     "joint \"%.*s\" is spherical: it became three revolute joints, %.*s.x, .y and .z, of link "
+                     "\"%.*s\"",
+                     api_text_shown(joint), joint, api_text_shown(joint), joint,
+                     api_text_shown(w->document->links[i].name), w->document->links[i].name);
+}
+
+/* A slide that moves `pitch` times as far as the joint turns, and then the joint. */
+static void put_helical(api_xml_writer *w, xmlNode *robot, urdf_part *part, const api_document_link *link)
+{
+    const char *joint = part->name, *child = part->child;
+    const char *leader = link->dyn.mimic ? api_xml_leader_of(w->document, link) : joint;
+    const char *step   = api_xml_join(w, joint, "slide.link");
+    urdf_part   slide  = *part;
+    slide.name         = api_xml_join(w, joint, "slide");
+    slide.type         = "prismatic";
+    slide.child        = step;
+    put_link(w, robot, step, NULL);
+    put_mimic(w, put_joint(w, robot, &slide), leader, link->dyn.pitch * link->dyn.ratio,
+              link->dyn.pitch * link->dyn.offset);
+    part->parent = step;
+    part->X      = dyn_pose_identity();
+    part->child  = child;
+}
+
+/* Type in the file of the joint that carries a link. The compiler refuses a kind of joint without a case: a further
+ * kind needs a form in URDF here. Spherical and helical joints are written as several. */
+static const char *type_of(const api_document_link *link)
+{
+    switch (link->dyn.joint) {
+    case DYN_REVOLUTE:
+    case DYN_HELICAL: return link->has_position_limits ? "revolute" : "continuous";
+    case DYN_PRISMATIC: return "prismatic";
+    case DYN_PLANAR: return "planar";
+    case DYN_FLOATING: return "floating";
+    case DYN_FIXED: return "fixed";
+    case DYN_SPHERICAL: return "continuous";
+    case DYN_JOINT_KINDS: break;
+    }
+    return "fixed";
+}
+
+static void put_moving(api_xml_writer *w, xmlNode *robot, size_t i, urdf_part *part)
+{
+    const api_document_link *link = &w->document->links[i];
+    if (link->dyn.joint == DYN_SPHERICAL) {
+        put_spherical(w, robot, part, i);
+        return;
+    }
+    if (link->dyn.joint == DYN_HELICAL) put_helical(w, robot, part, link);
+    xmlNode *joint = put_joint(w, robot, part);
+    if (dyn_joint_nv(link->dyn.joint) == 1) put_figures(w, joint, link);
+    if (link->dyn.mimic) put_mimic(w, joint, api_xml_leader_of(w->document, link), link->dyn.ratio, link->dyn.offset);
+    report_joint(w, i);
+}
+
+static void put_link_and_joint(api_xml_writer *w, xmlNode *robot, size_t i)
+{
+    const api_document_link *link  = &w->document->links[i];
+    bool                     apart = !dyn_pose_is_identity(&link->dyn.after) && link->dyn.joint != DYN_FIXED;
+    urdf_part                part  = {.name     = link->joint,
+                                      .type     = type_of(link),
+                                      .parent   = api_xml_parent_of(w->document, link),
+                                      .child    = link->name,
+                                      .X        = link->dyn.before,
+                                      .has_axis = dyn_joint_types[link->dyn.joint].has_axis};
+    memcpy(part.axis, link->dyn.axis, sizeof part.axis);
+    put_link(w, robot, link->name, &link->dyn.inertia);
+    if (link->dyn.joint == DYN_FIXED) {
+        part.X = dyn_pose_compose(&link->dyn.before, &link->dyn.after);
+        put_joint(w, robot, &part);
+        return;
+    }
+    if (!apart) {
+        put_moving(w, robot, i, &part);
+        return;
+    }
+    const char *mover = api_xml_join(w, link->name, link->joint);
+    put_link(w, robot, mover, NULL);
+    part.child = mover;
+    put_moving(w, robot, i, &part);
+    urdf_part fixed = {.name   = api_xml_join(w, link->name, "fixed"),
+                       .type   = "fixed",
+                       .parent = mover,
+                       .child  = link->name,
+                       .X      = link->dyn.after};
+    put_joint(w, robot, &fixed);
+}
+
+static void put_frames(api_xml_writer *w, xmlNode *robot)
+{
+    for (size_t i = 0; i < w->document->n_frames; i++) {
+        const api_document_frame *frame = &w->document->frames[i];
+        urdf_part                 part  = {.name   = api_xml_join(w, frame->name, "fixed"),
+                                           .type   = "fixed",
+                                           .parent = api_xml_link_of(w->document, frame->link),
+                                           .child  = frame->name,
+                                           .X      = frame->X_lf};
+        put_link(w, robot, frame->name, NULL);
+        put_joint(w, robot, &part);
+    }
+}
+
+static void report_document(api_xml_writer *w)
+{
+    const api_document *d = w->document;
+    if (d->gravity[0] != 0 || d->gravity[1] != 0 || d->gravity[2] != -9.81)
+        api_xml_not_held(w, "/gravity", "gravity is not part of the file: readers assume [0,0,-9.81]");
+    if (d->floating)
+        api_xml_not_held(w, "/base/type", "the floating base is not part of the file: read it with base=floating");
+    for (size_t i = 0; i < d->n_loops; i++) {
+        char where[40];
+        snprintf(where, sizeof where, "/loops/%zu", i);
+        api_xml_not_held(w, where, "loop \"%.*s\" is not part of the file", api_text_shown(d->loops[i].name),
+                         d->loops[i].name);
+    }
+    api_xml_report_forces(w);
+}
+
+char *api_urdf_write(const api_document *document, const char *name, api_reader *reader, size_t *length)
+{
+    api_xml_writer w;
+    xmlNode       *robot = api_xml_writer_open(&w, reader, document, "robot");
+    api_xml_put_text(&w, robot, "name", name);
+    report_document(&w);
+    put_link(&w, robot, document->base, &document->base_inertia);
+    for (size_t i = 0; i < document->n_links; i++)
+        put_link_and_joint(&w, robot, i);
+    put_frames(&w, robot);
+    return api_xml_writer_finish(&w, length);
+}

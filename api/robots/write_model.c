@@ -1,0 +1,83 @@
+/* write_model.c - write a loaded model as the text of a file, for commands that run without a server. */
+#include "api/service/http/call.h"
+#include "api/robots/document/document.h"
+#include "api/base/memory/shortage.h"
+#include "report.h"
+#include <stdlib.h>
+#include <string.h>
+
+static const api_model_format *find_format(const char *name, api_problem *problem)
+{
+    const api_model_format *format = api_model_format_named(name);
+    char                    names[API_MODEL_FORMAT_NAMES];
+    if (format) return format;
+    api_model_format_names(names);
+    api_fail(problem, API_BAD_VALUE, NULL, "\"%.40s\" is not a format to write; there are: %s", name, names);
+    return NULL;
+}
+
+static char *copy_document(const api_model *model, size_t *length, api_problem *problem)
+{
+    char *text = malloc(model->document_length + 1);
+    if (!text) {
+        api_fail(problem, API_MEMORY_FULL, NULL, "no memory for the document");
+        return NULL;
+    }
+    memcpy(text, model->document, model->document_length);
+    text[model->document_length] = '\0';
+    *length                      = model->document_length;
+    return text;
+}
+
+/* Reads the model's document again, as the writers want it. */
+static char *write_document(const api *a, const api_model *model, const api_model_format *format, api_reader *reader,
+                            size_t *length)
+{
+    api_document document;
+    char        *text = NULL;
+    json_t      *in   = api_json_parse(model->document, model->document_length, API_EMIT_DEPTH, reader->problem);
+    if (!in) return NULL;
+    bool read = api_document_read(&document, reader, in, model->name, a->limits.links);
+    json_array_clear(reader->report); /* of reading, which the caller knows */
+    if (read) text = format->write(&document, model->name, reader, length);
+    json_decref(document.canonical);
+    json_decref(in);
+    return text; /* cppcheck-suppress returnDanglingLifetime ; memory of the writer's own */
+}
+
+static char *write_model(const api *a, const api_model *model, const api_model_format *format,
+                         const api_report_target *report, size_t *length, api_problem *problem)
+{
+    api_arena  arena  = {0};
+    api_reader reader = {.arena = &arena, .problem = problem, .report = json_array()};
+    char      *text   = NULL;
+    api_shortage_forget();
+    if (!reader.report)
+        api_reader_no_memory(&reader);
+    else
+        text = write_document(a, model, format, &reader, length);
+    if (api_shortage_check(problem)) { /* libxml2 leaves out an attribute for which it has no memory */
+        free(text);
+        text = NULL;
+    }
+    if (text) api_report_entries(reader.report, report);
+    json_decref(reader.report);
+    api_arena_free(&arena);
+    return text;
+}
+
+char *api_write_model(api *a, const char *name, const char *format_name, const api_report_target *report,
+                      size_t *length, api_problem *problem)
+{
+    const api_model_format *format = find_format(format_name, problem);
+    api_model              *model  = format ? api_registry_find(a->models, name) : NULL;
+    if (!format) return NULL;
+    if (!model) {
+        api_fail(problem, API_NO_SUCH_MODEL, NULL, "there is no model \"%.64s\"", name);
+        return NULL;
+    }
+    char *text =
+        format->write ? write_model(a, model, format, report, length, problem) : copy_document(model, length, problem);
+    api_model_release(model);
+    return text;
+}

@@ -1,0 +1,122 @@
+/* xml_prepare.c - see xml_prepare.h. */
+#define _GNU_SOURCE /* memmem, strncasecmp */
+#include "xml_prepare.h"
+#include "api/codec/utf8.h"
+#include "xml_text.h"
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+/* Overwrites [from, to) with spaces, but for ends of lines. */
+static void blank(char *text, size_t from, size_t to)
+{
+    for (size_t i = from; i < to; i++)
+        if (text[i] != '\n' && text[i] != '\r') text[i] = ' ';
+}
+
+static bool begins(const char *text, size_t length, size_t offset, const char *word)
+{
+    size_t n = strlen(word);
+    return length - offset >= n && memcmp(text + offset, word, n) == 0;
+}
+
+/* Offset behind the next `end` at or behind `offset`; `length` when there is none. */
+static size_t skip_to(const char *text, size_t length, size_t offset, const char *end)
+{
+    const char *found = memmem(text + offset, length - offset, end, strlen(end));
+    return found ? (size_t)(found - text) + strlen(end) : length;
+}
+
+/* Offset behind the ">" of a tag; ">" in quotes does not end it. */
+static size_t skip_tag(const char *text, size_t length, size_t offset)
+{
+    char quote = '\0';
+    for (; offset < length; offset++) {
+        char c = text[offset];
+        if (quote != '\0')
+            quote = c == quote ? '\0' : quote;
+        else if (c == '"' || c == '\'')
+            quote = c;
+        else if (c == '>')
+            return offset + 1;
+    }
+    return length;
+}
+
+/* Blanks the content of all comments that end. */
+static void blank_comments(char *text, size_t length)
+{
+    for (size_t i = 0; i < length;) {
+        const char *next = memchr(text + i, '<', length - i);
+        if (!next) return;
+        i = (size_t)(next - text);
+        if (begins(text, length, i, "<!--")) {
+            size_t end = skip_to(text, length, i + 4, "-->");
+            if (begins(text, end, end - 3, "-->")) blank(text, i + 4, end - 3);
+            i = end;
+        } else if (begins(text, length, i, "<![CDATA[")) {
+            i = skip_to(text, length, i, "]]>");
+        } else if (begins(text, length, i, "<?")) {
+            i = skip_to(text, length, i, "?>");
+        } else {
+            i = skip_tag(text, length, i);
+        }
+    }
+}
+
+/* Finds the XML declaration behind white space and comments. */
+static bool find_declaration(const char *text, size_t length, size_t *from, size_t *to)
+{
+    *from = api_xml_skip_comments(text, length);
+    if (!begins(text, length, *from, "<?xml") || length - *from < 6 || !strchr(" \t\r\n", text[*from + 5]))
+        return false;
+    *to = skip_to(text, length, *from, "?>");
+    return true;
+}
+
+/* True if a declaration states encoding ISO-8859-1. */
+static bool declares_latin1(const char *declaration, size_t length)
+{
+    static const char *const names[] = {"ISO-8859-1", "ISO8859-1", "latin1", "latin-1"};
+    const char              *found   = memmem(declaration, length, "encoding", 8);
+    const char              *end     = declaration + length;
+    if (!found) return false;
+    for (found += 8; found < end && strchr(" \t\r\n=\"'", *found);)
+        found++;
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        size_t n = strlen(names[i]);
+        if ((size_t)(end - found) > n && strncasecmp(found, names[i], n) == 0 && strchr("\"'", found[n])) return true;
+    }
+    return false;
+}
+
+/* Each byte from 0x80 on becomes two. Returns the length. */
+static size_t convert_latin1(const char *text, size_t length, char *to)
+{
+    size_t n = 0;
+    for (size_t i = 0; i < length; i++) {
+        unsigned char c = (unsigned char)text[i];
+        if (c >= 0x80) to[n++] = (char)(0xC0 | c >> 6);
+        to[n++] = (char)(c >= 0x80 ? 0x80 | (c & 0x3F) : c);
+    }
+    return n;
+}
+
+char *api_xml_prepare(const char *text, size_t length, size_t *prepared)
+{
+    size_t from = 0, to = 0;
+    bool   declared = find_declaration(text, length, &from, &to);
+    bool   latin1   = declared && declares_latin1(text + from, to - from) && api_utf8_prefix(text, length) < length;
+    char  *copy     = malloc((latin1 ? 2 : 1) * length + 1);
+    if (!copy) return NULL;
+    *prepared = length;
+    if (latin1)
+        *prepared = convert_latin1(text, length, copy);
+    else
+        memcpy(copy, text, length);
+    if (find_declaration(copy, *prepared, &from, &to)) blank(copy, from, to);
+    blank_comments(copy, *prepared);
+    copy[*prepared] = '\0';
+    return copy;
+}

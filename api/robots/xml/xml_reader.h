@@ -1,0 +1,69 @@
+/* xml_reader.h - read elements and attributes of a robot's XML file, report on them, and name the place of a problem.
+ * Shared by the readers of all XML formats. */
+#pragma once
+#include "api/robots/document/document_entry.h"
+#include "xml.h"
+
+enum { API_XML_QUALIFIED = 80 }; /* bytes of a qualified name; longer ones are cut */
+
+typedef struct api_xml_reader {
+    api_reader         base;
+    size_t             max_links;
+    const xmlNode     *root;
+    const char *const *files; /* names of files by api_xml_file; NULL: there is one file */
+} api_xml_reader;
+
+/* The first child element of that name, NULL when there is none. api_xml_report_unused reports further children of
+ * that name. */
+const xmlNode *api_xml_child(const xmlNode *element, const char *name);
+const xmlNode *api_xml_next(const xmlNode *element, const char *name); /* the next sibling of that name */
+bool api_xml_is(const xmlNode *node, const char *name); /* true for an element of that name without a prefix */
+
+/* The name of an element as the file writes it: "drake:joint" for a declared or undeclared prefix. `text` is used where
+ * the name has a prefix. */
+const char    *api_xml_qualified_name(const xmlNode *element, char text[API_XML_QUALIFIED]);
+const char    *api_xml_qualified_attribute(const xmlAttr *attribute, char text[API_XML_QUALIFIED]);
+const xmlNode *api_xml_qualified_child(const xmlNode *element, const char *name); /* the first of a qualified name */
+
+/* Read an attribute; the copy is in the reader's arena. *text is unchanged when an optional attribute is absent. */
+bool api_xml_text(api_xml_reader *reader, const xmlNode *element, const char *attribute, int need, const char **text);
+bool api_xml_name(api_xml_reader *reader, const xmlNode *element, const char *attribute,
+                  const char **name); /* fails for "" */
+bool api_xml_has(const xmlNode *element, const char *attribute);
+
+/* Reads an optional attribute that is one of `values` (NULL ends them) as the index of its value. *index is unchanged
+ * when it is absent. */
+bool api_xml_choice(api_xml_reader *reader, const xmlNode *element, const char *attribute, const char *const *values,
+                    int *index);
+
+/* Reads an attribute of `n` numbers separated by white space. */
+bool api_xml_numbers(api_xml_reader *reader, const xmlNode *element, const char *attribute, int need, double *v,
+                     size_t n);
+
+/* Numbers of an attribute that may have more or fewer of them. */
+typedef struct api_xml_span {
+    double *v; /* [max] entries beyond `count` are unchanged */
+    size_t  min, max, count;
+} api_xml_span;
+
+/* Reads an attribute of span->min to span->max numbers; sets span->count, 0 when the attribute is absent. */
+bool api_xml_span_read(api_xml_reader *reader, const xmlNode *element, const char *attribute, int need,
+                       api_xml_span *span);
+
+/* Read the content of an element: `n` numbers separated by white space, or a text in the reader's arena without white
+ * space around it. */
+bool api_xml_content_numbers(api_xml_reader *reader, const xmlNode *element, double *v, size_t n);
+bool api_xml_content_text(api_xml_reader *reader, const xmlNode *element, const char **text);
+
+/* Sets a field of a JSON object. Takes over the reference to `value`, which may be NULL when memory is short. */
+bool    api_xml_set_field(api_xml_reader *reader, json_t *object, const char *key, json_t *value);
+json_t *api_xml_vector(const double *v, size_t n);
+
+/* Set the reader's problem and return false. The message begins with the line and the nearest element with a name:
+ * "line 12, joint "elbow": ...". */
+bool api_xml_fail(api_xml_reader *reader, const xmlNode *element, api_code code, const char *format, ...)
+    __attribute__((format(printf, 4, 5)));
+
+/* Adds an entry to the report; its `where` is the line. */
+bool api_xml_report(api_xml_reader *reader, const xmlNode *element, const char *severity, const char *code,
+                    const char *format, ...) __attribute__((format(printf, 5, 6)));

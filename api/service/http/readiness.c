@@ -1,0 +1,94 @@
+/* readiness.c - keep the faults that GET /readyz names although the server is ready: see api_set_reason (api.h). */
+#include "call.h"
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct api_reason {
+    struct api_reason *next;
+    char               text[API_REASON_MAX];
+    char               subject[];
+};
+
+/* Unlinks and frees the reason about a subject. The caller holds the lock. Returns where a new one belongs: in its
+ * place, or at the end. */
+static struct api_reason **remove_reason(api *a, const char *subject)
+{
+    struct api_reason **link = &a->reasons;
+    while (*link && strcmp((*link)->subject, subject) != 0)
+        link = &(*link)->next;
+    struct api_reason *found = *link;
+    if (found) *link = found->next;
+    free(found);
+    return link;
+}
+
+void api_set_reason(api *a, const char *subject, const char *format, ...)
+{
+    va_list            args;
+    size_t             size   = strlen(subject) + 1;
+    struct api_reason *reason = malloc(sizeof *reason + size);
+    if (!reason) return; /* the log has it, too */
+    memcpy(reason->subject, subject, size);
+    va_start(args, format);
+    vsnprintf(reason->text, sizeof reason->text, format, args);
+    va_end(args);
+    pthread_mutex_lock(&a->reasons_lock);
+    struct api_reason **link = remove_reason(a, subject);
+    reason->next             = *link;
+    *link                    = reason;
+    pthread_mutex_unlock(&a->reasons_lock);
+}
+
+void api_clear_reason(api *a, const char *subject)
+{
+    pthread_mutex_lock(&a->reasons_lock);
+    remove_reason(a, subject);
+    pthread_mutex_unlock(&a->reasons_lock);
+}
+
+void api_reasons_free(api *a)
+{
+    while (a->reasons)
+        remove_reason(a, a->reasons->subject);
+    pthread_mutex_destroy(&a->reasons_lock);
+}
+
+/* Copies a reason with '?' in place of bytes that are not printable ASCII: reasons contain file names. */
+static void copy_reason(char text[API_REASON_MAX], const char *reason)
+{
+    snprintf(text, API_REASON_MAX, "%s", reason);
+    for (char *c = text; *c; c++)
+        if (*c < ' ' || *c > '~') *c = '?';
+}
+
+static void emit_reason(api_emit *e, const char *reason)
+{
+    char text[API_REASON_MAX];
+    copy_reason(text, reason);
+    api_emit_string(e, text);
+}
+
+bool api_reasons_first(api *a, char text[API_REASON_MAX])
+{
+    pthread_mutex_lock(&a->reasons_lock);
+    bool known = a->reasons != NULL;
+    if (known) copy_reason(text, a->reasons->text);
+    pthread_mutex_unlock(&a->reasons_lock);
+    return known;
+}
+
+void api_reasons_emit(api *a, api_emit *e)
+{
+    char   more[64];
+    size_t n = 0;
+    api_emit_array(e);
+    pthread_mutex_lock(&a->reasons_lock);
+    for (const struct api_reason *r = a->reasons; r; r = r->next)
+        if (n++ < API_REASONS_SHOWN) emit_reason(e, r->text);
+    pthread_mutex_unlock(&a->reasons_lock);
+    snprintf(more, sizeof more, "and %zu more, in the log", n - API_REASONS_SHOWN);
+    if (n > API_REASONS_SHOWN) api_emit_string(e, more);
+    api_emit_end(e);
+}

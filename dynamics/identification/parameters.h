@@ -1,0 +1,78 @@
+/* parameters.h - number the parameters in which the joint torques are linear: ten inertial parameters per
+ * body, four per joint
+ *
+ *     10 i + c       of body i: m, m c (3), Ixx Ixy Iyy Ixz Iyz Izz about the origin of its link, link axes
+ *     10 n + 4 j + c of joint j (n bodies): rotor_inertia, viscous, coulomb_positive, coulomb_negative
+ *
+ * Coulomb friction is discontinuous here: tau = positive for a
+ * positive joint rate, -negative for a negative one. */
+#pragma once
+#include "dynamics/loops/mechanism.h"
+
+enum { DYN_PER_BODY = 10, DYN_PER_JOINT = 4 };
+
+enum { DYN_ROTOR_INERTIA, DYN_VISCOUS, DYN_COULOMB_POSITIVE, DYN_COULOMB_NEGATIVE }; /* parameters of a joint */
+
+size_t dyn_parameter_count(const dyn_model *model);
+
+/* Index of parameter `c` of joint `j`. */
+size_t dyn_joint_parameter(const dyn_model *model, size_t j, size_t c);
+
+/* Four more parameters of a joint's friction, in which torques are not linear: they are numbered after all others, from
+ * dyn_parameter_count on, and only identification with known bodies has them. */
+enum { DYN_LOAD, DYN_BREAKAWAY_POSITIVE, DYN_BREAKAWAY_NEGATIVE, DYN_STRIBECK_VELOCITY, DYN_PER_CURVE };
+size_t dyn_curve_parameter(const dyn_model *model, size_t j, size_t c);
+
+/* The body or mover (dyn_model.n_movers) that a parameter belongs to, and which of its parameters it is. */
+typedef enum dyn_parameter_kind { DYN_OF_BODY, DYN_OF_MOVER, DYN_OF_CURVE } dyn_parameter_kind;
+typedef struct dyn_parameter_owner {
+    dyn_parameter_kind kind;
+    size_t             index; /* of the row of a body, or of the mover */
+    size_t             c;     /* of the parameter among those of this kind */
+} dyn_parameter_owner;
+dyn_parameter_owner dyn_parameter_owner_of(const dyn_model *model, size_t parameter);
+
+/* Stribeck's curve of a joint, about which torques are linearised. */
+typedef struct dyn_friction_curve {
+    double velocity;           /* rad/s or m/s; 0: none */
+    double positive, negative; /* N m or N, breakaway less Coulomb friction of each direction */
+} dyn_friction_curve;
+
+/* False for a joint in a coupled transmission that has neither rotor inertia nor friction of its own: those of the
+ * motors are estimated in their place, since both together could not be told apart. */
+bool dyn_mover_is_estimated(const dyn_model *model, size_t j);
+
+/* True if the parameter may affect the torque at velocity coordinate v: v moves the body or rotor of the parameter. */
+bool dyn_parameter_acts(const dyn_mechanism *mechanism, size_t parameter, size_t v);
+
+/* Writes the model's own values of all parameters. */
+void dyn_parameters_compute(const dyn_model *model, double *parameters);
+
+/* The regressor of one state as the kernel wrote it (dyn_regressor), in lane `lane` of `lanes`. `rates` are the
+ * joint velocities in lanes; for a model with loops, those of the tree. */
+typedef struct dyn_regressor_lane {
+    const double             *regressor, *joint_regressor, *rates;
+    size_t                    lanes, lane;
+    const double             *transmitted; /* torques without friction, in lanes: for load coefficients */
+    const dyn_friction_curve *curve;       /* [n_movers]; NULL: no joint has one */
+} dyn_regressor_lane;
+
+/* Rate of joint or motor j on which its friction acts, rad/s or m/s. */
+double dyn_friction_rate(const dyn_model *model, const dyn_regressor_lane *state, size_t j);
+
+/* Torque at coordinate v per unit of the parameter: an entry of the regressor. */
+double dyn_parameter_effort(const dyn_model *model, const dyn_regressor_lane *state, size_t parameter, size_t v);
+
+/* The pseudo-inertia of a body (Wensing, Kim, Slotine 2018) in the frame of its ten parameters, row-major:
+ *     J = [E h; hT m],  E = int r rT dm = trace(I)/2 1 - I,  h = m c.
+ * It is positive definite for every real body. dyn_pseudo_inertia_parameters is the inverse. */
+void dyn_pseudo_inertia(const double parameters[DYN_PER_BODY], double J[16]);
+void dyn_pseudo_inertia_parameters(const double J[16], double parameters[DYN_PER_BODY]);
+
+/* Mass (kg), centre of mass (m; zero without mass) and inertia about it (kg m^2: xx yy zz xy xz yz) of a body. */
+enum { DYN_TENSOR = 6 };
+typedef struct dyn_inertial {
+    double mass, com[3], inertia[DYN_TENSOR];
+} dyn_inertial;
+
+dyn_inertial dyn_parameters_inertial(const double parameters[DYN_PER_BODY]);

@@ -1,0 +1,69 @@
+/* sequential_qr.h - solve linear least squares A x = b by QR with the rows added block by block.
+ *
+ * Of [A b] = Q R only the triangular factor R is stored. New rows are added by the factorization of R stacked on the
+ * new rows (Golub & Van Loan 2013, 6.5; LAPACK's triangular-pentagonal QR), which is as accurate as one factorization
+ * of all rows.
+ *
+ * R over n columns, the last of which is the right side b, is n x n, column-major, and zero below the diagonal. R is
+ * zero as long as no row is added. */
+#pragma once
+#include <stdbool.h>
+#include <stddef.h>
+
+/* Returns the number of doubles of scratch that dyn_qr_add_rows needs with n columns; LAPACK allocates as many from the
+ * heap. */
+size_t dyn_qr_scratch(size_t n);
+
+/* Adds m rows to R. `rows` is column-major with columns `ld` apart, and is overwritten. Returns false if there is no
+ * memory, or an entry is not finite. */
+bool dyn_qr_add_rows(double *R, size_t n, double *rows, size_t m, size_t ld, double *scratch);
+
+/* Adds m rows (column-major) that are upper triangular from column `first` on: zero below the diagonal that begins
+ * there. The columns before `first` are zero in these rows and are not read. Returns as dyn_qr_add_rows does. */
+bool dyn_qr_add_triangle(double *R, size_t n, size_t first, double *rows, size_t m, double *scratch);
+
+/* The solution of a least squares problem of n unknowns, with a factor over n + 1 columns. */
+typedef struct dyn_unknowns {
+    size_t  n;         /* number of unknowns */
+    double *x;         /* [n] the least squares solution */
+    double *inverse;   /* n x n, column-major: inverse of R's first n rows and columns; (ATA)^-1 = inverse inverseT */
+    double  condition; /* 2-norm condition number of A with columns of unit length; 0: rank deficient */
+    bool   *unseen;    /* [n] true: the rows do not determine this unknown, only combinations with other marked ones */
+} dyn_unknowns;
+
+/* Returns the number of doubles of scratch that dyn_qr_solve needs with n unknowns; LAPACK allocates as many from the
+ * heap. */
+size_t dyn_qr_solve_scratch(size_t n);
+
+typedef enum dyn_solved { DYN_SOLVED, DYN_DEFICIENT, DYN_UNSOLVED } dyn_solved;
+
+/* Solves the least squares problem with R over u->n + 1 columns. Returns DYN_DEFICIENT if some unknowns are marked as
+ * `unseen` (x and inverse are then not set), DYN_UNSOLVED if there is no memory or R is not finite. */
+dyn_solved dyn_qr_solve(const double *R, dyn_unknowns *u, double *scratch);
+
+/* The two parts of dyn_qr_solve: the first sets only `condition` and `unseen`. The second sets only `x` and `inverse`,
+ * for rows that determine the unknowns; false if R is singular. */
+dyn_solved dyn_qr_examine(const double *R, dyn_unknowns *u, double *scratch);
+bool       dyn_qr_substitute(const double *R, dyn_unknowns *u);
+
+/* Returns the condition number of dyn_unknowns; not finite if there is no memory, or R is not finite. */
+double dyn_qr_condition(const double *R, size_t n, double *scratch);
+
+/* The columns of n unknowns, of which some are combinations of others. */
+typedef struct dyn_combinations {
+    size_t        n;
+    const size_t *order;  /* [n] the unknowns in the order in which they are examined */
+    size_t        n_kept; /* result: number of columns that are no combination of those kept before */
+    size_t       *kept;   /* [n] result: these columns, in the order in which they were examined */
+    double       *K;      /* n x n, column-major: column j = sum over kept i of K_ij column i; zero for kept j */
+    /* Called with `arg` before the work on each column; false ends it. */
+    bool (*go_on)(void *arg);
+    void *arg;
+} dyn_combinations;
+
+/* Returns the number of doubles of scratch that dyn_qr_combine needs with n unknowns. */
+size_t dyn_qr_combine_scratch(size_t n);
+
+/* Finds the combinations among the columns of R over n + 1 columns, of which dyn_qr_examine found that some are. A
+ * column that counts as zero is not kept, and has no coefficients. Returns false if go_on returned false. */
+bool dyn_qr_combine(const double *R, dyn_combinations *c, double *scratch);

@@ -1,0 +1,180 @@
+/* loop_kernels.h - computes the dynamics of a model with loops in its actuated coordinates, by a table of kernels like
+ * those of dynamics.h. The kernels of the spanning tree do the work.
+ *
+ * The passive coordinates q_p of a state follow from the actuated coordinates q_a. They are found by continuation along
+ * a path of q_a from a position with closed loops (continuation.h), so that the mechanism keeps its assembly mode. Let
+ * J = [J_a J_p] be the Jacobian of the loop constraints (dynamics/loops/loops.h) and K the pseudoinverse of J_p. A
+ * prime is a time derivative:
+ *
+ *     J qd = 0:                       qd_tree   = G qd,               G  = [1; -K J_a]
+ *     J qdd + J' qd = 0:              qdd_tree  = G qdd + gamma,      gamma_p = -K J' qd_tree
+ *     J qddd + 2 J' qdd + J'' qd = 0: qddd_tree = G qddd + ...,       G' = [0; -K J' G]
+ *
+ * (Khalil 2010, 4; Featherstone 2008, ch. 8). Rows of J may depend on each other, as they do in every planar mechanism.
+ * Columns of J_p must be independent. The kernels compute
+ *
+ *     tau = G^T tau_tree,   M = G^T M_tree G,   qdd from M qdd = tau - G^T tau_tree(qdd = 0)
+ *
+ * The constraint forces lambda are the solution of J_p^T lambda = tau_tree (passive rows) of least norm.
+ *
+ * These kernels take an dyn_loop_workspace in place of the workspace of dynamics.h. It stores one block of states. Call
+ * dyn_loop_close first, then any kernels with `blocks` 1; the kernels use the stored position and ignore their q. Lanes
+ * do not influence each other, so a state gives the same bits in any batch. */
+#pragma once
+#include "dynamics/memory/memory.h"
+#include "loops.h"
+#include "mechanism.h"
+#include "dynamics/frame_sensitivity.h"
+#include "dynamics/friction_map.h"
+
+typedef enum dyn_loop_status {
+    DYN_LOOPS_CLOSED,
+    DYN_LOOPS_OPEN,                 /* the search for passive coordinates that close the loops did not converge */
+    DYN_LOOPS_PATH_SINGULAR,        /* the path to the state meets a singular position */
+    DYN_LOOPS_PASSIVE_UNDETERMINED, /* the actuated coordinates do not determine the passive ones */
+    DYN_LOOPS_ACTUATED_DEPENDENT,   /* the loops do not let the actuated coordinates move independently */
+} dyn_loop_status;
+
+/* The path along which a state was reached. */
+typedef enum dyn_loop_route {
+    DYN_ROUTE_FROM_REFERENCE, /* the straight line in actuated coordinates from the reference */
+    DYN_ROUTE_OF_GUESS,       /* the path on which the loop error of a guess shrinks to zero */
+    DYN_ROUTE_OF_CURVE,       /* a curve of the caller from a state with closed loops */
+    DYN_ROUTE_FROM_STATE,     /* the straight line from a state with closed loops */
+    DYN_ROUTE_OF_PLATFORM,    /* the straight line of the platform frame from its reference pose */
+} dyn_loop_route;
+
+typedef struct dyn_loop_workspace dyn_loop_workspace;
+
+/* Returns the kernels of models with loops on top of the kernels of the tree. The result keeps no pointer to `tree`;
+ * its workspace does. */
+dyn_kernels dyn_loop_kernels(const dyn_kernels *tree);
+
+/* Takes a workspace from `memory` for scenes of at most `n_wrenches` external wrenches. `extra` is the number of
+ * doubles per state for results of the tree's kernels that are larger than a few matrices of nv x nv (regressors,
+ * derivatives of joint wrenches). `deadline` is checked between steps of Newton's method. Copies *mechanism. Returns
+ * NULL if memory is refused. */
+dyn_loop_workspace *dyn_loop_workspace_open(dyn_memory memory, const dyn_mechanism *mechanism, const dyn_kernels *tree,
+                                            dyn_deadline deadline, size_t n_wrenches, size_t extra);
+
+/* The path along which a block of states is reached; arrays are in lanes. With all fields zero it is the straight line
+ * in actuated coordinates from the model's reference. */
+typedef struct dyn_approach {
+    const double *guess; /* [n_passive_q] first guess of the passive coordinates: the path shrinks its loop error to
+                            zero; NULL: none */
+    const double *q, *passive; /* [nq], [n_passive_q] a state with closed loops at which a straight line starts; NULL:
+                                  the reference */
+    /* Writes the actuated coordinates of one lane at the fraction s < 1 of a curve from the state (q, passive) to the
+     * new state. `length` bounds the length of each lane's curve (continuation.h). NULL: a straight line. */
+    void (*curve)(const void *arg, size_t lane, double s, double *q);
+    const void *arg;
+    double      length[DYN_MAX_LANES];
+} dyn_approach;
+
+/* Closes the loops of a block of states with actuated coordinates q ([nq] in lanes) along the path `from` (NULL: from
+ * the reference). Only the first `live` lanes are computed; the other lanes must repeat lane live - 1. Returns false if
+ * a lane's status is not DYN_LOOPS_CLOSED. */
+bool dyn_loop_close(dyn_loop_workspace *c, const dyn_scene *scene, const double *q, const dyn_approach *from,
+                    size_t live);
+
+/* Restores a block that dyn_loop_close has closed, from the coordinates of its tree (tree nq, in lanes): the kernels
+ * compute the same bits again. Returns false if a lane's status is not DYN_LOOPS_CLOSED. */
+bool dyn_loop_restore(dyn_loop_workspace *c, const dyn_scene *scene, const double *tree_q, size_t live);
+
+/* Follows the straight line from the reference towards q in all lanes, as far as steps of 0.003 (rad, or the model's
+ * length) succeed, which stops clear of singular positions. Replaces q by the actuated coordinates that were reached.
+ * Returns false if a lane's status is not DYN_LOOPS_CLOSED. */
+bool dyn_loop_close_towards(dyn_loop_workspace *c, const dyn_scene *scene, double *q);
+
+/* The kernel of friction_map.h, for the actuated joints of a model with loops->loaded. T is the effort that the drive
+ * of a joint exerts on the mechanism, passive joints' friction included. */
+void dyn_loop_friction_map(const dyn_scene *scene, void *ws, const dyn_friction_map *io, size_t blocks);
+
+/* Computes io->friction at io->qd, of all joints, under the efforts tau (nv in lanes). */
+void dyn_loop_friction(const dyn_scene *scene, void *ws, const dyn_bias *io, const double *tau);
+
+/* The kernel of frame_sensitivity.h. It needs dyn_loop_frame_entries(tree's nv) entries per state of the `extra` of
+ * dyn_loop_workspace_open. */
+void dyn_loop_frame_sensitivity(const dyn_scene *scene, void *ws, const dyn_frame_sensitivity *io, size_t blocks);
+static inline size_t dyn_loop_frame_entries(size_t nv)
+{
+    return 6 * nv * (4 + nv);
+}
+
+/* Pose and motion of the platform frame in world axes, in lanes of a block: m, unit quaternion x y z w, 6-vectors
+ * [linear; angular]. `orientation` NULL: the orientation is free. `velocity` or `acceleration` NULL: zero. */
+typedef struct dyn_platform_motion {
+    const double *position, *orientation, *velocity, *acceleration;
+} dyn_platform_motion;
+/* Coordinates that give the platform frame its motion, in lanes: q, qd and qdd of the model, and the passive
+ * coordinates. NULL: not wanted. */
+typedef struct dyn_platform_solution {
+    double *q, *qd, *qdd, *passive;
+} dyn_platform_solution;
+
+/* Solves the inverse kinematics of a block: finds the coordinates for which the platform frame has the pose and motion
+ * `to`. The path is the straight line from the frame's pose in the model's reference. With a guess of the passive
+ * coordinates (NULL: none) the path shrinks the guess's loop error to zero. Call dyn_loop_close from the found state
+ * next. Returns false if a live lane has no solution. */
+bool dyn_loop_solve_platform(dyn_loop_workspace *c, const dyn_scene *scene, const dyn_platform_motion *to,
+                             const double *guess, const dyn_platform_solution *found, size_t live);
+/* Takes the memory for dyn_loop_solve_platform from `memory`, for a frame whose origin (rows = 3) or pose (rows = 6) is
+ * given. Returns false if memory is refused. */
+bool dyn_loop_platform_open(dyn_memory memory, dyn_loop_workspace *c, const dyn_frame *frame, size_t rows);
+
+dyn_loop_status dyn_loop_status_of(const dyn_loop_workspace *c, size_t lane);
+/* Why the loops of a lane are not closed, or why the platform's inverse kinematics failed. */
+typedef struct dyn_loop_failure {
+    dyn_loop_status  status; /* DYN_LOOPS_CLOSED: no failure, and the other members are not valid */
+    const dyn_loops *loops;
+    bool             platform; /* true: the platform's inverse kinematics failed */
+    dyn_loop_route   route;    /* the path that was followed */
+    double           error;    /* Euclidean norm of the loop error, in rad and parts of loops->length; infinite or NaN:
+                                  numbers are too large */
+    size_t worst;              /* index of the loop with the largest error; loops->n: the platform */
+    double worst_error;
+    double fraction;        /* part of the route at which it meets a singular position, 0 to 1 */
+    size_t found, unknowns; /* coordinates that follow from the known ones, and all that had to */
+} dyn_loop_failure;
+dyn_loop_failure dyn_loop_failure_of(const dyn_loop_workspace *c, size_t lane);
+
+/* Return the coordinates of the tree in lanes: the position with closed loops, and the velocities of the last kernel
+ * call. */
+const double *dyn_loop_tree_q(const dyn_loop_workspace *c);
+const double *dyn_loop_tree_qd(const dyn_loop_workspace *c);
+/* Returns the kernels of the tree. */
+const dyn_kernels *dyn_loop_tree_kernels(const dyn_loop_workspace *c);
+
+/* Finds and returns the velocities of the tree at qd of the model (NULL: zero), and their matrix dqd_tree/dqd, [tree
+ * nv] x nv. dyn_loop_velocities_by_q writes dqd_tree/dq, a matrix of the same size. In lanes, of a block with closed
+ * loops. */
+const double *dyn_loop_tree_velocities(dyn_loop_workspace *c, const double *qd);
+const double *dyn_loop_velocity_matrix(const dyn_loop_workspace *c);
+void          dyn_loop_velocities_by_q(dyn_loop_workspace *c, const dyn_scene *scene, const double *qd, double *by_q);
+
+/* Finds the motion of the tree at the motion q to qddd of the model, and the loops' wrenches. Sets the inputs of
+ * `tree`; qddd and wrench_rates only with `rates`. Returns the scene whose external wrenches are those of `scene` and
+ * of the loops. */
+dyn_scene dyn_loop_tree_motion(dyn_loop_workspace *c, const dyn_scene *scene, const dyn_torque_derivative *motion,
+                               bool rates, dyn_torque_derivative *tree);
+/* Results of the tree's inverse dynamics, on which the wrenches of the loops act, and their derivatives by q, qd and
+ * qdd of the model. All arrays are lanes of one block. */
+typedef struct dyn_loop_results {
+    size_t rows; /* numbers of a state */
+    /* Writes the derivatives of the results by q, qd and qdd of the tree, rows x tree nv each. */
+    void (*differentiate)(void *arg, const dyn_scene *scene, const dyn_torque_derivative *motion, double *const D[3]);
+    /* Writes the results of the tree at rest under wrenches. */
+    void (*find)(void *arg, const dyn_scene *scene, const dyn_torque_derivative *rest, double *results);
+    void   *arg;
+    double *room[4]; /* scratch: three times rows x tree nv, then rows */
+    double *to[3];   /* rows x nv; NULL: not wanted */
+} dyn_loop_results;
+
+/* Computes the derivatives of tau, io->dtau_dq to io->dtau_dqdd, and those of the results. */
+void dyn_loop_results_sensitivity(dyn_loop_workspace *c, const dyn_scene *scene, const dyn_sensitivity *io,
+                                  const dyn_loop_results *results);
+/* Returns G, [tree nv] x nv in lanes, at the position with closed loops. */
+const double *dyn_loop_G(const dyn_loop_workspace *c);
+/* Sets six pointers to lanes: the tree's q, qd and qdd, G ([tree nv] x nv), the loop wrenches ([n][6]) and the norm of
+ * the loop error. Velocities, accelerations and wrenches are those of the last call of inverse dynamics. */
+void dyn_loop_tree_state(dyn_loop_workspace *c, const double *parts[6]);

@@ -1,0 +1,174 @@
+/* loop_workspace.h - declares the workspace of the loop kernels, private to dynamics/loops: a block of states with
+ * closed loops. All arrays are in lanes unless a comment says otherwise; matrices are row-major. Notation as in
+ * loop_kernels.h; n is the number of loops. A size such as nvt x nv is that of one state (W, nv, ... below). */
+#pragma once
+#include "loop_kernels.h"
+#include "closure.h"
+#include "continuation.h"
+#include "lane_matrix.h"
+
+enum { DYN_LOOP_SQUARE_MATRICES = 3, DYN_LOOP_WIDE_MATRICES = 8, DYN_LOOP_VECTORS = 8 };
+
+/* The friction of actuated joints that depends on their load (loop_load.c); nv or nv x nv each. */
+typedef struct dyn_loop_load {
+    double *own;               /* friction without load */
+    double *T, *effort;        /* efforts without the joints' own friction; efforts with it: scratch */
+    double *factor, *slope[2]; /* derivatives of tau by T, and by qd at T and at T = 0 */
+} dyn_loop_load;
+
+struct dyn_loop_workspace {
+    dyn_closure_solver closure; /* finds the passive coordinates */
+    dyn_mechanism      mechanism;
+    const dyn_loops   *loops;
+    const dyn_kernels *tree;
+    void              *workspace; /* workspace of the tree's kernels */
+    size_t  W, nv, nvt, np, nr;   /* lanes; velocities of the model, of the tree; passive velocities; constraint rows */
+    double *q, *pair_position, *pair_rotation, *pair_jacobian, *J, *pair_work; /* aliases of arrays of `closure` */
+    double *line_start, *line_end;                     /* tree nq: start and end of the line in actuated coordinates */
+    double *curve_q;                                   /* model nq, one state: a point of the curve */
+    dyn_approach     approach;                         /* the path of the present block */
+    double          *K, *G;                            /* np x nr: pseudoinverse of J_p; nvt x nv: qd_tree = G qd */
+    double          *Jd, *Gd, *Jdd;                    /* J', G' and J'' at the rates of the last kernel call */
+    double          *qd, *qdd, *qddd;                  /* nvt: rates of the tree at the last kernel call */
+    double          *tau, *tau_dot;                    /* nvt: efforts of the tree, and their rates */
+    double          *lambda, *lambda_dot;              /* nr: constraint forces, and their rates */
+    double          *rows[2], *passive;                /* scratch: nr; np */
+    double          *loop_wrenches;                    /* 6 n: wrench on frame b of each loop, in axes of frame a */
+    double          *square[DYN_LOOP_SQUARE_MATRICES]; /* nvt x nvt: scratch */
+    double          *wide[DYN_LOOP_WIDE_MATRICES];     /* nvt x nv: scratch */
+    double          *row_matrix;                       /* nr x nv: scratch */
+    double          *vector[DYN_LOOP_VECTORS];         /* nvt each: scratch */
+    double          *Jk;                               /* nr x nvt: scratch, dJ/dt at given velocities */
+    double          *jacobian_work[2];                 /* 6 x (nvt + n): scratch */
+    double          *extra;
+    dyn_loop_load    load;
+    dyn_wrench_site *sites; /* external wrenches of the request, then two per loop */
+    double          *wrenches, *wrench_rates;
+    double          *dense;    /* one state: Cholesky factor of M (nv x nv), then the diagonal of M (nv) */
+    double          *solution; /* nv, one state */
+    dyn_loop_status  status[DYN_MAX_LANES];
+    /* Fields of the platform's inverse kinematics (loop_platform.c). The rows of `platform` are the loops' and the
+     * frame's. */
+    bool               solving_platform; /* true: `status` is the result of the platform's inverse kinematics */
+    bool               platform_guessed; /* true: the path starts at a guess, not at the reference */
+    dyn_closure_solver platform;
+    /* 27 entries: position and rotation of the frame at the start of its line (12) and at the end (12), and the
+     * rotation vector between them (3). */
+    double *platform_line;
+    double *platform_rows[2]; /* in lanes, scratch: rows; rows x nvt */
+    double *platform_goal;    /* rows, one state: the right side of a linear system */
+};
+
+/* --- loop_path.c ----------------------------------------------------------------------------------------------- */
+
+/* Returns the path to actuated coordinates q ([nq] in lanes) and sets c->q to its start. */
+dyn_continuation_path dyn_loop_path(dyn_loop_workspace *c, const dyn_scene *scene, const double *q,
+                                    const dyn_approach *from);
+/* Writes the model's reference into all lanes of `tree` (tree nq). */
+void dyn_loop_set_reference(const dyn_loop_workspace *c, double *tree);
+
+/* --- loop_rates.c ---------------------------------------------------------------------------------------------- */
+
+/* x_p -= K b for the passive rows x_p of x, with K the pseudoinverse of the passive constraint Jacobian. x is nvt x
+ * columns, b is nr x columns. */
+void dyn_loop_subtract_passive(const dyn_loop_workspace *c, size_t columns, const double *b, double *x);
+
+/* Find the rates of the tree from those of the model (nv in lanes, NULL: zero). dyn_loop_find_velocities sets c->qd;
+ * dyn_loop_find_accelerations also c->Jd, c->Gd and c->qdd; dyn_loop_find_jerks also c->Jdd and c->qddd. */
+void dyn_loop_find_velocities(dyn_loop_workspace *c, const double *qd);
+void dyn_loop_find_accelerations(dyn_loop_workspace *c, const dyn_scene *scene, const double *qd, const double *qdd);
+void dyn_loop_find_jerks(dyn_loop_workspace *c, const dyn_scene *scene, const double *qd, const double *qdd,
+                         const double *qddd);
+/* to = G^T x, with qd_tree = G qd; x is nvt x columns, `to` is nv x columns. */
+void dyn_loop_project(const dyn_loop_workspace *c, size_t columns, const double *x, double *to);
+
+/* dyn_loop_find_forces finds the constraint forces c->lambda from c->tau. dyn_loop_find_force_rates finds c->lambda_dot
+ * from `left` = tau' - J'^T lambda (nvt) and J' (nr x nvt; NULL: zero). */
+void dyn_loop_find_forces(dyn_loop_workspace *c);
+void dyn_loop_find_force_rates(dyn_loop_workspace *c, const double *left, const double *Jd);
+
+/* --- loop_workspace.c ------------------------------------------------------------------------------------------ */
+
+/* Returns true while the client is connected and the deadline has not passed. Otherwise long computations stop early,
+ * and the caller reports the reason. */
+bool dyn_loop_may_continue(const dyn_loop_workspace *c);
+
+/* --- loop_wrenches.c ------------------------------------------------------------------------------------------- */
+
+/* Finds the loops' wrenches ([n][6], on frame b in axes of frame a, as in the answer) from the constraint forces. */
+void dyn_loop_wrenches(const dyn_loop_workspace *c, const double *lambda, double *wrenches);
+/* Returns the scene with the loops' wrenches added on both links of each loop. Writes all wrench values to c->wrenches,
+ * the request's first. */
+dyn_scene dyn_loop_add_wrenches(dyn_loop_workspace *c, const dyn_scene *scene, const double *wrenches);
+/* Writes the rates of all wrenches to c->wrench_rates, for the constraint force rates c->lambda_dot and tree velocities
+ * qd (NULL: zero). `rates` are the rates of the request's wrenches, whose number is `given` (NULL: zero). */
+void dyn_loop_add_wrench_rates(dyn_loop_workspace *c, size_t given, const double *rates, const double *qd);
+
+/* --- loop_load.c ----------------------------------------------------------------------------------------------- */
+
+/* Takes c->load, if friction depends on the load. Returns false if memory is refused. */
+bool dyn_loop_load_open(dyn_memory memory, dyn_loop_workspace *c);
+
+/* R below are efforts (nv) with the friction of all joints, but without the part that depends on the load. These
+ * functions do nothing if friction does not depend on the load. qd NULL: zero. */
+
+/* Replaces R by tau at qd. */
+void dyn_loop_add_load(dyn_loop_workspace *c, const dyn_scene *scene, const double *qd, double *efforts);
+/* Returns R from tau at qd (NULL: zero); tau itself if friction does not depend on the load. */
+const double *dyn_loop_remove_load(dyn_loop_workspace *c, const dyn_scene *scene, const double *qd, const double *tau);
+/* Replaces io->tau_dot, the time derivative of R, by that of tau. */
+void dyn_loop_add_load_rate(dyn_loop_workspace *c, const dyn_scene *scene, const dyn_torque_derivative *io,
+                            const double *R);
+/* Replaces the derivatives of R by those of tau, at the efforts of the tree c->tau. */
+void dyn_loop_load_sensitivity(dyn_loop_workspace *c, const dyn_scene *scene, const dyn_sensitivity *io);
+/* Multiplies the rows of derivatives of R by constants, nv x columns, by dtau/dT, at the efforts of the tree c->tau. */
+void dyn_loop_load_rows(dyn_loop_workspace *c, const dyn_scene *scene, const double *qd, size_t columns, double *rows);
+/* Subtracts dR/dqd at constant tau from a derivative of R by qd. */
+void dyn_loop_load_slopes(dyn_loop_workspace *c, const dyn_scene *scene, const double *qd, const double *tau,
+                          double *dR_dqd);
+/* Replaces derivatives by R (nv x nv) by those by tau, after dyn_loop_load_slopes. */
+void dyn_loop_load_columns(dyn_loop_workspace *c, const dyn_scene *scene, double *by_R);
+
+/* --- loop_kernels.c -------------------------------------------------------------------------------------------- */
+
+/* Writes the Cholesky factor of one lane of M (lower triangle) to c->dense. Returns false if M is singular; `where`
+ * becomes the body of the pivot that vanished, else -1. */
+bool dyn_loop_factor_mass(dyn_loop_workspace *c, const double *M, size_t lane, double *where);
+/* Copies the upper triangle of an n x n matrix to its lower triangle. */
+void dyn_loop_mirror(size_t W, size_t n, double *M);
+
+/* Writes the inverse of the matrix factored in c->dense to one lane of `inverse`. */
+void dyn_loop_put_inverse(dyn_loop_workspace *c, size_t lane, double *inverse);
+/* Finds c->tau, the efforts of the tree at the rates found last. */
+void dyn_loop_tree_torques(dyn_loop_workspace *c, const dyn_scene *scene, const double *wrenches);
+
+void dyn_loop_mass_matrix(const dyn_scene *scene, void *ws, const dyn_mass_matrix *io, size_t blocks);
+void dyn_loop_bias(const dyn_scene *scene, void *ws, const dyn_bias *io, size_t blocks);
+void dyn_loop_kinematics(const dyn_scene *scene, void *ws, const dyn_kinematics *io, size_t blocks);
+void dyn_loop_energy(const dyn_scene *scene, void *ws, const dyn_energy *io, size_t blocks);
+void dyn_loop_torque_derivative(const dyn_scene *scene, void *ws, const dyn_torque_derivative *io, size_t blocks);
+void dyn_model_loops_dynamics(const dyn_scene *scene, void *ws, const dyn_reference_dynamics *io, size_t blocks);
+void dyn_loop_regressor(const dyn_scene *scene, void *ws, const dyn_regressor *io, size_t blocks);
+void dyn_loop_inverse_dynamics(const dyn_scene *scene, void *ws, const dyn_inverse_dynamics *io, size_t blocks);
+void dyn_loop_forward_dynamics(const dyn_scene *scene, void *ws, const dyn_forward_dynamics *io, size_t blocks);
+/* Find the derivatives of results, or of joint wrenches. On entry wide[1..3] are dqd/dq, dqdd/dq and dqdd/dqd, and
+ * wide[5..7] are the derivatives of tau with respect to q, qd and qdd at constant lambda. */
+void dyn_loop_differentiate_results(dyn_loop_workspace *c, const dyn_scene *scene, const double *wrenches,
+                                    const dyn_loop_results *results);
+void dyn_loop_joint_wrenches(dyn_loop_workspace *c, const dyn_scene *scene, const dyn_sensitivity *io);
+
+/* dyn_loop_get_column copies column k of X, a row-major matrix of n columns, to `column`; dyn_loop_put_column copies
+ * `column` to column k of X. */
+void dyn_loop_get_column(const dyn_loop_workspace *c, size_t rows, size_t n, const double *X, size_t k, double *column);
+void dyn_loop_put_column(const dyn_loop_workspace *c, size_t rows, size_t n, const double *column, size_t k, double *X);
+
+/* Finds wide[1..4], one column per actuated coordinate: dqd/dq, dqdd/dq and dqdd/dqd of the tree, and dJ^T lambda, at
+ * the rates that dyn_loop_find_accelerations found last and at c->lambda. */
+void dyn_loop_find_directions(dyn_loop_workspace *c, const dyn_scene *scene);
+/* Finds the derivative dG (nvt x nv) of G along G_k, column k of G. Its passive rows are -K J_k G, with J_k the
+ * derivative of the constraint Jacobian along G_k; its actuated rows are zero. */
+void dyn_loop_differentiate_G(dyn_loop_workspace *c, const dyn_scene *scene, const double *G_k, double *dG);
+
+void dyn_loop_sensitivity(const dyn_scene *scene, void *ws, const dyn_sensitivity *io, size_t blocks);
+void dyn_loop_forward_sensitivity(const dyn_scene *scene, void *ws, const dyn_forward_sensitivity *io, size_t blocks);
+void dyn_loop_coriolis(const dyn_scene *scene, void *ws, const dyn_coriolis *io, size_t blocks);

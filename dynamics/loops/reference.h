@@ -1,0 +1,16 @@
+/* reference.h - finds the reference of a mechanism with loops: the position with closed loops at which the path to
+ * every state starts (loop_kernels.h).
+ *
+ * Actuated joints with a `home` in the document stay there. If all actuated joints have one, the loop error at home
+ * shrinks to zero while the passive joints move. Otherwise passive joints and actuated joints without a home move by
+ * steps of least norm until the loops are closed. If that fails, all joints may move. In the reference the loops must
+ * determine the passive joints. */
+#pragma once
+#include "loop_kernels.h"
+
+/* Writes mechanism->loops->reference; no other thread may use the mechanism yet. The result has the same bits on every
+ * processor. `deadline` is checked between steps. Returns false if there is no reference, if memory is refused, or if
+ * the deadline has passed. *failure then says why the loops stay open; its status is DYN_LOOPS_CLOSED if memory was
+ * refused, or if a position with closed loops was found but does not determine the passive joints. */
+bool dyn_loop_find_reference(dyn_memory memory, const dyn_mechanism *mechanism, dyn_deadline deadline,
+                             dyn_loop_failure *failure);

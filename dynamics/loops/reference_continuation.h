@@ -1,0 +1,23 @@
+/* reference_continuation.h - finds closed states of a model with loops for computations that choose states on their
+ * own, such as the search for base parameters: starts at the reference and moves towards coordinates that need not be
+ * reachable, in the reference's assembly mode. */
+#pragma once
+#include "loop_kernels.h"
+
+typedef struct dyn_reference_continuation {
+    dyn_loop_workspace *closed; /* has memory for the tree's regressors */
+    dyn_mechanism       mechanism;
+    size_t              W;
+} dyn_reference_continuation;
+
+/* Takes the memory from `memory`. `deadline` is checked between steps. Returns false if memory is refused. */
+bool dyn_reference_continuation_open(dyn_memory memory, const dyn_mechanism *mechanism, const dyn_kernels *tree,
+                                     dyn_deadline deadline, dyn_reference_continuation *walk);
+
+/* Moves each lane from the reference along q as far as it stays clear of singular positions. On entry q holds
+ * displacements of the model's coordinates from the reference, in lanes; quaternions are absolute. On return q is the
+ * position reached, and kernels may be called. Returns false if the deadline has passed. */
+bool dyn_reference_continuation_follow(dyn_reference_continuation *walk, const dyn_scene *scene, double *q);
+
+/* Estimates the seconds that dyn_reference_continuation_follow takes. */
+double dyn_reference_continuation_seconds(const dyn_mechanism *mechanism);

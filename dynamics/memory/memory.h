@@ -1,0 +1,34 @@
+/* memory.h - take memory for a computation from its caller, and ask the caller whether the computation may go on.
+ *
+ * Mechanics that need arrays or many steps take a dyn_memory and a dyn_deadline. Both are small records of a function
+ * and its argument, so that a server can count bytes and time per request, and a program can use malloc (arena.h) and
+ * no deadline. All pieces stay valid until their owner frees them together; the mechanics free nothing. */
+#pragma once
+#include <stdbool.h>
+#include <stddef.h>
+
+typedef struct dyn_memory {
+    /* Returns `bytes` bytes aligned to DYN_ALIGN, not cleared; NULL: refused, and the caller knows why. */
+    void *(*take)(void *arg, size_t bytes);
+    void *arg;
+} dyn_memory;
+
+/* Conditions for giving up. All zero: the computation runs to its end. */
+typedef struct dyn_deadline {
+    bool (*may_continue)(const void *arg); /* called between steps, by the thread that computes */
+    const void *arg;
+} dyn_deadline;
+
+static inline bool dyn_may_continue(dyn_deadline deadline)
+{
+    return !deadline.may_continue || deadline.may_continue(deadline.arg);
+}
+
+static inline void *dyn_take(dyn_memory memory, size_t bytes)
+{
+    return memory.take(memory.arg, bytes);
+}
+
+/* Returns `count` zeros. If memory is refused, returns NULL and sets *succeeded to false, so that a caller of several
+ * allocations checks once. */
+double *dyn_take_zeroed(dyn_memory memory, size_t count, bool *succeeded);
