@@ -81,8 +81,7 @@ $(foreach t,$(TARGETS) complex extended,$(eval $(call lane_rule,$(t))))
 # DYN_TARGETS(X) is X(target) for each target of this build in order of speed, the fastest last. The targets scalar and
 # sse2 emulate the fused multiply-add on x86-64, so the unfused targets are faster.
 BY_SPEED := scalar sse2 scalar_unfused sse2_unfused neon fma avx2 avx512
-$(patsubst %,$(BUILD)/dynamics/%.o,dispatch step friction_map hessian frame_sensitivity torque_series): \
-    private DEFINES := '-DDYN_TARGETS(X)=$(patsubst %,X(%),$(filter $(TARGETS),$(BY_SPEED)))'
+$(BUILD)/dynamics/dispatch.o: private DEFINES := '-DDYN_TARGETS(X)=$(patsubst %,X(%),$(filter $(TARGETS),$(BY_SPEED)))'
 
 $(BUILD)/libdynamics.a: $(DYN_OBJECTS)
 $(BUILD)/libcomplex.a: $(call lane_objects,complex)

@@ -225,14 +225,20 @@ typedef struct dyn_rows {
     const int  *order;
 } dyn_rows;
 
-/* The list of kernels: each has a struct dyn_name with its arrays, and a source file of its name in
- * dynamics/algorithms/. */
+/* The list of kernels: each has a struct dyn_name with its arrays, in this header or in one of its name (the last two
+ * in step.h, forward_hessian in hessian.h), and a source file of its name in dynamics/algorithms/ (held_sensitivity:
+ * step.c). */
 /* clang-format off */
 #define DYN_KERNELS(X) \
     X(inverse_dynamics) X(forward_dynamics) X(mass_matrix) X(bias) X(kinematics) X(energy) \
     X(torque_derivative) X(sensitivity) X(sensitivity_rate) X(forward_sensitivity) X(coriolis) \
-    X(reference_dynamics) X(regressor) X(closure)
+    X(reference_dynamics) X(regressor) X(closure) X(frame_sensitivity) X(torque_series) X(friction_map) \
+    X(hessian) X(forward_hessian) X(step) X(held_sensitivity)
 /* clang-format on */
+
+#define X(name) struct dyn_##name;
+DYN_KERNELS(X)
+#undef X
 
 typedef struct dyn_kernels {
     const char *target; /* name: "scalar", "sse2", "fma" ... (targets of the Makefile) */
@@ -242,7 +248,7 @@ typedef struct dyn_kernels {
      * workspace and aligns it to DYN_ALIGN. */
     size_t (*workspace_size)(const dyn_model *model);
     /* name(scene, workspace, arrays, blocks): evaluates `blocks` blocks of `lanes` states each. */
-#define X(name) void (*name)(const dyn_scene *, void *ws, const dyn_##name *, size_t blocks);
+#define X(name) void (*name)(const dyn_scene *, void *ws, const struct dyn_##name *, size_t blocks);
     DYN_KERNELS(X)
 #undef X
 

@@ -1,6 +1,6 @@
 /* frame_sensitivity.h - declares the kernel that differentiates the motion of frames.
  *
- * The kernel has a table of its own. Its arrays, lanes and blocks follow the rules of dynamics.h. */
+ * Its arrays, lanes and blocks follow the rules of dynamics.h. */
 #pragma once
 #include "dynamics.h"
 
@@ -17,10 +17,3 @@ typedef struct dyn_frame_sensitivity {
     double          *dacceleration_dqd; /* n_frames x 6 x nv */
     double          *djacobian_dq;      /* n_frames x 6 x nv x nv: the last axis is that of the derivative */
 } dyn_frame_sensitivity;
-
-/* Evaluates `blocks` blocks, like the kernels of dyn_kernels; a workspace that is sufficient for those is for this one.
- */
-typedef void dyn_frame_kernel(const dyn_scene *, void *ws, const dyn_frame_sensitivity *, size_t blocks);
-
-/* Returns the kernel of the target of this table. NULL if the table is not one of this build. */
-dyn_frame_kernel *dyn_frame_kernel_of(const dyn_kernels *kernels);

@@ -2,7 +2,7 @@
  *
  * tau = T + friction holds for each coordinate, where the friction may depend on |T| (dyn_friction.load). The map is
  * the same for every mechanism with these joints: T is the effort of rigid bodies, springs and wrenches, those of held
- * frames included. The kernel has a table of its own; its arrays, lanes and blocks follow the rules of dynamics.h. */
+ * frames included. Its arrays, lanes and blocks follow the rules of dynamics.h. */
 #pragma once
 #include "dynamics.h"
 
@@ -18,8 +18,3 @@ typedef struct dyn_friction_map {
     double *factor_slope; /* nv: the derivative of `factor` by the coordinate's own velocity */
     double *slope;        /* nv x nv: dtau/dqd at constant T */
 } dyn_friction_map;
-
-typedef void dyn_friction_map_kernel(const dyn_scene *, void *ws, const dyn_friction_map *, size_t blocks);
-
-/* Returns the kernel of the target of this table. NULL if the table is not one of this build. */
-dyn_friction_map_kernel *dyn_friction_map_of(const dyn_kernels *kernels);

@@ -1,6 +1,6 @@
 /* hessian.h - declares the kernels of second derivatives of inverse and forward dynamics.
  *
- * The kernels have a table of their own. Their arrays, lanes and blocks follow the rules of dynamics.h. */
+ * Their arrays, lanes and blocks follow the rules of dynamics.h. */
 #pragma once
 #include "dynamics.h"
 
@@ -32,11 +32,3 @@ static inline size_t dyn_forward_hessian_work(const dyn_model *model)
 {
     return ((model->has_load ? 6 : 5) * (size_t)model->nv + 2) * (size_t)model->nv;
 }
-
-/* Evaluate `blocks` blocks, like the kernels of dyn_kernels; a workspace that is sufficient for those is for these. */
-typedef void dyn_hessian_kernel(const dyn_scene *, void *ws, const dyn_hessian *, size_t blocks);
-typedef void dyn_forward_hessian_kernel(const dyn_scene *, void *ws, const dyn_forward_hessian *, size_t blocks);
-
-/* Return the kernel of the target of this table. NULL if the table is not one of this build. */
-dyn_hessian_kernel         *dyn_hessian_kernel_of(const dyn_kernels *kernels);
-dyn_forward_hessian_kernel *dyn_forward_hessian_kernel_of(const dyn_kernels *kernels);

@@ -1,7 +1,7 @@
 /* step.h - declares the kernel that integrates the motion over one step and differentiates the result, and the one that
  * differentiates forward dynamics with held frames.
  *
- * These kernels call kernels of dynamics.h and have a table of their own. Their arrays, lanes and blocks follow the
+ * These kernels call other kernels of dyn_kernels. Their arrays, lanes and blocks follow the
  * rules of dynamics.h. */
 #pragma once
 #include "dynamics.h"
@@ -138,13 +138,6 @@ static inline size_t dyn_step_impact_work(const dyn_model *m)
     return (3 * nv + 10 * m->n_rows) * nv + 3 * nv;
 }
 
-/* Evaluates `blocks` blocks, like the kernels of dyn_kernels; a workspace that is sufficient for those is for this one.
- */
-typedef void dyn_step_kernel(const dyn_scene *, void *ws, const dyn_step *, size_t blocks);
-
-/* Returns the kernel of the target of this table. NULL if the table is not one of this build. */
-dyn_step_kernel *dyn_step_kernel_of(const dyn_kernels *kernels);
-
 /* Analytical derivatives of forward dynamics, as dyn_forward_sensitivity, of a robot whose frames are held. */
 typedef struct dyn_held_sensitivity {
     const double          *q, *qd, *tau, *wrenches;
@@ -165,7 +158,3 @@ static inline size_t dyn_held_sensitivity_work(const dyn_scene *scene, bool wren
     return dyn_step_work(scene->model, DYN_EXPLICIT_EULER, dyn_step_inputs(scene, wrenches, false)) +
            dyn_step_held_work(scene->model, scene->n_wrenches, n_held, k);
 }
-
-typedef void dyn_held_kernel(const dyn_scene *, void *ws, const dyn_held_sensitivity *, size_t blocks);
-
-dyn_held_kernel *dyn_held_kernel_of(const dyn_kernels *kernels);

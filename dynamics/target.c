@@ -1,18 +1,12 @@
 /* target.c - defines the table of kernels of one target. */
 #include "dynamics/algorithms/kernels.h"
-#include "dynamics/algorithms/frame_workspace.h"
-#include "dynamics/algorithms/step_size.h"
 
 #define TEXT_(x) #x
 #define TEXT(x)  TEXT_(x)
 
 static size_t workspace_size(const dyn_model *m)
 {
-    arena  frames = {0};
-    size_t most = LANE_NAME(step_size)(m), bytes = LANE_NAME(friction_map_size)(m);
-    place_frame(&frames, m);
-    if (frames.used > most) most = frames.used;
-    if (bytes > most) most = bytes;
+    size_t most = 0, bytes;
 #define X(name)                                                                                                        \
     bytes = LANE_NAME(name##_size)(m);                                                                                 \
     if (bytes > most) most = bytes;

@@ -1,6 +1,6 @@
 /* torque_series.h - declares the kernel that computes tau with its time derivatives of any order.
  *
- * The kernel has a table of its own. Its arrays, lanes and blocks follow the rules of dynamics.h. */
+ * Its arrays, lanes and blocks follow the rules of dynamics.h. */
 #pragma once
 #include "dynamics.h"
 
@@ -23,9 +23,3 @@ static inline size_t dyn_torque_series_work(const dyn_model *model, int order)
 {
     return (DYN_BODY_SERIES * (model->n_bodies + 1) + DYN_SCRATCH_SERIES) * (size_t)(order + 3);
 }
-
-/* Evaluates `blocks` blocks, like the kernels of dyn_kernels; a workspace that is sufficient for those is for this. */
-typedef void dyn_torque_series_kernel(const dyn_scene *, void *ws, const dyn_torque_series *, size_t blocks);
-
-/* Returns the kernel of the target of this table. NULL if the table is not one of this build. */
-dyn_torque_series_kernel *dyn_torque_series_kernel_of(const dyn_kernels *kernels);

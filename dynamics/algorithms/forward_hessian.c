@@ -20,9 +20,6 @@
 #include "dynamics/recursion/workspace.h"
 #include <string.h>
 
-dyn_hessian_kernel         LANE_NAME(hessian);
-dyn_forward_hessian_kernel LANE_NAME(forward_hessian);
-
 typedef struct forward_pass {
     const dyn_scene *scene;
     void            *memory; /* workspace of the kernels that this one calls */
@@ -183,6 +180,12 @@ static results results_of(const dyn_forward_hessian *io, size_t index, size_t n)
 {
     return (results){block_out(io->q_q, index, n), block_out(io->q_qd, index, n), block_out(io->qd_qd, index, n),
                      block_out(io->q_tau, index, n), block_out(io->qd_tau, index, n)};
+}
+
+size_t LANE_NAME(forward_hessian_size)(const dyn_model *m)
+{
+    const size_t second = LANE_NAME(hessian_size)(m), first = LANE_NAME(forward_sensitivity_size)(m);
+    return second > first ? second : first;
 }
 
 void LANE_NAME(forward_hessian)(const dyn_scene *scene, void *memory, const dyn_forward_hessian *io, size_t blocks)

@@ -179,7 +179,12 @@ static frame_outputs outputs_of(const dyn_frame_sensitivity *io, size_t block, s
                            .jacobian             = frame_entries(io->djacobian_dq, block, 6 * nv * nv, n, i)};
 }
 
-dyn_frame_kernel LANE_NAME(frame_sensitivity);
+size_t LANE_NAME(frame_sensitivity_size)(const dyn_model *m)
+{
+    arena a = {0};
+    place_frame(&a, m);
+    return a.used;
+}
 
 void LANE_NAME(frame_sensitivity)(const dyn_scene *scene, void *memory, const dyn_frame_sensitivity *io, size_t blocks)
 {

@@ -33,8 +33,6 @@ static void map_block(const dyn_model *m, const load_friction *of, const dyn_fri
         result[v] = load_effort(&of[v], T[v]);
 }
 
-dyn_friction_map_kernel LANE_NAME(friction_map);
-
 void LANE_NAME(friction_map)(const dyn_scene *scene, void *memory, const dyn_friction_map *io, size_t blocks)
 {
     const dyn_model *m  = scene->model;

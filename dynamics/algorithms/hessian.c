@@ -232,7 +232,12 @@ static results results_of(const dyn_hessian *io, size_t index, size_t n)
                      block_out(io->qd_qd, index, n), block_out(io->qd_qdd, index, n)};
 }
 
-dyn_hessian_kernel LANE_NAME(hessian);
+size_t LANE_NAME(hessian_size)(const dyn_model *m)
+{
+    arena a = {0};
+    place(&a, m);
+    return LANE_NAME(load_size)(m, 3, a.used);
+}
 
 void LANE_NAME(hessian)(const dyn_scene *scene, void *memory, const dyn_hessian *io, size_t blocks)
 {

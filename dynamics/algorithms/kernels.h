@@ -14,7 +14,6 @@ DYN_KERNELS(X)
  * scene without friction. load_size: the bytes of a workspace, if the kernel itself needs `inner` bytes, and
  * `matrices` matrices of nv x nv lanes are needed beside it. */
 size_t LANE_NAME(load_size)(const dyn_model *, size_t matrices, size_t inner);
-struct dyn_hessian;
 #define X(name) void LANE_NAME(loaded_##name)(const dyn_scene *, void *, const struct dyn_##name *, size_t);
 X(inverse_dynamics)
 X(forward_dynamics)
@@ -25,9 +24,6 @@ X(reference_dynamics)
 X(regressor)
 X(hessian)
 #undef X
-
-/* Bytes of a workspace of the kernel of friction_map.h. */
-size_t LANE_NAME(friction_map_size)(const dyn_model *);
 
 /* Copies between lanes and the rows of requests and answers: see dyn_kernels. */
 bool LANE_NAME(from_rows)(const dyn_rows *, double *, size_t, size_t);

@@ -11,8 +11,6 @@
 #include "dynamics/joint/load_friction.h"
 #include "dynamics/recursion/workspace.h"
 
-dyn_hessian_kernel LANE_NAME(hessian);
-
 typedef struct workspace {
     load_friction *friction;              /* [nv] */
     lane          *T, *multipliers;       /* [nv]; the multipliers of T: m a */
@@ -20,7 +18,7 @@ typedef struct workspace {
     void          *memory;                /* workspace of the kernels without friction */
 } workspace;
 
-/* Takes as much as sensitivity_rate, which needs the same matrices (load_size). */
+/* Takes three matrices; hessian_size counts them (load_size). */
 static workspace place(arena *a, const dyn_model *m)
 {
     const size_t nv = (size_t)m->nv;

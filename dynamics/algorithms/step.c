@@ -9,7 +9,6 @@
  * wanted, wrenches and inertial parameters. step_rk4.h and step_implicit.h have the methods with several evaluations.
  */
 #include "kernels.h"
-#include "step_size.h"
 #include "step_pass.h"
 #include "held_impact.h"
 #include "step_implicit.h"
@@ -88,6 +87,7 @@ static void one_block(const dyn_scene *scene, const dyn_step *io, const step_pas
     if (p->differentiates) step_put_inputs(p);
 }
 
+/* Returns the bytes for steps with held frames, which need most. */
 size_t LANE_NAME(step_size)(const dyn_model *m)
 {
     const size_t called[] = {LANE_NAME(inverse_dynamics_size)(m), LANE_NAME(mass_matrix_size)(m),
@@ -100,7 +100,10 @@ size_t LANE_NAME(step_size)(const dyn_model *m)
     return a.used + most;
 }
 
-dyn_step_kernel LANE_NAME(step);
+size_t LANE_NAME(held_sensitivity_size)(const dyn_model *m)
+{
+    return LANE_NAME(step_size)(m);
+}
 
 void LANE_NAME(step)(const dyn_scene *scene, void *memory, const dyn_step *io, size_t blocks)
 {
@@ -129,8 +132,6 @@ void LANE_NAME(step)(const dyn_scene *scene, void *memory, const dyn_step *io, s
         if (io->unsolved) *block_out(io->unsolved, block, 1) = unsolved;
     }
 }
-
-dyn_held_kernel LANE_NAME(held_sensitivity);
 
 /* The step whose accelerations are those of forward dynamics. */
 static dyn_step step_of_held(const dyn_held_sensitivity *io)

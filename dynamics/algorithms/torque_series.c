@@ -17,8 +17,6 @@
 #include "dynamics/recursion/external_wrenches.h"
 #include "dynamics/recursion/series_motion.h"
 
-dyn_torque_series_kernel LANE_NAME(torque_series);
-
 /* --- wrenches --------------------------------------------------------------------------------------------------- */
 
 /* The wrench that accelerates body i, about its origin. */
@@ -306,6 +304,13 @@ static void add_loaded_friction(const series_pass *p, lane *tau)
 
 /* --- the kernel ------------------------------------------------------------------------------------------------- */
 
+size_t LANE_NAME(torque_series_size)(const dyn_model *m)
+{
+    arena a = {0};
+    arena_take_joints(&a, m);
+    return a.used;
+}
+
 void LANE_NAME(torque_series)(const dyn_scene *scene, void *memory, const dyn_torque_series *io, size_t blocks)
 {
     const dyn_model *m      = scene->model;
@@ -314,7 +319,7 @@ void LANE_NAME(torque_series)(const dyn_scene *scene, void *memory, const dyn_to
     const size_t     n = (size_t)io->order + 3, nv = (size_t)m->nv;
     const size_t     entries = dyn_torque_series_work(m, io->order), nw = scene->n_wrenches;
     arena            a  = {.base = memory};
-    joint_transform *XJ = arena_take_joints(&a, m); /* a part of the workspace of every kernel */
+    joint_transform *XJ = arena_take_joints(&a, m);
     for (size_t block = 0; block < blocks; block++) {
         lane       *work = block_out(io->work, block, entries);
         lane       *tau  = block_out(io->tau, block, (n - 2) * nv);

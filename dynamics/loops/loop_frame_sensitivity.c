@@ -51,7 +51,7 @@ static void evaluate_tree(const dyn_loop_workspace *c, const dyn_scene *scene, c
                                         .dacceleration_dqd = io->dacceleration_dq || io->dacceleration_dqd ? t->a_qd : NULL,
                                         .djacobian_dq      = io->djacobian_dq ? t->J_q : NULL};
     c->tree->kinematics(scene, c->workspace, &kinematics, 1);
-    dyn_frame_kernel_of(c->tree)(scene, c->workspace, &inner, 1);
+    c->tree->frame_sensitivity(scene, c->workspace, &inner, 1);
 }
 
 /* to = X Y, or with add = 1 to += X Y, for X of 6 x nvt and Y of nvt x nv */

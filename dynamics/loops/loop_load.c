@@ -32,7 +32,7 @@ void dyn_loop_friction_map(const dyn_scene *scene, void *ws, const dyn_friction_
 {
     const dyn_loop_workspace *c      = ws;
     const dyn_scene           joints = {.model = c->loops->loaded, .terms = scene->terms};
-    dyn_friction_map_of(c->tree)(&joints, c->workspace, io, blocks);
+    c->tree->friction_map(&joints, c->workspace, io, blocks);
 }
 
 /* Sets the friction without load and its slope at qd. */

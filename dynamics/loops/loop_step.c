@@ -112,6 +112,6 @@ void dyn_loop_step(const dyn_loop_stepper *by, const dyn_step *io)
         memcpy(passive + i * W, tree_q + (size_t)c->loops->passive_q[i] * W, W * sizeof *passive);
     for (size_t lane = 0; lane < W; lane++)
         by->failures->lane[lane].status = DYN_LOOPS_CLOSED;
-    dyn_step_kernel_of(c->tree)(&scene, c->workspace, &step, 1);
+    c->tree->step(&scene, c->workspace, &step, 1);
     if (m.moved) dyn_loop_restore(c, by->scene, tree_q, c->closure.live);
 }

@@ -126,6 +126,8 @@ dyn_kernels dyn_loop_kernels(const dyn_kernels *tree)
         .coriolis            = dyn_loop_coriolis,
         .reference_dynamics  = dyn_model_loops_dynamics,
         .regressor           = dyn_loop_regressor,
+        .frame_sensitivity   = dyn_loop_frame_sensitivity,
+        .friction_map        = dyn_loop_friction_map,
     };
 }
 

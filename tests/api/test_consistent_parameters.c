@@ -53,13 +53,13 @@ static double objective(const dyn_consistent *c, const double *reference, const 
         sum += row * row / 2;
     }
     for (size_t i = 0; i < c->tree->n_rows; i++) {
-        dyn_pseudo_inertia(own + 10 * i, J0);
+        dyn_pseudo_inertia(reference + 10 * i, J0);
         dyn_pseudo_inertia(pi + 10 * i, J);
         d += trace_of_quotient(J0, J) - (log_determinant(J) - log_determinant(J0)) - 4;
     }
     for (size_t j = 0; j < c->tree->n_rows - (c->tree->floating ? 1 : 0); j++) {
         size_t rotor = dyn_joint_parameter(c->tree, j, DYN_ROTOR_INERTIA);
-        d += pi[rotor] / own[rotor] - log(pi[rotor] / own[rotor]) - 1;
+        d += pi[rotor] / reference[rotor] - log(pi[rotor] / reference[rotor]) - 1;
         for (size_t k = DYN_VISCOUS; k < DYN_PER_JOINT; k++)
             d += pow(pi[rotor + k] - reference[rotor + k], 2) / 2;
     }
@@ -87,15 +87,15 @@ static void check_least(uint64_t seed, double known)
     bool          too_large;
     dyn_base     *base = dyn_base_find(&robot, dyn_kernels_find("scalar"), NULL, WITH, (dyn_deadline){0}, &too_large);
     size_t        n = dyn_parameter_count(m->dyn), nb = base->n;
-    double       *own = numbers(n), *found = numbers(n), *near = numbers(n), *beta = numbers(nb),
+    double       *reference = numbers(n), *found = numbers(n), *near = numbers(n), *beta = numbers(nb),
            *R = numbers((nb + 1) * (nb + 1)), *scratch = numbers(dyn_consistent_scratch(m->dyn, base, WITH));
-    dyn_parameters_compute(m->dyn, own);
+    dyn_parameters_compute(m->dyn, reference);
     for (size_t k = 0; k < nb; k++) {
         beta[k] = dyn_base_value(base, k, reference) * (1 + draw(&seed)) - 0.5;
         for (size_t i = 0; i <= k; i++)
             R[k * (nb + 1) + i] = known * (10 * draw(&seed) + 50 * (i == k));
     }
-    memcpy(found, own, n * sizeof *own);
+    memcpy(found, reference, n * sizeof *reference);
     dyn_consistent c = {.tree       = m->dyn,
                         .base       = base,
                         .with       = WITH,

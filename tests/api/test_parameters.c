@@ -1,7 +1,7 @@
 /* test_parameters.c - checks numbers and names of the parameters of bodies and joints, and base parameters: the
  * regressor's columns times the parameters must be the torques. */
-#include "dynamics/identification/base_parameters.h"
 #include "api/robots/model/parameter_names.h"
+#include "dynamics/identification/base_parameters.h"
 #include "draws.h"
 #include "models.h"
 #include "rich_robot.h"
@@ -72,13 +72,13 @@ static dyn_regressor_lane regressed(const motion *sample)
 
 static void check_own_parameters(const char *document)
 {
-    api_model    *m     = model_of(document);
-    dyn_mechanism robot = api_model_mechanism(m);
-    motion        at    = motion_open(m);
-    size_t        n     = dyn_parameter_count(m->dyn);
-    double       *own = numbers(n), *tau = numbers(m->nv);
+    api_model    *m          = model_of(document);
+    dyn_mechanism robot      = api_model_mechanism(m);
+    motion        sample     = motion_open(m);
+    size_t        n          = dyn_parameter_count(m->dyn);
+    double       *parameters = numbers(n), *tau = numbers(m->nv);
     uint64_t      seed = 3;
-    dyn_parameters_compute(m->dyn, own);
+    dyn_parameters_compute(m->dyn, parameters);
     for (int i = 0; i < 20; i++) {
         motion_draw(m, &sample, &seed);
         dyn_regressor_lane r = regressed(&sample);
@@ -87,7 +87,7 @@ static void check_own_parameters(const char *document)
             for (size_t k = 0; k < n; k++) {
                 double effort = dyn_parameter_effort(m->dyn, &r, k, v);
                 if (!dyn_parameter_acts(&robot, k, v)) assert_true(effort == 0);
-                tau[v] += effort * own[k];
+                tau[v] += effort * parameters[k];
             }
         }
         assert_close(tau, sample.tau, m->nv, 1e-12);
@@ -178,10 +178,10 @@ static void check_base(const char *document, unsigned with)
 {
     api_model    *m     = model_of(document);
     dyn_mechanism robot = api_model_mechanism(m);
-    motion        at    = motion_open(m);
     bool          too_large;
-    dyn_base     *base = dyn_base_find(&robot, at.kernels, NULL, with, (dyn_deadline){0}, &too_large);
-    size_t        n    = dyn_parameter_count(m->dyn);
+    motion        sample = motion_open(m);
+    dyn_base     *base   = dyn_base_find(&robot, sample.kernels, NULL, with, (dyn_deadline){0}, &too_large);
+    size_t        n      = dyn_parameter_count(m->dyn);
     double       *pi = numbers(n), *whole = numbers(m->nv), *grouped = numbers(m->nv);
     uint64_t      seed = 5;
     assert_non_null(base);

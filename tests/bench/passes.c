@@ -40,7 +40,7 @@ static void torque_series(void *what)
 {
     const workload   *f  = what;
     dyn_torque_series io = {.order = SERIES_ORDER, .motion = f->motion, .tau = f->states.out[0], .work = f->series};
-    dyn_torque_series_kernel_of(f->kernels)(&f->scene, f->states.workspace, &io, f->blocks);
+    f->kernels->torque_series(&f->scene, f->states.workspace, &io, f->blocks);
 }
 
 /* Makes the calls of the operation `path` for a robot without dampers: three of inverse dynamics, three of the
@@ -120,7 +120,7 @@ static void hessian(void *what)
                           .q_qd        = s->out[1],
                           .q_qdd       = s->out[2],
                           .qd_qd       = s->out[3]};
-    dyn_hessian_kernel_of(f->kernels)(&f->scene, s->workspace, &io, f->blocks);
+    f->kernels->hessian(&f->scene, s->workspace, &io, f->blocks);
 }
 
 /* Computes the contracted second derivatives of qdd. */
@@ -140,7 +140,7 @@ static void forward_hessian(void *what)
                               .q_tau       = s->out[1] + square,
                               .work        = s->out[3],
                               .singular    = s->out[2]};
-    dyn_forward_hessian_kernel_of(f->kernels)(&f->scene, s->workspace, &io, f->blocks);
+    f->kernels->forward_hessian(&f->scene, s->workspace, &io, f->blocks);
 }
 
 static void coriolis_matrix(void *what)
@@ -245,14 +245,14 @@ static void frame_derivatives(void *what)
                                 .dvelocity_dq      = s->out[0],
                                 .dacceleration_dq  = s->out[1],
                                 .dacceleration_dqd = s->out[2]};
-    dyn_frame_kernel_of(f->kernels)(&f->scene, s->workspace, &io, f->blocks);
+    f->kernels->frame_sensitivity(&f->scene, s->workspace, &io, f->blocks);
 }
 
 static void jacobian_derivative(void *what)
 {
     const workload       *f  = what;
     dyn_frame_sensitivity io = {.q = f->states.q, .n_frames = 1, .frames = &f->tip, .djacobian_dq = f->states.out[0]};
-    dyn_frame_kernel_of(f->kernels)(&f->scene, f->states.workspace, &io, f->blocks);
+    f->kernels->frame_sensitivity(&f->scene, f->states.workspace, &io, f->blocks);
 }
 
 /* Computes the tip's pose relative to the base and its Jacobian, as loops and inverse kinematics do. */

@@ -32,7 +32,7 @@ void pass_held_sensitivity(void *what)
                                 .work          = f->work,
                                 .singular      = s->out[3] + n * nv,
                                 .contradictory = s->out[3] + n * (nv + 1)};
-    dyn_held_kernel_of(f->kernels)(&f->scene, s->workspace, &io, f->blocks);
+    f->kernels->held_sensitivity(&f->scene, s->workspace, &io, f->blocks);
 }
 
 /* Options of a step, beside A and B. */
@@ -64,7 +64,7 @@ static void integrate(const workload *f, dyn_step_method method, unsigned what)
                                         .input_matrix = s->out[1],
                                         .work         = f->work};
     if (what & COLUMNS) io.parameter_matrix = s->out[2] + n_states * (size_t)(f->scene.model->nq + f->scene.model->nv);
-    dyn_step_kernel_of(f->kernels)(&f->scene, s->workspace, &io, f->blocks);
+    f->kernels->step(&f->scene, s->workspace, &io, f->blocks);
 }
 
 void pass_step(void *what)

@@ -247,7 +247,7 @@ void rows_hessian(const dyn_kernels *k, const dyn_scene *scene, size_t rows, dyn
                             IN(dyn_hessian, multipliers, nv), OUT(dyn_hessian, q_q, n),
                             OUT(dyn_hessian, q_qd, n),        OUT(dyn_hessian, q_qdd, n),
                             OUT(dyn_hessian, qd_qd, n),       OUT(dyn_hessian, qd_qdd, n)};
-    RUN_KERNEL(dyn_hessian_kernel_of(k), k, scene, rows, io, ports);
+    RUN_KERNEL(k->hessian, k, scene, rows, io, ports);
 }
 
 void rows_forward_hessian(const dyn_kernels *k, const dyn_scene *scene, size_t rows, dyn_forward_hessian io)
@@ -265,7 +265,7 @@ void rows_forward_hessian(const dyn_kernels *k, const dyn_scene *scene, size_t r
         OUT(dyn_forward_hessian, work, entries),  OUT(dyn_forward_hessian, singular, 1)};
     assert_non_null(work);
     io.work = work;
-    RUN_KERNEL(dyn_forward_hessian_kernel_of(k), k, scene, rows, io, ports);
+    RUN_KERNEL(k->forward_hessian, k, scene, rows, io, ports);
     free(work);
 }
 
@@ -279,8 +279,8 @@ void rows_torque_series(const dyn_kernels *k, const dyn_scene *scene, size_t row
                             OUT(dyn_torque_series, tau, (order + 1) * nv), OUT(dyn_torque_series, work, entries)};
     assert_non_null(work);
     io.work = work;
-    assert_non_null(dyn_torque_series_kernel_of(k));
-    RUN_KERNEL(dyn_torque_series_kernel_of(k), k, scene, rows, io, ports);
+    assert_non_null(k->torque_series);
+    RUN_KERNEL(k->torque_series, k, scene, rows, io, ports);
     free(work);
 }
 
@@ -317,8 +317,8 @@ void rows_step(const dyn_kernels *k, const dyn_scene *scene, size_t rows, dyn_st
                           OUT(dyn_step, contradictory, 1)};
     assert_non_null(work);
     io.work = work;
-    assert_non_null(dyn_step_kernel_of(k));
-    RUN_KERNEL(dyn_step_kernel_of(k), k, scene, rows, io, ports);
+    assert_non_null(k->step);
+    RUN_KERNEL(k->step, k, scene, rows, io, ports);
     free(work);
 }
 
@@ -384,6 +384,6 @@ void rows_frame_sensitivity(const dyn_kernels *k, const dyn_scene *scene, size_t
                           OUT(dyn_frame_sensitivity, dacceleration_dq, 6 * nv * io.n_frames),
                           OUT(dyn_frame_sensitivity, dacceleration_dqd, 6 * nv * io.n_frames),
                           OUT(dyn_frame_sensitivity, djacobian_dq, 6 * nv * nv * io.n_frames)};
-    assert_non_null(dyn_frame_kernel_of(k));
-    RUN_KERNEL(dyn_frame_kernel_of(k), k, scene, rows, io, ports);
+    assert_non_null(k->frame_sensitivity);
+    RUN_KERNEL(k->frame_sensitivity, k, scene, rows, io, ports);
 }

@@ -8,8 +8,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-extern dyn_step_kernel dyn_step_complex;
-
 #define TOLERANCE 1e-11 /* relative to the largest entry of both matrices */
 
 enum { ROBOTS = 60, METHODS = 4 };
@@ -125,7 +123,7 @@ static void differentiate(const trial *t, complex_state *s, const dyn_step *step
     io.qd_after      = as_lanes(qd);
     io.work          = as_lanes(work);
     io.contradictory = as_lanes(&contradictory);
-    dyn_step_complex(&t->scene, s->workspace, &io, 1);
+    dyn_kernels_complex.step(&t->scene, s->workspace, &io, 1);
     complex_derivative(nq, q, dq);
     complex_derivative(nv, qd, dqd);
     for (size_t i = 0; i < nq; i++)

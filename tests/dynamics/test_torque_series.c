@@ -13,8 +13,6 @@
 
 enum { ROBOTS = 120, ORDER = 8 /* order of the highest derivative of tau */, TERMS = ORDER + 3 };
 
-extern dyn_torque_series_kernel dyn_torque_series_complex;
-
 static size_t motion_size(const trial *t, int order)
 {
     return t->nq + (size_t)(order + 2) * t->nv;
@@ -56,13 +54,13 @@ static void next_derivative(const trial *t, const double *motion, int order, dou
     complex_state    s     = complex_state_make(t, 0);
     double _Complex *moved = moved_motion(t, motion, order), *tau = complex_array(n),
                     *work = complex_array(dyn_torque_series_work(t->model, order));
-    dyn_torque_series_complex(&t->scene, s.workspace,
-                              &(dyn_torque_series){.order    = order,
-                                                   .motion   = as_lanes(moved),
-                                                   .wrenches = as_lanes(s.wrenches),
-                                                   .tau      = as_lanes(tau),
-                                                   .work     = as_lanes(work)},
-                              1);
+    dyn_kernels_complex.torque_series(&t->scene, s.workspace,
+                                      &(dyn_torque_series){.order    = order,
+                                                           .motion   = as_lanes(moved),
+                                                           .wrenches = as_lanes(s.wrenches),
+                                                           .tau      = as_lanes(tau),
+                                                           .work     = as_lanes(work)},
+                                      1);
     complex_derivative(t->nv, tau + n - t->nv, next);
     free(moved), free(tau), free(work);
     complex_state_free(&s);

@@ -52,8 +52,7 @@ static void computed_torque(const api_controller_input *c, double *tau)
         api_contact_subtract_efforts(c->contact, c->contact_wrenches, l, tau);
     if (c->contact) api_contact_pad(c->contact, c->states, c->nv, tau);
     if (loaded)
-        dyn_friction_map_of(c->kernels)(c->scene, c->workspace,
-                                        &(dyn_friction_map){.qd = c->qd, .T = tau, .result = tau}, 1);
+        c->kernels->friction_map(c->scene, c->workspace, &(dyn_friction_map){.qd = c->qd, .T = tau, .result = tau}, 1);
 }
 
 const api_controller api_controller_computed_torque = {

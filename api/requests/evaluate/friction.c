@@ -5,8 +5,7 @@
 
 void api_friction_map(const api_evaluation *e, const dyn_friction_map *io)
 {
-    dyn_friction_map_kernel *kernel = e->model->loops ? dyn_loop_friction_map : dyn_friction_map_of(e->kernels);
-    kernel(&e->query->scene, e->workspace, io, 1);
+    e->kernels->friction_map(&e->query->scene, e->workspace, io, 1);
 }
 
 void api_friction_find(const api_evaluation *e, size_t block, double *friction)

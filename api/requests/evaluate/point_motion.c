@@ -48,9 +48,6 @@ bool api_point_motion_evaluate(const api_evaluation *e, size_t block, const api_
         find_motion(e, block, points, k, to);
     }
     if (!io.dvelocity_dq && !io.dacceleration_dq && !io.dacceleration_dqd && !io.djacobian_dq) return true;
-    if (e->model->loops)
-        dyn_loop_frame_sensitivity(&e->query->scene, e->workspace, &io, 1);
-    else
-        dyn_frame_kernel_of(e->kernels)(&e->query->scene, e->workspace, &io, 1);
+    e->kernels->frame_sensitivity(&e->query->scene, e->workspace, &io, 1);
     return true;
 }

@@ -224,7 +224,7 @@ static bool evaluate(const api_evaluation *e, const api_selection *selected, siz
         for (size_t l = 0; l < e->lanes; l++)
             put_motion(e, o, n, l, &s);
         if (!check_angles(e, &s, block, n)) return false;
-        dyn_hessian_kernel_of(e->kernels)(&e->query->scene, e->workspace, &io, 1);
+        e->kernels->hessian(&e->query->scene, e->workspace, &io, 1);
         add_sample(e, o->motion, &s, out);
     }
     mirror(e, o->motion, out);

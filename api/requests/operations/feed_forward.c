@@ -239,7 +239,6 @@ static void load_springs(const api_evaluation *e, const block_lanes *b, size_t o
 /* Finds the motion of all motors, level by level. A level needs two derivatives of theta more than the level above. */
 static void move_motors(const api_evaluation *e, const block_lanes *b, size_t levels, size_t block)
 {
-    dyn_torque_series_kernel *kernel = dyn_torque_series_kernel_of(e->kernels);
     for (size_t level = 1; level <= levels; level++) {
         const size_t      order = order_of(levels - level);
         dyn_torque_series io    = {.order    = (int)order,
@@ -247,7 +246,7 @@ static void move_motors(const api_evaluation *e, const block_lanes *b, size_t le
                                    .wrenches = api_wrench_block(e, block),
                                    .tau      = b->residual,
                                    .work     = b->work};
-        kernel(&e->query->scene, e->workspace, &io, 1);
+        e->kernels->torque_series(&e->query->scene, e->workspace, &io, 1);
         load_springs(e, b, order);
     }
 }

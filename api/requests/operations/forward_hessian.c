@@ -39,7 +39,7 @@ static bool evaluate_from(const api_evaluation *e, const api_selection *selected
     for (size_t end = io.multipliers ? 1 : nv; io.first < end; io.first += PART) {
         io.n = end - io.first < PART ? end - io.first : PART;
         if (!api_deadline_check(e->query->input->deadline, e->problem)) return false;
-        dyn_forward_hessian_kernel_of(e->kernels)(&e->query->scene, e->workspace, &io, 1);
+        e->kernels->forward_hessian(&e->query->scene, e->workspace, &io, 1);
     }
     return api_check_singular(e, io.singular, block, 1);
 }

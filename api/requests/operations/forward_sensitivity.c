@@ -72,7 +72,7 @@ static void add_load(const api_evaluation *e, size_t block, size_t columns, doub
                            .tau    = api_state_block(e, API_TAU, block),
                            .result = factor,
                            .factor = factor};
-    dyn_friction_map_of(e->kernels)(&e->query->scene, e->workspace, &io, 1);
+    e->kernels->friction_map(&e->query->scene, e->workspace, &io, 1);
     for (size_t v = 0; v < e->model->nv; v++)
         for (size_t i = 0; i < columns * W; i++)
             Y[v * columns * W + i] *= factor[v * W + i % W];
@@ -142,7 +142,7 @@ static bool evaluate_held(const api_evaluation *e, const api_selection *selected
            .singular      = singular,
            .contradictory = contradictory,
     };
-    dyn_held_kernel_of(e->kernels)(&e->query->scene, e->workspace, &io, 1);
+    e->kernels->held_sensitivity(&e->query->scene, e->workspace, &io, 1);
     return api_check_singular(e, singular, block, 1) && check_contradictory(e, o, contradictory, block) &&
            differentiate_by_parameters(e, selected, block, io.qdd, io.dqdd_dtau, next);
 }

@@ -39,7 +39,7 @@ static void evaluate_from(const api_evaluation *e, const api_selection *selected
         .qd_qdd      = api_result_block(e, selected, first + QD_QDD, block),
     };
     if (io.q_q || io.q_qd || io.q_qdd || io.qd_qd || io.qd_qdd)
-        dyn_hessian_kernel_of(e->kernels)(&e->query->scene, e->workspace, &io, blocks);
+        e->kernels->hessian(&e->query->scene, e->workspace, &io, blocks);
 }
 
 static bool evaluate(const api_evaluation *e, const api_selection *selected, size_t block, size_t blocks)

@@ -78,5 +78,5 @@ void api_step_integrate(const api_step_means *by, const dyn_step *io)
     if (by->joints)
         step_with_loops(by, io);
     else
-        dyn_step_kernel_of(by->kernels)(by->scene, by->workspace, io, 1);
+        by->kernels->step(by->scene, by->workspace, io, 1);
 }

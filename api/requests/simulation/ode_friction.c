@@ -13,7 +13,7 @@ bool api_ode_friction_open(api_evaluation *e, api_ode *ode)
     if (!ode->stiction && (e->model->loops || !loaded)) return true;
     api_ode_friction *f = ode->friction = api_take(e->query->pool, sizeof *f);
     if (!f) return false;
-    *f      = (api_ode_friction){.map = e->model->loops ? NULL : dyn_friction_map_of(ode->kernels), .rigid = *scene};
+    *f      = (api_ode_friction){.map = e->model->loops ? NULL : ode->kernels->friction_map, .rigid = *scene};
     f->T    = api_take_zeroed(e->query->pool, n, &room);
     f->side = api_take_zeroed(e->query->pool, n, &room);
     if (f->map) f->rigid.terms &= ~(unsigned)DYN_FRICTION;

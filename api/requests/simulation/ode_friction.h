@@ -10,10 +10,11 @@
 #include "dynamics/friction_map.h"
 
 struct api_ode_friction {
-    dyn_friction_map_kernel *map;   /* NULL: the model has loops */
-    dyn_scene                rigid; /* the scene of the equations of motion: without friction, if there is a map */
-    double                  *T;     /* nv in lanes: at the last evaluation */
-    double                  *side;  /* nv in lanes: the sense of sharp friction */
+    /* The kernel friction_map; NULL: the model has loops. */
+    void (*map)(const dyn_scene *, void *ws, const dyn_friction_map *, size_t blocks);
+    dyn_scene rigid; /* the scene of the equations of motion: without friction, if there is a map */
+    double   *T;     /* nv in lanes: at the last evaluation */
+    double   *side;  /* nv in lanes: the sense of sharp friction */
 };
 
 /* Takes ode->friction from the request's pool, after ode->stiction. It stays NULL if kernels apply the friction.
