@@ -192,7 +192,7 @@ static bool take_line(srv_framing *f, input *in)
     case SRV_CHUNK_LINE: return take_chunk_line(f, in, line, length);
     case SRV_CHUNK_END: return take_chunk_end(f, in, length);
     case SRV_TRAILER_LINE: return take_trailer_line(f, in, line, length);
-    case SRV_BODY: /* these three have no lines */
+    case SRV_BODY: /* no lines in this stage and the next two */
     case SRV_CHUNK_DATA:
     case SRV_MALFORMED: break;
     }
@@ -220,7 +220,7 @@ static bool check_room(srv_framing *f, const input *in)
     case SRV_TRAILER_LINE:
         if (held <= TRAILERS_MOST) return true;
         return srv_framing_refuse(f, API_HEADERS_TOO_LARGE, "The trailers are longer than %d bytes.", TRAILERS_MOST);
-    case SRV_BODY: /* these three are not read line by line */
+    case SRV_BODY: /* no lines in this stage and the next two */
     case SRV_CHUNK_DATA:
     case SRV_MALFORMED: break;
     }

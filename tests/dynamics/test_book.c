@@ -10,7 +10,7 @@
 
 enum { ROBOTS = 240, ROWS = 3 };
 
-/* Both sides compute in doubles here, so the bounds are those of the comparisons with the reference. */
+/* The bounds of the comparisons with the reference in long double. */
 #define TOLERANCE 2e-14
 /* of M and the forces; times the condition of the robot (trial_leverage) */
 #define FORWARD_TOLERANCE (8 * DBL_EPSILON)
@@ -65,36 +65,43 @@ static vec6 *forces_for(const book_tree *tree)
     return fx;
 }
 
-/* Rows of joint wrenches: [force; moment] in the axes of the link, about its origin or the joint frame's. */
+/* Returns the pose in the body of the frame that a joint wrench is given in: axes of the link, origin of the link or of
+ * the joint frame on the parent's side, from which a slide moves the body. */
+static dyn_pose wrench_frame(const book_body *b, bool about_parent_frame, const double *q)
+{
+    dyn_pose     frame = b->after;
+    const double s     = b->type == DYN_PRISMATIC ? b->ratio * q[b->q] + b->offset : 0;
+    for (int i = 0; about_parent_frame && i < 3; i++)
+        frame.p[i] = -s * b->axis[i];
+    return frame;
+}
+
+/* [R^T f; R^T (n - p x f)] */
+static void wrench_in_frame(const dyn_pose *frame, vec6 f, double out[6])
+{
+    double p[3][3], moment[3];
+    skew3(frame->p, p);
+    for (int i = 0; i < 3; i++) {
+        moment[i] = f.e[i];
+        for (int j = 0; j < 3; j++)
+            moment[i] -= p[i][j] * f.e[3 + j];
+    }
+    for (int i = 0; i < 3; i++) {
+        out[i] = out[3 + i] = 0;
+        for (int j = 0; j < 3; j++) {
+            out[i] += frame->R[j][i] * f.e[3 + j];
+            out[3 + i] += frame->R[j][i] * moment[j];
+        }
+    }
+}
+
 static void joint_wrenches(const trial *t, const book_tree *tree, double *out)
 {
     for (int link = t->tree.description.floating ? -1 : 0; link < (int)t->tree.description.n_links; link++) {
-        const book_body *b       = &tree->body[book_body_of(tree, link)];
-        const bool       at_near = link >= 0 && t->tree.links[link].moment_at_parent_frame;
+        const book_body *b = &tree->body[book_body_of(tree, link)];
         if (b->n == 0) continue;
-        dyn_pose frame = b->after;
-        for (int i = 0; at_near && i < 3; i++) /* a slide moves the origin: -E r of the joint frame */
-            frame.p[i] = 0;
-        if (at_near && b->type == DYN_PRISMATIC) {
-            const double s = b->ratio * t->q[b->q] + b->offset;
-            for (int i = 0; i < 3; i++)
-                frame.p[i] -= s * b->axis[i];
-        }
-        /* f in the frame is (X_fb)^T f: the frame's moment is n - p x f, then both rotate by R^T */
-        double p[3][3], moment[3];
-        skew3(frame.p, p);
-        for (int i = 0; i < 3; i++) {
-            moment[i] = b->f.e[i];
-            for (int j = 0; j < 3; j++)
-                moment[i] -= p[i][j] * b->f.e[3 + j];
-        }
-        for (int i = 0; i < 3; i++) {
-            out[i] = out[3 + i] = 0;
-            for (int j = 0; j < 3; j++) {
-                out[i] += frame.R[j][i] * b->f.e[3 + j];
-                out[3 + i] += frame.R[j][i] * moment[j];
-            }
-        }
+        const dyn_pose frame = wrench_frame(b, link >= 0 && t->tree.links[link].moment_at_parent_frame, t->q);
+        wrench_in_frame(&frame, b->f, out);
         out += 6;
     }
 }
@@ -183,9 +190,20 @@ static void check_all(const trial *t)
     check_aba(t);
 }
 
+static size_t compared[DYN_JOINT_KINDS]; /* joints of each type */
+
+static void count_and_check(const trial *t)
+{
+    for (size_t i = 0; i < t->tree.description.n_links; i++)
+        compared[t->tree.links[i].joint]++;
+    check_all(t);
+}
+
 static void test_random_robots(void **state)
 {
-    trial_robots(ROBOTS, ROWS, check_all);
+    trial_robots(ROBOTS, ROWS, count_and_check);
+    for (int type = 0; type < DYN_JOINT_KINDS; type++)
+        assert_true(compared[type] > 20);
 }
 
 /* Friction and springs are switched on one by one. */
