@@ -197,8 +197,9 @@ static const char *text_of(api_label label, unsigned value)
     case API_LABEL_THREAD: return ENTRY(thread_texts, value);
     case API_LABEL_ACCESS: return ENTRY(access_texts, value);
     case API_LABEL_UNLABELLED: return "";
-    default: return NULL;
+    case API_LABEL_STATUS: break;
     }
+    return NULL;
 }
 
 static void write_label(api_label label, unsigned value, char text[API_LABEL_TEXT])

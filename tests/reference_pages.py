@@ -5,6 +5,7 @@
     api/MJCF.md                 from api/robots/mjcf/mjcf_schema.c
     server/SETTINGS.md          from `torqued --settings-table`
     README.md                   its tables of operations and of latencies, between markers, and its number of robots
+    dynamics/ALGORITHMS.md      the algorithms of the book, from tests/dynamics/book/algorithms.c
     tests/bench/results/*.svg   the charts of tests/bench/RESULTS.md, from its tables
     tests/pictures/*.svg        their numbers of robots and operations from models/ and api/openapi.yaml
     api/clients/python/src/torqued/contract/*.py    from api/openapi.yaml, and the version from the Makefile
@@ -240,6 +241,13 @@ def read(path):
         return file.read()
 
 
+def book():
+    """The functions that the tests compare the kernels with, as a block of code."""
+    source = read("tests/dynamics/book/algorithms.c")
+    parts = [re.search(rf"^void {name}\(.*?^}}\n", source, re.M | re.S).group(0) for name in ("book_rnea", "book_crba", "book_aba")]
+    return "```c\n" + "\n".join(parts) + "```\n"
+
+
 def readme(operations, figures, robots):
     text = results.fill(read("README.md"), {"operations": operations.summaries(), "latencies": figures.latencies()})
     text, found = re.subn(r"\bhas \d+ robots\b", f"has {robots} robots", text)
@@ -254,6 +262,7 @@ def pages():
     robots = len(glob.glob(os.path.join(ROOT, "models", "*.json")))
     made = {"api/OPERATIONS.md": operations.page(), "api/MJCF.md": mjcf_page(), "server/SETTINGS.md": settings_page(),
             "README.md": readme(operations, figures, robots),
+            "dynamics/ALGORITHMS.md": results.fill(read("dynamics/ALGORITHMS.md"), {"book": book()}),
             "tests/pictures/overview.svg": overview.overview(robots, len(operations.posts)), "tests/pictures/rooms.svg": architecture.rooms_picture(),
             "tests/pictures/request.svg": architecture.request_picture()}
     version = re.search(r"^VERSION := (\S+)", read("Makefile"), re.M).group(1)

@@ -13,7 +13,7 @@ LAYERS_server   := libserver.a libapi.a libdynamics.a
 # and check nothing of the product. With PLAIN_KERNELS=1 the product's kernels are compiled without sanitizers too.
 $(foreach t,complex extended $(if $(PLAIN_KERNELS),$(TARGETS)),$(call lane_objects,$(t))): private SANFLAGS :=
 
-# Every test program of a folder is linked with every .c there that is not itself a test.
+# Every test program of a folder is linked with every .c there that is not itself a test; test_book alone with those of book/.
 define test_rule
 $(BUILD)/tests/$(1)/test_%: $(BUILD)/tests/$(1)/test_%.o \
     $(patsubst %.c,$(BUILD)/%.o,$(filter-out tests/$(1)/test_%,$(wildcard tests/$(1)/*.c))) \
@@ -22,6 +22,7 @@ $(BUILD)/tests/$(1)/test_%: $(BUILD)/tests/$(1)/test_%.o \
 	$$(Q)$$(CC) $$(LINK) $$(SANFLAGS) -o $$@ $$^ $$(LIBS) -lcmocka -ldl
 endef
 $(foreach d,dynamics api server,$(eval $(call test_rule,$(d))))
+$(BUILD)/tests/dynamics/test_book: $(patsubst %.c,$(BUILD)/%.o,$(wildcard tests/dynamics/book/*.c))
 
 # cmocka's signatures have a parameter that most tests do not use.
 $(BUILD)/tests/%.o: tests/%.c $(BUILD)/flags

@@ -32,18 +32,7 @@ const api_model_format api_model_format_json = {
 /* --- XML of any kind ---------------------------------------------------------------------------------------------- */
 
 static const api_model_format *format_of_root(const char *text, size_t length);
-
-/* Accepts what one of the XML formats accepts; that of the file is known with the body, and then checks again. */
-static bool check_xml_query(const char *query, api_problem *problem)
-{
-    static const api_model_format *const xml[] = {&api_model_format_mjcf, &api_model_format_sdf,
-                                                  &api_model_format_urdf};
-    for (size_t i = 0; i < sizeof xml / sizeof *xml; i++) {
-        api_problem_clear(problem);
-        if (xml[i]->check_query(query, problem)) return true;
-    }
-    return false;
-}
+static bool                    check_xml_query(const char *query, api_problem *problem);
 
 static api_model *read_xml(const api_model_source *source, api_problem *problem)
 {
@@ -81,6 +70,18 @@ const api_model_format *api_model_format_of_text(const char *text, size_t length
     return api_xml_begins(text, length) ? format_of_root(text, length) : formats[0];
 }
 
+/* Accepts a query that one of the XML formats accepts; the format of the body checks it again. The problem is that of
+ * the first XML format in the table. */
+static bool check_xml_query(const char *query, api_problem *problem)
+{
+    for (size_t i = FORMATS; i-- > 0;) {
+        if (!formats[i]->root) continue;
+        api_problem_clear(problem);
+        if (formats[i]->check_query(query, problem)) return true;
+    }
+    return false;
+}
+
 /* A file with an unknown outermost element goes to the reader of URDF, which says so. */
 static const api_model_format *format_of_root(const char *text, size_t length)
 {
@@ -97,6 +98,15 @@ const api_model_format *api_model_format_named(const char *name)
     for (size_t i = 0; i < FORMATS; i++)
         if (formats[i]->name && strcmp(formats[i]->name, name) == 0) return formats[i];
     return NULL;
+}
+
+void api_model_format_names(char text[API_MODEL_FORMAT_NAMES])
+{
+    size_t length = 0;
+    for (size_t i = 0; i < FORMATS && length < API_MODEL_FORMAT_NAMES; i++)
+        if (formats[i]->name)
+            length += (size_t)snprintf(text + length, API_MODEL_FORMAT_NAMES - length, "%s%s", length > 0 ? ", " : "",
+                                       formats[i]->name);
 }
 
 void api_model_media_types(char text[API_MODEL_MEDIA_TYPES])

@@ -17,7 +17,7 @@
     X(xml)
 
 typedef struct api_model_format {
-    const char        *name;        /* of `torqued convert --to`; NULL: none is needed */
+    const char        *name;        /* of `torqued convert --to`; NULL: the format is only read */
     const char *const *media_types; /* media types of the format; NULL ends the list, messages name the first */
     const char        *root;        /* an XML format: name of the outermost element; NULL: any, or no XML */
     /* Returns false with a problem (status 400) unless `read` accepts the query, which is neither NULL nor empty. */
@@ -41,9 +41,14 @@ const api_model_format *api_model_format_of_content(const char *content_type);
 /* Returns the format that the first bytes of a text show; JSON unless it begins as XML. */
 const api_model_format *api_model_format_of_text(const char *text, size_t length);
 
-const api_model_format *api_model_format_named(const char *name); /* NULL: there is none */
+/* Returns the format that is written under this name. NULL: there is none. */
+const api_model_format *api_model_format_named(const char *name);
 
-enum { API_MODEL_MEDIA_TYPES = 160 }; /* bytes of the text that api_model_media_types writes, NUL included */
+/* Bytes, NUL included, of the texts that api_model_format_names and api_model_media_types write. */
+enum { API_MODEL_FORMAT_NAMES = 60, API_MODEL_MEDIA_TYPES = 160 };
+
+/* Writes the names of the formats that can be written, for messages: "document, urdf, mjcf". */
+void api_model_format_names(char text[API_MODEL_FORMAT_NAMES]);
 
 /* Writes the first media type of each format, for messages: "application/json or application/xml". */
 void api_model_media_types(char text[API_MODEL_MEDIA_TYPES]);

@@ -9,11 +9,10 @@
 static const api_model_format *find_format(const char *name, api_problem *problem)
 {
     const api_model_format *format = api_model_format_named(name);
-    if (!format || !(format->write || format == &api_model_format_json))
-        api_fail(problem, API_BAD_VALUE, NULL, "\"%.40s\" is not a format to write; known are document, urdf and mjcf",
-                 name);
-    else
-        return format;
+    char                    names[API_MODEL_FORMAT_NAMES];
+    if (format) return format;
+    api_model_format_names(names);
+    api_fail(problem, API_BAD_VALUE, NULL, "\"%.40s\" is not a format to write; there are: %s", name, names);
     return NULL;
 }
 

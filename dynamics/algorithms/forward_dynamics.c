@@ -7,7 +7,11 @@
  *
  * Driven coordinates (hybrid dynamics, Featherstone 2008, ch. 9.2) have their prescribed qdd in the first part. In the
  * second part they are locked: a driven joint passes on I^A and p^A of its body unchanged. Joints with a quaternion are
- * in articulated_free_joint.h, joints of several bodies in geared_joint.h; articulated_fast.h only makes it faster. */
+ * in articulated_free_joint.h, joints of several bodies in geared_joint.h; articulated_fast.h only makes it faster.
+ *
+ * The same algorithm as printed in the book is book_aba of tests/dynamics/book/algorithms.c. Differences: W states in
+ * lanes; canonical body frames, whose zeros are skipped; velocities in the first part alone, as wrenches f0; joints of
+ * several coordinates eliminated axis by axis; friction that grows with the load taken off tau first. */
 #include "kernels.h"
 #include "dynamics/joint/load_friction.h"
 #include "dynamics/recursion/articulated_fast.h"

@@ -7,7 +7,9 @@
  *     F = I_c S_i,   M_ii = S_i^T F,   I_c of the parent += X_i^T I_c X_i,
  *     j = i;   while the parent of j is a body:   F = X_j^T F,   j = parent of j,   M_ij = M_ji = S_j^T F.
  *
- * S_i is an axis of the body's frame times the joint's ratio, or all six axes, or the last three. */
+ * S_i is an axis of the body's frame times the joint's ratio, or all six axes, or the last three. The same algorithm as
+ * printed in the book is book_crba of tests/dynamics/book/algorithms.c. Differences: W states in lanes; canonical body
+ * frames, whose zeros are skipped; composites as mass and moments instead of 6x6 matrices. */
 #pragma once
 #include "dynamics/recursion/composite_inertia.h"
 

@@ -51,7 +51,8 @@ static void integrate(const step_pass *p)
     switch (p->io->method) {
     case DYN_RK4: rk4(p); break;
     case DYN_IMPLICIT_EULER: implicit_euler(p); break;
-    default: euler(p); break;
+    case DYN_EXPLICIT_EULER:
+    case DYN_SEMI_IMPLICIT_EULER: euler(p); break;
     }
 }
 

@@ -35,8 +35,9 @@ static inline int dyn_joint_nv(dyn_joint_kind kind)
     case DYN_##KIND: return nv;
         DYN_JOINT_TYPES(X)
 #undef X
-    default: return 0;
+    case DYN_JOINT_KINDS: break;
     }
+    return 0;
 }
 static inline int dyn_joint_nq(dyn_joint_kind kind)
 {
@@ -45,8 +46,9 @@ static inline int dyn_joint_nq(dyn_joint_kind kind)
     case DYN_##KIND: return nq;
         DYN_JOINT_TYPES(X)
 #undef X
-    default: return 0;
+    case DYN_JOINT_KINDS: break;
     }
+    return 0;
 }
 /* True if the last four coordinates of the joint are a quaternion. */
 static inline bool dyn_joint_has_quaternion(dyn_joint_kind kind)

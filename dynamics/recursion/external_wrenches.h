@@ -86,12 +86,6 @@ LANE_INLINE wrench external_wrench_rate_of(const dyn_wrench_site *site, const at
     return r;
 }
 
-/* Moves the reference point of a wrench w on body b from the body's origin to next_origin (dyn_body). */
-LANE_INLINE wrench external_at_next_origin(const dyn_body *b, wrench w)
-{
-    return (wrench){w.f, cross_const_add(w.n, w.f, b->derived.next_origin)};
-}
-
 static inline void gather_external_wrenches(const dyn_scene *scene, const joint_transform *XJ, const lane *values,
                                             const external_wrenches *ext)
 {
@@ -104,21 +98,5 @@ static inline void gather_external_wrenches(const dyn_scene *scene, const joint_
         if (site->body == DYN_WORLD) continue;
         wrench w             = external_wrench_of(site, &ext->attitude[site->body], values + 9 * k);
         ext->sum[site->body] = wrench_add(ext->sum[site->body], w);
-    }
-}
-
-/* Subtracts the rates of all external wrenches from the rates of the required wrenches, about next_origin.
- * gather_external_wrenches must have been called before. `rates` has 6 entries per wrench, of force and torque in the
- * axes of the request; NULL means zeros. `w` are the bodies' angular velocities. */
-static inline void subtract_external_rates(const dyn_scene *scene, const external_wrenches *ext, const lane *values,
-                                           const lane *rates, const vec3 *w, wrench *required_rate)
-{
-    for (size_t k = 0; k < scene->n_wrenches; k++) {
-        const dyn_wrench_site *site = &scene->wrench[k];
-        if (site->body == DYN_WORLD) continue;
-        wrench r = external_wrench_rate_of(site, &ext->attitude[site->body], values + 9 * k,
-                                           rates ? rates + 6 * k : NULL, w[site->body]);
-        required_rate[site->body] =
-            wrench_sub(required_rate[site->body], external_at_next_origin(&scene->model->body[site->body], r));
     }
 }

@@ -2,7 +2,11 @@
  * their time derivatives from qddd. inverse_dynamics.c and torque_derivative.c call it.
  *
  * Luh, Walker & Paul (1980) in the form of Khalil (2010), eqs. 18-31, extended to trees, floating bases, friction,
- * rotors and wrenches on any link. Read newton_euler_forward.h first; newton_euler_fast.h only makes it faster. */
+ * rotors and wrenches on any link. Read newton_euler_forward.h first; newton_euler_fast.h only makes it faster.
+ *
+ * The same algorithm as printed in the book is book_rnea of tests/dynamics/book/algorithms.c. Differences: W states in
+ * lanes; classical accelerations, with U = [wd x] + [w x]^2; canonical body frames, whose zeros are skipped, with fixed
+ * links merged and masses regrouped (model.h). Friction that grows with the load is added later (load_friction.c). */
 #pragma once
 #include "newton_euler_fast.h"
 #include "newton_euler_results.h"
@@ -82,8 +86,7 @@ LANE_NOINLINE void passes_with_wrenches(const newton_euler_pass *p, bool rates)
     const newton_euler_io     *io = p->io;
     if (io->wrenches) gather_external_wrenches(p->scene, p->ws->XJ, io->wrenches, &p->ws->ext);
     forward_pass(p, v);
-    if (rates && io->wrenches)
-        subtract_external_rates(p->scene, &p->ws->ext, io->wrenches, io->wrench_rates, p->ws->w, p->ws->required_rate);
+    if (rates && io->wrenches) subtract_external_rates(p);
     backward_pass(p, v);
 }
 

@@ -3,8 +3,9 @@
  * Condition: dyn_run.plain, a property of the model. Without this path inverse dynamics takes 1.25 (one lane) to 1.32
  * (8 lanes) times as long on average over the benchmark robots, torque derivative 1.56 to 1.93 times.
  * A body's inertial wrench is computed about the origin of the next body, whose acceleration both bodies then use, and
- * is added to the next body's wrench before the sum is shifted. The first joint on the world turns about a fixed axis:
- * its tau needs only n.z. The motion of the parent, and the wrench of the child, stay in registers. */
+ * is added to the next body's wrench before the sum is shifted: `required` and its rate are about dyn_body's
+ * next_origin here, not about the body's origin as in newton_euler_forward.h. The first joint on the world turns about
+ * a fixed axis: its tau needs only n.z. The motion of the parent, and the wrench of the child, stay in registers. */
 #pragma once
 #include "newton_euler_results.h"
 
@@ -55,6 +56,13 @@ LANE_INLINE wrench grounded_rest(const dyn_body *b, vec3 a, const acceleration_m
     return wrench_add(own, axis_inertial_wrench(b->derived.axis_moments, a, U));
 }
 
+/* Moves the reference point of a wrench w on body b from the body's origin to next_origin, which is the body's origin
+ * outside plain runs. */
+LANE_INLINE wrench external_at_next_origin(const dyn_body *b, wrench w)
+{
+    return (wrench){w.f, cross_const_add(w.n, w.f, b->derived.next_origin)};
+}
+
 LANE_INLINE void subtract_external_at_next(const newton_euler_pass *p, int i, const motion_state *state,
                                            newton_euler_variant v)
 {
@@ -79,6 +87,21 @@ LANE_INLINE motion_state grounded_body(const newton_euler_pass *p, int i, newton
             acceleration_of_offset(state.rate.ad, &state.Ud, b->derived.next_origin, b->derived.next_offsets);
     subtract_external_at_next(p, i, &state, v);
     return state;
+}
+
+/* Subtracts the rates of all external wrenches from the rates of the required wrenches, after the forward pass. */
+static inline void subtract_external_rates(const newton_euler_pass *p)
+{
+    const dyn_scene              *scene = p->scene;
+    const newton_euler_workspace *ws    = p->ws;
+    for (size_t k = 0; k < scene->n_wrenches; k++) {
+        const dyn_wrench_site *site = &scene->wrench[k];
+        const lane            *rate = p->io->wrench_rates ? p->io->wrench_rates + 6 * k : NULL;
+        const int              i    = site->body;
+        if (i == DYN_WORLD) continue;
+        const wrench r = external_wrench_rate_of(site, &ws->ext.attitude[i], p->io->wrenches + 9 * k, rate, ws->w[i]);
+        ws->required_rate[i] = wrench_sub(ws->required_rate[i], external_at_next_origin(&scene->model->body[i], r));
+    }
 }
 
 /* --- forward pass --------------------------------------------------------------------------------------------- */

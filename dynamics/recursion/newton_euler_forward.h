@@ -7,8 +7,8 @@
 typedef struct newton_euler_workspace {
     joint_transform *XJ;
     motion          *motion; /* [n_bodies], set only for bodies with carries_run */
-    wrench *required; /* [n_bodies], inertial minus external wrench of each regrouped body, about next_origin, which is
-                         the body's origin except in plain runs; the backward pass adds those of the children */
+    wrench *required; /* [n_bodies], inertial minus external wrench of each regrouped body, about the body's origin; the
+                         backward pass adds those of the children */
     wrench *axis_wrench; /* [n_bodies], inertial wrench of the mass that each body moved to its parent or the ground,
                             about the body's origin */
     external_wrenches ext;

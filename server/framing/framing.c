@@ -191,8 +191,12 @@ static bool take_line(srv_framing *f, input *in)
     case SRV_FIELD_LINE: return take_field_line(f, in, line, length);
     case SRV_CHUNK_LINE: return take_chunk_line(f, in, line, length);
     case SRV_CHUNK_END: return take_chunk_end(f, in, length);
-    default: return take_trailer_line(f, in, line, length);
+    case SRV_TRAILER_LINE: return take_trailer_line(f, in, line, length);
+    case SRV_BODY: /* no lines in this stage and the next two */
+    case SRV_CHUNK_DATA:
+    case SRV_MALFORMED: break;
     }
+    return false;
 }
 
 /* Refuses what has grown too long without a line end. */
@@ -213,10 +217,14 @@ static bool check_room(srv_framing *f, const input *in)
     case SRV_CHUNK_END:
         if (held == 0 || (held <= 2 && in->data[in->ready] == '\r')) return true;
         return srv_framing_refuse(f, API_BAD_REQUEST, "A chunk is longer than its size.");
-    default:
+    case SRV_TRAILER_LINE:
         if (held <= TRAILERS_MOST) return true;
         return srv_framing_refuse(f, API_HEADERS_TOO_LARGE, "The trailers are longer than %d bytes.", TRAILERS_MOST);
+    case SRV_BODY: /* no lines in this stage and the next two */
+    case SRV_CHUNK_DATA:
+    case SRV_MALFORMED: break;
     }
+    return true;
 }
 
 /* Refuses the start of a line as soon as it cannot become a good one, so that a client of another protocol is answered

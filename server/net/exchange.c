@@ -158,6 +158,10 @@ enum MHD_Result srv_exchange_complete(srv_exchange *x)
     case DISCARDING: return api_wants_run(x->job.call) ? srv_exchange_evaluate(x) : srv_exchange_answer(x);
     case FINISHED: return srv_exchange_answer_finished(x);
     case ANSWERED: return MHD_NO; /* the reply was already sent: close the connection */
-    default: return MHD_YES;
+    case OPENED:
+    case AWAITING:
+    case SUSPENDED:
+    case DELAYED: break;
     }
+    return MHD_YES;
 }

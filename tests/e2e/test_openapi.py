@@ -100,6 +100,21 @@ class Contract(ServerCase):
                 self.assertEqual(answer.status, 204)
                 self.assertEqual(set(re.split(r",\s*", answer.headers["Allow"])), expected)
 
+    def test_evaluate_lists_the_operations_that_it_takes(self):
+        """All but those with rows of their own, in the request and in the answer."""
+        schemas = self.contract["components"]["schemas"]
+        asked = self.follow(schemas["EvaluateRequest"]["properties"]["operations"])["properties"]
+        prefix = "/v1/models/{model}/"
+        names = [path[len(prefix):] for path, method, _ in self.operations() if method == "post" and path.startswith(prefix)]
+        for name in names:
+            if name == "evaluate":
+                continue
+            with self.subTest(operation=name):
+                answer = self.client.post("/v1/models/two_link/evaluate", {"q": [0, 0], "operations": {name: {}}})
+                alone = answer.status == 422 and "has rows of its own" in answer.json()["detail"]
+                self.assertEqual(name in asked, not alone)
+                self.assertEqual(name in schemas["EvaluateAnswer"]["properties"], not alone)
+
     def test_answers_to_get(self):
         models = [model["name"] for model in self.ok(self.client.get("/v1/models"))["models"]]
         self.assertTrue(models)

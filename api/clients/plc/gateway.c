@@ -92,8 +92,11 @@ static int evaluate(torqued_client *client, const char *model, const telegram *t
     case TORQUED_OK: return OK;
     case TORQUED_REFUSED: return REFUSED;
     case TORQUED_UNREACHABLE: return UNREACHABLE;
-    default: return OTHER;
+    case TORQUED_BAD_ANSWER:
+    case TORQUED_BAD_ARGUMENT:
+    case TORQUED_NO_MEMORY: break;
     }
+    return OTHER;
 }
 
 /* Turns the request into its answer. `last_status` is that of the answer before. */

@@ -264,8 +264,13 @@ static bool read_value(reader *r, api_cbor_item *item)
         if (!open_container(r, item)) return false;
         r->levels[r->build.depth - 1] = (level){item->value, item->indefinite};
         return true;
-    default: return fail_kind(r, item, "a value that JSON can hold");
+    case API_CBOR_BYTES:
+    case API_CBOR_UNDEFINED:
+    case API_CBOR_SIMPLE:
+    case API_CBOR_BREAK:
+    case API_CBOR_KINDS: break;
     }
+    return fail_kind(r, item, "a value that JSON can hold");
 }
 
 /* Reads one value of the innermost array or map, or closes it. */

@@ -56,8 +56,14 @@ static bool load(api_query *q, size_t n, const dyn_payload *payload)
     switch (dyn_model_with_payload(q->model->dyn, n, payload, &q->loaded)) {
     case DYN_OK: q->scene.model = q->loaded; return true;
     case DYN_NO_MEMORY: return api_fail(q->problem, API_MEMORY_FULL, NULL, "no memory for the model with its payload");
-    default: return api_fail(q->problem, API_BAD_VALUE, "/payload", "the payload's figures are too large to be added");
+    case DYN_BAD_NUMBER: break;
+    case DYN_TOO_MANY_DOF: /* A model that was built has none of the faults from here on. */
+    case DYN_BAD_PARENT:
+    case DYN_BAD_LEADER:
+    case DYN_BAD_MOTOR:
+    case DYN_BAD_DRIVE: break;
     }
+    return api_fail(q->problem, API_BAD_VALUE, "/payload", "the payload's figures are too large to be added");
 }
 
 bool api_decode_payload(api_query *q)

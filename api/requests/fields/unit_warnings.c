@@ -61,8 +61,9 @@ static bool list_suspects(search *s)
     for (size_t i = 0; i < m->n_joints; i++) {
         const api_joint_name *joint    = &m->joints[i];
         int                   position = api_first_position(m, &m->dyn->body[joint->body]);
-        bool                  slides   = strcmp(joint->type, "prismatic") == 0 && joint->has_position_limits;
-        if (position < 0 || joint->leader || (strcmp(joint->type, "revolute") != 0 && !slides)) continue;
+        bool                  slides   = joint->kind == DYN_PRISMATIC && joint->has_position_limits;
+        bool                  turns    = joint->type == dyn_joint_types[DYN_REVOLUTE].name;
+        if (position < 0 || joint->leader || !(turns || slides)) continue;
         s->suspects[s->n++] = (suspect){.joint = joint, .position = (size_t)position};
     }
     return true;
@@ -70,7 +71,7 @@ static bool list_suspects(search *s)
 
 static bool is_suspicious(const api_joint_name *joint, double x)
 {
-    bool turns = *joint->type == 'r';
+    bool turns = joint->kind == DYN_REVOLUTE;
     if (!(fabs(x) > (turns ? MANY_TURNS : FAR_AWAY)) || (turns && fabs(x) > TOO_MANY)) return false;
     return joint->has_position_limits ? x < joint->lower || x > joint->upper : x == rint(x);
 }
@@ -78,7 +79,7 @@ static bool is_suspicious(const api_joint_name *joint, double x)
 static bool warn(search *s, suspect *it, double x, const api_place *at)
 {
     char text[TEXT];
-    bool turns = *it->joint->type == 'r';
+    bool turns = it->joint->kind == DYN_REVOLUTE;
     if (turns)
         snprintf(text, sizeof text, "%.64s at %s rad, %.3g turns: angles are in radians", it->joint->name,
                  API_NUMBER_TEXT(x), fabs(x) / (2 * M_PI));

@@ -76,14 +76,6 @@ static void set_spatial_inertias(const api_identified *found, json_t *screws)
 
 /* --- joints and motors ------------------------------------------------------------------------------------------- */
 
-static bool has_one_coordinate(const api_joint_name *joint)
-{
-    static const char *const others[] = {"planar", "spherical", "floating"};
-    for (size_t i = 0; i < sizeof others / sizeof *others; i++)
-        if (strcmp(joint->type, others[i]) == 0) return false;
-    return true;
-}
-
 /* Returns the motor in the document that drives the joint, or NULL. */
 static json_t *find_motor(json_t *document, const char *joint)
 {
@@ -194,7 +186,7 @@ static void set_link(const api_identified *found, json_t *document, json_t *obje
     json_t          *body = json_object_get(object, "joint");
     set_inertial(found, object, link);
     for (size_t j = 0; found->with && j < m->n_joints; j++)
-        if (strcmp(m->joints[j].link, m->link_names[link]) == 0 && has_one_coordinate(&m->joints[j]))
+        if (strcmp(m->joints[j].link, m->link_names[link]) == 0 && dyn_joint_nv(m->joints[j].kind) == 1)
             set_joint(found, document, body, j);
 }
 

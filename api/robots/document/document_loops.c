@@ -4,6 +4,7 @@
  * link (Khalil 2010, 2.2); its z is the joint axis. Such a frame becomes a frame of the document, named after the
  * loop. */
 #include "document.h"
+#include "api/codec/names.h"
 #include <stdio.h>
 #include <string.h>
 
@@ -23,20 +24,27 @@ static const loop_type types[] = {{"fixed", DYN_LOOP_FIXED, false, false, false}
                                   {"planar", DYN_LOOP_PLANAR, true, false, false},
                                   {"helical", DYN_LOOP_HELICAL, true, true, false}};
 
+enum { TYPES = sizeof types / sizeof *types };
+
+static const char *type_name(const void *list, size_t i)
+{
+    return ((const loop_type *)list)[i].name;
+}
+
 static bool read_type(const api_entry *entry, const loop_type **type)
 {
-    const char *name = NULL;
+    const char     *name  = NULL;
+    const api_names known = {TYPES, type_name, types};
+    char            list[API_NAMES_TEXT];
     if (!api_entry_text(entry, "type", API_REQUIRED, &name)) return false;
-    for (size_t i = 0; i < sizeof types / sizeof *types; i++)
+    for (size_t i = 0; i < TYPES; i++)
         if (strcmp(types[i].name, name) == 0) {
             *type = &types[i];
             return true;
         }
-    return api_entry_fail(
-        entry, "type", API_BAD_VALUE,
-        "\"%.*s\" is not a type of loop; known are fixed, revolute, continuous, prismatic, cylindrical, universal, "
-        "spherical, planar and helical",
-        api_text_shown(name), name);
+    api_names_write(&known, name, list);
+    return api_entry_fail(entry, "type", API_BAD_VALUE, "\"%.*s\" is not a type of loop%s", api_text_shown(name), name,
+                          list);
 }
 
 static bool refuse(const api_entry *entry, const char *key, const loop_type *type)

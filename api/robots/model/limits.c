@@ -63,11 +63,13 @@ static bool set_joint_limit(const api_model *m, size_t i, api_limit_list *limits
         if (j->limits.has_effort) set_effort_entry(m, i, limits, limit);
         set_symmetric(limit, j->limits.effort);
         return j->limits.has_effort;
-    default:
+    case API_LIMIT_EFFORT_RATE:
         if (j->limits.has_effort_rate) set_effort_entry(m, i, limits, limit);
         set_symmetric(limit, j->limits.effort_rate);
         return j->limits.has_effort_rate;
+    case API_LIMIT_KINDS: break;
     }
+    return false;
 }
 
 /* --- motors ------------------------------------------------------------------------------------------------------- */
@@ -101,8 +103,10 @@ static bool set_motor_limit(const api_model *m, const api_coupled_motor *motor, 
     case API_LIMIT_EFFORT_RATE:
         set_symmetric(limit, own->effort_rate);
         return own->has_effort_rate && set_motor_efforts(m, motor, limit);
-    default: return false;
+    case API_LIMIT_POSITION:
+    case API_LIMIT_KINDS: break;
     }
+    return false;
 }
 
 /* --- the list ----------------------------------------------------------------------------------------------------- */

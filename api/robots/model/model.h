@@ -25,6 +25,7 @@ typedef struct api_frame_name { /* a link, or a frame of the document */
 
 typedef struct api_joint_name {          /* a moving joint, in the order of coordinates */
     const char      *name, *type, *link; /* `link`: the link that it carries */
+    dyn_joint_kind   kind;               /* in the document: planar and helical joints too */
     const char      *parent;             /* name of the link that the joint is attached to */
     bool             actuated;
     bool             has_position_limits;

@@ -90,6 +90,7 @@ static bool name_joint(api_model *model, const api_document *document, api_joint
     *joint                         = (api_joint_name){
                                 .name                = api_arena_text(&model->arena, link->joint),
                                 .type                = link->type, /* a string literal */
+                                .kind                = link->dyn.joint,
                                 .link                = model->link_names[index + 1],
                                 .parent              = model->link_names[link->parent_index + 1],
                                 .actuated            = link->actuated,

@@ -1,12 +1,13 @@
 /* sdf_joint.c - read joints: type, parent and child, axes with limits and dynamics. */
 #include "sdf_reader.h"
+#include "api/codec/names.h"
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
 #include <strings.h>
 
 static const char *const type_names[] = {"fixed",     "revolute",  "continuous", "prismatic", "ball",
-                                         "universal", "revolute2", "screw",      "gearbox",   NULL};
+                                         "universal", "revolute2", "screw",      "gearbox"};
 
 #define NO_LIMIT 1e15 /* a greater limit is none; the format's default is 1e16 or infinite */
 
@@ -29,8 +30,12 @@ const char *api_sdf_joint_type(const api_sdf_joint *joint, int *parts)
     case API_SDF_BALL: return "spherical";
     case API_SDF_SCREW: return "helical";
     case API_SDF_REVOLUTE: return "revolute";
-    default: return "continuous";
+    case API_SDF_CONTINUOUS:
+    case API_SDF_UNIVERSAL:
+    case API_SDF_REVOLUTE2:
+    case API_SDF_GEARBOX: break;
     }
+    return "continuous";
 }
 
 /* --- axes --------------------------------------------------------------------------------------------------------- */
@@ -170,15 +175,15 @@ static bool read_type(api_sdf *sdf, const xmlNode *element, api_sdf_type *type)
 {
     const char *text = NULL;
     if (!api_xml_text(&sdf->xml, element, "type", API_REQUIRED, &text)) return false;
-    for (int i = 0; type_names[i]; i++) {
+    const api_names known = api_names_from_array(type_names, sizeof type_names / sizeof *type_names);
+    char            list[API_NAMES_TEXT];
+    for (size_t i = 0; i < known.n; i++) {
         *type = (api_sdf_type)i;
         if (strcasecmp(type_names[i], text) == 0) return true;
     }
-    return api_xml_fail(
-        &sdf->xml, element, API_BAD_VALUE,
-        "type of <joint> is \"%.*s\"; known are fixed, revolute, continuous, prismatic, ball, universal, "
-        "revolute2, screw, gearbox",
-        api_text_shown(text), text);
+    api_names_write(&known, text, list);
+    return api_xml_fail(&sdf->xml, element, API_BAD_VALUE, "<joint> has the unknown type \"%.*s\"%s",
+                        api_text_shown(text), text, list);
 }
 
 static bool read_joint(api_sdf *sdf, int frame, api_sdf_joint *joint)

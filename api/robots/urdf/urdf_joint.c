@@ -1,4 +1,5 @@
 /* urdf_joint.c - read a joint: type, origin, axis, limit, dynamics, mimic. */
+#include "api/codec/names.h"
 #include "dynamics/math/geometry.h"
 #include "urdf_reader.h"
 #include <math.h>
@@ -21,15 +22,16 @@ bool api_urdf_has_one_coordinate(const api_urdf_joint *joint)
  * of other types of documents have no place in URDF. */
 static bool check_type(api_urdf *urdf, const api_urdf_joint *joint)
 {
-    static const char *const known[] = {"revolute", "continuous", "prismatic", "planar",
+    static const char *const types[] = {"revolute", "continuous", "prismatic", "planar",
                                         "floating", "fixed",      "spherical"};
-    for (size_t i = 0; i < sizeof known / sizeof *known; i++)
-        if (is_type(joint, known[i])) return true;
-    return api_xml_fail(
-        &urdf->xml, joint->element, API_BAD_VALUE,
-        "\"%.*s\" is not a joint type of URDF; known are revolute, continuous, prismatic, planar, floating, fixed "
-        "and, as an extension, spherical; a JSON document has helical ones",
-        SHOWN(joint->type));
+    const api_names          known   = api_names_from_array(types, sizeof types / sizeof *types);
+    char                     list[API_NAMES_TEXT];
+    for (size_t i = 0; i < known.n; i++)
+        if (is_type(joint, types[i])) return true;
+    api_names_write(&known, joint->type, list);
+    return api_xml_fail(&urdf->xml, joint->element, API_BAD_VALUE,
+                        "\"%.*s\" is not a joint type of URDF%s; a JSON document has further ones", SHOWN(joint->type),
+                        list);
 }
 
 static bool read_origin(api_urdf *urdf, const api_urdf_joint *joint, json_t *fields)

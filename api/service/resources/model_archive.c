@@ -209,8 +209,10 @@ static bool put_into_effect(api *a, const incoming *item, api_import_counts *don
     case API_REGISTRY_FULL:
         return api_fail(problem, API_STORE_FULL, NULL, "%s: the limit of %zu models is reached", item->name,
                         a->limits.models);
-    default: return false;
+    case API_PRECONDITION_NOT_MET:
+    case API_NOT_STORED: break;
     }
+    return false;
 }
 
 static bool import(api *a, json_t *models, api_import_counts *done, api_problem *problem)

@@ -147,10 +147,12 @@ static bool fail_commit(const api_call *call, api_commit commit, api_problem *pr
         return api_fail(problem, API_NO_SUCH_MODEL, NULL, "the model \"%s\" no longer exists", call->route.capture[0]);
     case API_REGISTRY_FULL:
         return api_fail(problem, API_STORE_FULL, NULL, "the limit of %zu models is reached", call->api->limits.models);
-    default:
-        return api_fail(problem, API_PRECONDITION_FAILED, NULL,
-                        "the model was changed while this request was under way");
+    case API_CREATED:
+    case API_REPLACED:
+    case API_DELETED:
+    case API_PRECONDITION_NOT_MET: break;
     }
+    return api_fail(problem, API_PRECONDITION_FAILED, NULL, "the model was changed while this request was under way");
 }
 
 bool api_put_model(api_call *call, const api_input *input, api_problem *problem)
