@@ -58,7 +58,7 @@ $(BUILD)/tests/oracle/sdformat: tests/oracle/sdformat.cc $(BUILD)/flags
 
 # A malloc that a test can make fail, for LD_PRELOAD.
 FAILING_MALLOC := $(BUILD)/tests/e2e/failing_malloc.so
-$(FAILING_MALLOC): tests/e2e/failing_malloc.c $(BUILD)/flags
+$(FAILING_MALLOC): tests/e2e/failing_malloc.c tests/failing_allocators.h $(BUILD)/flags
 	@mkdir -p $(@D)
 	@echo '  LINK  $@'
 	$(Q)$(CC) $(filter-out -fPIE,$(C_FLAGS)) -fPIC -shared -o $@ $< -ldl

@@ -180,15 +180,37 @@ const char *header_of(const answer *a, const char *name)
     return NULL;
 }
 
+char *answer_text(const char *model_and_operation, const char *body)
+{
+    const answer *a = post(model_and_operation, body);
+    if (a->status != 200) fail_msg("%s %s: %s", model_and_operation, body, a->text);
+    char *text = strdup(a->text);
+    assert_non_null(text);
+    return text;
+}
+
 char *evaluated(const char *operation, const char *model, const char *body)
 {
     char target[100];
     snprintf(target, sizeof target, "%s/%s", model, operation);
-    const answer *a = post(target, body);
-    if (a->status != 200) fail_msg("%s: %s", body, a->text);
-    char *text = strdup(a->text);
-    assert_non_null(text);
-    return text;
+    return answer_text(target, body);
+}
+
+void assert_answer(const char *model_and_operation, const char *body, const char *expected)
+{
+    char *text = answer_text(model_and_operation, body);
+    for (char *p = text; *p; p++)
+        if (*p == '"') *p = '\'';
+    assert_string_equal(text, expected);
+    free(text);
+}
+
+void assert_same_answers(const char *target_a, const char *a, const char *target_b, const char *b)
+{
+    char *x = answer_text(target_a, a), *y = answer_text(target_b, b);
+    assert_string_equal(x, y);
+    free(x);
+    free(y);
 }
 
 double number_at(const char *path)

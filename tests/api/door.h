@@ -40,8 +40,13 @@ const answer *post(const char *model_and_operation, const char *body); /* target
 unsigned    status_with(api_request head);
 const char *header_of(const answer *a, const char *name); /* NULL: no such header */
 
-/* Returns the text of an operation's answer, asserting status 200; the caller frees it. */
+/* The text of the answer, whose status must be 200; the caller frees it. */
+char *answer_text(const char *model_and_operation, const char *body);
 char *evaluated(const char *operation, const char *model, const char *body);
+/* Asserts that the answer is `expected`, byte by byte. */
+void assert_answer(const char *model_and_operation, const char *body, const char *expected);
+/* Asserts that both requests have the same answer, byte by byte. */
+void assert_same_answers(const char *target_a, const char *a, const char *target_b, const char *b);
 
 /* Returns the number at a path like "mass_matrix/0/3" of the last answer. */
 double number_at(const char *path);

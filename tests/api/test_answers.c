@@ -7,34 +7,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-static char *ok(const char *target, const char *body)
-{
-    const answer *a = post(target, body);
-    if (a->status != 200) fail_msg("%s %s: %s", target, body, a->text);
-    char *text = strdup(a->text);
-    assert_non_null(text);
-    return text;
-}
-
-/* Asserts that both requests are answered with the same bytes. */
-static void same(const char *target_a, const char *a, const char *target_b, const char *b)
-{
-    char *x = ok(target_a, a), *y = ok(target_b, b);
-    assert_string_equal(x, y);
-    free(x);
-    free(y);
-}
-
-static void answered(const char *target, const char *body, const char *expected)
-{
-    char *text = ok(target, body), *quoted = strdup(expected);
-    for (char *p = quoted; *p; p++)
-        if (*p == '\'') *p = '"';
-    assert_string_equal(text, quoted);
-    free(quoted);
-    free(text);
-}
-
 #define Q   "'q':[0.1,0.2,0.3,0.4]"
 #define QD  "'qd':[1,-2,3,-4]"
 #define QDD "'qdd':[5,6,7,8]"
@@ -42,49 +14,50 @@ static void answered(const char *target, const char *body, const char *expected)
 /* Checks texts of answers to the byte: tau = 1 kg * qdd, so that a number is written as it was read. */
 static void exact_texts(void **state)
 {
-    answered("slider/inverse-dynamics", "{'q':[0],'qdd':[3]}", "{'tau':[3]}");
-    answered("slider/inverse-dynamics", "{'q':[0],'qdd':[[3]]}", "{'tau':[[3]]}");
-    answered("slider/inverse-dynamics", "{'q':[0],'qdd':[[1e21],[1e-7],[0.1],[12345678901234567890]]}",
-             "{'tau':[[1e+21],[1e-7],[0.1],[12345678901234567000]]}");
-    answered("slider/mass-matrix", "{'q':[[0],[1]],'outputs':['inverse','mass_matrix']}",
-             "{'mass_matrix':[[[1]],[[1]]],'inverse':[[[1]],[[1]]]}");
-    answered("slider/energy", "{'q':[2],'qd':[3],'outputs':['mass','kinetic','com']}",
-             "{'kinetic':4.5,'mass':1,'com':[0,0,2]}");
-    answered("slider/energy", "{'q':[2],'qd':[[3],[1]],'outputs':['mass','kinetic']}",
-             "{'kinetic':[4.5,0.5],'mass':[1,1]}");
-    answered("slider/kinematics", "{'q':[2],'frames':['carriage']}",
-             "{'poses':{'carriage':{'position':[0,0,2],'orientation':[0,0,0,1]}}}");
-    answered("slider/kinematics", "{'q':[[2],[3]],'frames':['carriage','base']}",
-             "{'poses':{'carriage':{'position':[[0,0,2],[0,0,3]],'orientation':[[0,0,0,1],[0,0,0,1]]},"
-             "'base':{'position':[[0,0,0],[0,0,0]],'orientation':[[0,0,0,1],[0,0,0,1]]}}}");
-    answered("slider/kinematics", "{'q':[2],'frames':[]}", "{'poses':{}}");
-    answered("slider/evaluate", "{'q':[[2]],'operations':{'bias':{},'mass-matrix':{}}}",
-             "{'bias':{'bias':[[0]]},'mass-matrix':{'mass_matrix':[[[1]]]}}");
+    assert_answer("slider/inverse-dynamics", "{'q':[0],'qdd':[3]}", "{'tau':[3]}");
+    assert_answer("slider/inverse-dynamics", "{'q':[0],'qdd':[[3]]}", "{'tau':[[3]]}");
+    assert_answer("slider/inverse-dynamics", "{'q':[0],'qdd':[[1e21],[1e-7],[0.1],[12345678901234567890]]}",
+                  "{'tau':[[1e+21],[1e-7],[0.1],[12345678901234567000]]}");
+    assert_answer("slider/mass-matrix", "{'q':[[0],[1]],'outputs':['inverse','mass_matrix']}",
+                  "{'mass_matrix':[[[1]],[[1]]],'inverse':[[[1]],[[1]]]}");
+    assert_answer("slider/energy", "{'q':[2],'qd':[3],'outputs':['mass','kinetic','com']}",
+                  "{'kinetic':4.5,'mass':1,'com':[0,0,2]}");
+    assert_answer("slider/energy", "{'q':[2],'qd':[[3],[1]],'outputs':['mass','kinetic']}",
+                  "{'kinetic':[4.5,0.5],'mass':[1,1]}");
+    assert_answer("slider/kinematics", "{'q':[2],'frames':['carriage']}",
+                  "{'poses':{'carriage':{'position':[0,0,2],'orientation':[0,0,0,1]}}}");
+    assert_answer("slider/kinematics", "{'q':[[2],[3]],'frames':['carriage','base']}",
+                  "{'poses':{'carriage':{'position':[[0,0,2],[0,0,3]],'orientation':[[0,0,0,1],[0,0,0,1]]},"
+                  "'base':{'position':[[0,0,0],[0,0,0]],'orientation':[[0,0,0,1],[0,0,0,1]]}}}");
+    assert_answer("slider/kinematics", "{'q':[2],'frames':[]}", "{'poses':{}}");
+    assert_answer("slider/evaluate", "{'q':[[2]],'operations':{'bias':{},'mass-matrix':{}}}",
+                  "{'bias':{'bias':[[0]]},'mass-matrix':{'mass_matrix':[[[1]]]}}");
 }
 
 static void equivalent_fields(void **state)
 {
     const char *id = "arm/inverse-dynamics", *fd = "arm/forward-dynamics";
-    same(id, "{" Q "}", id, "{" Q ",'qd':[0,0,0,0],'qdd':[0,0,0,0],'wrenches':[],'payload':[]}");
-    same(id, "{" Q "," QD "}", id, "{" Q "," QD ",'gravity':[0,0,-9.81],'friction':true,'outputs':['tau']}");
-    same(
+    assert_same_answers(id, "{" Q "}", id, "{" Q ",'qd':[0,0,0,0],'qdd':[0,0,0,0],'wrenches':[],'payload':[]}");
+    assert_same_answers(id, "{" Q "," QD "}", id,
+                        "{" Q "," QD ",'gravity':[0,0,-9.81],'friction':true,'outputs':['tau']}");
+    assert_same_answers(
         id, "{" Q "," QD "," QDD "}", id,
         "{'q':{'hip':0.4,'grasp':0.3,'elbow':0.2,'shoulder':0.1},'qd':{'elbow':-2,'shoulder':1,'hip':-4,'grasp':3}," QDD
         "}");
-    same(fd, "{" Q ",'tau':[1,2,3,4],'wrenches':[{'link':'grip'}]}", fd, "{" Q ",'tau':[1,2,3,4]}");
-    same(id, "{" Q ",'payload':{'link':'grip','mass':1}}", id,
-         "{" Q ",'payload':[{'link':'grip','mass':1,'com':[0,0,0],'inertia':{'xx':0,'yz':0}}]}");
-    same("arm/kinematics", "{" Q ",'frame':'tool','outputs':['velocity']," QD "}", "arm/kinematics",
-         "{" Q ",'frame':'tool','outputs':['velocity']," QD ",'reference':'world'}");
-    same("arm/bias", "{'q':[[0.1,0.2,0.3,0.4],[0.1,0.2,0.3,0.4]]," QD "}", "arm/bias",
-         "{" Q ",'qd':[[1,-2,3,-4],[1,-2,3,-4]]}");
+    assert_same_answers(fd, "{" Q ",'tau':[1,2,3,4],'wrenches':[{'link':'grip'}]}", fd, "{" Q ",'tau':[1,2,3,4]}");
+    assert_same_answers(id, "{" Q ",'payload':{'link':'grip','mass':1}}", id,
+                        "{" Q ",'payload':[{'link':'grip','mass':1,'com':[0,0,0],'inertia':{'xx':0,'yz':0}}]}");
+    assert_same_answers("arm/kinematics", "{" Q ",'frame':'tool','outputs':['velocity']," QD "}", "arm/kinematics",
+                        "{" Q ",'frame':'tool','outputs':['velocity']," QD ",'reference':'world'}");
+    assert_same_answers("arm/bias", "{'q':[[0.1,0.2,0.3,0.4],[0.1,0.2,0.3,0.4]]," QD "}", "arm/bias",
+                        "{" Q ",'qd':[[1,-2,3,-4],[1,-2,3,-4]]}");
 }
 
 static void friction_can_be_left_out(void **state)
 {
     post("arm/bias", "{" Q "," QD ",'outputs':['friction']}");
     assert_true(fabs(number_at("friction/0") - 0.7) < 1e-15);
-    answered("arm/bias", "{" Q "," QD ",'outputs':['friction'],'friction':false}", "{'friction':[0,0,0,0]}");
+    assert_answer("arm/bias", "{" Q "," QD ",'outputs':['friction'],'friction':false}", "{'friction':[0,0,0,0]}");
 }
 
 /* Compares an answer for permuted `joints`, hip first, with the answer in the order of the model. */
@@ -98,7 +71,7 @@ static void permuted_joints(void **state)
                         "'mass-matrix':{},'kinematics':{'frame':'tool','outputs':['jacobian']}}}";
     double      tau[4], M[4][4], J[6][4], w[4][6];
     char        path[100];
-    free(ok("arm/evaluate", plain));
+    free(answer_text("arm/evaluate", plain));
     for (int i = 0; i < 4; i++) {
         snprintf(path, sizeof path, "inverse-dynamics/tau/%d", i);
         tau[i] = number_at(path);
@@ -109,7 +82,7 @@ static void permuted_joints(void **state)
             snprintf(path, sizeof path, "kinematics/jacobian/%d/%d", j, i), J[j][i]             = number_at(path);
         }
     }
-    free(ok("arm/evaluate", turned));
+    free(answer_text("arm/evaluate", turned));
     for (int i = 0; i < 4; i++) {
         snprintf(path, sizeof path, "inverse-dynamics/tau/%d", i);
         assert_true(number_at(path) == tau[order[i]]);
@@ -179,11 +152,11 @@ static void compare_rows(const char *model, size_t nq, size_t nv, size_t rows)
     char target[64];
     snprintf(target, sizeof target, "%s/evaluate", model);
     char   *text       = state_text(nq, nv, 0, rows);
-    char   *batch_text = ok(target, text);
+    char   *batch_text = answer_text(target, text);
     json_t *batch      = json_loads(batch_text, JSON_DECODE_ANY, NULL);
     for (size_t i = 0; i < rows; i++) {
         char   *alone      = state_text(nq, nv, i, 0);
-        char   *alone_text = ok(target, alone);
+        char   *alone_text = answer_text(target, alone);
         json_t *single = json_loads(alone_text, 0, NULL), *row = row_of(batch, i);
         if (!json_equal(single, row)) fail_msg("%s: row %zu of %zu differs from the state alone", model, i, rows);
         json_decref(row);
@@ -215,7 +188,7 @@ static void targets_agree(void **state)
         door_open_on(NULL, dyn_kernels_at(t)->target);
         for (int m = 0; m < 2; m++) {
             char *text = state_text(m ? 11 : 4, m ? 10 : 4, 0, 21),
-                 *got  = ok(m ? "free/evaluate" : "arm/evaluate", text);
+                 *got  = answer_text(m ? "free/evaluate" : "arm/evaluate", text);
             if (!of_class[m]) of_class[m] = strdup(got);
             assert_string_equal(got, of_class[m]);
             free(got);

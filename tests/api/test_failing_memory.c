@@ -29,9 +29,7 @@ static long wait_for, failures, blocks;
 
 /* Sanitizers define a malloc of their own: with them no allocation fails. */
 #if !defined __SANITIZE_ADDRESS__ && !defined __SANITIZE_THREAD__
-extern void *__libc_malloc(size_t), *__libc_calloc(size_t, size_t), *__libc_realloc(void *, size_t),
-    *__libc_memalign(size_t, size_t);
-extern void __libc_free(void *);
+#include "tests/failing_allocators.h"
 
 static bool fails(void)
 {
@@ -41,46 +39,11 @@ static bool fails(void)
     return true;
 }
 
-static void *counted(void *memory)
+static void count_blocks(int change)
 {
-    blocks += memory != NULL;
-    return memory;
+    blocks += change;
 }
 
-void *malloc(size_t bytes)
-{
-    return fails() ? NULL : counted(__libc_malloc(bytes));
-}
-
-void *calloc(size_t n, size_t bytes)
-{
-    return fails() ? NULL : counted(__libc_calloc(n, bytes));
-}
-
-void *realloc(void *memory, size_t bytes)
-{
-    if (fails()) return NULL;
-    void *moved = __libc_realloc(memory, bytes);
-    blocks += !memory && moved;
-    return moved;
-}
-
-void *aligned_alloc(size_t alignment, size_t bytes)
-{
-    return fails() ? NULL : counted(__libc_memalign(alignment, bytes));
-}
-
-int posix_memalign(void **memory, size_t alignment, size_t bytes)
-{
-    *memory = aligned_alloc(alignment, bytes);
-    return *memory ? 0 : ENOMEM;
-}
-
-void free(void *memory)
-{
-    blocks -= memory != NULL;
-    __libc_free(memory);
-}
 #endif
 
 /* --- requests -------------------------------------------------------------------------------------------------------

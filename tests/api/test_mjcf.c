@@ -1,13 +1,11 @@
 /* test_mjcf.c - reads MJCF files by api_model_from_mjcf and compares the models with closed forms; checks refusals, and
  * every cut and every changed byte of a file. Agreement with MuJoCo: tests/e2e/test_mjcf.py. */
 #include "api/robots/mjcf/mjcf.h"
-#include "models.h"
+#include "model_files.h"
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-enum { NESTING = 32, LINKS = 100 };
 
 static char *files(void *arg, const char *name, size_t *length)
 {
@@ -19,42 +17,22 @@ static char *files(void *arg, const char *name, size_t *length)
     return strdup(file[1]);
 }
 
-static api_model *read_with(const char *text, size_t length, const char *query, const char *const *beside,
-                            api_problem *problem)
+static api_model *read_with(const char *text, const char *query, const char *const *beside, api_problem *problem)
 {
-    api_problem_clear(problem);
-    char *bytes = malloc(length + (length == 0)); /* exact length: a sanitizer notices a read beyond the end */
-    assert_non_null(bytes);
-    if (length > 0) memcpy(bytes, text, length);
-    api_model_source source = {.text        = bytes,
-                               .length      = length,
-                               .name        = "m",
-                               .query       = query,
-                               .nesting     = NESTING,
-                               .max_links   = LINKS,
-                               .read_beside = beside ? files : NULL,
-                               .arg         = (void *)(uintptr_t)beside};
-    api_model       *model  = api_model_from_mjcf(&source, problem);
-    free(bytes);
-    assert_true((model == NULL) == (problem->code != API_NO_PROBLEM));
-    return model;
+    api_model_source source = file_source(text, strlen(text), query);
+    source.read_beside      = beside ? files : NULL;
+    source.arg              = (void *)(uintptr_t)beside;
+    return file_read(api_model_from_mjcf, source, problem);
 }
 
 static api_model *taken(const char *text, const char *query)
 {
-    api_problem problem;
-    api_model  *model = read_with(text, strlen(text), query, NULL, &problem);
-    if (!model) fail_msg("%s", problem.detail);
-    return model;
+    return file_model(api_model_from_mjcf, text, query);
 }
 
 static void refused(const char *text, const char *code, const char *words)
 {
-    api_problem problem;
-    assert_null(read_with(text, strlen(text), NULL, NULL, &problem));
-    if (strcmp(api_problem_kind_of(problem.code)->code, code) != 0 || !strstr(problem.detail, words))
-        fail_msg("%s: %s", api_problem_kind_of(problem.code)->code, problem.detail);
-    assert_false(problem.has_pointer);
+    assert_file_refused(api_model_from_mjcf, text, code, words);
 }
 
 /* The text of a file with this content inside its <worldbody> and after it. */
@@ -332,7 +310,7 @@ static void equalities_may_be_left_out(void **state)
     api_model_release(model);
     snprintf(text, sizeof text, "%s<equality>%s</equality></mujoco>", "<mujoco><worldbody>" PAIR "</worldbody>",
              active);
-    assert_null(read_with(text, strlen(text), "equality=refuse", NULL, &problem));
+    assert_null(read_with(text, "equality=refuse", NULL, &problem));
     assert_string_equal(api_problem_kind_of(problem.code)->code, "not-supported");
 }
 
@@ -375,12 +353,12 @@ static void includes(void **state)
                  {WORLD("<include file='more.xml'/><include file='arm.xml'/>", ""), "second time"}};
     api_problem problem;
     const char *good  = WORLD("<include file='arm.xml'/>", "");
-    api_model  *model = read_with(good, strlen(good), NULL, beside, &problem);
+    api_model  *model = read_with(good, NULL, beside, &problem);
     assert_non_null(model);
     assert_int_equal(model->nv, 1);
     api_model_release(model);
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        assert_null(read_with(cases[i].text, strlen(cases[i].text), NULL, beside, &problem));
+        assert_null(read_with(cases[i].text, NULL, beside, &problem));
         if (!strstr(problem.detail, cases[i].words)) fail_msg("%s", problem.detail);
     }
     refused(good, "not-supported", "a request holds one file");
@@ -458,11 +436,7 @@ static const char whole[] =
 
 static void every_cut_is_refused(void **state)
 {
-    api_problem problem;
-    for (size_t length = 0; length < strlen(whole); length++) {
-        assert_null(read_with(whole, length, NULL, NULL, &problem));
-        assert_int_equal(api_problem_kind_of(problem.code)->status, 400);
-    }
+    assert_cuts_refused(api_model_from_mjcf, whole, strlen(whole));
     api_model *model = taken(whole, NULL), *again = model_again(model);
     assert_int_equal(model->nv, 7);
     api_model_release(model);
@@ -471,21 +445,7 @@ static void every_cut_is_refused(void **state)
 
 static void every_byte_may_change(void **state)
 {
-    static const char others[] = {'<', '>', '\'', '&', '0', '\0', '\x80', ' ', '-'};
-    char              text[sizeof whole];
-    size_t            accepted = 0;
-    for (size_t i = 0; i < strlen(whole); i++)
-        for (size_t k = 0; k < sizeof others; k++) {
-            api_problem problem;
-            memcpy(text, whole, sizeof whole);
-            text[i]           = others[k];
-            api_model *model  = read_with(text, strlen(whole), NULL, NULL, &problem);
-            unsigned   status = api_problem_kind_of(problem.code)->status;
-            assert_true(model ? status == 0 : status == 400 || status == 422);
-            accepted += model != NULL;
-            api_model_release(model);
-        }
-    assert_true(accepted > 100);
+    assert_bytes_may_change(api_model_from_mjcf, whole);
 }
 
 static void bounds(void **state)

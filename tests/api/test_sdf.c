@@ -1,43 +1,20 @@
 /* test_sdf.c - reads SDF files by api_model_from_sdf: meaning of the elements, refusals, every cut and every changed
  * byte of a file. Agreement with libsdformat and MuJoCo: tests/e2e/test_sdf.py. */
 #include "api/robots/sdf/sdf.h"
-#include "models.h"
+#include "model_files.h"
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum { NESTING = 32, LINKS = 100 };
-
-static api_model *read_with(const char *text, size_t length, const char *query, api_problem *problem)
-{
-    api_problem_clear(problem);
-    char *bytes = malloc(length + (length == 0)); /* exact length: a sanitizer notices a read beyond the end */
-    assert_non_null(bytes);
-    if (length > 0) memcpy(bytes, text, length);
-    api_model_source source = {
-        .text = bytes, .length = length, .name = "m", .query = query, .nesting = NESTING, .max_links = LINKS};
-    api_model *model = api_model_from_sdf(&source, problem);
-    free(bytes);
-    assert_true((model == NULL) == (problem->code != API_NO_PROBLEM));
-    return model;
-}
-
 static api_model *taken(const char *text, const char *query)
 {
-    api_problem problem;
-    api_model  *model = read_with(text, strlen(text), query, &problem);
-    if (!model) fail_msg("%s", problem.detail);
-    return model;
+    return file_model(api_model_from_sdf, text, query);
 }
 
 static void refused(const char *text, const char *code, const char *words)
 {
-    api_problem problem;
-    assert_null(read_with(text, strlen(text), NULL, &problem));
-    if (strcmp(api_problem_kind_of(problem.code)->code, code) != 0 || !strstr(problem.detail, words))
-        fail_msg("%s: %s", api_problem_kind_of(problem.code)->code, problem.detail);
-    assert_false(problem.has_pointer);
+    assert_file_refused(api_model_from_sdf, text, code, words);
 }
 
 #define FILE_OF(inside) "<sdf version='1.9'><model name='m'>" inside "</model></sdf>"
@@ -124,7 +101,7 @@ static void joints_mimic(void **state)
     model = taken(text, "mimic=independent");
     assert_int_equal(model->nv, 2);
     api_model_release(model);
-    assert_null(read_with(text, strlen(text), "mimic=refuse", &problem));
+    assert_null(file_read(api_model_from_sdf, file_source(text, strlen(text), "mimic=refuse"), &problem));
 }
 
 /* A default of the format must be reported, since users rarely intend it. */
@@ -216,11 +193,7 @@ static const char whole[] =
 
 static void every_cut_is_refused(void **state)
 {
-    api_problem problem;
-    for (size_t length = 0; length < strlen(whole); length++) {
-        assert_null(read_with(whole, length, NULL, &problem));
-        assert_int_equal(api_problem_kind_of(problem.code)->status, 400);
-    }
+    assert_cuts_refused(api_model_from_sdf, whole, strlen(whole));
     api_model *model = taken(whole, NULL), *again = model_again(model);
     assert_int_equal(model->nv, 3); /* f is fixed to link a */
     api_model_release(model);
@@ -229,21 +202,7 @@ static void every_cut_is_refused(void **state)
 
 static void every_byte_may_change(void **state)
 {
-    static const char others[] = {'<', '>', '\'', '&', '0', '\0', '\x80', ' ', '-'};
-    char              text[sizeof whole];
-    size_t            accepted = 0;
-    for (size_t i = 0; i < strlen(whole); i++)
-        for (size_t k = 0; k < sizeof others; k++) {
-            api_problem problem;
-            memcpy(text, whole, sizeof whole);
-            text[i]           = others[k];
-            api_model *model  = read_with(text, strlen(whole), NULL, &problem);
-            unsigned   status = api_problem_kind_of(problem.code)->status;
-            assert_true(model ? status == 0 : status == 400 || status == 422);
-            accepted += model != NULL;
-            api_model_release(model);
-        }
-    assert_true(accepted > 100);
+    assert_bytes_may_change(api_model_from_sdf, whole);
 }
 
 static void bounds(void **state)

@@ -8,19 +8,12 @@
 
 static void answered(const char *body, const char *expected)
 {
-    char *text = evaluated("trajectory", "slider", body);
-    for (char *p = text; *p; p++)
-        if (*p == '"') *p = '\'';
-    assert_string_equal(text, expected);
-    free(text);
+    assert_answer("slider/trajectory", body, expected);
 }
 
-static void same(const char *model, const char *a, const char *b)
+static void same(const char *a, const char *b)
 {
-    char *x = evaluated("trajectory", model, a), *y = evaluated("trajectory", model, b);
-    assert_string_equal(x, y);
-    free(x);
-    free(y);
+    assert_same_answers("arm/trajectory", a, "arm/trajectory", b);
 }
 
 /* tau = 1 kg * qdd, so that all results are known: a parabola from 0 to 4 m in 2 s, q = t^2. */
@@ -59,15 +52,15 @@ static void exact_texts(void **state)
 
 static void requests_that_mean_the_same(void **state)
 {
-    same("arm", "{" MOTION ",'samples':4,'control_points':" POINTS "," ALL "}",
+    same("{" MOTION ",'samples':4,'control_points':" POINTS "," ALL "}",
          "{" MOTION ",'samples':4,'control_points':" POINTS "," ALL ",'dense':false,'wrenches':[],"
          "'knots':[0,0,0,0,0.3333333333333333,0.6666666666666666,1,1,1,1]}");
-    same("arm", "{" MOTION ",'samples':4,'control_points':" POINTS "," ALL "}",
+    same("{" MOTION ",'samples':4,'control_points':" POINTS "," ALL "}",
          "{" MOTION ",'times':[0,0.5,1,1.5],'control_points':" POINTS "," ALL "}");
-    /* The knot vector in other units, exactly: 2^k times the first, shifted. */
-    same("arm", "{" MOTION ",'samples':5,'control_points':" POINTS "," ALL ",'knots':[0,0,0,0,0.25,0.5,1,1,1,1]}",
+    /* A knot vector in other units, exactly: 2^k of the first, shifted. */
+    same("{" MOTION ",'samples':5,'control_points':" POINTS "," ALL ",'knots':[0,0,0,0,0.25,0.5,1,1,1,1]}",
          "{" MOTION ",'samples':5,'control_points':" POINTS "," ALL ",'knots':[8,8,8,8,10,12,16,16,16,16]}");
-    same("arm", "{" MOTION ",'samples':3,'control_points':[" POINTS "]," ALL WRENCH("[[1,2,3]]") "}",
+    same("{" MOTION ",'samples':3,'control_points':[" POINTS "]," ALL                WRENCH("[[1,2,3]]") "}",
          "{'degree':3,'duration':[1.5],'samples':3,'control_points':" POINTS "," ALL WRENCH("[1,2,3]") "}");
 }
 

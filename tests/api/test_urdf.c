@@ -4,13 +4,11 @@
 #include "api/robots/urdf/urdf.h"
 #include "api/robots/xml/xml_text.h"
 #include "api/codec/utf8.h"
-#include "models.h"
+#include "model_files.h"
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-enum { NESTING = 32, LINKS = 100 };
 
 static const char arm[] =
     "<?xml version='1.0'?>\n<robot name='arm'>\n"
@@ -35,25 +33,12 @@ static const char twin[] =
 
 static api_model *read(const char *text, size_t length, api_problem *problem)
 {
-    api_problem_clear(problem);
-    char *bytes = malloc(length + (length == 0)); /* exact length: a sanitizer notices a read beyond the end */
-    assert_non_null(bytes);
-    if (length > 0) memcpy(bytes, text, length);
-    api_model_source source = {.text = bytes, .length = length, .name = "arm", .nesting = NESTING, .max_links = LINKS};
-    api_model       *model  = api_model_from_urdf(&source, problem);
-    free(bytes);
-    assert_true((model == NULL) == (problem->code != API_NO_PROBLEM));
-    return model;
+    return file_read(api_model_from_urdf, file_source(text, length, NULL), problem);
 }
 
 static void refused(const char *text, const char *code, const char *words)
 {
-    api_problem problem;
-    assert_null(read(text, strlen(text), &problem));
-    assert_string_equal(api_problem_kind_of(problem.code)->code, code);
-    if (!strstr(problem.detail, words)) fail_msg("\"%s\" is not in: %s", words, problem.detail);
-    assert_false(problem.has_pointer);
-    assert_int_equal(problem.offset >= 0, api_problem_kind_of(problem.code)->status == 400);
+    assert_file_refused(api_model_from_urdf, text, code, words);
 }
 
 /* --- values ---------------------------------------------------------------------------------------------------- */
@@ -150,33 +135,12 @@ static void decimals(void **state)
 
 static void every_cut_is_refused(void **state)
 {
-    api_problem problem;
-    size_t      whole = strlen(arm) - 1; /* without its last line end the file is complete */
-    for (size_t length = 0; length < whole; length++) {
-        assert_null(read(arm, length, &problem));
-        assert_int_equal(api_problem_kind_of(problem.code)->status, 400);
-        assert_true(problem.offset >= 0 && problem.offset <= (long long)length);
-    }
+    assert_cuts_refused(api_model_from_urdf, arm, strlen(arm) - 1); /* without the last line end it is whole */
 }
 
-/* A file with any one byte changed must be read, or refused with an error that explains why. */
 static void every_byte_may_change(void **state)
 {
-    static const char others[] = {'<', '>', '"', '\'', '&', '0', '\0', '\x80', ' '};
-    char              text[sizeof arm];
-    size_t            taken = 0;
-    for (size_t i = 0; i < strlen(arm); i++)
-        for (size_t k = 0; k < sizeof others; k++) {
-            api_problem problem;
-            memcpy(text, arm, sizeof arm);
-            text[i]           = others[k];
-            api_model *model  = read(text, strlen(arm), &problem);
-            unsigned   status = api_problem_kind_of(problem.code)->status;
-            assert_true(model ? status == 0 : status == 400 || status == 422);
-            taken += model != NULL;
-            api_model_release(model);
-        }
-    assert_true(taken > 100); /* changes of names, numbers and white space leave a valid file */
+    assert_bytes_may_change(api_model_from_urdf, arm);
 }
 
 static void utf8(void **state)

@@ -44,6 +44,9 @@ def pose(choose):
     return np.array([0, 0, 0.9]) + choose.uniform(-0.1, 0.1, 3), choose.uniform(-0.25, 0.25, 3)
 
 
+INERTIAL = {"mass": 2, "com": [0.1, 0, 0.2], "inertia": {"xx": 0.1, "yy": 0.2, "zz": 0.15}}     # of a floating ground
+
+
 class Closed(ServerCase):
     MODELS = ("four_bar", "five_bar", "delta", "stewart")
 
@@ -53,6 +56,12 @@ class Closed(ServerCase):
         cls.documents = {name: bundled(name) for name in cls.MODELS}
         cls.four, cls.five, cls.delta, cls.stewart = (
             form(cls.documents[name]) for name, form in zip(cls.MODELS, (FourBar, FiveBar, Delta, Stewart)))
+
+    @classmethod
+    def put_floating_five_bar(cls):
+        """The model "borne": a five-bar whose ground floats."""
+        floating = {**cls.documents["five_bar"], "base": {"type": "floating", "link": "ground", "inertial": INERTIAL}}
+        cls.client.put("/v1/models/borne", floating)
 
     def coordinates(self, model, choose):
         if model == "four_bar":

@@ -5,10 +5,10 @@
  * `at_main` the process arms itself before main runs, when its libraries have been initialised. Without the variable
  * nothing fails. */
 #define _GNU_SOURCE
+#include "tests/failing_allocators.h"
 #include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <malloc.h>
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stddef.h>
@@ -17,11 +17,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-extern void *__libc_malloc(size_t), *__libc_calloc(size_t, size_t), *__libc_realloc(void *, size_t),
-    *__libc_memalign(size_t, size_t);
-extern void __libc_free(void *);
-
-/* The content of the file; tests/e2e/failing.py has the same layout. */
+/* The file; tests/e2e/failing.py has the same layout. */
 typedef struct control {
     atomic_llong armed;    /* 0: nothing fails */
     atomic_llong at_main;  /* 1: armed before main */
@@ -45,62 +41,9 @@ static bool fails(void)
     return true;
 }
 
-static void *counted(void *memory)
+static void count_blocks(int change)
 {
-    if (memory) atomic_fetch_add(&shared->blocks, 1);
-    return memory;
-}
-
-void *malloc(size_t bytes)
-{
-    return fails() ? NULL : counted(__libc_malloc(bytes));
-}
-
-void *calloc(size_t n, size_t bytes)
-{
-    return fails() ? NULL : counted(__libc_calloc(n, bytes));
-}
-
-void *realloc(void *memory, size_t bytes)
-{
-    if (fails()) return NULL;
-    void *moved = __libc_realloc(memory, bytes);
-    if (!memory) return counted(moved);
-    if (bytes == 0) atomic_fetch_sub(&shared->blocks, 1);
-    return moved;
-}
-
-void *reallocarray(void *memory, size_t n, size_t bytes)
-{
-    size_t all;
-    if (__builtin_mul_overflow(n, bytes, &all)) {
-        errno = ENOMEM;
-        return NULL;
-    }
-    return realloc(memory, all);
-}
-
-void *memalign(size_t alignment, size_t bytes)
-{
-    return fails() ? NULL : counted(__libc_memalign(alignment, bytes));
-}
-
-void *aligned_alloc(size_t alignment, size_t bytes)
-{
-    return memalign(alignment, bytes);
-}
-
-int posix_memalign(void **memory, size_t alignment, size_t bytes)
-{
-    void *block = memalign(alignment, bytes);
-    if (block) *memory = block;
-    return block ? 0 : ENOMEM;
-}
-
-void free(void *memory)
-{
-    if (memory) atomic_fetch_sub(&shared->blocks, 1);
-    __libc_free(memory);
+    atomic_fetch_add(&shared->blocks, change);
 }
 
 static void map_control(void)

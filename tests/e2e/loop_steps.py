@@ -1,6 +1,4 @@
-"""Steps of mechanisms with closed loops, and the comparison of their Jacobians with extrapolated differences."""
-import copy
-
+"""Steps of mechanisms with closed loops, whose Jacobians are compared with extrapolated differences."""
 import numpy as np
 from closed import Closed
 from lagrange import differences
@@ -9,16 +7,13 @@ INTEGRATORS = ("explicit_euler", "semi_implicit_euler", "rk4", "implicit_euler")
 MATRICES = ["q_after", "qd_after", "state_matrix", "input_matrix"]
 DRIVEN = ("q", "qd", "tau")
 H = 0.004
-INERTIAL = {"mass": 2, "com": [0.1, 0, 0.2], "inertia": {"xx": 0.1, "yy": 0.2, "zz": 0.15}}
 
 
 class LoopSteps(Closed):
     @classmethod
     def setUpClass(cls):
         super().setUpClass()
-        floating = copy.deepcopy(cls.documents["five_bar"])
-        floating["base"] = {"type": "floating", "link": "ground", "inertial": INERTIAL}
-        cls.client.put("/v1/models/borne", floating)
+        cls.put_floating_five_bar()
 
     def after(self, model, request):
         """Returns a function from a batch of states to the states after one step."""

@@ -1,18 +1,11 @@
-"""Tests the programs of api/clients/identification against a server. Their motions are evaluated again with this file's
-own Fourier series, at instants that the programs did not use."""
-import json
+"""The programs in api/clients/identification against a server. What they write is evaluated again, with Fourier series of this
+file's own, at instants that the programs did not choose."""
 import math
-import os
 import re
-import subprocess
-import sys
-import tempfile
 
 import tap
+from client_programs import ClientPrograms
 from closed import Closed
-from harness import ROOT
-
-FOLDER = os.path.join(ROOT, "api", "clients", "identification")
 
 
 def sampled(motion, count):
@@ -34,25 +27,8 @@ def sampled(motion, count):
     return states
 
 
-class Identification(Closed):
-    def setUp(self):
-        folder = tempfile.TemporaryDirectory()
-        self.addCleanup(folder.cleanup)
-        self.folder = folder.name
-
-    def start(self, program, *arguments):
-        return subprocess.run([sys.executable, "-B", os.path.join(FOLDER, program), *arguments, "--server", self.server.url()],
-                              capture_output=True, text=True, cwd=self.folder, timeout=600)
-
-    def run_program(self, program, *arguments):
-        done = self.start(program, *arguments)
-        self.assertEqual((done.returncode, done.stderr), (0, ""), done.stdout[-2000:] + done.stderr)
-        print("# " + "\n# ".join([program, *done.stdout.splitlines()[-12:]]), flush=True)
-        return done.stdout
-
-    def read(self, name):
-        with open(os.path.join(self.folder, name), encoding="utf-8") as file:
-            return file.read()
+class Identification(ClientPrograms, Closed):
+    client_folder = "identification"
 
     def condition(self, model, motion):
         """Returns the condition number by `identify` of the equations, with each row divided by the effort limit of its
@@ -87,11 +63,12 @@ class Identification(Closed):
         before, after, load = map(float, re.search(r"condition ([\d.]+) -> ([\d.]+); at most ([\d.]+) of a limit", out).groups())
         self.assertLess(after, 0.8 * before)
         self.assertLessEqual(load, 0.8)
-        motion = json.loads(self.read("motion.json"))
+        motion = self.read_json("motion.json")
         self.assertEqual((motion["model"], motion["period"], len(motion["coefficients"])), ("ur5", 6, 7))
         self.assertAlmostEqual(self.condition("ur5", motion), after, delta=0.03 * after)
         self.within("ur5", motion, 0.8)
-        lines = self.read("samples.csv").splitlines()
+        with open(self.path("samples.csv"), encoding="utf-8") as file:
+            lines = file.read().splitlines()
         self.assertEqual(lines[0].split(",")[:2], ["t", "q.shoulder_pan_joint"])
         self.assertEqual(len(lines), 1 + 6001)
         expected = sampled(motion, 6000)
@@ -105,18 +82,15 @@ class Identification(Closed):
                                "--samples", "40", "--criterion", "determinant", "--friction", "--plot", "e.png")
         criteria = [float(x) for x in re.findall(r"criterion (-?[\d.]+)", out)]
         self.assertLess(criteria[-1], criteria[0])
-        self.within("ur5", json.loads(self.read("motion.json")), 0.9)
+        self.within("ur5", self.read_json("motion.json"), 0.9)
 
     def test_refusals(self):
-        for arguments, words in ((["--model", "puma560"], "has no limit of its velocity: give one with --velocity"),
-                                 (["--model", "solo12"], "expected a model whose coordinates are those of its joints"),
-                                 (["--model", "nobody"], "no-such-model"),
-                                 (["--harmonics", "1"], "expected at least 2"),
-                                 (["--share", "1.5"], "expected a number above 0, at most 1")):
-            done = self.start("excitation.py", *arguments)
-            self.assertNotEqual(done.returncode, 0, arguments)
-            self.assertIn(words, done.stderr)
-            self.assertNotIn("Traceback", done.stderr)
+        self.check_refusals(
+            "excitation.py", (["--model", "puma560"], 1, "has no limit of its velocity: give one with --velocity"),
+            (["--model", "solo12"], 1, "expected a model whose coordinates are those of its joints"),
+            (["--model", "nobody"], 1, "no-such-model"),
+            (["--harmonics", "1"], 2, "expected at least 2"),
+            (["--share", "1.5"], 2, "expected a number above 0, at most 1"))
 
 
 if __name__ == "__main__":

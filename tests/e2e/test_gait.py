@@ -1,18 +1,12 @@
-"""Tests the gait client of api/clients/gait against a server: the resulting step is evaluated again, with this file's
-own instants, contacts and sums. Splines are evaluated by the server."""
-import json
-import os
+"""The gait client in api/clients/gait against a server: the step that it writes is evaluated again, with instants, contacts and
+sums of this file's own. Splines are the server's."""
 import re
-import subprocess
-import sys
-import tempfile
-import xml.etree.ElementTree
 
 import numpy as np
 import tap
-from harness import ROOT, ServerCase
+from client_programs import SVG, ClientPrograms
+from harness import ServerCase
 
-PROGRAM = os.path.join(ROOT, "api", "clients", "gait", "gait.py")
 WEIGHT = 73.0 * 9.81
 HALF_WIDTH, WIDTH, LENGTH, DURATION, DOUBLE, FLAT, HEEL_OFF = 0.04, 0.12, 0.6, 0.5, 0.2, 0.25, 0.6
 HEEL, BALL, TIP = -0.055, 0.125, 0.2031
@@ -20,28 +14,13 @@ FEASIBLE = 1.001e-3
 BOUND = 800  # N, bound of the internal forces
 
 
-class Gait(ServerCase):
-    def setUp(self):
-        folder = tempfile.TemporaryDirectory()
-        self.addCleanup(folder.cleanup)
-        self.folder = folder.name
-
-    def start(self, *arguments):
-        return subprocess.run([sys.executable, "-B", PROGRAM, "--server", self.server.url(), *arguments], capture_output=True,
-                              text=True, timeout=600, cwd=self.folder)
+class Gait(ClientPrograms, ServerCase):
+    client_folder = "gait"
 
     def step(self, *arguments):
-        """Runs the program. Returns its output and its motion as a request of trajectory."""
-        done = self.start("--motion", "motion.json", *arguments)
-        self.assertEqual((done.returncode, done.stderr), (0, ""), done.stdout[-2000:])
-        with open(os.path.join(self.folder, "motion.json"), encoding="utf-8") as file:
-            return done.stdout, json.load(file)
-
-    def picture(self, name):
-        """Returns the root element of a picture that the program wrote."""
-        root = xml.etree.ElementTree.parse(os.path.join(self.folder, name)).getroot()
-        self.assertEqual(root.tag, "{http://www.w3.org/2000/svg}svg")
-        return root
+        """What the program prints; the motion as a request of trajectory."""
+        printed = self.run_program("gait.py", "--motion", "motion.json", *arguments)
+        return printed, self.read_json("motion.json")
 
     def states(self, motion, fractions):
         """Returns q, qd, qdd at fractions of the duration, by the operation trajectory."""
@@ -170,9 +149,9 @@ class Gait(ServerCase):
             self.assertGreater((arm * leg).min(), -FEASIBLE)
 
     def check_pictures(self):
-        texts = {"".join(element.itertext()).strip() for element in self.picture("curves.svg").iter("{http://www.w3.org/2000/svg}text")}
+        _, texts = self.picture("curves.svg")
         self.assertLessEqual({"hip: flexion", "vertical: ground force", "knee: internal force, norm", "path of the zero-moment point"}, texts)
-        lines = [line.get("values").split(";") for line in self.picture("walk.svg").iter("{http://www.w3.org/2000/svg}animate")]
+        lines = [line.get("values").split(";") for line in self.picture("walk.svg")[0].iter(SVG + "animate")]
         self.assertEqual(len(lines), 10)
         for frames in lines:
             self.assertEqual(frames[0], frames[-1])
@@ -195,23 +174,17 @@ class Gait(ServerCase):
         self.assertClose(moments, [0.0274424 + steiner, 0.0296591 + steiner, 0.0203619], 1e-5)
 
     def test_what_goes_wrong_is_said(self):
-        for arguments, status, said in (
-                (("--control-points", "5"), 1, "5 control points"),
-                (("--speed", "0"), 2, "--speed 0"),
-                (("--output", "curves.gif"), 2, "curves.gif"),
-                (("--force-bound", "0"), 2, "--force-bound 0"),
-                (("--iterations", "2"), 1, "after 2 iterations"),
-                (("--server", "http://127.0.0.1:1"), 1, "refused")):
-            done = self.start(*arguments)
-            self.assertEqual(done.returncode, status, done.stderr)
-            self.assertIn(said, done.stderr)
-            self.assertNotIn("Traceback", done.stderr)
+        self.check_refusals(
+            "gait.py", (("--control-points", "5"), 1, "5 control points"),
+            (("--speed", "0"), 2, "--speed 0"),
+            (("--output", "curves.gif"), 2, "curves.gif"),
+            (("--force-bound", "0"), 2, "--force-bound 0"),
+            (("--iterations", "2"), 1, "after 2 iterations"),
+            (("--server", "http://127.0.0.1:1"), 1, "refused"))
 
     def test_help(self):
-        done = self.start("--help")
-        self.assertEqual(done.returncode, 0, done.stderr)
-        for option in ("--server", "--coordinates", "--control-points", "--speed", "--tolerance", "--force-bound", "--output", "--animation", "--motion"):
-            self.assertIn(option, done.stdout)
+        self.check_help("gait.py", "--server", "--coordinates", "--control-points", "--speed", "--tolerance", "--force-bound", "--output",
+                        "--animation", "--motion")
 
 
 if __name__ == "__main__":

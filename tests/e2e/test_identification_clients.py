@@ -4,17 +4,14 @@ import json
 import math
 import os
 import re
-import subprocess
 import sys
-import tempfile
 
 import numpy as np
 import tap
+from client_programs import ClientPrograms, folder_of
 from closed import Closed
-from harness import ROOT
 
-FOLDER = os.path.join(ROOT, "api", "clients", "identification")
-sys.path.insert(0, FOLDER)
+sys.path.insert(0, folder_of("identification"))
 sys.dont_write_bytecode = True
 import measurements  # noqa: E402
 
@@ -38,23 +35,8 @@ def sampled(coefficients, period, times):
             "qdd": -(w ** 2 * s) @ sine - (w ** 2 * c) @ cosine}
 
 
-class Identification(Closed):
-    def setUp(self):
-        folder = tempfile.TemporaryDirectory()
-        self.addCleanup(folder.cleanup)
-        self.folder = folder.name
-
-    def path(self, name):
-        return os.path.join(self.folder, name)
-
-    def start(self, program, *arguments):
-        return subprocess.run([sys.executable, "-B", os.path.join(FOLDER, program), *arguments, "--server", self.server.url()],
-                              capture_output=True, text=True, cwd=self.folder, timeout=600)
-
-    def run_program(self, program, *arguments):
-        done = self.start(program, *arguments)
-        self.assertEqual((done.returncode, done.stderr), (0, ""), done.stdout[-2000:] + done.stderr)
-        return done.stdout
+class Identification(ClientPrograms, Closed):
+    client_folder = "identification"
 
     def test_states_of_a_record(self):
         """Quantised encoder readings give the true states without a phase lag; the torque noise is estimated without a
@@ -113,7 +95,6 @@ class Identification(Closed):
         before."""
         out = self.run_program("example.py", "--model", "ur5", "--folder", "example", "--period", "4", "--periods", "4",
                                "--iterations", "2")
-        print("# " + "\n# ".join(out.splitlines()[-14:]), flush=True)
         before, after = map(float, re.search(r"differ by ([\d.]+) % of the effort limit before, ([\d.]+) % after", out).groups())
         self.assertLess(20 * after, before)
         found, noise = map(float, re.search(r"all joints: before [\d.]+, found ([\d.]+), noise ([\d.]+)", out).groups())
@@ -129,13 +110,11 @@ class Identification(Closed):
             names = self.ok(self.client.get("/v1/models/ur5"))["velocity_names"]
             file.write(",".join(measurements.header(names)) + "\n" + "".join(f"{i / 100},{','.join(['0.1'] * 12)}\n" for i in range(150)))
         record = ["--model", "ur5", "--record", "short.csv", "--motion", "motion.json"]
-        for arguments, words in ((record, "have no second period of 100 rows"), ([*record, "--validation", "short.csv"], "belong together"),
-                                 ([*record, "--unknown", "payload", "--rotor"], "names all that is unknown"),
-                                 (["--record", "none.csv", "--motion", "motion.json"], "none.csv")):
-            done = self.start("identification.py", *arguments)
-            self.assertNotEqual(done.returncode, 0, arguments)
-            self.assertIn(words, done.stderr)
-            self.assertNotIn("Traceback", done.stderr)
+        self.check_refusals(
+            "identification.py", (record, 1, "have no second period of 100 rows"),
+            ([*record, "--validation", "short.csv"], 2, "belong together"),
+            ([*record, "--unknown", "payload", "--rotor"], 2, "names all that is unknown"),
+            (["--record", "none.csv", "--motion", "motion.json"], 1, "none.csv"))
 
 
 if __name__ == "__main__":

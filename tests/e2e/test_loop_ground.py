@@ -5,13 +5,12 @@ import copy
 
 import numpy as np
 import tap
-from closed import Closed
+from closed import INERTIAL, Closed
 from floating import moved, turned
 from lagrange import extrapolated
 from linkages import loop
 from parallel_robots import quaternion
 
-INERTIAL = {"mass": 2, "com": [0.1, 0, 0.2], "inertia": {"xx": 0.1, "yy": 0.2, "zz": 0.15}}
 FEET = [{"frame": "tip"}, {"link": "right_rod", "point": [0.02, -0.03, 0.1]}]
 PULL = [{"link": "right_rod", "force": [3, -2, 1], "torque": [0.3, 0.2, 0.4], "frame": "link"}]
 PLAIN = ["resultant", "zero_moment_point", "foot_wrenches", "tau"]
@@ -23,9 +22,7 @@ class LoopGround(Closed):
     def setUpClass(cls):
         """Puts a five-bar that stands on its tip: once with a floating base, once with six joints in its place."""
         super().setUpClass()
-        floating = copy.deepcopy(cls.documents["five_bar"])
-        floating["base"] = {"type": "floating", "link": "ground", "inertial": INERTIAL}
-        cls.client.put("/v1/models/borne", floating)
+        cls.put_floating_five_bar()
         jointed = copy.deepcopy(cls.documents["five_bar"])
         del jointed["base"]
         parent = "base"

@@ -1,30 +1,18 @@
-"""Tests the program of api/clients/hua against a server: its table, its plot, and its tracking errors, which this file
-simulates again with another method."""
-import os
+"""The program in api/clients/hua against a server: its table and plot, and the errors that it prints once more, from a
+simulation of this file's own by another method."""
 import re
-import subprocess
-import sys
-import tempfile
-import xml.etree.ElementTree
 
 import numpy as np
 import tap
-from harness import ROOT, ServerCase
+from client_programs import ClientPrograms
+from harness import ServerCase
 
-PROGRAM = os.path.join(ROOT, "api", "clients", "hua", "mixed_joints.py")
 PUBLISHED = {"free": (0.0026819, 0.003619, 0.052678), "force up": (0.0026903, 0.0061066, 0.052422)}
 FORCES = {"free": 0, "force down": -3, "force up": 3}
 
 
-class MixedJoints(ServerCase):
-    def setUp(self):
-        folder = tempfile.TemporaryDirectory()
-        self.addCleanup(folder.cleanup)
-        self.folder = folder.name
-
-    def start(self, *arguments):
-        return subprocess.run([sys.executable, "-B", PROGRAM, *arguments], capture_output=True, text=True,
-                              cwd=self.folder, timeout=600)
+class MixedJoints(ClientPrograms, ServerCase):
+    client_folder = "hua"
 
     def simulated(self, force):
         """Returns the tracking errors and the second motor's torque of a simulation with fixed steps."""
@@ -39,37 +27,31 @@ class MixedJoints(ServerCase):
         return np.sqrt(np.mean(errors**2, axis=0)), np.array(a["tau"])[600, 1]
 
     def test_table_and_plot(self):
-        done = self.start("--server", self.server.url(), "--output", "plot.svg")
-        self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
-        print("# " + "\n# ".join(done.stdout.splitlines()), flush=True)
+        printed = self.run_program("mixed_joints.py", "--output", "plot.svg")
         lifting = {}
         for name, force in FORCES.items():
-            row = re.search(rf"^ *{name} +([\d.]+) +([\d.]+) +([\d.]+) +([\d.]+)$", done.stdout, re.M)
-            self.assertTrue(row, done.stdout)
+            row = re.search(rf"^ *{name} +([\d.]+) +([\d.]+) +([\d.]+) +([\d.]+)$", printed, re.M)
+            self.assertTrue(row, printed)
             found = [float(cell) for cell in row.groups()]
             expected, lifting[name] = self.simulated(force)
             self.assertClose(found[:3], expected.tolist(), 1e-5)
             self.assertAlmostEqual(found[3], lifting[name], delta=1e-3)
-            self.assertIn(f"{name}: 10 s in ", done.stdout)
+            self.assertIn(f"{name}: 10 s in ", printed)
             for error, published in zip(found, PUBLISHED.get(name, ())):
                 self.assertTrue(published / 2 < error < 2 * published, f"{name}: {error}, published {published}")
-                self.assertIn(str(published), done.stdout)
-        self.assertLess(lifting["force up"], lifting["free"] - 1)  # the upward force reduces the torque
+                self.assertIn(str(published), printed)
+        self.assertLess(lifting["force up"], lifting["free"] - 1)    # torques fall
         self.assertGreater(lifting["force down"], lifting["free"] + 1)
-        root = xml.etree.ElementTree.parse(os.path.join(self.folder, "plot.svg")).getroot()
-        texts = {"".join(element.itertext()).strip() for element in root.iter("{http://www.w3.org/2000/svg}text")}
+        _, texts = self.picture("plot.svg")
         for name in FORCES:
             self.assertLessEqual({f"{name}: joints", f"{name}: motors, behind their gears"}, texts)
 
     def test_what_goes_wrong_is_said(self):
-        for arguments, status, said in ((("--output", "plot.gif"), 2, "plot.gif"),
-                                        (("--server", "http://127.0.0.1:1"), 1, "refused"),
-                                        (("--server", self.server.url(), "--samples", "1"), 1, "samples"),
-                                        (("--server", "nowhere"), 1, "nowhere")):
-            done = self.start(*arguments)
-            self.assertEqual(done.returncode, status, done.stderr)
-            self.assertIn(said, done.stderr)
-            self.assertNotIn("Traceback", done.stderr)
+        self.check_refusals(
+            "mixed_joints.py", (("--output", "plot.gif"), 2, "plot.gif"),
+            (("--server", "http://127.0.0.1:1"), 1, "refused"),
+            (("--samples", "1"), 1, "samples"),
+            (("--server", "nowhere"), 1, "nowhere"))
 
 
 if __name__ == "__main__":

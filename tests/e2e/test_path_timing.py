@@ -2,17 +2,16 @@
 rates at instants that the program did not use, and are nearly as fast as the optimum of tests/bench/path_reference.py."""
 import json
 import os
-import subprocess
 import sys
-import tempfile
 
 import numpy as np
 import tap
-from harness import ROOT, ServerCase
+from client_programs import ClientPrograms, folder_of
+from harness import ServerCase
 from samples import body
 from scipy.interpolate import make_interp_spline
 
-FOLDER = os.path.join(ROOT, "api", "clients", "planner")
+FOLDER = folder_of("planner")
 sys.path.append(FOLDER)
 from geometry import Coefficients, motion  # noqa: E402
 from service import Service  # noqa: E402
@@ -34,17 +33,14 @@ def along(timing, shares):
     return [np.concatenate([(p.deriv(r) if r else p)(x) for p in polynomials]) / T ** r for r in range(4)]
 
 
-class PathTiming(ServerCase):
+class PathTiming(ClientPrograms, ServerCase):
+    client_folder = "planner"
+
     def test_limits_and_optimum(self):
-        with tempfile.TemporaryDirectory() as folder:
-            ended = subprocess.run(
-                [sys.executable, "-B", os.path.join(FOLDER, "path_minimum_time.py"), "--server", self.server.url(),
-                 "--path", "ur5_pick", "--intervals", str(INTERVALS), "--output", "plot.svg", "--motion", "motion.json"],
-                capture_output=True, text=True, cwd=folder, timeout=600)
-            self.assertEqual(ended.returncode, 0, ended.stdout + ended.stderr)
-            self.assertTrue(os.path.getsize(os.path.join(folder, "plot.svg")))
-            with open(os.path.join(folder, "motion.json"), encoding="utf-8") as file:
-                found = json.load(file)
+        self.run_program("path_minimum_time.py", "--path", "ur5_pick", "--intervals", str(INTERVALS), "--output", "plot.svg",
+                         "--motion", "motion.json")
+        self.picture("plot.svg")
+        found = self.read_json("motion.json")
         with open(os.path.join(FOLDER, "paths.json"), encoding="utf-8") as file:
             path = json.load(file)["ur5_pick"]
         spline = make_interp_spline(path["s"], path["q"], k=5)
@@ -95,13 +91,10 @@ class PathTiming(ServerCase):
             self.assertLess(np.median(np.abs(rate_by[i] - difference)), 1e-4)
 
     def test_errors(self):
-        for arguments, text in ((["--path", "nowhere"], "there is no path nowhere"),
-                                (["--intervals", "1"], "expected at least 4"), (["--output", "plot.pdf"], "expected a name that ends")):
-            ended = subprocess.run([sys.executable, "-B", os.path.join(FOLDER, "path_minimum_time.py"),
-                                    "--server", self.server.url(), *arguments],
-                                   capture_output=True, text=True, timeout=600)
-            self.assertNotEqual(ended.returncode, 0)
-            self.assertIn(text, ended.stderr)
+        self.check_refusals(
+            "path_minimum_time.py", (["--path", "nowhere"], 1, "there is no path nowhere"),
+            (["--intervals", "1"], 2, "expected at least 4"),
+            (["--output", "plot.pdf"], 2, "expected a name that ends"))
 
 
 if __name__ == "__main__":

@@ -1,20 +1,15 @@
-"""Tests the planning programs of api/clients/planner against a server: their motions are evaluated again with this
-file's own splines, and by inverse-dynamics at instants that the programs did not use."""
-import json
-import os
+"""The planning programs in api/clients/planner against a server: the motions that they write are evaluated again, with
+splines of this file's own and inverse-dynamics at instants that the programs did not choose."""
 import re
-import subprocess
 import sys
-import tempfile
-import xml.etree.ElementTree
 
 import tap
-from harness import ROOT, ServerCase
+from client_programs import ClientPrograms, folder_of
+from harness import ServerCase
 
-FOLDER = os.path.join(ROOT, "api", "clients", "planner")
-BANG_BANG = 0.391854538900  # s, the shortest possible time of two_link, found by shooting
-A_SPAN = 37  # instants between two knots, coprime to the programs' number
-ROUNDING = 1e-9  # relative to a limit: velocities at a limit are rounded up or down
+BANG_BANG = 0.391854538900  # s, the optimum of two_link by shooting: no motion within the limits is faster
+A_SPAN = 37                 # instants in each span between two knots: coprime to what the programs look at
+ROUNDING = 1e-9             # of a limit: velocities at the limit are rounded either way
 
 
 def derivative(degree, knots, points):
@@ -48,30 +43,15 @@ def sampled(motion):
     return at, states
 
 
-class Planner(ServerCase):
-    def setUp(self):
-        folder = tempfile.TemporaryDirectory()
-        self.addCleanup(folder.cleanup)
-        self.folder = folder.name
-
-    def start(self, program, *arguments):
-        return subprocess.run([sys.executable, "-B", os.path.join(FOLDER, program + ".py"), *arguments],
-                              capture_output=True, text=True, cwd=self.folder, timeout=600)
+class Planner(ClientPrograms, ServerCase):
+    client_folder = "planner"
 
     def plan(self, program, *arguments):
-        """Runs a program. Returns its output, its motion, and the texts in its plot."""
-        done = self.start(program, "--server", self.server.url(), "--motion", "motion.json", "--output", "plot.svg",
-                          *arguments)
-        self.assertEqual(done.returncode, 0, done.stdout[-2000:] + done.stderr)
-        print("# " + "\n# ".join([program, *done.stdout.splitlines()[-12:]]), flush=True)
-        requests, states = re.search(r"^(\d+) requests, (\d+) states", done.stdout, re.M).groups()
+        """What it printed, the motion it wrote, the texts in its plot."""
+        printed = self.run_program(program + ".py", "--motion", "motion.json", "--output", "plot.svg", *arguments)
+        requests, states = re.search(r"^(\d+) requests, (\d+) states", printed, re.M).groups()
         self.assertGreater(int(states), int(requests))
-        with open(os.path.join(self.folder, "motion.json"), encoding="utf-8") as file:
-            motion = json.load(file)
-        root = xml.etree.ElementTree.parse(os.path.join(self.folder, "plot.svg")).getroot()
-        self.assertEqual(root.tag, "{http://www.w3.org/2000/svg}svg")
-        texts = {"".join(element.itertext()).strip() for element in root.iter("{http://www.w3.org/2000/svg}text")}
-        return done.stdout, motion, texts
+        return printed, self.read_json("motion.json"), self.picture("plot.svg")[1]
 
     def tables(self, out):
         """Returns the tables in the output: for each a list of rows {column: number}."""
@@ -152,9 +132,9 @@ class Planner(ServerCase):
                              texts)
 
     def test_limits_of_mimic_joints(self):
-        """A mimic joint narrows the range and the speed of its leader; other limits without a coordinate are refused."""
-        sys.path.insert(0, FOLDER)
-        self.addCleanup(sys.path.remove, FOLDER)
+        """A follower narrows the range and the speed of its leader; other limits without a coordinate are refused."""
+        sys.path.insert(0, folder_of("planner"))
+        self.addCleanup(sys.path.remove, folder_of("planner"))
         from problem import Limits      # pylint: disable=import-outside-toplevel
         own = {"position": [-1, 1], "velocity": 2, "effort": 9}
         follower = {"name": "b", "mimic": {"joint": "a", "multiplier": -2, "offset": 0.05}, "limits": {"position": [-0.1, 0.2], "velocity": 1}}
@@ -169,29 +149,21 @@ class Planner(ServerCase):
         self.assertEqual(Limits.published(model).velocity.tolist(), [2])
 
     def test_png(self):
-        done = self.start("two_link_minimum_time", "--server", self.server.url(), "--rounds", "1", "--output", "it.png")
-        self.assertEqual(done.returncode, 0, done.stderr)
-        with open(os.path.join(self.folder, "it.png"), "rb") as file:
+        self.run_program("two_link_minimum_time.py", "--rounds", "1", "--output", "it.png")
+        with open(self.path("it.png"), "rb") as file:
             self.assertEqual(file.read(8), b"\x89PNG\r\n\x1a\n")
 
     def test_what_goes_wrong_is_said(self):
-        for arguments, status, said in (
-                (("--output", "plot.gif"), 2, "plot.gif"),
-                (("--rounds", "0"), 2, "--rounds 0"),
-                (("--server", self.server.url(), "--control-points", "4"), 1, "4 control points"),
-                (("--server", "http://127.0.0.1:1"), 1, "refused"),
-                (("--server", "ftp://somewhere"), 1, "ftp://somewhere")):
-            done = self.start("two_link_minimum_time", *arguments)
-            self.assertEqual(done.returncode, status, done.stderr)
-            self.assertIn(said, done.stderr)
-            self.assertNotIn("Traceback", done.stderr)
+        self.check_refusals(
+            "two_link_minimum_time.py", (("--output", "plot.gif"), 2, "plot.gif"),
+            (("--rounds", "0"), 2, "--rounds 0"),
+            (("--control-points", "4"), 1, "4 control points"),
+            (("--server", "http://127.0.0.1:1"), 1, "refused"),
+            (("--server", "ftp://somewhere"), 1, "ftp://somewhere"))
 
     def test_help(self):
-        for program in ("two_link_minimum_time", "prismatic_revolute", "panda_minimum_time"):
-            done = self.start(program, "--help")
-            self.assertEqual(done.returncode, 0, done.stderr)
-            for option in ("--server", "--control-points", "--rounds", "--samples", "--output", "--motion"):
-                self.assertIn(option, done.stdout)
+        for program in ("two_link_minimum_time.py", "prismatic_revolute.py", "panda_minimum_time.py"):
+            self.check_help(program, "--server", "--control-points", "--rounds", "--samples", "--output", "--motion")
 
 
 if __name__ == "__main__":

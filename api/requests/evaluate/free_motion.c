@@ -44,7 +44,7 @@ bool api_free_accelerations(const api_evaluation *e, const bool *driven, double 
         .tau        = api_state_block(e, API_TAU, block),
         .wrenches   = api_wrench_block(e, block),
         .driven     = driven,
-        .driven_qdd = api_state_block(e, API_QDD, block),
+        .driven_qdd = driven ? api_state_block(e, API_QDD, block) : NULL,
         .qdd        = qdd,
         .singular   = singular,
     };

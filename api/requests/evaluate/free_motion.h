@@ -1,5 +1,5 @@
 /* free_motion.h - finds the accelerations of free coordinates, whose efforts are given, and differentiates inverse
- * dynamics with them. Shared by inverse-dynamics, torque-derivative and sensitivity.
+ * dynamics with them. Shared by inverse-dynamics, forward-dynamics, torque-derivative and sensitivity.
  *
  * With F the free coordinates and D the driven ones, qdd_F follows from M_FF qdd_F = tau_F - ... . By implicit
  * differentiation of tau_F = constant, with d/dx at constant qdd,
@@ -18,7 +18,8 @@ bool api_free_read(api_query *q, api_selection *selected, const api_node *given,
 /* Checks that tau is used: by free coordinates, or by another operation of the request. False with a problem. */
 bool api_free_check_tau(const api_plan *plan, const api_selection *selected);
 
-/* Finds qdd (nv in lanes) of all coordinates. `singular` is work, one entry a state. False with a problem. */
+/* Finds qdd (nv in lanes) of all coordinates. driven NULL: all coordinates are free. `singular` is work, one entry a
+ * state. False with a problem. */
 bool api_free_accelerations(const api_evaluation *e, const bool *driven, double *singular, double *qdd, size_t block,
                             size_t blocks);
 

@@ -1,6 +1,7 @@
 /* forward_dynamics.c - computes qdd from tau; with held frames, also the contact wrenches on them
  * (api/requests/contact/contact.h). The joint wrenches follow by inverse dynamics with this qdd. */
 #include "api/requests/cost/peek.h"
+#include "api/requests/evaluate/free_motion.h"
 #include "api/requests/evaluate/friction.h"
 #include "api/requests/evaluate/loop_evaluation.h"
 #include "api/service/http/call.h"
@@ -76,21 +77,6 @@ static size_t spare(const api_model *model, const api_selection *selected)
     return entries + API_FRAME_AXES * contact->n +
            SITE_VALUES * (api_selected_extent(selected, API_REQUEST_WRENCHES) + contact->n) +
            api_contact_entries(model->nv, contact);
-}
-
-/* Finds qdd of the robot without held frames. Returns false with a problem. */
-static bool find_qdd(const api_evaluation *e, double *singular, double *qdd, size_t block, size_t blocks)
-{
-    dyn_forward_dynamics io = {
-        .q        = api_state_block(e, API_Q, block),
-        .qd       = api_state_block(e, API_QD, block),
-        .tau      = api_state_block(e, API_TAU, block),
-        .wrenches = api_wrench_block(e, block),
-        .qdd      = qdd,
-        .singular = singular,
-    };
-    e->kernels->forward_dynamics(&e->query->scene, e->workspace, &io, blocks);
-    return api_check_singular(e, singular, block, blocks);
 }
 
 /* Finds the wrenches in joints and loops. */
@@ -257,7 +243,7 @@ static bool evaluate(const api_evaluation *e, const api_selection *selected, siz
         qdd  = next;
         next = api_behind(e, next, e->model->nv, blocks);
     }
-    if (!find_qdd(e, singular, qdd, block, blocks)) return false;
+    if (!api_free_accelerations(e, NULL, singular, qdd, block, blocks)) return false;
     if (o->contact || o->sticking) return evaluate_constrained(e, selected, block, next, qdd); /* blocks is 1 */
     for (size_t i = 0; selected->result[FRICTION] && i < blocks; i++)
         find_friction(e, api_result_block(e, selected, FRICTION, block + i), NULL, block + i);

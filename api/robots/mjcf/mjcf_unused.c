@@ -1,15 +1,13 @@
 /* mjcf_unused.c - compare a file with the table of MJCF, and report once per kind all that is not part of the model. */
+#include "api/robots/xml/xml_findings.h"
 #include "mjcf_reader.h"
 #include "mjcf_schema.h"
 #include <stdio.h>
 #include <string.h>
 
-/* The report lists at most so many findings, in file order; further ones are only counted. */
-enum { MAX_FINDINGS = 64, UNKNOWN = API_MJCF_USES };
+enum { UNKNOWN = API_MJCF_USES };
 
-static const struct {
-    const char *severity, *code, *text;
-} words[] = {
+static const api_xml_words words[] = {
     [API_MJCF_IRRELEVANT] = {"info", "dropped", "has no part in the dynamics"},
     [API_MJCF_CONTACT]    = {"info", "dropped", "is about contacts, which are not part of a model"},
     [API_MJCF_SOFTNESS]   = {"info", "dropped", "is about the softness of constraints, which are exact in a model"},
@@ -18,39 +16,11 @@ static const struct {
     [UNKNOWN]             = {"warning", "unknown", "is unknown and not used"},
 };
 
-typedef struct finding_kind {
-    unsigned       use; /* index into `words` */
-    bool           attribute;
-    const xmlNode *in;     /* the first element that contains the finding */
-    const char    *name;   /* name of the element or attribute; owned by libxml2 */
-    const char    *effect; /* NULL, or what the model lacks without it */
-    size_t         times;
-} finding_kind;
-
 typedef struct findings {
-    size_t                n, not_listed; /* n: entries in `finding`; not_listed: occurrences of further kinds */
-    finding_kind          finding[MAX_FINDINGS];
+    api_xml_findings      all;
     const api_mjcf_known *known;
     size_t                n_known;
 } findings;
-
-static void count(findings *t, const finding_kind *found)
-{
-    for (size_t i = 0; i < t->n; i++) {
-        finding_kind *k = &t->finding[i];
-        if (k->use != found->use || k->attribute != found->attribute || strcmp(k->name, found->name) != 0 ||
-            strcmp((const char *)k->in->name, (const char *)found->in->name) != 0)
-            continue;
-        k->times++;
-        return;
-    }
-    if (t->n < MAX_FINDINGS) {
-        t->finding[t->n]         = *found;
-        t->finding[t->n++].times = 1;
-    } else {
-        t->not_listed++;
-    }
-}
 
 /* True for a use that is reported in an element that is not itself reported. */
 static bool is_told(unsigned use)
@@ -97,8 +67,8 @@ static void check_attributes(findings *t, const xmlNode *element, const api_mjcf
     for (const xmlAttr *a = element->properties; a; a = a->next) {
         unsigned use = use_of(known, a);
         if (use != UNKNOWN && (quiet || !is_told(use))) continue;
-        finding_kind found = {.use = use, .attribute = true, .in = element, .name = (const char *)a->name};
-        count(t, &found);
+        api_xml_finding found = {.words = &words[use], .attribute = true, .in = element, .name = (const char *)a->name};
+        api_xml_count_finding(&t->all, &found);
     }
 }
 
@@ -108,32 +78,18 @@ static void check_children(findings *t, const xmlNode *element, bool quiet)
     for (const xmlNode *child = element->children; child; child = child->next) {
         if (child->type != XML_ELEMENT_NODE) continue;
         const api_mjcf_known *known = find_known(t, child);
-        finding_kind          found = {.use    = known ? (unsigned)known->use : UNKNOWN,
+        const unsigned        use   = known ? (unsigned)known->use : UNKNOWN;
+        const bool            told  = !known || (!quiet && is_told(use));
+        api_xml_finding       found = {.words  = &words[use],
                                        .in     = element,
                                        .name   = (const char *)child->name,
                                        .effect = known ? known->effect : NULL};
-        bool                  told  = !known || (!quiet && is_told(found.use));
-        if (told) count(t, &found);
+        if (told) api_xml_count_finding(&t->all, &found);
         if (!known) continue;
         bool inside = quiet || told || known->use == API_MJCF_REPORTED || known->use == API_MJCF_SILENT;
         check_attributes(t, child, known, inside);
         check_children(t, child, inside);
     }
-}
-
-static bool report_finding(api_mjcf *m, const finding_kind *k)
-{
-    xmlChar    *in       = xmlGetNoNsProp(k->in, (const xmlChar *)"name");
-    const char *name     = in ? (const char *)in : "";
-    char        more[60] = "";
-    if (k->times > 1) snprintf(more, sizeof more, "; %zu of this kind", k->times);
-    bool ok = api_xml_report(&m->xml, k->in, words[k->use].severity, words[k->use].code,
-                             "%s%.*s%s in <%.40s>%s%.*s%s %s%s%s%s", k->attribute ? "" : "<", api_text_shown(k->name),
-                             k->name, k->attribute ? "" : ">", (const char *)k->in->name, in ? " \"" : "",
-                             api_text_shown(name), name, in ? "\"" : "", words[k->use].text, k->effect ? ": " : "",
-                             k->effect ? k->effect : "", more);
-    xmlFree(in);
-    return ok;
 }
 
 bool api_mjcf_report_unused(api_mjcf *m)
@@ -143,9 +99,5 @@ bool api_mjcf_report_unused(api_mjcf *m)
     t.known                          = api_mjcf_schema(&t.n_known);
     check_attributes(&t, m->xml.root, &root, false);
     check_children(&t, m->xml.root, false);
-    for (size_t i = 0; i < t.n; i++)
-        if (!report_finding(m, &t.finding[i])) return false;
-    return t.not_listed == 0 ||
-           api_xml_report(&m->xml, m->xml.root, "warning", "unknown",
-                          "%zu elements and attributes of further kinds are not used", t.not_listed);
+    return api_xml_report_findings(&m->xml, &t.all);
 }

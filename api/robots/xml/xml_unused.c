@@ -1,11 +1,9 @@
 /* xml_unused.c - see xml_unused.h: compare a file with the table of what its reader knows. */
 #include "xml_unused.h"
+#include "xml_findings.h"
 #include <stdint.h>
 #include <stdio.h>
 #include <string.h>
-
-/* The report lists at most so many findings, in file order; further ones are only counted. */
-enum { MAX_FINDINGS = 64 };
 
 /* What a finding is; each has a severity, a code and a text in `words`. */
 typedef enum finding_type {
@@ -15,29 +13,20 @@ typedef enum finding_type {
     ATTRIBUTE_NOT_HELD,
     REPEATED,
     UNKNOWN_ELEMENT,
+    UNKNOWN_MACRO,
     UNKNOWN_ATTRIBUTE
 } finding_type;
 
-static const struct {
-    const char *severity, *code, *text;
-} words[] = {
+static const api_xml_words words[] = {
     [DROPPED_ELEMENT]    = {"info", "dropped", "has no part in the dynamics"},
     [DROPPED_ATTRIBUTE]  = {"info", "dropped", "has no part in the dynamics"},
     [NOT_HELD]           = {"warning", "not-held", "is not part of the model"},
     [ATTRIBUTE_NOT_HELD] = {"warning", "not-held", "is not part of the model"},
     [REPEATED]           = {"warning", "repeated", "is given again: the first one counts"},
     [UNKNOWN_ELEMENT]    = {"warning", "unknown", "is an unknown element, not used"},
-    [UNKNOWN_ATTRIBUTE]  = {"warning", "unknown", "is an unknown attribute, not used"},
+    [UNKNOWN_MACRO] = {"warning", "unknown", "is a macro that was not expanded, not used: expand xacro macros first"},
+    [UNKNOWN_ATTRIBUTE] = {"warning", "unknown", "is an unknown attribute, not used"},
 };
-
-typedef struct finding_kind {
-    finding_type   type;
-    const xmlNode *in;     /* the first element that contains the finding */
-    const char    *prefix; /* NULL: the name has none */
-    const char    *name;   /* name of the element or attribute; owned by libxml2, as is the prefix */
-    const char    *effect; /* NULL, or what the model lacks without it */
-    size_t         times;
-} finding_kind;
 
 struct row_list;
 enum { KEPT_ROWS = 1024 };
@@ -45,31 +34,18 @@ enum { KEPT_ROWS = 1024 };
 typedef struct findings {
     api_arena              *arena;
     bool                    no_memory;
-    const struct row_list **kept;          /* [KEPT_ROWS] a hash table by names; NULL: free */
-    size_t                  n, not_listed; /* n: entries in `finding`; not_listed: occurrences of further kinds */
-    size_t                  counted;       /* all occurrences */
-    bool                    quiet; /* inside an element without a part in the dynamics: only other findings count */
-    finding_kind            finding[MAX_FINDINGS];
+    const struct row_list **kept;    /* [KEPT_ROWS] a hash table by names; NULL: free */
+    size_t                  counted; /* all occurrences */
+    bool                    quiet;   /* inside an element without a part in the dynamics: only other findings count */
+    api_xml_findings        all;
 } findings;
 
-static void count(findings *t, const finding_kind *found)
+static void count(findings *t, finding_type type, api_xml_finding found)
 {
-    if (t->quiet && (found->type == DROPPED_ELEMENT || found->type == DROPPED_ATTRIBUTE)) return;
+    if (t->quiet && (type == DROPPED_ELEMENT || type == DROPPED_ATTRIBUTE)) return;
     t->counted++;
-    for (size_t i = 0; i < t->n; i++) {
-        finding_kind *k = &t->finding[i];
-        if (k->type != found->type || strcmp(k->name, found->name) != 0 || k->prefix != found->prefix ||
-            strcmp((const char *)k->in->name, (const char *)found->in->name) != 0)
-            continue;
-        k->times++;
-        return;
-    }
-    if (t->n < MAX_FINDINGS) {
-        t->finding[t->n]         = *found;
-        t->finding[t->n++].times = 1;
-    } else {
-        t->not_listed++;
-    }
+    found.words = &words[type];
+    api_xml_count_finding(&t->all, &found);
 }
 
 static const char *prefix_of(const xmlNs *space)
@@ -79,12 +55,11 @@ static const char *prefix_of(const xmlNs *space)
 
 static void count_element(findings *t, finding_type type, const xmlNode *element, const char *effect)
 {
-    finding_kind found = {.type   = type,
-                          .in     = element->parent,
-                          .prefix = prefix_of(element->ns),
-                          .name   = (const char *)element->name,
-                          .effect = effect};
-    count(t, &found);
+    const char *prefix = prefix_of(element->ns);
+    if (type == UNKNOWN_ELEMENT && prefix && strcmp(prefix, "xacro") == 0) type = UNKNOWN_MACRO;
+    count(t, type,
+          (api_xml_finding){
+              .in = element->parent, .prefix = prefix, .name = (const char *)element->name, .effect = effect});
 }
 
 /* --- the table ---------------------------------------------------------------------------------------------------- */
@@ -188,18 +163,19 @@ static void check_attribute(findings *t, const api_xml_vocabulary *v, const row_
                             const xmlAttr *a)
 {
     char         text[API_XML_QUALIFIED];
-    spaced_word  word  = space("", api_xml_qualified_attribute(a, text));
-    size_t       row   = find_row(v, rows, &word, true);
-    api_xml_use  use   = row < API_XML_ROWS ? row_of(v, row)->use : API_XML_READ;
-    finding_kind found = {
-        .type = UNKNOWN_ATTRIBUTE, .in = a->parent, .prefix = prefix_of(a->ns), .name = (const char *)a->name};
+    spaced_word  word = space("", api_xml_qualified_attribute(a, text));
+    size_t       row  = find_row(v, rows, &word, true);
+    api_xml_use  use  = row < API_XML_ROWS ? row_of(v, row)->use : API_XML_READ;
+    finding_type type = UNKNOWN_ATTRIBUTE;
     if (lists(known->attributes, &word) || use == API_XML_ATTRIBUTE_READ) return;
-    if (lists(known->dropped, &word) || use == API_XML_ATTRIBUTE_DROPPED) found.type = DROPPED_ATTRIBUTE;
-    if (use == API_XML_ATTRIBUTE_NOT_HELD) {
-        found.type   = ATTRIBUTE_NOT_HELD;
-        found.effect = row_of(v, row)->effect;
-    }
-    count(t, &found);
+    if (lists(known->dropped, &word) || use == API_XML_ATTRIBUTE_DROPPED) type = DROPPED_ATTRIBUTE;
+    if (use == API_XML_ATTRIBUTE_NOT_HELD) type = ATTRIBUTE_NOT_HELD;
+    count(t, type,
+          (api_xml_finding){.attribute = true,
+                            .in        = a->parent,
+                            .prefix    = prefix_of(a->ns),
+                            .name      = (const char *)a->name,
+                            .effect    = type == ATTRIBUTE_NOT_HELD ? row_of(v, row)->effect : NULL});
 }
 
 static void check_element(findings *t, const api_xml_vocabulary *v, const xmlNode *element, const api_xml_known *known);
@@ -291,28 +267,6 @@ static void check_element(findings *t, const api_xml_vocabulary *v, const xmlNod
     }
 }
 
-static const char *text_of(const finding_kind *k)
-{
-    bool macro = k->type == UNKNOWN_ELEMENT && k->prefix && strcmp(k->prefix, "xacro") == 0;
-    return macro ? "is a macro that was not expanded, not used: expand xacro macros first" : words[k->type].text;
-}
-
-static bool report_finding(api_xml_reader *reader, const finding_kind *k)
-{
-    bool     attribute = k->type == DROPPED_ATTRIBUTE || k->type == UNKNOWN_ATTRIBUTE || k->type == ATTRIBUTE_NOT_HELD;
-    xmlChar *in        = xmlGetNoNsProp(k->in, (const xmlChar *)"name");
-    const char *name   = in ? (const char *)in : "";
-    char        more[60] = "";
-    if (k->times > 1) snprintf(more, sizeof more, "; %zu of this kind", k->times);
-    bool ok = api_xml_report(reader, k->in, words[k->type].severity, words[k->type].code,
-                             "%s%.20s%s%.*s%s in <%.40s>%s%.*s%s %s%s%s%s", attribute ? "" : "<",
-                             k->prefix ? k->prefix : "", k->prefix ? ":" : "", api_text_shown(k->name), k->name,
-                             attribute ? "" : ">", (const char *)k->in->name, in ? " \"" : "", api_text_shown(name),
-                             name, in ? "\"" : "", text_of(k), k->effect ? ": " : "", k->effect ? k->effect : "", more);
-    xmlFree(in);
-    return ok;
-}
-
 bool api_xml_report_unused(api_xml_reader *reader, const api_xml_vocabulary *vocabulary)
 {
     findings t = {.arena = reader->base.arena};
@@ -320,9 +274,5 @@ bool api_xml_report_unused(api_xml_reader *reader, const api_xml_vocabulary *voc
     if (!t.kept) return api_reader_no_memory(&reader->base);
     check_content(&t, vocabulary, reader->root, &vocabulary->root);
     if (t.no_memory) return api_reader_no_memory(&reader->base);
-    for (size_t i = 0; i < t.n; i++)
-        if (!report_finding(reader, &t.finding[i])) return false;
-    return t.not_listed == 0 ||
-           api_xml_report(reader, reader->root, "warning", "unknown",
-                          "%zu elements and attributes of further kinds are not used", t.not_listed);
+    return api_xml_report_findings(reader, &t.all);
 }

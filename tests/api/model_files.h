@@ -1,0 +1,25 @@
+/* model_files.h - reads robots from the text of a file in one format, whole and damaged. */
+#pragma once
+#include "models.h"
+
+enum { NESTING = 32, LINKS = 100 /* limits of every file that is read here */ };
+
+/* A reader of a format, such as api_model_from_urdf. */
+typedef api_model *file_reader(const api_model_source *source, api_problem *problem);
+
+/* Reads source->text from memory that has exactly its length, so that a sanitizer sees a read behind its end. Asserts
+ * that there is a model or a problem. The caller releases the model. */
+api_model *file_read(file_reader *read, api_model_source source, api_problem *problem);
+/* The source of a text with these limits. */
+api_model_source file_source(const char *text, size_t length, const char *query);
+/* Asserts that the file is read. The caller releases the model. */
+api_model *file_model(file_reader *read, const char *text, const char *query);
+/* Asserts that the file is refused with that code and a detail that contains `words`. A problem has an offset where the
+ * text is no XML. */
+void assert_file_refused(file_reader *read, const char *text, const char *code, const char *words);
+
+/* Asserts that each text that ends before `length` is refused as no XML, at a place in the text. */
+void assert_cuts_refused(file_reader *read, const char *text, size_t length);
+/* Asserts that the file with any one byte replaced by a character of markup, a number or UTF-8 is read or refused; that
+ * changes of names, figures and white space are read. */
+void assert_bytes_may_change(file_reader *read, const char *text);
