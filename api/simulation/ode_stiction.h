@@ -30,6 +30,7 @@ typedef struct api_friction_joint {
     int    side[DYN_MAX_LANES];
     bool   follows[DYN_MAX_LANES];
     double friction[DYN_MAX_LANES];
+    double starts[DYN_MAX_LANES]; /* rate at which it slides, if it follows, rad/s or m/s */
 } api_friction_joint;
 
 struct api_ode_stiction {
