@@ -1,4 +1,4 @@
-/* test_failing_memory.c - let the k-th allocation fail, for every k over every kind of request, once and from then on.
+/* test_failing_memory.c - answer every kind of request while one allocation fails, and while all fail from one on.
  *
  * The test defines malloc and its kin, so that all libraries call them. Each kind of request runs in a process of its
  * own, whose death the test survives. A request must be answered as usual or with 503, leave no memory behind, and be

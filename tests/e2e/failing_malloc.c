@@ -1,5 +1,4 @@
-/* failing_malloc.c - let the k-th allocation of a process fail: a library for LD_PRELOAD that replaces malloc and its
- * kin.
+/* failing_malloc.c - replace malloc and its kin in a process, by LD_PRELOAD, and let one allocation fail.
  *
  * FAILING_MALLOC names a file that the test and the process map. The test arms the failure by writing to it; with
  * `at_main` the process arms itself before main runs, when its libraries have been initialised. Without the variable

@@ -85,7 +85,7 @@ for number, (label, place) in enumerate(files().items()):
     setattr(Agreement, "test_" + label, check(label, place, number))
 
 class Requests(ServerCase):
-    """What becomes of MJCF in a request."""
+    """Requests that put models in MJCF."""
     ARM = ('<mujoco model="m"><compiler angle="radian"/><worldbody><body name="a"><joint name="j" axis="0 1 0"/>'
            '<geom size="0.1" mass="2" pos="1 0 0"/></body></worldbody></mujoco>')
 

@@ -7,7 +7,7 @@
 /* The report lists at most so many findings, in file order; further ones are only counted. */
 enum { MAX_FINDINGS = 64 };
 
-/* What a finding is; each has a severity, a code and a text in `words`. */
+/* Kinds of findings; each has a severity, a code and a text in `words`. */
 typedef enum finding_type {
     DROPPED_ELEMENT,
     DROPPED_ATTRIBUTE,
