@@ -234,8 +234,8 @@ static void clear_uncorrected(const api_ode *ode)
     memset(ode->stiction->uncorrected, 0, sizeof ode->stiction->uncorrected);
 }
 
-/* Lets sliding joints of a lane slide in the direction in which a correction moves them, and joints that follow, follow.
- * Returns true if a side changes. */
+/* Lets sliding joints of a lane slide in the direction in which a correction moves them, and joints that follow,
+ * follow. Returns true if a side changes. */
 static bool turn_sides(api_ode *ode, size_t lane)
 {
     bool any = false;
