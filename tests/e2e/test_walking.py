@@ -57,6 +57,7 @@ class Walking(ServerCase):
     @classmethod
     def setUpClass(cls):
         super().setUpClass()
+        cls.client = cls.server.client(timeout=120)
         cls.walkers, cls.walked = {}, {}
         for model, document in (("talos", biped()), ("human", with_rotors(with_friction(bundled("humanoid"), 3, 0.5), 0.05)),
                                 ("a1", dog(A1)), ("go1", dog(GO1))):
