@@ -192,7 +192,7 @@ class Operations:
         return "\n".join(text)
 
 
-MJCF = """What becomes of each element and attribute of MuJoCo's format, version 3.14, when a robot is read.
+MJCF = """This table lists each element and attribute of MuJoCo's format, version 3.14, with its treatment when a robot is read.
 
 - **held**: the model has it;
 - **expanded**: applied while the file is read, as classes, frames and sections are;

@@ -2,7 +2,7 @@
 by an active-set method for bounded least squares (SciPy's bvls). Also measures how far an answer violates the
 optimality conditions of Karush, Kuhn & Tucker."""
 import numpy as np
-from scipy.optimize import lsq_linear
+from scipy.optimize import linprog, lsq_linear
 
 
 class Friction:
@@ -47,6 +47,16 @@ class Friction:
         noise = 1e-9 * (self.size + np.abs(a).max(initial=0))
         off = np.where(a > noise, self.high - f, np.where(a < -noise, f - self.low, 0)) / self.span
         return max(beyond.max(initial=0), np.abs(off).max(initial=0))
+
+    def admits(self, lost, rates, M, J):
+        """True if friction of rows with these rates and wrenches on held frames can take the accelerations `lost`: friction within
+        its limits for rows at rest, and in full against those that move."""
+        moves = np.abs(rates) > 1e-11
+        ends = np.where(rates > 0, self.high, self.low)
+        bounds = [(end, end) if moving else (low, high) for moving, end, low, high in zip(moves, ends, self.low, self.high)]
+        columns = self.W.T if J is None else np.hstack([self.W.T, -J.T])
+        bounds += [(None, None)] * (columns.shape[1] - len(bounds))
+        return linprog(np.zeros(columns.shape[1]), A_eq=columns, b_eq=M @ lost, bounds=bounds).status == 0
 
     def norm(self, f):
         return np.linalg.norm(f / self.span)

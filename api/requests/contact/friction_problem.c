@@ -312,7 +312,7 @@ static void step_to_first_limit(const solver *o)
 
 /* --- rows at their limits ----------------------------------------------------------------------------------------- */
 
-/* How much a row at its limit should leave it: 0: it stays. Accelerations come before derivatives by e. */
+/* Rates the urge of a row at its limit to leave it; 0: it stays. Accelerations come before derivatives by e. */
 static double urge_of(const solver *o, size_t i)
 {
     const int    side = o->s->side[i];

@@ -73,8 +73,7 @@ void api_friction_row_fill(const api_friction_state *s, const api_stiction_joint
         add_coordinate(s, (size_t)joint->drive->joint[j], joint->drive->weight[j], row);
 }
 
-/* The rate of a motor, summed as the kernels sum it. */
-static double motor_rate(const api_friction_state *s, const dyn_drive *drive)
+double api_friction_motor_rate(const api_friction_state *s, const dyn_drive *drive)
 {
     double sum = 0;
     for (size_t j = 0; j < drive->n; j++) {
@@ -88,7 +87,7 @@ bool api_friction_row_rests(const api_friction_state *s, const api_stiction_join
 {
     if (!s->qd) return true;
     if (joint->v != API_NO_COORDINATE) return s->qd[joint->v * s->W + s->lane] == 0;
-    if (joint->drive && !s->G) return motor_rate(s, joint->drive) == 0;
+    if (joint->drive && !s->G) return api_friction_motor_rate(s, joint->drive) == 0;
     for (size_t v = 0; v < s->model->nv; v++)
         if (s->qd[v * s->W + s->lane] != 0) return false;
     return true;

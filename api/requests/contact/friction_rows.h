@@ -47,6 +47,9 @@ typedef struct api_friction_state {
 /* Writes the row of a joint or motor to `row` (nv). */
 void api_friction_row_fill(const api_friction_state *s, const api_stiction_joint *joint, double *row);
 
+/* Returns the rate of a motor of a model without loops, summed as the kernels sum it. */
+double api_friction_motor_rate(const api_friction_state *s, const dyn_drive *drive);
+
 /* True if the rate of a joint or motor is exactly zero, as the kernels compute it. A passive joint rests where the
  * model does. */
 bool api_friction_row_rests(const api_friction_state *s, const api_stiction_joint *joint);

@@ -41,10 +41,11 @@ bool api_static_friction_check_coordinates(const api_query *q, const api_place *
 {
     api_place at = api_place_key(up, "friction_at_rest");
     for (size_t i = 0; s && i < s->n; i++)
-        if (s->joint[i].v == API_NO_COORDINATE)
+        if (s->joint[i].v == API_NO_COORDINATE && (q->model->loops || !s->joint[i].drive))
             return api_fail_at(q->problem, &at, API_NOT_SUPPORTED,
                                "friction_at_rest \"stick\" of a step is not for %s with sharp friction: %.64s is one",
-                               s->joint[i].drive ? "motors of coupled transmissions" : "passive joints",
+                               s->joint[i].drive ? "motors of coupled transmissions of models with loops"
+                                                 : "passive joints",
                                api_friction_row_name(q->model, &s->joint[i]));
     return true;
 }

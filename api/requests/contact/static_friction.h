@@ -13,8 +13,8 @@ typedef struct api_static_friction api_static_friction;
 bool api_static_friction_read(api_query *q, const api_node *given, const api_place *up,
                               const api_static_friction **sticking);
 
-/* Refuses motors of coupled transmissions and passive joints of loops that can stick, at "friction_at_rest" of `up`.
- * Returns false with a problem. */
+/* Refuses, for models with loops, motors of coupled transmissions and passive joints that can stick, at
+ * "friction_at_rest" of `up`. Returns false with a problem. */
 bool api_static_friction_check_coordinates(const api_query *q, const api_place *up, const api_static_friction *s);
 
 /* Checks, after all fields are read, that the request has friction. Returns false with a problem. */

@@ -2,29 +2,33 @@
 #include "stiction.h"
 #include <math.h>
 
-/* Sharp friction of a body's joint against motion of its coordinate in the direction `side` at a rate: in terms of the
- * coordinate, hence the factor ratio. */
-static double magnitude(const dyn_body *b, int side, double rate)
+/* Sharp friction f against motion in the direction `side` at a rate: in terms of a coordinate that moves `ratio` times
+ * as slowly, hence the factor ratio. */
+static double curve(const dyn_friction *f, double ratio, int side, double rate)
 {
-    const dyn_friction *f       = &b->joint.friction;
-    const double        r       = fabs(b->joint.ratio);
-    const bool          forward = (b->joint.ratio > 0) == (side > 0);
-    const double        fast    = forward ? f->positive : f->negative;
+    const double r       = fabs(ratio);
+    const bool   forward = (ratio > 0) == (side > 0);
+    const double fast    = forward ? f->positive : f->negative;
     if (!(f->stribeck_velocity > 0)) return r * fast;
     const double slow = forward ? f->breakaway_positive : f->breakaway_negative, u = r * rate / f->stribeck_velocity;
     return r * (fast + (slow - fast) * exp(-u * u));
 }
 
-/* The derivative of `magnitude` by the size of the rate. */
-static double magnitude_slope(const dyn_body *b, int side, double rate)
+/* The derivative of `curve` by the size of the rate. */
+static double curve_slope(const dyn_friction *f, double ratio, int side, double rate)
 {
-    const dyn_friction *f       = &b->joint.friction;
-    const double        r       = fabs(b->joint.ratio);
-    const bool          forward = (b->joint.ratio > 0) == (side > 0);
+    const double r       = fabs(ratio);
+    const bool   forward = (ratio > 0) == (side > 0);
     if (!(f->stribeck_velocity > 0)) return 0;
     const double excess = forward ? f->breakaway_positive - f->positive : f->breakaway_negative - f->negative;
     const double u      = r * fabs(rate) / f->stribeck_velocity;
     return -2 * r * r * u * excess * exp(-u * u) / f->stribeck_velocity;
+}
+
+/* Sharp friction of a body's joint, in terms of its coordinate. */
+static double magnitude(const dyn_body *b, int side, double rate)
+{
+    return curve(&b->joint.friction, b->joint.ratio, side, rate);
 }
 
 /* Adds the friction of a body to the entry of its coordinate in `joints`, which has n entries so far. Returns the new
@@ -79,20 +83,24 @@ api_stiction_joint api_stiction_limit_at(const api_stiction_joint *joint, double
     return at;
 }
 
-double api_stiction_sliding(const dyn_model *m, size_t v, int side, double rate)
+double api_stiction_sliding(const dyn_model *m, const api_stiction_joint *joint, int side, double rate)
 {
-    double friction = 0;
+    const size_t v        = joint->tree_v;
+    double       friction = joint->drive ? curve(&joint->drive->friction, 1, side, rate) : 0;
+    if (joint->drive) return side > 0 ? friction : -friction;
     for (size_t i = 0; i < m->n_bodies; i++)
         if ((size_t)m->body[i].joint.v == v && api_stiction_is_possible(&m->body[i]))
             friction += magnitude(&m->body[i], side, rate);
     return side > 0 ? friction : -friction;
 }
 
-double api_stiction_slope(const dyn_model *m, size_t v, int side, double rate)
+double api_stiction_slope(const dyn_model *m, const api_stiction_joint *joint, int side, double rate)
 {
-    double slope = 0;
+    const size_t v     = joint->tree_v;
+    double       slope = 0;
+    if (joint->drive) return curve_slope(&joint->drive->friction, 1, side, rate);
     for (size_t i = 0; i < m->n_bodies; i++)
         if ((size_t)m->body[i].joint.v == v && api_stiction_is_possible(&m->body[i]))
-            slope += magnitude_slope(&m->body[i], side, rate);
+            slope += curve_slope(&m->body[i].joint.friction, m->body[i].joint.ratio, side, rate);
     return slope;
 }

@@ -46,9 +46,9 @@ size_t api_stiction_list_joints(const dyn_model *model, api_stiction_joint *join
  */
 api_stiction_joint api_stiction_limit_at(const api_stiction_joint *joint, double u);
 
-/* Returns the sharp friction, N m or N, with which coordinate v of `model` slides in the direction `side` (1 or -1) at
- * a rate, rad/s or m/s. Only the size of the rate counts. */
-double api_stiction_sliding(const dyn_model *model, size_t v, int side, double rate);
+/* Returns the sharp friction, N m or N, with which a joint or motor of `model` slides in the direction `side` (1 or -1)
+ * at a rate, rad/s or m/s. Only the size of the rate counts. */
+double api_stiction_sliding(const dyn_model *model, const api_stiction_joint *joint, int side, double rate);
 
 /* Returns the derivative of the size of api_stiction_sliding by the size of the rate. */
-double api_stiction_slope(const dyn_model *model, size_t v, int side, double rate);
+double api_stiction_slope(const dyn_model *model, const api_stiction_joint *joint, int side, double rate);

@@ -43,7 +43,7 @@ static bool same_frame(const dyn_held_frame *a, const dyn_held_frame *b)
            !memcmp(&a->frame.X_bf, &b->frame.X_bf, sizeof a->frame.X_bf);
 }
 
-/* Whether the range holds an axis of a frame. */
+/* True if the range holds an axis of a frame. */
 static bool holds_axis(const api_held_range *range, const dyn_held_frame *frame, int axis)
 {
     for (size_t i = 0; range->contact && i < range->contact->n; i++)
@@ -52,7 +52,7 @@ static bool holds_axis(const api_held_range *range, const dyn_held_frame *frame,
     return false;
 }
 
-/* Whether the range holds a direction that the one before does not hold. */
+/* True if the range holds a direction that the one before does not hold. */
 static bool holds_more(const api_held_range *range, const api_held_range *before)
 {
     for (size_t i = 0; range->contact && i < range->contact->n; i++)

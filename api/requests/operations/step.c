@@ -130,6 +130,7 @@ size_t api_step_spare(const api_model *model, const api_selection *selected)
     const api_step_options *o   = selected->options;
     size_t                  sum = 3 + o->work + o->room;
     if (has_output(selected, API_STEP_FULL)) sum += model->nv;
+    if (has_output(selected, API_STEP_STICKING) && o->held.n > 1) sum += model->nv;
     for (size_t output = 0; output < API_STEP_STICKING; output++)
         if (computes(selected, output) && (o->held.n > 1 || !has_output(selected, output)))
             sum += api_output_entries(model, selected, output);
@@ -193,6 +194,7 @@ static dyn_step step_of_block(const api_evaluation *e, const api_selection *sele
            *work = contradictory + e->lanes, *next = api_behind(e, work, o->work, 1);
     next = api_behind(e, next, o->room, 1);
     if (has_output(selected, API_STEP_FULL)) next = api_behind(e, next, e->model->nv, 1);
+    if (has_output(selected, API_STEP_STICKING) && apart) next = api_behind(e, next, e->model->nv, 1);
     double *outputs[API_STEP_OUTPUT_COUNT] = {NULL};
     for (size_t i = 0; i < API_STEP_STICKING; i++) {
         if (!computes(selected, i)) continue;
@@ -216,13 +218,25 @@ static dyn_step step_of_block(const api_evaluation *e, const api_selection *sele
                       .contradictory    = contradictory};
 }
 
+/* The lanes of the output sticking, or NULL: in the results, or in scratch lanes as those of step_of_block. */
+static double *sticking_of_block(const api_evaluation *e, const api_selection *selected, const dyn_step *io,
+                                 size_t block)
+{
+    const api_step_options *o = selected->options;
+    double                 *next;
+    if (!has_output(selected, API_STEP_STICKING)) return NULL;
+    if (o->held.n <= 1) return api_result_block(e, selected, API_STEP_STICKING, block);
+    next = api_behind(e, api_behind(e, io->work, o->work, 1), o->room, 1);
+    return has_output(selected, API_STEP_FULL) ? api_behind(e, next, e->model->nv, 1) : next;
+}
+
 /* Copies the outputs of the states of `range` from scratch lanes to the results. */
 static void copy_states(const api_evaluation *e, const api_selection *selected, const api_held_range *range,
-                        const dyn_step *io, size_t block)
+                        const dyn_step *io, const double *sticking, size_t block)
 {
-    const double *const from[] = {io->q_after,       io->qd_after,         io->state_matrix,    io->input_matrix,
-                                  io->wrench_matrix, io->parameter_matrix, io->contact_residual};
-    for (size_t output = 0; output < API_STEP_STICKING; output++) {
+    const double *const from[] = {io->q_after,       io->qd_after,         io->state_matrix,     io->input_matrix,
+                                  io->wrench_matrix, io->parameter_matrix, io->contact_residual, sticking};
+    for (size_t output = 0; output <= API_STEP_STICKING; output++) {
         double *to      = api_result_block(e, selected, output, block);
         size_t  entries = to ? api_output_entries(e->model, selected, output) : 0;
         for (size_t lane = 0; lane < e->lanes; lane++)
@@ -292,6 +306,7 @@ bool api_step_evaluate(const api_evaluation *e, const api_selection *selected, s
                                         .room      = api_behind(e, io.work, o->work, 1),
                                         .failures  = o->joints ? &failures : NULL};
     api_step_clock          clock    = {e->query->input->deadline, e->problem};
+    double                 *sticking = sticking_of_block(e, selected, &io, block);
     io.may_continue                  = api_step_may_continue;
     io.clock                         = &clock;
     put_full(e, selected, &io, block);
@@ -300,9 +315,9 @@ bool api_step_evaluate(const api_evaluation *e, const api_selection *selected, s
         if (range == last) continue;
         last = range;
         clear_residual(e, selected, &io);
-        api_step_take(o, range, &by, &io, api_result_block(e, selected, API_STEP_STICKING, block));
+        api_step_take(o, range, &by, &io, sticking);
         if (io.unsolved[0] == DYN_STEP_STOPPED || !check_states(e, o, &by, range, &io, block)) return false;
-        if (o->held.n > 1) copy_states(e, selected, range, &io, block);
+        if (o->held.n > 1) copy_states(e, selected, range, &io, sticking, block);
     }
     return true;
 }

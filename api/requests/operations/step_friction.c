@@ -1,8 +1,11 @@
 /* step_friction.c - stops joints within a step of integration by sharp Coulomb friction (step_friction.h). */
 #include "step_friction.h"
-#include "api/requests/contact/friction_problem.h"
+#include "api/requests/contact/friction_rows.h"
 #include <math.h>
 #include <string.h>
+
+/* A motor whose compliance is below this part of that without stops is held by them already. */
+#define HELD_ALREADY 1e-12
 
 /* --- request ---------------------------------------------------------------------------------------------------- */
 
@@ -29,10 +32,11 @@ bool api_step_friction_read(api_query *q, const api_held_ranges *held, dyn_step_
 
 /* Arrays of one block. */
 typedef struct arrays {
-    double *tau, *A, *B, *stops, *slides;    /* in lanes: nv, 2 nv x 2 nv, 2 nv x nv, nv, nv */
+    double *tau, *A, *B, *stops, *slides;    /* in lanes: nv, 2 nv x 2 nv, 2 nv x nv, n, n */
     double *M, *inverse, *qdd, *singular;    /* in lanes, without held frames: nv x nv, nv x nv, nv, 1 */
     double *block, *v, *positive, *negative; /* one state: n x n, n each */
     double *diagonal, *size, *f, *room;      /* one state: n each; the room of the problem */
+    double *effect;                          /* one state: 2 nv */
     size_t *coordinate;                      /* [n] */
     int    *side;                            /* [n] */
 } arrays;
@@ -44,14 +48,14 @@ size_t api_step_friction_joints(const api_static_friction *friction)
     return n;
 }
 
-static size_t entries_of(size_t nv)
+static size_t entries_of(size_t nv, size_t n)
 {
-    return 8 * nv * nv + 4 * nv + 1 + nv * nv + 9 * nv + api_friction_problem_entries(nv);
+    return 8 * nv * nv + 2 * nv + 2 * n + 1 + n * n + 9 * n + 2 * nv + api_friction_problem_entries(n);
 }
 
 size_t api_step_friction_entries(const api_model *m, const api_static_friction *friction)
 {
-    return friction ? entries_of(m->nv) : 0;
+    return friction ? entries_of(m->nv, api_step_friction_joints(friction)) : 0;
 }
 
 size_t api_step_friction_work(const api_query *q, const api_held_ranges *held, const api_static_friction *friction)
@@ -72,13 +76,13 @@ static arrays lay_out(size_t nv, size_t n, size_t W, double *room)
     arrays         a      = {.tau = NULL};
     double **const part[] = {&a.tau,      &a.A,        &a.B,        &a.stops, &a.slides, &a.M,
                              &a.inverse,  &a.qdd,      &a.singular, &a.block, &a.v,      &a.positive,
-                             &a.negative, &a.diagonal, &a.size,     &a.f,     &a.room};
+                             &a.negative, &a.diagonal, &a.size,     &a.f,     &a.room,   &a.effect};
     const size_t   lanes  = nv * W;
     const size_t   of[]   = {lanes,
                              4 * nv * lanes,
                              2 * nv * lanes,
-                             lanes,
-                             lanes,
+                             n * W,
+                             n * W,
                              nv * lanes,
                              nv * lanes,
                              lanes,
@@ -90,7 +94,8 @@ static arrays lay_out(size_t nv, size_t n, size_t W, double *room)
                              n,
                              n,
                              n,
-                             api_friction_problem_entries(n)};
+                             api_friction_problem_entries(n),
+                             2 * nv};
     for (size_t i = 0; i < sizeof of / sizeof *of; room += of[i++])
         *part[i] = room;
     void *integers = room; /* the memory of 2 n doubles holds the integers */
@@ -99,18 +104,58 @@ static arrays lay_out(size_t nv, size_t n, size_t W, double *room)
     return a;
 }
 
-/* A block of states: the joints that may stick, and the arrays. */
+/* A block of states: the joints and motors that may stick, and the arrays. */
 typedef struct friction_block {
     const dyn_model          *tree;
-    const api_stiction_joint *joint; /* [n] */
-    size_t                    n, nv, W;
+    const api_stiction_joint *joint; /* [n] joints, then motors of transmissions */
+    size_t                    n, n_joints, nv, W;
     const double             *qd; /* NULL: zero */
+    bool                      fused;
     arrays                    a;
 } friction_block;
 
+/* The row that gives the rate of a joint or motor from the velocities. */
+typedef struct friction_row {
+    size_t n, v[DYN_MAX_DRIVEN];
+    double weight[DYN_MAX_DRIVEN];
+} friction_row;
+
+static friction_row row_of(const friction_block *b, size_t i)
+{
+    const dyn_drive *drive = b->joint[i].drive;
+    friction_row     row   = {.n = 1, .v = {b->joint[i].v}, .weight = {1}};
+    if (!drive) return row;
+    row.n = drive->n;
+    for (size_t j = 0; j < drive->n; j++) {
+        row.v[j]      = (size_t)drive->joint[j];
+        row.weight[j] = drive->weight[j];
+    }
+    return row;
+}
+
+/* The sum of a row's weights times the entries x, `stride` apart. */
+static double along(const friction_row *row, const double *x, size_t stride)
+{
+    double sum = 0;
+    for (size_t j = 0; j < row->n; j++)
+        sum += row->weight[j] * x[row->v[j] * stride];
+    return sum;
+}
+
+/* Adds an effort of a joint or motor to tau in one lane. */
+static void add_effort(const friction_block *b, size_t i, double effort, size_t lane)
+{
+    const friction_row row = row_of(b, i);
+    for (size_t j = 0; j < row.n; j++)
+        b->a.tau[row.v[j] * b->W + lane] += row.weight[j] * effort;
+}
+
 static double rate_of(const friction_block *b, size_t i, size_t lane)
 {
-    return b->qd ? b->qd[b->joint[i].v * b->W + lane] : 0;
+    const api_friction_state state = {.qd = b->qd, .W = b->W, .lane = lane, .fused = b->fused};
+    if (!b->qd) return 0;
+    if (b->joint[i].drive) return api_friction_motor_rate(&state, b->joint[i].drive);
+    return b->qd[b->joint[i].v * b->W + lane];
 }
 
 /* The size of the sharp friction of joint i in the direction `side`: with Stribeck's curve at the rate before the step.
@@ -118,7 +163,7 @@ static double rate_of(const friction_block *b, size_t i, size_t lane)
 static double limit_of(const friction_block *b, size_t i, int side, size_t lane)
 {
     const api_stiction_joint *j = &b->joint[i];
-    if (j->stribeck) return fabs(api_stiction_sliding(b->tree, j->tree_v, side, rate_of(b, i, lane)));
+    if (j->stribeck) return fabs(api_stiction_sliding(b->tree, j, side, rate_of(b, i, lane)));
     return side > 0 ? j->positive : j->negative;
 }
 
@@ -128,8 +173,7 @@ static void leave_out_friction(const friction_block *b)
     for (size_t i = 0; i < b->n; i++)
         for (size_t lane = 0; lane < b->W; lane++) {
             const double rate = rate_of(b, i, lane);
-            double      *tau  = &b->a.tau[b->joint[i].v * b->W + lane];
-            if (rate != 0) *tau += rate > 0 ? limit_of(b, i, 1, lane) : -limit_of(b, i, -1, lane);
+            if (rate != 0) add_effort(b, i, rate > 0 ? limit_of(b, i, 1, lane) : -limit_of(b, i, -1, lane), lane);
         }
 }
 
@@ -147,19 +191,32 @@ static void set_sizes(const friction_block *b, double h, size_t lane)
             energy += v * a->M[(i * nv + j) * W + lane] * u;
         }
     for (size_t i = 0; i < b->n; i++) {
-        const size_t v   = b->joint[i].v;
-        const double own = a->inverse[(v * nv + v) * W + lane];
-        a->diagonal[i]   = h * own;
-        a->size[i]       = sqrt(own * energy) + fabs(a->v[i]);
+        const friction_row row = row_of(b, i);
+        double             own = 0;
+        for (size_t j = 0; j < row.n; j++)
+            own += row.weight[j] * along(&row, &a->inverse[row.v[j] * nv * W + lane], W);
+        a->diagonal[i] = h * own;
+        a->size[i]     = sqrt(own * energy) + fabs(a->v[i]);
     }
 }
 
-/* Decides which joints of one lane stop: subtracts the friction from tau and sets `stops` and `side`. */
+/* The change of the velocity along a row by an effort of joint or motor j, from the matrix B. */
+static double compliance(const friction_block *b, const double *B, const friction_row *row, size_t j, size_t lane)
+{
+    const size_t       nv  = b->nv;
+    const friction_row to  = row_of(b, j);
+    double             sum = 0;
+    for (size_t r = 0; r < row->n; r++)
+        sum += row->weight[r] * along(&to, B + (nv + row->v[r]) * nv * b->W + lane, b->W);
+    return sum;
+}
+
+/* Decides which joints and motors of one lane stop: subtracts the friction from tau and sets `stops` and `side`. */
 static api_friction_status decide(const friction_block *b, const dyn_step *first, bool held, size_t lane)
 {
     const arrays              *a     = &b->a;
     const api_step_clock      *clock = first->clock;
-    const size_t               n = b->n, nv = b->nv, W = b->W;
+    const size_t               n = b->n, W = b->W;
     const api_friction_problem p = {.n             = n,
                                     .A             = a->block,
                                     .b             = a->v,
@@ -171,17 +228,17 @@ static api_friction_status decide(const friction_block *b, const dyn_step *first
                                     .side          = a->side,
                                     .room          = a->room};
     for (size_t i = 0; i < n; i++) {
-        const double *row = first->input_matrix + (nv + b->joint[i].v) * nv * W + lane;
-        a->v[i]           = first->qd_after[b->joint[i].v * W + lane];
-        a->positive[i]    = limit_of(b, i, 1, lane);
-        a->negative[i]    = limit_of(b, i, -1, lane);
+        const friction_row row = row_of(b, i);
+        a->v[i]                = along(&row, first->qd_after + lane, W);
+        a->positive[i]         = limit_of(b, i, 1, lane);
+        a->negative[i]         = limit_of(b, i, -1, lane);
         for (size_t j = 0; j < n; j++)
-            a->block[i * n + j] = row[b->joint[j].v * W];
+            a->block[i * n + j] = compliance(b, first->input_matrix, &row, j, lane);
     }
     if (held) set_sizes(b, first->h, lane);
     const api_friction_status status = api_friction_problem_solve(&p, clock->deadline, clock->problem);
     for (size_t i = 0; status == API_FRICTION_FOUND && i < n; i++) {
-        a->tau[b->joint[i].v * W + lane] -= a->f[i];
+        add_effort(b, i, -a->f[i], lane);
         a->stops[i * W + lane]  = a->side[i] == 0;
         a->slides[i * W + lane] = a->side[i];
     }
@@ -220,29 +277,66 @@ static dyn_step evaluate_free(const api_step_means *by, const dyn_step *io, cons
  * that of the other side, whose slope has the other sign. */
 static void correct_slopes(const friction_block *b, const dyn_step *io, size_t i)
 {
-    const size_t v = b->joint[i].v, nv = b->nv, W = b->W;
+    const friction_row row = row_of(b, i);
+    const size_t       nv = b->nv, W = b->W;
     for (size_t lane = 0; lane < W; lane++) {
         const double rate = rate_of(b, i, lane), side = b->a.slides[i * W + lane];
         if (!(rate * side < 0)) continue;
-        const double slope = api_stiction_slope(b->tree, b->joint[i].tree_v, 1, rate) +
-                             api_stiction_slope(b->tree, b->joint[i].tree_v, -1, rate);
-        for (size_t r = 0; r < 2 * nv; r++)
-            io->state_matrix[(r * 2 * nv + nv + v) * W + lane] += slope * io->input_matrix[(r * nv + v) * W + lane];
+        const double slope =
+            api_stiction_slope(b->tree, &b->joint[i], 1, rate) + api_stiction_slope(b->tree, &b->joint[i], -1, rate);
+        for (size_t r = 0; r < 2 * nv; r++) {
+            const double effect = slope * along(&row, io->input_matrix + r * nv * W + lane, W);
+            for (size_t j = 0; j < row.n; j++)
+                io->state_matrix[(r * 2 * nv + nv + row.v[j]) * W + lane] += row.weight[j] * effect;
+        }
     }
+}
+
+/* X -= effect y / own for a matrix X (2 nv x columns in lanes) of derivatives of the state after the step, where y are
+ * those of a motor's rate. */
+static void hold_columns(const friction_block *b, const friction_row *row, double own, double *X, size_t columns,
+                         size_t lane)
+{
+    const size_t nv = b->nv, W = b->W;
+    for (size_t c = 0; X && c < columns; c++) {
+        const double y = along(row, X + (nv * columns + c) * W + lane, columns * W) / own;
+        for (size_t r = 0; r < 2 * nv; r++)
+            X[(r * columns + c) * W + lane] -= b->a.effect[r] * y;
+    }
+}
+
+/* Changes the derivatives of a lane to those of a step in which motor i has no velocity: its effort follows from that.
+ */
+static void hold_motor(const friction_block *b, const api_step_means *by, const dyn_step *io, size_t i, size_t lane)
+{
+    const friction_row row = row_of(b, i);
+    const size_t       nv = b->nv, W = b->W, wrenches = by->scene->n_wrenches;
+    for (size_t r = 0; r < 2 * nv; r++)
+        b->a.effect[r] = along(&row, io->input_matrix + r * nv * W + lane, W);
+    const double own = along(&row, b->a.effect + nv, 1);
+    if (!(own > HELD_ALREADY * compliance(b, b->a.B, &row, i, lane))) return;
+    for (size_t w = 0; io->wrench_matrix && w < wrenches; w++)
+        hold_columns(b, &row, own, io->wrench_matrix + w * 12 * nv * W, 6, lane);
+    hold_columns(b, &row, own, io->parameter_matrix, 10 * (size_t)by->scene->model->n_rows, lane);
+    hold_columns(b, &row, own, io->state_matrix, 2 * nv, lane);
+    hold_columns(b, &row, own, io->input_matrix, nv, lane);
 }
 
 /* Evaluates the step with the friction that is decided. */
 static void evaluate_final(const friction_block *b, const api_step_means *by, dyn_step io)
 {
-    for (size_t i = 0; i < b->n; i++)
+    for (size_t i = 0; i < b->n_joints; i++)
         b->a.coordinate[i] = b->joint[i].v;
     io.tau        = b->a.tau;
-    io.n_stopping = b->n;
+    io.n_stopping = b->n_joints;
     io.stopping   = b->a.coordinate;
     io.stops      = b->a.stops;
     api_step_integrate(by, &io);
     for (size_t i = 0; io.state_matrix && i < b->n; i++)
         if (b->joint[i].stribeck) correct_slopes(b, &io, i);
+    for (size_t i = b->n_joints; io.state_matrix && i < b->n; i++)
+        for (size_t lane = 0; lane < b->W; lane++)
+            if (b->a.stops[i * b->W + lane] != 0) hold_motor(b, by, &io, i, lane);
 }
 
 /* Marks all lanes as stopped by the deadline. */
@@ -260,8 +354,11 @@ void api_step_friction_apply(const api_static_friction *friction, const api_step
     api_step_means means = *by;
     double         undecided[DYN_MAX_LANES];
     b.joint    = api_static_friction_joints(friction, &b.n);
+    b.fused    = by->kernels->fused;
     b.a        = lay_out(nv, b.n, W, by->room);
-    means.room = by->room + entries_of(nv) * W;
+    means.room = by->room + entries_of(nv, b.n) * W;
+    while (b.n_joints < b.n && !b.joint[b.n_joints].drive)
+        b.n_joints++;
     memcpy(b.a.tau, io->tau, nv * W * sizeof *b.a.tau);
     leave_out_friction(&b);
     if (by->contact) evaluate_unheld(&b, by, io);
@@ -280,6 +377,6 @@ void api_step_friction_apply(const api_static_friction *friction, const api_step
     for (size_t lane = 0; lane < W; lane++)
         if (undecided[lane] != DYN_STEP_SOLVED) io->unsolved[lane] = undecided[lane];
     if (sticking) memset(sticking, 0, nv * W * sizeof *sticking);
-    for (size_t i = 0; sticking && i < b.n; i++)
+    for (size_t i = 0; sticking && i < b.n_joints; i++)
         memcpy(sticking + b.joint[i].v * W, b.a.stops + i * W, W * sizeof *sticking);
 }

@@ -14,7 +14,7 @@
 enum { API_STEP_UNDECIDED = DYN_STEP_NOT_CONVERGED + 1 };
 
 /* Reads "friction_at_rest". Refuses integrators other than explicit and semi-implicit Euler, steps that begin with an
- * impact, and what only forward-dynamics stops: motors of coupled transmissions and passive joints. *friction stays
+ * impact, and of models with loops motors of coupled transmissions and passive joints. *friction stays
  * NULL unless joints may stick. False with a problem. */
 bool api_step_friction_read(api_query *q, const api_held_ranges *held, dyn_step_method method, const api_node *given,
                             const api_place *up, const api_static_friction **friction);

@@ -13,6 +13,10 @@
  * six of them stick. The other joints at rest then follow: they keep the friction that the decision gave them. They may
  * start to move, since what depends on each other in one position may not do so in the next.
  *
+ * A joint that comes to rest stops, and the other velocities are corrected to that, if this changes them no more than
+ * the stop accounts for. Near a dead point, where a joint's velocity changes its sign while the robot moves on, a stop
+ * would take the robot's velocity: there the accelerations alone decide whether the joint sticks or passes.
+ *
  * With a tolerance, ARKODE locates the instants at which q' reaches zero and `needed` a limit. With fixed steps a joint
  * whose q' changes sign in a step stops at its end. Which joints at rest stick is one problem for all of them
  * (api/requests/contact/friction_problem.h, stiction_events.h). This file applies the friction once that is decided. */
@@ -30,6 +34,7 @@ typedef struct api_friction_joint {
     int    side[DYN_MAX_LANES];
     bool   follows[DYN_MAX_LANES];
     double friction[DYN_MAX_LANES];
+    double starts[DYN_MAX_LANES]; /* rate at which it slides, if it follows, rad/s or m/s */
 } api_friction_joint;
 
 struct api_ode_stiction {

@@ -12,12 +12,16 @@
 /* Margin at the limit, as a part of the limits: more than the rounding error with which joints are decided to stick. */
 #define SLACK 4e-12
 
-/* rad/s or m/s: a joint that follows starts to slide at this rate, and has rounding errors below it. */
+/* rad/s or m/s: a joint that follows starts to slide at this rate, and has rounding errors below it. If a correction
+ * moves it faster, it slides at FASTER times that rate. */
 #define STARTS 1e-9
+#define FASTER 4
 
 /* Joints that stop leave other rates as they are up to this many times the rates that they lose. A larger change is
  * that of a joint that passes through zero while the others move on, such as at the dead point of a crank. */
 #define GAIN 1e3
+
+enum { TURNS = 8 /* most corrections at one instant */ };
 
 /* Updates stiction->needed, the friction that sticking joints need. */
 static void update_needed(api_ode *ode, double t, const double *y)
@@ -68,6 +72,7 @@ static void stop(api_ode *ode, api_friction_joint *j, size_t lane)
 static void follow(api_ode *ode, api_friction_joint *j, size_t lane, double friction)
 {
     const size_t last = simulations(ode) - 1;
+    j->starts[lane]   = STARTS;
     api_ode_stiction_follow(ode, j, lane, friction);
     for (size_t l = last + 1; l < ode->W && lane == last; l++)
         api_ode_stiction_follow(ode, j, l, friction);
@@ -229,12 +234,33 @@ static void clear_uncorrected(const api_ode *ode)
     memset(ode->stiction->uncorrected, 0, sizeof ode->stiction->uncorrected);
 }
 
+/* Lets sliding joints of a lane slide in the direction in which a correction moves them, and joints that follow,
+ * follow. Returns true if a side changes. */
+static bool turn_sides(api_ode *ode, size_t lane)
+{
+    bool any = false;
+    for (size_t k = 0; k < ode->stiction->n; k++) {
+        api_friction_joint *j    = &ode->stiction->joint[k];
+        const double        rate = rate_of(ode, ode->y, j, lane);
+        j->starts[lane]          = fmax(STARTS, FASTER * fabs(rate));
+        if (j->side[lane] * rate >= -API_TURNED_RATE) continue;
+        set_side(ode, j, lane, rate > 0 ? 1 : -1);
+        any = true;
+    }
+    return any;
+}
+
 /* Decides which joints of a simulation at rest stick. If joints have lost a rate to which the others are not corrected,
- * corrects these. */
+ * corrects these: they move as they must, whatever the accelerations are. */
 static void decide_and_correct(api_ode *ode, double t, size_t lane)
 {
-    decide(ode, t, (range){lane, lane + 1});
-    if (ode->contact && ode->stiction->uncorrected[lane]) api_ode_finish_step(ode, t, ode->y, ode->W, ode->W);
+    const range of = {lane, lane + 1};
+    decide(ode, t, of);
+    for (int turn = 0; turn < TURNS && ode->contact && ode->stiction->uncorrected[lane]; turn++) {
+        api_ode_finish_step(ode, t, ode->y, ode->W, ode->W);
+        ode->stiction->uncorrected[lane] = false;
+        if (turn_sides(ode, lane)) decide(ode, t, of);
+    }
 }
 
 void api_stiction_events_restart(api_ode *ode, double t)
@@ -297,7 +323,7 @@ void api_stiction_events_margins(api_ode *ode, double t, const double *y, double
         const api_friction_joint *j    = &s->joint[k];
         const double              rate = rate_of(ode, y, j, 0);
         margins[k]                     = j->side[0] != 0 ? j->side[0] * rate + API_TURNED_RATE
-                                         : j->follows[0] ? 1 - fabs(rate) / STARTS
+                                         : j->follows[0] ? 1 - fabs(rate) / j->starts[0]
                                                          : margin(ode, j);
     }
 }
@@ -309,7 +335,8 @@ static void start_following(api_ode *ode, range of)
         for (size_t l = of.first; l < of.end; l++) {
             api_friction_joint *j    = &ode->stiction->joint[k];
             const double        rate = rate_of(ode, ode->y, j, l);
-            if (j->side[l] == 0 && j->follows[l] && fabs(rate) >= 0.5 * STARTS) set_side(ode, j, l, rate > 0 ? 1 : -1);
+            if (j->side[l] == 0 && j->follows[l] && fabs(rate) >= 0.5 * j->starts[l])
+                set_side(ode, j, l, rate > 0 ? 1 : -1);
         }
 }
 
@@ -336,7 +363,7 @@ void api_stiction_events_switch(api_ode *ode, double t)
 double api_stiction_events_advance(const api_friction_joint *j, size_t lane, double rate, double from)
 {
     const int side = j->side[lane];
-    return side == 0 ? HUGE_VAL : side * rate - fmin(side * from, 0);
+    return side == 0 ? HUGE_VAL : side * rate - fmax(fmin(side * from, 0), -API_TURNED_RATE);
 }
 
 void api_stiction_events_stop(api_ode *ode, double t, size_t lane, const double *from, bool stay)

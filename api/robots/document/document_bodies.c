@@ -48,7 +48,7 @@ static bool check_link(const api_document *document, api_reader *reader, int i, 
     const char *refusal = api_inertia_refusal(&link->dyn.inertia, reason);
     if (!still && api_inertia_refusal(&sum[mover + 1], body))
         return api_fail(reader->problem, API_BAD_INERTIA, where,
-                        "%s: no body has it; check the signs of the products of inertia", refusal);
+                        "%s: no body has it; correct the moments or the signs of the products of inertia", refusal);
     return api_reader_report(reader, where, "warning", "suspicious", "link \"%.*s\": %s; %s",
                              api_text_shown(link->name), link->name, refusal,
                              still ? "it is fixed to the world: that has no effect"

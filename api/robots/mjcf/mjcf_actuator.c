@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* What an actuator adds to the joint or tendon that it acts on. */
+/* Properties that an actuator adds to the joint or tendon on which it acts. */
 typedef struct actuator {
     api_mjcf_item item;
     double        gear, armature, damping; /* at the motor */

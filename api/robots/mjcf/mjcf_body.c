@@ -7,7 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Where an element stands: its body, the pose of the frame around it in that body, and the class of its defaults. */
+/* The place of an element: its body, the pose of the frame around it in that body, and the class of its defaults. */
 typedef struct place {
     int      body;
     dyn_pose X;

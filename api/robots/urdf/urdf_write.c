@@ -1,8 +1,9 @@
 /* urdf_write.c - write a document as a URDF file, and report what URDF cannot hold.
  *
- * Frames become links without mass. A spherical joint becomes three revolute ones, a helical joint a revolute one and a
- * slide that mimics it. A link whose frame is not that of its joint, as with standard Denavit-Hartenberg parameters, is
- * fixed to a link `link.joint` that the joint carries. */
+ * Frames become links without mass. A helical joint becomes a revolute one and a slide that mimics it, a rotor a
+ * transmission of its joint, as ROS writes them. Spherical joints are an extension of URDF. A link whose frame is not
+ * that of its joint, as with standard Denavit-Hartenberg parameters, is fixed to a link `link.joint` that the joint
+ * carries. */
 #include "api/robots/xml/xml_writer.h"
 #include "urdf.h"
 #include <math.h>
@@ -87,41 +88,23 @@ static void put_mimic(api_xml_writer *w, xmlNode *joint, const char *leader, dou
 static void report_joint(api_xml_writer *w, size_t i)
 {
     const api_document_link *link = &w->document->links[i];
-    if (link->dyn.rotor_inertia != 0) api_xml_joint_not_held(w, i, "rotor_inertia");
     if (link->dyn.spring.stiffness != 0) api_xml_joint_not_held(w, i, "spring");
     if (link->has_home && w->document->n_loops > 0) api_xml_joint_not_held(w, i, "home");
     if (!link->actuated && w->document->n_loops > 0) api_xml_joint_not_held(w, i, "actuated");
 }
 
-/* Puts a massless link behind a joint; the next joint begins there. */
-static void put_step(api_xml_writer *w, xmlNode *robot, urdf_part *part, const char *suffix, const char *joint)
+/* Puts a transmission whose motor turns with the joint and has the rotor's inertia. */
+static void put_rotor(api_xml_writer *w, xmlNode *robot, const api_document_link *link)
 {
-    part->name  = api_xml_join(w, joint, suffix);
-    part->child = api_xml_join(w, joint, api_xml_join(w, suffix, "link"));
-    put_link(w, robot, part->child, NULL);
-    put_joint(w, robot, part);
-    part->parent = part->child;
-    part->X      = dyn_pose_identity();
-}
-
-/* Three revolute joints about x, y and z. */
-static void put_spherical(api_xml_writer *w, xmlNode *robot, urdf_part *part, size_t i)
-{
-    const char *joint = part->name, *child = part->child;
-    part->has_axis = true;
-    memcpy(part->axis, (double[3]){1, 0, 0}, sizeof part->axis);
-    put_step(w, robot, part, "x", joint);
-    memcpy(part->axis, (double[3]){0, 1, 0}, sizeof part->axis);
-    put_step(w, robot, part, "y", joint);
-    memcpy(part->axis, (double[3]){0, 0, 1}, sizeof part->axis);
-    part->name  = api_xml_join(w, joint, "z");
-    part->child = child;
-    put_joint(w, robot, part);
-    api_xml_not_held(w, "/links",
-                     "joint \"%.*s\" is spherical: it became three revolute joints, %.*s.x, .y and .z, of link "
-                     "\"%.*s\"",
-                     api_text_shown(joint), joint, api_text_shown(joint), joint,
-                     api_text_shown(w->document->links[i].name), w->document->links[i].name);
+    if (link->dyn.rotor_inertia == 0) return;
+    xmlNode *transmission = api_xml_put(w, robot, "transmission");
+    api_xml_put_text(w, transmission, "name", api_xml_join(w, link->joint, "transmission"));
+    api_xml_put_content(w, api_xml_put(w, transmission, "type"), "transmission_interface/SimpleTransmission");
+    api_xml_put_text(w, api_xml_put(w, transmission, "joint"), "name", link->joint);
+    xmlNode *actuator = api_xml_put(w, transmission, "actuator");
+    api_xml_put_text(w, actuator, "name", api_xml_join(w, link->joint, "motor"));
+    api_xml_put_content(w, api_xml_put(w, actuator, "mechanicalReduction"), "1");
+    api_xml_put_content_number(w, api_xml_put(w, actuator, "motorInertia"), link->dyn.rotor_inertia);
 }
 
 /* A slide that moves `pitch` times as far as the joint turns, and then the joint. */
@@ -143,7 +126,7 @@ static void put_helical(api_xml_writer *w, xmlNode *robot, urdf_part *part, cons
 }
 
 /* Type in the file of the joint that carries a link. The compiler refuses a kind of joint without a case: a further
- * kind needs a form in URDF here. Spherical and helical joints are written as several. */
+ * kind needs a form in URDF here. A helical joint is written as two. */
 static const char *type_of(const api_document_link *link)
 {
     switch (link->dyn.joint) {
@@ -153,7 +136,7 @@ static const char *type_of(const api_document_link *link)
     case DYN_PLANAR: return "planar";
     case DYN_FLOATING: return "floating";
     case DYN_FIXED: return "fixed";
-    case DYN_SPHERICAL: return "continuous";
+    case DYN_SPHERICAL: return "spherical";
     case DYN_JOINT_KINDS: break;
     }
     return "fixed";
@@ -162,14 +145,11 @@ static const char *type_of(const api_document_link *link)
 static void put_moving(api_xml_writer *w, xmlNode *robot, size_t i, urdf_part *part)
 {
     const api_document_link *link = &w->document->links[i];
-    if (link->dyn.joint == DYN_SPHERICAL) {
-        put_spherical(w, robot, part, i);
-        return;
-    }
     if (link->dyn.joint == DYN_HELICAL) put_helical(w, robot, part, link);
     xmlNode *joint = put_joint(w, robot, part);
     if (dyn_joint_nv(link->dyn.joint) == 1) put_figures(w, joint, link);
     if (link->dyn.mimic) put_mimic(w, joint, api_xml_leader_of(w->document, link), link->dyn.ratio, link->dyn.offset);
+    put_rotor(w, robot, link);
     report_joint(w, i);
 }
 

@@ -16,8 +16,8 @@ typedef enum api_xml_use {
     API_XML_ATTRIBUTE_NOT_HELD
 } api_xml_use;
 
-/* What a reader knows of some elements. Lists of names have a space before and after each name; a name with a prefix
- * is written with it: " drake:joint ". */
+/* One row of a reader's table: elements or attributes, and how the reader treats them. Lists of names have a space
+ * before and after each name; a name with a prefix is written with it: " drake:joint ". */
 typedef struct api_xml_known {
     const char *in, *names; /* names of the parents, or "grandparent/parent" where a parent's name is ambiguous, and of
                                the elements */

@@ -95,6 +95,22 @@ void api_xml_put_number(api_xml_writer *w, xmlNode *element, const char *attribu
     api_xml_put_numbers(w, element, attribute, values, 1);
 }
 
+void api_xml_put_content(api_xml_writer *w, xmlNode *element, const char *text)
+{
+    if (!element || w->failed) return;
+    xmlNode *content = xmlNewText((const xmlChar *)text);
+    if (content && xmlAddChild(element, content)) return;
+    xmlFreeNode(content);
+    fail(w);
+}
+
+void api_xml_put_content_number(api_xml_writer *w, xmlNode *element, double value)
+{
+    char text[API_NUMBER_ROOM + 1];
+    text[api_number_write(value, text)] = '\0';
+    api_xml_put_content(w, element, text);
+}
+
 const char *api_xml_join(api_xml_writer *w, const char *name, const char *suffix)
 {
     size_t size = strlen(name) + strlen(suffix) + 2;

@@ -26,6 +26,10 @@ void     api_xml_put_text(api_xml_writer *w, xmlNode *element, const char *attri
 void     api_xml_put_numbers(api_xml_writer *w, xmlNode *element, const char *attribute, const double *v, size_t n);
 void     api_xml_put_number(api_xml_writer *w, xmlNode *element, const char *attribute, double value);
 
+/* Append a text or a number to the content of an element. */
+void api_xml_put_content(api_xml_writer *w, xmlNode *element, const char *text);
+void api_xml_put_content_number(api_xml_writer *w, xmlNode *element, double value);
+
 /* Joins a name and a suffix: "elbow" and "x" become "elbow.x". The text is in the reader's arena, "" after a failure.
  */
 const char *api_xml_join(api_xml_writer *w, const char *name, const char *suffix);

@@ -678,23 +678,24 @@ class Operations:
         while the same joints stick and the others slide on. `sticking` marks the joints that stick and is then among the
         outputs by default. With a `stribeck_velocity` the friction of the step is that of the curve at the rate before the
         step: `breakaway` holds a joint at rest, and where a joint slides, the slope of the curve is in A. "stick" needs the
-        explicit or semi-implicit Euler method, no `impact`, and friction; anything else is a 422. Sharp friction of passive
-        joints of loops and of the motors of coupled `transmissions` is then the 422 not-supported. On request `wrench_matrix`
-        has the derivatives by the wrenches of the request, whose given components and points are constant, and
-        `parameter_matrix` those by the inertial parameters of all bodies, ten each as in regressor: m, m·c, then the moments
-        and products of inertia about the link's origin. A payload adds its own parameters, about the origin and in the axes of
-        its link, to those of the link, so that the columns of the link are those of the payload as well. q ⊕ u is q + u for
-        joints of one coordinate. A spherical or floating joint moves with the constant twist u in the axes of its body: R ← R
-        exp(u_w), p ← p + R V(u_w) u_v, with V the left Jacobian of rotations. Changes of q and of q₊ have nv entries: for a
-        floating base or joint they are p += R e_v, R ← R exp(e_w), as in sensitivity. Rows and columns of the matrices are
-        first those of q, then those of qd. The derivative of sign(qd) is taken as zero. Missing `qd` is zero. A mass matrix
-        that is singular is a 422 naming the joint. For models with loops x has the actuated coordinates, and a(q, qd) and its
-        derivatives are those of the mechanism whose loops stay closed. Loops are closed at the start, as in every operation,
-        and at each position at which the integrator evaluates a, along the straight line from the start; where they cannot be
-        closed the answer is the 422 of such a state. q₊ itself is not closed: the next step does so. `full` describes the
-        start: its passive coordinates are the `guess` with which the next step keeps the assembly; it is not available with
-        held frames. `held` frames and `impact` hold as for other models: a is then that of the mechanism with closed loops and
-        held frames.
+        explicit or semi-implicit Euler method, no `impact`, and friction; anything else is a 422. Motors of coupled
+        `transmissions` stick likewise: their rates after the step, and the derivatives of these rates, are then zero up to
+        rounding, and `sticking` has no entry for them. In models with loops sharp friction of passive joints and of such motors
+        is the 422 not-supported. On request `wrench_matrix` has the derivatives by the wrenches of the request, whose given
+        components and points are constant, and `parameter_matrix` those by the inertial parameters of all bodies, ten each as
+        in regressor: m, m·c, then the moments and products of inertia about the link's origin. A payload adds its own
+        parameters, about the origin and in the axes of its link, to those of the link, so that the columns of the link are
+        those of the payload as well. q ⊕ u is q + u for joints of one coordinate. A spherical or floating joint moves with the
+        constant twist u in the axes of its body: R ← R exp(u_w), p ← p + R V(u_w) u_v, with V the left Jacobian of rotations.
+        Changes of q and of q₊ have nv entries: for a floating base or joint they are p += R e_v, R ← R exp(e_w), as in
+        sensitivity. Rows and columns of the matrices are first those of q, then those of qd. The derivative of sign(qd) is
+        taken as zero. Missing `qd` is zero. A mass matrix that is singular is a 422 naming the joint. For models with loops x
+        has the actuated coordinates, and a(q, qd) and its derivatives are those of the mechanism whose loops stay closed. Loops
+        are closed at the start, as in every operation, and at each position at which the integrator evaluates a, along the
+        straight line from the start; where they cannot be closed the answer is the 422 of such a state. q₊ itself is not
+        closed: the next step does so. `full` describes the start: its passive coordinates are the `guess` with which the next
+        step keeps the assembly; it is not available with held frames. `held` frames and `impact` hold as for other models: a is
+        then that of the mechanism with closed loops and held frames.
 
         q: Positions, nq entries: rad or m.
         tau: Joint efforts, nv entries: N m or N.
