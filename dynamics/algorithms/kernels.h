@@ -29,7 +29,7 @@ X(hessian)
 /* Bytes of a workspace of the kernel of friction_map.h. */
 size_t LANE_NAME(friction_map_size)(const dyn_model *);
 
-/* Copies between lanes and the rows of requests and answers: see dyn_kernels. */
+/* Copies between lanes and the rows of callers: see dyn_kernels. */
 bool LANE_NAME(from_rows)(const dyn_rows *, double *, size_t, size_t);
 bool LANE_NAME(to_rows)(const double *, size_t, size_t, const int *, void *, size_t);
 bool LANE_NAME(bounded)(const double *, size_t, const dyn_bound *, size_t, size_t);
