@@ -52,8 +52,8 @@ typedef enum dyn_loop_route {
 typedef struct dyn_loop_workspace dyn_loop_workspace;
 
 /* Returns the kernels of models with loops on top of the kernels of the tree. The result keeps no pointer to `tree`;
- * its workspace does. NULL in this table: workspace_size, sensitivity_rate, closure, from_rows, to_rows and bounded;
- * from_rows, to_rows and bounded of the tree's table serve. */
+ * its workspace does. Kernels that models with loops do not have are NULL, such as sensitivity_rate and closure. So are
+ * workspace_size, from_rows, to_rows and bounded: the last three of the tree's table serve. */
 dyn_kernels dyn_loop_kernels(const dyn_kernels *tree);
 
 /* Takes a workspace from `memory` for scenes of at most `n_wrenches` external wrenches; it lasts as long as this
