@@ -67,7 +67,8 @@ LANES_complex := -DLANES=1 -DDYN_COMPLEX
 LANES_extended := -DLANES=1 -DDYN_EXTENDED -O1
 
 lane_objects = $(LANE_TEXTS:%=$(BUILD)/dynamics/$(1)/%.o)
-DYN_PLAIN   := $(patsubst %.c,$(BUILD)/%.o,$(filter-out $(LANE_TEXTS:%=dynamics/%.c),$(wildcard dynamics/*.c dynamics/*/*.c)))
+# dynamics/samples is a program that links the library and no part of it.
+DYN_PLAIN   := $(patsubst %.c,$(BUILD)/%.o,$(filter-out $(LANE_TEXTS:%=dynamics/%.c) dynamics/samples/%,$(wildcard dynamics/*.c dynamics/*/*.c)))
 DYN_OBJECTS := $(DYN_PLAIN) $(foreach t,$(TARGETS),$(call lane_objects,$(t)))
 
 define lane_rule
@@ -84,6 +85,14 @@ BY_SPEED := scalar sse2 scalar_unfused sse2_unfused neon fma avx2 avx512
 $(BUILD)/dynamics/dispatch.o: private DEFINES := '-DDYN_TARGETS(X)=$(patsubst %,X(%),$(filter $(TARGETS),$(BY_SPEED)))'
 
 $(BUILD)/libdynamics.a: $(DYN_OBJECTS)
+
+.PHONY: sample
+sample: $(BUILD)/sample ## build and run a C program that computes with dynamics/ alone, without a server
+	@$<
+$(BUILD)/sample: $(patsubst %.c,$(BUILD)/%.o,$(wildcard dynamics/samples/*.c)) $(BUILD)/libdynamics.a
+	@echo '  LINK  $@'
+	$(Q)$(CC) $(LINK) $(SANFLAGS) $(LDFLAGS) -o $@ $^ -llapacke -lm
+
 $(BUILD)/libcomplex.a: $(call lane_objects,complex)
 $(BUILD)/libextended.a: $(call lane_objects,extended)
 

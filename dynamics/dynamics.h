@@ -4,12 +4,20 @@
  * an instruction set with a vector width W; the W elements of a vector are its lanes. Each target exports one constant
  * table of kernels. All tables give the same bits for the same state.
  *
+ * To evaluate: build a model (model/model.h), set a scene, choose a table of kernels (dyn_kernels_find, or
+ * dyn_kernels_for_one_state), allocate its workspace, put the states into lanes (from_rows), call a kernel, take the
+ * results out of the lanes (to_rows). dynamics/samples shows it, and memory/arena.h gives aligned memory.
+ *
  * Memory: states are stored in blocks of W, entry by entry: [block][entry][lane]. All block arrays are doubles aligned
  * to DYN_ALIGN bytes. In an array with `n` entries per state, entry e of lane l of block b is a[(b * n + e) * W + l].
  * Unused lanes of the last block must contain a copy of a real state. Matrices are row-major. An input array that is
  * NULL means zeros. An output that is NULL is not computed.
  *
- * Kernels never allocate, never fail on finite input and keep no state outside the caller's workspace. A failure that
+ * With W = 1 an array of lanes is an array of entries, one state after the other. Outputs may not overlap inputs or
+ * each other unless a comment allows it.
+ *
+ * Kernels never allocate, never fail on finite input and keep no state outside the caller's workspace. Threads share
+ * models and tables, and have a workspace each; nothing in it lasts from one call to the next. A failure that
  * depends on the state, such as a singular mass matrix, is reported lane by lane in `singular`. Extreme but finite
  * inputs may give infinity or NaN; the caller must check results before it publishes them.
  *
@@ -36,10 +44,10 @@ typedef struct dyn_wrench_site {
     double   axes[3][3];
 } dyn_wrench_site;
 
-/* A model and its surroundings in one request. The caller keeps it alive during the call. */
+/* A model and its surroundings. The caller keeps it alive during the call. */
 typedef struct dyn_scene {
     const dyn_model       *model;
-    double                 gravity[3]; /* m/s^2, world axes */
+    double                 gravity[3]; /* m/s^2, world axes; that of the model, model->gravity, is not used by itself */
     unsigned               terms;      /* a set of DYN_FRICTION, DYN_SPRINGS: the optional terms that are included */
     size_t                 n_wrenches;
     const dyn_wrench_site *wrench; /* [n_wrenches] */
@@ -179,11 +187,12 @@ typedef struct dyn_reference_dynamics {
 
 /* tau = regressor * body parameters + joint_regressor * joint parameters. Coulomb friction is assumed sharp (no
  * coulomb_velocity) and equal in both directions. With a reference, tau is that of dyn_reference_dynamics; qdd is then
- * ignored. The parameters of a body are m, m c (3), Ixx Ixy Iyy Ixz Iyz Izz,
- * about the origin of its link and in link axes, with the rotors on the link locked. The parameters of a mover
- * (dyn_model.n_movers) are rotor inertia, viscous friction and Coulomb friction. If the mover has a motor, the motor's
- * spin inertia replaces the rotor inertia. If the scene has friction that depends on the load, the columns are the
- * derivatives of tau, which is not linear in them: no reference then, and regressor_dot needs regressor beside it. */
+ * ignored. Body row r has columns 10 r to 10 r + 9, of its parameters m, m c (3), Ixx Ixy Iyy Ixz Iyz Izz, about the
+ * origin of its link and in link axes, with the rotors on the link locked. Mover j (dyn_model.n_movers) has columns
+ * 3 j to 3 j + 2, of rotor inertia, viscous friction and Coulomb friction, whatever the terms of the scene. If the
+ * mover has a motor, the motor's spin inertia replaces the rotor inertia. If the scene has friction that depends on the
+ * load, the columns are the derivatives of tau, which is not linear in them: no reference then, and regressor_dot needs
+ * regressor beside it. */
 typedef struct dyn_regressor {
     const double *q, *qd, *qdd;
     const double *qd_reference, *qdd_reference; /* both NULL: no reference; one of them NULL: zeros */
@@ -218,11 +227,12 @@ typedef struct dyn_bound {
     double ratio, offset, most;
 } dyn_bound;
 
-/* Unaligned rows of n numbers each. Number i of a row is entry order[i] of a state, or entry i if `order` is NULL. */
+/* Unaligned rows of n doubles each, one after the other. Number i of a row is entry order[i] of a state, or entry i if
+ * `order` is NULL. */
 typedef struct dyn_rows {
-    const void *begin, *end; /* the first row; nothing is read at the address `end` or beyond */
+    const void *begin, *end; /* the first row; the address after the last readable byte, at least after the last row */
     size_t      n;
-    const int  *order;
+    const int  *order; /* [n], no entry twice */
 } dyn_rows;
 
 /* The list of kernels: each has a struct dyn_name with its arrays, in this header or in one of its name (the last two
@@ -244,8 +254,9 @@ typedef struct dyn_kernels {
     const char *target; /* name: "scalar", "sse2", "fma" ... (targets of the Makefile) */
     int         lanes;  /* W, number of lanes */
     bool        fused;  /* arithmetic class: a b + c is rounded once (fused) or twice (unfused) */
-    /* Size in bytes of a workspace that is sufficient for every kernel on this model. The caller allocates the
-     * workspace and aligns it to DYN_ALIGN. */
+    /* Size in bytes of a workspace that is sufficient for every kernel on this model, those of step.h,
+     * frame_sensitivity.h, friction_map.h, hessian.h and torque_series.h too, for any number of blocks. The caller
+     * allocates the workspace and aligns it to DYN_ALIGN. */
     size_t (*workspace_size)(const dyn_model *model);
     /* name(scene, workspace, arrays, blocks): evaluates `blocks` blocks of `lanes` states each. */
 #define X(name) void (*name)(const dyn_scene *, void *ws, const struct dyn_##name *, size_t blocks);
@@ -255,15 +266,18 @@ typedef struct dyn_kernels {
     /* These two functions copy states between blocks of lanes, with `entries` numbers per state, and unaligned rows,
      * with n numbers per state. Number i of a row is entry order[i] of the state, or entry i if `order` is NULL. The
      * functions return false if one of the numbers is not finite.
-     *     from_rows: copies blocks * lanes rows into the blocks at `to`
-     *     to_rows:   copies the first `states` states of the blocks at `from` into rows */
+     *     from_rows: copies blocks * lanes rows into the blocks at `to`. All of these rows must be there: a caller
+     * whose last block is not full repeats a row. Entries that no number of a row has are left as they are to_rows:
+     * copies the first `states` states of the blocks at `from` into rows, unaligned, at `to` */
     bool (*from_rows)(const dyn_rows *rows, double *to, size_t entries, size_t blocks);
     bool (*to_rows)(const double *from, size_t entries, size_t n, const int *order, void *to, size_t states);
     /* Returns whether all lanes of the blocks satisfy all n bounds; the lanes must be finite. */
     bool (*bounded)(const double *lanes, size_t entries, const dyn_bound *bound, size_t n, size_t blocks);
 } dyn_kernels;
 
-/* Returns table number `index` of those that this build contains and this machine can run. The tables are ordered by
+/* All tables are constants, which nobody frees.
+ *
+ * Returns table number `index` of those that this build contains and this machine can run. The tables are ordered by
  * speed, the fastest last. NULL if `index` is past the end. */
 const dyn_kernels *dyn_kernels_at(size_t index);
 

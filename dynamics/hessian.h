@@ -23,7 +23,7 @@ typedef struct dyn_forward_hessian {
     const double *multipliers; /* nv; NULL: each result has nv matrices, number i of the derivatives of qdd_i */
     size_t        first, n;    /* without multipliers: only the n matrices from number `first` on are computed */
     double       *q_q, *q_qd, *qd_qd, *q_tau, *qd_tau; /* nv x nv, or nv x nv x nv */
-    double       *work;                                /* dyn_forward_hessian_work(): scratch; must not be NULL */
+    double       *work;     /* dyn_forward_hessian_work() per state, for all blocks; not NULL */
     double       *singular; /* 1: first body whose pivot of M is zero up to rounding, or -1 */
 } dyn_forward_hessian;
 

@@ -62,9 +62,10 @@ typedef struct dyn_step {
     const dyn_step_mechanism *mechanism; /* NULL: forward dynamics of scene->model */
     /* [n_held] frames that do not accelerate in the directions that they are held: a and its derivatives are those of
      * the robot with the wrenches that hold them. */
-    size_t                 n_held;
-    const dyn_held_frame  *held;
-    const dyn_wrench_site *sites; /* [n_wrenches + n_held]: the scene's wrenches, then dyn_held_site of each frame */
+    size_t                n_held;
+    const dyn_held_frame *held;
+    /* [n_wrenches + n_held]: the scene's wrenches, then dyn_held_site of each frame; not read without held frames */
+    const dyn_wrench_site *sites;
     /* The damping delta of the contacts, 1/kg and 1/(kg m^2): the efforts l along the held directions leave the
      * accelerations -delta l there, instead of zero. An impact has no damping. */
     double damping;
@@ -84,9 +85,11 @@ typedef struct dyn_step {
      * computed; they need the two matrices above. */
     double *wrench_matrix;    /* n_wrenches x 2 nv x 6: by force and torque, in the axes of the wrench */
     double *parameter_matrix; /* 2 nv x 10 n_rows */
-    double *work;             /* dyn_step_work(): scratch; must not be NULL */
-    double *singular;         /* 1: first body whose pivot of a mass matrix is zero up to rounding, or -1 */
-    double *unsolved;         /* 1: a dyn_step_failure of implicit Euler, whose results are then undefined */
+    /* Scratch of one block, whatever the number of blocks: `lanes` times the sum of dyn_step_work, dyn_step_held_work
+     * with held or stopping coordinates, and dyn_step_impact_work with an impact. Must not be NULL. */
+    double *work;
+    double *singular; /* 1: first body whose pivot of a mass matrix is zero up to rounding, or -1. May be NULL */
+    double *unsolved; /* 1: a dyn_step_failure of implicit Euler, whose results are then undefined. May be NULL */
     /* Called before each of Newton's steps of implicit Euler, of which a long chain takes seconds: false ends the step
      * with DYN_STEP_STOPPED in all lanes. NULL: never. `clock` is passed on. */
     bool (*may_continue)(void *clock);
@@ -114,7 +117,8 @@ static inline size_t dyn_step_inputs(const dyn_scene *scene, bool wrenches, bool
            (parameters ? 10 * scene->model->n_rows : 0);
 }
 
-/* Returns the entries per state of `work` of dyn_step. */
+/* Returns the entries per state of `work` of dyn_step, for the number of inputs that dyn_step_inputs returns; the
+ * matrices of derivatives themselves are not in `work`. */
 static inline size_t dyn_step_work(const dyn_model *m, dyn_step_method method, size_t inputs)
 {
     const size_t nq = (size_t)m->nq, nv = (size_t)m->nv, columns = 2 * nv + inputs;
@@ -148,8 +152,8 @@ typedef struct dyn_held_sensitivity {
     double                *qdd;                            /* nv; must not be NULL */
     double                *dqdd_dq, *dqdd_dqd, *dqdd_dtau; /* nv x nv; must not be NULL */
     double                *dqdd_dwrench;                   /* n_wrenches x nv x 6 */
-    double                *work;                           /* dyn_held_sensitivity_work(); must not be NULL */
-    double                *singular, *contradictory;       /* as of dyn_step; must not be NULL */
+    double                *work; /* dyn_held_sensitivity_work() times lanes, for one block; not NULL */
+    double                *singular, *contradictory; /* as of dyn_step; must not be NULL */
 } dyn_held_sensitivity;
 
 /* Returns the entries per state of `work` of dyn_held_sensitivity, with k held directions. */

@@ -13,7 +13,7 @@ typedef struct dyn_torque_series {
     const double *motion; /* nq + (order + 2) nv: q, qd, qdd, ... up to derivative order + 2; must not be NULL */
     const double *wrenches;
     double       *tau;  /* (order + 1) x nv: tau and its time derivatives; must not be NULL */
-    double       *work; /* dyn_torque_series_work(): scratch; must not be NULL */
+    double       *work; /* dyn_torque_series_work() per state, for all blocks; not NULL */
 } dyn_torque_series;
 
 enum { DYN_BODY_SERIES = 21, DYN_SCRATCH_SERIES = 21 }; /* series in `work`: of each body and the world, for scratch */

@@ -80,7 +80,7 @@ check: ## build, run the tests of dynamics and api and a few end to end: a minut
 	@tests/deps test
 	@$(MAKE) --no-print-directory FUZZ_CC= TESTS='$(filter-out $(LONG),$(wildcard tests/dynamics/test_*.c tests/api/test_*.c)) $(FEW)' test-run
 
-test-programs: $(BUILD)/torqued $(C_TESTS) $(ORACLES) $(FAILING_MALLOC) $(if $(FUZZ_CC),fuzz-programs)
+test-programs: $(BUILD)/torqued $(BUILD)/sample $(C_TESTS) $(ORACLES) $(FAILING_MALLOC) $(if $(FUZZ_CC),fuzz-programs)
 
 # JOBS programs run in parallel; those of tests/alone run one at a time after them.
 JOBS  ?= $(shell nproc)
@@ -90,7 +90,7 @@ chosen = $(if $(TESTS),$(foreach t,$(TESTS),$(if $(filter %.c,$(t)),$(t:%.c=$(BU
 # test-widths runs everything once for each width of vectors that this machine has.
 TARGET ?=
 # Builds only the programs that will run.
-test-build: $(BUILD)/torqued $(ORACLES) $(FAILING_MALLOC) $(filter $(BUILD)/%,$(chosen)) $(if $(and $(FUZZ_CC),$(filter tests/fuzz/%,$(chosen))),fuzz-programs)
+test-build: $(BUILD)/torqued $(BUILD)/sample $(ORACLES) $(FAILING_MALLOC) $(filter $(BUILD)/%,$(chosen)) $(if $(and $(FUZZ_CC),$(filter tests/fuzz/%,$(chosen))),fuzz-programs)
 test-run: test-build
 	@$(if $(filter build,$(BUILD)),,TORQUED_BIN=$(abspath $(BUILD)/torqued)) BUILD=$(BUILD) $(if $(FUZZ_CC),,NO_FUZZERS=1) \
 	    $(if $(TARGET),TORQUED_TARGET=$(TARGET)) \

@@ -28,7 +28,7 @@
 
 typedef struct held_system {
     bool                  loaded; /* the friction depends on the load; both scenes are then without friction */
-    dyn_scene             scene;  /* with the wrenches of held frames after those of the request */
+    dyn_scene             scene;  /* with the wrenches of held frames after those of the caller */
     dyn_scene             free;   /* without them */
     const dyn_step       *io;
     const held_workspace *ws;
@@ -237,7 +237,7 @@ static inline lane held_add_efforts(const held_system *h, lane *z)
     return first;
 }
 
-/* Sets the wrenches that hold the frames, behind those of the request, in the axes of their sites. */
+/* Sets the wrenches that hold the frames, behind those of the caller, in the axes of their sites. */
 static inline void held_set_wrenches(const held_system *h)
 {
     const size_t       given = 9 * h->free.n_wrenches;

@@ -16,7 +16,7 @@
 
 typedef struct held_impact {
     dyn_scene   scene; /* the model at rest */
-    dyn_step    io;    /* without tau and the request's wrenches */
+    dyn_step    io;    /* without tau and the caller's wrenches */
     held_system held;
     lane       *v, *change, *row; /* [nv]: velocities after the impact; v - qd; scratch */
     lane       *v_q, *v_qd;       /* [nv x nv] */

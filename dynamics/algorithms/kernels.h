@@ -25,7 +25,7 @@ X(regressor)
 X(hessian)
 #undef X
 
-/* Copies between lanes and the rows of requests and answers: see dyn_kernels. */
+/* Copies between lanes and the rows of callers: see dyn_kernels. */
 bool LANE_NAME(from_rows)(const dyn_rows *, double *, size_t, size_t);
 bool LANE_NAME(to_rows)(const double *, size_t, size_t, const int *, void *, size_t);
 bool LANE_NAME(bounded)(const double *, size_t, const dyn_bound *, size_t, size_t);

@@ -1,11 +1,11 @@
-/* transpose.c - copies between rows of numbers, as in requests and answers, and lanes, and finds numbers that are not
+/* transpose.c - copies between rows of numbers, as callers have them, and lanes, and finds numbers that are not
  * finite or out of bounds. A tile of W rows of W numbers is transposed in registers by exchanging blocks of halving
  * size (Eklundh 1972). */
 #include "kernels.h"
 #include "dynamics/recursion/workspace.h"
 #include <string.h>
 
-#ifndef LANE_FOR_TESTS /* requests and answers have real numbers only */
+#ifndef LANE_FOR_TESTS /* rows have real numbers only */
 
 /* A lane at an address that need not be aligned. */
 typedef lane unaligned_lane __attribute__((aligned(1), may_alias));

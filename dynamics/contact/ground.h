@@ -21,7 +21,7 @@
 
 enum { DYN_FEET = 2, DYN_BASE_DOF = 6 };
 
-/* The ground of a request, the same for all states. */
+/* The ground, the same for all states. */
 typedef struct dyn_ground {
     double    point[3], normal[3]; /* m, a point of the ground plane; unit normal of the plane */
     double    weight;              /* N, the robot's weight: scale for the smallest normal force */

@@ -44,7 +44,7 @@ size_t dyn_task_entries(size_t nv, size_t k);
 void   dyn_task_lay_out(dyn_task *task, double *room); /* the caller sets task->nv and k */
 
 /* Returns the largest absolute entry of a frame's Jacobian (6 x nv, entries W apart), in the unit of row `axis`;
- * `reach` converts rows of the other unit (api_frame_reach). Entries far below it are rounding errors of a direction in
+ * `reach` converts rows of the other unit (dyn_point_reach). Entries far below it are rounding errors of a direction in
  * which nothing moves the frame: one of a robot that does not leave a plane, or any of a frame on the axis of its
  * joint. */
 double dyn_task_row_scale(const double *J, size_t nv, size_t W, size_t axis, double reach);

@@ -51,10 +51,15 @@ typedef struct dyn_base_loop_solver {
     void *arg;
 } dyn_base_loop_solver;
 
-/* Finds the base parameters at the model's own gravity; every target of an arithmetic class gives the same result. The
- * model has at most DYN_BASE_MAX_BODIES bodies. `closing` is NULL for a mechanism without loops. Returns NULL if there
- * is no memory, the loops could not be closed, or the deadline has passed; and NULL with *too_large if lengths of the
- * model are so large that values overflow. The caller frees the result. */
+/* Finds the base parameters at the model's own gravity. `with` is a set of DYN_BASE_ROTORS and DYN_BASE_FRICTION.
+ * `kernels` are any table for a mechanism without loops, whose `closing` is NULL; else dyn_loop_kernels, and
+ * `closing->workspace` has the `extra` of both regressors of dyn_loop_workspace_open. Every target of an arithmetic
+ * class gives the same result; dyn_kernels_for_models gives it on every processor. The model has at most
+ * DYN_BASE_MAX_BODIES bodies.
+ *
+ * Returns NULL if there is no memory, the loops could not be closed, or the deadline has passed; and NULL with
+ * *too_large (which must not be NULL) if lengths of the model are so large that values overflow. The result is from
+ * malloc, refers to nothing else, and is freed by dyn_base_free. */
 dyn_base *dyn_base_find(const dyn_mechanism *mechanism, const dyn_kernels *kernels, const dyn_base_loop_solver *closing,
                         unsigned with, dyn_deadline deadline, bool *too_large);
 void      dyn_base_free(dyn_base *base); /* NULL is fine */
@@ -81,5 +86,6 @@ size_t dyn_base_sample_count(const dyn_mechanism *mechanism);
 size_t dyn_base_estimate_bytes(const dyn_mechanism *mechanism, unsigned with);
 double dyn_base_estimate_seconds(const dyn_mechanism *mechanism, unsigned with);
 
-/* Value beta_k of base parameter k, for a robot with the given parameters (numbered as in parameters.h). */
+/* Value beta_k of base parameter k, for a robot with the given parameters (numbered as in parameters.h, as
+ * dyn_parameters_compute writes them), in the unit of parameter base->parameter[k]. */
 double dyn_base_value(const dyn_base *base, size_t k, const double *parameters);

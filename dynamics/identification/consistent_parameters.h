@@ -25,7 +25,7 @@ enum { DYN_ALL_BODIES = -1, DYN_NO_BODY = -2 };
 typedef struct dyn_consistent {
     const dyn_model *tree;
     const dyn_base  *base;
-    unsigned         with; /* set of API_BASE_... of `base`; other joint parameters keep their values */
+    unsigned         with; /* set of DYN_BASE_... of `base`; other joint parameters keep their values */
     int              row;  /* the only body whose parameters are found, in the model's bodies; or DYN_ALL_BODIES, ... */
     const double    *R; /* factor of dyn_qr_add_rows over base->n + 1 columns; its last row and column are not read */
     double           s; /* standard deviation of the rows of R; > 0 */

@@ -6,12 +6,17 @@
  * deviation, and the problem is solved again (Gautier & Poignet 2001), until no deviation changes by more than
  * DYN_SETTLED of itself.
  *
- * With `prior`, rows of a normal distribution about the model's parameters are added (prior.h). With `huber`, residuals
- * beyond a threshold count linearly (robust_loss.h).
+ * With `prior`, rows of a normal distribution about the model's parameters are added. With `huber`, residuals beyond a
+ * threshold count linearly (robust_loss.h).
+ *
+ * Order of calls: dyn_base_find; dyn_estimate_open; for each state regressor and inverse dynamics of the model, then
+ * dyn_estimate_takes and dyn_estimate_add; dyn_estimate_examine; dyn_estimate_solve. The base parameters are then
+ * dyn_base_value of the model's parameters plus unknowns.x. What the model's torques contain is known and only the
+ * difference is estimated: with DYN_BASE_FRICTION compute them without DYN_FRICTION, and set the model's friction
+ * parameters to zero before dyn_base_value. All memory is that of dyn_estimate_open; nothing is freed singly.
  *
  * Rows are factored in the order of the states, a fixed number at a time: every vector width gives the same bits. */
 #pragma once
-#include "base_parameters.h"
 #include "base_parameters.h"
 #include "sequential_qr.h"
 
@@ -23,7 +28,7 @@ typedef struct dyn_estimate {
     dyn_mechanism        robot;
     const dyn_base      *base;
     dyn_deadline         deadline; /* checked before the work on each coordinate */
-    bool                 weighted; /* true: the request has weights */
+    bool                 weighted; /* true: the caller weights the rows, and the noise does not */
     double               huber;    /* threshold in standard deviations; 0: all residuals count squared */
     double              *prior;    /* [n_prior x (n + 1)] column-major rows of the prior; NULL: none */
     size_t               n_prior;
@@ -37,20 +42,20 @@ typedef struct dyn_estimate {
     double  prior_unit; /* standard deviation of the weighted rows by which those of the prior are scaled */
     double  s;          /* standard deviation of weighted rows */
     double *deviation;  /* [n] standard deviations of the base parameters */
-    double *noise;      /* [nv] standard deviation of the residuals, with the weights of the request */
-    double  residual;   /* root mean square of the residuals of all rows, with the weights of the request */
+    double *noise;      /* [nv] standard deviation of the residuals, with the caller's weights; N m or N without */
+    double  residual;   /* root mean square of the residuals of all rows, with the caller's weights */
 } dyn_estimate;
 
 /* Returns the number of doubles that LAPACK may allocate from the heap while the estimate t, whose `robot` and `base`
  * are set, is computed. */
 size_t dyn_estimate_scratch(const dyn_estimate *t);
 
-/* Prepares the estimate t, whose members up to `n_prior` the caller has set, for at most `rows` states. Returns false
- * if memory is refused. */
+/* Prepares the estimate t, for at most `rows` states. The caller has set its members up to `n_prior`, and the others to
+ * zero. Returns false if memory is refused. */
 bool dyn_estimate_open(dyn_memory memory, size_t rows, dyn_estimate *t);
 
-/* A measured state: its regressor, and in lanes the measured torques, the model's torques and the weights (NULL: all
- * 1). */
+/* A measured state: its regressor, and in lanes, nv each, the measured torques, the model's torques and the weights
+ * (NULL: all 1). Of a mechanism with loops, regressed.rates are those of dyn_loop_tree_qd after the regressor. */
 typedef struct dyn_measured {
     dyn_regressor_lane regressed;
     const double      *tau, *model_tau, *weights;
@@ -83,5 +88,5 @@ bool dyn_estimate_solve(dyn_estimate *t);
 double dyn_estimate_row_deviation(const dyn_estimate *t);
 
 /* Sets `coordinates` [nv] to the root mean square of each coordinate's residuals at other values x [n] of the base
- * parameters (less those of the model), with the weights of the request. Returns that of all rows. */
+ * parameters (less those of the model), with the caller's weights. Returns that of all rows. */
 double dyn_estimate_residual_at(const dyn_estimate *t, const double *x, double *coordinates);

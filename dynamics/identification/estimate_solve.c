@@ -71,8 +71,8 @@ bool dyn_estimate_join(const dyn_estimate *t, bool prior)
 
 /* --- noise -------------------------------------------------------------------------------------------------------- */
 
-/* Returns the sum of squared residuals of a coordinate's rows at values x of the base parameters, with the weights of
- * the request. */
+/* Returns the sum of squared residuals of a coordinate's rows at values x of the base parameters, with the caller's
+ * weights. */
 static double squared_residuals(const dyn_coordinate_rows *c, const double *x)
 {
     size_t m   = c->n + 1;
@@ -126,7 +126,7 @@ static bool measure_noise(dyn_estimate *t)
     return true;
 }
 
-/* True if the rows are weighted by the noise: the request has no weights, some torque is not zero, and each coordinate
+/* True if the rows are weighted by the noise: the caller gives no weights, some torque is not zero, and each coordinate
  * has at least twice as many rows as there are base parameters, and at least STATES. */
 static bool can_estimate_noise(const dyn_estimate *t)
 {

@@ -13,6 +13,7 @@ enum { DYN_PER_BODY = 10, DYN_PER_JOINT = 4 };
 
 enum { DYN_ROTOR_INERTIA, DYN_VISCOUS, DYN_COULOMB_POSITIVE, DYN_COULOMB_NEGATIVE }; /* parameters of a joint */
 
+/* Number of these parameters: 10 n_rows + 4 n_movers. */
 size_t dyn_parameter_count(const dyn_model *model);
 
 /* Index of parameter `c` of joint `j`. */
@@ -45,13 +46,13 @@ bool dyn_mover_is_estimated(const dyn_model *model, size_t j);
 /* True if the parameter may affect the torque at velocity coordinate v: v moves the body or rotor of the parameter. */
 bool dyn_parameter_acts(const dyn_mechanism *mechanism, size_t parameter, size_t v);
 
-/* Writes the model's own values of all parameters. */
+/* Writes the model's own values of all parameters, dyn_parameter_count numbers. */
 void dyn_parameters_compute(const dyn_model *model, double *parameters);
 
 /* The regressor of one state as the kernel wrote it (dyn_regressor), in lane `lane` of `lanes`. `rates` are the
  * joint velocities in lanes; for a model with loops, those of the tree. */
 typedef struct dyn_regressor_lane {
-    const double             *regressor, *joint_regressor, *rates;
+    const double             *regressor, *joint_regressor, *rates; /* all three in lanes of one block */
     size_t                    lanes, lane;
     const double             *transmitted; /* torques without friction, in lanes: for load coefficients */
     const dyn_friction_curve *curve;       /* [n_movers]; NULL: no joint has one */

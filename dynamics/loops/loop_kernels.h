@@ -17,9 +17,14 @@
  *
  * The constraint forces lambda are the solution of J_p^T lambda = tau_tree (passive rows) of least norm.
  *
- * These kernels take an dyn_loop_workspace in place of the workspace of dynamics.h. It stores one block of states. Call
- * dyn_loop_close first, then any kernels with `blocks` 1; the kernels use the stored position and ignore their q. Lanes
- * do not influence each other, so a state gives the same bits in any batch. */
+ * Order of calls: build the mechanism (loops_build.h) and find its reference (reference.h); open a workspace; for each
+ * block of states call dyn_loop_close, then any kernels with `blocks` 1 at that position. Threads share the mechanism
+ * and have a workspace each. The model of every scene is the tree, or the tree with payloads.
+ *
+ * These kernels take a dyn_loop_workspace in place of the workspace of dynamics.h. It stores one block of states. The
+ * kernels use the stored position and ignore their q. nq and nv in the sizes of dynamics.h are those of the mechanism,
+ * its actuated coordinates; n_rows and n_movers are those of the tree. `singular` must not be NULL where a kernel has
+ * it. Lanes do not influence each other, so a state gives the same bits in any batch. */
 #pragma once
 #include "dynamics/memory/memory.h"
 #include "loops.h"
@@ -47,13 +52,24 @@ typedef enum dyn_loop_route {
 typedef struct dyn_loop_workspace dyn_loop_workspace;
 
 /* Returns the kernels of models with loops on top of the kernels of the tree. The result keeps no pointer to `tree`;
- * its workspace does. */
+ * its workspace does. Kernels that models with loops do not have are NULL, such as sensitivity_rate and closure. So are
+ * workspace_size, from_rows, to_rows and bounded: the last three of the tree's table serve. */
 dyn_kernels dyn_loop_kernels(const dyn_kernels *tree);
 
-/* Takes a workspace from `memory` for scenes of at most `n_wrenches` external wrenches. `extra` is the number of
- * doubles per state for results of the tree's kernels that are larger than a few matrices of nv x nv (regressors,
- * derivatives of joint wrenches). `deadline` is checked between steps of Newton's method. Copies *mechanism. Returns
- * NULL if memory is refused. */
+/* Takes a workspace from `memory` for scenes of at most `n_wrenches` external wrenches; it lasts as long as this
+ * memory. `deadline` is checked between steps of Newton's method. Copies *mechanism, whose tree and loops must outlive
+ * it. Returns NULL if memory is refused.
+ *
+ * `extra` is the number of doubles per state for results of the tree's kernels before they are projected: the largest
+ * need of the kernels that are called, or 0. A kernel needs the sum of these for the outputs that are not NULL, with
+ * nvt velocities of the tree:
+ *
+ *     regressor              10 n_rows nvt; joint_regressor 3 n_movers nvt; regressor_dot 10 n_rows nvt
+ *     sensitivity            dtau_dgravity 3 nvt, dtau_dwrench 6 n_wrenches nvt; djoint_wrenches 4 * 6 n_rows nvt
+ *     forward_sensitivity    dqdd_dwrench 6 n_wrenches nvt
+ *     coriolis               christoffel nvt^3
+ *     dyn_loop_step          wrench_matrix as dqdd_dwrench, parameter_matrix as the regressor
+ *     dyn_loop_frame_sensitivity   dyn_loop_frame_entries(nvt) */
 dyn_loop_workspace *dyn_loop_workspace_open(dyn_memory memory, const dyn_mechanism *mechanism, const dyn_kernels *tree,
                                             dyn_deadline deadline, size_t n_wrenches, size_t extra);
 
@@ -72,8 +88,9 @@ typedef struct dyn_approach {
 } dyn_approach;
 
 /* Closes the loops of a block of states with actuated coordinates q ([nq] in lanes) along the path `from` (NULL: from
- * the reference). Only the first `live` lanes are computed; the other lanes must repeat lane live - 1. Returns false if
- * a lane's status is not DYN_LOOPS_CLOSED. */
+ * the reference). q and `from` are copied. Only the first `live` lanes, 1 to W, are computed; the other lanes must
+ * repeat lane live - 1. Returns false if a lane's status is not DYN_LOOPS_CLOSED: dyn_loop_status_of and
+ * dyn_loop_failure_of then tell the lanes apart, and the kernels' results are valid in closed lanes only. */
 bool dyn_loop_close(dyn_loop_workspace *c, const dyn_scene *scene, const double *q, const dyn_approach *from,
                     size_t live);
 

@@ -42,7 +42,7 @@ struct dyn_loop_workspace {
     double          *jacobian_work[2];                 /* 6 x (nvt + n): scratch */
     double          *extra;
     dyn_loop_load    load;
-    dyn_wrench_site *sites; /* external wrenches of the request, then two per loop */
+    dyn_wrench_site *sites; /* external wrenches of the caller, then two per loop */
     double          *wrenches, *wrench_rates;
     double          *dense;    /* one state: Cholesky factor of M (nv x nv), then the diagonal of M (nv) */
     double          *solution; /* nv, one state */
@@ -89,19 +89,18 @@ void dyn_loop_find_force_rates(dyn_loop_workspace *c, const double *left, const 
 
 /* --- loop_workspace.c ------------------------------------------------------------------------------------------ */
 
-/* Returns true while the client is connected and the deadline has not passed. Otherwise long computations stop early,
- * and the caller reports the reason. */
+/* Returns true until the deadline has passed. Then long computations stop early, and the caller reports the reason. */
 bool dyn_loop_may_continue(const dyn_loop_workspace *c);
 
 /* --- loop_wrenches.c ------------------------------------------------------------------------------------------- */
 
-/* Finds the loops' wrenches ([n][6], on frame b in axes of frame a, as in the answer) from the constraint forces. */
+/* Finds the loops' wrenches ([n][6], on frame b in axes of frame a) from the constraint forces. */
 void dyn_loop_wrenches(const dyn_loop_workspace *c, const double *lambda, double *wrenches);
 /* Returns the scene with the loops' wrenches added on both links of each loop. Writes all wrench values to c->wrenches,
- * the request's first. */
+ * the caller's first. */
 dyn_scene dyn_loop_add_wrenches(dyn_loop_workspace *c, const dyn_scene *scene, const double *wrenches);
 /* Writes the rates of all wrenches to c->wrench_rates, for the constraint force rates c->lambda_dot and tree velocities
- * qd (NULL: zero). `rates` are the rates of the request's wrenches, whose number is `given` (NULL: zero). */
+ * qd (NULL: zero). `rates` are the rates of the caller's wrenches, whose number is `given` (NULL: zero). */
 void dyn_loop_add_wrench_rates(dyn_loop_workspace *c, size_t given, const double *rates, const double *qd);
 
 /* --- loop_load.c ----------------------------------------------------------------------------------------------- */

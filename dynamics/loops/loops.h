@@ -16,7 +16,9 @@
  * gives it; n has length 1 where the loop is closed.
  *
  * A loop is cut at a joint (Khalil 2010, 2.2). The coordinates of a model with loops are those of its actuated
- * joints and of a floating base; the other, passive coordinates follow from the closed loops. */
+ * joints and of a floating base; the other, passive coordinates follow from the closed loops.
+ *
+ * loops_build.h fills a dyn_loops, and says which of its members the caller sets. */
 #pragma once
 #include "dynamics/dynamics.h"
 
@@ -35,24 +37,25 @@ typedef enum dyn_loop_kind {
 enum { DYN_LOOP_ROWS = 6 /* most rows of one loop */ };
 
 typedef struct dyn_loop {
-    const char   *name, *type, *frame_a, *frame_b;
+    const char   *name, *type, *frame_a, *frame_b; /* for messages of the caller; the mechanics read none of them */
     dyn_loop_kind kind;
-    double        u[3], across[2][3]; /* unit vectors; across[0] x across[1] = u */
-    double        pitch;              /* m/rad */
-    double        u_b[3];             /* of a universal joint: the unit axis fixed in b, in axes of b */
-    size_t        first, rows;        /* index of the loop's first row among those of all loops; number of rows */
-    double        E[DYN_LOOP_ROWS][6];
+    double        u[3], across[2][3]; /* unit vectors in axes of frame a; across[0] x across[1] = u. Not read for fixed
+                                         and spherical joints */
+    double pitch;                     /* m/rad */
+    double u_b[3];                    /* of a universal joint: the unit axis fixed in b, in axes of b */
+    size_t first, rows;               /* index of the loop's first row among those of all loops; number of rows */
+    double E[DYN_LOOP_ROWS][6];
 } dyn_loop;
 
 typedef struct dyn_loops {
     size_t                n, rows;
-    dyn_loop             *loop; /* [n] */
-    const dyn_frame_pair *pair; /* [n] */
-    double                length;
+    dyn_loop             *loop;          /* [n] */
+    const dyn_frame_pair *pair;          /* [n] frames a and b of each loop */
+    double                length;        /* m, the unit of y in residuals, rows and `travel` */
     bool                  has_universal; /* true when one of the loops is a universal joint */
     /* Coordinates of the tree (all joints, loops cut); nq and nv of mechanism.h count the actuated ones among them. */
     size_t       nq, nv, n_passive_q, n_passive;
-    const char **position_names, **velocity_names;
+    const char **position_names, **velocity_names; /* by coordinate of the tree; for messages of the caller */
     const int *active_q, *active_v; /* by coordinate of the mechanism: index in the tree of each actuated coordinate */
     const int *passive_q, *passive_v; /* [n_passive_q], [n_passive]: index in the tree of each passive coordinate */
     const char **passive_names;       /* [n_passive_q] */

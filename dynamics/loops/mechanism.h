@@ -10,6 +10,16 @@ typedef struct dyn_mechanism {
     size_t n_movers;         /* joints, motor coordinates, motors of transmissions: parameters of rotors and friction */
 } dyn_mechanism;
 
+/* Returns the mechanism of a tree with loops (loops_build.h), or without (NULL). It keeps both pointers. */
+static inline dyn_mechanism dyn_mechanism_of(const dyn_model *tree, const dyn_loops *loops)
+{
+    return (dyn_mechanism){.tree     = tree,
+                           .loops    = loops,
+                           .nq       = (size_t)tree->nq - (loops ? loops->n_passive_q : 0),
+                           .nv       = (size_t)tree->nv - (loops ? loops->n_passive : 0),
+                           .n_movers = tree->n_movers};
+}
+
 /* Returns the index of a velocity coordinate of the tree among those of the mechanism; -1: it is passive. */
 static inline int dyn_mechanism_velocity(const dyn_mechanism *mechanism, int v)
 {

@@ -8,9 +8,10 @@
 #pragma once
 #include "loop_kernels.h"
 
-/* Writes mechanism->loops->reference; no other thread may use the mechanism yet. The result has the same bits on every
- * processor. `deadline` is checked between steps. Returns false if there is no reference, if memory is refused, or if
- * the deadline has passed. *failure then says why the loops stay open; its status is DYN_LOOPS_CLOSED if memory was
- * refused, or if a position with closed loops was found but does not determine the passive joints. */
+/* Writes mechanism->loops->reference; no other thread may use the mechanism yet. `memory` is for scratch, which may be
+ * freed after the call. The position does not depend on gravity and has the same bits on every processor. `deadline` is
+ * checked between steps. Returns false if there is no reference, if memory is refused, or if the deadline has passed.
+ * *failure then says why the loops stay open; its status is DYN_LOOPS_CLOSED if memory was refused, or if a position
+ * with closed loops was found but does not determine the passive joints. */
 bool dyn_loop_find_reference(dyn_memory memory, const dyn_mechanism *mechanism, dyn_deadline deadline,
                              dyn_loop_failure *failure);

@@ -1,14 +1,15 @@
 /* memory.h - take memory for a computation from its caller, and ask the caller whether the computation may go on.
  *
  * Mechanics that need arrays or many steps take a dyn_memory and a dyn_deadline. Both are small records of a function
- * and its argument, so that a server can count bytes and time per request, and a program can use malloc (arena.h) and
- * no deadline. All pieces stay valid until their owner frees them together; the mechanics free nothing. */
+ * and its argument, so that a server can count bytes and time for each caller, and a program can use malloc (arena.h)
+ * and no deadline. All pieces stay valid until their owner frees them together; the mechanics free nothing. */
 #pragma once
 #include <stdbool.h>
 #include <stddef.h>
 
 typedef struct dyn_memory {
-    /* Returns `bytes` bytes aligned to DYN_ALIGN, not cleared; NULL: refused, and the caller knows why. */
+    /* Returns `bytes` bytes aligned to DYN_ALIGN (dynamics.h), not cleared, also for 0 bytes; NULL: refused, and the
+     * owner of `arg` knows why. */
     void *(*take)(void *arg, size_t bytes);
     void *arg;
 } dyn_memory;

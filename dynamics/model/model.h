@@ -69,7 +69,9 @@ typedef struct dyn_motor {
 } dyn_motor;
 
 /* A link with the joint that connects it to its parent. At joint position s, the link frame is
- *     parent link frame * before * motion(axis, s) * after,    s = ratio * q + offset. */
+ *     parent link frame * before * motion(axis, s) * after,    s = ratio * q + offset.
+ * A link of zeros is not valid: `before` and `after` need rotations (dyn_pose_identity of math/geometry.h), `ratio` is
+ * 1 unless joint and coordinate differ, and a joint with an axis needs a unit vector. Other members may be zero. */
 typedef struct dyn_link {
     int            parent; /* index of an earlier link, or DYN_WORLD for the base link */
     dyn_joint_kind joint;
@@ -291,7 +293,7 @@ typedef struct dyn_model {
     bool                  has_load;   /* the friction of some joint or motor depends on its load */
     bool                  plain;      /* all runs are plain */
     bool                  serial;     /* one plain run with q and v in the order of bodies: an arm */
-    double                gravity[3]; /* m/s^2, world axes */
+    double                gravity[3]; /* m/s^2, world axes, of the description; kernels take that of dyn_scene */
     double                mass;       /* kg, total */
     dyn_link_place        base;       /* place of the base link */
     const dyn_body       *body;       /* [n_bodies] */
@@ -300,7 +302,7 @@ typedef struct dyn_model {
     const dyn_coupling   *coupling; /* [n_couplings] couplings of elastic joints */
     size_t                n_drives;
     const dyn_drive      *drive;    /* [n_drives] motors of coupled transmissions */
-    const int            *row_body; /* [n_rows] the body of each row */
+    const int            *row_body; /* [n_rows] the body of each row: a floating base, then the moving links in order */
     size_t                n_runs;
     const dyn_run        *run;   /* [n_runs] the runs cover all bodies, in order */
     size_t                bytes; /* size of the allocation */
@@ -342,8 +344,9 @@ typedef enum dyn_status {
                       motor. Also a number of a drive; then `where` is DYN_WORLD */
 } dyn_status;
 
-/* Builds the canonical model; the caller frees *model. On failure *where (if not NULL) is the index of the offending
- * link, or DYN_WORLD for the base link. Whether inertias are physically possible is not checked. */
+/* Builds the canonical model; the caller frees *model. It keeps no pointer into the description. On failure *model is
+ * unchanged, and *where (if not NULL) is the index of the offending link, or DYN_WORLD for the base link. Not checked:
+ * whether inertias are physically possible, and whether the matrices of poses are rotations. */
 dyn_status dyn_model_build(const dyn_description *description, dyn_model **model, int *where);
 
 /* A rigid body to be attached to a model. `inertia` is in a frame F fixed to body `body`. A payload on the world has no

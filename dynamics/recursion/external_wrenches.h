@@ -1,4 +1,4 @@
-/* external_wrenches.h - sums the external wrenches of a request for each body.
+/* external_wrenches.h - sums the external wrenches for each body.
  *
  * Each wrench is a force F, a torque T and a point of application. The point is in the link frame. Force and torque are
  * in link axes, in world axes, or in axes with a constant rotation from link or world axes. About the body's origin and
@@ -40,7 +40,7 @@ static inline void attitudes(const dyn_model *m, const joint_transform *XJ, atti
     }
 }
 
-/* Rotates a force or torque from the axes in which the request gives it to link or world axes. external_in_given_axes
+/* Rotates a force or torque from the axes of its site to link or world axes. external_in_given_axes
  * rotates it back. */
 LANE_INLINE vec3 external_in_site_axes(const dyn_wrench_site *site, vec3 x)
 {
@@ -51,7 +51,7 @@ LANE_INLINE vec3 external_in_given_axes(const dyn_wrench_site *site, vec3 x)
     return site->has_axes ? unrotate_const(site->axes, x) : x;
 }
 
-/* Rotates a force or torque from the axes in which the request gives it to body axes. */
+/* Rotates a force or torque from the axes of its site to body axes. */
 LANE_INLINE vec3 external_in_body_axes(const dyn_wrench_site *site, const attitude *att, vec3 x)
 {
     const vec3 *e = att->row;

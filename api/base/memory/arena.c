@@ -1,6 +1,8 @@
 /* arena.c - see arena.h. */
 #include "arena.h"
 #include "shortage.h"
+#include "dynamics/dynamics.h"
+#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -49,6 +51,18 @@ char *api_arena_text(api_arena *arena, const char *text)
     char  *copy   = api_arena_take(arena, length + 1, 1);
     if (copy) memcpy(copy, text, length);
     return copy;
+}
+
+static void *take_aligned(void *arena, size_t bytes)
+{
+    if (bytes > SIZE_MAX - DYN_ALIGN) return NULL;
+    char *piece = api_arena_take(arena, bytes + DYN_ALIGN, 1);
+    return piece ? piece + (DYN_ALIGN - (uintptr_t)piece % DYN_ALIGN) % DYN_ALIGN : NULL;
+}
+
+dyn_memory api_arena_memory(api_arena *arena)
+{
+    return (dyn_memory){take_aligned, arena};
 }
 
 void api_arena_free(api_arena *arena)
