@@ -1,55 +1,112 @@
-"""Reads the list of faults, faults/*.yaml, and checks every fault against the sources.
+"""Reads the list of faults, faults/*.yaml, and finds the place of every fault in the sources.
 
-A fault is one small error of the kind a programmer makes: in `file`, the text `find` becomes `put`. `find` must occur
-exactly once; any white space in it matches any white space, so that a new layout does not lose the fault.
+A fault is one small error of the kind a programmer makes: in the definition `in` of `file`, the tokens `find` become
+`put`. A definition is a function, type, table or macro; an enumeration without a tag has the name of its first constant.
+The tokens must occur exactly once in the definition; layout and comments do not matter.
+
+`file` is the end of a path: the name of the file, after that of its folder where several files would fit. A definition
+that `file` does not have is looked for in all sources, so that moved files and functions keep their faults. A fault
+in a file that is not C has no `in`: its tokens occur once in the file.
 """
+import functools
 import os
-import re
+import sys
 
 import yaml
 
 HERE = os.path.dirname(os.path.abspath(__file__))
-MEMBERS = {"name", "file", "find", "put", "tests", "equivalent"}
+sys.path.insert(0, os.path.dirname(HERE))
+import c_text  # noqa: E402
+from tree import tracked_files  # noqa: E402
+
+REQUIRED = {"name", "file", "find", "put"}
+MEMBERS = REQUIRED | {"in", "tests", "equivalent"}
 
 
 class BadList(Exception):
     """The list contradicts itself or the sources; the message has one line for each reason."""
 
 
+@functools.lru_cache(maxsize=None)
+def definitions(text):
+    """{name: [texts of its definitions with their offsets]}; None stands for the whole text."""
+    found = {None: [(0, text)]}
+    for one in c_text.definitions(text):
+        found.setdefault(one.name, []).append((one.start, text[one.start:one.end]))
+    return found
+
+
+@functools.lru_cache(maxsize=None)
+def tokens(text):
+    return c_text.tokenize(text)
+
+
+def words(text):
+    return [token.text for token in tokens(text)]
+
+
 class Fault:
     def __init__(self, layer, entry):
-        unknown = set(entry) - MEMBERS
-        if unknown or not {"name", "file", "find", "put"} <= set(entry):
+        if set(entry) - MEMBERS or not REQUIRED <= set(entry):
             raise BadList(f"{layer}: {entry.get('name', entry)}: members are {', '.join(sorted(MEMBERS))}")
+        if "in" not in entry and entry["file"].endswith((".c", ".h")):
+            raise BadList(f"{layer}: {entry['name']}: a fault in C names the definition it is in: `in`")
         self.layer = layer
         self.name = entry["name"]
         self.file = entry["file"]
+        self.definition = entry.get("in")
         self.find = entry["find"].strip()
         self.put = entry["put"].strip()
         self.tests = entry.get("tests", [])
-        self.equivalent = entry.get("equivalent")   # why no test can see it, else None
+        self.equivalent = entry.get("equivalent")   # the reason why no test can notice the fault, or None
 
-    def pattern(self):
-        return r"\s+".join(map(re.escape, self.find.split()))
+    def spans(self, text):
+        """(start, end) of each occurrence of the fault's tokens in the definitions of that name."""
+        wanted, found = words(self.find), []
+        for offset, body in definitions(text).get(self.definition, []):
+            have = tokens(body)
+            for i in range(len(have) - len(wanted) + 1):
+                if have[i].text == wanted[0] and [token.text for token in have[i:i + len(wanted)]] == wanted:
+                    last = have[i + len(wanted) - 1]
+                    found.append((offset + have[i].start, offset + last.start + len(last.text)))
+        return found
 
     def apply(self, text):
         """The text with the fault in it."""
-        return re.sub(self.pattern(), lambda _: self.put, text, count=1)
+        (start, end), = self.spans(text)
+        return text[:start] + self.put + text[end:]
 
-    def complaint(self, root):
-        """What is wrong with the fault in the sources under `root`, or None."""
-        path = os.path.join(root, self.file)
-        if not os.path.isfile(path):
-            return f"{self.name}: there is no file {self.file}"
-        with open(path, encoding="utf-8") as source:
-            text = source.read()
-        count = len(re.findall(self.pattern(), text))
-        if count != 1:
-            return f"{self.name}: {self.file} has its text {count} times, expected once: {' '.join(self.find.split())}"
-        if self.find.split() == self.put.split():
-            return f"{self.name}: the replacement is the text itself"
-        missing = [test for test in self.tests if not os.path.isfile(os.path.join(root, test))]
-        return f"{self.name}: there is no test {missing[0]}" if missing else None
+
+class Sources:
+    """The sources of the product under `root`."""
+
+    def __init__(self, root):
+        self.root = root
+        self.paths = [path for path in tracked_files(root)
+                      if path.endswith((".c", ".h", ".py")) and not path.startswith("tests/")]
+
+    @functools.lru_cache(maxsize=None)
+    def text(self, path):
+        with open(os.path.join(self.root, path), encoding="utf-8") as source:
+            return source.read()
+
+    def defining(self, name, paths):
+        return [path for path in paths if not name or name in definitions(self.text(path))]
+
+    def place(self, fault):
+        """(path, None), or (None, complaint) if the fault's tokens do not occur exactly once."""
+        named = [path for path in self.paths if f"/{path}".endswith(f"/{fault.file}")]
+        paths = self.defining(fault.definition, named)
+        if not paths and fault.definition:
+            paths = self.defining(fault.definition, [path for path in self.paths if path.endswith((".c", ".h"))])
+        if not paths:
+            missing = f"{fault.definition} in the sources" if fault.definition else f"file {fault.file}"
+            return None, f"there is no {missing}"
+        places = [path for path in paths for _ in fault.spans(self.text(path))]
+        if len(places) == 1:
+            return places[0], None
+        return None, (f"{fault.definition or 'the text'} of {' and '.join(paths)} has the fault's tokens {len(places)} times, "
+                      f"expected once: {' '.join(fault.find.split())}")
 
 
 class Layer:
@@ -57,7 +114,7 @@ class Layer:
 
     def __init__(self, path):
         with open(path, encoding="utf-8") as text:
-            content = yaml.safe_load(text)
+            content = yaml.load(text, Loader=getattr(yaml, "CSafeLoader", yaml.SafeLoader))
         self.name = os.path.splitext(os.path.basename(path))[0]
         self.tests = content["tests"]
         self.faults = [Fault(self.name, entry) for entry in content["faults"]]
@@ -68,17 +125,20 @@ def read(folder):
 
 
 def check(layers, root):
-    """Raises BadList unless names are unique, texts occur once and tests exist."""
-    reasons, names = [], set()
+    """Sets the path of every fault. Raises BadList unless names are unique, tokens occur once and tests exist."""
+    sources, reasons, names = Sources(root), [], set()
     for layer in layers:
         reasons += [f"{layer.name}: there is no test {test}" for test in layer.tests
                     if not os.path.isfile(os.path.join(root, test))]
         for fault in layer.faults:
+            fault.path, complaint = sources.place(fault)
             if fault.name in names:
-                reasons.append(f"{fault.name}: the name stands twice in the list")
+                complaint = "the name stands twice in the list"
+            elif not complaint and words(fault.find) == words(fault.put):
+                complaint = "the replacement is the text itself"
             names.add(fault.name)
-            complaint = fault.complaint(root)
-            if complaint:
-                reasons.append(complaint)
+            reasons += [f"{fault.name}: {complaint}"] if complaint else []
+            reasons += [f"{fault.name}: there is no test {test}" for test in fault.tests
+                        if not os.path.isfile(os.path.join(root, test))]
     if reasons:
         raise BadList("\n".join(reasons))

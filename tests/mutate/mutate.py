@@ -108,17 +108,17 @@ class Worker(threading.Thread):
 
     def try_fault(self, fault, all_tests):
         result, begun = self.shared.results.of(fault), time.monotonic()
-        with open(self.tree.path(fault.file), encoding="utf-8") as source:
+        with open(self.tree.path(fault.path), encoding="utf-8") as source:
             text = source.read()
-        original = os.stat(self.tree.path(fault.file))
+        original = os.stat(self.tree.path(fault.path))
         try:
-            with open(self.tree.path(fault.file), "w", encoding="utf-8") as source:
+            with open(self.tree.path(fault.path), "w", encoding="utf-8") as source:
                 source.write(fault.apply(text))
             self.meet_tests(fault, result, all_tests)
         finally:
-            with open(self.tree.path(fault.file), "w", encoding="utf-8") as source:
+            with open(self.tree.path(fault.path), "w", encoding="utf-8") as source:
                 source.write(text)
-            os.utime(self.tree.path(fault.file), ns=(original.st_atime_ns, original.st_mtime_ns))
+            os.utime(self.tree.path(fault.path), ns=(original.st_atime_ns, original.st_mtime_ns))
             self.tree.restore(self.shared.base)
         result["seconds"] += time.monotonic() - begun
         self.shared.results.keep(fault, result)
@@ -162,7 +162,7 @@ def table(layers, results):
         good &= share >= REQUIRED and left == 0
         print(f"{layer.name:<16}{len(valid):>7}{len(found):>7}{len(lost):>8}{left:>8}{share:>9.1%}"
               f"{len(layer.faults) - len(valid):>12}")
-        missed += [f"missed: {layer.name}/{fault.name} ({fault.file})" for fault in lost]
+        missed += [f"missed: {layer.name}/{fault.name} ({fault.path})" for fault in lost]
     print("\n".join([f"required in each layer: {REQUIRED:.0%}", *missed]))
     return good
 
@@ -199,7 +199,7 @@ def main():
         print(f"mutate: {problem}", file=sys.stderr)
         return 2
     if asked.list:
-        print(f"{len(chosen)} faults in {len(layers)} layers, each where its file has its text once")
+        print(f"{len(chosen)} faults in {len(layers)} layers, each with one place in the sources")
         return 0
     for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
         signal.signal(number, lambda *_: children.stop())

@@ -40,7 +40,7 @@ class Results:
 
     def of(self, fault):
         """{"found": test or None, "passed": {test: its state}, "seconds": ...}, as far as it still holds."""
-        key = digest(self.state, fault.file, " ".join(fault.find.split()), fault.put)
+        key = digest(self.state, fault.file, fault.definition or "", fault.find, fault.put)
         kept = self.kept["faults"].get(fault.name, {})
         if kept.get("key") != key:
             return {"key": key, "found": None, "passed": {}, "seconds": 0, "hint": kept.get("found") or kept.get("hint")}
