@@ -53,6 +53,16 @@ def opening(tokens, index):
     return 0
 
 
+def closing(tokens, index):
+    """The index of the bracket that closes tokens[index]."""
+    depth = 0
+    for i in range(index, len(tokens)):
+        depth += (tokens[i].text in ("(", "[", "{")) - (tokens[i].text in CLOSING)
+        if depth == 0:
+            return i
+    return len(tokens) - 1
+
+
 def parameters_start(tokens):
     """The index of the bracket that opens the parameters of a function's head, which ends at its `)`; None if none."""
     last = len(tokens) - 1

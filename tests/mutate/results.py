@@ -12,7 +12,7 @@ import threading
 from tree import tracked_files
 
 # Neither changes what a test of a private copy says.
-APART = re.compile(r"(tests/mutate/|tests/bench/|tests/fuzz/|deploy/|\.ci/)|\.md$")
+APART = re.compile(r"(tests/mutate/|tests/style/|tests/bench/|tests/fuzz/|deploy/|\.ci/)|\.md$")
 TEST = re.compile(r"tests/\w+/test_\w+\.(c|py|mjs)$")
 
 
