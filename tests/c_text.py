@@ -1,7 +1,7 @@
 """Splits C sources into tokens and top-level definitions, for the checks of the tree that read C (style/, mutate/).
 
-A small reader, no compiler: macros are not expanded and both branches of an #if are read. It relies on the layout that
-`make format` gives."""
+A small reader, no compiler: macros are not expanded, both branches of an #if are read, and the layout is that of
+`make format`."""
 import collections
 import re
 

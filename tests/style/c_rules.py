@@ -197,7 +197,7 @@ def defaults_of_enumerations(source, constants):
     """Enumerations without a name are lists of numbers: a switch over an int needs its default."""
     for one in source.definitions:
         tokens = one.tokens
-        stack = []      # of each open brace: None, or the switch's {"ours": bool, "default": token}
+        stack = []      # one entry for each open brace: None, or a switch as {"ours": bool, "default": token}
         for i, token in enumerate(tokens):
             if token.text == "{":
                 head = c_text.opening(tokens, i - 1) if tokens[i - 1].text == ")" else 0

@@ -74,8 +74,8 @@ class Check:
     def __init__(self, root):
         self.tree = Tree(root)
         self.rules = read_yaml(root, RULES)
-        self.found = collections.defaultdict(lambda: collections.defaultdict(list))     # [rule][group]: findings
-        self.mistakes = []      # in rules.yaml
+        self.found = collections.defaultdict(lambda: collections.defaultdict(list))     # {rule: {group: [Finding]}}
+        self.mistakes = []      # exceptions in rules.yaml that name no function
         self.check_c()
         self.check_folders()
         self.check_prose()
