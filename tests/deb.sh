@@ -66,7 +66,7 @@ computes() {
 }
 kept() { ask -f -o /dev/null http://localhost:8088/v1/models/rod || fail "a model is lost after $1"; }
 version() { inside dpkg-query -W -f '${Version}' torqued; }
-policies() { # of the threads of a process
+policies() { # scheduling policies of the threads of a process
     inside sh -c 'for task in /proc/$1/task/*; do echo "$(cat $task/comm): $(chrt -p ${task##*/} | sed -n "s/.*policy: //p")"; done' \
         sh "$1" | sort | uniq -c | tr -s ' \n' ' '
 }

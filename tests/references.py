@@ -84,7 +84,7 @@ def bibliography():
 
 
 def anchors(document):
-    """What `#` may name in a document: its headings in lower case, blanks as hyphens."""
+    """Targets of `#` in a document: its headings in lower case, blanks as hyphens."""
     return {re.sub(r"[^\w -]", "", heading.lower()).replace(" ", "-") for heading in re.findall(r"^#+ (.*)$", document, re.MULTILINE)}
 
 

@@ -13,7 +13,7 @@ LAYERS_server   := libserver.a libapi.a libdynamics.a
 # no product. With PLAIN_KERNELS=1 the product's kernels are left out too.
 $(foreach t,complex extended $(if $(PLAIN_KERNELS),$(TARGETS)),$(call lane_objects,$(t))): private SANFLAGS :=
 
-# What the test programs of a folder share: every .c there that is not a test itself.
+# Helpers that the test programs of a folder share: every .c there that is not a test itself.
 define test_rule
 $(BUILD)/tests/$(1)/test_%: $(BUILD)/tests/$(1)/test_%.o \
     $(patsubst %.c,$(BUILD)/%.o,$(filter-out tests/$(1)/test_%,$(wildcard tests/$(1)/*.c))) \

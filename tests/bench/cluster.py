@@ -42,7 +42,7 @@ class Fault(Exception):
 
 
 class Balancer(HAProxy):
-    """It names the server of each answer in a header."""
+    """Names the server of each answer in a header."""
 
     def write(self, replicas):
         super().write(replicas)
@@ -181,7 +181,7 @@ class Cluster:
         await_true(lambda: all(self.balancer.is_up(number) for number in (1, 2, 3)), "HAProxy uses all servers")
 
     def masses(self, name):
-        """Of the model on each server; None where there is none."""
+        """Masses of the model on each server; None on a server without the model."""
         answers = [replica.server.client().get(f"/v1/models/{name}/document") for replica in self.replicas]
         return {answer.json()["links"][0]["inertial"]["mass"] if answer.status == 200 else None for answer in answers}
 

@@ -1,4 +1,4 @@
-"""limits.py - how near each kernel is to the limits of the processor.
+"""limits.py - compares the time of each kernel with the limits of the processor.
 
 Valgrind counts how often each instruction of the target avx2 is executed; the disassembly tells what kind it is. A vector
 instruction serves four states, so the number of vector multiply-adds of a block is that of one state. The program limits.c

@@ -1,5 +1,5 @@
 #!/usr/bin/python3
-"""overload.py [SECONDS] - asks a server on one core for ten times what it can do, and prints what becomes of everybody.
+"""overload.py [SECONDS] - sends a server on one core ten times the requests it can serve, and prints the latencies of each client.
 
 The server has the first core, this program the others. Three scenes: requests of about 20 ms at ten times the capacity;
 30 such requests of a polite client behind 500 connections of a greedy one; and 40 simulations of 900 s whose cost cannot be

@@ -5,8 +5,8 @@ optimum.
 The reference has the squared velocity z = (ds/dt)^2 at the nodes of a dense grid in s as unknowns, and torques from
 inverse-dynamics instead of coefficients from `path`. Between nodes z is linear in s, so that torques at middles of cells
 are linear in z. Without limits of torque rates the largest z everywhere is the optimum: one linear program (Verscheure et
-al. 2009 discretise in the same way). With them, the difference of torques of two neighbouring cells is at most R dt; dt is
-convex in z, so that its tangent is a bound on the safe side, and a sequence of linear programs leads to a local optimum.
+al. 2009 discretise in the same way). With limits of rates, the difference of torques of two neighbouring cells is
+at most R dt; dt is convex in z, so that its tangent is a bound on the safe side, and a sequence of linear programs leads to a local optimum.
 """
 import os
 import sys
@@ -21,9 +21,9 @@ import path_minimum_time as planner  # noqa: E402
 from service import Service  # noqa: E402
 from timing import fastest  # noqa: E402
 
-CELLS = 600         # of the reference, and twice as many: its error is halved, and the rest extrapolated
-INTERVALS = 160     # of the planner
-SHORTER = 1e-6      # of the duration: the gain of the last step
+CELLS = 600         # cells of the reference; twice as many halve its error, and the limit is extrapolated
+INTERVALS = 160     # intervals of the planner
+SHORTER = 1e-6      # share of the duration that the last step gains
 
 
 class Reference:
@@ -55,7 +55,7 @@ class Reference:
         return (self.width / mean).sum()
 
     def slope(self, z):
-        """Of the duration with limits of rates by z; 0 at the ends, which are at rest."""
+        """Derivative of the duration with limits of rates by z; 0 at the ends, which are at rest."""
         r, out = z ** 0.25, np.zeros(self.n + 1)
         pull = -3 * self.width / (r[1:] ** 2 + r[1:] * r[:-1] + r[:-1] ** 2) ** 2
         out[1:] += pull * (2 * r[1:] + r[:-1])
@@ -133,7 +133,7 @@ def optimum(service, model, spline, effort, rate, limited, say, cells):
     """The duration of the reference in the limit of small cells."""
     coarse, fine = (Reference(service, model, spline, effort, rate, n) for n in (cells, 2 * cells))
     if not limited:
-        return fine.fastest()   # its error falls with the square of the cells: 3e-6 of the duration at 600
+        return fine.fastest()   # the error falls with the square of the cells: 3e-6 of the duration at 600
     return 2 * fine.fastest_with_rates(say) - coarse.fastest_with_rates(say)
 
 

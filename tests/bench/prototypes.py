@@ -10,7 +10,7 @@ from report import FOLDER, table
 
 SOURCE = os.environ.get("PROTOTYPES", "")
 
-# Theirs, by our name or number. Of each width there are two, which keep a parent in registers or do not: the faster counts.
+# Robots of the prototypes by our names. Each width has two programs, which keep a parent in registers or do not: the faster counts.
 ROBOTS = {"panda, 7 joints": "panda7", "general arm, 7 joints": "gen7", "humanoid tree, 31 joints": "tree31"}
 VARIANTS = {"fma": ("s_v3", "c1_v3"), "avx2": ("l4_avx2", "c4_avx2"), "avx512": ("l8_avx512", "c8_avx512")}
 COLUMNS = dict(zip(KERNELS, ("rnea", "rnea+dot", "crba", "aba", "drnea")))

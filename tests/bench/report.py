@@ -39,7 +39,7 @@ def median(values):
 
 
 def middle_ratio(ours, theirs):
-    """Of runs that took turns: the median of each pair's ratio."""
+    """Median of the ratios of pairs of runs that took turns."""
     return statistics.median(a / b for a, b in zip(ours, theirs))
 
 

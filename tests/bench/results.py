@@ -7,8 +7,8 @@ import chart
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 DATE = "2026-11-22"
-LIMITS_DATE = "2026-11-26"  # of the run of `make bench-limits`
-KERNELS_DATE = "2026-11-26" # of the run of the kernels alone
+LIMITS_DATE = "2026-11-26"  # date of the run of `make bench-limits`
+KERNELS_DATE = "2026-11-26" # date of the run of the kernels alone
 OPERATIONS = {"inverse dynamics": "inverse dynamics", "forward dynamics": "forward dynamics", "mass matrix": "mass matrix",
               "torque derivative": "torque derivative", "sensitivity": "sensitivity: dtau by q, qd, qdd",
               "forward sensitivity": "forward sensitivity: qdd, dqdd by q, qd, tau", "Coriolis matrix": "Coriolis matrix",

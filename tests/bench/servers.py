@@ -104,7 +104,7 @@ class Server:
         self.process.wait()
 
     def processes(self):
-        """Of the server and those it has started."""
+        """Process ids of the server and of the processes it has started."""
         pids = [self.process.pid]
         with open(f"/proc/{self.process.pid}/task/{self.process.pid}/children") as children:
             return pids + [int(pid) for pid in children.read().split()]

@@ -154,7 +154,7 @@ def python_row(states, name, connections, runs):
 
 
 def at_their_best(states, runs):
-    """Of runs by connections, of (peer, ours, peers, whole): the ratios, and a row of a table."""
+    """Ratios and a row of a table, from runs of (peer, ours, peers, whole) by number of connections."""
     where = [max(runs, key=lambda c: middle(runs[c][i], "rate")) for i in range(4)]
     rate, cpu = ([middle(runs[c][i], field) for i, c in enumerate(where)] for field in ("rate", "cpu"))
     times = {"as each comes": rate[1] / rate[0], "all cores": rate[3] / rate[2], "CPU": cpu[0] / cpu[1]}
@@ -246,7 +246,7 @@ def workers(seconds, rounds):
             "the loop.\n\n" + table(["", "workers", "p50 ms", "CPU ms", "times as fast as one"], rows)), figures
 
 
-WHOLE = (   # model, operation, outputs, what it is called
+WHOLE = (   # model, operation, outputs, title
     ("gait55", "inverse-dynamics", ["tau"], "inverse dynamics"),
     ("gait55", "sensitivity", ["tau", "dtau_dq", "dtau_dqd", "dtau_dqdd"], "with the sensitivities of tau"),
     ("gait55", "sensitivity", ["tau", "dtau_dq", "dtau_dqd", "dtau_dqdd", "joint_wrenches", "d_joint_wrenches_dq",

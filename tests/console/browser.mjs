@@ -1,4 +1,4 @@
-// browser.mjs - what the tests of the console need: a server of their own, Debian's Chromium, and a watch on the page.
+// browser.mjs - starts a server and Debian's Chromium for the tests of the console, and watches the page for errors.
 import assert from 'node:assert/strict';
 import {execFileSync, spawn, spawnSync} from 'node:child_process';
 import {existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync} from 'node:fs';
@@ -12,10 +12,10 @@ export const BINARY = process.env.TORQUED_BIN ?? join(BUILD, 'torqued');
 const CHROMIUM = ['/usr/bin/chromium', '/usr/bin/chromium-browser'].find(existsSync);
 export const PICTURES = join(BUILD, 'console', 'pictures');
 
-/** Why tests with Chromium cannot run here, or false. */
+/** Reason to skip tests with Chromium here, or false. */
 export const skipReason = () => CHROMIUM ? missingPackages() : 'no chromium here';
 
-/** Why the npm packages are not here, or false. */
+/** Reason for the lack of the npm packages, or false. */
 export function missingPackages() {
     const done = spawnSync(join(ROOT, 'server/console/install'), {encoding: 'utf8', cwd: ROOT});
     return done.status === 0 ? false : done.stdout.trim() || `server/console/install failed: ${done.stderr}`;
@@ -116,7 +116,7 @@ export async function drop(page, ...paths) {
     await page.evaluate(() => { delete globalThis.dropped; });
 }
 
-/** What html-validate finds in a page. Its files need no integrity attribute, since they come from the same server; sliders and
+/** Findings of html-validate in a page. The page's files need no integrity attribute, since they come from the same server; sliders and
  * meters that are drawn have roles in place of native elements. */
 export async function markupFindings(text) {
     const {HtmlValidate, StaticConfigLoader} = installed()('html-validate'), presets = ['standard', 'document', 'a11y', 'browser'];

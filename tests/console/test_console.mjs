@@ -541,7 +541,7 @@ test('five hundred models', {skip}, async () => {
     };
     await inTurns(name => server.ask('PUT', `/v1/models/${name}`, document));
     const {page, close, expect} = await openPage(browser, server);
-    expect(/status of 404/); // of models that go while the list asks for their pictures
+    expect(/status of 404/); // models that are deleted while the list asks for their pictures
     await page.waitForFunction(() => document.querySelectorAll('.card').length >= 500);
     await page.getByLabel('Filter by name').fill('many-477');
     await page.getByRole('heading', {name: 'many-477'}).waitFor();

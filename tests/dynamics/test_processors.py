@@ -15,12 +15,12 @@ BUILD = os.environ.get("BUILD", "build")
 SANITIZED = os.path.basename(BUILD) in ("asan", "tsan")
 ARM_COMPILER, ARM, PLAIN = "aarch64-linux-gnu-gcc", "qemu-aarch64", "qemu-x86_64"
 TESTS = ["test_same_bits", "test_inverse_dynamics", "test_bias", "test_trigonometry", "test_double_double", "test_elementary"]
-# what the tests share, but for what is of complex numbers
+# helpers of the tests, without those for complex numbers
 SHARED = sorted(set(glob.glob("tests/dynamics/*.c")) - set(glob.glob("tests/dynamics/test_*.c")) -
                 {"tests/dynamics/complex_step.c"})
 
 
-os.environ.pop("TORQUED_TARGET", None)  # of make test TARGET=...; the other processors have targets of their own
+os.environ.pop("TORQUED_TARGET", None)  # set by make test TARGET=...; the other processors have targets of their own
 
 
 class Skip(Exception):

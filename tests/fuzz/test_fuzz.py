@@ -1,5 +1,5 @@
-"""A while with each fuzzer, from its seeds: every fuzz_*.c is one, seeds/<name> are its seeds. They run side by side.
-Long with SOAK_SECONDS. What a fuzzer finds is printed, to be kept as a seed next to its repair."""
+"""Runs each fuzzer, fuzz_*.c, for some seconds from its seeds in seeds/<name>, all fuzzers side by side; longer with
+SOAK_SECONDS. An input that breaks the product is printed, to be kept as a seed next to its repair."""
 import glob
 import os
 import shutil
@@ -19,7 +19,7 @@ NAMES = sorted(os.path.basename(path)[5:-2] for path in glob.glob(os.path.join(H
 OPTIONS = {"states": ["-close_fd_mask=2"],      # thousands of messages
            "framing": ["-max_len=16384"]}       # more than the longest head
 MORE_SEEDS = {"document": [os.path.join(ROOT, "models")]}
-PARSERS = ("document", "urdf", "mjcf", "sdf")  # what reads whole files of strangers gets more time
+PARSERS = ("document", "urdf", "mjcf", "sdf")  # readers of whole files of strangers get more time
 
 
 def write_framing_shapes(folder):

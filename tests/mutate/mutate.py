@@ -30,7 +30,7 @@ NEVER = {"tests/e2e/test_deploy.py", "tests/dynamics/test_processors.py", "tests
 
 
 class Run:
-    """What all workers share."""
+    """State of a run, shared by all workers."""
 
     def __init__(self, layers, chosen, jobs):
         self.results = Results(os.path.join(FOLDER, "results.json"), ROOT)
@@ -46,7 +46,7 @@ class Run:
         self.busy = threading.Lock()
         self.measuring = threading.Lock()
         self.useless = set()    # tests that fail without a fault
-        self.broken = []        # what makes the run fail, whatever was found
+        self.broken = []        # problems that make the run fail, also if all faults are found
 
     def prepare(self):
         copy_checkout(ROOT, self.base.root)
@@ -62,7 +62,7 @@ class Run:
         return [test for test in dict.fromkeys([*own, *others]) if test not in NEVER]
 
     def limit(self, test):
-        """How long a test may take with a fault. The first time it has to pass without one; None if it does not."""
+        """Seconds that a test may take with a fault; None if the test fails without one. The first call runs the test."""
         with self.measuring:
             seconds = self.results.seconds(test)
             if seconds is None and test not in self.useless:

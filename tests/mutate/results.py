@@ -55,7 +55,7 @@ class Results:
             self._write()
 
     def seconds(self, test):
-        """How long the test takes without a fault; None if it has not been run in this state."""
+        """Seconds that the test takes without a fault; None if the test has not been run in this state."""
         kept = self.kept["seconds"].get(test, {})
         return kept.get("seconds") if kept.get("key") == digest(self.state, self.tests[test]) else None
 

@@ -46,7 +46,7 @@ class Children:
             return child
 
     def ended(self, child):
-        kill_group(child)   # what it left behind
+        kill_group(child)   # processes that the test left behind
         child.wait()
         with self.lock:
             self.alive.discard(child)
@@ -65,12 +65,12 @@ children = Children()
 
 
 def program_of(test):
-    """What `make` builds and tests/run runs for a test."""
+    """The program that `make` builds and tests/run runs for a test."""
     return "build/" + test[:-2] if test.endswith(".c") else test
 
 
 def same(a, b):
-    """Whether two files have the same size and time, as copies have."""
+    """True if two files have the same size and time, as copies have."""
     x, y = os.stat(a), os.stat(b)
     return (x.st_size, x.st_mtime_ns, x.st_mode) == (y.st_size, y.st_mtime_ns, y.st_mode)
 

@@ -1,4 +1,4 @@
-"""Draws the README's picture: who asks, what torqued does with a request, and where robots come from. SVG text made with the
+"""Draws the README's picture: the clients, the steps from request to answer, and the sources of robots. SVG text made with the
 standard library alone."""
 from xml.sax.saxutils import escape
 

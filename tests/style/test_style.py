@@ -164,12 +164,12 @@ class FileRules(Tree):
 class Dialect(Tree):
     BAD = ("What the server answers.", "Who waits for it.", "Whether the row failed.", "How often a call is repeated.", "Which ends the run.",
            "Adds a row. It must be finite.", "They are finite.", "Its rate.", "Those of the parent.", "These are rare.", "Both are set.",
-           "Such a row.", "The same for columns.", "The same.", "The other is set.", "That of the parent.", "Of the body's frame",
+           "Such a row.", "The same for columns.", "The same.", "The other is set.", "The others wait.", "The other two passes.", "The other.", "That of the parent.", "Of the body's frame",
            "of the parent", "With those of the parent.", "As it is in the request.", "Runs until somebody asks.",
            "Wakes the thread who waits.", "Counts what there is.", "Closes when the answer stands.")
     GOOD = ("Number of calls that are repeated.", "True if the row failed.", "Adds a row and its rate. A row is what a state gives.",
             "These tests need MuJoCo.", "Both frames are on one body.", "Those two bodies are welded.", "The same point in world axes.",
-            "Italic text is not read.", "That row has failed.", "Offers a choice of rows.", "--- of the parent ---")
+            "Italic text is not read.", "The other images begin as root.", "That row has failed.", "Offers a choice of rows.", "--- of the parent ---")
 
     def test_c(self):
         for bad in self.BAD:

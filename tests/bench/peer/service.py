@@ -1,6 +1,6 @@
-"""service.py PORT PROCESSES - what one would write instead: inverse dynamics of models/panda.json by PyKDL behind FastAPI.
+"""service.py PORT PROCESSES - serves inverse dynamics of models/panda.json by PyKDL behind FastAPI, the usual way without torqued.
 
-Served by uvicorn on uvloop and httptools, in so many processes. It takes and answers what torqued does for
+Served by uvicorn on uvloop and httptools, in so many processes. Requests and answers are those of torqued for
 POST /v1/models/panda/inverse-dynamics with q, qd, qdd, one state or a batch of rows, in JSON or in CBOR (RFC 8746
 arrays). To its advantage it checks shapes only and has neither models of its fields nor gravity, payloads or names.
 """
