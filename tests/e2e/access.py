@@ -109,7 +109,7 @@ class Certificates:
         return given + (["--tls-client-ca", self.path(client_ca)] if client_ca else [])
 
     def context(self, client=None, trusted="server.pem"):
-        """What a client that trusts the server's certificate uses, with the certificate `client` or none."""
+        """TLS context of a client that trusts the server's certificate, with the certificate `client` or none."""
         context = ssl.create_default_context(cafile=self.path(trusted))
         if client:
             context.load_cert_chain(self.path(f"{client}.pem"), self.path(f"{client}.key"))

@@ -8,8 +8,8 @@ from continuation import CROSSED, REACHED, follow
 from linkages import link, loop
 from tree_kinematics import Mechanism
 
-STATES = int(os.environ.get("ASSEMBLY_STATES", "20"))      # of each mechanism
-NEAR = 1e-6     # of the line, or of the least relative singular value: either answer is right
+STATES = int(os.environ.get("ASSEMBLY_STATES", "20"))      # states of each mechanism
+NEAR = 1e-6     # distance from the line, or least relative singular value: either answer is right
 FRACTION = 1e-5     # to which the server finds a crossing: where curves meet, positions are determined to less than rounding
 Z = [0, 0, 1]
 

@@ -177,7 +177,7 @@ class Load:
                 connection.close()
                 with self.lock:
                     self.repeated += 1
-            except Exception as error:      # whatever it is, the test reports it
+            except Exception as error:      # the test reports every exception
                 self.failures.append(repr(error))
         connection.close()
 

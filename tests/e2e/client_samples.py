@@ -1,5 +1,5 @@
-"""What the samples of api/clients print, in any language: the torques of one state, and of 10 000 as CSV. They are compared with
-what the server answers to the same states in JSON, bit for bit."""
+"""Runs the samples of api/clients in any language, and compares their output bit for bit with the server's answers in JSON: the
+torques of one state, and of 10 000 as CSV."""
 import os
 import platform
 import subprocess

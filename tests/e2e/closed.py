@@ -29,7 +29,7 @@ def only(state, *names):
 
 
 def loads(model, operation):
-    """What of LOADS an operation takes."""
+    """The fields of LOADS that an operation takes."""
     return only(LOADS[model], *{"payload"} & LOADS[model].keys()) if operation in ("mass-matrix", "coriolis") else LOADS[model]
 
 
@@ -39,7 +39,7 @@ def bundled(name):
 
 
 def pose(choose):
-    """Of the Stewart platform, near home: place and rotation vector."""
+    """A pose of the Stewart platform near home: place and rotation vector."""
     return np.array([0, 0, 0.9]) + choose.uniform(-0.1, 0.1, 3), choose.uniform(-0.25, 0.25, 3)
 
 

@@ -185,7 +185,7 @@ def task_space(t, case, answer):
 
 @check("ground-reaction")
 def ground_reaction(t, case, answer):
-    """What moves the base is the resultant about the world's origin; the parts of the feet add up to it."""
+    """The wrench on the base is the resultant about the world's origin; the parts of the feet add up to the resultant."""
     state = case.state()
     R = state.poses[0][0]
     effort = state.tau(case.qdd)[:, :6]

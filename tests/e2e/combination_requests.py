@@ -30,7 +30,7 @@ def state(case, *names):
 
 
 def efforts(case):
-    """Of a motion near that of the case, so that accelerations stay small; of free coordinates alone, where some are free."""
+    """Efforts of a motion near that of the case, so that accelerations stay small; only those of free coordinates, where some are free."""
     if not hasattr(case, "drawn_efforts"):
         tau = case.state().tau(case.other)
         case.drawn_efforts = np.where(case.loose, tau, 0) if case.has("free") else tau
@@ -119,7 +119,7 @@ def rollout(case):
 
 
 def torques(case):
-    """Others at every node."""
+    """Torques that differ at every node."""
     return np.stack([efforts(case) * (1 + 0.13 * node) for node in range(NODES)], 1)
 
 

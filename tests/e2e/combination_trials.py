@@ -16,7 +16,7 @@ RANDOM, SHARE = 24, 0.35    # combinations of many features, and the probability
 
 
 def plain(value):
-    """What a CBOR answer holds as JSON has it: typed arrays as nested lists."""
+    """The value of a CBOR answer in the form of JSON: typed arrays as nested lists."""
     if isinstance(value, dict):
         return {key: plain(entry) for key, entry in value.items()}
     if isinstance(value, cbor2.CBORTag):
@@ -47,7 +47,7 @@ def same(a, b):
 
 
 def contains(features, refused):
-    """Whether some refusal needs none but these features."""
+    """True if some refusal needs only these features."""
     return any(few and set(few) <= set(features) for few in refused)
 
 
@@ -164,7 +164,7 @@ class Trials(ServerCase):
     # --- comparisons
 
     def near(self, name, given, expected, tolerance, least=0.0):
-        """Of the rows that do not fail, relative to the largest entry expected."""
+        """Compares the rows that do not fail, relative to the largest entry expected."""
         self.near_rows(name, given, expected, tolerance, np.isin(np.arange(self.case.rows), self.case.good()), least)
 
     def near_rows(self, name, given, expected, tolerance, which, least=0.0):

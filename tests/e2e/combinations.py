@@ -68,7 +68,7 @@ def four_bar(choose):
     r, toward = math.hypot(d - x, y), math.atan2(-y, d - x)
     coupler = toward + math.acos((b * b + r * r - c * c) / (2 * b * r))
     rocker = math.atan2(y + b * math.sin(coupler), x + b * math.cos(coupler) - d)
-    turn = choose.uniform(-1, 1, 3)     # of the axes of the frames that are pinned
+    turn = choose.uniform(-1, 1, 3)     # rotation vector of the axes of the frames that are pinned
     z = lambda name, xyz, **more: {"name": name, "type": "revolute", "axis": [0, 0, 1], "origin": {"xyz": xyz}, **more}
     return [
         {"name": "mount", "parent": "upper", "joint": {"name": "bolt", "type": "fixed", "origin": {"xyz": [0.06, -0.11, 0.08], "rpy": [0.7, 0.2, -0.3]}},
@@ -205,7 +205,7 @@ class Case:
         return self.field(q, "q")
 
     def around(self):
-        """What the features add to a request beside the state."""
+        """The fields that the features add to a request beside the state."""
         more = {}
         if self.has("payload"):
             more["payload"] = self.payload

@@ -1,4 +1,4 @@
-"""What the tests of the command line share: a run of the binary, and a small server that answers as a test says."""
+"""Runs the binary for the tests of the command line, beside a small server whose answers a test chooses."""
 import http.server
 import os
 import subprocess

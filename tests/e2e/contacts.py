@@ -1,5 +1,5 @@
-"""What tests of frames that are held or hit share: robots, and the equations of motion with their constraints solved
-densely from what the other operations say."""
+"""Makes robots for tests of held and hit frames, and solves their equations of motion with the constraints densely, from the
+answers of other operations."""
 import numpy as np
 from harness import ServerCase
 from samples import branched, mimicking

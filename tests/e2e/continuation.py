@@ -189,7 +189,7 @@ def _correct(problem, start, rows, q, s, across):
         if (last[good] < 1e-13).all():
             break
     r, A = _augmented(problem, q, s, rows)
-    rounding = 1e-14 / np.maximum(start.least, 1e-6)      # of a correction where the system is close to singular
+    rounding = 1e-14 / np.maximum(start.least, 1e-6)      # rounding of a correction where the system is close to singular
     return q, s, A, first, (last < np.maximum(rounding, 1e-11)) & (np.abs(r).max(1) < 1e-11)
 
 

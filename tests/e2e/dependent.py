@@ -1,5 +1,5 @@
-"""What tests of limits of dependent joints share: robots with mimic joints and loops whose joints have limits of all kinds, states
-of them, and gradients of margins against extrapolated differences."""
+"""Makes robots with mimic joints and loops whose joints have limits of all kinds, and compares gradients of their margins with
+extrapolated differences, for tests of limits of dependent joints."""
 import copy
 
 import numpy as np

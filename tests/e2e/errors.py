@@ -1,4 +1,4 @@
-"""What tests of errors share: robots, a server that must still answer after each, and who provokes which code."""
+"""Provokes errors for their tests: robots, a server that must still answer after each error, and the code that each test provokes."""
 import sys
 
 from harness import ServerCase

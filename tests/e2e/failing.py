@@ -17,7 +17,7 @@ LIBRARY = os.path.join(BUILD, "tests", "e2e", "failing_malloc.so")
 EVERY = "EVERY_ALLOCATION" in os.environ
 FIELDS = ("armed", "at_main", "wait", "sticky", "count", "failures", "blocks")     # as in failing_malloc.c
 JSON = {"Content-Type": "application/json"}
-STEP = 2        # of k among the allocations of a request
+STEP = 2        # step of k, the number of the allocation of a request that fails
 
 
 class Control:
@@ -143,7 +143,7 @@ class RequestCase(unittest.TestCase):
             self.ask(connection, ("GET", "/livez", {}, None))
 
     def try_once(self, connection, question, usual, k, sticky):
-        """What is wrong with the answer when allocation `k` fails; None: nothing."""
+        """The fault of the answer when allocation `k` fails, or None."""
         self.restore(connection, question)
         self.control.prepare(k, sticky)
         self.control.set("armed", 1)
@@ -157,7 +157,7 @@ class RequestCase(unittest.TestCase):
         return self.wrong_answer(question, usual, status, text)
 
     def wrong_answer(self, question, usual, status, text):
-        """What is wrong with the answer; None: nothing."""
+        """The fault of the answer, or None."""
         if status == usual:
             return None
         if status != 503:

@@ -25,7 +25,7 @@ class Friction:
         self.size = np.linalg.norm(free, axis=0) * np.linalg.norm(self.L.T @ qdd_free) + np.abs(self.b)
 
     def accelerations(self, f):
-        """Of the robot."""
+        """Accelerations of the robot with the friction `f`."""
         return self.qdd_held - np.linalg.solve(self.L.T, self.Y @ f)
 
     def solve(self, softness=1e-11):

@@ -60,7 +60,7 @@ class Gyrostat:
         self.n = n
 
     def poses(self, q):
-        """Of each link R, p, and the 3 x n Jacobians of its angular velocity and of its origin's velocity."""
+        """R and p of each link, and the 3 x n Jacobians of its angular velocity and of its origin's velocity."""
         zero = np.zeros((3, self.n), q.dtype)
         at = {self.document.get("base", {}).get("link", "base"): (np.eye(3), np.zeros(3), zero, zero)}
         for link in self.document["links"]:

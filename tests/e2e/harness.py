@@ -1,8 +1,8 @@
-"""What every end to end test needs: a torqued of its own, clients of it (peers.py), assertions on numbers.
+"""Starts a torqued for each class of end to end tests, with clients (peers.py) and assertions on numbers.
 
-The server is build/torqued, or the binary TORQUED_BIN names (a sanitizer build, say). It listens on a port the
+The server is build/torqued, or the binary TORQUED_BIN names (a sanitizer build, say). The server listens on a port the
 system chooses, logs into a temporary folder and must end cleanly on SIGTERM: a test class whose server crashed,
-leaked or left a sanitizer's report fails. Its kernels are those of TORQUED_TARGET, which `make test TARGET=...` sets.
+leaked or left a sanitizer's report fails. TORQUED_TARGET, which `make test TARGET=...` sets, names the kernels.
 """
 import json
 import math

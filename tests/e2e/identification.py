@@ -1,4 +1,4 @@
-"""What tests of identification share: motions that excite, other robots, noise, and parameters by name."""
+"""Makes exciting motions, robots with other parameters and noise for tests of identification, and finds parameters by name."""
 import json
 import math
 import os
@@ -15,7 +15,7 @@ def bundled(name):
 
 
 def inertial_parameters(inertial):
-    """Of a document's inertial, about the link's origin: I_o = I_c + m (c.c 1 - c cT)."""
+    """Inertial parameters of a document's inertial, about the link's origin: I_o = I_c + m (c.c 1 - c cT)."""
     m, c = inertial.get("mass", 0), inertial.get("com", [0, 0, 0])
     about = inertial.get("inertia", {})
     square = sum(x * x for x in c)

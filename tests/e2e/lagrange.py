@@ -1,8 +1,8 @@
 """Equations of motion from energies, and derivatives, for references that share nothing with the product.
 
 A function of the state is differentiated by the complex step, f'(x) = Im f(x + ih) / h, which has no error but
-rounding; functions here must therefore be analytic (x @ x instead of a norm). What the server answers is
-differentiated by central differences, extrapolated twice.
+rounding; functions here must therefore be analytic (x @ x instead of a norm). The server's answers
+are differentiated by central differences, extrapolated twice.
 """
 import numpy as np
 

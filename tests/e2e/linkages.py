@@ -105,7 +105,7 @@ class FourBar(Energies):
         return G * sum(m * place[1] for (m, _, _), place in zip((self.crank, self.rocker, self.coupler), self.centres(q[0])))
 
     def accelerations(self, q, qd, qdd):
-        """Of the centres of mass, and of the angles, in tree order (the coupler's angle against the ground)."""
+        """Accelerations of the centres of mass, and of the angles, in tree order (the coupler's angle against the ground)."""
         def speeds(x):
             third, fourth = self.angles(x)
             w3, w4 = self.ratios(x)

@@ -61,7 +61,7 @@ class Model:
         return qpos, *([rng.uniform(-2, 2) for _ in range(self.nv)] for _ in range(2))
 
     def answer(self, states):
-        """What MuJoCo computes for these states."""
+        """MuJoCo's results for these states."""
         lines = [" ".join(repr(x) for part in state for x in part) for state in states]
         return self.run("\n".join(lines) + "\n")[1:]
 

@@ -13,7 +13,7 @@ FOLDER = os.path.join(ROOT, "tests", "oracle", "mujoco3")
 INSTALLED = os.path.abspath(os.path.join(ROOT, os.environ.get("BUILD", "build"), "mujoco3"))
 FAR = 1e4           # rad or m, beyond all limits
 LIMIT_JOINT = 3     # mjCNSTR_LIMIT_JOINT
-EXACT = 1e-9        # of the largest entry; MuJoCo finds principal axes to 1e-12 kg m^2 only
+EXACT = 1e-9        # share of the largest entry; MuJoCo finds principal axes to 1e-12 kg m^2 only
 
 
 class Peer:
@@ -39,7 +39,7 @@ class Peer:
 
 
 def why_not():
-    """Why MuJoCo cannot be asked here; None if it can."""
+    """Reason for the lack of MuJoCo here, or None."""
     done = subprocess.run([os.path.join(FOLDER, "install")], capture_output=True, text=True, timeout=300)
     return (done.stdout + done.stderr).strip().replace("\n", " ") if done.returncode else None
 

@@ -92,7 +92,7 @@ class State:
         self.drifts = drifts
 
     def accelerations(self, qdd):
-        """Of the tree's and the drives' velocities, and the twists of links."""
+        """Rates of the tree's and the drives' velocities, and of the twists of links."""
         a = (apply(self.G, np.atleast_2d(np.array(qdd, float))) + self.w_drift) @ self.robot.B.T
         return a, [self._carried(k, a) for k in range(len(self.twists))]
 

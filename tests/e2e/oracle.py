@@ -10,7 +10,7 @@ from harness import ROOT
 
 DATA = os.path.join(ROOT, "tests", "data")
 ROBOTS = ("double_pendulum", "ur5", "panda_arm", "anymal_b")
-EXACT, FORWARD = 1e-12, 1e-10      # of the largest entry; the latter where the mass matrix is inverted
+EXACT, FORWARD = 1e-12, 1e-10      # shares of the largest entry; FORWARD where the mass matrix is inverted
 
 
 def read(name):

@@ -142,7 +142,7 @@ class Delta(Energies):
         base = links["arm1"]["joint"]["origin"]["xyz"][0]
         self.arm = links["knuckle1a"]["joint"]["origin"]["xyz"][0]
         self.rod = -links["platform"]["joint"]["origin"]["xyz"][2]
-        self.radius = base + frames["tool"]["xyz"][0]   # of the motors less that of the platform's joints: tool is inwards
+        self.radius = base + frames["tool"]["xyz"][0]   # radius of the motors less that of the platform's joints: tool is inwards
         self.outward = [np.array([np.cos(a), np.sin(a), 0]) for a in 2 * np.pi / 3 * np.arange(3)]
         solid = links["arm1"]["inertial"]
         self.arm_mass, self.arm_centre = solid["mass"], solid["xyz"][0]

@@ -130,7 +130,7 @@ class RawSocket:
             return body
 
     def closed(self, seconds):
-        """Whether the server closes within that time; whatever it sends before is dropped."""
+        """True if the server closes the connection within that time; bytes that arrive before are dropped."""
         self.sock.settimeout(seconds)
         try:
             self.rest()

@@ -75,7 +75,7 @@ class Postgres:
     def start(self):
         """Starts the server and waits until it answers."""
         settings = [word for name, value in self.settings.items() for word in ("-c", f"{name}={value}")]
-        death = ("--pdeathsig", "INT") if self.prefix else ()     # it ends with a test that is killed
+        death = ("--pdeathsig", "INT") if self.prefix else ()     # the server ends with a test that is killed
         with open(os.path.join(self.folder, "log"), "ab") as log:
             self.process = subprocess.Popen(
                 [*self.prefix, *death, os.path.join(BIN, "postgres"), "-D", self.data, "-k", self.folder,
@@ -95,7 +95,7 @@ class Postgres:
         self.process.send_signal(how)
         self.process.wait(PATIENCE)
         self.process = None
-        if how == signal.SIGKILL:       # the others notice it by themselves
+        if how == signal.SIGKILL:       # the other processes notice it by themselves
             await_state(lambda: not self.children(), "the processes of PostgreSQL have ended")
 
     def kill(self):

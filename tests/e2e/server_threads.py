@@ -4,7 +4,7 @@ import re
 
 
 def stats(server, thread):
-    """Of the server's threads of that name, what stands behind the name in their `stat`, proc(5)."""
+    """Fields behind the name in `stat`, proc(5), of each of the server's threads of that name."""
     found = []
     for path in glob.glob(f"/proc/{server.process.pid}/task/*/stat"):
         with open(path) as stat:

@@ -50,7 +50,7 @@ class Shell:
             shown += self.read_while(0.1)
 
     def read_while(self, quiet):
-        """What comes until nothing has come for `quiet` seconds."""
+        """Bytes that come until none has come for `quiet` seconds."""
         shown = b""
         while select.select([self.terminal], [], [], quiet)[0]:
             try:
@@ -63,7 +63,7 @@ class Shell:
         return shown
 
     def complete(self, line, presses=1):
-        """What the terminal shows after `line` and TAB."""
+        """Text that the terminal shows after `line` and TAB."""
         os.write(self.terminal, line.encode() + b"\t" * presses)
         shown, give_up = b"", time.monotonic() + PATIENCE
         while len(CONTROL.sub(b"", shown)) <= len(line) and time.monotonic() < give_up:

@@ -1,4 +1,4 @@
-"""What tests of simulate share: a pendulum, an arm of three joints, bodies that fly, and how they are asked for."""
+"""Makes robots and requests for tests of simulate: a pendulum, an arm of three joints, bodies that fly."""
 from harness import ServerCase
 from samples import TURN_AND_SLIDE
 

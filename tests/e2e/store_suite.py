@@ -1,4 +1,4 @@
-"""What holds for every kind of store, a folder or a database: a test class of a kind inherits it before its StoreCase."""
+"""Tests every kind of store, a folder or a database: a test class of a kind inherits this suite before its StoreCase."""
 import json
 
 from postgres import await_state
@@ -170,7 +170,7 @@ class StoreSuite:
         self.stop()
 
     def test_import_beyond_the_limit_of_models(self):
-        """What fits is imported and told, then the import ends with the model that does not fit."""
+        """Models that fit are imported and reported, then the import ends with the model that does not fit."""
         self.start()
         bundled = len(self.names())
         for i in range(3):

@@ -10,8 +10,8 @@ from harness import BINARY, MODELS, PATIENCE, Server
 
 class StoreCase(unittest.TestCase):
     """A store of the test's own, on a real disk, and servers that come and go on it."""
-    parts = "", "models"                                        # of the store, each of which may vanish
-    fault = "the last change was not written: No such file or directory"        # what /readyz then says
+    parts = "", "models"                                        # folders of the store, each of which may vanish
+    fault = "the last change was not written: No such file or directory"        # reason that /readyz then gives
 
     def setUp(self):
         self.renew()
@@ -59,7 +59,7 @@ class StoreCase(unittest.TestCase):
         self.store = self.enterContext(tempfile.TemporaryDirectory(prefix="torqued-store-"))
 
     def place(self, name):
-        """How /readyz names the record of a model that cannot be read; log_of: how the log does."""
+        """Name in /readyz of the record of a model that cannot be read; log_of gives its name in the log."""
         return f"models/{name}.json"
 
     def log_of(self, name):

@@ -1,4 +1,4 @@
-"""Who is at the other end: users of a Unix socket, clients behind proxies, and nginx in front of everything."""
+"""Access by the peer of a connection: users of a Unix socket, clients behind proxies, and nginx in front of the server."""
 import http.client
 import os
 import socket

@@ -16,14 +16,14 @@ def sine(amplitude, frequency, offset):
 
 
 class PassiveJoints(Actuated):
-    REFERENCE = sine([0, 0.8], 3, [5, 0.4])      # of the passive joint it is not looked at
+    REFERENCE = sine([0, 0.8], 3, [5, 0.4])      # the reference of the passive joint is ignored
     START = {"q": [0.7, -0.3], "qd": [-1, 2]}
 
     def control(self, controller, **more):
         return {"input": {"controller": controller, "kp": 100, "kd": 20, "reference": self.REFERENCE}, **more}
 
     def torques(self, controller, t, q, qd):
-        """What an acrobot's controller should do, and how it then moves."""
+        """Expected torques of an acrobot's controller, and the motion that follows."""
         M, h, g = self.dynamics("acrobot", q, qd)
         e, ed = 0.4 + 0.8 * math.sin(3 * t) - q[1], 2.4 * math.cos(3 * t) - qd[1]
         if controller == "pd_gravity":
@@ -34,7 +34,7 @@ class PassiveJoints(Actuated):
         return M[1, 0] * passive + M[1, 1] * wanted + h[1], np.array([passive, wanted])
 
     def test_acrobot(self):
-        """Its passive joint never carries torque, and it moves as an independent integration says."""
+        """An acrobot's passive joint never carries torque, and the motion is that of an independent integration."""
         for controller in ("pd_gravity", "computed_torque"):
             expected = solve_ivp(lambda t, y: [*y[2:], *self.torques(controller, t, y[:2], y[2:])[1]], (0, 1),
                                  self.START["q"] + self.START["qd"], "DOP853", [0.5, 1], rtol=1e-11, atol=1e-12).y
@@ -47,7 +47,7 @@ class PassiveJoints(Actuated):
                     self.assertAlmostEqual(tau[1], self.torques(controller, t, q, qd)[0], delta=1e-10 * 100)
 
     def test_linear_errors(self):
-        """Of actuated coordinates e = e0 (1 + 10 t) exp(-10 t) + v0 t exp(-10 t), whatever passive ones do."""
+        """Actuated coordinates have e = e0 (1 + 10 t) exp(-10 t) + v0 t exp(-10 t), whatever passive ones do."""
         springy = sine([0.1, 0.5, 0, 0.3], 2, [0.2, 0, 9, 0.1])
         flyer = sine([0] * 6 + [0.4, -0.3] + [0] * 3, 3, [7] * 6 + [0.1, 0.2] + [7] * 3)
         flying = [0, 0, 0, 0, 0, 0, 1, 0.3, -0.2, 0, 0, 0, 1]
@@ -197,7 +197,7 @@ class Quadruped(Actuated):
         squat = {"values": [[0] * 6 + [0, x, -2 * x] * 4 for x in (0.6, 0.9, 0.5, 0.6)], "interpolation": "cubic"}
         start = self.simulate("solo12", {"q": self.STAND, "duration": 1, "times": [0], "step": 0.1, "input": {
             "controller": "pd_gravity", "kp": 0, "kd": 0, "reference": squat}}, "velocity_error")["velocity_error"][0]
-        lift = -start[7] * 0.32 * math.sin(0.6)     # of the base, in its own axes
+        lift = -start[7] * 0.32 * math.sin(0.6)     # velocity of the base, in its own axes
         qd = [0, 0, lift, 0, 0, 0] + start[6:]
         request = {"q": self.STAND, "qd": qd, "duration": 1, "samples": 5, "held": FEET, "input": {
             "controller": "computed_torque", "kp": 100, "kd": 20, "reference": squat}}

@@ -11,7 +11,7 @@ from threads import in_threads
 
 
 def rank(rows):
-    """Of a matrix with columns of unit length, by elimination with complete pivoting."""
+    """Rank of a matrix with columns of unit length, by elimination with complete pivoting."""
     rows, n = [row[:] for row in rows], 0
     while True:
         i, j = max(((i, j) for i in range(n, len(rows)) for j in range(len(rows[0]))), key=lambda at: abs(rows[at[0]][at[1]]),
@@ -81,7 +81,7 @@ class BaseParameters(ServerCase):
             answer = self.ask(model, "regressor", {"q": [0] * nv, "outputs": ["base_parameters"]})
             self.assertEqual(len(answer["base_parameters"]), count)
         groups = self.ask("two_link", "regressor", {"q": [[0, 0]], "outputs": ["base_parameters"]})["base_parameters"]
-        L = 0.4     # of both links; frames stand at their ends
+        L = 0.4     # length of both links; frames are at their ends
         self.assertEqual([(group["parameter"], {part["parameter"]: part["coefficient"] for part in group["with"]})
                           for group in groups],
                          [("link1.Izz", {"link1.mcx": 2 * L, "link1.m": 0.16, "link2.m": 0.16}), ("link2.Izz", {"link2.m": -0.16}),
@@ -101,7 +101,7 @@ class BaseParameters(ServerCase):
         self.assertIn("100", self.assertProblem(answer, 422)["detail"])
 
     def test_too_large_a_robot(self):
-        """Its regressor is finite where it stands, and overflows when squared: no lack of memory."""
+        """The regressor of huge links is finite at rest, and overflows when squared: no lack of memory."""
         huge = chain(3)
         huge["links"][1]["joint"]["origin"] = {"xyz": [1e100, 0, 0]}
         self.put_model("huge", huge)

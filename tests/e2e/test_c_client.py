@@ -116,7 +116,7 @@ class Probed(unittest.TestCase):
         cls.program = build(cls.folder, "c_probe", *SANITIZERS)
 
     def probe(self, url, *arguments, rounds=1):
-        """What the client reports, by name."""
+        """Figures that the client reports, by name."""
         done = run(self.program, url, str(rounds), *arguments)
         self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
         found = dict(line.partition(" ")[::2] for line in done.stdout.splitlines())

@@ -27,7 +27,7 @@ def flat(value):
 
 
 def is_numbers(value):
-    """Whether JSON's array is one of numbers: of as many dimensions as it likes, all rows alike."""
+    """True for an array of numbers in JSON, of any number of dimensions, with rows of one length."""
     if not isinstance(value, list) or not value or not all(isinstance(x, (int, float)) for x in flat(value)):
         return False
     return len(flat(value)) == _product(extents(value))
@@ -46,7 +46,7 @@ def not_a_number(value):
 
 class CborCase(ServerCase):
     def assertSame(self, json_value, cbor_value, where=""):
-        """What JSON says as CBOR should say it: null in an array of numbers, a row that has failed, is NaN."""
+        """Compares an answer in JSON with one in CBOR: null in an array of numbers, a row that has failed, is NaN in CBOR."""
         if isinstance(json_value, list) and None in json_value and isinstance(cbor_value, CBORTag):
             row = next(row for row in json_value if row is not None)
             json_value = [not_a_number(row) if entry is None else entry for entry in json_value]
@@ -134,7 +134,7 @@ class SameDoubles(CborCase):
             self.both("POST", f"/v1/models/arm/{operation}", {**request, **options, "outputs": outputs})
 
     def test_no_numbers_at_all(self):
-        """A brick has no joints: no columns of their parameters; and nothing is asked about wrenches that nobody gives."""
+        """A brick has no joints: no columns of their parameters; an output by wrenches of a request without wrenches is empty."""
         q = [0, 0, 0, 0, 0, 0, 1]
         path, outputs = "/v1/models/brick/regressor", ["joint_regressor"]
         one = self.client.post(path, {"q": q, "outputs": outputs}, Accept=CBOR)

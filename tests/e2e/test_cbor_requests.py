@@ -45,7 +45,7 @@ def is_numbers(value):
 
 
 def forms_of(value):
-    """What an array of numbers may be instead of CBOR's plain arrays of 64-bit floats."""
+    """Forms of an array of numbers beside CBOR's plain arrays of 64-bit floats."""
     yield doubles(value) if len(extents(value)) == 1 else CBORTag(40, [extents(value), doubles(flat(value))])
     yield CBORTag(40, [extents(value), doubles(flat(value))])
     yield CBORTag(40, [extents(value), flat(value)])

@@ -40,7 +40,7 @@ class Rate(ClientCase):
     arguments = ("--client-rate", "1")
 
     def test_requests_per_second(self):
-        """Of many requests in no time some are refused, those of another client are not, and probes never are."""
+        """Some of many requests in no time are refused, those of another client are not, and probes never are."""
         greedy = self.client_at(GREEDY)
         answers = [greedy.post(ASK, PUMA) for _ in range(100)]
         refused = [answer for answer in answers if answer.status != 200]
@@ -107,7 +107,7 @@ class Connections(ClientCase):
             crowd.append(self.socket_at(GREEDY))
             if i % 2:
                 crowd[-1].send(HEAD)        # and never the end of it
-        for raw in crowd[:15]:      # of the later ones, it depends on when the server has read their half of a head
+        for raw in crowd[:15]:      # later connections depend on when the server has read their half of a head
             self.assertTrue(self.closed(raw))
         last = self.socket_at(GREEDY)
         last.send("GET /livez HTTP/1.1\r\nHost: localhost\r\n\r\n")

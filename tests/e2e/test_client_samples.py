@@ -1,6 +1,6 @@
 """The page of api/clients: its commands build and run the samples of every language against a server, and what these print are
-the torques of the server, bit for bit; the lines that it counts. A language is skipped where its toolchain is missing. Its
-commands for TypeScript: test_typescript.py. TLS: test_client_tls.py."""
+the torques of the server, bit for bit; the lines that it counts. A language is skipped where its toolchain is missing. The
+commands for TypeScript are in test_typescript.py, TLS in test_client_tls.py."""
 import glob
 import os
 import re
@@ -29,8 +29,8 @@ def needs(program):
 
 
 class Commands(SampleCase):
-    """The commands of each language, as they stand on the page. Those that take a token of the environment are also tried with one
-    on a server that asks for it."""
+    """The commands of each language, as they are on the page. Commands that take a token of the environment are also tried
+    with a token on a server that asks for it."""
 
     @classmethod
     def setUpClass(cls):

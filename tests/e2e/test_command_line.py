@@ -63,13 +63,13 @@ class Case(ServerCase):
         return done
 
     def said(self, *arguments, **options):
-        """What a successful command prints; it has nothing to complain of."""
+        """Output of a successful command, which prints no error."""
         done = self.run_command(*arguments, **options)
         self.assertEqual(done.stderr, b"")
         return done.stdout
 
     def refused(self, *arguments, status=1, **options):
-        """What a command that fails prints to standard error; standard output stays empty."""
+        """Standard error of a command that fails; standard output stays empty."""
         done = self.run_command(*arguments, status=status, **options)
         self.assertEqual(done.stdout, b"")
         self.assertTrue(done.stderr.startswith(b"torqued: "), done.stderr)

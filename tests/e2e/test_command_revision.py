@@ -1,4 +1,4 @@
-"""All parts of one call are of one revision of the model: a PUT by somebody else between two parts ends it, and no file is written."""
+"""All parts of one call are of one revision of the model: a PUT of another client between two parts ends the call, and no file is written."""
 import os
 import subprocess
 import tempfile
@@ -12,7 +12,7 @@ BEFORE = "an earlier result\n"
 
 
 class Revision(ServerCase):
-    count = 0       # of models
+    count = 0       # number of models
 
     def setUp(self):
         folder = tempfile.TemporaryDirectory()

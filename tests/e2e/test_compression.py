@@ -84,7 +84,7 @@ class Compression(ServerCase):
         self.assertIsNone(answer.headers["Content-Encoding"], "CBOR is as short as it gets")
 
     def test_a_get_with_a_body(self):
-        """Its body is thrown away, as ever."""
+        """The body of a GET is thrown away, also with Accept-Encoding."""
         answer = self.client.request("GET", "/openapi.json", b"x" * 5000, {"Accept-Encoding": "gzip"})
         self.assertEqual(answer.status, 200)
         self.assertEqual(self.unpacked(answer), self.client.get("/openapi.json").body)

@@ -144,7 +144,7 @@ class Held(ContactCase):
         self.assertClose(answer["qdd"], [0.0] * 6, 1e-12, 1)
 
     def test_joint_wrenches(self):
-        """They are those of the motion found, with the contacts among the wrenches."""
+        """The joint wrenches are those of the motion found, with the contacts among the wrenches."""
         given = [{"link": "fore", "force": [3, -2, 5], "point": [0.1, 0, 0.2]}]
         held = [{"frame": "finger", "axes": ["x", "rz"]}, {"frame": "thigh", "axes": ["y", "z"], "reference": "frame"}]
         for wrenches in ([], given):

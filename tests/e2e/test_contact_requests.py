@@ -63,7 +63,7 @@ class Requests(ContactCase):
         self.assertIn(says, problem["detail"])
 
     def test_an_empty_list(self):
-        """It counts as no field, in every operation that takes held, in a batch, in evaluate, in phases and beside them."""
+        """An empty list counts as no field, in every operation that takes held, in a batch, in evaluate, in phases and beside them."""
         about = self.client.get("/v1/models/flying").json()
         nq, nv = len(about["position_names"]), len(about["velocity_names"])
         q, rows = [0, 0, 0, 0, 0, 0, 1] + [0.1] * (nq - 7), [[0.2] * nv, [-0.1] * nv]

@@ -48,7 +48,7 @@ class Programs(ServerCase):
         self.assertGreater(force, 0)
 
     def test_figures_of_the_page(self):
-        """Its tables have the figures that the commands of their first column print, but for times."""
+        """The tables of the page have the figures that the commands of their first column print, but for times."""
         with open(os.path.join(FOLDER, "README.md"), encoding="utf-8") as file:
             rows = [line.split("|")[1:-1] for line in file if re.match(r"\| `\w+\.py( --step [0-9.]+)?` \| \d", line)]
         self.assertEqual(len(rows), 4)

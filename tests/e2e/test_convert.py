@@ -17,7 +17,7 @@ from harness import BINARY, ROOT, ServerCase
 ROBOTS = {name[:-5]: os.path.join(folder, name) for folder in (os.path.join(ROOT, "models"), os.path.join(ROOT, "tests", "data", "robots"))
           for name in sorted(os.listdir(folder)) if name.endswith(".json")}
 EXACT = 1e-10
-# What the targets lack, and what therefore differs.
+# Features that the target formats lack, by robot; their conversion differs.
 NOT_MJCF = {"hua": "elastic joints, motors", "tx40": "coupled transmissions", "three_link": "screws", "prismatic_revolute": "screws",
             "stewart": "homes of spherical joints"}
 NOT_URDF = {"hua": "elastic joints, motors", "tx40": "coupled transmissions", "three_link": "screws", "prismatic_revolute": "screws"}

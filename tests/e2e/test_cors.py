@@ -1,4 +1,4 @@
-"""What pages of other origins may do: preflights and headers for the origins of --allow-origin, and nothing without it."""
+"""Rights of pages of other origins: preflights and headers for the origins of --allow-origin, and nothing without that option."""
 import re
 import subprocess
 

@@ -35,7 +35,7 @@ class Names(ServerCase):
         text = self.call("inverse-dynamics", "--from", "csv", given=given)
         table = list(csv.reader(io.StringIO(text)))
         for name in names:
-            if name.endswith(" "):      # which some readers cut outside quotes
+            if name.endswith(" "):      # some readers cut blanks outside quotes
                 self.assertIn(f'"tau.{name}"', text)
         self.assertEqual(table[0], [f"tau.{name}" for name in names])
         self.assertEqual(np.array(table[1:], float).tolist(), expected.tolist())

@@ -204,7 +204,7 @@ class DependentLimits(Dependent):
             at = full["velocity_names"].index(leader)
             position, velocity, acceleration = (multiplier * np.array(full[name])[:, at] for name in ("q", "qd", "qdd"))
             position = position + offset
-            jerk = multiplier * np.array(s["qddd"])[:, 0] if leader == "left" else 0      # of a passive leader: it has no rotor
+            jerk = multiplier * np.array(s["qddd"])[:, 0] if leader == "left" else 0      # jerk of a passive leader, which has no rotor
             wrench, change = (np.array(rates[name])[:, rows.index(limit["joint"]), 5] for name in ("joint_wrenches", "joint_wrench_rates"))
             x = {"position": position, "velocity": velocity, "effort": wrench + viscous * velocity + stiffness * position + rotor * acceleration,
                  "effort_rate": change + viscous * acceleration + stiffness * velocity + rotor * jerk}[limit["kind"]]

@@ -29,7 +29,7 @@ class DependentMotions(Dependent):
     WAVE = {"amplitude": [1, 0, 2], "angular_frequency": [2, 3, 1], "offset": [0, 0.5, 0]}
 
     def test_margins_along_trajectories(self):
-        """Those of margins at the samples."""
+        """Margins along a trajectory are those of the operation margins at the samples."""
         for model in (*TREES, *("limited-" + name for name in self.MODELS)):
             request = self.motion(model)
             got = self.ask(model, "trajectory", {**request, "outputs": ["limits", "margins", *STATE, "least_margins"]})

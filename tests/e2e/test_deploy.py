@@ -16,7 +16,7 @@ UNITS = {"": 1, "s": 1, "K": 1 << 10, "M": 1 << 20, "G": 1 << 30, "Ki": 1 << 10,
 
 
 def amount(text):
-    """Of bytes or seconds."""
+    """Number of bytes or seconds."""
     number, unit = re.fullmatch(r"([0-9.]+)([A-Za-z]*)", text).groups()
     return float(number) * UNITS[unit]
 
@@ -107,7 +107,7 @@ class Settings(unittest.TestCase):
         for text in (nginx, read("nginx-replicas.conf")):
             kept = re.search(r"upstream.*?keepalive_timeout *(.*?);", text, re.DOTALL)[1]
             self.assertLess(amount(kept), amount(preset["TORQUED_IDLE_TIMEOUT"]))
-        # what deploy/README.md says of the defaults
+        # the defaults that deploy/README.md states
         for name, value in re.findall(r"^\| `(TORQUED_[A-Z_]+)` \(([0-9]+)[ GMiBs]*\)", container, re.MULTILINE):
             self.assertEqual(preset[name].rstrip("GM"), value)
 

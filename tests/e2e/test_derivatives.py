@@ -38,8 +38,8 @@ class Published(ServerCase):
 
 
 class BackwardDifferences(ServerCase):
-    """Guarino Lo Bianco's experiment: the Stanford arm on rest-to-rest quintics over 2 s. What backward differences of
-    the torques miss of joint 1's rate shrinks with the sampling time, from which the analytical rate is free."""
+    """Guarino Lo Bianco's experiment: the Stanford arm on rest-to-rest quintics over 2 s. The error of
+    backward differences of the torques in joint 1's rate shrinks with the sampling time; the analytical rate has no such error."""
     START = (math.pi / 2, 0, 0, math.pi / 2, math.pi / 4, math.pi / 2)
     END = (math.pi / 4, math.pi / 2, 2, math.pi / 4, math.pi / 2, 0)
     T = 2
@@ -230,7 +230,7 @@ class Requests(ServerCase):
                     self.assertEqual(one[name][output], batch[name][output][i], f"{output} of row {i}")
 
     def test_outputs_alone(self):
-        """What is asked for alone has the bits it has beside the others."""
+        """An output that is asked for alone has the same bits as beside other outputs."""
         one = {name: field[0] for name, field in states(1).items()}
         wrenches = self.everything(one)["wrenches"]
         together = self.ask_texts("fixed", "evaluate", self.everything(one))

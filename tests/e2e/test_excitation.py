@@ -1,4 +1,4 @@
-"""The programs in api/clients/identification against a server. What they write is evaluated again, with Fourier series of this
+"""Runs the programs in api/clients/identification against a server. Their output is evaluated again, with Fourier series of this
 file's own, at instants that the programs did not choose."""
 import json
 import math
@@ -55,7 +55,7 @@ class Identification(Closed):
             return file.read()
 
     def condition(self, model, motion):
-        """Of the equations, by identify, each row divided by the effort limit of its joint."""
+        """Condition number of the equations, by identify, each row divided by the effort limit of its joint."""
         limits = [joint["limits"]["effort"] for joint in self.ok(self.client.get(f"/v1/models/{model}"))["joints"]]
         states = sampled(motion, 97)
         tau = [[x + math.sin(i) for i, x in enumerate(row)] for row in self.ask(model, "inverse-dynamics", states)["tau"]]

@@ -14,7 +14,7 @@ import tap
 from harness import BINARY, PATIENCE, ROOT, SANITIZED
 from samples import pendulum
 
-COMMAND_STEP = 1        # of k among the allocations of a command
+COMMAND_STEP = 1        # step of k, the number of the allocation of a command that fails
 
 
 class Requests(failing.RequestCase):
@@ -85,7 +85,7 @@ class Refusals(failing.RequestCase):
 
 
 STATE = '{"q": [[0.1, 0.2], [0.3, 0.4]]}'
-# What is run, with its standard input. STORE and ARCHIVE are names of the test's folder.
+# Commands with their standard input. STORE and ARCHIVE are names in the test's folder.
 COMMANDS = (
     (["check", "models/delta.json", "api/clients/python/samples/arm.urdf", "tests/data/mjcf/arm.xml"], ""),
     (["convert", "--to", "urdf", "models/puma560.json"], ""),
@@ -124,7 +124,7 @@ class Commands(unittest.TestCase):
                               env={**os.environ, **environment})
 
     def what_is_wrong(self, done, usual):
-        """What is wrong with the end of a command when an allocation failed; None: nothing."""
+        """The fault of a command's end when an allocation failed, or None."""
         said = done.stderr + done.stdout
         if done.returncode < 0:
             return f"killed by signal {-done.returncode}: {said[-300:]}"

@@ -356,7 +356,7 @@ class FailingRows(ServerCase):
         rows["q"] = [[1e9] * 4] * 100
         answer = self.ask("arm", "identify", {**rows, "on_error": "row"})
         self.assertEqual(len(answer.pop("errors")), 100)
-        self.assertIsInstance(answer.pop("unobservable"), list)     # of the model alone
+        self.assertIsInstance(answer.pop("unobservable"), list)     # depends on the model alone
         self.assertEqual(set(answer.values()), {None})
         rows["q"][:5] = [[0] * 4] * 5
         problem = self.assertProblem(self.post("arm", "identify", {**rows, "on_error": "row"}), 422)
@@ -400,7 +400,7 @@ class FailingRows(ServerCase):
                    {3: None, 5: None})
 
     def test_simulations(self):
-        """Of steps of a fixed length several run side by side: one explodes, the others go on as alone."""
+        """Several simulations of a fixed step run side by side: one explodes, the others go on as alone."""
         rows = self.arm_rows(21)
         rows = {"q": rows["q"], "qd": rows["qd"]}
         rows["qd"][4] = [1e60] * 4
@@ -501,7 +501,7 @@ class FailingRows(ServerCase):
         self.assertIn((1, "bad-quaternion"), [(e["row"], e["code"]) for e in answer["errors"]])
 
     def test_joints_in_another_order(self):
-        """Of an array in the request's order the entry that overflows is named in that order."""
+        """The entry that overflows is named in the order of the request's array."""
         names = self.ok(self.client.get("/v1/models/arm"))["velocity_names"]
         request = {"q": [[0] * 4] * 2, "qd": [[0, 0, 0, 0], [0, 0, 0, 1e200]], "joints": names[::-1]}
         problem = self.assertProblem(self.post("arm", "bias", request), 422, row=1)

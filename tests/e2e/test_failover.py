@@ -66,7 +66,7 @@ class Failover(StoreCase):
         self.stop()
 
     def check_old_primary(self, before):
-        """The old primary starts again, as if nobody had fenced it: its standby is gone, so that no commit returns."""
+        """The old primary starts again, as if it had not been fenced: its standby is gone, so that no commit returns."""
         self.primary.start()
         other = self.another_server(self.primary.url(options="-csynchronous_commit%3Don"))
         answer = other.client().put("/v1/models/other", pendulum())

@@ -26,7 +26,7 @@ class OneWorker(ServerCase):
         """Sends a request that runs for long, and does not wait for its answer."""
         body = body or json.dumps(LONG)
         raw = RawSocket(self.server.port, PATIENCE, source=source)
-        self.addCleanup(raw.close)      # which ends the simulation
+        self.addCleanup(raw.close)      # closing the connection ends the simulation
         raw.send(f"POST /v1/models/long/simulate HTTP/1.1\r\nHost: localhost\r\nContent-Length: {len(body)}\r\n\r\n" + body)
         return raw
 
@@ -69,17 +69,17 @@ class Fairness(OneWorker):
 
 
 class Truth(OneWorker):
-    """What a request costs is seen when it is decoded, and while it runs."""
+    """The cost of a request is known when it is decoded, and while it runs."""
     HIDDEN = json.dumps({"q": [0.1] * 100, "step": 1e-4, "samples": 2})[:-1] + ', "\\u0064uration": 900}'
 
     def test_hidden_simulations_do_not_keep_others_out(self):
-        """They run one after another, and each gives way to the job of another client between two of its steps."""
+        """Hidden simulations run one after another, and each gives way to the job of another client between two of its steps."""
         for _ in range(20):
             self.begin(GREEDY, self.HIDDEN)
         polite = self.client_at(POLITE)
         for _ in range(10):
             self.ok(polite.post("/v1/models/long/evaluate", HEAVY))
-        self.begin(GREEDY, self.HIDDEN)     # those before may have passed their deadline
+        self.begin(GREEDY, self.HIDDEN)     # earlier simulations may have passed their deadline
         greedy = self.client_at(GREEDY)
         self.assertProblem(self.await_code(greedy, "queue-full"), 503)
 

@@ -55,7 +55,7 @@ class FeedForward(Closed):
             assert answer.status == 201, answer
         cls.loads = {"limber": RIGID, "hua": {"payload": {"link": "link3", "mass": 1, "com": [0.3, 0, 0]}}, "hopper": {},
                      "coupled": RIGID, "chain": {}, "soft": RIGID}
-        cls.orders = {"coupled": 14, "chain": 8, "soft": 8}     # of derivatives of q
+        cls.orders = {"coupled": 14, "chain": 8, "soft": 8}     # order of the highest derivative of q
 
     def motion(self, model, seed=1, rows=None):
         """Entries of motors are as random as the others: they have no effect."""
@@ -108,7 +108,7 @@ class FeedForward(Closed):
             self.near(given["qdd"], weights[2] @ q / h ** 2, 1e-7, model)
 
     def follow(self, model, way, T, n):
-        """Moves an elastic arm from rest to rest by torques that are held over n short steps. Its end, and where it should be."""
+        """Moves an elastic arm from rest to rest by torques that are held over n short steps. Returns the end of the motion, and the expected one."""
         order = self.orders.get(model, 4)
         u = (np.arange(n) + 0.5) / n
         rate = np.polynomial.Polynomial([0, 1]) ** order * np.polynomial.Polynomial([1, -1]) ** order   # vanishes at the ends
@@ -178,7 +178,7 @@ class FeedForward(Closed):
         limber = elastic_ur5(self.client.get("/v1/models/ur5/document").json())
         damped, circle = copy.deepcopy(limber), coupled_ur5(limber, 3)
         damped["links"][3]["joint"]["elastic"]["damping"] = 1
-        circle["motors"][0]["link"] = circle["motors"][2]["link"]   # which the joint itself moves
+        circle["motors"][0]["link"] = circle["motors"][2]["link"]   # the joint itself moves this link
         for name, document, text in (("damped", damped, "has damping"), ("circle", circle, "above 24")):
             self.assertIn(self.client.put("/v1/models/" + name, document).status, (200, 201))
             q = [0] * self.ok(self.client.get(f"/v1/models/{name}"))["nq"]

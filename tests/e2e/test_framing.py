@@ -24,7 +24,7 @@ AHEAD = b"GET /v1/models/victim HTTP/1.1\r\nHost: localhost\r\nAccept: applicati
 
 
 def exchange(raw, pieces):
-    """Sends the pieces and returns all answers until the server closes. It may close before it has read all."""
+    """Sends the pieces and returns all answers until the server closes, which may be before it has read all."""
     raw.cut = False
     try:
         for piece in pieces:
@@ -168,7 +168,7 @@ class OverTls(Victim):
 
 
 class Endless(ServerCase):
-    """What a client sends without end neither costs time nor memory."""
+    """Input without end costs neither time nor memory."""
     arguments = ("--read-deadline", "1")
 
     def test_a_line_that_does_not_end(self):

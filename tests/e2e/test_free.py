@@ -91,7 +91,7 @@ class Free(ServerCase):
                              self.ask_texts(model, "inverse-dynamics", {**given, **outputs}))
 
     def test_moving_base(self):
-        """What a base that nothing holds does is what forward dynamics finds with no force on it."""
+        """A base that nothing holds moves as forward dynamics finds with no force on the base."""
         given, _ = self.request("flying", 10, "base", rows=20)
         del given["tau"]
         answer = self.ask("flying", "inverse-dynamics", {**given, "free": "base"})
@@ -103,7 +103,7 @@ class Free(ServerCase):
         self.assertClose(self.ask("flying", "forward-dynamics", forward)["qdd"], answer["qdd"], 1e-10)
 
     def test_joint_wrenches(self):
-        """They are those of the whole motion."""
+        """The joint wrenches are those of the whole motion."""
         for model, nv, free in self.cases():
             given, _ = self.request(model, nv, free)
             answer = self.ask_texts(model, "inverse-dynamics",
@@ -155,7 +155,7 @@ class Free(ServerCase):
         self.assertEqual(list(both["inverse-dynamics"]), ["tau"])
 
     def test_passive_pendulum(self):
-        """A point mass on a rod that nobody drives: qdd = -g/l sin q."""
+        """A point mass on a rod without a motor: qdd = -g/l sin q."""
         answer = self.ask("pendulum", "inverse-dynamics", {"q": [[1.5707963267948966], [0]], "free": ["pivot"]})
         self.assertClose(answer["qdd"], [[-9.81 / 0.5], [0]], 1e-14)
         self.assertEqual(answer["tau"], [[0], [0]])

@@ -135,7 +135,7 @@ class FreeTurns(ServerCase):
     # --- cuts ----------------------------------------------------------------------------------------------------
 
     def test_body_beyond_the_joint_is_one_in_space(self):
-        """What acts through the joint is what the body alone needs to move like that; the arm bears the opposite."""
+        """The wrench through the joint is that of the same motion of the body alone; the arm bears the opposite."""
         for kind in NAMES:
             for seed in range(5):
                 s = self.state(kind, seed)
@@ -397,7 +397,7 @@ class FreeTurns(ServerCase):
             link.pop("inertial")
             link["joint"].pop("rotor_inertia", None)
         report = self.ok(self.client.put("/v1/models/ghost", carrier))["report"]
-        self.assertEqual(sum("moves no mass" in entry["text"] for entry in report), 2)      # what floats burdens nothing
+        self.assertEqual(sum("moves no mass" in entry["text"] for entry in report), 2)      # a floating part burdens nothing
         problem = self.assertProblem(self.client.post("/v1/models/ghost/forward-dynamics", {"q": self.state("floating", 4)["q"], "tau": [0] * 8}), 422)
         self.assertIn("slide", problem["detail"])
 
