@@ -71,7 +71,7 @@ class Friction(ServerCase):
         return self.ask(model, "simulate", {**request, **({"outputs": list(outputs)} if outputs else {}), **more})
 
     def test_a_wheel_that_is_braked(self):
-        """It stops after v I/F, at v² I/2F, and stays there."""
+        """A braked wheel stops after v I/F, at v² I/2F, and stays there."""
         stop, angle = 2 * INERTIA / FRICTION, 4 * INERTIA / 2 / FRICTION
         for how in METHODS:
             for sign in (1, -1):
@@ -83,7 +83,7 @@ class Friction(ServerCase):
                 self.assertClose(a["friction_work"][1:], [-3.0, -4.0, -4.0], 1e-9)
 
     def test_a_wheel_with_stribeck_friction(self):
-        """It stops after the integral of I / F(v), and starts only against the breakaway friction."""
+        """A wheel with Stribeck friction stops after the integral of I / F(v), and starts only against the breakaway friction."""
         breakaway, slow = 2 * FRICTION, 0.7
         document = {**WHEEL, "links": [{**WHEEL["links"][0], "joint": {**WHEEL["links"][0]["joint"], "friction": {
             "coulomb": FRICTION, "breakaway": breakaway, "stribeck_velocity": slow}}}]}

@@ -31,7 +31,7 @@ class Gait(ServerCase):
                               text=True, timeout=600, cwd=self.folder)
 
     def step(self, *arguments):
-        """What the program prints; the motion as a request of trajectory."""
+        """Runs the program. Returns its output, and the motion as a request of trajectory."""
         done = self.start("--motion", "motion.json", *arguments)
         self.assertEqual((done.returncode, done.stderr), (0, ""), done.stdout[-2000:])
         with open(os.path.join(self.folder, "motion.json"), encoding="utf-8") as file:

@@ -16,7 +16,7 @@ STEADY = {"step", "duration", "samples", "degree", "home"}
 
 
 class Seen:
-    """What was seen of one field."""
+    """Values that were seen of one field."""
 
     def __init__(self):
         self.values, self.zero, self.one, self.positive, self.negative, self.equal, self.absent = set(), 0, 0, 0, 0, 0, 0
@@ -42,7 +42,7 @@ def numbers(value):
 
 
 class Fields:
-    """Of objects at the same place in many documents."""
+    """Fields of the objects at one place in many documents."""
 
     def __init__(self):
         self.seen, self.objects, self.present = collections.defaultdict(Seen), collections.Counter(), collections.Counter()

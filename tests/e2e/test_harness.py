@@ -62,7 +62,7 @@ class FailingSetUp(unittest.TestCase):
 
 class Runner(unittest.TestCase):
     def run_file(self, text, extra=""):
-        """What tests/run says of a file of that text, one entry a test: did it pass, and was it skipped?"""
+        """Results of tests/run for a file of that text, one entry a test: True if it passed, True if it was skipped."""
         with tempfile.TemporaryDirectory() as folder:
             path = os.path.join(folder, "test_it.py")
             with open(path, "w") as file:

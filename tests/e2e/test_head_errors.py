@@ -1,4 +1,4 @@
-"""What is refused by the head of a request alone: targets, methods, media types, and in which order."""
+"""Refusals by the head of a request alone, in their order: targets, methods, media types."""
 import http.client
 import json
 

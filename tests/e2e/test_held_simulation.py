@@ -71,7 +71,7 @@ class HeldSimulation(ServerCase):
             self.assertClose(energy.tolist(), [energy[0]] * 5, 1e-6)
 
     def test_energy_and_redundancy(self):
-        """What holds does no work; held twice is held once."""
+        """Constraints do no work; a frame that is held twice is held once."""
         request = {"q": [0.3, -0.4, 0.1, 0.6], "duration": 1, "samples": 5,
                    "input": {"tau": {"amplitude": [3, 4, 1, 2], "angular_frequency": [5, 6, 7, 8]}}}
         once = [{"frame": "tool", "axes": ["z"]}]

@@ -116,7 +116,7 @@ class Hessian(ServerCase):
                 self.assertEqual(both, {**contracted, **full})
 
     def test_symmetry(self):
-        """Of joints of one coordinate; within a floating base the derivatives do not commute."""
+        """Hessians by joints of one coordinate are symmetric; within a floating base the derivatives do not commute."""
         for operation in CASES:
             s = self.state("panda", 5)
             H = np.array(self.ask("panda", operation, self.request(operation, "panda", s))["hessian_q_q"])

@@ -162,7 +162,7 @@ class Headers(WireCase):
 
 class Malformed(WireCase):
     def test_conflicting_lengths(self):
-        """What request smuggling lives on."""
+        """Conflicting lengths, by which requests are smuggled, are refused."""
         for header in ("Content-Length: 5", "Content-Length: 19", "Transfer-Encoding: chunked"):
             self.refused_on_the_wire(post(BODY, header))
         self.refused_on_the_wire(post(BODY, "Content-Length: 19, 19"))
@@ -277,7 +277,7 @@ class Malformed(WireCase):
             raw.close()
 
     def test_an_end_before_the_request_s_end_abandons_it(self):
-        """Whether the end comes with the last bytes or after them; nobody waits for a deadline."""
+        """A request is abandoned at once, without a deadline, if the end comes with the last bytes or after them."""
         request = post()
         for cut in (1, len(BODY) - 1, len(BODY), len(BODY) + 2, len(request) - 10):
             for pause in (0, 0.02):

@@ -1,5 +1,5 @@
-"""The controller for robots with elastic joints: its law and what the paper derives from it, (40) and (50), evaluated
-anew from what the other operations say of the motion; and what it is for."""
+"""The controller for robots with elastic joints: its law and the paper's conclusions (40) and (50), evaluated anew from the
+answers of other operations for the motion; and its benefit."""
 import numpy as np
 import tap
 from harness import ServerCase
@@ -9,7 +9,7 @@ REFERENCE = {"amplitude": AMPLITUDE.tolist(), "angular_frequency": FREQUENCY.tol
 KP, KD = [400, 300, 50, 60], [20, 25, 10, 12]
 CONTROL = {"controller": "hua", "kp": KP, "kd": KD, "filter": 80, "reference": REFERENCE}
 START = {"q": [0.1, -0.2, 0.3, 0.25], "qd": [0.5, 0, -0.4, 1]}
-JOINT, MOTOR = 2, 3     # of the elastic joint
+JOINT, MOTOR = 2, 3     # indices of the elastic joint and its motor
 
 
 class Hua(ServerCase):

@@ -29,7 +29,7 @@ class Noisy(Identify):
             errors += [(entry["value"] - grouped(entry, figures)) / entry["deviation"]
                        for entry in answer["base_parameters"]]
             for claimed, true in zip(answer["noise"], size):
-                self.assertAlmostEqual(claimed / true, 1, delta=0.2)    # of 330 degrees of freedom: five deviations
+                self.assertAlmostEqual(claimed / true, 1, delta=0.2)    # five standard deviations with 330 degrees of freedom
             self.assertAlmostEqual(answer["residual"] / rms(size), 1, delta=0.2)
             self.assertLess(answer["condition"], 200)
         self.assertLess(max(map(abs, errors)), 4.5)
@@ -62,7 +62,7 @@ class Noisy(Identify):
         self.assertClose([entry["deviation"] for entry in answer["base_parameters"]],
                          [math.sqrt(variance * inverse[k][k]) for k in range(n)], 1e-10)
         self.assertClose(answer["residual"], rms(left), 1e-10)
-        settled = [dot(row, matvec(inverse, row)) for row in A]                 # of the parameters, by each row
+        settled = [dot(row, matvec(inverse, row)) for row in A]                 # parameters that each row determines
         self.assertClose(answer["noise"], [math.sqrt(dot(left[j::2], left[j::2]) / (20 - sum(settled[j::2]))) for j in range(2)], 1e-10)
 
     def test_coordinates_weigh_by_their_noise(self):
@@ -227,7 +227,7 @@ class Weights(Identify):
 
 class Consistent(Identify):
     def positive(self, parameters):
-        """Whether mass and pseudo-inertia are positive (definite), by the pivots of Gauss."""
+        """True if mass and pseudo-inertia are positive (definite), by the pivots of Gauss."""
         m, x, y, z, xx, xy, yy, xz, yz, zz = parameters
         half = (xx + yy + zz) / 2
         rows = [[half - xx, -xy, -xz, x], [-xy, half - yy, -yz, y], [-xz, -yz, half - zz, z], [x, y, z, m]]

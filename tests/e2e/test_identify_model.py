@@ -148,7 +148,7 @@ class Model(Closed):
         self.put_model("found", found["model"])
 
     def test_clients(self):
-        """The same document in both encodings; a client may PUT what it was sent."""
+        """The document is equal in both encodings; a client may PUT the document that it received."""
         motion = self.motion("two_link", 40, 8)
         request = {**motion, "tau": self.torques("two_link", motion).tolist(), "outputs": ["model"]}
         with torqued.Client(self.server.url()) as client:

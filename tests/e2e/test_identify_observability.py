@@ -53,7 +53,7 @@ def plain(value):
 
 
 def is_real(payload):
-    """Whether the pseudo-inertia is positive definite."""
+    """True if the pseudo-inertia is positive definite."""
     p = figures(payload)
     I = np.array([[p[4], p[5], p[7]], [p[5], p[6], p[8]], [p[7], p[8], p[9]]])
     J = np.block([[np.trace(I) / 2 * np.eye(3) - I, p[1:4, None]], [p[None, 1:4], np.array([[p[0]]])]])
@@ -146,7 +146,7 @@ class Observability(Closed):
         for key, truth in (("mass", 2), ("com", 0.02)):
             value = noisy["payload"][key] if key == "mass" else noisy["payload"][key][0]
             self.assertAlmostEqual(value / truth, 1, delta=0.01 if key == "mass" else 0.2)
-        tilted = self.check("scara", "tool", "l4", self.motion("scara", 40, 3), gravity=[3, 0, -9])     # its height still shows in none
+        tilted = self.check("scara", "tool", "l4", self.motion("scara", 40, 3), gravity=[3, 0, -9])     # the height of the centre still shows in no torque
         self.assertEqual(len(tilted["base_parameters"]), 4)
         for more, count in (({}, 1), ({"gravity": [3, 0, -9]}, 3)):      # the first link: its inertia, and on a slope its centre
             first = self.check("scara", "l1", "l1", self.motion("scara", 40, 4), load("l1"), **more)
@@ -409,7 +409,7 @@ class Mimics(Closed):
             self.assertLess(found["fit"]["residual"], 1e-6)
 
     def test_one_way_is_still_refused(self):
-        """What another motion would show is a refusal, also beside groups."""
+        """A payload that only another motion would show is refused, also beside groups."""
         motion = self.motion(60, 2, 6)
         motion["qd"] = np.abs(motion["qd"]).tolist()
         tau = self.ask("gripper", "inverse-dynamics", motion)["tau"]

@@ -42,7 +42,7 @@ class Payload(Closed):
         self.near(found["payload"]["mass"], 2, 1e-10)
 
     def test_friction_and_rotors(self):
-        """Of the model's own joints, and of a changed model."""
+        """Friction and rotors are those of the model's own joints, and of a changed model."""
         document = self.ok(self.client.get("/v1/models/two_link/document"))
         for i, link in enumerate(document["links"]):
             link["joint"]["friction"] = {"viscous": 0.3 + i, "coulomb": {"positive": 0.5 + i, "negative": 0.7}}

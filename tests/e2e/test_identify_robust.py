@@ -117,7 +117,7 @@ class Huber(Rows):
             robust.append(numbers(answer, "value") - truth)
             errors.append(robust[-1] / numbers(answer, "deviation"))
             self.assertLess(max(answer["noise"]), 0.2)
-            self.assertGreater(answer["residual"], 0.5)       # of all rows
+            self.assertGreater(answer["residual"], 0.5)       # residual of all rows
         self.assertLess(np.sqrt(np.mean(np.square(robust))), 0.15 * np.sqrt(np.mean(np.square(squares))))
         self.assertLess(abs(np.sqrt(np.mean(np.square(errors))) - 1.05), 0.2)
 

@@ -23,7 +23,7 @@ def solve(A, y, deviations):
 
 
 def growth(scaled, inverse, free):
-    """Of each parameter's variance, because the weights are estimated: 1 + 4 sum p (1 - p) / f over the coordinates."""
+    """Growth of each parameter's variance, because the weights are estimated: 1 + 4 sum p (1 - p) / f over the coordinates."""
     share = (np.einsum("ki,rvi->rvk", inverse, scaled) ** 2).sum(axis=0) / np.diag(inverse)
     return 1 + 4 * (share * (1 - share) / free[:, None]).sum(axis=0)
 
@@ -83,7 +83,7 @@ class Statistics(ServerCase):
         self.check({**motion, "tau": tau.tolist()}, A, tau, 0)
 
     def test_weights_of_the_request(self):
-        """They are taken as they are; a row of weight zero is as if it were not there."""
+        """Weights are used without scaling; a row of weight zero has no effect."""
         motion, A, tau = self.measured(100, 6)
         request = {**motion, "tau": tau.tolist(), "weights": [[1.0] * 3] * 100}
         given = self.check(request, A, tau, 0)

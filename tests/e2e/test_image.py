@@ -27,7 +27,7 @@ def files(root):
 
 
 def digest(root):
-    """Of names, modes, times and contents."""
+    """Hash of names, modes, times and contents."""
     total = hashlib.sha256()
     for path in files(root):
         status = os.stat(path)

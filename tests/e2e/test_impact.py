@@ -39,8 +39,8 @@ class Impact(ContactCase):
                         self.assertEqual(answer["energy_loss"], 0)
 
     def test_momentum(self):
-        """Of a body that nothing else holds, momentum changes by the impulses, and about its centre of mass by their
-        moments."""
+        """The momentum of a body that nothing else holds changes by the impulses, and that about its centre of mass by
+        their moments."""
         for model, held in self.HITS[2:4]:
             held = [{k: v for k, v in entry.items() if k != "reference"} for entry in held]
             state, answer = self.hit(model, held, 8)

@@ -14,7 +14,7 @@ def distance_of(a, b):
 
 
 def angle_between(a, b):
-    """Of rotations by unit quaternions."""
+    """Angle between rotations that are unit quaternions."""
     return 2 * np.arccos(np.minimum(1, np.abs(np.sum(np.multiply(a, b), axis=-1))))
 
 

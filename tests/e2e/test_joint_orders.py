@@ -1,6 +1,6 @@
 """`joints`, another order of the coordinates: every operation on every bundled robot, with fixed and floating bases and with loops.
-The answer has the same bits as without it, along the axes of coordinates in the given order. Which axes those are is read from the
-contract: "nq", "nv" and "2 nv" in the descriptions of outputs. The coordinates of a floating base stay first."""
+The answer has the same bits as without it, along the axes of coordinates in the given order. The axes of coordinates are read from
+the contract: "nq", "nv" and "2 nv" in the descriptions of outputs. The coordinates of a floating base stay first."""
 import os
 import re
 
@@ -17,7 +17,7 @@ VECTORS = {"qd": "v", "qdd": "v", "qddd": "v", "tau": "v", "q": "q", "torques": 
 
 
 def axes_of(text):
-    """Of each dimension in a description: "q", "v", "t" for twice nv, or "-"."""
+    """Kind of each dimension in a description: "q", "v", "t" for twice nv, or "-"."""
     parts = re.split(r"[:.,;]", text, maxsplit=1)[0].split(" × ")
     return "".join({"nq": "q", "nv": "v", "2 nv": "t"}.get(part.strip(), "-") for part in parts)
 
@@ -173,7 +173,7 @@ class Orders(ServerCase):
                     self.check(operation, one.json(), two.json(), order, what)
                     answered.setdefault(operation, set()).add(model)
         for operation, models in answered.items():
-            self.assertGreaterEqual(len(models), 4 if operation == "ground-reaction" else 12, (operation, models))      # of robots on the ground
+            self.assertGreaterEqual(len(models), 4 if operation == "ground-reaction" else 12, (operation, models))      # ground-reaction takes only robots on the ground
             self.assertTrue("free_arm" in models or operation == "trajectory-hessian", operation)
         self.assertGreaterEqual(len(answered), 25)
 
@@ -203,7 +203,7 @@ class Orders(ServerCase):
         about = self.about("free_arm")
         names, nq = about["velocity_names"], len(about["position_names"])
         q = [0, 0, 0, 0, 0, 0, 1] + [0.1] * (nq - 7)
-        q[7] = 1e9      # of the joint that is listed first, which is not the model's first
+        q[7] = 1e9      # position of the joint that is listed first, which is not the model's first
         request = {"q": [q, [0, 0, 0, 0, 0, 0, 1] + [0.1] * (nq - 7)], "joints": names[:5:-1]}
         problem = self.assertProblem(self.client.post("/v1/models/free_arm/mass-matrix", request), 422, "/q/0/7", 0)
         self.assertIn(names[-1], problem["detail"])

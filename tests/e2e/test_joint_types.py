@@ -23,7 +23,7 @@ def document(kind, axis, **more):
 
 
 def in_three(axis, e_x, e_y):
-    """A planar joint as what it is made of, with links that weigh nothing between."""
+    """The three joints that make a planar joint, with massless links between."""
     whole = document("revolute", axis)
     slab = whole["links"][1]
     sliders = [{"name": name, "parent": parent, "joint": {"name": "by_" + name, "type": "prismatic", "axis": list(e)}}

@@ -175,7 +175,7 @@ class Memory(ErrorCase):
         self.refused_for_good(self.client.put("/v1/models/x", {"links": [[0]] * 150_000}), "too-much-memory")
 
     def test_compressed_answer(self):
-        """Asked for, but nobody insists on it: where there is no room to compress, the answer is as it is."""
+        """Compression is optional: without memory to compress, the answer is sent uncompressed."""
         request = {"q": [[0.1] * 4] * 1800, "outputs": ["mass_matrix"]}
         plain = self.client.post("/v1/models/arm/mass-matrix", request)
         self.assertEqual(plain.status, 200, plain)

@@ -220,7 +220,7 @@ class LinkOrder(Ordered):
 
 
 class LoopOrder(Closed, Ordered):
-    """The same of the bundled mechanisms with closed loops."""
+    """Orders of the links of the bundled mechanisms with closed loops."""
     ASKED = ("inverse-dynamics", "forward-dynamics", "mass-matrix", "bias", "energy")
 
     def full_positions(self, model, request):
@@ -247,7 +247,7 @@ class LoopOrder(Closed, Ordered):
                                        for each, model in (("listed", listed), ("other", other))), f"{what} {operation}")
 
     def test_home_of_an_elastic_joint(self):
-        """It is that of the motor's coordinate, too, wherever the link is listed."""
+        """The home of an elastic joint is that of the motor's coordinate, too, wherever the link is listed."""
         document = copy.deepcopy(self.documents["four_bar"])
         crank = next(entry for entry in document["links"] if entry["name"] == "crank")
         crank["joint"].update(elastic={"stiffness": 100}, rotor_inertia=0.1, home=0.3)

@@ -12,7 +12,7 @@ from samples import branched, everything, pendulum, states
 
 SECONDS = float(os.environ.get("SOAK_SECONDS", "5"))
 CLIENTS = 24
-MOST_REFUSED = 0.01     # of the requests of a kind: 24 clients, one request each at a time, fit into the queue
+MOST_REFUSED = 0.01     # share of the requests of a kind: 24 clients, one request each at a time, fit into the queue
 
 
 class Load(ServerCase):

@@ -54,7 +54,7 @@ class Lines(Assemblies):
         self.check_bits(m, [requests[r] for r in reached], answers)
 
     def test_floating_base(self):
-        """Its pose does not enter loops within the robot: passive coordinates and fractions are those of a fixed base."""
+        """The pose of a floating base does not enter loops within the robot: passive coordinates and fractions are those of a fixed base."""
         m, choose = self.mechanism("short_slider_crank"), np.random.default_rng(9)
         document = {**MECHANISMS["short_slider_crank"][0](), "base": {"type": "floating", "link": "base", "inertial": {
             "mass": 3, "com": [0.1, 0, 0], "inertia": {"xx": 0.1, "yy": 0.1, "zz": 0.1}}}}

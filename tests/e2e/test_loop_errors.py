@@ -1,5 +1,5 @@
-"""What cannot be of mechanisms with closed loops: documents, guesses, loops that do not close or close in a singular
-place, operations that have no meaning; each is refused with its code, and names the place."""
+"""Refusals of mechanisms with closed loops: documents, guesses, loops that do not close or close in a singular place,
+operations that have no meaning; each problem has its code and names the place."""
 import copy
 import json
 import math
@@ -133,13 +133,13 @@ class Requests(Closed):
         self.refused(ask({"rocker_joint": 1e6}), "angle-too-large", "/guess/rocker_joint")
         self.refused(ask([1, -1e6]), "angle-too-large", "/guess/1")
         self.refused(ask([[1, 2], [1, 2]], q=([1], [1], [1])), "wrong-shape", "/guess")
-        for row in (0, 3, 8):       # of a batch that is evaluated several rows at a time
+        for row in (0, 3, 8):       # rows of a batch that is evaluated several rows at a time
             guesses = [[1, 1e6 if k == row else 2] for k in range(9)]
             self.refused(ask(guesses, q=[[1]] * 9), "angle-too-large", f"/guess/{row}/1", row)
         self.refused(ask({}, "two_link", (1, 2)), "bad-value", "/guess")
 
     def test_platforms(self):
-        """What an operation does not take of a state it does not take of a platform."""
+        """An operation that refuses a part of a state refuses it of a platform, too."""
         for operation, part, extra in (("forward-dynamics", "acceleration", {"tau": [0, 0]}),
                                        ("mass-matrix", "velocity", {}), ("energy", "acceleration", {})):
             answer = self.post("five_bar", operation, platform={**self.PLATFORM, part: [1, 0, 0]}, **extra)
@@ -180,7 +180,7 @@ class Requests(Closed):
         self.refused(self.post("short", "inverse-dynamics", q=[math.pi, 0]), "loop-crossing")
 
     def test_the_entry_of_a_row_that_does_not_close(self):
-        """Of the field that says where it is, or the field itself where it says so for all rows."""
+        """The problem names the row of the field that determines the loop, or the field itself where it holds for all rows."""
         ask = lambda **given: self.post("five_bar", "inverse-dynamics", **given)
         near, far = [0.1, 0.4, 0], [9, 0.4, 0]
         self.refused(ask(q=[2.2, 1.1], qd=[[0, 0]] * 2, platform=None), "wrong-type", "/platform")
@@ -287,8 +287,8 @@ class Requests(Closed):
         self.near(full["G"], [[1], [-1], [1]], 1e-12)
 
     def test_a_joint_about_the_point_where_the_loop_closes(self):
-        """It turns freely. Its column is some 1e-17, of no direction: nothing for the search or the rank to go by, and
-        nothing that would move others."""
+        """A joint about the closing point turns freely. The joint's column is some 1e-17, of no direction, and must affect
+        neither the search nor the rank nor other joints."""
         choose = np.random.default_rng(4)
         axes, at = choose.normal(size=(4, 3)), choose.uniform(-0.5, 0.5, (4, 3))
         rpy = choose.uniform(-3, 3, (4, 3))
@@ -318,7 +318,7 @@ class Requests(Closed):
         rocker.pop("actuated"), rocker.pop("home")
         self.put_model("driven_rocker", document)
         dead = math.pi - math.acos((0.08**2 + 0.1**2 - 0.16**2) / (2 * 0.08 * 0.1))
-        alpha = math.acos((0.16**2 + 0.1**2 - 0.08**2) / (2 * 0.16 * 0.1))       # of crank and coupler, in line
+        alpha = math.acos((0.16**2 + 0.1**2 - 0.08**2) / (2 * 0.16 * 0.1))       # angle of crank and coupler in line
         guess = {"crank_joint": alpha, "coupler_joint": alpha - dead}
         self.assertIn(self.assertProblem(self.post("driven_rocker", "mass-matrix", q=[dead], guess=guess), 422)["code"],
                       ("loop-crossing", "loop-singular"))

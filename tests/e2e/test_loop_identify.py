@@ -42,7 +42,7 @@ class LoopIdentify(Closed):
         return {**motion, "tau": self.ask(model, "inverse-dynamics", motion)["tau"]}
 
     def test_base_regressor_times_groups(self):
-        """tau = base_regressor * groups of any bodies, in states that nobody sampled, and in so many columns as known:
+        """tau = base_regressor * groups of any bodies, in states that were not sampled, with the known number of columns:
         Gough-Stewart 13 a leg and 10 of the platform."""
         for model in self.MODELS:
             document = self.drawn(self.documents[model], 3, False)
@@ -55,8 +55,8 @@ class LoopIdentify(Closed):
             self.near(np.array(answer["base_regressor"]) @ beta, self.simulated("drawn", s)["tau"], 1e-12, model)
 
     def test_no_fewer_would_do(self):
-        """The columns of the planar linkages by their closed forms: a unit of each figure at a time. Their rank is the
-        number of base parameters."""
+        """The columns of the planar linkages by their closed forms: a unit of each figure at a time. The rank of
+        these columns is the number of base parameters."""
         for model, form in (("four_bar", FourBar), ("five_bar", FiveBar)):
             s, document, columns = self.states(model, 60, 5), self.documents[model], []
             torques = [np.array(s[name]) for name in MOTION]

@@ -172,7 +172,7 @@ class SameMechanism(Moved):
         return m
 
     def test_assembly(self):
-        """Their paths follow the same rule, from the reference and from guesses; batches have the same bits."""
+        """Assembly paths of these joints follow the common rule, from the reference and from guesses; batches have the same bits."""
         for name, document in (("universal", universal()), ("cylindrical", cylindrical())):
             m, choose = self.published(name, document), np.random.default_rng(8)
             goals = np.repeat(m.reference[None], 30, 0)
@@ -206,7 +206,7 @@ class ModifiedDenavitHartenberg(Moved):
                     self.near(own[output], named[output], 1e-9, output)
 
     def test_frames(self):
-        """They are frames of the model, named after the loop: Rz(gamma) Tz(b) Rx(alpha) Tx(d) Rz(theta) Tz(r)."""
+        """The frames of a loop are frames of the model, named after the loop: Rz(gamma) Tz(b) Rx(alpha) Tx(d) Rz(theta) Tz(r)."""
         document = by_khalil(universal())
         put = document["loops"][0]["frame_a"]["modified_dh"]
         self.put_model("own", document)

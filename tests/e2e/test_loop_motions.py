@@ -4,7 +4,7 @@ import numpy as np
 import tap
 from closed import Closed
 
-TURNS = [[x] for x in np.linspace(0.1, 20, 9)]      # of the four-bar's crank, three times round
+TURNS = [[x] for x in np.linspace(0.1, 20, 9)]      # positions of the four-bar's crank, three times round
 SWING = [[2.2, 1.0], [2.1, 1.1], [2.0, 1.2], [2.3, 0.9], [2.2, 1.0]]
 
 

@@ -234,7 +234,7 @@ class Platforms(Rocked):
                     self.near(answer[output], expected[name][output], 1e-8, f"{model} {name} {output}")
 
     def test_pose_is_a_coordinate(self):
-        """Of the free platform: q of the tree holds the pose, and qd the velocity in its axes."""
+        """The pose of the free platform is in q of the tree, the velocity in its axes in qd."""
         for model, document in self.variants():
             self.put_model(model, document)
         poses = self.poses(5, 72)

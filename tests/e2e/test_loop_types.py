@@ -161,7 +161,7 @@ class Redundancy(Closed):
                 self.near(slopes[output], expected[2][output], 1e-8, f"{name} {output}")
 
     def test_forces_are_shared(self):
-        """Of three pins in one place each bears a third: the forces of least size."""
+        """Three pins in one place bear a third each: the forces of least size."""
         s = self.state("four_bar", 12)
         motion = {**{n: s[n] for n in ("q", "qd", "qdd")}, "outputs": ["full", "joint_wrenches"]}
         answers = {}

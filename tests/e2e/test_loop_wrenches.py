@@ -160,7 +160,7 @@ class Wrenches(Closed):
         return {name: np.array([x], float) for name, x in (("q", 0.1), ("qd", 1.3), ("qdd", -2), ("qddd", 4))}, loads
 
     def test_more_rows_than_passive_joints(self):
-        """What the loop pushes turns with it: rates and derivatives of the wrenches in the joints against differences."""
+        """The direction of a loop's force turns with the loop: rates and derivatives of joint wrenches against differences."""
         s, loads = self.put_sarrus()
         bears = lambda q, qd, qdd: self.joint_wrenches(q, qd, qdd, loads)
         names = ["joint_wrenches", "joint_wrench_rates"]

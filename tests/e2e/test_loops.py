@@ -64,7 +64,7 @@ class FourBarForm(Closed):
         self.check_dynamics("four_bar", self.four, 1e-11)
 
     def test_forces(self):
-        """What every joint bears, and the one that was cut, by Newton and Euler for each bar."""
+        """Forces in every joint, the cut one included, by Newton and Euler for each bar."""
         s = self.states("four_bar", 20, 2)
         motion = {n: s[n] for n in ("q", "qd", "qdd")}
         answer = self.ask("four_bar", "inverse-dynamics", {**motion, "outputs": ["tau", "joint_wrenches", "full"]})

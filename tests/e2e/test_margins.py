@@ -72,7 +72,7 @@ class Margins(Closed):
             self.near(given[gradient], (margins[0::2] - margins[1::2]).T / (2 * h), 1e-7, name)
 
     def test_least_gradients(self):
-        """Those of the row with the least margin, which margins gives for this row alone, in the order of "joints"."""
+        """Least gradients are those that margins gives for the row with the least margin alone, in the order of "joints"."""
         s = self.motion(6, 300)
         loads = {"payload": {"link": "wrist_3_link", "mass": 2, "com": [0, 0, 0.1]}}
         answer = self.ask("limited", "margins", {**s, **loads, "outputs": ["least", "least_gradients"]})
@@ -115,7 +115,7 @@ class Margins(Closed):
                 self.assertEqual([one["dq"] for one in got["least_gradients"]], slope.tolist(), fraction)
 
     def test_least_gradients_of_ties_and_failing_rows(self):
-        """Of equal rows the first counts; rows that fail do not."""
+        """The first of equal rows counts; rows that fail do not."""
         one = {name: values for name, values in self.motion(7).items()}
         rows = {name: [[1e9] * 6 if name == "q" and i == 0 else one[name] for i in range(9)] for name in STATE}
         answer = self.ask("limited", "margins", {**rows, "on_error": "row", "outputs": ["least_gradients"]})

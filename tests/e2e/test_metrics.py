@@ -1,4 +1,4 @@
-"""What an operator sees: GET /metrics under load, Server-Timing, traceparent, the figures in the log."""
+"""Figures for operators: GET /metrics under load, Server-Timing, traceparent, the figures in the log."""
 import re
 import subprocess
 import unittest
@@ -26,7 +26,7 @@ class Metrics(ServerCase):
         return answer.body.decode()
 
     def rise(self, work):
-        """What `work` adds to each series."""
+        """Rise of each series during `work`."""
         before = series(self.page())
         work()
         after = series(self.page())
@@ -66,7 +66,7 @@ class Metrics(ServerCase):
         self.assertGreater(rise["torqued_model_bytes"], 1000)
         self.assertGreater(rise["torqued_received_bytes_total"], 20000 * 6)
         self.assertGreater(rise["torqued_sent_bytes_total"], 20000 * 6)
-        self.assertNotIn("torqued_admitted_work_seconds", rise)     # it is 0 again
+        self.assertNotIn("torqued_admitted_work_seconds", rise)     # the admitted work is 0 again
         self.client.delete("/v1/models/mine")
 
     def test_labels_are_bounded(self):

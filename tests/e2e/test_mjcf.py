@@ -13,7 +13,7 @@ OWN = os.path.join(ROOT, "tests", "data", "mjcf")
 PACKAGED = "/usr/share/mujoco/model"        # libmujoco-samples
 PACKAGES = ("humanoid/humanoid.xml", "tendon_arm/arm26.xml", "slider_crank/slider_crank.xml", "hammock/humanoid_body.xml",
             "humanoid100/humanoid_body.xml")
-EXACT = 1e-10       # of the largest entry
+EXACT = 1e-10       # share of the largest entry
 STATES = 6
 
 
@@ -85,7 +85,7 @@ for number, (label, place) in enumerate(files().items()):
     setattr(Agreement, "test_" + label, check(label, place, number))
 
 class Requests(ServerCase):
-    """What becomes of MJCF in a request."""
+    """Requests with MJCF: answers, warnings and refusals."""
     ARM = ('<mujoco model="m"><compiler angle="radian"/><worldbody><body name="a"><joint name="j" axis="0 1 0"/>'
            '<geom size="0.1" mass="2" pos="1 0 0"/></body></worldbody></mujoco>')
 

@@ -199,7 +199,7 @@ for kind, cases in KINDS.items():
 
 
 class Warnings(mujoco3.Agreement):
-    """What the model cannot hold has a warning that names it."""
+    """Parts of a file that the model cannot hold have a warning that names them."""
 
     def warned(self, text, *words, query="?equality=independent"):
         said = [entry["text"] for entry in self.put_text("m", text, query) if entry["code"] == "not-held"]

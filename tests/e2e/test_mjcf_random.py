@@ -6,7 +6,7 @@ import tap
 from mujoco3 import Compiled, Refused
 
 FILES = 150
-# What the generator makes and a model cannot hold: words of the warnings that excuse other numbers.
+# Words of warnings that excuse other numbers: the generator makes parts that a model cannot hold.
 EXCUSES = ("has several coordinates", "gravcomp is not part", "with several coordinates")
 
 

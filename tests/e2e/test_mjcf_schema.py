@@ -20,7 +20,7 @@ IRRELEVANT = ("silent", "irrelevant", "contact", "softness", "control")
 HELD = ("held", "expanded")
 ALIASES = ("worldbody", "frame", "replicate")       # MuJoCo's schema takes these for bodies; its reader restricts them
 NUMBERS = ("mass_matrix", "bias", "passive", "inverse")
-# Whose effect is beside these numbers.
+# Attributes whose effect is not among these numbers.
 ALWAYS_REPORTED = ("actuation", "invdiscrete", "actuatorgroupdisable", "torquescale")
 # Elements that need what one text cannot have, or that only make a model that the reader refuses.
 WITHOUT_SAMPLE = {"extension": "plugins", "deformable": "soft bodies", "plugin": "plugins", "config": "plugins",

@@ -108,7 +108,7 @@ class Motors(ServerCase):
         self.assertClose(self.ask("rigid_two", "mass-matrix", {"q": [0.3, q]})["mass_matrix"], rigid.tolist(), 1e-14)
 
     def test_motor_angles_have_the_limit_of_angles(self):
-        """Those of joints that turn: at_b slides, and so does its motor coordinate."""
+        """The motor of a joint that turns has the limit of angles; at_b slides, and so does its motor coordinate."""
         limit = self.client.get("/v1").json()["limits"]["angle"]
         q = [0.1] * 11
         for name, value, good in (("at_c.motor", -limit, True), ("at_c.motor", 1.01 * limit, False), ("at_f.motor", -1e300, False),
@@ -175,7 +175,7 @@ class Motors(ServerCase):
     # --- in time -------------------------------------------------------------------------------------------------
 
     def test_stiff_joints_become_rigid(self):
-        """What is left of the difference falls as 1 / stiffness."""
+        """The difference from a rigid joint falls as 1 / stiffness."""
         start = {"q": [0.2, -0.4, 0.3], "qd": [0.5, 0.2, -0.3]}
         rigid = json.loads(json.dumps(HUA))
         del rigid["links"][2]["joint"]["elastic"]
@@ -196,7 +196,7 @@ class Motors(ServerCase):
             self.assertTrue(5 < coarse / fine < 20, errors)
 
     def test_balance_of_energy(self):
-        """What actuators bring and friction and dampers take, those of elastic joints too, is the change of energy."""
+        """The work of actuators less the losses in friction and dampers, those of elastic joints too, is the change of energy."""
         for name, document in self.MODELS.items():
             n = Gyrostat(document).n
             request = {"q": [0.1] * n, "qd": [0.3] * n, "duration": 0.5, "tolerance": 1e-10, "samples": 3,

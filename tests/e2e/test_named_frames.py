@@ -92,7 +92,7 @@ class NamedFrames(ServerCase):
             self.same_wrench(base, self.wrench("tool", "link"), self.wrench("tool", "tool"))
 
     def test_axes_of_a_frame(self):
-        """Of the same body, merged links included, and of what stands in the world."""
+        """Axes of frames on the same body, merged links included, and of frames fixed to the world."""
         point = [0.1, 0, -0.2]
         for base in ("fixed", "floating"):
             self.same_wrench(base, self.wrench("gripper", "tool", point=point), self.wrench("gripper", "link", TOOL, point=point))
@@ -122,7 +122,7 @@ class NamedFrames(ServerCase):
     def test_motions(self):
         """Simulations and trajectories, with a force over time."""
         sine = {"amplitude": [3.0, 0, 0], "angular_frequency": [2.0, 1, 1]}
-        flip = {"name": "flip", "link": "fore", "rpy": [0, 0, np.pi / 2]}        # its x is the link's y
+        flip = {"name": "flip", "link": "fore", "rpy": [0, 0, np.pi / 2]}        # x of the frame is y of the link
         document = arm()
         document["frames"].append(flip)
         self.put_model("flipped", document)

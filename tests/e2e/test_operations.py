@@ -1,4 +1,4 @@
-"""What each operation means: physics between the answers, and what a request may change of the robot's surroundings."""
+"""Physics between the answers of operations, and the effect of gravity, wrenches and payload of a request."""
 import math
 import random
 

@@ -35,7 +35,7 @@ class Oracle(ServerCase):
             self.assertClose(answer[name], of(s, operation, name), tolerance, what=f"{s.name} {operation} {name}")
 
     def test_tables_are_what_the_program_computes(self):
-        """Those of two robots: each takes seconds."""
+        """Checks the tables of two robots, since each takes seconds."""
         done = subprocess.run([sys.executable, f"{DATA}/references.py", "--check", "double_pendulum", "ur5"],
                               capture_output=True, text=True)
         self.assertEqual((done.returncode, done.stderr), (0, ""))

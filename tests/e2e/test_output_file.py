@@ -1,5 +1,5 @@
-"""The file that --output names has the whole answer or what it had before, whatever ends the command: refusals, full disks,
-signals at random instants; also if it is the input, through links or not. Devices and pipes stay what they are."""
+"""The file that --output names has the whole answer or its content from before, whatever ends the command: refusals, full disks,
+signals at random instants; also if it is the input, through links or not. Devices and pipes are not replaced."""
 import io
 import os
 import random
@@ -79,7 +79,7 @@ class Case(ServerCase):
             time.sleep(0.0005)
 
     def answer(self, *arguments):
-        """What `call` writes to a new file."""
+        """The bytes that `call` writes to a new file."""
         path = self.path("expected." + (arguments[arguments.index("--to") + 1] if "--to" in arguments else "csv"))
         self.call(*arguments, "--output", path)
         content = self.read(path)
@@ -281,7 +281,7 @@ class Links(Case):
         for form in ("jsonl", "json", "npy"):
             self.write("states.csv", STATES)
             self.call("states.csv", "--to", form, "--output", "s." + form)
-            torques = self.read(self.path("s." + form)).replace(b'"tau"', b'"q"')       # they go in again as positions
+            torques = self.read(self.path("s." + form)).replace(b'"tau"', b'"q"')       # the torques go in again as positions
             self.write("s." + form, torques)
             expected = self.answer("s." + form, "--to", form)
             self.call("s." + form, "--output", "s." + form)

@@ -1,4 +1,4 @@
-"""What the server does with more than it can do: full queues and memory, deadlines, clients that hang up."""
+"""A server under more load than it can serve: full queues and memory, deadlines, clients that hang up."""
 import json
 import os
 import re
@@ -30,7 +30,7 @@ class Overload(ServerCase):
         cls.client.put("/v1/models/slider", slider())
 
     def test_a_full_queue_says_so_at_once(self):
-        """Of requests that are sent in no time, so that they meet, and take long."""
+        """Sends long requests in no time, so that they meet in the queue."""
         heavy = {"q": [0.1] * 100, "duration": 0.5, "step": 1e-4, "samples": 2}
 
         def work(index):
@@ -56,7 +56,7 @@ class Overload(ServerCase):
         """After the time that the waiting work takes, or up to twice that: clients refused together return one by one."""
         body = json.dumps({"q": [0.1] * 100, "duration": 10, "step": 1e-4, "samples": 2})
         busy = self.server.socket()
-        self.addCleanup(busy.close)  # which ends the simulation
+        self.addCleanup(busy.close)  # closing the connection ends the simulation
         busy.send(f"POST /v1/models/long/simulate HTTP/1.1\r\nHost: localhost\r\nContent-Length: {len(body)}\r\n\r\n" + body)
         give_up = time.monotonic() + PATIENCE
         while (answer := self.client.post("/v1/models/long/evaluate", HEAVY)).status == 200:
@@ -161,7 +161,7 @@ class OneWorker(ServerCase):
 
     def test_a_client_that_goes_with_its_last_request(self):
         """Requests that come in one segment with the end of the connection: the last would take its whole second, and is not
-        worked on. How many stand before it decides when the server sees the end."""
+        worked on. The server sees the end the later, the more requests come before the last."""
         body = json.dumps({"q": [0.1] * 100, "duration": 100, "step": 1e-4, "samples": 2})
         post = (f"POST /v1/models/long/simulate HTTP/1.1\r\nHost: localhost\r\nRequest-Timeout: 1\r\nContent-Length: {len(body)}\r\n\r\n"
                 + body)

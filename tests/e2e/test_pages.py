@@ -1,5 +1,5 @@
-"""What browsers get: the embedded console and its files, pages about problems, and the headers that protect and cache
-them; and that clients of the API still get JSON at the same paths."""
+"""Pages for browsers: the embedded console and its files, pages about problems, and the headers that protect and cache
+them. Clients of the API still get JSON at the same paths."""
 import base64
 import glob
 import gzip
@@ -241,7 +241,7 @@ class Protection(ServerCase):
                     self.assertIn(f"'sha256-{digest}'", policy["style-src"], "page.c: STYLE_HASH is not that of STYLE")
 
     def test_no_page_repeats_markup(self):
-        """What a request or its path says is text in the page."""
+        """The text of a request or of its path is text in the page."""
         for path in ("/<script>alert(1)</script>", "/%3Cscript%3Ealert(1)%3C/script%3E", "/\"><img src=x onerror=alert(1)>",
                      "/v1/models/<b>x</b>", "/v1/models/%3Cb%3Ex", "/problems/<i>", "/&lt;b&gt;", "/'x'", "/assets/<svg>",
                      "/%ff%fe", "/%C2%85", "/%e2%80%ae"):
@@ -258,7 +258,7 @@ class Protection(ServerCase):
         self.assertIn("/<script>alert(1)</script>", Checker(self.client.get("/<script>alert(1)</script>", Accept=BROWSER).text).text)
 
     def test_no_target_that_is_no_visible_ascii(self):
-        """Such a head is malformed: it is refused before it has a path, and not repeated."""
+        """A head with other bytes is malformed: the request is refused before it has a path, and the bytes are not repeated."""
         for path in ("/\xe9\xff", "/\x7f"):
             raw = self.server.socket()
             raw.send(f"GET {path} HTTP/1.1\r\nHost: localhost\r\nAccept: {BROWSER}\r\n\r\n")

@@ -67,7 +67,7 @@ class StewartForm(Rocked):
             self.near(answer["tau"][r], carried[r] - J.T @ W, 1e-9)
 
     def test_mass_matrix(self):
-        """Its columns: what (66) says of unit accelerations, less what it says at rest."""
+        """Columns of the mass matrix: efforts of unit accelerations by (66), less those at rest."""
         poses = self.poses(3, 6)
         q = self.driven(poses)["q"]
         M = np.array(self.ask("stewart", "mass-matrix", {"q": q})["mass_matrix"])
@@ -81,7 +81,7 @@ class StewartForm(Rocked):
             self.near(M[r], np.transpose(columns), 1e-9)
 
     def test_forces_between(self):
-        """What the ball joints of legs 2 to 6 bear, with leg 1's: together they move the platform."""
+        """Forces in the ball joints of legs 2 to 6; with that of leg 1 they move the platform."""
         poses = self.poses(5, 7)
         answer = self.ask("stewart", "inverse-dynamics", {**self.driven(poses), "outputs": ["joint_wrenches", "full"]})
         bodies = self.ok(self.client.get("/v1/models/stewart"))["bodies"]

@@ -8,7 +8,7 @@ TREES = ("panda", "hua", "solo12", "branched")
 HELD = {"panda": [{"frame": "panda_link5", "axes": ["y", "rx"], "reference": "frame"}],
         "solo12": [{"frame": foot, "axes": ["x", "y", "z"]} for foot in ("FL_FOOT", "FR_FOOT", "HL_FOOT", "HR_FOOT")]}
 LOOPS = ("four_bar", "delta", "stewart")
-CHANGES = (0.02, -0.02, 0.04, -0.04, 0.08, -0.08)    # of a payload, relative
+CHANGES = (0.02, -0.02, 0.04, -0.04, 0.08, -0.08)    # relative changes of a payload
 
 
 def payload(link, change=0.0):
@@ -28,7 +28,7 @@ def parameters():
 
 
 def slope(values):
-    """Of f at the changes, by central differences over three distances, extrapolated."""
+    """Slope of f at the changes, by central differences over three distances, extrapolated."""
     d = [(np.array(values[2 * i]) - np.array(values[2 * i + 1])) / (2 * CHANGES[2 * i]) for i in range(3)]
     return (64 * d[0] - 20 * d[1] + d[2]) / 45
 

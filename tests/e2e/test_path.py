@@ -159,7 +159,7 @@ class Path(Closed):
         self.near(np.array(answer["tau_c"]) + answer["tau_d"], gravity + friction, 1e-13)
 
     def test_smooth_friction(self):
-        """Its tanh is what the polynomial lacks."""
+        """The polynomial lacks only the tanh of smooth friction."""
         self.put_model("smooth", elastic_arm(coulomb={"positive": 2, "negative": 3}, coulomb_velocity=0.5))
         names = self.ok(self.client.get("/v1/models/smooth"))["velocity_names"]
         p, speed = self.path("smooth"), np.full(6, 0.8)
@@ -175,7 +175,7 @@ class Path(Closed):
         self.assertEqual(self.ask("smooth", "path", {**p, "friction": False})["smooth_friction"], [])
 
     def test_stribeck_friction(self):
-        """It is listed, sharp or smooth, and all that the polynomial lacks."""
+        """The polynomial lacks only Stribeck friction, sharp or smooth, which is listed."""
         friction = {"coulomb": {"positive": 2, "negative": 3}, "breakaway": {"positive": 5, "negative": 4}, "stribeck_velocity": 0.7}
         for smooth in ({}, {"coulomb_velocity": 0.5}):
             model = f"stribeck{len(smooth)}"

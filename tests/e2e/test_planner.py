@@ -14,7 +14,7 @@ from harness import ROOT, ServerCase
 FOLDER = os.path.join(ROOT, "api", "clients", "planner")
 BANG_BANG = 0.391854538900  # s, the optimum of two_link by shooting: no motion within the limits is faster
 A_SPAN = 37                 # instants in each span between two knots: coprime to what the programs look at
-ROUNDING = 1e-9             # of a limit: velocities at the limit are rounded either way
+ROUNDING = 1e-9             # share of a limit: velocities at the limit are rounded either way
 
 
 def derivative(degree, knots, points):
@@ -59,7 +59,7 @@ class Planner(ServerCase):
                               capture_output=True, text=True, cwd=self.folder, timeout=600)
 
     def plan(self, program, *arguments):
-        """What it printed, the motion it wrote, the texts in its plot."""
+        """Runs a program. Returns its output, the motion it wrote and the texts in its plot."""
         done = self.start(program, "--server", self.server.url(), "--motion", "motion.json", "--output", "plot.svg",
                           *arguments)
         self.assertEqual(done.returncode, 0, done.stdout[-2000:] + done.stderr)

@@ -1,5 +1,5 @@
-"""What the platform of a parallel robot does, instead of what its motors do: the same answers, with the motors' motion
-before them; and the program that plots a platform's legs."""
+"""Motions of a parallel robot's platform in place of its motors': equal answers, with the motors' motion before them; and the
+program that plots a platform's legs."""
 import math
 import os
 import re

@@ -71,7 +71,7 @@ class Plot(ServerCase):
         self.put_model("named", {"links": links})
         states = [",".join(f"q{i + 1}" for i in range(len(names)))] + [",".join(str(row / 10 + i) for i in range(len(names))) for row in range(rows)]
         picture = ElementTree.fromstring(self.plot("named", "bias", "--from", "csv", given="\n".join(states)).stdout)
-        places = {}     # of each text that begins at its place
+        places = {}     # {place: text} of the texts that begin at their place
         for group in picture.iter(SVG + "g"):
             text, place = group.find(SVG + "text"), re.match(r"translate\(([0-9.]+),([0-9.]+)\)", group.get("transform", ""))
             if text is not None and place and group.get("text-anchor") == "start":

@@ -12,7 +12,7 @@ DERIVATIVES = ["d_point_jacobians_dq", "d_point_velocities_dq", "d_point_acceler
 ALONG = ["d_point_positions_dcontrol_points", "d_point_velocities_dcontrol_points", "d_point_velocities_dduration",
          "d_point_accelerations_dcontrol_points", "d_point_accelerations_dduration"]
 STEPS = np.array([-2, -1, 1, 2]) * 1e-3
-WEIGHTS = np.array([1, -8, 8, -1]) / 12e-3  # of fourth order
+WEIGHTS = np.array([1, -8, 8, -1]) / 12e-3  # weights of a difference of fourth order
 
 
 def moved(values, k):
@@ -145,7 +145,7 @@ class Points(Closed):
                 "times": [0, 0.31, 0.8, 1.3], "points": self.points_of(model), **change}
 
     def test_along_trajectories(self):
-        """What kinematics says of the same states, times the basis."""
+        """Derivatives along a trajectory are those of kinematics for the same states, times the basis."""
         for model in ("ur5", "delta", "four_bar"):
             request = self.along(model, 5)
             a = self.ask(model, "trajectory", {**request, "outputs": ["q", "qd", "qdd", "basis", "point_positions",

@@ -307,7 +307,7 @@ class Requests(Prescribed):
             self.assertEqual(alone, {name: a[name] for name in alone})
 
     def test_given_state(self):
-        """Of prescribed coordinates 0 or what the motion says is given."""
+        """A request gives 0 for prescribed coordinates, or the values of the motion."""
         motion = {"amplitude": [0.5], "angular_frequency": [3], "phase": [0.7]}
         request = {"duration": 0.5, "samples": 2, "step": 0.01, "prescribed": {"coordinates": ["lower_joint"], "motion": motion}}
         r, rd = 0.5 * math.sin(0.7), 1.5 * math.cos(0.7)

@@ -130,7 +130,7 @@ class Stopping(unittest.TestCase):
         server.kill()
 
     def test_draining_is_bounded(self):
-        """A request that never arrives, and an answer that nobody takes, do not keep the server from ending."""
+        """A request that never arrives, and an answer whose client does not read, do not keep the server from ending."""
         body = json.dumps({"q": [QN] * 60_000, "outputs": ["tau", "joint_wrenches"]}).encode()
         whole = b"POST " + ASK.encode() + b" HTTP/1.1\r\nHost: localhost\r\nContent-Length: %d\r\n\r\n" % len(body) + body
         for request, begun in ((whole[:-1], False), (whole, True)):
@@ -276,7 +276,7 @@ class Starting(unittest.TestCase):
 
 class Variables(unittest.TestCase):
     def test_one_that_is_no_setting_is_warned_of(self):
-        """Misspelled, it would do nothing, and nobody would know."""
+        """A misspelled variable would have no effect and no message."""
         server = Server("--max-rows", "7", environment={"TORQUED_MAX_ROW": "5", "TORQUED_": "", "TORQUED_MAX_BODY": "1M"})
         try:
             told = [event for event in server.events() if event["event"] == "unknown-variable"]
@@ -288,7 +288,7 @@ class Variables(unittest.TestCase):
 
 class Threads(unittest.TestCase):
     def threads(self, cores, *arguments):
-        """How many loops and workers (without the writer) a server has that may use so many cores."""
+        """Number of loops and of workers (without the writer) of a server that may use so many cores."""
         server = Server(*arguments, command=("taskset", "-c", ",".join(map(str, cores))))
         try:
             names = []
@@ -357,7 +357,7 @@ class Log(ServerCase):
         self.assertEqual((lines["the-head"]["method"], lines["the-head"]["in"], lines["the-head"]["out"]), ("HEAD", 0, 0))
 
     def test_what_was_wrong_with_a_request(self):
-        """The problem's code, for who looks after the fact; of an answer that stands there is none."""
+        """The log has the code of the problem; a successful request has none."""
         ask = "/v1/models/two_link/mass-matrix"
         self.client.post(ask, {"q": [1e9, 0]}, Request_Id="too-far")
         self.client.post(ask, {"q": [0, 0]}, Request_Id="good")

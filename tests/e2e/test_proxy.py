@@ -20,7 +20,7 @@ from harness import PATIENCE, Server
 from peers import Client
 from samples import ASK, PUMA, slider
 
-# What nginx.conf is included by. The workers are the user who runs the tests: its folders are its own.
+# The file that includes nginx.conf. The workers run as the user of the tests, who owns the folders.
 AROUND = """
 daemon off; pid pid; error_log error.log warn; {user} events {{}}
 http {{
@@ -154,7 +154,7 @@ class Served(ProxyCase):
         self.assertEqual(self.client.post(ASK, PUMA, If_Match='"another"').status, 412)
 
     def test_too_large_is_said_by_the_server(self):
-        """Whether it is known beforehand or not, and though the client sends on meanwhile."""
+        """The server refuses a body of known or unknown length that is too large, though the client sends on meanwhile."""
         body = os.path.join(self.folder, "large")
         with open(body, "w") as file:
             file.write(" " * (20 << 20))
@@ -197,7 +197,7 @@ class Served(ProxyCase):
 
 
 class Recorder(http.server.BaseHTTPRequestHandler):
-    """A server that notes its connections and what it was asked."""
+    """A server that records its connections and requests."""
     protocol_version = "HTTP/1.1"
 
     def setup(self):

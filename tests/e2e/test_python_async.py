@@ -114,7 +114,7 @@ class Cancelled(ServerCase):
     """On a server of its own, which refuses work for some seconds after an expensive request, by its estimate."""
 
     def test_a_cancelled_call(self):
-        """Its connection is closed, so that the server stops; the client goes on."""
+        """The connection of a cancelled call is closed, so that the server stops; the client goes on."""
         async def work(client):
             panda = await client.model("panda")
             call = panda.simulate(np.zeros((400, 7)), duration=1000, step=1e-3, samples=2)

@@ -130,7 +130,7 @@ class Python(ServerCase):
                 self.panda.inverse_dynamics(wrong)
 
     def test_degrees(self):
-        """What looks like degrees is used and reported, at the line of the caller."""
+        """Numbers that look like degrees are used and reported, at the line of the caller."""
         with self.assertWarnsRegex(torqued.SuspiciousFigures, "/q/1: .* at 90 rad") as caught:
             answer = self.panda.inverse_dynamics([0, 90, 0, 0, 0, 0, 0])
         self.assertEqual((caught.filename, answer.warnings[0]["where"]), (__file__, "/q/1"))

@@ -15,14 +15,14 @@ from python_client import SOURCE, torqued
 from torqued.contract import answers, async_operations, fields, operations  # isort: skip
 
 PACKAGE = os.path.join(ROOT, "api", "clients", "python")
-# What is not an operation on a model: its methods in client.py and aio.py. None: a page for people with a browser.
+# Methods of client.py and aio.py for requests that are no operations on a model. None: a page for people with a browser.
 METHODS = {"getService": "service", "listModels": "models", "getModel": "model", "putModel": "put", "deleteModel": "delete",
            "getDocument": "document", "livez": "live", "readyz": "readiness", "getMetrics": "metrics",
            "getContract": "contract", "getProblem": "problem",
            "getConsole": None, "getReference": None, "getAsset": None, "getIcon": None, "getLicences": None}
 # Parameters of these methods for those of the contract; the others have the same name.
 PARAMETERS = {"If-Match": {"if_match", "pinned"}, "If-None-Match": {"if_absent"}, "Request-Timeout": {"timeout"}}
-# What the clients send by themselves, or as If-Match.
+# Headers that the clients send by themselves, or as If-Match.
 BY_ITSELF = {"Model-Change", "Model-Revision"}
 # Conditions that a method leaves out: a GET that finds nothing new, a DELETE of what must not exist.
 LEFT_OUT = {("getModel", "If-None-Match"), ("getDocument", "If-None-Match"), ("getDocument", "If-Match"),

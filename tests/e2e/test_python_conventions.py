@@ -57,7 +57,7 @@ class Conventions(ServerCase):
         v, w = qd[:, :3], qd[:, 3:6]
         drake_q = np.hstack([conventions.wxyz(q[:, 3:7]), q[:, :3], q[:, 7:]])
         drake_v = np.hstack([world(w), world(v), qd[:, 6:]])
-        a = qdd[:, :3] + np.cross(w, v)     # of the origin, in base axes
+        a = qdd[:, :3] + np.cross(w, v)     # acceleration of the origin, in base axes
         drake_vdot = np.hstack([world(qdd[:, 3:6]), world(a), qdd[:, 6:]])
         state = conventions.from_drake(model, drake_q, drake_v, drake_vdot)
         for name, expected in (("q", q), ("qd", qd), ("qdd", qdd)):

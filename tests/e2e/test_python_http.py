@@ -51,7 +51,7 @@ async def evaluate(client):
 
 class Http(unittest.TestCase):
     def both(self, script, work, **options):
-        """What `work` returns with both clients, each against the same script; and what the peers saw."""
+        """Results of `work` with both clients, each against the same script; and the requests that the peers saw."""
         for asynchronous in (False, True):
             with self.subTest(asynchronous=asynchronous), Scripted(*script) as peer:
                 yield (lambda: run(asynchronous, peer.url, work, **options)), peer
@@ -240,7 +240,7 @@ class Http(unittest.TestCase):
                     self.assertEqual(peer.connections, 1)
                     self.assertEqual(cbor2.loads(peer.requests[1][2])["q"].value, large.tobytes())
                 with Scripted(TAU, context=served) as peer, self.assertRaisesRegex(torqued.ConnectionFailed, "certificate"):
-                    run(asynchronous, peer.url, evaluate, retries=0)    # which nobody vouches for
+                    run(asynchronous, peer.url, evaluate, retries=0)    # without an authority that vouches for the certificate
 
     def test_a_request_that_is_refused_while_it_is_sent(self):
         """The answer is read although the server takes no more of the request."""

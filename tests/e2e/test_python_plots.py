@@ -73,7 +73,7 @@ class Plots(ServerCase):
         self.assertEqual([text.get_text() for text in axes.get_legend().get_texts()], ["motor5", "motor6"])
 
     def test_long_names(self):
-        """They leave at least half of the figure to the curves, and their ends tell them apart."""
+        """Long names leave at least half of the figure to the curves, and differ by their ends."""
         names = ["robot_with_a_very_long_name_" * 5 + end for end in ("left", "right")]
         arm = self.torqued.put("long-names", {"links": [
             {"name": f"link{i}", "parent": f"link{i - 1}" if i else "base", "joint": {"name": name, "type": "revolute", "axis": [0, 1, 0]},

@@ -51,7 +51,7 @@ class Replicated(ServerCase):
             self.batch(["http://127.0.0.1:1", "http://127.0.0.1:1"])
 
     def test_a_server_that_fails_in_the_middle(self):
-        """It describes the model, and then refuses, or ends."""
+        """A server describes the model, and then refuses, or ends."""
         description = self.client.get("/v1/models/panda")
         for then in ([busy()], [Scripted.END, Scripted.END]):       # a lost connection that was kept is opened again
             with Scripted(ok(description.body), *then) as failing:

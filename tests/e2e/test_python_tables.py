@@ -38,7 +38,7 @@ class Tables(ServerCase):
         cls.names = cls.panda.position_names
         cls.q, cls.qd = np.random.default_rng(3).uniform(-1, 1, (2, ROWS, 7))
         cls.tau = cls.panda.inverse_dynamics(cls.q, qd=cls.qd).tau
-        cls.order = [4, 2, 6, 0, 1, 5, 3]       # of the columns, other than the model's
+        cls.order = [4, 2, 6, 0, 1, 5, 3]       # order of the columns, which is not the model's
 
     def shuffled(self, array):
         """A table with the columns of the array in another order, named."""
@@ -254,7 +254,7 @@ class Replaced(ServerCase):
         self.assertEqual(rows, [(10, self.model.revision), (20, self.model.revision)])
 
     def test_a_function_of_ones_own(self):
-        """Its requests cannot be pinned, but its answers show the revision."""
+        """Requests of a caller's own function cannot be pinned, but its answers show the revision."""
         with self.assertRaises(torqued.Problem) as caught:
             self.model.batch(lambda **fields: self.model.inverse_dynamics(**fields), q=self.q, size=10, progress=self.replace)
         self.assertReplaced(caught)
@@ -274,7 +274,7 @@ class Replaced(ServerCase):
             self.assertReplaced(caught)
 
     def test_the_same_document_again(self):
-        """It has the same revision: nothing is replaced."""
+        """A repeated document has the same revision: nothing is replaced."""
         whole = self.model.batch(self.model.inverse_dynamics, q=self.q, size=10,
                                  progress=lambda done, total: self.other.put("bob", pendulum()))
         self.assertEqual(len(set(whole.tau[:, 0].tolist())), 1)

@@ -12,7 +12,7 @@ SPRINGY["links"][0]["joint"]["elastic"] = {"stiffness": 40, "damping": 0.5}
 MODELS = {"springy": SPRINGY, "arm": {"links": arm()}, "tree": TREE, "fixed_tree": FIXED_TREE, "ball": on_arm("spherical"),
           "drone": on_arm("floating"), "walker": walker()}
 STEPS = np.array([-3, -2, -1, 1, 2, 3]) * 4e-3
-WEIGHTS = np.array([-1, 9, -45, 45, -9, 1]) / 240e-3    # of sixth order
+WEIGHTS = np.array([-1, 9, -45, 45, -9, 1]) / 240e-3    # weights of a difference of sixth order
 GRADIENTS = {"dtau_dcontrol_points": "tau", "dtau_dot_dcontrol_points": "tau_dot", "d_joint_wrenches_dcontrol_points": "joint_wrenches",
              "d_point_positions_dcontrol_points": "point_positions", "d_point_velocities_dcontrol_points": "point_velocities",
              "d_point_accelerations_dcontrol_points": "point_accelerations"}
@@ -136,7 +136,7 @@ class QuaternionTrajectory(ServerCase):
                 self.near(exact[name], difference(served[output], T), 1e-11, (model, name))
 
     def test_knots(self):
-        """Of joints with one coordinate and others, with clamped knots, with knots that are evenly spaced, at both ends."""
+        """Knots of joints with one coordinate and others: clamped knots, evenly spaced knots, at both ends."""
         for model, degree, knots in (("tree", 4, [0, 0.3, 1, 1.4, 2, 2.5, 3.1, 3.9, 4.1, 4.6, 5]), ("arm", 3, None),
                                      ("arm", 2, [0, 0.4, 1, 1.5, 2.2, 3, 3.3, 4, 5]),
                                      ("arm", 5, [-1, 0, 0.5, 1, 1.2, 1.9, 2.6, 3, 3.3, 4, 4.1, 5])):

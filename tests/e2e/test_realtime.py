@@ -52,7 +52,7 @@ class Feedforward(ServerCase):
         return done.stdout[line.end():]
 
     def test_its_torques_are_those_of_the_motion(self):
-        """Of one of its last ticks: a machine that is busy may have missed the last."""
+        """Compares the torques of one of the last ticks, since a busy machine may have missed the last."""
         wanted = self.client.post("/v1/models/panda/inverse-dynamics", planned()).json()["tau"]
         for target in (("-u", self.server.url()), ("-s", self.socket)):
             said = self.counts(self.go(*target))

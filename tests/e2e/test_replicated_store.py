@@ -45,7 +45,7 @@ class Replicated(unittest.TestCase):
         return self.balancer.ask("PUT", f"/v1/models/{name}", json.dumps(model), Content_Type="application/json", **headers)[0]
 
     def revisions(self, name):
-        """Of a model on each replica; None where there is none."""
+        """Revisions of a model on each replica; None on a replica without the model."""
         answers = [replica.server.client().get(f"/v1/models/{name}") for replica in self.replicas]
         return {answer.headers["Model-Revision"] if answer.status == 200 else None for answer in answers}
 

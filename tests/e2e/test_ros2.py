@@ -126,7 +126,7 @@ class Stand:
 
 
 class StandNode:
-    """What rclpy's Node does for this one: parameters, publishers, subscriptions, log."""
+    """Stands in for rclpy's Node: parameters, publishers, subscriptions, log."""
     parameters = {}
 
     def __init__(self, name):

@@ -1,5 +1,5 @@
 """A number for the coordinates of a model that has one, as MATLAB's jsonencode sends it: the same text as for an array of
-one number. What is a batch stays so."""
+one number. A batch stays a batch."""
 import cbor2
 import tap
 from harness import ServerCase

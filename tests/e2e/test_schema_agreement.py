@@ -64,7 +64,7 @@ def mutants(request):
 
 
 class Agreement(ServerCase):
-    # What no schema knows: coordinates of the model, and fields that others call for.
+    # Rules that no schema knows: coordinates of the model, and fields that others call for.
     BEYOND = re.compile(r"a number given, an array of|names instead of order|\.?\w+ is missing$|not known to evaluate with these|"
                         r"without feet|all outputs but poses need|outputs of points need|needs tau|(axis|pitch)\" is needed here|moving joints? need|steps given, \d+ of|phases have|phases given for")
 

@@ -277,7 +277,7 @@ class Schema(SdfCase):
         self.assertEqual(used, set(HELD))
 
     def test_unknown(self):
-        """What the table does not have is a warning wherever it stands, but in content of any kind; `frame` and
+        """A name that the table does not have is a warning in every place but content of any kind; `frame` and
         `use_parent_model_frame` are unknown from 1.7 on, and gravity in physics from 1.6 on."""
         tried = 0
         for path in TABLE.paths.values():

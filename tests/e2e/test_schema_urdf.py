@@ -228,7 +228,7 @@ class Schema(UrdfCase):
         self.assertEqual(used, set(HELD))
 
     def test_unknown(self):
-        """What the table does not have is a warning wherever it stands, but in content of any kind."""
+        """A name that the table does not have is a warning in every place but content of any kind."""
         for path in TABLE.paths.values():
             if len(path) > 1 and TABLE.is_closed(TABLE.row_of(path[:-1], path[-1])):
                 continue

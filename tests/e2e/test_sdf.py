@@ -24,7 +24,7 @@ def check(name):
 
 
 for label in NAMES:
-    if label != "four_bar":     # its passive joints have no columns
+    if label != "four_bar":     # passive joints of four_bar have no columns
         setattr(Meaning, "test_" + label, check(label))
 
 

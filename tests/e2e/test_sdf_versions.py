@@ -131,7 +131,7 @@ class Links(SdfCase):
         self.assertEqual(self.take_sdf("slide", slide.replace("<link name='world'/>", ""))["nv"], 1)
 
     def test_static_nested_models(self):
-        """Their links are fixed to the world, and joints with them hold the others."""
+        """Links of static nested models are fixed to the world, and joints with them hold the others."""
         still = "<static>true</static>"
         inner = model(link("c", "<pose>0 0 0.5 0 0 0</pose>"), name="n", pose=still + "<pose>0 0 3 0 0 0</pose>")
         taken = self.take_sdf("still", sdf("1.9", model(*self.ARM, inner)))
@@ -163,7 +163,7 @@ class Links(SdfCase):
         self.assertTrue(told(taken["report"], "not-held", "<joint> in <world>", "1.10"))
 
     def test_moving_joint_of_the_world(self):
-        """The same as that joint inside the model; its pose is in the child, in the world or in a frame of the model."""
+        """A moving joint of the world equals that joint inside the model; its pose is in the child, in the world or in a frame of the model."""
         state = {"q": [0.4, -0.3], "qd": [1, -2], "qdd": [0.3, 0.6]}
         for pose, inside in (("", ""), ("<pose>0.1 0.2 0 0 0.3 0</pose>", "<pose>0.1 0.2 0 0 0.3 0</pose>"),
                              ("<pose relative_to='m::b'>0.1 0 0 0 0 1</pose>", "<pose relative_to='b'>0.1 0 0 0 0 1</pose>"),

@@ -1,5 +1,5 @@
 """TLS and passwords of the connection to PostgreSQL: verify-full with a certificate authority of the test's own, SCRAM with a password
-from a file. What is wrong is named in the log and in /readyz, and no password is."""
+from a file. The log and /readyz name each fault, and no password."""
 import os
 import re
 import shutil

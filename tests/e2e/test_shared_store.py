@@ -200,7 +200,7 @@ class Replicas(DatabaseCase):
         await_state(names_it, "the row is named" if named else "the row is forgotten")
 
     def test_a_model_beyond_the_memory_of_one_server(self):
-        """That server names the row and serves no model of the name, not even the previous one; it follows what fits."""
+        """The small server names the row and serves no model of the name, not even the previous one; it follows the rows that fit."""
         large, small = self.another(), self.another("--model-memory", "1M")
         large.client().put("/v1/models/mine", pendulum())
         await_state(lambda: self.model(small, "mine"), "the model arrives")
@@ -352,7 +352,7 @@ class Clients(DatabaseCase):
 
 class Versions(DatabaseCase):
     def test_tables_of_the_next_release(self):
-        """They are used if they allow it, so that servers are upgraded one after the other; else /readyz says why not."""
+        """Tables that allow this server are used, so that servers are upgraded one after the other; else /readyz gives the reason."""
         self.database.sql("UPDATE torqued.schema SET version = 3; ALTER TABLE torqued.models ADD more text DEFAULT 'x'")
         server = self.another()
         self.assertEqual(server.client().put("/v1/models/mine", pendulum()).status, 201)

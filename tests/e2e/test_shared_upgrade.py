@@ -10,7 +10,7 @@ from postgres import await_state
 from samples import pendulum
 from stores import DatabaseCase
 
-# What a server of the previous version of the tables asks.
+# Queries of a server of the previous version of the tables.
 FOLLOW_1 = ("SELECT c.change, m.name, m.change FROM torqued.counter c LEFT JOIN LATERAL"
             " (SELECT * FROM torqued.models WHERE change > {} ORDER BY change LIMIT 16) m ON true ORDER BY m.change")
 CHANGE_1 = "SELECT torqued.change_model('{}', '{}', {}, '{}', decode('{}', 'hex'))"
@@ -44,7 +44,7 @@ class Tables(UnequalCase):
         self.assertEqual(server.client().put("/v1/models/mine", pendulum(2)).status, 200)
 
     def test_servers_of_the_version_before_go_on(self):
-        """Their statements work on the new tables, beside a new server."""
+        """Statements of the previous servers work on the new tables, beside a new server."""
         self.assertEqual(self.run_command("store", "migrate").returncode, 0)
         server = self.another()
         record = self.read_record("mine").hex()
@@ -102,7 +102,7 @@ class Tombstones(UnequalCase):
         return self.database.sql("SELECT name FROM torqued.models WHERE revision = '' ORDER BY name").split()
 
     def test_they_are_removed(self):
-        """Those of bundled models stay, and so do those of the last week."""
+        """Old tombstones are removed; those of bundled models and of the last week are kept."""
         one, two = self.another(), self.another()
         client = one.client()
         for name in ("first", "second"):
@@ -124,7 +124,7 @@ class Tombstones(UnequalCase):
         self.assertFalse(self.has(self.another(), "ur5"))
 
     def test_a_server_that_was_away_for_longer(self):
-        """It has not read the tombstone, and forgets the model all the same; what others have put stays."""
+        """A server that has not read the tombstone forgets the model all the same, and keeps the models that others have put."""
         away, other = self.another(), self.another()
         for name in ("gone", "stays"):
             self.assertEqual(other.client().put(f"/v1/models/{name}", pendulum()).status, 201)

@@ -44,7 +44,7 @@ class Motion(Simulated):
     def test_steps(self):
         a = self.swing(step=self.PERIOD / 8)
         self.assertEqual(a["steps"], [0, 2, 8])
-        # what the step does not divide is divided evenly
+        # an interval that the step does not divide is divided evenly
         a = self.simulate("pendulum", {"q": [1], "duration": 1, "step": 0.3, "times": [0.1, 1]}, "q", "steps")
         self.assertEqual(a["steps"], [1, 4])
         b = self.simulate("pendulum", {"q": [1], "duration": 0.1, "step": 0.1, "samples": 2}, "q")
@@ -141,7 +141,7 @@ class Balances(Simulated):
                              {k: v for k, v in self.simulate("arm", request, "q", "qd", *self.OUTPUTS).items() if len(k) < 3})
 
     def momentum(self, q, qd):
-        """Of the free body, about its centre of mass, world axes."""
+        """Momentum of the free body, about its centre of mass, world axes."""
         I = BODY["inertia"]
         w = qd[3:]
         L = [I["xx"] * w[0] + I["xy"] * w[1], I["xy"] * w[0] + I["yy"] * w[1], I["zz"] * w[2]]

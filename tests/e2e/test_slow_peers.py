@@ -65,7 +65,7 @@ class SlowPeers(WireCase):
         self.refused_without_body(408, "request-timeout", 1, "Transfer-Encoding: chunked", length=False)
 
     def test_request_timeout_counts_while_the_body_is_withheld(self):
-        """It counts from the end of the headers: the client has long given up when the read deadline comes."""
+        """The timeout counts from the end of the headers: the client has long given up when the read deadline comes."""
         self.refused_without_body(504, "deadline-passed", 0.2, "Request-Timeout: 0.2")
 
     def test_withheld_body_of_what_is_refused_already(self):
@@ -84,7 +84,7 @@ class SlowPeers(WireCase):
             sock.close()
 
     def test_withheld_body_that_nobody_wants(self):
-        """Of requests that take none: 304 needs no body of its own, and a HEAD's answer has none."""
+        """Requests that take no body are answered without it: a 304 needs no body of its own, and a HEAD's answer has none."""
         for method, header, status in (("GET", "If-None-Match: *", 304), ("GET", "Accept: */*", 504),
                                        ("HEAD", "Accept: */*", 504)):
             raw = self.server.socket()
@@ -113,7 +113,7 @@ class SlowPeers(WireCase):
         self.assertTrue(self.raw.closed(3 + self.SLACK))
 
     def test_slow_readers_are_dropped(self):
-        """An answer of megabytes that nobody reads does not hold its memory for ever."""
+        """An answer of megabytes whose client does not read does not hold its memory for ever."""
         self.raw.sock.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 65536)
         self.client.put("/v1/models/arm", branched())
         request = json.dumps({"q": [[0.1, 0.2, 0.3, 0.4]] * 60_000, "outputs": ["tau", "joint_wrenches"]}).encode()

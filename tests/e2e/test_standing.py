@@ -160,7 +160,7 @@ class Standing(ServerCase):
 
 
 class Arms(ServerCase):
-    """The same without held frames."""
+    """Friction of arms, without held frames."""
 
     def test_fixed_steps_rest(self):
         """A pendulum with friction stops, and stays where it stops; fixed steps agree with adaptive ones up to their length."""

@@ -12,7 +12,7 @@ MATRICES = ["q_after", "qd_after", "state_matrix", "input_matrix"]
 
 
 def product(a, b):
-    """Of two quaternions x y z w."""
+    """Product of two quaternions x y z w."""
     v = a[3] * b[:3] + b[3] * a[:3] + np.cross(a[:3], b[:3])
     return np.append(v, a[3] * b[3] - a[:3] @ b[:3])
 
@@ -100,7 +100,7 @@ class Steps(ServerCase):
                 with self.subTest(model=model, integrator=integrator):
                     self.check_jacobians(model, integrator, held=cases[0], impact=True)
 
-    CHANGES = (1e-3, -1e-3, 2e-3, -2e-3)    # of a wrench or a parameter
+    CHANGES = (1e-3, -1e-3, 2e-3, -2e-3)    # changes of a wrench or a parameter
 
     def check_column(self, model, column, steps):
         """A column of a matrix against extrapolated differences of the steps after four changes."""

@@ -101,7 +101,7 @@ class Stiction(ServerCase):
             self.assertEqual(a["qdd"][0] == 0, qdd == 0)
             self.assertAlmostEqual(a["friction"][0], friction, delta=1e-14)
         a = self.ask("wheel", "forward-dynamics", {"q": [0.3], "qd": [1e-9], "tau": [1], **STICK})
-        self.assertClose(a["qdd"], [-2 / 0.04], 1e-14)     # it moves
+        self.assertClose(a["qdd"], [-2 / 0.04], 1e-14)     # the joint moves
         # the default: no friction at rest, neither with the option's other value
         for how in ({}, {"friction_at_rest": "none"}):
             a = self.ask("wheel", "forward-dynamics", {"q": [0.3], "tau": [1], "outputs": ["qdd", "friction"], **how})

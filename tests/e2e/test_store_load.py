@@ -28,7 +28,7 @@ class KilledSuite:
         """Waits until nothing of the killed server changes the store any more."""
 
     def documents(self):
-        """What is put: revision by document, documents from a few hundred bytes to a hundred thousand."""
+        """Documents that are put, from a few hundred bytes to a hundred thousand."""
         return [pendulum(1 + i) for i in range(4)] + [chain(n) for n in (10, 100, 250)]
 
     def client_loop(self, index, rng):
@@ -58,7 +58,7 @@ class KilledSuite:
             client.close()
 
     def verify(self):
-        """What is there now becomes what is held."""
+        """Checks the models that the server has now, and takes them as the expected ones."""
         models = {m["name"]: m["revision"] for m in self.client.get("/v1/models").json()["models"]}
         for name in self.held:
             allowed = [self.held[name]] + ([self.asked[name]] if name in self.asked else [])

@@ -6,7 +6,7 @@ from stores import DatabaseCase
 
 
 class Database(StoreSuite, DatabaseCase):
-    """What a full disk of the database answers, or a failing one, comes from a trigger."""
+    """A store in PostgreSQL. A trigger gives the answers of a full or failing disk of the database."""
 
     def refuse(self, state):
         self.database.sql("CREATE OR REPLACE FUNCTION torqued.refuse() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN RAISE EXCEPTION 'refused' "

@@ -31,7 +31,7 @@ class Syntax(ErrorCase):
         self.assertEqual(self.client.get("/v1/models/arm").json()["revision"], revision)
 
     def test_a_byte_order_mark_is_named(self):
-        """It cannot be seen."""
+        """The error names a byte order mark, since it cannot be seen."""
         for send in (lambda text: self.client.post(self.PATH, text),
                      lambda text: self.client.put("/v1/models/arm", text, Content_Type="application/json")):
             problem = self.assertProblem(send(("\ufeff" + self.VALID).encode()), 400)

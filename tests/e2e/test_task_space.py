@@ -83,7 +83,7 @@ class TaskSpace(ServerCase):
             self.assertIn(word, problem["detail"])
         self.assertProblem(post(q=[[0.3, 1], [0.3, 0]], axes=["x", "y"]), 422, "/q/1", 1)
         self.assertProblem(post(q=[0.3, 1]), 422, "/q")
-        tiny = self.assertProblem(post(q=[0.3, 0], axes=["x", "y"], damping=1e-200), 422, "/q")    # its square is zero
+        tiny = self.assertProblem(post(q=[0.3, 0], axes=["x", "y"], damping=1e-200), 422, "/q")    # the square of the damping is zero
         self.assertEqual(tiny["code"], "singular-jacobian")
         M = self.ask("two_link", "mass-matrix", {"q": [0, 0], "outputs": ["inverse"]})["inverse"]
         J = self.ask("two_link", "kinematics", {"q": [0, 0], "frame": "link2", "outputs": ["jacobian"]})["jacobian"]

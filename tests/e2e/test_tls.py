@@ -208,7 +208,7 @@ class ClientCertificates(TlsCase):
         client.close()
 
     def test_without_a_file_of_clients(self):
-        """Every certificate of the authority may do everything, nobody else anything."""
+        """Every certificate of the authority may do everything; clients without one may do nothing."""
         self.make("anybody", "anybody")
         server = Server(*self.certificates.arguments("ca.pem"), context=self.certificates.context())
         client = type(self.client)(server.port, PATIENCE, self.certificates.context("anybody"))
@@ -234,7 +234,7 @@ class Reload(TlsCase):
         self.server.reload()
         self.assertIs(client.connection.sock, before)
         answer = client.get("/v1")
-        self.assertEqual((answer.status, answer.headers["Connection"]), (401, "close"))      # it may show another one
+        self.assertEqual((answer.status, answer.headers["Connection"]), (401, "close"))      # the client may show another token
         self.assertEqual(self.client.request("GET", "/v1", None, header).status, 401)
         self.certificates.make_client("chief", "chief")
         fresh = self.with_certificate("chief")

@@ -53,7 +53,7 @@ def derivative(knots, degree, points):
 
 
 def difference(values, h):
-    """Of fourth order, from the values at -2h, -h, h, 2h."""
+    """Difference of fourth order, from the values at -2h, -h, h, 2h."""
     a, b, c, d = values
     return [(x - 8 * y + 8 * z - w) / (12 * h) for x, y, z, w in zip(flatten(a), flatten(b), flatten(c), flatten(d))]
 
@@ -185,7 +185,7 @@ class Trajectory(ServerCase):
         self.compare(held, difference(served["tau"], 1e-3), "tau of arm")
 
     def test_chain_rule(self):
-        """What sensitivity says of the same states, times the basis."""
+        """Gradients are those of sensitivity for the same states, times the basis."""
         for model, request in self.motions():
             a = self.ask(model, "trajectory", {**request, "samples": 5, "outputs": [
                 "q", "qd", "qdd", "basis", "dtau_dcontrol_points"]})

@@ -29,7 +29,7 @@ class TrajectoryHessian(ServerCase):
         self.assertLess(np.abs(got - expected).max(), tolerance * max(1, np.abs(expected).max()), what)
 
     def test_differences(self):
-        """Of the gradient, which is the sum over samples of the multipliers times dtau_dcontrol_points."""
+        """Differences of the gradient, which is the sum over samples of the multipliers times dtau_dcontrol_points."""
         for model in LOADS:
             motion = self.motion(model, 1)
             points, multipliers = np.array(motion["control_points"]), np.array(motion.pop("torque_multipliers"))
@@ -52,7 +52,7 @@ class TrajectoryHessian(ServerCase):
         self.assertEqual(self.assertProblem(answer, 504)["code"], "deadline-passed")
 
     def test_sum_over_samples(self):
-        """Of the second derivatives of single states and the basis of trajectory, at given times, one of them twice."""
+        """The sum over samples of second derivatives of single states and the basis of trajectory, at given times, one of them twice."""
         motion = self.motion("panda", 2, samples=4)
         del motion["samples"]
         motion["times"] = [0.1, 0.8, 0, 0.1]

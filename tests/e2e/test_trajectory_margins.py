@@ -54,7 +54,7 @@ class TrajectoryMargins(ServerCase):
                 values = {"position": "q", "velocity": "qd", "effort": "tau", "effort_rate": "tau_dot"}
                 own = [(i, limit) for i, limit in enumerate(got["limits"]) if limit["joint"] in self.about[model]["velocity_names"]]
                 self.assertEqual(len({limit["joint"] for _, limit in own}), len(self.about[model]["velocity_names"]))
-                for i, limit in own:        # of passive joints: test_dependent_limits.py
+                for i, limit in own:        # limits of passive joints are in test_dependent_limits.py
                     x = np.array(got[values[limit["kind"]]])[:, self.about[model]["velocity_names"].index(limit["joint"])]
                     self.near(np.array(got["margins"])[:, i], np.minimum(x - limit["lower"], limit["upper"] - x), 1e-13, limit)
             state = {name: got[name] for name in ("q", "qd", "qdd", "qddd")}
@@ -110,7 +110,7 @@ class TrajectoryMargins(ServerCase):
             self.check(model, {**request, "input": {"tau": {"amplitude": tau, "angular_frequency": [2.0] * len(names)}}}, 1e-11)
 
     def test_least(self):
-        """Of each motion the least margin of all samples, and the gradient at that sample."""
+        """The least margin of all samples of each motion, and the gradient at that sample."""
         for model in MODELS:
             request = {**self.motion(model, 4, rows=3), "duration": [1.1, 1.3, 1.4]}
             got = self.ask(model, "trajectory", {**request, "dense": True, "outputs": [

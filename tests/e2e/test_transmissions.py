@@ -224,7 +224,7 @@ class Transmissions(ServerCase):
         self.assertEqual(problem["code"], "not-for-loops")
 
     def test_margins_of_motors(self):
-        """Of efforts A^T tau, their rates and the rates P qd, after those of the joints; gradients against differences."""
+        """Margins of efforts A^T tau, their rates and the rates P qd, after those of the joints; gradients against differences."""
         for name in ("wrist", "hand"):
             state, P = self.states(name, 4)
             state["qddd"] = np.random.default_rng(8).uniform(-3, 3, (4, 4)).tolist()
@@ -366,7 +366,7 @@ class Tx40(ServerCase):
     """The bundled robot with a coupled wrist, against the equations in which its figures are published."""
     VISCOUS, COULOMB = [8.05, 5.53, 1.97, 1.11, 1.86, 0.65], [7.14, 8.26, 6.34, 2.48, 3.03, 0.282]
     ROTOR = [0.362, 0.362, 0.0988, 0.0313, 0.0468, 0.0105]
-    SIX = {"rotor": 0.00964, "viscous": 0.616, "coulomb": 1.95}     # of motor 6, at the joint
+    SIX = {"rotor": 0.00964, "viscous": 0.616, "coulomb": 1.95}     # rotor and friction of motor 6, at the joint
 
     def setUp(self):
         document = self.ok(self.client.get("/v1/models/tx40/document"))

@@ -93,7 +93,7 @@ class Refused(UrdfCase):
                         'link "b"')
 
     def test_planar_joint(self):
-        """Its axis is the normal; what is for one coordinate is reported and left out."""
+        """The axis of a planar joint is the normal; attributes for one coordinate are reported and left out."""
         inside = '<axis xyz="0 0 1"/><dynamics damping="2"/><limit effort="1" velocity="1"/>'
         answer = self.put_urdf("planar", robot(link("a"), link("b", INERTIAL), joint("j", "a", "b", inside, "planar")))
         report = self.ok(answer, 201)["report"]
@@ -103,7 +103,7 @@ class Refused(UrdfCase):
         self.assertEqual(model["position_names"], ["j.x", "j.y", "j.angle"])
 
     def test_joint_types(self):
-        """Those that only documents have, too, are no types of URDF, which has no place for a pitch."""
+        """Joint types that only documents have are refused in URDF, which has no place for a pitch."""
         for kind in ("ball", "helical", "universal", "Revolute"):
             problem = self.refuse(robot(link("a"), link("b"), joint("j", "a", "b", kind=kind)), 422, "bad-value", f'"{kind}"')
             self.assertIn("not a joint type of URDF", problem["detail"])

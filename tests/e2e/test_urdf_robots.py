@@ -101,7 +101,7 @@ class Figures(UrdfCase):
 
 
 class Robot:
-    """What a file says, read independently: who moves, what is fixed, what weighs."""
+    """A file, read independently: links that move, links that are fixed, masses."""
 
     def __init__(self, text):
         self.root = ElementTree.fromstring(text)

@@ -121,7 +121,7 @@ class Watched(unittest.TestCase):
         before = {t: self.processor_time(t) for t in workers}
         asking = self.ask_both_workers()
         give_up = time.monotonic() + PATIENCE
-        while len(busy := [t for t in workers if self.processor_time(t) > before[t] + 0.1]) < 2:      # both are in their requests
+        while len(busy := [t for t in workers if self.processor_time(t) > before[t] + 0.1]) < 2:      # two workers are in their requests
             self.assertLess(time.monotonic(), give_up, "the workers do not work")
         one, other = busy
         with Held(one), Held(other):
@@ -135,7 +135,7 @@ class Watched(unittest.TestCase):
         self.await_stuck("worker", 0)
 
     def test_a_stopped_process(self):
-        """The time in which all threads are stopped is nobody's fault."""
+        """The time in which all threads are stopped counts for no thread."""
         self.await_told("WATCHDOG=1")
         self.server.process.send_signal(signal.SIGSTOP)
         time.sleep(2 * LIMIT / 1e6)

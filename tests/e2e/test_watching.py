@@ -1,4 +1,4 @@
-"""What watches a server (deploy/): probes of the blackbox exporter, Prometheus's alerts on them, the dashboard."""
+"""Watches a server by the files of deploy/: probes of the blackbox exporter, Prometheus's alerts on them, the dashboard."""
 import json
 import os
 import re
@@ -50,7 +50,7 @@ class Watching(unittest.TestCase):
         self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
 
     def test_alerts(self):
-        """What is alerted of when the probes and the metrics show this and that."""
+        """Alerts that follow from values of the probes and of the metrics."""
         ready, computes, own = (f'{{job="torqued{job}",instance="x"}}' for job in ("_ready", "_computes", ""))
         mine = lambda name, **labels: name + "{" + ",".join(
             f'{k}="{v}"' for k, v in {"job": "torqued", "instance": "x", **labels}.items()) + "}"

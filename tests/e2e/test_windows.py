@@ -81,7 +81,7 @@ class Windows(unittest.TestCase):
             self.assertIsNone(server.stop())
 
     def test_zeros_of_other_branches(self):
-        """They stand in the lanes from the first window on."""
+        """Zeros between branches are in the lanes from the first window on."""
         whole = states(600)
         asked = {"mass-matrix": {}, "sensitivity": {"outputs": ["dtau_dq", "dtau_dqdd"]}}
         for workers in ("1", "3"):

@@ -1,4 +1,4 @@
-"""One large request and several workers: who works on it, and who else is served meanwhile."""
+"""One large request and several workers: the workers that take part, and the clients that are served meanwhile."""
 import json
 import os
 import re
@@ -39,7 +39,7 @@ class Crew(unittest.TestCase):
         self.assertEqual(len(set(bodies)), 1)
 
     def test_each_worker_does_its_share(self):
-        """Of the processor time of one request, every one of three workers spends a good part."""
+        """Each of three workers spends a good part of the processor time of one request."""
         server = self.serve("--workers", "3", "--queue", "600", "--timeout", "600")
         server.client().put("/v1/models/long", chain(100))
         request = {"q": [[0.1] * 100] * 3000, "tau": [0] * 100, "outputs": ["qdd", "dqdd_dwrench"]}

@@ -16,7 +16,7 @@ SINE = {"amplitude": [1, 0, 2], "angular_frequency": [3, 4, 5], "offset": [0, 0.
 POINTS, KNOTS = [[1, 2, 3], [-2, 4, 1], [2, 2, -1], [0, 1, 1], [1, 0, 0]], [0, 0, 0, 0, 0.3, 1, 1, 1, 1]
 ABSOLUTE, EVEN = CubicSpline(TIMES, VALUES, bc_type="natural"), CubicSpline(np.linspace(0, 1, 4), VALUES, bc_type="natural")
 STRETCHED = BSpline(KNOTS, np.array(POINTS, float), 3)
-# of `arm`: one in seconds, one that stretches, one of both with a constant
+# wrenches on `arm`: one in seconds, one that stretches, one of both with a constant
 WRENCHES = [
     {"link": "c", "point": [0.1, -0.2, 0.3], "force": {"values": VALUES, "times": TIMES, "interpolation": "cubic"}, "torque": SINE},
     {"link": "c", "frame": "link", "force": {"degree": 3, "control_points": POINTS, "knots": KNOTS}, "torque": [1, 2, 3]},
@@ -113,7 +113,7 @@ class Trajectories(Simulated):
         self.check(exact["tau_dot"][2], self.difference(around["tau"]), "tau_dot")
 
     def test_jumps_have_the_value_behind(self):
-        """Of a rod that stands still: tau is the torque against the one that acts."""
+        """Torques on a rod that stands still, at a jump of the wrench: tau opposes the value after the jump."""
         request = {"degree": 1, "duration": 3, "control_points": [[0], [0]], "samples": 11, "outputs": ["tau"]}
         torque = {"values": [[0, 1, 0], [0, 2, 0], [0, -4, 0]], "interpolation": "hold"}
         for signal in (torque, {**torque, "times": [0, 0.9, 2.1]}):

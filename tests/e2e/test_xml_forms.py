@@ -33,7 +33,7 @@ class Forms(UrdfCase):
             self.check(lambda text: text.replace("><", f">{comment}<"))
 
     def test_comments_hide_nothing(self):
-        """What looks like a comment in an attribute, in CDATA or in a processing instruction is none."""
+        """Text like a comment in an attribute, in CDATA or in a processing instruction is no comment."""
         named = URDF.replace('link name="b"', 'link name="b&lt;!--"').replace('child link="b"', 'child link="b&lt;!--"')
         self.take("quoted", named + "<!-- -- -->")
         self.assertIn("b<!--", [j["link"] for j in self.ok(self.client.get("/v1/models/quoted"))["joints"]])

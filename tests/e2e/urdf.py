@@ -1,4 +1,4 @@
-"""What tests of URDF files share: texts of files, the robots of tests/data written as URDF, and how a file is put."""
+"""Writes URDF files for tests, the robots of tests/data among them, and puts them."""
 import os
 from xml.sax.saxutils import quoteattr
 
@@ -63,7 +63,7 @@ def origin_of(entry, name="xyz"):
 
 
 def inertial_of(inertial, turned):
-    """As it is, or in axes that are turned by a quarter about z: x there is y here, y there is -x here."""
+    """The inertial unchanged, or in axes that are turned by a quarter about z: x there is y here, y there is -x here."""
     I = {"xx": 0, "yy": 0, "zz": 0, "xy": 0, "xz": 0, "yz": 0, **inertial.get("inertia", {})}
     place = dict(inertial)
     if turned:

@@ -36,8 +36,8 @@ class WireCase(ServerCase):
             raw.close()
 
     def refused_on_the_wire(self, request, status=400, code="bad-request"):
-        """That status, for the framing and not for what the body holds. Nothing that follows on the connection is taken for a
-        request."""
+        """Asserts that status for the framing, not for the content of the body. Bytes that follow on the connection are not
+        taken for a request."""
         raw = self.server.socket()
         raw.send(request + post())
         answer = raw.answer()
@@ -48,7 +48,7 @@ class WireCase(ServerCase):
         raw.close()
 
     def first_answer(self, request):
-        """Of a request that is too long to be read whole: the reset that follows the answer may overtake it, now and then."""
+        """First answer to a request that is too long to be read whole: the reset after the answer may overtake the answer."""
         for _ in range(20):
             raw = self.server.socket()
             try:

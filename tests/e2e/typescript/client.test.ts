@@ -22,7 +22,7 @@ const bits = (numbers: ArrayLike<number>): string => new BigUint64Array(Float64A
 const flat = (value: Json): number[] => Array.isArray(value) ? value.flatMap(flat) : [value as number];
 const extents = (value: Json | undefined): number[] => Array.isArray(value) ? [value.length, ...extents(value[0])] : [];
 
-// What JSON says, as typed arrays: alone for one dimension, as Block for more.
+// Compares an answer in JSON with one in typed arrays: a typed array for one dimension, a Block for more.
 function same(json: Json, received: unknown, where = ''): void {
     if (typeof json === 'number') return assert.equal(bits([json]), bits([received as number]), where);
     if (Array.isArray(json)) {
@@ -153,7 +153,7 @@ test('a server that asks for a token', async () => {
     await assert.rejects(new Torqued(guarded).model('puma560'), {status: 401, code: 'unauthorized'});
 });
 
-// What is wrong by the contract does not compile.
+// A request against the contract does not compile.
 type Operations = Request<'evaluate'>['operations'];
 // @ts-expect-error: bias has no such output
 const output: Operations = {bias: {outputs: ['tau']}};
