@@ -117,7 +117,7 @@ $(BUILD)/api/openapi.json: api/openapi.yaml api/openapi.py $(BUILD)/flags
 	@echo '  JSON  $<'
 	$(Q)$(PYTHON) api/openapi.py $(VERSION) <$< >$@
 
-# ARKODE, with the vectors and matrices that it needs. It takes its memory from api/simulation/sundials_memory.c.
+# ARKODE, with the vectors and matrices that it needs; memory comes from api/simulation/sundials_memory.c.
 $(BUILD)/api/simulation/sundials.o: $(BUILD)/flags
 	@mkdir -p $(@D)
 	@echo '  LD    $@'
@@ -225,7 +225,7 @@ uninstall: ## remove what `make install` and `make install-c` have put under DES
 	rm -f $(DESTDIR)$(ZSH_COMPLETIONS)/_torqued $(DESTDIR)$(FISH_COMPLETIONS)/torqued.fish
 	rm -rf $(ROOT_OF_INSTALL)/share/torqued $(ROOT_OF_INSTALL)/share/doc/torqued
 
-# Where the wheel goes. It is built from a copy, since setuptools writes beside the sources; no network is needed.
+# Folder of the wheel. The wheel is built from a copy, since setuptools writes beside the sources; no network is needed.
 WHEEL ?= $(BUILD)/python
 wheel: ## build the Python client as a wheel, in build/python
 	@rm -rf $(BUILD)/wheel && mkdir -p $(BUILD)/wheel $(WHEEL)

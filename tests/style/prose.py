@@ -24,7 +24,7 @@ TITLE = re.compile(r"[\w.-]+\.(?:c|h|cc|py|ts|tsx|mjs|js|sh|mk)(?: .*?)? - |[a-z
 
 def language(path, text):
     """The language whose comments are read, or None."""
-    kind = SUFFIXES.get(os.path.splitext(path)[1])
+    kind = "shell" if os.path.basename(path) == "Makefile" else SUFFIXES.get(os.path.splitext(path)[1])
     first = text.partition("\n")[0]
     if kind is None and first.startswith("#!"):
         kind = "python" if "python" in first else "shell" if "sh" in first else None

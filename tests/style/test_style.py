@@ -190,6 +190,7 @@ class Dialect(Tree):
 
     def test_other_languages(self):
         for path, head, mark in (("server/console/src/sum.ts", "// Adds the numbers of a row.\n", "//"),
+                                 ("Makefile", "# Makefile - builds the sum of a row.\n", "#"),
                                  ("tests/sum.sh", "#!/bin/bash\n# Adds the numbers of a row.\n", "#"),
                                  ("tests/sum", "#!/bin/bash\n# Adds the numbers of a row.\n", "#")):
             self.assert_red_then_green("dialect", path, head + f"\n{mark} What it is.\n", head + f"\n{mark} Number of rows.\n")
