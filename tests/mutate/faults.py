@@ -6,7 +6,7 @@ The tokens must occur exactly once in the definition; layout and comments do not
 
 `file` is the end of a path: the name of the file, after that of its folder where several files would fit. A definition
 that `file` does not have is looked for in all sources, so that moved files and functions keep their faults. A fault
-in a file that is not C has no `in`: its tokens occur once in the file.
+in a file that is not C has no `in`: its tokens occur once in the file. Tests are named by the end of their path, too.
 """
 import functools
 import os
@@ -78,17 +78,31 @@ class Fault:
 
 
 class Sources:
-    """The sources of the product under `root`."""
+    """The sources of the product and the tests under `root`."""
 
     def __init__(self, root):
         self.root = root
-        self.paths = [path for path in tracked_files(root)
-                      if path.endswith((".c", ".h", ".py")) and not path.startswith("tests/")]
+        files = [path for path in tracked_files(root) if path.endswith((".c", ".h", ".py", ".mjs"))]
+        self.paths = [path for path in files if not path.startswith("tests/")]
+        self.by_name = {}   # {name of a file: paths of the tests with that name}
+        for path in files:
+            if path.startswith("tests/"):
+                self.by_name.setdefault(os.path.basename(path), []).append(path)
 
     @functools.lru_cache(maxsize=None)
     def text(self, path):
         with open(os.path.join(self.root, path), encoding="utf-8") as source:
             return source.read()
+
+    def tests(self, names):
+        """The paths of the tests, and complaints about names that do not end the path of exactly one test."""
+        found, complaints = [], []
+        for name in names:
+            paths = [path for path in self.by_name.get(os.path.basename(name), []) if path.endswith(f"/{name}") or path == name]
+            found += paths[:1]
+            if len(paths) != 1:
+                complaints.append(f"{name} is {' and '.join(paths)}" if paths else f"there is no test {name}")
+        return found, complaints
 
     def defining(self, name, paths):
         return [path for path in paths if not name or name in definitions(self.text(path))]
@@ -125,11 +139,11 @@ def read(folder):
 
 
 def check(layers, root):
-    """Sets the path of every fault. Raises BadList unless names are unique, tokens occur once and tests exist."""
+    """Sets the path of every fault and of its tests. Raises BadList unless names are unique, tokens occur once and tests exist."""
     sources, reasons, names = Sources(root), [], set()
     for layer in layers:
-        reasons += [f"{layer.name}: there is no test {test}" for test in layer.tests
-                    if not os.path.isfile(os.path.join(root, test))]
+        layer.tests, complaints = sources.tests(layer.tests)
+        reasons += [f"{layer.name}: {complaint}" for complaint in complaints]
         for fault in layer.faults:
             fault.path, complaint = sources.place(fault)
             if fault.name in names:
@@ -137,8 +151,7 @@ def check(layers, root):
             elif not complaint and words(fault.find) == words(fault.put):
                 complaint = "the replacement is the text itself"
             names.add(fault.name)
-            reasons += [f"{fault.name}: {complaint}"] if complaint else []
-            reasons += [f"{fault.name}: there is no test {test}" for test in fault.tests
-                        if not os.path.isfile(os.path.join(root, test))]
+            fault.tests, complaints = sources.tests(fault.tests)
+            reasons += [f"{fault.name}: {one}" for one in [complaint, *complaints] if one]
     if reasons:
         raise BadList("\n".join(reasons))

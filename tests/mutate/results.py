@@ -13,7 +13,7 @@ from tree import tracked_files
 
 # Neither changes what a test of a private copy says.
 APART = re.compile(r"(tests/mutate/|tests/style/|tests/bench/|tests/fuzz/|deploy/|\.ci/)|\.md$")
-TEST = re.compile(r"tests/\w+/test_\w+\.(c|py|mjs)$")
+TEST = re.compile(r"tests/(?:\w+/)+test_\w+\.(c|py|mjs)$")
 
 
 def digest(*parts):

@@ -46,7 +46,7 @@ int main(void)
 }
 """,
     "tests/mutate/faults/api.yaml": """tests:
-  - tests/api/test_sum.c
+  - test_sum.c
 faults:
   - {name: wrong-sign, file: sum.c, in: sum, find: a + b, put: a - b}
   - {name: endless, file: sum.c, in: sum, find: i = 0, put: i = 4}
@@ -144,7 +144,7 @@ class Toy(unittest.TestCase):
                                   ("in: product", "in: quotient", "there is no quotient in the sources"),
                                   ("file: sum.c, in: product", "file: no.py", "there is no file no.py"),
                                   ("in: product", "on: product", "members are equivalent, file, find, in"),
-                                  ("tests/api/test_sum.c", "tests/api/test_no.c", "there is no test")):
+                                  ("test_sum.c", "test_no.c", "there is no test test_no.c")):
             self.write("tests/mutate/faults/api.yaml", FILES["tests/mutate/faults/api.yaml"].replace(old, new))
             status, said = self.run_mutate("--list")
             self.assertEqual(status, 2, said)
@@ -168,11 +168,17 @@ class Toy(unittest.TestCase):
         for name, text in {"core/total.c": FILES["sum.c"].split("\n\n")[0], "core/product.c": FILES["sum.c"].split("\n\n")[1]}.items():
             self.write(name, text)
         os.remove(self.path("sum.c"))
+        os.makedirs(self.path("tests/api/core"))
+        os.rename(self.path("tests/api/test_sum.c"), self.path("tests/api/core/test_sum.c"))
         found = self.list_faults()
         self.assertEqual(found["wrong-sign"].path, "core/total.c")
         self.assertEqual(found["untested"].path, "core/product.c")
 
     def test_names_that_several_files_have(self):
+        self.write("tests/server/test_sum.c", "int main(void)\n{\n}\n")
+        self.assertIn("test_sum.c is tests/api/test_sum.c and tests/server/test_sum.c", self.run_mutate("--list")[1])
+        self.replace("tests/mutate/faults/api.yaml", "- test_sum.c", "- api/test_sum.c")
+        self.list_faults()
         self.write("other/sum.c", FILES["sum.c"])
         status, said = self.run_mutate("--list")
         self.assertEqual(status, 2, said)
