@@ -24,7 +24,7 @@ SANITIZED = "TORQUED_BIN" in os.environ      # a build of its own, then, and slo
 MODELS = ("--models", os.path.join(ROOT, "models")) if SANITIZED else ()    # found beside build/ by itself
 QUEUE = ("--queue", "10")       # s; tests share a busy machine, on which work waits for longer than in service
 PATIENCE = 60 if SANITIZED else 20      # s, for whatever should take well under a second
-# What a server stores here need not outlive it: in memory, where there is such a folder, a sync costs nothing.
+# Files of a server need not outlive it: a sync costs nothing in memory, where there is such a folder.
 MEMORY = "/dev/shm" if "TMPDIR" not in os.environ and os.access("/dev/shm", os.W_OK) else None
 # nohup ignores SIGHUP, and ignored signals stay ignored in the servers started here; handled ones return to the default.
 if signal.getsignal(signal.SIGHUP) is signal.SIG_IGN:

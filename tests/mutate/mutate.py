@@ -23,7 +23,7 @@ ROOT = os.path.dirname(os.path.dirname(faults.HERE))
 FOLDER = os.path.join(ROOT, "build", "mutate")
 REQUIRED = 0.97
 PATIENCE = 60, 8    # s that any test has, and times what it takes without a fault
-# Of other things than the sources, or of the machine: installed packages, other processors, fuzzing, measured times.
+# Tests of other things than the sources, or of the machine: installed packages, other processors, fuzzing, measured times.
 NEVER = {"test_deploy.py", "test_processors.py", "test_fuzz.py", "test_dispatch.c", "test_load.py", "test_store_load.py",
          "test_clients.py", "test_readme.py"}
 

@@ -35,8 +35,23 @@ def comments(kind, text):
     """(offset, text) of each comment and docstring in a language."""
     for match in PATTERNS[kind].finditer(text):
         group = match.lastgroup
-        if group:
+        if group == "comment" and not match.group().lstrip().startswith("/*"):
+            yield from by_column(text, match.start(group), match.group(group))
+        elif group:
             yield match.start(group), match.group(group)
+
+
+def by_column(text, start, lines):
+    """Parts comments to the end of the line that follow each other, where their columns differ."""
+    part, column = start, None
+    for line in re.finditer(r"[ \t]*([^\n]+)\n?", lines):
+        at_line = start + line.start(1)
+        now = at_line - text.rfind("\n", 0, at_line)
+        if column not in (None, now):
+            yield part, text[part:start + line.start()].rstrip()
+            part = at_line
+        column = now
+    yield part, text[part:start + len(lines)]
 
 
 def plain(comment):

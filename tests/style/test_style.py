@@ -186,6 +186,9 @@ class Dialect(Tree):
             self.assert_red_then_green("dialect", "tests/e2e/sum.py", head + f"# {bad}\n", head + "# Number of rows.\n")
             self.assert_red_then_green("dialect", "tests/e2e/sum.py", head + f'def f():\n    """{bad}"""\n', head)
         self.assert_red_then_green("dialect", "tests/e2e/sum.py", '"""What the rows add up to."""\n', head)
+        beside = head + "n = 1   # number of rows\n# {}\n"
+        self.assert_red_then_green("dialect", "tests/e2e/sum.py", beside.format("Of the body"), beside.format("Mass of the body"))
+        self.assert_green("tests/e2e/sum.py", head + "# Mass of two\n# of the bodies\n")
         self.assert_green("tests/e2e/sum.py", head + 'text = "# What it is."\nother = """\nWhat it is.\n"""\n')
 
     def test_other_languages(self):
