@@ -5,8 +5,8 @@ A fault is one small error of the kind a programmer makes: in the definition `in
 The tokens must occur exactly once in the definition; layout and comments do not matter.
 
 `file` is the end of a path: the name of the file, after that of its folder where several files would fit. A definition
-that `file` does not have is looked for in all sources, so that moved files and functions keep their faults. A fault
-in a file that is not C has no `in`: its tokens occur once in the file. Tests are named by the end of their path, too.
+that `file` does not have is looked for in all sources, so that moved files and functions keep their faults; and so are
+tokens that are DISTINCT, outside their definition too. A fault in a file that is not C has no `in`: its tokens occur once in the file. Tests are named by the end of their path, too.
 """
 import functools
 import os
@@ -19,6 +19,7 @@ sys.path.insert(0, os.path.dirname(HERE))
 import c_text  # noqa: E402
 from tree import tracked_files  # noqa: E402
 
+DISTINCT = 6    # tokens, as many as hardly occur twice by chance
 REQUIRED = {"name", "file", "find", "put"}
 MEMBERS = REQUIRED | {"in", "tests", "equivalent"}
 
@@ -32,6 +33,8 @@ def definitions(text):
     """{name: [texts of its definitions with their offsets]}; None stands for the whole text."""
     found = {None: [(0, text)]}
     for one in c_text.definitions(text):
+        if one.kind == "declaration":
+            continue
         found.setdefault(one.name, []).append((one.start, text[one.start:one.end]))
     return found
 
@@ -60,10 +63,10 @@ class Fault:
         self.tests = entry.get("tests", [])
         self.equivalent = entry.get("equivalent")   # the reason why no test can notice the fault, or None
 
-    def spans(self, text):
-        """(start, end) of each occurrence of the fault's tokens in the definitions of that name."""
+    def spans(self, text, definition):
+        """(start, end) of each occurrence of the fault's tokens in the definitions of that name; None: in the text."""
         wanted, found = words(self.find), []
-        for offset, body in definitions(text).get(self.definition, []):
+        for offset, body in definitions(text).get(definition, []):
             have = tokens(body)
             for i in range(len(have) - len(wanted) + 1):
                 if have[i].text == wanted[0] and [token.text for token in have[i:i + len(wanted)]] == wanted:
@@ -72,8 +75,8 @@ class Fault:
         return found
 
     def apply(self, text):
-        """The text with the fault in it."""
-        (start, end), = self.spans(text)
+        """The text with the fault in it, once check() has found its place."""
+        (start, end), = self.spans(text, self.place)
         return text[:start] + self.put + text[end:]
 
 
@@ -108,19 +111,27 @@ class Sources:
         return [path for path in paths if not name or name in definitions(self.text(path))]
 
     def place(self, fault):
-        """(path, None), or (None, complaint) if the fault's tokens do not occur exactly once."""
+        """(path, definition, None) of the fault's tokens, or (None, None, complaint) if they do not occur exactly once.
+
+        Looks in the definition of the file, else in all definitions of that name, else in the whole file and in all files.
+        Few tokens are sought elsewhere only if there is no definition of that name before."""
+        every = [path for path in self.paths if path.endswith((".c", ".h"))]
         named = [path for path in self.paths if f"/{path}".endswith(f"/{fault.file}")]
-        paths = self.defining(fault.definition, named)
-        if not paths and fault.definition:
-            paths = self.defining(fault.definition, [path for path in self.paths if path.endswith((".c", ".h"))])
-        if not paths:
-            missing = f"{fault.definition} in the sources" if fault.definition else f"file {fault.file}"
-            return None, f"there is no {missing}"
-        places = [path for path in paths for _ in fault.spans(self.text(path))]
-        if len(places) == 1:
-            return places[0], None
-        return None, (f"{fault.definition or 'the text'} of {' and '.join(paths)} has the fault's tokens {len(places)} times, "
-                      f"expected once: {' '.join(fault.find.split())}")
+        scopes = [(fault.definition, named)]
+        if fault.definition:
+            scopes += [(fault.definition, every), (None, named), (None, every)]
+        complaint = f"there is no {fault.definition + ' in the sources' if fault.definition else 'file ' + fault.file}"
+        for number, (definition, paths) in enumerate(scopes):
+            paths = self.defining(definition, paths)
+            places = [path for path in paths for _ in fault.spans(self.text(path), definition)]
+            if len(places) == 1:
+                return places[0], definition, None
+            if number < 2 and paths:
+                complaint = (f"{definition or 'the text'} of {' and '.join(paths)} has the fault's tokens {len(places)} times, "
+                             f"expected once: {' '.join(fault.find.split())}")
+            if (paths or number == 1) and len(words(fault.find)) < DISTINCT:
+                break
+        return None, None, complaint
 
 
 class Layer:
@@ -139,13 +150,17 @@ def read(folder):
 
 
 def check(layers, root):
-    """Sets the path of every fault and of its tests. Raises BadList unless names are unique, tokens occur once and tests exist."""
-    sources, reasons, names = Sources(root), [], set()
+    """Sets path and place of every fault, and the paths of its tests; returns notes about faults that have moved.
+
+    Raises BadList unless names are unique, tokens occur once and tests exist."""
+    sources, reasons, notes, names = Sources(root), [], [], set()
     for layer in layers:
         layer.tests, complaints = sources.tests(layer.tests)
         reasons += [f"{layer.name}: {complaint}" for complaint in complaints]
         for fault in layer.faults:
-            fault.path, complaint = sources.place(fault)
+            fault.path, fault.place, complaint = sources.place(fault)
+            if not complaint and (fault.place != fault.definition or not f"/{fault.path}".endswith(f"/{fault.file}")):
+                notes.append(f"{fault.name} is in {fault.path}, no more in {fault.definition} of {fault.file}")
             if fault.name in names:
                 complaint = "the name stands twice in the list"
             elif not complaint and words(fault.find) == words(fault.put):
@@ -155,3 +170,4 @@ def check(layers, root):
             reasons += [f"{fault.name}: {one}" for one in [complaint, *complaints] if one]
     if reasons:
         raise BadList("\n".join(reasons))
+    return notes

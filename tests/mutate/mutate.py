@@ -192,12 +192,13 @@ def main():
     asked = arguments()
     try:
         layers = faults.read(os.path.join(ROOT, "tests", "mutate", "faults"))
-        faults.check(layers, ROOT)
+        notes = faults.check(layers, ROOT)
         chosen = choose(layers, asked)
     except faults.BadList as problem:
         print(f"mutate: {problem}", file=sys.stderr)
         return 2
     if asked.list:
+        print("".join(f"note: {note}\n" for note in notes), end="")
         print(f"{len(chosen)} faults in {len(layers)} layers, each with one place in the sources")
         return 0
     for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):

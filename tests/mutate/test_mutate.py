@@ -152,9 +152,10 @@ class Toy(unittest.TestCase):
 
 
     def list_faults(self):
-        """The layers after --list has accepted them."""
+        """The faults by name after --list has accepted them; `said` is its output."""
         status, said = self.run_mutate("--list")
         self.assertEqual(status, 0, said)
+        self.said = said
         layers = faults.read(self.path("tests/mutate/faults"))
         faults.check(layers, self.folder.name)
         return {fault.name: fault for layer in layers for fault in layer.faults}
@@ -173,6 +174,17 @@ class Toy(unittest.TestCase):
         found = self.list_faults()
         self.assertEqual(found["wrong-sign"].path, "core/total.c")
         self.assertEqual(found["untested"].path, "core/product.c")
+        self.assertIn("note: wrong-sign is in core/total.c, no more in sum of sum.c", self.said)
+
+    def test_moved_tokens(self):
+        """Distinct tokens are found in another function, a few are not."""
+        self.replace("tests/mutate/faults/api.yaml", "find: a   * b, put: a / b", "find: return a * b;, put: return a / b;")
+        self.replace("sum.c", "int product(", "int multiply(")
+        self.assertIn("there is no product in the sources", self.run_mutate("--list")[1])
+        self.replace("tests/mutate/faults/api.yaml", "find: return a * b;, put: return a / b;", "find: '{ return a * b;', put: '{ return a / b;'")
+        fault = self.list_faults()["untested"]
+        self.assertIn("note: untested is in sum.c, no more in product of sum.c", self.said)
+        self.assertEqual(fault.apply(FILES["sum.c"]).count("a / b"), 1)
 
     def test_names_that_several_files_have(self):
         self.write("tests/server/test_sum.c", "int main(void)\n{\n}\n")
