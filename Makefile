@@ -233,7 +233,7 @@ uninstall: ## remove what `make install` and `make install-c` have put under DES
 	rm -f $(DESTDIR)$(ZSH_COMPLETIONS)/_torqued $(DESTDIR)$(FISH_COMPLETIONS)/torqued.fish
 	rm -rf $(ROOT_OF_INSTALL)/share/torqued $(ROOT_OF_INSTALL)/share/doc/torqued
 
-# Where the wheel goes. It is built from a copy, since setuptools writes beside the sources; no network is needed.
+# Folder of the wheel. The wheel is built from a copy, since setuptools writes beside the sources; no network is needed.
 WHEEL ?= $(BUILD)/python
 wheel: ## build the Python client as a wheel, in build/python
 	@rm -rf $(BUILD)/wheel && mkdir -p $(BUILD)/wheel $(WHEEL)

@@ -65,7 +65,7 @@ class RowForms:
         return {"$ref": SCHEMAS + other}
 
     def nullable(self, schema):
-        """Of an output: null where the row has failed."""
+        """Lets an output be null, its value where the row has failed."""
         if "$ref" in schema:
             return self.reference(schema["$ref"].removeprefix(SCHEMAS), self.nullable, "ByRow")
         if "allOf" in schema:

@@ -37,7 +37,7 @@ while read -r library; do
     readlink -f "$library" | sed 's|^/usr||'
 done <"$list/libraries" | LC_ALL=C sort -u >"$list/files"
 
-# Their packages: name<tab>version<tab>architecture. Packages of Debian 12 have libraries below /lib or below /usr/lib.
+# Packages of these files: name<tab>version<tab>architecture. Packages of Debian 12 have libraries below /lib or below /usr/lib.
 sed 'p; s|^|/usr|' "$list/files" | xargs dpkg -S 2>/dev/null >"$list/owners" || true
 sed 's|^.*: ||; s|^/usr||' "$list/owners" | LC_ALL=C sort -u | LC_ALL=C comm -13 - "$list/files" >"$list/strangers"
 [ ! -s "$list/strangers" ] || { echo "image-root.sh: no package has $(cat "$list/strangers")" >&2; exit 1; }
@@ -53,7 +53,7 @@ printf 'root:x:0:0::/:/nonexistent\ntorqued:x:65532:65532::/:/nonexistent\n' >"$
 printf 'root:x:0:\ntorqued:x:65532:\n' >"$root/etc/group"
 printf 'hosts: files dns\n' >"$root/etc/nsswitch.conf"
 
-# The list of packages. Its namespace names its content.
+# The list of packages, whose namespace names its content.
 version=$("$binary" --version | cut -d' ' -f2)
 {
     printf '{"spdxVersion":"SPDX-2.3","dataLicense":"CC0-1.0","SPDXID":"SPDXRef-DOCUMENT","name":"torqued-%s",' "$version"

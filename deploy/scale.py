@@ -12,8 +12,8 @@ ENCODINGS = {
     "JSON": {"cpu": 0.62e-6, "received": 442, "sent": 139},
     "CBOR": {"cpu": 0.17e-6, "received": 168, "sent": 56},
 }
-CORES = 16                  # of a server
-UTILISATION = 0.7           # of the cores, at which queues stay short
+CORES = 16                  # cores of a server
+UTILISATION = 0.7           # share of the cores in use at which queues stay short
 LINK = 25e9 / 8             # bytes/s of the network of a machine
 BALANCER_BYTE = 2.0e-9      # s of processor time of HAProxy for a byte, TLS on both sides
 BALANCER_CORES = 16
@@ -24,7 +24,7 @@ DATABASE_CORES = 16
 
 
 def needs(states, encoding):
-    """What a load of `states` per second needs."""
+    """Servers, cores, network (bit/s) and balancers for `states` per second."""
     kind = ENCODINGS[encoding]
     machine = min(CORES * UTILISATION / kind["cpu"], LINK * UTILISATION / max(kind["received"], kind["sent"]))
     traffic = states * (kind["received"] + kind["sent"])
@@ -35,7 +35,7 @@ def needs(states, encoding):
 
 
 def change(servers):
-    """What a change of one model costs with so many servers: bytes, s until all have it, changes per second in the long run."""
+    """Costs of a change of one model with so many servers: bytes, s until all have it, changes per second in the long run."""
     work = servers * FOLLOW / DATABASE_CORES
     spread = servers * RECORD / LINK
     return {"bytes": servers * RECORD, "seconds": COMMIT + max(work, spread), "rate": 1 / max(COMMIT, work, spread)}

@@ -1,5 +1,5 @@
 #!/bin/bash
-# MJCF: <body gravcomp="-1"> should double a body's weight: the attribute is a real number, a share of the weight. It does so only if some body
+# MJCF: <body gravcomp="-1"> should double a body's weight: the attribute is a real number, a share of the weight. MuJoCo doubles it only if some body
 # of the file, even one fixed to the world, has a positive gravcomp; otherwise all compensation is skipped.
 set -eu
 folder=$(mktemp -d)

@@ -1,51 +1,57 @@
 #!/usr/bin/python3
-"""comments.py [--seed TEXT] [--count N] [--messages N] - draws random comments of each layer, and random messages, for
-a reader who knows robot dynamics and HTTP but not this code. The reader should understand nearly all of them without
-the code.
+"""comments.py [--seed TEXT] [--count N] [--messages N] - draws random comments of each layer and of the tests, and random messages,
+for a reader who knows robot dynamics and HTTP but not this code. The reader should understand nearly all of them without the code.
 
-Prints Markdown with one entry each: the place, the comment, and the line of code that the comment belongs to. The seed
-is the hash of the last commit unless given."""
+Comments of the tests are those in C and Python, docstrings included. Prints Markdown with one entry each: the place, the comment,
+and the line of code that the comment belongs to. The seed is the hash of the last commit unless given."""
 import argparse
+import os
 import random
 import re
 import subprocess
+import sys
 
-LAYERS = ("dynamics", "api", "server")
-TOKEN = re.compile(r'/\*.*?\*/|"(?:\\.|[^"\\\n])*"(?:\s*"(?:\\.|[^"\\\n])*")*|\'(?:\\.|[^\'\\\n])+\'', re.S)
-SECTION = re.compile(r"/\* (-|clang-format)")
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "style"))
+import prose  # noqa: E402
+
+LAYERS = {"dynamics": ("dynamics/*.[ch]",), "api": ("api/*.[ch]",), "server": ("server/*.[ch]",),
+          "tests": ("tests/*.[ch]", "tests/*.py")}
+STRING = re.compile(r'/\*.*?\*/|"(?:\\.|[^"\\\n])*"(?:\s*"(?:\\.|[^"\\\n])*")*|\'(?:\\.|[^\'\\\n])+\'', re.S)
+SECTION = re.compile(r"(?:/\*|//|#) ?(-|clang-format|noqa)|#!")
 
 
 def sources(layer):
-    listed = subprocess.run(["git", "ls-files", "--", f"{layer}/*.[ch]"], check=True, capture_output=True,
-                            text=True)
-    return listed.stdout.split()
+    """(path, text) of the layer's files."""
+    listed = subprocess.run(["git", "ls-files", "--", *LAYERS[layer]], check=True, capture_output=True, text=True)
+    for path in listed.stdout.split():
+        with open(path, encoding="utf-8") as source:
+            yield path, source.read()
 
 
-def tokens(path):
-    """Yields (line, text, code on the same line or the next) of the comments and strings of a file."""
-    with open(path, encoding="utf-8") as source:
-        text = source.read()
-    for match in TOKEN.finditer(text):
-        before = text[text.rfind("\n", 0, match.start()) + 1:match.start()]
-        after = text[match.end():]
-        code = before.strip() or next((line.strip() for line in after.splitlines() if line.strip()), "")
-        yield text.count("\n", 0, match.start()) + 1, match.group(), code
+def code_beside(text, start, end):
+    """The code on the line of a comment or, where there is none, the next line of code."""
+    before = text[text.rfind("\n", 0, start) + 1:start]
+    return before.strip() or next((line.strip() for line in text[end:].splitlines() if line.strip()), "")
 
 
 def comments(layer):
-    return [(f"{path}:{line}", text, code) for path in sources(layer) for line, text, code in tokens(path)
-            if text.startswith("/*") and not SECTION.match(text)]
+    """(place, comment, code beside it)."""
+    return [(f"{path}:{text.count(chr(10), 0, offset) + 1}", comment, code_beside(text, offset, offset + len(comment)))
+            for path, text in sources(layer) for offset, comment in prose.comments(prose.language(path, text), text)
+            if not SECTION.match(comment)]
 
 
 def messages():
-    """Returns strings of at least four words: problems, log entries, help. Leaves out parts of sentences and lists of
-    names, which begin with a blank or a brace."""
-    return [(f"{path}:{line}", text, "") for layer in LAYERS for path in sources(layer) for line, text, _ in tokens(path)
-            if text.startswith('"') and text[1] not in " {" and text.count(" ") >= 3]
+    """Strings of at least four words: problems, log entries, help. Parts of sentences and lists of names are left out: they
+    begin with a blank or a brace."""
+    strings = ((path, text, match) for layer in ("dynamics", "api", "server") for path, text in sources(layer)
+               for match in STRING.finditer(text))
+    return [(f"{path}:{text.count(chr(10), 0, match.start()) + 1}", match.group(), "") for path, text, match in strings
+            if match.group().startswith('"') and match.group()[1] not in " {" and match.group().count(" ") >= 3]
 
 
 def plain(text):
-    return " ".join(re.sub(r"^\s*/?\*+/?|\*/$", "", line).strip() for line in text.splitlines()).strip()
+    return " ".join(prose.plain(text).split())
 
 
 def show(title, drawn):

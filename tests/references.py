@@ -31,7 +31,7 @@ FILE_NAME = re.compile(r"(?<![\w./<*{$>-])((?:[\w-]+/)*[\w-]{2,}\.(?:c|h|cc|py|m
 # Headers of libraries, and `test_x.c` as a name for any test.
 FOREIGN = re.compile(r"(?:microhttpd|uv|mujoco|zconf)\.h$|(?:^|_)x\.[a-z]+$")
 LINK = re.compile(r"\]\((?!https?:)([^)\s]+)\)")
-OUTSIDE = re.compile(r"\b(?:API|[A-Z]{5,}(?:\.md)?) §|\b(?:SEEDS|ANCHORS|ACCEPTANCE|STYLE|DESIGN|API)\.md\b|\.\./shared\b|"
+OUTSIDE = re.compile(r"\b(?:API|[A-Z]{5,}(?:\.md)?) §|\b(?:SEEDS|ANCHORS|ACCEPTANCE|DESIGN|API)\.md\b|\.\./shared\b|"
                      r"\b[Ii]ssue #?[0-9]+\b")
 
 

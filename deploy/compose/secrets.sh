@@ -29,7 +29,7 @@ openssl rand -hex 24 | tr -d '\n' >postgres.password
 openssl rand -hex 12 | tr -d '\n' >grafana.password
 printf 'postgres:5432:torqued:torqued:%s\n' "$(cat postgres.password)" >torqued/pgpass
 
-# The users of the images: torqued 65532, Prometheus 65534, Grafana 472. The others begin as root.
+# The users of the images: torqued 65532, Prometheus 65534, Grafana 472. The other images begin as root.
 chmod 755 .
 chmod 644 ca.crt
 chown -R 65532:65532 torqued

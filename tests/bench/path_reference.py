@@ -5,8 +5,8 @@ optimum.
 The reference has the squared velocity z = (ds/dt)^2 at the nodes of a dense grid in s as unknowns, and torques from
 inverse-dynamics instead of coefficients from `path`. Between nodes z is linear in s, so that torques at middles of cells
 are linear in z. Without limits of torque rates the largest z everywhere is the optimum: one linear program (Verscheure et
-al. 2009 discretise in the same way). With them, the difference of torques of two neighbouring cells is at most R dt; dt is
-convex in z, so that its tangent is a bound on the safe side, and a sequence of linear programs leads to a local optimum.
+al. 2009 discretise in the same way). With limits of rates, the difference of torques of two neighbouring cells is
+at most R dt; dt is convex in z, so that its tangent is a bound on the safe side, and a sequence of linear programs leads to a local optimum.
 """
 import os
 import sys

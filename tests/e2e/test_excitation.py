@@ -1,4 +1,4 @@
-"""The programs in api/clients/identification against a server. What they write is evaluated again, with Fourier series of this
+"""Runs the programs in api/clients/identification against a server. The output is evaluated again, with Fourier series of this
 file's own, at instants that the programs did not choose."""
 import math
 import re

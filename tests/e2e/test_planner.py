@@ -9,7 +9,7 @@ from harness import ServerCase
 
 BANG_BANG = 0.391854538900  # s, the optimum of two_link by shooting: no motion within the limits is faster
 A_SPAN = 37                 # instants in each span between two knots: coprime to what the programs look at
-ROUNDING = 1e-9             # of a limit: velocities at the limit are rounded either way
+ROUNDING = 1e-9             # share of a limit: velocities at the limit are rounded either way
 
 
 def derivative(degree, knots, points):

@@ -1,12 +1,12 @@
 #!/usr/bin/python3
-"""mutate.py [--list] [--jobs N] [--layer LAYER] [FAULT...] - puts small faults into private copies of the tree, one at
-a time, and checks that a test detects each.
+"""mutate.py [--list] [--jobs N] [--layer LAYER] [FAULT...] - puts small faults into private copies of the tree, one
+at a time, and looks whether a test notices.
 
-Each fault is tried with the tests named in its entry and its layer's tests in C. A fault that none of these detects is
-tried with the layer's other tests, then with all others, at the end. The first failure ends the trial of a fault. A
-test beyond its time limit counts as failed. The copies and results.json are in build/mutate, and a run continues the
-previous one. Ends with a table by layer; the exit status is 0 if REQUIRED of the valid faults of every layer were
-found, 1 if not, 2 if the list is wrong."""
+Each fault meets the tests named with it and those of its layer in C; what none of these finds meets the layer's other
+tests, then all others, at the end. A fault is done with at the first failure. A test that takes longer than it may counts as failed. The copies and results.json are in build/mutate; a run goes on
+where the last one ended. Ends with a table by layer; the exit status is 0 if every layer has REQUIRED of its valid
+faults found, 1 if not, 2 if the list is wrong.
+"""
 import argparse
 import os
 import queue
@@ -22,16 +22,14 @@ from tree import BuildFailed, Stopped, Tree, children, copy_checkout, mirror, pr
 ROOT = os.path.dirname(os.path.dirname(faults.HERE))
 FOLDER = os.path.join(ROOT, "build", "mutate")
 REQUIRED = 0.97
-PATIENCE = 60, 8  # s allowed for any test, and the factor on its time without a fault
-# Tests that are never run: they test other things than the sources, or depend on the machine: installed packages, other
-# processors, fuzzing, measured times.
-NEVER = {"tests/e2e/test_deploy.py", "tests/dynamics/test_processors.py", "tests/fuzz/test_fuzz.py",
-         "tests/dynamics/test_dispatch.c", "tests/e2e/test_load.py", "tests/e2e/test_store_load.py", "tests/e2e/test_clients.py",
-         "tests/e2e/test_readme.py"}
+PATIENCE = 60, 8    # s that any test has, and times what it takes without a fault
+# Tests of other things than the sources, or of the machine: installed packages, other processors, fuzzing, measured times.
+NEVER = {"test_deploy.py", "test_processors.py", "test_fuzz.py", "test_dispatch.c", "test_load.py", "test_store_load.py",
+         "test_clients.py", "test_readme.py"}
 
 
 class Run:
-    """The state that all workers share."""
+    """State of a run, shared by all workers."""
 
     def __init__(self, layers, chosen, jobs):
         self.results = Results(os.path.join(FOLDER, "results.json"), ROOT)
@@ -47,7 +45,7 @@ class Run:
         self.busy = threading.Lock()
         self.measuring = threading.Lock()
         self.useless = set()    # tests that fail without a fault
-        self.broken = []  # reasons why the run fails, whatever was found
+        self.broken = []        # problems that make the run fail, also if all faults are found
 
     def prepare(self):
         copy_checkout(ROOT, self.base.root)
@@ -56,16 +54,14 @@ class Run:
                        jobs=self.jobs)
 
     def order(self, fault, hint, all_tests):
-        """Returns the tests for a fault in order: its own, the one that found it last, and its layer's tests in C; with
-        `all_tests`, all others after these."""
+        """The tests of a fault: its own, the one that found it last, its layer's in C; or all, its layer's first."""
         own = [*fault.tests, *([hint] if hint in self.results.tests else []),
                *(test for test in self.own[fault.layer] if all_tests or test.endswith(".c"))]
         others = sorted(self.results.tests, key=lambda test: (not test.endswith(".c"), test)) if all_tests else []
-        return [test for test in dict.fromkeys([*own, *others]) if test not in NEVER]
+        return [test for test in dict.fromkeys([*own, *others]) if os.path.basename(test) not in NEVER]
 
     def limit(self, test):
-        """Returns the time limit of a test with a fault, in s. At the first call the test must pass without a fault;
-        otherwise returns None."""
+        """Seconds that a test may take with a fault; None if the test fails without one. The first call runs the test."""
         with self.measuring:
             seconds = self.results.seconds(test)
             if seconds is None and test not in self.useless:
@@ -111,17 +107,17 @@ class Worker(threading.Thread):
 
     def try_fault(self, fault, all_tests):
         result, begun = self.shared.results.of(fault), time.monotonic()
-        with open(self.tree.path(fault.file), encoding="utf-8") as source:
+        with open(self.tree.path(fault.path), encoding="utf-8") as source:
             text = source.read()
-        original = os.stat(self.tree.path(fault.file))
+        original = os.stat(self.tree.path(fault.path))
         try:
-            with open(self.tree.path(fault.file), "w", encoding="utf-8") as source:
+            with open(self.tree.path(fault.path), "w", encoding="utf-8") as source:
                 source.write(fault.apply(text))
             self.meet_tests(fault, result, all_tests)
         finally:
-            with open(self.tree.path(fault.file), "w", encoding="utf-8") as source:
+            with open(self.tree.path(fault.path), "w", encoding="utf-8") as source:
                 source.write(text)
-            os.utime(self.tree.path(fault.file), ns=(original.st_atime_ns, original.st_mtime_ns))
+            os.utime(self.tree.path(fault.path), ns=(original.st_atime_ns, original.st_mtime_ns))
             self.tree.restore(self.shared.base)
         result["seconds"] += time.monotonic() - begun
         self.shared.results.keep(fault, result)
@@ -146,15 +142,14 @@ class Worker(threading.Thread):
             self.shared.results.keep(fault, result)
 
     def build(self, test):
-        """Builds the program of a test. Returns False if the fault did not change the program."""
+        """Builds what a test runs; False if the fault is in none of it."""
         program = program_of(test) if test.endswith(".c") else "build/torqued"
         self.tree.make(program)
         return os.stat(self.tree.path(program)).st_mtime_ns != os.stat(self.shared.base.path(program)).st_mtime_ns
 
 
 def table(layers, results):
-    """Prints a line for each layer and the missed faults. Returns True if enough were found and none remains to be
-    tried."""
+    """Prints a line for each layer and the missed faults; True if enough were found and none is left to try."""
     good, missed = True, []
     print(f"\n{'layer':<16}{'valid':>7}{'found':>7}{'missed':>8}{'to try':>8}{'share':>9}{'equivalent':>12}")
     for layer in layers:
@@ -166,14 +161,14 @@ def table(layers, results):
         good &= share >= REQUIRED and left == 0
         print(f"{layer.name:<16}{len(valid):>7}{len(found):>7}{len(lost):>8}{left:>8}{share:>9.1%}"
               f"{len(layer.faults) - len(valid):>12}")
-        missed += [f"missed: {layer.name}/{fault.name} ({fault.file})" for fault in lost]
+        missed += [f"missed: {layer.name}/{fault.name} ({fault.path})" for fault in lost]
     print("\n".join([f"required in each layer: {REQUIRED:.0%}", *missed]))
     return good
 
 
 def is_done(results, fault):
     result = results.of(fault)
-    return result["found"] or all(test in result["passed"] for test in results.tests if test not in NEVER)
+    return result["found"] or all(test in result["passed"] for test in results.tests if os.path.basename(test) not in NEVER)
 
 
 def arguments():
@@ -197,13 +192,14 @@ def main():
     asked = arguments()
     try:
         layers = faults.read(os.path.join(ROOT, "tests", "mutate", "faults"))
-        faults.check(layers, ROOT)
+        notes = faults.check(layers, ROOT)
         chosen = choose(layers, asked)
     except faults.BadList as problem:
         print(f"mutate: {problem}", file=sys.stderr)
         return 2
     if asked.list:
-        print(f"{len(chosen)} faults in {len(layers)} layers, each where its file has its text once")
+        print("".join(f"note: {note}\n" for note in notes), end="")
+        print(f"{len(chosen)} faults in {len(layers)} layers, each with one place in the sources")
         return 0
     for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
         signal.signal(number, lambda *_: children.stop())

@@ -1,7 +1,8 @@
-"""Keeps the results so far in a file, from which a later run continues.
+"""Keeps what was found out so far, in a file that a later run goes on from.
 
-A verdict holds for one fault and one state of the sources. "found" holds while the test that found the fault is
-unchanged. A test that passed is not run again while it is unchanged, so only new tests are tried on missed faults."""
+A verdict holds for one fault and one state of the sources. "found" holds as long as the test that found the fault is
+unchanged; a test that passed is not run again as long as it is unchanged, so that a new test is tried on the missed.
+"""
 import hashlib
 import json
 import os
@@ -10,9 +11,9 @@ import threading
 
 from tree import tracked_files
 
-# Changes of these files cannot change the result of a test in a private copy.
-APART = re.compile(r"(tests/mutate/|tests/bench/|tests/fuzz/|deploy/|\.ci/)|\.md$")
-TEST = re.compile(r"tests/\w+/test_\w+\.(c|py|mjs)$")
+# Neither changes what a test of a private copy says.
+APART = re.compile(r"(tests/mutate/|tests/style/|tests/bench/|tests/fuzz/|deploy/|\.ci/)|\.md$")
+TEST = re.compile(r"tests/(?:\w+/)+test_\w+\.(c|py|mjs)$")
 
 
 def digest(*parts):
@@ -38,9 +39,8 @@ class Results:
             self.kept = {"faults": {}, "seconds": {}}
 
     def of(self, fault):
-        """Returns the valid part of a fault's record: {"found": test or None, "passed": {test: its state}, "seconds":
-        ...}."""
-        key = digest(self.state, fault.file, " ".join(fault.find.split()), fault.put)
+        """{"found": test or None, "passed": {test: its state}, "seconds": ...}, as far as it still holds."""
+        key = digest(self.state, fault.file, fault.definition or "", fault.find, fault.put)
         kept = self.kept["faults"].get(fault.name, {})
         if kept.get("key") != key:
             return {"key": key, "found": None, "passed": {}, "seconds": 0, "hint": kept.get("found") or kept.get("hint")}
@@ -55,7 +55,7 @@ class Results:
             self._write()
 
     def seconds(self, test):
-        """Returns the test's time without a fault in s, or None if it has not run in this state of the sources."""
+        """Seconds that the test takes without a fault; None if the test has not been run in this state."""
         kept = self.kept["seconds"].get(test, {})
         return kept.get("seconds") if kept.get("key") == digest(self.state, self.tests[test]) else None
 

@@ -1,5 +1,5 @@
-"""Tests `make mutate` on a project of two functions: faults found and missed, lists refused, runs continued. Also tests
-that the list of faults fits the sources."""
+"""`make mutate` itself, on a project of two functions: what it finds, misses, refuses and goes on from; and whether the
+list of faults fits the sources."""
 import contextlib
 import io
 import os
@@ -46,18 +46,18 @@ int main(void)
 }
 """,
     "tests/mutate/faults/api.yaml": """tests:
-  - tests/api/test_sum.c
+  - test_sum.c
 faults:
-  - {name: wrong-sign, file: sum.c, find: "return a + b;", put: "return a - b;"}
-  - {name: endless, file: sum.c, find: "int i = 0;", put: "int i = 4;"}
-  - {name: untested, file: sum.c, find: "return a   * b;", put: "return a / b;"}
-  - {name: same, file: sum.c, find: "a++;", put: "++a;", equivalent: the value is not used}
+  - {name: wrong-sign, file: sum.c, in: sum, find: a + b, put: a - b}
+  - {name: endless, file: sum.c, in: sum, find: i = 0, put: i = 4}
+  - {name: untested, file: sum.c, in: product, find: a   * b, put: a / b}
+  - {name: same, file: sum.c, in: sum, find: a++, put: ++a, equivalent: the value is not used}
 """,
 }
 
 
 class Toy(unittest.TestCase):
-    """A new checkout of the small project for every test."""
+    """A checkout of its own for every test."""
 
     def setUp(self):
         self.folder = tempfile.TemporaryDirectory()
@@ -83,7 +83,7 @@ class Toy(unittest.TestCase):
             self.write(name, text.read().replace(old, new))
 
     def run_mutate(self, *arguments):
-        """Runs mutate.py and returns its exit status and all that it printed."""
+        """Exit status and all that was printed."""
         out, before = io.StringIO(), sys.argv
         sys.argv = ["mutate.py", *arguments]
         try:
@@ -110,7 +110,7 @@ class Toy(unittest.TestCase):
         self.assertNotIn("found by", said, "what is known is not tried again")
         self.assertRegex(said, r"api +3 +1 +0 +2 ")
         self.replace("sum.c", "a * b", "b * a")
-        self.replace("tests/mutate/faults/api.yaml", "return a   * b;", "return b * a;")
+        self.replace("tests/mutate/faults/api.yaml", "find: a   * b", "find: b * a")
         status, said = self.run_mutate("wrong-sign")
         self.assertIn("found by", said, "other sources: nothing is known")
 
@@ -123,7 +123,7 @@ class Toy(unittest.TestCase):
         self.assertEqual(status, 0, said)
 
     def test_does_not_compile(self):
-        self.replace("tests/mutate/faults/api.yaml", "return a - b;", "return a - ;")
+        self.replace("tests/mutate/faults/api.yaml", "put: a - b", "put: a -")
         status, said = self.run_mutate("wrong-sign")
         self.assertEqual(status, 1, said)
         self.assertIn("wrong-sign does not compile", said)
@@ -136,16 +136,67 @@ class Toy(unittest.TestCase):
         self.assertNotIn("wrong-sign: found", said)
 
     def test_bad_lists(self):
-        for old, new, message in (("return a + b;", "return a % b;", "has its text 0 times"),
-                                  ("int i = 0;", "int a, int b", "has its text 2 times"),
-                                  ("return a - b;", "return a + b;", "the replacement is the text itself"),
+        for old, new, message in (("file: sum.c, in: product", "file: sum.c", "untested: a fault in C names the definition"),
+                                  ("find: a + b", "find: a % b", "sum of sum.c has the fault's tokens 0 times"),
+                                  ("find: i = 0", "find: i", "sum of sum.c has the fault's tokens 3 times"),
+                                  ("put: a - b", "put: a+b", "the replacement is the text itself"),
                                   ("name: endless", "name: untested", "the name stands twice"),
-                                  ("name: endless, file: sum.c", "name: endless, file: no.c", "there is no file no.c"),
-                                  ("tests/api/test_sum.c", "tests/api/test_no.c", "there is no test")):
+                                  ("in: product", "in: quotient", "there is no quotient in the sources"),
+                                  ("file: sum.c, in: product", "file: no.py", "there is no file no.py"),
+                                  ("in: product", "on: product", "members are equivalent, file, find, in"),
+                                  ("test_sum.c", "test_no.c", "there is no test test_no.c")):
             self.write("tests/mutate/faults/api.yaml", FILES["tests/mutate/faults/api.yaml"].replace(old, new))
             status, said = self.run_mutate("--list")
             self.assertEqual(status, 2, said)
             self.assertIn(message, said)
+
+
+    def list_faults(self):
+        """The faults by name after --list has accepted them; `said` is its output."""
+        status, said = self.run_mutate("--list")
+        self.assertEqual(status, 0, said)
+        self.said = said
+        layers = faults.read(self.path("tests/mutate/faults"))
+        faults.check(layers, self.folder.name)
+        return {fault.name: fault for layer in layers for fault in layer.faults}
+
+    def test_edits_elsewhere(self):
+        self.replace("sum.c", "return a + b;", "return a /* the first */\n        + b;")
+        self.replace("sum.c", "return a * b;", "int c = a + b;\n    return c * 0 + a * b;")
+        self.assertEqual(set(self.list_faults()), {"wrong-sign", "endless", "untested", "same"})
+
+    def test_moved_files(self):
+        for name, text in {"core/total.c": FILES["sum.c"].split("\n\n")[0], "core/product.c": FILES["sum.c"].split("\n\n")[1]}.items():
+            self.write(name, text)
+        os.remove(self.path("sum.c"))
+        os.makedirs(self.path("tests/api/core"))
+        os.rename(self.path("tests/api/test_sum.c"), self.path("tests/api/core/test_sum.c"))
+        found = self.list_faults()
+        self.assertEqual(found["wrong-sign"].path, "core/total.c")
+        self.assertEqual(found["untested"].path, "core/product.c")
+        self.assertIn("note: wrong-sign is in core/total.c, no more in sum of sum.c", self.said)
+
+    def test_moved_tokens(self):
+        """Distinct tokens are found in another function, a few are not."""
+        self.replace("tests/mutate/faults/api.yaml", "find: a   * b, put: a / b", "find: return a * b;, put: return a / b;")
+        self.replace("sum.c", "int product(", "int multiply(")
+        self.assertIn("there is no product in the sources", self.run_mutate("--list")[1])
+        self.replace("tests/mutate/faults/api.yaml", "find: return a * b;, put: return a / b;", "find: '{ return a * b;', put: '{ return a / b;'")
+        fault = self.list_faults()["untested"]
+        self.assertIn("note: untested is in sum.c, no more in product of sum.c", self.said)
+        self.assertEqual(fault.apply(FILES["sum.c"]).count("a / b"), 1)
+
+    def test_names_that_several_files_have(self):
+        self.write("tests/server/test_sum.c", "int main(void)\n{\n}\n")
+        self.assertIn("test_sum.c is tests/api/test_sum.c and tests/server/test_sum.c", self.run_mutate("--list")[1])
+        self.replace("tests/mutate/faults/api.yaml", "- test_sum.c", "- api/test_sum.c")
+        self.list_faults()
+        self.write("other/sum.c", FILES["sum.c"])
+        status, said = self.run_mutate("--list")
+        self.assertEqual(status, 2, said)
+        self.assertIn("sum of other/sum.c and sum.c has the fault's tokens 2 times", said)
+        self.replace("tests/mutate/faults/api.yaml", "file: sum.c", "file: other/sum.c")
+        self.assertEqual(self.list_faults()["wrong-sign"].path, "other/sum.c")
 
 
 class List(unittest.TestCase):

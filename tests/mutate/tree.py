@@ -1,7 +1,8 @@
-"""Builds, tests and restores private copies of the tree.
+"""Private copies of the tree: building in them, running tests in them, and putting them back as they were.
 
-The base is a copy of the checkout with everything built. Every worker has a copy of the base, puts a fault into it, and
-afterwards restores the changed files from the base; so a fault costs only the objects that depend on it."""
+The base is a copy of the checkout with everything built. Every worker has a copy of the base, puts a fault into it,
+and afterwards gets back from the base the files that changed; so that a fault costs the objects that depend on it.
+"""
 import os
 import re
 import resource
@@ -11,13 +12,12 @@ import subprocess
 import tempfile
 import threading
 
-# Compile the scalar targets and one vector width, with little optimisation; warnings are off, since a fault may leave a
-# variable unused.
+# Scalar and one vector width; no optimizer that takes minutes; a fault may leave a variable unused.
 FLAGS = ["BUILD=build", "CFLAGS=-O1 -g0", "WARNINGS=-w", "FUZZ_CC="]
 TARGETS = {"x86_64": "scalar scalar_unfused avx2", "aarch64": "scalar neon"}.get(os.uname().machine, "scalar")
 FAILED = re.compile(r"not ok\b(?!.*# (SKIP|TODO))", re.IGNORECASE)
-MEMORY_MOST = 12 << 30  # bytes of address space for a test's processes
-FILE_MOST = 2 << 30  # bytes, limit of a file that they write
+MEMORY_MOST = 12 << 30      # bytes of address space of a test's processes
+FILE_MOST = 2 << 30         # bytes of a file that they write
 SHARED = "/dev/shm" if os.access("/dev/shm", os.W_OK) else None
 
 
@@ -26,11 +26,11 @@ class BuildFailed(Exception):
 
 
 class Stopped(Exception):
-    """Raised when the run was asked to end."""
+    """The run was asked to end."""
 
 
 class Children:
-    """The running processes; a signal ends them and prevents new ones."""
+    """The processes that run now; a signal ends them, and no other is started."""
 
     def __init__(self):
         self.lock = threading.Lock()
@@ -46,7 +46,7 @@ class Children:
             return child
 
     def ended(self, child):
-        kill_group(child)  # ends processes that it left behind
+        kill_group(child)   # processes that the test left behind
         child.wait()
         with self.lock:
             self.alive.discard(child)
@@ -65,12 +65,12 @@ children = Children()
 
 
 def program_of(test):
-    """Returns the target that `make` builds and tests/run runs for a test."""
+    """The program that `make` builds and tests/run runs for a test."""
     return "build/" + test[:-2] if test.endswith(".c") else test
 
 
 def same(a, b):
-    """True if two files have the same size, time and mode, as copies have."""
+    """True if two files have the same size and time, as copies have."""
     x, y = os.stat(a), os.stat(b)
     return (x.st_size, x.st_mtime_ns, x.st_mode) == (y.st_size, y.st_mtime_ns, y.st_mode)
 
@@ -89,13 +89,13 @@ def mirror(source, target):
         if not os.path.exists(new) or not same(old, new):
             os.makedirs(os.path.dirname(new), exist_ok=True)
             shutil.copy2(old, new + ".part")
-            os.replace(new + ".part", new)  # the program file of a running process cannot be overwritten, only replaced
+            os.replace(new + ".part", new)      # a program that still runs cannot be written
     for path in set(files_under(target)) - wanted if os.path.isdir(target) else ():
         os.remove(os.path.join(target, path))
 
 
 def tracked_files(root):
-    """Returns the checkout's files, including new ones, except those that git ignores."""
+    """The checkout's files, new ones included, but none that git ignores."""
     listed = subprocess.run(["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard"], cwd=root,
                             check=True, capture_output=True).stdout.decode()
     return [path for path in listed.split("\0") if path and os.path.isfile(os.path.join(root, path))]
@@ -158,7 +158,7 @@ class Tree:
             if failure and test.endswith(".py"):
                 kill_group(child)
             for _ in child.stdout:
-                pass  # a test in C is short and removes its files at its end
+                pass    # a program in C is quick, and removes its files at the end
             status = child.wait()
         finally:
             timer.cancel()
@@ -171,7 +171,7 @@ class Tree:
 
 
 def kill_group(child):
-    """Kills the test and every process that it started."""
+    """The test and every process that it started."""
     try:
         os.killpg(child.pid, signal.SIGKILL)
     except ProcessLookupError:
@@ -179,7 +179,7 @@ def kill_group(child):
 
 
 def first_failure(lines):
-    """Reads TAP until a test fails, or to its end. Returns the failed line, or what is wrong with the plan, or None."""
+    """Reads TAP until a test fails, or to its end; returns the failed line, or what is wrong with the plan."""
     plan, count = None, 0
     for line in lines:
         if FAILED.match(line):

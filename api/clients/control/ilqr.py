@@ -6,7 +6,7 @@ from scipy.linalg import cho_factor, cho_solve
 
 from service import run_swing_up
 
-LENGTHS = 0.5 ** np.arange(8)    # of the line search
+LENGTHS = 0.5 ** np.arange(8)    # step lengths of the line search
 
 
 def backward(task, x, u, A, B, damping):

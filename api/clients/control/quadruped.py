@@ -82,7 +82,7 @@ class Quadruped(Dynamics):
 
     @staticmethod
     def efforts(u):
-        """Of all coordinates: nothing drives the base."""
+        """Efforts of all coordinates: nothing drives the base."""
         return np.hstack([np.zeros((len(u), 6)), u])
 
     def feet(self, q):

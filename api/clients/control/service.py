@@ -75,7 +75,7 @@ class SwingUp:
         self.end = np.array([200.0, 200.0, 20.0, 20.0])           # and by the last state
 
     def cost(self, x, u):
-        """Of states (N + 1, 4) and torques (N, 2)."""
+        """The cost of states (N + 1, 4) and torques (N, 2)."""
         off = x - self.goal
         return 0.5 * ((u**2 * self.torque).sum() + (off[:-1]**2 * self.state).sum() + (off[-1]**2 * self.end).sum())
 

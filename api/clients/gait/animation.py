@@ -5,7 +5,7 @@ from stride import FIGURE
 
 SCALE = 200                     # pixels per m
 HEIGHT, MARGIN = 1.9, 0.25      # m, above and below the ground
-FRAMES = 24                                 # of a stride
+FRAMES = 24                                 # pictures of a stride
 COLOURS = {"left": "#c00", "right": "#888"}
 
 

@@ -8,11 +8,11 @@ import numpy as np
 
 from walker import SIDES
 
-BODIES = [f"{side}_{body}" for side in SIDES for body in ("thigh", "shank", "foot")]     # those behind hip, knee and ankle
+BODIES = [f"{side}_{body}" for side in SIDES for body in ("thigh", "shank", "foot")]     # the bodies behind hip, knee and ankle
 
 
 def forces(walker, states, feet):
-    """Of BODIES, N x 6 x 3, in their link axes."""
+    """Joint forces of BODIES, N x 6 x 3, in link axes."""
     wrenches, _ = walker.foot_wrenches(states, feet, gradients=False)
     return walker.joint_forces(states, on_feet(feet, wrenches), BODIES)[0]
 

@@ -45,7 +45,7 @@ class Values:
                 + (z @ z - solution.unequal @ solution.unequal) / (2 * weight))
 
     def gradient(self, equal, unequal):
-        """Of the Lagrangian with these multipliers."""
+        """Gradient of the Lagrangian with these multipliers."""
         factor, equalities, inequalities = self.slopes
         return factor.T @ self.residual - equalities.T @ equal - inequalities.T @ unequal
 

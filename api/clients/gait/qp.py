@@ -106,7 +106,7 @@ class _Dual:
 
     def _towards_minimum(self, free):
         """One step to the minimum over the free multipliers, as far as bounds allow; those that meet a bound are free no longer.
-        Whether the minimum was reached, and whether anything moved."""
+        Returns True if the minimum was reached, and True if anything moved."""
         inner, old = np.flatnonzero(free), self.multipliers
         target = np.where(free, 0.0, old)
         target[inner] = np.linalg.solve(self.schur[np.ix_(inner, inner)], -(self.offset + self.schur @ target)[inner])

@@ -64,12 +64,12 @@ class Schedule:
 
     @property
     def times(self):
-        """Of all instants, s."""
+        """Times of all instants, s."""
         return self.fractions * self.duration
 
     @property
     def phases(self):
-        """Double and single support: slices of the instants. That at which the one ends and the other begins is in both."""
+        """Double and single support: slices of the instants. The instant between the two is in both."""
         switch = int(np.argmin(np.abs(self.fractions - self.double)))
         return slice(0, switch + 1), slice(switch, len(self.fractions))
 
@@ -79,7 +79,7 @@ class Schedule:
         return [{"frame": "left_sole"}, {"frame": "right_ball"}], [{"frame": "left_sole"}]
 
     def contact(self, side, at):
-        """Which part of a foot is on the ground at a fraction of the duration: a key of HELD."""
+        """The part of a foot that is on the ground at a fraction of the duration: a key of HELD."""
         if side == "left":
             return "heel" if at < self.flat - NEAR else "sole" if at <= self.heel_off + NEAR else "toes"
         if at <= self.double + NEAR:

@@ -13,8 +13,8 @@ DAMPING = 1e-3, 1e-1    # least and largest multiple of the identity in the Hess
 AUGMENT = 1.0           # weight of squared equalities in the Hessian; it makes it definite and does not change the solution
 LONGEST = 0.5           # rad or m, of a variable in one step
 DEARER = 10.0           # times the tolerance: below this optimality the price rises where multipliers have reached it
-PENALTY = 30.0          # of the augmented Lagrangian
-SHORTEST = 1e-4         # of a step, relative
+PENALTY = 30.0          # penalty of the augmented Lagrangian
+SHORTEST = 1e-4         # relative length of a step
 DESCENT = 1e-4          # least descent of the merit function, as a part of the predicted one
 
 

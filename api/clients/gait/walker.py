@@ -12,8 +12,8 @@ import torqued  # noqa: E402
 
 MODEL = "gait55"
 GLOBAL = ("global_x", "global_y", "global_z", "global_yaw", "global_roll", "global_pitch")
-# The thesis freezes upper spine, neck, clavicles and wrists and has 38 coordinates left, without a list of them. These 17 are
-# frozen here; of the upper spine the rotations about its axis remain.
+# The thesis freezes upper spine, neck, clavicles and wrists and has 38 coordinates left, without a list of them. 17 coordinates
+# are frozen here; of the upper spine the rotations about its axis remain.
 FROZEN = ("neck", "clavicle", "wrist", "spine_3_flexion", "spine_3_bending", "spine_4_flexion", "spine_4_bending")
 # N m, for joints without an effort limit in the model, whose sources have none: chosen here, by part and direction.
 CHOSEN_EFFORT = {("spine", "bending"): 300, ("spine", "rotation"): 150, ("neck", "flexion"): 50, ("neck", "bending"): 50,
@@ -22,7 +22,7 @@ CHOSEN_EFFORT = {("spine", "bending"): 300, ("spine", "rotation"): 150, ("neck",
                  ("toe", "flexion"): 30}
 SIDES = ("left", "right")
 SOLE, TOE_SOLE = -0.08, -0.02       # m, heights of the soles below ankle and toe joint
-Refused = torqued.Problem           # what the server does not compute, like forces of feet that would have to pull
+Refused = torqued.Problem           # a request that the server refuses, such as one whose feet would have to pull
 Failed = torqued.Error              # anything that goes wrong between client and server
 
 
@@ -132,7 +132,7 @@ class Walker:
         return {**answer, "tau": answer["tau"][:, self.columns]}
 
     def foot_wrenches(self, states, feet, gradients=True):
-        """Of the ground on the feet, N x feet x 6, and their gradients by q, qd and qdd, N x feet x 6 x coordinates."""
+        """Wrenches of the ground on the feet, N x feet x 6, and their gradients by q, qd and qdd, N x feet x 6 x coordinates."""
         slopes = [f"d_foot_wrenches_d{by}" for by in ("q", "qd", "qdd")] if gradients else []
         answer = self._ask_states(self.model.ground_reaction, states, feet=feet, outputs=["foot_wrenches", *slopes])
         return answer["foot_wrenches"], [answer[name][..., self.columns] for name in slopes]
@@ -155,6 +155,6 @@ class Walker:
                          [2 * (x * z - w * y), 2 * (y * z + w * x), 1 - 2 * (x * x + y * y)]]).transpose(2, 3, 0, 1)
 
     def positions(self, q, points):
-        """Of the points of a request of kinematics, N x points x 3."""
+        """Positions of the points of a request of kinematics, N x points x 3."""
         self.states += len(q)
         return self._ask(self.model.kinematics, q=self.whole(q), points=points, outputs=["point_positions"])["point_positions"]

@@ -66,8 +66,8 @@ def simulate(server, samples):
 
 
 def table(results):
-    """Root mean squares of the joints' errors, in rad, and what was published. What a load does shows in the torque of
-    the second motor when the arm is lowest, after three seconds."""
+    """Root mean squares of the joints' errors, in rad, beside the published ones. The effect of a load shows in the torque
+    of the second motor when the arm is lowest, after three seconds."""
     print("".join(cell.rjust(14) for cell in ("", "joint1", "joint2", "joint3", "tau2(3 s)/N m")))
     for name, result in results.items():
         errors = root_mean_squares(result["position_error"])[:JOINTS]

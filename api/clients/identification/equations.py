@@ -47,7 +47,7 @@ class Equations:
 
 
 def condition_number(W):
-    """Of the equations with columns of unit length, as the server's identify returns it."""
+    """Condition number of the equations with columns of unit length, as the server's identify returns it."""
     flat = W.reshape(-1, W.shape[2])
     return np.linalg.cond(flat / np.linalg.norm(flat, axis=0))
 
@@ -64,7 +64,7 @@ def condition(W):
     value = (np.log(up.sum()) + np.log(down.sum())) / (2 * POWER) + np.log(x[-1] / x[0]) / 2
     by_x = (up / up.sum() - down / down.sum()) / (2 * x)
     slope = 2 * normed @ (axes * by_x) @ axes.T         # by the normed columns
-    slope -= normed * (normed * slope).sum(axis=0)      # their length stays 1
+    slope -= normed * (normed * slope).sum(axis=0)      # the length of a column stays 1
     return value, (slope / length).reshape(W.shape)
 
 

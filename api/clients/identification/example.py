@@ -2,8 +2,8 @@
 """From a model that is not quite right to one that predicts the torques of a robot: excitation, measurements, identification and
 validation in one run, with a simulated robot.
 
-The robot is a second model of the server, `<model>-real`: other bodies and friction than the model, and a tool of 1.5 kg. It is
-measured at 1 kHz through encoders with steps, with noise on torques, while it repeats an exciting motion and another one.
+The robot is a second model of the server, `<model>-real`: other bodies and friction than the model, and a tool of 1.5 kg. The
+measurements are at 1 kHz through encoders with steps, with noise on torques, of an exciting motion and another one.
 All that the identification reads are these records; at the end its model is compared with the robot without noise.
 
   build/torqued &

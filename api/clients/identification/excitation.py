@@ -1,7 +1,7 @@
 #!/usr/bin/python3
 """Finds a motion that excites a robot so that its parameters can be identified from measured torques.
 
-The motion is a Fourier series with a few harmonics, periodic and at rest where a period begins. It stays within the limits of
+The motion is a Fourier series with a few harmonics, periodic and at rest where a period begins, within the limits of
 positions, velocities and efforts in the model's document. SciPy's SQP solver varies the coefficients until the equations of
 identification are conditioned as well as possible. The server returns their matrix, the base regressor, along the motion.
 

@@ -51,7 +51,7 @@ def matrices(period, harmonics, times):
 
 def at_rest(harmonics):
     """Z, (2 harmonics + 1) x (2 harmonics - 1): coefficients Z x are at rest at t = 0, for every x. The first of x is the offset.
-    The others have about the same effect on velocities: no velocity within +-v needs one beyond bound(period, harmonics) v."""
+    All others have about the same effect on velocities: no velocity within +-v needs one beyond bound(period, harmonics) v."""
     l = np.arange(1, harmonics + 1)
     sine, cosine = (null_space(rest[None, :]) / l[:, None] for rest in (np.ones(harmonics), l))
     return block_diag(1, sine, cosine)

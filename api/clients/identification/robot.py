@@ -12,7 +12,7 @@ from measurements import Record
 
 LAG = 0.01                      # s
 STEP = 2 * np.pi / 2 ** 17      # rad or m, of the encoders
-NOISE = 0.005                   # of the effort limit: standard deviation of a measured torque
+NOISE = 0.005                   # standard deviation of a measured torque, share of the effort limit
 TOOL = {"mass": 1.5, "com": [0.01, -0.02, 0.05], "inertia": {"xx": 0.006, "yy": 0.007, "zz": 0.004}}
 
 

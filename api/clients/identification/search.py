@@ -138,7 +138,7 @@ class Search:
         raise NotFound("no motion within the limits was found: give more --iterations or more --samples")
 
     def bounds(self):
-        """Of the variables: positions for the offsets, and what the limits of velocities allow at most."""
+        """Bounds of the variables: positions for the offsets, and the most that the limits of velocities allow."""
         low, high = self.limits.middle - self.limits.half, self.limits.middle + self.limits.half
         others = bound(self.settings.period, self.settings.harmonics) * self.limits.velocity
         return [*zip(low, high), *[(-x, x) for x in others] * (self.basis.shape[1] - 1)]

@@ -33,7 +33,7 @@ class Service:
 
 
 class Limits:
-    """Of a model whose coordinates are those of its joints, one each: middle and half range of positions, velocity and
+    """Limits of a model whose joints have one coordinate each: middle and half range of positions, velocity and
     effort, nv entries each. An unlimited joint may turn once; unlimited efforts are infinite. `velocity` stands in where the
     model has no limit of the velocity."""
 

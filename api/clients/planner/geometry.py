@@ -6,7 +6,7 @@ import numpy as np
 from scipy.interpolate import CubicHermiteSpline, CubicSpline, make_interp_spline
 
 FILE = os.path.join(os.path.dirname(os.path.abspath(__file__)), "paths.json")
-ROWS = 1001             # of the table of coefficients; between rows they are interpolated to about 1e-9
+ROWS = 1001             # rows of the table of coefficients; interpolation between rows is accurate to about 1e-9
 NAMES = ("tau_a", "tau_b", "tau_c", "tau_d")
 RATES = tuple(f"d{name}_ds" for name in NAMES)
 
@@ -34,7 +34,7 @@ def motion(spline, s, v, u, j):
 
 
 class Polynomials:
-    """What the coefficients of an answer give: torques and their rates, with their derivatives by s and the derivatives
+    """Computes from the coefficients of an answer torques and their rates, with their derivatives by s and the derivatives
     v, u, j of s by time."""
 
     def __init__(self, grid, answer):
@@ -90,6 +90,6 @@ class Coefficients:
         return self._add(s, rigid[0], whole, rigid)
 
     def rate(self, s, v, u, j):
-        """The rate of tau, n x nv, and its derivatives by s, v, u, j. It jumps where T changes its sign."""
+        """The rate of tau, n x nv, and its derivatives by s, v, u, j. The rate jumps where T changes its sign."""
         whole = self.whole.rate(s, v, u, j)
         return self._add(s, self.rigid.torque(s, v, u)[0], whole, self.rigid.rate(s, v, u, j)) if self.rigid else whole

@@ -42,7 +42,7 @@ def options():
 
 
 def limits(description):
-    """Of torques and torque rates, nv each. Raises ValueError for joints without a coordinate whose torques are limited."""
+    """Limits of torques and torque rates, nv each. Raises ValueError for joints without a coordinate whose torques are limited."""
     for joint in description["joints"]:
         if joint["name"] not in description["velocity_names"] and {"effort", "effort_rate"} & joint["limits"].keys():
             raise ValueError(f"the torque of {joint['name']}, which is no coordinate, is limited: margins compares it")

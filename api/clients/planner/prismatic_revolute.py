@@ -1,7 +1,7 @@
 #!/usr/bin/python3
 """A slider that carries a swinging link, from (0.1 m, 0.6 rad) to (pi/4 m, -pi/4 rad), at rest at both ends, with force
-and torque of at most 10 (Barman 2020, example 2; the model `prismatic_revolute` comes along with the server). What is
-minimised is the integral of (1 - u) + u (f1^2 + tau2^2) over time, u = 0.01: fast, but not at any price.
+and torque of at most 10 (Barman 2020, example 2; the model `prismatic_revolute` comes along with the server). The
+cost is the integral of (1 - u) + u (f1^2 + tau2^2) over time, u = 0.01: fast, but not at any price.
 
 The published result, T = 0.5585 s, comes out of neither reading of the published table: the program solves both, theta2
 = pi/2 + q2 as printed and theta2 = q2 (on the same model, by a shift of q2), and prints what it finds beside it.

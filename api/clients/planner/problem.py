@@ -24,8 +24,8 @@ class Limits:
 
     @classmethod
     def published(cls, model, rate=np.inf):
-        """The limits in the server's description of a model, without those of torque rates. Those of mimic joints narrow the
-        limits of their leaders. Raises ValueError for limits that are no limits of coordinates."""
+        """The limits in the server's description of a model, without those of torque rates. Limits of mimic joints narrow
+        those of their leaders. Raises ValueError for limits that are no limits of coordinates."""
         joints = {joint["name"]: joint.get("limits", {}) for joint in model["joints"]}
         mine = [joints[name] for name in model["velocity_names"]]
         limits = cls(np.array([limits.get("effort", np.inf) for limits in mine], float),
@@ -70,7 +70,7 @@ class Problem:
         return Problem(self.service, self.model, motion, self.limits, self.rest, self.effort, self.samples, self.margin)
 
     def add_nodes(self, fractions):
-        """Checks torques at these fractions of the duration, too. Their weight in the integral is zero."""
+        """Checks torques at these fractions of the duration, too, with weight zero in the integral."""
         together = np.concatenate([self.fractions, fractions])
         order = np.argsort(together, kind="stable")
         self.fractions = together[order]
@@ -88,7 +88,7 @@ class Problem:
         return replace(self.motion, points=points, duration=float(x[-1]))
 
     def bounds(self):
-        """Of the variables. The lowest duration keeps a step too far from reaching zero."""
+        """Bounds of the variables. The lowest duration keeps a step too far from reaching zero."""
         free = len(self.motion.points) - 2 * self.rest
         return [tuple(limits) for limits in self.limits.position] * free + [(1e-2 * self.motion.duration, np.inf)]
 

@@ -1,4 +1,4 @@
-"""What the planning programs share: their options, what they print at the end, how they fail."""
+"""Parses the options of the planning programs, prints their results and reports their errors."""
 import argparse
 import json
 import sys

@@ -1,4 +1,4 @@
-"""A torqued server as a planner sees it: its models, and a count of what it was asked."""
+"""Sends a planner's requests to a torqued server, and counts requests, states and seconds."""
 import os
 import sys
 import time
@@ -8,7 +8,7 @@ import torqued  # noqa: E402
 
 
 class Service:
-    """Asks the server at `url`. `requests`, `states` and `seconds` add up what it was asked and how long that took."""
+    """Asks the server at `url`. `requests`, `states` and `seconds` are the sums over all requests."""
 
     def __init__(self, url):
         self.client = torqued.Client(url)
@@ -17,7 +17,7 @@ class Service:
         self.seconds = 0.0
 
     def model(self, name):
-        """What the server publishes of a model: names, joints with their limits, bodies."""
+        """The server's description of a model: names, joints with their limits, bodies."""
         started = time.monotonic()
         self.models[name] = self.client.model(name)
         self.requests += 1

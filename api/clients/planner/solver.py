@@ -10,7 +10,7 @@ from scipy.optimize import minimize
 from motion import Motion
 
 CHECKS = 24         # fractions of each span at which a solution is looked at
-MARKED = 0.98       # of the unused torque lies in the spans that the next round halves
+MARKED = 0.98       # share of the unused torque in the spans that the next round halves
 EXCHANGES = 20      # in a round, at most
 
 
@@ -20,7 +20,7 @@ class NotSolved(Exception):
 
 @dataclass(frozen=True)
 class Round:
-    """What one knot vector gave: the optimal motion, its cost and what it took. `load` is the largest |value| / limit
+    """Result of one knot vector: the optimal motion, its cost and the effort of the search. `load` is the largest |value| / limit
     on a grid much denser than the nodes, at most 1."""
     motion: Motion
     cost: float
@@ -30,7 +30,7 @@ class Round:
 
 
 def solve(problem, rounds, say=print):
-    """That many rounds, each from the motion of the one before with more knots."""
+    """Solves in rounds, each from the motion of the one before with more knots."""
     done = []
     for index in range(rounds):
         if index:

@@ -13,17 +13,17 @@ import numpy as np
 from scipy import sparse
 from scipy.optimize import linprog
 
-INSTANTS = np.linspace(0, 1, 5)     # of an interval at which torques are limited
+INSTANTS = np.linspace(0, 1, 5)     # instants of an interval at which torques are limited
 DENSE = 10                          # times as many instants at which a solution is looked at
 SMALL_STEPS = 0.05      # a trust region up to which limits are left out of a linear program
 CLEAR = 0.4             # if values are farther from them than this part
-PENALTY = 10.0          # of the largest excess, in parts of the duration
-MARGIN = 5e-6           # of a limit, that is kept at the dense instants: between these, torques may rise a little more
-EXCESS = 2e-7           # of a limit, by which that may be missed
+PENALTY = 10.0          # penalty of the largest excess, in parts of the duration
+MARGIN = 5e-6           # share of a limit that is kept free at the dense instants, since torques may be larger between them
+EXCESS = 2e-7           # share of a limit by which torques may exceed the margin
 SLOWEST = 1e4           # s
 STEPS, REPAIRS = 100, 12     # at most
 HALVINGS = 2
-SMALL = 1e-6            # of the duration: a step that promises less is the last
+SMALL = 1e-6            # share of the duration: a step that promises less is the last
 SEVERAL = 8             # steps that together shorten the duration by less than SMALL each are the last
 
 
@@ -94,7 +94,7 @@ class Program:
     def __init__(self, coefficients, effort, rate, intervals):
         self.coefficients, self.effort, self.rate = coefficients, effort, rate
         self.order, self.n = (2 if rate is None else 3), intervals
-        self.scale = np.ones((2, intervals, len(effort)))   # of the limits, below 1 where a solution exceeded them
+        self.scale = np.ones((2, intervals, len(effort)))   # share of the limits that is used, below 1 where a solution exceeded them
         self.local = local_matrices(self.order, 1 / intervals, INSTANTS)
         self.continuity = self._continuity()
 

@@ -6,8 +6,8 @@ The platform's centre surges and heaves; its orientation Rx(roll) Ry(pitch) turn
 
     w = roll' e_x + pitch' Rx(roll) e_y.
 
-Both go to the server with their first and second derivatives; it finds the legs' lengths, speeds, accelerations and
-forces.
+Position and orientation go to the server with their first and second derivatives; the answer has the legs' lengths,
+speeds, accelerations and forces.
 """
 import argparse
 import os

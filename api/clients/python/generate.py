@@ -68,7 +68,7 @@ class Types:
         if name == "ScalarOut":
             return "Scalar"
         if mode == "answer" and name and name.endswith("Answer"):
-            return name         # of one operation in the answer of evaluate
+            return name         # the answer of one operation in that of evaluate
         if "const" in schema:
             return f"Literal[{schema['const']!r}]"
         if "enum" in schema:
@@ -173,7 +173,7 @@ class Operation:
         self.fields.sort(key=lambda field: not field[2])        # required ones first; else in the order of the contract
         self.outputs = [(snake(key), types.of(value, "answer", prefix + camel(key)), types.meaning(value))
                         for key, value in answer["properties"].items()]
-        self.outputs = [(key, kind, meaning.partition(". ")[0] + "." if key == "warnings" else meaning)     # it is the same for all
+        self.outputs = [(key, kind, meaning.partition(". ")[0] + "." if key == "warnings" else meaning)     # one text for all operations
                         for key, kind, meaning in self.outputs]
         if "on_error" in request["properties"]:
             self.outputs.append(("errors", types.of({"$ref": SCHEMAS + "RowErrors"}, "answer", "RowErrors"),
@@ -192,7 +192,7 @@ class Operation:
                                                 break_on_hyphens=False)] if found else []
 
     def text(self):
-        """The method. `q` may be given by position, as everyone knows what it is."""
+        """The method. `q` may be a positional argument."""
         parameters = []
         for key, kind, required, _ in self.fields:
             parameters.append((key, f"{key}: {kind}" if required else f"{key}: Optional[{kind}] = None"))

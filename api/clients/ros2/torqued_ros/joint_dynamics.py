@@ -11,8 +11,8 @@ LONGEST_STEP = 0.5      # s, between two states whose difference of velocities i
 class Torques(NamedTuple):
     """In the order of `names`, in N m (N for prismatic joints)."""
     names: List[str]
-    gravity: List[float]                        # that hold the robot still in this position, springs included
-    inverse_dynamics: Optional[List[float]]     # of its motion; None while a velocity or an acceleration is unknown
+    gravity: List[float]                        # efforts that hold the robot still in this position, springs included
+    inverse_dynamics: Optional[List[float]]     # efforts of the motion; None while a velocity or an acceleration is unknown
 
 
 class JointDynamics:
@@ -29,7 +29,7 @@ class JointDynamics:
         self._client, self._name, self._acceleration = client, model, acceleration
         self._text = b""
         self._model = None
-        self.joints: List[str] = []             # whose states are needed, in the order of the model
+        self.joints: List[str] = []             # joints whose states are needed, in the order of the model
 
     def describe(self, urdf: str) -> List[str]:
         """Puts the robot, in place of an earlier one, and returns the remarks of the server's report. Raises torqued.Error if the

@@ -1,4 +1,4 @@
-// problem.ts - what can go wrong with a request.
+// problem.ts - defines the errors of a request.
 import type {components} from './contract.js';
 
 export type ProblemBody = components['schemas']['Problem'];
@@ -17,7 +17,7 @@ export class Problem extends Error {
         this.name = 'Problem';
     }
 
-    /** Such as "wrong-shape"; /problems/{code} of the server explains it. */
+    /** Code of the problem, such as "wrong-shape"; /problems/{code} of the server explains it. */
     get code(): ProblemBody['code'] | undefined {
         return this.body.code;
     }

@@ -17,16 +17,16 @@ export interface Options {
     token?: string | (() => string | Promise<string>);
     /** Seconds that a call may take, its repetitions included; 60 if absent. */
     timeout?: number;
-    /** How often an evaluation or a GET that found the server busy (503) or unreachable is repeated; 2 if absent. */
+    /** Number of times an evaluation or a GET is repeated that found the server busy (503) or unreachable; 2 if absent. */
     retries?: number;
     /** Instead of the global fetch, for example one with the certificate of a private authority or over a Unix socket. */
     fetch?: typeof fetch;
 }
 
 export interface PutOptions {
-    /** Of URDF: whether the root link is fixed or moves freely. */
+    /** For URDF: the root link is fixed or moves freely. */
     base?: 'fixed' | 'floating';
-    /** Of URDF: what becomes of mimic joints. */
+    /** For URDF: the treatment of mimic joints. */
     mimic?: 'independent' | 'coupled' | 'refuse';
     /** Refuse (412) to replace a model that exists. */
     create?: boolean;
@@ -49,7 +49,7 @@ const pause = (seconds: number): Promise<void> => new Promise(resolve => setTime
 /** A server. Requests of one client may overlap; connections are kept by fetch. */
 export class Torqued {
     private readonly base: string;
-    /** The last change that this client has made in a store that several servers share; 0: none. Its next requests see it. */
+    /** The last change that this client has made in a store that several servers share; 0: none. Later requests of this client see the change. */
     private change = 0;
 
     /** `url`: scheme, host and port; in a page that the server itself sends, '' is the same origin. */
@@ -71,7 +71,7 @@ export class Torqued {
         }) as Answer<Name>;
     }
 
-    /** What the server is: version, operations, limits. */
+    /** Properties of the server: version, operations, limits. */
     async service(): Promise<Received<Schemas['Service']>> {
         return await this.ask({method: 'GET', path: '/v1', repeatable: true}) as Received<Schemas['Service']>;
     }

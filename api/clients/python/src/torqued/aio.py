@@ -1,4 +1,4 @@
-"""The client for asyncio: a server, and a model on it. It differs from client.py by `await` only."""
+"""The client for asyncio: a server, and a model on it. The text differs from client.py by `await` only."""
 from __future__ import annotations
 
 import asyncio
@@ -57,11 +57,11 @@ class AsyncClient:
         return await self._ask(calls.get("/v1"))    # type: ignore[no-any-return]
 
     async def live(self) -> bool:
-        """Whether the process answers."""
+        """True if the process answers."""
         return await self._answers("/livez")
 
     async def ready(self) -> bool:
-        """Whether the server accepts work: its models are loaded, and it does not end."""
+        """True if the server accepts work: its models are loaded, and it does not end."""
         return await self._answers("/readyz")
 
     async def readiness(self) -> Ready:
@@ -69,7 +69,7 @@ class AsyncClient:
         return await self._ask(calls.probe("/readyz"))    # type: ignore[no-any-return]
 
     async def metrics(self) -> str:
-        """What the process counts, in the text format of Prometheus."""
+        """The metrics of the process, in the text format of Prometheus."""
         return await self._ask(calls.get("/metrics", calls.TEXT))   # type: ignore[no-any-return]
 
     async def contract(self) -> dict[str, Any]:
@@ -77,7 +77,7 @@ class AsyncClient:
         return await self._ask(calls.get("/openapi.json"))      # type: ignore[no-any-return]
 
     async def problem(self, code: str) -> ProblemMeaning:
-        """What the code of a problem means, and what to do."""
+        """The meaning of a problem's code, and the remedy."""
         return await self._ask(calls.get(calls.problem_path(code)))     # type: ignore[no-any-return]
 
     # --- models

@@ -12,16 +12,16 @@ from . import http1
 from .errors import BadAnswer
 
 Array = npt.NDArray[np.float64]
-Scalar = Union[float, Array]                                    # of one state; of a batch
+Scalar = Union[float, Array]                                    # float for one state, array for a batch
 Coordinates = Union[npt.ArrayLike, Mapping[str, float]]         # in order, or by name
 
 
 @dataclass(frozen=True)
 class Head:
-    """What the head of an answer says about it."""
+    """Facts about an answer from its head."""
 
     request_id: Optional[str]
-    revision: Optional[str]         # of the model that was evaluated
+    revision: Optional[str]         # revision of the model that was evaluated
     arithmetic: Optional[str]       # fused or unfused
 
 

@@ -41,7 +41,7 @@ class Named:
 
 
 def is_masked(array: np.ndarray[Any, Any]) -> bool:
-    """Whether it is a masked array with a masked entry."""
+    """True for a masked array with a masked entry."""
     return isinstance(array, np.ma.MaskedArray) and bool(np.ma.getmaskarray(array).any())   # type: ignore[no-untyped-call]
 
 
@@ -161,7 +161,7 @@ def _is_plain(value: Any) -> bool:
 
 
 def has_names(value: Any) -> bool:
-    """Whether the columns of an array or table, or of all tables of a list, have names."""
+    """True if the columns of an array or table, or of all tables of a list, have names."""
     if isinstance(value, (list, tuple)):
         return any(has_names(row) for row in value[:1])
     return _names(value) is not None

@@ -71,7 +71,7 @@ class Connection:
 
     def __init__(self, transport: asyncio.Transport, protocol: _Protocol) -> None:
         self.transport, self.protocol = transport, protocol
-        self.kept = False       # whether it has served a call
+        self.kept = False       # True once the connection has served a call
 
     @classmethod
     async def open(cls, address: Address, deadline: float) -> Connection:

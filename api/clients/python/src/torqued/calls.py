@@ -89,7 +89,7 @@ def evaluation(name: str, operation: str, request: Mapping[str, Any], revision: 
 
 def change(method: str, name: str, *, if_match: Optional[str], if_absent: bool = False, query: Mapping[str, Optional[str]],
            body: Optional[bytes] = None, media_type: Optional[str] = None) -> Call:
-    """PUT or DELETE of a model. It may be repeated only if it is conditional: then its second arrival is refused."""
+    """PUT or DELETE of a model. A conditional call may be repeated, since its second arrival is refused."""
     fields = {"Accept": JSON}
     if media_type:
         fields["Content-Type"] = media_type
@@ -178,7 +178,7 @@ class Attempts:
         return self.deadline - time.monotonic()
 
     def after_loss(self, kept: bool) -> bool:
-        """Whether to send the call again because its connection was lost, with or without the call having arrived. A connection
+        """True to send the call again because its connection was lost, with or without the call having arrived. A connection
         that was `kept` may have ended long ago, which does not count as a try."""
         if kept and self.call.repeatable and self.remaining() > 0:
             return True

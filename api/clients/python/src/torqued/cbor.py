@@ -97,7 +97,7 @@ class _Writer:
             self.write(item)
 
     def other(self, value: Any) -> None:
-        """What NumPy can turn into an array of numbers, such as a table of pandas without names; or any other iterable."""
+        """Writes a value that NumPy turns into an array of numbers, such as a table of pandas without names, or any other iterable."""
         if has_names(value):
             raise TypeError("only fields of coordinates take columns by name; give an array, such as table.to_numpy()")
         array = np.asarray(value)
@@ -143,7 +143,7 @@ def _refuse_masked(value: Iterable[Any]) -> None:
 
 
 def decode(body: Buffer) -> Any:
-    """The value in `body`. Its arrays are views on `body` where the numbers are aligned in memory, else copies."""
+    """The value in `body`. Arrays are views on `body` where the numbers are aligned in memory, else copies."""
     reader = _Reader(memoryview(body).cast("B"))
     try:
         value = reader.read(0)
@@ -226,7 +226,7 @@ class _Reader:
 
 
 def alignment(start: Buffer) -> int:
-    """How many bytes to leave free before a body that begins with `start`, so that its first typed array is aligned."""
+    """Number of bytes to leave free before a body that begins with `start`, so that its first typed array is aligned."""
     found = bytes(start[:1024]).find(b"\xd8" + bytes([TAG_FLOAT64]))
     if found < 0 or found + 3 > len(start):
         return 0

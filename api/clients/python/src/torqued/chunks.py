@@ -33,7 +33,7 @@ class Chunks:
         if size < 1:
             raise ValueError(f"size {size}: a piece has at least one row")
         self.operation = operation
-        self.revision: Optional[str] = None     # of the model, which the first piece shows
+        self.revision: Optional[str] = None     # revision of the model, from the answer to the first piece
         self.fields = {name: _with_arrays(name, value) for name, value in fields.items()}
         counts = set(_row_counts(self.fields))
         if len(counts) != 1:
@@ -113,7 +113,7 @@ def _replaced(revision: str, detail: str, problem: Optional[Problem] = None) -> 
 
 
 class Whole(Generic[A]):
-    """One answer made of those of the pieces. Its arrays are allocated once, with the first piece. Unless it may be mixed, all
+    """One answer made of those of the pieces. The arrays are allocated once, with the first piece. Unless it may be mixed, all
     pieces must be of one arithmetic class, within which bits are equal."""
 
     def __init__(self, total: int, mixed_arithmetic: bool = False) -> None:
@@ -137,7 +137,7 @@ class Whole(Generic[A]):
 
 
 def is_too_large(problem: Problem, rows: slice) -> bool:
-    """Whether the piece was refused for its size, and can be divided."""
+    """True if the piece was refused for its size, and can be divided."""
     return problem.status == 413 and problem.code in TOO_LARGE and rows.stop - rows.start > 1
 
 
@@ -155,7 +155,7 @@ def _merge(into: dict[str, Any], outputs: Mapping[str, Any], rows: slice, total:
         elif name in ("errors", "warnings"):
             into.setdefault(name, []).extend(value)
         else:
-            into.setdefault(name, value)        # the same for all rows
+            into.setdefault(name, value)        # one value for all rows
 
 
 def _with_arrays(name: str, value: Any) -> Any:

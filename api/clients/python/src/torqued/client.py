@@ -58,11 +58,11 @@ class Client:
         return self._ask(calls.get("/v1"))      # type: ignore[no-any-return]
 
     def live(self) -> bool:
-        """Whether the process answers."""
+        """True if the process answers."""
         return self._answers("/livez")
 
     def ready(self) -> bool:
-        """Whether the server accepts work: its models are loaded, and it does not end."""
+        """True if the server accepts work: its models are loaded, and it does not end."""
         return self._answers("/readyz")
 
     def readiness(self) -> Ready:
@@ -70,7 +70,7 @@ class Client:
         return self._ask(calls.probe("/readyz"))  # type: ignore[no-any-return]
 
     def metrics(self) -> str:
-        """What the process counts, in the text format of Prometheus."""
+        """The metrics of the process, in the text format of Prometheus."""
         return self._ask(calls.get("/metrics", calls.TEXT))   # type: ignore[no-any-return]
 
     def contract(self) -> dict[str, Any]:
@@ -78,7 +78,7 @@ class Client:
         return self._ask(calls.get("/openapi.json"))    # type: ignore[no-any-return]
 
     def problem(self, code: str) -> ProblemMeaning:
-        """What the code of a problem means, and what to do."""
+        """The meaning of a problem's code, and the remedy."""
         return self._ask(calls.get(calls.problem_path(code)))   # type: ignore[no-any-return]
 
     # --- models
@@ -192,7 +192,7 @@ class Model(Described, Operations):
 
         `operation` is a method of this model, such as `model.inverse_dynamics`, and `fields` its arguments. At most `size`
         rows are sent at once, fewer if the server has a lower limit. All pieces are of the revision of the model that the first one
-        has: if somebody replaces the model meanwhile, the next piece raises a Problem 412.
+        has: if the model is replaced meanwhile, the next piece raises a Problem 412.
         """
         with Chunks(operation, fields, size, progress) as plan:
             while plan.start < plan.total:

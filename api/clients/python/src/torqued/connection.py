@@ -22,7 +22,7 @@ class Connection:
     def __init__(self, address: Address, deadline: float) -> None:
         self.address = address
         self.scratch = bytearray(http1.LARGEST_HEAD)
-        self.kept = False       # whether it has served a call
+        self.kept = False       # True once the connection has served a call
         try:
             self.socket = self._open(deadline)
         except TimeoutError as error:
@@ -52,7 +52,7 @@ class Connection:
         return opened
 
     def is_fresh(self) -> bool:
-        """Whether the server has neither closed the idle connection nor sent anything."""
+        """True if the server has neither closed the idle connection nor sent anything."""
         try:
             self.socket.settimeout(0)
             if isinstance(self.socket, ssl.SSLSocket):

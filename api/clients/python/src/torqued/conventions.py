@@ -39,7 +39,7 @@ def rotation(quaternion: npt.ArrayLike) -> Array:
 
 def from_mujoco(model: Described, qpos: npt.ArrayLike, qvel: Optional[npt.ArrayLike] = None,
                 qacc: Optional[npt.ArrayLike] = None) -> dict[str, Array]:
-    """q, qd and qdd of a state of MuJoCo. Its free joint has the quaternion [w,x,y,z] and the linear velocity in the axes of
+    """q, qd and qdd of a state of MuJoCo. The free joint has the quaternion [w,x,y,z] and the linear velocity in the axes of
     the world: v = Rᵀ v_world, v' = Rᵀ v'_world - w × v. Quaternions of ball joints are reordered."""
     q = _quaternions(model, real(qpos, "qpos").astype(float))
     if model.description["base"] == "fixed":
@@ -58,7 +58,7 @@ def to_mujoco_forces(model: Described, q: npt.ArrayLike, tau: npt.ArrayLike) -> 
 
 def from_drake(model: Described, q: npt.ArrayLike, v: Optional[npt.ArrayLike] = None,
                vdot: Optional[npt.ArrayLike] = None) -> dict[str, Array]:
-    """q, qd and qdd of a state of Drake. Its floating base has q = [qw,qx,qy,qz, x,y,z] and v = [w; v], both in the axes of the
+    """q, qd and qdd of a state of Drake. The floating base has q = [qw,qx,qy,qz, x,y,z] and v = [w; v], both in the axes of the
     world. The order of the joints is left as it is."""
     given = real(q, "q").astype(float)
     if model.description["base"] == "fixed":

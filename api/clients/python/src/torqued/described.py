@@ -1,4 +1,4 @@
-"""What the server publishes about a model, and the way between names of coordinates and arrays."""
+"""Reads the server's description of a model, and converts between names of coordinates and arrays."""
 from __future__ import annotations
 
 from typing import Any, Mapping, Optional, Sequence
@@ -51,7 +51,7 @@ class Described:
 
     @property
     def report(self) -> list[Any]:
-        """What was merged, dropped or assumed when the model was put, or looks suspicious."""
+        """Parts of the model that were merged, dropped or assumed when the model was put, or look suspicious."""
         return self.description["report"]
 
     def __repr__(self) -> str:

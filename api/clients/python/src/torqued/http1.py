@@ -33,7 +33,7 @@ class Response:
 
     def __init__(self, status: int, reason: str, fields: dict[str, str], body: memoryview, reusable: bool) -> None:
         self.status, self.reason, self.fields, self.body = status, reason, fields, body
-        self.reusable = reusable        # whether the connection takes another request
+        self.reusable = reusable        # True if the connection takes another request
 
     def field(self, name: str) -> Optional[str]:
         return self.fields.get(name.lower())
@@ -48,11 +48,11 @@ class ResponseReader:
     def __init__(self, method: str, scratch: bytearray) -> None:
         self.method = method
         self.response: Optional[Response] = None
-        self.started = False            # whether any byte has come
+        self.started = False            # True once any byte has come
         self._buffer = scratch          # LARGEST_HEAD bytes of the connection, for heads and for bodies of unknown length
         self._filled = 0
         self._head: Optional[tuple[int, str, dict[str, str]]] = None
-        self._body: Optional[memoryview] = None     # of known length; received into
+        self._body: Optional[memoryview] = None     # body of known length, filled as bytes arrive
         self._missing = 0
         self._chunks: Optional[_Chunks] = None
         self._until_end: Optional[bytearray] = None

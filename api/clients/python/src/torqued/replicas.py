@@ -13,7 +13,7 @@ from .contract.fields import ModelFields
 from .errors import ConnectionFailed, DeadlinePassed, Error, Problem, TimedOut, in_whole_batch
 
 R = TypeVar("R", bound="Replicas")
-UNAVAILABLE = (429, 502, 503, 504)      # what a server that cannot work now, or its balancer, answers
+UNAVAILABLE = (429, 502, 503, 504)      # statuses of a server that cannot work now, or of its balancer
 
 
 class Replicas:
@@ -78,7 +78,7 @@ class _Run(Generic[A]):
         self.plan, self.whole, self.workers = plan, whole, workers
         self.waiting = deque(slice(first, min(first + plan.size, plan.total)) for first in range(0, plan.total, plan.size))
         self.under_way = 0
-        self.description: Optional[ModelFields] = None  # of the model; the first server that answers decides
+        self.description: Optional[ModelFields] = None  # description of the model from the first server that answers
         self.error: Optional[BaseException] = None
         self.changed = threading.Condition()
 
@@ -120,7 +120,7 @@ class _Run(Generic[A]):
             return self.waiting.popleft()
 
     def _evaluate(self, model: Model, operation: Callable[..., A], rows: slice) -> None:
-        left: list[slice] = [rows]      # what has to be evaluated again
+        left: list[slice] = [rows]      # rows to be evaluated again
         try:
             answer = operation(model, **self.plan.request(rows))
             with self.changed:
@@ -146,5 +146,5 @@ class _Run(Generic[A]):
 
 
 def _is_lasting(error: Error) -> bool:
-    """Whether the request would fail on another server, too."""
+    """True if the request would fail on another server, too."""
     return isinstance(error, DeadlinePassed) or (isinstance(error, Problem) and error.status not in UNAVAILABLE)
