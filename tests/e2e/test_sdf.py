@@ -56,6 +56,34 @@ class Dynamics(SdfCase):
         self.assertClose(poses["close.a"]["position"], poses["close.b"]["position"], EXACT, scale=1)
         self.assertClose(poses["rocker"]["orientation"], poses["crank"]["orientation"], EXACT, scale=1)   # a parallelogram
 
+    # Cranks of one length on pivots at rising x, and rods between their tips: parallelograms.
+    CRANKS = ((0, 0.4), (0.5, 0.7), (1.3, 0.9), (1.9, 0.3))      # x of the pivot, mass of the crank
+    RODS = (0.6, 1.1, 0.8)      # masses
+
+    def parallelograms(self, n, backwards):
+        """A chain of n parallelograms, whose middle cranks belong to two loops each; `backwards`: the rods start at the far tips."""
+        body = ("<link name='{0}'><pose>{1} 0 {2} 0 0 0</pose><inertial><pose>{3}</pose><mass>{4}</mass><inertia><ixx>0.01</ixx><iyy>0.02</iyy>"
+                "<izz>0.02</izz></inertia></inertial></link>")
+        hinge = ("<joint name='{0}' type='revolute'>{3}<parent>{1}</parent><child>{2}</child><axis><xyz>0 1 0</xyz></axis></joint>")
+        cranks = "".join(body.format(f"crank{i}", x, 0, "0 0 0.1 0 0 0", mass) + hinge.format(f"pivot{i}", "world", f"crank{i}", "")
+                         for i, (x, mass) in enumerate(self.CRANKS[:n + 1]))
+        rods = ""
+        for i, mass in enumerate(self.RODS[:n]):
+            (a, (x, _)), (b, (far, _)) = ((j, self.CRANKS[j]) for j in ((i + 1, i) if backwards else (i, i + 1)))
+            rods += body.format(f"rod{i}", x, 0.25, "0.1 0 0 0 0 0", mass) + hinge.format(f"knee{i}", f"crank{a}", f"rod{i}", "")
+            rods += hinge.format(f"close{i}", f"rod{i}", f"crank{b}", f"<pose relative_to='rod{i}'>{far - x} 0 0 0 0 0</pose>")
+        return f"<sdf version='1.9'><model name='m'>{cranks}{rods}</model></sdf>"
+
+    def test_loops_that_share_links_have_one_coordinate(self):
+        """All cranks turn alike and all rods move on circles: M is constant, the sum of the cranks' moments and of the rods' m L^2."""
+        for n, backwards in itertools.product((1, 2, 3), (False, True)):
+            case = f"{n} {backwards}"
+            about = self.take_sdf("chain", self.parallelograms(n, backwards))
+            self.assertEqual((about["nq"], about["nv"]), (1, 1), case)
+            M = sum(0.02 + mass * 0.1 ** 2 for _, mass in self.CRANKS[:n + 1]) + sum(mass * 0.25 ** 2 for mass in self.RODS[:n])
+            for q in (0, 0.3, -0.5):
+                self.assertClose(self.ask("chain", "mass-matrix", {"q": [q]})["mass_matrix"], [[M]], 1e-12, what=case)
+
     def test_gears(self):
         self.put_file("joints")
         about = self.client.get("/v1/models/joints").json()
