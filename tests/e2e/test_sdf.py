@@ -9,7 +9,7 @@ import unittest
 import mujoco
 import tap
 from harness import BINARY
-from sdf import EXACT, FOLDER, NAMES, SKIP, MeaningCase, SdfCase, read
+from sdf import EXACT, FOLDER, NAMES, SKIP, MeaningCase, SdfCase, compose, flat, inverse, matrix, read
 
 
 @unittest.skipIf(SKIP, SKIP)
@@ -83,6 +83,27 @@ class Dynamics(SdfCase):
             M = sum(0.02 + mass * 0.1 ** 2 for _, mass in self.CRANKS[:n + 1]) + sum(mass * 0.25 ** 2 for mass in self.RODS[:n])
             for q in (0, 0.3, -0.5):
                 self.assertClose(self.ask("chain", "mass-matrix", {"q": [q]})["mass_matrix"], [[M]], 1e-12, what=case)
+
+    def test_joints_are_the_same_from_either_end(self):
+        """The tree grows from the link that is fixed to the world, to the child of a joint or to its parent: the relative poses at
+        equal coordinates are inverse to each other."""
+        axes = ("<axis><xyz>0.6 0 0.8</xyz></axis>", "<axis2><xyz>0 1 0</xyz></axis2>")
+        for kind, more in (("revolute", axes[0]), ("continuous", axes[0]), ("prismatic", axes[0]), ("universal", "".join(axes)),
+                           ("revolute2", "".join(axes)), ("screw", axes[0] + "<screw_thread_pitch>0.3</screw_thread_pitch>")):
+            poses = []
+            for held, moves in (("a", "b"), ("b", "a")):
+                about = self.take_sdf("ends", "<sdf version='1.9'><model name='m'>" + "".join(
+                    f"<link name='{name}'><pose>{place}</pose><inertial><mass>1</mass></inertial></link>"
+                    for name, place in (("a", "0.1 0.2 0.3 0.4 0.5 0.6"), ("b", "-0.3 0.2 0.7 1.4 -0.5 0.2"))) +
+                    f"<joint name='j' type='{kind}'><pose>0.3 -0.1 0.2 0.3 0.2 0.1</pose><parent>a</parent><child>b</child>{more}</joint>"
+                    f"<joint name='w' type='fixed'><parent>world</parent><child>{held}</child></joint></model></sdf>")
+                names = self.client.get("/v1/models/ends").json()["position_names"]
+                q = dict(zip(("j", "j.1", "j.2"), (0.7, 0.7, -0.4)))
+                at = {n: matrix(p["position"] + p["orientation"]) for n, p in self.ask(
+                    "ends", "kinematics", {"q": [q[n] for n in names], "frames": ["a", "b"]})["poses"].items()}
+                self.assertEqual(about["nv"], len(names))
+                poses.append(compose(inverse(at[held]), at[moves]))
+            self.assertClose(flat(poses[0]), flat(inverse(poses[1])), 1e-13, scale=1, what=kind)
 
     def test_gears(self):
         self.put_file("joints")
