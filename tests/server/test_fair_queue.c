@@ -137,6 +137,24 @@ static void test_no_time_is_saved_up(void **state)
     assert_true(late.done >= 10 && late.done <= 11);
 }
 
+/* A client that has nothing to do for a moment, while others work, comes back with what it has been served. */
+static void test_a_pause_forgives_nothing(void **state)
+{
+    static client  large, small;
+    srv_fair_queue queue = {0};
+    large                = (client){.takes = 1};
+    small                = (client){.takes = 0.1};
+    for (int i = 0; i < 60; i++)
+        push(&queue, &small, 0.1);
+    for (size_t round = 1; round <= 4; round++) {
+        push(&queue, &large, 1);
+        while (large.done < round)
+            run_one(&queue);
+        assert_true(small.served >= large.served - 1 - 1e-9);
+    }
+    assert_true(small.done >= 30);
+}
+
 /* While it runs, a job is charged what it has taken, and the others of its client come later. */
 static void test_a_running_job_is_charged(void **state)
 {
@@ -250,6 +268,7 @@ int main(void)
         cmocka_unit_test(test_estimates_do_not_matter),
         cmocka_unit_test(test_little_is_charged_ahead),
         cmocka_unit_test(test_no_time_is_saved_up),
+        cmocka_unit_test(test_a_pause_forgives_nothing),
         cmocka_unit_test(test_a_running_job_is_charged),
         cmocka_unit_test(test_sums_end_at_nothing),
         cmocka_unit_test(test_jobs_leave_from_any_place),
