@@ -318,6 +318,16 @@ class Limits(Case):
                  for i in range(0, ROWS, 8)]
         self.assertEqual(json.loads(answer)["tau"], sum(parts, []))
 
+    def test_lines_of_parts_that_were_halved(self):
+        """A message names the line of the file, whichever part of a part it is in."""
+        for row in (0, 7, 8, 21, ROWS - 1):
+            made = states(7)
+            made["q"][row, 2] = 1e9
+            for name, text in (("bad.csv", as_csv(made)), ("spaced.csv", as_csv(made).replace("\n", "\n# rows follow\n\n", 1))):
+                line = row + 2 + (2 if name == "spaced.csv" else 0)
+                said = self.refused("call", "panda", "inverse-dynamics", self.path(name, text), "--to", "json")
+                self.assertRegex(said, rf"line {line}\b")
+
     def test_unix_socket(self):
         url = "unix:" + os.path.join(self.server.folder, "socket")
         self.assertIn("panda", self.said("models", "--names", url=url).decode())
