@@ -223,6 +223,11 @@ static void test_a_running_job_is_admitted_again(void **state)
     assert_true(flow.admitted == 1.21875);
     assert_false(srv_pool_readmit(&self, 0.0625));
     assert_true(t[1]->job.refused && flow.admitted == 1.25);
+    const uint64_t end      = t[1]->job.deadline.time;
+    t[1]->job.deadline.time = srv_now() + 500000000; /* it cannot work for longer */
+    assert_false(srv_pool_readmit(&self, 40));
+    assert_true(t[1]->job.cost <= 0.5 && flow.admitted == 1.1875 + t[1]->job.cost);
+    t[1]->job.deadline.time = end;
     for (int i = 0; i < N; i++)
         srv_pool_push(pool, &t[i]->job);
     srv_pool_close(pool);
