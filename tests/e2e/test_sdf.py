@@ -56,6 +56,24 @@ class Dynamics(SdfCase):
         self.assertClose(poses["close.a"]["position"], poses["close.b"]["position"], EXACT, scale=1)
         self.assertClose(poses["rocker"]["orientation"], poses["crank"]["orientation"], EXACT, scale=1)   # a parallelogram
 
+    def test_what_a_joint_that_closes_a_loop_loses_is_told(self):
+        """Each alone and all at once, in the axis and in the joint."""
+        axis = "<axis><xyz>0 1 0</xyz></axis></joint>\n  </model>"
+        parts = {"limits": "<limit><lower>-1</lower><upper>1</upper></limit>", "friction": "<dynamics><damping>0.3</damping></dynamics>",
+                 "spring": "<dynamics><spring_stiffness>0.3</spring_stiffness></dynamics>", "mimic": "<mimic joint='drive'><multiplier>2</multiplier></mimic>",
+                 "rotor_inertia": "<drake:rotor_inertia>0.2</drake:rotor_inertia>"}
+        text = read("four_bar")
+        self.assertIn(axis, text)
+        together = "".join(parts.values()).replace("</dynamics><dynamics>", "")
+        for inside, lost in [("", ()), *((given, (name,)) for name, given in parts.items()), (together, tuple(parts))]:
+            report = self.take_sdf("told", text.replace(axis, axis.replace("</axis>", inside + "</axis>")))["report"]
+            found = [e["text"] for e in report if e["code"] == "not-held" and "closes a loop" in e["text"]]
+            self.assertEqual(len(found), len(lost) > 0, (inside, report))
+            for name in parts:
+                self.assertEqual(any(name in one for one in found), name in lost, (inside, found))
+        report = self.take_sdf("told", text.replace(axis, axis.replace("</joint>", parts["rotor_inertia"] + "</joint>")))["report"]
+        self.assertTrue([e for e in report if e["code"] == "not-held" and "rotor_inertia" in e["text"]], report)
+
     # Cranks of one length on pivots at rising x, and rods between their tips: parallelograms.
     CRANKS = ((0, 0.4), (0.5, 0.7), (1.3, 0.9), (1.9, 0.3))      # x of the pivot, mass of the crank
     RODS = (0.6, 1.1, 0.8)      # masses
