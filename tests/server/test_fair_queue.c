@@ -263,16 +263,11 @@ static void test_a_cost_is_reassessed(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_one_job_behind_five_hundred),
-        cmocka_unit_test(test_equal_shares_of_unequal_jobs),
-        cmocka_unit_test(test_estimates_do_not_matter),
-        cmocka_unit_test(test_little_is_charged_ahead),
-        cmocka_unit_test(test_no_time_is_saved_up),
-        cmocka_unit_test(test_a_pause_forgives_nothing),
-        cmocka_unit_test(test_a_running_job_is_charged),
-        cmocka_unit_test(test_sums_end_at_nothing),
-        cmocka_unit_test(test_jobs_leave_from_any_place),
-        cmocka_unit_test(test_a_job_returns),
+        cmocka_unit_test(test_one_job_behind_five_hundred), cmocka_unit_test(test_equal_shares_of_unequal_jobs),
+        cmocka_unit_test(test_estimates_do_not_matter),     cmocka_unit_test(test_little_is_charged_ahead),
+        cmocka_unit_test(test_no_time_is_saved_up),         cmocka_unit_test(test_a_pause_forgives_nothing),
+        cmocka_unit_test(test_a_running_job_is_charged),    cmocka_unit_test(test_sums_end_at_nothing),
+        cmocka_unit_test(test_jobs_leave_from_any_place),   cmocka_unit_test(test_a_job_returns),
         cmocka_unit_test(test_a_cost_is_reassessed),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
