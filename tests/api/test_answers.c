@@ -371,6 +371,37 @@ static void costs_end_at_the_limit_of_rows(void **state)
     free(body);
 }
 
+/* What an option adds to the work of a state adds to its cost: for bodies of one length, in the order of their work. */
+static void costs_grow_with_the_options(void **state)
+{
+    static const struct {
+        const char *target, *options[3];
+    } cases[] = {
+        {"/v1/models/arm/step",
+         {"\"integrator\":\"explicit_euler\"", "\"integrator\":\"rk4\"", "\"integrator\":\"implicit_euler\""}},
+        {"/v1/models/arm/step", {"", "\"held\":[]", NULL}},
+        {"/v1/models/arm/step",
+         {"", "\"integrator\":\"rk4\"", "\"integrator\":\"rk4\",\"friction_at_rest\":\"stick\",\"held\":[]"}},
+        {"/v1/models/arm/rollout", {"", "\"integrator\":\"rk4\"", "\"integrator\":\"rk4\",\"held\":[]"}},
+        {"/v1/models/arm/forward-dynamics", {"", "\"friction_at_rest\":\"stick\"", NULL}},
+        {"/v1/models/arm/forward-dynamics", {"", "\"held\":[]", "\"held\":[],\"friction_at_rest\":\"stick\""}},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        const api_request head = {.method = "POST", .target = cases[i].target};
+        double            last = 0;
+        for (size_t k = 0; k < 3 && cases[i].options[k]; k++) {
+            char      body[300];
+            const int length = snprintf(body, sizeof body, "{%s", cases[i].options[k]);
+            memset(body + length, ' ', sizeof body - (size_t)length);
+            api_call    *call = api_begin(door_api(), &head);
+            const double cost = api_estimate_cost(call, body, sizeof body);
+            api_end(call);
+            assert_true(cost > last);
+            last = cost;
+        }
+    }
+}
+
 static double cost_of_simulation(api_media media, const char *body, size_t length)
 {
     api_request head = {.method       = "POST",
@@ -430,6 +461,7 @@ int main(void)
         cmocka_unit_test(costs_grow_with_the_distance_of_loops),
         cmocka_unit_test(costs_end_at_the_limit_of_states),
         cmocka_unit_test(costs_end_at_the_limit_of_rows),
+        cmocka_unit_test(costs_grow_with_the_options),
         cmocka_unit_test(costs_of_simulations_are_their_steps),
         cmocka_unit_test(models_live_as_long_as_requests),
     };

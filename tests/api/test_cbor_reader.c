@@ -73,6 +73,21 @@ static void examples_that_json_could_hold(void **state)
         assert_hex_is(examples[i][0], examples[i][1]);
 }
 
+/* -1 - n, rounded once to the nearest double, ties to even. */
+static void large_negative_integers(void **state)
+{
+    static const char *const examples[][2] = {
+        {"3b001ffffffffffffe", "-9007199254740991"},     {"3b001fffffffffffff", "-9007199254740992"},
+        {"3b0020000000000000", "-9007199254740992"},     {"3b0020000000000001", "-9007199254740994"},
+        {"3b0020000000000002", "-9007199254740996"},     {"3b0020000000000003", "-9007199254740996"},
+        {"3b0020000000000005", "-9007199254740998"},     {"3b7ffffffffffffdff", "-9223372036854775296"},
+        {"3b7fffffffffffffff", "-9223372036854775808"},  {"3bfffffffffffff7ff", "-18446744073709549568"},
+        {"3bfffffffffffffffe", "-18446744073709551616"},
+    };
+    for (size_t i = 0; i < sizeof examples / sizeof *examples; i++)
+        assert_hex_is(examples[i][0], examples[i][1]);
+}
+
 static void examples_beyond_json(void **state)
 {
     static const struct {
@@ -286,6 +301,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(examples_that_json_could_hold),
+        cmocka_unit_test(large_negative_integers),
         cmocka_unit_test(examples_beyond_json),
         cmocka_unit_test(malformed),
         cmocka_unit_test(texts),

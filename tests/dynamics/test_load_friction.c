@@ -433,29 +433,41 @@ static void test_rates(void **state)
     }
 }
 
-/* A row of the regressor must be that of T times the factor by which the load changes the row of the mass matrix. */
+/* The regressor's rows, and those of the rotors' columns, are those of T times the factor that sensitivity has on the
+ * mass matrix. */
 static void test_regressor(void **state)
 {
     for (uint64_t seed = 1; seed <= ROBOTS; seed++) {
         trial              t    = trial_make_loaded(seed, 1);
         const dyn_kernels *k    = test_kernels();
         matrices           with = allocate(&t), without = allocate(&t);
-        size_t             columns = 10 * t.bodies;
+        size_t             columns = 10 * t.bodies, nj = t.model->n_movers;
         double            *Y = trial_array(&t, t.nv * columns), *expected = trial_array(&t, t.nv * columns);
-        trial              rigid = t;
-        rigid.scene.terms        = DYN_SPRINGS;
+        double            *joints = trial_array(&t, t.nv * 3 * nj), *rotors = trial_array(&t, t.nv * nj),
+               *others    = trial_array(&t, t.nv * 3 * nj);
+        trial rigid       = t;
+        rigid.scene.terms = DYN_SPRINGS;
         sensitivity(k, &t, &with);
         sensitivity(k, &rigid, &without);
-        dyn_regressor io = {.q = t.q, .qd = t.qd, .qdd = t.qdd, .wrenches = t.wrenches, .regressor = Y};
+        dyn_regressor io = {
+            .q = t.q, .qd = t.qd, .qdd = t.qdd, .wrenches = t.wrenches, .regressor = Y, .joint_regressor = joints};
         rows_regressor(k, &t.scene, 1, io);
-        io.regressor = expected;
+        io.regressor       = expected;
+        io.joint_regressor = others;
         rows_regressor(k, &rigid.scene, 1, io);
-        for (size_t i = 0; i < t.nv; i++)
+        for (size_t i = 0; i < t.nv; i++) {
+            const double factor = with.by[2][i * t.nv + i] / without.by[2][i * t.nv + i];
             for (size_t c = 0; c < columns; c++)
-                expected[i * columns + c] *= with.by[2][i * t.nv + i] / without.by[2][i * t.nv + i];
+                expected[i * columns + c] *= factor;
+            for (size_t j = 0; j < nj; j++) {
+                rotors[i * nj + j] = joints[(i * nj + j) * 3];
+                others[i * nj + j] = factor * others[(i * nj + j) * 3];
+            }
+        }
         check_close("regressor", seed, t.nv * columns, Y, expected, TOLERANCE);
+        check_close("rotors", seed, t.nv * nj, rotors, others, TOLERANCE);
         release(&with), release(&without);
-        free(Y), free(expected);
+        free(Y), free(expected), free(joints), free(rotors), free(others);
         trial_free(&t);
     }
 }

@@ -240,6 +240,29 @@ static void strange_names(void **state)
     }
 }
 
+/* In a path, ~1 stands for / and ~0 for ~. */
+static void names_in_paths(void **state)
+{
+    static const char document[] =
+        "{\"links\": [{\"name\": \"a/b\", \"parent\": \"base\", \"joint\": {\"name\": \"j\", "
+        "\"type\": \"revolute\", \"axis\": [0,1,0]}, \"inertial\": {\"mass\": 2}}], \"frames\": ["
+        "{\"name\": \"a~b\", \"link\": \"a/b\", \"xyz\": [2,0,0]}, {\"name\": \"a~1b\", \"link\": \"a/b\", \"xyz\": "
+        "[3,0,0]}, {\"name\": \"~/\", \"link\": \"a/b\", \"xyz\": [4,0,0]}]}";
+    static const char *const paths[] = {"poses/a~1b/position", "poses/a~0b/position", "poses/a~01b/position",
+                                        "poses/~0~1/position"};
+    double                   zero = 0, at[3] = {0};
+    torqued_input            in = {"q", &zero, {1}};
+    assert_call(client, TORQUED_OK, torqued_put_model(client, "c_names", document, sizeof document - 1, NULL));
+    for (size_t i = 0; i < sizeof paths / sizeof paths[0]; i++) {
+        torqued_output out  = {paths[i], at, 3};
+        torqued_call   call = {
+              "c_names", "kinematics", "{\"frames\": [\"a/b\", \"a~b\", \"a~1b\", \"~/\"]}", &in, 1, &out, 1};
+        assert_call(client, TORQUED_OK, torqued_evaluate(client, &call));
+        assert_true(at[0] == (i == 0 ? 0.0 : (double)i + 1));
+    }
+    assert_call(client, TORQUED_OK, torqued_delete_model(client, "c_names"));
+}
+
 static void malformed_options(void **state)
 {
     static const char *const texts[] = {
@@ -421,6 +444,7 @@ int main(void)
         cmocka_unit_test(outputs_of_another_size),
         cmocka_unit_test(arguments_that_are_refused),
         cmocka_unit_test(strange_names),
+        cmocka_unit_test(names_in_paths),
         cmocka_unit_test(malformed_options),
         cmocka_unit_test(models),
         cmocka_unit_test(addresses_and_tokens_that_are_refused),

@@ -207,6 +207,21 @@ class Call(Case):
         lines = self.said("call", "two_link", "identify", self.path("i.csv", table), "--to", "csv", 'outputs=["residual"]').decode()
         self.assertEqual(lines, f"residual\n{expected['residual']!r}\n")
 
+    def test_rows_of_a_path_belong_together(self):
+        """A jump of the friction lies between two rows, wherever a part would end."""
+        hinge = {"name": "hinge", "type": "revolute", "axis": [0, 1, 0], "friction": {"coulomb": 2}}
+        self.put_model("rubbing", {"links": [{"name": "rod", "parent": "base", "inertial": {"mass": 2, "com": [0, 0, -0.5]}, "joint": hinge}]})
+        for last in (3, 6, 7, 13):      # the last row before the path turns round
+            made = {"q": np.linspace(0, 1, 20)[:, None], "qd": np.where(np.arange(20) <= last, 0.8, -0.3)[:, None]}
+            outputs = ["tau_c", "jumps"]
+            expected = self.ask_server({**{k: v.tolist() for k, v in made.items()}, "outputs": outputs}, "path", "rubbing").json()
+            self.assertEqual([row for row, (jump,) in enumerate(expected["jumps"]) if jump >= 0], [last])
+            for name, content in (("p.npz", as_npz(made)), ("p.csv", "q1,qd1\n" + "".join(f"{q!r},{v!r}\n" for q, v in zip(
+                    made["q"][:, 0].tolist(), made["qd"][:, 0].tolist())))):
+                answer = json.loads(self.said("call", "rubbing", "path", self.path(name, content), "outputs=" + json.dumps(outputs),
+                                              "--chunk", "7", "--to", "json"))
+                self.assertEqual(answer, expected, (name, last))
+
     def test_rows_that_fail_alone(self):
         made = states(4)
         made["q"][37, 5] = 1e9
@@ -303,6 +318,16 @@ class Limits(Case):
         parts = [self.client.post("/v1/models/panda/inverse-dynamics", {k: v[i:i + 8].tolist() for k, v in made.items()}).json()["tau"]
                  for i in range(0, ROWS, 8)]
         self.assertEqual(json.loads(answer)["tau"], sum(parts, []))
+
+    def test_lines_of_parts_that_were_halved(self):
+        """A message names the line of the file, whichever part of a part it is in."""
+        for row in (0, 7, 8, 21, ROWS - 1):
+            made = states(7)
+            made["q"][row, 2] = 1e9
+            for name, text in (("bad.csv", as_csv(made)), ("spaced.csv", as_csv(made).replace("\n", "\n# rows follow\n\n", 1))):
+                line = row + 2 + (2 if name == "spaced.csv" else 0)
+                said = self.refused("call", "panda", "inverse-dynamics", self.path(name, text), "--to", "json")
+                self.assertRegex(said, rf"line {line}\b")
 
     def test_unix_socket(self):
         url = "unix:" + os.path.join(self.server.folder, "socket")

@@ -103,6 +103,32 @@ class Curves(Closed):
         load = [abs(e * p["deviation"]) for e, p in zip(errors[-1], found["base_parameters"]) if p["grouping"]["parameter"].endswith(".load")]
         self.assertLess(max(load[:3]), 0.01)  # the joints that carry the arm's weight
 
+    def test_deviations_of_uneven_curves(self):
+        """The deviations of a joint's figures are to each other as the linearised equations say, with curves that differ by direction."""
+        document, motion = rubbing("ur5", load=False), self.motion(400, 9)
+        for link in document["links"]:
+            if "friction" in link["joint"]:
+                link["joint"]["friction"] |= {"coulomb": {"positive": 1.5, "negative": 0.4}, "breakaway": {"positive": 2, "negative": 4}}
+        self.put_model("uneven", document)
+        tau = np.array(self.ask("uneven", "inverse-dynamics", motion)["tau"])
+        tau += np.random.default_rng(10).normal(scale=0.02, size=tau.shape)
+        found = self.ask("ur5", "identify", {**motion, "tau": tau.tolist(), "unknown": ["friction", "stribeck"]})["base_parameters"]
+        by_name = {p["grouping"]["parameter"]: p for p in found}
+        for i, joint in enumerate(self.client.get("/v1/models/ur5").json()["velocity_names"]):
+            of = lambda figure: by_name[f"{joint}.{figure}"]
+            v, speed = np.array(motion["qd"])[:, i], of("stribeck_velocity")["value"]
+            fall = np.exp(-(v / speed) ** 2)
+            side = {"positive": (v > 0) * 1.0, "negative": (v < 0) * -1.0}
+            columns = {"viscous": v, "stribeck_velocity": sum(
+                sign * (of("breakaway_" + way)["value"] - of("coulomb_" + way)["value"]) for way, sign in side.items()) *
+                fall * 2 * v ** 2 / speed ** 3}
+            for way, sign in side.items():
+                columns |= {"coulomb_" + way: sign * (1 - fall), "breakaway_" + way: sign * fall}
+            A = np.stack(list(columns.values()), 1)
+            expected = np.sqrt(np.diag(np.linalg.inv(A.T @ A)))
+            given = np.array([of(figure)["deviation"] for figure in columns])
+            self.near(given / given[0], expected / expected[0], 1e-3, joint)
+
     def test_weights_and_order(self):
         """Rows of weight zero have no effect."""
         motion = self.motion(120, 5)

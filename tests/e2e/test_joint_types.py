@@ -170,6 +170,13 @@ class JointTypes(ServerCase):
         answer = self.ask("nuts", "inverse-dynamics", {"q": [0.4], "qdd": [2]})
         inertia = 0.05 + 0.1 ** 2 + 9 * (0.03 + 2 * 0.2 ** 2)
         self.assertClose(answer["tau"], [inertia * 2 + 9.81 * (0.1 - 3 * 2 * 0.2)], 1e-14)
+        for q in (0, 0.4, -0.7):
+            answer = self.ask("nuts", "evaluate", {"q": [q], "operations": {"kinematics": {"frames": ["one", "two"]}, "energy": {"outputs": ["potential"]}}})
+            for frame, pitch, turned in (("one", 0.1, q), ("two", -0.2, 3 * q + 1)):
+                pose = answer["kinematics"]["poses"][frame]
+                self.assertClose([*pose["position"], *pose["orientation"]],
+                                 [0, 0, pitch * turned, 0, 0, math.sin(turned / 2), math.cos(turned / 2)], 1e-14, 1)
+            self.assertClose(answer["energy"]["potential"], 9.81 * (0.1 * q - 2 * 0.2 * (3 * q + 1)), 1e-14, 1)
 
     # --- refusals ------------------------------------------------------------------------------------------------
 

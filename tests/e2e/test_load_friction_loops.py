@@ -73,7 +73,8 @@ class LoadFrictionLoops(Closed):
             wrenches = {"wrenches": LOADS[name]["wrenches"]}
             inverse, forward = ({k: s[k] for k in names} for names in (("q", "qd", "qdd"), ("q", "qd", "tau")))
             a = self.ask(model, "sensitivity", {**inverse, **wrenches, "outputs": ["dtau_dq", "dtau_dqd", "dtau_dqdd", "dtau_dparameters", "dtau_dwrench"]})
-            b = self.ask(model, "forward-sensitivity", {**forward, **wrenches, "outputs": ["dqdd_dq", "dqdd_dqd", "dqdd_dtau", "dqdd_dparameters"]})
+            b = self.ask(model, "forward-sensitivity", {**forward, **wrenches, "outputs": ["dqdd_dq", "dqdd_dqd", "dqdd_dtau", "dqdd_dparameters",
+                                                                                           "dqdd_dwrench"]})
             for x in inverse:
                 expected = answer_differences(self, model, "inverse-dynamics", ["tau"], inverse, x, **wrenches)["tau"]
                 self.near(a["dtau_d" + x], expected, 1e-7, f"{name} dtau_d{x}")
@@ -86,6 +87,23 @@ class LoadFrictionLoops(Closed):
                 at = lambda m: np.array(self.ask(model, operation, {**request, **wrenches, "payload": {"link": link, "mass": m}})[output])
                 h = 1e-4
                 self.near(np.array(got[f"d{output}_dparameters"])[:, column], (4 * at(h) - at(2 * h) - 3 * at(0)) / (2 * h), 1e-5, name, least=np.abs(at(0)).max())
+
+            self.by_wrenches(model, wrenches["wrenches"], "inverse-dynamics", "tau", inverse, a["dtau_dwrench"])
+            self.by_wrenches(model, wrenches["wrenches"], "forward-dynamics", "qdd", forward, b["dqdd_dwrench"])
+
+    def by_wrenches(self, model, wrenches, operation, output, state, given):
+        """By each entry of force and torque of every wrench: away from zero load the results are linear in them."""
+        self.assertEqual(len(given), len(wrenches))
+        for k in range(len(wrenches)):
+            columns = []
+            for entry, part in ((i, part) for part in ("force", "torque") for i in range(3)):
+                ends = []
+                for h in (0.01, -0.01):
+                    pushed = [dict(w) for w in wrenches]
+                    pushed[k][part] = [x + h * (i == entry) for i, x in enumerate(pushed[k].get(part, [0, 0, 0]))]
+                    ends.append(np.array(self.ask(model, operation, {**state, "wrenches": pushed})[output]))
+                columns.append((ends[0] - ends[1]) / 0.02)
+            self.near(given[k], np.transpose(columns), 1e-8, f"{model} {output} by wrench {k}")
 
     def test_rates(self):
         """Compares tau_dot with differences along the motion, and the Jacobians of one step with differences."""

@@ -39,6 +39,13 @@ def along(s, t):
             s["qdd"] + t * s["qddd"])
 
 
+def changed(loads, t):
+    """The wrenches t later."""
+    return [{**{name: value for name, value in load.items() if not name.endswith("_rate")},
+             **{name: (np.array(load[name]) + t * np.array(load.get(name + "_rate", [0, 0, 0]))).tolist()
+                for name in ("force", "torque") if name in load}} for load in loads]
+
+
 class Wrenches(Closed):
     def arm(self, name, parent, choose, actuated=False, kind="revolute"):
         return {"name": name, "parent": parent, "inertial": {
@@ -113,13 +120,17 @@ class Wrenches(Closed):
         return next(frame for frame in document["frames"] if frame["name"] == name)
 
     def test_rates(self):
+        """Of constant wrenches, and of wrenches that all have rates of their own."""
+        changing = [{**LOADS[0], "force_rate": [-2, 5, 1], "torque_rate": [0.3, -0.4, 0.2]}, {**LOADS[1], "force_rate": [4, 2, -3]},
+                    {"link": "b1", "torque": [0.2, -0.1, 0.4], "torque_rate": [-1, 0.7, 0.5]}]
         for kind, ball in VARIANTS:
             s = self.put(kind, 12, ball)
-            given = self.ask("loop", "torque-derivative", {**{n: x.tolist() for n, x in s.items()}, "wrenches": LOADS,
-                                                           "outputs": ["joint_wrenches", "joint_wrench_rates"]})
-            self.near(given["joint_wrenches"], self.joint_wrenches(*along(s, 0)), 1e-12, kind)
-            rates = derivative(lambda t: self.joint_wrenches(*along(s, t[0])), np.zeros(1), 1e-4)[..., 0]
-            self.near(given["joint_wrench_rates"], rates, 1e-7, kind)
+            for loads in (LOADS, changing):
+                given = self.ask("loop", "torque-derivative", {**{n: x.tolist() for n, x in s.items()}, "wrenches": loads,
+                                                               "outputs": ["joint_wrenches", "joint_wrench_rates"]})
+                self.near(given["joint_wrenches"], self.joint_wrenches(*along(s, 0), changed(loads, 0)), 1e-12, kind)
+                rates = derivative(lambda t: self.joint_wrenches(*along(s, t[0]), changed(loads, t[0])), np.zeros(1), 1e-4)[..., 0]
+                self.near(given["joint_wrench_rates"], rates, 1e-7, kind)
 
     def test_joints_that_are_locked_rub_nowhere(self):
         """Three prismatic and three revolute joints after a driven one, fixed at the end: the revolute joints cannot

@@ -1,10 +1,12 @@
 """Tests MJCF files whose numbers depend on details of MuJoCo's compiler: the server computes what MuJoCo 3.14 does, or
 a warning names what the model lacks. Each kind has several variations: nested bodies, frames, classes, floating bases,
 loops."""
+import math
 import os
 
 import mujoco
 import mujoco3
+import numpy as np
 import tap
 from harness import ROOT
 from mujoco3 import Compiled
@@ -346,6 +348,55 @@ class Coupled(mujoco3.Agreement):
         back = list(zip(*G))
         self.assertClose(ours["mass-matrix"]["mass_matrix"], mujoco.multiply(back, mujoco.multiply(model.matrix(theirs), G)), 1e-10)
         self.assertClose(ours["inverse-dynamics"]["tau"], mujoco.apply(back, theirs["inverse"]), 1e-10)
+
+    REFERENCES = {"j": 0.2, "k": -0.3, "l": 0.15, "m": 0.4}
+    # q1 - ref1 = c0 + c1 (q2 - ref2); a joint without a second one is locked.
+    EQUALITIES = {
+        "a chain": [("k", "j", 0.1, -2), ("l", "k", -0.2, 0.3), ("m", "l", 0.3, 1.5)],
+        "a chain, the last first": [("m", "l", 0.3, 1.5), ("l", "k", -0.2, 0.3), ("k", "j", 0.1, -2)],
+        "followers of one joint": [("j", "m", 0.1, -2), ("k", "m", -0.2, 0.3), ("l", "m", 0.3, 1.5)],
+        "the second is turned round": [("j", "k", 0.25, 4), ("j", "m", -0.3, 2.5)],
+        "locked": [("k", None, 0.35, 1)],
+        "locked by a multiplier of zero": [("m", "j", -0.45, 0)],
+        "a follower of a locked joint": [("j", None, 0.5, 1), ("k", "j", 0.2, -3)],
+        "a follower, and then its leader is locked": [("k", "j", 0.2, -3), ("j", None, 0.5, 1)],
+        "followers of followers of a locked joint": [("m", "l", 0.3, 1.5), ("l", "k", -0.2, 0.3), ("k", None, 0.35, 1)],
+    }
+
+    def couplings(self, world, before, unit):
+        scale = {name: 1 if name == "l" else unit for name in self.REFERENCES}     # l slides
+        for case, equalities in self.EQUALITIES.items():
+            self.put_text("m", file(world, "<equality>" + "".join(
+                f'<joint joint1="{a}" ' + (f'joint2="{b}" ' if b else "") + f'polycoef="{c0} {c1}"/>' for a, b, c0, c1 in equalities) + "</equality>",
+                before), "")
+            model, names = Compiled(file(world, "", before)), self.client.get("/v1/models/m").json()["position_names"]
+            order = model.about["joints"]
+            self.assertEqual(len(names), 4 - len(equalities), case)
+            rows, right = np.zeros((4, 4)), np.zeros((4, 1 + len(names)))
+            for row, (a, b, c0, c1) in enumerate(equalities):
+                rows[row, order.index(a)] = 1
+                right[row, 0] = self.REFERENCES[a] * scale[a] + c0
+                if b:
+                    rows[row, order.index(b)] = -c1
+                    right[row, 0] -= c1 * self.REFERENCES[b] * scale[b]
+            for k, name in enumerate(names):
+                rows[len(equalities) + k, order.index(name)] = right[len(equalities) + k, 1 + k] = 1
+            solution = np.linalg.solve(rows, right)
+            offset, G = solution[:, 0], solution[:, 1:]
+            q, qd, qdd = (np.array(x[:len(names)]) for x in ([0.3, -0.5, 0.2], [0.7, 0.4, -1.1], [-0.4, 1.2, 0.6]))
+            theirs = model.answer([[(G @ q + offset).tolist(), (G @ qd).tolist(), (G @ qdd).tolist()]])[0]
+            ours = self.ask("m", "evaluate", {"q": q.tolist(), "qd": qd.tolist(), "qdd": qdd.tolist(), "friction": False,
+                                              "operations": {"mass-matrix": {}, "inverse-dynamics": {}}})
+            M = G.T @ np.array(model.matrix(theirs)) @ G
+            self.assertClose(ours["mass-matrix"]["mass_matrix"], M.tolist(), 1e-10, what=case)
+            self.assertClose(ours["inverse-dynamics"]["tau"], (G.T @ np.array(theirs["inverse"])).tolist(), 1e-10, 1, case)
+
+    def test_chains_of_equalities(self):
+        joints = [f'<joint name="{name}" ref="{ref}" {kind}/>' for (name, ref), kind in zip(self.REFERENCES.items(), (
+            'axis="0 1 0"', 'axis="1 0 3" pos=".1 .2 0"', 'type="slide" axis="1 2 2"', 'axis="1 1 0" armature=".2"'))]
+        world = chain(joints[0], joints[1], BOX + chain(joints[2], joints[3]).replace('"a"', '"c"').replace('"b"', '"d"'))
+        self.couplings(world, RADIANS, 1)
+        self.couplings(world, "", math.pi / 180)
 
 
 if __name__ == "__main__":

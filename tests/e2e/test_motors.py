@@ -139,9 +139,10 @@ class Motors(ServerCase):
             for m, ratio in zip(document["motors"], (20, -30)):
                 m.update(friction=rough, gear_ratio=ratio)
             self.put_model("rough", document)
-            qd = [1, -2] if not elastic else [7, 7, 1, -2]
-            friction = self.ask("rough", "bias", {"q": [0] * len(qd), "qd": qd, "outputs": ["friction"]})["friction"]
-            self.assertClose(friction, [0] * (len(qd) - 2) + [0.3 + 2, -0.6 - 5], 1e-14)
+            for one, two in ((1, -2), (-1, 2), (0.5, 0.7), (-3, -0.2)):
+                qd = [one, two] if not elastic else [7, 7, one, two]
+                friction = self.ask("rough", "bias", {"q": [0] * len(qd), "qd": qd, "outputs": ["friction"]})["friction"]
+                self.assertClose(friction, [0] * (len(qd) - 2) + [0.3 * v + (2 if v > 0 else -5) for v in (one, two)], 1e-14)
 
     # --- by the inverse model ------------------------------------------------------------------------------------
 

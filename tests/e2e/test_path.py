@@ -73,18 +73,18 @@ class Path(Closed):
             q[:, 3:7] /= np.linalg.norm(q[:, 3:7], axis=1)[:, None]
         return {"q": q.tolist(), **{name: choose.uniform(-1, 1, (rows, nv)).tolist() for name in ("qd", "qdd", "qddd")}}
 
-    def check(self, model, tolerance=1e-11, wrenches=True, **request):
+    def check(self, model, tolerance=1e-11, joint_wrenches=True, **request):
         p, choose = self.path(model), np.random.default_rng(9)
         speed, acceleration, jerk = choose.uniform(0.3, 2, 6), choose.uniform(-3, 3, 6), choose.uniform(-9, 9, 6)
         moving = derivatives(p, speed, acceleration, jerk)
         answer = self.ask(model, "path", {**p, **request})
         self.assertEqual(list(answer), [*COEFFICIENTS, *RATES, "smooth_friction"])
         expected = self.ask(model, "torque-derivative", {
-            **moving, **request, "outputs": ["tau", "tau_dot"] + (["joint_wrenches", "joint_wrench_rates"] if wrenches else [])})
+            **moving, **request, "outputs": ["tau", "tau_dot"] + (["joint_wrenches", "joint_wrench_rates"] if joint_wrenches else [])})
         tau, tau_dot = polynomials(answer, COEFFICIENTS, RATES, speed, acceleration, jerk)
         self.near(tau, expected["tau"], tolerance, f"{model} tau")
         self.near(tau_dot, expected["tau_dot"], tolerance, f"{model} tau_dot")
-        if not wrenches:
+        if not joint_wrenches:
             return answer
         answer = self.ask(model, "path", {**p, **request, "outputs": [*WRENCHES, *WRENCH_RATES]})
         force, rate = polynomials(answer, WRENCHES, WRENCH_RATES, speed, acceleration, jerk)
@@ -101,6 +101,16 @@ class Path(Closed):
         self.put_model("rubbing", elastic_arm(coulomb={"positive": 2, "negative": 3}))
         self.check("rubbing")
 
+    def test_wrenches_on_damped_robots(self):
+        """Damping is odd in the path's velocity, and what acts on the links is not part of it."""
+        self.put_model("elastic", elastic_arm())
+        self.put_model("rubbing", elastic_arm(coulomb={"positive": 2, "negative": 3}))
+        self.put_model("coupled", coupled_arm({}, {"coulomb": 0.1}))
+        for model, first, second in (("elastic", "fore", "follower"), ("rubbing", "hand", "upper"), ("coupled", "c", "a")):
+            self.check(model, 1e-10, gravity=[1, -2, -9], payload={"link": first, "mass": 0.7, "com": [0.1, 0.2, -0.1]}, wrenches=[
+                {"link": first, "force": [3, -2, 5], "torque": [1, 2, 3], "point": [0.1, 0.05, -0.2]},
+                {"link": second, "force": [1, 2, -3], "torque": [-2, 0.5, 1], "frame": "link"}])
+
     def test_surroundings(self):
         p = self.path("ur5")
         loads = {"payload": {"link": "wrist_3_link", "mass": 2, "com": [0, 0, 0.1]}, "gravity": [1, -2, -9],
@@ -116,7 +126,7 @@ class Path(Closed):
 
     def test_loops(self):
         for model in self.MODELS:
-            self.check(model, 1e-10, wrenches=False)
+            self.check(model, 1e-10, joint_wrenches=False)
             self.refused(self.client.post(f"/v1/models/{model}/path", {**self.path(model), "outputs": WRENCHES}), "not-for-loops")
         document = self.documents["four_bar"]
         rubbing = {**document, "name": "rubbing_bar", "links": [{**link, "joint": {**link["joint"], "friction": {"coulomb": 1}}}

@@ -232,6 +232,21 @@ class Python(ServerCase):
         self.assertTrue((pieces.foot_wrenches == whole.foot_wrenches).all())
         self.assertEqual(np.count_nonzero(whole.foot_wrenches[1][1]), 0)
 
+    def test_every_field_in_pieces(self):
+        """Each field that has rows is cut with them, whichever of the others are there."""
+        draws, panda, springy = np.random.default_rng(8), self.panda, self.torqued.model("hua")
+        rows = lambda n: draws.uniform(-1, 1, (10, n))
+        motion = {"q": rows(7), "qd": rows(7), "qdd": rows(7)}
+        for operation, request, output in (
+                (panda.inverse_dynamics, motion, "tau"), (panda.torque_derivative, {**motion, "qddd": rows(7)}, "tau_dot"),
+                (panda.forward_dynamics, {"q": rows(7), "qd": rows(7), "tau": rows(7)}, "qdd"),
+                (panda.hessian, {**motion, "multipliers": rows(7)}, "hessian_q_q"), (panda.hessian, {**motion, "multipliers": rows(7)[0]}, "hessian_q_q"),
+                (panda.inverse_dynamics, {"q": rows(7), "qd": rows(7), "qd_reference": rows(7), "qdd_reference": rows(7)}, "tau"),
+                (springy.feed_forward, {name: rows(4) for name in ("q", "qd", "qdd", "qddd", "qdddd")}, "tau")):
+            whole = operation(**request)
+            pieces = self.panda.batch(operation, size=3, **request)
+            self.assertTrue((pieces[output] == whole[output]).all(), (operation.__name__, sorted(request)))
+
     def test_higher_derivatives_in_pieces(self):
         """Each vector of `higher_derivatives` is cut with the rows, unless all rows share it."""
         robot, q = self.torqued.model("hua"), np.linspace(-1, 1, 20).reshape(5, 4)

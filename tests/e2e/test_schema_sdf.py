@@ -25,6 +25,10 @@ TYPES = {"double": "0.37", "float": "0.37", "int": "3", "unsigned int": "3", "bo
          "vector2i": "1 2", "pose": "0.1 0.2 0.3 0 0 0.1", "color": "0.1 0.2 0.3 1", "time": "1 2", "quaternion": "0 0 0 1", "char": "x", None: ""}
 
 
+def in_radians(angles):
+    return tuple(math.radians(angle) for angle in angles)
+
+
 def fill(name):
     """Returns the attributes that an element requires."""
     return {"plugin": {"name": "p", "filename": "f"}}.get(name, {})
@@ -130,7 +134,7 @@ def placed(old, new, place, R=np.eye(3), frame="b", base=BASE, slides=False):
 def pose_of(owner, end):
     """Returns checks for the pose of an element that begins with `owner`; the frame `end` lies at this pose."""
     return {"pose": placed(owner, owner + "<pose>1 2 3 0.1 0.2 0.3</pose>", (1, 2, 3), turn((0.1, 0.2, 0.3)), end),
-            "pose@degrees": placed(owner, owner + "<pose degrees='true'>1 2 3 0 0 90</pose>", (1, 2, 3), turn((0, 0, math.pi / 2)), end),
+            "pose@degrees": placed(owner, owner + "<pose degrees='true'>1 2 3 20 -35 90</pose>", (1, 2, 3), turn(in_radians((20, -35, 90))), end),
             "pose@rotation_format": placed(owner, owner + "<pose rotation_format='quat_xyzw'>1 2 3 0 0 0.6 0.8</pose>", (1, 2, 3), turn((0, 0, 2 * math.asin(0.6))), end)}
 
 
@@ -165,7 +169,7 @@ HELD = {
     "frame@name": placed("</model>", "<frame name='G'/></model>", (0, 0, 0), frame="G"),
     "frame@attached_to": placed("</model>", "<frame name='F' attached_to='c'><pose>0 0 2 0 0 0</pose></frame></model>", (1, 0, 2), turn((0, 0, 0.5)), "F", TWO_LINKS),
     **{f"frame/{k}": placed("</model>", f"<frame name='F'><pose {a}>{v}</pose></frame></model>", (1, 2, 3), R, "F", b) for k, a, v, R, b in (
-        ("pose", "", "1 2 3 0.1 0.2 0.3", turn((0.1, 0.2, 0.3)), BASE), ("pose@degrees", "degrees='true'", "1 2 3 0 0 90", turn((0, 0, math.pi / 2)), BASE),
+        ("pose", "", "1 2 3 0.1 0.2 0.3", turn((0.1, 0.2, 0.3)), BASE), ("pose@degrees", "degrees='true'", "1 2 3 20 -35 90", turn(in_radians((20, -35, 90))), BASE),
         ("pose@rotation_format", "rotation_format='quat_xyzw'", "1 2 3 0 0 0.6 0.8", turn((0, 0, 2 * math.asin(0.6))), BASE),
         ("pose@relative_to", "relative_to='c'", f"{2 * math.sin(0.5)} {2 * math.cos(0.5)} 3 0 0 0", turn((0, 0, 0.5)), TWO_LINKS))},
     **{f"model/{k}": c for k, c in pose_of("<model name='m'>", "b").items()},
@@ -177,14 +181,14 @@ HELD = {
                                            "</model><joint name='j' type='revolute'><parent>world</parent><child>m::b</child><axis>" + AXIS + "</axis></joint>"), nv=1, names=["j"]),
     "link/inertial": in_inertial(""), "inertial@auto": refused("<inertial>", "<inertial auto='1'>", "not-supported"),
     "inertial/pose": in_inertial("<pose>0.1 0.2 -0.3 0.3 -0.2 0.5</pose>", com=(0.1, 0.2, -0.3), R_inertia=turn((0.3, -0.2, 0.5))),
-    "inertial/pose@degrees": in_inertial("<pose degrees='1'>0.1 0.2 -0.3 0 0 30</pose>", com=(0.1, 0.2, -0.3), R_inertia=turn((0, 0, math.pi / 6))),
+    "inertial/pose@degrees": in_inertial("<pose degrees='1'>0.1 0.2 -0.3 20 -35 30</pose>", com=(0.1, 0.2, -0.3), R_inertia=turn(in_radians((20, -35, 30)))),
     "inertial/pose@rotation_format": in_inertial("<pose rotation_format='quat_xyzw'>0.1 0.2 -0.3 0 0 0.6 0.8</pose>", com=(0.1, 0.2, -0.3), R_inertia=turn((0, 0, 2 * math.asin(0.6)))),
     "inertial/pose@relative_to": told("<inertial>", "<inertial><pose relative_to='j'>0 0 0 0 0 0</pose>", "not-held", "relative_to"),
     "inertial/mass": changed("<mass>1.5<", "<pose>0.1 0.2 -0.3 0 0 0</pose><mass>2.5<", mass=2.5, com=(0.1, 0.2, -0.3)), "inertial/inertia": in_inertial(""),
     **{f"inertia/{name}": entry(name, value) for name, value in (("ixx", 0.6), ("ixy", 0.07), ("ixz", -0.06), ("iyy", 0.55), ("iyz", 0.05), ("izz", 0.45))},
     "link/gravity": told("<inertial>", "<gravity>0</gravity><inertial>", "compensated", "no gravity"), "link/kinematic": told("<inertial>", "<kinematic>1</kinematic><inertial>", "not-held", "kinematic"),
     **{f"joint/{k}": changed("</joint>", f"<pose {a}>{v}</pose></joint>", com=com, axis=tuple(R @ np.array([0.48, 0.6, 0.64])))
-       for k, a, v, com, R in (("pose", "", "0.1 0.2 -0.3 0.1 0.2 0.3", (-0.1, -0.2, 0.3), turn((0.1, 0.2, 0.3))), ("pose@degrees", "degrees='1'", "0 0 0 0 0 30", (0, 0, 0), turn((0, 0, math.pi / 6))),
+       for k, a, v, com, R in (("pose", "", "0.1 0.2 -0.3 0.1 0.2 0.3", (-0.1, -0.2, 0.3), turn((0.1, 0.2, 0.3))), ("pose@degrees", "degrees='1'", "0 0 0 20 -35 30", (0, 0, 0), turn(in_radians((20, -35, 30)))),
                                ("pose@rotation_format", "rotation_format='quat_xyzw'", "0 0 0 0 0 0.6 0.8", (0, 0, 0), turn((0, 0, 2 * math.asin(0.6)))),
                                ("pose@relative_to", "relative_to='__model__'", "0.1 0.2 -0.3 0 0 0", (-0.1, -0.2, 0.3), np.eye(3)))},
     "joint/parent": refused("<parent>world<", "<parent>x<", "unknown-name"), "joint/child": refused("<child>b<", "<child>x<", "unknown-name"),

@@ -10,7 +10,7 @@ import unittest
 import mujoco
 import tap
 from harness import BINARY
-from sdf import EXACT, FOLDER, NAMES, SKIP, MeaningCase, SdfCase, read
+from sdf import EXACT, FOLDER, NAMES, SKIP, MeaningCase, SdfCase, compose, flat, inverse, matrix, read
 
 
 @unittest.skipIf(SKIP, SKIP)
@@ -57,6 +57,73 @@ class Dynamics(SdfCase):
         self.assertClose(poses["close.a"]["position"], poses["close.b"]["position"], EXACT, scale=1)
         # the linkage is a parallelogram
         self.assertClose(poses["rocker"]["orientation"], poses["crank"]["orientation"], EXACT, scale=1)
+
+    def test_what_a_joint_that_closes_a_loop_loses_is_told(self):
+        """Each alone and all at once, in the axis and in the joint."""
+        axis = "<axis><xyz>0 1 0</xyz></axis></joint>\n  </model>"
+        parts = {"limits": "<limit><lower>-1</lower><upper>1</upper></limit>", "friction": "<dynamics><damping>0.3</damping></dynamics>",
+                 "spring": "<dynamics><spring_stiffness>0.3</spring_stiffness></dynamics>", "mimic": "<mimic joint='drive'><multiplier>2</multiplier></mimic>",
+                 "rotor_inertia": "<drake:rotor_inertia>0.2</drake:rotor_inertia>"}
+        text = read("four_bar")
+        self.assertIn(axis, text)
+        together = "".join(parts.values()).replace("</dynamics><dynamics>", "")
+        for inside, lost in [("", ()), *((given, (name,)) for name, given in parts.items()), (together, tuple(parts))]:
+            report = self.take_sdf("told", text.replace(axis, axis.replace("</axis>", inside + "</axis>")))["report"]
+            found = [e["text"] for e in report if e["code"] == "not-held" and "closes a loop" in e["text"]]
+            self.assertEqual(len(found), len(lost) > 0, (inside, report))
+            for name in parts:
+                self.assertEqual(any(name in one for one in found), name in lost, (inside, found))
+        report = self.take_sdf("told", text.replace(axis, axis.replace("</joint>", parts["rotor_inertia"] + "</joint>")))["report"]
+        self.assertTrue([e for e in report if e["code"] == "not-held" and "rotor_inertia" in e["text"]], report)
+
+    # Cranks of one length on pivots at rising x, and rods between their tips: parallelograms.
+    CRANKS = ((0, 0.4), (0.5, 0.7), (1.3, 0.9), (1.9, 0.3))      # x of the pivot, mass of the crank
+    RODS = (0.6, 1.1, 0.8)      # masses
+
+    def parallelograms(self, n, backwards):
+        """A chain of n parallelograms, whose middle cranks belong to two loops each; `backwards`: the rods start at the far tips."""
+        body = ("<link name='{0}'><pose>{1} 0 {2} 0 0 0</pose><inertial><pose>{3}</pose><mass>{4}</mass><inertia><ixx>0.01</ixx><iyy>0.02</iyy>"
+                "<izz>0.02</izz></inertia></inertial></link>")
+        hinge = ("<joint name='{0}' type='revolute'>{3}<parent>{1}</parent><child>{2}</child><axis><xyz>0 1 0</xyz></axis></joint>")
+        cranks = "".join(body.format(f"crank{i}", x, 0, "0 0 0.1 0 0 0", mass) + hinge.format(f"pivot{i}", "world", f"crank{i}", "")
+                         for i, (x, mass) in enumerate(self.CRANKS[:n + 1]))
+        rods = ""
+        for i, mass in enumerate(self.RODS[:n]):
+            (a, (x, _)), (b, (far, _)) = ((j, self.CRANKS[j]) for j in ((i + 1, i) if backwards else (i, i + 1)))
+            rods += body.format(f"rod{i}", x, 0.25, "0.1 0 0 0 0 0", mass) + hinge.format(f"knee{i}", f"crank{a}", f"rod{i}", "")
+            rods += hinge.format(f"close{i}", f"rod{i}", f"crank{b}", f"<pose relative_to='rod{i}'>{far - x} 0 0 0 0 0</pose>")
+        return f"<sdf version='1.9'><model name='m'>{cranks}{rods}</model></sdf>"
+
+    def test_loops_that_share_links_have_one_coordinate(self):
+        """All cranks turn alike and all rods move on circles: M is constant, the sum of the cranks' moments and of the rods' m L^2."""
+        for n, backwards in itertools.product((1, 2, 3), (False, True)):
+            case = f"{n} {backwards}"
+            about = self.take_sdf("chain", self.parallelograms(n, backwards))
+            self.assertEqual((about["nq"], about["nv"]), (1, 1), case)
+            M = sum(0.02 + mass * 0.1 ** 2 for _, mass in self.CRANKS[:n + 1]) + sum(mass * 0.25 ** 2 for mass in self.RODS[:n])
+            for q in (0, 0.3, -0.5):
+                self.assertClose(self.ask("chain", "mass-matrix", {"q": [q]})["mass_matrix"], [[M]], 1e-12, what=case)
+
+    def test_joints_are_the_same_from_either_end(self):
+        """The tree grows from the link that is fixed to the world, to the child of a joint or to its parent: the relative poses at
+        equal coordinates are inverse to each other."""
+        axes = ("<axis><xyz>0.6 0 0.8</xyz></axis>", "<axis2><xyz>0 1 0</xyz></axis2>")
+        for kind, more in (("revolute", axes[0]), ("continuous", axes[0]), ("prismatic", axes[0]), ("universal", "".join(axes)),
+                           ("revolute2", "".join(axes)), ("screw", axes[0] + "<screw_thread_pitch>0.3</screw_thread_pitch>")):
+            poses = []
+            for held, moves in (("a", "b"), ("b", "a")):
+                about = self.take_sdf("ends", "<sdf version='1.9'><model name='m'>" + "".join(
+                    f"<link name='{name}'><pose>{place}</pose><inertial><mass>1</mass></inertial></link>"
+                    for name, place in (("a", "0.1 0.2 0.3 0.4 0.5 0.6"), ("b", "-0.3 0.2 0.7 1.4 -0.5 0.2"))) +
+                    f"<joint name='j' type='{kind}'><pose>0.3 -0.1 0.2 0.3 0.2 0.1</pose><parent>a</parent><child>b</child>{more}</joint>"
+                    f"<joint name='w' type='fixed'><parent>world</parent><child>{held}</child></joint></model></sdf>")
+                names = self.client.get("/v1/models/ends").json()["position_names"]
+                q = dict(zip(("j", "j.1", "j.2"), (0.7, 0.7, -0.4)))
+                at = {n: matrix(p["position"] + p["orientation"]) for n, p in self.ask(
+                    "ends", "kinematics", {"q": [q[n] for n in names], "frames": ["a", "b"]})["poses"].items()}
+                self.assertEqual(about["nv"], len(names))
+                poses.append(compose(inverse(at[held]), at[moves]))
+            self.assertClose(flat(poses[0]), flat(inverse(poses[1])), 1e-13, scale=1, what=kind)
 
     def test_gears(self):
         self.put_file("joints")

@@ -53,7 +53,7 @@ class Meaning(MeaningCase):
         old files, as in libsdformat."""
         pairs = {(pose, "joint") for pose in POSES} | {("relative_to", axis) for axis in AXES}
         for version, (pose, axis) in itertools.product(VERSIONS, sorted(pairs)):
-            numbers = "0 0 1 0 0 20" if pose == "degrees" else "0 0.2 1 0.1 0.7 -0.4"
+            numbers = "0 0.2 1 10 40 -20" if pose == "degrees" else "0 0.2 1 0.1 0.7 -0.4"
             text = sdf(version, model(A, link("e", "<pose>0 0 0.3 0 0.2 0</pose>"), link("b", f"<pose {POSES[pose]}>{numbers}</pose>"),
                                       joint("j", "a", "b", AXES[axis])))
             with self.subTest(version=version, pose=pose, axis=axis):

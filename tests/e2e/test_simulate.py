@@ -124,6 +124,26 @@ class Balances(Simulated):
                 self.assertGreater(abs(a[work][-1]), 0.1)
             self.assertEqual(a["friction_work"], sorted(a["friction_work"], reverse=True))
 
+    def test_energy_with_dampers_of_every_kind(self):
+        """Dampers of elastic joints, of springs and of mimics whose rates are multiples; friction of motors behind gears."""
+        spring = {"stiffness": 5, "damping": 0.7, "rest": 0.2}
+        joint = lambda name, kind, axis, **fields: {"name": name, "type": kind, "axis": axis, **fields}
+        links = [("a", "base", joint("turn", "revolute", [0, 0, 1], elastic={"stiffness": 60, "damping": 0.9, "rest": 0.15}, rotor_inertia=0.3)),
+                 ("b", "a", joint("lift", "prismatic", [0.6, 0, 0.8], spring=spring)),
+                 ("c", "b", joint("tilt", "revolute", [0, 1, 0], friction={"viscous": 0.3})),
+                 ("d", "a", joint("follow", "revolute", [1, 0, 0], spring=spring, mimic={"joint": "tilt", "multiplier": -2.5, "offset": 0.4})),
+                 ("e", "c", joint("last", "revolute", [0, 0.8, 0.6], elastic={"stiffness": 40, "damping": 0.5}))]
+        self.put_model("damped", {"links": [{"name": name, "parent": parent, "inertial": BODY, "joint": {**fields, "origin": {"xyz": [0.2, 0.1, 0.3]}}}
+                                            for name, parent, fields in links],
+                                  "motors": [{"joint": "last", "link": "c", "axis": [0, 0.8, 0.6], "gear_ratio": 3, "spin_inertia": 0.02,
+                                              "friction": {"viscous": 0.05}}]})
+        n = self.client.get("/v1/models/damped").json()["nv"]
+        for how in ({"step": 5e-4}, {"tolerance": 1e-10}, {"tolerance": 1e-10, "stiff": True}):
+            a = self.simulate("damped", {"q": [0.3, -0.2, 0.5, 0.1, 0.4, -0.3][:n], "qd": [1, -0.5, 2, -1.5, 0.7, 1.1][:n], "duration": 0.5,
+                                         "samples": 5, **how}, *self.OUTPUTS)
+            self.assertLess(np.abs(self.balance(a)).max(), 1e-7 * max(a["kinetic"]), how)
+            self.assertGreater(-a["friction_work"][-1], 0.1 * a["kinetic"][0])
+
     def test_work_of_known_forces(self):
         """The work of a force at the tip of a hinge that follows its rotation, and of viscous friction at a constant
         rate, in closed form."""

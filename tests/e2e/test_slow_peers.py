@@ -166,6 +166,26 @@ class SlowPeers(WireCase):
             raw.close()
 
 
+class HeldMemory(WireCase):
+    """An answer that is read slowly keeps its own memory, and no longer that of its request."""
+    arguments = ("--memory", "160M", "--max-body", "160M", "--max-answer", "160M", "--write-deadline", "300")
+
+    def test_a_body_is_given_back_before_its_answer_is_read(self):
+        self.raw.sock.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 65536)
+        self.client.put("/v1/models/arm", branched())
+        request = json.dumps({"q": [[0.1, 0.2, 0.3, 0.4]] * 60_000, "outputs": ["tau", "joint_wrenches"]}).encode()
+        self.raw.send(post(request + b" " * (48 << 20), path="/v1/models/arm/inverse-dynamics"))
+        start = self.raw.sock.recv(4096)
+        self.assertIn(b" 200 ", start[:20])
+        length = int(re.search(rb"Content-Length: ([0-9]+)", start).group(1))
+        room = ((160 << 20) - length) * 6 // 10      # the rest is for reading it
+        second = self.server.socket()
+        self.addCleanup(second.close)
+        second.send(post(BODY + b" " * room))
+        answer = second.answer()
+        self.assertEqual(answer.status, 200, answer)
+
+
 class Places(unittest.TestCase):
     """The server accepts exactly --connections connections and reuses a free place at once."""
 

@@ -232,6 +232,23 @@ class Steps(ServerCase):
             self.assertGreater(speeds[0], 0.1)
             self.assertLess(max(speeds[1:]), 0.02 * speeds[0])
 
+    def test_what_lands(self):
+        """An impact is where a direction begins to be held: another axis, frame or reference; not where fewer are, or the same ones in
+        another order."""
+        s = {name: value[0].tolist() for name, value in self.state("panda", 15).items()}
+        hand = lambda axes, reference="world", frame="panda_flange": [{"frame": frame, "axes": axes, "reference": reference}]
+        for first, then, lands in ((hand(["x", "z"]), hand(["z", "x"]), False), (hand(["x", "z"]), hand(["z"]), False),
+                                   (hand(["x"]), hand(["y"]), True), (hand(["x"]), hand(["rx"]), True), (hand(["x", "z"]), hand(["x", "y"]), True),
+                                   (hand(["x", "z"]), hand(["x", "z"], "frame"), True), (hand(["x"], "frame"), hand(["x"]), True),
+                                   (hand(["x"]), hand(["x"], frame="panda_link7"), True),
+                                   (hand(["x"]) + hand(["y"], "frame"), hand(["y"], "frame") + hand(["x"]), False)):
+            answer = self.ask("panda", "rollout", {"q": s["q"], "qd": s["qd"], "step": H, "torques": [s["tau"]] * 2,
+                                                   "phases": [{"steps": 1, "held": first}, {"steps": 1, "held": then}]})
+            after = {"q": answer["q_after"][0], "qd": answer["qd_after"][0], "tau": s["tau"], "step": H, "held": then}
+            struck, kept = (self.ask("panda", "step", {**after, "impact": impact})["qd_after"] for impact in (True, False))
+            self.assertEqual(answer["qd_after"][1], struck if lands else kept, (first, then))
+            self.assertNotEqual(struck, kept)
+
     def test_phases_in_one(self):
         """A single phase equals held frames for all nodes: the first node has no impact."""
         s = {name: value[0].tolist() for name, value in self.state("panda", 14).items()}

@@ -61,6 +61,17 @@ class Stiction(ServerCase):
         g = np.array(self.ask(model, "bias", {"q": q.tolist(), "outputs": ["gravity"]})["gravity"])
         return {"q": q.tolist(), "qd": qd.tolist(), "tau": (g + rng.uniform(-4, 4, (n, nv))).tolist()}
 
+    def test_each_direction_breaks_away_at_its_own_limit(self):
+        """A torque that grows by 1 N m/s: the wheel turns from the time at which it reaches the limit of that direction, 3 or 2."""
+        inertia = self.ask("wheel", "mass-matrix", {"q": [0]})["mass_matrix"][0][0]
+        for sign, limit in ((1, 3), (-1, 2)):
+            for how in ({"tolerance": 1e-9}, {"tolerance": 1e-9, "stiff": True}, {"step": 1e-3}):
+                a = self.ask("wheel", "simulate", {"q": [0], "duration": 4, "times": [0, limit - 0.1, limit + 0.5, 4], "outputs": ["q", "qd"],
+                                                   "input": {"tau": {"values": [[0], [4 * sign]]}}, **how})
+                since = np.array([0, 0, 0.5, 4 - limit])
+                self.assertClose(a["q"], (sign * since ** 3 / 6 / inertia)[:, None].tolist(), 1e-4, 1, (sign, how))
+                self.assertClose(a["qd"], (sign * since ** 2 / 2 / inertia)[:, None].tolist(), 1e-4, 1, (sign, how))
+
     def test_against_bounded_least_squares(self):
         """The friction f minimises f^T A f / 2 - b^T f within its limits, with A the block of M^-1 for the joints at
         rest."""

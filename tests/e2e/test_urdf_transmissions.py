@@ -1,6 +1,8 @@
 """Tests rotors of transmissions in URDF: a rotor of inertia I behind a gear of ratio n adds n^2 I to its joint's
 diagonal entry of the mass matrix. Drake's files give these by drake:rotor_inertia and drake:gear_ratio, those of ROS by
 motorInertia and mechanicalReduction."""
+import itertools
+
 import numpy as np
 import tap
 from urdf import UrdfCase, joint, link
@@ -62,6 +64,16 @@ class Rotors(UrdfCase):
             self.told(report, "reflected", '"j"', "0.0001 kg m^2", "1 kg m^2 at the joint")
             self.assertFalse([e for e in report if e["code"] in ("unused", "unknown", "not-held", "suspicious")], report)
         self.check([1, 0, 0], transmission(actuator(drake(1e-4, 100))), prefix="")
+
+    def test_every_place_of_both_figures(self):
+        """Inertia and reduction each stand in the actuator, in the joint of the transmission or in the transmission."""
+        for where_inertia, where_reduction in itertools.product(("actuator", "joint", "transmission"), repeat=2):
+            text = dict.fromkeys(("actuator", "joint", "transmission"), "")
+            text[where_inertia] += "<motorInertia>3e-4</motorInertia>"
+            text[where_reduction] += "<mechanicalReduction>-50</mechanicalReduction>"
+            report = self.check([0, 0.75, 0], f'<transmission name="t"><joint name="k">{text["joint"]}</joint>' + actuator(text["actuator"]) +
+                                text["transmission"] + "</transmission>")
+            self.told(report, "reflected", '"k"', "0.0003 kg m^2 behind a gear of -50")
 
     def test_every_joint(self):
         """At a prismatic joint the rotor's effect is in kg; the default gear ratio is 1."""

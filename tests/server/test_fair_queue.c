@@ -137,6 +137,24 @@ static void test_idle_clients_save_no_time(void **state)
     assert_true(late.done >= 10 && late.done <= 11);
 }
 
+/* A client that pauses while others work keeps the time that it has been served when it returns. */
+static void test_a_pause_forgives_nothing(void **state)
+{
+    static client  large, small;
+    srv_fair_queue queue = {0};
+    large                = (client){.takes = 1};
+    small                = (client){.takes = 0.1};
+    for (int i = 0; i < 60; i++)
+        push(&queue, &small, 0.1);
+    for (size_t round = 1; round <= 4; round++) {
+        push(&queue, &large, 1);
+        while (large.done < round)
+            run_one(&queue);
+        assert_true(small.served >= large.served - 1 - 1e-9);
+    }
+    assert_true(small.done >= 30);
+}
+
 /* A running job must be charged the time it has taken so far, and later jobs of its client wait accordingly. */
 static void test_a_running_job_is_charged(void **state)
 {
@@ -245,15 +263,11 @@ static void test_a_cost_is_reassessed(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_one_job_behind_five_hundred),
-        cmocka_unit_test(test_equal_shares_of_unequal_jobs),
-        cmocka_unit_test(test_estimates_do_not_matter),
-        cmocka_unit_test(test_little_is_charged_before_the_run),
-        cmocka_unit_test(test_idle_clients_save_no_time),
-        cmocka_unit_test(test_a_running_job_is_charged),
-        cmocka_unit_test(test_sums_return_to_zero),
-        cmocka_unit_test(test_jobs_leave_from_any_place),
-        cmocka_unit_test(test_a_job_returns),
+        cmocka_unit_test(test_one_job_behind_five_hundred), cmocka_unit_test(test_equal_shares_of_unequal_jobs),
+        cmocka_unit_test(test_estimates_do_not_matter),     cmocka_unit_test(test_little_is_charged_before_the_run),
+        cmocka_unit_test(test_idle_clients_save_no_time),   cmocka_unit_test(test_a_pause_forgives_nothing),
+        cmocka_unit_test(test_a_running_job_is_charged),    cmocka_unit_test(test_sums_return_to_zero),
+        cmocka_unit_test(test_jobs_leave_from_any_place),   cmocka_unit_test(test_a_job_returns),
         cmocka_unit_test(test_a_cost_is_reassessed),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

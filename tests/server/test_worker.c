@@ -224,6 +224,11 @@ static void test_a_running_job_is_admitted_again(void **state)
     assert_true(flow.admitted == 1.21875);
     assert_false(srv_pool_readmit(&self, 0.0625));
     assert_true(t[1]->job.refused && flow.admitted == 1.25);
+    const uint64_t end      = t[1]->job.deadline.time;
+    t[1]->job.deadline.time = srv_now() + 500000000; /* it cannot work for longer */
+    assert_false(srv_pool_readmit(&self, 40));
+    assert_true(t[1]->job.cost <= 0.5 && flow.admitted == 1.1875 + t[1]->job.cost);
+    t[1]->job.deadline.time = end;
     for (int i = 0; i < N; i++)
         srv_pool_push(pool, &t[i]->job);
     srv_pool_close(pool);
@@ -341,22 +346,21 @@ static double process_time(void)
     return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
 }
 
-/* One of two workers runs many simulations and the other helps. A short job must start at once, not after all
- * simulations. */
-static void test_helpers_leave_for_a_job(void **state)
+/* A job of many simulations of a pendulum. */
+static task *make_simulations(void)
 {
     enum { ROWS = 400 };
     static const char pendulum[] =
         "{\"links\":[{\"name\":\"rod\",\"parent\":\"base\",\"joint\":{\"name\":\"j\",\"type\":\"revolute\","
         "\"axis\":[0,1,0]},\"inertial\":{\"mass\":1,\"com\":[0,0,-1],\"inertia\":{\"xx\":1,\"yy\":1,\"zz\":1}}}]}";
+    static char       body[4 * ROWS + 100];
     const api_request request = {.method       = "POST",
                                  .target       = "/v1/models/pendulum/simulate",
                                  .content_type = "application/json",
                                  .has_body     = true};
-    char              body[4 * ROWS + 100], *p = body + sprintf(body, "{\"q\":[");
-    double            wait;
+    char             *p       = body + sprintf(body, "{\"q\":[");
     api_problem       problem;
-    task             *many = make_task(1, false), *one = make_task(1, false);
+    task             *many = make_task(1, false);
     api_problem_clear(&problem);
     const api_model_file file = {.name = "pendulum", .text = pendulum, .length = sizeof pendulum - 1};
     assert_true(api_load_file(service, &file, NULL, &problem));
@@ -367,7 +371,16 @@ static void test_helpers_leave_for_a_job(void **state)
     many->job.call   = api_begin(service, &request);
     many->job.body   = body;
     many->job.length = strlen(body);
-    srv_pool *pool   = open_pool(2, 100);
+    return many;
+}
+
+/* One of two workers runs many simulations and the other helps. A short job must then start at once, not after all
+ * simulations. */
+static void test_helpers_leave_for_a_job(void **state)
+{
+    double    wait;
+    task     *many = make_simulations(), *one = make_task(1, false);
+    srv_pool *pool = open_pool(2, 100);
     assert_int_equal(srv_pool_admit(pool, &many->job, &wait), SRV_ADMITTED);
     assert_int_equal(srv_pool_admit(pool, &one->job, &wait), SRV_ADMITTED);
     const double began = process_time();
@@ -382,6 +395,41 @@ static void test_helpers_leave_for_a_job(void **state)
     assert_true(many->job.charged <= spent);
     assert_true(many->end - pushed > 20000000); /* ns; otherwise the comparison is meaningless */
     assert_true(one->end - pushed < (many->end - pushed) / 2);
+    free_task(many);
+    free_task(one);
+    atomic_store(&finished, 0);
+}
+
+static void rest(void)
+{
+    nanosleep(&(struct timespec){.tv_nsec = 1000000}, NULL);
+}
+
+/* The watchdog sees a worker that is late, also after its job has given way to that of another client. */
+static void test_a_job_that_gave_way_is_watched(void **state)
+{
+    static srv_flow greedy, polite;
+    double          wait;
+    task           *many = make_simulations(), *one = make_task(1, false);
+    srv_pool       *pool    = open_pool(1, 100);
+    const uint64_t  late    = srv_now() + 3600000000000;
+    many->job.flow          = &greedy;
+    many->job.deadline.time = late;
+    one->job.flow           = &polite;
+    assert_int_equal(srv_pool_admit(pool, &many->job, &wait), SRV_ADMITTED);
+    assert_int_equal(srv_pool_admit(pool, &one->job, &wait), SRV_ADMITTED);
+    srv_pool_push(pool, &many->job);
+    while (srv_pool_overdue(pool, late + 1) == 0)
+        rest();
+    for (int i = 0; i < 20; i++) /* then it is ahead of the other client */
+        rest();
+    srv_pool_push(pool, &one->job);
+    sem_wait(&one->begun);
+    while (sem_trywait(&many->begun) != 0 && srv_pool_overdue(pool, late + 1) == 0)
+        rest();
+    assert_int_equal(srv_pool_overdue(pool, late + 1), 1);
+    atomic_store(&many->job.deadline.cancelled, true);
+    srv_pool_close(pool);
     free_task(many);
     free_task(one);
     atomic_store(&finished, 0);
@@ -408,6 +456,7 @@ int main(void)
         cmocka_unit_test(test_deadline_before_the_work),
         cmocka_unit_test(test_help_is_charged),
         cmocka_unit_test(test_helpers_leave_for_a_job),
+        cmocka_unit_test(test_a_job_that_gave_way_is_watched),
         cmocka_unit_test(test_quotas),
     };
     return cmocka_run_group_tests(tests, open_service, close_service);
