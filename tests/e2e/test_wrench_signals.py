@@ -76,19 +76,30 @@ class Trajectories(Simulated):
                 self.assertClose(a[name], expected[name], 1e-13, what=name)
 
     def test_gradients_by_differences(self):
+        self.check_gradients("arm", (0, 0.123, 0.49, 0.77, 1))
+
+    def test_gradients_where_friction_depends_on_the_load(self):
+        """At times at which no load changes its sign."""
+        document = self.ok(self.client.get("/v1/models/arm/document"))
+        for link, load in zip(document["links"], (0.15, 0.3, 0.2)):
+            link["joint"]["friction"] = {"load": load, "coulomb": 0.1, "coulomb_velocity": 4, "viscous": 0.2}
+        self.put_model("loaded", document)
+        self.check_gradients("loaded", (0, 0.21, 0.49, 0.77, 1))
+
+    def check_gradients(self, model, fractions):
         of = {"dtau": "tau", "dtau_dot": "tau_dot", "d_joint_wrenches": "joint_wrenches"}
-        times = [f * self.T for f in (0, 0.123, 0.49, 0.77, 1)]
-        exact = self.ask("arm", "trajectory", self.request(*(f"{d}_dcontrol_points" for d in of), dense=True, times=times))
+        times = [f * self.T for f in fractions]
+        exact = self.ask(model, "trajectory", self.request(*(f"{d}_dcontrol_points" for d in of), dense=True, times=times))
         moved = [self.points.copy() for _ in range(6 * 3 * 4)]
         for i, points in enumerate(moved):
             points[i // 12, i // 4 % 3] += self.STEPS[i % 4]
-        served = self.ask("arm", "trajectory", self.request(*of.values(), times=times, control_points=[p.tolist() for p in moved]))
+        served = self.ask(model, "trajectory", self.request(*of.values(), times=times, control_points=[p.tolist() for p in moved]))
         for d, y in of.items():
             columns = [self.difference(served[y][i:i + 4]) for i in range(0, len(moved), 4)]
             expected = np.moveaxis(columns, 0, -1)
             self.check(exact[f"{d}_dcontrol_points"], expected.reshape(*expected.shape[:-1], 6, 3), d)
-        exact = self.ask("arm", "trajectory", self.request(*(f"{d}_dduration" for d in of), samples=6))
-        served = self.ask("arm", "trajectory", self.request(*of.values(), samples=6, duration=[self.T + h for h in self.STEPS]))
+        exact = self.ask(model, "trajectory", self.request(*(f"{d}_dduration" for d in of), samples=6))
+        served = self.ask(model, "trajectory", self.request(*of.values(), samples=6, duration=[self.T + h for h in self.STEPS]))
         for d, y in of.items():
             self.check(exact[f"{d}_dduration"], self.difference(served[y]), f"{d} by the duration")
 
