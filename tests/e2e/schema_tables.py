@@ -16,7 +16,7 @@ Item = collections.namedtuple("Item", "path name attribute use dropped opaque")
 
 def read_rows(format):
     """Returns the rows of the newest version's table."""
-    with open(os.path.join(ROOT, "api", "load", format, f"{format}_schema.c")) as file:
+    with open(os.path.join(ROOT, "api", "robots", format, f"{format}_schema.c")) as file:
         text = file.read()
     words = dict(re.findall(r'#define (\w+)\s+"([^"]*)"', text))
     text = text[text.index("known[] = {"):]
