@@ -42,7 +42,8 @@ static size_t velocities_of(const dyn_body *b)
 /* The joint of a body; the base link has none. */
 static dyn_loop_joint joint_of(const dyn_loop_joint *joint, const dyn_body *b)
 {
-    return b->tree.link == DYN_WORLD ? (dyn_loop_joint){0} : joint[b->tree.link];
+    const dyn_loop_joint none = {0};
+    return b->tree.link == DYN_WORLD ? none : joint[b->tree.link];
 }
 
 typedef struct sorting {
