@@ -2,6 +2,7 @@
 lines and the order in tests/rooms.py, and the way of one request. The SVG text is made with the standard library only."""
 import importlib.util
 import os
+import textwrap
 from xml.sax.saxutils import escape
 
 from overview import API, ARROW, DYNAMICS, EDGE, INK, SERVER, SOFT, arrow, text
@@ -116,8 +117,10 @@ def room_box(room, place):
 
 
 def between(below, upper, lower):
-    """Returns the rooms of the lower layer whose headers the upper layer includes."""
-    return sorted({label(one) for room in below if layer_of(room) == upper for one in below[room] if layer_of(one) == lower})
+    """Returns the rooms of the lower layer whose headers the upper layer includes; single headers count as the layer's own."""
+    names = {label(one) for room in below if layer_of(room) == upper for one in below[room] if layer_of(one) == lower}
+    rooms = sorted(name for name in names if not name.endswith(".h"))
+    return rooms + [f"headers of {lower}/ itself"] * any(name.endswith(".h") for name in names)
 
 
 def frame(height, parts):
@@ -142,8 +145,9 @@ def rooms_picture():
         top += height
         if lower:
             parts.append(arrow(WIDTH / 2, top + 2, WIDTH / 2, top + GAP - 3))
-            parts.append(text(WIDTH / 2 + 14, top + GAP / 2 + 4, f"{layer}/ includes of {lower}/: " +
-                              ", ".join(between(whole, layer, lower)), 12, anchor="start", colour=SOFT))
+            lines = textwrap.wrap(f"{layer}/ includes of {lower}/: " + ", ".join(between(whole, layer, lower)), 92)
+            parts += [text(WIDTH / 2 + 14, top + GAP / 2 + 4 + 13 * (i - (len(lines) - 1) / 2), line, 11 if lines[1:] else 12,
+                           anchor="start", colour=SOFT) for i, line in enumerate(lines)]
         top += GAP if lower else 16
     return frame(top, parts)
 
