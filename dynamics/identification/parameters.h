@@ -66,7 +66,7 @@ double dyn_parameter_effort(const dyn_model *model, const dyn_regressor_lane *st
 
 /* The pseudo-inertia of a body (Wensing, Kim, Slotine 2018) in the frame of its ten parameters, row-major:
  *     J = [E h; hT m],  E = int r rT dm = trace(I)/2 1 - I,  h = m c.
- * It is positive definite for every real body. dyn_pseudo_inertia_parameters is the inverse. */
+ * J is positive definite for every real body. dyn_pseudo_inertia_parameters is the inverse. */
 void dyn_pseudo_inertia(const double parameters[DYN_PER_BODY], double J[16]);
 void dyn_pseudo_inertia_parameters(const double J[16], double parameters[DYN_PER_BODY]);
 

@@ -7,7 +7,7 @@
 #include "dynamics/memory/memory.h"
 #include "loops.h"
 
-/* What the loops need to know about the joint of a link. All zero: the joint is actuated. */
+/* The properties of a link's joint on which loops depend. All zero: the joint is actuated. */
 typedef struct dyn_loop_joint {
     bool passive; /* true: the joint has no actuator, the loops move it. Not read for a mimic */
     /* Position near which closed loops are sought, with the entries that the joint has in q of the tree; a motor

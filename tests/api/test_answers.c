@@ -371,7 +371,7 @@ static void costs_end_at_the_limit_of_rows(void **state)
     free(body);
 }
 
-/* What an option adds to the work of a state adds to its cost: for bodies of one length, in the order of their work. */
+/* Options that add work to a state add cost to a request: bodies of one length, in the order of their work. */
 static void costs_grow_with_the_options(void **state)
 {
     static const struct {
