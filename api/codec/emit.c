@@ -16,7 +16,8 @@ void api_emit_init(api_emit *e, api_media media, api_buffer *buffer)
     e->buffer = buffer;
     e->bytes  = 0;
     e->failed = e->after_key = false;
-    e->depth                 = 0;
+    e->key = e->not_finite = NULL;
+    e->depth               = 0;
 }
 
 bool api_emit_done(const api_emit *e)
@@ -167,6 +168,7 @@ void api_emit_string(api_emit *e, const char *text)
 void api_emit_key(api_emit *e, const char *key)
 {
     api_emit_string(e, key);
+    e->key       = key;
     e->after_key = true;
 }
 
@@ -193,12 +195,18 @@ void api_emit_integer(api_emit *e, long long value)
         api_emit_head(e, CBOR_NEGATIVE, ~(uint64_t)value); /* -1 - value */
 }
 
+void api_emit_note_not_finite(api_emit *e)
+{
+    if (!e->not_finite) e->not_finite = e->key ? e->key : "a number";
+    e->failed = true;
+}
+
 void api_emit_number(api_emit *e, double value)
 {
     char text[API_NUMBER_ROOM];
     api_emit_begin_value(e);
     if (!isfinite(value)) {
-        e->failed = true;
+        api_emit_note_not_finite(e);
     } else if (is_json(e)) {
         api_emit_put(e, text, e->buffer ? api_number_write(value, text) : API_NUMBER_MAX);
     } else {

@@ -13,7 +13,7 @@
  * begins the objects around them with api_emit_object_of, whose head is final: nothing is moved. Without a buffer an
  * emitter only measures: the same calls add up the bytes that they would write. The sum is exact, except that each
  * JSON number counts as the longest possible. Every error (no memory, a number that is not finite, another number of
- * members than announced) sets `failed` permanently; check it once, with api_emit_done. */
+ * members than announced) sets `failed` permanently; check it once, with api_emit_done. Keys live until the end. */
 #pragma once
 #include "dynamics/dynamics.h"
 #include "api/base/memory/buffer.h"
@@ -26,6 +26,8 @@ typedef struct api_emit {
     api_buffer *buffer; /* NULL: only measure */
     size_t      bytes;  /* bytes that would have been written; unused with a buffer */
     bool        failed, after_key;
+    const char *key;        /* of the last member that was begun; NULL: none */
+    const char *not_finite; /* key of the first number that was not finite; NULL: all were */
     unsigned    depth;
     struct {
         size_t begin, items; /* offset of the first byte; number of values so far, keys included */

@@ -70,6 +70,9 @@ static inline void api_emit_double(api_emit *e, double value)
  * with this call. */
 void api_emit_begin_value(api_emit *e);
 
+/* Sets `failed`, and `not_finite` to the key of the last member, for a number that is not finite. */
+void api_emit_note_not_finite(api_emit *e);
+
 /* Writes the heads of a typed array of doubles with `rank` (at least 1) dimensions; the caller appends the doubles. If
  * rank > 1, no extent may be zero. */
 void api_emit_typed(api_emit *e, size_t rank, const size_t *extent);

@@ -302,5 +302,8 @@ void api_emit_numbers(api_emit *e, const double *values, size_t rank, const size
     size_t    fault;
     memcpy(a.extent, extent, rank * sizeof *extent);
     api_emit_lanes_begin(e, &a);
-    if (api_emit_lanes_states(e, &a, 0, 1, &fault)) api_emit_lanes_end(e, &a);
+    if (api_emit_lanes_states(e, &a, 0, 1, &fault))
+        api_emit_lanes_end(e, &a);
+    else
+        api_emit_note_not_finite(e);
 }

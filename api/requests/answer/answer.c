@@ -333,6 +333,9 @@ bool api_answer_open(api_answer *answer, size_t bytes, bool apart)
     writer w;
     begin(&w, answer, answer->body, api_answered_states(answer->plan->query));
     if (!emit_answer(&w)) return false;
+    if (w.out.not_finite)
+        return api_fail(answer->plan->query->problem, API_RESULT_NOT_FINITE, NULL,
+                        "%.64s is not finite: figures of the request are too large", w.out.not_finite);
     return api_emit_done(&w.out) || api_fail_outgrown(answer->plan->query->problem);
 }
 

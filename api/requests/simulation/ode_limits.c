@@ -3,6 +3,7 @@
 #include "api/requests/control/joint_limits.h"
 #include "api/requests/evaluate/follower_efforts.h"
 #include "ode_contact.h"
+#include <math.h>
 #include <string.h>
 
 /* The means to find the efforts of mimic joints. */
@@ -85,12 +86,32 @@ static const double *find_efforts(api_ode *ode, const double *qd)
     return limits->efforts;
 }
 
+/* Fails the simulation of lane l at time t: a torque that overflows has no excess that an answer could state. */
+static void fail_infinite(api_ode *ode, size_t l, double t, const api_limit *limit)
+{
+    if (ode->fault[l].kind != API_FAULT_NONE) return;
+    api_ode_record_fault(ode, l, API_FAULT_PROBLEM, t, 0);
+    api_problem_clear(&ode->fault[l].problem);
+    api_fail(&ode->fault[l].problem, API_RESULT_NOT_FINITE, NULL,
+             "the %s of %.64s is not finite: figures of the input are too large", api_limit_names[limit->kind],
+             limit->name);
+}
+
 static void compare(const api_limit *limit, double value, double t, api_limit_violation *found)
 {
     double over = value - limit->upper, under = limit->lower - value, excess = over > under ? over : under;
     if (excess > found->excess)
         *found =
             (api_limit_violation){.excess = excess, .time = t, .limit = over > under ? limit->upper : limit->lower};
+}
+
+static void compare_lane(api_ode *ode, size_t k, size_t l, double value, double t)
+{
+    const api_limit *limit = &ode->s->limits.list.limit[k];
+    if (isfinite(value))
+        compare(limit, value, t, &ode->violation[k * ode->W + l]);
+    else
+        fail_infinite(ode, l, t, limit);
 }
 
 void api_ode_limits_compare(api_ode *ode, double t, const double *qd)
@@ -103,7 +124,7 @@ void api_ode_limits_compare(api_ode *ode, double t, const double *qd)
     for (size_t k = 0; k < list->n; k++) {
         const api_limit *limit = &list->limit[k];
         for (size_t l = 0; l < ode->rows; l++)
-            compare(limit, api_limit_quantity(limit, of[limit->kind], ode->W, l), t, &ode->violation[k * ode->W + l]);
+            compare_lane(ode, k, l, api_limit_quantity(limit, of[limit->kind], ode->W, l), t);
     }
 }
 

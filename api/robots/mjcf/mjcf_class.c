@@ -185,5 +185,5 @@ bool api_mjcf_choice(api_mjcf *m, const api_mjcf_item *item, const char *attribu
 
 bool api_mjcf_check_finite(api_mjcf *m, const xmlNode *element, const char *what, double value)
 {
-    return isfinite(value) || api_xml_fail(&m->xml, element, API_BAD_VALUE, "%s is beyond the range of numbers", what);
+    return isfinite(value) || api_xml_fail(&m->xml, element, API_NON_FINITE, "%s is beyond the range of numbers", what);
 }

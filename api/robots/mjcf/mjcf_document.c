@@ -205,7 +205,7 @@ static bool write_gravity(api_mjcf *m)
 {
     double gravity[3];
     return api_mjcf_read_gravity(m, gravity) &&
-           api_xml_set_field(&m->xml, m->document.document, "gravity", api_xml_vector(gravity, 3));
+           api_xml_set_vector(&m->xml, m->document.document, "gravity", gravity, 3);
 }
 
 bool api_mjcf_write_document(api_mjcf *m)

@@ -40,14 +40,14 @@ static bool write_limits(api_mjcf *m, const api_mjcf_joint *joint, json_t *field
     if (!*limited && !joint->has_effort) return true;
     json_t *limits = open_object(m, fields, "limits");
     if (!limits) return false;
-    if (joint->has_effort && !api_xml_set_field(&m->xml, limits, "effort", json_real(joint->most))) return false;
+    if (joint->has_effort && !api_xml_set_number(&m->xml, limits, "effort", joint->most)) return false;
     if (!*limited) return true;
     if (!(range[0] < range[1]))
         return api_xml_fail(&m->xml, element, API_BAD_VALUE, "range of <joint>: %s is not below %s",
                             API_NUMBER_TEXT(range[0]), API_NUMBER_TEXT(range[1]));
     for (int i = 0; i < 2; i++)
         if (is_angle(m, joint)) range[i] *= M_PI / 180;
-    return api_xml_set_field(&m->xml, limits, "position", api_xml_vector(range, 2));
+    return api_xml_set_vector(&m->xml, limits, "position", range, 2);
 }
 
 bool api_mjcf_coefficients(api_mjcf *m, const api_mjcf_item *item, const char *attribute, double *linear)
@@ -92,8 +92,8 @@ static bool write_friction(api_mjcf *m, const passive_forces *f, json_t *fields)
 {
     if (f->damping == 0 && f->loss == 0) return true;
     json_t *friction = open_object(m, fields, "friction");
-    return friction && api_xml_set_field(&m->xml, friction, "viscous", json_real(f->damping)) &&
-           api_xml_set_field(&m->xml, friction, "coulomb", json_real(f->loss));
+    return friction && api_xml_set_number(&m->xml, friction, "viscous", f->damping) &&
+           api_xml_set_number(&m->xml, friction, "coulomb", f->loss);
 }
 
 static bool write_spring(api_mjcf *m, const api_mjcf_joint *joint, double stiffness, json_t *fields)
@@ -102,8 +102,8 @@ static bool write_spring(api_mjcf *m, const api_mjcf_joint *joint, double stiffn
     if (!api_mjcf_numbers(m, &joint->item, "springref", &rest, 1)) return false;
     if (stiffness == 0) return true;
     json_t *spring = open_object(m, fields, "spring");
-    return spring && api_xml_set_field(&m->xml, spring, "stiffness", json_real(stiffness)) &&
-           api_xml_set_field(&m->xml, spring, "rest", json_real(is_angle(m, joint) ? rest * M_PI / 180 : rest));
+    return spring && api_xml_set_number(&m->xml, spring, "stiffness", stiffness) &&
+           api_xml_set_number(&m->xml, spring, "rest", is_angle(m, joint) ? rest * M_PI / 180 : rest);
 }
 
 bool api_mjcf_read_armature(api_mjcf *m, const api_mjcf_joint *joint, double *armature)
@@ -120,7 +120,7 @@ static bool write_armature(api_mjcf *m, const api_mjcf_joint *joint, json_t *fie
 {
     double armature;
     return api_mjcf_read_armature(m, joint, &armature) &&
-           (armature == 0 || api_xml_set_field(&m->xml, fields, "rotor_inertia", json_real(armature)));
+           (armature == 0 || api_xml_set_number(&m->xml, fields, "rotor_inertia", armature));
 }
 
 static bool write_mimic(api_mjcf *m, const api_mjcf_joint *joint, json_t *fields)
@@ -128,14 +128,14 @@ static bool write_mimic(api_mjcf *m, const api_mjcf_joint *joint, json_t *fields
     if (joint->leader < 0) return true;
     json_t *mimic = open_object(m, fields, "mimic");
     return mimic && api_xml_set_field(&m->xml, mimic, "joint", json_string(m->joints[joint->leader].name)) &&
-           api_xml_set_field(&m->xml, mimic, "multiplier", json_real(joint->multiplier)) &&
-           api_xml_set_field(&m->xml, mimic, "offset", json_real(joint->offset));
+           api_xml_set_number(&m->xml, mimic, "multiplier", joint->multiplier) &&
+           api_xml_set_number(&m->xml, mimic, "offset", joint->offset);
 }
 
 static bool write_one_coordinate(api_mjcf *m, const api_mjcf_joint *joint, json_t *fields, bool *limited)
 {
     passive_forces f;
-    return api_xml_set_field(&m->xml, fields, "axis", api_xml_vector(joint->axis, 3)) && read_forces(m, joint, &f) &&
+    return api_xml_set_vector(&m->xml, fields, "axis", joint->axis, 3) && read_forces(m, joint, &f) &&
            write_limits(m, joint, fields, limited) && write_friction(m, &f, fields) &&
            write_spring(m, joint, f.stiffness, fields) && write_armature(m, joint, fields) &&
            write_mimic(m, joint, fields);
@@ -176,9 +176,9 @@ static bool write_home(api_mjcf *m, const api_mjcf_joint *joint, json_t *fields)
         dyn_quaternion_of((const double(*)[3])X->R, pose + 3);
         for (int i = 0; i < 7; i++)
             pose[i] += 0.0; /* -0 becomes 0 */
-        return api_xml_set_field(&m->xml, fields, "home", api_xml_vector(pose, 7));
+        return api_xml_set_vector(&m->xml, fields, "home", pose, 7);
     }
-    return joint->ref == 0 || joint->leader >= 0 || api_xml_set_field(&m->xml, fields, "home", json_real(joint->ref));
+    return joint->ref == 0 || joint->leader >= 0 || api_xml_set_number(&m->xml, fields, "home", joint->ref);
 }
 
 /* A locked joint is fixed: it has no fields. */

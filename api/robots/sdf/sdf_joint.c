@@ -233,9 +233,9 @@ static bool write_limits(api_sdf *sdf, const xmlNode *axis, json_t *fields)
         return api_xml_fail(&sdf->xml, limit, API_BAD_VALUE, "the lower limit %.9g is above the upper limit %.9g",
                             range[0], range[1]);
     /* Negative limits of effort and velocity are none. */
-    return (!has[0] || !has[1] || api_xml_set_field(&sdf->xml, limits, "position", api_xml_vector(range, 2))) &&
-           (!has[2] || effort < 0 || api_xml_set_field(&sdf->xml, limits, "effort", json_real(effort))) &&
-           (!has[3] || velocity < 0 || api_xml_set_field(&sdf->xml, limits, "velocity", json_real(velocity)));
+    return (!has[0] || !has[1] || api_xml_set_vector(&sdf->xml, limits, "position", range, 2)) &&
+           (!has[2] || effort < 0 || api_xml_set_number(&sdf->xml, limits, "effort", effort)) &&
+           (!has[3] || velocity < 0 || api_xml_set_number(&sdf->xml, limits, "velocity", velocity));
 }
 
 static bool write_dynamics(api_sdf *sdf, const xmlNode *axis, json_t *fields)
@@ -252,11 +252,11 @@ static bool write_dynamics(api_sdf *sdf, const xmlNode *axis, json_t *fields)
     json_t *losses = NULL, *spring = NULL;
     return ((damping == 0 && friction == 0) ||
             (api_xml_set_field(&sdf->xml, fields, "friction", losses = json_object()) &&
-             api_xml_set_field(&sdf->xml, losses, "viscous", json_real(damping)) &&
-             api_xml_set_field(&sdf->xml, losses, "coulomb", json_real(friction)))) &&
+             api_xml_set_number(&sdf->xml, losses, "viscous", damping) &&
+             api_xml_set_number(&sdf->xml, losses, "coulomb", friction))) &&
            (stiffness == 0 || (api_xml_set_field(&sdf->xml, fields, "spring", spring = json_object()) &&
-                               api_xml_set_field(&sdf->xml, spring, "stiffness", json_real(stiffness)) &&
-                               api_xml_set_field(&sdf->xml, spring, "rest", json_real(rest))));
+                               api_xml_set_number(&sdf->xml, spring, "stiffness", stiffness) &&
+                               api_xml_set_number(&sdf->xml, spring, "rest", rest)));
 }
 
 static bool write_mimic(api_sdf *sdf, const api_sdf_joint *joint, json_t *fields)
@@ -264,8 +264,8 @@ static bool write_mimic(api_sdf *sdf, const api_sdf_joint *joint, json_t *fields
     json_t *mimic = json_object();
     return api_xml_set_field(&sdf->xml, fields, "mimic", mimic) &&
            api_xml_set_field(&sdf->xml, mimic, "joint", json_string(sdf->joints[joint->leader].name[0])) &&
-           api_xml_set_field(&sdf->xml, mimic, "multiplier", json_real(joint->multiplier)) &&
-           api_xml_set_field(&sdf->xml, mimic, "offset", json_real(joint->offset));
+           api_xml_set_number(&sdf->xml, mimic, "multiplier", joint->multiplier) &&
+           api_xml_set_number(&sdf->xml, mimic, "offset", joint->offset);
 }
 
 /* A reversed joint moves its parent against its child: about the opposite axis. */
@@ -274,7 +274,7 @@ static bool write_axis(api_sdf *sdf, const api_sdf_joint *joint, int part, json_
     double axis[3];
     for (int i = 0; i < 3; i++)
         axis[i] = (joint->reversed ? -1 : 1) * joint->axis[part].axis[i] + 0.0;
-    return api_xml_set_field(&sdf->xml, fields, "axis", api_xml_vector(axis, 3)) &&
+    return api_xml_set_vector(&sdf->xml, fields, "axis", axis, 3) &&
            write_limits(sdf, joint->axis[part].element, fields) &&
            write_dynamics(sdf, joint->axis[part].element, fields);
 }
@@ -284,10 +284,9 @@ json_t *api_sdf_joint_fields(api_sdf *sdf, const api_sdf_joint *joint, int part)
     json_t *fields = json_object();
     if (fields &&
         (joint->type == API_SDF_FIXED || joint->type == API_SDF_BALL || write_axis(sdf, joint, part, fields)) &&
-        (joint->type != API_SDF_SCREW || api_xml_set_field(&sdf->xml, fields, "pitch", json_real(joint->pitch))) &&
+        (joint->type != API_SDF_SCREW || api_xml_set_number(&sdf->xml, fields, "pitch", joint->pitch)) &&
         (joint->leader < 0 || write_mimic(sdf, joint, fields)) &&
-        (joint->rotor[part] == 0 ||
-         api_xml_set_field(&sdf->xml, fields, "rotor_inertia", json_real(joint->rotor[part]))) &&
+        (joint->rotor[part] == 0 || api_xml_set_number(&sdf->xml, fields, "rotor_inertia", joint->rotor[part])) &&
         (!joint->passive || joint->leader >= 0 || joint->type == API_SDF_FIXED ||
          api_xml_set_field(&sdf->xml, fields, "actuated", json_false())))
         return fields;

@@ -170,7 +170,7 @@ static bool write_root(api_sdf *sdf, int link, bool fixed)
         json_decref(root.fields);
         return api_reader_no_memory(&sdf->xml.base);
     }
-    if (!fixed && !api_xml_set_field(&sdf->xml, root.fields, "home", api_xml_vector(home, 7))) {
+    if (!fixed && !api_xml_set_vector(&sdf->xml, root.fields, "home", home, 7)) {
         json_decref(root.fields);
         return false;
     }
@@ -294,9 +294,9 @@ static bool write_loop(api_sdf *sdf, const api_sdf_joint *joint)
     return api_xml_set_field(&sdf->xml, entry, "name", json_string(sdf->frames[joint->frame].name)) &&
            api_xml_set_field(&sdf->xml, entry, "type", json_string(parts == 2 ? "universal" : type)) &&
            write_loop_frame(sdf, joint, 0, entry) && write_loop_frame(sdf, joint, 1, entry) &&
-           (!axis || api_xml_set_field(&sdf->xml, entry, "axis", api_xml_vector(joint->axis[0].axis, 3))) &&
-           (parts == 1 || api_xml_set_field(&sdf->xml, entry, "axis_b", api_xml_vector(joint->axis[1].axis, 3))) &&
-           (joint->type != API_SDF_SCREW || api_xml_set_field(&sdf->xml, entry, "pitch", json_real(joint->pitch)));
+           (!axis || api_xml_set_vector(&sdf->xml, entry, "axis", joint->axis[0].axis, 3)) &&
+           (parts == 1 || api_xml_set_vector(&sdf->xml, entry, "axis_b", joint->axis[1].axis, 3)) &&
+           (joint->type != API_SDF_SCREW || api_xml_set_number(&sdf->xml, entry, "pitch", joint->pitch));
 }
 
 static bool mark_loops(const sdf_tree *t)
@@ -371,8 +371,7 @@ bool api_sdf_write_document(api_sdf *sdf)
     if (!t.link || !t.place) return api_reader_no_memory(&sdf->xml.base);
     if (!api_xml_text(&sdf->xml, sdf->model, "name", API_OPTIONAL, &name) ||
         (name && !api_xml_set_field(&sdf->xml, sdf->document.document, "name", json_string(name))) ||
-        (sdf->gravity &&
-         !api_xml_set_field(&sdf->xml, sdf->document.document, "gravity", api_xml_vector(sdf->gravity, 3))))
+        (sdf->gravity && !api_xml_set_vector(&sdf->xml, sdf->document.document, "gravity", sdf->gravity, 3)))
         return false;
     if (!build(&t, &floating) || !mark_loops(&t) || !write_base(sdf, floating) || !write_links(&t, floating) ||
         !write_frames(&t, floating) || !write_loops(&t))

@@ -42,15 +42,13 @@ static bool turn_tensor(api_urdf *urdf, const xmlNode *inertial, const double rp
     return ok;
 }
 
-static json_t *tensor_fields(const double about_com[6])
+static bool set_tensor(api_urdf *urdf, json_t *inertial, const double about_com[6])
 {
-    json_t *fields = json_object();
-    for (int i = 0; fields && i < 6; i++) {
-        if (json_object_set_new(fields, entries[i], json_real(about_com[i])) == 0) continue;
-        json_decref(fields);
-        return NULL;
-    }
-    return fields;
+    json_t *tensor = json_object();
+    if (!api_xml_set_field(&urdf->xml, inertial, "inertia", tensor)) return false;
+    for (int i = 0; i < 6; i++)
+        if (!api_xml_set_number(&urdf->xml, tensor, entries[i], about_com[i])) return false;
+    return true;
 }
 
 bool api_urdf_read_inertial(api_urdf *urdf, const xmlNode *link, json_t *document_link)
@@ -63,7 +61,6 @@ bool api_urdf_read_inertial(api_urdf *urdf, const xmlNode *link, json_t *documen
         return false;
     json_t *fields = json_object();
     return api_xml_set_field(&urdf->xml, document_link, "inertial", fields) &&
-           api_xml_set_field(&urdf->xml, fields, "mass", json_real(mass)) &&
-           api_xml_set_field(&urdf->xml, fields, "com", api_xml_vector(com, 3)) &&
-           api_xml_set_field(&urdf->xml, fields, "inertia", tensor_fields(about_com));
+           api_xml_set_number(&urdf->xml, fields, "mass", mass) &&
+           api_xml_set_vector(&urdf->xml, fields, "com", com, 3) && set_tensor(urdf, fields, about_com);
 }

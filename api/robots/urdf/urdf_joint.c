@@ -41,8 +41,8 @@ static bool read_origin(api_urdf *urdf, const api_urdf_joint *joint, json_t *fie
     if (!api_urdf_read_origin(urdf, joint->element, xyz, rpy)) return false;
     json_t *origin = json_object();
     return api_xml_set_field(&urdf->xml, fields, "origin", origin) &&
-           api_xml_set_field(&urdf->xml, origin, "xyz", api_xml_vector(xyz, 3)) &&
-           api_xml_set_field(&urdf->xml, origin, "rpy", api_xml_vector(rpy, 3));
+           api_xml_set_vector(&urdf->xml, origin, "xyz", xyz, 3) &&
+           api_xml_set_vector(&urdf->xml, origin, "rpy", rpy, 3);
 }
 
 /* Reads the axis, x when absent. Its length is kept; the document's reader normalises it. */
@@ -62,7 +62,7 @@ static bool read_axis(api_urdf *urdf, const api_urdf_joint *joint, json_t *field
         !api_xml_report(&urdf->xml, element, "info", "normalised",
                         "the axis of joint \"%.*s\" has the length %.9g, not 1", SHOWN(joint->name), length))
         return false;
-    return api_xml_set_field(&urdf->xml, fields, "axis", api_xml_vector(axis, 3));
+    return api_xml_set_vector(&urdf->xml, fields, "axis", axis, 3);
 }
 
 /* --- limit -------------------------------------------------------------------------------------------------------- */
@@ -88,7 +88,7 @@ static bool read_range(api_urdf *urdf, const api_urdf_joint *joint, const xmlNod
         !api_xml_report(&urdf->xml, limit, "info", "assumed", "joint \"%.*s\" has no %s limit: it is 0",
                         SHOWN(joint->name), has_lower ? "upper" : "lower"))
         return false;
-    return api_xml_set_field(&urdf->xml, limits, "position", api_xml_vector(range, 2));
+    return api_xml_set_vector(&urdf->xml, limits, "position", range, 2);
 }
 
 static bool read_magnitude(api_urdf *urdf, const api_urdf_joint *joint, const xmlNode *limit, const char *attribute,
@@ -101,7 +101,7 @@ static bool read_magnitude(api_urdf *urdf, const api_urdf_joint *joint, const xm
         return api_xml_report(&urdf->xml, limit, "warning", "suspicious",
                               "joint \"%.*s\": the %s limit %.9g is negative; it was dropped", SHOWN(joint->name),
                               attribute, value);
-    return api_xml_set_field(&urdf->xml, limits, attribute, json_real(value));
+    return api_xml_set_number(&urdf->xml, limits, attribute, value);
 }
 
 /* Reads `limit`. Suspicious limits are dropped and reported, not refused: most operations do not use them. */
@@ -132,8 +132,8 @@ static bool read_dynamics(api_urdf *urdf, const api_urdf_joint *joint, json_t *f
     if (coulomb < 0) return api_xml_fail(&urdf->xml, dynamics, API_BAD_VALUE, "the friction %.9g is negative", coulomb);
     json_t *friction = json_object();
     return api_xml_set_field(&urdf->xml, fields, "friction", friction) &&
-           api_xml_set_field(&urdf->xml, friction, "viscous", json_real(damping)) &&
-           api_xml_set_field(&urdf->xml, friction, "coulomb", json_real(coulomb));
+           api_xml_set_number(&urdf->xml, friction, "viscous", damping) &&
+           api_xml_set_number(&urdf->xml, friction, "coulomb", coulomb);
 }
 
 static bool keep_mimic(api_urdf *urdf, const char *leader, double multiplier, double offset, json_t *fields)
@@ -141,8 +141,8 @@ static bool keep_mimic(api_urdf *urdf, const char *leader, double multiplier, do
     json_t *mimic = json_object();
     return api_xml_set_field(&urdf->xml, fields, "mimic", mimic) &&
            api_xml_set_field(&urdf->xml, mimic, "joint", json_string(leader)) &&
-           api_xml_set_field(&urdf->xml, mimic, "multiplier", json_real(multiplier)) &&
-           api_xml_set_field(&urdf->xml, mimic, "offset", json_real(offset));
+           api_xml_set_number(&urdf->xml, mimic, "multiplier", multiplier) &&
+           api_xml_set_number(&urdf->xml, mimic, "offset", offset);
 }
 
 static bool read_mimic(api_urdf *urdf, const api_urdf_joint *joint, json_t *fields)
@@ -171,8 +171,7 @@ static bool read_mimic(api_urdf *urdf, const api_urdf_joint *joint, json_t *fiel
 
 static bool write_rotor(api_urdf *urdf, const api_urdf_joint *joint, json_t *fields)
 {
-    return joint->rotor_inertia == 0 ||
-           api_xml_set_field(&urdf->xml, fields, "rotor_inertia", json_real(joint->rotor_inertia));
+    return joint->rotor_inertia == 0 || api_xml_set_number(&urdf->xml, fields, "rotor_inertia", joint->rotor_inertia);
 }
 
 /* Drops and reports the fields that only joints with one coordinate have. They were checked when they were read. A

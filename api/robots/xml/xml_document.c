@@ -59,18 +59,19 @@ bool api_xml_reserve_given(api_xml_document *d, json_t *map, const xmlNode *elem
 
 /* --- values ------------------------------------------------------------------------------------------------------- */
 
-static json_t *matrix_of(const dyn_pose *X)
+static bool set_matrix(api_xml_document *d, json_t *object, const dyn_pose *X)
 {
     json_t *rows = json_array();
-    for (int i = 0; rows && i < 4; i++) {
-        double row[4] = {0, 0, 0, 1};
+    if (!api_xml_set_field(d->reader, object, "matrix", rows)) return false;
+    for (int i = 0; i < 4; i++) {
+        double  row[4] = {0, 0, 0, 1};
+        json_t *array  = json_array();
         for (int j = 0; i < 3 && j < 4; j++)
             row[j] = (j < 3 ? X->R[i][j] : X->p[i]) + 0.0; /* -0 becomes 0 */
-        if (json_array_append_new(rows, api_xml_vector(row, 4)) == 0) continue;
-        json_decref(rows);
-        return NULL;
+        if (json_array_append_new(rows, array)) return api_reader_no_memory(&d->reader->base);
+        if (!api_xml_append_numbers(d->reader, array, "matrix", row, 4)) return false;
     }
-    return rows;
+    return true;
 }
 
 static bool is_turned(const dyn_pose *X)
@@ -80,10 +81,10 @@ static bool is_turned(const dyn_pose *X)
     return !dyn_pose_is_identity(&turn);
 }
 
-static json_t *position_of(const dyn_pose *X)
+static bool set_position(api_xml_document *d, json_t *object, const dyn_pose *X)
 {
     const double xyz[3] = {X->p[0] + 0.0, X->p[1] + 0.0, X->p[2] + 0.0}; /* -0 becomes 0 */
-    return api_xml_vector(xyz, 3);
+    return api_xml_set_vector(d->reader, object, "xyz", xyz, 3);
 }
 
 static bool set_origin(api_xml_document *d, json_t *joint, const dyn_pose *X)
@@ -91,8 +92,7 @@ static bool set_origin(api_xml_document *d, json_t *joint, const dyn_pose *X)
     if (dyn_pose_is_identity(X)) return true;
     json_t *origin = json_object();
     if (!api_xml_set_field(d->reader, joint, "origin", origin)) return false;
-    return is_turned(X) ? api_xml_set_field(d->reader, origin, "matrix", matrix_of(X))
-                        : api_xml_set_field(d->reader, origin, "xyz", position_of(X));
+    return is_turned(X) ? set_matrix(d, origin, X) : set_position(d, origin, X);
 }
 
 bool api_xml_write_inertial(api_xml_document *d, json_t *owner, const dyn_inertia *inertia)
@@ -104,12 +104,12 @@ bool api_xml_write_inertial(api_xml_document *d, json_t *owner, const dyn_inerti
     if (zero) return true;
     json_t *fields = json_object(), *tensor = NULL;
     if (!api_xml_set_field(d->reader, owner, "inertial", fields) ||
-        !api_xml_set_field(d->reader, fields, "mass", json_real(inertia->mass)) ||
-        !api_xml_set_field(d->reader, fields, "com", api_xml_vector(inertia->com, 3)) ||
+        !api_xml_set_number(d->reader, fields, "mass", inertia->mass) ||
+        !api_xml_set_vector(d->reader, fields, "com", inertia->com, 3) ||
         !api_xml_set_field(d->reader, fields, "inertia", tensor = json_object()))
         return false;
     for (int i = 0; i < 6; i++)
-        if (!api_xml_set_field(d->reader, tensor, entries[i], json_real(inertia->about_com[i] + 0.0))) return false;
+        if (!api_xml_set_number(d->reader, tensor, entries[i], inertia->about_com[i] + 0.0)) return false;
     return true;
 }
 
@@ -172,9 +172,8 @@ bool api_xml_write_frame(api_xml_document *d, const char *name, const char *link
     if (!frame || json_array_append_new(d->frames, frame)) return api_reader_no_memory(&d->reader->base);
     dyn_rpy_of((const double(*)[3])X->R, rpy);
     return api_xml_set_field(d->reader, frame, "name", json_string(name)) &&
-           api_xml_set_field(d->reader, frame, "link", json_string(link)) &&
-           api_xml_set_field(d->reader, frame, "xyz", position_of(X)) &&
-           (!is_turned(X) || api_xml_set_field(d->reader, frame, "rpy", api_xml_vector(rpy, 3)));
+           api_xml_set_field(d->reader, frame, "link", json_string(link)) && set_position(d, frame, X) &&
+           (!is_turned(X) || api_xml_set_vector(d->reader, frame, "rpy", rpy, 3));
 }
 
 void api_xml_document_finish(api_xml_document *d)

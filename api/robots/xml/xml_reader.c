@@ -247,13 +247,30 @@ bool api_xml_set_field(api_xml_reader *reader, json_t *object, const char *key, 
     return true;
 }
 
-json_t *api_xml_vector(const double *v, size_t n)
+/* Fails for a value of a field that is computed from several figures of the file and overflows. */
+static bool fail_overflow(api_xml_reader *reader, const char *key)
+{
+    return api_fail(
+        reader->base.problem, API_NON_FINITE, NULL,
+        "\"%.64s\", computed from the figures of the file, overflows a 64-bit float: the figures are too large", key);
+}
+
+bool api_xml_set_number(api_xml_reader *reader, json_t *object, const char *key, double value)
+{
+    return isfinite(value) ? api_xml_set_field(reader, object, key, json_real(value)) : fail_overflow(reader, key);
+}
+
+bool api_xml_append_numbers(api_xml_reader *reader, json_t *array, const char *key, const double *v, size_t n)
+{
+    for (size_t i = 0; i < n; i++) {
+        if (!isfinite(v[i])) return fail_overflow(reader, key);
+        if (json_array_append_new(array, json_real(v[i]))) return api_reader_no_memory(&reader->base);
+    }
+    return true;
+}
+
+bool api_xml_set_vector(api_xml_reader *reader, json_t *object, const char *key, const double *v, size_t n)
 {
     json_t *array = json_array();
-    for (size_t i = 0; array && i < n; i++) {
-        if (json_array_append_new(array, json_real(v[i])) == 0) continue;
-        json_decref(array);
-        return NULL;
-    }
-    return array;
+    return api_xml_set_field(reader, object, key, array) && api_xml_append_numbers(reader, array, key, v, n);
 }

@@ -56,8 +56,15 @@ bool api_xml_content_numbers(api_xml_reader *reader, const xmlNode *element, dou
 bool api_xml_content_text(api_xml_reader *reader, const xmlNode *element, const char **text);
 
 /* Sets a field of a JSON object. Takes over the reference to `value`, which may be NULL when memory is short. */
-bool    api_xml_set_field(api_xml_reader *reader, json_t *object, const char *key, json_t *value);
-json_t *api_xml_vector(const double *v, size_t n);
+bool api_xml_set_field(api_xml_reader *reader, json_t *object, const char *key, json_t *value);
+
+/* Set a field of a JSON object to a number or to an array of n numbers. A number that is not finite, which comes from
+ * an overflow in the reader, is refused as `non-finite`. */
+bool api_xml_set_number(api_xml_reader *reader, json_t *object, const char *key, double value);
+bool api_xml_set_vector(api_xml_reader *reader, json_t *object, const char *key, const double *v, size_t n);
+
+/* Appends n numbers to the array that is, or is part of, the value of field `key`. Refuses numbers as above. */
+bool api_xml_append_numbers(api_xml_reader *reader, json_t *array, const char *key, const double *v, size_t n);
 
 /* Set the reader's problem and return false. The message begins with the line and the nearest element with a name:
  * "line 12, joint "elbow": ...". */
