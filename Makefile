@@ -134,10 +134,14 @@ $(BUILD)/api/requests/simulation/sundials.o: $(BUILD)/flags
 	    $(foreach f,malloc calloc realloc free,--redefine-sym $(f)=api_sundials_$(f)) $@.all $@
 	$(Q)rm $@.all
 
-# api_openapi_start .. api_openapi_end: the contract as bytes
+# api_openapi_start .. api_openapi_end: the contract as bytes; api_openapi_gzip .. api_openapi_gzip_end: compressed;
+# api_openapi_hash: hexadecimal, for its entity tag
 $(BUILD)/api/openapi.o: $(BUILD)/api/openapi.json
-	$(Q)printf '%s\n' '.section .rodata' '.global api_openapi_start, api_openapi_end' 'api_openapi_start:' \
-	    '.incbin "$<"' 'api_openapi_end:' '.byte 0' '.section .note.GNU-stack,"",%progbits' | \
+	$(Q)gzip -9nc $< >$<.gz
+	$(Q)printf '%s\n' '.section .rodata' '.global api_openapi_start, api_openapi_end, api_openapi_hash' \
+	    '.global api_openapi_gzip, api_openapi_gzip_end' 'api_openapi_start:' '.incbin "$<"' 'api_openapi_end:' '.byte 0' \
+	    'api_openapi_gzip:' '.incbin "$<.gz"' 'api_openapi_gzip_end:' \
+	    "api_openapi_hash: .asciz \"$$(sha256sum <$< | cut -c 1-32)\"" '.section .note.GNU-stack,"",%progbits' | \
 	    $(CC) -x assembler -c -o $@ -
 
 # --- server: libserver.a and torqued -------------------------------------------------------------------------

@@ -26,7 +26,7 @@ const api_resource api_resources[] = {
     {"/livez", {[API_GET] = api_get_livez}, NULL, false},
     {"/metrics", {[API_GET] = api_get_metrics}, NULL, false},
     {"/readyz", {[API_GET] = api_get_readyz}, NULL, false},
-    {"/openapi.json", {[API_GET] = api_get_openapi}, NULL, false},
+    {"/openapi.json", {[API_GET] = api_get_file}, api_find_contract, false},
     {"/problems/{code}", {[API_GET] = api_get_problem}, NULL, true},
     {"/", {[API_GET] = api_get_home}, api_find_home, true},
     {"/docs", {[API_GET] = api_get_file}, api_file_exists, false},
@@ -78,6 +78,7 @@ api *api_open(const api_config *config, char *error, size_t error_size)
     a->limits       = config->limits;
     a->resources    = api_resources;
     a->files        = config->files;
+    a->contract     = api_contract_file();
     a->hosts        = config->hosts;
     a->origins      = config->origins;
     a->kernels      = kernels;

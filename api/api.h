@@ -35,6 +35,7 @@ typedef struct api_file {
     const char *gzip;          /* the content, compressed by gzip */
     size_t      gzip_length;   /* bytes of `gzip` */
     size_t      length;        /* bytes of the content */
+    const char *content;       /* uncompressed; NULL: it is decompressed for each client that does not take gzip */
     bool        never_changes; /* the path contains a hash of the content, so caches may keep the file for good */
 } api_file;
 

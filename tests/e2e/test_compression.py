@@ -74,6 +74,15 @@ class Compression(ServerCase):
             self.assertEqual(answer.headers["ETag"].strip('"'), answer.headers["Model-Revision"])
             self.assertEqual(self.client.get(path, Accept_Encoding="gzip", If_None_Match=answer.headers["ETag"]).status, 304)
 
+    def test_the_contract_is_compressed_once(self):
+        """The contract is a file like the pages: compressed when the server was built, with a tag for each coding."""
+        plain, coded = (self.client.get("/openapi.json", Accept_Encoding=coding) for coding in ("zstd", "gzip"))
+        self.assertIsNone(plain.headers["Content-Encoding"])
+        self.assertEqual(coded.headers["ETag"], plain.headers["ETag"][:-1] + '-gzip"')
+        for answer, coding in ((plain, "identity"), (coded, "gzip")):
+            again = self.client.get("/openapi.json", Accept_Encoding=coding, If_None_Match=answer.headers["ETag"])
+            self.assertEqual((again.status, again.body), (304, b""))
+
     def test_left_as_they_are(self):
         for method, path, request in (("GET", "/livez", None), ("GET", "/nowhere", None),
                                       ("POST", "/v1/models/arm/bias", {"q": [0] * 4}),

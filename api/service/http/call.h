@@ -32,6 +32,7 @@ struct api {
     api_limits          limits;
     const api_resource *resources;       /* table of all resources; ends with a NULL pattern */
     const api_file     *files;           /* embedded files; ends with a NULL path. NULL: none */
+    api_file            contract;        /* /openapi.json */
     const char         *hosts, *origins; /* lists of api_config; NULL: none */
     const dyn_kernels  *kernels, *alone; /* kernels for several states, and kernels for a single state */
     api_budget          budget;
@@ -147,6 +148,9 @@ void api_reply_vary(api_call *call, unsigned headers);
 bool api_reply_body(api_call *call, unsigned status, const char *content_type, api_buffer *body, api_problem *problem);
 void api_reply_empty(api_call *call, unsigned status);
 
+/* Returns the file of the contract, /openapi.json. */
+api_file api_contract_file(void);
+
 /* Makes the call's file the reply: compressed if the client accepts gzip, with entity tag and caching headers, and for
  * a page with its security policy. */
 bool api_reply_file(api_call *call, api_problem *problem);
@@ -170,10 +174,11 @@ bool api_reply_compress(api_call *call, const api_deadline *deadline, api_proble
 void api_reply_problem(api_call *call, const api_problem *problem) __attribute__((cold));
 
 /* Handlers for the table of resources; a comment names the file of each. */
-api_handler api_get_service;                                                 /* service.c */
-api_handler api_get_livez, api_get_readyz, api_get_openapi, api_get_problem; /* service.c */
-api_handler api_get_metrics;                                                 /* metrics_page.c */
-api_handler api_list_models, api_get_model, api_get_document;                /* models.c */
-api_handler api_put_model, api_delete_model;                                 /* models.c */
-api_handler api_post_operation, api_operation_exists;                        /* operations.c */
-api_handler api_get_home, api_find_home, api_get_file, api_file_exists;      /* files.c */
+api_handler api_get_service;                                            /* service.c */
+api_handler api_get_livez, api_get_readyz, api_get_problem;             /* service.c */
+api_handler api_get_metrics;                                            /* metrics_page.c */
+api_handler api_list_models, api_get_model, api_get_document;           /* models.c */
+api_handler api_put_model, api_delete_model;                            /* models.c */
+api_handler api_post_operation, api_operation_exists;                   /* operations.c */
+api_handler api_get_home, api_find_home, api_get_file, api_file_exists; /* files.c */
+api_handler api_find_contract;                                          /* files.c */

@@ -61,10 +61,11 @@ bool api_reply_file(api_call *call, api_problem *problem)
 
     api_preconditions conditions = api_call_conditions(call);
     call->unchanged              = api_preconditions_unchanged(&conditions, content, API_MEDIA_JSON);
-    if (!call->takes_gzip && !call->unchanged && !call->reply.head) return reply_content(call, file, problem);
+    bool decompress              = !call->takes_gzip && !file->content;
+    if (decompress && !call->unchanged && !call->reply.head) return reply_content(call, file, problem);
     api_reply_empty(call, 200);
     call->reply.content_type = file->content_type;
-    call->reply.static_body  = call->takes_gzip ? file->gzip : NULL;
+    call->reply.static_body  = call->takes_gzip ? file->gzip : file->content;
     call->reply.length       = call->takes_gzip ? file->gzip_length : file->length;
     return true;
 }

@@ -1,4 +1,5 @@
-/* files.c - handlers of the embedded files: the console at /, its assets, the reference at /docs. */
+/* files.c - handlers of the embedded files: the console at /, its assets, the reference at /docs, the contract
+ * at /openapi.json. */
 #include "api/service/http/call.h"
 #include <stdio.h>
 #include <string.h>
@@ -21,6 +22,30 @@ bool api_file_exists(api_call *call, const api_input *input, api_problem *proble
     return api_fail(problem, API_NO_SUCH_PATH, NULL, "no file has the path %.*s%s",
                     (int)strcspn(call->route.resource->pattern, "{"), call->route.resource->pattern,
                     call->route.capture[0]);
+}
+
+/* The OpenAPI contract as JSON, which the Makefile generates from openapi.yaml and compresses. */
+extern const char api_openapi_start[], api_openapi_end[], api_openapi_gzip[], api_openapi_gzip_end[],
+    api_openapi_hash[];
+
+api_file api_contract_file(void)
+{
+    return (api_file){
+        .path         = "/openapi.json",
+        .content_type = "application/json",
+        .hash         = api_openapi_hash,
+        .gzip         = api_openapi_gzip,
+        .gzip_length  = (size_t)(api_openapi_gzip_end - api_openapi_gzip),
+        .length       = (size_t)(api_openapi_end - api_openapi_start),
+        .content      = api_openapi_start,
+    };
+}
+
+bool api_find_contract(api_call *call, const api_input *input, api_problem *problem)
+{
+    (void)input, (void)problem;
+    call->file = &call->api->contract;
+    return true;
 }
 
 bool api_get_file(api_call *call, const api_input *input, api_problem *problem)

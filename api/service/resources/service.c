@@ -1,11 +1,8 @@
-/* service.c - handlers that describe the server: GET /v1, /livez, /readyz, /openapi.json, /problems/{code}. */
+/* service.c - handlers that describe the server: GET /v1, /livez, /readyz, /problems/{code}. */
 #include "api/service/http/call.h"
 #include "api/codec/json.h"
 #include "api/requests/fields/operation.h"
 #include <string.h>
-
-/* The OpenAPI contract as JSON, which the Makefile generates from openapi.yaml. */
-extern const char api_openapi_start[], api_openapi_end[];
 
 static const char JSON[] = "application/json";
 
@@ -107,12 +104,6 @@ bool api_get_readyz(api_call *call, const api_input *input, api_problem *problem
     case API_READY: break;
     }
     return reply_ready(call, problem);
-}
-
-bool api_get_openapi(api_call *call, const api_input *input, api_problem *problem)
-{
-    (void)input;
-    return reply_text(call, api_openapi_start, (size_t)(api_openapi_end - api_openapi_start), problem);
 }
 
 bool api_get_problem(api_call *call, const api_input *input, api_problem *problem)
