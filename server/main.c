@@ -87,6 +87,10 @@ static void lock_memory(service *s)
                     strerror(errno));
 }
 
+/* Threads that read, check and store changed models. With two, a model that takes long delays no other change, not even
+ * one of its own client; changes of further clients take turns with those that run (server/work/worker.h). */
+enum { WRITERS = 2 };
+
 static bool open_shared(service *s, char *error, size_t size)
 {
     const srv_config *c      = &s->config;
@@ -99,14 +103,12 @@ static bool open_shared(service *s, char *error, size_t size)
     srv_networks_parse(c->trusted_proxies, &s->shared.proxies); /* srv_config_read has checked the list */
     s->shared.credentials = srv_credentials_read(c, error, size);
     if (!s->shared.credentials) return false;
-    const srv_work_limits limits  = {.queue = c->queue, .client = c->client_work > 0 ? c->client_work : c->queue};
-    srv_work_limits       changes = limits;
-    changes.one_by_one            = true; /* they wait for each other anyway */
-    s->shared.accounts            = &s->accounts;
-    s->shared.pool                = srv_pool_open(c->workers, &limits);
-    s->shared.writer              = srv_pool_open(1, &changes);
+    const srv_work_limits limits = {.queue = c->queue, .client = c->client_work > 0 ? c->client_work : c->queue};
+    s->shared.accounts           = &s->accounts;
+    s->shared.pool               = srv_pool_open("torqued-worker", c->workers, &limits);
+    s->shared.writer             = srv_pool_open("torqued-writer", WRITERS, &limits);
     if (s->shared.pool && s->shared.writer) return true;
-    snprintf(error, size, "cannot start %zu workers: out of memory or threads", c->workers + 1);
+    snprintf(error, size, "cannot start %zu workers: out of memory or threads", c->workers + WRITERS);
     return false;
 }
 

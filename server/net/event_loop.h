@@ -21,7 +21,7 @@ typedef struct srv_server {
     srv_log          *log;
     api              *api;
     srv_pool         *pool;        /* workers for evaluations */
-    srv_pool         *writer;      /* one worker for changes of models */
+    srv_pool         *writer;      /* workers for changes of models */
     srv_accounts     *accounts;    /* of the clients */
     srv_networks      proxies;     /* --trusted-proxy */
     srv_credentials  *credentials; /* those at the start; srv_loop_set_credentials gives a loop newer ones */

@@ -133,8 +133,8 @@ enum MHD_Result srv_exchange_answer_finished(srv_exchange *x)
 
 /* Runs the complete request. Waking a worker costs 30-40 us, so a request with a short estimate runs on this thread. (A
  * worker has colder caches; if the limit is near the cost of a kind of request, that kind alternates between threads.)
- * Changes of models have their own worker: they wait for each other and for the disk, and evaluations must not wait for
- * them. */
+ * Changes of models have their own workers: they wait for the disk or the database, one after another, and evaluations
+ * must not wait for them. */
 enum MHD_Result srv_exchange_evaluate(srv_exchange *x)
 {
     const srv_server *server = x->loop->server;

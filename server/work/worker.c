@@ -93,8 +93,7 @@ bool srv_pool_start_thread(srv_pool *pool, const char *name)
     if (!w->scratch) return false;
     w->helpers     = pool->helpers;
     w->helpers.arg = w;
-    w->scheduler   = (api_scheduler){
-          .admit = srv_pool_readmit, .yield = pool->limits.one_by_one ? NULL : srv_worker_yield, .arg = w};
+    w->scheduler   = (api_scheduler){.admit = srv_pool_readmit, .yield = srv_worker_yield, .arg = w};
     api_worker_set_helpers(w->scratch, &w->helpers);
     pthread_cond_init(&w->resumed, NULL);
     if (pthread_create(&w->thread, NULL, work, w) != 0) {
@@ -107,7 +106,7 @@ bool srv_pool_start_thread(srv_pool *pool, const char *name)
     return true;
 }
 
-srv_pool *srv_pool_open(size_t workers, const srv_work_limits *limits)
+srv_pool *srv_pool_open(const char *name, size_t workers, const srv_work_limits *limits)
 {
     srv_pool *pool = calloc(1, sizeof *pool + (workers + MOST_SPARE) * sizeof *pool->workers);
     if (!pool) return NULL;
@@ -120,7 +119,7 @@ srv_pool *srv_pool_open(size_t workers, const srv_work_limits *limits)
     pool->n_workers = workers;
     pool->nice      = getpriority(PRIO_PROCESS, 0) + NICE_INCREMENT;
     while (pool->n_threads < workers)
-        if (!srv_pool_start_thread(pool, "torqued-worker")) {
+        if (!srv_pool_start_thread(pool, name)) {
             srv_pool_close(pool);
             return NULL;
         }

@@ -20,17 +20,16 @@
 
 typedef struct srv_pool srv_pool;
 
-/* How much work a pool takes, s of admitted work per worker, and in which order. */
+/* How much work a pool takes, s of admitted work per worker. */
 typedef struct srv_work_limits {
-    double queue;      /* of all clients */
-    double client;     /* of one client */
-    bool   one_by_one; /* true: a job that has begun ends before the next begins on its thread */
+    double queue;  /* of all clients */
+    double client; /* of one client */
 } srv_work_limits;
 
 typedef enum srv_admission { SRV_ADMITTED, SRV_QUEUE_FULL, SRV_CLIENT_QUEUE_FULL } srv_admission;
 
-/* Starts a pool. NULL: no memory or no threads. */
-srv_pool *srv_pool_open(size_t workers, const srv_work_limits *limits);
+/* Starts a pool whose threads are called `name`. NULL: no memory or no threads. */
+srv_pool *srv_pool_open(const char *name, size_t workers, const srv_work_limits *limits);
 void      srv_pool_close(srv_pool *pool); /* call when no job is left */
 
 /* Admits the job and adds its cost to the admitted work, or refuses it. `wait`: s of work that is ahead of its client.

@@ -289,14 +289,14 @@ class Variables(unittest.TestCase):
 
 class Threads(unittest.TestCase):
     def threads(self, cores, *arguments):
-        """Returns how many event loops and workers (without the writer) a server has on this many cores."""
+        """Returns how many event loops and workers a server has on this many cores."""
         server = Server(*arguments, command=("taskset", "-c", ",".join(map(str, cores))))
         try:
             names = []
             for task in os.listdir(f"/proc/{server.process.pid}/task"):
                 with open(f"/proc/{server.process.pid}/task/{task}/comm") as name:
                     names.append(name.read().strip())
-            return names.count("torqued-loop"), names.count("torqued-worker") - 1
+            return names.count("torqued-loop"), names.count("torqued-worker")
         finally:
             self.assertIsNone(server.stop())
 

@@ -117,7 +117,7 @@ class Watched(unittest.TestCase):
 
     def test_workers(self):
         workers = self.threads("torqued-worker")
-        self.assertEqual(len(workers), 3)  # one of the three is the writer
+        self.assertEqual(len(workers), 2)
         before = {t: self.processor_time(t) for t in workers}
         asking = self.ask_both_workers()
         give_up = time.monotonic() + PATIENCE

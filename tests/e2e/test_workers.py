@@ -32,11 +32,10 @@ class Crew(unittest.TestCase):
                 answer = server.client(120).post("/v1/models/branched/evaluate", body)
                 self.assertEqual(answer.status, 200, answer)
                 bodies.append(answer.body)
-            # one of these threads is the writer, which makes changes of models
             times = processor_time(server, "torqued-worker")
-            print(f"# {workers} workers and the writer: {times} ticks")
-            self.assertEqual(len(times), workers + 1)
-            self.assertGreater(times[1], 0, "all but the writer have worked")
+            print(f"# {workers} workers: {times} ticks")
+            self.assertEqual(len(times), workers)
+            self.assertGreater(min(times), 0, "all have worked")
             self.assertIsNone(server.stop())
         self.assertEqual(len(set(bodies)), 1)
 
@@ -47,8 +46,8 @@ class Crew(unittest.TestCase):
         request = {"q": [[0.1] * 100] * 3000, "tau": [0] * 100, "outputs": ["qdd", "dqdd_dwrench"]}
         answer = server.client(600).post("/v1/models/long/forward-sensitivity", request)
         self.assertEqual(answer.status, 200, answer)
-        writer, *workers = processor_time(server, "torqued-worker")
-        print(f"# ticks of the writer: {writer}, of the workers: {workers}")
+        workers = processor_time(server, "torqued-worker")
+        print(f"# ticks of the workers: {workers}")
         self.assertGreater(sum(workers), 20, "the request is long enough to measure")
         self.assertGreater(min(workers), 0.15 * sum(workers))
         self.assertIsNone(server.stop())

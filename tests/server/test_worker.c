@@ -55,7 +55,7 @@ static task *make_task(double cost, bool waits)
 static srv_pool *open_pool(size_t workers, double queue)
 {
     const srv_work_limits limits = {.queue = queue, .client = queue};
-    srv_pool             *pool   = srv_pool_open(workers, &limits);
+    srv_pool             *pool   = srv_pool_open("test", workers, &limits);
     assert_non_null(pool);
     return pool;
 }
@@ -183,7 +183,7 @@ static void test_clients_share_the_limit(void **state)
 static void test_limit_of_a_client(void **state)
 {
     const srv_work_limits limits = {.queue = 10, .client = 0.5};
-    srv_pool             *pool   = srv_pool_open(1, &limits);
+    srv_pool             *pool   = srv_pool_open("test", 1, &limits);
     double                wait;
     task                 *t[3];
     for (int i = 0; i < 3; i++)
