@@ -58,7 +58,7 @@ $(BUILD)/tests/oracle/sdformat: tests/oracle/sdformat.cc $(BUILD)/flags
 
 # A malloc that a test can make fail, for LD_PRELOAD.
 FAILING_MALLOC := $(BUILD)/tests/e2e/failing_malloc.so
-$(FAILING_MALLOC): tests/e2e/failing_malloc.c tests/failing_allocators.h $(BUILD)/flags
+$(FAILING_MALLOC): tests/e2e/support/failing_malloc.c tests/failing_allocators.h $(BUILD)/flags
 	@mkdir -p $(@D)
 	@echo '  LINK  $@'
 	$(Q)$(CC) $(filter-out -fPIE,$(C_FLAGS)) -fPIC -shared -o $@ $< -ldl
@@ -127,12 +127,12 @@ check-tsan: ## all tests under ThreadSanitizer
 .PHONY: failing-memory
 failing-memory: ## let every allocation of requests and commands fail in turn, once and from then on: hours
 	@EVERY_ALLOCATION=1 $(MAKE) --no-print-directory FUZZ_CC= JOBS=1 \
-	    TESTS="tests/api/test_failing_memory.c tests/e2e/test_failing_memory.py tests/e2e/test_failing_store.py" test-run
+	    TESTS="tests/api/test_failing_memory.c tests/e2e/process/test_failing_memory.py tests/e2e/store/test_failing_store.py" test-run
 
 .PHONY: reference
 reference: $(BUILD)/torqued $(BUILD)/tests/oracle/mjcf_schema ## write the pages, tables and pictures that are made from the product and its measurements
 	@BUILD=$(BUILD) $(PYTHON) tests/reference_pages.py
-	@$(PYTHON) tests/e2e/combination_page.py
+	@$(PYTHON) tests/e2e/requests/combination_page.py
 
 # One target and -O1, so that lines and branches are those of the source; tests that make builds of their own are left out.
 COVERED = $(C_TESTS:$(BUILD)/%=%.c) $(filter-out tests/dynamics/test_processors.py tests/fuzz/% tests/mutate/%,$(SCRIPT_TESTS))

@@ -1,5 +1,5 @@
 /* test_simulate.c - checks simulations against motions in closed form, for equal bits on all targets and in all
- * batches, and their refusals and deadlines. (Physics and other refusals: tests/e2e/test_simulate.py.) */
+ * batches, and their refusals and deadlines. (Physics and other refusals: tests/e2e/motion/test_simulate.py.) */
 #include "door.h"
 #include "dynamics/dynamics.h"
 #include <math.h>

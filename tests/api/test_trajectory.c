@@ -1,5 +1,5 @@
 /* test_trajectory.c - checks requests for trajectories: exact small answers, batches, options, equal bits on all
- * targets, refusals. (Values of gradients: tests/e2e/test_trajectory.py.) */
+ * targets, refusals. (Values of gradients: tests/e2e/motion/test_trajectory.py.) */
 #include "door.h"
 #include "dynamics/dynamics.h"
 #include <stdio.h>

@@ -17,7 +17,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-/* The file; tests/e2e/failing.py has the same layout. */
+/* The file; tests/e2e/process/failing.py has the same layout. */
 typedef struct control {
     atomic_llong armed;    /* 0: nothing fails */
     atomic_llong at_main;  /* 1: armed before main */

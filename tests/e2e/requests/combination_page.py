@@ -12,11 +12,11 @@ from harness import ROOT
 PATH = os.path.join(ROOT, "api", "COMBINATIONS.md")
 HEAD = """# Combinations
 
-<!-- Made by tests/e2e/combination_page.py from the server's answers: `make reference` writes it. -->
+<!-- Made by tests/e2e/requests/combination_page.py from the server's answers: `make reference` writes it. -->
 
 Every operation is tried with each feature, with every two, with every two of a model together with `held` frames or `free`
 coordinates, and with many at random, in JSON and CBOR. What is not listed here is answered, and the answers are compared with an
-independent reference or with each other (`tests/e2e/test_combinations.py`, `tests/e2e/test_combinations_in_time.py`).
+independent reference or with each other (`tests/e2e/requests/test_combinations.py`, `tests/e2e/requests/test_combinations_in_time.py`).
 
 - Features of models: {models}.
 - Features of requests: {requests}.
