@@ -3,7 +3,7 @@
 
 # --- C tests: tests/<layer>/test_*.c, each one program linked with its layer and the layers below --------------
 C_TESTS      := $(patsubst %.c,$(BUILD)/%,$(foreach d,dynamics api server,$(wildcard tests/$(d)/test_*.c)))
-SCRIPT_TESTS := $(wildcard tests/*/test_*.py tests/*/test_*.mjs)
+SCRIPT_TESTS := $(wildcard tests/*/test_*.py tests/*/test_*.mjs tests/e2e/*/test_*.py)
 
 LAYERS_dynamics := libcomplex.a libextended.a libdynamics.a
 LAYERS_api      := libapi.a libdynamics.a
@@ -73,7 +73,7 @@ test: ## check the packages, build, run all tests; TESTS='tests/api/test_x.c ...
 	@$(MAKE) --no-print-directory test-run
 
 # The end-to-end tests of `make check`: one program for every kind of request.
-FEW := $(patsubst %,tests/e2e/test_%.py,operations models requests errors http urdf loops simulate openapi)
+FEW := $(foreach t,operations models requests errors http urdf loops simulate openapi,$(wildcard tests/e2e/*/test_$(t).py))
 # `make check` leaves out this test of all robots on all targets, which takes longer than the others together.
 LONG := tests/dynamics/test_same_bits.c
 check: ## build, run the tests of dynamics and api and a few end to end: a minute
@@ -132,7 +132,7 @@ failing-memory: ## let every allocation of requests and commands fail in turn, o
 .PHONY: reference
 reference: $(BUILD)/torqued $(BUILD)/tests/oracle/mjcf_schema ## write the pages, tables and pictures that are made from the product and its measurements
 	@BUILD=$(BUILD) $(PYTHON) tests/reference_pages.py
-	@$(PYTHON) tests/e2e/requests/combination_page.py
+	@PYTHONPATH=tests/e2e/support $(PYTHON) tests/e2e/requests/combination_page.py
 
 # One target and -O1, so that lines and branches are those of the source; tests that make builds of their own are left out.
 COVERED = $(C_TESTS:$(BUILD)/%=%.c) $(filter-out tests/dynamics/test_processors.py tests/fuzz/% tests/mutate/%,$(SCRIPT_TESTS))
@@ -149,7 +149,7 @@ soak: ## memory over SOAK_REQUESTS (10 million), then the tests with long runs: 
 	@SOAK_SECONDS=$(or $(SOAK_SECONDS),600) $(MAKE) --no-print-directory test-run
 
 # --- the compilation database of clangd, clang-tidy and cppcheck: every C and C++ file as clang compiles it ------
-DATABASE_OBJECTS := $(patsubst %.c,$(BUILD)/%.o,$(wildcard tests/fuzz/*.c tests/bench/*.c tests/e2e/*.c api/clients/*/*.c))
+DATABASE_OBJECTS := $(patsubst %.c,$(BUILD)/%.o,$(wildcard tests/fuzz/*.c tests/bench/*.c tests/e2e/*/*.c api/clients/*/*.c))
 compile_commands.json: FORCE ## for editors and `make lint`: the flags of every source
 	@$(MAKE) --no-print-directory --dry-run --always-make CC=clang TARGETS=scalar WARNINGS= FUZZ_CC= \
 	    test-programs $(DATABASE_OBJECTS) | $(PYTHON) tests/compile_commands.py >$@

@@ -26,7 +26,7 @@ typedef struct api_emit {
     api_buffer *buffer; /* NULL: only measure */
     size_t      bytes;  /* bytes that would have been written; unused with a buffer */
     bool        failed, after_key;
-    const char *key;        /* of the last member that was begun; NULL: none */
+    const char *key;        /* key of the last member that was begun; NULL: none */
     const char *not_finite; /* key of the first number that was not finite; NULL: all were */
     unsigned    depth;
     struct {

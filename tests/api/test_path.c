@@ -1,5 +1,6 @@
 /* test_path.c - checks requests for the coefficients of the dynamics along a path: exact small answers, jumps of
- * friction, requests with the same meaning, refusals. (Values for general robots: tests/e2e/operations/test_path.py.) */
+ * friction, requests with the same meaning, refusals. (Values for general robots: tests/e2e/operations/test_path.py.)
+ */
 #include "door.h"
 #include <stdlib.h>
 #include <string.h>

@@ -26,7 +26,7 @@ import threading
 import time
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
-sys.path.insert(0, os.path.join(ROOT, "tests/e2e"))
+sys.path.insert(0, os.path.join(ROOT, "tests/e2e/support"))
 from access import Certificates
 from balancers import HAProxy, Load, Replica, await_true
 from harness import BINARY

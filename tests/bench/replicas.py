@@ -17,7 +17,7 @@ import threading
 import time
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
-for folder in ("tests/e2e", "deploy"):
+for folder in ("tests/e2e/support", "deploy"):
     sys.path.insert(0, os.path.join(ROOT, folder))
 import cbor2
 from access import Certificates

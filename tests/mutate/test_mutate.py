@@ -10,7 +10,7 @@ import unittest
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 ROOT = os.path.dirname(os.path.dirname(HERE))
-sys.path[:0] = [HERE, os.path.join(ROOT, "tests", "e2e")]
+sys.path[:0] = [HERE, os.path.join(ROOT, "tests", "e2e", "support")]
 import faults  # noqa: E402
 import mutate  # noqa: E402
 import tap  # noqa: E402

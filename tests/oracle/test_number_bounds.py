@@ -5,7 +5,7 @@ import unittest
 from fractions import Fraction
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
-sys.path.insert(0, os.path.join(ROOT, "tests", "e2e"))
+sys.path.insert(0, os.path.join(ROOT, "tests", "e2e", "support"))
 sys.path.insert(0, os.path.join(ROOT, "api", "codec", "decimal"))
 import powers_of_ten  # noqa: E402
 import tap  # noqa: E402

@@ -5,7 +5,7 @@ import sys
 import unittest
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
-sys.path.insert(0, os.path.join(ROOT, "tests", "e2e"))
+sys.path.insert(0, os.path.join(ROOT, "tests", "e2e", "support"))
 import tap  # noqa: E402
 
 ORACLE = os.path.join(ROOT, os.environ.get("BUILD", "build"), "tests", "oracle", "numbers")

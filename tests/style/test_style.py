@@ -11,7 +11,7 @@ import yaml
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 ROOT = os.path.dirname(os.path.dirname(HERE))
-sys.path[:0] = [HERE, os.path.join(ROOT, "tests", "e2e")]
+sys.path[:0] = [HERE, os.path.join(ROOT, "tests", "e2e", "support")]
 import style  # noqa: E402
 import tap  # noqa: E402
 

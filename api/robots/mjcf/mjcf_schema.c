@@ -1,5 +1,5 @@
-/* mjcf_schema.c - the table of MJCF 3.14; see mjcf_schema.h. tests/e2e/robots/test_mjcf_schema.py compares its names with
- * those that MuJoCo accepts, and shows for each class that MuJoCo's numbers agree with it. */
+/* mjcf_schema.c - the table of MJCF 3.14; see mjcf_schema.h. tests/e2e/robots/test_mjcf_schema.py compares its names
+ * with those that MuJoCo accepts, and shows for each class that MuJoCo's numbers agree with it. */
 #include "mjcf_schema.h"
 
 #define HELD       [API_MJCF_HELD] =

@@ -26,8 +26,8 @@ PARAMETERS = {"If-Match": {"if_match", "pinned"}, "If-None-Match": {"if_absent"}
 # Headers that the clients send by themselves, or as If-Match.
 BY_ITSELF = {"Model-Change", "Model-Revision"}
 # Conditions that a method leaves out: a GET for a cache, a DELETE of a model that must not exist.
-LEFT_OUT = {("getModel", "If-None-Match"), ("getDocument", "If-None-Match"), ("getDocument", "If-Match"),
-            ("deleteModel", "If-None-Match"), ("putModel", "Request-Timeout"), ("deleteModel", "Request-Timeout")}
+LEFT_OUT = {("getContract", "If-None-Match"), ("getModel", "If-None-Match"), ("getDocument", "If-None-Match"),
+            ("getDocument", "If-Match"), ("deleteModel", "If-None-Match"), ("putModel", "Request-Timeout"), ("deleteModel", "Request-Timeout")}
 
 
 def plain(value):

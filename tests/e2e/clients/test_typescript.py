@@ -98,7 +98,7 @@ class TypeScript(SampleCase):
     def test_client(self):
         test = os.path.join(FOLDER, "test")
         shutil.rmtree(test, ignore_errors=True)
-        shutil.copytree(os.path.join(ROOT, "tests", "e2e", "typescript"), test)
+        shutil.copytree(os.path.join(ROOT, "tests", "e2e", "clients", "typescript"), test)
         self.output(os.path.join(FOLDER, "node_modules", ".bin", "tsc"), cwd=test)
         with tempfile.TemporaryDirectory() as folder:
             tokens = Tokens(folder)

@@ -61,7 +61,7 @@ class Manifests(ServerCase):
 
 class Kubernetes(unittest.TestCase):
     def setUp(self):
-        with open(os.path.join(ROOT, "tests", "e2e", "kubernetes.schema.yaml")) as file:
+        with open(os.path.join(ROOT, "tests", "e2e", "deploy", "kubernetes.schema.yaml")) as file:
             self.schema = jsonschema.Draft202012Validator(yaml.safe_load(file))
 
     def test_the_manifests_are_valid(self):

@@ -8,7 +8,7 @@ import unittest
 import tap
 from harness import PATIENCE, ROOT, ServerCase
 
-E2E = os.path.join(ROOT, "tests", "e2e")
+E2E = os.path.join(ROOT, "tests", "e2e", "support")
 HEAD = f"import sys, unittest\nsys.path.insert(0, {E2E!r})\nimport tap\n"
 
 

@@ -15,8 +15,8 @@ with open(os.path.join(ROOT, "models", "five_bar.json"), encoding="utf-8") as fi
 
 
 def five_bars(count):
-    """Returns a document of that many five-bar robots on one base. Its reference takes a time that grows with the cube of the
-    count: seconds for 200."""
+    """Returns a document of that many five-bar robots on one base. The time to find
+    the reference grows with the cube of the count."""
     links, frames, loops = [], [], []
     for k in range(count):
         for link in FIVE_BAR["links"]:
@@ -24,8 +24,7 @@ def five_bars(count):
             links.append({**link, "name": f"{link['name']}_{k}", "parent": parent,
                           "joint": {**link["joint"], "name": f"{link['joint']['name']}_{k}"}})
         frames += [{**frame, "name": f"{frame['name']}_{k}", "link": f"{frame['link']}_{k}"} for frame in FIVE_BAR["frames"]]
-        loops += [{**loop, "name": f"{loop['name']}_{k}", "frame_a": f"{loop['frame_a']}_{k}", "frame_b": f"{loop['frame_b']}_{k}"}
-                  for loop in FIVE_BAR["loops"]]
+        loops += [{**loop, **{key: f"{loop[key]}_{k}" for key in ("name", "frame_a", "frame_b")}} for loop in FIVE_BAR["loops"]]
     return {**FIVE_BAR, "links": links, "frames": frames, "loops": loops}
 
 
@@ -38,7 +37,8 @@ class Writers(ServerCase):
         slow = [self.server.socket() for _ in range(count)]
         for i, peer in enumerate(slow):
             self.addCleanup(peer.sock.close)
-            head = f"PUT /v1/models/slow{i} HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: {len(body)}\r\n\r\n"
+            head = (f"PUT /v1/models/slow{i} HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n"
+                    f"Content-Length: {len(body)}\r\n\r\n")
             peer.sock.sendall(head.encode() + body)
         return [peer.sock for peer in slow]
 

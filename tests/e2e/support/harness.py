@@ -19,7 +19,7 @@ import unittest
 from arrays import flatten, shape
 from peers import Client, RawSocket
 
-ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+ROOT = os.path.abspath(os.path.join(os.path.dirname(__file__), "..", "..", ".."))
 BINARY = os.path.abspath(os.environ.get("TORQUED_BIN", os.path.join(ROOT, "build", "torqued")))
 SANITIZED = "TORQUED_BIN" in os.environ  # TORQUED_BIN names a sanitizer build, which is slower
 # only build/torqued finds the bundled models by itself

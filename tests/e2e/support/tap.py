@@ -1,9 +1,13 @@
 """Runs the unittest cases of the calling file and reports them in the Test Anything Protocol.
 
 `prove` reads this output. Arguments select tests as in unittest: `test_http.py Framing.test_pipelining`."""
+import os
 import sys
 import time
 import unittest
+
+# tests/run names the rooms of the tests here; the programs that tests start must not find their modules.
+os.environ.pop("PYTHONPATH", None)
 
 
 class _Reporter(unittest.TestResult):
