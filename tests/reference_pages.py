@@ -2,7 +2,7 @@
 """reference_pages.py [--check] - writes the pages and pictures that are made from the product and its measurements:
 
     api/OPERATIONS.md           from api/openapi.yaml
-    api/MJCF.md                 from api/robots/mjcf/mjcf_schema.c
+    api/MJCF.md                 from api/robots/mjcf_schema/mjcf_schema.c
     server/SETTINGS.md          from `torqued --settings-table`
     README.md                   its tables of operations and of latencies, between markers, and its number of robots
     dynamics/ALGORITHMS.md      the algorithms of the book, from tests/dynamics/book/algorithms.c
@@ -220,7 +220,7 @@ def mjcf_page():
         lines.append([*(" ".join(f"`<{name}>`" for name in row[key].split()) for key in ("names", "in")), row["class"],
                       "; ".join(f"{kind}: {' '.join(sorted(names[kind]))}" for kind in MJCF_CLASSES if names[kind])])
     counts = table(["", *MJCF_CLASSES], [["elements", *elements.values()], ["attributes", *total.values()]])
-    return "\n".join(["# MJCF\n", MADE.format("`api/robots/mjcf/mjcf_schema.c`"), MJCF, counts,
+    return "\n".join(["# MJCF\n", MADE.format("`api/robots/mjcf_schema/mjcf_schema.c`"), MJCF, counts,
                       table(["element", "in", "class", "attributes"], lines)])
 
 

@@ -395,21 +395,22 @@ static void refusals(void **state)
     refused(WORLD(ARM("<joint/>"), "<equality><joint joint1='x'/></equality>"), "unknown-name", "\"x\"");
     refused(WORLD(ARM("<joint/>"), "<equality><weld body1='x'/></equality>"), "unknown-name", "\"x\"");
     refused(WORLD(ARM("<joint/>"), "<actuator><motor joint='x'/></actuator>"), "unknown-name", "\"x\"");
-    refused(WORLD(ARM("<freejoint/>"), "<equality><weld body1='a'/></equality>"), "bad-model", "equality=independent");
+    refused(WORLD(ARM("<freejoint/>"), "<equality><connect body1='a' anchor='0 0 1'/></equality>"), "bad-model",
+            "equality=independent");
     refused(WORLD(ARM("<joint ref='1e111'/>"), ""), "angle-too-large", "from its reference");
     refused(WORLD(ARM("<joint name='j'/>"), "<equality><joint joint1='j' polycoef='-1e20 0'/></equality>"),
             "angle-too-large", "from its reference");
     refused("<mujoco><compiler eulerseq='xyq'/></mujoco>", "bad-value", "three of the letters");
     refused(WORLD(ARM("<joint name='j' armature='1e308'/>"),
                   "<actuator><motor joint='j' gear='1e200' armature='1'/></actuator>"),
-            "bad-value", "armature with that of the actuators is beyond");
+            "non-finite", "armature with that of the actuators is beyond");
     refused(WORLD(ARM("<joint name='j'/>"), "<actuator><motor joint='j' gear='1e200' damping='1'/></actuator>"),
-            "bad-value", "damping with that of the actuators is beyond");
-    refused(WORLD("<body gravcomp='1e308'><joint/><geom size='1'/></body>", ""), "bad-value", "gravity");
+            "non-finite", "damping with that of the actuators is beyond");
+    refused(WORLD("<body gravcomp='1e308'><joint/><geom size='1'/></body>", ""), "non-finite", "gravity");
     refused("<mujoco><compiler settotalmass='1e308'/><worldbody><body><joint/><geom size='1' "
             "mass='1e-3'/></body></worldbody>"
             "</mujoco>",
-            "bad-value", "beyond the range");
+            "non-finite", "beyond the range");
     refused("<mujoco><default><default class='a'/><default class='a'/></default></mujoco>", "duplicate-name", "\"a\"");
 }
 

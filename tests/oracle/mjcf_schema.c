@@ -1,6 +1,6 @@
-/* mjcf_schema.c - prints the MJCF table of api/robots/mjcf/mjcf_schema.c, for tests and for the reference page: one
- * line of JSON per row, with lists of names as texts. */
-#include "api/robots/mjcf/mjcf_schema.h"
+/* mjcf_schema.c - prints the MJCF table of api/robots/mjcf_schema/mjcf_schema.c, for tests and for the reference page:
+ * one line of JSON per row, with lists of names as texts. */
+#include "api/robots/mjcf_schema/mjcf_schema.h"
 #include <stdio.h>
 
 /* Names of the values of api_mjcf_use in mjcf_schema.h, in lower case. */

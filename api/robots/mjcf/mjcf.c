@@ -46,17 +46,17 @@ static bool read_robot(api_mjcf *m, api_mjcf_files *files)
                         (const char *)m->xml.root->name);
     return api_mjcf_include(&m->xml, files) && open_maps(m) && api_mjcf_read_settings(m) && api_mjcf_read_classes(m) &&
            api_mjcf_read_bodies(m) && api_mjcf_name_all(m) && api_mjcf_read_masses(m) && api_mjcf_read_equalities(m) &&
-           api_mjcf_read_actuators(m) && api_mjcf_read_springdampers(m) && api_mjcf_write_document(m) &&
-           api_mjcf_report_unused(m);
+           api_mjcf_read_actuators(m) && api_mjcf_choose_driven(m) && api_mjcf_read_springdampers(m) &&
+           api_mjcf_write_document(m) && api_mjcf_report_unused(m);
 }
 
 /* Adds to a problem of the loops of a file what its user can do about it: a file has no fields of a document. */
 static void suggest_tree(const api_mjcf *m, api_problem *problem)
 {
     size_t length = strlen(problem->detail);
-    if (m->n_loops == 0 || problem->code != API_BAD_MODEL) return;
+    if (m->n_loops + m->n_fixed == 0 || problem->code != API_BAD_MODEL) return;
     snprintf(problem->detail + length, sizeof problem->detail - length,
-             "; with equality=independent the model is the tree, without the loops of <equality>");
+             "; with equality=independent the model is the tree, without the loops and welds of <equality>");
 }
 
 static api_model *read_files(api_mjcf *m, api_mjcf_files *files, api_problem *problem)

@@ -182,23 +182,6 @@ static bool make_symmetric(api_mjcf *m, api_mjcf_joint *joint)
         api_text_shown(joint->name), joint->name, e[0], e[1], held);
 }
 
-/* A driven joint is not passive. If no actuator drives a joint of the loops, the first of these is the driven one. */
-static bool choose_driven(api_mjcf *m)
-{
-    api_mjcf_joint *first = NULL;
-    for (size_t i = 0; i < m->n_joints; i++) {
-        api_mjcf_joint *joint = &m->joints[i];
-        bool            moves = joint->passive && joint->leader < 0 && !joint->locked;
-        if (moves && joint->driven) return true;
-        if (moves && !first) first = joint;
-    }
-    if (!first) return true;
-    first->driven = true;
-    return api_xml_report(&m->xml, first->element, "info", "assumed",
-                          "no actuator drives a joint of the loops: joint \"%.*s\" is taken as the driven one",
-                          api_text_shown(first->name), first->name);
-}
-
 bool api_mjcf_read_actuators(api_mjcf *m)
 {
     for (size_t i = 0; i < m->n_joints; i++) {
@@ -212,5 +195,5 @@ bool api_mjcf_read_actuators(api_mjcf *m)
         if (!api_mjcf_has_several(&m->joints[i]) &&
             (!read_joint_range(m, &m->joints[i]) || !make_symmetric(m, &m->joints[i])))
             return false;
-    return choose_driven(m);
+    return true;
 }

@@ -1,5 +1,5 @@
-/* mjcf_document.c - write the document: a link for each joint, in the order of MuJoCo's coordinates; a body with
- * several joints is a chain of massless links that ends in the body's own. */
+/* mjcf_document.c - name links, joints and frames, and write the document: a link for each joint, in the order of
+ * MuJoCo's coordinates; a body with several joints is a chain of massless links that ends in the body's own. */
 #include "mjcf_reader.h"
 #include "api/codec/number.h"
 #include <float.h>
@@ -13,12 +13,61 @@ static json_t *open_object(api_mjcf *m, json_t *owner, const char *key)
     return api_xml_set_field(&m->xml, owner, key, object) ? object : NULL;
 }
 
-/* --- links -------------------------------------------------------------------------------------------------------- */
+/* --- names -------------------------------------------------------------------------------------------------------- */
 
+/* In MJCF bodies and sites have names of their own, in a document links and frames share one list: a site gives way to
+ * a body, and a made name gives way to a given one. */
 static const char *link_of(const api_mjcf *m, int body)
 {
     return body < 0 ? "world" : m->bodies[body].name;
 }
+
+static bool name_given(api_mjcf *m, json_t *map, const xmlNode *element, const char *given, const char **name)
+{
+    return !given || api_xml_reserve_given(&m->document, map, element, given, name);
+}
+
+/* Names an unnamed body or joint after a body. */
+static bool name_after(api_mjcf *m, json_t *map, const char *body, const char *suffix, const char **name)
+{
+    char wanted[300];
+    if (*name) return true;
+    snprintf(wanted, sizeof wanted, "%.250s.%s", body, suffix);
+    *name = api_xml_reserve_name(&m->document, map, wanted);
+    return *name || api_reader_no_memory(&m->xml.base);
+}
+
+static bool name_unnamed(api_mjcf *m)
+{
+    for (size_t i = 0; i < m->n_bodies; i++)
+        if (!name_after(m, m->document.names, link_of(m, m->bodies[i].parent), "body", &m->bodies[i].name))
+            return false;
+    for (size_t i = 0; i < m->n_joints; i++)
+        if (!name_after(m, m->document.joints, m->bodies[m->joints[i].body].name, "joint", &m->joints[i].name))
+            return false;
+    return m->n_unnamed == 0 ||
+           api_xml_report(&m->xml, m->unnamed, "info", "assumed",
+                          "%zu bodies and joints have no name: they are named after the bodies that hold them",
+                          m->n_unnamed);
+}
+
+bool api_mjcf_name_all(api_mjcf *m)
+{
+    if (!api_xml_reserve_name(&m->document, m->document.names, "world")) return api_reader_no_memory(&m->xml.base);
+    for (size_t i = 0; i < m->n_bodies; i++)
+        if (!name_given(m, m->document.names, m->bodies[i].element, m->bodies[i].given_name, &m->bodies[i].name))
+            return false;
+    for (size_t i = 0; i < m->n_joints; i++)
+        if (!name_given(m, m->document.joints, m->joints[i].element, m->joints[i].given_name, &m->joints[i].name))
+            return false;
+    if (!name_unnamed(m)) return false;
+    for (size_t i = 0; i < m->n_sites; i++)
+        if (!name_given(m, m->document.names, m->sites[i].element, m->sites[i].given_name, &m->sites[i].name))
+            return false;
+    return true;
+}
+
+/* --- links -------------------------------------------------------------------------------------------------------- */
 
 /* Returns how far a joint of one coordinate is turned or moved back: from `ref`, where the body stands as the file
  * says, to 0, or to the position where the joint is locked. rad or m. */
@@ -67,7 +116,7 @@ static bool write_joints(api_mjcf *m, const api_mjcf_body *body, api_xml_link *l
     for (size_t i = 0; i < body->n_joints; i++) {
         const api_mjcf_joint *joint = &m->joints[body->first_joint + i];
         bool                  last  = i + 1 == body->n_joints;
-        if (joint->type == API_MJCF_FREE) X = dyn_pose_identity();
+        if (joint->type == API_MJCF_FREE && !joint->locked) X = dyn_pose_identity();
         link->element       = body->element;
         link->joint_element = joint->element;
         link->joint         = joint->name;
@@ -123,7 +172,8 @@ static const api_mjcf_body *find_base(const api_mjcf *m)
     for (size_t i = 0; i < m->n_bodies; i++) {
         const api_mjcf_body *body = &m->bodies[i];
         if (body->n_joints == 0 || (body->parent >= 0 && m->bodies[body->parent].moves)) continue;
-        if (base || m->joints[body->first_joint].type != API_MJCF_FREE) return NULL;
+        const api_mjcf_joint *joint = &m->joints[body->first_joint];
+        if (base || joint->type != API_MJCF_FREE || joint->locked) return NULL;
         base = body;
     }
     return base && !loops_touch_world(m) ? base : NULL;

@@ -185,12 +185,38 @@ static bool check_torque_scale(api_mjcf *m, const xmlNode *element)
                                          "torquescale 0 of <weld>: the loop of the model holds the orientation, too"));
 }
 
+/* Returns the free joint of a body that is held to the world; NULL: none. */
+static api_mjcf_joint *free_joint_of(api_mjcf *m, int body, int other)
+{
+    bool still = other < 0 || !m->bodies[other].moves;
+    if (!still || body < 0 || m->bodies[body].n_joints == 0) return NULL;
+    api_mjcf_joint *joint = &m->joints[m->bodies[body].first_joint];
+    return joint->type == API_MJCF_FREE && !joint->locked ? joint : NULL;
+}
+
+/* A weld of a free body to the world fixes it there: a robot in a gantry. */
+static bool fix_to_world(api_mjcf *m, const api_mjcf_loop *loop, int side, api_mjcf_joint *joint)
+{
+    api_mjcf_body *body = &m->bodies[loop->body[side]];
+    dyn_pose       X = in_world(m, loop->body[1 - side]), away = dyn_pose_inverse(&loop->X[side]),
+             X_pw = in_world(m, body->parent);
+    X             = dyn_pose_compose(&X, &loop->X[1 - side]);
+    X             = dyn_pose_compose(&X, &away);
+    X_pw          = dyn_pose_inverse(&X_pw);
+    body->X_pb    = dyn_pose_compose(&X_pw, &X);
+    joint->locked = true;
+    m->n_fixed++;
+    return api_xml_report(&m->xml, loop->element, "info", "assumed",
+                          "the weld fixes the free body \"%.*s\" to the world", api_text_shown(body->name), body->name);
+}
+
 /* Marks the joints between a body and the world, once more or once less. */
 static void turn_over(const api_mjcf *m, int body, bool *mark)
 {
     for (; body >= 0; body = m->bodies[body].parent)
         for (size_t i = 0; i < m->bodies[body].n_joints; i++)
-            mark[m->bodies[body].first_joint + i] = !mark[m->bodies[body].first_joint + i];
+            if (!m->joints[m->bodies[body].first_joint + i].locked)
+                mark[m->bodies[body].first_joint + i] = !mark[m->bodies[body].first_joint + i];
 }
 
 /* Keeps a loop, and makes its joints passive; api_mjcf_read_actuators makes the driven ones active again. */
@@ -226,6 +252,10 @@ static bool read_loop(api_mjcf *m, const xmlNode *element, bool weld)
                !find_body(m, element, "body2", API_OPTIONAL, &loop->body[1]) ||
                !(weld ? read_relative_pose(m, element, loop) : read_anchor(m, element, loop))) {
         return false;
+    }
+    for (int side = 0; weld && side < 2; side++) {
+        api_mjcf_joint *joint = free_joint_of(m, loop->body[side], loop->body[1 - side]);
+        if (joint) return fix_to_world(m, loop, side, joint);
     }
     return mark_passive(m, loop);
 }

@@ -127,8 +127,9 @@ typedef struct api_mjcf {
     api_mjcf_class   *classes;
     int               main_class;
     size_t            n_bodies, n_joints, n_sites, n_loops;
-    api_mjcf_body    *bodies; /* parents before children, depth-first */
-    api_mjcf_joint   *joints; /* in the order of their bodies */
+    size_t            n_fixed; /* free bodies that a weld fixes to the world */
+    api_mjcf_body    *bodies;  /* parents before children, depth-first */
+    api_mjcf_joint   *joints;  /* in the order of their bodies */
     api_mjcf_site    *sites;
     api_mjcf_loop    *loops;
     json_t           *body_index, *joint_index, *site_index; /* maps from given names */
@@ -202,6 +203,9 @@ bool api_mjcf_read_masses(api_mjcf *m);
 bool api_mjcf_read_equalities(api_mjcf *m);
 /* Reads <actuator>: which joints are driven, and by what effort. */
 bool api_mjcf_read_actuators(api_mjcf *m);
+
+/* Chooses which joints of the loops are actuated in the model, and which follow from them; after actuators. */
+bool api_mjcf_choose_driven(api_mjcf *m);
 
 /* Computes the stiffness and damping that `springdamper` asks for; after bodies, masses and actuators. */
 bool api_mjcf_read_springdampers(api_mjcf *m);

@@ -1,7 +1,7 @@
 /* mjcf_unused.c - compare a file with the table of MJCF, and report once per kind all that is not part of the model. */
 #include "api/robots/xml/xml_findings.h"
 #include "mjcf_reader.h"
-#include "mjcf_schema.h"
+#include "api/robots/mjcf_schema/mjcf_schema.h"
 #include <stdio.h>
 #include <string.h>
 

@@ -1,7 +1,7 @@
 """Builds a small model in MJCF for each element, and a legal value other than the default for each attribute.
 
 `sample(path, attribute)` is the text of a model in which the element of that path has the attribute, `sample(path)` the
-same text without it. Paths are those of the table in api/robots/mjcf/mjcf_schema.c, as tuples that start with the
+same text without it. Paths are those of the table in api/robots/mjcf_schema/mjcf_schema.c, as tuples that start with the
 outermost section."""
 
 ACTUATORS = ("general", "motor", "position", "velocity", "intvelocity", "orientation", "pid", "damper", "cylinder", "muscle",

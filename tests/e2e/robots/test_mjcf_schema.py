@@ -1,4 +1,4 @@
-"""Tests the table of MJCF in api/robots/mjcf/mjcf_schema.c: MuJoCo 3.14 accepts the same names, and the class of each
+"""Tests the table of MJCF in api/robots/mjcf_schema/mjcf_schema.c: MuJoCo 3.14 accepts the same names, and the class of each
 attribute is right.
 
 Each attribute takes a legal value in a small model (mjcf_samples.py). Where it is irrelevant to dynamics, MuJoCo

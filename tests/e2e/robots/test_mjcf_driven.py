@@ -1,0 +1,163 @@
+"""Tests which joints of MJCF loops become coordinates: those with actuators if these determine the loops, else as many as the
+loops leave free. Efforts are those of MuJoCo 3.14's inverse dynamics, projected onto the motions that keep the loops closed."""
+import math
+
+import mujoco3
+import numpy as np
+import tap
+from mujoco3 import Compiled
+
+GEOM = '<geom size=".02" pos="0 .01 .1" mass=".4"/>'
+
+
+def file(world, equality, actuator="", before=""):
+    return (f"<mujoco>{before}<worldbody>{world}</worldbody><equality>{equality}</equality>"
+            f"<actuator>{''.join(f'<motor joint={chr(34)}{name}{chr(34)}/>' for name in actuator.split())}</actuator></mujoco>")
+
+
+def hinge(name, more=""):
+    return f'<joint name="{name}" axis="0 1 0" {more}/>'
+
+
+def body(name, position, joint, inner=""):
+    return f'<body name="{name}" pos="{position}">{joint}{GEOM}{inner}</body>'
+
+
+def five_bar(spring="", elbow=""):
+    """Returns a crank, a link and a coupler that meet a rocker; `spring` are attributes of joint s, between crank and link."""
+    return body("crank", "0 0 1", hinge("j1"), body("link", ".02 0 .1", hinge("s", spring), body("coupler", "0 0 .1", hinge("j2")))) + \
+        body("rocker", ".5 0 1", hinge("j3", elbow))
+
+
+def four_bar(crank=".05 0 .2"):
+    return body("crank", "0 0 1", hinge("j1"), body("coupler", crank, hinge("j2"))) + body("rocker", ".5 0 1", hinge("j3"))
+
+
+TIP = '<connect body1="coupler" body2="rocker" anchor=".4 0 .15"/>'
+
+
+class Driven(mujoco3.Agreement):
+    def follow(self, text, coordinates, mimics=()):
+        """Checks the names of the coordinates and the efforts at random states; `mimics` has (follower, leader, multiplier).
+        Returns the report."""
+        report = self.put_text("m", text, "")
+        about = self.client.get("/v1/models/m").json()
+        self.assertEqual(about["velocity_names"], coordinates)
+        model, rng = Compiled(text), np.random.default_rng(3)
+        home = np.array([about["reference"]["q"][i] for i in range(about["nq"])]) if about.get("reference") else np.zeros(about["nq"])
+        for _ in range(3):
+            n = len(coordinates)
+            q, qd, qdd = (home + rng.uniform(-0.1, 0.1, n)).tolist(), rng.uniform(-1, 1, n).tolist(), rng.uniform(-1, 1, n).tolist()
+            rows = [[q, qd, qdd]] + [[q, np.eye(n)[i].tolist(), [0] * n] for i in range(n)]
+            ours = self.ask("m", "inverse-dynamics", {"q": [r[0] for r in rows], "qd": [r[1] for r in rows], "qdd": [r[2] for r in rows],
+                                                      "outputs": ["tau", "full"]})
+            full, order = ours["full"], model.about["joints"]
+            pick = np.zeros((len(order), len(full["velocity_names"])))
+            for row, name in enumerate(order):
+                leader, factor = next(((m[1], m[2]) for m in mimics if m[0] == name), (name, 1))
+                pick[row, full["velocity_names"].index(leader)] = factor
+            state = [(pick @ np.array(full[key][0])).tolist() for key in ("q", "qd", "qdd")]
+            G = np.array(full["qd"])[1:] @ pick.T
+            self.assertClosed(model, state[0])
+            theirs = model.answer([state])[0]["inverse"]
+            self.assertClose(ours["tau"][0], (G @ np.array(theirs)).tolist(), 1e-9, scale=np.abs(theirs).max(), what=text)
+        return [entry["text"] for entry in report]
+
+    def assertClosed(self, model, q):
+        answer = model.run(states=[[q, [0.0] * model.nv, [0.0] * model.nv]], constraints=True)["states"][0]
+        rows = [r for r, kind in zip(answer["residual"], answer["constraint_types"]) if kind == 0]      # mjCNSTR_EQUALITY
+        self.assertClose(rows, [0.0] * len(rows), 1e-9, scale=1)
+
+    def test_a_spring_is_a_coordinate(self):
+        said = self.follow(file(five_bar('stiffness="100" damping=".3"'), TIP, "j1"), ["j1", "s"])
+        self.assertTrue(any('joint "s" of the loops has no actuator' in text for text in said), said)
+
+    def test_the_joint_with_the_spring_is_the_free_one(self):
+        for where in ('elbow', 'spring'):
+            said = self.follow(file(five_bar(**{where: 'stiffness="50"'}), TIP, "j1"), ["j1", "s" if where == "spring" else "j3"])
+            self.assertTrue(any("has no actuator and does not follow" in text for text in said), said)
+
+    def test_more_drives_than_freedoms(self):
+        said = self.follow(file(four_bar(), TIP, "j1 j3"), ["j1"])
+        self.assertTrue(any('joint "j3" of the loops has an actuator, but follows' in text for text in said), said)
+
+    def test_all_joints_are_driven(self):
+        said = self.follow(file(five_bar(), TIP, "j1 s j2 j3"), ["j1", "s"])
+        self.assertEqual(sum("has an actuator, but follows" in text for text in said), 2, said)
+
+    def test_nothing_is_driven(self):
+        said = self.follow(file(five_bar(), TIP), ["j1", "s"])
+        self.assertTrue(any('joint "j1" is taken as the driven one' in text for text in said), said)
+
+    def test_drives_that_determine_the_loops_stay(self):
+        said = self.follow(file(five_bar(), TIP, "s j3"), ["s", "j3"])
+        self.assertFalse(any("of the loops" in text for text in said), said)
+
+    def test_the_same_hinge_held_twice(self):
+        """Two points on one axis: five of six equations are independent."""
+        twice = TIP + '<connect body1="coupler" body2="rocker" anchor=".4 .1 .15"/>'
+        self.follow(file(four_bar(), twice, "j1"), ["j1"])
+        self.follow(file(four_bar(), twice, "j1 j3"), ["j1"])
+        self.follow(file(five_bar(), twice, "j1"), ["j1", "s"])
+
+    def test_two_loops_and_a_mimic(self):
+        """The cranks of two four-bars are coupled; the drive of the second one follows."""
+        second = four_bar().replace('"crank"', '"crank2"').replace('"coupler"', '"coupler2"').replace('"rocker"', '"rocker2"')
+        for k in (1, 2, 3):
+            second = second.replace(f'"j{k}"', f'"k{k}"')
+        other = TIP.replace("coupler", "coupler2").replace("rocker", "rocker2")
+        self.follow(file(four_bar() + second, TIP + other, "j1 k3"), ["j1", "k3"])
+        coupled = TIP + other + '<joint joint1="k1" joint2="j1" polycoef="0 .5"/>'
+        said = self.follow(file(four_bar() + second, coupled, "j1 k3"), ["j1"], [("k1", "j1", 0.5)])
+        self.assertTrue(any('"k3" of the loops has an actuator, but follows' in text for text in said), said)
+
+    def test_drawn_stretched(self):
+        """At a position where the links lie in a line the rank is smaller than elsewhere: no wrong coordinate is made up."""
+        world = body("crank", "0 0 1", hinge("j1"), body("coupler", ".2 0 0", hinge("j2"))) + body("rocker", ".9 0 1", hinge("j3"))
+        text = file(world, '<connect body1="coupler" body2="rocker" anchor=".4 0 0"/>', "j1")
+        answer = self.client.put("/v1/models/stretched", text.encode(), Content_Type="application/mjcf+xml")
+        self.assertProblem(answer, 422)
+        self.assertIn(answer.json()["code"], ("loop-singular", "loop-open"))
+
+
+class Gantry(mujoco3.Agreement):
+    """A weld of the free base to the world: the base is fixed there."""
+    LEG = body("leg", ".1 0 -.1", hinge("hip"), body("shin", "0 .05 -.3", hinge("knee")))
+
+    def robot(self, root="<freejoint/>", place='pos="0 0 1" euler="10 20 30"'):
+        return f'<body name="stand" pos=".3 .2 .1" euler="0 0 40"><geom size=".1"/></body><body name="pelvis" {place}>{root}{GEOM}{self.LEG}</body>'
+
+    def tau(self, text, names=("hip", "knee")):
+        report = self.put_text("m", text, "")
+        self.assertEqual(self.client.get("/v1/models/m").json()["velocity_names"], list(names))
+        state = {"q": [[0.3, -0.2], [1.1, 0.4]], "qd": [[0.5, 0.6], [-1, 2]], "qdd": [[1, 2], [3, -1]]}
+        return self.ask("m", "inverse-dynamics", state)["tau"], [entry["text"] for entry in report]
+
+    def test_where_it_stands(self):
+        expected, _ = self.tau(file(self.robot(""), "", "hip knee"))
+        for weld in ('body1="world" body2="pelvis"', 'body1="pelvis"', 'body1="pelvis" body2="world"', 'body1="stand" body2="pelvis"',
+                     'body1="pelvis" body2="stand" anchor=".1 .2 .3"'):
+            tau, said = self.tau(file(self.robot(), f"<weld {weld}/>", "hip knee"))
+            self.assertClose(tau, expected, 1e-12, what=weld)
+            self.assertTrue(any('fixes the free body "pelvis"' in text for text in said), said)
+
+    def test_where_relpose_says(self):
+        """The pose of the second body in the first one, whatever position the file draws."""
+        half = math.radians(50) / 2
+        turned = f"{math.cos(half)} 0 {math.sin(half)} 0"
+        expected, _ = self.tau(file(self.robot("", f'pos=".1 .2 1.3" quat="{turned}"'), "", "hip knee"))
+        tau, _ = self.tau(file(self.robot(), f'<weld body1="world" body2="pelvis" relpose=".1 .2 1.3 {turned}"/>', "hip knee"))
+        self.assertClose(tau, expected, 1e-12)
+
+    def test_twice(self):
+        tau, said = self.tau(file(self.robot(), '<weld body1="world" body2="pelvis"/><weld body1="stand" body2="pelvis"/>', "hip knee"))
+        self.assertClose(tau, self.tau(file(self.robot(""), "", "hip knee"))[0], 1e-12)
+        self.assertTrue(any("no joint lies between its two bodies" in text for text in said), said)
+
+    def test_a_weld_that_is_off(self):
+        self.put_text("m", file(self.robot(), '<weld body1="world" body2="pelvis" active="false"/>', "hip knee"), "")
+        self.assertEqual(self.client.get("/v1/models/m").json()["nv"], 8)
+
+
+if __name__ == "__main__":
+    tap.main()
