@@ -133,6 +133,8 @@ static bool read_actuator(api_mjcf *m, const xmlNode *element)
                warn(m, element, "acts on no joint: its forces are not part of the model");
     }
     const json_t *found = json_object_get(m->joint_index, name);
+    if (!found && m->generates)
+        return warn(m, element, "acts on what <composite> or <flexcomp> makes: its forces are not part of the model");
     if (!found)
         return api_xml_fail(&m->xml, element, API_UNKNOWN_NAME, "its %s \"%.*s\" is not a joint of this file",
                             attribute, api_text_shown(name), name);

@@ -148,11 +148,32 @@ static bool open_frame(api_mjcf *m, const xmlNode *frame, const place *at, place
     return true;
 }
 
-static bool is_generator(const xmlNode *element)
+/* <composite> and <flexcomp> make many bodies of cables, cloths and soft bodies; <attach> those of another file. */
+static bool refuse_generator(api_mjcf *m, const xmlNode *element)
 {
-    static const char *const names[] = {"composite", "flexcomp", "replicate", "attach"};
-    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
-        if (api_xml_is(element, names[i])) return true;
+    if (api_xml_is(element, "attach"))
+        return api_xml_fail(&m->xml, element, API_NOT_SUPPORTED,
+                            "<attach> brings bodies of another model: save the compiled model as MJCF");
+    m->generates = true;
+    return api_xml_report(&m->xml, element, "warning", "not-held",
+                          "<%.40s> generates bodies that are not part of the model", (const char *)element->name);
+}
+
+bool api_mjcf_names_generated(const api_mjcf *m, const xmlNode *element)
+{
+    const struct {
+        const char   *attribute;
+        const json_t *names;
+    } references[] = {{"body1", m->body_index},   {"body2", m->body_index},  {"joint1", m->joint_index},
+                      {"joint2", m->joint_index}, {"joint", m->joint_index}, {"site1", m->site_index},
+                      {"site2", m->site_index}};
+    for (size_t i = 0; m->generates && i < sizeof references / sizeof *references; i++) {
+        xmlChar *name    = xmlGetNoNsProp(element, (const xmlChar *)references[i].attribute);
+        bool     unknown = name && strcmp((const char *)name, "world") != 0 &&
+                       !json_object_get(references[i].names, (const char *)name);
+        xmlFree(name);
+        if (unknown) return true;
+    }
     return false;
 }
 
@@ -184,10 +205,8 @@ static bool read_content(api_mjcf *m, const xmlNode *in, const place *at)
             ok = set_inertial(m, e, at);
         else if (api_xml_is(e, "frame"))
             ok = open_frame(m, e, at, &inner) && read_content(m, e, &inner);
-        else if (is_generator(e))
-            ok = api_xml_fail(&m->xml, e, API_NOT_SUPPORTED,
-                              "<%.40s> generates bodies when MuJoCo compiles the file: save the compiled model as MJCF",
-                              (const char *)e->name);
+        else if (api_xml_is(e, "attach") || api_xml_is(e, "composite") || api_xml_is(e, "flexcomp"))
+            ok = refuse_generator(m, e);
         if (!ok) return false;
     }
     return true;

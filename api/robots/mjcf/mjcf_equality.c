@@ -280,6 +280,8 @@ static bool read_equality(api_mjcf *m, const xmlNode *element)
         return api_xml_fail(&m->xml, element, API_NOT_SUPPORTED,
                             "the file has an active equality, and equality=refuse was requested");
     if (m->equality == API_EQUALITY_INDEPENDENT) return not_held(m, element, "equality=independent was requested");
+    if (api_mjcf_names_generated(m, element))
+        return not_held(m, element, "it refers to what <composite> or <flexcomp> makes");
     return joint ? read_joint(m, &item) : (!weld || check_torque_scale(m, element)) && read_loop(m, element, weld);
 }
 

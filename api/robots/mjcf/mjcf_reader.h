@@ -127,9 +127,11 @@ typedef struct api_mjcf {
     api_mjcf_class   *classes;
     int               main_class;
     size_t            n_bodies, n_joints, n_sites, n_loops;
-    size_t            n_fixed; /* free bodies that a weld fixes to the world */
-    api_mjcf_body    *bodies;  /* parents before children, depth-first */
-    api_mjcf_joint   *joints;  /* in the order of their bodies */
+    bool              generates; /* a <composite> or <flexcomp> would make bodies that the model lacks */
+    size_t            n_copies;  /* elements that <replicate> has made */
+    size_t            n_fixed;   /* free bodies that a weld fixes to the world */
+    api_mjcf_body    *bodies;    /* parents before children, depth-first */
+    api_mjcf_joint   *joints;    /* in the order of their bodies */
     api_mjcf_site    *sites;
     api_mjcf_loop    *loops;
     json_t           *body_index, *joint_index, *site_index; /* maps from given names */
@@ -176,6 +178,9 @@ bool api_mjcf_coefficients(api_mjcf *m, const api_mjcf_item *item, const char *a
 /* Reads <compiler> and <option>. */
 bool api_mjcf_read_settings(api_mjcf *m);
 
+/* Replaces each <replicate> by frames with its copies; after the settings, before all other sections. */
+bool api_mjcf_expand_replicates(api_mjcf *m);
+
 /* Reads pos and orientation of an item, or its fromto: the pose in the frame that the file means. *length receives half
  * the distance of the ends of fromto, or 0 without fromto. */
 bool api_mjcf_read_pose(api_mjcf *m, const api_mjcf_item *item, dyn_pose *X, double *half_length);
@@ -198,6 +203,9 @@ bool api_mjcf_fuse(api_mjcf *m);
 bool api_mjcf_align(api_mjcf *m);
 /* Sets the inertia of every body. */
 bool api_mjcf_read_masses(api_mjcf *m);
+
+/* True if an attribute names a body, joint or site that only a <composite> or <flexcomp> can have made. */
+bool api_mjcf_names_generated(const api_mjcf *m, const xmlNode *element);
 
 /* Reads <equality>: couples joints and collects loops. */
 bool api_mjcf_read_equalities(api_mjcf *m);
