@@ -200,7 +200,7 @@ MJCF = """This table lists each element and attribute of MuJoCo's format, versio
   constraints, what actuators do with their controls, sensors, the solver. The report names it, but for names and colours;
 - **not held**: the report has a warning `not-held` where it has an effect, or the file is refused.
 
-Everything else is a warning `unknown`. `tests/e2e/robots/test_mjcf_schema.py` compares the names with those that MuJoCo accepts, and
+Everything else is a warning `unknown`. `tests/e2e/mjcf/test_mjcf_schema.py` compares the names with those that MuJoCo accepts, and
 MuJoCo's numbers with and without each attribute.
 """
 MJCF_CLASSES = ("held", "expanded", "irrelevant", "not held", "of earlier versions")

@@ -1,5 +1,5 @@
 /* test_mjcf.c - reads MJCF files by api_model_from_mjcf and compares the models with closed forms; checks refusals, and
- * every cut and every changed byte of a file. Agreement with MuJoCo: tests/e2e/robots/test_mjcf.py. */
+ * every cut and every changed byte of a file. Agreement with MuJoCo: tests/e2e/mjcf/test_mjcf.py. */
 #include "api/robots/mjcf/mjcf.h"
 #include "model_files.h"
 #include <math.h>

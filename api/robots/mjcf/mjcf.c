@@ -1,4 +1,5 @@
 /* mjcf.c - see mjcf.h: the steps from a text to a model, and the format's constant. */
+#include "api/robots/mjcf_write/mjcf_write.h"
 #include "mjcf_reader.h"
 #include "api/robots/formats.h"
 #include "api/robots/xml/xml_model.h"

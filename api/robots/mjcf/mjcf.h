@@ -11,6 +11,7 @@
  * part of the file that the model does not hold. */
 #pragma once
 #include "api/robots/document/document.h"
+#include "api/robots/mjcf_schema/mjcf_joint_types.h"
 #include "api/robots/model/model.h"
 
 typedef enum api_mjcf_equality {
@@ -19,21 +20,6 @@ typedef enum api_mjcf_equality {
     API_EQUALITY_REFUSE       /* a model with an active equality is refused */
 } api_mjcf_equality;
 
-typedef enum api_mjcf_joint_type {
-    API_MJCF_FREE,
-    API_MJCF_BALL,
-    API_MJCF_SLIDE,
-    API_MJCF_HINGE,
-    API_MJCF_JOINT_TYPES
-} api_mjcf_joint_type;
-
-/* Names of the types in an MJCF file, ended by NULL. */
-extern const char *const api_mjcf_joint_names[API_MJCF_JOINT_TYPES + 1];
-
 /* Builds a model from an MJCF file, with the options in the query of the source: equality=coupled, independent or
  * refuse. NULL with a problem; unless it is one of XML syntax, it names the line and the body or joint. */
 api_model *api_model_from_mjcf(const api_model_source *source, api_problem *problem);
-
-/* Writes a document as the text of such a file, which the caller frees; adds what it cannot hold to the reader's
- * report. NULL with a problem. */
-char *api_mjcf_write(const api_document *document, const char *name, api_reader *reader, size_t *length);

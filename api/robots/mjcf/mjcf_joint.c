@@ -4,9 +4,6 @@
 #include <math.h>
 #include <string.h>
 
-const char *const api_mjcf_joint_names[API_MJCF_JOINT_TYPES + 1] = {
-    [API_MJCF_FREE] = "free", [API_MJCF_BALL] = "ball", [API_MJCF_SLIDE] = "slide", [API_MJCF_HINGE] = "hinge"};
-
 bool api_mjcf_has_several(const api_mjcf_joint *joint)
 {
     return joint->type == API_MJCF_BALL || joint->type == API_MJCF_FREE;

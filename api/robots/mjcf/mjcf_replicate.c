@@ -21,10 +21,10 @@ typedef struct replicate {
     double      offset[3], euler[3];    /* euler in the unit of the file */
     const char *separator, *childclass; /* childclass: NULL, none */
     json_t     *names;                  /* set of "kind name" of the elements inside */
-    char        suffix[SUFFIX_SIZE];    /* of the copy that is being made */
+    char        suffix[SUFFIX_SIZE];    /* behind the names in the copy that is being made */
 } replicate;
 
-static void *no_memory(api_mjcf *m, void *pointer)
+static void *check_allocated(api_mjcf *m, void *pointer)
 {
     if (!pointer) api_reader_no_memory(&m->xml.base);
     return pointer;
@@ -77,7 +77,7 @@ static bool extend_value(replicate *r, xmlNode *element, const xmlAttr *attribut
     if (snprintf(text, sizeof text, "%s%s", name, r->suffix) >= (int)sizeof text)
         return api_xml_fail(&r->m->xml, element, API_BAD_NAME,
                             "with the suffix of its <replicate> the name is too long");
-    return no_memory(r->m, xmlSetProp(element, attribute->name, (const xmlChar *)text)) != NULL;
+    return check_allocated(r->m, xmlSetProp(element, attribute->name, (const xmlChar *)text)) != NULL;
 }
 
 /* --- copies of bodies --------------------------------------------------------------------------------------------- */
@@ -98,9 +98,9 @@ static bool copy_elements(replicate *r, xmlNode *frame)
 {
     for (const xmlNode *e = r->element->children; e; e = e->next) {
         if (e->type != XML_ELEMENT_NODE) continue;
-        xmlNode *copy = no_memory(r->m, xmlDocCopyNode((xmlNode *)(uintptr_t)e, frame->doc, 1));
+        xmlNode *copy = check_allocated(r->m, xmlDocCopyNode((xmlNode *)(uintptr_t)e, frame->doc, 1));
         if (!copy) return false;
-        if (!no_memory(r->m, xmlAddChild(frame, copy))) return xmlFreeNode(copy), false;
+        if (!check_allocated(r->m, xmlAddChild(frame, copy))) return xmlFreeNode(copy), false;
         if (!finish_copy(r, copy, e)) return false;
     }
     return true;
@@ -110,7 +110,7 @@ static bool set_vector(replicate *r, xmlNode *frame, const char *attribute, cons
 {
     char text[3 * API_NUMBER_ROOM];
     snprintf(text, sizeof text, "%s %s %s", API_NUMBER_TEXT(v[0]), API_NUMBER_TEXT(v[1]), API_NUMBER_TEXT(v[2]));
-    return no_memory(r->m, xmlSetProp(frame, (const xmlChar *)attribute, (const xmlChar *)text)) != NULL;
+    return check_allocated(r->m, xmlSetProp(frame, (const xmlChar *)attribute, (const xmlChar *)text)) != NULL;
 }
 
 /* Makes the frame of copy i at `position`, and moves the position on. */
@@ -119,15 +119,15 @@ static bool make_copy(replicate *r, size_t i, double position[3])
     const double n        = (double)i;
     const double euler[3] = {n * r->euler[0], n * r->euler[1], n * r->euler[2]};
     dyn_pose     X;
-    xmlNode     *frame = no_memory(r->m, xmlNewDocNode(r->element->doc, NULL, (const xmlChar *)"frame", NULL));
+    xmlNode     *frame = check_allocated(r->m, xmlNewDocNode(r->element->doc, NULL, (const xmlChar *)"frame", NULL));
     if (!frame) return false;
     frame->_private = r->element->_private;
-    if (!no_memory(r->m, xmlAddPrevSibling(r->element, frame))) return xmlFreeNode(frame), false;
+    if (!check_allocated(r->m, xmlAddPrevSibling(r->element, frame))) return xmlFreeNode(frame), false;
     if (!set_vector(r, frame, "euler", euler) || !set_vector(r, frame, "pos", position) ||
         !api_mjcf_read_plain_pose(r->m, frame, &X))
         return false;
     if (r->childclass &&
-        !no_memory(r->m, xmlSetProp(frame, (const xmlChar *)"childclass", (const xmlChar *)r->childclass)))
+        !check_allocated(r->m, xmlSetProp(frame, (const xmlChar *)"childclass", (const xmlChar *)r->childclass)))
         return false;
     for (int k = 0; k < 3; k++)
         position[k] += X.R[k][0] * r->offset[0] + X.R[k][1] * r->offset[1] + X.R[k][2] * r->offset[2];
@@ -159,9 +159,9 @@ static void set_suffix(replicate *r, size_t i)
 static bool copy_referrer(replicate *r, xmlNode *element)
 {
     for (size_t i = 0; i < r->count; i++) {
-        xmlNode *copy = no_memory(r->m, xmlDocCopyNode(element, element->doc, 1));
+        xmlNode *copy = check_allocated(r->m, xmlDocCopyNode(element, element->doc, 1));
         if (!copy) return false;
-        if (!no_memory(r->m, xmlAddPrevSibling(element, copy))) return xmlFreeNode(copy), false;
+        if (!check_allocated(r->m, xmlAddPrevSibling(element, copy))) return xmlFreeNode(copy), false;
         copy->_private = element->_private;
         set_suffix(r, i);
         for (const xmlAttr *a = copy->properties; a; a = a->next)
@@ -192,7 +192,7 @@ static bool copy_referrers(replicate *r, const char *section)
 
 /* --- replicates --------------------------------------------------------------------------------------------------- */
 
-static bool check_attributes(replicate *r)
+static bool report_unknown(replicate *r)
 {
     static const char known[] = " count offset euler sep childclass ";
     for (const xmlAttr *a = r->element->properties; a; a = a->next) {
@@ -212,7 +212,7 @@ static bool open_replicate(replicate *r)
     double    count = 0;
     size_t    n     = 0;
     r->separator    = "";
-    if (!check_attributes(r) || !api_xml_numbers(&m->xml, r->element, "count", API_REQUIRED, &count, 1) ||
+    if (!report_unknown(r) || !api_xml_numbers(&m->xml, r->element, "count", API_REQUIRED, &count, 1) ||
         !api_xml_numbers(&m->xml, r->element, "offset", API_OPTIONAL, r->offset, 3) ||
         !api_xml_numbers(&m->xml, r->element, "euler", API_OPTIONAL, r->euler, 3) ||
         !api_xml_text(&m->xml, r->element, "sep", API_OPTIONAL, &r->separator) ||
@@ -254,7 +254,7 @@ static bool expand_in(api_mjcf *m, xmlNode *in)
         if (!expand_in(m, e)) return false;
         if (!api_xml_is(e, "replicate")) continue;
         replicate r  = {.m = m, .element = e, .names = json_object()};
-        bool      ok = no_memory(m, r.names) && expand_replicate(&r);
+        bool      ok = check_allocated(m, r.names) && expand_replicate(&r);
         json_decref(r.names);
         if (!ok) return false;
     }

@@ -1,6 +1,10 @@
-/* mjcf_schema.c - the table of MJCF 3.14; see mjcf_schema.h. tests/e2e/robots/test_mjcf_schema.py compares its names
+/* mjcf_schema.c - the table of MJCF 3.14; see mjcf_schema.h. tests/e2e/mjcf/test_mjcf_schema.py compares its names
  * with those that MuJoCo accepts, and shows for each class that MuJoCo's numbers agree with it. */
 #include "mjcf_schema.h"
+#include "mjcf_joint_types.h"
+
+const char *const api_mjcf_joint_names[API_MJCF_JOINT_TYPES + 1] = {
+    [API_MJCF_FREE] = "free", [API_MJCF_BALL] = "ball", [API_MJCF_SLIDE] = "slide", [API_MJCF_HINGE] = "hinge"};
 
 #define HELD       [API_MJCF_HELD] =
 #define EXPANDED   [API_MJCF_EXPANDED] =

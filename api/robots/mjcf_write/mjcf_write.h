@@ -1,7 +1,11 @@
 /* mjcf_write.h - types shared by mjcf_write*.c, which write a document as an MJCF file. */
 #pragma once
 #include "api/robots/xml/xml_writer.h"
-#include "mjcf.h"
+#include "api/robots/mjcf_schema/mjcf_joint_types.h"
+
+/* Writes a document as the text of an MJCF file, which the caller frees; adds what it cannot hold to the reader's
+ * report. NULL with a problem. */
+char *api_mjcf_write(const api_document *document, const char *name, api_reader *reader, size_t *length);
 
 /* Joints of one body. In MJCF all of them are given in the frame of the body, where the joints are at their reference:
  *
