@@ -105,13 +105,14 @@ void api_read_saved(api *api, const char *name, const char *record, size_t lengt
 /* Restores one saved record that was read, and ends `saved`; call after api_load_models. The model takes precedence
  * over a bundled one of the same name. A record that could not be read, or whose model is beyond the limit
  * `model_memory` beside those that are there (API_INSUFFICIENT_STORAGE), fails with saved->problem and also hides the
- * bundled model, which may be a different robot. */
+ * bundled model, which may be a different robot: requests on the name are then answered API_MODEL_DAMAGED or
+ * API_INSUFFICIENT_STORAGE, until it is put or deleted. */
 bool api_restore(api *api, const char *name, api_saved_model *saved);
 
 /* Applies a change of a shared store, by its number, in this server; may be called at any time from one thread. The
  * record is read as by api_read_saved; NULL: it is damaged, and no model of that name is served. An older change than
  * the one that the name has is skipped. False with a problem: the name has no model now, because the record cannot be
- * read, or its model is beyond the limit `model_memory`. False with API_MEMORY_FULL: nothing has changed; repeat the
+ * read, or its model is beyond the limit `model_memory`, and requests on it are answered as for api_restore. False with API_MEMORY_FULL: nothing has changed; repeat the
  * call. */
 bool api_follow(api *api, const char *name, const char *record, size_t length, uint64_t number, api_problem *problem);
 

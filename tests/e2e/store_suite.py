@@ -57,6 +57,9 @@ class StoreSuite:
             self.assertTrue([r for r in ready.json()["reasons"] if self.place(name) in r], ready)
             self.server.await_log(self.log_of(name))
             self.assertEqual(len(self.read_record(name)), 100)
+        unserved = self.client.get("/v1/models").json()["unserved"]
+        self.assertEqual([(fault["name"], fault["code"]) for fault in unserved],
+                         [("torn", "model-damaged"), ("ur5", "model-damaged")])
         self.stop()
         done = self.run_command("export")
         self.assertEqual((done.returncode, done.stdout), (1, b""), "an archive is whole or is not written")
@@ -77,7 +80,8 @@ class StoreSuite:
         for place in [*range(0, len(good), len(good) // 12), len(good) - 70, len(good) - 2]:
             self.write_record("ur5", good[:place] + bytes([good[place] ^ 4]) + good[place + 1:])
             self.start()
-            self.assertEqual(self.client.get("/v1/models/ur5").status, 404, place)
+            answer = self.client.get("/v1/models/ur5")
+            self.assertEqual((answer.status, answer.json()["code"]), (500, "model-damaged"), place)
             reasons = self.client.get("/readyz").json()["reasons"]
             self.assertEqual([self.place("ur5") in reason for reason in reasons], [True])
             self.stop()

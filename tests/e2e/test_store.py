@@ -58,7 +58,7 @@ class Folder(StoreSuite, StoreCase):
         self.stop()
         os.mkdir(self.path("ur5.json"))
         self.start()
-        self.assertEqual(self.client.get("/v1/models/ur5").status, 404)
+        self.assertEqual(self.client.get("/v1/models/ur5").json()["code"], "model-damaged")
         self.assertIn("panda", self.names())
         self.assertTrue([r for r in self.client.get("/readyz").json()["reasons"] if "ur5.json" in r])
         self.stop()

@@ -25,15 +25,6 @@ void api_set_store(api *a, const api_store *store)
     api_registry_set_store(a->models, store);
 }
 
-/* Enters a tombstone, of the change of that number, in place of a record that cannot be served. */
-static void hide(api *a, const char *name, uint64_t number)
-{
-    api_problem ignored;
-    api_problem_clear(&ignored);
-    if (api_model_name_is_valid(name))
-        api_registry_load(a->models, name, NULL, (api_origin){.bundled = true, .number = number}, &ignored);
-}
-
 /* Reads a model with api_record_read, and computes the reference configuration if the model has loops. */
 static bool read_record(const api *a, const json_t *record, const char *name, api_model **model, api_problem *problem)
 {
@@ -64,19 +55,16 @@ void api_read_saved(api *a, const char *name, const char *record, size_t length,
     json_decref(json);
 }
 
-/* Enters the model or the tombstone of a record of that number; a tombstone if the record could not be read, or the
- * limit of memory does not allow the model. A numbered change without memory has no effect: its caller repeats it. */
+/* Enters the model or the tombstone of a record of that number; a fault if the record could not be read, or the limit
+ * of memory does not allow the model. A numbered change without memory has no effect: its caller repeats it. */
 static bool enter(api *a, const char *name, uint64_t number, api_saved_model *saved)
 {
     api_problem *problem = &saved->problem;
-    bool         good    = problem->code == API_NO_PROBLEM;
-    bool repeated     = problem->code == API_MEMORY_FULL && number > 0; /* the name must not have the change already */
-    api_origin origin = {saved->model == NULL, number};
+    api_origin   origin  = {saved->model == NULL, number};
     if (!check_name(name, problem)) return false;
-    if (!repeated && !api_registry_load(a->models, name, saved->model, origin, problem)) {
-        good = false;
-        if (problem->code == API_INSUFFICIENT_STORAGE) hide(a, name, number);
-    }
+    bool good = problem->code == API_NO_PROBLEM && api_registry_load(a->models, name, saved->model, origin, problem);
+    bool repeated = problem->code == API_MEMORY_FULL && number > 0; /* the name must not have the change already */
+    if (!good && !repeated) api_registry_load_fault(a->models, name, problem, (api_origin){.number = number});
     api_model_release(saved->model);
     saved->model = NULL;
     return good;
@@ -97,8 +85,12 @@ bool api_follow(api *a, const char *name, const char *record, size_t length, uin
         *problem  = saved.problem;
         return good;
     }
-    hide(a, name, number);
-    return api_fail(problem, API_BAD_VALUE, NULL, "it is damaged: its checksum is wrong");
+    api_saved_model damaged = {.model = NULL};
+    api_problem_clear(&damaged.problem);
+    api_fail(&damaged.problem, API_BAD_VALUE, NULL, "it is damaged: its checksum is wrong");
+    enter(a, name, number, &damaged);
+    *problem = damaged.problem;
+    return false;
 }
 
 void api_forget_deleted(api *a, const char *const *names, size_t n)
@@ -108,14 +100,12 @@ void api_forget_deleted(api *a, const char *const *names, size_t n)
 
 bool api_visit_models(api *a, void (*visit)(void *arg, const char *name, const char *revision), void *arg)
 {
-    size_t      n;
-    api_model **models = api_registry_list(a->models, &n);
-    for (size_t i = 0; models && i < n; i++) {
-        visit(arg, models[i]->name, models[i]->revision);
-        api_model_release(models[i]);
-    }
-    free(models);
-    return models != NULL;
+    api_registry_entries list;
+    if (!api_registry_list(a->models, &list)) return false;
+    for (size_t i = 0; i < list.n_models; i++)
+        visit(arg, list.models[i]->name, list.models[i]->revision);
+    api_registry_entries_free(&list);
+    return true;
 }
 
 /* --- export ---------------------------------------------------------------------------------------------------- */
@@ -210,6 +200,7 @@ static bool put_into_effect(api *a, const incoming *item, api_import_counts *don
         return api_fail(problem, API_STORE_FULL, NULL, "%s: the limit of %zu models is reached", item->name,
                         a->limits.models);
     case API_PRECONDITION_NOT_MET:
+    case API_MODEL_UNSERVED:
     case API_NOT_STORED: break;
     }
     return false;
