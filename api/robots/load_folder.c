@@ -75,8 +75,7 @@ static void report_fault(api *a, const char *dir, const char *file, const api_pr
 {
     char name[256];
     get_model_name(file, name);
-    if (api_model_name_is_valid(name))
-        api_registry_load_fault(a->models, name, problem, (api_origin){.bundled = true});
+    if (api_model_name_is_valid(name)) api_registry_load_fault(a->models, name, problem, (api_origin){.bundled = true});
     api_set_reason(a, file, "%s/%s: %s", dir, file, text);
 }
 

@@ -345,10 +345,10 @@ static api_model *replace_model(api_registry *r, const char *name, api_model *mo
     api_model *old = e->model;
     e->model       = model ? api_model_share(model) : NULL;
     set_fault(e, fault);
-    e->bundled     = e->bundled || origin.bundled;
-    e->number      = origin.number;
-    r->n_models    = r->n_models + (model != NULL) - (old != NULL);
-    r->bytes       = r->bytes + bytes_of(model) - bytes_of(old);
+    e->bundled  = e->bundled || origin.bundled;
+    e->number   = origin.number;
+    r->n_models = r->n_models + (model != NULL) - (old != NULL);
+    r->bytes    = r->bytes + bytes_of(model) - bytes_of(old);
     if (r->growing && strcmp(r->growing, name) == 0) r->growth = 0;
     count_model(model, 1);
     count_model(old, -1);

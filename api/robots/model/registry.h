@@ -59,7 +59,8 @@ bool api_registry_list(api_registry *registry, api_registry_entries *entries);
 void api_registry_entries_free(api_registry_entries *entries);
 
 /* Calls `visit` for each name, in order, with no change in between; `model` is NULL for a deleted model that has left
- * a tombstone. Names with a fault are left out. Lookups wait meanwhile. Stops and returns false when `visit` returns false. */
+ * a tombstone. Names with a fault are left out. Lookups wait meanwhile. Stops and returns false when `visit` returns
+ * false. */
 bool api_registry_visit(api_registry *registry, bool (*visit)(void *arg, const char *name, const api_model *model),
                         void         *arg);
 
