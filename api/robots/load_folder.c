@@ -50,7 +50,7 @@ static api_model *read_model(const api *a, const char *path, const char *name, a
     return NULL;
 }
 
-static void get_model_name(const char *file, char name[256])
+static void copy_model_name(const char *file, char name[256])
 {
     snprintf(name, 256, "%.*s", (int)(strlen(file) - strlen(".json")), file);
 }
@@ -58,7 +58,7 @@ static void get_model_name(const char *file, char name[256])
 static bool load_document(api *a, const char *dir, const char *file, api_problem *problem)
 {
     char path[4096], name[256];
-    get_model_name(file, name);
+    copy_model_name(file, name);
     if (!api_model_name_is_valid(name))
         return api_fail(problem, API_BAD_NAME, NULL, "the file's name is not a model name");
     if ((size_t)snprintf(path, sizeof path, "%s/%s", dir, file) >= sizeof path)
@@ -74,7 +74,7 @@ static bool load_document(api *a, const char *dir, const char *file, api_problem
 static void report_fault(api *a, const char *dir, const char *file, const api_problem *problem, const char *text)
 {
     char name[256];
-    get_model_name(file, name);
+    copy_model_name(file, name);
     if (api_model_name_is_valid(name)) api_registry_load_fault(a->models, name, problem, (api_origin){.bundled = true});
     api_set_reason(a, file, "%s/%s: %s", dir, file, text);
 }

@@ -1,5 +1,6 @@
 /* load_models.c - see load_models.h. */
 #include "load_models.h"
+#include "snapshot.h"
 #include <errno.h>
 #include <string.h>
 
@@ -64,6 +65,19 @@ bool srv_load_models(const srv_config *config, srv_log *log, api *service, srv_l
     api_store store = srv_store_interface(loaded->store);
     api_set_store(service, &store);
     return true;
+}
+
+bool srv_load_snapshot(const srv_config *config, srv_log *log, api *service, srv_loaded_models *loaded, char *error,
+                       size_t size)
+{
+    *loaded = (srv_loaded_models){.watch = loaded->watch};
+    if (!load_bundled(config, log, service, loaded, error, size)) return false;
+    if (config->store && srv_postgres_is_url(config->store)) {
+        srv_postgres_url_print(config->store, loaded->folder, sizeof loaded->folder);
+        return srv_postgres_read(config->store, service, &loaded->watch, &loaded->stored.bad, error, size);
+    }
+    return srv_config_store_folder(config, loaded->folder, sizeof loaded->folder, error, size) &&
+           srv_snapshot_read(loaded->folder, service, &loaded->watch, &loaded->stored, error, size);
 }
 
 bool srv_await_models(srv_loaded_models *loaded, char *error, size_t size)

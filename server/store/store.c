@@ -17,9 +17,8 @@
 #include <sys/statvfs.h>
 #include <unistd.h>
 
-/* File names during a change: the new record, and a second link to the previous one. No record has such a name. */
-#define NEXT     ".next"
-#define PREVIOUS ".previous"
+#define NEXT     SRV_RECORD_NEXT
+#define PREVIOUS SRV_RECORD_PREVIOUS
 #define SUFFIX   ".json"
 
 /* Subject of the reason in the answer of /readyz about the disk; other subjects are names of files. */
@@ -30,8 +29,6 @@ enum { FILE_NAME_SIZE = 256, RECORD_MAX = 1 << 30 };
 /* Every LOOK_SECONDS the probe looks at the folder and the file system. Every WRITE_LOOKS looks, and always while there
  * is a fault, it also writes a file: seldom, because a write wears flash memory. */
 enum { LOOK_SECONDS = 2, WRITE_LOOKS = 30 };
-
-static const char FORMAT[] = "torqued-store 1\n";
 
 struct srv_store {
     srv_log        *log;
@@ -91,9 +88,9 @@ static bool lock_store(srv_store *store, char *error, size_t size)
 
 static bool is_of_our_format(const srv_store *store, const char *text, char *error, size_t size)
 {
-    if (strcmp(text, FORMAT) == 0) return true;
+    if (strcmp(text, SRV_STORE_FORMAT) == 0) return true;
     snprintf(error, size, "the store %.300s has the format \"%.*s\"; this version reads \"%.*s\"", store->folder,
-             (int)strcspn(text, "\n") % 80, text, (int)strcspn(FORMAT, "\n"), FORMAT);
+             (int)strcspn(text, "\n") % 80, text, (int)strcspn(SRV_STORE_FORMAT, "\n"), SRV_STORE_FORMAT);
     return false;
 }
 
@@ -107,7 +104,7 @@ static bool check_format(const srv_store *store, char *error, size_t size)
         return ours;
     }
     if (errno != ENOENT) return fail(store, "read", error, size);
-    bool made = srv_file_write(store->root, NEXT, FORMAT, strlen(FORMAT)) &&
+    bool made = srv_file_write(store->root, NEXT, SRV_STORE_FORMAT, strlen(SRV_STORE_FORMAT)) &&
                 renameat(store->root, NEXT, store->root, "format") == 0;
     return made || fail(store, "make", error, size);
 }
@@ -364,11 +361,10 @@ static void report_unreadable(const srv_store *store, api *service, const char *
 
 bool srv_store_restore(srv_store *store, api *service, srv_restored *restored, char *error, size_t size)
 {
-    static const char *const leftover[] = {NEXT, PREVIOUS, NULL};
-    srv_record_files         files;
+    srv_record_files files;
     *restored      = (srv_restored){0};
     store->service = service;
-    if (!srv_records_list(store->models, leftover, &files)) return fail(store, "read", error, size);
+    if (!srv_records_list(store->models, true, &files)) return fail(store, "read", error, size);
     srv_records_restore(store->models, service, srv_usable_cores(), &files);
     for (size_t i = 0; i < files.n; i++) {
         const srv_record_file *file = &files.file[i];

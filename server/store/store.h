@@ -15,6 +15,8 @@
 
 typedef struct srv_store srv_store;
 
+#define SRV_STORE_FORMAT "torqued-store 1\n" /* content of the file "format" */
+
 /* Opens the folder, creating it if necessary, and locks it. NULL with a message if it is in use, has another format,
  * or cannot be accessed. */
 srv_store *srv_store_open(const char *folder, srv_log *log, char *error, size_t error_size);

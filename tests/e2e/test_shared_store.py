@@ -387,7 +387,7 @@ class Versions(DatabaseCase):
                 (("store", "drop"), 2, b"not an action"),
                 (("store", "migrate", "--store", "/tmp"), 2, b"must name a database"),
                 (("store", "migrate", "--store", "postgresql://x:secret@/nowhere?host=/nowhere"), 1, b"cannot migrate"),
-                (("export", "--store", "postgresql://[x"), 1, b"is not valid")):
+                (("backup", "-", "--store", "postgresql://[x"), 1, b"is not valid")):
             done = subprocess.run([BINARY, *arguments[:2], *(("--store", self.store) if "--store" not in arguments else ()),
                                    *arguments[2:], *MODELS], capture_output=True, timeout=PATIENCE)
             self.assertEqual(done.returncode, status, done.stderr)

@@ -18,7 +18,7 @@ typedef struct entry {
     char       name[API_NAME_MAX + 1];
     api_model *model;   /* NULL: deleted, or the name has a fault */
     api_code   fault;   /* see api_model_fault; API_NO_PROBLEM: none */
-    char      *detail;  /* of the fault, owned; NULL: there was no memory for it */
+    char      *detail;  /* text of the fault, owned; NULL: there was no memory for it */
     bool       bundled; /* when the model is deleted, the entry stays as a tombstone */
     uint64_t   number;  /* of the last change in a shared store; then the entry stays, too. 0: none */
 } entry;
