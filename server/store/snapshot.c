@@ -35,7 +35,7 @@ static bool is_same_record(int folder, const srv_record_file *file)
 {
     struct stat here, opened;
     if (fstatat(folder, file->name, &here, AT_SYMLINK_NOFOLLOW) != 0) return false;
-    if (file->fd < 0) return true; /* it could not be opened before, either */
+    if (file->fd < 0) return faccessat(folder, file->name, R_OK, AT_EACCESS) != 0; /* the process may not read it */
     return fstat(file->fd, &opened) == 0 && here.st_ino == opened.st_ino && here.st_dev == opened.st_dev;
 }
 

@@ -6,11 +6,12 @@ import tempfile
 import threading
 
 import tap
+from harness import MEMORY
 from samples import pendulum
 from stores import DatabaseCase, StoreCase
 
 BACKUPS = int(os.environ.get("BACKUPS", "12"))
-NAMES = "first", "second", "third"
+NAMES = "a", "m", "z"
 
 
 class Writers:
@@ -66,6 +67,7 @@ class BackupSuite:
         self.start()
         for name in NAMES:
             self.put(name, pendulum(1), 201)
+        self.fill()
         writers = Writers(self.server)
         try:
             for _ in range(BACKUPS):
@@ -163,6 +165,19 @@ class BackupSuite:
 
 
 class Folder(BackupSuite, StoreCase):
+    def renew(self):
+        """Replaces the store by an empty one in memory, where a change takes less than opening all files."""
+        self.store = self.enterContext(tempfile.TemporaryDirectory(prefix="torqued-store-", dir=MEMORY))
+
+    def fill(self):
+        """Puts many records between those that change, so that opening all files takes as long as several changes."""
+        self.stop()
+        record = self.read_record("m")
+        for i in range(400):
+            self.write_record(f"b{i:03}", record)
+            self.write_record(f"n{i:03}", record)
+        self.start()
+
     def test_the_store_is_only_read(self):
         self.start()
         self.put("mine", pendulum(2), 201)
@@ -182,7 +197,11 @@ class Folder(BackupSuite, StoreCase):
 
 
 class Database(BackupSuite, DatabaseCase):
-    pass
+    def fill(self):
+        """Puts many rows, so that a backup reads several parts of the table while the other models change."""
+        self.database.sql("INSERT INTO torqued.models (name, change, revision, record) SELECT "
+                          "'b' || n, 1000000 + n, revision, record FROM torqued.models, generate_series(1, 200) n WHERE name = 'm'; "
+                          "UPDATE torqued.counter SET change = 1000200; NOTIFY torqued")
 
 
 if __name__ == "__main__":
