@@ -90,6 +90,10 @@ typedef struct api_store {
                  api_problem *problem);
     /* Succeeds for a name that was never saved, too. */
     bool (*erase)(void *arg, const char *name, api_numbering *numbering, api_problem *problem);
+    /* Called before the preconditions of a change are checked, and when the change is in effect or refused. `begin` may
+     * wait, and refuse the change; `end` is called only after its success. NULL: nothing is called. */
+    bool (*begin)(void *arg, api_problem *problem);
+    void (*end)(void *arg);
     void *arg;
 } api_store;
 
@@ -108,6 +112,9 @@ void api_read_saved(api *api, const char *name, const char *record, size_t lengt
  * bundled model, which may be a different robot: requests on the name are then answered API_MODEL_DAMAGED or
  * API_INSUFFICIENT_STORAGE, until it is put or deleted. */
 bool api_restore(api *api, const char *name, api_saved_model *saved);
+
+/* Removes the model of a name whose record was erased by another server on the same folder, or its tombstone. */
+void api_forget_model(api *api, const char *name);
 
 /* Applies a change of a shared store, by its number, in this server; may be called at any time from one thread. The
  * record is read as by api_read_saved; NULL: it is damaged, and no model of that name is served. An older change than

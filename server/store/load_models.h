@@ -10,7 +10,8 @@ typedef struct srv_loaded_models {
     char           models[4096], folder[4096]; /* folder of the bundled models; folder or URL of the store */
     size_t         bundled;                    /* number of bundled models loaded */
     srv_restored   stored;
-    srv_read_watch watch; /* for srv_load_snapshot, set before the call */
+    int            store_lock, link; /* of a hand-over, set before srv_load_models; -1: none */
+    srv_read_watch watch;            /* for srv_load_snapshot, set before the call */
 } srv_loaded_models;
 
 /* False with a message; then nothing is open. A file that cannot be read is logged and reported by /readyz, but is

@@ -7,6 +7,7 @@
 #include <dirent.h>
 #include <errno.h>
 #include <pthread.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -178,6 +179,12 @@ void srv_records_restore(int folder, api *service, size_t threads, srv_record_fi
     srv_run_parallel(threads, files->n, restore_file, &r);
     pthread_cond_destroy(&r.entered);
     pthread_mutex_destroy(&r.mutex);
+}
+
+void srv_record_read(int folder, api *service, const char *file, const char *name, api_saved_model *saved)
+{
+    const srv_record_file record = {.name = (char *)(uintptr_t)file, .fd = -1};
+    read_record(folder, service, &record, name, saved);
 }
 
 void srv_records_free(srv_record_files *files)

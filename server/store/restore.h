@@ -31,4 +31,7 @@ bool srv_records_list(int folder, bool cleans, srv_record_files *files);
  * all models is reached. */
 void srv_records_restore(int folder, api *service, size_t threads, srv_record_files *files);
 
+/* Reads the record of one model from its file. `saved` must then be passed to api_restore. */
+void srv_record_read(int folder, api *service, const char *file, const char *name, api_saved_model *saved);
+
 void srv_records_free(srv_record_files *files);

@@ -447,8 +447,12 @@ static api_commit change(api_registry *r, const wanted_change *wanted, api_chang
     bool       outdated = true;
     api_commit done     = API_NOT_STORED;
     pthread_mutex_lock(&r->change_lock);
+    const api_store *store = &r->store;
+    bool             begun = !store->begin || store->begin(store->arg, problem);
+    if (!begun) outdated = false;
     for (int attempt = 0; outdated && attempt < ATTEMPTS; attempt++)
         done = change_once(r, wanted, changed, &outdated, problem);
+    if (begun && store->end) store->end(store->arg);
     pthread_mutex_unlock(&r->change_lock);
     if (outdated)
         api_fail(problem, API_STORE_FAILED, NULL, "other servers changed the model at each of %d attempts", ATTEMPTS);

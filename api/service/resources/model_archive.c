@@ -74,6 +74,13 @@ bool api_restore(api *a, const char *name, api_saved_model *saved)
     return enter(a, name, 0, saved);
 }
 
+void api_forget_model(api *a, const char *name)
+{
+    api_problem ignored;
+    api_problem_clear(&ignored);
+    api_registry_load(a->models, name, NULL, (api_origin){.bundled = false}, &ignored);
+}
+
 bool api_follow(api *a, const char *name, const char *record, size_t length, uint64_t number, api_problem *problem)
 {
     if (api_registry_has_change(a->models, name, number)) return true;
