@@ -87,7 +87,10 @@ enum MHD_Result srv_exchange_answer(srv_exchange *x)
 {
     srv_exchange_free_body(x);
     srv_connection_enter(&x->loop->connections, x->connection, SRV_WRITING);
-    bool sent = srv_response_send(x->mhd, x->job.call, must_close(x), x->retry_after, x->queued) == MHD_YES;
+    bool closes = must_close(x);
+    /* a request that arrives after all must not reset the connection before the client has this answer */
+    if (closes && x->loop->handed_over) x->connection->needs_lingering_close = true;
+    bool sent = srv_response_send(x->mhd, x->job.call, closes, x->retry_after, x->queued) == MHD_YES;
     if (!sent) srv_exchange_end_short(x);
     x->stage = ANSWERED;
     return sent ? MHD_YES : MHD_NO;

@@ -236,8 +236,9 @@ static void take_sockets(srv_listener *listener, srv_inherited *inherited, const
     const char *path                     = listener->address.path;
     listener->n_sockets = srv_inherited_take(inherited, address, listener->sockets, SRV_SOCKETS_MOST, name);
     bool own            = strcmp(name, SRV_OWN_SOCKET) == 0;
+    if (listener->n_sockets == 0) return;
     snprintf(listener->name, sizeof listener->name, "%s", own ? "" : *name ? name : "unnamed");
-    if (*path && own && listener->n_sockets > 0 && lstat(path, &listener->file) != 0) listener->file = (struct stat){0};
+    if (*path && own && lstat(path, &listener->file) != 0) listener->file = (struct stat){0};
 }
 
 bool srv_listen_inherited(srv_listener *listener, size_t n, srv_inherited *inherited, bool *taken, char *error,
