@@ -200,7 +200,7 @@ static void show_example(service *s)
 }
 
 /* Loads the models while the server before this one still serves, and takes over. */
-static bool take_over(service *s, char *error, size_t size)
+static bool take_over_service(service *s, char *error, size_t size)
 {
     int control          = s->inherited.handover[SRV_END_CONTROL];
     s->models.store_lock = s->inherited.handover[SRV_END_STORE_LOCK];
@@ -222,7 +222,7 @@ static bool begin_serving(service *s, char *error, size_t size)
     bool activated = s->inherited.n > 0;
     s->models      = (srv_loaded_models){.store_lock = -1, .link = -1};
     if (!open_listeners(s, error, size)) return false;
-    if (s->inherited.handover[SRV_END_CONTROL] >= 0) return take_over(s, error, size);
+    if (s->inherited.handover[SRV_END_CONTROL] >= 0) return take_over_service(s, error, size);
     if (activated) return load_models(s, error, size) && start_loops(s, error, size);
     return start_loops(s, error, size) && load_models(s, error, size);
 }

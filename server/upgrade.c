@@ -13,7 +13,7 @@ void srv_upgrade_init(srv_upgrade *u, srv_log *log, srv_listeners *listeners, sr
     *u = (srv_upgrade){.successor = {.control = -1}, .log = log, .listeners = listeners, .models = models};
 }
 
-static void report_failure(srv_upgrade *u, const char *reason)
+static void report_not_handed_over(srv_upgrade *u, const char *reason)
 {
     srv_log_message(u->log, SRV_ERROR, "not-handed-over", "%s; this server goes on", reason);
 }
@@ -41,7 +41,7 @@ static int share_store(srv_store *store)
     return -1;
 }
 
-static bool start(srv_upgrade *u)
+static bool start_successor(srv_upgrade *u)
 {
     srv_passed passed[SRV_INHERITED_MOST] = {{.fd = -1}};
     srv_store *store                      = u->models->store;
@@ -64,12 +64,13 @@ void srv_upgrade_begin(srv_upgrade *u)
     char reason[200];
     if (srv_upgrade_is_under_way(u)) return;
     if (getpid() == 1) {
-        report_failure(u, "this is process 1, with which a container ends; start another container instead");
-    } else if (start(u)) {
+        report_not_handed_over(
+            u, "this is process 1, with which a container ends; start_successor another container instead");
+    } else if (start_successor(u)) {
         srv_log_message(u->log, SRV_INFO, "handing-over", "process %ld has been started", (long)u->successor.process);
     } else {
         snprintf(reason, sizeof reason, "the program cannot be started anew: %s", strerror(errno));
-        report_failure(u, reason);
+        report_not_handed_over(u, reason);
     }
 }
 
@@ -81,7 +82,7 @@ static void let_go(srv_upgrade *u)
         return;
     }
     srv_successor_stop(&u->successor);
-    report_failure(u, "the new process does not read the models that have changed while it was starting");
+    report_not_handed_over(u, "the new process does not read the models that have changed while it was starting");
 }
 
 /* Only the present main process may name another one. */
@@ -100,7 +101,7 @@ bool srv_upgrade_look(srv_upgrade *u)
     switch (srv_successor_look(&u->successor)) {
     case SRV_HANDOVER_NOTHING: break;
     case SRV_HANDOVER_LOADED: let_go(u); break;
-    case SRV_HANDOVER_FAILED: report_failure(u, "the new process has ended, or was not ready in time"); break;
+    case SRV_HANDOVER_FAILED: report_not_handed_over(u, "the new process has ended, or was not ready in time"); break;
     case SRV_HANDOVER_ACCEPTING: name_main_process(u); return true;
     }
     return false;

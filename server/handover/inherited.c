@@ -93,7 +93,7 @@ bool srv_inherited_read(srv_inherited *all, char *error, size_t size)
     bool ours = process == (long)getpid() && n > 0;
     bool good = !ours || enter_all(all, n, copy, error, size);
     free(copy);
-    unsetenv("LISTEN_PID"); /* they are not for the processes that this one starts */
+    unsetenv("LISTEN_PID"); /* processes that this one starts inherit no descriptors */
     unsetenv("LISTEN_FDS");
     unsetenv("LISTEN_FDNAMES");
     return good;

@@ -36,7 +36,7 @@ void srv_successor_remember(char **arguments)
 /* --- the environment ---------------------------------------------------------------------------------------------- */
 
 /* WATCHDOG_PID names this process; without it the interval of systemd holds for the successor. */
-static bool is_replaced(const char *variable)
+static bool is_of_activation(const char *variable)
 {
     static const char *const replaced[] = {"LISTEN_PID=", "LISTEN_FDS=", "LISTEN_FDNAMES=", "WATCHDOG_PID="};
     for (size_t i = 0; i < sizeof replaced / sizeof *replaced; i++)
@@ -66,7 +66,7 @@ static bool make_environment(environment *e, const srv_passed *passed, size_t n)
         count++;
     e->variables = calloc(count + 4, sizeof *e->variables);
     for (size_t i = 0; e->variables && i < count; i++)
-        if (!is_replaced(environ[i])) e->variables[kept++] = environ[i];
+        if (!is_of_activation(environ[i])) e->variables[kept++] = environ[i];
     if (!e->variables) return false;
     e->variables[kept++] = e->process;
     e->variables[kept++] = e->count;
@@ -155,11 +155,13 @@ bool srv_successor_start(srv_successor *successor, const srv_passed *passed, siz
 
 srv_handover_event srv_successor_look(srv_successor *successor)
 {
-    char    message = '\0';
-    ssize_t n       = recv(successor->control, &message, 1, MSG_DONTWAIT);
-    if (n == 1 && message == LOADED) return SRV_HANDOVER_LOADED;
-    if (n == 1 && message == ACCEPTING) return SRV_HANDOVER_ACCEPTING;
-    if (n < 0 && (errno == EAGAIN || errno == EINTR) && srv_now() < successor->end) return SRV_HANDOVER_NOTHING;
+    char          message  = '\0';
+    struct pollfd control  = {.fd = successor->control, .events = POLLIN};
+    bool          has_news = poll(&control, 1, 0) > 0;
+    bool          received = has_news && read(successor->control, &message, 1) == 1;
+    if (received && message == LOADED) return SRV_HANDOVER_LOADED;
+    if (received && message == ACCEPTING) return SRV_HANDOVER_ACCEPTING;
+    if (!has_news && srv_now() < successor->end) return SRV_HANDOVER_NOTHING;
     srv_successor_stop(successor);
     return SRV_HANDOVER_FAILED;
 }
@@ -172,7 +174,7 @@ void srv_successor_go(const srv_successor *successor)
 void srv_successor_stop(srv_successor *successor)
 {
     if (successor->process <= 0) return;
-    kill(successor->process, SIGKILL); /* it has accepted no connection, and its changes are none */
+    kill(successor->process, SIGKILL); /* the process has accepted no connection and changed no model */
     while (waitpid(successor->process, NULL, 0) < 0 && errno == EINTR)
         continue;
     close(successor->control);
@@ -186,7 +188,7 @@ bool srv_predecessor_tell_loaded(int control)
     char          answer = '\0';
     struct pollfd ready  = {.fd = control, .events = POLLIN};
     return send(control, &LOADED, 1, MSG_NOSIGNAL) == 1 && poll(&ready, 1, GO_WAIT_MS) > 0 &&
-           recv(control, &answer, 1, 0) == 1 && answer == GO;
+           read(control, &answer, 1) == 1 && answer == GO;
 }
 
 void srv_predecessor_tell_accepting(int control)

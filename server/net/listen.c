@@ -159,7 +159,7 @@ static void explain(const srv_address *address, char *error, size_t size)
 }
 
 /* Finds the addresses of host and port; the caller frees them. NULL with a message. */
-static struct addrinfo *resolve(const srv_address *address, char *error, size_t error_size)
+static struct addrinfo *resolve_address(const srv_address *address, char *error, size_t error_size)
 {
     struct addrinfo  hints   = {.ai_family = AF_UNSPEC, .ai_socktype = SOCK_STREAM, .ai_flags = AI_NUMERICSERV};
     struct addrinfo *found   = NULL;
@@ -172,7 +172,7 @@ static struct addrinfo *resolve(const srv_address *address, char *error, size_t 
 static bool listen_tcp(srv_listener *listener, size_t n, char *error, size_t error_size)
 {
     const srv_address *address = &listener->address;
-    struct addrinfo   *found   = resolve(address, error, error_size);
+    struct addrinfo   *found   = resolve_address(address, error, error_size);
     if (!found) return false;
     /* Uses the first address of a name, which clients also try first. */
     bool ok                = listen_all(found, n, listener->sockets);
@@ -235,10 +235,10 @@ static void take_sockets(srv_listener *listener, srv_inherited *inherited, const
     char        name[SRV_INHERITED_NAME] = "";
     const char *path                     = listener->address.path;
     listener->n_sockets = srv_inherited_take(inherited, address, listener->sockets, SRV_SOCKETS_MOST, name);
-    bool own            = strcmp(name, SRV_OWN_SOCKET) == 0;
+    bool is_own         = strcmp(name, SRV_OWN_SOCKET) == 0;
     if (listener->n_sockets == 0) return;
-    snprintf(listener->name, sizeof listener->name, "%s", own ? "" : *name ? name : "unnamed");
-    if (*path && own && lstat(path, &listener->file) != 0) listener->file = (struct stat){0};
+    snprintf(listener->name, sizeof listener->name, "%s", is_own ? "" : *name ? name : "unnamed");
+    if (*path && is_own && lstat(path, &listener->file) != 0) listener->file = (struct stat){0};
 }
 
 bool srv_listen_inherited(srv_listener *listener, size_t n, srv_inherited *inherited, bool *taken, char *error,
@@ -251,7 +251,7 @@ bool srv_listen_inherited(srv_listener *listener, size_t n, srv_inherited *inher
         take_sockets(listener, inherited, (const struct sockaddr *)&local);
         snprintf(listener->bound, sizeof listener->bound, "unix:%s", address->path);
     } else {
-        struct addrinfo *found = resolve(address, error, error_size);
+        struct addrinfo *found = resolve_address(address, error, error_size);
         if (!found) return false;
         take_sockets(listener, inherited, found->ai_addr);
         listener->is_reachable = !is_loopback(found->ai_addr);

@@ -22,7 +22,7 @@ typedef struct srv_listener {
     char        bound[300];   /* the address as text, with the actual port */
     int         sockets[SRV_SOCKETS_MOST];
     size_t      n_sockets;
-    char        name[SRV_INHERITED_NAME]; /* of sockets that systemd has passed on and keeps open; "": our own */
+    char        name[SRV_INHERITED_NAME]; /* name of sockets that systemd keeps open; "": they are our own */
     struct stat file; /* identity of the file of a Unix-domain socket that this process created or took over */
 } srv_listener;
 

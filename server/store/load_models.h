@@ -10,7 +10,7 @@ typedef struct srv_loaded_models {
     char           models[4096], folder[4096]; /* folder of the bundled models; folder or URL of the store */
     size_t         bundled;                    /* number of bundled models loaded */
     srv_restored   stored;
-    int            store_lock, link; /* of a hand-over, set before srv_load_models; -1: none */
+    int            store_lock, link; /* descriptors of a hand-over, set before srv_load_models; -1: none */
     srv_read_watch watch;            /* for srv_load_snapshot, set before the call */
 } srv_loaded_models;
 

@@ -69,7 +69,7 @@ static void *receive_messages(void *arg)
     srv_twin *t = arg;
     char      message[NAME_SIZE + 2];
     ssize_t   n;
-    while ((n = recv(t->link, message, sizeof message - 1, 0)) > 0 || (n < 0 && errno == EINTR)) {
+    while ((n = read(t->link, message, sizeof message - 1)) > 0 || (n < 0 && errno == EINTR)) {
         if (n <= 0) continue;
         message[n] = '\0';
         if (*message == CONFIRMED) note_confirmation(t);

@@ -1,9 +1,9 @@
 /* twin.h - let two servers use one folder while the first hands over to the second.
  *
- * Both serve the same models, and either may change them. A change excludes those of the other server by a lock of the
- * kernel, and is acknowledged to its client only when the other server has read the record. A link, one end of a pair
- * of sockets of the type SOCK_SEQPACKET, carries the names of changed models and the confirmations. When a server ends,
- * its end of the link closes, and the other goes on alone. */
+ * The two servers have the same models, and either may change them. A change excludes those of the other server by a
+ * lock of the kernel, and is acknowledged to its client only when the other server has read the record. A link, one end
+ * of a pair of sockets of the type SOCK_SEQPACKET, carries the names of changed models and the confirmations. When a
+ * server ends, its end of the link closes, and the other goes on alone. */
 #pragma once
 #include "api/api.h"
 #include "server/log.h"
