@@ -36,8 +36,9 @@ static int share_store(srv_store *store)
     int ends[2];
     if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends) != 0) return -1;
     if (srv_store_share(store, ends[0], true)) return ends[1];
+    int error = errno;
     close(ends[1]);
-    errno = ENOMEM;
+    errno = error;
     return -1;
 }
 

@@ -6,6 +6,7 @@
 #include <fcntl.h>
 #include <limits.h>
 #include <poll.h>
+#include <sched.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -22,8 +23,10 @@ static const char LOADED = 'l', GO = 'g', ACCEPTING = 'a';
 extern char **environ;
 
 static struct {
-    char   path[PATH_MAX];
-    char **arguments;
+    char               path[PATH_MAX];
+    char             **arguments;
+    int                policy; /* of the process at its start; the main thread leaves a real-time policy later */
+    struct sched_param priority;
 } program;
 
 void srv_successor_remember(char **arguments)
@@ -31,6 +34,8 @@ void srv_successor_remember(char **arguments)
     ssize_t length                        = readlink("/proc/self/exe", program.path, sizeof program.path - 1);
     program.path[length > 0 ? length : 0] = '\0';
     program.arguments                     = arguments;
+    program.policy                        = sched_getscheduler(0);
+    sched_getparam(0, &program.priority);
 }
 
 /* --- the environment ---------------------------------------------------------------------------------------------- */
@@ -101,6 +106,8 @@ static void become_successor(environment *e, srv_passed *passed, size_t n)
         if (passed[i].fd < 0 || dup2(passed[i].fd, FIRST + (int)i) < 0) _exit(127);
     close_range((unsigned)above, ~0U, 0);
     write_process(e->process);
+    if (program.policy != sched_getscheduler(0) && sched_setscheduler(0, program.policy, &program.priority) != 0)
+        _exit(126); /* without its real-time policy the successor would be late */
     execve(program.path, program.arguments, e->variables);
     _exit(127);
 }

@@ -266,7 +266,9 @@ static bool note_written(srv_store *store, const char *file)
 {
     char name[FILE_NAME_SIZE];
     snprintf(name, sizeof name, "%.*s", (int)(strlen(file) - strlen(SUFFIX)), file);
-    srv_twin_tell(store->twin, name);
+    if (!srv_twin_tell(store->twin, name))
+        srv_log_message(store->log, SRV_WARNING, "twin-late",
+                        "the other process of the hand-over has not confirmed that it has read %s", file);
     pthread_mutex_lock(&store->mutex);
     store->changes++;
     store->refused = 0;

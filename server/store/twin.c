@@ -120,8 +120,10 @@ srv_twin *srv_twin_open(int folder, int link, bool loads, const srv_twin_reader 
         if (start_receiving(t)) return t;
         if (t->lock >= 0) close(t->lock);
     }
+    int error = errno;
     free(t);
     close(link);
+    errno = error;
     return NULL;
 }
 
@@ -191,18 +193,20 @@ static void note_name(srv_twin *t, const char *name)
     if (!t->overflow) strcpy(t->noted[t->n_noted++], name);
 }
 
-void srv_twin_tell(srv_twin *t, const char *name)
+bool srv_twin_tell(srv_twin *t, const char *name)
 {
-    if (!t) return;
+    bool late = false;
+    if (!t) return true;
     pthread_mutex_lock(&t->mutex);
     if (t->alive && t->loads) {
         note_name(t, name);
     } else if (t->alive) {
         t->alive = send_message(t, CHANGED, name);
         t->sent++;
-        await_confirmations(t);
+        late = !await_confirmations(t) && t->alive;
     }
     pthread_mutex_unlock(&t->mutex);
+    return !late;
 }
 
 /* Sends the names that were noted, in parts: the link has a limited buffer. The caller holds the mutex. */

@@ -17,8 +17,8 @@ typedef struct srv_twin_reader {
 } srv_twin_reader;
 
 /* Begins to share. `link` is owned from now on, `folder` is that of the file "lock". `loads`: the other server still
- * loads the models, so that changes are noted for it and do not wait; srv_twin_loaded ends that. NULL: no memory,
- * descriptors or threads; the link is closed. */
+ * loads the models, so that changes are noted for it and do not wait; srv_twin_loaded ends that. NULL with errno:
+ * no memory, descriptors or threads, or a folder that cannot be changed; the link is closed. */
 srv_twin *srv_twin_open(int folder, int link, bool loads, const srv_twin_reader *reader);
 void      srv_twin_close(srv_twin *twin); /* NULL is allowed */
 
@@ -26,8 +26,8 @@ void      srv_twin_close(srv_twin *twin); /* NULL is allowed */
  * (NULL, or the other server has ended) there is nothing to wait for. */
 bool srv_twin_begin(srv_twin *twin, api_problem *problem);
 
-/* Makes the other server read a record. Waits for the confirmation, for some seconds at most. */
-void srv_twin_tell(srv_twin *twin, const char *name);
+/* Makes the other server read a record. False: it is there and has not confirmed that within some seconds. */
+bool srv_twin_tell(srv_twin *twin, const char *name);
 void srv_twin_end(srv_twin *twin);
 
 /* The other server has loaded the models: makes it read those that have changed meanwhile. Later changes wait for it.
