@@ -91,6 +91,10 @@ typedef struct api_store {
                  api_problem *problem);
     /* Succeeds for a name that was never saved, too. */
     bool (*erase)(void *arg, const char *name, api_numbering *numbering, api_problem *problem);
+    /* Called before the preconditions of a change are checked, and when the change is in effect or refused. `begin` may
+     * wait, and refuse the change; `end` is called only after its success. NULL: nothing is called. */
+    bool (*begin)(void *arg, api_problem *problem);
+    void (*end)(void *arg);
     void *arg;
 } api_store;
 
@@ -106,14 +110,18 @@ void api_read_saved(api *api, const char *name, const char *record, size_t lengt
 /* Restores one saved record that was read, and ends `saved`; call after api_load_models. The model takes precedence
  * over a bundled one of the same name. A record that could not be read, or whose model is beyond the limit
  * `model_memory` beside those that are there (API_INSUFFICIENT_STORAGE), fails with saved->problem and also hides the
- * bundled model, which may be a different robot. */
+ * bundled model, which may be a different robot: requests on the name are then answered API_MODEL_DAMAGED or
+ * API_INSUFFICIENT_STORAGE, until it is put or deleted. */
 bool api_restore(api *api, const char *name, api_saved_model *saved);
+
+/* Removes the model of a name whose record was erased by another server on the same folder, or its tombstone. */
+void api_forget_model(api *api, const char *name);
 
 /* Applies a change of a shared store, by its number, in this server; may be called at any time from one thread. The
  * record is read as by api_read_saved; NULL: it is damaged, and no model of that name is served. An older change than
  * the one that the name has is skipped. False with a problem: the name has no model now, because the record cannot be
- * read, or its model is beyond the limit `model_memory`. False with API_MEMORY_FULL: nothing has changed; repeat the
- * call. */
+ * read, or its model is beyond the limit `model_memory`, and requests on it are answered as for api_restore. False with
+ * API_MEMORY_FULL: nothing has changed; repeat the call. */
 bool api_follow(api *api, const char *name, const char *record, size_t length, uint64_t number, api_problem *problem);
 
 /* Removes the models and tombstones of a shared store whose names it no longer has: they were deleted so long ago that
@@ -169,9 +177,29 @@ char *api_write_model(api *api, const char *name, const char *format, const api_
 void api_set_reason(api *api, const char *subject, const char *format, ...) __attribute__((format(printf, 3, 4)));
 void api_clear_reason(api *api, const char *subject);
 
-/* Returns all models, bundled ones included, and the names of deleted bundled models as one JSON text
- * (model_archive.c describes the format). The caller frees it; NULL: no memory. */
-char *api_export(api *api, size_t *length);
+/* Returns all models, bundled ones included, and the names of deleted bundled models as one JSON text with checksums
+ * (archive_manifest.h describes the format). `made`: the time, RFC 3339, for its manifest. The caller frees the text;
+ * NULL with a problem: no memory. Models that are not served are left out: api_check_served fails with the first of
+ * them. */
+bool  api_check_served(api *api, api_problem *problem);
+char *api_export(api *api, const char *made, size_t *length, api_problem *problem);
+
+/* Shows how many models of an archive have been read, then how many are in effect. */
+typedef struct api_archive_watch {
+    void (*show)(void *arg, size_t done, size_t all);
+    void *arg;
+} api_archive_watch;
+
+typedef struct api_archive_facts {
+    size_t models;                /* number of records, those of deleted models included */
+    bool   has_manifest;          /* false: nothing tells whether the bytes are those that were written */
+    char   version[40], made[40]; /* version of torqued that wrote the archive, and the time; "" without a manifest */
+} api_archive_facts;
+
+/* Checks an archive completely and changes nothing: the checksums of its manifest, if it has one, and each model. False
+ * with a problem that names the models whose bytes differ. `watch` may be NULL. */
+bool api_verify(api *api, const char *archive, size_t length, const api_archive_watch *watch, api_archive_facts *facts,
+                api_problem *problem);
 
 /* Imports an archive: creates or replaces its models and deletes those it marks as deleted; other models stay. The
  * archive is checked completely before the first change. If the store refuses a change, the earlier changes remain
@@ -179,7 +207,12 @@ char *api_export(api *api, size_t *length);
 typedef struct api_import_counts {
     size_t created, replaced, deleted, unchanged;
 } api_import_counts;
-bool api_import(api *api, const char *archive, size_t length, api_import_counts *done, api_problem *problem);
+typedef struct api_import_options {
+    bool                     unverified; /* also takes an archive without a manifest */
+    const api_archive_watch *watch;      /* NULL: none */
+} api_import_options;
+bool api_import(api *api, const char *archive, size_t length, const api_import_options *options,
+                api_import_counts *done, api_problem *problem);
 
 void api_set_ready(api *api);    /* call after loading; then /readyz answers 200 */
 void api_set_draining(api *api); /* call before shutdown; then /readyz answers 503 "draining" */

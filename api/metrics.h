@@ -68,6 +68,8 @@
       "Models.") \
     X(MODEL_BYTES, "torqued_model_bytes", GAUGE, NUMBER, UNLABELLED, UNLABELLED, \
       "Memory of all models.") \
+    X(UNSERVED_MODELS, "torqued_unserved_models", GAUGE, NUMBER, UNLABELLED, UNLABELLED, \
+      "Models that are not served, because their record is damaged or cannot be read, or there is no memory for them.") \
     X(STORE_ERRORS, "torqued_store_errors_total", COUNTER, NUMBER, ACCESS, UNLABELLED, \
       "Accesses of the store that failed.") \
     X(STORE_CONNECTED, "torqued_store_connected", GAUGE, NUMBER, UNLABELLED, UNLABELLED, \

@@ -149,6 +149,8 @@
     /* problems with the state of the server */ \
     X(INTERNAL_ERROR, "internal-error", 500, "Internal error", \
       "A defect of the server; the log has it with the request's id. Please report it.") \
+    X(MODEL_DAMAGED, "model-damaged", 500, "Model damaged", \
+      "The record of this model in the store, or its bundled file, is damaged or cannot be read; `detail` has the reason, for the operator of the server. It is left alone. The model is served again when the record has been repaired and the server started again, or at once when a PUT replaces or a DELETE removes it; both without If-Match, If-None-Match and Model-Revision, since the revision is not known.") \
     X(METHOD_UNKNOWN, "method-unknown", 501, "Unknown method", \
       "No resource of this server supports this method.") \
     X(VERSION_NOT_SUPPORTED, "version-not-supported", 505, "Version not supported", \
@@ -170,7 +172,7 @@
     X(STORE_FAILED, "store-failed", 503, "Store failed", \
       "The change could not be written to the store and was not made. `detail` has the cause, for the operator of the server.") \
     X(INSUFFICIENT_STORAGE, "insufficient-storage", 507, "No memory for the model", \
-      "All models together would need more memory than the server allows for them. Delete a model, or put a smaller one.") \
+      "All models together would need more memory than the server allows for them. Delete a model, or put a smaller one. A model of the store for which there is no memory is not served.") \
     X(STORE_FULL, "store-full", 507, "Store full", \
       "The limit of models is reached (limits.models in GET /v1), or the store's disk is full. Delete a model, or free disk space.")
 /* clang-format on */

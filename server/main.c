@@ -2,7 +2,7 @@
  *
  * Threads: the main thread, which loads the models and then waits for signals; one or more loops; the workers; the
  * writer of the log. The server listens before it loads, so that /readyz can answer "loading". Exit status: 0
- * stopped by a signal, 1 could not start, 2 invalid arguments. */
+ * stopped by a signal or handed over to a new process, 1 could not start, 2 invalid arguments. */
 #include "server/cli/commands.h"
 #include "server/cli/help.h"
 #include "server/console/files.h"
@@ -12,6 +12,7 @@
 #include "server/store/load_models.h"
 #include "server/net/event_loop.h"
 #include "notify.h"
+#include "upgrade.h"
 #include "watchdog.h"
 #include <errno.h>
 #include <fcntl.h>
@@ -23,7 +24,10 @@
 #include <unistd.h>
 
 enum { LOOP_DESCRIPTORS = 9 + SRV_LISTEN_MOST, OTHER_DESCRIPTORS = 64 };
+enum { HANDED_OVER = -1 }; /* result of waiting in place of a signal */
 enum { MAPPED_BYTES = 32 << 20, KEPT_BYTES = 64 << 20 };
+
+static const uint64_t look_interval = 10000000; /* ns between looks at a successor */
 
 typedef struct service {
     srv_config        config;
@@ -34,8 +38,10 @@ typedef struct service {
     srv_loaded_models models;
     srv_watchdog      watchdog;
     srv_accounts      accounts;
-
-    srv_listeners listeners;
+    srv_listeners     listeners;
+    srv_inherited     inherited; /* sockets and links that were passed on to this process */
+    srv_upgrade       upgrade;
+    bool              handed_over; /* a new process serves */
 } service;
 
 static void log_setting(void *arg, const char *name, const char *value)
@@ -116,13 +122,17 @@ static bool open_listeners(service *s, char *error, size_t size)
 {
     srv_address address[SRV_LISTEN_MOST];
     s->listeners.has_certificate = s->config.tls_certificate != NULL;
+    s->listeners.loops           = s->config.loops;
     size_t n = srv_addresses_parse(s->config.listen, address); /* srv_config_read has checked the list */
     for (size_t i = 0; i < n; i++) {
         srv_listener *listener = &s->listeners.listener[i];
         listener->address      = address[i];
-        if (!srv_listen(listener, s->config.loops, (mode_t)s->config.socket_mode, error, size)) return false;
+        bool taken;
+        if (!srv_listen_inherited(listener, s->config.loops, &s->inherited, &taken, error, size)) return false;
+        if (!taken && !srv_listen(listener, s->config.loops, (mode_t)s->config.socket_mode, error, size)) return false;
         s->listeners.n++;
     }
+    if (!srv_inherited_check_taken(&s->inherited, error, size)) return false;
     return srv_exposure_check(&s->config, &s->listeners, error, size);
 }
 
@@ -137,7 +147,6 @@ static void warn_of_exposure(service *s)
 static bool start_loops(service *s, char *error, size_t size)
 {
     size_t n = s->config.loops;
-    if (!open_listeners(s, error, size)) return false;
     s->loops = calloc(n, sizeof *s->loops);
     for (size_t i = 0; i < n; i++) {
         if (!s->loops || !srv_loop_start(&s->loops[i], &s->shared, &s->listeners, i, error, size)) return false;
@@ -192,6 +201,34 @@ static void show_example(service *s)
     srv_log_plain(&s->log, text);
 }
 
+/* Loads the models while the server before this one still serves, and takes over. */
+static bool take_over_service(service *s, char *error, size_t size)
+{
+    int control          = s->inherited.handover[SRV_END_CONTROL];
+    s->models.store_lock = s->inherited.handover[SRV_END_STORE_LOCK];
+    s->models.link       = s->inherited.handover[SRV_END_TWIN];
+    if (!load_models(s, error, size) || !srv_await_models(&s->models, error, size)) return false;
+    if (!srv_predecessor_tell_loaded(control)) {
+        snprintf(error, size, "the server that hands over does not answer");
+        return false;
+    }
+    if (!start_loops(s, error, size)) return false;
+    srv_predecessor_tell_accepting(control);
+    return true;
+}
+
+/* Connections wait in the queues of sockets that systemd keeps open until the models are loaded; else the server
+ * accepts at once, so that /readyz can answer "loading". */
+static bool begin_serving(service *s, char *error, size_t size)
+{
+    bool activated = s->inherited.n > 0;
+    s->models      = (srv_loaded_models){.store_lock = -1, .link = -1};
+    if (!open_listeners(s, error, size)) return false;
+    if (s->inherited.handover[SRV_END_CONTROL] >= 0) return take_over_service(s, error, size);
+    if (activated) return load_models(s, error, size) && start_loops(s, error, size);
+    return start_loops(s, error, size) && load_models(s, error, size);
+}
+
 static void order_rest(service *s, size_t joined, srv_order order)
 {
     for (size_t i = joined; i < s->n_loops; i++)
@@ -199,16 +236,20 @@ static void order_rest(service *s, size_t joined, srv_order order)
 }
 
 /* Waits until every loop has drained. After a second signal, or if the start failed (`patient` false), requests in
- * flight are abandoned. */
+ * flight are abandoned. For a server that has handed over, the first signal is that to drain. */
 static void drain(service *s, const sigset_t *stop, bool patient)
 {
     static const struct timespec interval = {.tv_nsec = 20000000};
-    order_rest(s, 0, patient ? SRV_DRAIN : SRV_ABANDON);
+    srv_order                    next     = SRV_ABANDON;
+    order_rest(s, 0, s->handed_over ? SRV_HAND_OVER : patient ? SRV_DRAIN : SRV_ABANDON);
+    if (s->handed_over) next = SRV_DRAIN;
     for (size_t joined = 0; joined < s->n_loops;) {
         if (srv_loop_try_join(&s->loops[joined]))
             joined++;
-        else if (sigtimedwait(stop, NULL, &interval) > 0)
-            order_rest(s, joined, SRV_ABANDON);
+        else if (sigtimedwait(stop, NULL, &interval) > 0) {
+            order_rest(s, joined, next);
+            next = SRV_ABANDON;
+        }
     }
 }
 
@@ -248,13 +289,15 @@ static void reload(service *s)
     warn_of_exposure(s);
 }
 
-/* Waits for one of the signals until the time `end`, ns of srv_now, and watches the threads meanwhile. Returns the
- * number of the signal, 0 at `end`. */
+/* Waits for one of the signals until the time `end`, ns of srv_now, and watches the threads and a successor meanwhile.
+ * Returns the number of the signal, 0 at `end`, HANDED_OVER when the successor serves. */
 static int wait_watching(service *s, const sigset_t *signals, uint64_t end)
 {
     for (uint64_t now; (now = srv_now()) < end;) {
-        uint64_t              check  = srv_watchdog_check(&s->watchdog);
-        uint64_t              wait   = check < end - now ? check : end - now;
+        uint64_t check = srv_watchdog_check(&s->watchdog);
+        uint64_t wait  = check < end - now ? check : end - now;
+        if (srv_upgrade_look(&s->upgrade)) return HANDED_OVER;
+        if (srv_upgrade_is_under_way(&s->upgrade) && wait > look_interval) wait = look_interval;
         const struct timespec time   = {.tv_sec = (time_t)(wait / 1000000000), .tv_nsec = (long)(wait % 1000000000)};
         int                   number = sigtimedwait(signals, NULL, &time);
         if (number > 0) return number;
@@ -262,15 +305,19 @@ static int wait_watching(service *s, const sigset_t *signals, uint64_t end)
     return 0;
 }
 
-/* Serves until a signal stops the server, which it returns, or until the time `end`, for which it returns 0. SIGHUP
- * only reloads. */
+/* Serves until a signal stops the server, which it returns, or until the time `end`, for which it returns 0, or until
+ * HANDED_OVER. SIGHUP only reloads, SIGUSR2 begins to hand over. */
 static int wait_for_stop(service *s, const sigset_t *stop, uint64_t end)
 {
     sigset_t awaited = *stop;
     int      number;
     sigaddset(&awaited, SIGHUP);
-    while ((number = wait_watching(s, &awaited, end)) == SIGHUP)
-        reload(s);
+    sigaddset(&awaited, SIGUSR2);
+    while ((number = wait_watching(s, &awaited, end)) == SIGHUP || number == SIGUSR2)
+        if (number == SIGHUP)
+            reload(s);
+        else if (end == SRV_NEVER) /* not in the drain delay */
+            srv_upgrade_begin(&s->upgrade);
     return number;
 }
 
@@ -281,7 +328,10 @@ static bool serve_until_drain(service *s, const sigset_t *stop)
 {
     srv_watchdog_begin(&s->watchdog, &s->shared, s->loops, s->n_loops);
     srv_notify("READY=1");
-    int number = wait_for_stop(s, stop, SRV_NEVER);
+    int number     = wait_for_stop(s, stop, SRV_NEVER);
+    s->handed_over = number == HANDED_OVER;
+    if (s->handed_over) return true;
+    srv_upgrade_cancel(&s->upgrade);
     srv_notify("STOPPING=1");
     api_set_draining(s->shared.api);
     srv_log_message(&s->log, SRV_INFO, "draining", "%s", strsignal(number));
@@ -298,6 +348,7 @@ static void block_signals(sigset_t *stop)
     sigaddset(stop, SIGINT);
     blocked = *stop;
     sigaddset(&blocked, SIGHUP);
+    sigaddset(&blocked, SIGUSR2);
     signal(SIGHUP, SIG_DFL);
     pthread_sigmask(SIG_BLOCK, &blocked, NULL);
     signal(SIGPIPE, SIG_IGN);
@@ -309,14 +360,14 @@ static int serve(service *s)
     char     error[1600] = "";
     sigset_t stop;
     block_signals(&stop);
-    bool ok = open_shared(s, error, sizeof error) && start_loops(s, error, sizeof error) &&
-              load_models(s, error, sizeof error);
+    srv_upgrade_init(&s->upgrade, &s->log, &s->listeners, &s->models);
+    bool ok      = open_shared(s, error, sizeof error) && begin_serving(s, error, sizeof error);
     bool patient = false;
     if (ok) {
         show_example(s);
         patient = serve_until_drain(s, &stop);
     }
-    unlink_sockets(s); /* the next server can then use the paths */
+    if (!s->handed_over) unlink_sockets(s); /* the next server can then use the paths */
     drain(s, &stop, patient);
     close_all(s);
     if (ok) srv_log_message(&s->log, SRV_INFO, "stopped", "all connections are closed");
@@ -361,6 +412,7 @@ int main(int argc, char **argv)
     char           error[600];
     int            status;
     occupy_standard_descriptors();
+    srv_successor_remember(argv);
     if (cli_run(argc, argv, &status)) return status;
     if (argc > 1 && cli_command_named(argv[1])) { /* serve, the default */
         argc--;
@@ -372,6 +424,10 @@ int main(int argc, char **argv)
     case SRV_SETTINGS_TABLE: srv_config_table(stdout); return cli_close_stdout(0);
     case SRV_MISUSE: fprintf(stderr, "torqued: %s\n", error); return 2;
     case SRV_SERVE: break;
+    }
+    if (!srv_inherited_read(&s.inherited, error, sizeof error)) {
+        fprintf(stderr, "torqued: %s\n", error);
+        return 1;
     }
     share_cores(&s.config, srv_usable_cores());
     keep_memory(s.config.loops);

@@ -50,10 +50,15 @@ static api_model *read_model(const api *a, const char *path, const char *name, a
     return NULL;
 }
 
+static void copy_model_name(const char *file, char name[256])
+{
+    snprintf(name, 256, "%.*s", (int)(strlen(file) - strlen(".json")), file);
+}
+
 static bool load_document(api *a, const char *dir, const char *file, api_problem *problem)
 {
     char path[4096], name[256];
-    snprintf(name, sizeof name, "%.*s", (int)(strlen(file) - strlen(".json")), file);
+    copy_model_name(file, name);
     if (!api_model_name_is_valid(name))
         return api_fail(problem, API_BAD_NAME, NULL, "the file's name is not a model name");
     if ((size_t)snprintf(path, sizeof path, "%s/%s", dir, file) >= sizeof path)
@@ -63,6 +68,15 @@ static bool load_document(api *a, const char *dir, const char *file, api_problem
     bool loaded = api_registry_load(a->models, name, model, (api_origin){.bundled = true}, problem);
     api_model_release(model);
     return loaded;
+}
+
+/* Names a file that is not served in /readyz, and in the answers to requests on its model. */
+static void report_fault(api *a, const char *dir, const char *file, const api_problem *problem, const char *text)
+{
+    char name[256];
+    copy_model_name(file, name);
+    if (api_model_name_is_valid(name)) api_registry_load_fault(a->models, name, problem, (api_origin){.bundled = true});
+    api_set_reason(a, file, "%s/%s: %s", dir, file, text);
 }
 
 static int is_document(const struct dirent *entry)
@@ -83,7 +97,7 @@ bool api_load_models(api *a, const char *dir, void (*report)(void *arg, const ch
         api_problem_clear(&problem);
         bool good = load_document(a, dir, entries[i]->d_name, &problem);
         snprintf(text, sizeof text, "%s%s%s", problem.detail, *problem.pointer ? " at " : "", problem.pointer);
-        if (!good) api_set_reason(a, entries[i]->d_name, "%s/%s: %s", dir, entries[i]->d_name, text);
+        if (!good) report_fault(a, dir, entries[i]->d_name, &problem, text);
         report(arg, entries[i]->d_name, good ? NULL : text);
         free(entries[i]);
     }

@@ -6,7 +6,7 @@
 int srv_session_open(srv_session *s, int argc, char *argv[])
 {
     char error[600] = "";
-    *s              = (srv_session){0};
+    *s              = (srv_session){.models = {.store_lock = -1, .link = -1}};
     if (srv_config_read(&s->config, argc, argv, error, sizeof error) != SRV_SERVE)
         return cli_fail(2, "%s", *error ? error : "this command takes no --version or --settings-table");
     const api_config config = srv_config_api(&s->config);

@@ -39,20 +39,35 @@ const cli_command cli_commands[] = {
      .takes_settings = true,
      .example = "echo '{\"q\": [0, 0.5, 1, 0, 0.5, 0]}' | torqued eval puma560 bias",
      .run = srv_eval},
-    {.name = "export",
-     .summary = "write all models of the store and the bundled ones to one file",
-     .description = "Writes the archive to standard output. No server may use the store meanwhile.",
+    {.name = "backup",
+     .summary = "write all models of the store and the bundled ones to one file with checksums",
+     .description = "Servers may use and change the store meanwhile: the file has the models of one moment. It is written beside FILE and "
+                    "renamed once it is complete and on the disk; - is standard output. Without all models, because a record is damaged, no "
+                    "file is written. The manifest has SHA-256 of each model and of the whole file, the number of models, the version of "
+                    "torqued and the time.",
+     .operands = {{"FILE", CLI_FILE, CLI_NEEDED}},
      .takes_settings = true,
-     .example = "torqued export --store /var/lib/torqued > models.json",
-     .run = srv_export},
-    {.name = "import",
-     .summary = "add the models of an archive to the store",
-     .description = "ARCHIVE may be - for standard input. The archive is checked as a whole before the first change. No server may use the "
-                    "store meanwhile.",
+     .example = "torqued backup --store /var/lib/torqued models.backup",
+     .run = srv_backup},
+    {.name = "restore",
+     .summary = "put the models of a backup into the store",
+     .description = "ARCHIVE may be - for standard input. Its checksums and all its models are checked before the first change, and a model "
+                    "whose bytes differ is named. Models that the archive does not have stay. No server may use the folder of the store "
+                    "meanwhile; servers on a database go on.",
+     .options = {cli_archive_options},
      .operands = {{"ARCHIVE", CLI_FILE, CLI_NEEDED}},
      .takes_settings = true,
-     .example = "torqued import models.json --store /var/lib/torqued",
-     .run = srv_import},
+     .example = "torqued restore models.backup --store /var/lib/torqued",
+     .run = srv_restore},
+    {.name = "verify",
+     .summary = "check the checksums and the models of a backup, or of the store",
+     .description = "Changes nothing. With ARCHIVE (- for standard input) checks that backup, else the store, also while servers use it. Names "
+                    "each damaged model. The exit status is 0 if everything is whole, 1 if not.",
+     .options = {cli_archive_options},
+     .operands = {{"ARCHIVE", CLI_FILE, CLI_OPTIONAL}},
+     .takes_settings = true,
+     .example = "torqued verify models.backup\ntorqued verify --store /var/lib/torqued",
+     .run = srv_verify},
     {.name = "store",
      .summary = "prepare the database of a store",
      .description = "migrate makes the tables of the store in the database that --store names, or brings those of an earlier version to "

@@ -13,13 +13,14 @@ bool cli_run(int argc, char *argv[], int *status);
 
 /* --- model_commands.c, archive_commands.c ------------------------------------------------------------------------- */
 
-extern const cli_option cli_format_options[], cli_convert_options[];
+extern const cli_option cli_format_options[], cli_convert_options[], cli_archive_options[];
 
 int srv_check(const cli_arguments *arguments);
 int srv_convert(const cli_arguments *arguments);
 int srv_eval(const cli_arguments *arguments);
-int srv_export(const cli_arguments *arguments);
-int srv_import(const cli_arguments *arguments);
+int srv_backup(const cli_arguments *arguments);
+int srv_restore(const cli_arguments *arguments);
+int srv_verify(const cli_arguments *arguments);
 
 /* --- store_command.c ---------------------------------------------------------------------------------------------- */
 

@@ -94,28 +94,38 @@ void srv_accept_resume(srv_acceptor *a)
         uv_poll_start(&a->poll[i], UV_READABLE, on_listener);
 }
 
+/* Adds one listening socket. */
+static bool add_source(srv_acceptor *a, const srv_listeners *listeners, size_t listener, int fd)
+{
+    if (a->n == SRV_SOURCES_MOST) return false;
+    a->listener[a->n]         = fd;
+    a->has_proxy_header[a->n] = listeners->listener[listener].address.proxy;
+    a->is_kept[a->n]          = *listeners->listener[listener].name != '\0';
+    a->daemon[a->n]           = srv_listener_uses_tls(listeners, listener) ? SRV_TLS : SRV_PLAIN;
+    a->poll[a->n].data        = a;
+    return uv_poll_init(&a->loop->uv, &a->poll[a->n++], fd) == 0;
+}
+
 bool srv_accept_begin(srv_acceptor *a, struct srv_loop *loop, const srv_listeners *listeners, size_t index)
 {
-    *a = (srv_acceptor){.loop = loop, .n = listeners->n, .paused = true};
-    for (size_t i = 0; i < a->n; i++) {
-        a->listener[i]         = listeners->listener[i].sockets[index];
-        a->has_proxy_header[i] = listeners->listener[i].address.proxy;
-        a->daemon[i]           = srv_listener_uses_tls(listeners, i) ? SRV_TLS : SRV_PLAIN;
-    }
-    for (size_t i = 0; i < a->n; i++) {
-        a->poll[i].data = a;
-        if (uv_poll_init(&loop->uv, &a->poll[i], a->listener[i]) != 0) return false;
+    a->loop   = loop;
+    a->n      = 0;
+    a->paused = true;
+    for (size_t i = 0; i < listeners->n; i++) {
+        const srv_listener *listener = &listeners->listener[i];
+        for (size_t k = index; k < listener->n_sockets; k += listeners->loops)
+            if (!add_source(a, listeners, i, listener->sockets[k])) return false;
     }
     srv_accept_resume(a);
     return true;
 }
 
 /* The kernel has acknowledged these connections to their clients, so they are accepted even beyond the limit. */
-void srv_accept_end(srv_acceptor *a)
+void srv_accept_end(srv_acceptor *a, bool handed_over)
 {
     pause_all(a);
     for (size_t i = 0; i < a->n; i++) {
-        while (accept_one(a, i))
+        while (!handed_over && !a->is_kept[i] && accept_one(a, i))
             ;
         close(a->listener[i]);
     }

@@ -132,10 +132,14 @@ static void on_ready(uv_poll_t *poll, int status, int events)
 
 static void begin_drain(srv_loop *loop)
 {
-    loop->draining  = true;
-    loop->drain_end = srv_now() + srv_ns(loop->server->config->drain);
-    srv_accept_end(&loop->acceptor);
-    srv_connections_limit_idle(&loop->connections, idle_drain_time);
+    const srv_config *config = loop->server->config;
+    bool              shared = atomic_load(&loop->order) == SRV_HAND_OVER;
+    if (!loop->draining) srv_accept_end(&loop->acceptor, shared);
+    loop->draining    = true;
+    loop->handed_over = shared;
+    /* nothing waits for the end of a process that has handed over: its requests may take all of their time */
+    loop->drain_end = srv_now() + srv_ns(config->drain + (shared ? config->timeout : 0));
+    srv_connections_limit_idle(&loop->connections, shared ? srv_ns(config->drain) : idle_drain_time);
 }
 
 /* Requests that this thread serves from now on are checked by the newest credentials. */
@@ -163,7 +167,8 @@ static void on_wake(uv_poll_t *wake, int status, int events)
         srv_exchange_resume(job);
         job = next;
     }
-    if (atomic_load(&loop->order) != SRV_RUN && !loop->draining) begin_drain(loop);
+    srv_order order = atomic_load(&loop->order);
+    if (order != SRV_RUN && (!loop->draining || (loop->handed_over && order > SRV_HAND_OVER))) begin_drain(loop);
     turn(loop);
 }
 

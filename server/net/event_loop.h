@@ -27,7 +27,9 @@ typedef struct srv_server {
     srv_credentials  *credentials; /* those at the start; srv_loop_set_credentials gives a loop newer ones */
 } srv_server;
 
-typedef enum srv_order { SRV_RUN, SRV_DRAIN, SRV_ABANDON } srv_order;
+/* SRV_HAND_OVER: as SRV_DRAIN, while another process accepts from the same sockets. Connections close after their next
+ * answer, and silent ones at the end of the drain time, so that no request is lost. */
+typedef enum srv_order { SRV_RUN, SRV_HAND_OVER, SRV_DRAIN, SRV_ABANDON } srv_order;
 
 typedef struct srv_loop {
     const srv_server  *server;
@@ -40,6 +42,7 @@ typedef struct srv_loop {
     srv_acceptor       acceptor;
     srv_proxy_arrival *proxy_arrivals; /* connections from proxies that have not named their client; NULL: none */
     bool               draining, abandoned;
+    bool               handed_over; /* draining, and another process serves new connections */
     uint64_t           drain_end, timer_time;
     unsigned           refusals;           /* requests refused because the queue was full; wraps around */
     size_t             awaiting;           /* requests that wait for a change of a shared store */

@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/socket.h>
 
 srv_exchange *srv_exchange_open(srv_loop *loop, srv_connection *connection, struct MHD_Connection *mhd,
                                 const char *target)
@@ -54,12 +55,23 @@ bool srv_exchange_begun(const srv_exchange *x)
     return x->stage != OPENED;
 }
 
+/* True if the server has handed over, and the next request of this connection has begun to arrive: the connection
+ * closes after the last one. */
+static bool has_next_request(const srv_exchange *x)
+{
+    const srv_inflow *inflow = &x->connection->inflow;
+    char              byte;
+    return x->loop->handed_over && (inflow->framing.messages > x->number || srv_inflow_is_midway(inflow) ||
+                                    recv(x->connection->fd, &byte, 1, MSG_PEEK | MSG_DONTWAIT) > 0);
+}
+
 /* A connection whose certificate does not count, perhaps since the authorities were replaced, closes after the answer:
  * a client can show another certificate only on a new connection. A malformed request ends its connection, and a
  * surplus connection has one request. */
 static bool must_close(const srv_exchange *x)
 {
-    return x->loop->draining || x->connection->certificate.refused || x->connection->is_surplus || refuses_framing(x);
+    return (x->loop->draining && !has_next_request(x)) || x->connection->certificate.refused ||
+           x->connection->is_surplus || refuses_framing(x);
 }
 
 void srv_exchange_end_short(srv_exchange *x)
@@ -75,7 +87,10 @@ enum MHD_Result srv_exchange_answer(srv_exchange *x)
 {
     srv_exchange_free_body(x);
     srv_connection_enter(&x->loop->connections, x->connection, SRV_WRITING);
-    bool sent = srv_response_send(x->mhd, x->job.call, must_close(x), x->retry_after, x->queued) == MHD_YES;
+    bool closes = must_close(x);
+    /* a request that arrives after all must not reset the connection before the client has this answer */
+    if (closes && x->loop->handed_over) x->connection->needs_lingering_close = true;
+    bool sent = srv_response_send(x->mhd, x->job.call, closes, x->retry_after, x->queued) == MHD_YES;
     if (!sent) srv_exchange_end_short(x);
     x->stage = ANSWERED;
     return sent ? MHD_YES : MHD_NO;

@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
+#include <sys/un.h>
 #include <unistd.h>
 
 static bool parse_path(const char *path, srv_address *address)
@@ -157,16 +158,22 @@ static void explain(const srv_address *address, char *error, size_t size)
                  address->host, address->port, strerror(errno));
 }
 
+/* Finds the addresses of host and port; the caller frees them. NULL with a message. */
+static struct addrinfo *resolve_address(const srv_address *address, char *error, size_t error_size)
+{
+    struct addrinfo  hints   = {.ai_family = AF_UNSPEC, .ai_socktype = SOCK_STREAM, .ai_flags = AI_NUMERICSERV};
+    struct addrinfo *found   = NULL;
+    int              problem = getaddrinfo(address->host, address->port, &hints, &found);
+    if (problem == 0) return found;
+    snprintf(error, error_size, "--listen names the host %.80s: %s", address->host, gai_strerror(problem));
+    return NULL;
+}
+
 static bool listen_tcp(srv_listener *listener, size_t n, char *error, size_t error_size)
 {
     const srv_address *address = &listener->address;
-    struct addrinfo    hints   = {.ai_family = AF_UNSPEC, .ai_socktype = SOCK_STREAM, .ai_flags = AI_NUMERICSERV};
-    struct addrinfo   *found   = NULL;
-    int                problem = getaddrinfo(address->host, address->port, &hints, &found);
-    if (problem) {
-        snprintf(error, error_size, "--listen names the host %.80s: %s", address->host, gai_strerror(problem));
-        return false;
-    }
+    struct addrinfo   *found   = resolve_address(address, error, error_size);
+    if (!found) return false;
     /* Uses the first address of a name, which clients also try first. */
     bool ok                = listen_all(found, n, listener->sockets);
     listener->is_reachable = !is_loopback(found->ai_addr);
@@ -199,6 +206,59 @@ static bool listen_path(srv_listener *listener, size_t n, mode_t mode, char *err
 
 bool srv_listen(srv_listener *listener, size_t n, mode_t mode, char *error, size_t error_size)
 {
+    listener->n_sockets = n;
     if (*listener->address.path) return listen_path(listener, n, mode, error, error_size);
     return listen_tcp(listener, n, error, error_size);
+}
+
+/* --- sockets that were passed on ---------------------------------------------------------------------------------- */
+
+/* Duplicates the first sockets until each of `n` loops has one. */
+static bool share_sockets(srv_listener *listener, size_t n, char *error, size_t error_size)
+{
+    for (size_t first = listener->n_sockets; listener->n_sockets < n; listener->n_sockets++) {
+        int copy = fcntl(listener->sockets[listener->n_sockets % first], F_DUPFD_CLOEXEC, 0);
+        if (copy < 0) {
+            snprintf(error, error_size, "cannot share %.200s between %zu loops: %s", listener->bound, n,
+                     strerror(errno));
+            return false;
+        }
+        listener->sockets[listener->n_sockets] = copy;
+    }
+    return true;
+}
+
+/* Takes the sockets that are bound to an address. The file of a Unix-domain socket belongs to this process unless
+ * systemd keeps the socket. */
+static void take_sockets(srv_listener *listener, srv_inherited *inherited, const struct sockaddr *address)
+{
+    char        name[SRV_INHERITED_NAME] = "";
+    const char *path                     = listener->address.path;
+    listener->n_sockets = srv_inherited_take(inherited, address, listener->sockets, SRV_SOCKETS_MOST, name);
+    bool is_own         = strcmp(name, SRV_OWN_SOCKET) == 0;
+    if (listener->n_sockets == 0) return;
+    snprintf(listener->name, sizeof listener->name, "%s", is_own ? "" : *name ? name : "unnamed");
+    if (*path && is_own && lstat(path, &listener->file) != 0) listener->file = (struct stat){0};
+}
+
+bool srv_listen_inherited(srv_listener *listener, size_t n, srv_inherited *inherited, bool *taken, char *error,
+                          size_t error_size)
+{
+    const srv_address *address = &listener->address;
+    if (*address->path) {
+        struct sockaddr_un local = {.sun_family = AF_UNIX};
+        snprintf(local.sun_path, sizeof local.sun_path, "%s", address->path);
+        take_sockets(listener, inherited, (const struct sockaddr *)&local);
+        snprintf(listener->bound, sizeof listener->bound, "unix:%s", address->path);
+    } else {
+        struct addrinfo *found = resolve_address(address, error, error_size);
+        if (!found) return false;
+        take_sockets(listener, inherited, found->ai_addr);
+        listener->is_reachable = !is_loopback(found->ai_addr);
+        if (listener->n_sockets > 0 && learn_port(listener->sockets[0], found))
+            print_address(found, listener->bound, sizeof listener->bound);
+        freeaddrinfo(found);
+    }
+    *taken = listener->n_sockets > 0;
+    return !*taken || share_sockets(listener, n, error, error_size);
 }

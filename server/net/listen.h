@@ -1,10 +1,11 @@
 /* listen.h - open listening sockets: TCP (listen.c) and Unix-domain sockets (unix_socket.c). */
 #pragma once
+#include "server/handover/inherited.h"
 #include <stdbool.h>
 #include <stddef.h>
 #include <sys/stat.h>
 
-enum { SRV_LISTEN_MOST = 8, SRV_LOOPS_MOST = 64 };
+enum { SRV_LISTEN_MOST = 8, SRV_LOOPS_MOST = 64, SRV_SOCKETS_MOST = 256 };
 
 typedef struct srv_address {
     char host[256]; /* without brackets */
@@ -14,19 +15,22 @@ typedef struct srv_address {
     bool plain;     /* HOST:PORT+plain: without TLS, also if the server has a certificate */
 } srv_address;
 
-/* An address and its open listening sockets, one for each loop. */
+/* An address and its open listening sockets, one or more for each loop: loop i of n has numbers i, i + n, ... */
 typedef struct srv_listener {
     srv_address address;
     bool        is_reachable; /* other machines can connect: it is no loopback address and no Unix-domain socket */
     char        bound[300];   /* the address as text, with the actual port */
-    int         sockets[SRV_LOOPS_MOST];
-    struct stat file; /* identity of the file of a Unix-domain socket that this process created */
+    int         sockets[SRV_SOCKETS_MOST];
+    size_t      n_sockets;
+    char        name[SRV_INHERITED_NAME]; /* name of sockets that systemd keeps open; "": they are our own */
+    struct stat file; /* identity of the file of a Unix-domain socket that this process created or took over */
 } srv_listener;
 
 /* All listeners of the server. */
 typedef struct srv_listeners {
     srv_listener listener[SRV_LISTEN_MOST];
     size_t       n;
+    size_t       loops;           /* number of loops that share the sockets */
     bool         has_certificate; /* the server has one: listeners speak TLS, but Unix-domain sockets and plain ones */
 } srv_listeners;
 
@@ -51,6 +55,12 @@ size_t srv_addresses_parse(const char *list, srv_address addresses[SRV_LISTEN_MO
  * Unix domain: one socket with the permissions `mode`, duplicated n times; every loop accepts from it. A socket file
  * that no process listens on is replaced. Any other file of that name is an error and stays. */
 bool srv_listen(srv_listener *listener, size_t n, mode_t mode, char *error, size_t error_size);
+
+/* Takes the sockets of listener->address that were passed on to this process, for `n` loops; if there are fewer, loops
+ * share them. No socket is closed: its queue may have connections. *taken is false if there is none: nothing is open
+ * then. False with a message. */
+bool srv_listen_inherited(srv_listener *listener, size_t n, srv_inherited *inherited, bool *taken, char *error,
+                          size_t error_size);
 
 /* Deletes the file of the listener's Unix-domain socket, so that the next server can use the path. Does nothing for
  * TCP. (The loops own the sockets.) */

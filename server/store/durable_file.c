@@ -89,17 +89,20 @@ static char *read_all(int fd, size_t size, size_t *length)
     return bytes;
 }
 
-char *srv_file_read(int folder, const char *name, size_t limit, size_t *length)
+char *srv_descriptor_read(int fd, size_t limit, size_t *length)
 {
     struct stat status;
-    char       *bytes = NULL;
+    if (fstat(fd, &status) != 0) return NULL;
+    errno = S_ISREG(status.st_mode) ? EFBIG : S_ISDIR(status.st_mode) ? EISDIR : EINVAL;
+    if (!S_ISREG(status.st_mode) || (size_t)status.st_size >= limit) return NULL;
+    return read_all(fd, (size_t)status.st_size, length);
+}
+
+char *srv_file_read(int folder, const char *name, size_t limit, size_t *length)
+{
     int fd = openat(folder, name, O_RDONLY | O_NONBLOCK | O_CLOEXEC); /* O_NONBLOCK: opening a pipe must not block */
     if (fd < 0) return NULL;
-    if (fstat(fd, &status) == 0) {
-        errno = S_ISREG(status.st_mode) ? EFBIG : S_ISDIR(status.st_mode) ? EISDIR : EINVAL;
-        if (S_ISREG(status.st_mode) && (size_t)status.st_size < limit)
-            bytes = read_all(fd, (size_t)status.st_size, length);
-    }
+    char *bytes = srv_descriptor_read(fd, limit, length);
     close_file(fd, false);
     return bytes;
 }

@@ -18,6 +18,9 @@ bool srv_file_write(int folder, const char *name, const char *bytes, size_t leng
 /* Reads a regular file of fewer than `limit` bytes; the result is NUL-terminated and freed by the caller. */
 char *srv_file_read(int folder, const char *name, size_t limit, size_t *length);
 
+/* As srv_file_read for a file that is open; the descriptor stays open, and its offset moves. */
+char *srv_descriptor_read(int fd, size_t limit, size_t *length);
+
 /* Reads the rest of a stream, such as standard input, if it is shorter than `limit` bytes; the result is NUL-terminated
  * and freed by the caller. */
 char *srv_stream_read(FILE *stream, size_t limit, size_t *length);

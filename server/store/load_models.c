@@ -1,5 +1,6 @@
 /* load_models.c - see load_models.h. */
 #include "load_models.h"
+#include "snapshot.h"
 #include <errno.h>
 #include <string.h>
 
@@ -49,12 +50,14 @@ static bool load_database(const char *url, srv_log *log, api *service, srv_loade
 bool srv_load_models(const srv_config *config, srv_log *log, api *service, srv_loaded_models *loaded, char *error,
                      size_t size)
 {
-    *loaded = (srv_loaded_models){0};
+    const int lock = loaded->store_lock, link = loaded->link;
+    *loaded = (srv_loaded_models){.store_lock = -1, .link = -1};
     if (!load_bundled(config, log, service, loaded, error, size)) return false;
     if (config->store && srv_postgres_is_url(config->store))
         return load_database(config->store, log, service, loaded, error, size);
     if (!srv_config_store_folder(config, loaded->folder, sizeof loaded->folder, error, size)) return false;
-    loaded->store = srv_store_open(loaded->folder, log, error, size);
+    loaded->store = lock >= 0 ? srv_store_join(loaded->folder, log, lock, error, size)
+                              : srv_store_open(loaded->folder, log, error, size);
     if (!loaded->store) return false;
     if (!srv_store_restore(loaded->store, service, &loaded->stored, error, size)) {
         srv_store_close(loaded->store);
@@ -63,7 +66,23 @@ bool srv_load_models(const srv_config *config, srv_log *log, api *service, srv_l
     }
     api_store store = srv_store_interface(loaded->store);
     api_set_store(service, &store);
-    return true;
+    if (link < 0 || srv_store_share(loaded->store, link, false)) return true;
+    snprintf(error, size, "cannot share the store %.300s with the server that hands over", loaded->folder);
+    srv_close_models(loaded);
+    return false;
+}
+
+bool srv_load_snapshot(const srv_config *config, srv_log *log, api *service, srv_loaded_models *loaded, char *error,
+                       size_t size)
+{
+    *loaded = (srv_loaded_models){.watch = loaded->watch};
+    if (!load_bundled(config, log, service, loaded, error, size)) return false;
+    if (config->store && srv_postgres_is_url(config->store)) {
+        srv_postgres_url_print(config->store, loaded->folder, sizeof loaded->folder);
+        return srv_postgres_read(config->store, service, &loaded->watch, &loaded->stored.bad, error, size);
+    }
+    return srv_config_store_folder(config, loaded->folder, sizeof loaded->folder, error, size) &&
+           srv_snapshot_read(loaded->folder, service, &loaded->watch, &loaded->stored, error, size);
 }
 
 bool srv_await_models(srv_loaded_models *loaded, char *error, size_t size)

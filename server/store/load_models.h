@@ -5,11 +5,13 @@
 #include "postgres/postgres_store.h"
 
 typedef struct srv_loaded_models {
-    srv_store    *store;                      /* NULL: the store is a database */
-    srv_postgres *database;                   /* NULL: the store is a folder */
-    char          models[4096], folder[4096]; /* folder of the bundled models; folder or URL of the store */
-    size_t        bundled;                    /* number of bundled models loaded */
-    srv_restored  stored;
+    srv_store     *store;                      /* NULL: the store is a database */
+    srv_postgres  *database;                   /* NULL: the store is a folder */
+    char           models[4096], folder[4096]; /* folder of the bundled models; folder or URL of the store */
+    size_t         bundled;                    /* number of bundled models loaded */
+    srv_restored   stored;
+    int            store_lock, link; /* descriptors of a hand-over, set before srv_load_models; -1: none */
+    srv_read_watch watch;            /* for srv_load_snapshot, set before the call */
 } srv_loaded_models;
 
 /* False with a message; then nothing is open. A file that cannot be read is logged and reported by /readyz, but is
@@ -17,6 +19,12 @@ typedef struct srv_loaded_models {
  * database is away. */
 bool srv_load_models(const srv_config *config, srv_log *log, api *api, srv_loaded_models *loaded, char *error,
                      size_t error_size);
+
+/* For a command that only reads: loads the bundled models and those of the store as they are at one moment, also while
+ * servers use the store, which stays as it is. loaded->watch names the records that cannot be read; they are counted in
+ * loaded->stored.bad. Nothing is open afterwards. False with a message. */
+bool srv_load_snapshot(const srv_config *config, srv_log *log, api *api, srv_loaded_models *loaded, char *error,
+                       size_t error_size);
 
 /* For a command: waits until the models of a database are read. False with a message. */
 bool srv_await_models(srv_loaded_models *loaded, char *error, size_t error_size);

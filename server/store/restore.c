@@ -7,6 +7,7 @@
 #include <dirent.h>
 #include <errno.h>
 #include <pthread.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -17,11 +18,9 @@
 enum { RECORD_MAX = 1 << 30, FILE_NAME_SIZE = 256, PROBLEM_SIZE = 1000 };
 enum { AHEAD = 32 }; /* records that may be read before the one that is entered next */
 
-static bool is_named(const char *file, const char *const *names)
+static bool is_leftover(const char *file)
 {
-    while (*names && strcmp(file, *names) != 0)
-        names++;
-    return *names != NULL;
+    return strcmp(file, SRV_RECORD_NEXT) == 0 || strcmp(file, SRV_RECORD_PREVIOUS) == 0;
 }
 
 static bool append(srv_record_files *files, size_t *capacity, const char *name)
@@ -35,7 +34,7 @@ static bool append(srv_record_files *files, size_t *capacity, const char *name)
     }
     char *copy = strdup(name);
     if (!copy) return false;
-    files->file[files->n++] = (srv_record_file){.name = copy};
+    files->file[files->n++] = (srv_record_file){.name = copy, .fd = -1};
     return true;
 }
 
@@ -46,21 +45,20 @@ static int compare_names(const void *a, const void *b)
 }
 
 /* Reads the names from an open folder. False with errno. */
-static bool read_names(DIR *folder, const char *const *leftover, srv_record_files *files)
+static bool read_record_names(DIR *folder, bool cleans, srv_record_files *files)
 {
-    static const char *const self[]   = {".", "..", NULL};
-    size_t                   capacity = 0;
-    struct dirent           *entry;
+    size_t         capacity = 0;
+    struct dirent *entry;
     while (errno = 0, (entry = readdir(folder))) {
-        if (is_named(entry->d_name, leftover))
-            unlinkat(dirfd(folder), entry->d_name, 0);
-        else if (!is_named(entry->d_name, self) && !append(files, &capacity, entry->d_name))
-            return false;
+        const char *name = entry->d_name;
+        if (is_leftover(name) && cleans) unlinkat(dirfd(folder), name, 0);
+        if (is_leftover(name) || strcmp(name, ".") == 0 || strcmp(name, "..") == 0) continue;
+        if (!append(files, &capacity, name)) return false;
     }
     return errno == 0;
 }
 
-bool srv_records_list(int folder, const char *const *leftover, srv_record_files *files)
+bool srv_records_list(int folder, bool cleans, srv_record_files *files)
 {
     int  fd     = srv_folder_open(folder, ".");
     DIR *stream = fd >= 0 ? fdopendir(fd) : NULL;
@@ -71,7 +69,7 @@ bool srv_records_list(int folder, const char *const *leftover, srv_record_files 
         errno = error;
         return false;
     }
-    bool ok    = read_names(stream, leftover, files);
+    bool ok    = read_record_names(stream, cleans, files);
     int  error = errno;
     closedir(stream);
     if (ok && files->n > 0) qsort(files->file, files->n, sizeof *files->file, compare_names);
@@ -81,10 +79,11 @@ bool srv_records_list(int folder, const char *const *leftover, srv_record_files 
 }
 
 /* Reads one record. Stores the problem in `saved`. */
-static void read_record(int folder, api *service, const char *file, const char *name, api_saved_model *saved)
+static void read_record(int folder, api *service, const srv_record_file *file, const char *name, api_saved_model *saved)
 {
     size_t length;
-    char  *record = srv_file_read(folder, file, RECORD_MAX, &length);
+    char  *record = file->fd >= 0 ? srv_descriptor_read(file->fd, RECORD_MAX, &length)
+                                  : srv_file_read(folder, file->name, RECORD_MAX, &length);
     int    error  = errno;
     *saved        = (api_saved_model){.model = NULL};
     api_problem_clear(&saved->problem);
@@ -114,14 +113,15 @@ typedef struct place {
 /* Threads read records in any order, at most AHEAD before their turn. Records are entered in the order of names, so
  * that the models that fit into the memory of all models are always the same. */
 typedef struct restoring {
-    int              folder;
-    api             *service;
-    size_t           n;
-    srv_record_file *file;
-    pthread_mutex_t  mutex;
-    pthread_cond_t   entered; /* signalled when `next` has grown */
-    size_t           next;    /* index of the record that is entered next */
-    place            place[AHEAD];
+    int                     folder;
+    api                    *service;
+    size_t                  n;
+    srv_record_file        *file;
+    const srv_record_files *files;
+    pthread_mutex_t         mutex;
+    pthread_cond_t          entered; /* signalled when `next` has grown */
+    size_t                  next;    /* index of the record that is entered next */
+    place                   place[AHEAD];
 } restoring;
 
 /* Enters the model of one record. False with the problem in `saved`. */
@@ -143,6 +143,7 @@ static void enter_in_turn(restoring *r)
         char               problem[PROBLEM_SIZE];
         file->good = enter(r, file, &p->saved);
         p->is_read = false;
+        if (r->files->show) r->files->show(r->files->arg, r->next + 1, r->n);
         if (file->good) continue;
         snprintf(problem, sizeof problem, "%s%s%s", found->detail, *found->pointer ? " at " : "", found->pointer);
         file->problem = strdup(problem);
@@ -161,7 +162,7 @@ static void restore_file(void *arg, size_t i)
         pthread_cond_wait(&r->entered, &r->mutex);
     pthread_mutex_unlock(&r->mutex);
     if (*name)
-        read_record(r->folder, r->service, r->file[i].name, name, &p->saved);
+        read_record(r->folder, r->service, &r->file[i], name, &p->saved);
     else
         api_problem_clear(&p->saved.problem);
     pthread_mutex_lock(&r->mutex);
@@ -172,7 +173,7 @@ static void restore_file(void *arg, size_t i)
 
 void srv_records_restore(int folder, api *service, size_t threads, srv_record_files *files)
 {
-    restoring r = {.folder = folder, .service = service, .n = files->n, .file = files->file};
+    restoring r = {.folder = folder, .service = service, .n = files->n, .file = files->file, .files = files};
     srv_mutex_init(&r.mutex);
     pthread_cond_init(&r.entered, NULL);
     srv_run_parallel(threads, files->n, restore_file, &r);
@@ -180,11 +181,18 @@ void srv_records_restore(int folder, api *service, size_t threads, srv_record_fi
     pthread_mutex_destroy(&r.mutex);
 }
 
+void srv_record_read(int folder, api *service, const char *file, const char *name, api_saved_model *saved)
+{
+    const srv_record_file record = {.name = (char *)(uintptr_t)file, .fd = -1};
+    read_record(folder, service, &record, name, saved);
+}
+
 void srv_records_free(srv_record_files *files)
 {
     for (size_t i = 0; i < files->n; i++) {
         free(files->file[i].name);
         free(files->file[i].problem);
+        if (files->file[i].fd >= 0) close(files->file[i].fd);
     }
     free(files->file);
     *files = (srv_record_files){0};

@@ -2,9 +2,10 @@
 #pragma once
 #include "api/api.h"
 
-/* A file of the folder of records after its reading. */
+/* A file of the folder of records. `good` and `problem` are set by its reading. */
 typedef struct srv_record_file {
     char *name;
+    int   fd;      /* open for reading, and owned; -1: it is opened by its name */
     bool  good;    /* its model is served, or it marks a bundled model as deleted */
     char *problem; /* why not; NULL: it is good, or there is no memory for the text */
 } srv_record_file;
@@ -12,16 +13,25 @@ typedef struct srv_record_file {
 typedef struct srv_record_files {
     srv_record_file *file; /* [n], in the order of names */
     size_t           n;
+    void (*show)(void *arg, size_t done, size_t all); /* called when a record has been read; NULL: not called */
+    void *arg;
 } srv_record_files;
 
-/* Lists the records in a folder, given by its descriptor, in the order of their names. Deletes `leftover` files of a
- * change that was refused, interrupted or completed; NULL ends their list. False with errno: the folder cannot be read.
- */
-bool srv_records_list(int folder, const char *const *leftover, srv_record_files *files);
+/* Lists the records in a folder, given by its descriptor, in the order of their names. Files of a change that is under
+ * way, or that was refused or interrupted, are left out. `cleans`: deletes them; no server may use the folder then.
+ * False with errno: the folder cannot be read. */
+bool srv_records_list(int folder, bool cleans, srv_record_files *files);
+
+/* Names of the files of a change: the new record, and a second link to the previous one. No record has such a name. */
+#define SRV_RECORD_NEXT     ".next"
+#define SRV_RECORD_PREVIOUS ".previous"
 
 /* Reads all listed records on `threads` threads, and passes them to api_restore in the order of their names. Models,
  * their revisions and the list of problems do not depend on the number of threads, also where the limit of memory of
  * all models is reached. */
 void srv_records_restore(int folder, api *service, size_t threads, srv_record_files *files);
+
+/* Reads the record of one model from its file. `saved` must then be passed to api_restore. */
+void srv_record_read(int folder, api *service, const char *file, const char *name, api_saved_model *saved);
 
 void srv_records_free(srv_record_files *files);

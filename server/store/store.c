@@ -4,6 +4,7 @@
 #include "durable_file.h"
 #include "probe.h"
 #include "restore.h"
+#include "twin.h"
 #include "api/metrics.h"
 #include "server/work/cores.h"
 #include "server/work/periodic.h"
@@ -17,9 +18,8 @@
 #include <sys/statvfs.h>
 #include <unistd.h>
 
-/* File names during a change: the new record, and a second link to the previous one. No record has such a name. */
-#define NEXT     ".next"
-#define PREVIOUS ".previous"
+#define NEXT     SRV_RECORD_NEXT
+#define PREVIOUS SRV_RECORD_PREVIOUS
 #define SUFFIX   ".json"
 
 /* Subject of the reason in the answer of /readyz about the disk; other subjects are names of files. */
@@ -31,8 +31,6 @@ enum { FILE_NAME_SIZE = 256, RECORD_MAX = 1 << 30 };
  * is a fault, it also writes a file: seldom, because a write wears flash memory. */
 enum { LOOK_SECONDS = 2, WRITE_LOOKS = 30 };
 
-static const char FORMAT[] = "torqued-store 1\n";
-
 struct srv_store {
     srv_log        *log;
     api            *service;            /* whose models the store has; NULL: not restored yet */
@@ -43,6 +41,9 @@ struct srv_store {
     bool            faulty;             /* the last look of the probe found a fault */
     unsigned        looks;              /* of the probe */
     srv_periodic   *probe;              /* NULL: not started */
+    pthread_mutex_t changing;           /* held by a change; guards `twin` */
+    srv_twin       *twin;               /* the other server during a hand-over, perhaps ended; NULL: none */
+    bool            joined;             /* another server had the folder first, and may be in a change */
     char            folder[];           /* path, for messages */
 };
 
@@ -91,9 +92,9 @@ static bool lock_store(srv_store *store, char *error, size_t size)
 
 static bool is_of_our_format(const srv_store *store, const char *text, char *error, size_t size)
 {
-    if (strcmp(text, FORMAT) == 0) return true;
+    if (strcmp(text, SRV_STORE_FORMAT) == 0) return true;
     snprintf(error, size, "the store %.300s has the format \"%.*s\"; this version reads \"%.*s\"", store->folder,
-             (int)strcspn(text, "\n") % 80, text, (int)strcspn(FORMAT, "\n"), FORMAT);
+             (int)strcspn(text, "\n") % 80, text, (int)strcspn(SRV_STORE_FORMAT, "\n"), SRV_STORE_FORMAT);
     return false;
 }
 
@@ -107,7 +108,7 @@ static bool check_format(const srv_store *store, char *error, size_t size)
         return ours;
     }
     if (errno != ENOENT) return fail(store, "read", error, size);
-    bool made = srv_file_write(store->root, NEXT, FORMAT, strlen(FORMAT)) &&
+    bool made = srv_file_write(store->root, NEXT, SRV_STORE_FORMAT, strlen(SRV_STORE_FORMAT)) &&
                 renameat(store->root, NEXT, store->root, "format") == 0;
     return made || fail(store, "make", error, size);
 }
@@ -123,7 +124,7 @@ static bool open_models(srv_store *store, char *error, size_t size)
     return (fsync(store->models) == 0 && fsync(store->root) == 0) || fail(store, "sync", error, size);
 }
 
-srv_store *srv_store_open(const char *folder, srv_log *log, char *error, size_t size)
+static srv_store *make_store(const char *folder, srv_log *log, char *error, size_t size)
 {
     srv_store *store = malloc(sizeof *store + strlen(folder) + 1);
     if (!store) {
@@ -132,7 +133,15 @@ srv_store *srv_store_open(const char *folder, srv_log *log, char *error, size_t 
     }
     *store = (srv_store){.log = log, .root = -1, .models = -1, .lock = -1};
     pthread_mutex_init(&store->mutex, NULL);
+    pthread_mutex_init(&store->changing, NULL);
     strcpy(store->folder, folder);
+    return store;
+}
+
+srv_store *srv_store_open(const char *folder, srv_log *log, char *error, size_t size)
+{
+    srv_store *store = make_store(folder, log, error, size);
+    if (!store) return NULL;
     bool made = srv_folder_make(folder) && (store->root = srv_folder_open(AT_FDCWD, folder)) >= 0;
     bool ok   = (made || fail(store, "open", error, size)) && lock_store(store, error, size) &&
               check_format(store, error, size) && open_models(store, error, size);
@@ -145,6 +154,8 @@ void srv_store_close(srv_store *store)
 {
     if (!store) return;
     srv_periodic_stop(store->probe);
+    srv_twin_close(store->twin);
+    pthread_mutex_destroy(&store->changing);
     if (store->models >= 0) close(store->models);
     if (store->lock >= 0) close(store->lock);
     if (store->root >= 0) close(store->root);
@@ -249,9 +260,15 @@ static bool is_in_place(const srv_store *store)
     return false;
 }
 
-/* Forgets what was wrong with a record, and with writing. */
+/* Forgets what was wrong with a record, and with writing. The other server reads the record before its change is
+ * acknowledged. */
 static bool note_written(srv_store *store, const char *file)
 {
+    char name[FILE_NAME_SIZE];
+    snprintf(name, sizeof name, "%.*s", (int)(strlen(file) - strlen(SUFFIX)), file);
+    if (!srv_twin_tell(store->twin, name))
+        srv_log_message(store->log, SRV_WARNING, "twin-late",
+                        "the other process of the hand-over has not confirmed that it has read %s", file);
     pthread_mutex_lock(&store->mutex);
     store->changes++;
     store->refused = 0;
@@ -296,9 +313,25 @@ static bool erase(void *arg, const char *name, api_numbering *numbering, api_pro
     return refuse(store, file, 0, errno, problem);
 }
 
+static bool begin_change(void *arg, api_problem *problem)
+{
+    srv_store *store = arg;
+    pthread_mutex_lock(&store->changing);
+    if (srv_twin_begin(store->twin, problem)) return true;
+    pthread_mutex_unlock(&store->changing);
+    return false;
+}
+
+static void end_change(void *arg)
+{
+    srv_store *store = arg;
+    srv_twin_end(store->twin);
+    pthread_mutex_unlock(&store->changing);
+}
+
 api_store srv_store_interface(srv_store *store)
 {
-    return (api_store){.save = save, .erase = erase, .arg = store};
+    return (api_store){.save = save, .erase = erase, .begin = begin_change, .end = end_change, .arg = store};
 }
 
 /* --- probing --------------------------------------------------------------------------------------------------- */
@@ -364,11 +397,10 @@ static void report_unreadable(const srv_store *store, api *service, const char *
 
 bool srv_store_restore(srv_store *store, api *service, srv_restored *restored, char *error, size_t size)
 {
-    static const char *const leftover[] = {NEXT, PREVIOUS, NULL};
-    srv_record_files         files;
+    srv_record_files files;
     *restored      = (srv_restored){0};
     store->service = service;
-    if (!srv_records_list(store->models, leftover, &files)) return fail(store, "read", error, size);
+    if (!srv_records_list(store->models, !store->joined, &files)) return fail(store, "read", error, size);
     srv_records_restore(store->models, service, srv_usable_cores(), &files);
     for (size_t i = 0; i < files.n; i++) {
         const srv_record_file *file = &files.file[i];
@@ -380,4 +412,75 @@ bool srv_store_restore(srv_store *store, api *service, srv_restored *restored, c
     restored->read_only = faccessat(store->models, ".", W_OK, AT_EACCESS) != 0;
     if (restored->read_only) report_disk(store, true, errno);
     return true;
+}
+
+/* --- hand-over ---------------------------------------------------------------------------------------------------- */
+
+/* Reads the record of a model that the other server has changed. */
+static void read_again(void *arg, const char *name)
+{
+    srv_store      *store = arg;
+    api_saved_model saved;
+    char            file[FILE_NAME_SIZE];
+    struct stat     status;
+    snprintf(file, sizeof file, "%.200s" SUFFIX, name);
+    bool exists = fstatat(store->models, file, &status, 0) == 0;
+    if (!exists) api_forget_model(store->service, name);
+    if (exists) srv_record_read(store->models, store->service, file, name, &saved);
+    if (exists && !api_restore(store->service, name, &saved))
+        report_unreadable(store, store->service, file, saved.problem.detail);
+    else
+        api_clear_reason(store->service, file);
+}
+
+bool srv_store_share(srv_store *store, int link, bool loads)
+{
+    const srv_twin_reader reader = {read_again, store};
+    pthread_mutex_lock(&store->changing);
+    srv_twin_close(store->twin);
+    store->twin = srv_twin_open(store->root, link, loads, &reader);
+    bool shares = store->twin != NULL;
+    if (shares && !loads) sign_lock(store->root); /* the other server will end */
+    pthread_mutex_unlock(&store->changing);
+    return shares;
+}
+
+bool srv_store_loaded(srv_store *store)
+{
+    pthread_mutex_lock(&store->changing);
+    bool good = srv_twin_loaded(store->twin);
+    pthread_mutex_unlock(&store->changing);
+    return good;
+}
+
+int srv_store_lock_descriptor(const srv_store *store)
+{
+    return store->lock;
+}
+
+/* Takes the lock over that the other server has passed on. False if it is that of another folder. */
+static bool take_lock(srv_store *store, int lock, char *error, size_t size)
+{
+    struct stat here, passed;
+    store->lock = lock;
+    bool same   = fstatat(store->root, "lock", &here, 0) == 0 && fstat(lock, &passed) == 0 &&
+                here.st_dev == passed.st_dev && here.st_ino == passed.st_ino;
+    if (!same) snprintf(error, size, "the server that hands over uses another store than %.300s", store->folder);
+    return same;
+}
+
+srv_store *srv_store_join(const char *folder, srv_log *log, int lock, char *error, size_t size)
+{
+    srv_store *store = make_store(folder, log, error, size);
+    if (!store) {
+        close(lock);
+        return NULL;
+    }
+    store->joined = true;
+    store->root   = srv_folder_open(AT_FDCWD, folder);
+    bool ok       = (store->root >= 0 || fail(store, "open", error, size)) && take_lock(store, lock, error, size) &&
+              check_format(store, error, size) && open_models(store, error, size);
+    if (ok) return store;
+    srv_store_close(store);
+    return NULL;
 }

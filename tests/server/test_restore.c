@@ -33,7 +33,7 @@ static void put_records(void)
     put_file(record_path("z-torn.json"), "{\"document\":");
     put_file(record_path("b-torn.json"), "{\"document\":7}");
     put_file(record_path("notes.txt"), "");
-    put_file(record_path("old"), "");
+    put_file(record_path(SRV_RECORD_NEXT), "");
 }
 
 /* Opens a service. `memory`: bytes for all models; 0: no limit. */
@@ -53,13 +53,12 @@ static api *open_service(size_t memory)
  * `told`. */
 static char *restore_on(size_t threads, size_t memory, char told[TOLD])
 {
-    static const char *const leftover[] = {"old", NULL};
-    srv_record_files         files;
-    api                     *service = open_service(memory);
-    int                      folder  = srv_folder_open(AT_FDCWD, record_path(""));
-    size_t                   length, n = 0;
+    srv_record_files files;
+    api             *service = open_service(memory);
+    int              folder  = srv_folder_open(AT_FDCWD, record_path(""));
+    size_t           length, n = 0;
     assert_true(folder >= 0);
-    assert_true(srv_records_list(folder, leftover, &files));
+    assert_true(srv_records_list(folder, true, &files));
     srv_records_restore(folder, service, threads, &files);
     told[0] = '\0';
     for (size_t i = 0; i < files.n; i++) {
@@ -70,7 +69,9 @@ static char *restore_on(size_t threads, size_t memory, char told[TOLD])
     }
     srv_records_free(&files);
     close(folder);
-    char *archive = api_export(service, &length);
+    api_problem problem;
+    api_problem_clear(&problem);
+    char *archive = api_export(service, "2026-11-28T22:00:00Z", &length, &problem);
     assert_non_null(archive);
     api_close(service);
     return archive;
@@ -85,7 +86,7 @@ static void test_threads_do_not_matter(void **state)
     assert_non_null(strstr(first, "\"m59\""));
     assert_non_null(strstr(first_told, "b-torn.json: "));
     assert_non_null(strstr(first_told, "notes.txt: it is not called NAME.json"));
-    assert_int_equal(access(record_path("old"), F_OK), -1);
+    assert_int_equal(access(record_path(SRV_RECORD_NEXT), F_OK), -1);
     for (size_t i = 0; i < sizeof threads / sizeof *threads; i++) {
         char *archive = restore_on(threads[i], 0, told);
         assert_string_equal(archive, first);

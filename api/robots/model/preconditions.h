@@ -8,6 +8,11 @@ typedef struct api_preconditions {
     const char *if_match, *if_none_match, *revision;
 } api_preconditions;
 
+static inline bool api_preconditions_exist(const api_preconditions *conditions)
+{
+    return conditions->if_match || conditions->if_none_match || conditions->revision;
+}
+
 /* Writes the entity tag of a revision in a media type. Each media type has its own tag (RFC 9110, section 8.8.3):
  * the revision for JSON, the revision and a suffix for the others. */
 enum { API_TAG_MAX = 48 };

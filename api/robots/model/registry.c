@@ -10,12 +10,15 @@
 #include "api/metrics.h"
 #include <pthread.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 typedef struct entry {
     char       name[API_NAME_MAX + 1];
-    api_model *model;   /* NULL: deleted */
+    api_model *model;   /* NULL: deleted, or the name has a fault */
+    api_code   fault;   /* see api_model_fault; API_NO_PROBLEM: none */
+    char      *detail;  /* text of the fault, owned; NULL: there was no memory for it */
     bool       bundled; /* when the model is deleted, the entry stays as a tombstone */
     uint64_t   number;  /* of the last change in a shared store; then the entry stays, too. 0: none */
 } entry;
@@ -53,6 +56,31 @@ static void count_model(const api_model *model, int by)
     api_metric_add(API_METRIC_MODEL_BYTES, API_NO_LABELS, by * (int64_t)api_model_bytes(model));
 }
 
+/* Sets the fault of an entry without a model; NULL: none. */
+static void set_fault(entry *e, const api_problem *found)
+{
+    char text[sizeof found->detail + sizeof found->pointer + 8];
+    int  before = e->fault != API_NO_PROBLEM;
+    free(e->detail);
+    e->detail = NULL;
+    e->fault  = API_NO_PROBLEM;
+    if (found) {
+        bool is_short = found->code == API_INSUFFICIENT_STORAGE || found->code == API_MEMORY_FULL;
+        e->fault      = is_short ? API_INSUFFICIENT_STORAGE : API_MODEL_DAMAGED;
+        snprintf(text, sizeof text, "%s%s%s", found->detail, *found->pointer ? " at " : "", found->pointer);
+        e->detail = strdup(text);
+    }
+    int after = e->fault != API_NO_PROBLEM;
+    if (after != before) api_metric_add(API_METRIC_UNSERVED_MODELS, API_NO_LABELS, after - before);
+}
+
+static void copy_fault(const entry *e, api_model_fault *fault)
+{
+    memcpy(fault->name, e->name, sizeof fault->name);
+    fault->code = e->fault;
+    snprintf(fault->detail, sizeof fault->detail, "%s", e->detail ? e->detail : "the log has the reason");
+}
+
 static size_t bytes_of(const api_model *model)
 {
     return model ? api_model_bytes(model) : 0;
@@ -82,6 +110,7 @@ void api_registry_free(api_registry *r)
     for (size_t i = 0; i < r->n; i++) {
         count_model(r->entries[i].model, -1);
         api_model_release(r->entries[i].model);
+        set_fault(&r->entries[i], NULL);
     }
     pthread_mutex_destroy(&r->entries_lock);
     pthread_mutex_destroy(&r->change_lock);
@@ -128,15 +157,50 @@ api_model *api_registry_find(api_registry *r, const char *name)
     return model;
 }
 
-api_model **api_registry_list(api_registry *r, size_t *n)
+bool api_registry_check_fault(api_registry *r, const char *name, api_problem *problem)
 {
-    *n = 0;
+    bool            found;
+    api_model_fault fault;
     pthread_mutex_lock(&r->entries_lock);
-    api_model **list = calloc(r->n_models + 1, sizeof(api_model *));
-    for (size_t i = 0; list && i < r->n; i++)
-        if (r->entries[i].model) list[(*n)++] = api_model_share(r->entries[i].model);
+    size_t i = find_index(r, name, &found);
+    found    = found && r->entries[i].fault != API_NO_PROBLEM;
+    if (found) copy_fault(&r->entries[i], &fault);
     pthread_mutex_unlock(&r->entries_lock);
-    return list;
+    return !found || api_fail(problem, fault.code, NULL, "the model \"%.64s\" is not served: %s", name, fault.detail);
+}
+
+static size_t count_faults(const api_registry *r)
+{
+    size_t n = 0;
+    for (size_t i = 0; i < r->n; i++)
+        n += r->entries[i].fault != API_NO_PROBLEM;
+    return n;
+}
+
+bool api_registry_list(api_registry *r, api_registry_entries *list)
+{
+    *list = (api_registry_entries){0};
+    pthread_mutex_lock(&r->entries_lock);
+    list->models = calloc(r->n_models + 1, sizeof *list->models);
+    list->faults = calloc(count_faults(r) + 1, sizeof *list->faults);
+    bool room    = list->models && list->faults;
+    for (size_t i = 0; room && i < r->n; i++) {
+        const entry *e = &r->entries[i];
+        if (e->model) list->models[list->n_models++] = api_model_share(e->model);
+        if (e->fault) copy_fault(e, &list->faults[list->n_faults++]);
+    }
+    pthread_mutex_unlock(&r->entries_lock);
+    if (!room) api_registry_entries_free(list);
+    return room;
+}
+
+void api_registry_entries_free(api_registry_entries *list)
+{
+    for (size_t i = 0; i < list->n_models; i++)
+        api_model_release(list->models[i]);
+    free(list->models);
+    free(list->faults);
+    *list = (api_registry_entries){0};
 }
 
 bool api_registry_visit(api_registry *r, bool (*visit)(void *arg, const char *name, const api_model *model), void *arg)
@@ -144,7 +208,7 @@ bool api_registry_visit(api_registry *r, bool (*visit)(void *arg, const char *na
     bool go_on = true;
     pthread_mutex_lock(&r->entries_lock);
     for (size_t i = 0; go_on && i < r->n; i++)
-        go_on = visit(arg, r->entries[i].name, r->entries[i].model);
+        go_on = r->entries[i].fault || visit(arg, r->entries[i].name, r->entries[i].model);
     pthread_mutex_unlock(&r->entries_lock);
     return go_on;
 }
@@ -169,6 +233,7 @@ typedef struct name_state {
     api_model *model;   /* a reference; NULL: no model */
     bool       bundled; /* of the entry */
     bool       known;   /* there is an entry */
+    bool       faulty;  /* the entry has a fault */
     uint64_t   number;  /* of the entry */
     size_t     models;  /* number of all models */
 } name_state;
@@ -183,6 +248,7 @@ static name_state look_up(api_registry *r, const char *name)
         const entry *e = &r->entries[i];
         state.model    = e->model ? api_model_share(e->model) : NULL;
         state.bundled  = e->bundled;
+        state.faulty   = e->fault != API_NO_PROBLEM;
         state.number   = e->number;
     }
     pthread_mutex_unlock(&r->entries_lock);
@@ -268,22 +334,25 @@ static void end_reservation(api_registry *r)
     pthread_mutex_unlock(&r->entries_lock);
 }
 
-/* Replaces the model of a name; NULL removes it. Skips a numbered change if the name has a newer one. The caller holds
+/* Replaces the model of a name; NULL removes it and leaves the fault, which may be NULL. Skips a numbered change
+ * if the name has a newer one. The caller holds
  * `entries_lock` and has called `reserve`. Returns the model that was replaced, which the caller releases. */
-static api_model *replace_model(api_registry *r, const char *name, api_model *model, api_origin origin)
+static api_model *replace_model(api_registry *r, const char *name, api_model *model, api_origin origin,
+                                const api_problem *fault)
 {
     entry *e = find_or_insert(r, name);
     if (origin.number > 0 && e->number >= origin.number) return NULL;
     api_model *old = e->model;
     e->model       = model ? api_model_share(model) : NULL;
-    e->bundled     = e->bundled || origin.bundled;
-    e->number      = origin.number;
-    r->n_models    = r->n_models + (model != NULL) - (old != NULL);
-    r->bytes       = r->bytes + bytes_of(model) - bytes_of(old);
+    set_fault(e, fault);
+    e->bundled  = e->bundled || origin.bundled;
+    e->number   = origin.number;
+    r->n_models = r->n_models + (model != NULL) - (old != NULL);
+    r->bytes    = r->bytes + bytes_of(model) - bytes_of(old);
     if (r->growing && strcmp(r->growing, name) == 0) r->growth = 0;
     count_model(model, 1);
     count_model(old, -1);
-    if (!e->model && !e->bundled && e->number == 0) {
+    if (!e->model && !e->fault && !e->bundled && e->number == 0) {
         r->n--;
         memmove(e, e + 1, (size_t)(r->entries + r->n - e) * sizeof *e);
     }
@@ -293,7 +362,7 @@ static api_model *replace_model(api_registry *r, const char *name, api_model *mo
 static void put_into_effect(api_registry *r, const char *name, api_model *model, api_origin origin)
 {
     pthread_mutex_lock(&r->entries_lock);
-    api_model *old = replace_model(r, name, model, origin);
+    api_model *old = replace_model(r, name, model, origin, NULL);
     pthread_mutex_unlock(&r->entries_lock);
     api_model_release(old);
 }
@@ -328,9 +397,11 @@ static bool is_allowed(const api_registry *r, const wanted_change *wanted, const
 {
     bool creates = wanted->model && !old->model;
     if (wanted->leaves_tombstone)
-        *done = old->known && !old->model ? API_MODEL_NOT_FOUND : API_DELETED;
-    else if (!wanted->model && !old->model)
+        *done = old->known && !old->model && !old->faulty ? API_MODEL_NOT_FOUND : API_DELETED;
+    else if (!wanted->model && !old->model && !old->faulty)
         *done = API_MODEL_NOT_FOUND;
+    else if (old->faulty && api_preconditions_exist(wanted->conditions))
+        *done = API_MODEL_UNSERVED;
     else if (!api_preconditions_hold(wanted->conditions, old->model ? old->model->revision : NULL))
         *done = API_PRECONDITION_NOT_MET;
     else if (creates && old->models >= r->limit)
@@ -376,8 +447,12 @@ static api_commit change(api_registry *r, const wanted_change *wanted, api_chang
     bool       outdated = true;
     api_commit done     = API_NOT_STORED;
     pthread_mutex_lock(&r->change_lock);
+    const api_store *store = &r->store;
+    bool             begun = !store->begin || store->begin(store->arg, problem);
+    if (!begun) outdated = false;
     for (int attempt = 0; outdated && attempt < ATTEMPTS; attempt++)
         done = change_once(r, wanted, changed, &outdated, problem);
+    if (begun && store->end) store->end(store->arg);
     pthread_mutex_unlock(&r->change_lock);
     if (outdated)
         api_fail(problem, API_STORE_FAILED, NULL, "other servers changed the model at each of %d attempts", ATTEMPTS);
@@ -409,11 +484,21 @@ bool api_registry_load(api_registry *r, const char *name, api_model *model, api_
     bool room    = reserve(r);
     bool skipped = origin.number > 0 && has_change(r, name, origin.number);
     bool fits    = room && (skipped || check_memory(r, name, model, &growth, problem));
-    if (fits) old = replace_model(r, name, model, origin);
+    if (fits) old = replace_model(r, name, model, origin, NULL);
     pthread_mutex_unlock(&r->entries_lock);
     api_model_release(old);
     if (!room) api_fail(problem, API_MEMORY_FULL, NULL, "no memory for one more model");
     return fits;
+}
+
+void api_registry_load_fault(api_registry *r, const char *name, const api_problem *found, api_origin origin)
+{
+    api_model *old = NULL;
+    pthread_mutex_lock(&r->entries_lock);
+    bool skipped = origin.number > 0 && has_change(r, name, origin.number);
+    if (!skipped && reserve(r)) old = replace_model(r, name, NULL, origin, found);
+    pthread_mutex_unlock(&r->entries_lock);
+    api_model_release(old);
 }
 
 static int compare_names(const void *name, const void *element)
@@ -435,6 +520,7 @@ void api_registry_keep(api_registry *r, const char *const *names, size_t n)
         r->bytes -= bytes_of(e->model);
         count_model(e->model, -1);
         api_model_release(e->model);
+        set_fault(e, NULL);
     }
     r->n = kept;
     pthread_mutex_unlock(&r->entries_lock);

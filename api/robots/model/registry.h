@@ -19,6 +19,7 @@ typedef enum api_commit {
     API_REPLACED,
     API_DELETED,
     API_MODEL_NOT_FOUND,      /* there is no model of that name */
+    API_MODEL_UNSERVED,       /* the name has a fault, so that the preconditions of the change cannot be checked */
     API_PRECONDITION_NOT_MET, /* If-Match or If-None-Match does not hold */
     API_REGISTRY_FULL,        /* the limit of models is reached */
     API_NOT_STORED            /* the problem says why: the limit of memory, or the store */
@@ -36,12 +37,30 @@ void api_registry_set_store(api_registry *registry, const api_store *store);
 
 api_model *api_registry_find(api_registry *registry, const char *name); /* caller releases it; NULL: none */
 
-/* Returns a reference to each model, in the order of names. The caller releases them and frees the array. NULL: no
- * memory. */
-api_model **api_registry_list(api_registry *registry, size_t *n);
+/* A fault of a name: its record in the store, or its bundled file, exists and is not served. */
+typedef struct api_model_fault {
+    char     name[API_NAME_MAX + 1];
+    api_code code; /* API_MODEL_DAMAGED: it cannot be read; API_INSUFFICIENT_STORAGE: no memory for the model */
+    char     detail[sizeof((api_problem *)0)->detail];
+} api_model_fault;
+
+/* True if the name has no fault. False with the fault as the problem. */
+bool api_registry_check_fault(api_registry *registry, const char *name, api_problem *problem);
+
+/* References to all models and copies of all faults at one time, in the order of names. */
+typedef struct api_registry_entries {
+    api_model      **models; /* [n_models] */
+    api_model_fault *faults; /* [n_faults] */
+    size_t           n_models, n_faults;
+} api_registry_entries;
+
+/* The caller passes the entries to api_registry_entries_free. False: no memory; then there is nothing to free. */
+bool api_registry_list(api_registry *registry, api_registry_entries *entries);
+void api_registry_entries_free(api_registry_entries *entries);
 
 /* Calls `visit` for each name, in order, with no change in between; `model` is NULL for a deleted model that has left
- * a tombstone. Lookups wait meanwhile. Stops and returns false when `visit` returns false. */
+ * a tombstone. Names with a fault are left out. Lookups wait meanwhile. Stops and returns false when `visit` returns
+ * false. */
 bool api_registry_visit(api_registry *registry, bool (*visit)(void *arg, const char *name, const api_model *model),
                         void         *arg);
 
@@ -73,6 +92,11 @@ typedef struct api_origin {
  * the limit of memory does not allow the model (API_INSUFFICIENT_STORAGE), or memory is short (API_MEMORY_FULL). */
 bool api_registry_load(api_registry *registry, const char *name, api_model *model, api_origin origin,
                        api_problem *problem);
+
+/* Enters a fault in place of a model that cannot be served, in the same way. `found` has the reason: with
+ * API_INSUFFICIENT_STORAGE or API_MEMORY_FULL memory is short, else the model is damaged. The fault ends when the name
+ * is put, deleted or loaded. Without memory the fault has no text, or nothing is changed. */
+void api_registry_load_fault(api_registry *registry, const char *name, const api_problem *found, api_origin origin);
 
 /* Removes every entry of a numbered change whose name is not in a list: [n], in the order of strcmp. */
 void api_registry_keep(api_registry *registry, const char *const *names, size_t n);

@@ -117,6 +117,10 @@ static bool find_model(api_call *call, api_problem *problem)
             "\"%.64s\" is not a model name: expected a letter or digit, then up to 63 letters, digits, . _ -", name);
     call->model = api_registry_find(call->api->models, name);
     if (call->model || call->method == API_PUT) return true;
+    if (!api_registry_check_fault(call->api->models, name, problem)) {
+        if (call->method == API_DELETE) api_problem_clear(problem); /* deleting the model ends its fault */
+        return call->method == API_DELETE;
+    }
     return api_fail(problem, API_NO_SUCH_MODEL, NULL, "there is no model \"%.64s\"", name);
 }
 
@@ -186,6 +190,9 @@ static bool check_conditions(api_call *call, api_problem *problem)
     const char       *revision   = call->model ? call->model->revision : NULL;
     api_preconditions conditions = api_call_conditions(call), no_none_match = {call->if_match, NULL, call->if_revision};
     bool              get = call->method == API_GET; /* for GET, If-None-Match leads to 304, not 412 */
+    if (!call->model && api_preconditions_exist(&conditions) &&
+        !api_registry_check_fault(call->api->models, call->route.capture[0], problem))
+        return false;
     if (!api_preconditions_hold(get ? &no_none_match : &conditions, revision))
         return revision ? api_fail(problem, API_PRECONDITION_FAILED, NULL, "the model here has the entity tag \"%s\"",
                                    revision)

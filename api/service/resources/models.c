@@ -10,29 +10,48 @@
 
 enum { MODEL_MAX = 64 * 1024 * 1024 }; /* largest body that these handlers produce, bytes */
 
+/* Emits the models that are not served, each with the code and the detail of the problem that requests on it have. */
+static void emit_faults(const api_call *call, api_emit *e, const api_registry_entries *list)
+{
+    api_emit_key(e, "unserved");
+    api_emit_array(e);
+    for (size_t i = 0; i < list->n_faults; i++) {
+        const api_model_fault *fault = &list->faults[i];
+        if (!api_may_use_model(call, fault->name)) continue;
+        api_emit_object(e);
+        api_emit_key(e, "name");
+        api_emit_string(e, fault->name);
+        api_emit_key(e, "code");
+        api_emit_string(e, api_problem_kind_of(fault->code)->code);
+        api_emit_key(e, "detail");
+        api_emit_string(e, fault->detail);
+        api_emit_end(e);
+    }
+    api_emit_end(e);
+}
+
 bool api_list_models(api_call *call, const api_input *input, api_problem *problem)
 {
     (void)input;
-    size_t      n;
-    api_model **list = api_registry_list(call->api->models, &n);
-    if (!list) return api_fail(problem, API_MEMORY_FULL, NULL, "no memory to list the models");
-    api_buffer b;
-    api_emit   e;
+    api_registry_entries list;
+    api_buffer           b;
+    api_emit             e;
+    if (!api_registry_list(call->api->models, &list))
+        return api_fail(problem, API_MEMORY_FULL, NULL, "no memory to list the models");
     api_emit_init(&e, call->media, &b);
     api_buffer_init(&b, MODEL_MAX);
     api_emit_object(&e);
     api_emit_key(&e, "models");
     api_emit_array(&e);
-    for (size_t i = 0; i < n; i++) {
-        if (api_may_use_model(call, list[i]->name)) {
-            api_emit_object(&e);
-            api_model_emit_summary(&e, list[i]);
-            api_emit_end(&e);
-        }
-        api_model_release(list[i]);
+    for (size_t i = 0; i < list.n_models; i++) {
+        if (!api_may_use_model(call, list.models[i]->name)) continue;
+        api_emit_object(&e);
+        api_model_emit_summary(&e, list.models[i]);
+        api_emit_end(&e);
     }
-    free(list);
     api_emit_end(&e);
+    emit_faults(call, &e, &list);
+    api_registry_entries_free(&list);
     api_emit_end(&e);
     return api_reply_emitted(call, 200, &e, problem);
 }
@@ -147,6 +166,7 @@ static bool fail_commit(const api_call *call, api_commit commit, api_problem *pr
         return api_fail(problem, API_NO_SUCH_MODEL, NULL, "the model \"%s\" no longer exists", call->route.capture[0]);
     case API_REGISTRY_FULL:
         return api_fail(problem, API_STORE_FULL, NULL, "the limit of %zu models is reached", call->api->limits.models);
+    case API_MODEL_UNSERVED: api_registry_check_fault(call->api->models, call->route.capture[0], problem); break;
     case API_CREATED:
     case API_REPLACED:
     case API_DELETED:

@@ -52,6 +52,19 @@ static void print_models(const json_t *models, bool names)
         if (!names) print_model(model, width);
 }
 
+/* Names the models that the server does not serve, with the reason, on standard error. */
+static void print_unserved(const json_t *unserved)
+{
+    const json_t *fault;
+    size_t        i;
+    json_array_foreach (unserved, i, fault) {
+        const char *name   = json_string_value(json_object_get(fault, "name"));
+        const char *code   = json_string_value(json_object_get(fault, "code"));
+        const char *detail = json_string_value(json_object_get(fault, "detail"));
+        cli_error("%s is not served (%s): %s", name ? name : "", code ? code : "", detail ? detail : "");
+    }
+}
+
 int cli_models(const cli_arguments *arguments)
 {
     cli_connection c;
@@ -65,6 +78,7 @@ int cli_models(const cli_arguments *arguments)
         print_models(models, cli_value(arguments, "names") != NULL);
     else if (good)
         good = cli_error("%s is no torqued server: its answer lists no models", c.base);
+    if (good && !cli_value(arguments, "json")) print_unserved(json_object_get(answer, "unserved"));
     json_decref(answer);
     cli_connection_close(&c);
     return good ? 0 : 1;

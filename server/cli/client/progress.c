@@ -15,7 +15,7 @@ double cli_now(void)
 
 void cli_progress_start(cli_progress *progress)
 {
-    *progress = (cli_progress){.start = cli_now(), .enabled = isatty(STDERR_FILENO)};
+    *progress = (cli_progress){.start = cli_now(), .enabled = isatty(STDERR_FILENO), .unit = "rows"};
 }
 
 void cli_progress_show(cli_progress *progress, const char *what, size_t rows, double fraction)
@@ -23,7 +23,8 @@ void cli_progress_show(cli_progress *progress, const char *what, size_t rows, do
     double now = cli_now(), elapsed = now - progress->start;
     if (!progress->enabled || elapsed < DELAY || now - progress->shown < INTERVAL) return;
     progress->shown = now;
-    fprintf(stderr, "\r\x1b[K%s: %zu rows, %.3g rows/s", what, rows, (double)rows / elapsed);
+    fprintf(stderr, "\r\x1b[K%s: %zu %s, %.3g %s/s", what, rows, progress->unit, (double)rows / elapsed,
+            progress->unit);
     if (fraction > 0) fprintf(stderr, ", %.0f %%, %.0f s left", 100 * fraction, elapsed * (1 - fraction) / fraction);
     fflush(stderr);
 }

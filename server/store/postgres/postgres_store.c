@@ -126,6 +126,7 @@ static void set_connected(srv_postgres *store, bool connected)
     bool first       = !store->connected && !*store->error;
     store->connected = connected;
     snprintf(store->error, sizeof store->error, "%s", connected ? "" : store->link.error);
+    if (connected) pthread_cond_broadcast(&store->changed); /* a command may wait for it */
     pthread_mutex_unlock(&store->mutex);
     if (connected)
         api_clear_reason(store->service, DATABASE);
@@ -217,9 +218,10 @@ bool srv_postgres_wait(srv_postgres *store, char *error, size_t size)
     until.tv_sec             = (time_t)(deadline / SECOND);
     until.tv_nsec            = (long)(deadline % SECOND);
     pthread_mutex_lock(&store->mutex);
-    while (!store->complete && pthread_cond_timedwait(&store->changed, &store->mutex, &until) == 0)
+    while (!(store->complete && store->connected) &&
+           pthread_cond_timedwait(&store->changed, &store->mutex, &until) == 0)
         continue;
-    bool complete = store->complete;
+    bool complete = store->complete && store->connected;
     if (!complete) snprintf(error, size, "cannot read the store: %s", store->error);
     pthread_mutex_unlock(&store->mutex);
     return complete;

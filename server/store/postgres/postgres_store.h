@@ -38,6 +38,18 @@ api_store srv_postgres_interface(srv_postgres *store);
 /* Ends the thread, which uses the api: call before api_close. NULL is allowed. */
 void srv_postgres_close(srv_postgres *store);
 
+/* Shows how many records a command has read, of how many (0: not known), and names those that cannot be read. */
+typedef struct srv_read_watch {
+    void (*show)(void *arg, size_t done, size_t all); /* NULL: not called */
+    void (*damaged)(void *arg, const char *name, const char *problem);
+    void *arg;
+} srv_read_watch;
+
+/* Reads all models at one moment into the api, which has the bundled models, and follows no changes. `bad` receives the
+ * number of rows that cannot be read. False with a message. */
+bool srv_postgres_read(const char *url, api *api, const srv_read_watch *watch, size_t *bad, char *error,
+                       size_t error_size);
+
 extern const int srv_postgres_version; /* of the tables, of this server */
 
 /* Brings the tables to the version of this server. `from` receives the version before, 0 for none. */

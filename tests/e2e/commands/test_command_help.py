@@ -57,7 +57,7 @@ class Help(unittest.TestCase):
                                 (("eval", "--base=", "a", "b"), '--base= is ""; expected fixed|floating'),
                                 (("completion", "csh"), 'the argument is "csh"; expected bash|zsh|fish'),
                                 (("completion",), "completion needs bash|zsh|fish"), (("man", "x"), "one argument too many"),
-                                (("export", "--no-such", "1"), "is not a setting of torqued"),
+                                (("backup", "-", "--no-such", "1"), "is not a setting of torqued"),
                                 (("--no-such",), "torqued serve --help lists them")):
             done = run(*arguments)
             self.assertEqual((done.returncode, done.stdout), (2, ""), arguments)

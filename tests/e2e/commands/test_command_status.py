@@ -36,7 +36,7 @@ class StandardOutput(Case):
         self.server.client().put("/v1/models/short_lived", {"links": []})
         yield from (("--help",), ("--version",), ("--settings-table",), ("serve", "--help"), ("man",), ("check", ARM), ("check", ARM, "nothing.json"),
                     ("convert", ARM), ("convert", "--to", "urdf", ARM), ("eval", ARM, "inverse-dynamics"), ("eval", "two_link", "inverse-dynamics"),
-                    ("eval", ARM, "regressor"), ("export",), ("token", "planner", "evaluate"), ("models",), ("models", "--names"), ("models", "--json"),
+                    ("eval", ARM, "regressor"), ("backup", "-"), ("verify",), ("token", "planner", "evaluate"), ("models",), ("models", "--names"), ("models", "--json"),
                     ("put", "another", ARM), ("delete", "another"), ("call", "two_link", "bias", "q=[0,0]"), ("bench", "--requests", "2"))
         yield from (("call", "two_link", "bias", "q=[[0,0],[0,1]]", "--to", form) for form in ("json", "jsonl", "csv", "npz"))
         yield from (("completion", shell) for shell in ("bash", "zsh", "fish"))
@@ -92,7 +92,7 @@ class InvalidArguments(Case):
                           ("bench", "--requests", "0"), ("bench", "--timeout", "0"), ("plot", *MOTION, "--output", "x.pdf"), ("plot", *MOTION, "--chunk", "0"),
                           ("plot", *MOTION, "a.csv", "b.csv"), ("token", "planner"), ("token", "planner", "king"), ("token", "planner", "evaluate", "--days", "0"),
                           ("eval", "two_link"), ("eval", "two_link", "bias", "--base", "floating"), ("eval", "two_link", "bias", "--max-rows", "x"),
-                          ("export", "--store", ""), ("export", "--max-rows", "0"), ("store", "nothing"), ("completion", "sh"), ("check",),
+                          ("backup", "-", "--store", ""), ("backup", "-", "--max-rows", "0"), ("backup",), ("store", "nothing"), ("completion", "sh"), ("check",),
                           ("convert", ARM, "--to", "sdf"), ("--max-rows", "x"), ("serve", "--nothing"), ("nothing",)):
             done = self.run_to(subprocess.PIPE, *arguments)
             self.assertEqual((done.returncode, done.stdout), (2, b""), (arguments, done))

@@ -39,7 +39,7 @@ class Settings(unittest.TestCase):
         self.assertEqual(re.findall("^[^#\n]", text, re.MULTILINE), [])
 
     def test_variables_are_the_servers(self):
-        for name in ("Containerfile", "torqued.service", "realtime.conf", "kubernetes.yaml", "compose.yaml", "nginx.conf", "haproxy.cfg",
+        for name in ("Containerfile", "torqued.service", "torqued.socket", "realtime.conf", "kubernetes.yaml", "compose.yaml", "nginx.conf", "haproxy.cfg",
                      "nginx-replicas.conf", "README.md", "REALTIME.md"):
             found = set(re.findall(r"TORQUED_[A-Z_]*[A-Z]", read(name)))
             self.assertTrue(found, name)
@@ -125,6 +125,18 @@ class Service(unittest.TestCase):
     def test_systemd_takes_it(self):
         done = run("systemd-analyze", "verify", "--man=no", self.path)
         self.assertEqual((done.returncode, done.stdout + done.stderr), (0, ""))
+
+    def test_systemd_takes_the_socket(self):
+        """The unit listens on each address that the socket unit passes on."""
+        text = read("torqued.socket")
+        path = os.path.join(os.path.dirname(self.path), "torqued.socket")
+        with open(path, "w") as file:
+            file.write(text)
+        done = run("systemd-analyze", "verify", "--man=no", path)
+        self.assertEqual((done.returncode, done.stdout + done.stderr), (0, ""))
+        listen = dict(pair.split("=", 1) for pair in " ".join(unit("Environment")).split())["TORQUED_LISTEN"].split(",")
+        passed = re.findall("^ListenStream=(.*)$", text, re.MULTILINE)
+        self.assertTrue(passed and set(passed) <= set(listen), passed)
 
     def add_real_time(self):
         """Puts the drop-in for real time beside the unit; returns its folder."""

@@ -18,7 +18,7 @@ usr/share/man/man1/torqued.1.gz usr/share/bash-completion/completions/torqued us
 usr/share/fish/vendor_completions.d/torqued.fish""".split()
 DOCUMENTS = """README.md deploy/README.md deploy/REALTIME.md deploy/SECURITY.md server/SETTINGS.md api/OPERATIONS.md api/EXAMPLES.md
 THIRD_PARTY.txt changelog.Debian.gz changelog.gz copyright examples/alerts.yml examples/blackbox.yml
-examples/dashboard.json examples/nginx.conf examples/prometheus.yml examples/realtime.conf""".split()
+examples/dashboard.json examples/nginx.conf examples/prometheus.yml examples/realtime.conf examples/torqued.socket""".split()
 
 
 def run(*command, **keywords):

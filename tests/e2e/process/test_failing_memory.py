@@ -94,8 +94,10 @@ COMMANDS = (
     (["eval", "models/two_link.json", "mass-matrix", "--models", "EMPTY"], STATE),
     (["eval", "models/two_link.json", "simulate", "--models", "EMPTY"],
      '{"q": [0, 0.5], "duration": 0.2, "samples": 3, "tolerance": 1e-6}'),
-    (["export", "--store", "STORE", "--models", "EMPTY"], ""),
-    (["import", "ARCHIVE", "--store", "OTHER", "--models", "EMPTY"], ""),
+    (["backup", "-", "--store", "STORE", "--models", "EMPTY"], ""),
+    (["verify", "--store", "STORE", "--models", "EMPTY"], ""),
+    (["verify", "ARCHIVE", "--unverified", "--models", "EMPTY"], ""),
+    (["restore", "ARCHIVE", "--unverified", "--store", "OTHER", "--models", "EMPTY"], ""),
     (["token", "cell", "admin"], ""),
 )
 
@@ -112,7 +114,7 @@ class Commands(unittest.TestCase):
             document = file.read()
         with open(self.place("ARCHIVE"), "w") as file:
             file.write('{"format": "torqued-archive", "version": 1, "models": {"mine": {"version": 1, "document": %s, "report": []}}}' % document)
-        done = self.run_command(["import", "ARCHIVE", "--store", "STORE", "--models", "EMPTY"], "", {})
+        done = self.run_command(["restore", "ARCHIVE", "--unverified", "--store", "STORE", "--models", "EMPTY"], "", {})
         self.assertEqual(done.returncode, 0, done.stderr)
 
     def place(self, name):

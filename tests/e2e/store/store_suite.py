@@ -1,6 +1,7 @@
 """Tests that hold for every kind of store, a folder or a database. The test class of a store inherits this suite before
 its StoreCase."""
 import json
+import re
 
 from postgres import await_state
 from samples import chain, pendulum, slider
@@ -57,9 +58,13 @@ class StoreSuite:
             self.assertTrue([r for r in ready.json()["reasons"] if self.place(name) in r], ready)
             self.server.await_log(self.log_of(name))
             self.assertEqual(len(self.read_record(name)), 100)
+        unserved = self.client.get("/v1/models").json()["unserved"]
+        self.assertEqual([(fault["name"], fault["code"]) for fault in unserved],
+                         [("torn", "model-damaged"), ("ur5", "model-damaged")])
         self.stop()
-        done = self.run_command("export")
+        done = self.run_command("backup", "-")
         self.assertEqual((done.returncode, done.stdout), (1, b""), "an archive is whole or is not written")
+        self.assertIn(b"torn", done.stderr)
         self.start()
         for name in ("torn", "ur5"):
             self.put(name, pendulum(), 201)
@@ -77,7 +82,8 @@ class StoreSuite:
         for place in [*range(0, len(good), len(good) // 12), len(good) - 70, len(good) - 2]:
             self.write_record("ur5", good[:place] + bytes([good[place] ^ 4]) + good[place + 1:])
             self.start()
-            self.assertEqual(self.client.get("/v1/models/ur5").status, 404, place)
+            answer = self.client.get("/v1/models/ur5")
+            self.assertEqual((answer.status, answer.json()["code"]), (500, "model-damaged"), place)
             reasons = self.client.get("/readyz").json()["reasons"]
             self.assertEqual([self.place("ur5") in reason for reason in reasons], [True])
             self.stop()
@@ -147,14 +153,14 @@ class StoreSuite:
         for name in ("mine", "ur5"):
             self.assertEqual(json.loads(self.read_record(name)), newer)
 
-    def test_export_and_import(self):
+    def test_backup_and_restore(self):
         self.start()
         self.put("mine", pendulum(2), 201)
         self.put("panda", slider(3), 200)
         self.client.delete("/v1/models/ur5")
         before = {name: self.client.get(f"/v1/models/{name}").body for name in self.names()}
         self.stop()
-        archive = self.run_command("export")
+        archive = self.run_command("backup", "-")
         self.assertEqual(archive.returncode, 0, archive.stderr)
         self.assertEqual(set(json.loads(archive.stdout)["models"]), set(before) | {"ur5"})
 
@@ -163,7 +169,7 @@ class StoreSuite:
         self.put("mine", pendulum(5), 201)
         self.put("other", pendulum(5), 201)
         self.stop()
-        done = self.run_command("import", "-", input=archive.stdout)
+        done = self.run_command("restore", "-", input=archive.stdout)
         self.assertEqual(done.returncode, 0, done.stderr)
         self.assertIn(b"0 created, 2 replaced, 1 deleted", done.stderr)
         self.start()
@@ -172,16 +178,16 @@ class StoreSuite:
             self.assertEqual(self.client.get(f"/v1/models/{name}").body, body)
         self.stop()
 
-    def test_import_beyond_the_limit_of_models(self):
-        """Models up to the limit are imported and reported; the import then ends with the model beyond the limit."""
+    def test_restoring_beyond_the_limit_of_models(self):
+        """Models up to the limit are restored and reported; the command then ends with the model beyond the limit."""
         self.start()
         bundled = len(self.names())
         for i in range(3):
             self.put(f"mine{i}", pendulum(1 + i), 201)
         self.stop()
-        archive = self.run_command("export").stdout
+        archive = self.run_command("backup", "-").stdout
         self.renew()
-        done = self.run_command("import", "-", "--max-models", str(bundled + 2), input=archive)
+        done = self.run_command("restore", "-", "--max-models", str(bundled + 2), input=archive)
         self.assertEqual(done.returncode, 1)
         self.assertIn(b"2 created, 0 replaced, 0 deleted, ", done.stderr)
         self.assertIn(b"mine2: the limit of %d models is reached" % (bundled + 2), done.stderr)
@@ -189,7 +195,7 @@ class StoreSuite:
         self.assertEqual(len(self.names()), bundled + 2)
         self.assertEqual({name for name in self.names() if name.startswith("mine")}, {"mine0", "mine1"})
         self.stop()
-        done = self.run_command("import", "-", "--max-models", str(bundled + 3), input=archive)
+        done = self.run_command("restore", "-", "--max-models", str(bundled + 3), input=archive)
         self.assertEqual(done.returncode, 0, done.stderr)
         self.assertIn(b"1 created, 0 replaced, 0 deleted, %d unchanged" % (bundled + 2), done.stderr)
 
@@ -197,12 +203,13 @@ class StoreSuite:
         self.start()
         self.put("mine", pendulum(2), 201)
         self.stop()
-        archive = self.run_command("export").stdout
-        for text in (b"", b"{}", archive[:-10], archive.replace(b'"version":1', b'"version":2')):
-            done = self.run_command("import", "-", input=text)
+        archive = self.run_command("backup", "-").stdout
+        for text in (b"", b"{}", archive[:-10], archive.replace(b'"version":2,"models"', b'"version":3,"models"')):
+            done = self.run_command("restore", "-", input=text)
             self.assertEqual(done.returncode, 1)
             self.assertTrue(done.stderr.startswith(b"torqued: "), done.stderr)
-        self.assertEqual(self.run_command("import").returncode, 2)
-        self.assertEqual(self.run_command("import", "/nowhere").returncode, 1)
-        self.assertEqual(self.run_command("export", "--stor").returncode, 2)
-        self.assertEqual(self.run_command("export").stdout, archive)
+        self.assertEqual(self.run_command("restore").returncode, 2)
+        self.assertEqual(self.run_command("restore", "/nowhere").returncode, 1)
+        self.assertEqual(self.run_command("backup", "-", "--stor").returncode, 2)
+        made = re.compile(rb'"made":"[^"]*"|"sha256":"[^"]*"')
+        self.assertEqual(made.sub(b"", self.run_command("backup", "-").stdout), made.sub(b"", archive))

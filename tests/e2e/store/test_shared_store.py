@@ -211,7 +211,8 @@ class Replicas(DatabaseCase):
         await_state(lambda: self.model(small, "mine"), "the model arrives")
         put = large.client().put("/v1/models/mine", chain(500))
         self.assertEqual(put.status, 200, put)
-        self.assertEqual(small.client().get("/v1/models/mine", Model_Change=self.change(put)).status, 404)
+        answer = small.client().get("/v1/models/mine", Model_Change=self.change(put))
+        self.assertEqual((answer.status, answer.json()["code"]), (507, "insufficient-storage"))
         self.await_named(small, True)
         self.assertEqual(self.model(large, "mine"), put.json()["revision"])
         later = self.another("--model-memory", "1M")
@@ -386,7 +387,7 @@ class Versions(DatabaseCase):
                 (("store", "drop"), 2, b"not an action"),
                 (("store", "migrate", "--store", "/tmp"), 2, b"must name a database"),
                 (("store", "migrate", "--store", "postgresql://x:secret@/nowhere?host=/nowhere"), 1, b"cannot migrate"),
-                (("export", "--store", "postgresql://[x"), 1, b"is not valid")):
+                (("backup", "-", "--store", "postgresql://[x"), 1, b"is not valid")):
             done = subprocess.run([BINARY, *arguments[:2], *(("--store", self.store) if "--store" not in arguments else ()),
                                    *arguments[2:], *MODELS], capture_output=True, timeout=PATIENCE)
             self.assertEqual(done.returncode, status, done.stderr)

@@ -7,10 +7,12 @@ import subprocess
 import tempfile
 
 import tap
-from harness import BINARY, MODELS, PATIENCE
+from harness import BINARY, MODELS, PATIENCE, ROOT
 from samples import pendulum
 from store_suite import StoreSuite
 from stores import StoreCase
+
+EMPTY_ARCHIVE = b'{"format": "torqued-archive", "version": 1, "models": {}}'
 
 
 class Folder(StoreSuite, StoreCase):
@@ -23,7 +25,7 @@ class Folder(StoreSuite, StoreCase):
         self.assertIn(self.store, said)
         self.assertIn("--store", said)
         self.assertIn(str(self.server.process.pid), said)
-        self.assertEqual(self.run_command("export").returncode, 1)  # the store is in use
+        self.assertEqual(self.run_command("restore", os.path.join(ROOT, "README.md")).returncode, 1)  # the store is in use
         self.put("mine", pendulum(), 201)
         self.stop()
 
@@ -43,11 +45,12 @@ class Folder(StoreSuite, StoreCase):
                                     ({"HOME": home, "XDG_STATE_HOME": xdg}, f"{xdg}/torqued"),
                                     ({"HOME": home, "XDG_STATE_HOME": xdg, "STATE_DIRECTORY": f"{state}:/x"}, state)):
             self.assertFalse(os.path.exists(folder))
-            done = subprocess.run([BINARY, "export", *MODELS], capture_output=True, env={**clean, **environment})
+            done = subprocess.run([BINARY, "restore", "-", "--unverified", *MODELS], input=EMPTY_ARCHIVE,
+                                  capture_output=True, env={**clean, **environment})
             self.assertEqual(done.returncode, 0, done.stderr)
             with open(os.path.join(folder, "format")) as file:
                 self.assertEqual(file.read(), "torqued-store 1\n")
-        done = subprocess.run([BINARY, "export", *MODELS], capture_output=True,
+        done = subprocess.run([BINARY, "restore", "-", "--unverified", *MODELS], input=EMPTY_ARCHIVE, capture_output=True,
                               env={**clean, "XDG_STATE_HOME": "relative"})
         self.assertEqual(done.returncode, 1)
         self.assertIn(b"--store", done.stderr)
@@ -58,7 +61,7 @@ class Folder(StoreSuite, StoreCase):
         self.stop()
         os.mkdir(self.path("ur5.json"))
         self.start()
-        self.assertEqual(self.client.get("/v1/models/ur5").status, 404)
+        self.assertEqual(self.client.get("/v1/models/ur5").json()["code"], "model-damaged")
         self.assertIn("panda", self.names())
         self.assertTrue([r for r in self.client.get("/readyz").json()["reasons"] if "ur5.json" in r])
         self.stop()
@@ -113,18 +116,18 @@ class Refusals(StoreCase):
 
 
 class Archives(StoreCase):
-    def test_import_onto_a_full_disk(self):
-        """A limit on file sizes simulates the full disk: the import reports an error and is not killed by SIGXFSZ."""
+    def test_restoring_onto_a_full_disk(self):
+        """A limit on file sizes simulates the full disk: the command reports an error and is not killed by SIGXFSZ."""
         self.start()
         self.put("mine", pendulum(2), 201)
         self.stop()
-        archive = self.run_command("export").stdout
+        archive = self.run_command("backup", "-").stdout
         self.store = self.enterContext(tempfile.TemporaryDirectory(prefix="torqued-store-"))
-        done = self.run_command("import", "-", input=archive,
+        done = self.run_command("restore", "-", input=archive,
                                 preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (40, 40)))
         self.assertEqual(done.returncode, 1, done.stderr)
         self.assertIn(b"mine.json: File too large", done.stderr)
-        done = self.run_command("import", "-", input=archive)
+        done = self.run_command("restore", "-", input=archive)
         self.assertIn(b"1 created", done.stderr)
 
 if __name__ == "__main__":

@@ -11,21 +11,21 @@ import numpy.typing as npt
 
 from ..answers import Array, Coordinates, Scalar
 
-__all__ = ["Service", "PublishedOperation", "ServiceLimits", "ModelList", "ModelEntry", "ModelFields", "PublishedFrame",
-           "PublishedJoint", "Elastic", "JointLimits", "PublishedJointMimic", "PublishedLoop", "ModelFieldsReference",
-           "ModelFieldsTree", "PublishedMotor", "ModelFieldsTransmissionsItem", "ModelFieldsTransmissionsItemMotorsItem",
-           "MotorLimits", "ReportEntry", "Ready", "ProblemMeaning", "Payload", "Inertia", "Wrench", "Platform", "UnitWarning",
-           "Full", "RowError", "Held", "KinematicsPointsItem", "Pose", "WrenchWithRates", "Phase", "Grouping",
-           "GroupingWithItem", "IdentifyPrior", "BaseParameter", "BodyParameters", "InertiaFound", "FoundFriction",
-           "FoundFrictionCoulomb", "IdentifyPayload", "IdentifyFit", "IdentifyObservabilityItem", "TrajectoryInput",
-           "SampledSignal", "SplineSignal", "Sinusoid", "WrenchOverTime", "MarginLimit", "LeastMargin", "LeastGradient",
-           "TorqueInput", "TorqueInputGiven", "Prescribed", "ExceededLimit", "Plane", "JointAtLimit", "MarginsLeastItem",
-           "MarginsLeastGradientsItem", "PathSmoothFrictionItem", "Evaluations", "EvaluationsInverseDynamics",
-           "EvaluationsForwardDynamics", "EvaluationsImpact", "EvaluationsMassMatrix", "EvaluationsBias",
-           "EvaluationsKinematics", "EvaluationsEnergy", "EvaluationsTorqueDerivative", "EvaluationsSensitivity",
-           "EvaluationsForwardSensitivity", "EvaluationsHessian", "EvaluationsForwardHessian", "EvaluationsStep",
-           "EvaluationsCoriolis", "EvaluationsRegressor", "EvaluationsTaskSpace", "EvaluationsGroundReaction",
-           "EvaluationsMargins", "EvaluationsFeedForward", "EvaluationsPath"]
+__all__ = ["Service", "PublishedOperation", "ServiceLimits", "ModelList", "ModelListUnservedItem", "ModelEntry", "ModelFields",
+           "PublishedFrame", "PublishedJoint", "Elastic", "JointLimits", "PublishedJointMimic", "PublishedLoop",
+           "ModelFieldsReference", "ModelFieldsTree", "PublishedMotor", "ModelFieldsTransmissionsItem",
+           "ModelFieldsTransmissionsItemMotorsItem", "MotorLimits", "ReportEntry", "Ready", "ProblemMeaning", "Payload",
+           "Inertia", "Wrench", "Platform", "UnitWarning", "Full", "RowError", "Held", "KinematicsPointsItem", "Pose",
+           "WrenchWithRates", "Phase", "Grouping", "GroupingWithItem", "IdentifyPrior", "BaseParameter", "BodyParameters",
+           "InertiaFound", "FoundFriction", "FoundFrictionCoulomb", "IdentifyPayload", "IdentifyFit",
+           "IdentifyObservabilityItem", "TrajectoryInput", "SampledSignal", "SplineSignal", "Sinusoid", "WrenchOverTime",
+           "MarginLimit", "LeastMargin", "LeastGradient", "TorqueInput", "TorqueInputGiven", "Prescribed", "ExceededLimit",
+           "Plane", "JointAtLimit", "MarginsLeastItem", "MarginsLeastGradientsItem", "PathSmoothFrictionItem", "Evaluations",
+           "EvaluationsInverseDynamics", "EvaluationsForwardDynamics", "EvaluationsImpact", "EvaluationsMassMatrix",
+           "EvaluationsBias", "EvaluationsKinematics", "EvaluationsEnergy", "EvaluationsTorqueDerivative",
+           "EvaluationsSensitivity", "EvaluationsForwardSensitivity", "EvaluationsHessian", "EvaluationsForwardHessian",
+           "EvaluationsStep", "EvaluationsCoriolis", "EvaluationsRegressor", "EvaluationsTaskSpace",
+           "EvaluationsGroundReaction", "EvaluationsMargins", "EvaluationsFeedForward", "EvaluationsPath"]
 
 
 class Service(TypedDict):
@@ -73,7 +73,18 @@ class ServiceLimits(TypedDict):
 
 
 class ModelList(TypedDict):
+    # Models that exist and are not served, sorted by name: the record in the store, or the bundled file, is damaged or cannot
+    # be read (`model-damaged`), or there is no memory for the model (`insufficient-storage`). Requests on them are answered
+    # with this problem. A PUT or DELETE without conditions ends it.
+    unserved: list[ModelListUnservedItem]
     models: list[ModelEntry]
+
+
+class ModelListUnservedItem(TypedDict):
+    name: str
+    code: Literal['model-damaged', 'insufficient-storage']
+    # The reason, for the operator of the server.
+    detail: str
 
 
 class _ModelEntryNeeded(TypedDict):

@@ -1,0 +1,35 @@
+/* twin.h - let two servers use one folder while the first hands over to the second.
+ *
+ * The two servers have the same models, and either may change them. A change excludes those of the other server by a
+ * lock of the kernel, and is acknowledged to its client only when the other server has read the record. A link, one end
+ * of a pair of sockets of the type SOCK_SEQPACKET, carries the names of changed models and the confirmations. When a
+ * server ends, its end of the link closes, and the other goes on alone. */
+#pragma once
+#include "api/api.h"
+#include "server/log.h"
+
+typedef struct srv_twin srv_twin;
+
+/* Functions of the store that a twin calls on a thread of its own. */
+typedef struct srv_twin_reader {
+    void (*read)(void *arg, const char *name); /* reads the record of a model again, or notices that there is none */
+    void *arg;
+} srv_twin_reader;
+
+/* Begins to share. `link` is owned from now on, `folder` is that of the file "lock". `loads`: the other server still
+ * loads the models, so that changes are noted for it and do not wait; srv_twin_loaded ends that. NULL with errno:
+ * no memory, descriptors or threads, or a folder that cannot be changed; the link is closed. */
+srv_twin *srv_twin_open(int folder, int link, bool loads, const srv_twin_reader *reader);
+void      srv_twin_close(srv_twin *twin); /* NULL is allowed */
+
+/* Begins a change, once that of the other server has ended. False with a problem if that takes too long. Without a twin
+ * (NULL, or the other server has ended) there is nothing to wait for. */
+bool srv_twin_begin(srv_twin *twin, api_problem *problem);
+
+/* Makes the other server read a record. False: it is there and has not confirmed that within some seconds. */
+bool srv_twin_tell(srv_twin *twin, const char *name);
+void srv_twin_end(srv_twin *twin);
+
+/* The other server has loaded the models: makes it read those that have changed meanwhile. Later changes wait for it.
+ * False: it does not answer, or there were too many changes. */
+bool srv_twin_loaded(srv_twin *twin);

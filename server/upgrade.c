@@ -1,0 +1,114 @@
+/* upgrade.c - starts the successor of this server, shares the store with it, and tells systemd when it serves. */
+#include "upgrade.h"
+#include "notify.h"
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+void srv_upgrade_init(srv_upgrade *u, srv_log *log, srv_listeners *listeners, srv_loaded_models *models)
+{
+    *u = (srv_upgrade){.successor = {.control = -1}, .log = log, .listeners = listeners, .models = models};
+}
+
+static void report_not_handed_over(srv_upgrade *u, const char *reason)
+{
+    srv_log_message(u->log, SRV_ERROR, "not-handed-over", "%s; this server goes on", reason);
+}
+
+/* Lists the listening sockets under the names by which the successor knows who keeps them. Returns their number. */
+static size_t list_sockets(const srv_listeners *listeners, srv_passed *passed, size_t most)
+{
+    size_t n = 0;
+    for (size_t i = 0; i < listeners->n; i++) {
+        const srv_listener *listener = &listeners->listener[i];
+        for (size_t k = 0; k < listener->n_sockets && n < most; k++)
+            passed[n++] = (srv_passed){listener->sockets[k], *listener->name ? listener->name : SRV_OWN_SOCKET};
+    }
+    return n;
+}
+
+/* Shares the folder by a link, whose other end is returned; -1 with errno. */
+static int share_store(srv_store *store)
+{
+    int ends[2];
+    if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends) != 0) return -1;
+    if (srv_store_share(store, ends[0], true)) return ends[1];
+    int error = errno;
+    close(ends[1]);
+    errno = error;
+    return -1;
+}
+
+static bool start_successor(srv_upgrade *u)
+{
+    srv_passed passed[SRV_INHERITED_MOST] = {{.fd = -1}};
+    srv_store *store                      = u->models->store;
+    int        twin                       = store ? share_store(store) : -1;
+    size_t     n                          = list_sockets(u->listeners, passed, SRV_INHERITED_MOST - SRV_HANDOVER_ENDS);
+    if (store && twin < 0) return false;
+    if (store) {
+        passed[n++] = (srv_passed){twin, srv_handover_names[SRV_END_TWIN]};
+        passed[n++] = (srv_passed){srv_store_lock_descriptor(store), srv_handover_names[SRV_END_STORE_LOCK]};
+    }
+    bool started = srv_successor_start(&u->successor, passed, n);
+    int  error   = errno;
+    if (twin >= 0) close(twin);
+    errno = error;
+    return started;
+}
+
+void srv_upgrade_begin(srv_upgrade *u)
+{
+    char reason[200];
+    if (srv_upgrade_is_under_way(u)) return;
+    if (getpid() == 1) {
+        report_not_handed_over(
+            u, "this is process 1, with which a container ends; start_successor another container instead");
+    } else if (start_successor(u)) {
+        srv_log_message(u->log, SRV_INFO, "handing-over", "process %ld has been started", (long)u->successor.process);
+    } else {
+        snprintf(reason, sizeof reason, "the program cannot be started anew: %s", strerror(errno));
+        report_not_handed_over(u, reason);
+    }
+}
+
+/* The successor has loaded the models: makes it read those that have changed since, and lets it accept. */
+static void let_go(srv_upgrade *u)
+{
+    if (!u->models->store || srv_store_loaded(u->models->store)) {
+        srv_successor_go(&u->successor);
+        return;
+    }
+    srv_successor_stop(&u->successor);
+    report_not_handed_over(u, "the new process does not read the models that have changed while it was starting");
+}
+
+/* Only the present main process may name another one. */
+static void name_main_process(const srv_upgrade *u)
+{
+    char state[40];
+    snprintf(state, sizeof state, "MAINPID=%ld", (long)u->successor.process);
+    srv_notify(state);
+    srv_log_message(u->log, SRV_INFO, "handed-over", "process %ld accepts connections; this one finishes its own",
+                    (long)u->successor.process);
+}
+
+bool srv_upgrade_look(srv_upgrade *u)
+{
+    if (!srv_upgrade_is_under_way(u)) return false;
+    switch (srv_successor_look(&u->successor)) {
+    case SRV_HANDOVER_NOTHING: break;
+    case SRV_HANDOVER_LOADED: let_go(u); break;
+    case SRV_HANDOVER_FAILED: report_not_handed_over(u, "the new process has ended, or was not ready in time"); break;
+    case SRV_HANDOVER_ACCEPTING: name_main_process(u); return true;
+    }
+    return false;
+}
+
+void srv_upgrade_cancel(srv_upgrade *u)
+{
+    srv_successor_stop(&u->successor);
+}
