@@ -168,6 +168,9 @@ char *api_write_model(api *api, const char *name, const char *format, const api_
 void api_set_reason(api *api, const char *subject, const char *format, ...) __attribute__((format(printf, 3, 4)));
 void api_clear_reason(api *api, const char *subject);
 
+/* Like api_set_reason for a fault that prevents service: until the reason is cleared, /readyz answers 503 with it. */
+void api_set_unready(api *api, const char *subject, const char *format, ...) __attribute__((format(printf, 3, 4)));
+
 /* Returns all models, bundled ones included, and the names of deleted bundled models as one JSON text
  * (model_archive.c describes the format). The caller frees it; NULL: no memory. */
 char *api_export(api *api, size_t *length);
@@ -207,6 +210,13 @@ typedef struct api_identity {
  * one. */
 bool api_patterns_match(const char *patterns, const char *name);
 
+/* The resources that an address of the server gives its clients. */
+typedef enum api_scope {
+    API_ALL_RESOURCES,
+    API_PROBES,            /* /livez and /readyz alone */
+    API_PROBES_AND_METRICS /* /livez, /readyz and /metrics alone */
+} api_scope;
+
 /* The head of a request; NULL for absent headers. The strings must live until api_begin returns. */
 typedef struct api_request {
     const char         *method;
@@ -216,6 +226,7 @@ typedef struct api_request {
     const char         *host, *origin, *preflight_method; /* preflight_method: Access-Control-Request-Method */
     bool                on_loopback;                      /* true: the connection was accepted on a loopback address */
     bool                has_body;                         /* true: Content-Length is above 0, or the body is chunked */
+    api_scope           scope;                            /* of the address that accepted the connection */
     const api_identity *identity;                         /* NULL: no access control, every client may do everything */
 } api_request;
 

@@ -154,7 +154,7 @@
     X(VERSION_NOT_SUPPORTED, "version-not-supported", 505, "Version not supported", \
       "The request's version of HTTP is neither 1.1 nor 1.0. A proxy in front of the server translates HTTP/2.") \
     X(NOT_READY, "not-ready", 503, "Not ready", \
-      "The server is still loading its models. Try again after Retry-After seconds.") \
+      "The server is still loading its models, or a fault that the detail names keeps it from serving. Try again after Retry-After seconds.") \
     X(DRAINING, "draining", 503, "Draining", \
       "The server is shutting down and accepts no new requests.") \
     X(QUEUE_FULL, "queue-full", 503, "Queue full", \

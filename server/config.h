@@ -15,12 +15,13 @@ typedef enum srv_level { SRV_AUDIT = -1, SRV_ERROR, SRV_WARNING, SRV_INFO, SRV_D
 
 /* The strings belong to argv, the environment or the program, and live as long as the process. */
 typedef struct srv_config {
-    const char *listen;  /* HOST:PORT or unix:PATH, separated by commas */
-    const char *models;  /* folder; NULL: srv_config_models_folder determines it */
-    const char *store;   /* folder or postgresql:// URL; NULL: srv_config_store_folder determines it */
-    const char *hosts;   /* names that Host may have, separated by commas; NULL: see api/service/http/access.c */
-    const char *origins; /* web origins that may read answers, separated by commas, or "*"; NULL: none */
-    const char *tokens;  /* file of the clients, see server/access/clients.h; NULL: no access control */
+    const char *listen;        /* HOST:PORT or unix:PATH, separated by commas */
+    const char *health_listen; /* addresses for probes and metrics, separated by commas; NULL: none */
+    const char *models;        /* folder; NULL: srv_config_models_folder determines it */
+    const char *store;         /* folder or postgresql:// URL; NULL: srv_config_store_folder determines it */
+    const char *hosts;         /* names that Host may have, separated by commas; NULL: see api/service/http/access.c */
+    const char *origins;       /* web origins that may read answers, separated by commas, or "*"; NULL: none */
+    const char *tokens;        /* file of the clients, see server/access/clients.h; NULL: no access control */
     const char *tls_certificate, *tls_key; /* files; NULL: no TLS */
     const char *tls_client_ca;             /* file; NULL: no client certificates */
     const char *trusted_proxies;           /* networks, separated by commas; NULL: none */

@@ -22,7 +22,8 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
-enum { LOOP_DESCRIPTORS = 9 + SRV_LISTEN_MOST, OTHER_DESCRIPTORS = 64 };
+/* OTHER_DESCRIPTORS: also those of the connections for probes. */
+enum { LOOP_DESCRIPTORS = 9 + SRV_LISTEN_MOST, OTHER_DESCRIPTORS = 160 };
 enum { MAPPED_BYTES = 32 << 20, KEPT_BYTES = 64 << 20 };
 
 typedef struct service {
@@ -30,12 +31,13 @@ typedef struct service {
     srv_log           log;
     srv_server        shared;
     srv_loop         *loops;
-    size_t            n_loops; /* number of loops started */
+    size_t            n_health; /* number of loops for probes, 0 or 1, which are the first */
+    size_t            n_loops;  /* number of loops started */
     srv_loaded_models models;
     srv_watchdog      watchdog;
     srv_accounts      accounts;
 
-    srv_listeners listeners;
+    srv_listeners listeners, health;
 } service;
 
 static void log_setting(void *arg, const char *name, const char *value)
@@ -110,18 +112,28 @@ static bool open_shared(service *s, char *error, size_t size)
     return false;
 }
 
-static bool open_listeners(service *s, char *error, size_t size)
+/* Opens the addresses of a list, which srv_config_read has checked, for `loops` loops. */
+static bool open_addresses(const service *s, srv_listeners *all, size_t loops, char *error, size_t size)
 {
     srv_address address[SRV_LISTEN_MOST];
-    s->listeners.has_certificate = s->config.tls_certificate != NULL;
-    size_t n = srv_addresses_parse(s->config.listen, address); /* srv_config_read has checked the list */
+    size_t      n = srv_addresses_parse(all->for_probes ? s->config.health_listen : s->config.listen, address);
     for (size_t i = 0; i < n; i++) {
-        srv_listener *listener = &s->listeners.listener[i];
+        srv_listener *listener = &all->listener[i];
         listener->address      = address[i];
-        if (!srv_listen(listener, s->config.loops, (mode_t)s->config.socket_mode, error, size)) return false;
-        s->listeners.n++;
+        listener->setting      = all->for_probes ? "--health-listen" : "--listen";
+        if (!srv_listen(listener, loops, (mode_t)s->config.socket_mode, error, size)) return false;
+        all->n++;
     }
-    return srv_exposure_check(&s->config, &s->listeners, error, size);
+    return true;
+}
+
+static bool open_listeners(service *s, char *error, size_t size)
+{
+    s->listeners.has_certificate = s->config.tls_certificate != NULL;
+    s->health.for_probes         = s->config.health_listen != NULL;
+    if (!open_addresses(s, &s->listeners, s->config.loops, error, size)) return false;
+    if (!srv_exposure_check(&s->config, &s->listeners, error, size)) return false;
+    return !s->health.for_probes || open_addresses(s, &s->health, 1, error, size);
 }
 
 /* Repeats in the log what --insecure has allowed. */
@@ -132,22 +144,32 @@ static void warn_of_exposure(service *s)
     if (*missing) srv_log_message(&s->log, SRV_WARNING, "insecure", "%s; --insecure allows it", missing);
 }
 
+static void log_addresses(service *s, const srv_listeners *all)
+{
+    for (size_t i = 0; i < all->n; i++) {
+        srv_line line;
+        srv_log_begin(&line, &s->log, SRV_INFO, "listening");
+        srv_log_text(&line, "address", all->listener[i].bound);
+        srv_log_text(&line, "for", all->for_probes ? "health" : NULL);
+        srv_log_end(&line);
+    }
+}
+
 static bool start_loops(service *s, char *error, size_t size)
 {
-    size_t n = s->config.loops;
     if (!open_listeners(s, error, size)) return false;
-    s->loops = calloc(n, sizeof *s->loops);
+    s->n_health = s->health.for_probes;
+    size_t n    = s->config.loops + s->n_health;
+    s->loops    = calloc(n, sizeof *s->loops);
     for (size_t i = 0; i < n; i++) {
-        if (!s->loops || !srv_loop_start(&s->loops[i], &s->shared, &s->listeners, i, error, size)) return false;
+        const srv_listeners *listeners = i < s->n_health ? &s->health : &s->listeners;
+        size_t               index     = i < s->n_health ? i : i - s->n_health;
+        if (!s->loops || !srv_loop_start(&s->loops[i], &s->shared, listeners, index, error, size)) return false;
         s->n_loops++;
     }
     srv_leave_real_time(); /* the loops have inherited the policy of this thread */
-    for (size_t j = 0; j < s->listeners.n; j++) {
-        srv_line line;
-        srv_log_begin(&line, &s->log, SRV_INFO, "listening");
-        srv_log_text(&line, "address", s->listeners.listener[j].bound);
-        srv_log_end(&line);
-    }
+    log_addresses(s, &s->listeners);
+    log_addresses(s, &s->health);
     warn_of_exposure(s);
     return true;
 }
@@ -190,30 +212,40 @@ static void show_example(service *s)
     srv_log_plain(&s->log, text);
 }
 
-static void order_rest(service *s, size_t joined, srv_order order)
+static void order_loops(service *s, size_t from, size_t to, srv_order order)
 {
-    for (size_t i = joined; i < s->n_loops; i++)
+    for (size_t i = from; i < to; i++)
         srv_loop_order(&s->loops[i], order);
 }
 
-/* Waits until every loop has drained. After a second signal, or if the start failed (`patient` false), requests in
- * flight are abandoned. */
-static void drain(service *s, const sigset_t *stop, bool patient)
+/* Orders the loops `from` .. `to`-1 to end, and waits for them. A second signal abandons requests in flight. */
+static void end_loops(service *s, size_t from, size_t to, srv_order order, const sigset_t *stop)
 {
     static const struct timespec interval = {.tv_nsec = 20000000};
-    order_rest(s, 0, patient ? SRV_DRAIN : SRV_ABANDON);
-    for (size_t joined = 0; joined < s->n_loops;) {
+    order_loops(s, from, to, order);
+    for (size_t joined = from; joined < to;) {
         if (srv_loop_try_join(&s->loops[joined]))
             joined++;
         else if (sigtimedwait(stop, NULL, &interval) > 0)
-            order_rest(s, joined, SRV_ABANDON);
+            order_loops(s, joined, to, SRV_ABANDON);
     }
+}
+
+/* Waits until every loop has drained; if the start failed (`patient` false), requests in flight are abandoned. The loop
+ * for probes answers until the others have ended. */
+static void drain(service *s, const sigset_t *stop, bool patient)
+{
+    size_t n_health = s->n_health < s->n_loops ? s->n_health : s->n_loops;
+    end_loops(s, n_health, s->n_loops, patient ? SRV_DRAIN : SRV_ABANDON, stop);
+    end_loops(s, 0, n_health, SRV_ABANDON, stop);
 }
 
 static void unlink_sockets(const service *s)
 {
     for (size_t i = 0; i < s->listeners.n; i++)
         srv_listener_unlink(&s->listeners.listener[i]);
+    for (size_t i = 0; i < s->health.n; i++)
+        srv_listener_unlink(&s->health.listener[i]);
 }
 
 static void close_all(service *s)

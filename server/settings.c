@@ -12,6 +12,12 @@ const srv_setting srv_settings[] = {
     {"listen", "HOST:PORT", TEXT, OFFSET(listen), 0, 0, "127.0.0.1:8088", NULL,
      "addresses to listen on, separated by commas: IPv4, [IPv6] or a name, port 0 for a free one; or unix:PATH for a "
      "unix socket; HOST:PORT+plain speaks no TLS, HOST:PORT+proxy expects the PROXY protocol"},
+    {"health-listen", "HOST:PORT", TEXT, OFFSET(health_listen), 0, 0, NULL, NULL,
+     "addresses for /livez, /readyz and /metrics alone, without TLS, separated by commas: a thread of their own "
+     "answers "
+     "there, which no evaluation and no body delays; /metrics only to this machine unless --insecure (default: none, "
+     "the "
+     "three are at --listen alone)"},
     {"socket-mode", "MODE", OCTAL, OFFSET(socket_mode), 0, 0777, "600", NULL,
      "permissions of unix sockets, octal; a client needs write permission to connect"},
     {"host", "NAME", TEXT, OFFSET(hosts), 0, 0, NULL, NULL,

@@ -122,7 +122,9 @@ static void recognise(srv_exchange *x, srv_head *head, api_identity *identity)
     const srv_networks *proxies = &x->loop->server->proxies;
     srv_ip              client;
     head->request.on_loopback = x->connection->on_loopback;
-    bool is_forwarded         = srv_peer_is_in(&x->connection->peer, proxies) &&
+    head->request.scope       = x->loop->scope;
+    if (x->loop->scope != API_ALL_RESOURCES) head->request.accept_encoding = NULL; /* compressing could need a worker */
+    bool is_forwarded = srv_peer_is_in(&x->connection->peer, proxies) &&
                         srv_forwarded_client(proxies, head->forwarded, head->x_forwarded_for, &client);
     if (is_forwarded) srv_ip_print(&client, x->forwarded);
     if (srv_identify(x->loop->credentials, x->connection, head, identity)) head->request.identity = identity;

@@ -145,16 +145,17 @@ static bool is_loopback(const struct sockaddr *address)
     return IN6_IS_ADDR_LOOPBACK(ipv6) || (IN6_IS_ADDR_V4MAPPED(ipv6) && ipv6->s6_addr[12] == 127);
 }
 
-static void explain(const srv_address *address, char *error, size_t size)
+static void explain(const srv_listener *listener, char *error, size_t size)
 {
+    const srv_address *address = &listener->address;
     if (errno == EADDRINUSE)
         snprintf(error, size,
                  "port %s is taken: another program listens on %s; stop it, or choose another port with "
-                 "--listen HOST:PORT",
-                 address->port, address->host);
+                 "%s HOST:PORT",
+                 address->port, address->host, listener->setting);
     else
-        snprintf(error, size, "cannot listen on %s port %s: %s; choose another address with --listen HOST:PORT",
-                 address->host, address->port, strerror(errno));
+        snprintf(error, size, "cannot listen on %s port %s: %s; choose another address with %s HOST:PORT",
+                 address->host, address->port, strerror(errno), listener->setting);
 }
 
 static bool listen_tcp(srv_listener *listener, size_t n, char *error, size_t error_size)
@@ -164,7 +165,8 @@ static bool listen_tcp(srv_listener *listener, size_t n, char *error, size_t err
     struct addrinfo   *found   = NULL;
     int                problem = getaddrinfo(address->host, address->port, &hints, &found);
     if (problem) {
-        snprintf(error, error_size, "--listen names the host %.80s: %s", address->host, gai_strerror(problem));
+        snprintf(error, error_size, "%s names the host %.80s: %s", listener->setting, address->host,
+                 gai_strerror(problem));
         return false;
     }
     /* Uses the first address of a name, which clients also try first. */
@@ -173,7 +175,7 @@ static bool listen_tcp(srv_listener *listener, size_t n, char *error, size_t err
     if (ok)
         print_address(found, listener->bound, sizeof listener->bound);
     else
-        explain(address, error, error_size);
+        explain(listener, error, error_size);
     freeaddrinfo(found);
     return ok;
 }

@@ -17,6 +17,7 @@ typedef struct srv_address {
 /* An address and its open listening sockets, one for each loop. */
 typedef struct srv_listener {
     srv_address address;
+    const char *setting;      /* that names the address, for messages: "--listen" or "--health-listen" */
     bool        is_reachable; /* other machines can connect: it is no loopback address and no Unix-domain socket */
     char        bound[300];   /* the address as text, with the actual port */
     int         sockets[SRV_LOOPS_MOST];
@@ -27,6 +28,7 @@ typedef struct srv_listener {
 typedef struct srv_listeners {
     srv_listener listener[SRV_LISTEN_MOST];
     size_t       n;
+    bool         for_probes;      /* addresses of --health-listen */
     bool         has_certificate; /* the server has one: listeners speak TLS, but Unix-domain sockets and plain ones */
 } srv_listeners;
 

@@ -78,14 +78,15 @@ static void put_gauge(api_buffer *b, const char *name, const char *help, double 
 }
 
 /* Figures that are read from the api when somebody asks. */
-static void put_service(api_buffer *b, const api *a)
+static void put_service(api_buffer *b, api *a)
 {
+    char        reason[API_REASON_MAX];
     const char *info = "torqued_build_info";
     put_head(b, info, "gauge", "Version of the server, target and arithmetic class of its kernels.");
     api_buffer_format(b, "%s{version=\"%s\",target=\"%s\",arithmetic=\"%s\"} 1\n", info, a->version, a->kernels->target,
                       dyn_kernels_arithmetic(a->kernels));
-    put_gauge(b, "torqued_ready", "1 if the server takes requests, 0 while it loads its models or drains.",
-              atomic_load(&a->phase) == API_READY);
+    put_gauge(b, "torqued_ready", "1 if /readyz answers 200, 0 if it answers 503.",
+              atomic_load(&a->phase) == API_READY && !api_reasons_unready(a, reason));
     put_gauge(b, "torqued_memory_bytes", "Memory that requests in flight have claimed.",
               (double)atomic_load(&a->budget.used));
     put_gauge(b, "torqued_memory_limit_bytes", "Memory that all requests in flight may claim.",
