@@ -183,6 +183,11 @@ typedef struct api_import_counts {
 } api_import_counts;
 bool api_import(api *api, const char *archive, size_t length, api_import_counts *done, api_problem *problem);
 
+size_t api_memory_used(const api *api); /* bytes that requests in flight have claimed */
+/* True if hardly any memory is free for requests that are not light: less than 1/64 of the limit. */
+bool   api_memory_is_exhausted(const api *api);
+size_t api_resident_memory(void); /* bytes of physical memory that the process has; 0: not known */
+
 void api_set_ready(api *api);    /* call after loading; then /readyz answers 200 */
 void api_set_draining(api *api); /* call before shutdown; then /readyz answers 503 "draining" */
 
@@ -210,6 +215,17 @@ typedef struct api_identity {
  * one. */
 bool api_patterns_match(const char *patterns, const char *name);
 
+/* The memory that requests of one client have claimed, bytes. It begins at zero; the server keeps it for as long as the
+ * client has calls. */
+typedef struct api_client_memory {
+    atomic_size_t used;
+    atomic_size_t wanted; /* bytes in all that it would have had after its last claim, which was refused as temporary;
+                             the server sets it to 0 */
+} api_client_memory;
+
+/* Most bytes of the budget `limit` that one client may claim, while no other has claimed any. */
+size_t api_memory_of_one_client(size_t limit);
+
 /* The resources that an address of the server gives its clients. */
 typedef enum api_scope {
     API_ALL_RESOURCES,
@@ -227,6 +243,7 @@ typedef struct api_request {
     bool                on_loopback;                      /* true: the connection was accepted on a loopback address */
     bool                has_body;                         /* true: Content-Length is above 0, or the body is chunked */
     api_scope           scope;                            /* of the address that accepted the connection */
+    api_client_memory  *memory;                           /* of the client; NULL: it shares with nobody */
     const api_identity *identity;                         /* NULL: no access control, every client may do everything */
 } api_request;
 

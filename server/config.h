@@ -32,6 +32,7 @@ typedef struct srv_config {
     size_t      client_connections;          /* of one client; 0: three quarters of `connections` */
     size_t      client_rate;                 /* requests per second of one client; 0: any */
     size_t      connections, workers, loops; /* workers and loops: 0 derives them from the usable cores */
+    size_t      transfer_rate;               /* least bytes per second of large bodies and answers; 0: any */
     double      timeout, read_deadline, write_deadline, idle_timeout;
     double      queue;        /* s of estimated work that may wait per worker */
     double      client_work;  /* the same of one client; 0: as much as `queue` */

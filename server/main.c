@@ -11,6 +11,7 @@
 #include "server/net/exposure.h"
 #include "server/store/load_models.h"
 #include "server/net/event_loop.h"
+#include "memory_watch.h"
 #include "notify.h"
 #include "watchdog.h"
 #include <errno.h>
@@ -35,6 +36,7 @@ typedef struct service {
     size_t            n_loops;  /* number of loops started */
     srv_loaded_models models;
     srv_watchdog      watchdog;
+    srv_memory_watch  memory;
     srv_accounts      accounts;
 
     srv_listeners listeners, health;
@@ -283,7 +285,8 @@ static void reload(service *s)
 static int wait_watching(service *s, const sigset_t *signals, uint64_t end)
 {
     for (uint64_t now; (now = srv_now()) < end;) {
-        uint64_t              check  = srv_watchdog_check(&s->watchdog);
+        uint64_t check = srv_watchdog_check(&s->watchdog);
+        srv_memory_watch_check(&s->memory);
         uint64_t              wait   = check < end - now ? check : end - now;
         const struct timespec time   = {.tv_sec = (time_t)(wait / 1000000000), .tv_nsec = (long)(wait % 1000000000)};
         int                   number = sigtimedwait(signals, NULL, &time);
@@ -310,6 +313,7 @@ static int wait_for_stop(service *s, const sigset_t *stop, uint64_t end)
 static bool serve_until_drain(service *s, const sigset_t *stop)
 {
     srv_watchdog_begin(&s->watchdog, &s->shared, s->loops, s->n_loops);
+    srv_memory_watch_begin(&s->memory, s->shared.api, &s->log, s->config.memory);
     srv_notify("READY=1");
     int number = wait_for_stop(s, stop, SRV_NEVER);
     srv_notify("STOPPING=1");

@@ -61,6 +61,7 @@ static void expire(srv_loop *loop, uint64_t now)
 {
     /* Requests expire before connections, because an expired request gets an answer. */
     if (loop->awaiting > 0) srv_exchanges_advance(loop);
+    srv_exchanges_yield(loop);
     if (now >= loop->next_work_deadline) loop->next_work_deadline = srv_exchanges_expire(loop, now);
     srv_connections_expire(&loop->connections, now);
     srv_lingering_close_expire(&loop->linger, now);

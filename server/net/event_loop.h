@@ -44,6 +44,7 @@ typedef struct srv_loop {
     uint64_t           drain_end, timer_time;
     unsigned           refusals;           /* requests refused because the queue was full; wraps around */
     size_t             awaiting;           /* requests that wait for a change of a shared store */
+    unsigned long long yields_seen;        /* number of orders to give memory back that are carried out */
     uint64_t           next_work_deadline; /* ns; every request that waits for a body or a worker expires later */
     uv_loop_t          uv;
     uv_poll_t          ready[SRV_DAEMONS]; /* poll libmicrohttpd's epoll descriptors */

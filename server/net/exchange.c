@@ -41,7 +41,8 @@ void srv_exchange_close(srv_exchange *x, bool delivered)
                            .began     = x->began,
                            .queued    = x->queued,
                            .answered  = x->stage == ANSWERED,
-                           .delivered = delivered};
+                           .delivered = delivered,
+                           .slow      = x->is_slow};
     srv_response_record(x->loop->server->log, x->mhd, &access);
     x->connection->exchange = NULL;
     srv_exchange_free_body(x);
@@ -74,10 +75,14 @@ void srv_exchange_end_short(srv_exchange *x)
 enum MHD_Result srv_exchange_answer(srv_exchange *x)
 {
     srv_exchange_free_body(x);
+    srv_exchange_want_memory(x);
     srv_connection_enter(&x->loop->connections, x->connection, SRV_WRITING);
     bool sent = srv_response_send(x->mhd, x->job.call, must_close(x), x->retry_after, x->queued) == MHD_YES;
     if (!sent) srv_exchange_end_short(x);
-    x->stage = ANSWERED;
+    x->stage        = ANSWERED;
+    x->progress.end = 0;
+    if (sent && api_reply_of(x->job.call)->length > UNHURRIED)
+        srv_exchange_watch_progress(x, srv_peer_acknowledged(x->connection->fd));
     return sent ? MHD_YES : MHD_NO;
 }
 
@@ -129,8 +134,9 @@ static void recognise(srv_exchange *x, srv_head *head, api_identity *identity)
     if (is_forwarded) srv_ip_print(&client, x->forwarded);
     if (srv_identify(x->loop->credentials, x->connection, head, identity)) head->request.identity = identity;
     if (head->request.identity && identity->name) snprintf(x->client, sizeof x->client, "%s", identity->name);
-    x->account = srv_client_account(x->loop->server->accounts, x->connection, head->request.identity,
+    x->account           = srv_client_account(x->loop->server->accounts, x->connection, head->request.identity,
                                     is_forwarded ? &client : NULL);
+    head->request.memory = &x->account->memory;
 }
 
 enum MHD_Result srv_exchange_begin(srv_exchange *x, const char *method)
