@@ -11,6 +11,7 @@
 #include "server/net/exposure.h"
 #include "server/store/load_models.h"
 #include "server/net/event_loop.h"
+#include "memory_needs.h"
 #include "memory_watch.h"
 #include "notify.h"
 #include "watchdog.h"
@@ -417,6 +418,7 @@ int main(int argc, char **argv)
     raise_descriptors(&s);
     if (s.config.client_connections == 0) s.config.client_connections = s.config.connections - s.config.connections / 4;
     api_metric_add(API_METRIC_CONNECTIONS_LIMIT, API_NO_LABELS, (int64_t)s.config.connections);
+    srv_memory_needs_report(&s.config, &s.log);
     lock_memory(&s);
     return serve(&s);
 }

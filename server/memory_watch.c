@@ -7,7 +7,7 @@
 /* LIGHT: bytes that requests hold while the server counts as idle. WORTHWHILE: kept bytes that an idle server returns.
  */
 enum { LIGHT = 1 << 20, WORTHWHILE = 64 << 20, MOST_KEPT_PART = 4 };
-static const uint64_t interval = 1000000000, patience = 5000000000, busy_interval = 10000000000; /* ns */
+static const uint64_t interval = 1000000000, patience = 5000000000, busy_interval = 2000000000; /* ns */
 
 static size_t model_bytes(void)
 {

@@ -4,7 +4,7 @@
  * has been for 5 s, /readyz answers 503 and torqued_memory_exhausted is 1.
  *
  * malloc keeps what requests have freed, for those that follow. After 5 s without a request of any weight the server
- * returns it, if it is more than 64 MiB; at once, every 10 s at most, if it is more than a quarter of --memory: what a
+ * returns it, if it is more than 64 MiB; at once, every 2 s at most, if it is more than a quarter of --memory: what a
  * process needs (memory_needs.h) would not be bounded otherwise. Returning 1.4 GiB takes 90 ms of processor time, in
  * which the threads that share an arena of malloc with that memory wait. */
 #pragma once

@@ -1,14 +1,12 @@
 /* cores.c - see cores.h. */
 #define _GNU_SOURCE /* sched_getaffinity */
 #include "cores.h"
+#include "cgroup.h"
 #include <math.h>
 #include <sched.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
-
-#define CGROUPS "/sys/fs/cgroup"
 
 static bool read_line(const char *path, char *line, int size)
 {
@@ -26,38 +24,26 @@ double srv_parse_cpu_max(const char *text)
     return quota > 0 && period > 0 ? quota / period : 0;
 }
 
-/* Returns the lowest CPU quota, in cores, of the process's cgroup (version 2) and its parents, since a parent's quota
- * applies too. 0: no limit. */
+/* Lowers the quota, in cores, to that of a line; 0: no limit. */
+static void lower(void *arg, const char *line)
+{
+    double *tightest = arg, cores = srv_parse_cpu_max(line);
+    if (cores > 0 && (*tightest == 0 || cores < *tightest)) *tightest = cores;
+}
+
+/* Returns the lowest CPU quota, in cores, of the process's cgroup (version 2) and its parents; 0: no limit. */
 static double quota_v2(void)
 {
-    char  line[1024], path[1200];
-    FILE *file = fopen("/proc/self/cgroup", "re");
-    if (!file) return 0;
-    char *group = NULL;
-    while (!group && fgets(line, sizeof line, file))
-        if (strncmp(line, "0::", 3) == 0) group = line + 3;
-    fclose(file);
-    if (!group) return 0;
-    group[strcspn(group, "\n")] = '\0';
-
     double tightest = 0;
-    for (;;) {
-        char   text[64];
-        double cores = 0;
-        snprintf(path, sizeof path, CGROUPS "%s/cpu.max", group);
-        if (read_line(path, text, sizeof text)) cores = srv_parse_cpu_max(text);
-        if (cores > 0 && (tightest == 0 || cores < tightest)) tightest = cores;
-        char *slash = strrchr(group, '/');
-        if (!slash) return tightest;
-        *slash = '\0';
-    }
+    srv_cgroup_visit(SRV_CGROUP_LIST, SRV_CGROUPS, "cpu.max", lower, &tightest);
+    return tightest;
 }
 
 static double quota_v1(void)
 {
     char quota[64], period[64], both[130];
-    if (!read_line(CGROUPS "/cpu/cpu.cfs_quota_us", quota, sizeof quota)) return 0;
-    if (!read_line(CGROUPS "/cpu/cpu.cfs_period_us", period, sizeof period)) return 0;
+    if (!read_line(SRV_CGROUPS "/cpu/cpu.cfs_quota_us", quota, sizeof quota)) return 0;
+    if (!read_line(SRV_CGROUPS "/cpu/cpu.cfs_period_us", period, sizeof period)) return 0;
     snprintf(both, sizeof both, "%s %s", quota, period);
     return srv_parse_cpu_max(both); /* -1 means no limit */
 }
