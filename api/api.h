@@ -215,8 +215,8 @@ typedef struct api_identity {
  * one. */
 bool api_patterns_match(const char *patterns, const char *name);
 
-/* The memory that requests of one client have claimed, bytes. It begins at zero; the server keeps it for as long as the
- * client has calls. */
+/* The memory that requests of one client have claimed, bytes. The numbers begin at zero; the server keeps them for as
+ * long as the client has calls. */
 typedef struct api_client_memory {
     atomic_size_t used;
     atomic_size_t wanted; /* bytes in all that it would have had after its last claim, which was refused as temporary;
@@ -242,9 +242,9 @@ typedef struct api_request {
     const char         *host, *origin, *preflight_method; /* preflight_method: Access-Control-Request-Method */
     bool                on_loopback;                      /* true: the connection was accepted on a loopback address */
     bool                has_body;                         /* true: Content-Length is above 0, or the body is chunked */
-    api_scope           scope;                            /* of the address that accepted the connection */
-    api_client_memory  *memory;                           /* of the client; NULL: it shares with nobody */
-    const api_identity *identity;                         /* NULL: no access control, every client may do everything */
+    api_scope           scope;                            /* resources at the address of the connection */
+    api_client_memory  *memory;   /* memory of the client; NULL: the request shares with no client */
+    const api_identity *identity; /* NULL: no access control, every client may do everything */
 } api_request;
 
 typedef struct api_header {

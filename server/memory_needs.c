@@ -1,6 +1,6 @@
-/* memory_needs.c - see memory_needs.h. */
+/* memory_needs.c - adds up the memory that the settings need and compares the sum with the limit of the process. */
 #include "memory_needs.h"
-#include "server/work/cgroup.h"
+#include "server/work/cores.h"
 
 static const unsigned long long KIB = 1 << 10, MIB = 1 << 20;
 
@@ -22,7 +22,7 @@ static unsigned long long in_mib(unsigned long long bytes)
     return (bytes + MIB - 1) / MIB;
 }
 
-static void warn(const srv_config *c, srv_log *log, unsigned long long limit)
+static void warn_of_limit(const srv_config *c, srv_log *log, unsigned long long limit)
 {
     unsigned long long fixed      = fixed_needs(c);
     char               other[100] = "";
@@ -38,11 +38,11 @@ static void warn(const srv_config *c, srv_log *log, unsigned long long limit)
 
 void srv_memory_needs_report(const srv_config *c, srv_log *log)
 {
-    unsigned long long needs = srv_memory_needs(c), limit = srv_cgroup_memory(SRV_CGROUP_LIST, SRV_CGROUPS);
+    unsigned long long needs = srv_memory_needs(c), limit = srv_memory_limit(SRV_CGROUP_LIST, SRV_CGROUPS);
     srv_line           line;
     srv_log_begin(&line, log, SRV_INFO, "memory");
     srv_log_count(&line, "needs", needs);
     if (limit > 0) srv_log_count(&line, "limit", limit);
     srv_log_end(&line);
-    if (limit > 0 && limit < needs) warn(c, log, limit);
+    if (limit > 0 && limit < needs) warn_of_limit(c, log, limit);
 }

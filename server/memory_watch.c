@@ -1,4 +1,4 @@
-/* memory_watch.c - see memory_watch.h. */
+/* memory_watch.c - tells exhaustion of memory and returns freed memory to the system, once a second. */
 #include "memory_watch.h"
 #include "api/metrics.h"
 #include "server/work/clock.h"

@@ -22,11 +22,11 @@ static void on_listener(uv_poll_t *listener, int status, int events);
  * connection each. */
 static bool has_room(const srv_acceptor *a)
 {
-    const srv_server      *server = a->loop->server;
-    const srv_connections *own    = &a->loop->connections;
-    if (a->loop->scope != API_ALL_RESOURCES) return own->count < MOST_PROBES + own->n_closing;
+    const srv_server      *server    = a->loop->server;
+    const srv_connections *open_here = &a->loop->connections;
+    if (a->loop->scope != API_ALL_RESOURCES) return open_here->count < MOST_PROBES + open_here->n_closing;
     size_t open = (size_t)api_metric_value(API_METRIC_CONNECTIONS, API_NO_LABELS);
-    return open < server->config->connections + own->n_closing;
+    return open < server->config->connections + open_here->n_closing;
 }
 
 /* True if a connection waits to be accepted. */

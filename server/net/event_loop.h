@@ -31,7 +31,7 @@ typedef enum srv_order { SRV_RUN, SRV_DRAIN, SRV_ABANDON } srv_order;
 
 typedef struct srv_loop {
     const srv_server  *server;
-    api_scope          scope;            /* of its addresses: a loop for probes serves them alone */
+    api_scope          scope;            /* resources at the addresses of this loop */
     struct MHD_Daemon *mhd[SRV_DAEMONS]; /* NULL: no listener needs it */
     api_worker        *scratch;          /* memory for requests that run on this thread */
     srv_credentials   *credentials;

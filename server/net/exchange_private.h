@@ -13,7 +13,7 @@ enum { UNHURRIED = 65536 };
 /* The progress of a body or an answer that must keep --transfer-rate. */
 typedef struct srv_progress {
     uint64_t end;   /* ns, when the present interval ends; 0: the rate does not matter yet */
-    uint64_t bytes; /* that had passed when the interval began */
+    uint64_t bytes; /* bytes that had passed when the interval began */
 } srv_progress;
 
 typedef enum srv_exchange_stage {
@@ -43,7 +43,7 @@ struct srv_exchange {
     size_t                 announced_length; /* Content-Length; 0 for a chunked body */
     size_t                 max_length;       /* bytes of the largest body that is accepted */
     uint64_t               received;
-    srv_progress           progress;    /* of the body, then of the answer */
+    srv_progress           progress;    /* progress of the body, then of the answer */
     bool                   is_slow;     /* the client reads its answer too slowly: the connection ends */
     unsigned               retry_after; /* s, replaces Retry-After; 0: keep the api's value */
     srv_pool              *pool;        /* the pool that runs the job */

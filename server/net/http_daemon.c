@@ -114,9 +114,9 @@ static void close_connection(srv_loop *loop, srv_connection *connection)
 }
 
 /* Connections for probes take no place of the others. */
-static void count_open(const srv_loop *loop, int by)
+static void count_open(const srv_loop *loop, int change)
 {
-    if (loop->scope == API_ALL_RESOURCES) api_metric_add(API_METRIC_CONNECTIONS, API_NO_LABELS, by);
+    if (loop->scope == API_ALL_RESOURCES) api_metric_add(API_METRIC_CONNECTIONS, API_NO_LABELS, change);
 }
 
 static void on_connection(void *cls, struct MHD_Connection *mhd, void **context,

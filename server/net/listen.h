@@ -17,7 +17,7 @@ typedef struct srv_address {
 /* An address and its open listening sockets, one for each loop. */
 typedef struct srv_listener {
     srv_address address;
-    const char *setting;      /* that names the address, for messages: "--listen" or "--health-listen" */
+    const char *setting;      /* "--listen" or "--health-listen", for messages */
     bool        is_reachable; /* other machines can connect: it is no loopback address and no Unix-domain socket */
     char        bound[300];   /* the address as text, with the actual port */
     int         sockets[SRV_LOOPS_MOST];

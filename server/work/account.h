@@ -23,7 +23,7 @@ typedef struct srv_account {
     srv_flow            flow[SRV_POOLS];
     srv_rate            refusals;    /* answered at once; guarded by the mutex of the table */
     srv_rate            requests;    /* guarded by the mutex of the table */
-    api_client_memory   memory;      /* of its requests in flight */
+    api_client_memory   memory;      /* memory of the client's requests in flight */
     atomic_ullong       yield;       /* number of the last order to give memory back; 0: none */
     atomic_size_t       connections; /* number of open connections of the address or user */
     char                name[SRV_ACCOUNT_NAME];

@@ -190,7 +190,7 @@ static void clients_share_what_is_free(void **state)
     assert_int_equal(greedy.wanted, alone + 70000);
     assert_int_equal(greedy.used, alone);
 
-    /* Of the fifth that is left, the other client has four fifths. */
+    /* The other client has four fifths of the fifth that is left. */
     size_t left = SHARED - alone;
     assert_refused(api_claim(&c, left / 5 * 4 + 5, &problem), API_CLIENT_MEMORY_FULL, "its share");
     assert_true(api_claim(&c, left / 5 * 4, &problem));
@@ -219,7 +219,7 @@ static void light_requests_have_a_reserve(void **state)
         assert_true(api_claim(&small[i], LIGHT, &problem));
     }
     assert_refused(api_claim(&a, 1, &problem), API_MEMORY_FULL,
-                   "in use"); /* its client has too much for the second half */
+                   "in use"); /* the client has too much for the second half */
     int n = 0;
     for (; n < 200; n++) {
         small[n] = (api_share){.budget = &budget, .client = &client};
@@ -230,7 +230,7 @@ static void light_requests_have_a_reserve(void **state)
     api_problem_clear(&problem);
 }
 
-/* What one request already has counts: pieces cannot add up to a heavy request within the reserve. */
+/* The bytes that a request already has count: pieces cannot add up to a heavy request within the reserve. */
 static void pieces_of_a_request_are_not_light(void **state)
 {
     api_budget        budget = {.limit = LIMIT};

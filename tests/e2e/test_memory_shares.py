@@ -117,7 +117,7 @@ class Unfinished(Shares):
         self.assertGreater(self.metric("torqued_memory_bytes"), 45 * MIB)
 
     def test_the_greedy_client_gives_way_to_one_with_less_than_its_part(self):
-        """The second client needs 24 MiB of 64 while the first holds 48. It is refused, the largest bodies of the first
+        """The second client needs 24 MiB of 64 while the first holds 48. The second is refused, the largest bodies of the first
         end, and the second has its memory when it comes again."""
         raws = self.unfinished(GREEDY, 12, 4 * MIB, 40 * MIB)
         body, client = POLITE + " " * (12 * MIB), self.client(OTHER)
@@ -211,7 +211,7 @@ class Unread(Shares):
         return raw.sock, int(re.search(rb"Content-Length: ([0-9]+)", start)[1])
 
     def test_unread_answers_are_dropped_and_others_served(self):
-        """Answers that nobody reads hold their memory for two intervals at most, not for --write-deadline."""
+        """Unread answers hold their memory for two intervals at most, not for --write-deadline."""
         self.client(OTHER).put("/v1/models/arm", branched())
         held = [self.ask() for _ in range(2)]
         self.assertGreater(held[0][1], 5_000_000)

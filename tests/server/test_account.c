@@ -116,7 +116,7 @@ static void test_the_greediest_account_gives_memory_back(void **state)
     set_memory(a, 333, 0);
     set_memory(c, 10, 333);
     srv_account_want_memory(&accounts, c, LIMIT, now += later); /* nobody has more than a third */
-    srv_account_want_memory(&accounts, c, LIMIT, now += later); /* it wants nothing */
+    srv_account_want_memory(&accounts, c, LIMIT, now += later); /* the account wants nothing */
     assert_int_equal(accounts.yields, 1);
     set_memory(a, 600, 700);
     srv_account_want_memory(&accounts, a, LIMIT, now += later); /* the greediest itself */

@@ -1,6 +1,6 @@
 /* test_memory_needs.c - checks the memory that a process needs with its settings, and the limits of control groups. */
 #include "server/memory_needs.h"
-#include "server/work/cgroup.h"
+#include "server/work/cores.h"
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdint.h>
@@ -28,7 +28,7 @@ static void the_defaults_need_3844_mib(void **state)
 
 static char folder[] = "/tmp/test_memory_needs.XXXXXX";
 
-static void write_file(const char *name, const char *text)
+static void write_text(const char *name, const char *text)
 {
     char  path[300];
     FILE *file = (snprintf(path, sizeof path, "%s/%s", folder, name), fopen(path, "w"));
@@ -37,7 +37,7 @@ static void write_file(const char *name, const char *text)
     fclose(file);
 }
 
-static void make_folder(const char *name)
+static void make_group(const char *name)
 {
     char path[300];
     snprintf(path, sizeof path, "%s/%s", folder, name);
@@ -48,31 +48,31 @@ static unsigned long long limit(void)
 {
     char list[300];
     snprintf(list, sizeof list, "%s/list", folder);
-    return srv_cgroup_memory(list, folder);
+    return srv_memory_limit(list, folder);
 }
 
 /* The least limit of a group and its parents holds. Version 1 counts where version 2 has none. */
 static void the_lowest_limit_of_all_parents_holds(void **state)
 {
     assert_true(limit() == 0); /* there are no groups */
-    make_folder("system.slice");
-    make_folder("system.slice/torqued.service");
-    make_folder("memory");
-    write_file("list", "4:memory:/elsewhere\n0::/system.slice/torqued.service\n");
+    make_group("system.slice");
+    make_group("system.slice/torqued.service");
+    make_group("memory");
+    write_text("list", "4:memory:/elsewhere\n0::/system.slice/torqued.service\n");
     assert_true(limit() == 0);
-    write_file("memory/memory.limit_in_bytes", "9223372036854771712\n");
-    assert_true(limit() == 0); /* how version 1 writes that there is no limit */
-    write_file("memory/memory.limit_in_bytes", "3221225472\n");
+    write_text("memory/memory.limit_in_bytes", "9223372036854771712\n");
+    assert_true(limit() == 0); /* the number of version 1 for no limit */
+    write_text("memory/memory.limit_in_bytes", "3221225472\n");
     assert_true(limit() == 3221225472);
-    write_file("system.slice/torqued.service/memory.max", "max\n");
+    write_text("system.slice/torqued.service/memory.max", "max\n");
     assert_true(limit() == 3221225472);
-    write_file("system.slice/torqued.service/memory.max", "4294967296\n");
+    write_text("system.slice/torqued.service/memory.max", "4294967296\n");
     assert_true(limit() == 4294967296);
-    write_file("system.slice/memory.max", "1073741824\n");
+    write_text("system.slice/memory.max", "1073741824\n");
     assert_true(limit() == 1073741824);
-    write_file("memory.max", "5368709120\n");
+    write_text("memory.max", "5368709120\n");
     assert_true(limit() == 1073741824);
-    write_file("list", "0::/\n"); /* a container sees its own group as the root */
+    write_text("list", "0::/\n"); /* a container sees its own group as the root */
     assert_true(limit() == 5368709120);
 }
 

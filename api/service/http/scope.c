@@ -1,11 +1,11 @@
 /* scope.c - a middleware (middleware.h): serve only probes, and perhaps metrics, at an address for probes (api_scope).
  *
- * Such an address speaks plain HTTP. Where other machines can reach it, the token that /metrics needs could be read on
- * the way. */
+ * An address for probes speaks plain HTTP. Where other machines can reach it, the token that /metrics needs could be
+ * read on the way. */
 #include "middleware.h"
 #include <string.h>
 
-static bool is_probe(const char *pattern)
+static bool asks_health(const char *pattern)
 {
     return strcmp(pattern, "/livez") == 0 || strcmp(pattern, "/readyz") == 0;
 }
@@ -16,7 +16,7 @@ bool api_check_scope(api_call *call, const api_request *request, api_problem *pr
     if (request->scope == API_ALL_RESOURCES) return true;
     bool known   = api_route_find(call->api->resources, request->target, &route);
     bool metrics = known && strcmp(route.resource->pattern, "/metrics") == 0;
-    if (known && (is_probe(route.resource->pattern) || (metrics && request->scope == API_PROBES_AND_METRICS)))
+    if (known && (asks_health(route.resource->pattern) || (metrics && request->scope == API_PROBES_AND_METRICS)))
         return true;
     if (metrics)
         return api_fail(problem, API_NO_SUCH_PATH, NULL,
