@@ -64,20 +64,38 @@ static size_t kept_bytes(const srv_memory_watch *w)
     return less(api_resident_memory(), w->base + model_bytes() + api_memory_used(w->api));
 }
 
-static void check_kept(srv_memory_watch *w, uint64_t now)
+/* Notes since when the server is idle. Returns true if it has been for long enough. */
+static bool is_idle(srv_memory_watch *w, uint64_t now)
 {
-    if (api_memory_used(w->api) > LIGHT)
+    if (api_memory_used(w->api) > LIGHT) {
         w->idle_since = 0;
-    else if (w->idle_since == 0)
+        w->is_trimmed = false;
+    } else if (w->idle_since == 0) {
         w->idle_since = now;
-    bool   is_idle = w->idle_since > 0 && now - w->idle_since >= patience;
-    size_t most = is_idle ? WORTHWHILE : w->limit / MOST_KEPT_PART, kept = kept_bytes(w);
-    if (kept <= most || (!is_idle && now < w->next_trim)) return;
+    }
+    return w->idle_since > 0 && now - w->idle_since >= patience;
+}
+
+static void return_memory(srv_memory_watch *w, size_t kept)
+{
     malloc_trim(0);
-    w->idle_since = 0; /* the next look is 5 s later, also if the memory cannot be returned */
-    w->next_trim  = now + busy_interval;
     srv_log_message(w->log, SRV_DEBUG, "memory-returned", "%zu bytes of freed memory returned to the system",
                     less(kept, kept_bytes(w)));
+}
+
+static void check_kept(srv_memory_watch *w, uint64_t now)
+{
+    size_t kept = kept_bytes(w);
+    if (is_idle(w, now)) {
+        if (w->is_trimmed || kept <= WORTHWHILE) return;
+        return_memory(w, kept);
+        w->is_trimmed = true;
+        w->unreturned = 0;
+    } else if (kept > w->unreturned + w->limit / MOST_KEPT_PART && now >= w->next_trim) {
+        return_memory(w, kept);
+        w->unreturned = kept_bytes(w);
+        w->next_trim  = now + busy_interval;
+    }
 }
 
 void srv_memory_watch_check(srv_memory_watch *w)

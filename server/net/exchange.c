@@ -56,11 +56,12 @@ bool srv_exchange_begun(const srv_exchange *x)
 }
 
 /* A connection whose certificate does not count, perhaps since the authorities were replaced, closes after the answer:
- * a client can show another certificate only on a new connection. A malformed request ends its connection, and a
- * surplus connection has one request. */
+ * a client can show another certificate only on a new connection. A malformed request ends its connection; a
+ * surplus connection, and one for probes, have one request. */
 static bool must_close(const srv_exchange *x)
 {
-    return x->loop->draining || x->connection->certificate.refused || x->connection->is_surplus || refuses_framing(x);
+    return x->loop->draining || x->connection->certificate.refused || x->connection->is_surplus || refuses_framing(x) ||
+           x->loop->scope != API_ALL_RESOURCES;
 }
 
 void srv_exchange_end_short(srv_exchange *x)

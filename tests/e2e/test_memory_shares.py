@@ -2,13 +2,14 @@
 and unread answers of one client beside a client that behaves. Clients are told apart by their addresses, 127.0.0.x."""
 import contextlib
 import json
+import os
 import re
 import socket
 import time
 import unittest
 
 import tap
-from harness import PATIENCE, Server
+from harness import PATIENCE, SANITIZED, Server
 from peers import Client, RawSocket
 from samples import branched
 
@@ -190,6 +191,45 @@ class Slow(Shares):
         for raw in (small, large):
             raw.send(POLITE)
             self.assertEqual(raw.answer().status, 200)
+
+
+@unittest.skipIf(SANITIZED, "no malloc of glibc here")
+class Returned(Shares):
+    """After a burst the memory of the process returns to the system."""
+    arguments = ("--memory", "1G", "--transfer-rate", "0")
+
+    def resident(self):
+        with open(f"/proc/{self.server.process.pid}/statm") as statm:
+            return int(statm.read().split()[1]) * os.sysconf("SC_PAGE_SIZE")
+
+    def await_resident(self, most):
+        give_up = time.monotonic() + PATIENCE
+        while self.resident() > most:
+            self.assertLess(time.monotonic(), give_up, f"{self.resident()} bytes stay")
+            time.sleep(0.1)
+
+    def burst(self, count):
+        """Lets bodies of 8 MiB arrive in part, and ends them. Returns the bytes of the process before."""
+        before = self.resident()
+        raws = self.unfinished(GREEDY, count, 8 * MIB, 9 * MIB)
+        self.assertServed(OTHER)  # its blocks lie behind the bodies, so that the end of the heap is in use
+        self.assertGreater(self.resident(), before + count * 7 * MIB)
+        for raw in raws:
+            raw.close()
+        return before
+
+    def test_when_the_server_is_idle(self):
+        before = self.burst(24)  # less than a quarter of the memory
+        self.await_metric("torqued_memory_bytes", 0)
+        self.assertGreater(self.resident(), before + 100 * MIB, "nothing was kept: the test shows nothing")
+        self.await_resident(before + 64 * MIB)
+
+    def test_while_requests_go_on(self):
+        """More than a quarter of the memory is kept, and a body is arriving all the time."""
+        self.unfinished(OTHER, 1, 40 * MIB, 41 * MIB)
+        before = self.burst(60)
+        self.await_resident(before + 256 * MIB)
+        self.assertGreater(self.metric("torqued_memory_bytes"), 40 * MIB)
 
 
 class Unread(Shares):
