@@ -69,12 +69,20 @@ class Paths(Health):
             self.assertEqual(self.server.client().get(path).status, 200)
         self.assertEqual(self.probe("/livez").body, self.server.client().get("/livez").body)
 
-    def test_metrics_are_sent_without_compression(self):
-        """Compressing may need a worker, which evaluations hold."""
-        self.serve()
-        answer = self.probe("/metrics", {"Accept-Encoding": "gzip"})
-        self.assertIsNone(answer.headers["Content-Encoding"])
-        self.assertIn("\ntorqued_ready 1\n", answer.text)
+    def test_answers_are_not_compressed(self):
+        """Compressing may need a worker, which evaluations hold. Forty unreadable files make a long list of reasons."""
+        folder = self.enterContext(tempfile.TemporaryDirectory())
+        for i in range(40):
+            with open(os.path.join(folder, f"model{i}.json"), "w") as file:
+                file.write("{")
+        self.serve("--models", folder)
+        gzip = {"Accept-Encoding": "gzip"}
+        main = self.server.client().request("GET", "/readyz", headers=gzip)
+        self.assertEqual((main.status, main.headers["Content-Encoding"]), (200, "gzip"), "the list is too short for this test")
+        answer = self.probe("/readyz", gzip)
+        self.assertEqual((answer.status, answer.headers["Content-Encoding"]), (200, None))
+        self.assertEqual(len(answer.json()["reasons"]), 33)
+        self.assertIn("\ntorqued_ready 1\n", self.probe("/metrics", gzip).text)
 
     def test_a_malformed_request_is_refused_as_at_the_main_address(self):
         self.serve()
