@@ -20,7 +20,7 @@ typedef struct srv_memory_watch {
     uint64_t exhausted_since; /* ns; 0: there is memory */
     uint64_t idle_since;      /* ns; 0: requests hold memory */
     uint64_t next_trim;       /* ns, when memory may be returned again although requests hold some */
-    size_t   unreturned;      /* bytes that the last trim amid requests left: those that nobody has counted */
+    size_t   unreturned;      /* bytes that the last trim amid requests could not return */
     bool     is_trimmed;      /* memory was returned since the server is idle */
     bool     is_exhausted;    /* /readyz says so */
 } srv_memory_watch;

@@ -212,7 +212,7 @@ class Returned(Shares):
         """Lets bodies of 8 MiB arrive in part, and ends them. Returns the bytes of the process before."""
         before = self.resident()
         raws = self.unfinished(GREEDY, count, 8 * MIB, 9 * MIB)
-        self.assertServed(OTHER)  # its blocks lie behind the bodies, so that the end of the heap is in use
+        self.assertServed(OTHER)  # the blocks of these requests lie behind the bodies, at the end of the heap
         self.assertGreater(self.resident(), before + count * 7 * MIB)
         for raw in raws:
             raw.close()
