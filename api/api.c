@@ -157,6 +157,7 @@ api_call *api_begin(api *a, const api_request *request)
     memset(call, 0, offsetof(api_call, text));
     call->api          = a;
     call->share.budget = &a->budget;
+    call->share.client = request->memory;
     call->timeout      = a->limits.timeout;
     api_reply_request_id(call, request->request_id);
     api_reply_static_header(call, "Arithmetic", dyn_kernels_arithmetic(a->kernels));
@@ -215,6 +216,16 @@ bool api_reserve(api_call *call, size_t bytes)
     if (api_claim(&call->share, bytes, &problem)) return true;
     api_reply_problem(call, &problem);
     return false;
+}
+
+size_t api_memory_used(const api *a)
+{
+    return atomic_load(&a->budget.used);
+}
+
+bool api_memory_is_exhausted(const api *a)
+{
+    return api_budget_is_exhausted(&a->budget);
 }
 
 void api_release(api_call *call, size_t bytes)

@@ -177,6 +177,9 @@ char *api_write_model(api *api, const char *name, const char *format, const api_
 void api_set_reason(api *api, const char *subject, const char *format, ...) __attribute__((format(printf, 3, 4)));
 void api_clear_reason(api *api, const char *subject);
 
+/* Like api_set_reason for a fault that prevents service: until the reason is cleared, /readyz answers 503 with it. */
+void api_set_unready(api *api, const char *subject, const char *format, ...) __attribute__((format(printf, 3, 4)));
+
 /* Returns all models, bundled ones included, and the names of deleted bundled models as one JSON text with checksums
  * (archive_manifest.h describes the format). `made`: the time, RFC 3339, for its manifest. The caller frees the text;
  * NULL with a problem: no memory. Models that are not served are left out: api_check_served fails with the first of
@@ -214,6 +217,11 @@ typedef struct api_import_options {
 bool api_import(api *api, const char *archive, size_t length, const api_import_options *options,
                 api_import_counts *done, api_problem *problem);
 
+size_t api_memory_used(const api *api); /* bytes that requests in flight have claimed */
+/* True if hardly any memory is free for requests that are not light: less than 1/64 of the limit. */
+bool   api_memory_is_exhausted(const api *api);
+size_t api_resident_memory(void); /* bytes of physical memory that the process has; 0: not known */
+
 void api_set_ready(api *api);    /* call after loading; then /readyz answers 200 */
 void api_set_draining(api *api); /* call before shutdown; then /readyz answers 503 "draining" */
 
@@ -241,6 +249,24 @@ typedef struct api_identity {
  * one. */
 bool api_patterns_match(const char *patterns, const char *name);
 
+/* The memory that requests of one client have claimed, bytes. The numbers begin at zero; the server keeps them for as
+ * long as the client has calls. */
+typedef struct api_client_memory {
+    atomic_size_t used;
+    atomic_size_t wanted; /* bytes in all that it would have had after its last claim, which was refused as temporary;
+                             the server sets it to 0 */
+} api_client_memory;
+
+/* Most bytes of the budget `limit` that one client may claim, while no other has claimed any. */
+size_t api_memory_of_one_client(size_t limit);
+
+/* The resources that an address of the server gives its clients. */
+typedef enum api_scope {
+    API_ALL_RESOURCES,
+    API_PROBES,            /* /livez and /readyz alone */
+    API_PROBES_AND_METRICS /* /livez, /readyz and /metrics alone */
+} api_scope;
+
 /* The head of a request; NULL for absent headers. The strings must live until api_begin returns. */
 typedef struct api_request {
     const char         *method;
@@ -250,7 +276,9 @@ typedef struct api_request {
     const char         *host, *origin, *preflight_method; /* preflight_method: Access-Control-Request-Method */
     bool                on_loopback;                      /* true: the connection was accepted on a loopback address */
     bool                has_body;                         /* true: Content-Length is above 0, or the body is chunked */
-    const api_identity *identity;                         /* NULL: no access control, every client may do everything */
+    api_scope           scope;                            /* resources at the address of the connection */
+    api_client_memory  *memory;   /* memory of the client; NULL: the request shares with no client */
+    const api_identity *identity; /* NULL: no access control, every client may do everything */
 } api_request;
 
 typedef struct api_header {

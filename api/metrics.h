@@ -36,6 +36,10 @@
       "Connections that were accepted.") \
     X(DISPLACED, "torqued_displaced_connections_total", COUNTER, NUMBER, UNLABELLED, UNLABELLED, \
       "Silent connections that were closed to make room for new ones.") \
+    X(MEMORY_EXHAUSTED, "torqued_memory_exhausted", GAUGE, NUMBER, UNLABELLED, UNLABELLED, \
+      "1 while requests in flight have held nearly all of their memory for seconds, so that /readyz answers 503.") \
+    X(SLOW_READERS, "torqued_slow_readers_total", COUNTER, NUMBER, UNLABELLED, UNLABELLED, \
+      "Connections that were ended because their clients read large answers too slowly.") \
     X(QUEUED_REQUESTS, "torqued_queued_requests", GAUGE, NUMBER, UNLABELLED, UNLABELLED, \
       "Requests that wait for a worker.") \
     X(ADMITTED_WORK, "torqued_admitted_work_seconds", GAUGE, SECONDS, UNLABELLED, UNLABELLED, \

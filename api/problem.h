@@ -156,7 +156,7 @@
     X(VERSION_NOT_SUPPORTED, "version-not-supported", 505, "Version not supported", \
       "The request's version of HTTP is neither 1.1 nor 1.0. A proxy in front of the server translates HTTP/2.") \
     X(NOT_READY, "not-ready", 503, "Not ready", \
-      "The server is still loading its models. Try again after Retry-After seconds.") \
+      "The server is still loading its models, or a fault that the detail names keeps it from serving. Try again after Retry-After seconds.") \
     X(DRAINING, "draining", 503, "Draining", \
       "The server is shutting down and accepts no new requests.") \
     X(QUEUE_FULL, "queue-full", 503, "Queue full", \
@@ -165,6 +165,8 @@
       "Too much work of this client is waiting, while other clients wait, too. Send fewer requests at a time, and try again after Retry-After seconds.") \
     X(MEMORY_FULL, "memory-full", 503, "Memory budget full", \
       "Requests in flight use all of the memory budget. Try again after Retry-After seconds, or with a smaller batch.") \
+    X(CLIENT_MEMORY_FULL, "client-memory-full", 503, "Client's share of the memory full", \
+      "Requests of this client use its share of the memory, which shrinks when other clients need some, too. Send fewer or smaller requests at a time, and try again after Retry-After seconds.") \
     X(DEADLINE_PASSED, "deadline-passed", 504, "Deadline passed", \
       "The request was not finished within its Request-Timeout (or the server's cap). Ask for less, or allow more time.") \
     X(CHANGE_PENDING, "change-pending", 503, "Change has not arrived", \

@@ -127,12 +127,13 @@ bool srv_config_is_switch(const char *flag)
     return s && s->kind == SWITCH;
 }
 
-/* Limits bodies and answers to the memory budget: a larger body or answer never fits, so it is refused as too large
- * (413), not as a temporary shortage (503). */
+/* Limits bodies and answers to the memory of one client: a larger body or answer never fits, so it is refused as too
+ * large (413), not as a temporary shortage (503). */
 static void clip_sizes(srv_config *config)
 {
-    if (config->max_body > config->memory) config->max_body = config->memory;
-    if (config->max_answer > config->memory) config->max_answer = config->memory;
+    size_t most = api_memory_of_one_client(config->memory);
+    if (config->max_body > most) config->max_body = most;
+    if (config->max_answer > most) config->max_answer = most;
 }
 
 static srv_action parse_action(const char *flag)

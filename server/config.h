@@ -15,12 +15,13 @@ typedef enum srv_level { SRV_AUDIT = -1, SRV_ERROR, SRV_WARNING, SRV_INFO, SRV_D
 
 /* The strings belong to argv, the environment or the program, and live as long as the process. */
 typedef struct srv_config {
-    const char *listen;  /* HOST:PORT or unix:PATH, separated by commas */
-    const char *models;  /* folder; NULL: srv_config_models_folder determines it */
-    const char *store;   /* folder or postgresql:// URL; NULL: srv_config_store_folder determines it */
-    const char *hosts;   /* names that Host may have, separated by commas; NULL: see api/service/http/access.c */
-    const char *origins; /* web origins that may read answers, separated by commas, or "*"; NULL: none */
-    const char *tokens;  /* file of the clients, see server/access/clients.h; NULL: no access control */
+    const char *listen;        /* HOST:PORT or unix:PATH, separated by commas */
+    const char *health_listen; /* addresses for probes and metrics, separated by commas; NULL: none */
+    const char *models;        /* folder; NULL: srv_config_models_folder determines it */
+    const char *store;         /* folder or postgresql:// URL; NULL: srv_config_store_folder determines it */
+    const char *hosts;         /* names that Host may have, separated by commas; NULL: see api/service/http/access.c */
+    const char *origins;       /* web origins that may read answers, separated by commas, or "*"; NULL: none */
+    const char *tokens;        /* file of the clients, see server/access/clients.h; NULL: no access control */
     const char *tls_certificate, *tls_key; /* files; NULL: no TLS */
     const char *tls_client_ca;             /* file; NULL: no client certificates */
     const char *trusted_proxies;           /* networks, separated by commas; NULL: none */
@@ -31,6 +32,7 @@ typedef struct srv_config {
     size_t      client_connections;          /* of one client; 0: three quarters of `connections` */
     size_t      client_rate;                 /* requests per second of one client; 0: any */
     size_t      connections, workers, loops; /* workers and loops: 0 derives them from the usable cores */
+    size_t      transfer_rate;               /* least bytes per second of large bodies and answers; 0: any */
     double      timeout, read_deadline, write_deadline, idle_timeout;
     double      queue;        /* s of estimated work that may wait per worker */
     double      client_work;  /* the same of one client; 0: as much as `queue` */

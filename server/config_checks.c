@@ -16,6 +16,23 @@ static bool check_addresses(const srv_config *config, char *error, size_t error_
     return false;
 }
 
+/* Checks --health-listen, whose addresses speak plain HTTP to clients themselves. */
+static bool check_health_addresses(const srv_config *config, char *error, size_t error_size)
+{
+    srv_address addresses[SRV_LISTEN_MOST];
+    if (!config->health_listen) return true;
+    size_t n    = srv_addresses_parse(config->health_listen, addresses);
+    bool   good = n > 0;
+    for (size_t i = 0; i < n; i++)
+        good = good && !addresses[i].plain && !addresses[i].proxy;
+    if (!good)
+        snprintf(error, error_size,
+                 "--health-listen is \"%.200s\"; expected HOST:PORT, such as 127.0.0.1:8087, or unix:PATH (at most 107 "
+                 "bytes), or up to %d of them with commas between; +plain and +proxy are for --listen",
+                 config->health_listen, SRV_LISTEN_MOST);
+    return good;
+}
+
 /* Checks --trusted-proxy, which a listener for the PROXY protocol needs. */
 static bool check_proxies(const srv_config *config, char *error, size_t error_size)
 {
@@ -65,6 +82,7 @@ static bool check_tls(const srv_config *config, char *error, size_t error_size)
 
 bool srv_config_check(const srv_config *config, char *error, size_t error_size)
 {
-    return check_addresses(config, error, error_size) && check_lists(config, error, error_size) &&
-           check_tls(config, error, error_size) && check_proxies(config, error, error_size);
+    return check_addresses(config, error, error_size) && check_health_addresses(config, error, error_size) &&
+           check_lists(config, error, error_size) && check_tls(config, error, error_size) &&
+           check_proxies(config, error, error_size);
 }

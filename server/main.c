@@ -11,6 +11,8 @@
 #include "server/net/exposure.h"
 #include "server/store/load_models.h"
 #include "server/net/event_loop.h"
+#include "memory_needs.h"
+#include "memory_watch.h"
 #include "notify.h"
 #include "upgrade.h"
 #include "watchdog.h"
@@ -23,7 +25,8 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
-enum { LOOP_DESCRIPTORS = 9 + SRV_LISTEN_MOST, OTHER_DESCRIPTORS = 64 };
+/* OTHER_DESCRIPTORS: also those of the connections for probes. */
+enum { LOOP_DESCRIPTORS = 9 + SRV_LISTEN_MOST, OTHER_DESCRIPTORS = 160 };
 enum { HANDED_OVER = -1 }; /* result of waiting in place of a signal */
 enum { MAPPED_BYTES = 32 << 20, KEPT_BYTES = 64 << 20 };
 
@@ -34,11 +37,13 @@ typedef struct service {
     srv_log           log;
     srv_server        shared;
     srv_loop         *loops;
-    size_t            n_loops; /* number of loops started */
+    size_t            n_health; /* number of loops for probes, 0 or 1, which are the first */
+    size_t            n_loops;  /* number of loops started */
     srv_loaded_models models;
     srv_watchdog      watchdog;
+    srv_memory_watch  memory;
     srv_accounts      accounts;
-    srv_listeners     listeners;
+    srv_listeners     listeners, health;
     srv_inherited     inherited; /* sockets and links that were passed on to this process */
     srv_upgrade       upgrade;
     bool              handed_over; /* a new process serves */
@@ -118,20 +123,30 @@ static bool open_shared(service *s, char *error, size_t size)
     return false;
 }
 
-static bool open_listeners(service *s, char *error, size_t size)
+/* Opens the addresses of a list, which srv_config_read has checked, for `loops` loops. */
+static bool open_addresses(service *s, srv_listeners *all, size_t loops, char *error, size_t size)
 {
     srv_address address[SRV_LISTEN_MOST];
-    s->listeners.has_certificate = s->config.tls_certificate != NULL;
-    s->listeners.loops           = s->config.loops;
-    size_t n = srv_addresses_parse(s->config.listen, address); /* srv_config_read has checked the list */
+    size_t      n = srv_addresses_parse(all->for_probes ? s->config.health_listen : s->config.listen, address);
     for (size_t i = 0; i < n; i++) {
-        srv_listener *listener = &s->listeners.listener[i];
+        srv_listener *listener = &all->listener[i];
         listener->address      = address[i];
+        listener->setting      = all->for_probes ? "--health-listen" : "--listen";
         bool taken;
-        if (!srv_listen_inherited(listener, s->config.loops, &s->inherited, &taken, error, size)) return false;
-        if (!taken && !srv_listen(listener, s->config.loops, (mode_t)s->config.socket_mode, error, size)) return false;
-        s->listeners.n++;
+        if (!srv_listen_inherited(listener, loops, &s->inherited, &taken, error, size)) return false;
+        if (!taken && !srv_listen(listener, loops, (mode_t)s->config.socket_mode, error, size)) return false;
+        all->n++;
     }
+    all->loops = loops;
+    return true;
+}
+
+static bool open_listeners(service *s, char *error, size_t size)
+{
+    s->listeners.has_certificate = s->config.tls_certificate != NULL;
+    s->health.for_probes         = s->config.health_listen != NULL;
+    if (!open_addresses(s, &s->listeners, s->config.loops, error, size)) return false;
+    if (s->health.for_probes && !open_addresses(s, &s->health, 1, error, size)) return false;
     if (!srv_inherited_check_taken(&s->inherited, error, size)) return false;
     return srv_exposure_check(&s->config, &s->listeners, error, size);
 }
@@ -144,21 +159,31 @@ static void warn_of_exposure(service *s)
     if (*missing) srv_log_message(&s->log, SRV_WARNING, "insecure", "%s; --insecure allows it", missing);
 }
 
+static void log_addresses(service *s, const srv_listeners *all)
+{
+    for (size_t i = 0; i < all->n; i++) {
+        srv_line line;
+        srv_log_begin(&line, &s->log, SRV_INFO, "listening");
+        srv_log_text(&line, "address", all->listener[i].bound);
+        srv_log_text(&line, "for", all->for_probes ? "health" : NULL);
+        srv_log_end(&line);
+    }
+}
+
 static bool start_loops(service *s, char *error, size_t size)
 {
-    size_t n = s->config.loops;
-    s->loops = calloc(n, sizeof *s->loops);
+    s->n_health = s->health.for_probes;
+    size_t n    = s->config.loops + s->n_health;
+    s->loops    = calloc(n, sizeof *s->loops);
     for (size_t i = 0; i < n; i++) {
-        if (!s->loops || !srv_loop_start(&s->loops[i], &s->shared, &s->listeners, i, error, size)) return false;
+        const srv_listeners *listeners = i < s->n_health ? &s->health : &s->listeners;
+        size_t               index     = i < s->n_health ? i : i - s->n_health;
+        if (!s->loops || !srv_loop_start(&s->loops[i], &s->shared, listeners, index, error, size)) return false;
         s->n_loops++;
     }
     srv_leave_real_time(); /* the loops have inherited the policy of this thread */
-    for (size_t j = 0; j < s->listeners.n; j++) {
-        srv_line line;
-        srv_log_begin(&line, &s->log, SRV_INFO, "listening");
-        srv_log_text(&line, "address", s->listeners.listener[j].bound);
-        srv_log_end(&line);
-    }
+    log_addresses(s, &s->listeners);
+    log_addresses(s, &s->health);
     warn_of_exposure(s);
     return true;
 }
@@ -229,34 +254,45 @@ static bool begin_serving(service *s, char *error, size_t size)
     return start_loops(s, error, size) && load_models(s, error, size);
 }
 
-static void order_rest(service *s, size_t joined, srv_order order)
+static void order_loops(service *s, size_t from, size_t to, srv_order order)
 {
-    for (size_t i = joined; i < s->n_loops; i++)
+    for (size_t i = from; i < to; i++)
         srv_loop_order(&s->loops[i], order);
 }
 
-/* Waits until every loop has drained. After a second signal, or if the start failed (`patient` false), requests in
- * flight are abandoned. For a server that has handed over, the first signal is that to drain. */
-static void drain(service *s, const sigset_t *stop, bool patient)
+/* Orders the loops `from` .. `to`-1 to end, and waits for them. A second signal abandons requests in flight. For loops
+ * that have handed over, the first signal is that to drain. */
+static void end_loops(service *s, size_t from, size_t to, srv_order order, const sigset_t *stop)
 {
     static const struct timespec interval = {.tv_nsec = 20000000};
-    srv_order                    next     = SRV_ABANDON;
-    order_rest(s, 0, s->handed_over ? SRV_HAND_OVER : patient ? SRV_DRAIN : SRV_ABANDON);
-    if (s->handed_over) next = SRV_DRAIN;
-    for (size_t joined = 0; joined < s->n_loops;) {
+    srv_order                    next     = order == SRV_HAND_OVER ? SRV_DRAIN : SRV_ABANDON;
+    order_loops(s, from, to, order);
+    for (size_t joined = from; joined < to;) {
         if (srv_loop_try_join(&s->loops[joined]))
             joined++;
         else if (sigtimedwait(stop, NULL, &interval) > 0) {
-            order_rest(s, joined, next);
+            order_loops(s, joined, to, next);
             next = SRV_ABANDON;
         }
     }
+}
+
+/* Waits until every loop has drained; if the start failed (`patient` false), requests in flight are abandoned. The loop
+ * for probes answers until the others have ended. */
+static void drain(service *s, const sigset_t *stop, bool patient)
+{
+    size_t n_health = s->n_health < s->n_loops ? s->n_health : s->n_loops;
+    if (s->handed_over) order_loops(s, 0, n_health, SRV_HAND_OVER); /* probes are the successor's */
+    end_loops(s, n_health, s->n_loops, s->handed_over ? SRV_HAND_OVER : patient ? SRV_DRAIN : SRV_ABANDON, stop);
+    end_loops(s, 0, n_health, SRV_ABANDON, stop);
 }
 
 static void unlink_sockets(const service *s)
 {
     for (size_t i = 0; i < s->listeners.n; i++)
         srv_listener_unlink(&s->listeners.listener[i]);
+    for (size_t i = 0; i < s->health.n; i++)
+        srv_listener_unlink(&s->health.listener[i]);
 }
 
 static void close_all(service *s)
@@ -295,7 +331,8 @@ static int wait_watching(service *s, const sigset_t *signals, uint64_t end)
 {
     for (uint64_t now; (now = srv_now()) < end;) {
         uint64_t check = srv_watchdog_check(&s->watchdog);
-        uint64_t wait  = check < end - now ? check : end - now;
+        srv_memory_watch_check(&s->memory);
+        uint64_t wait = check < end - now ? check : end - now;
         if (srv_upgrade_look(&s->upgrade)) return HANDED_OVER;
         if (srv_upgrade_is_under_way(&s->upgrade) && wait > look_interval) wait = look_interval;
         const struct timespec time   = {.tv_sec = (time_t)(wait / 1000000000), .tv_nsec = (long)(wait % 1000000000)};
@@ -327,6 +364,7 @@ static int wait_for_stop(service *s, const sigset_t *stop, uint64_t end)
 static bool serve_until_drain(service *s, const sigset_t *stop)
 {
     srv_watchdog_begin(&s->watchdog, &s->shared, s->loops, s->n_loops);
+    srv_memory_watch_begin(&s->memory, s->shared.api, &s->log, s->config.memory);
     srv_notify("READY=1");
     int number     = wait_for_stop(s, stop, SRV_NEVER);
     s->handed_over = number == HANDED_OVER;
@@ -360,9 +398,11 @@ static int serve(service *s)
     char     error[1600] = "";
     sigset_t stop;
     block_signals(&stop);
-    srv_upgrade_init(&s->upgrade, &s->log, &s->listeners, &s->models);
-    bool ok      = open_shared(s, error, sizeof error) && begin_serving(s, error, sizeof error);
-    bool patient = false;
+    srv_upgrade_init(&s->upgrade, &s->log, &s->models);
+    s->upgrade.listeners = &s->listeners;
+    s->upgrade.health    = &s->health;
+    bool ok              = open_shared(s, error, sizeof error) && begin_serving(s, error, sizeof error);
+    bool patient         = false;
     if (ok) {
         show_example(s);
         patient = serve_until_drain(s, &stop);
@@ -439,6 +479,7 @@ int main(int argc, char **argv)
     raise_descriptors(&s);
     if (s.config.client_connections == 0) s.config.client_connections = s.config.connections - s.config.connections / 4;
     api_metric_add(API_METRIC_CONNECTIONS_LIMIT, API_NO_LABELS, (int64_t)s.config.connections);
+    srv_memory_needs_report(&s.config, &s.log);
     lock_memory(&s);
     return serve(&s);
 }

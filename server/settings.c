@@ -12,6 +12,12 @@ const srv_setting srv_settings[] = {
     {"listen", "HOST:PORT", TEXT, OFFSET(listen), 0, 0, "127.0.0.1:8088", NULL,
      "addresses to listen on, separated by commas: IPv4, [IPv6] or a name, port 0 for a free one; or unix:PATH for a "
      "unix socket; HOST:PORT+plain speaks no TLS, HOST:PORT+proxy expects the PROXY protocol"},
+    {"health-listen", "HOST:PORT", TEXT, OFFSET(health_listen), 0, 0, NULL, NULL,
+     "addresses for /livez, /readyz and /metrics alone, without TLS, separated by commas: a thread of their own "
+     "answers "
+     "there, which no evaluation and no body delays; /metrics only to this machine unless --insecure (default: none, "
+     "the "
+     "three are at --listen alone)"},
     {"socket-mode", "MODE", OCTAL, OFFSET(socket_mode), 0, 0777, "600", NULL,
      "permissions of unix sockets, octal; a client needs write permission to connect"},
     {"host", "NAME", TEXT, OFFSET(hosts), 0, 0, NULL, NULL,
@@ -48,11 +54,13 @@ const srv_setting srv_settings[] = {
      "folder that keeps the models of clients (default: $STATE_DIRECTORY, else $XDG_STATE_HOME/torqued, else "
      "~/.local/state/torqued), or postgresql://... for a database that several servers share"},
     {"max-body", "BYTES", BYTES, OFFSET(max_body), 1024, TB, "256M", NULL,
-     "largest body of a request, at most --memory"},
+     "largest body of a request, at most three quarters of --memory"},
     {"max-answer", "BYTES", BYTES, OFFSET(max_answer), 1024, TB, "256M", NULL,
-     "largest body of an answer, at most --memory"},
+     "largest body of an answer, at most three quarters of --memory"},
     {"memory", "BYTES", BYTES, OFFSET(memory), MB, TB, "2G", NULL,
-     "bodies, decoded requests and answers in flight, all together"},
+     "bodies, decoded requests and answers in flight, all together; one client has three quarters of it at most, less "
+     "when "
+     "others need some, and a sixteenth is for light requests"},
     {"model-memory", "BYTES", BYTES, OFFSET(model_memory), MB, TB, "1G", NULL,
      "all models together; a further one is answered 507, or, if it is in the store, left alone and named by /readyz"},
     {"max-rows", "N", COUNT, OFFSET(max_rows), 1, 1e9, "131072", NULL, "largest number of states in one request"},
@@ -74,6 +82,10 @@ const srv_setting srv_settings[] = {
      "time for a request to arrive completely"},
     {"write-deadline", "SECONDS", SECONDS, OFFSET(write_deadline), 0.01, 86400, "60", NULL,
      "time for a client to receive its answer"},
+    {"transfer-rate", "BYTES", BYTES, OFFSET(transfer_rate), 0, TB, "16K", NULL,
+     "least bytes per second, over 5 s, of a body or an answer above 64 KiB, which holds memory: a slower body is "
+     "answered "
+     "408, a slower reader loses its connection; 0: any"},
     {"idle-timeout", "SECONDS", SECONDS, OFFSET(idle_timeout), 0.01, 86400, "75", NULL,
      "time for which an idle connection is kept open"},
     {"queue", "SECONDS", SECONDS, OFFSET(queue), 0.001, 86400, "1", NULL,

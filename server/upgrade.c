@@ -8,9 +8,9 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-void srv_upgrade_init(srv_upgrade *u, srv_log *log, srv_listeners *listeners, srv_loaded_models *models)
+void srv_upgrade_init(srv_upgrade *u, srv_log *log, srv_loaded_models *models)
 {
-    *u = (srv_upgrade){.successor = {.control = -1}, .log = log, .listeners = listeners, .models = models};
+    *u = (srv_upgrade){.successor = {.control = -1}, .log = log, .models = models};
 }
 
 static void report_not_handed_over(srv_upgrade *u, const char *reason)
@@ -18,10 +18,10 @@ static void report_not_handed_over(srv_upgrade *u, const char *reason)
     srv_log_message(u->log, SRV_ERROR, "not-handed-over", "%s; this server goes on", reason);
 }
 
-/* Lists the listening sockets under the names by which the successor knows who keeps them. Returns their number. */
-static size_t list_sockets(const srv_listeners *listeners, srv_passed *passed, size_t most)
+/* Appends the listening sockets to the list, under the names by which the successor knows who keeps them. Returns its
+ * new length. */
+static size_t list_sockets(const srv_listeners *listeners, srv_passed *passed, size_t n, size_t most)
 {
-    size_t n = 0;
     for (size_t i = 0; i < listeners->n; i++) {
         const srv_listener *listener = &listeners->listener[i];
         for (size_t k = 0; k < listener->n_sockets && n < most; k++)
@@ -44,10 +44,12 @@ static int share_store(srv_store *store)
 
 static bool start_successor(srv_upgrade *u)
 {
-    srv_passed passed[SRV_INHERITED_MOST] = {{.fd = -1}};
-    srv_store *store                      = u->models->store;
-    int        twin                       = store ? share_store(store) : -1;
-    size_t     n                          = list_sockets(u->listeners, passed, SRV_INHERITED_MOST - SRV_HANDOVER_ENDS);
+    srv_passed   passed[SRV_INHERITED_MOST] = {{.fd = -1}};
+    srv_store   *store                      = u->models->store;
+    int          twin                       = store ? share_store(store) : -1;
+    const size_t most                       = SRV_INHERITED_MOST - SRV_HANDOVER_ENDS;
+    size_t       n                          = list_sockets(u->listeners, passed, 0, most);
+    n                                       = list_sockets(u->health, passed, n, most);
     if (store && twin < 0) return false;
     if (store) {
         passed[n++] = (srv_passed){twin, srv_handover_names[SRV_END_TWIN]};

@@ -10,11 +10,11 @@
 typedef struct srv_upgrade {
     srv_successor      successor;
     srv_log           *log;
-    srv_listeners     *listeners;
+    srv_listeners     *listeners, *health;
     srv_loaded_models *models;
 } srv_upgrade;
 
-void srv_upgrade_init(srv_upgrade *upgrade, srv_log *log, srv_listeners *listeners, srv_loaded_models *models);
+void srv_upgrade_init(srv_upgrade *upgrade, srv_log *log, srv_loaded_models *models); /* then set the listeners */
 
 /* Starts the successor. The log has the reason if that fails: the server then goes on. */
 void srv_upgrade_begin(srv_upgrade *upgrade);

@@ -57,6 +57,11 @@ static void report(srv_watchdog *w, api_thread_label kind, size_t stuck)
     if (stuck == w->stuck[kind]) return;
     api_metric_add(API_METRIC_STUCK_THREADS, (api_label_values){{kind}}, (int64_t)stuck - (int64_t)w->stuck[kind]);
     w->stuck[kind] = stuck;
+    if (kind == API_THREAD_LOOP && stuck > 0)
+        api_set_unready(w->server->api, "loops", "%zu loops have made no progress for %.1f s", stuck,
+                        (double)w->patience / 1e9);
+    else if (kind == API_THREAD_LOOP)
+        api_clear_reason(w->server->api, "loops");
     if (stuck > 0)
         srv_log_message(w->server->log, SRV_ERROR, "stuck", "%zu %s have made no progress for %.1f s", stuck,
                         names[kind], (double)w->patience / 1e9);

@@ -11,6 +11,8 @@
 
 enum { ACCEPTS_PER_TURN = 64 }; /* connections accepted per event, before other events are handled */
 
+enum { MOST_PROBES = 64 }; /* open connections of a loop for probes, beside those of --connections */
+
 static const uint64_t RETRY_INTERVAL = 10000000; /* ns until a full server looks again for silent connections */
 
 static void on_listener(uv_poll_t *listener, int status, int events);
@@ -20,9 +22,11 @@ static void on_listener(uv_poll_t *listener, int status, int events);
  * connection each. */
 static bool has_room(const srv_acceptor *a)
 {
-    const srv_server *server = a->loop->server;
-    size_t            open   = (size_t)api_metric_value(API_METRIC_CONNECTIONS, API_NO_LABELS);
-    return open < server->config->connections + a->loop->connections.n_closing;
+    const srv_server      *server    = a->loop->server;
+    const srv_connections *open_here = &a->loop->connections;
+    if (a->loop->scope != API_ALL_RESOURCES) return open_here->count < MOST_PROBES + open_here->n_closing;
+    size_t open = (size_t)api_metric_value(API_METRIC_CONNECTIONS, API_NO_LABELS);
+    return open < server->config->connections + open_here->n_closing;
 }
 
 /* True if a connection waits to be accepted. */

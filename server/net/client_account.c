@@ -25,7 +25,7 @@ void srv_connection_open_account(srv_accounts *accounts, const srv_networks *pro
     else if (peer->has_ip)
         name_address(&peer->ip, name);
     connection->peer_account = srv_account_take(accounts, name);
-    connection->is_counted   = !srv_peer_is_in(peer, proxies);
+    connection->is_counted   = proxies && !srv_peer_is_in(peer, proxies);
     if (connection->is_counted) atomic_fetch_add(&connection->peer_account->connections, 1);
 }
 

@@ -7,7 +7,7 @@
 #include "connection.h"
 
 /* Refers to the account of the connection's peer, which counts the connection. The connection keeps it. Connections of
- * trusted proxies, which are those of many clients, are not counted. */
+ * trusted proxies, which are those of many clients, are not counted. `proxies` NULL: this connection is not counted. */
 void srv_connection_open_account(srv_accounts *accounts, const srv_networks *proxies, srv_connection *connection);
 void srv_connection_close_accounts(srv_accounts *accounts, srv_connection *connection);
 

@@ -61,6 +61,7 @@ static void expire(srv_loop *loop, uint64_t now)
 {
     /* Requests expire before connections, because an expired request gets an answer. */
     if (loop->awaiting > 0) srv_exchanges_advance(loop);
+    srv_exchanges_yield(loop);
     if (now >= loop->next_work_deadline) loop->next_work_deadline = srv_exchanges_expire(loop, now);
     srv_connections_expire(&loop->connections, now);
     srv_lingering_close_expire(&loop->linger, now);
@@ -234,11 +235,22 @@ static bool open_handles(srv_loop *loop)
            uv_poll_start(&loop->wake, UV_READABLE, on_wake) == 0 && watch_daemons(loop);
 }
 
+/* Metrics need a token where clients have one, and a plain connection from another machine would show the token. */
+static api_scope scope_of(const srv_listeners *listeners, bool insecure)
+{
+    bool reachable = false;
+    if (!listeners->for_probes) return API_ALL_RESOURCES;
+    for (size_t i = 0; i < listeners->n; i++)
+        reachable |= listeners->listener[i].is_reachable;
+    return reachable && !insecure ? API_PROBES : API_PROBES_AND_METRICS;
+}
+
 bool srv_loop_start(srv_loop *loop, const srv_server *server, const srv_listeners *listeners, size_t index, char *error,
                     size_t error_size)
 {
     *loop = (srv_loop){.wake_event  = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK),
                        .server      = server,
+                       .scope       = scope_of(listeners, server->config->insecure),
                        .scratch     = api_worker_open(),
                        .credentials = srv_credentials_share(server->credentials)};
     srv_mutex_init(&loop->mutex);
@@ -246,7 +258,7 @@ bool srv_loop_start(srv_loop *loop, const srv_server *server, const srv_listener
     if (loop->scratch && start_daemons(loop, listeners) && open_handles(loop) &&
         srv_accept_begin(&loop->acceptor, loop, listeners, index) &&
         pthread_create(&loop->thread, NULL, run, loop) == 0) {
-        pthread_setname_np(loop->thread, "torqued-loop");
+        pthread_setname_np(loop->thread, listeners->for_probes ? "torqued-health" : "torqued-loop");
         return true;
     }
     snprintf(error, error_size, "cannot start a loop thread: out of memory, descriptors or threads");

@@ -33,6 +33,7 @@ typedef enum srv_order { SRV_RUN, SRV_HAND_OVER, SRV_DRAIN, SRV_ABANDON } srv_or
 
 typedef struct srv_loop {
     const srv_server  *server;
+    api_scope          scope;            /* resources at the addresses of this loop */
     struct MHD_Daemon *mhd[SRV_DAEMONS]; /* NULL: no listener needs it */
     api_worker        *scratch;          /* memory for requests that run on this thread */
     srv_credentials   *credentials;
@@ -46,6 +47,7 @@ typedef struct srv_loop {
     uint64_t           drain_end, timer_time;
     unsigned           refusals;           /* requests refused because the queue was full; wraps around */
     size_t             awaiting;           /* requests that wait for a change of a shared store */
+    unsigned long long yields_seen;        /* number of orders to give memory back that are carried out */
     uint64_t           next_work_deadline; /* ns; every request that waits for a body or a worker expires later */
     uv_loop_t          uv;
     uv_poll_t          ready[SRV_DAEMONS]; /* poll libmicrohttpd's epoll descriptors */

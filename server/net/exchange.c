@@ -42,7 +42,8 @@ void srv_exchange_close(srv_exchange *x, bool delivered)
                            .began     = x->began,
                            .queued    = x->queued,
                            .answered  = x->stage == ANSWERED,
-                           .delivered = delivered};
+                           .delivered = delivered,
+                           .slow      = x->is_slow};
     srv_response_record(x->loop->server->log, x->mhd, &access);
     x->connection->exchange = NULL;
     srv_exchange_free_body(x);
@@ -66,12 +67,12 @@ static bool has_next_request(const srv_exchange *x)
 }
 
 /* A connection whose certificate does not count, perhaps since the authorities were replaced, closes after the answer:
- * a client can show another certificate only on a new connection. A malformed request ends its connection, and a
- * surplus connection has one request. */
+ * a client can show another certificate only on a new connection. A malformed request ends its connection; a
+ * surplus connection, and one for probes, have one request. */
 static bool must_close(const srv_exchange *x)
 {
     return (x->loop->draining && !has_next_request(x)) || x->connection->certificate.refused ||
-           x->connection->is_surplus || refuses_framing(x);
+           x->connection->is_surplus || refuses_framing(x) || x->loop->scope != API_ALL_RESOURCES;
 }
 
 void srv_exchange_end_short(srv_exchange *x)
@@ -86,13 +87,17 @@ void srv_exchange_end_short(srv_exchange *x)
 enum MHD_Result srv_exchange_answer(srv_exchange *x)
 {
     srv_exchange_free_body(x);
+    srv_exchange_want_memory(x);
     srv_connection_enter(&x->loop->connections, x->connection, SRV_WRITING);
     bool closes = must_close(x);
     /* a request that arrives after all must not reset the connection before the client has this answer */
     if (closes && x->loop->handed_over) x->connection->needs_lingering_close = true;
     bool sent = srv_response_send(x->mhd, x->job.call, closes, x->retry_after, x->queued) == MHD_YES;
     if (!sent) srv_exchange_end_short(x);
-    x->stage = ANSWERED;
+    x->stage        = ANSWERED;
+    x->progress.end = 0;
+    if (sent && api_reply_of(x->job.call)->length > UNHURRIED)
+        srv_exchange_watch_progress(x, srv_peer_acknowledged(x->connection->fd));
     return sent ? MHD_YES : MHD_NO;
 }
 
@@ -137,13 +142,16 @@ static void recognise(srv_exchange *x, srv_head *head, api_identity *identity)
     const srv_networks *proxies = &x->loop->server->proxies;
     srv_ip              client;
     head->request.on_loopback = x->connection->on_loopback;
-    bool is_forwarded         = srv_peer_is_in(&x->connection->peer, proxies) &&
+    head->request.scope       = x->loop->scope;
+    if (x->loop->scope != API_ALL_RESOURCES) head->request.accept_encoding = NULL; /* compressing could need a worker */
+    bool is_forwarded = srv_peer_is_in(&x->connection->peer, proxies) &&
                         srv_forwarded_client(proxies, head->forwarded, head->x_forwarded_for, &client);
     if (is_forwarded) srv_ip_print(&client, x->forwarded);
     if (srv_identify(x->loop->credentials, x->connection, head, identity)) head->request.identity = identity;
     if (head->request.identity && identity->name) snprintf(x->client, sizeof x->client, "%s", identity->name);
-    x->account = srv_client_account(x->loop->server->accounts, x->connection, head->request.identity,
+    x->account           = srv_client_account(x->loop->server->accounts, x->connection, head->request.identity,
                                     is_forwarded ? &client : NULL);
+    head->request.memory = &x->account->memory;
 }
 
 enum MHD_Result srv_exchange_begin(srv_exchange *x, const char *method)

@@ -30,6 +30,10 @@ void srv_exchange_cancel(srv_exchange *x); /* called when the client of a suspen
 /* Goes on with requests that wait for a change of a shared store which this server has applied meanwhile. */
 void srv_exchanges_advance(srv_loop *loop);
 
+/* Carries out new orders to give memory back (srv_account_want_memory): ends the largest body that arrives for such
+ * a client. */
+void srv_exchanges_yield(srv_loop *loop);
+
 /* Refuses requests whose deadline passes while they wait for their body or for a worker. (A worker checks the
  * deadline of a running request itself.) Returns the earliest deadline still to come, ns, or SRV_NEVER. */
 uint64_t srv_exchanges_expire(srv_loop *loop, uint64_t now);

@@ -6,7 +6,7 @@
 /* FIRST_CLAIM: bytes that are claimed from the memory budget for the start of a body; later claims are in proportion to
  * the bytes received, since a head alone must not occupy the budget. MAX_PREALLOCATED: bytes of an announced body that
  * are allocated at once. */
-enum { FIRST_CLAIM = 65536, MAX_PREALLOCATED = 32 << 20 };
+enum { FIRST_CLAIM = UNHURRIED, MAX_PREALLOCATED = 32 << 20 };
 
 void srv_exchange_free_body(srv_exchange *x)
 {
@@ -45,6 +45,7 @@ static bool grow_body(srv_exchange *x, size_t bytes)
     if (bytes <= x->claimed) return true;
     if (!api_reserve(x->job.call, bytes - x->claimed)) return false;
     x->claimed = bytes;
+    if (x->progress.end == 0 && bytes > UNHURRIED) srv_exchange_watch_progress(x, x->received);
     return bytes <= x->capacity || allocate_body(x, bytes);
 }
 
@@ -59,11 +60,19 @@ void srv_exchange_refuse_body(srv_exchange *x)
                x->loop->server->config->max_body);
 }
 
+void srv_exchange_want_memory(const srv_exchange *x)
+{
+    const srv_server *server = x->loop->server;
+    if (x->account && atomic_load(&x->account->memory.wanted) > 0)
+        srv_account_want_memory(server->accounts, x->account, server->config->memory, x->loop->connections.now);
+}
+
 void srv_exchange_answer_directly(srv_exchange *x)
 {
     x->stage                             = ANSWERED;
     x->connection->needs_lingering_close = true;
     srv_exchange_free_body(x);
+    srv_exchange_want_memory(x);
     srv_response_send_directly(x->connection, x->job.call);
 }
 

@@ -7,6 +7,15 @@
 /* An unwanted body of up to this many bytes is read and discarded, so that the connection can stay open. */
 enum { MAX_DISCARDED = 1 << 20 };
 
+/* A body or an answer that holds more memory than this many bytes must keep --transfer-rate. */
+enum { UNHURRIED = 65536 };
+
+/* The progress of a body or an answer that must keep --transfer-rate. */
+typedef struct srv_progress {
+    uint64_t end;   /* ns, when the present interval ends; 0: the rate does not matter yet */
+    uint64_t bytes; /* bytes that had passed when the interval began */
+} srv_progress;
+
 typedef enum srv_exchange_stage {
     OPENED,     /* the headers are not complete */
     RECEIVING,  /* the body is being received */
@@ -34,6 +43,8 @@ struct srv_exchange {
     size_t                 announced_length; /* Content-Length; 0 for a chunked body */
     size_t                 max_length;       /* bytes of the largest body that is accepted */
     uint64_t               received;
+    srv_progress           progress;    /* progress of the body, then of the answer */
+    bool                   is_slow;     /* the client reads its answer too slowly: the connection ends */
     unsigned               retry_after; /* s, replaces Retry-After; 0: keep the api's value */
     srv_pool              *pool;        /* the pool that runs the job */
     srv_account           *account;     /* of the client */
@@ -55,6 +66,9 @@ void srv_exchange_refuse_body(srv_exchange *x); /* completes the reply for a bod
 /* Frees the body and its share of the memory budget when the reply is complete; a slow reader must not keep them. */
 void srv_exchange_free_body(srv_exchange *x);
 
+/* Makes a client give way that holds more memory than its part, if this request was refused for lack of it. */
+void srv_exchange_want_memory(const srv_exchange *x);
+
 /* Answers in the middle of a body, where libmicrohttpd cannot, by writing to the socket. The connection must end. */
 void srv_exchange_answer_directly(srv_exchange *x);
 
@@ -70,6 +84,9 @@ void srv_exchange_stop_awaiting(srv_exchange *x, srv_exchange_stage next);
 
 /* Makes the loop check for expired requests at `time` (ns) at the latest. */
 void srv_schedule_expiry(srv_loop *loop, uint64_t time);
+
+/* Begins to measure the rate at which a body arrives or an answer is read. `bytes`: that have passed so far. */
+void srv_exchange_watch_progress(srv_exchange *x, uint64_t bytes);
 
 /* The earlier of the request's own deadline and the deadline for receiving any request, ns. */
 uint64_t srv_exchange_receive_deadline(const srv_exchange *x);

@@ -79,7 +79,8 @@ static srv_connection *open_connection(srv_loop *loop, struct MHD_Connection *mh
     connection->loop         = loop;
     gnutls_session_t session = session_of(mhd);
     srv_peer_read(&connection->peer, fd, MHD_get_connection_info(mhd, MHD_CONNECTION_INFO_CLIENT_ADDRESS)->client_addr);
-    srv_connection_open_account(loop->server->accounts, &loop->server->proxies, connection);
+    srv_connection_open_account(loop->server->accounts,
+                                loop->scope == API_ALL_RESOURCES ? &loop->server->proxies : NULL, connection);
     srv_limit_connections(loop, connection);
     connection->tls                    = session;
     connection->mhd                    = mhd;
@@ -112,19 +113,25 @@ static void close_connection(srv_loop *loop, srv_connection *connection)
     srv_connection_close(&loop->connections, connection);
 }
 
+/* Connections for probes take no place of the others. */
+static void count_open(const srv_loop *loop, int change)
+{
+    if (loop->scope == API_ALL_RESOURCES) api_metric_add(API_METRIC_CONNECTIONS, API_NO_LABELS, change);
+}
+
 static void on_connection(void *cls, struct MHD_Connection *mhd, void **context,
                           enum MHD_ConnectionNotificationCode code)
 {
     srv_loop *loop = cls;
     if (code == MHD_CONNECTION_NOTIFY_STARTED) {
-        api_metric_add(API_METRIC_CONNECTIONS, API_NO_LABELS, 1);
+        count_open(loop, 1);
         api_metric_add(API_METRIC_ACCEPTED, API_NO_LABELS, 1);
         *context = open_connection(loop, mhd);
         if (!*context) refuse_connection(loop, mhd);
     } else {
         if (*context) close_connection(loop, *context);
         *context = NULL;
-        api_metric_add(API_METRIC_CONNECTIONS, API_NO_LABELS, -1);
+        count_open(loop, -1);
     }
 }
 

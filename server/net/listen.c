@@ -146,33 +146,34 @@ static bool is_loopback(const struct sockaddr *address)
     return IN6_IS_ADDR_LOOPBACK(ipv6) || (IN6_IS_ADDR_V4MAPPED(ipv6) && ipv6->s6_addr[12] == 127);
 }
 
-static void explain(const srv_address *address, char *error, size_t size)
+static void explain(const srv_listener *listener, char *error, size_t size)
 {
+    const srv_address *address = &listener->address;
     if (errno == EADDRINUSE)
         snprintf(error, size,
                  "port %s is taken: another program listens on %s; stop it, or choose another port with "
-                 "--listen HOST:PORT",
-                 address->port, address->host);
+                 "%s HOST:PORT",
+                 address->port, address->host, listener->setting);
     else
-        snprintf(error, size, "cannot listen on %s port %s: %s; choose another address with --listen HOST:PORT",
-                 address->host, address->port, strerror(errno));
+        snprintf(error, size, "cannot listen on %s port %s: %s; choose another address with %s HOST:PORT",
+                 address->host, address->port, strerror(errno), listener->setting);
 }
 
 /* Finds the addresses of host and port; the caller frees them. NULL with a message. */
-static struct addrinfo *resolve_address(const srv_address *address, char *error, size_t error_size)
+static struct addrinfo *resolve_address(const srv_listener *listener, char *error, size_t error_size)
 {
-    struct addrinfo  hints   = {.ai_family = AF_UNSPEC, .ai_socktype = SOCK_STREAM, .ai_flags = AI_NUMERICSERV};
-    struct addrinfo *found   = NULL;
-    int              problem = getaddrinfo(address->host, address->port, &hints, &found);
+    const srv_address *address = &listener->address;
+    struct addrinfo    hints   = {.ai_family = AF_UNSPEC, .ai_socktype = SOCK_STREAM, .ai_flags = AI_NUMERICSERV};
+    struct addrinfo   *found   = NULL;
+    int                problem = getaddrinfo(address->host, address->port, &hints, &found);
     if (problem == 0) return found;
-    snprintf(error, error_size, "--listen names the host %.80s: %s", address->host, gai_strerror(problem));
+    snprintf(error, error_size, "%s names the host %.80s: %s", listener->setting, address->host, gai_strerror(problem));
     return NULL;
 }
 
 static bool listen_tcp(srv_listener *listener, size_t n, char *error, size_t error_size)
 {
-    const srv_address *address = &listener->address;
-    struct addrinfo   *found   = resolve_address(address, error, error_size);
+    struct addrinfo *found = resolve_address(listener, error, error_size);
     if (!found) return false;
     /* Uses the first address of a name, which clients also try first. */
     bool ok                = listen_all(found, n, listener->sockets);
@@ -180,7 +181,7 @@ static bool listen_tcp(srv_listener *listener, size_t n, char *error, size_t err
     if (ok)
         print_address(found, listener->bound, sizeof listener->bound);
     else
-        explain(address, error, error_size);
+        explain(listener, error, error_size);
     freeaddrinfo(found);
     return ok;
 }
@@ -251,7 +252,7 @@ bool srv_listen_inherited(srv_listener *listener, size_t n, srv_inherited *inher
         take_sockets(listener, inherited, (const struct sockaddr *)&local);
         snprintf(listener->bound, sizeof listener->bound, "unix:%s", address->path);
     } else {
-        struct addrinfo *found = resolve_address(address, error, error_size);
+        struct addrinfo *found = resolve_address(listener, error, error_size);
         if (!found) return false;
         take_sockets(listener, inherited, found->ai_addr);
         listener->is_reachable = !is_loopback(found->ai_addr);

@@ -18,6 +18,7 @@ typedef struct srv_address {
 /* An address and its open listening sockets, one or more for each loop: loop i of n has numbers i, i + n, ... */
 typedef struct srv_listener {
     srv_address address;
+    const char *setting;      /* "--listen" or "--health-listen", for messages */
     bool        is_reachable; /* other machines can connect: it is no loopback address and no Unix-domain socket */
     char        bound[300];   /* the address as text, with the actual port */
     int         sockets[SRV_SOCKETS_MOST];
@@ -31,6 +32,7 @@ typedef struct srv_listeners {
     srv_listener listener[SRV_LISTEN_MOST];
     size_t       n;
     size_t       loops;           /* number of loops that share the sockets */
+    bool         for_probes;      /* addresses of --health-listen */
     bool         has_certificate; /* the server has one: listeners speak TLS, but Unix-domain sockets and plain ones */
 } srv_listeners;
 

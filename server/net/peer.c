@@ -2,6 +2,7 @@
 #define _GNU_SOURCE /* struct ucred */
 #include "peer.h"
 #include <arpa/inet.h>
+#include <linux/tcp.h>
 #include <netinet/in.h>
 #include <stdio.h>
 #include <string.h>
@@ -37,6 +38,13 @@ void srv_peer_read(srv_peer *peer, int fd, const struct sockaddr *address)
                                                   : ((const struct sockaddr_in6 *)(const void *)address)->sin6_port;
     srv_ip_print(&peer->ip, host);
     snprintf(peer->text, sizeof peer->text, strchr(host, ':') ? "[%s]:%u" : "%s:%u", host, ntohs(port));
+}
+
+uint64_t srv_peer_acknowledged(int fd)
+{
+    struct tcp_info info = {.tcpi_bytes_acked = 0};
+    socklen_t       size = sizeof info;
+    return getsockopt(fd, IPPROTO_TCP, TCP_INFO, &info, &size) == 0 ? info.tcpi_bytes_acked : 0;
 }
 
 bool srv_peer_is_in(const srv_peer *peer, const srv_networks *proxies)

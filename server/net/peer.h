@@ -18,5 +18,9 @@ typedef struct srv_peer {
 /* Describes the peer with this address, or the user at the other end of the Unix-domain socket `fd`. */
 void srv_peer_read(srv_peer *peer, int fd, const struct sockaddr *address);
 
+/* Returns the bytes of the TCP connection `fd` that its peer has acknowledged (Linux 4.1); 0: not known. A Unix-domain
+ * socket has no such number. */
+uint64_t srv_peer_acknowledged(int fd);
+
 /* True if the peer is one of the trusted proxies. */
 bool srv_peer_is_in(const srv_peer *peer, const srv_networks *proxies);

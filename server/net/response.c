@@ -272,7 +272,7 @@ void srv_response_record(srv_log *log, struct MHD_Connection *mhd, const srv_acc
         srv_log_text(&line, "id", header_of(reply, "Request-Id"));
         put_figures(&line, access, &f);
     }
-    if (!access->delivered) srv_log_text(&line, "ended", "early");
+    if (!access->delivered) srv_log_text(&line, "ended", access->slow ? "slow-reader" : "early");
     if (omitted > 0) srv_log_count(&line, "omitted", omitted);
     srv_log_end(&line);
 }

@@ -30,6 +30,7 @@ typedef struct srv_access {
     uint64_t    received, began;
     uint64_t    queued;    /* ns, when a worker was asked to run the request; 0: none was */
     bool        answered;  /* the reply, or without a call a fixed one, was queued or written */
+    bool        slow;      /* the connection was ended because the client read its answer too slowly */
     bool        delivered; /* the client received the whole reply */
 } srv_access;
 

@@ -102,6 +102,37 @@ double srv_account_refusal(srv_accounts *accounts, srv_account *account, uint64_
     return delay;
 }
 
+/* Finds the account with the most memory. Returns the number of accounts with more than a little of it. */
+static size_t find_greatest(const srv_accounts *accounts, size_t little, srv_account **greatest)
+{
+    size_t n = 0, most = 0;
+    *greatest = NULL;
+    for (size_t i = 0; i < SRV_ACCOUNT_BUCKETS; i++)
+        for (srv_account *account = accounts->bucket[i]; account; account = account->next) {
+            size_t used = atomic_load(&account->memory.used);
+            n += used > little;
+            if (used <= most) continue;
+            most      = used;
+            *greatest = account;
+        }
+    return n;
+}
+
+void srv_account_want_memory(srv_accounts *accounts, srv_account *account, size_t limit, uint64_t now)
+{
+    static const uint64_t interval = 20000000; /* ns between two orders: the search takes 10 to 100 us */
+    size_t       wanted = atomic_exchange(&account->memory.wanted, 0), used = atomic_load(&account->memory.used);
+    srv_account *greatest;
+    pthread_mutex_lock(&accounts->mutex);
+    if (wanted > 0 && now >= accounts->next_order) {
+        accounts->next_order = now + interval;
+        size_t n             = find_greatest(accounts, limit / 64, &greatest) + (used <= limit / 64);
+        if (greatest && greatest != account && wanted <= limit / n && atomic_load(&greatest->memory.used) > limit / n)
+            atomic_store(&greatest->yield, atomic_fetch_add(&accounts->yields, 1) + 1);
+    }
+    pthread_mutex_unlock(&accounts->mutex);
+}
+
 void srv_account_leave(srv_accounts *accounts, srv_account *account)
 {
     if (!account) return;

@@ -23,12 +23,16 @@ typedef struct srv_account {
     srv_flow            flow[SRV_POOLS];
     srv_rate            refusals;    /* answered at once; guarded by the mutex of the table */
     srv_rate            requests;    /* guarded by the mutex of the table */
+    api_client_memory   memory;      /* memory of the client's requests in flight */
+    atomic_ullong       yield;       /* number of the last order to give memory back; 0: none */
     atomic_size_t       connections; /* number of open connections of the address or user */
     char                name[SRV_ACCOUNT_NAME];
 } srv_account;
 
 typedef struct srv_accounts {
     pthread_mutex_t mutex;
+    atomic_ullong   yields;          /* number of orders to give memory back, see srv_account_want_memory */
+    uint64_t        next_order;      /* ns, when the next may follow; guarded by the mutex */
     size_t          n_kept;          /* number of accounts without references */
     srv_account    *newest, *oldest; /* list of them */
     srv_account     shared;          /* for clients for whom there is no memory */
@@ -48,6 +52,12 @@ double srv_account_request(srv_accounts *accounts, srv_account *account, size_t 
 /* Counts one refusal for lack of room at the time `now`, ns. Returns the seconds by which its answer must be delayed: 0
  * unless the client is refused very often. */
 double srv_account_refusal(srv_accounts *accounts, srv_account *account, uint64_t now);
+
+/* Notes at the time `now`, ns, that a request of the account was refused for lack of memory. If the client would have
+ * held no more than an equal part of the memory `limit`, bytes, and another holds more than such a part, the account
+ * that holds most gets an order to give memory back: its `yield` is the number of the order. Loops look for new orders
+ * by `yields` of the table. */
+void srv_account_want_memory(srv_accounts *accounts, srv_account *account, size_t limit, uint64_t now);
 
 /* Ends one reference. NULL is allowed. No job of the account that this reference has brought may be unfinished. */
 void srv_account_leave(srv_accounts *accounts, srv_account *account);

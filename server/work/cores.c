@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define CGROUPS "/sys/fs/cgroup"
+enum { PATH_BYTES = 1400, LINE_BYTES = 1024 };
 
 static bool read_line(const char *path, char *line, int size)
 {
@@ -19,6 +19,38 @@ static bool read_line(const char *path, char *line, int size)
     return ok;
 }
 
+/* Finds the group of version 2, such as "/system.slice/torqued.service". False: there is none. */
+static bool find_group(const char *list, char group[LINE_BYTES])
+{
+    static const char prefix[] = "0::";
+    bool              found    = false;
+    FILE             *file     = fopen(list, "re");
+    if (!file) return false;
+    while (!found && fgets(group, LINE_BYTES, file))
+        found = strncmp(group, prefix, sizeof prefix - 1) == 0;
+    fclose(file);
+    if (!found) return false;
+    size_t length = strcspn(group, "\n") - (sizeof prefix - 1);
+    memmove(group, group + sizeof prefix - 1, length);
+    group[length] = '\0';
+    return true;
+}
+
+/* Calls `visit` with the first line of the file `name` of the process's group (version 2), and then of each of its
+ * parents, whose limits apply too. Groups without the file are left out. */
+static void visit_groups(const char *list, const char *folder, const char *name,
+                         void (*visit)(void *arg, const char *line), void *arg)
+{
+    char group[LINE_BYTES], path[PATH_BYTES], line[64];
+    if (!find_group(list, group)) return;
+    for (char *slash = group; slash; *slash = '\0') {
+        snprintf(path, sizeof path, "%s%s/%s", folder, group, name);
+        if (read_line(path, line, sizeof line)) visit(arg, line);
+        slash = strrchr(group, '/');
+        if (!slash) return;
+    }
+}
+
 double srv_parse_cpu_max(const char *text)
 {
     double quota, period;
@@ -26,38 +58,26 @@ double srv_parse_cpu_max(const char *text)
     return quota > 0 && period > 0 ? quota / period : 0;
 }
 
-/* Returns the lowest CPU quota, in cores, of the process's cgroup (version 2) and its parents, since a parent's quota
- * applies too. 0: no limit. */
+/* Lowers the quota, in cores, to that of a line; 0: no limit. */
+static void lower_quota(void *arg, const char *line)
+{
+    double *tightest = arg, cores = srv_parse_cpu_max(line);
+    if (cores > 0 && (*tightest == 0 || cores < *tightest)) *tightest = cores;
+}
+
+/* Returns the lowest CPU quota, in cores, of the process's cgroup (version 2) and its parents; 0: no limit. */
 static double quota_v2(void)
 {
-    char  line[1024], path[1200];
-    FILE *file = fopen("/proc/self/cgroup", "re");
-    if (!file) return 0;
-    char *group = NULL;
-    while (!group && fgets(line, sizeof line, file))
-        if (strncmp(line, "0::", 3) == 0) group = line + 3;
-    fclose(file);
-    if (!group) return 0;
-    group[strcspn(group, "\n")] = '\0';
-
     double tightest = 0;
-    for (;;) {
-        char   text[64];
-        double cores = 0;
-        snprintf(path, sizeof path, CGROUPS "%s/cpu.max", group);
-        if (read_line(path, text, sizeof text)) cores = srv_parse_cpu_max(text);
-        if (cores > 0 && (tightest == 0 || cores < tightest)) tightest = cores;
-        char *slash = strrchr(group, '/');
-        if (!slash) return tightest;
-        *slash = '\0';
-    }
+    visit_groups(SRV_CGROUP_LIST, SRV_CGROUPS, "cpu.max", lower_quota, &tightest);
+    return tightest;
 }
 
 static double quota_v1(void)
 {
     char quota[64], period[64], both[130];
-    if (!read_line(CGROUPS "/cpu/cpu.cfs_quota_us", quota, sizeof quota)) return 0;
-    if (!read_line(CGROUPS "/cpu/cpu.cfs_period_us", period, sizeof period)) return 0;
+    if (!read_line(SRV_CGROUPS "/cpu/cpu.cfs_quota_us", quota, sizeof quota)) return 0;
+    if (!read_line(SRV_CGROUPS "/cpu/cpu.cfs_period_us", period, sizeof period)) return 0;
     snprintf(both, sizeof both, "%s %s", quota, period);
     return srv_parse_cpu_max(both); /* -1 means no limit */
 }
@@ -83,4 +103,23 @@ size_t srv_usable_cores(void)
     if (quota == 0) quota = quota_v1();
     if (quota > 0 && ceil(quota) < (double)cores) cores = (size_t)ceil(quota);
     return cores;
+}
+
+/* Lowers the limit, bytes, to that of a line. Both versions write a number; no limit is "max", or the largest multiple
+ * of a page below 2^63. */
+static void lower_limit(void *arg, const char *line)
+{
+    unsigned long long *least = arg, value = strtoull(line, NULL, 10);
+    if (value > 0 && value < 1ull << 62 && (*least == 0 || value < *least)) *least = value;
+}
+
+unsigned long long srv_memory_limit(const char *list, const char *folder)
+{
+    unsigned long long least = 0;
+    char               path[PATH_BYTES], line[64];
+    visit_groups(list, folder, "memory.max", lower_limit, &least);
+    if (least > 0) return least;
+    snprintf(path, sizeof path, "%s/memory/memory.limit_in_bytes", folder);
+    if (read_line(path, line, sizeof line)) lower_limit(&least, line);
+    return least;
 }

@@ -8,7 +8,7 @@
 static api_scratch scratch;
 static api_budget  budget;
 static api_problem problem;
-static api_share   share = {&budget, 0};
+static api_share   share = {.budget = &budget};
 static api_pool    pool  = {&share, &scratch, &problem, 0, 0};
 static api_node    root;
 static char       *body;

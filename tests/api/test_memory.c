@@ -173,12 +173,84 @@ static void scratch_pieces(void **state)
     api_scratch_free(&scratch);
 }
 
+enum { SHARED = 15 << 20, LIMIT = 16 << 20 }; /* bytes; a sixteenth of the limit is for light requests */
+
+/* A client alone has four fifths of the shared part; the bytes of each client stay below four times what is free. */
+static void clients_share_what_is_free(void **state)
+{
+    api_budget        budget = {.limit = LIMIT};
+    api_client_memory greedy = {.used = 0}, polite = {.used = 0};
+    api_share         a = {.budget = &budget, .client = &greedy}, b = {.budget = &budget, .client = &greedy};
+    api_share         c     = {.budget = &budget, .client = &polite};
+    const size_t      alone = SHARED / 5 * 4;
+    assert_int_equal(api_memory_of_one_client(LIMIT), alone);
+    assert_refused(api_claim(&a, alone + 1, &problem), API_TOO_MUCH_MEMORY, "one client may use");
+    assert_true(api_claim(&a, alone - 70000, &problem) && api_claim(&b, 70000, &problem));
+    assert_refused(api_claim(&b, 70000, &problem), API_CLIENT_MEMORY_FULL, "its share");
+    assert_int_equal(greedy.wanted, alone + 70000);
+    assert_int_equal(greedy.used, alone);
+
+    /* The other client has four fifths of the fifth that is left. */
+    size_t left = SHARED - alone;
+    assert_refused(api_claim(&c, left / 5 * 4 + 5, &problem), API_CLIENT_MEMORY_FULL, "its share");
+    assert_true(api_claim(&c, left / 5 * 4, &problem));
+    assert_refused(api_claim(&a, 70000, &problem), API_CLIENT_MEMORY_FULL, "its share");
+    api_unclaim(&b, 70000);
+    api_unclaim(&a, a.bytes);
+    assert_true(greedy.used == 0 && a.bytes == 0 && budget.used == c.bytes);
+    api_unclaim(&c, c.bytes);
+    assert_true(polite.used == 0 && budget.used == 0);
+}
+
+/* Light requests find memory where no other does: of any client in the first half of the reserve, of clients with
+ * little in the second, and nowhere beyond the limit. */
+static void light_requests_have_a_reserve(void **state)
+{
+    enum { LIGHT = (1 << 20) / 128 };
+    api_budget        budget = {.limit = LIMIT};
+    api_client_memory heavy = {.used = 0}, client = {.used = 0};
+    api_share         all = {.budget = &budget}, a = {.budget = &budget, .client = &heavy}, small[200];
+    assert_true(api_claim(&all, SHARED, &problem)); /* without a client: nothing is fair any more */
+    assert_true(api_budget_is_exhausted(&budget));
+    heavy.used = 1 << 20;
+    assert_refused(api_claim(&a, LIGHT + 1, &problem), API_MEMORY_FULL, "in use");
+    for (int i = 0; i < 64; i++) {
+        small[i] = (api_share){.budget = &budget, .client = &heavy};
+        assert_true(api_claim(&small[i], LIGHT, &problem));
+    }
+    assert_refused(api_claim(&a, 1, &problem), API_MEMORY_FULL,
+                   "in use"); /* the client has too much for the second half */
+    int n = 0;
+    for (; n < 200; n++) {
+        small[n] = (api_share){.budget = &budget, .client = &client};
+        if (!api_claim(&small[n], LIGHT, &problem)) break;
+    }
+    assert_int_equal(n, 16); /* an eighth of the reserve */
+    assert_true(budget.used <= budget.limit);
+    api_problem_clear(&problem);
+}
+
+/* The bytes that a request already has count: pieces cannot add up to a heavy request within the reserve. */
+static void pieces_of_a_request_are_not_light(void **state)
+{
+    api_budget        budget = {.limit = LIMIT};
+    api_client_memory client = {.used = 0};
+    api_share         all = {.budget = &budget}, a = {.budget = &budget, .client = &client};
+    assert_true(api_claim(&all, SHARED, &problem));
+    assert_true(api_claim(&a, 5000, &problem));
+    assert_refused(api_claim(&a, 5000, &problem), API_MEMORY_FULL, "in use");
+    assert_int_equal(api_claim_generously(&a, 100, CLAIM, &problem), 100); /* never generous from the reserve */
+}
+
 int main(void)
 {
 #define TEST(name) cmocka_unit_test_setup(name, no_problem)
     const struct CMUnitTest tests[] = {TEST(budgets_are_exact_to_the_byte),
                                        TEST(claims_above_the_limit_are_refused),
                                        TEST(many_threads),
+                                       TEST(clients_share_what_is_free),
+                                       TEST(light_requests_have_a_reserve),
+                                       TEST(pieces_of_a_request_are_not_light),
                                        TEST(pools_claim_in_pieces),
                                        TEST(zeroed_numbers),
                                        TEST(scratch_pieces)};

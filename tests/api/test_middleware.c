@@ -129,6 +129,33 @@ static void test_a_foreign_host_is_refused_before_routing(void **state)
     check_answer((api_request){.method = "GET", .target = "/livez", .host = "evil.example", .origin = page}, 421, "");
 }
 
+/* Checks the status of a GET at an address of that scope. */
+static void check_scope(api_scope scope, const char *target, unsigned status)
+{
+    api_request request = {.method = "GET", .target = target, .host = own_host, .scope = scope};
+    api_call   *call    = api_begin(service, &request);
+    assert_non_null(call);
+    if (api_reply_of(call)->status != status) fail_msg("%s: %u", target, api_reply_of(call)->status);
+    api_end(call);
+}
+
+/* An address for probes has no path but those of probes, however they are written, and no query opens another. */
+static void test_an_address_for_probes_has_no_other_path(void **state)
+{
+    for (api_scope scope = API_PROBES; scope <= API_PROBES_AND_METRICS; scope++) {
+        check_scope(scope, "/livez", 200);
+        check_scope(scope, "/%6civez", 200);
+        check_scope(scope, "/v1", 404);
+        check_scope(scope, "/v1?/livez", 404);
+        check_scope(scope, "/livez/../v1", 404);
+        check_scope(scope, "/nowhere", 404);
+        check_scope(scope, "*", 404);
+    }
+    check_scope(API_PROBES, "/metrics", 404);
+    check_scope(API_PROBES_AND_METRICS, "/metrics", 200);
+    check_scope(API_ALL_RESOURCES, "/v1", 200);
+}
+
 static void test_origins_are_admitted_before_routing(void **state)
 {
     check_answer((api_request){.method = "GET", .target = "/livez", .host = own_host, .origin = page}, 200, page);
@@ -149,6 +176,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_the_list),
         cmocka_unit_test_setup_teardown(test_a_foreign_host_is_refused_before_routing, open_service, close_service),
+        cmocka_unit_test_setup_teardown(test_an_address_for_probes_has_no_other_path, open_service, close_service),
         cmocka_unit_test_setup_teardown(test_origins_are_admitted_before_routing, open_service, close_service),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

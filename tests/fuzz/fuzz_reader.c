@@ -74,7 +74,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     if (size == 0) return 0;
     api_budget       budget  = {.limit = MEMORY};
     api_problem      problem = {.row = -1, .offset = -1};
-    api_share        share   = {&budget, 0};
+    api_share        share   = {.budget = &budget};
     api_pool         pool    = {&share, &scratch, &problem, 0, 0};
     api_read_options how     = {&pool, NESTING, later, sizeof later / sizeof *later};
     char            *bytes   = malloc(size); /* an allocation of exactly this size, for the sanitizer */

@@ -84,12 +84,61 @@ static void test_the_oldest_account_is_forgotten(void **state)
     srv_accounts_close(&accounts);
 }
 
+enum { LIMIT = 1000 }; /* bytes of memory that the accounts share */
+
+/* Sets the memory of an account, and the bytes in all that it wanted when it was refused. */
+static void set_memory(srv_account *account, size_t used, size_t wanted)
+{
+    account->memory.used   = used;
+    account->memory.wanted = wanted;
+}
+
+/* The account with the most memory gives way only if it has more than an equal part, and the other wants no more than
+ * such a part. */
+static void test_the_greediest_account_gives_memory_back(void **state)
+{
+    uint64_t now = 1000000000, later = 20000000;
+    srv_accounts_open(&accounts);
+    srv_account *a = srv_account_take(&accounts, "a"), *b = srv_account_take(&accounts, "b");
+    srv_account *c = srv_account_take(&accounts, "c");
+    set_memory(a, 600, 0);
+    set_memory(b, 300, 0);
+    set_memory(c, 10, 334);
+    srv_account_want_memory(&accounts, c, LIMIT, now += later); /* wants more than a third */
+    assert_true(a->yield == 0 && b->yield == 0 && accounts.yields == 0);
+    assert_int_equal(c->memory.wanted, 0);
+    set_memory(c, 10, 333);
+    srv_account_want_memory(&accounts, c, LIMIT, now += later);
+    assert_true(a->yield == 1 && b->yield == 0 && c->yield == 0 && accounts.yields == 1);
+    set_memory(c, 10, 333);
+    srv_account_want_memory(&accounts, c, LIMIT, now + later - 1); /* too soon after the last order */
+    assert_int_equal(accounts.yields, 1);
+    set_memory(a, 333, 0);
+    set_memory(c, 10, 333);
+    srv_account_want_memory(&accounts, c, LIMIT, now += later); /* nobody has more than a third */
+    srv_account_want_memory(&accounts, c, LIMIT, now += later); /* the account wants nothing */
+    assert_int_equal(accounts.yields, 1);
+    set_memory(a, 600, 700);
+    srv_account_want_memory(&accounts, a, LIMIT, now += later); /* the greediest itself */
+    assert_int_equal(accounts.yields, 1);
+    set_memory(b, 700, 0);
+    set_memory(a, 10, 400); /* with little memory an account takes no part but its own */
+    set_memory(c, 10, 0);
+    srv_account_want_memory(&accounts, a, LIMIT, now += later);
+    assert_true(b->yield == 2 && accounts.yields == 2);
+    srv_account_leave(&accounts, a);
+    srv_account_leave(&accounts, b);
+    srv_account_leave(&accounts, c);
+    srv_accounts_close(&accounts);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_a_name_has_one_account),
         cmocka_unit_test(test_the_oldest_account_is_forgotten),
         cmocka_unit_test(test_many_refusals),
+        cmocka_unit_test(test_the_greediest_account_gives_memory_back),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -108,7 +108,7 @@ static srv_listener listener; /* the listener opened last */
 
 static bool open_sockets(const char *text, size_t n, int sockets[], char bound[100], char error[300])
 {
-    listener = (srv_listener){0};
+    listener = (srv_listener){.setting = "--listen"};
     assert_true(srv_address_parse(text, &listener.address));
     if (!srv_listen(&listener, n, 0600, error, 300)) return false;
     memcpy(sockets, listener.sockets, n * sizeof *sockets);

@@ -57,7 +57,7 @@ static void measure_read(api_media media, const api_buffer *b, api_calibration *
     api_problem      problem = {0};
     api_scratch      scratch = {0};
     api_budget       budget  = {.limit = SIZE_MAX};
-    api_share        share   = {&budget, 0};
+    api_share        share   = {.budget = &budget};
     api_pool         pool    = {&share, &scratch, &problem, 0, 0};
     api_read_options how     = {.pool = &pool, .nesting = 4};
     api_node         root;

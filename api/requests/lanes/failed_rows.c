@@ -66,7 +66,8 @@ static api_failed_rows *take(const api_query *q)
     size_t           n_guess = m->loops ? m->loops->n_passive_q : 0;
     api_failed_rows *f       = api_take(q->pool, sizeof *f);
     if (!f) return NULL;
-    *f       = (api_failed_rows){.query = q, .share = {.budget = q->call->share.budget}, .states = states};
+    *f = (api_failed_rows){
+        .query = q, .share = {.budget = q->call->share.budget, .client = q->call->share.client}, .states = states};
     f->marks = api_take(q->pool, marks);
     f->home  = api_take(q->pool, m->nq * sizeof *f->home);
     f->guess = api_take(q->pool, n_guess * sizeof *f->guess);

@@ -103,7 +103,7 @@ api_model *api_find_reference(api_model *model, api_share *share, const api_dead
     if (!model || !model->loops) return model;
     api_scratch      scratch   = {0};
     api_budget       budget    = {.limit = SIZE_MAX};
-    api_share        own       = {&budget, 0};
+    api_share        own       = {.budget = &budget};
     api_pool         pool      = {share ? share : &own, &scratch, problem, 0, 0};
     dyn_mechanism    mechanism = api_model_mechanism(model);
     dyn_loop_failure failure;

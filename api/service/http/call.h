@@ -124,6 +124,9 @@ void api_reasons_free(api *api);
 /* Copies the oldest reason, printable as above. False: there is none. In readiness.c. */
 bool api_reasons_first(api *api, char text[API_REASON_MAX]);
 
+/* Copies the oldest reason that prevents service, printable as above. False: there is none. In readiness.c. */
+bool api_reasons_unready(api *api, char text[API_REASON_MAX]);
+
 /* Writes 16 hexadecimal digits that are unique in this process and not zero. In request_id.c. */
 void api_make_id(api *api, char id[API_ID_SIZE]);
 

@@ -1,4 +1,5 @@
-/* readiness.c - keep the faults that GET /readyz names although the server is ready: see api_set_reason (api.h). */
+/* readiness.c - keep the faults that GET /readyz names, although the server is ready or because it is not: see
+ * api_set_reason and api_set_unready (api.h). */
 #include "call.h"
 #include <stdarg.h>
 #include <stdio.h>
@@ -7,6 +8,7 @@
 
 struct api_reason {
     struct api_reason *next;
+    bool               unready; /* true: the fault prevents service */
     char               text[API_REASON_MAX];
     char               subject[];
 };
@@ -24,21 +26,37 @@ static struct api_reason **remove_reason(api *a, const char *subject)
     return link;
 }
 
-void api_set_reason(api *a, const char *subject, const char *format, ...)
+static void set_reason(api *a, const char *subject, bool unready, const char *format, va_list args)
+    __attribute__((format(printf, 4, 0)));
+static void set_reason(api *a, const char *subject, bool unready, const char *format, va_list args)
 {
-    va_list            args;
     size_t             size   = strlen(subject) + 1;
     struct api_reason *reason = malloc(sizeof *reason + size);
     if (!reason) return; /* the log has it, too */
     memcpy(reason->subject, subject, size);
-    va_start(args, format);
+    reason->unready = unready;
     vsnprintf(reason->text, sizeof reason->text, format, args);
-    va_end(args);
     pthread_mutex_lock(&a->reasons_lock);
     struct api_reason **link = remove_reason(a, subject);
     reason->next             = *link;
     *link                    = reason;
     pthread_mutex_unlock(&a->reasons_lock);
+}
+
+void api_set_reason(api *a, const char *subject, const char *format, ...)
+{
+    va_list args;
+    va_start(args, format);
+    set_reason(a, subject, false, format, args);
+    va_end(args);
+}
+
+void api_set_unready(api *a, const char *subject, const char *format, ...)
+{
+    va_list args;
+    va_start(args, format);
+    set_reason(a, subject, true, format, args);
+    va_end(args);
 }
 
 void api_clear_reason(api *a, const char *subject)
@@ -77,6 +95,17 @@ bool api_reasons_first(api *a, char text[API_REASON_MAX])
     if (known) copy_reason(text, a->reasons->text);
     pthread_mutex_unlock(&a->reasons_lock);
     return known;
+}
+
+bool api_reasons_unready(api *a, char text[API_REASON_MAX])
+{
+    pthread_mutex_lock(&a->reasons_lock);
+    const struct api_reason *r = a->reasons;
+    while (r && !r->unready)
+        r = r->next;
+    if (r) copy_reason(text, r->text);
+    pthread_mutex_unlock(&a->reasons_lock);
+    return r != NULL;
 }
 
 void api_reasons_emit(api *a, api_emit *e)

@@ -78,14 +78,15 @@ static void put_gauge(api_buffer *b, const char *name, const char *help, double 
 }
 
 /* Figures that are read from the api when somebody asks. */
-static void put_service(api_buffer *b, const api *a)
+static void put_service(api_buffer *b, api *a)
 {
+    char        reason[API_REASON_MAX];
     const char *info = "torqued_build_info";
     put_head(b, info, "gauge", "Version of the server, target and arithmetic class of its kernels.");
     api_buffer_format(b, "%s{version=\"%s\",target=\"%s\",arithmetic=\"%s\"} 1\n", info, a->version, a->kernels->target,
                       dyn_kernels_arithmetic(a->kernels));
-    put_gauge(b, "torqued_ready", "1 if the server takes requests, 0 while it loads its models or drains.",
-              atomic_load(&a->phase) == API_READY);
+    put_gauge(b, "torqued_ready", "1 if /readyz answers 200, 0 if it answers 503.",
+              atomic_load(&a->phase) == API_READY && !api_reasons_unready(a, reason));
     put_gauge(b, "torqued_memory_bytes", "Memory that requests in flight have claimed.",
               (double)atomic_load(&a->budget.used));
     put_gauge(b, "torqued_memory_limit_bytes", "Memory that all requests in flight may claim.",
@@ -95,15 +96,14 @@ static void put_service(api_buffer *b, const api *a)
     put_gauge(b, "torqued_models_limit", "Largest number of models.", (double)a->limits.models);
 }
 
-/* Bytes of physical memory that the process has; 0: not known. */
-static double resident_bytes(void)
+size_t api_resident_memory(void)
 {
     unsigned long pages = 0;
     FILE         *statm = fopen("/proc/self/statm", "re");
     if (!statm) return 0;
     if (fscanf(statm, "%*u %lu", &pages) != 1) pages = 0;
     fclose(statm);
-    return (double)pages * (double)sysconf(_SC_PAGESIZE);
+    return pages * (size_t)sysconf(_SC_PAGESIZE);
 }
 
 /* Figures of the process under the names that all clients of Prometheus use. */
@@ -117,7 +117,7 @@ static void put_process(api_buffer *b, const api *a)
     put_head(b, cpu, "counter", "CPU time of all threads.");
     api_buffer_format(b, "%s %s\n", cpu, API_NUMBER_TEXT(seconds));
     put_gauge(b, "process_start_time_seconds", "When the process was started, in seconds since 1970.", a->started);
-    put_gauge(b, "process_resident_memory_bytes", "Physical memory of the process.", resident_bytes());
+    put_gauge(b, "process_resident_memory_bytes", "Physical memory of the process.", (double)api_resident_memory());
 }
 
 bool api_get_metrics(api_call *call, const api_input *input, api_problem *problem)

@@ -97,12 +97,14 @@ static bool fail_loading(api *a, api_problem *problem)
 
 bool api_get_readyz(api_call *call, const api_input *input, api_problem *problem)
 {
+    char reason[API_REASON_MAX];
     (void)input;
     switch ((api_phase)atomic_load(&call->api->phase)) {
     case API_LOADING: return fail_loading(call->api, problem);
     case API_DRAINING_PHASE: return api_fail(problem, API_DRAINING, NULL, "draining: the server is shutting down");
     case API_READY: break;
     }
+    if (api_reasons_unready(call->api, reason)) return api_fail(problem, API_NOT_READY, NULL, "%s", reason);
     return reply_ready(call, problem);
 }
 

@@ -83,7 +83,9 @@ class Compose(unittest.TestCase):
             given = replica["environment"]
             self.assertEqual(given["TORQUED_TRUSTED_PROXY"], self.services["haproxy"]["networks"]["torqued"]["ipv4_address"])
             self.assertIn(":8443+proxy", given["TORQUED_LISTEN"])
-            self.assertIn("127.0.0.1:8087+plain", given["TORQUED_LISTEN"], "the health check of the image")
+            self.assertNotIn("TORQUED_HEALTH_LISTEN", given, "the image has it")
+        self.assertIn(" check port 8087 ", haproxy)
+        self.assertIn("TORQUED_HEALTH_LISTEN=0.0.0.0:8087 ", read("Containerfile"))
         places = [place for _, place, _ in map(parts, self.services["haproxy"]["volumes"])]
         for path in set(re.findall(r"/etc/haproxy/\S+\.pem", haproxy)):
             self.assertIn(path, places)
@@ -95,7 +97,7 @@ class Compose(unittest.TestCase):
             given = {**preset, **replica["environment"]}
             together = float(given["TORQUED_DRAIN"]) + float(given["TORQUED_DRAIN_DELAY"])
             self.assertGreater(float(replica["stop_grace_period"].rstrip("s")), together)
-            self.assertEqual((given["TORQUED_MEMORY"], replica["mem_limit"]), ("2G", "3g"))
+            self.assertEqual((given["TORQUED_MEMORY"], replica["mem_limit"]), ("2G", "4g"))
             self.assertTrue(replica["read_only"])
             self.assertEqual(replica["image"], pod()["containers"][0]["image"])
 

@@ -64,6 +64,7 @@ class Settings(unittest.TestCase):
                     os.rename(certificates.path("server.pem"), given["TORQUED_TLS_CERTIFICATE"])
                     os.rename(Tokens(folder).path, given["TORQUED_TOKENS"])
                     context = certificates.context(trusted="tls.crt")
+                self.assertTrue(given["TORQUED_HEALTH_LISTEN"].endswith(":0"), given)
                 server = Server("--listen", listen, environment=given, context=context)
                 self.assertEqual(server.client().get("/v1").status, 401 if context else 200)
                 self.assertIsNone(server.stop())
@@ -88,17 +89,31 @@ class Settings(unittest.TestCase):
             with self.subTest(pattern):
                 self.assertGreater(amount(re.search(pattern, text)[1]), amount(preset[setting]))
         self.assertEqual(re.search("client_max_body_size +(.*?);", nginx)[1].upper(), preset["TORQUED_MAX_BODY"])
-        delay, interval, fall = re.search(r"DRAIN_DELAY=(\d+).*check inter (\d+)s .*fall (\d+)", haproxy, re.DOTALL).groups()
+        delay, interval, fall = re.search(r"DRAIN_DELAY=(\d+).*check port 8087 inter (\d+)s .*fall (\d+)", haproxy, re.DOTALL).groups()
         self.assertGreater(int(delay), int(interval) * int(fall))
+
+    def test_limits_of_memory_follow_from_the_settings(self):
+        """The server logs what it needs, and would warn of less: with the defaults of --memory and --model-memory, for the
+        numbers of threads that machines of 16 cores (the unit), 8 cores (containers) and the pod's 4 cores give."""
+        compose = yaml.safe_load(read("compose.yaml"))["x-torqued"]
+        container = re.search(r"--memory ([0-9]+)g", read("README.md"))[1] + "G"
+        cluster = pod()["containers"][0]
+        self.assertEqual(cluster["resources"]["limits"]["cpu"], "4")
+        for name, limit, loops, workers in (
+                ("torqued.service", unit("MemoryMax")[0], 4, 12), ("README.md", container, 2, 6),
+                ("compose.yaml", compose["mem_limit"].upper(), 2, 6), ("kubernetes.yaml", cluster["resources"]["limits"]["memory"], 1, 3)):
+            server = Server("--loops", str(loops), "--workers", str(workers))
+            needs = next(event["needs"] for event in server.events() if event["event"] == "memory")
+            self.assertIsNone(server.stop())
+            tls = 0 if name == "torqued.service" else 1024 * (64 << 10)  # 64 KiB more for each connection
+            self.assertLessEqual(needs + tls, amount(limit), name)
+            self.assertGreater(needs, amount("3G"), "TORQUED_MEMORY and TORQUED_MODEL_MEMORY alone are 3G")
 
     def test_the_outside_is_more_patient_and_roomier(self):
         preset, nginx, container = settings(), read("nginx.conf"), read("README.md")
-        limits = pod()["containers"][0]["resources"]["limits"]
         for more, less in (
                 (unit("TimeoutStopSec")[0], "TORQUED_DRAIN"), (pod()["terminationGracePeriodSeconds"] - 5, "TORQUED_DRAIN"),
                 (re.search(r"--stop-timeout ([0-9]+)", container)[1], "TORQUED_DRAIN"),
-                (unit("MemoryMax")[0], "TORQUED_MEMORY"), (limits["memory"], "TORQUED_MEMORY"),
-                (re.search(r"--memory ([0-9]+)g", container)[1] + "G", "TORQUED_MEMORY"),
                 (unit("LimitNOFILE")[0], "TORQUED_CONNECTIONS"),
                 (re.search("client_body_timeout *(.*?);", nginx)[1], "TORQUED_READ_DEADLINE"),
                 (re.search("proxy_send_timeout *(.*?);", nginx)[1], "TORQUED_READ_DEADLINE"),
@@ -167,16 +182,20 @@ class Service(unittest.TestCase):
 
 
 class HealthCheck(ServerCase):
+    arguments = ("--health-listen", "127.0.0.1:0")
+
     def check(self, port):
         """Runs the HEALTHCHECK command of the image, with another port."""
         text = read("Containerfile")
         command = json.loads(re.search(r"^HEALTHCHECK .*?CMD (\[.*\])$", text, re.MULTILINE)[1])
-        self.assertIn("127.0.0.1:8087+plain", re.search("TORQUED_LISTEN=(\\S+)", text)[1])
+        self.assertEqual("0.0.0.0:8087", re.search("TORQUED_HEALTH_LISTEN=(\\S+)", text)[1])
         self.assertEqual(command[:4], ["torqued", "healthcheck", "--url", "http://127.0.0.1:8087"])
         return run(BINARY, *command[1:3], f"http://127.0.0.1:{port}", *command[4:]).returncode
 
     def test_it_tells(self):
-        self.assertEqual(self.check(self.server.port), 0)
+        self.server.await_log('"for":"health"')
+        address = next(event["address"] for event in self.server.events() if event.get("for") == "health")
+        self.assertEqual(self.check(address.split(":")[1]), 0)
         with socket.create_server(("127.0.0.1", 0)) as other:
             port = other.getsockname()[1]
         self.assertEqual(self.check(port), 1)

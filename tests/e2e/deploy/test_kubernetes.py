@@ -25,7 +25,7 @@ class Manifests(ServerCase):
         self.assertIn(policy["spec"]["ingress"][0]["ports"][0]["port"], {port["name"] for port in container["ports"]})
         self.assertEqual(container["image"], pod()["initContainers"][0]["image"])
         self.assertEqual(container["env"][:2], pod()["initContainers"][0]["env"], "server and migration use one database")
-        self.assertEqual({service["spec"]["ports"][0]["targetPort"]}, {port["name"] for port in container["ports"]})
+        self.assertEqual([service["spec"]["ports"][0]["targetPort"], "health"], [port["name"] for port in container["ports"]])
 
     def test_they_fit_the_image(self):
         image, container = read("Containerfile"), pod()["containers"][0]
@@ -43,9 +43,15 @@ class Manifests(ServerCase):
                 self.assertTrue(os.path.exists(os.path.join(ROOT, name)), name)
 
     def test_probes_answer(self):
+        """Probes ask the port of TORQUED_HEALTH_LISTEN, which the image sets."""
         container = pod()["containers"][0]
+        port = re.search(r"TORQUED_HEALTH_LISTEN=0.0.0.0:(\d+) ", read("Containerfile"))[1]
+        self.assertIn({"name": "health", "containerPort": int(port)}, container["ports"])
         for probe in ("startupProbe", "livenessProbe", "readinessProbe"):
-            self.assertEqual(self.client.get(container[probe]["httpGet"]["path"]).status, 200)
+            asked = container[probe]["httpGet"]
+            self.assertEqual(asked["port"], "health")
+            self.assertNotIn("scheme", asked, "the address has no TLS")
+            self.assertEqual(self.client.get(asked["path"]).status, 200)
 
     def test_the_autoscaler_reads_a_metric_of_the_server(self):
         scaler = manifests()["HorizontalPodAutoscaler"]["spec"]

@@ -135,7 +135,7 @@ class ModelMemory(unittest.TestCase):
 
 class Memory(ErrorCase):
     """A single request beyond the memory of all requests gets 413, not 503: a retry would not help."""
-    arguments = ("--memory", "1M")
+    arguments = ("--memory", "1398102")  # three quarters of it, the part of one client, are 1 MiB
     ASK = "/v1/models/slider/inverse-dynamics"
 
     def refused_for_good(self, answer, code):
@@ -144,7 +144,7 @@ class Memory(ErrorCase):
 
     def test_limits_are_within(self):
         limits = self.client.get("/v1").json()["limits"]
-        self.assertEqual([limits[name] for name in ("memory", "body", "answer")], [1 << 20] * 3)
+        self.assertEqual([limits[name] for name in ("memory", "body", "answer")], [1398102, 1 << 20, 1 << 20])
 
     def test_body_announced(self):
         raw = self.server.socket()

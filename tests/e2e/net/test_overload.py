@@ -225,7 +225,8 @@ class Memory(ServerCase):
 
 
 class Unread(ServerCase):
-    arguments = ("--memory", "64M", "--max-body", "32M", "--max-answer", "32M")
+    """Three quarters of the memory, the part of one client, are 64 MiB."""
+    arguments = ("--memory", "89478486", "--max-body", "32M", "--max-answer", "32M")
 
     def test_an_answer_that_waits_holds_no_body(self):
         """A client does not read its answer: the answer of 8 MB stays in memory, the request body of 30 MB does not."""

@@ -167,8 +167,9 @@ class SlowPeers(WireCase):
 
 
 class HeldMemory(WireCase):
-    """An answer that is read slowly keeps its own memory, and no longer that of its request."""
-    arguments = ("--memory", "160M", "--max-body", "160M", "--max-answer", "160M", "--write-deadline", "300")
+    """An answer that is read slowly keeps its own memory, and no longer that of its request. Three quarters of the memory,
+    the part of one client, are 160 MiB."""
+    arguments = ("--memory", "223696214", "--max-body", "160M", "--max-answer", "160M", "--write-deadline", "300")
 
     def test_a_body_is_given_back_before_its_answer_is_read(self):
         self.raw.sock.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 65536)

@@ -1,5 +1,4 @@
 """Tests messages to systemd (sd_notify) and the watchdog over threads. ptrace stops a thread, as a bug would."""
-import ctypes
 import os
 import re
 import signal
@@ -11,28 +10,9 @@ import unittest
 
 import tap
 from harness import PATIENCE, Server
+from server_threads import Held
 
-SEIZE, INTERRUPT, DETACH = 0x4206, 0x4207, 17
 LIMIT = 900000  # us, interval of the watchdog; after a third of it a thread counts as stuck
-
-
-class Held:
-    """Stops one thread of a child process by ptrace, as a context manager."""
-
-    def __init__(self, thread):
-        self.libc = ctypes.CDLL(None, use_errno=True)
-        self.libc.ptrace.argtypes = [ctypes.c_long, ctypes.c_long, ctypes.c_void_p, ctypes.c_void_p]
-        self.thread = thread
-
-    def __enter__(self):
-        for request in (SEIZE, INTERRUPT):
-            if self.libc.ptrace(request, self.thread, None, None) != 0:
-                raise unittest.SkipTest("no ptrace here")
-        os.waitpid(self.thread, 0x40000000)  # __WALL of waitpid(2)
-        return self
-
-    def __exit__(self, *_):
-        self.libc.ptrace(DETACH, self.thread, None, None)
 
 
 class Watched(unittest.TestCase):

@@ -67,7 +67,7 @@ class Watching(unittest.TestCase):
                 "up" + own: 1, served[0]: "0+6000", served[1]: 0, served[2]: "0+60", served[3]: "0+6", waits["1"]: "0+95",
                 waits["10"]: "0+100", waits["+Inf"]: "0+100", ratio["0.2"]: "0+5", ratio["+Inf"]: "0+100",
                 all_ratios: "0+100", stuck: 0, started: 1000, store: 3, lost: 7,
-                mine("torqued_memory_bytes"): 100, mine("torqued_memory_limit_bytes"): 1000,
+                mine("torqued_memory_bytes"): 100, mine("torqued_memory_limit_bytes"): 1000, mine("torqued_memory_exhausted"): 0,
                 mine("torqued_connections"): 100, mine("torqued_connections_limit"): 1000,
                 mine("torqued_models"): 100, mine("torqued_models_limit"): 1000}
         cases = [("", {}), ("TorquedUnwatched", {"up" + ready: 0}), ("TorquedWithoutMetrics", {"up" + own: 0}),
@@ -82,6 +82,7 @@ class Watching(unittest.TestCase):
                  ("TorquedUnderestimates", {ratio["0.2"]: "0+20"}), ("TorquedStuck", {stuck: 1}),
                  ("TorquedRestarts", {started: "1000+60"}), ("TorquedStoreFails", {store: "3+1"}),
                  ("TorquedMemoryFull", {mine("torqued_memory_bytes"): 950}),
+                 ("TorquedMemoryExhausted", {mine("torqued_memory_exhausted"): 1}),
                  ("TorquedConnectionsFull", {mine("torqued_connections"): 950}),
                  ("TorquedModelsFull", {mine("torqued_models"): 950}), ("TorquedLogLost", {lost: "7+1"})]
         names = [rule["alert"] for group in yaml.safe_load(read("alerts.yml"))["groups"] for rule in group["rules"]]
@@ -113,12 +114,14 @@ class Watching(unittest.TestCase):
 
     def test_prometheus_reads_the_metrics(self):
         need("prometheus")
-        server = Server()
+        server = Server("--health-listen", "127.0.0.1:0")
         self.addCleanup(server.kill)
+        server.await_log('"for":"health"')
+        health = next(event["address"] for event in server.events() if event.get("for") == "health")
         config = yaml.safe_load(read("prometheus.yml"))
         config["rule_files"], config["global"]["scrape_interval"] = [], "1s"
         config["scrape_configs"] = [c for c in config["scrape_configs"] if c["job_name"] == "torqued"]
-        config["scrape_configs"][0]["static_configs"][0]["targets"] = [f"127.0.0.1:{server.port}"]
+        config["scrape_configs"][0]["static_configs"][0]["targets"] = [health]
         folder = self.enterContext(tempfile.TemporaryDirectory())
         with open(os.path.join(folder, "prometheus.yml"), "w") as file:
             yaml.safe_dump(config, file)

@@ -13,11 +13,13 @@ class Handler(http.server.BaseHTTPRequestHandler):
     protocol_version = "HTTP/1.1"
 
     def setup(self):
+        if self.server.context is None:
+            return super().setup()
         if self.server.has_proxy_header:
             head = self.request.recv(16, socket.MSG_WAITALL)
             self.request.recv(int.from_bytes(head[14:16], "big"), socket.MSG_WAITALL)
         self.request = self.server.context.wrap_socket(self.request, server_side=True)
-        super().setup()
+        return super().setup()
 
     def do_GET(self):
         self.send_response(200)
@@ -35,6 +37,14 @@ class Handler(http.server.BaseHTTPRequestHandler):
         pass
 
 
+class Health(socketserver.ThreadingTCPServer):
+    """Answers health checks like --health-listen: plain HTTP."""
+    daemon_threads, allow_reuse_address, context = True, True, None
+
+    def handle_error(self, *_):
+        pass
+
+
 class FailingReplica(socketserver.ThreadingTCPServer):
     daemon_threads, allow_reuse_address = True, True
 
@@ -43,11 +53,14 @@ class FailingReplica(socketserver.ThreadingTCPServer):
         self.context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
         self.context.load_cert_chain(certificates.path("server.pem"), certificates.path("server.key"))
         super().__init__((self.address, 8443), Handler)
-        threading.Thread(target=self.serve_forever, daemon=True).start()
+        self.health = Health((self.address, 8087), Handler)
+        for server in (self, self.health):
+            threading.Thread(target=server.serve_forever, daemon=True).start()
 
     def handle_error(self, *_):
         pass  # the balancer may have closed the connection
 
     def stop(self):
-        self.shutdown()
-        self.server_close()
+        for server in (self, self.health):
+            server.shutdown()
+            server.server_close()

@@ -12,7 +12,7 @@ class Balanced(balanced.Balanced):
     kind = HAProxy
     # --drain-delay exceeds the time of `fall` health checks: HAProxy notices the stop before the replica refuses
     # connections.
-    arguments = ("{address}:8443+proxy", "--drain-delay", "4", "--workers", "1", "--loops", "1")
+    arguments = ("{address}:8443+proxy", "--health-listen", "{address}:8087", "--drain-delay", "4", "--workers", "1", "--loops", "1")
 
     def test_a_rolling_restart_fails_no_evaluation(self):
         load = self.under_load()

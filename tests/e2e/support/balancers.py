@@ -38,7 +38,8 @@ class Replica:
     """A server at a fixed address that tests can stop and start again."""
 
     def __init__(self, certificates, listen, *arguments):
-        self.address, self.arguments = loopback(), (*certificates.arguments(), *arguments)
+        self.address = loopback()
+        self.arguments = (*certificates.arguments(), *(argument.format(address=self.address) for argument in arguments))
         self.listen = listen.format(address=self.address)
         self.start()
 
