@@ -233,7 +233,7 @@ void api_metric_read(api_metric metric, api_metric_reader *read, void *arg)
     bool                   labelled = kind->label[0] != API_LABEL_UNLABELLED;
     for (unsigned i = 0; i < l->values[0]; i++)
         for (unsigned j = 0; j < l->values[1]; j++) {
-            api_metric_series series = {0};
+            api_metric_series series = {.labelled = {i, j}};
             if (!read_counts(metric, (api_label_values){{i, j}}, &series) && labelled) continue;
             write_label(kind->label[0], i, series.label[0]);
             write_label(kind->label[1], j, series.label[1]);

@@ -80,6 +80,8 @@
       "Time for which a change of a model by a client waited for the database.") \
     X(STUCK_THREADS, "torqued_stuck_threads", GAUGE, NUMBER, THREAD, UNLABELLED, \
       "Threads that make no progress: loops that do not turn, others far beyond the deadline of their request.") \
+    X(SLOW_REQUESTS, "torqued_slow_requests_total", COUNTER, NUMBER, OPERATION, UNLABELLED, \
+      "Requests that took at least --slow-request.") \
     X(LOST_LINES, "torqued_lost_log_lines_total", COUNTER, NUMBER, UNLABELLED, UNLABELLED, \
       "Lines of the log that were lost because its reader is too slow.")
 /* clang-format on */
@@ -160,6 +162,7 @@ double api_metric_bound(api_metric metric, size_t i);
 
 /* One series of a metric as it was while it was read. */
 typedef struct api_metric_series {
+    unsigned labelled[API_METRIC_LABELS];              /* label values */
     char     label[API_METRIC_LABELS][API_LABEL_TEXT]; /* texts of the label values; "": the metric lacks the label */
     double   value;                                    /* of a counter or gauge; of a histogram, the sum; in its unit */
     uint64_t bucket[API_BOUNDS + 1]; /* of a histogram: number of values up to each bound, then of all */

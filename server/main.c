@@ -34,6 +34,7 @@ typedef struct service {
     srv_loaded_models models;
     srv_watchdog      watchdog;
     srv_accounts      accounts;
+    srv_slow_log      slow_log;
 
     srv_listeners listeners;
 } service;
@@ -94,6 +95,8 @@ static bool open_shared(service *s, char *error, size_t size)
     config.files             = srv_console_files;
     s->shared                = (srv_server){.config = c, .log = &s->log};
     srv_accounts_open(&s->accounts);
+    srv_slow_log_open(&s->slow_log);
+    s->shared.slow_log = &s->slow_log;
     s->shared.api = api_open(&config, error, size);
     if (!s->shared.api) return false;
     srv_networks_parse(c->trusted_proxies, &s->shared.proxies); /* srv_config_read has checked the list */
@@ -222,6 +225,7 @@ static void close_all(service *s)
     srv_pool_close(s->shared.pool);
     srv_pool_close(s->shared.writer);
     srv_accounts_close(&s->accounts);
+    srv_slow_log_close(&s->slow_log);
     srv_credentials_release(s->shared.credentials);
     srv_close_models(&s->models);
     if (s->shared.api) api_close(s->shared.api);

@@ -30,19 +30,24 @@ static bool refuses_framing(const srv_exchange *x)
 
 void srv_exchange_close(srv_exchange *x, bool delivered)
 {
-    bool       replaced = refuses_framing(x) && x->connection->inflow.framing.replaced;
-    srv_access access   = {.call      = x->job.call,
-                           .method    = replaced ? "" : x->method,
-                           .target    = replaced ? "" : x->target,
-                           .client    = x->client,
-                           .from      = *x->forwarded ? x->forwarded : x->connection->peer.text,
-                           .via       = *x->forwarded ? x->connection->peer.text : NULL,
-                           .received  = x->received,
-                           .began     = x->began,
-                           .queued    = x->queued,
-                           .answered  = x->stage == ANSWERED,
-                           .delivered = delivered};
-    srv_response_record(x->loop->server->log, x->mhd, &access);
+    bool              replaced = refuses_framing(x) && x->connection->inflow.framing.replaced;
+    srv_access        access   = {.call      = x->job.call,
+                                  .method    = replaced ? "" : x->method,
+                                  .target    = replaced ? "" : x->target,
+                                  .client    = x->client,
+                                  .from      = *x->forwarded ? x->forwarded : x->connection->peer.text,
+                                  .via       = *x->forwarded ? x->connection->peer.text : NULL,
+                                  .received  = x->received,
+                                  .began     = x->began,
+                                  .arrived   = x->arrived,
+                                  .queued    = x->queued,
+                                  .took      = x->job.took,
+                                  .slow      = srv_ns(x->loop->server->config->slow_request),
+                                  .answered  = x->stage == ANSWERED,
+                                  .delivered = delivered};
+    const srv_records records  = {x->loop->server->log, x->loop->server->slow_log};
+    srv_use           use      = srv_response_record(&records, x->mhd, &access);
+    srv_client_use(x->connection, x->account ? x->account : x->connection->peer_account, &use);
     x->connection->exchange = NULL;
     srv_exchange_free_body(x);
     if (x->job.call) api_end(x->job.call);
@@ -152,6 +157,7 @@ enum MHD_Result srv_exchange_begin(srv_exchange *x, const char *method)
 
 enum MHD_Result srv_exchange_complete(srv_exchange *x)
 {
+    if (x->arrived == 0) x->arrived = x->loop->connections.now;
     if (refuses_framing(x) && (x->stage == RECEIVING || x->stage == DISCARDING)) return answer_malformed(x);
     switch (x->stage) {
     case RECEIVING: return srv_exchange_evaluate(x);

@@ -36,7 +36,8 @@ static void do_job(srv_worker *self, srv_job *job)
     self->deadline = SRV_NEVER;
     pool->n_busy--;
     srv_pool_release(pool, job);
-    srv_queue_finish(&pool->queue, job, took + self->helped);
+    job->took = took + self->helped;
+    srv_queue_finish(&pool->queue, job, job->took);
     pthread_mutex_unlock(&pool->mutex);
     job->done(job); /* the owner may free the job from here on */
     pthread_mutex_lock(&pool->mutex);
