@@ -97,7 +97,7 @@ static bool open_shared(service *s, char *error, size_t size)
     srv_accounts_open(&s->accounts);
     srv_slow_log_open(&s->slow_log);
     s->shared.slow_log = &s->slow_log;
-    s->shared.api = api_open(&config, error, size);
+    s->shared.api      = api_open(&config, error, size);
     if (!s->shared.api) return false;
     srv_networks_parse(c->trusted_proxies, &s->shared.proxies); /* srv_config_read has checked the list */
     s->shared.credentials = srv_credentials_read(c, error, size);

@@ -23,7 +23,7 @@ typedef struct srv_use {
     uint64_t now;
 } srv_use;
 
-/* Counts a request for its client. Figures reach api_client_count at once for a refusal, or if the connection has counted
- * nothing for a tenth of a second, otherwise for 64 requests or a millisecond of work together, and when the connection
- * closes. */
+/* Counts a request for its client. Figures reach api_client_count at once for a refusal, or if the connection has
+ * counted nothing for a tenth of a second, otherwise for 64 requests or a millisecond of work together, and when the
+ * connection closes. */
 void srv_client_use(srv_connection *connection, const srv_account *account, const srv_use *use);

@@ -54,7 +54,7 @@ static void test_figures(void **state)
     assert_true(refusals.value[0] == 2);
 }
 
-/* A million addresses with one refusal each list_client over the counters of each other. Twenty-five clients each cause more
+/* A million addresses with one refusal each take over the counters of each other. Twenty-five clients each cause more
  * than 1/256 of the refusals, and keep theirs: the sketch guarantees that. The figures of the twenty greatest are
  * exact, since they had a free counter. */
 static void test_a_million_addresses(void **state)
