@@ -2,7 +2,6 @@
 #include "client_metrics.h"
 #include <pthread.h>
 #include <stdbool.h>
-#include <stdio.h>
 #include <string.h>
 
 /* A counter that a client has taken over holds the figure of its last owner in `inherited`. `count` less `inherited` is
@@ -32,12 +31,14 @@ static const measure_kind kinds[API_CLIENT_MEASURE_COUNT] = {
 static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
 static sketch          sketches[API_CLIENT_MEASURE_COUNT]; /* guarded by the mutex */
 
-/* The FNV-1a hash. */
-static uint32_t hash_of(const char *client)
+/* Copies a name, cuts it if it is too long, and returns its FNV-1a hash. */
+static uint32_t copy_name(char name[API_CLIENT_NAME], const char *client)
 {
     uint32_t hash = 2166136261u;
-    for (; *client; client++)
-        hash = (hash ^ (unsigned char)*client) * 16777619u;
+    size_t   n    = 0;
+    for (; client[n] && n < API_CLIENT_NAME - 1; n++)
+        hash = (hash ^ (unsigned char)(name[n] = client[n])) * 16777619u;
+    name[n] = '\0';
     return hash;
 }
 
@@ -52,15 +53,14 @@ static counter *counter_of(sketch *s, const char *client, uint32_t hash)
     counter *c     = &s->counters[least];
     c->inherited   = c->count;
     s->hash[least] = hash;
-    snprintf(c->client, sizeof c->client, "%s", client);
+    memcpy(c->client, client, strlen(client) + 1);
     return c;
 }
 
 void api_client_count(const char *client, const api_client_figures *figures)
 {
     char name[API_CLIENT_NAME];
-    snprintf(name, sizeof name, "%s", client);
-    uint32_t hash = hash_of(name);
+    uint32_t hash = copy_name(name, client);
     pthread_mutex_lock(&mutex);
     for (int m = 0; m < API_CLIENT_MEASURE_COUNT; m++)
         if (figures->amount[m] > 0) counter_of(&sketches[m], name, hash)->count += figures->amount[m];

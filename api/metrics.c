@@ -71,6 +71,12 @@ static const char *const thread_texts[] = {
 #undef X
 };
 
+static const char *const store_fault_texts[] = {
+#define X(VALUE, text) text,
+    API_STORE_FAULTS(X)
+#undef X
+};
+
 static const char *const access_texts[] = {
 #define X(VALUE, text) text,
     API_ACCESSES(X)
@@ -160,6 +166,11 @@ const char *api_label_name(api_label label)
     return label_names[label];
 }
 
+const char *api_store_fault_name(api_store_fault_label fault)
+{
+    return store_fault_texts[fault];
+}
+
 static double in_unit(api_metric metric, int64_t value)
 {
     static const double parts[] = {[API_UNIT_NUMBER] = 1, [API_UNIT_SECONDS] = 1e9, [API_UNIT_RATIO] = 1e3};
@@ -196,6 +207,7 @@ static const char *text_of(api_label label, unsigned value)
     case API_LABEL_PROBLEM: return api_problem_kind_of((api_code)value)->code;
     case API_LABEL_THREAD: return ENTRY(thread_texts, value);
     case API_LABEL_ACCESS: return ENTRY(access_texts, value);
+    case API_LABEL_STORE_FAULT: return ENTRY(store_fault_texts, value);
     case API_LABEL_UNLABELLED: return "";
     case API_LABEL_STATUS: break;
     }

@@ -19,11 +19,18 @@
     X(STATUS, "status", 161)                 /* api_status_label of the status of an answer */ \
     X(PROBLEM, "problem", API_PROBLEM_COUNT) /* api_code */ \
     X(THREAD, "thread", API_THREAD_COUNT)    /* api_thread_label */ \
-    X(ACCESS, "access", API_ACCESS_COUNT)    /* api_access_label */
+    X(ACCESS, "access", API_ACCESS_COUNT)    /* api_access_label */ \
+    X(STORE_FAULT, "fault", API_STORE_FAULT_COUNT) /* api_store_fault_label */
 
 /* X(VALUE, "text") of labels with fixed texts: the thread that runs a request, and the access of the store. */
 #define API_THREADS(X)  X(LOOP, "loop") X(WORKER, "worker") X(WRITER, "writer")
 #define API_ACCESSES(X) X(WRITE, "write") X(READ, "read")
+
+/* Faults of the database of a store. */
+#define API_STORE_FAULTS(X) \
+    X(AWAY, "away") X(FROZEN, "frozen") X(REFUSED, "refused") X(RIGHTS, "rights") X(TABLES, "tables") \
+    X(TABLES_VERSION, "tables-version") X(SERVER_VERSION, "server-version") X(READ_ONLY, "read-only") \
+    X(FULL, "full") X(LOST, "lost-changes") X(OTHER, "other")
 
 /* X(METRIC, "name", type, unit, first label, second label, "help"). Names follow the rules of Prometheus: unit in the
  * plural and `_total` for counters at the end. */
@@ -72,6 +79,8 @@
       "Accesses of the store that failed.") \
     X(STORE_CONNECTED, "torqued_store_connected", GAUGE, NUMBER, UNLABELLED, UNLABELLED, \
       "1 while the database of the store is there, 0 while it is away or the store is a folder.") \
+    X(STORE_FAULT, "torqued_store_fault", GAUGE, NUMBER, STORE_FAULT, UNLABELLED, \
+      "1 for the fault that the database of the store has now. Without a fault there is no series.") \
     X(STORE_CHANGE, "torqued_store_change", GAUGE, NUMBER, UNLABELLED, UNLABELLED, \
       "Number of the last change in the database that this server has applied.") \
     X(STORE_CHANGES, "torqued_store_changes_total", COUNTER, NUMBER, UNLABELLED, UNLABELLED, \
@@ -113,12 +122,21 @@ typedef enum api_access_label {
         API_ACCESS_COUNT
 } api_access_label;
 
+typedef enum api_store_fault_label {
+#define X(VALUE, text) API_STORE_FAULT_##VALUE,
+    API_STORE_FAULTS(X)
+#undef X
+        API_STORE_FAULT_COUNT
+} api_store_fault_label;
+
 /* The label value of a status: each class has the statuses x00 to x31. Other numbers count as 0. */
 static inline unsigned api_status_label(unsigned status)
 {
     unsigned number = status % 100;
     return status >= 100 && status < 600 && number < 32 ? 1 + (status / 100 - 1) * 32 + number : 0;
 }
+
+const char *api_store_fault_name(api_store_fault_label fault);
 
 typedef enum api_metric_type { API_COUNTER, API_GAUGE, API_HISTOGRAM } api_metric_type;
 

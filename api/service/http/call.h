@@ -20,7 +20,7 @@ typedef enum api_phase { API_LOADING, API_READY, API_DRAINING_PHASE } api_phase;
 
 enum { API_TRACE_SIZE = 33 /* bytes of 32 hexadecimal digits and a NUL */ };
 
-enum { API_REASONS_SHOWN = 32, API_REASON_MAX = 400 };
+enum { API_REASONS_SHOWN = 32, API_REASON_MAX = 480 };
 
 enum { API_HEADER_TEXT = 960 /* bytes of header values, such as Request-Id, Location, ETag and an origin */ };
 
