@@ -59,7 +59,7 @@ static counter *counter_of(sketch *s, const char *client, uint32_t hash)
 
 void api_client_count(const char *client, const api_client_figures *figures)
 {
-    char name[API_CLIENT_NAME];
+    char     name[API_CLIENT_NAME];
     uint32_t hash = copy_name(name, client);
     pthread_mutex_lock(&mutex);
     for (int m = 0; m < API_CLIENT_MEASURE_COUNT; m++)

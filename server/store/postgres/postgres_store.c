@@ -111,7 +111,7 @@ bool srv_postgres_connect(srv_postgres *store, uint64_t deadline)
     if (link->connection) return true;
     bool ready = srv_link_open(link, deadline) && srv_schema_check(link, deadline) &&
                  srv_postgres_register_bundled(store) && srv_postgres_compare_bundled(store) &&
-                 srv_postgres_follow(store) && srv_postgres_check_rights(store);
+                 srv_postgres_check_rights(store) && srv_postgres_follow(store);
     if (!ready) srv_link_close(link);
     return ready;
 }
