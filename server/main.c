@@ -12,6 +12,7 @@
 #include "server/store/load_models.h"
 #include "server/net/event_loop.h"
 #include "notify.h"
+#include "wall_clock.h"
 #include "watchdog.h"
 #include <errno.h>
 #include <fcntl.h>
@@ -33,6 +34,8 @@ typedef struct service {
     size_t            n_loops; /* number of loops started */
     srv_loaded_models models;
     srv_watchdog      watchdog;
+    srv_wall_clock    wall_clock;
+    bool              reload_failed;
     srv_accounts      accounts;
     srv_slow_log      slow_log;
 
@@ -231,11 +234,25 @@ static void close_all(service *s)
     if (s->shared.api) api_close(s->shared.api);
 }
 
+/* Notes when the newest certificate ends. */
+static void note_certificate(service *s)
+{
+    const srv_tls *tls = s->shared.credentials->tls;
+    srv_wall_clock_set_expiry(&s->wall_clock, tls ? srv_tls_expiry(tls) : 0);
+}
+
+static void set_reload_failed(service *s, bool failed)
+{
+    api_metric_add(API_METRIC_RELOAD_FAILED, API_NO_LABELS, (int)failed - (int)s->reload_failed);
+    s->reload_failed = failed;
+}
+
 /* Reads the files of clients and certificates again. If one of them cannot be used, the server keeps what it has. */
 static void reload(service *s)
 {
     char             error[1200];
     srv_credentials *next = srv_credentials_read(&s->config, error, sizeof error);
+    set_reload_failed(s, !next);
     if (!next) {
         srv_log_message(&s->log, SRV_ERROR, "not-reloaded", "%s; the server goes on with what it has read before",
                         error);
@@ -245,6 +262,7 @@ static void reload(service *s)
     s->shared.credentials = next;
     for (size_t i = 0; i < s->n_loops; i++)
         srv_loop_set_credentials(&s->loops[i], next);
+    note_certificate(s);
     srv_log_message(&s->log, SRV_AUDIT, "reloaded", "%zu credentials of clients",
                     next->clients ? srv_clients_count(next->clients) : 0);
     warn_of_exposure(s);
@@ -255,7 +273,8 @@ static void reload(service *s)
 static int wait_watching(service *s, const sigset_t *signals, uint64_t end)
 {
     for (uint64_t now; (now = srv_now()) < end;) {
-        uint64_t              check  = srv_watchdog_check(&s->watchdog);
+        uint64_t check = srv_watchdog_check(&s->watchdog);
+        srv_wall_clock_check(&s->wall_clock);
         uint64_t              wait   = check < end - now ? check : end - now;
         const struct timespec time   = {.tv_sec = (time_t)(wait / 1000000000), .tv_nsec = (long)(wait % 1000000000)};
         int                   number = sigtimedwait(signals, NULL, &time);
@@ -282,6 +301,8 @@ static int wait_for_stop(service *s, const sigset_t *stop, uint64_t end)
 static bool serve_until_drain(service *s, const sigset_t *stop)
 {
     srv_watchdog_begin(&s->watchdog, &s->shared, s->loops, s->n_loops);
+    srv_wall_clock_begin(&s->wall_clock, &s->log);
+    note_certificate(s);
     srv_notify("READY=1");
     int number = wait_for_stop(s, stop, SRV_NEVER);
     srv_notify("STOPPING=1");

@@ -57,9 +57,12 @@ static void report(srv_watchdog *w, api_thread_label kind, size_t stuck)
     if (stuck == w->stuck[kind]) return;
     api_metric_add(API_METRIC_STUCK_THREADS, (api_label_values){{kind}}, (int64_t)stuck - (int64_t)w->stuck[kind]);
     w->stuck[kind] = stuck;
+    srv_pool *pool = kind == API_THREAD_LOOP ? NULL : kind == API_THREAD_WRITER ? w->server->writer : w->server->pool;
+    char      path[200] = "";
+    if (pool) srv_pool_overdue_path(pool, w->checked, path, sizeof path);
     if (stuck > 0)
-        srv_log_message(w->server->log, SRV_ERROR, "stuck", "%zu %s have made no progress for %.1f s", stuck,
-                        names[kind], (double)w->patience / 1e9);
+        srv_log_message(w->server->log, SRV_ERROR, "stuck", "%zu %s have made no progress for %.1f s%s%s", stuck,
+                        names[kind], (double)w->patience / 1e9, *path ? "; one runs " : "", path);
     else
         srv_log_message(w->server->log, SRV_WARNING, "recovered", "all %s make progress again", names[kind]);
 }

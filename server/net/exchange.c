@@ -18,6 +18,7 @@ srv_exchange *srv_exchange_open(srv_loop *loop, srv_connection *connection, stru
     *x        = (srv_exchange){.loop = loop, .connection = connection, .mhd = mhd, .began = loop->connections.now};
     x->number = connection->requests;
     memcpy(x->target, target, size);
+    x->job.target        = x->target;
     connection->exchange = x;
     return x;
 }

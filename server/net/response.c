@@ -289,6 +289,7 @@ static void report_slow(const srv_records *records, const srv_access *access, co
         srv_log_text(&line, "id", header_of(api_reply_of(access->call), "Request-Id"));
         srv_log_text(&line, "trace", f->trace);
     }
+    if (!access->delivered) srv_log_text(&line, "ended", "early");
     if (omitted > 0) srv_log_count(&line, "omitted", omitted);
     srv_log_end(&line);
 }

@@ -9,6 +9,7 @@ struct srv_flow;
 
 typedef struct srv_job {
     api_call        *call;
+    const char      *target; /* target of the request, for the log; NULL: none */
     const char      *body;
     size_t           length;
     api_deadline     deadline;

@@ -121,6 +121,8 @@ bool api_head_resume(api_call *call, api_problem *problem);
 void api_reasons_emit(api *api, api_emit *e);
 void api_reasons_free(api *api);
 
+size_t api_reasons_count(api *api);
+
 /* Copies the oldest reason, printable as above. False: there is none. In readiness.c. */
 bool api_reasons_first(api *api, char text[API_REASON_MAX]);
 

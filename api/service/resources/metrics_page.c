@@ -145,7 +145,7 @@ static void put_gauge(const page *p, const char *name, const char *help, double 
 }
 
 /* Figures that are read from the api when somebody asks. */
-static void put_service(const page *p, const api *a)
+static void put_service(const page *p, api *a)
 {
     const char *info = "torqued_build_info";
     put_head(p, info, "gauge", "Version of the server, target and arithmetic class of its kernels.");
@@ -153,6 +153,8 @@ static void put_service(const page *p, const api *a)
                       a->kernels->target, dyn_kernels_arithmetic(a->kernels));
     put_gauge(p, "torqued_ready", "1 if the server takes requests, 0 while it loads its models or drains.",
               atomic_load(&a->phase) == API_READY);
+    put_gauge(p, "torqued_reasons", "Number of faults that /readyz names although the server may be ready.",
+              (double)api_reasons_count(a));
     put_gauge(p, "torqued_memory_bytes", "Memory that requests in flight have claimed.",
               (double)atomic_load(&a->budget.used));
     put_gauge(p, "torqued_memory_limit_bytes", "Memory that all requests in flight may claim.",
