@@ -1,7 +1,6 @@
 /* wall_clock.c - compares the clock of dates with the one that never jumps (wall_clock.h). */
 #include "wall_clock.h"
 #include "api/metrics.h"
-#include <inttypes.h>
 #include <stdlib.h>
 
 #define SECOND INT64_C(1000000000)
@@ -36,10 +35,8 @@ static void check_jump(srv_wall_clock *clock)
     if (llabs(jump) < JUMP) return;
     api_metric_add(API_METRIC_CLOCK_JUMPS, API_NO_LABELS, 1);
     srv_log_message(clock->log, SRV_WARNING, "clock-jump",
-                    "the clock of dates was set %s by %" PRId64
-                    ".%01d s; tokens and certificates are checked by the new date",
-                    jump > 0 ? "forward" : "back", (int64_t)llabs(jump) / SECOND,
-                    (int)((int64_t)llabs(jump) % SECOND / (SECOND / 10)));
+                    "the clock of dates was set %s by %.1f s; tokens and certificates are checked by the new date",
+                    jump > 0 ? "forward" : "back", (double)llabs(jump) / (double)SECOND);
 }
 
 static srv_validity validity_at(const srv_wall_clock *clock, time_t now)

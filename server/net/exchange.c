@@ -36,6 +36,7 @@ void srv_exchange_close(srv_exchange *x, bool delivered)
                                   .method    = replaced ? "" : x->method,
                                   .target    = replaced ? "" : x->target,
                                   .client    = x->client,
+                                  .refused   = x->refused,
                                   .from      = *x->forwarded ? x->forwarded : x->connection->peer.text,
                                   .via       = *x->forwarded ? x->connection->peer.text : NULL,
                                   .received  = x->received,
@@ -132,6 +133,7 @@ static void recognise(srv_exchange *x, srv_head *head, api_identity *identity)
                         srv_forwarded_client(proxies, head->forwarded, head->x_forwarded_for, &client);
     if (is_forwarded) srv_ip_print(&client, x->forwarded);
     if (srv_identify(x->loop->credentials, x->connection, head, identity)) head->request.identity = identity;
+    if (head->request.identity) x->refused = identity->refused;
     if (head->request.identity && identity->name) snprintf(x->client, sizeof x->client, "%s", identity->name);
     x->account = srv_client_account(x->loop->server->accounts, x->connection, head->request.identity,
                                     is_forwarded ? &client : NULL);

@@ -38,6 +38,7 @@ struct srv_exchange {
     unsigned               retry_after; /* s, replaces Retry-After; 0: keep the api's value */
     srv_pool              *pool;        /* the pool that runs the job */
     srv_account           *account;     /* of the client */
+    const char            *refused;     /* the reason why its credential does not count, a literal; NULL: it counts */
     char forwarded[SRV_IP_TEXT];        /* address of the client, as a trusted proxy says; "": no such proxy */
     char client[SRV_CLIENT_NAME];       /* name of the client, for the log; "": not recognised */
     char method[16];

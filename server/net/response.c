@@ -246,6 +246,7 @@ static void audit(srv_log *log, const srv_access *access, unsigned status)
         srv_log_text(&line, "after", change.after);
     }
     srv_log_text(&line, "problem", reply->problem);
+    srv_log_text(&line, "reason", access->refused);
     srv_log_text(&line, "id", header_of(reply, "Request-Id"));
     srv_log_end(&line);
 }

@@ -26,8 +26,9 @@ typedef struct srv_access {
                              there was no memory for it */
     const char *method, *target; /* "": unknown, because the request was malformed */
     const char *client;          /* name of the client; "" or NULL: not recognised */
-    const char *via;             /* the address of the trusted proxy that has forwarded the request; NULL: none */
-    const char *from;            /* its address, or its user on a Unix-domain socket */
+    const char *refused; /* the reason why the credential that the client has shown does not count; NULL: it counts */
+    const char *via;     /* the address of the trusted proxy that has forwarded the request; NULL: none */
+    const char *from;    /* its address, or its user on a Unix-domain socket */
     uint64_t    received, began;
     uint64_t    arrived;   /* ns, when the request was complete; 0: it never was */
     uint64_t    queued;    /* ns, when a worker was asked to run the request; 0: none was */
