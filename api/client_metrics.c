@@ -36,7 +36,7 @@ static uint32_t copy_name(char name[API_CLIENT_NAME], const char *client)
 {
     uint32_t hash = 2166136261u;
     size_t   n    = 0;
-    for (; client[n] && n < API_CLIENT_NAME - 1; n++)
+    for (; n < API_CLIENT_NAME - 1 && client[n]; n++)
         hash = (hash ^ (unsigned char)(name[n] = client[n])) * 16777619u;
     name[n] = '\0';
     return hash;

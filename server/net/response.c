@@ -335,8 +335,8 @@ srv_use srv_response_record(const srv_records *records, struct MHD_Connection *m
     if (access->call) f = api_call_figures(access->call);
     count_request(access, use.status, &f, use.now - access->began);
     if (access->call) audit(records->log, access, use.status);
-    if (is_slow(access, use.now - access->began)) report_slow(records, access, &f, &use);
     put_request(records->log, access, &f, &use);
+    if (is_slow(access, use.now - access->began)) report_slow(records, access, &f, &use);
     use.work = access->took > 0 ? (uint64_t)(access->took * 1e9) : f.decode + f.evaluate + f.encode;
     return use;
 }

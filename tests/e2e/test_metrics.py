@@ -164,10 +164,9 @@ class OpenMetrics(ServerCase):
     def test_a_slow_request_has_a_warning(self):
         answer = self.client.post("/v1/models/puma560/bias", {"q": [[0.1] * 6] * 60000}, traceparent=f"00-{TRACE}-{SPAN}-01")
         name = answer.headers["Request-Id"]
-        self.server.await_log(f'"id":"{name}","trace"')
         self.client.get("/v1", request_id="after")
         self.server.await_log('"id":"after"')
-        line, usual = [line for line in self.server.events() if line.get("id") == name]
+        usual, line = [line for line in self.server.events() if line.get("id") == name]
         self.assertEqual((line["level"], line["event"], usual["event"]), ("warning", "slow-request", "request"))
         self.assertEqual((line["operation"], line["model"], line["states"], line["status"], line["trace"], line["from"]),
                          ("bias", "puma560", 60000, 200, TRACE, usual["from"]))

@@ -35,7 +35,7 @@ static const char *read_label_value(const char *from, char *to, size_t size)
 /* Reads `{name="value",...}`. Returns the end, NULL if it is malformed. */
 static const char *read_labels(const char *from, cli_metric *metric)
 {
-    cli_metric_label beyond;
+    cli_metric_label beyond = {.name = ""};
     for (from++; *from && *from != '}'; from += *from == ',') {
         cli_metric_label *label = metric->n_labels < CLI_METRIC_LABELS ? &metric->label[metric->n_labels++] : &beyond;
         from                    = read_until(from, "=", label->name, sizeof label->name);
