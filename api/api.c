@@ -257,6 +257,8 @@ api_figures api_call_figures(const api_call *call)
     const api_stamps *stamps = &call->stamps;
     const api_model  *model  = call->model;
     api_figures       f      = {.began    = stamps->began,
+                                .ended    = stamps->ended,
+                                .estimate = call->expected,
                                 .states   = call->states,
                                 .model    = model ? model->name : NULL,
                                 .revision = model ? model->revision : NULL,

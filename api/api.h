@@ -376,7 +376,9 @@ unsigned         api_call_operation(const api_call *call); /* its API_LABEL_OPER
 /* Facts about a call, for the log, the metrics and Server-Timing. */
 typedef struct api_figures {
     uint64_t    began;                    /* ns on CLOCK_MONOTONIC, start of api_run; 0: it has not run */
+    uint64_t    ended;                    /* ns, end of api_run; 0: it has not ended */
     uint64_t    decode, evaluate, encode; /* ns, duration of each step of an operation; 0: it was not reached */
+    double      estimate;                 /* s, expected duration of the operation; 0: none */
     size_t      states;                   /* number of states of the request; 0: not known */
     const char *model, *revision;         /* of the model that the path names; NULL: none. Valid until api_end */
     const char *trace, *span, *parent;    /* of traceparent: the trace, the span of this request and that of the client;

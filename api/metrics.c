@@ -71,6 +71,18 @@ static const char *const thread_texts[] = {
 #undef X
 };
 
+static const char *const store_fault_texts[] = {
+#define X(VALUE, text) text,
+    API_STORE_FAULTS(X)
+#undef X
+};
+
+static const char *const phase_texts[] = {
+#define X(VALUE, text) text,
+    API_PHASES(X)
+#undef X
+};
+
 static const char *const access_texts[] = {
 #define X(VALUE, text) text,
     API_ACCESSES(X)
@@ -160,6 +172,11 @@ const char *api_label_name(api_label label)
     return label_names[label];
 }
 
+const char *api_store_fault_name(api_store_fault_label fault)
+{
+    return store_fault_texts[fault];
+}
+
 static double in_unit(api_metric metric, int64_t value)
 {
     static const double parts[] = {[API_UNIT_NUMBER] = 1, [API_UNIT_SECONDS] = 1e9, [API_UNIT_RATIO] = 1e3};
@@ -196,6 +213,8 @@ static const char *text_of(api_label label, unsigned value)
     case API_LABEL_PROBLEM: return api_problem_kind_of((api_code)value)->code;
     case API_LABEL_THREAD: return ENTRY(thread_texts, value);
     case API_LABEL_ACCESS: return ENTRY(access_texts, value);
+    case API_LABEL_PHASE: return ENTRY(phase_texts, value);
+    case API_LABEL_STORE_FAULT: return ENTRY(store_fault_texts, value);
     case API_LABEL_UNLABELLED: return "";
     case API_LABEL_STATUS: break;
     }
@@ -226,15 +245,30 @@ static bool read_counts(api_metric metric, api_label_values labels, api_metric_s
     return values > 0;
 }
 
+/* True for a label value whose series is there before anything was added to it. */
+static bool is_always_there(const api_metric_kind *kind, unsigned value)
+{
+    switch (kind->label[0]) {
+    case API_LABEL_PROBLEM: return value != API_NO_PROBLEM;
+    case API_LABEL_UNLABELLED:
+    case API_LABEL_THREAD:
+    case API_LABEL_ACCESS:
+    case API_LABEL_PHASE:
+    case API_LABEL_STORE_FAULT: return true;
+    case API_LABEL_OPERATION:
+    case API_LABEL_STATUS: break;
+    }
+    return false;
+}
+
 void api_metric_read(api_metric metric, api_metric_reader *read, void *arg)
 {
-    const api_metric_kind *kind     = &kinds[metric];
-    const layout          *l        = &layouts[metric];
-    bool                   labelled = kind->label[0] != API_LABEL_UNLABELLED;
+    const api_metric_kind *kind = &kinds[metric];
+    const layout          *l    = &layouts[metric];
     for (unsigned i = 0; i < l->values[0]; i++)
         for (unsigned j = 0; j < l->values[1]; j++) {
-            api_metric_series series = {0};
-            if (!read_counts(metric, (api_label_values){{i, j}}, &series) && labelled) continue;
+            api_metric_series series = {.labelled = {i, j}};
+            if (!read_counts(metric, (api_label_values){{i, j}}, &series) && !is_always_there(kind, i)) continue;
             write_label(kind->label[0], i, series.label[0]);
             write_label(kind->label[1], j, series.label[1]);
             read(arg, &series);

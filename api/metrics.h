@@ -19,11 +19,22 @@
     X(STATUS, "status", 161)                 /* api_status_label of the status of an answer */ \
     X(PROBLEM, "problem", API_PROBLEM_COUNT) /* api_code */ \
     X(THREAD, "thread", API_THREAD_COUNT)    /* api_thread_label */ \
-    X(ACCESS, "access", API_ACCESS_COUNT)    /* api_access_label */
+    X(PHASE, "phase", API_PHASE_COUNT)       /* api_phase_label */ \
+    X(ACCESS, "access", API_ACCESS_COUNT)    /* api_access_label */ \
+    X(STORE_FAULT, "fault", API_STORE_FAULT_COUNT) /* api_store_fault_label */
 
 /* X(VALUE, "text") of labels with fixed texts: the thread that runs a request, and the access of the store. */
 #define API_THREADS(X)  X(LOOP, "loop") X(WORKER, "worker") X(WRITER, "writer")
 #define API_ACCESSES(X) X(WRITE, "write") X(READ, "read")
+
+/* Phases of a connection in which the server waits for its client. */
+#define API_PHASES(X) X(REQUEST, "request") X(ANSWER, "answer") X(IDLE, "idle")
+
+/* Faults of the database of a store. */
+#define API_STORE_FAULTS(X) \
+    X(AWAY, "away") X(FROZEN, "frozen") X(REFUSED, "refused") X(RIGHTS, "rights") X(TABLES, "tables") \
+    X(TABLES_VERSION, "tables-version") X(SERVER_VERSION, "server-version") X(READ_ONLY, "read-only") \
+    X(FULL, "full") X(LOST, "lost-changes") X(OTHER, "other")
 
 /* X(METRIC, "name", type, unit, first label, second label, "help"). Names follow the rules of Prometheus: unit in the
  * plural and `_total` for counters at the end. */
@@ -78,6 +89,8 @@
       "Accesses of the store that failed.") \
     X(STORE_CONNECTED, "torqued_store_connected", GAUGE, NUMBER, UNLABELLED, UNLABELLED, \
       "1 while the database of the store is there, 0 while it is away or the store is a folder.") \
+    X(STORE_FAULT, "torqued_store_fault", GAUGE, NUMBER, STORE_FAULT, UNLABELLED, \
+      "1 for the fault that the database of the store has now, 0 for others.") \
     X(STORE_CHANGE, "torqued_store_change", GAUGE, NUMBER, UNLABELLED, UNLABELLED, \
       "Number of the last change in the database that this server has applied.") \
     X(STORE_CHANGES, "torqued_store_changes_total", COUNTER, NUMBER, UNLABELLED, UNLABELLED, \
@@ -86,6 +99,16 @@
       "Time for which a change of a model by a client waited for the database.") \
     X(STUCK_THREADS, "torqued_stuck_threads", GAUGE, NUMBER, THREAD, UNLABELLED, \
       "Threads that make no progress: loops that do not turn, others far beyond the deadline of their request.") \
+    X(SLOW_REQUESTS, "torqued_slow_requests_total", COUNTER, NUMBER, OPERATION, UNLABELLED, \
+      "Requests that took at least --slow-request.") \
+    X(EXPIRED_CONNECTIONS, "torqued_expired_connections_total", COUNTER, NUMBER, PHASE, UNLABELLED, \
+      "Connections that were closed because the client was too slow: to send, to read its answer, or to ask again.") \
+    X(RELOAD_FAILED, "torqued_reload_failed", GAUGE, NUMBER, UNLABELLED, UNLABELLED, \
+      "1 if the last SIGHUP has changed nothing because a file or a setting is bad.") \
+    X(CERTIFICATE_EXPIRY, "torqued_certificate_expiry_seconds", GAUGE, SECONDS, UNLABELLED, UNLABELLED, \
+      "When the certificate of the server or one of its chain ends, in seconds since 1970; 0 without TLS.") \
+    X(CLOCK_JUMPS, "torqued_clock_jumps_total", COUNTER, NUMBER, UNLABELLED, UNLABELLED, \
+      "Times that the clock of dates was set by more than two seconds.") \
     X(LOST_LINES, "torqued_lost_log_lines_total", COUNTER, NUMBER, UNLABELLED, UNLABELLED, \
       "Lines of the log that were lost because its reader is too slow.")
 /* clang-format on */
@@ -117,12 +140,28 @@ typedef enum api_access_label {
         API_ACCESS_COUNT
 } api_access_label;
 
+typedef enum api_phase_label {
+#define X(VALUE, text) API_PHASE_##VALUE,
+    API_PHASES(X)
+#undef X
+        API_PHASE_COUNT
+} api_phase_label;
+
+typedef enum api_store_fault_label {
+#define X(VALUE, text) API_STORE_FAULT_##VALUE,
+    API_STORE_FAULTS(X)
+#undef X
+        API_STORE_FAULT_COUNT
+} api_store_fault_label;
+
 /* The label value of a status: each class has the statuses x00 to x31. Other numbers count as 0. */
 static inline unsigned api_status_label(unsigned status)
 {
     unsigned number = status % 100;
     return status >= 100 && status < 600 && number < 32 ? 1 + (status / 100 - 1) * 32 + number : 0;
 }
+
+const char *api_store_fault_name(api_store_fault_label fault);
 
 typedef enum api_metric_type { API_COUNTER, API_GAUGE, API_HISTOGRAM } api_metric_type;
 
@@ -166,6 +205,7 @@ double api_metric_bound(api_metric metric, size_t i);
 
 /* One series of a metric as it was while it was read. */
 typedef struct api_metric_series {
+    unsigned labelled[API_METRIC_LABELS];              /* label values */
     char     label[API_METRIC_LABELS][API_LABEL_TEXT]; /* texts of the label values; "": the metric lacks the label */
     double   value;                                    /* of a counter or gauge; of a histogram, the sum; in its unit */
     uint64_t bucket[API_BOUNDS + 1]; /* of a histogram: number of values up to each bound, then of all */
@@ -173,9 +213,11 @@ typedef struct api_metric_series {
 
 typedef void api_metric_reader(void *arg, const api_metric_series *series);
 
-/* Calls `read` for each series of a metric. Labelled series to which nothing was ever added are left out. Each count is
- * read once, while other threads go on counting: the buckets of a series agree with its number of values, but its sum,
- * and other series, may be ahead or behind by the requests of that moment. A counter never falls. */
+/* Calls `read` for each series of a metric. Series of operations and statuses to which nothing was ever added are left
+ * out. Series of problems, threads, accesses, phases and faults are there from the start, so that Prometheus sees their
+ * first rise. Each count is read once, while other threads go on counting: the buckets of a series agree with its
+ * number of values, but its sum, and other series, may be ahead or behind by the requests of that moment. A counter
+ * never falls. */
 void api_metric_read(api_metric metric, api_metric_reader *read, void *arg);
 
 /* Returns the count of one counter or gauge. */

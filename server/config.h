@@ -43,6 +43,7 @@ typedef struct srv_config {
     size_t      log_sample;   /* one of so many routine requests has a line in the log */
     size_t      log_refusals; /* lines per second for refused requests */
     double      log_slow;     /* s, longest time of a routine request */
+    double      slow_request; /* s, least time of a request with a line "slow-request"; 0: none has one */
     int         insecure;     /* 1: listen beyond this machine without TLS or access control */
     int         socket_mode;  /* permissions of a Unix-domain socket */
 } srv_config;

@@ -15,6 +15,7 @@
 #include "memory_watch.h"
 #include "notify.h"
 #include "upgrade.h"
+#include "wall_clock.h"
 #include "watchdog.h"
 #include <errno.h>
 #include <fcntl.h>
@@ -42,7 +43,10 @@ typedef struct service {
     srv_loaded_models models;
     srv_watchdog      watchdog;
     srv_memory_watch  memory;
+    srv_wall_clock    wall_clock;
+    bool              reload_failed;
     srv_accounts      accounts;
+    srv_slow_log      slow_log;
     srv_listeners     listeners, health;
     srv_inherited     inherited; /* sockets and links that were passed on to this process */
     srv_upgrade       upgrade;
@@ -109,7 +113,9 @@ static bool open_shared(service *s, char *error, size_t size)
     config.files             = srv_console_files;
     s->shared                = (srv_server){.config = c, .log = &s->log};
     srv_accounts_open(&s->accounts);
-    s->shared.api = api_open(&config, error, size);
+    srv_slow_log_open(&s->slow_log);
+    s->shared.slow_log = &s->slow_log;
+    s->shared.api      = api_open(&config, error, size);
     if (!s->shared.api) return false;
     srv_networks_parse(c->trusted_proxies, &s->shared.proxies); /* srv_config_read has checked the list */
     s->shared.credentials = srv_credentials_read(c, error, size);
@@ -301,9 +307,23 @@ static void close_all(service *s)
     srv_pool_close(s->shared.pool);
     srv_pool_close(s->shared.writer);
     srv_accounts_close(&s->accounts);
+    srv_slow_log_close(&s->slow_log);
     srv_credentials_release(s->shared.credentials);
     srv_close_models(&s->models);
     if (s->shared.api) api_close(s->shared.api);
+}
+
+/* Notes when the newest certificate ends. */
+static void note_certificate(service *s)
+{
+    const srv_tls *tls = s->shared.credentials->tls;
+    srv_wall_clock_set_expiry(&s->wall_clock, tls ? srv_tls_expiry(tls) : 0);
+}
+
+static void set_reload_failed(service *s, bool failed)
+{
+    api_metric_add(API_METRIC_RELOAD_FAILED, API_NO_LABELS, (int)failed - (int)s->reload_failed);
+    s->reload_failed = failed;
 }
 
 /* Reads the files of clients and certificates again. If one of them cannot be used, the server keeps what it has. */
@@ -311,6 +331,7 @@ static void reload(service *s)
 {
     char             error[1200];
     srv_credentials *next = srv_credentials_read(&s->config, error, sizeof error);
+    set_reload_failed(s, !next);
     if (!next) {
         srv_log_message(&s->log, SRV_ERROR, "not-reloaded", "%s; the server goes on with what it has read before",
                         error);
@@ -320,6 +341,7 @@ static void reload(service *s)
     s->shared.credentials = next;
     for (size_t i = 0; i < s->n_loops; i++)
         srv_loop_set_credentials(&s->loops[i], next);
+    note_certificate(s);
     srv_log_message(&s->log, SRV_AUDIT, "reloaded", "%zu credentials of clients",
                     next->clients ? srv_clients_count(next->clients) : 0);
     warn_of_exposure(s);
@@ -332,6 +354,7 @@ static int wait_watching(service *s, const sigset_t *signals, uint64_t end)
     for (uint64_t now; (now = srv_now()) < end;) {
         uint64_t check = srv_watchdog_check(&s->watchdog);
         srv_memory_watch_check(&s->memory);
+        srv_wall_clock_check(&s->wall_clock);
         uint64_t wait = check < end - now ? check : end - now;
         if (srv_upgrade_look(&s->upgrade)) return HANDED_OVER;
         if (srv_upgrade_is_under_way(&s->upgrade) && wait > look_interval) wait = look_interval;
@@ -365,6 +388,8 @@ static bool serve_until_drain(service *s, const sigset_t *stop)
 {
     srv_watchdog_begin(&s->watchdog, &s->shared, s->loops, s->n_loops);
     srv_memory_watch_begin(&s->memory, s->shared.api, &s->log, s->config.memory);
+    srv_wall_clock_begin(&s->wall_clock, &s->log);
+    note_certificate(s);
     srv_notify("READY=1");
     int number     = wait_for_stop(s, stop, SRV_NEVER);
     s->handed_over = number == HANDED_OVER;

@@ -117,6 +117,10 @@ const srv_setting srv_settings[] = {
      "lines per second for requests that are refused with 429 or 503; the log counts the omitted ones"},
     {"log-slow", "SECONDS", SECONDS, OFFSET(log_slow), 0, 86400, "0.1", NULL,
      "time in the server from which a request is slow, for --log-sample"},
+    {"slow-request", "SECONDS", SECONDS, OFFSET(slow_request), 0, 86400, "1", NULL,
+     "time in the server from which a request has a warning of its own in the log, with the times of its phases and "
+     "the "
+     "estimate; 0: none has one"},
 };
 const size_t srv_n_settings = sizeof srv_settings / sizeof srv_settings[0];
 

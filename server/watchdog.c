@@ -62,9 +62,12 @@ static void report(srv_watchdog *w, api_thread_label kind, size_t stuck)
                         (double)w->patience / 1e9);
     else if (kind == API_THREAD_LOOP)
         api_clear_reason(w->server->api, "loops");
+    srv_pool *pool = kind == API_THREAD_LOOP ? NULL : kind == API_THREAD_WRITER ? w->server->writer : w->server->pool;
+    char      path[200] = "";
+    if (pool) srv_pool_overdue_path(pool, w->checked, path, sizeof path);
     if (stuck > 0)
-        srv_log_message(w->server->log, SRV_ERROR, "stuck", "%zu %s have made no progress for %.1f s", stuck,
-                        names[kind], (double)w->patience / 1e9);
+        srv_log_message(w->server->log, SRV_ERROR, "stuck", "%zu %s have made no progress for %.1f s%s%s", stuck,
+                        names[kind], (double)w->patience / 1e9, *path ? "; one runs " : "", path);
     else
         srv_log_message(w->server->log, SRV_WARNING, "recovered", "all %s make progress again", names[kind]);
 }

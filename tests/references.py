@@ -20,7 +20,7 @@ C_LIKE = (".c", ".h", ".cc")
 SCRIPTS = (".py", ".mk", ".sh", "Makefile", "tests/lint", "tests/run", "tests/deps")
 
 MONTHS = "January|February|March|April|May|June|July|August|September|October|November|December"
-SURNAME = rf"(?!(?:{MONTHS})\b)(?:(?:[Dd]e|von|[Vv]an|Guarino Lo|Lo) )?[A-ZÀ-Ý][\w’-]*[a-zà-ÿ][\w’-]*"
+SURNAME = rf"(?!(?:{MONTHS})\b)(?:(?:[Dd]e|von|[Vv]an|Guarino Lo|Lo|El) )?[A-ZÀ-Ý][\w’-]*[a-zà-ÿ][\w’-]*"
 AND = r"(?:, (?:and |& )?| (?:and|&) )"
 YEAR = r"(?:19[0-9]{2}|20[0-9]{2})"
 CITATION = re.compile(rf"({SURNAME}(?:{AND}{SURNAME})*(?: et al\.| and others)?),? \(?({YEAR})\b(?!-[0-9])")

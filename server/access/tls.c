@@ -50,6 +50,21 @@ srv_tls *srv_tls_read(const srv_config *config, char *error, size_t error_size)
     return NULL;
 }
 
+time_t srv_tls_expiry(const srv_tls *tls)
+{
+    gnutls_x509_crt_t *chain = NULL;
+    unsigned           n     = 0;
+    time_t             first = 0;
+    if (gnutls_certificate_get_x509_crt(tls->credentials, 0, &chain, &n) != 0) return 0;
+    for (unsigned i = 0; i < n; i++) {
+        time_t end = gnutls_x509_crt_get_expiration_time(chain[i]);
+        if (i == 0 || end < first) first = end;
+        gnutls_x509_crt_deinit(chain[i]);
+    }
+    gnutls_free(chain);
+    return first;
+}
+
 void srv_tls_free(srv_tls *tls)
 {
     if (!tls) return;

@@ -2,6 +2,7 @@
 #include "commands.h"
 #include "help.h"
 #include "server/cli/client/client_commands.h"
+#include "server/cli/top/top.h"
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
@@ -141,6 +142,17 @@ const cli_command cli_commands[] = {
      .operands = {{"MODEL", CLI_MODEL, CLI_OPTIONAL}},
      .example = "torqued bench panda --requests 10000 --url unix:/run/torqued/socket",
      .run = cli_bench},
+    {.name = "top",
+     .summary = "show what a running server does, live",
+     .description = "Draws the state of the server, its memory, connections, models and queue, the rate and the times of each operation, "
+                    "and the clients that cause most work, requests and refusals, once a second from /metrics and /readyz. q ends it. "
+                    "Where standard output is no terminal, prints the figures since the start of the server once. A server that knows "
+                    "its clients asks for a token with the role observe.",
+     .options = {cli_top_options, cli_connection_options},
+     .operands = {{"URL", CLI_NOTHING, CLI_OPTIONAL}},
+     .example = "torqued top https://robots.example:8443 --token-file observer.token\n"
+                "torqued top --once | grep -E '^(ready|memory|queue)'",
+     .run = cli_top},
     {.name = "healthcheck",
      .summary = "tell by the exit status whether a running server is ready",
      .description = "Asks /readyz. Prints nothing if the server is ready, else the reason. It is meant for HEALTHCHECK of containers and for "

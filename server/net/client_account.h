@@ -15,3 +15,15 @@ void srv_connection_close_accounts(srv_accounts *accounts, srv_connection *conne
  * name: not recognised. `forwarded` NULL: no trusted proxy has named a client. */
 srv_account *srv_client_account(srv_accounts *accounts, srv_connection *connection, const api_identity *identity,
                                 const srv_ip *forwarded);
+
+/* One request for the figures of its client, when it has ended at the time `now`, ns. */
+typedef struct srv_use {
+    uint64_t work; /* ns of processor time */
+    unsigned status;
+    uint64_t now;
+} srv_use;
+
+/* Counts a request for its client. Figures reach api_client_count at once for a refusal, or if the connection has
+ * counted nothing for a tenth of a second, otherwise for 64 requests or a millisecond of work together, and when the
+ * connection closes. */
+void srv_client_use(srv_connection *connection, const srv_account *account, const srv_use *use);

@@ -104,6 +104,19 @@ static bool has_input(const srv_connection *c)
     return recv(c->fd, &byte, 1, MSG_PEEK | MSG_DONTWAIT) > 0;
 }
 
+/* Shuts a connection whose client was too slow, and counts it unless it has ended anyway. */
+static void shut_slow(srv_connections *all, srv_connection *c)
+{
+    static const int phases[SRV_PHASES] = {[SRV_ARRIVED] = 1 + API_PHASE_IDLE,
+                                           [SRV_READING] = 1 + API_PHASE_REQUEST,
+                                           [SRV_REFUSED] = 1 + API_PHASE_REQUEST,
+                                           [SRV_WRITING] = 1 + API_PHASE_ANSWER,
+                                           [SRV_IDLE]    = 1 + API_PHASE_IDLE};
+    int              phase              = phases[c->phase];
+    if (phase > 0) api_metric_add(API_METRIC_EXPIRED_CONNECTIONS, (api_label_values){{(unsigned)phase - 1}}, 1);
+    srv_connection_shut(all, c);
+}
+
 void srv_connections_expire(srv_connections *all, uint64_t now)
 {
     for (srv_phase phase = 0; phase < SRV_CLOSING; phase++) {
@@ -112,7 +125,7 @@ void srv_connections_expire(srv_connections *all, uint64_t now)
             if ((phase == SRV_IDLE || phase == SRV_ARRIVED) && has_input(c))
                 srv_connection_enter(all, c, SRV_READING);
             else
-                srv_connection_shut(all, c);
+                shut_slow(all, c);
         }
     }
 }

@@ -7,6 +7,7 @@
 #pragma once
 #include "peer.h"
 #include "receive.h"
+#include "api/client_metrics.h"
 #include "server/access/credentials.h"
 #include "server/work/account.h"
 #include "server/work/clock.h"
@@ -25,6 +26,13 @@ typedef enum srv_phase {
     SRV_PHASES
 } srv_phase;
 
+/* Figures of the last requests of a connection that api_client_count does not have yet, see client_account.h. */
+typedef struct srv_tally {
+    const srv_account *account; /* account of these requests; NULL: there are none */
+    api_client_figures figures;
+    uint64_t           counted; /* ns, when figures were last given to api_client_count */
+} srv_tally;
+
 typedef struct srv_connection {
     struct srv_connection *previous, *next; /* neighbours in the list of the phase, oldest first */
     int                    fd;
@@ -41,10 +49,11 @@ typedef struct srv_connection {
     bool                   is_counted;     /* true: it is one of the account's connections */
     bool                   is_surplus;     /* the client had too many connections: the first request is refused */
     srv_account           *client_account; /* of the last request's client, if another; NULL: none */
-    bool                   on_loopback;    /* accepted on a loopback address: the client is on this machine */
-    srv_inflow             inflow;         /* what the client sends, checked */
-    uint64_t               requests;       /* number of requests that libmicrohttpd has announced */
-    struct srv_loop       *loop;           /* the last four fields belong to http_daemon.c and exchange*.c */
+    srv_tally              tally;
+    bool                   on_loopback; /* accepted on a loopback address: the client is on this machine */
+    srv_inflow             inflow;      /* what the client sends, checked */
+    uint64_t               requests;    /* number of requests that libmicrohttpd has announced */
+    struct srv_loop       *loop;        /* the last four fields belong to http_daemon.c and exchange*.c */
     struct MHD_Connection *mhd;
     struct srv_disconnect *hangup;
     void                  *exchange; /* the current request; NULL: none */

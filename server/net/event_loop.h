@@ -10,6 +10,7 @@
 #include "server/access/credentials.h"
 #include "server/access/networks.h"
 #include "server/log.h"
+#include "server/slow_log.h"
 #include "server/work/worker.h"
 #include <microhttpd.h>
 #include <pthread.h>
@@ -19,6 +20,7 @@
 typedef struct srv_server {
     const srv_config *config;
     srv_log          *log;
+    srv_slow_log     *slow_log;
     api              *api;
     srv_pool         *pool;        /* workers for evaluations */
     srv_pool         *writer;      /* workers for changes of models */

@@ -19,6 +19,7 @@ srv_exchange *srv_exchange_open(srv_loop *loop, srv_connection *connection, stru
     *x        = (srv_exchange){.loop = loop, .connection = connection, .mhd = mhd, .began = loop->connections.now};
     x->number = connection->requests;
     memcpy(x->target, target, size);
+    x->job.target        = x->target;
     connection->exchange = x;
     return x;
 }
@@ -31,20 +32,26 @@ static bool refuses_framing(const srv_exchange *x)
 
 void srv_exchange_close(srv_exchange *x, bool delivered)
 {
-    bool       replaced = refuses_framing(x) && x->connection->inflow.framing.replaced;
-    srv_access access   = {.call      = x->job.call,
-                           .method    = replaced ? "" : x->method,
-                           .target    = replaced ? "" : x->target,
-                           .client    = x->client,
-                           .from      = *x->forwarded ? x->forwarded : x->connection->peer.text,
-                           .via       = *x->forwarded ? x->connection->peer.text : NULL,
-                           .received  = x->received,
-                           .began     = x->began,
-                           .queued    = x->queued,
-                           .answered  = x->stage == ANSWERED,
-                           .delivered = delivered,
-                           .slow      = x->is_slow};
-    srv_response_record(x->loop->server->log, x->mhd, &access);
+    bool              replaced = refuses_framing(x) && x->connection->inflow.framing.replaced;
+    srv_access        access   = {.call        = x->job.call,
+                                  .method      = replaced ? "" : x->method,
+                                  .target      = replaced ? "" : x->target,
+                                  .client      = x->client,
+                                  .refused     = x->refused,
+                                  .from        = *x->forwarded ? x->forwarded : x->connection->peer.text,
+                                  .via         = *x->forwarded ? x->connection->peer.text : NULL,
+                                  .received    = x->received,
+                                  .began       = x->began,
+                                  .arrived     = x->arrived,
+                                  .queued      = x->queued,
+                                  .took        = x->job.took,
+                                  .slow        = srv_ns(x->loop->server->config->slow_request),
+                                  .answered    = x->stage == ANSWERED,
+                                  .delivered   = delivered,
+                                  .slow_reader = x->is_slow};
+    const srv_records records  = {x->loop->server->log, x->loop->server->slow_log};
+    srv_use           use      = srv_response_record(&records, x->mhd, &access);
+    srv_client_use(x->connection, x->account ? x->account : x->connection->peer_account, &use);
     x->connection->exchange = NULL;
     srv_exchange_free_body(x);
     if (x->job.call) api_end(x->job.call);
@@ -148,6 +155,7 @@ static void recognise(srv_exchange *x, srv_head *head, api_identity *identity)
                         srv_forwarded_client(proxies, head->forwarded, head->x_forwarded_for, &client);
     if (is_forwarded) srv_ip_print(&client, x->forwarded);
     if (srv_identify(x->loop->credentials, x->connection, head, identity)) head->request.identity = identity;
+    if (head->request.identity) x->refused = identity->refused;
     if (head->request.identity && identity->name) snprintf(x->client, sizeof x->client, "%s", identity->name);
     x->account           = srv_client_account(x->loop->server->accounts, x->connection, head->request.identity,
                                     is_forwarded ? &client : NULL);
@@ -175,6 +183,7 @@ enum MHD_Result srv_exchange_begin(srv_exchange *x, const char *method)
 
 enum MHD_Result srv_exchange_complete(srv_exchange *x)
 {
+    if (x->arrived == 0) x->arrived = x->loop->connections.now;
     if (refuses_framing(x) && (x->stage == RECEIVING || x->stage == DISCARDING)) return answer_malformed(x);
     switch (x->stage) {
     case RECEIVING: return srv_exchange_evaluate(x);

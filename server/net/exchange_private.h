@@ -34,6 +34,7 @@ struct srv_exchange {
     struct MHD_Connection *mhd;
     srv_exchange_stage     stage;
     uint64_t               began;
+    uint64_t               arrived;          /* ns, when the request was complete; 0: it is not */
     uint64_t               send_at;          /* ns, when to send a delayed reply */
     uint64_t               queued;           /* ns, when the job was given to the pool; 0: it ran on this thread */
     uint64_t               number;           /* of the request on its connection, from 1 */
@@ -48,6 +49,7 @@ struct srv_exchange {
     unsigned               retry_after; /* s, replaces Retry-After; 0: keep the api's value */
     srv_pool              *pool;        /* the pool that runs the job */
     srv_account           *account;     /* of the client */
+    const char            *refused;     /* the reason why its credential does not count, a literal; NULL: it counts */
     char forwarded[SRV_IP_TEXT];        /* address of the client, as a trusted proxy says; "": no such proxy */
     char client[SRV_CLIENT_NAME];       /* name of the client, for the log; "": not recognised */
     char method[16];

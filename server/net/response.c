@@ -1,8 +1,10 @@
 /* response.c - see response.h. */
 #include "response.h"
+#include "api/exemplars.h"
 #include "api/metrics.h"
 #include "server/access/token.h"
 #include "server/work/clock.h"
+#include <math.h>
 #include <stdlib.h>
 #include <stdio.h>
 #include <string.h>
@@ -190,6 +192,11 @@ static uint64_t sent_bytes(const srv_access *access)
     return reply && access->delivered && !reply->head ? reply->length : 0;
 }
 
+static bool is_slow(const srv_access *access, uint64_t ns)
+{
+    return access->slow > 0 && ns >= access->slow;
+}
+
 static void count_request(const srv_access *access, unsigned status, const api_figures *f, uint64_t ns)
 {
     api_label_values operation = {{access->call ? api_call_operation(access->call) : 0}};
@@ -200,6 +207,9 @@ static void count_request(const srv_access *access, unsigned status, const api_f
     if (sent_bytes(access) > 0) api_metric_add(API_METRIC_SENT_BYTES, API_NO_LABELS, (int64_t)sent_bytes(access));
     if (access->queued > 0 && f->began > 0)
         api_metric_observe(API_METRIC_QUEUE_SECONDS, operation, waited(f, access->queued));
+    if (is_slow(access, ns)) api_metric_add(API_METRIC_SLOW_REQUESTS, operation, 1);
+    if (access->call && (f->trace || is_slow(access, ns)))
+        api_exemplar_note(operation.value[0], ns, f->trace, header_of(api_reply_of(access->call), "Request-Id"));
 }
 
 /* Logs what is known about the work of a request: trace, model, states and times. */
@@ -236,7 +246,52 @@ static void audit(srv_log *log, const srv_access *access, unsigned status)
         srv_log_text(&line, "after", change.after);
     }
     srv_log_text(&line, "problem", reply->problem);
+    srv_log_text(&line, "reason", access->refused);
     srv_log_text(&line, "id", header_of(reply, "Request-Id"));
+    srv_log_end(&line);
+}
+
+/* Logs the times of the phases of a request in their order: reading, waiting for a worker, the steps of the operation,
+ * and sending, which includes waiting for the client. `end`: ns, when the request ended. */
+static void put_phases(srv_line *line, const srv_access *access, const api_figures *f, uint64_t end)
+{
+    uint64_t read = access->arrived > 0 ? access->arrived : end, ready = f->ended > 0 ? f->ended : read;
+    srv_log_ms(line, "read", read - access->began);
+    srv_log_ms(line, "queue", waited(f, access->queued));
+    if (f->decode == 0 && f->ended > 0) srv_log_ms(line, "run", f->ended - f->began); /* no operation, such as PUT */
+    if (f->decode > 0) srv_log_ms(line, "decode", f->decode);
+    if (f->decode > 0) srv_log_ms(line, "evaluate", f->evaluate);
+    if (f->decode > 0) srv_log_ms(line, "encode", f->encode);
+    srv_log_ms(line, "send", end > ready ? end - ready : 0);
+    if (access->took > 0) srv_log_ms(line, "processor", (uint64_t)(access->took * 1e9));
+    if (f->estimate > 0) srv_log_ms(line, "estimate", (uint64_t)(fmin(f->estimate, 1e9) * 1e9));
+}
+
+/* Writes the line of a slow request. `end`: ns, when it ended. */
+static void report_slow(const srv_records *records, const srv_access *access, const api_figures *f, const srv_use *use)
+{
+    srv_line line;
+    uint64_t omitted;
+    if (!srv_slow_log_admits(records->slow, use->now, &omitted)) return;
+    srv_log_begin(&line, records->log, SRV_WARNING, "slow-request");
+    srv_log_text(&line, "method", access->method);
+    put_target(&line, access->target);
+    srv_log_count(&line, "status", use->status);
+    put_client(&line, access);
+    srv_log_ms(&line, "ms", use->now - access->began);
+    put_phases(&line, access, f, use->now);
+    if (access->call) {
+        unsigned operation = api_call_operation(access->call);
+        srv_log_text(&line, "operation", operation > 0 ? api_operation_name_at(operation - 1) : NULL);
+        srv_log_text(&line, "model", f->model);
+        srv_log_text(&line, "revision", f->revision);
+        if (f->states > 0) srv_log_count(&line, "states", f->states);
+        srv_log_text(&line, "problem", access->answered ? api_reply_of(access->call)->problem : NULL);
+        srv_log_text(&line, "id", header_of(api_reply_of(access->call), "Request-Id"));
+        srv_log_text(&line, "trace", f->trace);
+    }
+    if (!access->delivered) srv_log_text(&line, "ended", "early");
+    if (omitted > 0) srv_log_count(&line, "omitted", omitted);
     srv_log_end(&line);
 }
 
@@ -246,16 +301,12 @@ static srv_outcome outcome_of(const srv_access *access, unsigned status)
     return access->call && access->delivered && status < 400 ? SRV_SUCCEEDED : SRV_FAILED;
 }
 
-void srv_response_record(srv_log *log, struct MHD_Connection *mhd, const srv_access *access)
+/* Writes the usual line of a request. */
+static void put_request(srv_log *log, const srv_access *access, const api_figures *f, const srv_use *use)
 {
-    unsigned    status = status_of(mhd, access);
-    uint64_t    ns     = srv_now() - access->began;
-    uint64_t    omitted;
-    api_figures f = {0};
-    srv_line    line;
-    if (access->call) f = api_call_figures(access->call);
-    count_request(access, status, &f, ns);
-    if (access->call) audit(log, access, status);
+    unsigned status = use->status;
+    uint64_t ns     = use->now - access->began, omitted;
+    srv_line line;
     if (!srv_log_samples(log, outcome_of(access, status), ns, &omitted)) return;
     srv_log_begin(&line, log, SRV_INFO, access->call ? "request" : "refused");
     srv_log_text(&line, "method", *access->method ? access->method : NULL);
@@ -270,9 +321,22 @@ void srv_response_record(srv_log *log, struct MHD_Connection *mhd, const srv_acc
         srv_log_text(&line, "problem", access->answered ? reply->problem : NULL);
         srv_log_text(&line, "route", api_call_route(access->call));
         srv_log_text(&line, "id", header_of(reply, "Request-Id"));
-        put_figures(&line, access, &f);
+        put_figures(&line, access, f);
     }
-    if (!access->delivered) srv_log_text(&line, "ended", access->slow ? "slow-reader" : "early");
+    if (!access->delivered) srv_log_text(&line, "ended", access->slow_reader ? "slow-reader" : "early");
     if (omitted > 0) srv_log_count(&line, "omitted", omitted);
     srv_log_end(&line);
+}
+
+srv_use srv_response_record(const srv_records *records, struct MHD_Connection *mhd, const srv_access *access)
+{
+    srv_use     use = {.status = status_of(mhd, access), .now = srv_now()};
+    api_figures f   = {0};
+    if (access->call) f = api_call_figures(access->call);
+    count_request(access, use.status, &f, use.now - access->began);
+    if (access->call) audit(records->log, access, use.status);
+    put_request(records->log, access, &f, &use);
+    if (is_slow(access, use.now - access->began)) report_slow(records, access, &f, &use);
+    use.work = access->took > 0 ? (uint64_t)(access->took * 1e9) : f.decode + f.evaluate + f.encode;
+    return use;
 }

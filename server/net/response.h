@@ -1,8 +1,9 @@
 /* response.h - send the api's reply as a libmicrohttpd response, count the request and log it. */
 #pragma once
-#include "connection.h"
+#include "client_account.h"
 #include "api/api.h"
 #include "server/log.h"
+#include "server/slow_log.h"
 #include <microhttpd.h>
 
 /* Queues the call's reply. Its body is handed over without a copy. `close`: the connection closes afterwards.
@@ -25,15 +26,26 @@ typedef struct srv_access {
                              there was no memory for it */
     const char *method, *target; /* "": unknown, because the request was malformed */
     const char *client;          /* name of the client; "" or NULL: not recognised */
-    const char *via;             /* the address of the trusted proxy that has forwarded the request; NULL: none */
-    const char *from;            /* its address, or its user on a Unix-domain socket */
+    const char *refused; /* the reason why the credential that the client has shown does not count; NULL: it counts */
+    const char *via;     /* the address of the trusted proxy that has forwarded the request; NULL: none */
+    const char *from;    /* its address, or its user on a Unix-domain socket */
     uint64_t    received, began;
-    uint64_t    queued;    /* ns, when a worker was asked to run the request; 0: none was */
-    bool        answered;  /* the reply, or without a call a fixed one, was queued or written */
-    bool        slow;      /* the connection was ended because the client read its answer too slowly */
-    bool        delivered; /* the client received the whole reply */
+    uint64_t    arrived;     /* ns, when the request was complete; 0: it never was */
+    uint64_t    queued;      /* ns, when a worker was asked to run the request; 0: none was */
+    double      took;        /* s of processor time of workers; 0: no worker has run it */
+    uint64_t    slow;        /* ns, time from which the request is slow; 0: it is never slow */
+    bool        answered;    /* the reply, or without a call a fixed one, was queued or written */
+    bool        slow_reader; /* the connection was ended because the client read its answer too slowly */
+    bool        delivered;   /* the client received the whole reply */
 } srv_access;
 
+/* The lines of requests, and which slow ones have one of their own. */
+typedef struct srv_records {
+    srv_log      *log;
+    srv_slow_log *slow;
+} srv_records;
+
 /* Counts the request in the metrics, and writes its line to the log. Changes of models, and requests that were refused
- * because of the client's credential or role, also get a line of the level "audit", which every log has. */
-void srv_response_record(srv_log *log, struct MHD_Connection *mhd, const srv_access *access);
+ * because of the client's credential or role, also get a line of the level "audit", which every log has. A slow request
+ * also gets a warning with the times of its phases. Returns the figures of the request for its client. */
+srv_use srv_response_record(const srv_records *records, struct MHD_Connection *mhd, const srv_access *access);

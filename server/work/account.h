@@ -1,6 +1,6 @@
 /* account.h - keep an account of each client: its waiting jobs, requests and connections.
  *
- * A client is named by a text, such as "client:planner", "user:1000" or "address:192.0.2.7". All loops share one table.
+ * A client is named by a text, such as "client:planner", "uid:1000" or "address:192.0.2.7". All loops share one table.
  * An account lives while somebody refers to it or one of its jobs is unfinished; then the table keeps it for its next
  * connection, until too many newer ones are kept. If memory is short, clients share one account.
  *

@@ -9,11 +9,13 @@ struct srv_flow;
 
 typedef struct srv_job {
     api_call        *call;
+    const char      *target; /* target of the request, for the log; NULL: none */
     const char      *body;
     size_t           length;
     api_deadline     deadline;
     struct srv_flow *flow; /* the jobs of the same client, see fair_queue.h */
     double           cost; /* s, estimated */
+    double           took; /* s of processor time, helpers included; 0: no worker has run it */
     void (*done)(struct srv_job *job);
     struct srv_job *next, *previous; /* used by the pool, and after `done` by the owner */
     bool            waiting;         /* used by the pool: the job is in the queue */

@@ -3,7 +3,9 @@
 #include "pool_private.h"
 #include "clock.h"
 #include "priority.h"
+#include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/resource.h>
 
 enum { NICE_INCREMENT = 10 }; /* added to the nice value of workers */
@@ -36,7 +38,8 @@ static void do_job(srv_worker *self, srv_job *job)
     self->deadline = SRV_NEVER;
     pool->n_busy--;
     srv_pool_release(pool, job);
-    srv_queue_finish(&pool->queue, job, took + self->helped);
+    job->took = took + self->helped;
+    srv_queue_finish(&pool->queue, job, job->took);
     pthread_mutex_unlock(&pool->mutex);
     job->done(job); /* the owner may free the job from here on */
     pthread_mutex_lock(&pool->mutex);
@@ -152,6 +155,19 @@ size_t srv_pool_overdue(srv_pool *pool, uint64_t time)
         n += pool->workers[i].deadline < time;
     pthread_mutex_unlock(&pool->mutex);
     return n;
+}
+
+/* The query is left out: a client may have put a secret there. */
+void srv_pool_overdue_path(srv_pool *pool, uint64_t time, char *path, size_t size)
+{
+    path[0] = '\0';
+    pthread_mutex_lock(&pool->mutex);
+    for (size_t i = 0; i < pool->n_threads && !*path; i++) {
+        const srv_worker *w = &pool->workers[i];
+        if (w->deadline < time && w->job->target)
+            snprintf(path, size, "%.*s", (int)strcspn(w->job->target, "?"), w->job->target);
+    }
+    pthread_mutex_unlock(&pool->mutex);
 }
 
 void srv_pool_push(srv_pool *pool, srv_job *job)

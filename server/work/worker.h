@@ -44,6 +44,9 @@ bool srv_pool_withdraw(srv_pool *pool, srv_job *job);
 /* Number of workers whose job runs although its deadline had passed at `time`, ns. */
 size_t srv_pool_overdue(srv_pool *pool, uint64_t time);
 
+/* Copies the path of the request of such a worker; "": there is none. */
+void srv_pool_overdue_path(srv_pool *pool, uint64_t time, char *path, size_t size);
+
 /* Runs a job on the calling thread. A job whose deadline has passed is answered 504 without being evaluated. False: its
  * scheduler has not admitted it, see api_run. */
 bool srv_job_run(srv_job *job, api_worker *scratch);

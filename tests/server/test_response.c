@@ -15,14 +15,18 @@ static int     ends[2];
 static srv_log lines;
 static api    *service;
 
+static srv_slow_log      slow;
+static const srv_records records = {&lines, &slow};
+
 static int open_all(void **state)
 {
     char             error[200];
-    const srv_config config  = {.log_format = SRV_LOG_TEXT, .log_level = SRV_ERROR};
+    const srv_config config  = {.log_format = SRV_LOG_TEXT, .log_level = SRV_WARNING};
     const api_config answers = {
         .version = "test", .target = test_target(), .limits = {.memory = 1 << 20, .models = 1, .timeout = 1}};
     service = api_open(&answers, error, sizeof error);
     api_set_ready(service);
+    srv_slow_log_open(&slow);
     return service && pipe(ends) == 0 && srv_log_open(&lines, &config, ends[1]) ? 0 : -1;
 }
 
@@ -46,7 +50,8 @@ static void end_request(const char *method, const char *target, bool answered)
                                .began     = srv_now() - 3000000,
                                .answered  = answered,
                                .delivered = answered};
-    srv_response_record(&lines, NULL, &access);
+    srv_use          use    = srv_response_record(&records, NULL, &access);
+    assert_int_equal(use.status, answered ? api_reply_of(call)->status : 0);
     api_end(call);
 }
 
@@ -97,7 +102,7 @@ static void test_bytes(void **state)
     assert_int_equal(queue.n, 0);
 }
 
-/* The log of this test has the level "error": a change of a model must be logged all the same. */
+/* The log of this test has the level "warning": a change of a model must be logged all the same. */
 static void test_audit_at_every_level(void **state)
 {
     char lines_read[4096];
@@ -111,13 +116,58 @@ static void test_audit_at_every_level(void **state)
     assert_null(strstr(lines_read, "GET"));
 }
 
+/* A request that began 2 s ago, read its body for 0.5 s, waited 0.25 s and was sent for 1 s. Ten slow requests have a
+ * line each within a second; the next line counts the others. */
+static void test_slow_requests(void **state)
+{
+    const uint64_t    second  = 1000000000;
+    const api_request request = {.method = "POST", .target = "/v1/models/nobody/mass-matrix", .request_id = "mine"};
+    api_call         *call    = api_begin(service, &request);
+    const uint64_t    now     = srv_now();
+    srv_access        access  = {.call      = call,
+                                 .method    = "POST",
+                                 .target    = request.target,
+                                 .from      = "192.0.2.7:1",
+                                 .began     = now - 2 * second,
+                                 .arrived   = now - 3 * second / 2,
+                                 .took      = 0.125,
+                                 .slow      = 3 * second,
+                                 .answered  = true,
+                                 .delivered = true};
+    srv_response_record(&records, NULL, &access);
+    access.slow = 2 * second;
+    for (int i = 0; i < SRV_SLOW_LINES + 5; i++)
+        assert_int_equal(srv_response_record(&records, NULL, &access).work, second / 8);
+    api_end(call);
+    char   text[20000] = "";
+    size_t length      = 0;
+    for (size_t lines_read = 0; lines_read < SRV_SLOW_LINES;) {
+        ssize_t n = read(ends[0], text + length, sizeof text - 1 - length);
+        assert_true(n > 0);
+        length += (size_t)n;
+        lines_read = 0;
+        for (const char *c = text; (c = strchr(c, '\n')); c++)
+            lines_read++;
+    }
+    assert_non_null(strstr(text, " warning slow-request method=POST target=/v1/models/nobody/mass-matrix status=404 "
+                                 "from=192.0.2.7:1 ms=20"));
+    assert_non_null(strstr(text, " read=500.000 queue=0.000 send=150"));
+    assert_non_null(strstr(text, " processor=125.000 operation=mass-matrix problem=no-such-model id=mine\n"));
+    uint64_t omitted = 0;
+    assert_false(srv_slow_log_admits(&slow, now, &omitted));
+    assert_true(srv_slow_log_admits(&slow, now + second, &omitted));
+    assert_int_equal(omitted, 6);
+    found counted = {.first = "mass-matrix", .second = ""};
+    api_metric_read(API_METRIC_SLOW_REQUESTS, find, &counted);
+    assert_true(counted.series.value == SRV_SLOW_LINES + 5);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_requests),
-        cmocka_unit_test(test_times),
-        cmocka_unit_test(test_bytes),
-        cmocka_unit_test(test_audit_at_every_level),
+        cmocka_unit_test(test_requests),      cmocka_unit_test(test_times),
+        cmocka_unit_test(test_bytes),         cmocka_unit_test(test_audit_at_every_level),
+        cmocka_unit_test(test_slow_requests),
     };
     return cmocka_run_group_tests(tests, open_all, close_all);
 }

@@ -20,7 +20,7 @@ typedef enum api_phase { API_LOADING, API_READY, API_DRAINING_PHASE } api_phase;
 
 enum { API_TRACE_SIZE = 33 /* bytes of 32 hexadecimal digits and a NUL */ };
 
-enum { API_REASONS_SHOWN = 32, API_REASON_MAX = 400 };
+enum { API_REASONS_SHOWN = 32, API_REASON_MAX = 480 };
 
 enum { API_HEADER_TEXT = 960 /* bytes of header values, such as Request-Id, Location, ETag and an origin */ };
 
@@ -87,13 +87,14 @@ struct api_call {
     char    trace[API_TRACE_SIZE], span[API_ID_SIZE], parent_span[API_ID_SIZE]; /* see trace_context.c; "": no trace */
     int64_t helped; /* ns of work by helper threads, beyond the elapsed time */
     bool    wants_body;
-    bool    deferred;           /* the scheduler has not admitted the decoded request */
-    bool    wants_coding;       /* the reply to a GET is complete, but not yet compressed */
-    api_coding      coding;     /* the content coding that the client prefers */
-    bool            unchanged;  /* true: the client's copy is current, answer 304 */
-    bool            takes_gzip; /* true: the client accepts gzip, with at least the quality of no coding */
-    bool            wants_page; /* true: a GET whose client prefers HTML to JSON, as browsers do */
-    const api_file *file;       /* the embedded file that the path names; NULL: none */
+    bool    deferred;                  /* the scheduler has not admitted the decoded request */
+    bool    wants_coding;              /* the reply to a GET is complete, but not yet compressed */
+    api_coding      coding;            /* the content coding that the client prefers */
+    bool            unchanged;         /* true: the client's copy is current, answer 304 */
+    bool            takes_gzip;        /* true: the client accepts gzip, with at least the quality of no coding */
+    bool            wants_page;        /* true: a GET whose client prefers HTML to JSON, as browsers do */
+    bool            wants_openmetrics; /* true: the client prefers OpenMetrics to the text format of Prometheus */
+    const api_file *file;              /* the embedded file that the path names; NULL: none */
     /* Format of a model in the body of a PUT; NULL: no PUT, or an unsupported type. */
     const api_model_format *format;
     char                   *query;   /* query with options for `format`, the call's own copy; NULL: none */
@@ -120,6 +121,8 @@ bool api_head_resume(api_call *call, api_problem *problem);
 /* Emits the reasons of the answer of /readyz as an array; frees them all. In readiness.c. */
 void api_reasons_emit(api *api, api_emit *e);
 void api_reasons_free(api *api);
+
+size_t api_reasons_count(api *api);
 
 /* Copies the oldest reason, printable as above. False: there is none. In readiness.c. */
 bool api_reasons_first(api *api, char text[API_REASON_MAX]);

@@ -108,6 +108,16 @@ bool api_reasons_unready(api *a, char text[API_REASON_MAX])
     return r != NULL;
 }
 
+size_t api_reasons_count(api *a)
+{
+    size_t n = 0;
+    pthread_mutex_lock(&a->reasons_lock);
+    for (const struct api_reason *r = a->reasons; r; r = r->next)
+        n++;
+    pthread_mutex_unlock(&a->reasons_lock);
+    return n;
+}
+
 void api_reasons_emit(api *a, api_emit *e)
 {
     char   more[64];

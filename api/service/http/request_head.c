@@ -129,7 +129,8 @@ static bool find_model(api_call *call, api_problem *problem)
 static void add_get_headers(api_call *call)
 {
     if (call->method != API_GET) return;
-    bool by_accept = is_under(&call->route, "/v1") || call->route.resource->has_page;
+    bool by_accept = is_under(&call->route, "/v1") || call->route.resource->has_page ||
+                     strcmp(call->route.resource->pattern, "/metrics") == 0;
     api_reply_vary(call, (by_accept ? API_VARY_ACCEPT : 0) | API_VARY_ENCODING);
     api_reply_static_header(call, "X-Content-Type-Options", "nosniff");
 }
@@ -149,6 +150,7 @@ static bool negotiate(api_call *call, const api_request *request, api_problem *p
     call->coding     = api_coding_by_accept(request->accept_encoding);
     call->takes_gzip = call->file && api_accepts_gzip(request->accept_encoding);
     add_get_headers(call);
+    call->wants_openmetrics = api_accept_prefers(request->accept, "application/openmetrics-text", "text/plain");
     if (!is_under(&call->route, "/v1")) return true;
     bool        sends        = call->method == API_PUT || call->method == API_POST;
     const char *content_type = sends ? request->content_type : NULL;

@@ -1,6 +1,11 @@
-/* metrics_page.c - serve GET /metrics: all metrics of metrics.h and figures of the service, in the text format 0.0.4 of
- * Prometheus. */
+/* metrics_page.c - serve GET /metrics: all metrics of metrics.h and client_metrics.h and figures of the service, in the
+ * text format 0.0.4 of Prometheus, or as OpenMetrics 1.0.0 if the client prefers that.
+ *
+ * OpenMetrics names a counter without `_total` in HELP and TYPE, has exemplars, and ends with `# EOF`. Bounds of
+ * buckets have its form in both formats, such as "1.0", so that a series has one name. */
 #include "api/service/http/call.h"
+#include "api/client_metrics.h"
+#include "api/exemplars.h"
 #include "api/metrics.h"
 #include "api/codec/number.h"
 #include <stdio.h>
@@ -12,12 +17,31 @@ enum { PAGE_MAX = 8 << 20 }; /* bytes; far beyond all series together */
 
 typedef struct page {
     api_buffer *b;
+    bool        openmetrics;
     api_metric  metric;
+    const char *name; /* name of the series of clients */
 } page;
 
-static void put_head(api_buffer *b, const char *name, const char *type, const char *help)
+static void put_head(const page *p, const char *name, const char *type, const char *help)
 {
-    api_buffer_format(b, "# HELP %s %s\n# TYPE %s %s\n", name, help, name, type);
+    const char *total  = p->openmetrics && strcmp(type, "counter") == 0 ? strstr(name, "_total") : NULL;
+    int         length = total ? (int)(total - name) : (int)strlen(name);
+    api_buffer_format(p->b, "# HELP %.*s %s\n# TYPE %.*s %s\n", length, name, help, length, name, type);
+}
+
+/* Writes the value of a label with the escapes of the format. Clients choose Request-Ids, and authorities the names in
+ * certificates. Bytes beyond ASCII, which need not be UTF-8, become '?'. */
+static void put_label(api_buffer *b, const char *value)
+{
+    for (; *value; value++) {
+        unsigned char c = (unsigned char)*value;
+        if (c == '\n')
+            api_buffer_text(b, "\\n");
+        else if (c == '"' || c == '\\')
+            api_buffer_format(b, "\\%c", c);
+        else
+            api_buffer_format(b, "%c", c < 0x80 ? c : '?');
+    }
 }
 
 /* Writes the name of a series with its labels: NAME{operation="energy",le="0.5"}. `bound`: the text of `le`, or NULL.
@@ -33,14 +57,35 @@ static void put_name(const page *p, const api_metric_series *series, const char 
     api_buffer_text(p->b, *mark == ',' || bound ? "} " : " ");
 }
 
+/* Writes the bound of bucket `i` as OpenMetrics wants it: always with a point or an exponent. */
+static void print_bound(api_metric metric, size_t i, char *bound, size_t size)
+{
+    snprintf(bound, size, "+Inf");
+    if (i == API_BOUNDS) return;
+    snprintf(bound, size, "%g", api_metric_bound(metric, i));
+    if (!strpbrk(bound, ".e")) snprintf(bound, size, "%g.0", api_metric_bound(metric, i));
+}
+
+/* Writes the request of a bucket by which to find its trace or its line in the log. */
+static void put_exemplar(const page *p, const api_metric_series *series, size_t i)
+{
+    if (!p->openmetrics || p->metric != API_METRIC_REQUEST_SECONDS) return;
+    api_exemplar e = api_exemplar_of(series->labelled[0], i);
+    if (!*e.id) return;
+    api_buffer_format(p->b, " # {%s=\"", e.is_trace ? "trace_id" : "request_id");
+    put_label(p->b, e.id);
+    api_buffer_format(p->b, "\"} %.9f %.3f", e.seconds, e.time);
+}
+
 static void put_histogram(const page *p, const api_metric_series *series)
 {
     char bound[32];
     for (size_t i = 0; i <= API_BOUNDS; i++) {
-        snprintf(bound, sizeof bound, "+Inf");
-        if (i < API_BOUNDS) snprintf(bound, sizeof bound, "%g", api_metric_bound(p->metric, i));
+        print_bound(p->metric, i, bound, sizeof bound);
         put_name(p, series, "_bucket", bound);
-        api_buffer_format(p->b, "%llu\n", (unsigned long long)series->bucket[i]);
+        api_buffer_format(p->b, "%llu", (unsigned long long)series->bucket[i]);
+        put_exemplar(p, series, i);
+        api_buffer_text(p->b, "\n");
     }
     put_name(p, series, "_sum", NULL);
     api_buffer_format(p->b, "%s\n", API_NUMBER_TEXT(series->value));
@@ -59,41 +104,65 @@ static void put_series(void *arg, const api_metric_series *series)
     api_buffer_format(p->b, "%s\n", API_NUMBER_TEXT(series->value));
 }
 
-static void put_metrics(api_buffer *b)
+static void put_metrics(page *p)
 {
     static const char *const types[] = {
         [API_COUNTER] = "counter", [API_GAUGE] = "gauge", [API_HISTOGRAM] = "histogram"};
     for (int m = 0; m < API_METRIC_COUNT; m++) {
-        page                   p    = {b, (api_metric)m};
-        const api_metric_kind *kind = api_metric_kind_of(p.metric);
-        put_head(b, kind->name, types[kind->type], kind->help);
-        api_metric_read(p.metric, put_series, &p);
+        const api_metric_kind *kind = api_metric_kind_of((api_metric)m);
+        p->metric                   = (api_metric)m;
+        put_head(p, kind->name, types[kind->type], kind->help);
+        api_metric_read(p->metric, put_series, p);
     }
 }
 
-static void put_gauge(api_buffer *b, const char *name, const char *help, double value)
+/* Writes the figure of a client. The labels are those of the log: `client` for a name, otherwise `from`. */
+static void put_client_figure(void *arg, const char *client, double value)
 {
-    put_head(b, name, "gauge", help);
-    api_buffer_format(b, "%s %s\n", name, API_NUMBER_TEXT(value));
+    static const char *const prefixes[] = {"client:", "address:", ""};
+    const page              *p          = arg;
+    size_t                   i          = 0;
+    while (strncmp(client, prefixes[i], strlen(prefixes[i])) != 0)
+        i++;
+    api_buffer_format(p->b, "%s{%s=\"", p->name, i == 0 ? "client" : "from");
+    put_label(p->b, client + strlen(prefixes[i]));
+    api_buffer_format(p->b, "\"} %s\n", API_NUMBER_TEXT(value));
+}
+
+static void put_clients(page *p)
+{
+    for (int m = 0; m < API_CLIENT_MEASURE_COUNT; m++) {
+        p->name = api_client_measure_name((api_client_measure)m);
+        put_head(p, p->name, "counter", api_client_measure_help((api_client_measure)m));
+        api_client_read((api_client_measure)m, put_client_figure, p);
+    }
+}
+
+static void put_gauge(const page *p, const char *name, const char *help, double value)
+{
+    put_head(p, name, "gauge", help);
+    api_buffer_format(p->b, "%s %s\n", name, API_NUMBER_TEXT(value));
 }
 
 /* Figures that are read from the api when somebody asks. */
-static void put_service(api_buffer *b, api *a)
+static void put_service(const page *p, api *a)
 {
     char        reason[API_REASON_MAX];
     const char *info = "torqued_build_info";
-    put_head(b, info, "gauge", "Version of the server, target and arithmetic class of its kernels.");
-    api_buffer_format(b, "%s{version=\"%s\",target=\"%s\",arithmetic=\"%s\"} 1\n", info, a->version, a->kernels->target,
-                      dyn_kernels_arithmetic(a->kernels));
-    put_gauge(b, "torqued_ready", "1 if /readyz answers 200, 0 if it answers 503.",
+    put_head(p, info, "gauge", "Version of the server, target and arithmetic class of its kernels.");
+    api_buffer_format(p->b, "%s{version=\"%s\",target=\"%s\",arithmetic=\"%s\"} 1\n", info, a->version,
+                      a->kernels->target, dyn_kernels_arithmetic(a->kernels));
+    put_gauge(p, "torqued_ready", "1 if /readyz answers 200, 0 if it answers 503.",
               atomic_load(&a->phase) == API_READY && !api_reasons_unready(a, reason));
-    put_gauge(b, "torqued_memory_bytes", "Memory that requests in flight have claimed.",
+    put_gauge(p, "torqued_reasons", "Number of faults that /readyz names although the server may be ready.",
+              (double)api_reasons_count(a));
+    put_gauge(p, "torqued_memory_bytes", "Memory that requests in flight have claimed.",
               (double)atomic_load(&a->budget.used));
-    put_gauge(b, "torqued_memory_limit_bytes", "Memory that all requests in flight may claim.",
+    put_gauge(p, "torqued_memory_limit_bytes", "Memory that all requests in flight may claim.",
               (double)a->budget.limit);
-    put_gauge(b, "torqued_model_limit_bytes", "Memory that all models together may have.",
+    put_gauge(p, "torqued_model_limit_bytes", "Memory that all models together may have.",
               (double)a->limits.model_memory);
-    put_gauge(b, "torqued_models_limit", "Largest number of models.", (double)a->limits.models);
+    put_gauge(p, "torqued_models_limit", "Largest number of models.", (double)a->limits.models);
 }
 
 size_t api_resident_memory(void)
@@ -107,17 +176,17 @@ size_t api_resident_memory(void)
 }
 
 /* Figures of the process under the names that all clients of Prometheus use. */
-static void put_process(api_buffer *b, const api *a)
+static void put_process(const page *p, const api *a)
 {
     const char   *cpu = "process_cpu_seconds_total";
     struct rusage usage;
     getrusage(RUSAGE_SELF, &usage);
     double seconds = (double)(usage.ru_utime.tv_sec + usage.ru_stime.tv_sec) +
                      1e-6 * (double)(usage.ru_utime.tv_usec + usage.ru_stime.tv_usec);
-    put_head(b, cpu, "counter", "CPU time of all threads.");
-    api_buffer_format(b, "%s %s\n", cpu, API_NUMBER_TEXT(seconds));
-    put_gauge(b, "process_start_time_seconds", "When the process was started, in seconds since 1970.", a->started);
-    put_gauge(b, "process_resident_memory_bytes", "Physical memory of the process.", (double)api_resident_memory());
+    put_head(p, cpu, "counter", "CPU time of all threads.");
+    api_buffer_format(p->b, "%s %s\n", cpu, API_NUMBER_TEXT(seconds));
+    put_gauge(p, "process_start_time_seconds", "When the process was started, in seconds since 1970.", a->started);
+    put_gauge(p, "process_resident_memory_bytes", "Physical memory of the process.", (double)api_resident_memory());
 }
 
 bool api_get_metrics(api_call *call, const api_input *input, api_problem *problem)
@@ -125,9 +194,15 @@ bool api_get_metrics(api_call *call, const api_input *input, api_problem *proble
     (void)input;
     api_buffer b;
     api_buffer_init(&b, PAGE_MAX);
-    put_service(&b, call->api);
-    put_metrics(&b);
-    put_process(&b, call->api);
+    page p = {.b = &b, .openmetrics = call->wants_openmetrics};
+    put_service(&p, call->api);
+    put_metrics(&p);
+    put_clients(&p);
+    put_process(&p, call->api);
+    if (p.openmetrics) api_buffer_text(&b, "# EOF\n");
     api_reply_static_header(call, "Cache-Control", "no-store");
-    return api_reply_body(call, 200, "text/plain; version=0.0.4; charset=utf-8", &b, problem);
+    return api_reply_body(call, 200,
+                          p.openmetrics ? "application/openmetrics-text; version=1.0.0; charset=utf-8"
+                                        : "text/plain; version=0.0.4; charset=utf-8",
+                          &b, problem);
 }

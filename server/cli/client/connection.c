@@ -189,6 +189,7 @@ static bool set_headers(cli_connection *c, const cli_request *r)
 static void report_failure(const cli_connection *c, CURLcode code)
 {
     const char *why = c->curl.easy_strerror(code);
+    if (c->quiet) return;
     if (code == CURLE_COULDNT_CONNECT)
         cli_error("no server answers at %s; start one with: torqued serve --listen %s, or name another with --url",
                   begins(c->listen, "unix:") ? c->listen : c->base, c->listen);
@@ -274,7 +275,7 @@ bool cli_connection_ask(cli_connection *c, const cli_request *request)
 {
     if (!cli_connection_send(c, request)) return false;
     if (c->status < 400) return true;
-    cli_connection_report(c, NULL);
+    if (!c->quiet) cli_connection_report(c, NULL);
     return false;
 }
 

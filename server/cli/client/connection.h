@@ -14,6 +14,7 @@ typedef struct cli_connection {
     char              *listen;  /* the --listen of a server that would answer here, for messages */
     char              *token;   /* NULL: none */
     double             timeout; /* s, for one request */
+    bool               quiet;   /* true: errors are not printed */
     char change[24]; /* the last change of this client in a shared store, which later requests name; "": none */
     char pinned[CLI_REVISION_SIZE]; /* the one revision that models of requests must have (If-Match); "": any */
 

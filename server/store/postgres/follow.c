@@ -70,11 +70,10 @@ static void set_applied(srv_postgres *store, uint64_t number, bool complete)
 static bool check_counter(srv_postgres *store, uint64_t counter)
 {
     if (counter >= store->applied) return true;
-    snprintf(store->link.error, sizeof store->link.error,
-             "the database has lost changes: its last one is number %llu, and this server has applied number %llu; "
-             "restart the servers to serve what the database has",
-             (unsigned long long)counter, (unsigned long long)store->applied);
-    return false;
+    return srv_link_fail(&store->link, API_STORE_FAULT_LOST,
+                         "the database has lost changes: its last one is number %llu, and this server has applied "
+                         "number %llu; restart the servers to serve what the database has",
+                         (unsigned long long)counter, (unsigned long long)store->applied);
 }
 
 /* Removes what was deleted so long ago that the database has no tombstone of it any more. False with link.error. */
@@ -90,7 +89,7 @@ static bool forget_deleted(srv_postgres *store)
     if (names)
         api_forget_deleted(store->service, names, n);
     else
-        snprintf(store->link.error, sizeof store->link.error, "no memory for the names of the store");
+        srv_link_fail(&store->link, API_STORE_FAULT_OTHER, "no memory for the names of the store");
     free(names);
     store->pq.clear(rows);
     return names != NULL;
@@ -110,7 +109,7 @@ static bool apply_all(srv_postgres *store, const PGresult *rows, int *n)
 {
     *n = store->pq.ntuples(rows);
     if (*n == 0) {
-        snprintf(store->link.error, sizeof store->link.error, "torqued.counter of the database has no row");
+        srv_link_fail(&store->link, API_STORE_FAULT_TABLES, "torqued.counter of the database has no row");
         return false;
     }
     uint64_t counter = srv_link_number(&store->link, rows, 0, COUNTER);
@@ -119,7 +118,7 @@ static bool apply_all(srv_postgres *store, const PGresult *rows, int *n)
     if (store->pq.getisnull(rows, 0, NAME)) *n = 0;
     for (int row = 0; row < *n; row++)
         if (!apply(store, rows, row)) {
-            snprintf(store->link.error, sizeof store->link.error, "no memory for a model of the store");
+            srv_link_fail(&store->link, API_STORE_FAULT_OTHER, "no memory for a model of the store");
             return false;
         }
     bool last = *n < SRV_FOLLOW_ROWS;

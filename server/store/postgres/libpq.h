@@ -25,6 +25,8 @@
     X(PGresult *, getResult, (PGconn *))                                                                               \
     X(PGnotify *, notifies, (PGconn *))                                                                                \
     X(void, freemem, (void *))                                                                                         \
+    X(int, serverVersion, (const PGconn *))                                                                            \
+    X(PGVerbosity, setErrorVerbosity, (PGconn *, PGVerbosity))                                                         \
     X(PQnoticeReceiver, setNoticeReceiver, (PGconn *, PQnoticeReceiver, void *))                                       \
     X(ExecStatusType, resultStatus, (const PGresult *))                                                                \
     X(char *, resultErrorField, (const PGresult *, int))                                                               \

@@ -4,6 +4,7 @@
 #include <endian.h>
 #include <errno.h>
 #include <poll.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -13,19 +14,39 @@
 
 /* --- errors ------------------------------------------------------------------------------------------------------- */
 
-/* Keeps the first line of a message of libpq. */
-static bool fail(srv_link *link, const char *message)
+bool srv_link_fail(srv_link *link, srv_fault fault, const char *format, ...)
 {
-    snprintf(link->error, sizeof link->error, "%.*s", (int)strcspn(message, "\n"), message);
+    va_list args;
+    va_start(args, format);
+    vsnprintf(link->error, sizeof link->error, format, args);
+    va_end(args);
+    link->fault = fault;
     return false;
 }
 
-static bool lose(srv_link *link, const char *message)
+/* Keeps the first line of a message of libpq. */
+static bool fail(srv_link *link, srv_fault fault, const char *message)
 {
-    fail(link, message);
+    return srv_link_fail(link, fault, "%.*s", (int)strcspn(message, "\n"), message);
+}
+
+static bool lose(srv_link *link, srv_fault fault, const char *message)
+{
+    fail(link, fault, message);
     link->state[0] = '\0';
     srv_link_close(link);
     return false;
+}
+
+/* Ends a connection of which libpq says that it has failed. The message of a server that refuses a connection has its
+ * SQLSTATE; without one the server was not reached, or the connection has ended. */
+static bool lose_by_message(srv_link *link)
+{
+    char        state[SRV_SQLSTATE];
+    const char *message = link->pq->errorMessage(link->connection);
+    srv_fault_find_state(message, state);
+    return lose(link, strstr(message, "session is read-only") ? API_STORE_FAULT_READ_ONLY : srv_fault_of_state(state),
+                message);
 }
 
 void srv_link_close(srv_link *link)
@@ -111,7 +132,8 @@ static bool begin(srv_link *link)
     link->pq->conninfoFree(options);
     link->pq->freemem(message);
     link->attempts++;
-    return link->connection || fail(link, "no memory for a connection");
+    if (link->connection) link->pq->setErrorVerbosity(link->connection, PQERRORS_VERBOSE); /* with SQLSTATE */
+    return link->connection || fail(link, API_STORE_FAULT_OTHER, "no memory for a connection");
 }
 
 bool srv_link_open(srv_link *link, uint64_t deadline)
@@ -123,12 +145,13 @@ bool srv_link_open(srv_link *link, uint64_t deadline)
     link->pq->setNoticeReceiver(link->connection, on_notice, link);
     while (status != PGRES_POLLING_OK) {
         if (status == PGRES_POLLING_FAILED || link->pq->status(link->connection) == CONNECTION_BAD)
-            return lose(link, link->pq->errorMessage(link->connection));
+            return lose_by_message(link);
         if (wait_socket(link, status == PGRES_POLLING_READING ? POLLIN : POLLOUT, deadline, NULL) < 0)
-            return lose(link, "the host does not answer");
+            return lose(link, API_STORE_FAULT_FROZEN, "the host does not answer");
         status = link->pq->connectPoll(link->connection);
     }
-    return link->pq->setnonblocking(link->connection, 1) == 0 || lose(link, "no memory for a connection");
+    return link->pq->setnonblocking(link->connection, 1) == 0 ||
+           lose(link, API_STORE_FAULT_OTHER, "no memory for a connection");
 }
 
 /* --- statements --------------------------------------------------------------------------------------------------- */
@@ -141,7 +164,7 @@ static void collect_notifications(srv_link *link)
 
 static bool consume(srv_link *link)
 {
-    if (!link->pq->consumeInput(link->connection)) return lose(link, link->pq->errorMessage(link->connection));
+    if (!link->pq->consumeInput(link->connection)) return lose_by_message(link);
     collect_notifications(link);
     return true;
 }
@@ -152,10 +175,10 @@ static bool send_all(srv_link *link, uint64_t deadline)
     int left;
     while ((left = link->pq->flush(link->connection)) > 0) {
         int events = wait_socket(link, POLLIN | POLLOUT, deadline, NULL);
-        if (events < 0) return lose(link, "the database does not answer");
+        if (events < 0) return lose(link, API_STORE_FAULT_FROZEN, "the database does not answer");
         if ((events & POLLIN) && !consume(link)) return false;
     }
-    return left == 0 || lose(link, link->pq->errorMessage(link->connection));
+    return left == 0 || lose_by_message(link);
 }
 
 /* Receives the results of a query and keeps the last one. */
@@ -166,7 +189,7 @@ static PGresult *receive(srv_link *link, uint64_t deadline)
         while (link->pq->isBusy(link->connection)) {
             bool arrived = wait_socket(link, POLLIN, deadline, NULL) >= 0;
             if (arrived && consume(link)) continue;
-            if (!arrived) lose(link, "the database does not answer");
+            if (!arrived) lose(link, API_STORE_FAULT_FROZEN, "the database does not answer");
             link->pq->clear(last);
             return NULL;
         }
@@ -188,7 +211,7 @@ static PGresult *check(srv_link *link, PGresult *result)
     if (status == PGRES_TUPLES_OK || status == PGRES_COMMAND_OK) return result;
     const char *state   = link->pq->resultErrorField(result, PG_DIAG_SQLSTATE);
     const char *message = link->pq->resultErrorField(result, PG_DIAG_MESSAGE_PRIMARY);
-    fail(link, message ? message : "the query failed");
+    fail(link, srv_fault_of_state(state ? state : ""), message ? message : "the query failed");
     snprintf(link->state, sizeof link->state, "%s", state ? state : "");
     link->pq->clear(result);
     if (!state || link->pq->status(link->connection) == CONNECTION_BAD) {
@@ -205,7 +228,7 @@ PGresult *srv_link_query(srv_link *link, const srv_query *query, uint64_t deadli
     link->state[0]                                = '\0';
     if (!link->pq->sendQueryParams(link->connection, query->text, query->n, query->types, query->values, query->lengths,
                                    binary, 1)) {
-        lose(link, link->pq->errorMessage(link->connection));
+        lose_by_message(link);
         return NULL;
     }
     return send_all(link, deadline) ? check(link, receive(link, deadline)) : NULL;
@@ -213,7 +236,7 @@ PGresult *srv_link_query(srv_link *link, const srv_query *query, uint64_t deadli
 
 bool srv_link_run(srv_link *link, const char *statements, uint64_t deadline)
 {
-    if (!link->pq->sendQuery(link->connection, statements)) return lose(link, link->pq->errorMessage(link->connection));
+    if (!link->pq->sendQuery(link->connection, statements)) return lose_by_message(link);
     PGresult *result = send_all(link, deadline) ? check(link, receive(link, deadline)) : NULL;
     link->pq->clear(result);
     return result != NULL;

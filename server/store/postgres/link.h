@@ -1,6 +1,7 @@
 /* link.h - one connection to PostgreSQL, used by one thread. Every wait has a deadline and ends early when the store
  * closes; libpq is never allowed to block (PostgreSQL 15 documentation, sections 34.1 and 34.4). */
 #pragma once
+#include "fault.h"
 #include "libpq.h"
 #include <stdatomic.h>
 #include <stdint.h>
@@ -17,6 +18,7 @@ typedef struct srv_link {
     bool               notified;              /* a NOTIFY has arrived since this was cleared */
     bool               unreplicated;          /* the last query is committed, but a standby has not confirmed it */
     char               state[SRV_SQLSTATE];   /* SQLSTATE of the last query that failed; "": the connection was lost */
+    srv_fault          fault;                 /* kind of the last failure */
     char               error[SRV_LINK_ERROR]; /* message of the last failure, one line */
 } srv_link;
 
@@ -28,6 +30,9 @@ typedef struct srv_query {
     const char *values[SRV_QUERY_PARAMETERS];
     int         lengths[SRV_QUERY_PARAMETERS];
 } srv_query;
+
+/* Notes a failure of a kind and its message. Returns false. */
+bool srv_link_fail(srv_link *link, srv_fault fault, const char *format, ...) __attribute__((format(printf, 3, 4)));
 
 /* Tries one host. False with link->error. `deadline`: ns on CLOCK_MONOTONIC. */
 bool srv_link_open(srv_link *link, uint64_t deadline);

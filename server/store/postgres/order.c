@@ -177,7 +177,7 @@ static bool send(srv_postgres *store, const srv_order *order, srv_order *outcome
     if (!link->unreplicated) return true;
     outcome->number  = 0;
     outcome->unknown = true;
-    snprintf(link->error, sizeof link->error, "no standby has confirmed the change");
+    srv_link_fail(link, API_STORE_FAULT_FROZEN, "no standby has confirmed the change");
     return true;
 }
 

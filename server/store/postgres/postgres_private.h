@@ -30,11 +30,15 @@ struct srv_postgres {
     atomic_bool closing;
 
     /* Used by the store's thread alone. */
-    srv_link link;
-    uint64_t next_follow; /* ns */
-    uint64_t purged;      /* tombstones up to this number may have been removed from the database */
-    bool     counted;     /* as connected, in the metrics */
-    bool     ready;       /* the service has been told so */
+    srv_link  link;
+    uint64_t  next_follow; /* ns */
+    uint64_t  purged;      /* tombstones up to this number may have been removed from the database */
+    bool      counted;     /* as connected, in the metrics */
+    bool      faulty;      /* true: `fault` is in the metrics, in /readyz and in the log */
+    srv_fault fault;
+    srv_fault limit_fault;
+    char      limit[SRV_LINK_ERROR]; /* the reason why a connected database makes no changes; "": it makes them */
+    bool      ready;                 /* the service has been told so */
 
     /* Set before the thread starts: the bundled models, as the statements of schema.h take them. */
     char  digest[33];
@@ -70,6 +74,15 @@ bool srv_postgres_register_bundled(srv_postgres *store);
 
 /* Names in /readyz the bundled models that differ from those of other servers, if any. False with link.error. */
 bool srv_postgres_compare_bundled(srv_postgres *store);
+
+/* Finds out whether the user of the connection may make changes, and sets `limit`. False with link.error. In
+ * database_state.c. */
+bool srv_postgres_check_rights(srv_postgres *store);
+
+/* Publishes whether the database is there, and its fault or the end of it, in /readyz, the metrics and the log. A fault
+ * of the connection is link.fault and link.error. */
+void srv_postgres_publish(srv_postgres *store, bool connected);
+void srv_postgres_unpublish(srv_postgres *store); /* takes the state out of the metrics, at the end */
 
 /* Makes the change that is asked for, if there is one. In order.c. */
 void srv_postgres_run_order(srv_postgres *store);

@@ -105,51 +105,13 @@ void srv_postgres_close(srv_postgres *store)
 
 enum { FOLLOW_SECONDS = 5, SHORTEST_PAUSE_MS = 100, LONGEST_PAUSE_MS = 2000 };
 
-#define DATABASE "database" /* subject of a reason in the answer of /readyz */
-
-static void log_state(srv_postgres *store, srv_level level, const char *event, const char *problem)
-{
-    char     url[300];
-    srv_line line;
-    srv_postgres_url_print(store->url, url, sizeof url);
-    srv_log_begin(&line, store->log, level, event);
-    srv_log_text(&line, "store", url);
-    srv_log_text(&line, "problem", problem);
-    srv_log_end(&line);
-}
-
-/* Publishes whether the database is there. */
-static void set_connected(srv_postgres *store, bool connected)
-{
-    pthread_mutex_lock(&store->mutex);
-    bool changed     = store->connected != connected || (!connected && !*store->error);
-    bool first       = !store->connected && !*store->error;
-    store->connected = connected;
-    snprintf(store->error, sizeof store->error, "%s", connected ? "" : store->link.error);
-    if (connected) pthread_cond_broadcast(&store->changed); /* a command may wait for it */
-    pthread_mutex_unlock(&store->mutex);
-    if (connected)
-        api_clear_reason(store->service, DATABASE);
-    else
-        api_set_reason(store->service, DATABASE,
-                       "store: the database is away, so no model can be changed, and changes of other servers do not "
-                       "arrive: %s",
-                       store->link.error);
-    if (changed && connected) log_state(store, first ? SRV_DEBUG : SRV_INFO, "database", NULL);
-    if (changed && !connected) log_state(store, SRV_WARNING, "database-away", store->link.error);
-    if (connected && !store->ready) api_set_ready(store->service); /* a client may now make changes, too */
-    store->ready = store->ready || connected;
-    if (store->counted != connected) api_metric_add(API_METRIC_STORE_CONNECTED, API_NO_LABELS, connected ? 1 : -1);
-    store->counted = connected;
-}
-
 bool srv_postgres_connect(srv_postgres *store, uint64_t deadline)
 {
     srv_link *link = &store->link;
     if (link->connection) return true;
     bool ready = srv_link_open(link, deadline) && srv_schema_check(link, deadline) &&
                  srv_postgres_register_bundled(store) && srv_postgres_compare_bundled(store) &&
-                 srv_postgres_follow(store);
+                 srv_postgres_check_rights(store) && srv_postgres_follow(store);
     if (!ready) srv_link_close(link);
     return ready;
 }
@@ -172,10 +134,11 @@ static void turn(srv_postgres *store, unsigned *failures)
     srv_postgres_run_order(store);
     bool due = now >= store->next_follow;
     if (there && before && (link->notified || due)) there = srv_postgres_follow(store);
-    if (there && before && due && link->connection) there = srv_postgres_compare_bundled(store);
+    if (there && before && due && link->connection)
+        there = srv_postgres_compare_bundled(store) && srv_postgres_check_rights(store);
     there = there && link->connection;
     if (!there) srv_link_close(link);
-    if (!atomic_load(&store->closing)) set_connected(store, there);
+    if (!atomic_load(&store->closing)) srv_postgres_publish(store, there);
     *failures = there ? 0 : *failures + 1;
     if (!srv_postgres_has_order(store))
         srv_link_wait(link, there ? store->next_follow : srv_now() + pause_of(*failures));
@@ -188,7 +151,7 @@ static void *run(void *arg)
     while (!atomic_load(&store->closing))
         turn(store, &failures);
     srv_link_close(&store->link);
-    if (store->counted) api_metric_add(API_METRIC_STORE_CONNECTED, API_NO_LABELS, -1);
+    srv_postgres_unpublish(store);
     return NULL;
 }
 

@@ -4,6 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+enum { OLDEST_SERVER = 120000 }; /* as libpq numbers versions: PostgreSQL 12 */
+
 /* Each migration leads from the version before to its own. A server of the previous release must be able to use the
  * tables after it, for upgrades of one server after the other; otherwise it raises `readable_from`. */
 static const char *const migrations[SRV_SCHEMA_VERSION] = {
@@ -76,6 +78,14 @@ const char srv_schema_conflicts[] =
     " WHERE NOT EXISTS (SELECT FROM torqued.models m WHERE m.name = b.name) GROUP BY b.name"
     " HAVING count(DISTINCT b.revision) > 1 OR count(*) < (SELECT count(*) FROM live) ORDER BY b.name LIMIT 6";
 
+const char srv_schema_rights[] =
+    "SELECT coalesce(string_agg(privilege || ' on torqued.' || relation, ', '), ''),"
+    " (pg_is_in_recovery() OR current_setting('transaction_read_only')::bool)::int::bigint"
+    " FROM (VALUES ('schema', 'SELECT'), ('counter', 'SELECT'), ('counter', 'UPDATE'), ('models', 'SELECT'),"
+    "  ('models', 'INSERT'), ('models', 'UPDATE'), ('models', 'DELETE'), ('orders', 'SELECT'), ('orders', 'INSERT'),"
+    "  ('orders', 'DELETE'), ('bundled', 'SELECT'), ('bundled', 'INSERT')) AS needed (relation, privilege)"
+    " WHERE NOT has_table_privilege('torqued.' || relation, privilege)";
+
 /* Reads a number of one row and column; 0 if it is NULL. False if the query fails. */
 static bool read_number(srv_link *link, const char *text, uint64_t *number, uint64_t deadline)
 {
@@ -119,20 +129,22 @@ bool srv_schema_migrate(srv_link *link, int *from, uint64_t deadline)
 bool srv_schema_check(srv_link *link, uint64_t deadline)
 {
     uint64_t version, readable_from;
+    int      server = link->pq->serverVersion(link->connection);
+    if (server < OLDEST_SERVER)
+        return srv_link_fail(link, API_STORE_FAULT_SERVER_VERSION, "it is PostgreSQL %d, and torqued needs %d or newer",
+                             server / 10000, OLDEST_SERVER / 10000);
     if (!read_version(link, &version, deadline)) return false;
-    if (version < SRV_SCHEMA_VERSION) {
-        snprintf(link->error, sizeof link->error,
-                 "the database has version %d of the tables and this torqued needs %d; run torqued store migrate",
-                 (int)version, SRV_SCHEMA_VERSION);
-        return false;
-    }
+    if (version < SRV_SCHEMA_VERSION)
+        return srv_link_fail(link, version == 0 ? API_STORE_FAULT_TABLES : API_STORE_FAULT_TABLES_VERSION,
+                             "the database has version %d of the tables and this torqued needs %d; run torqued store "
+                             "migrate",
+                             (int)version, SRV_SCHEMA_VERSION);
     if (!read_number(link, "SELECT readable_from::bigint FROM torqued.schema", &readable_from, deadline)) return false;
-    if (readable_from > SRV_SCHEMA_VERSION) {
-        snprintf(link->error, sizeof link->error,
-                 "the tables of the database need a torqued that knows version %d of them; this one knows %d",
-                 (int)readable_from, SRV_SCHEMA_VERSION);
-        return false;
-    }
+    if (readable_from > SRV_SCHEMA_VERSION)
+        return srv_link_fail(link, API_STORE_FAULT_TABLES_VERSION,
+                             "the tables of the database need a torqued that knows version %d of them; this one knows "
+                             "%d",
+                             (int)readable_from, SRV_SCHEMA_VERSION);
     /* The limit of a lock makes a change fail that would wait behind one that hangs. */
     return srv_link_run(link, "SET lock_timeout = '3s'; LISTEN torqued", deadline);
 }

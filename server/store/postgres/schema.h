@@ -22,8 +22,12 @@ enum { SRV_SCHEMA_VERSION = 2 };
  * before, 0 for none. False with link->error. */
 bool srv_schema_migrate(srv_link *link, int *from, uint64_t deadline);
 
-/* Checks that this server can use the tables, and prepares the session. False with link->error. */
+/* Checks that this server can use the database and the tables, and prepares the session. False with link->error. */
 bool srv_schema_check(srv_link *link, uint64_t deadline);
+
+/* Result: one row, the rights on the tables that the user of the connection lacks, with commas between them, and 1 if
+ * the session takes no writes. */
+extern const char srv_schema_rights[];
 
 /* Parameters: token, name, base, revision, record. Result: the number of the change; 0: `base` is not current. A token
  * that was used before gives the number of its change again, and nothing is changed. */

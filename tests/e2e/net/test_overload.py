@@ -118,7 +118,8 @@ class OneWorker(ServerCase):
 
     def evaluated(self):
         """Returns the log's lines about evaluations."""
-        return [event for event in self.server.events() if event.get("target") == "/v1/models/long/evaluate"]
+        return [event for event in self.server.events()
+                if event["event"] == "request" and event.get("target") == "/v1/models/long/evaluate"]
 
     def next_evaluated(self, count):
         """Waits for the log line of the evaluation after the first `count`, and returns it."""

@@ -1,11 +1,17 @@
-"""Tests the operator's view: GET /metrics under load, Server-Timing, traceparent, and the figures in the log."""
+"""Tests the operator's view: GET /metrics under load, figures of clients, exemplars, Server-Timing, traceparent, slow requests,
+and the figures in the log."""
+import hashlib
 import re
 import subprocess
+import tempfile
+import time
 import unittest
 
 import tap
 from deploy import need
-from harness import ServerCase
+from harness import PATIENCE, Server, ServerCase
+from prometheus_client import parser
+from prometheus_client.openmetrics import parser as openmetrics_parser
 
 TRACE, SPAN = "4bf92f3577b34da6a3ce929d0e0e4736", "00f067aa0ba902b7"
 LINE = re.compile(r"(\w+)(\{[^}]*\})? (\S+)")
@@ -104,6 +110,129 @@ class Metrics(ServerCase):
         self.assertEqual((line["trace"], line["span"], line["parent"]), (TRACE, span, SPAN))
         self.assertIsNone(self.bias(1).headers["traceparent"])
         self.assertNotIn("trace", self.last_line(self.bias(1)))
+
+
+OPENMETRICS = "application/openmetrics-text;version=1.0.0,text/plain;version=0.0.4;q=0.5,*/*;q=0.1"  # as Prometheus asks
+
+
+def families(answer):
+    """Returns {name: family} of a page of metrics, read by the Python client of Prometheus."""
+    text = answer.body.decode()
+    of_type = openmetrics_parser if answer.headers["Content-Type"].startswith("application/openmetrics-text") else parser
+    return {family.name: family for family in of_type.text_string_to_metric_families(text)}
+
+
+class OpenMetrics(ServerCase):
+    arguments = ("--slow-request", "0.01", "--inline-limit", "300")
+
+    def test_both_formats_have_the_same_series(self):
+        self.client.post("/v1/models/puma560/bias", {"q": [0.1] * 6})
+        answers = self.client.get("/metrics"), self.client.get("/metrics", accept=OPENMETRICS)
+        self.assertEqual([answer.headers["Content-Type"].split(";")[0] for answer in answers],
+                         ["text/plain", "application/openmetrics-text"])
+        self.assertTrue(answers[1].body.endswith(b"# EOF\n"))
+        self.assertIn("Accept", answers[1].headers["Vary"])
+        plain, open_ones = (families(answer) for answer in answers)
+        self.assertEqual(set(plain), set(open_ones))
+        names = [{(sample.name, tuple(sorted(sample.labels.items()))) for family in found.values() for sample in family.samples}
+                 for found in (plain, open_ones)]
+        self.assertFalse(names[0] - names[1])
+        self.assertGreater(len(names[0]), 100)
+
+    def exemplars(self):
+        family = families(self.client.get("/metrics", accept=OPENMETRICS))["torqued_request_duration_seconds"]
+        return {sample.labels["operation"]: sample for sample in family.samples if sample.exemplar}, family
+
+    def test_exemplars(self):
+        """A request with a trace, and a slow one without, are the exemplars of their buckets."""
+        self.client.post("/v1/models/puma560/energy", {"q": [0.1] * 6}, traceparent=f"00-{TRACE}-{SPAN}-01")
+        slow = self.client.post("/v1/models/puma560/mass-matrix", {"q": [[0.1] * 6] * 60000}, request_id='a"b\\c')
+        found, family = self.exemplars()
+        self.assertEqual(found["energy"].exemplar.labels, {"trace_id": TRACE})
+        self.assertEqual(found["mass-matrix"].exemplar.labels, {"request_id": 'a"b\\c'})
+        self.assertGreaterEqual(found["mass-matrix"].exemplar.value, 0.01)
+        self.assertLess(abs(float(found["energy"].exemplar.timestamp) - time.time()), PATIENCE)
+        for sample in family.samples:
+            if sample.exemplar:
+                self.assertLessEqual(sample.exemplar.value, float(sample.labels["le"]))
+        self.assertEqual(slow.headers["Request-Id"], 'a"b\\c')
+
+    def test_requests_without_a_trace_that_are_not_slow_have_none(self):
+        self.client.post("/v1/models/puma560/jacobian", {"q": [0.1] * 6})
+        self.assertNotIn("jacobian", self.exemplars()[0])
+
+    def test_a_slow_request_has_a_warning(self):
+        answer = self.client.post("/v1/models/puma560/bias", {"q": [[0.1] * 6] * 60000}, traceparent=f"00-{TRACE}-{SPAN}-01")
+        name = answer.headers["Request-Id"]
+        self.client.get("/v1", request_id="after")
+        self.server.await_log('"id":"after"')
+        usual, line = [line for line in self.server.events() if line.get("id") == name]
+        self.assertEqual((line["level"], line["event"], usual["event"]), ("warning", "slow-request", "request"))
+        self.assertEqual((line["operation"], line["model"], line["states"], line["status"], line["trace"], line["from"]),
+                         ("bias", "puma560", 60000, 200, TRACE, usual["from"]))
+        phases = ("read", "queue", "decode", "evaluate", "encode", "send")
+        self.assertLessEqual(set(phases), set(line))
+        # the rest is the way from the loop to the worker and back
+        self.assertAlmostEqual(sum(line[phase] for phase in phases), line["ms"], delta=0.1 * line["ms"] + 5)
+        self.assertGreater(line["estimate"], 0)
+        self.assertGreater(line["processor"], 0.5 * line["decode"])
+
+    def test_other_requests_have_none(self):
+        self.client.get("/v1", request_id="quick")
+        self.server.await_log('"id":"quick"')
+        self.assertEqual([line["event"] for line in self.server.events() if line.get("id") == "quick"], ["request"])
+
+
+class Clients(unittest.TestCase):
+    def series(self, client, **headers):
+        found = families(client.get("/metrics", **headers))
+        return {(measure, *sample.labels.items()): sample.value for measure in ("work_seconds", "requests", "refused_requests")
+                for sample in found[f"torqued_client_{measure}"].samples}
+
+    def test_by_name_and_by_address(self):
+        """Clients have the names of the log. A refused credential counts for the address."""
+        with tempfile.NamedTemporaryFile("w", suffix=".tokens") as tokens:
+            for name, role in (("planner", "evaluate"), ("scraper", "observe")):
+                tokens.write(f"{name} {role} sha256:{hashlib.sha256(self.token(name).encode()).hexdigest()}\n")
+            tokens.flush()
+            server = Server("--tokens", tokens.name)
+            self.addCleanup(server.kill)
+            client = server.client()
+            planner, address = ("client", "planner"), ("from", "127.0.0.1")
+            scraper = {"authorization": f"Bearer {self.token('scraper')}"}
+            loading = self.series(client, **scraper).get(("refused_requests", address), 0)  # /readyz while it loads
+            for _ in range(3):
+                client.post("/v1/models/puma560/bias", {"q": [[0.1] * 6] * 5000}, authorization=f"Bearer {self.token('planner')}")
+            for _ in range(4):
+                client.get("/v1", authorization="Bearer wrong")
+            client.get("/v1", **scraper)
+            found = self.series(client, **scraper)
+            self.assertEqual((found["requests", planner], found["requests", ("client", "scraper")]), (3, 2))
+            self.assertGreater(found["work_seconds", planner], 0)
+            self.assertEqual(found["refused_requests", address] - loading, 4)
+            self.assertNotIn(("refused_requests", planner), found)
+            self.assertNotIn(("work_seconds", address), found)
+            self.assertIsNone(server.stop())
+
+    @staticmethod
+    def token(name):
+        return f"torqued_{hashlib.sha256(name.encode()).hexdigest()}"
+
+    def test_twenty_of_many_addresses(self):
+        """A proxy names 600 addresses, of which two send more than the others."""
+        server = Server("--trusted-proxy", "127.0.0.1")
+        self.addCleanup(server.kill)
+        client = server.client()
+        for i in range(600):
+            client.get("/nowhere", x_forwarded_for=f"10.0.{i // 250}.{i % 250}")
+            if i % 10 == 0:
+                client.get("/nowhere", x_forwarded_for="192.0.2.7")
+                client.get("/nowhere", x_forwarded_for="2001:db8::7")
+        found = {key: value for key, value in self.series(client).items() if key[0] == "refused_requests"}
+        self.assertEqual(len(found), 20)
+        self.assertEqual(found["refused_requests", ("from", "192.0.2.7")], 60)
+        self.assertEqual(found["refused_requests", ("from", "2001:db8::/64")], 60)
+        self.assertEqual(sorted(found.values())[-3:], [1, 60, 60])
 
 
 if __name__ == "__main__":

@@ -108,6 +108,7 @@ class Watched(unittest.TestCase):
         with Held(one), Held(other):
             self.server.await_log('"event":"stuck"')
             self.await_stuck("worker", 2)
+            self.assertIn("; one runs /v1/models/puma560/simulate", self.server.log())
             self.assertQuiet()
         for one in asking:
             one.join(PATIENCE)

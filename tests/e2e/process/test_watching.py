@@ -1,11 +1,12 @@
-"""Tests the monitoring files of deploy/: probes of the blackbox exporter, Prometheus's alerts on them, and the
-dashboard."""
+"""Tests the monitoring files of deploy/: probes of the blackbox exporter, Prometheus's alerts on them, the runbook of the alerts,
+and the dashboard."""
 import json
 import os
 import re
 import socket
 import subprocess
 import tempfile
+import threading
 import time
 import unittest
 import urllib.parse
@@ -13,8 +14,8 @@ import urllib.request
 
 import tap
 import yaml
-from deploy import DEPLOY, need, read, run
-from harness import PATIENCE, ROOT, Server
+from deploy import DEPLOY, need, read, run, settings
+from harness import BINARY, PATIENCE, ROOT, Server
 
 
 def expressions():
@@ -61,6 +62,11 @@ class Watching(unittest.TestCase):
         all_ratios, lost = mine("torqued_estimate_ratio_count"), mine("torqued_lost_log_lines_total")
         stuck, store = mine("torqued_stuck_threads", thread="loop"), mine("torqued_store_errors_total", access="write")
         started = mine("process_start_time_seconds")
+        problem = lambda code: mine("torqued_problems_total", problem=code)
+        expired = mine("torqued_expired_connections_total", phase="answer")
+        slow, reload = mine("torqued_slow_requests_total", operation="bias"), mine("torqued_reload_failed")
+        fault, ends = mine("torqued_store_fault", fault="rights"), mine("torqued_certificate_expiry_seconds")
+        jumps = mine("torqued_clock_jumps_total")
         fine = {"up" + ready: 1, "probe_success" + ready: 1, "probe_failed_due_to_regex" + ready: 0,
                 "probe_success" + computes: 1, "probe_failed_due_to_regex" + computes: 0,
                 "probe_duration_seconds" + computes: 0.002, "probe_ssl_earliest_cert_expiry" + ready: 30 * 86400,
@@ -69,7 +75,9 @@ class Watching(unittest.TestCase):
                 all_ratios: "0+100", stuck: 0, started: 1000, store: 3, lost: 7,
                 mine("torqued_memory_bytes"): 100, mine("torqued_memory_limit_bytes"): 1000, mine("torqued_memory_exhausted"): 0,
                 mine("torqued_connections"): 100, mine("torqued_connections_limit"): 1000,
-                mine("torqued_models"): 100, mine("torqued_models_limit"): 1000}
+                mine("torqued_models"): 100, mine("torqued_models_limit"): 1000, expired: "0+1", slow: "0+6", reload: 0,
+                fault: 0, ends: 30 * 86400, jumps: 2,
+                **{problem(code): 5 for code in ("internal-error", "memory-full", "queue-full", "unauthorized", "model-damaged")}}
         cases = [("", {}), ("TorquedUnwatched", {"up" + ready: 0}), ("TorquedWithoutMetrics", {"up" + own: 0}),
                  ("TorquedNotReady", {"probe_success" + ready: 0}),
                  ("TorquedStoreUnreadable", {"probe_success" + ready: 0, "probe_failed_due_to_regex" + ready: 1}),
@@ -77,14 +85,19 @@ class Watching(unittest.TestCase):
                  ("TorquedRefuses", {"probe_success" + computes: 0}),
                  ("TorquedSlow", {"probe_duration_seconds" + computes: 0.4}),
                  ("TorquedCertificate", {"probe_ssl_earliest_cert_expiry" + ready: 10 * 86400}),
-                 ("TorquedInternalErrors", {served[1]: "0+1"}), ("TorquedOverloaded", {served[2]: "0+600"}),
+                 ("TorquedInternalErrors", {problem("internal-error"): "5+1"}), ("TorquedOverloaded", {served[2]: "0+600"}),
                  ("TorquedDeadlinesPass", {served[3]: "0+100"}), ("TorquedQueueSlow", {waits["1"]: "0+80"}),
                  ("TorquedUnderestimates", {ratio["0.2"]: "0+20"}), ("TorquedStuck", {stuck: 1}),
                  ("TorquedRestarts", {started: "1000+60"}), ("TorquedStoreFails", {store: "3+1"}),
                  ("TorquedMemoryFull", {mine("torqued_memory_bytes"): 950}),
                  ("TorquedMemoryExhausted", {mine("torqued_memory_exhausted"): 1}),
                  ("TorquedConnectionsFull", {mine("torqued_connections"): 950}),
-                 ("TorquedModelsFull", {mine("torqued_models"): 950}), ("TorquedLogLost", {lost: "7+1"})]
+                 ("TorquedModelsFull", {mine("torqued_models"): 950}), ("TorquedLogLost", {lost: "7+1"}),
+                 ("TorquedMemoryExhausted", {problem("memory-full"): "5+1"}), ("TorquedQueueFull", {problem("queue-full"): "5+1"}),
+                 ("TorquedClientsRefused", {problem("unauthorized"): "5+30"}), ("TorquedClientsSlow", {expired: "0+5"}),
+                 ("TorquedSlowRequests", {slow: "0+100"}), ("TorquedReloadFailed", {reload: 1}),
+                 ("TorquedModelDamaged", {problem("model-damaged"): "5+1"}), ("TorquedDatabaseFault", {fault: 1}),
+                 ("TorquedCertificateEnds", {ends: 10 * 86400}), ("TorquedClockJump", {jumps: "2+1"})]
         names = [rule["alert"] for group in yaml.safe_load(read("alerts.yml"))["groups"] for rule in group["rules"]]
         self.assertEqual(sorted(names), sorted(name for name, _ in cases[1:]))
         tests = []
@@ -147,6 +160,101 @@ class Watching(unittest.TestCase):
             time.sleep(0.2)
         bundled = sum(name.endswith(".json") for name in os.listdir(os.path.join(ROOT, "models")))
         self.assertEqual((found[0]["metric"]["instance"], found[0]["value"][1]), ("https://robots.example", str(bundled)))
+
+
+RUNBOOK = "file:///usr/share/doc/torqued/deploy/RUNBOOK.md#"
+
+
+def sections():
+    """Returns {heading: text} of the sections of the runbook; "" is the text before the first."""
+    parts = re.split(r"^## (.+)\n", read("RUNBOOK.md"), flags=re.MULTILINE)
+    return {"": parts[0], **dict(zip(parts[1::2], parts[2::2]))}
+
+
+def commands(text):
+    return [line for block in re.findall(r"^```sh\n(.*?)^```$", text, re.MULTILINE | re.DOTALL) for line in block.splitlines()]
+
+
+class Runbook(unittest.TestCase):
+    # Programs that a machine of tests may lack or must not ask: each prints what the real one would, or nothing.
+    INSTEAD = {"journalctl": 'cat "$LOG"', "systemctl": "true", "timedatectl": "true"}
+
+    def test_each_alert_has_its_section(self):
+        rules = [rule for group in yaml.safe_load(read("alerts.yml"))["groups"] for rule in group["rules"]]
+        found = sections()
+        self.assertEqual(sorted(set(found) - {""}), sorted(rule["alert"] for rule in rules))
+        for rule in rules:
+            text = found[rule["alert"]]
+            self.assertEqual(rule["annotations"]["runbook_url"], RUNBOOK + rule["alert"].lower())
+            self.assertEqual(len(commands(text)), 3, rule["alert"])
+            self.assertIn("**Remedy:**", text)
+            if rule["alert"] != "TorquedCertificateEnds":  # refers to the section of the other alert on certificates
+                self.assertTrue("**Causes:**" in text or "| cause |" in text, rule["alert"])
+        for target in re.findall(r"\]\(#([^)]+)\)", read("RUNBOOK.md")):
+            self.assertIn(target, {name.lower() for name in found})
+
+    def test_what_it_names_exists(self):
+        """Metrics, problems, faults, events of the log and settings."""
+        text = read("RUNBOOK.md")
+        server = Server()
+        self.addCleanup(server.kill)
+        page = server.client().get("/metrics").body.decode()
+        names = set(re.findall(r"^# TYPE (\S+)", page, re.MULTILINE))
+        for name in re.findall(r"`(torqued_\w+)`", text):
+            self.assertIn(name, names)
+        for pattern in re.findall(r"metrics '([^']+)'", text):
+            pattern = re.sub(r" \[1-9\]$", "", pattern)
+            pattern = pattern.replace("|model-damaged", "").replace("model-damaged|", "")
+            if "status=" in pattern or "slow_requests" in pattern or "_bucket" in pattern or "duration" in pattern or "client_" in pattern:
+                pattern = pattern.split(".*")[0].split("(")[0].replace("_bucket", "").rstrip("_").removeprefix("^")
+                self.assertTrue([name for name in names if name.startswith(pattern)], pattern)
+            else:
+                self.assertRegex(page, re.compile(pattern, re.MULTILINE))
+        faults = re.findall(r'torqued_store_fault\{fault="([^"]+)"', page)
+        self.assertEqual(re.findall(r"^\| `([a-z-]+)` \|", sections()["TorquedDatabaseFault"], re.MULTILINE), faults)
+        sources = "".join(open(os.path.join(folder, name)).read() for folder, _, files in os.walk(os.path.join(ROOT, "server"))
+                          if "dist" not in folder and "node_modules" not in folder for name in files if name.endswith(".c"))
+        for pattern in re.findall(r"\blines '?([a-z|-]+)", "\n".join(commands(text)[6:])):
+            for event in pattern.split("|"):
+                self.assertTrue(f'"{event}"' in sources, event)
+        self.assertLessEqual(set(re.findall(r"`(TORQUED_[A-Z_]+)[`=]", text)) - {"TORQUED_TOKEN_FILE", "TORQUED_CA_FILE"},
+                             set(settings()))
+
+    def test_each_command_runs(self):
+        server = Server()
+        self.addCleanup(server.kill)
+        server.client().get("/nowhere")
+        with socket.create_server(("127.0.0.1", 0)) as listener, tempfile.TemporaryDirectory() as folder:
+            answer = b"HTTP/1.1 200 OK\r\nContent-Length: 8\r\nConnection: close\r\n\r\nHealthy\n"
+
+            def exporter():
+                while True:
+                    try:
+                        connection = listener.accept()[0]
+                    except OSError:
+                        return
+                    connection.recv(4096)
+                    connection.sendall(answer)
+                    connection.close()
+
+            threading.Thread(target=exporter, daemon=True).start()
+            for name, instead in self.INSTEAD.items():
+                with open(os.path.join(folder, name), "w") as file:
+                    file.write(f"#!/bin/sh\n{instead}\n")
+                os.chmod(os.path.join(folder, name), 0o755)
+            os.symlink(BINARY, os.path.join(folder, "torqued"))
+            environment = {**os.environ, "PATH": f"{folder}:{os.environ['PATH']}", "TORQUED_URL": server.url(), "LOG": server.log_path,
+                           "EXPORTER_PORT": str(listener.getsockname()[1])}
+            found = sections()
+            for name, text in found.items():
+                for command in commands(text) if name else ():
+                    script = "set -euo pipefail\n" + "\n".join(commands(found[""])) + "\n" + command + "\n"
+                    done = run("bash", "-c", script, env=environment)
+                    # head ends the pipe early
+                    self.assertIn(done.returncode, (0, 141, 23), (command, done.stdout, done.stderr))
+                    self.assertEqual(done.stderr if "head" not in command else "", "", command)
+                    if command.startswith(("ask /readyz", "torqued top", "metrics '^torqued_store_(f", "lines 'ready")):
+                        self.assertTrue(done.stdout, command)
 
 
 class Probes(unittest.TestCase):
