@@ -65,14 +65,14 @@ class Operator(unittest.TestCase):
 
     def test_memory_is_exhausted(self):
         server = self.serve("--memory", "8M", "--max-body", "4M", "--max-answer", "4M")
-        self.assertEqual(self.metric(server, 'torqued_problems_total{problem="memory-full"}'), 0)
+        self.assertEqual(self.metric(server, 'torqued_problems_total{problem="client-memory-full"}'), 0)
         for _ in range(8):
             one = self.enterContext(socket.create_connection(("127.0.0.1", server.port)))
             one.sendall((HEAD % 3000000).encode() + b"[" * 2000000)
-        self.await_metric(server, 'torqued_problems_total{problem="memory-full"}', 1)
+        self.await_metric(server, 'torqued_problems_total{problem="client-memory-full"}', 1)
         self.assertGreater(self.metric(server, "torqued_memory_bytes") / self.metric(server, "torqued_memory_limit_bytes"), 0.5)
         self.assertGreaterEqual(self.metric(server, 'torqued_client_refused_requests_total{from="127.0.0.1"}'), 1)
-        server.await_log('"problem":"memory-full"')
+        server.await_log('"problem":"client-memory-full"')
 
     def test_too_many_connections(self):
         server = self.serve("--connections", "30", "--client-connections", "10")
