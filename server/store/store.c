@@ -453,6 +453,11 @@ bool srv_store_loaded(srv_store *store)
     return good;
 }
 
+bool srv_store_is_shared(srv_store *store)
+{
+    return srv_twin_is_alive(store->twin); /* only the thread that asks replaces the twin */
+}
+
 int srv_store_lock_descriptor(const srv_store *store)
 {
     return store->lock;

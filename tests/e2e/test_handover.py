@@ -139,10 +139,10 @@ class Case(unittest.TestCase):
 
 
 class Upgrades(Case):
-    def upgrade_under_load(self, *arguments, changes=True, **keywords):
+    def upgrade_under_load(self, *arguments, **keywords):
         server = self.serve(*arguments, **keywords)
         load = [Load(server, True), Load(server, True), Load(server, False), Load(server, False)]
-        load += [Changes(server, True)] if changes else []
+        load += [Changes(server, True)]
         try:
             for _ in range(UPGRADES):
                 time.sleep(0.1)
@@ -305,8 +305,9 @@ class Database(Case, DatabaseCase):
     def setUp(self):
         DatabaseCase.setUp(self)
 
-    def test_no_request_is_lost(self):
-        server, _ = Upgrades.upgrade_under_load(self, "--store", self.store, changes=False)
+    def test_no_request_and_no_change_is_lost(self):
+        server, load = Upgrades.upgrade_under_load(self, "--store", self.store)
+        self.assertEqual(mass_of(server.client(), "changing"), load[-1].answers)
         self.stop(server)
 
 
