@@ -56,7 +56,7 @@ static bool fail(const srv_store *store, const char *action, char *error, size_t
     return false;
 }
 
-/* Writes the process number to the lock file. It only informs other servers, so a failure is ignored. */
+/* Writes the process number to the lock file. The number only informs other servers, so a failure is ignored. */
 static void sign_lock(int root)
 {
     char owner[32];
