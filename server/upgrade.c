@@ -30,12 +30,12 @@ static size_t list_sockets(const srv_listeners *listeners, srv_passed *passed, s
     return n;
 }
 
-/* Shares the folder by a link, whose other end is returned; -1 with errno. */
-static int share_store(srv_store *store)
+/* Shares the store by a link, whose other end is returned; -1 with errno. */
+static int share_store(srv_loaded_models *models)
 {
     int ends[2];
     if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends) != 0) return -1;
-    if (srv_store_share(store, ends[0], true)) return ends[1];
+    if (srv_models_share(models, ends[0], true)) return ends[1];
     int error = errno;
     close(ends[1]);
     errno = error;
@@ -46,18 +46,16 @@ static bool start_successor(srv_upgrade *u)
 {
     srv_passed   passed[SRV_INHERITED_MOST] = {{.fd = -1}};
     srv_store   *store                      = u->models->store;
-    int          twin                       = store ? share_store(store) : -1;
+    int          twin                       = share_store(u->models);
     const size_t most                       = SRV_INHERITED_MOST - SRV_HANDOVER_ENDS;
     size_t       n                          = list_sockets(u->listeners, passed, 0, most);
     n                                       = list_sockets(u->health, passed, n, most);
-    if (store && twin < 0) return false;
-    if (store) {
-        passed[n++] = (srv_passed){twin, srv_handover_names[SRV_END_TWIN]};
-        passed[n++] = (srv_passed){srv_store_lock_descriptor(store), srv_handover_names[SRV_END_STORE_LOCK]};
-    }
+    if (twin < 0) return false;
+    passed[n++] = (srv_passed){twin, srv_handover_names[SRV_END_TWIN]};
+    if (store) passed[n++] = (srv_passed){srv_store_lock_descriptor(store), srv_handover_names[SRV_END_STORE_LOCK]};
     bool started = srv_successor_start(&u->successor, passed, n);
     int  error   = errno;
-    if (twin >= 0) close(twin);
+    close(twin);
     errno = error;
     return started;
 }
@@ -65,8 +63,12 @@ static bool start_successor(srv_upgrade *u)
 void srv_upgrade_begin(srv_upgrade *u)
 {
     char reason[200];
-    if (srv_upgrade_is_under_way(u)) return;
-    if (getpid() == 1) {
+    if (u->successor.process > 0) return;
+    u->waits = srv_models_are_shared(u->models);
+    if (u->waits) {
+        srv_log_message(u->log, SRV_INFO, "hand-over-waits",
+                        "the process before this one still finishes its connections");
+    } else if (getpid() == 1) {
         report_not_handed_over(
             u, "this is process 1, with which a container ends; start_successor another container instead");
     } else if (start_successor(u)) {
@@ -80,7 +82,7 @@ void srv_upgrade_begin(srv_upgrade *u)
 /* The successor has loaded the models: makes it read those that have changed since, and lets it accept. */
 static void let_go(srv_upgrade *u)
 {
-    if (!u->models->store || srv_store_loaded(u->models->store)) {
+    if (srv_models_tell_changes(u->models)) {
         srv_successor_go(&u->successor);
         return;
     }
@@ -100,7 +102,8 @@ static void name_main_process(const srv_upgrade *u)
 
 bool srv_upgrade_look(srv_upgrade *u)
 {
-    if (!srv_upgrade_is_under_way(u)) return false;
+    if (u->waits && !srv_models_are_shared(u->models)) srv_upgrade_begin(u);
+    if (u->successor.process <= 0) return false;
     switch (srv_successor_look(&u->successor)) {
     case SRV_HANDOVER_NOTHING: break;
     case SRV_HANDOVER_LOADED: let_go(u); break;
@@ -112,5 +115,6 @@ bool srv_upgrade_look(srv_upgrade *u)
 
 void srv_upgrade_cancel(srv_upgrade *u)
 {
+    u->waits = false;
     srv_successor_stop(&u->successor);
 }

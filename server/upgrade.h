@@ -12,6 +12,7 @@ typedef struct srv_upgrade {
     srv_log           *log;
     srv_listeners     *listeners, *health;
     srv_loaded_models *models;
+    bool               waits; /* until the process before this one has ended: at most two processes share the store */
 } srv_upgrade;
 
 void srv_upgrade_init(srv_upgrade *upgrade, srv_log *log, srv_loaded_models *models); /* then set the listeners */
@@ -21,7 +22,7 @@ void srv_upgrade_begin(srv_upgrade *upgrade);
 
 static inline bool srv_upgrade_is_under_way(const srv_upgrade *upgrade)
 {
-    return upgrade->successor.process > 0;
+    return upgrade->waits || upgrade->successor.process > 0;
 }
 
 /* Goes on with what has happened since the last call; does not wait for the successor. True: the successor accepts

@@ -47,6 +47,31 @@ static bool load_database(const char *url, srv_log *log, api *service, srv_loade
     return false;
 }
 
+bool srv_models_share(srv_loaded_models *loaded, int link, bool loads)
+{
+    return loaded->store ? srv_store_share(loaded->store, link, loads)
+                         : srv_postgres_share(loaded->database, link, loads);
+}
+
+bool srv_models_are_shared(const srv_loaded_models *loaded)
+{
+    return loaded->store ? srv_store_is_shared(loaded->store) : srv_postgres_is_shared(loaded->database);
+}
+
+bool srv_models_tell_changes(srv_loaded_models *loaded)
+{
+    return loaded->store ? srv_store_loaded(loaded->store) : srv_postgres_loaded(loaded->database);
+}
+
+/* Shares the store with the server that hands over to this one, if there is one. */
+static bool share(srv_loaded_models *loaded, int link, char *error, size_t size)
+{
+    if (link < 0 || srv_models_share(loaded, link, false)) return true;
+    snprintf(error, size, "cannot share the store %.300s with the server that hands over", loaded->folder);
+    srv_close_models(loaded);
+    return false;
+}
+
 bool srv_load_models(const srv_config *config, srv_log *log, api *service, srv_loaded_models *loaded, char *error,
                      size_t size)
 {
@@ -54,7 +79,7 @@ bool srv_load_models(const srv_config *config, srv_log *log, api *service, srv_l
     *loaded = (srv_loaded_models){.store_lock = -1, .link = -1};
     if (!load_bundled(config, log, service, loaded, error, size)) return false;
     if (config->store && srv_postgres_is_url(config->store))
-        return load_database(config->store, log, service, loaded, error, size);
+        return load_database(config->store, log, service, loaded, error, size) && share(loaded, link, error, size);
     if (!srv_config_store_folder(config, loaded->folder, sizeof loaded->folder, error, size)) return false;
     loaded->store = lock >= 0 ? srv_store_join(loaded->folder, log, lock, error, size)
                               : srv_store_open(loaded->folder, log, error, size);
@@ -66,10 +91,7 @@ bool srv_load_models(const srv_config *config, srv_log *log, api *service, srv_l
     }
     api_store store = srv_store_interface(loaded->store);
     api_set_store(service, &store);
-    if (link < 0 || srv_store_share(loaded->store, link, false)) return true;
-    snprintf(error, size, "cannot share the store %.300s with the server that hands over", loaded->folder);
-    srv_close_models(loaded);
-    return false;
+    return share(loaded, link, error, size);
 }
 
 bool srv_load_snapshot(const srv_config *config, srv_log *log, api *service, srv_loaded_models *loaded, char *error,

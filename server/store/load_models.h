@@ -20,6 +20,11 @@ typedef struct srv_loaded_models {
 bool srv_load_models(const srv_config *config, srv_log *log, api *api, srv_loaded_models *loaded, char *error,
                      size_t error_size);
 
+/* For a hand-over: the functions of the folder (store.h), or those of the database. */
+bool srv_models_share(srv_loaded_models *loaded, int link, bool loads);
+bool srv_models_tell_changes(srv_loaded_models *loaded);
+bool srv_models_are_shared(const srv_loaded_models *loaded);
+
 /* For a command that only reads: loads the bundled models and those of the store as they are at one moment, also while
  * servers use the store, which stays as it is. loaded->watch names the records that cannot be read; they are counted in
  * loaded->stored.bad. Nothing is open afterwards. False with a message. */

@@ -56,7 +56,7 @@ static bool fail(const srv_store *store, const char *action, char *error, size_t
     return false;
 }
 
-/* Writes the process number to the lock file. It only informs other servers, so a failure is ignored. */
+/* Writes the process number to the lock file. The number only informs other servers, so a failure is ignored. */
 static void sign_lock(int root)
 {
     char owner[32];
@@ -451,6 +451,11 @@ bool srv_store_loaded(srv_store *store)
     bool good = srv_twin_loaded(store->twin);
     pthread_mutex_unlock(&store->changing);
     return good;
+}
+
+bool srv_store_is_shared(srv_store *store)
+{
+    return srv_twin_is_alive(store->twin); /* only the thread that asks replaces the twin */
 }
 
 int srv_store_lock_descriptor(const srv_store *store)

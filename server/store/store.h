@@ -29,6 +29,7 @@ void       srv_store_close(srv_store *store); /* NULL is allowed */
 srv_store *srv_store_join(const char *folder, srv_log *log, int lock, char *error, size_t error_size);
 bool       srv_store_share(srv_store *store, int link, bool loads);
 bool       srv_store_loaded(srv_store *store);
+bool       srv_store_is_shared(srv_store *store); /* true while the other server is there */
 int        srv_store_lock_descriptor(const srv_store *store);
 
 /* Restores every record, in the order of names. A record that cannot be read is logged, reported by /readyz and

@@ -20,7 +20,7 @@ static const uint64_t longest_answer = 5000000000;  /* ns for which a change wai
 static const char CHANGED = 'c', CONFIRMED = 'k';
 
 struct srv_twin {
-    int             link, lock; /* lock: an open file description of this process alone */
+    int             link, lock; /* lock: an open file description of this process alone; -1: none */
     srv_twin_reader reader;
     pthread_t       thread;
     atomic_bool     closing;
@@ -102,7 +102,7 @@ static bool start_receiving(srv_twin *t)
     pthread_mutex_init(&t->mutex, NULL);
     pthread_cond_init(&t->confirmed, &monotonic);
     pthread_condattr_destroy(&monotonic);
-    if (t->lock >= 0 && pthread_create(&t->thread, NULL, receive_messages, t) == 0) return true;
+    if (pthread_create(&t->thread, NULL, receive_messages, t) == 0) return true;
     pthread_cond_destroy(&t->confirmed);
     pthread_mutex_destroy(&t->mutex);
     return false;
@@ -113,11 +113,11 @@ srv_twin *srv_twin_open(int folder, int link, bool loads, const srv_twin_reader 
     srv_twin *t = calloc(1, sizeof *t);
     if (t) {
         t->link   = link;
-        t->lock   = openat(folder, "lock", O_RDWR | O_CLOEXEC);
+        t->lock   = folder >= 0 ? openat(folder, "lock", O_RDWR | O_CLOEXEC) : -1;
         t->reader = *reader;
         t->alive  = true;
         t->loads  = loads;
-        if (start_receiving(t)) return t;
+        if ((folder < 0 || t->lock >= 0) && start_receiving(t)) return t;
         if (t->lock >= 0) close(t->lock);
     }
     int error = errno;
@@ -133,7 +133,7 @@ void srv_twin_close(srv_twin *t)
     shutdown(t->link, SHUT_RDWR); /* ends the thread */
     pthread_join(t->thread, NULL);
     close(t->link);
-    close(t->lock);
+    if (t->lock >= 0) close(t->lock);
     pthread_cond_destroy(&t->confirmed);
     pthread_mutex_destroy(&t->mutex);
     free(t->noted);
@@ -148,8 +148,9 @@ static bool set_lock(const srv_twin *t, short type)
     return fcntl(t->lock, F_OFD_SETLK, &whole) == 0;
 }
 
-static bool is_alive(srv_twin *t)
+bool srv_twin_is_alive(srv_twin *t)
 {
+    if (!t) return false;
     pthread_mutex_lock(&t->mutex);
     bool alive = t->alive;
     pthread_mutex_unlock(&t->mutex);
@@ -160,7 +161,7 @@ bool srv_twin_begin(srv_twin *t, api_problem *problem)
 {
     static const struct timespec pause = {.tv_nsec = 500000};
     uint64_t                     end   = srv_now() + longest_change;
-    if (!t || !is_alive(t)) return true;
+    if (!t || t->lock < 0 || !srv_twin_is_alive(t)) return true;
     while (!set_lock(t, F_WRLCK)) {
         bool again = errno == EAGAIN || errno == EACCES || errno == EINTR;
         if (!again || srv_now() > end)

@@ -1,4 +1,4 @@
-/* twin.h - let two servers use one folder while the first hands over to the second.
+/* twin.h - let two servers of one folder or database agree on changes while the first hands over to the second.
  *
  * The two servers have the same models, and either may change them. A change excludes those of the other server by a
  * lock of the kernel, and is acknowledged to its client only when the other server has read the record. A link, one end
@@ -12,15 +12,21 @@ typedef struct srv_twin srv_twin;
 
 /* Functions of the store that a twin calls on a thread of its own. */
 typedef struct srv_twin_reader {
-    void (*read)(void *arg, const char *name); /* reads the record of a model again, or notices that there is none */
+    /* Reads the record of a model again, or notices that there is none. A database has numbers of changes in place of
+     * names, and waits until that change has arrived. */
+    void (*read)(void *arg, const char *name);
     void *arg;
 } srv_twin_reader;
 
-/* Begins to share. `link` is owned from now on, `folder` is that of the file "lock". `loads`: the other server still
+/* Begins to share. `link` is owned from now on, `folder` is that of the file "lock"; -1: the store
+ * itself orders the changes of both servers. `loads`: the other server still
  * loads the models, so that changes are noted for it and do not wait; srv_twin_loaded ends that. NULL with errno:
  * no memory, descriptors or threads, or a folder that cannot be changed; the link is closed. */
 srv_twin *srv_twin_open(int folder, int link, bool loads, const srv_twin_reader *reader);
 void      srv_twin_close(srv_twin *twin); /* NULL is allowed */
+
+/* True while the other server is there. NULL is allowed. */
+bool srv_twin_is_alive(srv_twin *twin);
 
 /* Begins a change, once that of the other server has ended. False with a problem if that takes too long. Without a twin
  * (NULL, or the other server has ended) there is nothing to wait for. */

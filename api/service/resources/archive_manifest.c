@@ -140,9 +140,13 @@ static void note_difference(differences *d, const line *l, const char *what)
 {
     size_t length = strlen(d->text);
     int    shown  = (int)(l->name_length < API_NAME_MAX ? l->name_length : API_NAME_MAX);
-    if (d->n == 0) snprintf(d->first, sizeof d->first, "%.*s", shown, l->name);
+    char   name[API_NAME_MAX + 1];
+    snprintf(name, sizeof name, "%.*s", shown, l->name);
+    for (char *c = name; *c; c++)
+        if (*c < ' ' || *c > '~') *c = '?'; /* damaged bytes may be those that control a terminal */
+    if (d->n == 0) memcpy(d->first, name, sizeof name);
     if (d->n++ < NAMES_SHOWN)
-        snprintf(d->text + length, sizeof d->text - length, "%s%.*s %s", length > 0 ? "; " : "", shown, l->name, what);
+        snprintf(d->text + length, sizeof d->text - length, "%s%s %s", length > 0 ? "; " : "", name, what);
 }
 
 static bool has_hash(const line *record, const line *listed)

@@ -89,6 +89,18 @@ static bool conclude(const srv_postgres *store, const srv_order *order, api_numb
     return refuse(store, order->name, reason, order->full ? API_STORE_FULL : API_STORE_FAILED, problem);
 }
 
+/* Waits until the other server of a hand-over has applied a change. */
+static void tell_twin(srv_postgres *store, uint64_t number)
+{
+    char text[24];
+    snprintf(text, sizeof text, "%llu", (unsigned long long)number);
+    pthread_mutex_lock(&store->sharing);
+    if (!srv_twin_tell(store->twin, text))
+        srv_log_message(store->log, SRV_WARNING, "twin-late",
+                        "the other process of the hand-over has not confirmed change %s", text);
+    pthread_mutex_unlock(&store->sharing);
+}
+
 static bool save(void *arg, const char *name, const char *record, size_t length, api_numbering *numbering,
                  api_problem *problem)
 {
@@ -104,6 +116,7 @@ static bool save(void *arg, const char *name, const char *record, size_t length,
     uint64_t  began   = srv_now();
     srv_order outcome = await(store, order);
     bool      saved   = conclude(store, &outcome, numbering, problem);
+    if (saved) tell_twin(store, numbering->number);
     if (saved) api_metric_observe(API_METRIC_STORE_SECONDS, API_NO_LABELS, srv_now() - began);
     if (!outcome.abandoned) free_order(order);
     return saved;
@@ -207,4 +220,45 @@ void srv_postgres_run_order(srv_postgres *store)
     make_change(store, order, &outcome);
     outcome.outdated = outcome.outdated && srv_postgres_follow(store);
     finish(store, order, &outcome);
+}
+
+/* --- hand-over ---------------------------------------------------------------------------------------------------- */
+
+/* Waits until a change that the other server has made is applied here; the connection follows by itself. */
+static void await_number(void *arg, const char *text)
+{
+    static const struct timespec pause  = {.tv_nsec = 1000000};
+    srv_postgres                *store  = arg;
+    uint64_t                     number = strtoull(text, NULL, 10), end = srv_now() + CHANGE_NS;
+    bool                         waits = true;
+    while (waits && srv_now() < end && !atomic_load(&store->closing)) {
+        pthread_mutex_lock(&store->mutex);
+        waits = store->applied < number;
+        pthread_mutex_unlock(&store->mutex);
+        if (waits) nanosleep(&pause, NULL);
+    }
+}
+
+bool srv_postgres_share(srv_postgres *store, int link, bool loads)
+{
+    const srv_twin_reader reader = {await_number, store};
+    pthread_mutex_lock(&store->sharing);
+    srv_twin_close(store->twin);
+    store->twin = srv_twin_open(-1, link, loads, &reader);
+    bool shares = store->twin != NULL;
+    pthread_mutex_unlock(&store->sharing);
+    return shares;
+}
+
+bool srv_postgres_loaded(srv_postgres *store)
+{
+    pthread_mutex_lock(&store->sharing);
+    bool good = srv_twin_loaded(store->twin);
+    pthread_mutex_unlock(&store->sharing);
+    return good;
+}
+
+bool srv_postgres_is_shared(srv_postgres *store)
+{
+    return srv_twin_is_alive(store->twin); /* only the thread that asks replaces the twin */
 }

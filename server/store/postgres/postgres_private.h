@@ -2,6 +2,7 @@
 #pragma once
 #include "postgres_store.h"
 #include "schema.h"
+#include "server/store/twin.h"
 #include "api/metrics.h"
 #include <pthread.h>
 
@@ -53,6 +54,9 @@ struct srv_postgres {
     uint64_t        applied;   /* all changes up to this number are in effect */
     size_t          unreadable;
     char            error[SRV_LINK_ERROR]; /* the reason why it is not connected */
+
+    pthread_mutex_t sharing; /* held by a change; guards `twin` */
+    srv_twin       *twin;    /* the other server of a hand-over, perhaps ended; NULL: none */
 
     char url[];
 };

@@ -53,6 +53,7 @@ static bool init(srv_postgres *store, const char *url, srv_log *log)
     store->link.wake = -1;
     strcpy(store->url, url);
     if (pthread_mutex_init(&store->mutex, NULL) != 0) return false;
+    pthread_mutex_init(&store->sharing, NULL);
     pthread_condattr_init(&monotonic);
     pthread_condattr_setclock(&monotonic, CLOCK_MONOTONIC);
     pthread_cond_init(&store->changed, &monotonic);
@@ -92,7 +93,9 @@ void srv_postgres_close(srv_postgres *store)
     if (!store) return;
     atomic_store(&store->closing, true);
     srv_postgres_wake(store);
+    srv_twin_close(store->twin);
     if (store->started) pthread_join(store->thread, NULL);
+    pthread_mutex_destroy(&store->sharing);
     close(store->link.wake);
     pthread_cond_destroy(&store->changed);
     pthread_mutex_destroy(&store->mutex);

@@ -35,6 +35,12 @@ size_t srv_postgres_unreadable(srv_postgres *store);
 /* The interface for api_set_store; the caller still owns the store. */
 api_store srv_postgres_interface(srv_postgres *store);
 
+/* For a hand-over, as the functions of store.h: a change is acknowledged when the other server
+ * has applied it, too. */
+bool srv_postgres_share(srv_postgres *store, int link, bool loads);
+bool srv_postgres_loaded(srv_postgres *store);
+bool srv_postgres_is_shared(srv_postgres *store);
+
 /* Ends the thread, which uses the api: call before api_close. NULL is allowed. */
 void srv_postgres_close(srv_postgres *store);
 
