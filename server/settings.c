@@ -82,7 +82,7 @@ const srv_setting srv_settings[] = {
      "time for a request to arrive completely"},
     {"write-deadline", "SECONDS", SECONDS, OFFSET(write_deadline), 0.01, 86400, "60", NULL,
      "time for a client to receive its answer"},
-    {"transfer-rate", "BYTES", BYTES, OFFSET(transfer_rate), 0, TB, "16K", NULL,
+    {"transfer-rate", "BYTES", BYTES, OFFSET(transfer_rate), 0, TB, "4K", NULL,
      "least bytes per second, over 5 s, of a body or an answer above 64 KiB, which holds memory: a slower body is "
      "answered "
      "408, a slower reader loses its connection; 0: any"},

@@ -8,8 +8,19 @@
  * are allocated at once. */
 enum { FIRST_CLAIM = UNHURRIED, MAX_PREALLOCATED = 32 << 20 };
 
+/* LARGE: bytes of a body whose pages are worth a system call. BURST: part of --memory beyond which requests in flight
+ * are a burst, after which freed memory would not be used again soon. */
+enum { LARGE = 1 << 20, BURST = 8 };
+
+static bool is_burst(const srv_server *server)
+{
+    return api_memory_used(server->api) > server->config->memory / BURST;
+}
+
 void srv_exchange_free_body(srv_exchange *x)
 {
+    if (x->capacity >= LARGE && x->capacity < MAX_PREALLOCATED && is_burst(x->loop->server))
+        srv_body_return_pages(x->body, x->capacity);
     if (x->claimed > 0) api_release(x->job.call, x->claimed);
     srv_spare_body_give(&x->loop->spare, x->body, x->capacity, x->loop->connections.now);
     x->body     = NULL;

@@ -2,6 +2,8 @@
 #include "spare_body.h"
 #include "server/work/clock.h"
 #include <stdlib.h>
+#include <sys/mman.h>
+#include <unistd.h>
 
 /* LARGE: bytes from which malloc maps a block on its own, see main.c. MOST_KEPT: bytes that a loop keeps, as many as
  * malloc keeps in each of its arenas. */
@@ -26,6 +28,13 @@ void srv_spare_body_give(srv_spare_body *spare, char *bytes, size_t capacity, ui
     char *cut = capacity > MOST_KEPT ? realloc(bytes, MOST_KEPT) : NULL;
     *spare =
         (srv_spare_body){.bytes = cut ? cut : bytes, .capacity = cut ? MOST_KEPT : capacity, .end = now + kept_time};
+}
+
+void srv_body_return_pages(char *bytes, size_t capacity)
+{
+    uintptr_t page = (uintptr_t)sysconf(_SC_PAGESIZE), start = ((uintptr_t)bytes + page - 1) / page * page;
+    uintptr_t end = ((uintptr_t)bytes + capacity) / page * page;
+    if (bytes && end > start) madvise((char *)bytes + (start - (uintptr_t)bytes), end - start, MADV_DONTNEED);
 }
 
 uint64_t srv_spare_body_next(const srv_spare_body *spare)

@@ -5,6 +5,7 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdlib.h>
+#include <string.h>
 #include <cmocka.h>
 
 static const size_t   mebibyte = 1 << 20;
@@ -67,6 +68,23 @@ static void test_an_unused_block_is_freed(void **state)
     srv_spare_body_expire(&spare, SRV_NEVER);
 }
 
+/* The pages between the ends of a block come back as zeros; the ends, which share pages with other blocks, stay. */
+static void test_returned_pages_are_zero(void **state)
+{
+    enum { SIZE = 3 << 20, PAGE = 65536 /* at least a page of any machine */ };
+    char *block = malloc(SIZE);
+    assert_non_null(block);
+    memset(block, 7, SIZE);
+    srv_body_return_pages(block, SIZE);
+    for (size_t i = PAGE; i < SIZE - PAGE; i++)
+        if (block[i] != 0) fail_msg("byte %zu is %d", i, block[i]);
+    srv_body_return_pages(block + 100, 200); /* no whole page */
+    srv_body_return_pages(NULL, 0);
+    memset(block, 9, SIZE);
+    assert_int_equal(block[SIZE / 2], 9);
+    free(block);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -74,6 +92,7 @@ int main(void)
         cmocka_unit_test(test_a_small_block_is_not_kept),
         cmocka_unit_test(test_one_block_of_64_mebibytes_at_most_is_kept),
         cmocka_unit_test(test_an_unused_block_is_freed),
+        cmocka_unit_test(test_returned_pages_are_zero),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

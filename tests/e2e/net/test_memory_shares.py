@@ -104,8 +104,6 @@ class Unfinished(Shares):
 
     def test_a_body_beyond_the_share_is_refused_for_good(self):
         """No retry helps a request that would not fit if its client were alone."""
-        answer = self.client(GREEDY).request("POST", ASK, "[" + " " * (45 * MIB), {"Content-Type": "application/json"})
-        self.assertIn(answer.status, (400, 413), answer)
         answer = self.client(GREEDY).request("POST", ASK, " " * (48 * MIB + 1), {"Content-Type": "application/json"})
         self.assertEqual((answer.status, answer.json()["code"]), (413, "body-too-large"))
 
@@ -219,16 +217,16 @@ class Returned(Shares):
         return before
 
     def test_when_the_server_is_idle(self):
-        before = self.burst(24)  # less than a quarter of the memory
+        before = self.burst(15)  # less than an eighth of the memory
         self.await_metric("torqued_memory_bytes", 0)
-        self.assertGreater(self.resident(), before + 100 * MIB, "nothing was kept: the test shows nothing")
+        self.assertGreater(self.resident(), before + 80 * MIB, "nothing was kept: the test shows nothing")
         self.await_resident(before + 64 * MIB)
 
     def test_while_requests_go_on(self):
-        """More than a quarter of the memory is kept, and a body is arriving all the time."""
+        """Bodies of 480 MiB return their pages as they end, all but an eighth of the memory, though another is arriving."""
         self.unfinished(OTHER, 1, 40 * MIB, 41 * MIB)
         before = self.burst(60)
-        self.await_resident(before + 256 * MIB)
+        self.await_resident(before + 160 * MIB)
         self.assertGreater(self.metric("torqued_memory_bytes"), 40 * MIB)
 
 
