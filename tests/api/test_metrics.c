@@ -1,4 +1,5 @@
 /* test_metrics.c - checks the registry of metrics: names, labels, buckets, and counts by many threads at once. */
+#include "api/client_metrics.h"
 #include "api/metrics.h"
 #include "door.h"
 #include <math.h>
@@ -361,6 +362,13 @@ static void test_page(void **state)
         snprintf(type, sizeof type, "# TYPE %s ", api_metric_kind_of((api_metric)m)->name);
         assert_non_null(strstr(page->text, type));
     }
+    /* Names in certificates may have any bytes. */
+    const api_client_figures used = {{[API_CLIENT_REQUESTS] = 7}};
+    api_client_count("client:a \"b\" \\ \xc3\xbc\n", &used);
+    api_client_count("address:2001:db8::/64", &used);
+    page = ask("GET", "/metrics", NULL);
+    assert_true(page_value(page, "torqued_client_requests_total{client=\"a \\\"b\\\" \\\\ %C3%BC%0A\"}") == 7);
+    assert_true(page_value(page, "torqued_client_requests_total{from=\"2001:db8::/64\"}") == 7);
     assert_int_equal(ask("HEAD", "/metrics", NULL)->status, 200);
     assert_int_equal(ask("POST", "/metrics", "{}")->status, 405);
     assert_int_equal(ask("GET", "/metrics?name=up", NULL)->status, 422);

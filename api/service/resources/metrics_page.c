@@ -30,17 +30,16 @@ static void put_head(const page *p, const char *name, const char *type, const ch
 }
 
 /* Writes the value of a label with the escapes of the format. Clients choose Request-Ids, and authorities the names in
- * certificates. Bytes beyond ASCII, which need not be UTF-8, become '?'. */
+ * certificates. Bytes that are no printable ASCII, which need not be UTF-8, are percent-encoded: two names must not
+ * become one, since Prometheus refuses a page with two equal series. */
 static void put_label(api_buffer *b, const char *value)
 {
     for (; *value; value++) {
         unsigned char c = (unsigned char)*value;
-        if (c == '\n')
-            api_buffer_text(b, "\\n");
-        else if (c == '"' || c == '\\')
+        if (c == '"' || c == '\\')
             api_buffer_format(b, "\\%c", c);
         else
-            api_buffer_format(b, "%c", c < 0x80 ? c : '?');
+            api_buffer_format(b, c < ' ' || c > '~' ? "%%%02X" : "%c", c);
     }
 }
 

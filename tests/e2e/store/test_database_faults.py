@@ -122,6 +122,19 @@ class Faults(DatabaseCase):
         self.assertFault("full", "lacks disk, memory or connections", "too many connections")
 
 
+class Silence(unittest.TestCase):
+    def test_a_host_that_accepts_and_says_nothing(self):
+        """As behind a firewall that drops packets, or on a machine that hangs."""
+        listener = socket.create_server(("127.0.0.1", 0))
+        self.addCleanup(listener.close)
+        server = Server("--store", f"postgresql:///torqued?user=torqued&hostaddr=127.0.0.1&port={listener.getsockname()[1]}", wait=False)
+        self.addCleanup(server.kill)
+        await_state(lambda: b"the database is frozen" in server.client().get("/readyz").body, "the silence is named")
+        self.assertIn(b"the host does not answer", server.client().get("/readyz").body)
+        self.assertIn('torqued_store_fault{fault="frozen"} 1', server.client().get("/metrics").body.decode())
+        self.assertIsNone(server.stop())
+
+
 class OldServer(unittest.TestCase):
     """A server that speaks the protocol of PostgreSQL, version 3, and says that it is version 9.6."""
 
