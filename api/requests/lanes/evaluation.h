@@ -1,6 +1,7 @@
 /* evaluation.h - the state of a running evaluation in one slot (thread). */
 #pragma once
 #include "plan.h"
+#include "row_share.h"
 
 typedef struct api_evaluation {
     const api_plan    *plan;
@@ -16,6 +17,7 @@ typedef struct api_evaluation {
     size_t             first;         /* the first block of the window */
     bool               zeros_written; /* results of a whole window are written; their constant zeros stay */
     int                evaluating;    /* index in query->selected of the operation that is evaluated; -1: none */
+    api_row_share share; /* of the rows whose loops are closed in the slot */
 } api_evaluation;
 
 /* The evaluation of a plan by one thread, without workspace and scratch lanes; problems are the request's. */
@@ -28,7 +30,8 @@ static inline api_evaluation api_evaluation_of(const api_plan *plan)
                             .lanes        = plan->lanes,
                             .problem      = plan->query->problem,
                             .window_lanes = plan->window_lanes,
-                            .evaluating   = -1};
+                            .evaluating   = -1,
+                            .share        = api_row_share_none(plan)};
 }
 
 /* Returns the slot's copy of lanes of the plan. */
