@@ -426,15 +426,18 @@ bool dyn_closure_check(dyn_closure_solver *c, const dyn_scene *scene)
 bool dyn_closure_iterate(dyn_closure_solver *c, const dyn_scene *scene)
 {
     search s[DYN_MAX_LANES] = {{0}};
-    bool   running          = true;
+    bool   running          = true, awaited = true;
     for (size_t lane = 0; lane < c->live; lane++)
-        s[lane] = (search){.running = true};
-    for (int k = 0; k < MOST_STEPS && running; k++) {
+        s[lane] = (search){.running = !c->stopped[lane]};
+    for (int k = 0; k < MOST_STEPS && running && awaited; k++) {
         dyn_closure_evaluate(c, scene);
-        running = advance_all(c, s) && dyn_may_continue(c->deadline);
+        running = advance_all(c, s);
+        awaited = dyn_may_continue(c->deadline);
     }
-    for (size_t lane = 0; lane < c->live; lane++)
+    for (size_t lane = 0; lane < c->live; lane++) {
         if (s[lane].running) copy_lane(c, c->accepted_q, lane, c->q);
+        c->stopped[lane] = c->stopped[lane] || (s[lane].running && !awaited);
+    }
     dyn_closure_pad(c, c->loops->nq, c->q);
     return dyn_closure_check(c, scene);
 }

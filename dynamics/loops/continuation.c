@@ -292,14 +292,17 @@ bool dyn_continuation_follow(dyn_closure_solver *c, const dyn_scene *scene, cons
         c->reached[lane] = f[lane].running ? 0 : 1;
     }
     dyn_closure_pad(c, c->loops->nq, c->q);
-    while (running && awaited) {
+    for (size_t k = 0; running && awaited && (path->most_evaluations == 0 || k < path->most_evaluations); k++) {
         dyn_closure_evaluate(c, scene);
         running = advance_all(c, path, f);
         awaited = dyn_may_continue(c->deadline);
     }
-    for (size_t lane = 0; lane < c->live; lane++)
+    for (size_t lane = 0; lane < c->live; lane++) {
+        c->stopped[lane] = f[lane].running && !awaited;
+        if (f[lane].running) stop(c, lane, &f[lane]);
         arrived = arrived && c->reached[lane] == 1;
-    return arrived && awaited;
+    }
+    return arrived;
 }
 
 /* --- path of a guess ---------------------------------------------------------------------------------------------- */

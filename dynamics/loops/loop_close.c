@@ -67,19 +67,33 @@ static void find_G(dyn_loop_workspace *c)
     clear_rounding(c);
 }
 
-/* True if J G = 0 up to SINGULAR: the loops let each actuated coordinate move independently. */
-static bool is_independent(const dyn_loop_workspace *c, size_t lane)
+/* The loop that has a row of J; the number of loops for the platform's rows. */
+static size_t loop_of_row(const dyn_loops *l, size_t row)
+{
+    size_t k = 0;
+    while (k < l->n && row >= l->loop[k].first + l->loop[k].rows)
+        k++;
+    return k;
+}
+
+/* True if J G = 0 up to SINGULAR: the loops let each actuated coordinate move independently. Otherwise notes a loop that
+ * does not as the worst pair. */
+static bool is_independent(dyn_loop_workspace *c, size_t lane)
 {
     for (size_t j = 0; j < c->nv; j++) {
         double left = 0, all = 0;
+        size_t worst = 0;
         for (size_t i = 0; i < c->nr; i++) {
             double sum = 0;
             for (size_t v = 0; v < c->nvt; v++)
                 sum += c->J[(i * c->nvt + v) * c->W + lane] * c->G[(v * c->nv + j) * c->W + lane];
+            if (fabs(sum) > left) worst = i;
             left = fmax(left, fabs(sum));
             all  = fmax(all, fabs(c->row_matrix[(i * c->nv + j) * c->W + lane]));
         }
-        if (left > fmax(SINGULAR * all, DYN_CLOSURE_NEGLIGIBLE)) return false;
+        if (left <= fmax(SINGULAR * all, DYN_CLOSURE_NEGLIGIBLE)) continue;
+        c->closure.worst_pair[lane] = loop_of_row(c->loops, worst);
+        return false;
     }
     return true;
 }
@@ -87,6 +101,7 @@ static bool is_independent(const dyn_loop_workspace *c, size_t lane)
 static dyn_loop_status classify(dyn_loop_workspace *c, size_t lane)
 {
     const dyn_closure_solver *loops = &c->closure;
+    if (loops->stopped[lane]) return DYN_LOOPS_STOPPED;
     if (loops->reached[lane] < 1) return DYN_LOOPS_PATH_SINGULAR;
     if (!dyn_closure_is_closed(loops, lane)) return DYN_LOOPS_OPEN;
     if (!dyn_closure_invert(&c->closure, lane, DYN_CLOSURE_SINGULAR, c->W, c->K + lane)) return DYN_LOOPS_OPEN;
@@ -126,6 +141,7 @@ bool dyn_loop_close(dyn_loop_workspace *c, const dyn_scene *scene, const double 
     c->solving_platform        = false;
     c->closure.live            = live;
     dyn_continuation_path path = dyn_loop_path(c, scene, q, from);
+    path.most_evaluations      = from ? from->most_evaluations : 0;
     dyn_continuation_follow(&c->closure, scene, &path);
     return finish(c, scene);
 }
@@ -136,8 +152,10 @@ bool dyn_loop_restore(dyn_loop_workspace *c, const dyn_scene *scene, const doubl
     c->closure.live     = live;
     memset(c->closure.remaining, 0, c->nr * c->W * sizeof *c->closure.remaining);
     memcpy(c->q, tree_q, c->loops->nq * c->W * sizeof *c->q);
-    for (size_t lane = 0; lane < live; lane++)
+    for (size_t lane = 0; lane < live; lane++) {
         c->closure.reached[lane] = 1;
+        c->closure.stopped[lane] = false;
+    }
     dyn_closure_check(&c->closure, scene);
     return find_matrices(c);
 }

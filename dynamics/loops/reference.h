@@ -4,7 +4,10 @@
  * Actuated joints with a `home` in the document stay there. If all actuated joints have one, the loop error at home
  * shrinks to zero while the passive joints move. Otherwise passive joints and actuated joints without a home move by
  * steps of least norm until the loops are closed. If that fails, all joints may move. In the reference the loops must
- * determine the passive joints. */
+ * determine the passive joints.
+ *
+ * The work is bounded: the path of the passive joints takes at most 2000 + 200 n evaluations of the n loops, and each of
+ * the two searches by steps of least norm at most 200 steps. */
 #pragma once
 #include "loop_kernels.h"
 

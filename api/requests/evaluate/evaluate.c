@@ -204,9 +204,9 @@ static bool evaluate_all(api_plan *plan, api_answer *answer, size_t bound)
     job            j = {.answer = answer};
     if (!begin(plan) || !(j.slots = take_slots(plan, evaluating, &one))) return false;
     begin_shares(plan);
-    if (!api_run_parallel(&parallel, evaluating, chunks, evaluate_chunk, &j) || !check_all(&j, n, chunks) ||
-        !finish(j.slots))
-        return false;
+    const bool evaluated = api_run_parallel(&parallel, evaluating, chunks, evaluate_chunk, &j);
+    api_row_time_end(plan);
+    if (!evaluated || !check_all(&j, n, chunks) || !finish(j.slots)) return false;
     plan->query->call->stamps.evaluated = api_now();
     return api_answer_open(answer, bound, n > 1) && api_run_parallel(&parallel, n, chunks, fill_chunk, &j);
 }

@@ -8,6 +8,7 @@ static const double ROWS_PART = 0.9; /* of the time until the deadline */
 
 struct api_row_time {
     uint64_t      began, end; /* ns, when the evaluation began, and when all rows must have ended */
+    bool          shares;     /* true: a phase with shares */
     atomic_llong  left;       /* rows of the phase that have not begun */
 };
 
@@ -20,6 +21,7 @@ bool api_row_time_open(api_plan *plan)
     t->began         = api_now();
     const double all = deadline->time > t->began ? (double)(deadline->time - t->began) : 0;
     t->end           = t->began + (uint64_t)(ROWS_PART * all);
+    t->shares = false;
     atomic_init(&t->left, 0);
     plan->row_time = t;
     return true;
@@ -27,7 +29,14 @@ bool api_row_time_open(api_plan *plan)
 
 void api_row_time_begin(const api_plan *plan, size_t rows)
 {
-    if (plan->row_time) atomic_store(&plan->row_time->left, (long long)rows);
+    if (!plan->row_time) return;
+    plan->row_time->shares = true;
+    atomic_store(&plan->row_time->left, (long long)rows);
+}
+
+void api_row_time_end(const api_plan *plan)
+{
+    if (plan->row_time) plan->row_time->shares = false;
 }
 
 api_row_share api_row_share_none(const api_plan *plan)
@@ -47,8 +56,15 @@ api_row_share api_row_share_take(const api_plan *plan, size_t rows)
 {
     api_row_share share = api_row_share_none(plan);
     api_row_time *t     = plan->row_time;
-    if (t) share.end = end_of_share((double)rows, (double)atomic_fetch_sub(&t->left, (long long)rows), t->end);
+    if (t && t->shares)
+        share.end = end_of_share((double)rows, (double)atomic_fetch_sub(&t->left, (long long)rows), t->end);
     return share;
+}
+
+api_row_share api_row_share_renew(const api_plan *plan, size_t rows)
+{
+    if (plan->row_time) atomic_fetch_add(&plan->row_time->left, (long long)rows);
+    return api_row_share_take(plan, rows);
 }
 
 api_row_share api_row_share_divide(const api_row_share *share, size_t left)
@@ -56,6 +72,11 @@ api_row_share api_row_share_divide(const api_row_share *share, size_t left)
     api_row_share part = *share;
     if (share->end < UINT64_MAX) part.end = end_of_share(1, (double)left, share->end);
     return part;
+}
+
+api_row_share api_row_share_halve(const api_row_share *share, size_t rows)
+{
+    return rows > 1 ? api_row_share_divide(share, 2) : *share;
 }
 
 bool api_row_share_check(const api_row_share *share)

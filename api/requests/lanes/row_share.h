@@ -26,17 +26,24 @@ typedef struct api_row_share {
  * problem. */
 bool api_row_time_open(api_plan *plan);
 
-/* Begins a phase in which `rows` rows, or states, get shares. Call before tasks run in parallel. */
+/* Begin a phase in which `rows` rows, or states, get shares, and end it. Outside of phases there are no shares. Call them
+ * while no tasks run in parallel. */
 void api_row_time_begin(const api_plan *plan, size_t rows);
+void api_row_time_end(const api_plan *plan);
 
 /* Returns no share: only the deadline of the request counts. */
 api_row_share api_row_share_none(const api_plan *plan);
 
-/* Returns the share of `rows` rows that begin now. */
+/* Returns the share of `rows` rows that begin now; api_row_share_renew, of rows that begin again. */
 api_row_share api_row_share_take(const api_plan *plan, size_t rows);
+api_row_share api_row_share_renew(const api_plan *plan, size_t rows);
 
 /* Returns the share of one of `left` rows among which a share is divided. */
 api_row_share api_row_share_divide(const api_row_share *share, size_t left);
+
+/* Returns half of the share of several rows side by side: the other half is for those of them that begin again without the
+ * rows that have used up the first. The share of a single row is returned as it is. */
+api_row_share api_row_share_halve(const api_row_share *share, size_t rows);
 
 /* False if the share is used up, or the request was cancelled, has passed its deadline or must leave its thread. */
 bool api_row_share_check(const api_row_share *share);
