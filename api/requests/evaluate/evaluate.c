@@ -289,6 +289,14 @@ static bool evaluate_windows(const api_plan *plan, api_answer *answer, size_t bo
     return done;
 }
 
+/* Rows that have failed for lack of time fail the request if there are no others. */
+static bool check_time(const api_plan *plan)
+{
+    return !api_failed_rows_all_late(plan->failed_rows) ||
+           api_fail(plan->query->problem, API_DEADLINE_PASSED, NULL,
+                    "no row was complete in its share of the time: give more time in Request-Timeout");
+}
+
 static bool evaluate(api_plan *plan, api_answer *answer, size_t *bound)
 {
     const api_query *q = plan->query;
@@ -296,7 +304,7 @@ static bool evaluate(api_plan *plan, api_answer *answer, size_t *bound)
         if (!take_results(plan, &q->selected[i])) return false;
     return api_answer_list(answer) &&
            (plan->window_lanes ? evaluate_windows(plan, answer, *bound) : evaluate_all(plan, answer, *bound)) &&
-           api_answer_close(answer, bound);
+           check_time(plan) && api_answer_close(answer, bound);
 }
 
 /* Answers a request whose batches have no rows: every array of the answer has none either. */
