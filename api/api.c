@@ -286,9 +286,9 @@ bool api_run(api_call *call, api_worker *worker, const char *body, size_t length
     api_problem_clear(&problem);
     if (!api_wants_run(call)) return true;
     api_shortage_forget();
-    bool done          = call->wants_coding;
-    call->deferred     = false;
-    call->stamps.began = api_now();
+    bool done            = call->wants_coding;
+    call->deferred       = false;
+    call->stamps.began   = api_now();
     const size_t claimed = call->share.bytes;
     if (!done && length > call->api->limits.body)
         api_fail(&problem, API_BODY_TOO_LARGE, NULL, "the body has %zu bytes, the limit is %zu", length,

@@ -305,8 +305,8 @@ typedef struct api_helpers {
 } api_helpers;
 
 /* Executes the call; afterwards its reply is complete. The body must stay valid until api_run returns. `deadline`
- * may be NULL. False: the scheduler has not admitted it, or it had to leave this thread. Then there is no reply, and the
- * caller runs the call again, or refuses it. */
+ * may be NULL. False: the scheduler has not admitted it, or it had to leave this thread. Then there is no reply, and
+ * the caller runs the call again, or refuses it. */
 bool api_run(api_call *call, api_worker *worker, const char *body, size_t length, const api_deadline *deadline);
 
 const api_reply *api_reply_of(const api_call *call);

@@ -59,8 +59,8 @@ size_t dyn_pose_entries(size_t nq, size_t nv, size_t W);
 
 /* Solves for the first `live` states of a block; the other lanes repeat the last of them. `room` has dyn_pose_entries
  * doubles and is aligned as lanes are; `workspace` is that of the kernels. Sets bit i of the result if state i is
- * solved. If the deadline ends the search, sets bit i of *stopped for each state whose search had not ended; the results
- * of the other states are those of a search without a deadline. */
+ * solved. If the deadline ends the search, sets bit i of *stopped for each state whose search had not ended; the
+ * results of the other states are those of a search without a deadline. */
 unsigned dyn_pose_solve(const dyn_pose_problem *p, const dyn_kernels *kernels, void *workspace, double *room,
                         const dyn_pose_goals *goals, size_t live, const dyn_pose_found *found);
 

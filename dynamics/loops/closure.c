@@ -426,7 +426,7 @@ bool dyn_closure_check(dyn_closure_solver *c, const dyn_scene *scene)
 bool dyn_closure_iterate(dyn_closure_solver *c, const dyn_scene *scene)
 {
     search s[DYN_MAX_LANES] = {{0}};
-    bool   running          = true, awaited = true;
+    bool   running = true, awaited = true;
     for (size_t lane = 0; lane < c->live; lane++)
         s[lane] = (search){.running = !c->stopped[lane]};
     for (int k = 0; k < MOST_STEPS && running && awaited; k++) {

@@ -68,7 +68,8 @@ void dyn_closure_evaluate(dyn_closure_solver *c, const dyn_scene *scene);
 double dyn_closure_error(dyn_closure_solver *c, size_t lane, double *error);
 
 /* Runs Newton's method from c->q, which must be close to a solution, in the live lanes that are not `stopped`. Returns
- * false if loops stay open or the deadline has passed, and then sets c->stopped of the lanes that were not at the end. */
+ * false if loops stay open or the deadline has passed, and then sets c->stopped of the lanes that were not at the end.
+ */
 bool dyn_closure_iterate(dyn_closure_solver *c, const dyn_scene *scene);
 /* Evaluates the loops at c->q and finds their error, without a step. Returns false if loops are open. */
 bool dyn_closure_check(dyn_closure_solver *c, const dyn_scene *scene);

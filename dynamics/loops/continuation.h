@@ -28,7 +28,8 @@ typedef struct dyn_continuation_path {
     const void *arg;
     /* Shortest step, in the units of `length`: the path ends where steps must be shorter. 0: 1e-9. */
     double shortest;
-    /* Most evaluations of the loops: a path that needs more ends as if the next position were singular. 0: any number. */
+    /* Most evaluations of the loops: a path that needs more ends as if the next position were singular. 0: any number.
+     */
     size_t most_evaluations;
     /* Upper bound of the path's length: rad, or parts of the model's length, of the coordinate that moves most. 0: the
      * first position already closes the loops. */

@@ -76,8 +76,8 @@ static size_t loop_of_row(const dyn_loops *l, size_t row)
     return k;
 }
 
-/* True if J G = 0 up to SINGULAR: the loops let each actuated coordinate move independently. Otherwise notes a loop that
- * does not as the worst pair. */
+/* True if J G = 0 up to SINGULAR: the loops let each actuated coordinate move independently. Otherwise notes a loop
+ * that does not as the worst pair. */
 static bool is_independent(dyn_loop_workspace *c, size_t lane)
 {
     for (size_t j = 0; j < c->nv; j++) {

@@ -150,8 +150,8 @@ typedef struct dyn_loop_failure {
     dyn_loop_route   route;    /* the path that was followed */
     double           error;    /* Euclidean norm of the loop error, in rad and parts of loops->length; infinite or NaN:
                                   numbers are too large */
-    size_t worst; /* index of the loop with the largest error; loops->n: the platform. With ACTUATED_DEPENDENT, of a loop
-                     that an actuated coordinate violates */
+    size_t worst; /* index of the loop with the largest error; loops->n: the platform. With ACTUATED_DEPENDENT, of a
+                     loop that an actuated coordinate violates */
     double worst_error;
     double fraction;        /* part of the route at which it meets a singular position, 0 to 1 */
     size_t found, unknowns; /* coordinates that follow from the known ones, and all that had to */

@@ -6,8 +6,8 @@
  * steps of least norm until the loops are closed. If that fails, all joints may move. In the reference the loops must
  * determine the passive joints.
  *
- * The work is bounded: the path of the passive joints takes at most 2000 + 200 n evaluations of the n loops, and each of
- * the two searches by steps of least norm at most 200 steps. */
+ * The work is bounded: the path of the passive joints takes at most 2000 + 200 n evaluations of the n loops, and each
+ * of the two searches by steps of least norm at most 200 steps. */
 #pragma once
 #include "loop_kernels.h"
 

@@ -5,8 +5,8 @@
 #include "server/work/clock.h"
 #include <math.h>
 
-/* Times --inline-limit: up to TOLERATED a request stays on its loop whose fields show that it is longer; after LONGEST it
- * leaves the loop, whatever was estimated. */
+/* Times --inline-limit: up to TOLERATED a request stays on its loop whose fields show that it is longer; after LONGEST
+ * it leaves the loop, whatever was estimated. */
 enum { TOLERATED = 10, LONGEST = 12 };
 
 static const double write_cost = 0.01; /* s, approximate time of the two disk syncs of a change of a model */

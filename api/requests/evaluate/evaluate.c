@@ -190,7 +190,7 @@ static void begin_shares(const api_plan *plan)
     const api_query *q      = plan->query;
     size_t           shares = q->model->loops ? 1 : 0;
     for (size_t i = 0; i < q->n_selected; i++)
-        shares += q->selected[i].operation->shares_time;
+        shares += q->selected[i].shares_time;
     api_row_time_begin(plan, shares * api_states(q));
 }
 

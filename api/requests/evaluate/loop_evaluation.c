@@ -56,7 +56,7 @@ static dyn_loop_workspace *open_workspace(const api_query *q, const dyn_kernels 
 void *api_loop_open_workspace(api_evaluation *e)
 {
     size_t extra = 0, own = 0;
-    e->share     = api_take(e->query->pool, sizeof *e->share);
+    e->share = api_take(e->query->pool, sizeof *e->share);
     if (!e->share) return NULL;
     *e->share = api_row_share_none(e->plan);
     for (size_t i = 0; i < e->query->n_selected; i++) {
@@ -100,13 +100,14 @@ static bool check_block(const api_evaluation *e, const dyn_loop_workspace *c, si
     return true;
 }
 
-/* Searches for the closed loops of a block, along the way that the request describes. Returns true if all are closed. */
+/* Searches for the closed loops of a block, along the way that the request describes. Returns true if all are closed.
+ */
 static bool search(const api_evaluation *e, size_t block, size_t live)
 {
-    dyn_loop_workspace *c    = e->workspace;
-    size_t              n    = e->model->loops->n_passive_q;
-    const double       *q    = api_state_block(e, API_Q, block),
-                 *tree       = api_block(e, e->plan->tree_q, e->model->loops->nq, block);
+    dyn_loop_workspace *c = e->workspace;
+    size_t              n = e->model->loops->n_passive_q;
+    const double       *q = api_state_block(e, API_Q, block),
+                 *tree    = api_block(e, e->plan->tree_q, e->model->loops->nq, block);
     if (tree) return dyn_loop_restore(c, &e->query->scene, tree, live);
     const double *passive = api_block(e, e->plan->passive, n, block), *guess = api_block(e, e->plan->guess, n, block);
     dyn_approach  from = {.guess = passive ? NULL : guess, .q = passive ? q : NULL, .passive = passive};
@@ -142,8 +143,8 @@ static void take_share(const api_evaluation *e, size_t live, bool again)
     *e->share = api_row_share_halve(e->share, live);
 }
 
-/* Closes the loops of a block. When its share ends, the states on their way fail, and the others, which may lack their last
- * iterations, are closed again without them. */
+/* Closes the loops of a block. When its share ends, the states on their way fail, and the others, which may lack their
+ * last iterations, are closed again without them. */
 static bool close_block(const api_evaluation *e, size_t block, size_t live)
 {
     const unsigned all    = (2u << (live - 1)) - 1;
@@ -152,7 +153,8 @@ static bool close_block(const api_evaluation *e, size_t block, size_t live)
     while (!search(e, block, live)) {
         const unsigned late = e->plan->row_time ? api_loop_late_lanes(e->workspace, live) : 0;
         if (late == 0 || (failed | late) == all) return check_block(e, e->workspace, block, live);
-        if (!api_deadline_check(e->query->input->deadline, e->problem) || !fail_late(e, block, live, late)) return false;
+        if (!api_deadline_check(e->query->input->deadline, e->problem) || !fail_late(e, block, live, late))
+            return false;
         failed |= late;
         take_share(e, live, true);
     }

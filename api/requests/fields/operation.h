@@ -46,6 +46,7 @@ struct api_selection {
     void                       *options; /* data private to the operation; NULL: it has no options */
     size_t                      extent[API_REQUEST_EXTENTS]; /* read by api_selected_extent */
     bool                        one_by_one;                  /* true: evaluate one block of states at a time */
+    bool                        shares_time; /* true: the time of a state depends on its values (row_share.h) */
     bool all_in_lanes; /* true: an output of a state depends on other states, so that all are in lanes at once */
     /* Result lanes of all states; NULL: the output is not selected. */
     double *result[API_MAX_OUTPUTS];
@@ -79,7 +80,6 @@ typedef struct api_operation {
     bool        alone;         /* cannot be part of `evaluate`: its rows differ from those of other operations */
     bool        one_by_one;    /* evaluates a block at a time, to need fewer scratch lanes */
     bool        load_in_trees; /* takes friction that depends on the load in models without loops only */
-    bool        shares_time;   /* the time of a state depends on its values: rows that may fail alone have shares of it */
     bool        regresses;     /* true: calls the regressor kernel, whose results are not outputs */
     double      weight, square_weight; /* cost of a state: weight * bodies + square_weight * nv^2, where inverse
                                         * dynamics costs 1 per body */

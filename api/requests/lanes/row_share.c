@@ -7,9 +7,9 @@
 static const double ROWS_PART = 0.9; /* of the time until the deadline */
 
 struct api_row_time {
-    uint64_t      began, end; /* ns, when the evaluation began, and when all rows must have ended */
-    bool          shares;     /* true: a phase with shares */
-    atomic_llong  left;       /* rows of the phase that have not begun */
+    uint64_t     began, end; /* ns, when the evaluation began, and when all rows must have ended */
+    bool         shares;     /* true: a phase with shares */
+    atomic_llong left;       /* rows of the phase that have not begun */
 };
 
 bool api_row_time_open(api_plan *plan)
@@ -21,7 +21,7 @@ bool api_row_time_open(api_plan *plan)
     t->began         = api_now();
     const double all = deadline->time > t->began ? (double)(deadline->time - t->began) : 0;
     t->end           = t->began + (uint64_t)(ROWS_PART * all);
-    t->shares = false;
+    t->shares        = false;
     atomic_init(&t->left, 0);
     plan->row_time = t;
     return true;

@@ -26,8 +26,8 @@ typedef struct api_row_share {
  * problem. */
 bool api_row_time_open(api_plan *plan);
 
-/* Begin a phase in which `rows` rows, or states, get shares, and end it. Outside of phases there are no shares. Call them
- * while no tasks run in parallel. */
+/* Begin a phase in which `rows` rows, or states, get shares, and end it. Outside of phases there are no shares. Call
+ * them while no tasks run in parallel. */
 void api_row_time_begin(const api_plan *plan, size_t rows);
 void api_row_time_end(const api_plan *plan);
 
@@ -41,8 +41,8 @@ api_row_share api_row_share_renew(const api_plan *plan, size_t rows);
 /* Returns the share of one of `left` rows among which a share is divided. */
 api_row_share api_row_share_divide(const api_row_share *share, size_t left);
 
-/* Returns half of the share of several rows side by side: the other half is for those of them that begin again without the
- * rows that have used up the first. The share of a single row is returned as it is. */
+/* Returns half of the share of several rows side by side: the other half is for those of them that begin again without
+ * the rows that have used up the first. The share of a single row is returned as it is. */
 api_row_share api_row_share_halve(const api_row_share *share, size_t rows);
 
 /* False if the share is used up, or the request was cancelled, has passed its deadline or must leave its thread. */

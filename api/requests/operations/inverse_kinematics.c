@@ -33,6 +33,7 @@ static bool options(api_query *q, api_selection *selected, const api_node *given
                         "inverse-kinematics is for models without loops: give a platform to any other operation");
     selected->options      = api_pose_request_read(q, given, up);
     selected->all_in_lanes = selected->outputs & API_BIT(AT_LIMITS);
+    selected->shares_time  = true;
     return selected->options && select_rates(q, selected, given, up);
 }
 
@@ -165,8 +166,8 @@ typedef struct lane_sets {
     unsigned solved, moved;
 } lane_sets;
 
-/* Fails the states of a block that were not solved: those whose share of the time was used up, and those whose frame does
- * not reach its goal, or whose frame cannot have its velocity or acceleration. */
+/* Fails the states of a block that were not solved: those whose share of the time was used up, and those whose frame
+ * does not reach its goal, or whose frame cannot have its velocity or acceleration. */
 static bool check_found(const api_evaluation *e, const api_pose_request *r, size_t first, size_t live,
                         const block_lanes *b, const lane_sets *sets)
 {
@@ -217,9 +218,9 @@ static bool evaluate(const api_evaluation *e, const api_selection *selected, siz
 
 /* --- cost --------------------------------------------------------------------------------------------------------- */
 
-/* Expected seconds of the search of one state. Most searches end at the first start, after some ten iterations. Where they
- * do not, goals are hard or out of reach, and every start may be needed, of some 25 iterations: one state of sixteen. An
- * iteration finds a Jacobian of `rows` rows and the products of its rows, in scalar code. */
+/* Expected seconds of the search of one state. Most searches end at the first start, after some ten iterations. Where
+ * they do not, goals are hard or out of reach, and every start may be needed, of some 25 iterations: one state of
+ * sixteen. An iteration finds a Jacobian of `rows` rows and the products of its rows, in scalar code. */
 static double search_seconds(const api_model *m, double starts, double rows)
 {
     const double begun = 1.5e-6, entry = 22e-9, first = 10, further = 25.0 / 16;
@@ -291,18 +292,17 @@ const api_operation api_inverse_kinematics = {
              API_BIT(API_ORIENTATION) | API_BIT(API_DIRECTION) | API_BIT(API_AXIS) | API_BIT(API_VELOCITY) |
              API_BIT(API_ACCELERATION) | API_BIT(API_LIMITS) | API_BIT(API_STARTS) | API_BIT(API_TOLERANCE) |
              API_BIT(API_DAMPING) | API_BIT(API_OUTPUTS),
-    .needs_options = API_BIT(API_FRAME) | API_BIT(API_POSITION),
-    .outputs       = {[Q]             = {"q", true, {API_NQ}},
-                      [QD]            = {"qd", false, {API_NV}},
-                      [QDD]           = {"qdd", false, {API_NV}},
-                      [DISTANCE]      = {"distance", false, {0}},
-                      [ANGLE]         = {"angle", false, {0}},
-                      [ITERATIONS]    = {"iterations", false, {0}},
-                      [STARTS_NEEDED] = {"starts_needed", false, {0}},
-                      [AT_LIMITS]     = {"at_limits", false, {API_STRUCTURED}}},
-    .alone         = true,
-    .one_by_one    = true,
-    .shares_time   = true,
+    .needs_options   = API_BIT(API_FRAME) | API_BIT(API_POSITION),
+    .outputs         = {[Q]             = {"q", true, {API_NQ}},
+                        [QD]            = {"qd", false, {API_NV}},
+                        [QDD]           = {"qdd", false, {API_NV}},
+                        [DISTANCE]      = {"distance", false, {0}},
+                        [ANGLE]         = {"angle", false, {0}},
+                        [ITERATIONS]    = {"iterations", false, {0}},
+                        [STARTS_NEEDED] = {"starts_needed", false, {0}},
+                        [AT_LIMITS]     = {"at_limits", false, {API_STRUCTURED}}},
+    .alone           = true,
+    .one_by_one      = true,
     .weight          = 1,
     .state_seconds   = state_seconds,
     .decoded_seconds = decoded_seconds,

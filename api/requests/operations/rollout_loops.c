@@ -13,12 +13,12 @@ bool api_rollout_loops_open(api_plan *plan, const dyn_kernels *kernels, api_roll
     const dyn_loops *l = q->model->loops;
     const size_t     W = (size_t)kernels->lanes;
     *loops             = (api_rollout_loops){.plan = plan, .W = W};
-    loops->share  = api_row_share_none(plan);
-    loops->closed = api_loop_workspace_open(q->pool, q->model, kernels, api_row_share_for_dynamics(&loops->share),
-                                            q->scene.n_wrenches, 0);
-    loops->guess  = api_take(q->pool, l->n_passive_q * W * sizeof *loops->guess);
-    loops->tree_q = api_take(q->pool, l->nq * W * sizeof *loops->tree_q);
-    plan->tree_q  = api_take_lanes(plan, l->nq);
+    loops->share       = api_row_share_none(plan);
+    loops->closed      = api_loop_workspace_open(q->pool, q->model, kernels, api_row_share_for_dynamics(&loops->share),
+                                                 q->scene.n_wrenches, 0);
+    loops->guess       = api_take(q->pool, l->n_passive_q * W * sizeof *loops->guess);
+    loops->tree_q      = api_take(q->pool, l->nq * W * sizeof *loops->tree_q);
+    plan->tree_q       = api_take_lanes(plan, l->nq);
     return loops->closed && loops->guess && loops->tree_q && plan->tree_q;
 }
 
@@ -100,8 +100,8 @@ static void put_lost(api_rollout_loops *loops, double *q, double *qd)
     }
 }
 
-/* Notes the rows whose loops are not closed at node n. Rows that had arrived when the share of all ended go on without the
- * late ones. */
+/* Notes the rows whose loops are not closed at node n. Rows that had arrived when the share of all ended go on without
+ * the late ones. */
 static void note_lost(api_rollout_loops *loops, size_t n)
 {
     const unsigned late = api_loop_late_lanes(loops->closed, loops->live);

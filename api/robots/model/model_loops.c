@@ -106,19 +106,21 @@ static bool fail(dyn_loop_failure failure, api_problem *problem)
                         "the loops cannot be closed near the joints' \"home\": give the joints, actuated ones too, a "
                         "\"home\" near a position in which the loops are closed");
     if (failure.status == DYN_LOOPS_OPEN && isfinite(failure.error))
-        return api_fail(problem, API_LOOP_OPEN, "/loops",
-                        "the model has no reference, a position near the joints' \"home\" in which the loops are closed "
-                        "and the passive joints follow from the actuated ones: loop \"%.64s\" stays open by %.3g (in units "
-                        "of %.3g m, and rad), whichever joints move: correct the axes, frames and lengths along it, or give "
-                        "its joints a \"home\" near a position in which it is closed",
-                        failure.loops->loop[failure.worst].name, failure.worst_error, failure.loops->length);
+        return api_fail(
+            problem, API_LOOP_OPEN, "/loops",
+            "the model has no reference, a position near the joints' \"home\" in which the loops are closed "
+            "and the passive joints follow from the actuated ones: loop \"%.64s\" stays open by %.3g (in units "
+            "of %.3g m, and rad), whichever joints move: correct the axes, frames and lengths along it, or give "
+            "its joints a \"home\" near a position in which it is closed",
+            failure.loops->loop[failure.worst].name, failure.worst_error, failure.loops->length);
     if (failure.status == DYN_LOOPS_ACTUATED_DEPENDENT && failure.worst < failure.loops->n)
-        return api_fail(problem, API_LOOP_SINGULAR, "/loops",
-                        "the model has no reference, a position near the joints' \"home\" in which the loops are closed "
-                        "and the passive joints follow from the actuated ones: where the loops are closed, loop \"%.64s\" "
-                        "does not let all %zu actuated coordinates move independently: correct the axes and frames along "
-                        "it, or let fewer joints of this mechanism be actuated",
-                        failure.loops->loop[failure.worst].name, failure.unknowns);
+        return api_fail(
+            problem, API_LOOP_SINGULAR, "/loops",
+            "the model has no reference, a position near the joints' \"home\" in which the loops are closed "
+            "and the passive joints follow from the actuated ones: where the loops are closed, loop \"%.64s\" "
+            "does not let all %zu actuated coordinates move independently: correct the axes and frames along "
+            "it, or let fewer joints of this mechanism be actuated",
+            failure.loops->loop[failure.worst].name, failure.unknowns);
     return api_fail(
         problem, found.code == API_LOOP_SINGULAR ? found.code : API_LOOP_OPEN, "/loops",
         "the model has no reference, a position near the joints' \"home\" in which the loops are closed and the "

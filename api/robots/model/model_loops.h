@@ -10,8 +10,8 @@
  * problem, if the loops are closed. */
 bool api_loop_fail(dyn_loop_failure failure, const char *pointer, long long row, api_problem *problem);
 
-/* Returns the set of live lanes (bit i: lane i) whose search the deadline has ended on the way to the state. Lanes that had
- * arrived are not in it, although their last iterations may be missing. */
+/* Returns the set of live lanes (bit i: lane i) whose search the deadline has ended on the way to the state. Lanes that
+ * had arrived are not in it, although their last iterations may be missing. */
 unsigned api_loop_late_lanes(const dyn_loop_workspace *closed, size_t live);
 
 /* Takes the workspace of the loops' kernels (dynamics/loops/loop_kernels.h) from `pool`.
