@@ -136,11 +136,12 @@ void api_set_store(api *api, const api_store *store);
 typedef char *api_read_beside(void *arg, const char *name, size_t *length);
 
 typedef struct api_model_file {
-    const char      *name, *text;
-    size_t           length;      /* bytes of text */
-    const char      *query;       /* options of PUT, such as "base=floating"; NULL: none */
-    api_read_beside *read_beside; /* NULL: no other file is read */
-    void            *arg;         /* for read_beside */
+    const char                *name, *text;
+    size_t                     length;      /* bytes of text */
+    const char                *query;       /* options of PUT, such as "base=floating"; NULL: none */
+    api_read_beside           *read_beside; /* NULL: no other file is read */
+    void                      *arg;         /* for read_beside */
+    const struct api_deadline *deadline;    /* of the search for closed loops; NULL: none */
 } api_model_file;
 
 /* Called for each entry of the report of a model's import. */

@@ -4,9 +4,9 @@
 #include "loop_workspace.h"
 #include <string.h>
 
-/* Most evaluations of the loops along the path from home: a fixed number, and more for each loop. Mechanisms that close
- * take some hundred. Where the path circles a singular position it would go on without an end. */
-enum { EVALUATIONS = 2000, EVALUATIONS_PER_LOOP = 200 };
+/* Most evaluations of the loops along the path from home. The paths of mechanisms that close take up to some hundred,
+ * however many loops they have; where a path circles a singular position, it would go on without an end. */
+enum { MOST_EVALUATIONS = 1000 };
 
 static void put_lanes(const dyn_loop_workspace *c, const double *from, size_t n, const int *which, double *lanes)
 {
@@ -27,7 +27,7 @@ static void store_reference(const dyn_loop_workspace *c, const double *q)
 static bool close_passive(dyn_loop_workspace *c, const dyn_scene *scene, double *q, double *passive)
 {
     const dyn_loops *l    = c->loops;
-    dyn_approach     from = {.guess = passive, .most_evaluations = EVALUATIONS + EVALUATIONS_PER_LOOP * l->n};
+    dyn_approach     from = {.guess = passive, .most_evaluations = MOST_EVALUATIONS};
     put_lanes(c, l->home, c->mechanism.nq, l->active_q, q);
     put_lanes(c, l->home, l->n_passive_q, l->passive_q, passive);
     if (!dyn_loop_close(c, scene, q, &from, 1)) return false;

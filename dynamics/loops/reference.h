@@ -6,8 +6,9 @@
  * steps of least norm until the loops are closed. If that fails, all joints may move. In the reference the loops must
  * determine the passive joints.
  *
- * The work is bounded: the path of the passive joints takes at most 2000 + 200 n evaluations of the n loops, and each
- * of the two searches by steps of least norm at most 200 steps. */
+ * The work is bounded: the path of the passive joints takes at most 1000 evaluations of the loops, and each of the two
+ * searches by steps of least norm at most 200 steps. An evaluation or a step takes O(r u^2) operations, with r rows of
+ * the loops and u passive or moving coordinates. */
 #pragma once
 #include "loop_kernels.h"
 
