@@ -58,6 +58,9 @@ typedef struct dyn_closure_solver {
 /* Takes the arrays from `memory`. The caller sets the fields up to frame_rows. Returns false if memory is refused. */
 bool dyn_closure_open(dyn_memory memory, dyn_closure_solver *c);
 
+/* False if the deadline has passed and a step of one lane takes so long that it is checked for each of them. */
+bool dyn_closure_may_advance(const dyn_closure_solver *c);
+
 /* Copies each of `entries` values from lane live - 1 to the lanes after it. */
 void dyn_closure_pad(const dyn_closure_solver *c, size_t entries, double *lanes);
 

@@ -40,15 +40,18 @@ static void clear_negligible_column(dyn_loop_workspace *c, size_t j)
  */
 static void clear_rounding(dyn_loop_workspace *c)
 {
-    size_t W = c->W, nv = c->nv;
+    size_t  W = c->W, nv = c->nv;
+    double *column = c->vector[0]; /* nv in lanes: the largest entries of J_a's columns */
+    for (size_t j = 0; j < nv; j++)
+        for (size_t lane = 0; lane < W; lane++)
+            column[j * W + lane] = greatest(c->row_matrix + j * W + lane, c->nr, nv * W);
     for (size_t k = 0; k < c->np; k++)
-        for (size_t j = 0; j < nv; j++)
-            for (size_t lane = 0; lane < W; lane++) {
-                double *entry = c->G + ((size_t)c->loops->passive_v[k] * nv + j) * W + lane;
-                double  most  = greatest(c->K + k * c->nr * W + lane, c->nr, W) *
-                              greatest(c->row_matrix + j * W + lane, c->nr, nv * W);
-                if (fabs(*entry) <= ROUNDING * most) *entry = 0;
-            }
+        for (size_t lane = 0; lane < W; lane++) {
+            const double row   = greatest(c->K + k * c->nr * W + lane, c->nr, W);
+            double      *entry = c->G + (size_t)c->loops->passive_v[k] * nv * W + lane;
+            for (size_t j = 0; j < nv; j++, entry += W)
+                if (fabs(*entry) <= ROUNDING * (row * column[j * W + lane])) *entry = 0;
+        }
 }
 
 static void find_G(dyn_loop_workspace *c)
@@ -76,23 +79,35 @@ static size_t loop_of_row(const dyn_loops *l, size_t row)
     return k;
 }
 
+/* Adds the row i of J G and of J_a to the largest entries of their columns: c->vector[0] and [1], one state; vector[2]
+ * has the loop of the largest entry. J is mostly zero where there are many loops. */
+static void compare_row(dyn_loop_workspace *c, size_t lane, size_t i)
+{
+    const size_t  loop = loop_of_row(c->loops, i);
+    const double *J    = c->J + i * c->nvt * c->W + lane;
+    size_t        n    = 0;
+    for (size_t v = 0; v < c->nvt; v++)
+        if (J[v * c->W] != 0) c->entry[n++] = v;
+    for (size_t j = 0; j < c->nv; j++) {
+        double sum = 0;
+        for (size_t k = 0; k < n; k++)
+            sum += J[c->entry[k] * c->W] * c->G[(c->entry[k] * c->nv + j) * c->W + lane];
+        if (fabs(sum) > c->vector[0][j]) c->vector[0][j] = fabs(sum), c->vector[2][j] = (double)loop;
+        c->vector[1][j] = fmax(c->vector[1][j], fabs(c->row_matrix[(i * c->nv + j) * c->W + lane]));
+    }
+}
+
 /* True if J G = 0 up to SINGULAR: the loops let each actuated coordinate move independently. Otherwise notes a loop
  * that does not as the worst pair. */
 static bool is_independent(dyn_loop_workspace *c, size_t lane)
 {
+    for (size_t i = 0; i < 3; i++)
+        memset(c->vector[i], 0, c->nv * sizeof *c->vector[i]);
+    for (size_t i = 0; i < c->nr; i++)
+        compare_row(c, lane, i);
     for (size_t j = 0; j < c->nv; j++) {
-        double left = 0, all = 0;
-        size_t worst = 0;
-        for (size_t i = 0; i < c->nr; i++) {
-            double sum = 0;
-            for (size_t v = 0; v < c->nvt; v++)
-                sum += c->J[(i * c->nvt + v) * c->W + lane] * c->G[(v * c->nv + j) * c->W + lane];
-            if (fabs(sum) > left) worst = i;
-            left = fmax(left, fabs(sum));
-            all  = fmax(all, fabs(c->row_matrix[(i * c->nv + j) * c->W + lane]));
-        }
-        if (left <= fmax(SINGULAR * all, DYN_CLOSURE_NEGLIGIBLE)) continue;
-        c->closure.worst_pair[lane] = loop_of_row(c->loops, worst);
+        if (c->vector[0][j] <= fmax(SINGULAR * c->vector[1][j], DYN_CLOSURE_NEGLIGIBLE)) continue;
+        c->closure.worst_pair[lane] = (size_t)c->vector[2][j];
         return false;
     }
     return true;
@@ -113,9 +128,15 @@ static dyn_loop_status classify(dyn_loop_workspace *c, size_t lane)
 static bool find_matrices(dyn_loop_workspace *c)
 {
     size_t live = c->closure.live;
-    bool   good = true;
-    for (size_t lane = 0; lane < live; lane++)
+    bool   good = true, any = false;
+    for (size_t lane = 0; lane < live; lane++) {
+        if (!dyn_may_continue(c->closure.deadline)) c->closure.stopped[lane] = true;
         c->status[lane] = classify(c, lane);
+        any             = any || c->status[lane] != DYN_LOOPS_STOPPED;
+    }
+    for (size_t lane = live; lane < c->W; lane++)
+        c->status[lane] = c->status[live - 1];
+    if (!any) return false;
     dyn_closure_pad(&c->closure, c->np * c->nr, c->K);
     find_G(c);
     for (size_t lane = 0; lane < live; lane++) {
