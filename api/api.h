@@ -141,7 +141,7 @@ typedef struct api_model_file {
     const char                *query;       /* options of PUT, such as "base=floating"; NULL: none */
     api_read_beside           *read_beside; /* NULL: no other file is read */
     void                      *arg;         /* for read_beside */
-    const struct api_deadline *deadline;    /* of the search for closed loops; NULL: none */
+    const struct api_deadline *deadline;    /* the search for closed loops ends with it; NULL: none */
 } api_model_file;
 
 /* Called for each entry of the report of a model's import. */

@@ -164,7 +164,7 @@
     X(MEMORY_FULL, "memory-full", 503, "Memory budget full", \
       "Requests in flight use all of the memory budget. Try again after Retry-After seconds, or with a smaller batch.") \
     X(DEADLINE_PASSED, "deadline-passed", 504, "Deadline passed", \
-      "The request was not finished within its Request-Timeout (or the server's cap). Ask for less, or allow more time.") \
+      "The request was not finished within its Request-Timeout (or the server's cap), or a row that fails alone has used up its share of that time. Ask for less, or allow more time.") \
     X(CHANGE_PENDING, "change-pending", 503, "Change has not arrived", \
       "This server has not received the change of Model-Change from the store within the time of the request. Try again after Retry-After seconds.") \
     X(STORE_FAILED, "store-failed", 503, "Store failed", \

@@ -46,7 +46,7 @@ static size_t choose_coordinates(const dyn_loops *l, bool all, int *chosen)
 }
 
 /* The failure of Newton steps that left the loops open. */
-static dyn_loop_failure open_loops(const dyn_closure_solver *closure)
+static dyn_loop_failure failure_of(const dyn_closure_solver *closure)
 {
     return (dyn_loop_failure){.status      = closure->stopped[0] ? DYN_LOOPS_STOPPED : DYN_LOOPS_OPEN,
                               .loops       = closure->loops,
@@ -71,7 +71,7 @@ static bool close_nearest(dyn_memory memory, dyn_loop_workspace *c, const dyn_sc
     closure.stopped[0] = false;
     put_lanes(c, l->home, l->nq, NULL, closure.q);
     const bool closed = dyn_closure_iterate(&closure, scene);
-    *failure          = open_loops(&closure);
+    *failure          = failure_of(&closure);
     if (!closed) return false;
     store_reference(c, closure.q);
     put_lanes(c, l->reference, c->mechanism.nq, l->active_q, q);

@@ -114,7 +114,7 @@ static double longest_run(const srv_exchange *x)
     return 1e-6 * LONGEST * x->loop->server->config->inline_limit;
 }
 
-/* True if the request has used this thread for too long. It is then expected to take as long again. */
+/* True if the request has used this thread for too long. The rest is then expected to take as long again. */
 static bool must_leave(void *arg, uint64_t now)
 {
     const inline_run *run = arg;

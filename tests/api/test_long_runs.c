@@ -11,7 +11,7 @@ typedef struct counter {
     unsigned looks, leave_after; /* leave_after 0: never */
 } counter;
 
-static void count(void *arg, uint64_t now)
+static void count_look(void *arg, uint64_t now)
 {
     (void)now;
     ((counter *)arg)->looks++;
@@ -25,10 +25,10 @@ static bool must_leave(void *arg, uint64_t now)
 }
 
 /* Runs the operation with the scheduler. Returns the call, which is complete unless *done is false. */
-static api_call *run(const char *operation, const char *body, api_worker *worker, counter *c, bool *done)
+static api_call *run_counted(const char *operation, const char *body, api_worker *worker, counter *c, bool *done)
 {
     char                target[100];
-    const api_scheduler scheduler = {.yield = count, .must_leave = must_leave, .arg = c};
+    const api_scheduler scheduler = {.yield = count_look, .must_leave = must_leave, .arg = c};
     const api_deadline  deadline  = {.time = UINT64_MAX, .scheduler = &scheduler};
     snprintf(target, sizeof target, "/v1/models/arm/%s", operation);
     const api_request head = {.method = "POST", .target = target, .has_body = true};
@@ -38,21 +38,22 @@ static api_call *run(const char *operation, const char *body, api_worker *worker
     return call;
 }
 
-/* A search from 25 starts has at least one iteration for each, and a look at the deadline after each iteration. A search
- * that is answered at its first start has few. */
+/* A search from 25 starts has at least one iteration for each, and a look at the deadline after each iteration. A
+ * search that is answered at its first start has few. */
 static void test_a_search_looks_at_the_deadline_after_each_iteration(void **state)
 {
     (void)state;
     api_worker *worker = api_worker_open();
     counter     many = {0}, few = {0};
     bool        done;
-    api_call   *call = run("inverse-kinematics", unreachable, worker, &many, &done);
+    api_call   *call = run_counted("inverse-kinematics", unreachable, worker, &many, &done);
     assert_true(done);
     assert_int_equal(api_reply_of(call)->status, 422);
     api_end(call);
-    call = run("inverse-kinematics",
-               "{\"q\":[0.1,0.2,0.1,0.3],\"frame\":\"tool\",\"position\":[90,0,0],\"starts\":1,\"limits\":false}", worker, &few,
-               &done);
+    call =
+        run_counted("inverse-kinematics",
+                    "{\"q\":[0.1,0.2,0.1,0.3],\"frame\":\"tool\",\"position\":[90,0,0],\"starts\":1,\"limits\":false}",
+                    worker, &few, &done);
     api_end(call);
     assert_true(many.looks > 3 * 25);
     assert_true(few.looks > 2 && few.looks < many.looks / 5);
@@ -67,7 +68,7 @@ static void test_a_run_that_leaves_its_thread_is_repeated(void **state)
     api_worker *worker = api_worker_open(), *other = api_worker_open();
     counter     c = {.leave_after = 20};
     bool        done;
-    api_call   *call = run("inverse-kinematics", unreachable, worker, &c, &done);
+    api_call   *call = run_counted("inverse-kinematics", unreachable, worker, &c, &done);
     assert_false(done);
     assert_int_equal(c.looks, 20);
     assert_true(api_run(call, other, unreachable, strlen(unreachable), NULL));
@@ -84,13 +85,14 @@ static void test_a_run_that_leaves_its_thread_is_repeated(void **state)
 static void test_rows_of_a_run_that_left_fail_once(void **state)
 {
     (void)state;
-    static const char rows[] = "{\"frame\":\"tool\",\"position\":[[90,0,0],[91,0,0],[92,0,0]],\"starts\":5,\"limits\":false,"
-                               "\"on_error\":\"row\"}";
+    static const char rows[] =
+        "{\"frame\":\"tool\",\"position\":[[90,0,0],[91,0,0],[92,0,0]],\"starts\":5,\"limits\":false,"
+        "\"on_error\":\"row\"}";
     api_worker *worker = api_worker_open();
     bool        done   = false;
     for (unsigned leave = 1; !done; leave += 7) {
         counter   c    = {.leave_after = leave};
-        api_call *call = run("inverse-kinematics", rows, worker, &c, &done);
+        api_call *call = run_counted("inverse-kinematics", rows, worker, &c, &done);
         if (!done) assert_true(api_run(call, worker, rows, strlen(rows), NULL));
         assert_int_equal(api_reply_of(call)->status, 200);
         const answer *whole = post("arm/inverse-kinematics", rows);

@@ -81,8 +81,8 @@ class Sticking(ServerCase):
     arguments = ("--workers", "1")
 
     def test_joints_at_rest_beside_moving_ones(self):
-        """Only a row at rest has a friction problem. Of a chain of 512 joints it takes half a second, and each of 40 rows has a
-        few hundredths."""
+        """Only a row at rest has a friction problem. For a chain of 512 joints the problem takes half a second, and each of 40 rows
+        has a few hundredths."""
         n = 512
         document = chain(n)
         for link in document["links"]:

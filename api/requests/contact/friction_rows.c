@@ -157,7 +157,7 @@ static double correct_accelerations(api_friction_rows *r, const api_friction_sta
 enum { SIDE_BY_SIDE = 4 /* sums that are added up together: each addition waits for the one before in its sum */ };
 
 /* Finds the products of a vector y with SIDE_BY_SIDE rows of Y. */
-static void multiply(size_t nv, const double *y, const double *Y, double sum[SIDE_BY_SIDE])
+static void multiply_four(size_t nv, const double *y, const double *Y, double sum[SIDE_BY_SIDE])
 {
     double a = 0, b = 0, c = 0, d = 0;
     for (size_t v = 0; v < nv; v++) {
@@ -186,7 +186,7 @@ static void set_A(const api_friction_rows *r)
         double       *A = r->A + i * n;
         size_t        j = 0;
         for (; j + SIDE_BY_SIDE <= i + 1; j += SIDE_BY_SIDE)
-            multiply(nv, y, r->Y + j * nv, A + j);
+            multiply_four(nv, y, r->Y + j * nv, A + j);
         for (; j <= i; j++)
             A[j] = multiply_one(nv, y, r->Y + j * nv);
         for (j = 0; j < i; j++)

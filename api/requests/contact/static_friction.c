@@ -130,7 +130,7 @@ typedef struct decision {
     const api_friction_state *state;
     api_contact_block        *held; /* NULL: no frames are held */
     const double             *qdd;
-    size_t                    number; /* of the state */
+    size_t                    number; /* number of the state */
     api_row_share             share;
 } decision;
 

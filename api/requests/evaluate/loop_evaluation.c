@@ -102,7 +102,7 @@ static bool check_block(const api_evaluation *e, const dyn_loop_workspace *c, si
 
 /* Searches for the closed loops of a block, along the way that the request describes. Returns true if all are closed.
  */
-static bool search(const api_evaluation *e, size_t block, size_t live)
+static bool close_lanes(const api_evaluation *e, size_t block, size_t live)
 {
     dyn_loop_workspace *c = e->workspace;
     size_t              n = e->model->loops->n_passive_q;
@@ -126,7 +126,7 @@ static void send_home(const api_evaluation *e, size_t block, size_t lane)
 }
 
 /* Fails the states in the set `late`, and sends them home, with the lanes that repeat them. */
-static bool fail_late(const api_evaluation *e, size_t block, size_t live, unsigned late)
+static bool fail_late_lanes(const api_evaluation *e, size_t block, size_t live, unsigned late)
 {
     for (size_t lane = 0; lane < e->lanes; lane++) {
         if (!(late >> (lane < live ? lane : live - 1) & 1)) continue;
@@ -150,10 +150,10 @@ static bool close_block(const api_evaluation *e, size_t block, size_t live)
     const unsigned all    = (2u << (live - 1)) - 1;
     unsigned       failed = 0;
     take_share(e, live, false);
-    while (!search(e, block, live)) {
+    while (!close_lanes(e, block, live)) {
         const unsigned late = e->plan->row_time ? api_loop_late_lanes(e->workspace, live) : 0;
         if (late == 0 || (failed | late) == all) return check_block(e, e->workspace, block, live);
-        if (!api_deadline_check(e->query->input->deadline, e->problem) || !fail_late(e, block, live, late))
+        if (!api_deadline_check(e->query->input->deadline, e->problem) || !fail_late_lanes(e, block, live, late))
             return false;
         failed |= late;
         take_share(e, live, true);
@@ -178,7 +178,7 @@ bool api_loop_close_block(const api_evaluation *e, size_t block)
 /* Memory of a slot, which follows one motion after the other in one lane. */
 typedef struct follower {
     dyn_loop_workspace *closed;
-    api_row_share       share; /* of the motion that is followed */
+    api_row_share       share; /* share of the motion that is followed */
     double             *q, *from, *passive;
 } follower;
 

@@ -1,10 +1,10 @@
-/* row_share.c - see row_share.h. */
+/* row_share.c - computes and checks the shares of rows (row_share.h). */
 #include "row_share.h"
 #include "evaluation.h"
 #include "failed_rows.h"
 #include <math.h>
 
-static const double ROWS_PART = 0.9; /* of the time until the deadline */
+static const double ROWS_PART = 0.9; /* part of the time until the deadline */
 
 struct api_row_time {
     uint64_t     began, end; /* ns, when the evaluation began, and when all rows must have ended */

@@ -18,7 +18,7 @@ typedef struct api_row_time   api_row_time;
 
 /* The share of rows that are computed side by side. */
 typedef struct api_row_share {
-    const api_deadline *deadline; /* of the request */
+    const api_deadline *deadline; /* deadline of the request */
     uint64_t            end;      /* ns on CLOCK_MONOTONIC; UINT64_MAX: the deadline of the request alone counts */
 } api_row_share;
 

@@ -151,7 +151,7 @@ static bool fail_rates(const api_evaluation *e, const api_pose_request *r, size_
 }
 
 /* Fails a state whose search did not end in its share of the time. */
-static bool fail_late(const api_evaluation *e, const api_pose_request *r, size_t state)
+static bool fail_stopped(const api_evaluation *e, const api_pose_request *r, size_t state)
 {
     api_problem found;
     if (!api_deadline_check(e->query->input->deadline, e->problem)) return false;
@@ -175,7 +175,7 @@ static bool check_found(const api_evaluation *e, const api_pose_request *r, size
         const unsigned bit  = 1u << lane;
         bool           good = true;
         if (sets->stopped & bit)
-            good = fail_late(e, r, first + lane);
+            good = fail_stopped(e, r, first + lane);
         else if (!(sets->solved & bit))
             good = fail_goal(e, r, first + lane, b);
         else if (!(sets->moved & bit))

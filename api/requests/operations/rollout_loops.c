@@ -102,7 +102,7 @@ static void put_lost(api_rollout_loops *loops, double *q, double *qd)
 
 /* Notes the rows whose loops are not closed at node n. Rows that had arrived when the share of all ended go on without
  * the late ones. */
-static void note_lost(api_rollout_loops *loops, size_t n)
+static void note_open_rows(api_rollout_loops *loops, size_t n)
 {
     const unsigned late = api_loop_late_lanes(loops->closed, loops->live);
     for (size_t lane = 0; lane < loops->live; lane++) {
@@ -122,14 +122,14 @@ bool api_rollout_loops_close(api_rollout_loops *loops, size_t n, double *q, doub
     put_lost(loops, q, qd);
     bool closed = close_all(loops, n, q);
     if (!api_deadline_check(query->input->deadline, query->problem)) return false; /* it may have ended the search */
-    note_lost(loops, n);
+    note_open_rows(loops, n);
     for (size_t again = 0; !closed && again < loops->live; again++) {
         loops->share = api_row_share_renew(loops->plan, loops->live);
         loops->share = api_row_share_halve(&loops->share, loops->live);
         put_lost(loops, q, qd);
         closed = close_all(loops, n, q);
         if (!api_deadline_check(query->input->deadline, query->problem)) return false;
-        note_lost(loops, n);
+        note_open_rows(loops, n);
     }
     const size_t bytes = query->model->loops->nq * loops->W * sizeof *loops->tree_q;
     memcpy(loops->tree_q, dyn_loop_tree_q(loops->closed), bytes);

@@ -39,7 +39,7 @@ typedef struct api_fixed_events   api_fixed_events;   /* defined in fixed_events
 struct api_ode {
     const api_evaluation *e;
     const api_simulation *s;
-    api_row_share         share; /* of the simulations side by side */
+    api_row_share         share; /* share of the simulations side by side */
     const dyn_kernels    *kernels;
     dyn_kernels           loop_kernels; /* with loops: `kernels` points here */
     dyn_loop_workspace   *loops;        /* workspace of loop_kernels; NULL: no loops */
