@@ -67,6 +67,28 @@ class Loops(ServerCase):
                                   {"q": [[FAR], [FAR]], "qd": [0], "qdd": [0], "on_error": "row"}, Request_Timeout="0.5")
         self.assertEqual(self.assertProblem(answer, 504)["code"], "deadline-passed")
 
+    def test_operations_of_evaluate_share_the_closing(self):
+        request = {"qd": [0.3], "qdd": [0.2], "tau": [0.1],
+                   "operations": {"inverse-dynamics": {}, "forward-dynamics": {}, "kinematics": {}}}
+        frames = [f["name"] for f in self.ok(self.client.get("/v1/models/four_bar"))["frames"]]
+        request["operations"]["kinematics"] = {"frames": frames[:1]}
+        answer = self.ask_rows("evaluate", {**request, "q": [[0.5], [FAR], [0.6]]})
+        self.assertEqual(failed(answer), [(1, "deadline-passed")])
+        for row, angle in ((0, 0.5), (2, 0.6)):
+            alone = self.ask("four_bar", "evaluate", {**request, "q": [angle]})
+            self.assertEqual(answer["inverse-dynamics"]["tau"][row], alone["inverse-dynamics"]["tau"])
+            self.assertEqual(answer["forward-dynamics"]["qdd"][row], alone["forward-dynamics"]["qdd"])
+            pose = answer["kinematics"]["poses"][frames[0]]
+            self.assertEqual(pose["position"][row], alone["kinematics"]["poses"][frames[0]]["position"])
+
+    def test_a_sum_over_rows_has_no_shares(self):
+        """identify would answer other parameters without the rows that took long, so it fails."""
+        rows = [[0.1 * i] for i in range(12)]
+        request = {"q": [*rows, [FAR]], "qd": [0.3], "qdd": [[0.1 * (i % 5)] for i in range(13)], "tau": [[0.1]] * 13,
+                   "on_error": "row"}
+        answer = self.client.post("/v1/models/four_bar/identify", request, Request_Timeout="0.5")
+        self.assertEqual(self.assertProblem(answer, 504)["code"], "deadline-passed")
+
     def test_other_failures_keep_their_names(self):
         answer = self.ask_rows("inverse-dynamics", {"q": [[0.5], [1e9], [FAR], [0.6]], "qd": [0], "qdd": [0]})
         self.assertEqual(failed(answer), [(1, "angle-too-large"), (2, "deadline-passed")])

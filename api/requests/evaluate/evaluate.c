@@ -184,11 +184,12 @@ static bool check_all(job *j, size_t slots, size_t chunks)
 }
 
 /* Begins the phase in which states are evaluated: each has a share for the closing of its loops, and one for each
- * operation whose time depends on the state. */
+ * operation whose time depends on the state. A sum over the states must not depend on the time that they take. */
 static void begin_shares(const api_plan *plan)
 {
     const api_query *q      = plan->query;
     size_t           shares = q->model->loops ? 1 : 0;
+    if (needs_order(q)) return;
     for (size_t i = 0; i < q->n_selected; i++)
         shares += q->selected[i].shares_time;
     api_row_time_begin(plan, shares * api_states(q));
