@@ -149,9 +149,8 @@ static bool close_block(const api_evaluation *e, size_t block, size_t live)
 {
     const unsigned all    = (2u << (live - 1)) - 1;
     unsigned       failed = 0;
-    take_share(e, live, false);
     while (!close_lanes(e, block, live)) {
-        const unsigned late = e->plan->row_time ? api_loop_late_lanes(e->workspace, live) : 0;
+        const unsigned late = e->plan->row_time ? api_loop_late_lanes(e->workspace, live) & ~failed : 0;
         if (late == 0 || (failed | late) == all) return check_block(e, e->workspace, block, live);
         if (!api_deadline_check(e->query->input->deadline, e->problem) || !fail_late_lanes(e, block, live, late))
             return false;
@@ -164,10 +163,11 @@ static bool close_block(const api_evaluation *e, size_t block, size_t live)
 bool api_loop_close_block(const api_evaluation *e, size_t block)
 {
     size_t     left = api_states(e->query) - block * e->lanes, live = left < e->lanes ? left : e->lanes;
-    const bool tree = e->plan->tree_q != NULL;
-    if (!tree && e->query->platform && !api_platform_reach(e, e->workspace, block, live) &&
-        !check_block(e, e->workspace, block, live))
+    const bool reaches = e->query->platform && !e->plan->tree_q;
+    take_share(e, live, false);
+    if (reaches && !api_platform_reach(e, e->workspace, block, live) && !check_block(e, e->workspace, block, live))
         return false;
+    if (reaches) take_share(e, live, true); /* the state that was found is closed without a way */
     const bool done = close_block(e, block, live);
     *e->share       = api_row_share_none(e->plan);
     return done;
