@@ -43,14 +43,16 @@ class Time(ServerCase):
         return answer, loop, worker
 
     def test_many_starts_leave_the_loop(self):
-        for body in ({**UNREACHABLE, "starts": 1000}, json.dumps({**UNREACHABLE, "starts": 1000}).replace("starts", "st\\u0061rts")):
-            with self.subTest(body=str(body)[:20]):
+        """The estimate sends the request to a worker before anything is computed, unless the client hides the number."""
+        plain = json.dumps({**UNREACHABLE, "starts": 1000})
+        for body, limit in ((plain, 0.001), (plain.replace("starts", "st\\u0061rts"), LOOP_LIMIT)):
+            with self.subTest(limit=limit):
                 answer, loop, worker = self.measure(
                     lambda: self.client.request("POST", "/v1/models/panda/inverse-kinematics", body,
                                                 {"Content-Type": "application/json"}))
                 self.assertEqual(self.assertProblem(answer, 422)["code"], "out-of-reach")
                 self.assertGreater(worker, 0.01)
-                self.assertLess(loop, LOOP_LIMIT)
+                self.assertLess(loop, limit)
 
     def test_a_wrong_estimate_does_not_keep_the_loop(self):
         """After many requests that end at their first start, a search of 60 starts is expected to be short. The run leaves
