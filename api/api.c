@@ -282,6 +282,17 @@ static void count_run(const api_call *call)
     if (call->reply.status == 200) api_metric_add(API_METRIC_STATES, operation, (int64_t)call->states);
 }
 
+/* True if a run that has ended unfinished is to be repeated: it was not admitted, or had to leave its thread. */
+static bool is_deferred(const api_call *call, const api_deadline *deadline, api_problem *problem)
+{
+    const uint64_t now = api_now();
+    if (call->deferred) return problem->code == API_NO_PROBLEM && !api_shortage_check(problem);
+    api_problem passed;
+    api_problem_clear(&passed);
+    return problem->code == API_DEADLINE_PASSED && api_deadline_must_leave(deadline, now) &&
+           api_deadline_check_at(deadline, now, &passed);
+}
+
 bool api_run(api_call *call, api_worker *worker, const char *body, size_t length, const api_deadline *deadline)
 {
     api_problem problem;
@@ -289,15 +300,17 @@ bool api_run(api_call *call, api_worker *worker, const char *body, size_t length
     api_problem_clear(&problem);
     if (!api_wants_run(call)) return true;
     api_shortage_forget();
-    bool done          = call->wants_coding;
-    call->deferred     = false;
-    call->stamps.began = api_now();
+    bool done            = call->wants_coding;
+    call->deferred       = false;
+    call->stamps.began   = api_now();
+    const size_t claimed = call->share.bytes;
     if (!done && length > call->api->limits.body)
         api_fail(&problem, API_BODY_TOO_LARGE, NULL, "the body has %zu bytes, the limit is %zu", length,
                  call->api->limits.body);
     else if (!done && api_deadline_check_at(deadline, call->stamps.began, &problem))
         done = call->route.resource->handler[call->method](call, &input, &problem);
-    if (call->deferred && problem.code == API_NO_PROBLEM && !api_shortage_check(&problem)) {
+    if (!done && is_deferred(call, deadline, &problem)) {
+        api_unclaim(&call->share, call->share.bytes - claimed);
         api_scratch_reset(&worker->scratch);
         return false;
     }

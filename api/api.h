@@ -145,11 +145,12 @@ void api_set_store(api *api, const api_store *store);
 typedef char *api_read_beside(void *arg, const char *name, size_t *length);
 
 typedef struct api_model_file {
-    const char      *name, *text;
-    size_t           length;      /* bytes of text */
-    const char      *query;       /* options of PUT, such as "base=floating"; NULL: none */
-    api_read_beside *read_beside; /* NULL: no other file is read */
-    void            *arg;         /* for read_beside */
+    const char                *name, *text;
+    size_t                     length;      /* bytes of text */
+    const char                *query;       /* options of PUT, such as "base=floating"; NULL: none */
+    api_read_beside           *read_beside; /* NULL: no other file is read */
+    void                      *arg;         /* for read_beside */
+    const struct api_deadline *deadline;    /* the search for closed loops ends with it; NULL: none */
 } api_model_file;
 
 /* Called for each entry of the report of a model's import. */
@@ -343,6 +344,9 @@ typedef struct api_scheduler {
     /* Called again and again between steps at the time `now`, ns, on the thread of api_run and on those of its helpers.
      * On the former it may return much later, when other requests have had their turn. */
     void (*yield)(void *arg, uint64_t now);
+    /* Called like `yield`. True: the thread is for short requests, and this one has used it for too long. The run then
+     * ends unfinished, and api_run returns false. */
+    bool (*must_leave)(void *arg, uint64_t now);
     void *arg;
 } api_scheduler;
 
@@ -364,8 +368,8 @@ typedef struct api_helpers {
 } api_helpers;
 
 /* Executes the call; afterwards its reply is complete. The body must stay valid until api_run returns. `deadline`
- * may be NULL. False: the scheduler has not admitted it. Then there is no reply, and the caller runs the call again, or
- * refuses it. */
+ * may be NULL. False: the scheduler has not admitted it, or it had to leave this thread. Then there is no reply, and
+ * the caller runs the call again, or refuses it. */
 bool api_run(api_call *call, api_worker *worker, const char *body, size_t length, const api_deadline *deadline);
 
 const api_reply *api_reply_of(const api_call *call);

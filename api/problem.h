@@ -168,7 +168,7 @@
     X(CLIENT_MEMORY_FULL, "client-memory-full", 503, "Client's share of the memory full", \
       "Requests of this client use its share of the memory, which shrinks when other clients need some, too. Send fewer or smaller requests at a time, and try again after Retry-After seconds.") \
     X(DEADLINE_PASSED, "deadline-passed", 504, "Deadline passed", \
-      "The request was not finished within its Request-Timeout (or the server's cap). Ask for less, or allow more time.") \
+      "The request was not finished within its Request-Timeout (or the server's cap), or a row that fails alone has used up its share of that time. Ask for less, or allow more time.") \
     X(CHANGE_PENDING, "change-pending", 503, "Change has not arrived", \
       "This server has not received the change of Model-Change from the store within the time of the request. Try again after Retry-After seconds.") \
     X(STORE_FAILED, "store-failed", 503, "Store failed", \

@@ -26,7 +26,7 @@ static bool run_gzip(z_stream *z, const char *bytes, size_t length, const api_de
 {
     for (size_t offset = 0; offset < length;) {
         size_t step = length - offset < STEP ? length - offset : STEP, room = to->maximum - to->length;
-        if (!api_deadline_check(deadline, problem)) return false;
+        if (!api_deadline_check_here(deadline, problem)) return false;
         z->next_in   = (z_const Bytef *)bytes + offset;
         z->avail_in  = (uInt)step;
         z->avail_out = room < (1u << 30) ? (uInt)room : 1u << 30;
@@ -78,7 +78,7 @@ static bool run_zstd(ZSTD_CCtx *context, const char *bytes, size_t length, const
     for (size_t offset = 0; offset < length;) {
         size_t        step = length - offset < STEP ? length - offset : STEP, left;
         ZSTD_inBuffer in   = {.src = bytes + offset, .size = step};
-        if (!api_deadline_check(deadline, problem)) return false;
+        if (!api_deadline_check_here(deadline, problem)) return false;
         offset += step;
         do
             left = ZSTD_compressStream2(context, &out, &in, offset == length ? ZSTD_e_end : ZSTD_e_continue);

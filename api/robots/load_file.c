@@ -6,11 +6,11 @@
 #include "report.h"
 #include <string.h>
 
-static api_model *read_model(const api_model_source *source, api_problem *problem)
+static api_model *read_model(const api_model_source *source, const api_deadline *deadline, api_problem *problem)
 {
     const api_model_format *format = api_model_format_of_text(source->text, source->length);
     if (source->query && *source->query && !format->check_query(source->query, problem)) return NULL;
-    return api_find_reference(format->read(source, problem), NULL, NULL, problem);
+    return api_find_reference(format->read(source, problem), NULL, deadline, problem);
 }
 
 static const char *entry_text(const json_t *entry, const char *member)
@@ -40,7 +40,7 @@ bool api_load_file(api *a, const api_model_file *file, const api_report_target *
                                .read_beside = file->read_beside,
                                .arg         = file->arg};
     api_shortage_forget();
-    api_model *model = read_model(&source, problem);
+    api_model *model = read_model(&source, file->deadline, problem);
     if (api_shortage_check(problem) || !model) {
         api_model_release(model);
         return false;

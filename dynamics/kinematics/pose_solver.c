@@ -9,7 +9,7 @@
 #include <math.h>
 #include <string.h>
 
-enum { MOST_ITERATIONS = 80 /* of one start */, N = DYN_GOAL_ROWS };
+enum { N = DYN_GOAL_ROWS };
 #define LEAST_DAMPING 1e-14 /* relative to the trace of J J^T */
 #define LEAST_FACTOR  1e-3  /* of mu */
 #define MOST_FACTOR   1e6   /* a search with a larger mu has reached a minimum */
@@ -311,7 +311,7 @@ static void advance(const dyn_pose_problem *p, const dyn_pose_goals *goals, cons
         memcpy(s->best, s->q, p->robot.nq * sizeof *s->q);
         return;
     }
-    if (++s->here > MOST_ITERATIONS || s->mu > MOST_FACTOR || !(find_step(p, s) > SHORTEST_STEP))
+    if (++s->here > DYN_POSE_MOST_ITERATIONS || s->mu > MOST_FACTOR || !(find_step(p, s) > SHORTEST_STEP))
         start_again(p, goals, W, lane, s);
     else
         set_trial(p, s);
@@ -390,13 +390,14 @@ unsigned dyn_pose_solve(const dyn_pose_problem *p, const dyn_kernels *kernels, v
     arrays       a       = lay_out(&p->robot, W, live, room);
     unsigned     solved  = 0;
     bool         running = true;
+    *found->stopped      = 0;
     if (live == 0) return 0;
     for (size_t lane = 0; lane < live; lane++) {
         a.lane[lane].cost = a.lane[lane].least_cost = INFINITY;
         start_again(p, goals, W, lane, &a.lane[lane]);
         memcpy(a.lane[lane].best, a.lane[lane].q, p->robot.nq * sizeof *a.q);
     }
-    while (running) {
+    while (running && dyn_may_continue(p->deadline)) {
         put_trials(p, &a, W, live);
         evaluate(p, kernels, workspace, &a);
         running = false;
@@ -406,6 +407,8 @@ unsigned dyn_pose_solve(const dyn_pose_problem *p, const dyn_kernels *kernels, v
             running = running || s->running;
         }
     }
+    for (size_t lane = 0; lane < live; lane++)
+        *found->stopped |= (unsigned)a.lane[lane].running << lane;
     find_best_errors(p, kernels, workspace, &a, goals, live);
     for (size_t lane = 0; lane < live; lane++)
         solved |= (unsigned)a.lane[lane].solved << lane;

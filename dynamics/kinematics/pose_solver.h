@@ -13,6 +13,7 @@
  * The motor of an elastic joint is placed where the spring is unwound, theta = q - rest, and moves with the joint. */
 #pragma once
 #include "dynamics/loops/mechanism.h"
+#include "dynamics/memory/memory.h"
 
 typedef enum dyn_goal_kind { DYN_GOAL_POSITION, DYN_GOAL_DIRECTION, DYN_GOAL_POSE } dyn_goal_kind;
 
@@ -28,6 +29,7 @@ typedef struct dyn_pose_problem {
     const double    *lower, *upper; /* [nq] bounds; infinite where there are none */
     double           tolerance;     /* m and rad */
     size_t           most_starts;   /* number of starting positions, at least 1 */
+    dyn_deadline     deadline;      /* checked after every iteration; all zero: the search runs to its end */
     double           damping;       /* of the rates, in units of the Jacobian's singular values; 0: none */
 } dyn_pose_problem;
 
@@ -46,14 +48,19 @@ typedef struct dyn_pose_found {
     double *iterations, *starts;
     double *in_the_way; /* nq: of a state without solution, 1 or -1 for a coordinate at its upper or lower bound beyond
                            which the error would shrink; else 0 */
+    unsigned *stopped;  /* must not be NULL */
 } dyn_pose_found;
+
+/* Most iterations of the search from one starting position. */
+enum { DYN_POSE_MOST_ITERATIONS = 80 };
 
 /* Doubles of the workspace for blocks of W states. */
 size_t dyn_pose_entries(size_t nq, size_t nv, size_t W);
 
 /* Solves for the first `live` states of a block; the other lanes repeat the last of them. `room` has dyn_pose_entries
  * doubles and is aligned as lanes are; `workspace` is that of the kernels. Sets bit i of the result if state i is
- * solved. */
+ * solved. If the deadline ends the search, sets bit i of *stopped for each state whose search had not ended; the
+ * results of the other states are those of a search without a deadline. */
 unsigned dyn_pose_solve(const dyn_pose_problem *p, const dyn_kernels *kernels, void *workspace, double *room,
                         const dyn_pose_goals *goals, size_t live, const dyn_pose_found *found);
 

@@ -6,7 +6,7 @@
 #include <math.h>
 #include <string.h>
 
-enum { MOST_STEPS = 200 };
+enum { MOST_STEPS = 200, LARGE = 4096 /* entries of J_u from which a step of one lane takes long: about 0.1 ms */ };
 #define CLOSED   1e-9    /* largest error norm of closed loops: units of the model's length, rad */
 #define SHORTEST 0x1p-30 /* smallest part of a Newton step */
 #define BETTER   0.25    /* a closed state is improved while each step reduces the error norm to less than this part */
@@ -387,6 +387,11 @@ static void advance(dyn_closure_solver *c, size_t lane, search *s)
     if (s->running) move(c, lane, 1);
 }
 
+bool dyn_closure_may_advance(const dyn_closure_solver *c)
+{
+    return c->rows * c->unknowns < LARGE || dyn_may_continue(c->deadline);
+}
+
 bool dyn_closure_is_closed(const dyn_closure_solver *c, size_t lane)
 {
     return c->error_norm[lane] <= CLOSED;
@@ -404,7 +409,7 @@ static bool advance_all(dyn_closure_solver *c, search *s)
 {
     bool running = false;
     for (size_t lane = 0; lane < c->live; lane++) {
-        if (s[lane].running) advance(c, lane, &s[lane]);
+        if (s[lane].running && dyn_closure_may_advance(c)) advance(c, lane, &s[lane]);
         running = running || s[lane].running;
     }
     dyn_closure_pad(c, c->loops->nq, c->q);
@@ -426,15 +431,18 @@ bool dyn_closure_check(dyn_closure_solver *c, const dyn_scene *scene)
 bool dyn_closure_iterate(dyn_closure_solver *c, const dyn_scene *scene)
 {
     search s[DYN_MAX_LANES] = {{0}};
-    bool   running          = true;
+    bool   running = true, awaited = true;
     for (size_t lane = 0; lane < c->live; lane++)
-        s[lane] = (search){.running = true};
-    for (int k = 0; k < MOST_STEPS && running; k++) {
+        s[lane] = (search){.running = !c->stopped[lane]};
+    for (int k = 0; k < MOST_STEPS && running && awaited; k++) {
         dyn_closure_evaluate(c, scene);
-        running = advance_all(c, s) && dyn_may_continue(c->deadline);
+        running = advance_all(c, s);
+        awaited = dyn_may_continue(c->deadline);
     }
-    for (size_t lane = 0; lane < c->live; lane++)
+    for (size_t lane = 0; lane < c->live; lane++) {
         if (s[lane].running) copy_lane(c, c->accepted_q, lane, c->q);
+        c->stopped[lane] = c->stopped[lane] || (s[lane].running && !awaited);
+    }
     dyn_closure_pad(c, c->loops->nq, c->q);
     return dyn_closure_check(c, scene);
 }

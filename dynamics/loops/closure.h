@@ -52,10 +52,14 @@ typedef struct dyn_closure_solver {
     double *normal;                 /* 2 unknowns x unknowns: scratch for one lane */
     double *guess_error;            /* rows, in lanes: loop error of the guess from which a path starts */
     double  reached[DYN_MAX_LANES]; /* fraction of the path that was followed: 1, or the place of a singular position */
+    bool    stopped[DYN_MAX_LANES]; /* the deadline ended the search in the lane */
 } dyn_closure_solver;
 
 /* Takes the arrays from `memory`. The caller sets the fields up to frame_rows. Returns false if memory is refused. */
 bool dyn_closure_open(dyn_memory memory, dyn_closure_solver *c);
+
+/* False if the deadline has passed and a step of one lane takes so long that it is checked for each of them. */
+bool dyn_closure_may_advance(const dyn_closure_solver *c);
 
 /* Copies each of `entries` values from lane live - 1 to the lanes after it. */
 void dyn_closure_pad(const dyn_closure_solver *c, size_t entries, double *lanes);
@@ -66,8 +70,9 @@ void dyn_closure_evaluate(dyn_closure_solver *c, const dyn_scene *scene);
  * norm. */
 double dyn_closure_error(dyn_closure_solver *c, size_t lane, double *error);
 
-/* Runs Newton's method from c->q, which must be close to a solution. Returns false if loops stay open or the deadline
- * has passed. */
+/* Runs Newton's method from c->q, which must be close to a solution, in the live lanes that are not `stopped`. Returns
+ * false if loops stay open or the deadline has passed, and then sets c->stopped of the lanes that were not at the end.
+ */
 bool dyn_closure_iterate(dyn_closure_solver *c, const dyn_scene *scene);
 /* Evaluates the loops at c->q and finds their error, without a step. Returns false if loops are open. */
 bool dyn_closure_check(dyn_closure_solver *c, const dyn_scene *scene);

@@ -36,18 +36,42 @@ static double *scale_of(const dyn_closure_solver *c, size_t lane)
     return c->scale + lane * c->unknowns;
 }
 
+enum { SIDE_BY_SIDE = 4 /* sums that are added up together: each addition waits for the one before in its sum */ };
+
+/* Writes the products of the column a with SIDE_BY_SIDE columns from A on; m rows. */
+static void multiply_columns(size_t m, const double *a, const double *A, double *products)
+{
+    double s0 = 0, s1 = 0, s2 = 0, s3 = 0;
+    for (size_t r = 0; r < m; r++) {
+        s0 += A[r] * a[r];
+        s1 += A[m + r] * a[r];
+        s2 += A[2 * m + r] * a[r];
+        s3 += A[3 * m + r] * a[r];
+    }
+    products[0] = s0, products[1] = s1, products[2] = s2, products[3] = s3;
+}
+
+static double multiply_column(size_t m, const double *a, const double *b)
+{
+    double sum = 0;
+    for (size_t r = 0; r < m; r++)
+        sum += b[r] * a[r];
+    return sum;
+}
+
 /* Computes A^T A (lower triangle, column-major), where A is the Jacobian of the loop error with columns of length one.
  */
 static void find_normal(dyn_closure_solver *c)
 {
     size_t n = c->unknowns, m = c->rows;
-    for (size_t j = 0; j < n; j++)
-        for (size_t i = j; i < n; i++) {
-            double sum = 0;
-            for (size_t r = 0; r < m; r++)
-                sum += c->A[i * m + r] * c->A[j * m + r];
-            c->normal[j * n + i] = sum;
-        }
+    for (size_t j = 0; j < n; j++) {
+        const double *a = c->A + j * m;
+        size_t        i = j;
+        for (; i + SIDE_BY_SIDE <= n; i += SIDE_BY_SIDE)
+            multiply_columns(m, a, c->A + i * m, c->normal + j * n + i);
+        for (; i < n; i++)
+            c->normal[j * n + i] = multiply_column(m, a, c->A + i * m);
+    }
 }
 
 /* Finds the pseudoinverse K of the Jacobian J by a Cholesky factorization of the normal equations, and the lengths of
@@ -271,7 +295,7 @@ static bool advance_all(dyn_closure_solver *c, const dyn_continuation_path *path
 {
     bool running = false;
     for (size_t lane = 0; lane < c->live; lane++) {
-        if (f[lane].running) advance(c, path, lane, &f[lane]);
+        if (f[lane].running && dyn_closure_may_advance(c)) advance(c, path, lane, &f[lane]);
         running = running || f[lane].running;
     }
     dyn_closure_pad(c, c->loops->nq, c->q);
@@ -292,14 +316,17 @@ bool dyn_continuation_follow(dyn_closure_solver *c, const dyn_scene *scene, cons
         c->reached[lane] = f[lane].running ? 0 : 1;
     }
     dyn_closure_pad(c, c->loops->nq, c->q);
-    while (running && awaited) {
+    for (size_t k = 0; running && awaited && (path->most_evaluations == 0 || k < path->most_evaluations); k++) {
         dyn_closure_evaluate(c, scene);
         running = advance_all(c, path, f);
         awaited = dyn_may_continue(c->deadline);
     }
-    for (size_t lane = 0; lane < c->live; lane++)
+    for (size_t lane = 0; lane < c->live; lane++) {
+        c->stopped[lane] = f[lane].running && !awaited;
+        if (f[lane].running) stop(c, lane, &f[lane]);
         arrived = arrived && c->reached[lane] == 1;
-    return arrived && awaited;
+    }
+    return arrived;
 }
 
 /* --- path of a guess ---------------------------------------------------------------------------------------------- */

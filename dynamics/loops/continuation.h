@@ -28,6 +28,9 @@ typedef struct dyn_continuation_path {
     const void *arg;
     /* Shortest step, in the units of `length`: the path ends where steps must be shorter. 0: 1e-9. */
     double shortest;
+    /* Most evaluations of the loops: a path that needs more ends as if the next position were singular. 0: any number.
+     */
+    size_t most_evaluations;
     /* Upper bound of the path's length: rad, or parts of the model's length, of the coordinate that moves most. 0: the
      * first position already closes the loops. */
     double length[DYN_MAX_LANES];
@@ -37,6 +40,6 @@ typedef struct dyn_continuation_path {
 dyn_continuation_path dyn_continuation_guess_path(dyn_closure_solver *c, const dyn_scene *scene);
 
 /* Follows the path from c->q in all live lanes. Afterwards c->q is near the end of the path, or where it broke off.
- * Sets c->reached[lane] to the fraction that was followed: 1, or the place of a singular position. Returns false if a
- * lane did not arrive or the deadline has passed. */
+ * Sets c->reached[lane] to the fraction that was followed: 1, or the place of a singular position, and c->stopped[lane]
+ * if the deadline ended the path before. Returns false if a lane did not arrive. */
 bool dyn_continuation_follow(dyn_closure_solver *c, const dyn_scene *scene, const dyn_continuation_path *path);

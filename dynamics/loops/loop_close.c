@@ -40,15 +40,18 @@ static void clear_negligible_column(dyn_loop_workspace *c, size_t j)
  */
 static void clear_rounding(dyn_loop_workspace *c)
 {
-    size_t W = c->W, nv = c->nv;
+    size_t  W = c->W, nv = c->nv;
+    double *column = c->vector[0]; /* nv in lanes: the largest entries of J_a's columns */
+    for (size_t j = 0; j < nv; j++)
+        for (size_t lane = 0; lane < W; lane++)
+            column[j * W + lane] = greatest(c->row_matrix + j * W + lane, c->nr, nv * W);
     for (size_t k = 0; k < c->np; k++)
-        for (size_t j = 0; j < nv; j++)
-            for (size_t lane = 0; lane < W; lane++) {
-                double *entry = c->G + ((size_t)c->loops->passive_v[k] * nv + j) * W + lane;
-                double  most  = greatest(c->K + k * c->nr * W + lane, c->nr, W) *
-                              greatest(c->row_matrix + j * W + lane, c->nr, nv * W);
-                if (fabs(*entry) <= ROUNDING * most) *entry = 0;
-            }
+        for (size_t lane = 0; lane < W; lane++) {
+            const double row   = greatest(c->K + k * c->nr * W + lane, c->nr, W);
+            double      *entry = c->G + (size_t)c->loops->passive_v[k] * nv * W + lane;
+            for (size_t j = 0; j < nv; j++, entry += W)
+                if (fabs(*entry) <= ROUNDING * (row * column[j * W + lane])) *entry = 0;
+        }
 }
 
 static void find_G(dyn_loop_workspace *c)
@@ -67,19 +70,45 @@ static void find_G(dyn_loop_workspace *c)
     clear_rounding(c);
 }
 
-/* True if J G = 0 up to SINGULAR: the loops let each actuated coordinate move independently. */
-static bool is_independent(const dyn_loop_workspace *c, size_t lane)
+/* The loop that has a row of J; the number of loops for the platform's rows. */
+static size_t loop_of_row(const dyn_loops *l, size_t row)
 {
+    size_t k = 0;
+    while (k < l->n && row >= l->loop[k].first + l->loop[k].rows)
+        k++;
+    return k;
+}
+
+/* Adds the row i of J G and of J_a to the largest entries of their columns: c->vector[0] and [1], one state; vector[2]
+ * has the loop of the largest entry. J is mostly zero where there are many loops. */
+static void compare_row(dyn_loop_workspace *c, size_t lane, size_t i)
+{
+    const size_t  loop = loop_of_row(c->loops, i);
+    const double *J    = c->J + i * c->nvt * c->W + lane;
+    size_t        n    = 0;
+    for (size_t v = 0; v < c->nvt; v++)
+        if (J[v * c->W] != 0) c->entry[n++] = v;
     for (size_t j = 0; j < c->nv; j++) {
-        double left = 0, all = 0;
-        for (size_t i = 0; i < c->nr; i++) {
-            double sum = 0;
-            for (size_t v = 0; v < c->nvt; v++)
-                sum += c->J[(i * c->nvt + v) * c->W + lane] * c->G[(v * c->nv + j) * c->W + lane];
-            left = fmax(left, fabs(sum));
-            all  = fmax(all, fabs(c->row_matrix[(i * c->nv + j) * c->W + lane]));
-        }
-        if (left > fmax(SINGULAR * all, DYN_CLOSURE_NEGLIGIBLE)) return false;
+        double sum = 0;
+        for (size_t k = 0; k < n; k++)
+            sum += J[c->entry[k] * c->W] * c->G[(c->entry[k] * c->nv + j) * c->W + lane];
+        if (fabs(sum) > c->vector[0][j]) c->vector[0][j] = fabs(sum), c->vector[2][j] = (double)loop;
+        c->vector[1][j] = fmax(c->vector[1][j], fabs(c->row_matrix[(i * c->nv + j) * c->W + lane]));
+    }
+}
+
+/* True if J G = 0 up to SINGULAR: the loops let each actuated coordinate move independently. Otherwise notes a loop
+ * that does not as the worst pair. */
+static bool is_independent(dyn_loop_workspace *c, size_t lane)
+{
+    for (size_t i = 0; i < 3; i++)
+        memset(c->vector[i], 0, c->nv * sizeof *c->vector[i]);
+    for (size_t i = 0; i < c->nr; i++)
+        compare_row(c, lane, i);
+    for (size_t j = 0; j < c->nv; j++) {
+        if (c->vector[0][j] <= fmax(SINGULAR * c->vector[1][j], DYN_CLOSURE_NEGLIGIBLE)) continue;
+        c->closure.worst_pair[lane] = (size_t)c->vector[2][j];
+        return false;
     }
     return true;
 }
@@ -87,6 +116,7 @@ static bool is_independent(const dyn_loop_workspace *c, size_t lane)
 static dyn_loop_status classify(dyn_loop_workspace *c, size_t lane)
 {
     const dyn_closure_solver *loops = &c->closure;
+    if (loops->stopped[lane]) return DYN_LOOPS_STOPPED;
     if (loops->reached[lane] < 1) return DYN_LOOPS_PATH_SINGULAR;
     if (!dyn_closure_is_closed(loops, lane)) return DYN_LOOPS_OPEN;
     if (!dyn_closure_invert(&c->closure, lane, DYN_CLOSURE_SINGULAR, c->W, c->K + lane)) return DYN_LOOPS_OPEN;
@@ -98,9 +128,15 @@ static dyn_loop_status classify(dyn_loop_workspace *c, size_t lane)
 static bool find_matrices(dyn_loop_workspace *c)
 {
     size_t live = c->closure.live;
-    bool   good = true;
-    for (size_t lane = 0; lane < live; lane++)
+    bool   good = true, any = false;
+    for (size_t lane = 0; lane < live; lane++) {
+        if (!dyn_may_continue(c->closure.deadline)) c->closure.stopped[lane] = true;
         c->status[lane] = classify(c, lane);
+        any             = any || c->status[lane] != DYN_LOOPS_STOPPED;
+    }
+    for (size_t lane = live; lane < c->W; lane++)
+        c->status[lane] = c->status[live - 1];
+    if (!any) return false;
     dyn_closure_pad(&c->closure, c->np * c->nr, c->K);
     find_G(c);
     for (size_t lane = 0; lane < live; lane++) {
@@ -126,6 +162,7 @@ bool dyn_loop_close(dyn_loop_workspace *c, const dyn_scene *scene, const double 
     c->solving_platform        = false;
     c->closure.live            = live;
     dyn_continuation_path path = dyn_loop_path(c, scene, q, from);
+    path.most_evaluations      = from ? from->most_evaluations : 0;
     dyn_continuation_follow(&c->closure, scene, &path);
     return finish(c, scene);
 }
@@ -136,8 +173,10 @@ bool dyn_loop_restore(dyn_loop_workspace *c, const dyn_scene *scene, const doubl
     c->closure.live     = live;
     memset(c->closure.remaining, 0, c->nr * c->W * sizeof *c->closure.remaining);
     memcpy(c->q, tree_q, c->loops->nq * c->W * sizeof *c->q);
-    for (size_t lane = 0; lane < live; lane++)
+    for (size_t lane = 0; lane < live; lane++) {
         c->closure.reached[lane] = 1;
+        c->closure.stopped[lane] = false;
+    }
     dyn_closure_check(&c->closure, scene);
     return find_matrices(c);
 }

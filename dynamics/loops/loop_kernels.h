@@ -38,6 +38,7 @@ typedef enum dyn_loop_status {
     DYN_LOOPS_PATH_SINGULAR,        /* the path to the state meets a singular position */
     DYN_LOOPS_PASSIVE_UNDETERMINED, /* the actuated coordinates do not determine the passive ones */
     DYN_LOOPS_ACTUATED_DEPENDENT,   /* the loops do not let the actuated coordinates move independently */
+    DYN_LOOPS_STOPPED,              /* the deadline ended the search */
 } dyn_loop_status;
 
 /* The path along which a state was reached. */
@@ -85,6 +86,7 @@ typedef struct dyn_approach {
     void (*curve)(const void *arg, size_t lane, double s, double *q);
     const void *arg;
     double      length[DYN_MAX_LANES];
+    size_t      most_evaluations; /* of the loops along the path, see dyn_continuation_path; 0: any number */
 } dyn_approach;
 
 /* Closes the loops of a block of states with actuated coordinates q ([nq] in lanes) along the path `from` (NULL: from
@@ -148,7 +150,8 @@ typedef struct dyn_loop_failure {
     dyn_loop_route   route;    /* the path that was followed */
     double           error;    /* Euclidean norm of the loop error, in rad and parts of loops->length; infinite or NaN:
                                   numbers are too large */
-    size_t worst;              /* index of the loop with the largest error; loops->n: the platform */
+    size_t worst; /* index of the loop with the largest error; loops->n: the platform. With ACTUATED_DEPENDENT, of a
+                     loop that an actuated coordinate violates */
     double worst_error;
     double fraction;        /* part of the route at which it meets a singular position, 0 to 1 */
     size_t found, unknowns; /* coordinates that follow from the known ones, and all that had to */

@@ -173,6 +173,7 @@ static dyn_loop_status find_status(dyn_closure_solver *r, size_t lane)
     memset(r->B, 0, r->rows * sizeof *r->B);
     const bool solved       = dyn_closure_solve(r, lane, 1, DYN_CLOSURE_SINGULAR);
     const bool undetermined = solved && r->rank[lane] < r->unknowns;
+    if (r->stopped[lane]) return DYN_LOOPS_STOPPED;
     if (r->reached[lane] == 0 && undetermined) return DYN_LOOPS_PASSIVE_UNDETERMINED;
     if (r->reached[lane] < 1) return DYN_LOOPS_PATH_SINGULAR;
     if (!solved || !dyn_closure_is_closed(r, lane)) return DYN_LOOPS_OPEN;

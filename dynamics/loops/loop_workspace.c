@@ -48,7 +48,8 @@ static void take_wrenches(dyn_loop_workspace *c, allocation *t, size_t n_wrenche
     c->wrenches     = take(t, 9 * n);
     c->wrench_rates = take(t, 6 * n);
     c->sites        = dyn_take(t->memory, n * sizeof *c->sites);
-    t->succeeded    = t->succeeded && c->sites;
+    c->entry        = dyn_take(t->memory, c->nvt * sizeof *c->entry);
+    t->succeeded    = t->succeeded && c->sites && c->entry;
 }
 
 /* Takes the arrays for one state, which are not in lanes. */

@@ -38,6 +38,7 @@ struct dyn_loop_workspace {
     double          *wide[DYN_LOOP_WIDE_MATRICES];     /* nvt x nv: scratch */
     double          *row_matrix;                       /* nr x nv: scratch */
     double          *vector[DYN_LOOP_VECTORS];         /* nvt each: scratch */
+    size_t          *entry;                            /* nvt, for one state: scratch */
     double          *Jk;                               /* nr x nvt: scratch, dJ/dt at given velocities */
     double          *jacobian_work[2];                 /* 6 x (nvt + n): scratch */
     double          *extra;

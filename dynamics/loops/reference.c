@@ -4,6 +4,10 @@
 #include "loop_workspace.h"
 #include <string.h>
 
+/* Most evaluations of the loops along the path from home. The paths of mechanisms that close take up to some hundred,
+ * however many loops they have; where a path circles a singular position, it would go on without an end. */
+enum { MOST_EVALUATIONS = 1000 };
+
 static void put_lanes(const dyn_loop_workspace *c, const double *from, size_t n, const int *which, double *lanes)
 {
     for (size_t i = 0; i < n; i++)
@@ -23,10 +27,10 @@ static void store_reference(const dyn_loop_workspace *c, const double *q)
 static bool close_passive(dyn_loop_workspace *c, const dyn_scene *scene, double *q, double *passive)
 {
     const dyn_loops *l    = c->loops;
-    dyn_approach     from = {.guess = passive};
+    dyn_approach     from = {.guess = passive, .most_evaluations = MOST_EVALUATIONS};
     put_lanes(c, l->home, c->mechanism.nq, l->active_q, q);
     put_lanes(c, l->home, l->n_passive_q, l->passive_q, passive);
-    if (!dyn_loop_close(c, scene, q, &from, c->W)) return false;
+    if (!dyn_loop_close(c, scene, q, &from, 1)) return false;
     store_reference(c, c->q);
     return true;
 }
@@ -41,9 +45,20 @@ static size_t choose_coordinates(const dyn_loops *l, bool all, int *chosen)
     return n;
 }
 
+/* The failure of Newton steps that left the loops open. */
+static dyn_loop_failure failure_of(const dyn_closure_solver *closure)
+{
+    return (dyn_loop_failure){.status      = closure->stopped[0] ? DYN_LOOPS_STOPPED : DYN_LOOPS_OPEN,
+                              .loops       = closure->loops,
+                              .error       = closure->error_norm[0],
+                              .worst       = closure->worst_pair[0],
+                              .worst_error = closure->worst_error[0]};
+}
+
 /* Closes the loops from home by Newton steps of least norm, and checks that the closed loops determine the passive
  * joints. */
-static bool close_nearest(dyn_memory memory, dyn_loop_workspace *c, const dyn_scene *scene, bool all, double *q)
+static bool close_nearest(dyn_memory memory, dyn_loop_workspace *c, const dyn_scene *scene, bool all, double *q,
+                          dyn_loop_failure *failure)
 {
     const dyn_loops   *l       = c->loops;
     dyn_closure_solver closure = c->closure;
@@ -52,12 +67,17 @@ static bool close_nearest(dyn_memory memory, dyn_loop_workspace *c, const dyn_sc
     closure.unknowns = choose_coordinates(l, all, moved);
     closure.unknown  = moved;
     if (!dyn_closure_open(memory, &closure)) return false;
-    closure.live = c->W;
+    closure.live       = 1;
+    closure.stopped[0] = false;
     put_lanes(c, l->home, l->nq, NULL, closure.q);
-    if (!dyn_closure_iterate(&closure, scene)) return false;
+    const bool closed = dyn_closure_iterate(&closure, scene);
+    *failure          = failure_of(&closure);
+    if (!closed) return false;
     store_reference(c, closure.q);
     put_lanes(c, l->reference, c->mechanism.nq, l->active_q, q);
-    return dyn_loop_close(c, scene, q, NULL, c->W);
+    if (dyn_loop_close(c, scene, q, NULL, 1)) return true;
+    *failure = dyn_loop_failure_of(c, 0);
+    return false;
 }
 
 static bool all_at_home(const dyn_loops *l)
@@ -80,8 +100,7 @@ bool dyn_loop_find_reference(dyn_memory memory, const dyn_mechanism *mechanism, 
     double             *passive   = dyn_take_zeroed(memory, l->n_passive_q * W, &succeeded);
     *failure                      = (dyn_loop_failure){.status = DYN_LOOPS_CLOSED, .loops = l};
     if (!c || !succeeded) return false;
-    bool found = all_at_home(l) ? close_passive(c, &scene, q, passive) : close_nearest(memory, c, &scene, false, q);
-    if (found || close_nearest(memory, c, &scene, true, q)) return true;
-    *failure = dyn_loop_failure_of(c, 0);
-    return false;
+    bool found =
+        all_at_home(l) ? close_passive(c, &scene, q, passive) : close_nearest(memory, c, &scene, false, q, failure);
+    return found || close_nearest(memory, c, &scene, true, q, failure);
 }

@@ -4,6 +4,7 @@
 #include "server/store/durable_file.h"
 #include "command_session.h"
 #include "read_beside.h"
+#include "server/work/clock.h"
 #include <ctype.h>
 #include <errno.h>
 #include <stdint.h>
@@ -58,6 +59,20 @@ static void print_problem(FILE *out, const char *file, const api_problem *proble
     fputc('\n', out);
 }
 
+/* The loading of a model, which is told on standard error after 1, 2, 4 ... seconds. */
+typedef struct loading {
+    const char *file;
+    uint64_t    began, next; /* ns; `next`: seconds after which it is told again */
+} loading;
+
+static void tell_progress(void *arg, uint64_t now)
+{
+    loading *l = arg;
+    if (now < l->began + l->next * UINT64_C(1000000000)) return;
+    fprintf(stderr, "%s: closing the loops, %u s so far\n", l->file, (unsigned)l->next);
+    l->next *= 2;
+}
+
 /* Reads a file and loads its model; prints its problem to `out`. */
 static bool load_file(const srv_session *s, const char *file, const char *query, FILE *out,
                       const api_report_target *report, char name[NAME_MAX_BYTES + 1])
@@ -71,13 +86,17 @@ static bool load_file(const srv_session *s, const char *file, const char *query,
     }
     derive_name(file, name);
     api_problem_clear(&problem);
-    api_model_file model  = {.name        = name,
-                             .text        = text,
-                             .length      = length,
-                             .query       = query,
-                             .read_beside = srv_read_beside,
-                             .arg         = (void *)(uintptr_t)file};
-    bool           loaded = api_load_file(s->api, &model, report, &problem);
+    loading             progress  = {file, srv_now(), 1};
+    const api_scheduler scheduler = {.yield = tell_progress, .arg = &progress};
+    const api_deadline  deadline  = {.time = progress.began + srv_ns(s->config.timeout), .scheduler = &scheduler};
+    api_model_file      model     = {.name        = name,
+                                     .text        = text,
+                                     .length      = length,
+                                     .query       = query,
+                                     .read_beside = srv_read_beside,
+                                     .arg         = (void *)(uintptr_t)file,
+                                     .deadline    = &deadline};
+    bool                loaded    = api_load_file(s->api, &model, report, &problem);
     if (!loaded) print_problem(out, file, &problem);
     free(text);
     return loaded;

@@ -2,9 +2,12 @@
 #include "exchange_private.h"
 #include "client_limits.h"
 #include "api/metrics.h"
+#include "server/work/clock.h"
 #include <math.h>
 
-enum { TOLERATED = 10 }; /* times --inline-limit, up to which a request stays on its loop that turns out to be longer */
+/* Times --inline-limit: up to TOLERATED a request stays on its loop whose fields show that it is longer; after LONGEST
+ * it leaves the loop, whatever was estimated. */
+enum { TOLERATED = 10, LONGEST = 12 };
 
 static const double write_cost = 0.01; /* s, approximate time of the two disk syncs of a change of a model */
 
@@ -92,18 +95,39 @@ static enum MHD_Result refuse(srv_exchange *x, srv_admission reason, double wait
     return delay > 0 ? delay_answer(x, delay) : srv_exchange_answer(x);
 }
 
+/* A run on the thread of the loop. */
+typedef struct inline_run {
+    srv_exchange *x;
+    uint64_t      end; /* ns, when it has taken LONGEST */
+} inline_run;
+
 /* Admits a request to this thread whose fields show that it takes longer than was estimated. */
 static bool is_short(void *arg, double seconds)
 {
-    srv_exchange *x = arg;
-    x->job.cost     = seconds;
-    return seconds * 1e6 <= TOLERATED * x->loop->server->config->inline_limit;
+    const inline_run *run = arg;
+    run->x->job.cost      = seconds;
+    return seconds * 1e6 <= TOLERATED * run->x->loop->server->config->inline_limit;
 }
 
-/* Runs the request on this thread. False: it is too long, as its fields show. */
+static double longest_run(const srv_exchange *x)
+{
+    return 1e-6 * LONGEST * x->loop->server->config->inline_limit;
+}
+
+/* True if the request has used this thread for too long. The rest is then expected to take as long again. */
+static bool must_leave(void *arg, uint64_t now)
+{
+    const inline_run *run = arg;
+    if (now < run->end) return false;
+    run->x->job.cost = fmax(run->x->job.cost, 2 * longest_run(run->x));
+    return true;
+}
+
+/* Runs the request on this thread. False: it is too long, as its fields or its time show. */
 static bool run_here(srv_exchange *x)
 {
-    const api_scheduler scheduler = {.admit = is_short, .arg = x};
+    inline_run          run       = {x, srv_now() + srv_ns(longest_run(x))};
+    const api_scheduler scheduler = {.admit = is_short, .must_leave = must_leave, .arg = &run};
     x->job.deadline.scheduler     = &scheduler;
     bool done                     = srv_job_run(&x->job, x->loop->scratch);
     x->job.deadline.scheduler     = NULL;

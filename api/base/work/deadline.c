@@ -18,12 +18,26 @@ bool api_deadline_check_at(const api_deadline *deadline, uint64_t time, api_prob
     return api_fail(problem, API_DEADLINE_PASSED, NULL, "the deadline passed before the answer was complete");
 }
 
-bool api_deadline_check(const api_deadline *deadline, api_problem *problem)
+bool api_deadline_must_leave(const api_deadline *deadline, uint64_t time)
+{
+    const api_scheduler *scheduler = deadline ? deadline->scheduler : NULL;
+    return scheduler && scheduler->must_leave && scheduler->must_leave(scheduler->arg, time);
+}
+
+bool api_deadline_check_here(const api_deadline *deadline, api_problem *problem)
 {
     const api_scheduler *scheduler = deadline ? deadline->scheduler : NULL;
     uint64_t             now       = deadline ? api_now() : 0;
     if (scheduler && scheduler->yield) scheduler->yield(scheduler->arg, now);
     return api_deadline_check_at(deadline, now, problem);
+}
+
+bool api_deadline_check(const api_deadline *deadline, api_problem *problem)
+{
+    if (deadline && deadline->scheduler && deadline->scheduler->must_leave &&
+        api_deadline_must_leave(deadline, api_now()))
+        return api_fail(problem, API_DEADLINE_PASSED, NULL, "the request goes on on another thread");
+    return api_deadline_check_here(deadline, problem);
 }
 
 static bool may_continue(const void *arg)

@@ -13,6 +13,12 @@ uint64_t api_now(void); /* current time, ns on CLOCK_MONOTONIC */
 bool api_deadline_check(const api_deadline *deadline, api_problem *problem);
 bool api_deadline_check_at(const api_deadline *deadline, uint64_t time, api_problem *problem);
 
+/* On a thread for short requests api_deadline_check also returns false, with deadline-passed, when the request has used
+ * the thread for too long; then api_run runs the request again on another thread. api_deadline_must_leave is true from
+ * then on. api_deadline_check_here does not end such a request: for steps that must not be repeated. */
+bool api_deadline_must_leave(const api_deadline *deadline, uint64_t time);
+bool api_deadline_check_here(const api_deadline *deadline, api_problem *problem);
+
 /* Returns the deadline as a computation in dynamics/ checks it, by api_deadline_check. The computation returns without
  * a problem; its caller asks api_deadline_check for the reason. */
 dyn_deadline api_deadline_for_dynamics(const api_deadline *deadline);

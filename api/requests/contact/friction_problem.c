@@ -370,13 +370,13 @@ static bool evaluate(solver *o)
 }
 
 /* Moves rows between their limits until all conditions hold. */
-static api_friction_status pivot(solver *o, const api_deadline *deadline, api_problem *problem)
+static api_friction_status pivot(solver *o, dyn_deadline deadline)
 {
     const api_friction_problem *s        = o->s;
     bool                        released = false; /* several rows since the last step */
     start(o);
     for (size_t round = 0; round < ROUNDS + ROUNDS_PER_ROW * s->n; round++) {
-        if (!api_deadline_check(deadline, problem)) return API_FRICTION_STOPPED;
+        if (!dyn_may_continue(deadline)) return API_FRICTION_STOPPED;
         if (!evaluate(o)) return API_FRICTION_UNDECIDED;
         if (is_within(o)) {
             memcpy(s->f, o->target, s->n * sizeof *s->f);
@@ -409,12 +409,11 @@ static void soften(solver *o)
     o->shares = false;
 }
 
-api_friction_status api_friction_problem_solve(const api_friction_problem *s, const api_deadline *deadline,
-                                               api_problem *problem)
+api_friction_status api_friction_problem_solve(const api_friction_problem *s, dyn_deadline deadline)
 {
     solver              o      = open(s);
-    api_friction_status status = pivot(&o, deadline, problem);
+    api_friction_status status = pivot(&o, deadline);
     if (status != API_FRICTION_UNDECIDED || !o.shares) return status;
     soften(&o);
-    return pivot(&o, deadline, problem);
+    return pivot(&o, deadline);
 }

@@ -27,7 +27,9 @@
  * decreases from one such minimum to the next, so that no set of held rows occurs twice: the method ends after finitely
  * many steps. */
 #pragma once
-#include "api/base/work/deadline.h"
+#include "dynamics/memory/memory.h"
+#include <stdbool.h>
+#include <stddef.h>
 
 /* The caller provides all arrays; `room` has api_friction_problem_entries(n) doubles. */
 typedef struct api_friction_problem {
@@ -47,7 +49,7 @@ typedef struct api_friction_problem {
 typedef enum api_friction_status {
     API_FRICTION_FOUND,
     API_FRICTION_UNDECIDED, /* numbers are not finite, or rounding errors decide which rows move */
-    API_FRICTION_STOPPED    /* the deadline has passed */
+    API_FRICTION_STOPPED    /* the deadline ended the search */
 } api_friction_status;
 
 size_t api_friction_problem_entries(size_t n);
@@ -55,6 +57,5 @@ size_t api_friction_problem_entries(size_t n);
 /* The cost of a solution, as a weight of api_operation for n^3: some factorizations. */
 #define API_FRICTION_CUBE_WEIGHT 2
 
-/* Finds f and `side`. `deadline` may be NULL; with API_FRICTION_STOPPED `problem` is written. */
-api_friction_status api_friction_problem_solve(const api_friction_problem *s, const api_deadline *deadline,
-                                               api_problem *problem);
+/* Finds f and `side`. Checks the deadline before each step, which takes a factorization of the rows at rest. */
+api_friction_status api_friction_problem_solve(const api_friction_problem *s, dyn_deadline deadline);

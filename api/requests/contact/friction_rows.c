@@ -154,17 +154,44 @@ static double correct_accelerations(api_friction_rows *r, const api_friction_sta
     return sqrt(norm);
 }
 
+enum { SIDE_BY_SIDE = 4 /* sums that are added up together: each addition waits for the one before in its sum */ };
+
+/* Finds the products of a vector y with SIDE_BY_SIDE rows of Y. */
+static void multiply_four(size_t nv, const double *y, const double *Y, double sum[SIDE_BY_SIDE])
+{
+    double a = 0, b = 0, c = 0, d = 0;
+    for (size_t v = 0; v < nv; v++) {
+        a += y[v] * Y[v];
+        b += y[v] * Y[nv + v];
+        c += y[v] * Y[2 * nv + v];
+        d += y[v] * Y[3 * nv + v];
+    }
+    sum[0] = a, sum[1] = b, sum[2] = c, sum[3] = d;
+}
+
+static double multiply_one(size_t nv, const double *y, const double *Y)
+{
+    double sum = 0;
+    for (size_t v = 0; v < nv; v++)
+        sum += y[v] * Y[v];
+    return sum;
+}
+
 /* A = Y^T Y */
 static void set_A(const api_friction_rows *r)
 {
     const size_t n = r->n, nv = r->nv;
-    for (size_t i = 0; i < n; i++)
-        for (size_t j = 0; j <= i; j++) {
-            double sum = 0;
-            for (size_t v = 0; v < nv; v++)
-                sum += r->Y[i * nv + v] * r->Y[j * nv + v];
-            r->A[i * n + j] = r->A[j * n + i] = sum;
-        }
+    for (size_t i = 0; i < n; i++) {
+        const double *y = r->Y + i * nv;
+        double       *A = r->A + i * n;
+        size_t        j = 0;
+        for (; j + SIDE_BY_SIDE <= i + 1; j += SIDE_BY_SIDE)
+            multiply_four(nv, y, r->Y + j * nv, A + j);
+        for (; j <= i; j++)
+            A[j] = multiply_one(nv, y, r->Y + j * nv);
+        for (j = 0; j < i; j++)
+            r->A[j * n + i] = A[j];
+    }
 }
 
 /* Sets L of M = L L^T, in which the rows and columns of driven coordinates are those of the identity. */
@@ -213,8 +240,7 @@ bool api_friction_rows_set_held(api_friction_rows *r, const api_friction_state *
     return true;
 }
 
-api_friction_status api_friction_rows_solve(const api_friction_rows *r, const api_deadline *deadline,
-                                            api_problem *problem)
+api_friction_status api_friction_rows_solve(const api_friction_rows *r, dyn_deadline deadline)
 {
     const api_friction_problem p = {.n             = r->n,
                                     .A             = r->A,
@@ -227,5 +253,5 @@ api_friction_status api_friction_rows_solve(const api_friction_rows *r, const ap
                                     .side          = r->side,
                                     .follows       = r->follows,
                                     .room          = r->room};
-    return api_friction_problem_solve(&p, deadline, problem);
+    return api_friction_problem_solve(&p, deadline);
 }

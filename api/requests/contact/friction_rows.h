@@ -64,5 +64,4 @@ bool api_friction_rows_set_held(api_friction_rows *r, const api_friction_state *
                                 const double *qdd);
 
 /* Solves the problem: sets r->f and r->side. */
-api_friction_status api_friction_rows_solve(const api_friction_rows *r, const api_deadline *deadline,
-                                            api_problem *problem);
+api_friction_status api_friction_rows_solve(const api_friction_rows *r, dyn_deadline deadline);

@@ -125,19 +125,32 @@ static void put(const api_static_friction *s, const arrays *a, const api_frictio
     }
 }
 
+/* The state of one lane, and its share of the time. */
+typedef struct decision {
+    const api_friction_state *state;
+    api_contact_block        *held; /* NULL: no frames are held */
+    const double             *qdd;
+    size_t                    number; /* number of the state */
+    api_row_share             share;
+} decision;
+
 /* Solves the friction problem of one lane. Lanes in which the held frames cannot be solved for are left out. Returns
  * false with a problem. */
-static bool decide(const api_evaluation *e, const api_static_friction *s, const arrays *a,
-                   const api_friction_state *state, api_contact_block *held, const double *qdd, double *friction,
-                   size_t number)
+static bool decide(const api_evaluation *e, const api_static_friction *s, const arrays *a, const decision *d,
+                   double *friction)
 {
-    api_friction_rows r = gather(s, a, state);
+    const api_friction_state *state  = d->state;
+    api_contact_block        *held   = d->held;
+    const double             *qdd    = d->qdd;
+    const size_t              number = d->number;
+    api_friction_rows         r      = gather(s, a, state);
+    if (!api_row_share_check(&d->share)) return api_row_share_fail(e, API_Q, number);
     if (r.n == 0 || (held && !api_contact_solve(held, state->lane))) return true;
     const bool                good = held ? api_friction_rows_set_held(&r, state, held, qdd)
                                           : api_friction_rows_set(&r, state, a->matrix, NULL, qdd);
     const api_friction_status status =
-        good ? api_friction_rows_solve(&r, e->query->input->deadline, e->problem) : API_FRICTION_UNDECIDED;
-    if (status == API_FRICTION_STOPPED) return false;
+        good ? api_friction_rows_solve(&r, api_row_share_for_dynamics(&d->share)) : API_FRICTION_UNDECIDED;
+    if (status == API_FRICTION_STOPPED) return api_row_share_fail(e, API_Q, number);
     if (status == API_FRICTION_UNDECIDED)
         return api_fail_state(e, API_SINGULAR_MASS_MATRIX, API_Q, number,
                               "which joints stick cannot be decided: the mass matrix is singular up to rounding");
@@ -173,8 +186,12 @@ bool api_static_friction_apply(const api_evaluation *e, const api_static_frictio
                                 .fused = e->kernels->fused};
     prepare(e, &a, block, held);
     memset(friction, 0, nv * W * sizeof *friction);
-    for (; state.lane < W && block * W + state.lane < states; state.lane++)
-        if (!decide(e, s, &a, &state, held, qdd, friction, block * W + state.lane)) return false;
+    const size_t        first = block * W, live = states - first < W ? states - first : W;
+    const api_row_share share = api_row_share_take(e->plan, live);
+    for (; state.lane < live; state.lane++) {
+        const decision d = {&state, held, qdd, first + state.lane, api_row_share_divide(&share, live - state.lane)};
+        if (!decide(e, s, &a, &d, friction)) return false;
+    }
     for (size_t i = 0; i < nv * W; i++)
         a.tau[i] = tau[i] - friction[i];
     dyn_forward_dynamics moving = {.q        = api_state_block(e, API_Q, block),

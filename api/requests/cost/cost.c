@@ -107,10 +107,17 @@ double api_estimate_cost(api_call *call, const char *body, size_t length)
     return call->expected = expected > least ? expected : least;
 }
 
+/* True if the time of a request corrects later estimates. A request with a problem has stopped early: only that it took
+ * longer than expected says something. */
+static bool teaches(const api_call *call, double took)
+{
+    return call->reply.status == 200 || took > call->expected;
+}
+
 void api_cost_learn(const api_call *call)
 {
-    if (call->estimated <= 0 || call->reply.status != 200) return;
     double took = 1e-9 * (double)((int64_t)(call->stamps.ended - call->stamps.began) + call->helped);
+    if (call->estimated <= 0 || !teaches(call, took)) return;
     if (took > 0)
         api_metric_observe(API_METRIC_ESTIMATE_RATIO, API_NO_LABELS,
                            (uint64_t)(1e3 * fmin(call->expected / took, 1e6)));

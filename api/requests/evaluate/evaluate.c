@@ -183,6 +183,18 @@ static bool check_all(job *j, size_t slots, size_t chunks)
     return true;
 }
 
+/* Begins the phase in which states are evaluated: each has a share for the closing of its loops, and one for each
+ * operation whose time depends on the state. A sum over the states must not depend on the time that they take. */
+static void begin_shares(const api_plan *plan)
+{
+    const api_query *q      = plan->query;
+    size_t           shares = q->model->loops ? 1 : 0;
+    if (needs_order(q)) return;
+    for (size_t i = 0; i < q->n_selected; i++)
+        shares += q->selected[i].shares_time;
+    api_row_time_begin(plan, shares * api_states(q));
+}
+
 /* Evaluates a request whose states are all in lanes at once: first evaluates all states, then writes the answer. */
 static bool evaluate_all(api_plan *plan, api_answer *answer, size_t bound)
 {
@@ -191,10 +203,11 @@ static bool evaluate_all(api_plan *plan, api_answer *answer, size_t bound)
     size_t         evaluating = needs_order(plan->query) ? 1 : n;
     api_evaluation one;
     job            j = {.answer = answer};
-    if (!begin(plan) || !(j.slots = take_slots(plan, evaluating, &one)) ||
-        !api_run_parallel(&parallel, evaluating, chunks, evaluate_chunk, &j) || !check_all(&j, n, chunks) ||
-        !finish(j.slots))
-        return false;
+    if (!begin(plan) || !(j.slots = take_slots(plan, evaluating, &one))) return false;
+    begin_shares(plan);
+    const bool evaluated = api_run_parallel(&parallel, evaluating, chunks, evaluate_chunk, &j);
+    api_row_time_end(plan);
+    if (!evaluated || !check_all(&j, n, chunks) || !finish(j.slots)) return false;
     plan->query->call->stamps.evaluated = api_now();
     return api_answer_open(answer, bound, n > 1) && api_run_parallel(&parallel, n, chunks, fill_chunk, &j);
 }
@@ -269,11 +282,20 @@ static bool evaluate_windows(const api_plan *plan, api_answer *answer, size_t bo
     api_parallel   parallel = api_query_parallel(plan->query);
     size_t         chunks = (plan->blocks + plan->chunk - 1) / plan->chunk, n = api_parallel_slots(&parallel, chunks);
     api_evaluation one;
-    job            j    = {.answer = answer};
-    bool           done = api_answer_open(answer, bound, n > 1) && (j.slots = take_slots(plan, n, &one)) &&
+    job            j = {.answer = answer};
+    begin_shares(plan);
+    bool done = api_answer_open(answer, bound, n > 1) && (j.slots = take_slots(plan, n, &one)) &&
                 api_run_parallel(&parallel, n, chunks, pass_chunk, &j);
     if (!is_one_window(plan)) divide_time(&plan->query->call->stamps, &j);
     return done;
+}
+
+/* Rows that have failed for lack of time fail the request if there are no others. */
+static bool check_time(const api_plan *plan)
+{
+    return !api_failed_rows_all_late(plan->failed_rows) ||
+           api_fail(plan->query->problem, API_DEADLINE_PASSED, NULL,
+                    "no row was complete in its share of the time: give more time in Request-Timeout");
 }
 
 static bool evaluate(api_plan *plan, api_answer *answer, size_t *bound)
@@ -283,7 +305,7 @@ static bool evaluate(api_plan *plan, api_answer *answer, size_t *bound)
         if (!take_results(plan, &q->selected[i])) return false;
     return api_answer_list(answer) &&
            (plan->window_lanes ? evaluate_windows(plan, answer, *bound) : evaluate_all(plan, answer, *bound)) &&
-           api_answer_close(answer, bound);
+           check_time(plan) && api_answer_close(answer, bound);
 }
 
 /* Answers a request whose batches have no rows: every array of the answer has none either. */
@@ -331,7 +353,7 @@ static bool decode(api_query *q, const api_node *request, api_plan *plan, api_an
     if (!api_select_operations(q, request) || !api_check_guess(q) || !api_decode_joints(q) ||
         !api_decode_surroundings(q) || !api_measure_state(q) || !api_measure_guess(q) || !api_measure_wrenches(q) ||
         !check_empty(q) || !check_rows(q) || !api_plan_choose_kernels(plan) || !api_plan_open_window(plan) ||
-        !api_failed_rows_open(plan))
+        !api_failed_rows_open(plan) || !api_row_time_open(plan))
         return false;
     return api_unit_warnings_find(q) && api_answer_bound(answer, bound) && api_decode_payload(q) &&
            api_fill_state(plan) && api_fill_guess(plan) && api_fill_platform(plan) && api_fill_wrenches(plan) &&

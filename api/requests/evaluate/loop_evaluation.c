@@ -42,17 +42,23 @@ static size_t extra_of(const api_evaluation *e, const api_selection *selected)
     return sum;
 }
 
-static dyn_loop_workspace *open_workspace(const api_query *q, const dyn_kernels *tree, size_t n_wrenches, size_t extra)
+/* Opens a workspace whose searches end with the share `*share`. */
+static dyn_loop_workspace *open_workspace(const api_query *q, const dyn_kernels *tree, const api_row_share *share,
+                                          size_t n_wrenches, size_t extra)
 {
-    const api_platform *p = q->platform;
-    dyn_loop_workspace *c = api_loop_workspace_open(q->pool, q->model, tree, q->input->deadline, n_wrenches, extra);
+    const api_platform *p        = q->platform;
+    const dyn_deadline  deadline = api_row_share_for_dynamics(share);
+    dyn_loop_workspace *c        = api_loop_workspace_open(q->pool, q->model, tree, deadline, n_wrenches, extra);
     if (c && p && !dyn_loop_platform_open(api_pool_memory(q->pool), c, &p->frame, p->rows)) return NULL;
     return c;
 }
 
-void *api_loop_open_workspace(const api_evaluation *e)
+void *api_loop_open_workspace(api_evaluation *e)
 {
     size_t extra = 0, own = 0;
+    e->share = api_take(e->query->pool, sizeof *e->share);
+    if (!e->share) return NULL;
+    *e->share = api_row_share_none(e->plan);
     for (size_t i = 0; i < e->query->n_selected; i++) {
         const api_selection *selected = &e->query->selected[i];
         size_t               more     = extra_of(e, selected);
@@ -60,7 +66,7 @@ void *api_loop_open_workspace(const api_evaluation *e)
         if (more > extra) extra = more;
         if (wrenches > own) own = wrenches;
     }
-    return open_workspace(e->query, e->plan->target, e->query->scene.n_wrenches + own, extra);
+    return open_workspace(e->query, e->plan->target, e->share, e->query->scene.n_wrenches + own, extra);
 }
 
 /* Fails a state that is a sample of a motion. */
@@ -94,18 +100,77 @@ static bool check_block(const api_evaluation *e, const dyn_loop_workspace *c, si
     return true;
 }
 
-bool api_loop_close_block(const api_evaluation *e, size_t block)
+/* Searches for the closed loops of a block, along the way that the request describes. Returns true if all are closed.
+ */
+static bool close_lanes(const api_evaluation *e, size_t block, size_t live)
 {
     dyn_loop_workspace *c = e->workspace;
-    size_t              n = e->model->loops->n_passive_q, left = api_states(e->query) - block * e->lanes;
-    size_t              live = left < e->lanes ? left : e->lanes;
-    const double       *q    = api_state_block(e, API_Q, block),
-                 *tree       = api_block(e, e->plan->tree_q, e->model->loops->nq, block);
-    if (tree) return dyn_loop_restore(c, &e->query->scene, tree, live) || check_block(e, c, block, live);
+    size_t              n = e->model->loops->n_passive_q;
+    const double       *q = api_state_block(e, API_Q, block),
+                 *tree    = api_block(e, e->plan->tree_q, e->model->loops->nq, block);
+    if (tree) return dyn_loop_restore(c, &e->query->scene, tree, live);
     const double *passive = api_block(e, e->plan->passive, n, block), *guess = api_block(e, e->plan->guess, n, block);
     dyn_approach  from = {.guess = passive ? NULL : guess, .q = passive ? q : NULL, .passive = passive};
-    if (e->query->platform && !api_platform_reach(e, c, block, live) && !check_block(e, c, block, live)) return false;
-    return dyn_loop_close(c, &e->query->scene, q, &from, live) || check_block(e, c, block, live);
+    return dyn_loop_close(c, &e->query->scene, q, &from, live);
+}
+
+/* Moves a state to the reference, whose loops are closed. */
+static void send_home(const api_evaluation *e, size_t block, size_t lane)
+{
+    const size_t  n = e->model->loops->n_passive_q, nq = e->model->nq;
+    double *const q = api_block(e, e->plan->state[API_Q], nq, block), *guess = api_block(e, e->plan->guess, n, block);
+    for (size_t i = 0; i < nq; i++)
+        q[i * e->lanes + lane] = api_failed_rows_home(e->plan->failed_rows)[i];
+    for (size_t i = 0; guess && i < n; i++)
+        guess[i * e->lanes + lane] = api_failed_rows_guess(e->plan->failed_rows)[i];
+}
+
+/* Fails the states in the set `late`, and sends them home, with the lanes that repeat them. */
+static bool fail_late_lanes(const api_evaluation *e, size_t block, size_t live, unsigned late)
+{
+    for (size_t lane = 0; lane < e->lanes; lane++) {
+        if (!(late >> (lane < live ? lane : live - 1) & 1)) continue;
+        if (lane < live && !check_state(e, e->workspace, block, lane)) return false;
+        send_home(e, block, lane);
+    }
+    return true;
+}
+
+/* Takes the share of the states of a block. */
+static void take_share(const api_evaluation *e, size_t live, bool again)
+{
+    *e->share = again ? api_row_share_renew(e->plan, live) : api_row_share_take(e->plan, live);
+    *e->share = api_row_share_halve(e->share, live);
+}
+
+/* Closes the loops of a block. When its share ends, the states on their way fail, and the others, which may lack their
+ * last iterations, are closed again without them. */
+static bool close_block(const api_evaluation *e, size_t block, size_t live)
+{
+    const unsigned all    = (2u << (live - 1)) - 1;
+    unsigned       failed = 0;
+    while (!close_lanes(e, block, live)) {
+        const unsigned late = e->plan->row_time ? api_loop_late_lanes(e->workspace, live) & ~failed : 0;
+        if (late == 0 || (failed | late) == all) return check_block(e, e->workspace, block, live);
+        if (!api_deadline_check(e->query->input->deadline, e->problem) || !fail_late_lanes(e, block, live, late))
+            return false;
+        failed |= late;
+        take_share(e, live, true);
+    }
+    return true;
+}
+
+bool api_loop_close_block(const api_evaluation *e, size_t block)
+{
+    size_t     left = api_states(e->query) - block * e->lanes, live = left < e->lanes ? left : e->lanes;
+    const bool reaches = e->query->platform && !e->plan->tree_q;
+    take_share(e, live, false);
+    if (reaches && !api_platform_reach(e, e->workspace, block, live) && !check_block(e, e->workspace, block, live))
+        return false;
+    if (reaches) take_share(e, live, true); /* the state that was found is closed without a way */
+    const bool done = close_block(e, block, live);
+    *e->share       = api_row_share_none(e->plan);
+    return done;
 }
 
 /* --- motions ----------------------------------------------------------------------------------------------------- */
@@ -113,6 +178,7 @@ bool api_loop_close_block(const api_evaluation *e, size_t block)
 /* Memory of a slot, which follows one motion after the other in one lane. */
 typedef struct follower {
     dyn_loop_workspace *closed;
+    api_row_share       share; /* share of the motion that is followed */
     double             *q, *from, *passive;
 } follower;
 
@@ -198,6 +264,7 @@ static bool follow(void *arg, size_t slot, size_t row, api_problem *problem)
     double             *q = f->slot[slot].q, *from = f->slot[slot].from, *passive = f->slot[slot].passive;
     size_t              samples = p->query->samples;
     e.problem                   = problem;
+    f->slot[slot].share         = api_row_share_take(p, 1);
     if (has_failed(&e, row)) {
         put_home(&e, row, 0);
         return true;
@@ -226,7 +293,7 @@ static bool follow(void *arg, size_t slot, size_t row, api_problem *problem)
 static bool open_follower(const api_query *q, follower *slot)
 {
     size_t nq     = q->model->nq;
-    slot->closed  = open_workspace(q, q->call->api->alone, q->scene.n_wrenches, 0);
+    slot->closed  = open_workspace(q, q->call->api->alone, &slot->share, q->scene.n_wrenches, 0);
     slot->q       = api_take(q->pool, nq * sizeof *slot->q);
     slot->from    = api_take(q->pool, nq * sizeof *slot->from);
     slot->passive = api_take(q->pool, q->model->loops->n_passive_q * sizeof *slot->passive);
@@ -244,7 +311,10 @@ bool api_loop_follow(api_plan *plan, const api_loop_curve *curve)
     if (!f.slot || !plan->passive) return false;
     for (size_t i = 0; i < slots; i++)
         if (!open_follower(q, &f.slot[i])) return false;
-    return api_run_parallel(&parallel, slots, q->rows, follow, &f);
+    api_row_time_begin(plan, q->rows);
+    const bool followed = api_run_parallel(&parallel, slots, q->rows, follow, &f);
+    api_row_time_end(plan);
+    return followed;
 }
 
 /* --- the loop state ------------------------------------------------------------------------------------------------

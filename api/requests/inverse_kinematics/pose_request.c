@@ -8,8 +8,6 @@
 #include "api/codec/number.h"
 #include <math.h>
 
-enum { MOST_STARTS = 1000, USUAL_STARTS = 10 };
-
 static const char *const part_names[API_POSE_PARTS] = {"position", "orientation", "direction", "velocity",
                                                        "acceleration"};
 
@@ -59,11 +57,11 @@ static bool read_starts(const api_query *q, const api_node *options, const api_p
 {
     api_place       at    = api_place_key(up, "starts");
     const api_node *given = api_node_get(options, "starts");
-    double          value = USUAL_STARTS;
+    double          value = API_POSE_USUAL_STARTS;
     if (given && !api_read_number(q, given, &at, &value)) return false;
-    if (!(value >= 1 && value <= MOST_STARTS) || value != floor(value))
+    if (!(value >= 1 && value <= API_POSE_MOST_STARTS) || value != floor(value))
         return api_fail_at(q->problem, &at, API_BAD_VALUE, "%s given, a whole number from 1 to %d expected",
-                           API_NUMBER_TEXT(value), MOST_STARTS);
+                           API_NUMBER_TEXT(value), API_POSE_MOST_STARTS);
     *starts = (size_t)value;
     return true;
 }

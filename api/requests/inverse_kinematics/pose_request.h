@@ -5,6 +5,9 @@
 #include "api/robots/model/limits.h"
 #include "dynamics/kinematics/pose_solver.h"
 
+/* The largest number of starting positions of a search, and the number without "starts". */
+enum { API_POSE_MOST_STARTS = 1000, API_POSE_USUAL_STARTS = 10 };
+
 typedef enum api_pose_part {
     API_POSE_POSITION,
     API_POSE_ORIENTATION,

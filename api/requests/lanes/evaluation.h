@@ -1,6 +1,7 @@
 /* evaluation.h - the state of a running evaluation in one slot (thread). */
 #pragma once
 #include "plan.h"
+#include "row_share.h"
 
 typedef struct api_evaluation {
     const api_plan    *plan;
@@ -16,6 +17,7 @@ typedef struct api_evaluation {
     size_t             first;         /* the first block of the window */
     bool               zeros_written; /* results of a whole window are written; their constant zeros stay */
     int                evaluating;    /* index in query->selected of the operation that is evaluated; -1: none */
+    api_row_share     *share; /* share of the rows whose loops are closed in the slot; NULL: a model without loops */
 } api_evaluation;
 
 /* The evaluation of a plan by one thread, without workspace and scratch lanes; problems are the request's. */

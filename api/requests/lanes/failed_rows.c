@@ -198,6 +198,14 @@ bool api_failed_rows_all(const api_failed_rows *f)
     return f && !memchr(marks_of(f, -1), 0, f->states);
 }
 
+bool api_failed_rows_all_late(const api_failed_rows *f)
+{
+    bool late = api_failed_rows_all(f);
+    for (const failure *r = late ? f->newest : NULL; late && r; r = r->next)
+        late = r->code == API_DEADLINE_PASSED;
+    return late;
+}
+
 /* --- the answer --------------------------------------------------------------------------------------------------- */
 
 static int compare(const void *a, const void *b)

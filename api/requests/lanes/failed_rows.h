@@ -40,6 +40,9 @@ void api_failed_rows_settle(api_failed_rows *f);
 /* True if all rows have failed. */
 bool api_failed_rows_all(const api_failed_rows *f);
 
+/* True if all rows have failed, each for lack of time (row_share.h). */
+bool api_failed_rows_all_late(const api_failed_rows *f);
+
 /* Sorts the recorded problems by rows, for api_failed_rows_emit. False with `problem`. */
 bool api_failed_rows_sort(api_failed_rows *f, api_problem *problem);
 

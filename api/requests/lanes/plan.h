@@ -14,6 +14,7 @@ enum { API_CHUNK = 512 /* states between two checks of the deadline */ };
 
 typedef struct api_failed_rows api_failed_rows; /* failed_rows.h */
 typedef struct api_vector      api_vector;      /* batch.h */
+typedef struct api_row_time    api_row_time;    /* row_share.h */
 
 typedef struct api_plan {
     const api_query   *query;
@@ -36,6 +37,7 @@ typedef struct api_plan {
     double            *wrenches;     /* lanes, 9 * n_wrenches: force, torque, point; NULL: no wrenches */
     double            *wrench_rates; /* lanes, 6 * n_wrenches; NULL: no operation takes them */
     api_failed_rows   *failed_rows;  /* NULL: the problem of a row is the problem of the request */
+    api_row_time      *row_time;     /* NULL: rows have no shares of the time */
 } api_plan;
 
 /* Chooses the target, lanes and kernels for the number of states. False with a problem. */

@@ -35,7 +35,8 @@ static bool options(api_query *q, api_selection *selected, const api_node *given
         return false;
     api_set_extent(selected, API_HELD_FRAMES, o->contact ? o->contact->n : 0);
     if (!api_static_friction_read(q, given, up, &o->sticking)) return false;
-    selected->one_by_one = o->contact || o->sticking;
+    selected->one_by_one  = o->contact || o->sticking;
+    selected->shares_time = o->sticking;
     if (o->sticking && !api_node_get(given, "outputs")) selected->outputs |= API_BIT(FRICTION);
     if (o->contact && !api_node_get(given, "outputs")) selected->outputs |= API_BIT(CONTACT_WRENCHES);
     return o->contact || !(selected->outputs & API_BIT(CONTACT_WRENCHES)) ||
@@ -265,6 +266,13 @@ static double state_seconds(const api_call *call, const api_input *input)
     return bodies * call->api->calibration.body;
 }
 
+static double decoded_seconds(const api_query *q, const api_selection *selected)
+{
+    const double nv = (double)q->model->nv;
+    if (!((const forward_options *)selected->options)->sticking) return 0;
+    return (double)api_states(q) * API_FRICTION_CUBE_WEIGHT * nv * nv * nv * q->call->api->calibration.body;
+}
+
 const api_operation api_forward_dynamics = {
     .name  = "forward-dynamics",
     .needs = API_BIT(API_Q) | API_BIT(API_TAU),
@@ -272,16 +280,17 @@ const api_operation api_forward_dynamics = {
              API_BIT(API_FRICTION) | API_BIT(API_JOINTS) | API_BIT(API_GUESS) | API_BIT(API_PLATFORM) |
              API_BIT(API_OUTPUTS) | API_BIT(API_HELD_FIELD) | API_BIT(API_CONTACT_DAMPING) |
              API_BIT(API_FRICTION_AT_REST),
-    .outputs       = {[QDD]              = {"qdd", true, {API_NV}},
-                      [JOINT_WRENCHES]   = {"joint_wrenches", false, {API_BODIES, 6}},
-                      [CONTACT_WRENCHES] = {"contact_wrenches", false, {API_HELD_FRAMES, 6}},
-                      [FULL]             = {"full", false, {API_LOOP_STATE}},
-                      [FRICTION]         = {"friction", false, {API_NV}},
-                      [CONTACT_RESIDUAL] = {"contact_residual", false, {API_HELD_FRAMES, 6}}},
-    .weight        = 3,
-    .state_seconds = state_seconds,
-    .options       = options,
-    .prepare       = prepare,
-    .spare         = spare,
-    .evaluate      = evaluate,
+    .outputs         = {[QDD]              = {"qdd", true, {API_NV}},
+                        [JOINT_WRENCHES]   = {"joint_wrenches", false, {API_BODIES, 6}},
+                        [CONTACT_WRENCHES] = {"contact_wrenches", false, {API_HELD_FRAMES, 6}},
+                        [FULL]             = {"full", false, {API_LOOP_STATE}},
+                        [FRICTION]         = {"friction", false, {API_NV}},
+                        [CONTACT_RESIDUAL] = {"contact_residual", false, {API_HELD_FRAMES, 6}}},
+    .weight          = 3,
+    .state_seconds   = state_seconds,
+    .decoded_seconds = decoded_seconds,
+    .options         = options,
+    .prepare         = prepare,
+    .spare           = spare,
+    .evaluate        = evaluate,
 };

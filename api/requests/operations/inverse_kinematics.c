@@ -1,6 +1,7 @@
 /* inverse_kinematics.c - finds the coordinates of a tree at which a frame has a position, direction or pose, and the
  * rates that give the frame its velocity and acceleration. */
 #include "api/requests/inverse_kinematics/pose_request.h"
+#include "api/requests/cost/peek.h"
 #include "api/requests/lanes/failed_rows.h"
 #include "api/requests/fields/fields.h"
 #include "api/codec/emit.h"
@@ -32,6 +33,7 @@ static bool options(api_query *q, api_selection *selected, const api_node *given
                         "inverse-kinematics is for models without loops: give a platform to any other operation");
     selected->options      = api_pose_request_read(q, given, up);
     selected->all_in_lanes = selected->outputs & API_BIT(AT_LIMITS);
+    selected->shares_time  = true;
     return selected->options && select_rates(q, selected, given, up);
 }
 
@@ -148,6 +150,41 @@ static bool fail_rates(const api_evaluation *e, const api_pose_request *r, size_
     return api_pose_request_fail(e, r, state, &found);
 }
 
+/* Fails a state whose search did not end in its share of the time. */
+static bool fail_stopped(const api_evaluation *e, const api_pose_request *r, size_t state)
+{
+    api_problem found;
+    if (!api_deadline_check(e->query->input->deadline, e->problem)) return false;
+    api_problem_clear(&found);
+    api_row_share_problem(e->plan, &found);
+    return api_pose_request_fail(e, r, state, &found);
+}
+
+/* Sets of lanes: bit i is set for lane i. */
+typedef struct lane_sets {
+    unsigned stopped; /* the search did not end in its time */
+    unsigned solved, moved;
+} lane_sets;
+
+/* Fails the states of a block that were not solved: those whose share of the time was used up, and those whose frame
+ * does not reach its goal, or whose frame cannot have its velocity or acceleration. */
+static bool check_found(const api_evaluation *e, const api_pose_request *r, size_t first, size_t live,
+                        const block_lanes *b, const lane_sets *sets)
+{
+    for (size_t lane = 0; lane < live; lane++) {
+        const unsigned bit  = 1u << lane;
+        bool           good = true;
+        if (sets->stopped & bit)
+            good = fail_stopped(e, r, first + lane);
+        else if (!(sets->solved & bit))
+            good = fail_goal(e, r, first + lane, b);
+        else if (!(sets->moved & bit))
+            good = fail_rates(e, r, first + lane);
+        if (!good) return false;
+    }
+    return true;
+}
+
 static bool evaluate(const api_evaluation *e, const api_selection *selected, size_t block, size_t blocks)
 {
     (void)blocks; /* always 1 */
@@ -155,6 +192,10 @@ static bool evaluate(const api_evaluation *e, const api_selection *selected, siz
     const block_lanes       b = place(e, selected, block);
     double                 *lanes[API_POSE_PARTS];
     size_t first = block * e->lanes, left = api_states(e->query) - first, live = left < e->lanes ? left : e->lanes;
+    const api_row_share share   = api_row_share_take(e->plan, live);
+    dyn_pose_problem    problem = r->problem;
+    lane_sets           sets    = {0};
+    problem.deadline            = api_row_share_for_dynamics(&share);
     for (size_t i = 0; i < API_POSE_PARTS; i++)
         lanes[i] = api_block(e, r->lanes[i], r->entries[i], block);
     const dyn_pose_goals goals = {.position    = lanes[API_POSE_POSITION],
@@ -166,17 +207,38 @@ static bool evaluate(const api_evaluation *e, const api_selection *selected, siz
                                   .angle      = b.angle,
                                   .iterations = api_result_block(e, selected, ITERATIONS, block),
                                   .starts     = api_result_block(e, selected, STARTS_NEEDED, block),
-                                  .in_the_way = b.in_the_way};
-    unsigned solved = dyn_pose_solve(&r->problem, e->plan->target, e->workspace, b.room, &goals, live, &found),
-             moved  = solved;
+                                  .in_the_way = b.in_the_way,
+                                  .stopped    = &sets.stopped};
+    sets.solved = sets.moved = dyn_pose_solve(&problem, e->plan->target, e->workspace, b.room, &goals, live, &found);
     if (selected->outputs & (API_BIT(QD) | API_BIT(QDD)))
-        moved = dyn_pose_rates(&r->problem, e->plan->target, e->workspace, b.room, b.q, lanes[API_POSE_VELOCITY],
-                               lanes[API_POSE_ACCELERATION], live, b.qd, b.qdd);
-    for (size_t lane = 0; lane < live; lane++) {
-        if (!(solved >> lane & 1) && !fail_goal(e, r, first + lane, &b)) return false;
-        if (solved >> lane & 1 && !(moved >> lane & 1) && !fail_rates(e, r, first + lane)) return false;
-    }
-    return true;
+        sets.moved = dyn_pose_rates(&problem, e->plan->target, e->workspace, b.room, b.q, lanes[API_POSE_VELOCITY],
+                                    lanes[API_POSE_ACCELERATION], live, b.qd, b.qdd);
+    return check_found(e, r, first, live, &b, &sets);
+}
+
+/* --- cost --------------------------------------------------------------------------------------------------------- */
+
+/* Expected seconds of the search of one state. Most searches end at the first start, after some ten iterations. Where
+ * they do not, goals are hard or out of reach, and every start may be needed, of some 25 iterations: one state of
+ * sixteen. An iteration finds a Jacobian of `rows` rows and the products of its rows, in scalar code. */
+static double search_seconds(const api_model *m, double starts, double rows)
+{
+    const double begun = 1.5e-6, entry = 22e-9, first = 10, further = 25.0 / 16;
+    return (first + further * fmax(starts - 1, 0)) * (begun + entry * rows * (double)m->nv);
+}
+
+static double state_seconds(const api_call *call, const api_input *input)
+{
+    const double starts = api_peek_number(call, input, API_STARTS);
+    return search_seconds(call->model, starts > 0 ? fmin(starts, API_POSE_MOST_STARTS) : API_POSE_USUAL_STARTS,
+                          DYN_GOAL_ROWS);
+}
+
+static double decoded_seconds(const api_query *q, const api_selection *selected)
+{
+    const dyn_pose_problem *p    = &((const api_pose_request *)selected->options)->problem;
+    const double            rows = p->kind == DYN_GOAL_POSITION ? 3 : DYN_GOAL_ROWS;
+    return (double)api_states(q) * search_seconds(q->model, (double)p->most_starts, rows);
 }
 
 /* --- joints at their limits --------------------------------------------------------------------------------------- */
@@ -230,22 +292,24 @@ const api_operation api_inverse_kinematics = {
              API_BIT(API_ORIENTATION) | API_BIT(API_DIRECTION) | API_BIT(API_AXIS) | API_BIT(API_VELOCITY) |
              API_BIT(API_ACCELERATION) | API_BIT(API_LIMITS) | API_BIT(API_STARTS) | API_BIT(API_TOLERANCE) |
              API_BIT(API_DAMPING) | API_BIT(API_OUTPUTS),
-    .needs_options = API_BIT(API_FRAME) | API_BIT(API_POSITION),
-    .outputs       = {[Q]             = {"q", true, {API_NQ}},
-                      [QD]            = {"qd", false, {API_NV}},
-                      [QDD]           = {"qdd", false, {API_NV}},
-                      [DISTANCE]      = {"distance", false, {0}},
-                      [ANGLE]         = {"angle", false, {0}},
-                      [ITERATIONS]    = {"iterations", false, {0}},
-                      [STARTS_NEEDED] = {"starts_needed", false, {0}},
-                      [AT_LIMITS]     = {"at_limits", false, {API_STRUCTURED}}},
-    .alone         = true,
-    .one_by_one    = true,
-    .weight        = 60,
-    .options       = options,
-    .own_entries   = own_entries,
-    .prepare       = prepare,
-    .spare         = spare,
-    .emit          = emit,
-    .evaluate      = evaluate,
+    .needs_options   = API_BIT(API_FRAME) | API_BIT(API_POSITION),
+    .outputs         = {[Q]             = {"q", true, {API_NQ}},
+                        [QD]            = {"qd", false, {API_NV}},
+                        [QDD]           = {"qdd", false, {API_NV}},
+                        [DISTANCE]      = {"distance", false, {0}},
+                        [ANGLE]         = {"angle", false, {0}},
+                        [ITERATIONS]    = {"iterations", false, {0}},
+                        [STARTS_NEEDED] = {"starts_needed", false, {0}},
+                        [AT_LIMITS]     = {"at_limits", false, {API_STRUCTURED}}},
+    .alone           = true,
+    .one_by_one      = true,
+    .weight          = 1,
+    .state_seconds   = state_seconds,
+    .decoded_seconds = decoded_seconds,
+    .options         = options,
+    .own_entries     = own_entries,
+    .prepare         = prepare,
+    .spare           = spare,
+    .emit            = emit,
+    .evaluate        = evaluate,
 };

@@ -196,8 +196,10 @@ static bool begin(api_plan *plan, const api_selection *selected)
     const size_t     nv = q->model->nv;
     march            m;
     if (!open_march(plan, &((const rollout_options *)selected->options)->step, &m)) return false;
+    api_row_time_begin(plan, q->rows);
     for (size_t first = 0; first < q->rows; first += m.W)
         if (!march_rows(&m, first)) return false;
+    api_row_time_end(plan);
     pad(plan, plan->state[API_Q], q->model->nq);
     pad(plan, plan->state[API_QD], nv);
     pad(plan, plan->state[API_TAU], nv);

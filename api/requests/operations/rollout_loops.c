@@ -13,10 +13,12 @@ bool api_rollout_loops_open(api_plan *plan, const dyn_kernels *kernels, api_roll
     const dyn_loops *l = q->model->loops;
     const size_t     W = (size_t)kernels->lanes;
     *loops             = (api_rollout_loops){.plan = plan, .W = W};
-    loops->closed = api_loop_workspace_open(q->pool, q->model, kernels, q->input->deadline, q->scene.n_wrenches, 0);
-    loops->guess  = api_take(q->pool, l->n_passive_q * W * sizeof *loops->guess);
-    loops->tree_q = api_take(q->pool, l->nq * W * sizeof *loops->tree_q);
-    plan->tree_q  = api_take_lanes(plan, l->nq);
+    loops->share       = api_row_share_none(plan);
+    loops->closed      = api_loop_workspace_open(q->pool, q->model, kernels, api_row_share_for_dynamics(&loops->share),
+                                                 q->scene.n_wrenches, 0);
+    loops->guess       = api_take(q->pool, l->n_passive_q * W * sizeof *loops->guess);
+    loops->tree_q      = api_take(q->pool, l->nq * W * sizeof *loops->tree_q);
+    plan->tree_q       = api_take_lanes(plan, l->nq);
     return loops->closed && loops->guess && loops->tree_q && plan->tree_q;
 }
 
@@ -25,6 +27,8 @@ void api_rollout_loops_start(api_rollout_loops *loops, size_t first)
     const size_t left = loops->plan->query->rows - first;
     loops->first      = first;
     loops->live       = left < loops->W ? left : loops->W;
+    loops->share      = api_row_share_take(loops->plan, loops->live);
+    loops->share      = api_row_share_halve(&loops->share, loops->live);
     memset(loops->lost, 0, sizeof loops->lost);
     for (size_t lane = 0; lane < loops->W; lane++) {
         api_problem_clear(&loops->problem[lane]);
@@ -96,6 +100,20 @@ static void put_lost(api_rollout_loops *loops, double *q, double *qd)
     }
 }
 
+/* Notes the rows whose loops are not closed at node n. Rows that had arrived when the share of all ended go on without
+ * the late ones. */
+static void note_open_rows(api_rollout_loops *loops, size_t n)
+{
+    const unsigned late = api_loop_late_lanes(loops->closed, loops->live);
+    for (size_t lane = 0; lane < loops->live; lane++) {
+        const bool stopped = dyn_loop_status_of(loops->closed, lane) == DYN_LOOPS_STOPPED;
+        if (stopped && late != 0 && !(late >> lane & 1)) continue;
+        if (api_loop_fail(dyn_loop_failure_of(loops->closed, lane), NULL, -1, &loops->problem[lane])) continue;
+        loops->lost[lane] = true;
+        loops->node[lane] = n;
+    }
+}
+
 bool api_rollout_loops_close(api_rollout_loops *loops, size_t n, double *q, double *qd)
 {
     const api_query *query = loops->plan->query;
@@ -104,12 +122,15 @@ bool api_rollout_loops_close(api_rollout_loops *loops, size_t n, double *q, doub
     put_lost(loops, q, qd);
     bool closed = close_all(loops, n, q);
     if (!api_deadline_check(query->input->deadline, query->problem)) return false; /* it may have ended the search */
-    for (size_t lane = 0; !closed && lane < loops->live; lane++) {
-        if (api_loop_fail(dyn_loop_failure_of(loops->closed, lane), NULL, -1, &loops->problem[lane])) continue;
-        loops->lost[lane] = true;
-        loops->node[lane] = n;
+    note_open_rows(loops, n);
+    for (size_t again = 0; !closed && again < loops->live; again++) {
+        loops->share = api_row_share_renew(loops->plan, loops->live);
+        loops->share = api_row_share_halve(&loops->share, loops->live);
+        put_lost(loops, q, qd);
+        closed = close_all(loops, n, q);
+        if (!api_deadline_check(query->input->deadline, query->problem)) return false;
+        note_open_rows(loops, n);
     }
-    if (!closed) put_lost(loops, q, qd), close_all(loops, n, q);
     const size_t bytes = query->model->loops->nq * loops->W * sizeof *loops->tree_q;
     memcpy(loops->tree_q, dyn_loop_tree_q(loops->closed), bytes);
     set_guess(loops);

@@ -3,6 +3,7 @@
  * on from the answer, with this guess. */
 #pragma once
 #include "api/requests/lanes/plan.h"
+#include "api/requests/lanes/row_share.h"
 #include "dynamics/loops/loop_step.h"
 
 /* W rollouts side by side, in lanes. */
@@ -10,6 +11,7 @@ typedef struct api_rollout_loops {
     api_plan              *plan;
     size_t                 W, first, live; /* the first row, and the number of rows; the other lanes repeat the last */
     dyn_loop_workspace    *closed;
+    api_row_share          share;                  /* share of the rows side by side */
     double                *guess;                  /* passive coordinates of the node before, or of the request */
     double                *tree_q;                 /* coordinates of the tree at the present node */
     dyn_loop_step_failures failures;               /* of the last step */

@@ -236,7 +236,8 @@ static api_friction_status decide(const friction_block *b, const dyn_step *first
             a->block[i * n + j] = compliance(b, first->input_matrix, &row, j, lane);
     }
     if (held) set_sizes(b, first->h, lane);
-    const api_friction_status status = api_friction_problem_solve(&p, clock->deadline, clock->problem);
+    const api_friction_status status = api_friction_problem_solve(&p, api_deadline_for_dynamics(clock->deadline));
+    if (status == API_FRICTION_STOPPED) api_deadline_check(clock->deadline, clock->problem); /* writes the problem */
     for (size_t i = 0; status == API_FRICTION_FOUND && i < n; i++) {
         add_effort(b, i, -a->f[i], lane);
         a->stops[i * W + lane]  = a->side[i] == 0;

@@ -269,7 +269,7 @@ static bool integrate(void *arg)
     if (anew && !restart(a, t, to)) return fail(a, t, "", problem);
     if (ARKStepSetStopTime(a->arkode, to) != ARK_SUCCESS) return fail(a, t, "", problem);
     for (;;) {
-        if (!api_deadline_check(ode->e->query->input->deadline, problem)) return false;
+        if (!api_ode_check_time(ode, problem)) return false;
         int result = ARKStepEvolve(a->arkode, to, a->y, &t, ARK_NORMAL);
         if (result >= 0 || result == ARK_TOO_MUCH_WORK) memset(ode->fault, 0, sizeof ode->fault);
         if (!copy_state(a, t, problem)) return false;

@@ -37,9 +37,7 @@ bool api_integrate_fixed(api_ode *ode, api_interval interval, api_fixed_step *st
     double h     = (interval.to - interval.from) / (double)steps;
     if (interval.starts_at_break && ode->stiction) api_stiction_events_restart(ode, interval.from);
     for (size_t i = 0; i < steps; i++) {
-        if (ode->steps % (1 + CHECK / ode->e->model->nv) == 0 &&
-            !api_deadline_check(ode->e->query->input->deadline, problem))
-            return false;
+        if (ode->steps % (1 + CHECK / ode->e->model->nv) == 0 && !api_ode_check_time(ode, problem)) return false;
         take_step(ode, interval.from + (double)i * h, h, step);
         if (!api_ode_may_continue(ode)) return api_ode_check_all(ode, problem);
     }

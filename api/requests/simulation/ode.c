@@ -21,8 +21,9 @@
 /* Replaces the kernels of the tree by those of the model with loops. */
 static bool open_loops(api_evaluation *e, api_ode *ode, bool *room)
 {
-    ode->loops = api_loop_workspace_open(e->query->pool, e->model, ode->kernels, e->query->input->deadline,
-                                         e->query->scene.n_wrenches + (ode->s->contact ? ode->s->contact->n : 0), 0);
+    ode->loops =
+        api_loop_workspace_open(e->query->pool, e->model, ode->kernels, api_row_share_for_dynamics(&ode->share),
+                                e->query->scene.n_wrenches + (ode->s->contact ? ode->s->contact->n : 0), 0);
     if (!ode->loops) return false;
     ode->loop_kernels   = dyn_loop_kernels(ode->kernels);
     ode->kernels        = &ode->loop_kernels;
@@ -58,6 +59,7 @@ bool api_ode_open(api_evaluation *e, const api_simulation *s, api_ode *ode)
     size_t nq = e->model->nq, nv = e->model->nv;
     bool   room  = true;
     *ode         = (api_ode){.e = e, .s = s, .controller_scene = e->query->scene, .wrench_scene = e->query->scene};
+    ode->share   = api_row_share_none(e->plan);
     ode->kernels = choose_kernels(e, s);
     ode->W       = (size_t)ode->kernels->lanes;
     ode->controller_scene.model      = e->model->dyn;
@@ -378,6 +380,14 @@ bool api_ode_may_continue(const api_ode *ode)
     return l < most;
 }
 
+bool api_ode_check_time(const api_ode *ode, api_problem *problem)
+{
+    if (api_row_share_check(&ode->share)) return true;
+    if (!api_deadline_check(ode->e->query->input->deadline, problem)) return false;
+    api_row_share_problem(ode->e->plan, problem);
+    return false;
+}
+
 bool api_ode_check_all(const api_ode *ode, api_problem *problem)
 {
     for (size_t l = 0; l < ode->rows; l++)
@@ -389,8 +399,7 @@ bool api_ode_check_lane(const api_ode *ode, size_t l, api_problem *problem)
 {
     const api_model *m = ode->e->model;
     if (ode->fault[l].kind == API_FAULT_NONE) return true;
-    if (!api_deadline_check(ode->e->query->input->deadline, problem))
-        return false; /* the deadline may be why the loops stayed open */
+    if (!api_ode_check_time(ode, problem)) return false; /* the end of the time may be the reason of the fault */
     const api_fault *f = &ode->fault[l];
     if (f->kind == API_FAULT_PROBLEM)
         api_fail(problem, f->problem.code, NULL, "at %.9g s %s", f->time, f->problem.detail);

@@ -39,6 +39,7 @@ typedef struct api_fixed_events   api_fixed_events;   /* defined in fixed_events
 struct api_ode {
     const api_evaluation *e;
     const api_simulation *s;
+    api_row_share         share; /* share of the simulations side by side */
     const dyn_kernels    *kernels;
     dyn_kernels           loop_kernels; /* with loops: `kernels` points here */
     dyn_loop_workspace   *loops;        /* workspace of loop_kernels; NULL: no loops */
@@ -111,3 +112,7 @@ bool api_ode_check_lane(const api_ode *ode, size_t lane, api_problem *problem);
 /* Returns false if integration is pointless: the first simulation has a fault or, with "on_error": "row", all
  * simulations have one. */
 bool api_ode_may_continue(const api_ode *ode);
+
+/* False with deadline-passed if the simulations have used up their share of the time (row_share.h), or if the deadline
+ * of the request has passed. */
+bool api_ode_check_time(const api_ode *ode, api_problem *problem);

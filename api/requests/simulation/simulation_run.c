@@ -135,9 +135,11 @@ static void clear_samples(api_ode *ode, size_t l)
     }
 }
 
-/* True if the problem concerns a single simulation. A deadline or a lack of memory fails the request instead. */
-static bool is_of_row(const api_problem *found, api_problem *problem)
+/* True if the problem concerns a single simulation: the deadline, while it has not passed, is that of its share of the
+ * time. The deadline of the request, or a lack of memory, fails the request instead. */
+static bool is_of_row(const api_ode *ode, const api_problem *found, api_problem *problem)
 {
+    if (found->code == API_DEADLINE_PASSED) return api_deadline_check(ode->e->query->input->deadline, problem);
     bool of_a_row = api_problem_kind_of(found->code)->status == 422;
     if (!of_a_row) *problem = *found;
     return of_a_row;
@@ -147,16 +149,17 @@ static bool is_of_row(const api_problem *found, api_problem *problem)
  * early, unless `done`. Returns false with a problem of the request. */
 static bool record_failures(api_ode *ode, bool done, const api_problem *found, api_problem *problem)
 {
-    if (!done && !is_of_row(found, problem)) return false;
+    const bool late = !done && found->code == API_DEADLINE_PASSED; /* all simulations of the ODE end with their share */
+    if (!done && !is_of_row(ode, found, problem)) return false;
     for (size_t l = 0; l < ode->rows; l++) {
         api_problem own    = *found;
         bool        failed = api_failed_rows_has(ode->e->plan->failed_rows,
                                                  ode->row[l] * ode->e->query->samples); /* it failed before the simulation */
         if (failed) clear_samples(ode, l);
         if (failed) continue;
-        if (done || ode->rows > 1) api_problem_clear(&own);
+        if (done || (ode->rows > 1 && !late)) api_problem_clear(&own);
         if (own.code == API_NO_PROBLEM && api_ode_check_lane(ode, l, &own)) continue;
-        if (!is_of_row(&own, problem)) return false;
+        if (!is_of_row(ode, &own, problem)) return false;
         clear_samples(ode, l);
         if (!api_failed_rows_add(ode->e->plan->failed_rows, -1, ode->row[l] * ode->e->query->samples, &own, problem))
             return false;
@@ -172,6 +175,7 @@ static bool simulate(void *arg, size_t slot, size_t task, api_problem *problem)
     api_problem_clear(&found);
     api_problem *reported = r->e->plan->failed_rows ? &found : problem;
     size_t       width = side_by_side(r->e, r->s), first = task * width, left = r->e->query->rows - first;
+    ode->share = api_row_share_take(r->e->plan, left < width ? left : width);
     api_ode_start(ode, first, left < width ? left : width);
     if (ode->stiction) api_stiction_events_start(ode);
     bool begins = api_ode_may_continue(ode),
@@ -193,5 +197,8 @@ bool api_simulation_run(api_plan *plan, const api_simulation *s)
         if (!api_ode_open(&e, s, &r.odes[i]) ||
             (s->integrator->bytes && !api_pool_claim(q->pool, s->integrator->bytes(&r.odes[i]))))
             return false;
-    return api_run_parallel(&parallel, slots, tasks, simulate, &r);
+    api_row_time_begin(plan, q->rows);
+    const bool done = api_run_parallel(&parallel, slots, tasks, simulate, &r);
+    api_row_time_end(plan);
+    return done;
 }

@@ -54,15 +54,12 @@ api_friction_state api_stiction_problem_state(const api_ode *ode, size_t lane)
 
 bool api_stiction_problem_solve(api_ode *ode, size_t lane, api_friction_rows *r)
 {
-    const api_friction_state state    = api_stiction_problem_state(ode, lane);
-    const api_deadline      *deadline = ode->e->query->input->deadline;
-    api_contact_block       *held     = ode->contact ? api_ode_contact_block(ode) : NULL;
-    api_problem              late;
-    *r = api_stiction_problem_gather(ode, &state, true);
+    const api_friction_state state = api_stiction_problem_state(ode, lane);
+    api_contact_block       *held  = ode->contact ? api_ode_contact_block(ode) : NULL;
+    *r                             = api_stiction_problem_gather(ode, &state, true);
     if (r->n == 0) return true;
-    api_problem_clear(&late);
     if (held ? !api_contact_solve(held, lane) || !api_friction_rows_set_held(r, &state, held, ode->stiction->qdd)
              : !api_friction_rows_set(r, &state, ode->stiction->mass, ode->s->prescribed.mask, ode->stiction->qdd))
         return false;
-    return api_friction_rows_solve(r, deadline, &late) == API_FRICTION_FOUND;
+    return api_friction_rows_solve(r, api_row_share_for_dynamics(&ode->share)) == API_FRICTION_FOUND;
 }

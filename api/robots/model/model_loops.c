@@ -68,17 +68,31 @@ bool api_loop_fail(dyn_loop_failure failure, const char *pointer, long long row,
     case DYN_LOOPS_PATH_SINGULAR: fail_crossing(&failure, pointer, problem); break;
     case DYN_LOOPS_PASSIVE_UNDETERMINED: fail_undetermined(&failure, pointer, problem); break;
     case DYN_LOOPS_ACTUATED_DEPENDENT: fail_dependent(&failure, pointer, problem); break;
+    case DYN_LOOPS_STOPPED:
+        api_fail(problem, API_DEADLINE_PASSED, pointer,
+                 "the row has used up its share of the request's time before its loops were closed: give more time in "
+                 "Request-Timeout, or send the row alone");
+        break;
     }
     problem->row = row;
     return false;
 }
 
+unsigned api_loop_late_lanes(const dyn_loop_workspace *closed, size_t live)
+{
+    unsigned late = 0;
+    for (size_t lane = 0; lane < live; lane++) {
+        const dyn_loop_failure f = dyn_loop_failure_of(closed, lane);
+        late |= (unsigned)(f.status == DYN_LOOPS_STOPPED && f.fraction < 1) << lane;
+    }
+    return late;
+}
+
 dyn_loop_workspace *api_loop_workspace_open(api_pool *pool, const api_model *model, const dyn_kernels *tree,
-                                            const api_deadline *deadline, size_t n_wrenches, size_t extra)
+                                            dyn_deadline deadline, size_t n_wrenches, size_t extra)
 {
     const dyn_mechanism mechanism = api_model_mechanism(model);
-    return dyn_loop_workspace_open(api_pool_memory(pool), &mechanism, tree, api_deadline_for_dynamics(deadline),
-                                   n_wrenches, extra);
+    return dyn_loop_workspace_open(api_pool_memory(pool), &mechanism, tree, deadline, n_wrenches, extra);
 }
 
 /* --- reference ---------------------------------------------------------------------------------------------------- */
@@ -91,6 +105,22 @@ static bool fail(dyn_loop_failure failure, api_problem *problem)
         return api_fail(problem, API_LOOP_OPEN, "/loops",
                         "the loops cannot be closed near the joints' \"home\": give the joints, actuated ones too, a "
                         "\"home\" near a position in which the loops are closed");
+    if (failure.status == DYN_LOOPS_OPEN && isfinite(failure.error))
+        return api_fail(
+            problem, API_LOOP_OPEN, "/loops",
+            "the model has no reference, a position near the joints' \"home\" in which the loops are closed "
+            "and the passive joints follow from the actuated ones: loop \"%.64s\" stays open by %.3g (in units "
+            "of %.3g m, and rad), whichever joints move: correct the axes, frames and lengths along it, or give "
+            "its joints a \"home\" near a position in which it is closed",
+            failure.loops->loop[failure.worst].name, failure.worst_error, failure.loops->length);
+    if (failure.status == DYN_LOOPS_ACTUATED_DEPENDENT && failure.worst < failure.loops->n)
+        return api_fail(
+            problem, API_LOOP_SINGULAR, "/loops",
+            "the model has no reference, a position near the joints' \"home\" in which the loops are closed "
+            "and the passive joints follow from the actuated ones: where the loops are closed, loop \"%.64s\" "
+            "does not let all %zu actuated coordinates move independently: correct the axes and frames along "
+            "it, or let fewer joints of this mechanism be actuated",
+            failure.loops->loop[failure.worst].name, failure.unknowns);
     return api_fail(
         problem, found.code == API_LOOP_SINGULAR ? found.code : API_LOOP_OPEN, "/loops",
         "the model has no reference, a position near the joints' \"home\" in which the loops are closed and the "

@@ -10,10 +10,14 @@
  * problem, if the loops are closed. */
 bool api_loop_fail(dyn_loop_failure failure, const char *pointer, long long row, api_problem *problem);
 
-/* Takes the workspace of the loops' kernels (dynamics/loops/loop_kernels.h) from `pool`. `deadline` may be NULL.
+/* Returns the set of live lanes (bit i: lane i) whose search the deadline has ended on the way to the state. Lanes that
+ * had arrived are not in it, although their last iterations may be missing. */
+unsigned api_loop_late_lanes(const dyn_loop_workspace *closed, size_t live);
+
+/* Takes the workspace of the loops' kernels (dynamics/loops/loop_kernels.h) from `pool`.
  * Returns NULL with the pool's problem. */
 dyn_loop_workspace *api_loop_workspace_open(api_pool *pool, const api_model *model, const dyn_kernels *tree,
-                                            const api_deadline *deadline, size_t n_wrenches, size_t extra);
+                                            dyn_deadline deadline, size_t n_wrenches, size_t extra);
 
 /* Sets model->loops->reference (dynamics/loops/reference.h) of a model that no other thread uses yet. A model without
  * loops is returned unchanged. Temporary memory is claimed from `share` (NULL: not counted), and `deadline` (may be
