@@ -81,7 +81,9 @@
     X(STUCK_THREADS, "torqued_stuck_threads", GAUGE, NUMBER, THREAD, UNLABELLED, \
       "Threads that make no progress: loops that do not turn, others far beyond the deadline of their request.") \
     X(LOST_LINES, "torqued_lost_log_lines_total", COUNTER, NUMBER, UNLABELLED, UNLABELLED, \
-      "Lines of the log that were lost because its reader is too slow.")
+      "Lines of the log that were lost because its reader is too slow.") \
+    X(AUDIT_LINES, "torqued_audit_lines", GAUGE, NUMBER, UNLABELLED, UNLABELLED, \
+      "Lines about changes that wait to be written to the log; from 256 on changes wait, too.")
 /* clang-format on */
 
 typedef enum api_label {

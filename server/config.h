@@ -37,6 +37,7 @@ typedef struct srv_config {
     double      inline_limit; /* us, longest estimate of a request that runs on the loop's thread */
     double      drain_delay;  /* s, time from SIGTERM until the server drains */
     double      drain;        /* s, time for requests in flight when the server stops */
+    const char *audit_log; /* file of the lines about changes; NULL: they are written with the others */
     int         log_format, log_level;
     size_t      log_sample;   /* one of so many routine requests has a line in the log */
     size_t      log_refusals; /* lines per second for refused requests */

@@ -87,6 +87,19 @@ static void lock_memory(service *s)
                     strerror(errno));
 }
 
+/* Names in the log and in /readyz that the audit log takes no lines. */
+static void on_audit_fault(void *arg, const char *reason)
+{
+    static const char subject[] = "audit log";
+    service          *s         = arg;
+    srv_log_message(&s->log, reason ? SRV_ERROR : SRV_WARNING, reason ? "audit-fault" : "audit-repaired", "%s: %s",
+                    s->config.audit_log, reason ? reason : "it takes lines again");
+    if (reason)
+        api_set_reason(s->shared.api, subject, "audit log: changes wait: %s", reason);
+    else
+        api_clear_reason(s->shared.api, subject);
+}
+
 static bool open_shared(service *s, char *error, size_t size)
 {
     const srv_config *c      = &s->config;
@@ -96,6 +109,7 @@ static bool open_shared(service *s, char *error, size_t size)
     srv_accounts_open(&s->accounts);
     s->shared.api = api_open(&config, error, size);
     if (!s->shared.api) return false;
+    if (c->audit_log && !srv_log_open_audit(&s->log, c->audit_log, on_audit_fault, s, error, size)) return false;
     srv_networks_parse(c->trusted_proxies, &s->shared.proxies); /* srv_config_read has checked the list */
     s->shared.credentials = srv_credentials_read(c, error, size);
     if (!s->shared.credentials) return false;
@@ -224,15 +238,20 @@ static void close_all(service *s)
     srv_accounts_close(&s->accounts);
     srv_credentials_release(s->shared.credentials);
     srv_close_models(&s->models);
+    srv_log_close_audit(&s->log); /* the api holds the reason of a fault */
     if (s->shared.api) api_close(s->shared.api);
 }
 
-/* Reads the files of clients and certificates again. If one of them cannot be used, the server keeps what it has. */
+/* Reads the files of clients and certificates again. If one of them cannot be used, or if the audit log has no room for
+ * the line, the server keeps what it has. */
 static void reload(service *s)
 {
-    char             error[1200];
-    srv_credentials *next = srv_credentials_read(&s->config, error, sizeof error);
+    char error[1200] = "the audit log takes no lines";
+    srv_log_reopen_audit(&s->log);
+    srv_audit_line  *reserved = srv_audit_reserve(&s->log.audit, SRV_AUDIT_LINES_OF_RELOADS, 0, NULL);
+    srv_credentials *next     = reserved ? srv_credentials_read(&s->config, error, sizeof error) : NULL;
     if (!next) {
+        if (reserved) srv_audit_release(&s->log.audit, reserved);
         srv_log_message(&s->log, SRV_ERROR, "not-reloaded", "%s; the server goes on with what it has read before",
                         error);
         return;
@@ -241,8 +260,11 @@ static void reload(service *s)
     s->shared.credentials = next;
     for (size_t i = 0; i < s->n_loops; i++)
         srv_loop_set_credentials(&s->loops[i], next);
-    srv_log_message(&s->log, SRV_AUDIT, "reloaded", "%zu credentials of clients",
-                    next->clients ? srv_clients_count(next->clients) : 0);
+    snprintf(error, sizeof error, "%zu credentials of clients", next->clients ? srv_clients_count(next->clients) : 0);
+    srv_line line;
+    srv_log_begin(&line, &s->log, SRV_AUDIT, "reloaded");
+    srv_log_text(&line, "message", error);
+    srv_log_end_audit(&line, reserved);
     warn_of_exposure(s);
 }
 
@@ -318,7 +340,8 @@ static int serve(service *s)
     drain(s, &stop, patient);
     close_all(s);
     if (ok) srv_log_message(&s->log, SRV_INFO, "stopped", "all connections are closed");
-    srv_log_close(&s->log);
+    size_t lost = srv_log_close(&s->log);
+    if (lost > 0) fprintf(stderr, "torqued: %zu lines about changes were not written\n", lost);
     if (ok) return 0;
     fprintf(stderr, "torqued: %s\n", error);
     return !s->shared.api && s->config.target ? 2 : 1; /* 2: api_open rejected the argument of --target */

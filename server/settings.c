@@ -102,9 +102,13 @@ const srv_setting srv_settings[] = {
      "one of N routine requests has a line in the log, which counts the omitted ones; requests that fail or are slow "
      "always have one"},
     {"log-refusals", "N", COUNT, OFFSET(log_refusals), 1, 1e9, "10", NULL,
-     "lines per second for requests that are refused with 429 or 503; the log counts the omitted ones"},
+     "lines per second for requests of one client that are refused or fail with one status; the log counts the omitted "
+     "ones"},
     {"log-slow", "SECONDS", SECONDS, OFFSET(log_slow), 0, 86400, "0.1", NULL,
      "time in the server from which a request is slow, for --log-sample"},
+    {"audit-log", "FILE", TEXT, OFFSET(audit_log), 0, 0, NULL, NULL,
+     "file or FIFO for the lines about changes of models and reloads, opened again by SIGHUP; while it takes no lines, "
+     "changes wait and are then answered 503 (default: they are in the log)"},
 };
 const size_t srv_n_settings = sizeof srv_settings / sizeof srv_settings[0];
 

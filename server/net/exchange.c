@@ -28,20 +28,40 @@ static bool refuses_framing(const srv_exchange *x)
     return srv_inflow_refuses(&x->connection->inflow, x->number);
 }
 
+static srv_access describe_access(const srv_exchange *x, bool delivered)
+{
+    bool               replaced = refuses_framing(x) && x->connection->inflow.framing.replaced;
+    const srv_account *account  = x->account ? x->account : x->connection->peer_account;
+    return (srv_access){.call      = x->job.call,
+                        .method    = replaced ? "" : x->method,
+                        .target    = replaced ? "" : x->target,
+                        .client    = x->client,
+                        .from      = *x->forwarded ? x->forwarded : x->connection->peer.text,
+                        .via       = *x->forwarded ? x->connection->peer.text : NULL,
+                        .account   = account->name,
+                        .received  = x->received,
+                        .began     = x->began,
+                        .queued    = x->queued,
+                        .answered  = x->stage == ANSWERED,
+                        .audited   = x->audited,
+                        .delivered = delivered};
+}
+
+/* Uses the line that was reserved for the change, before the client gets the answer. */
+static void audit_change(srv_exchange *x)
+{
+    srv_log   *log    = x->loop->server->log;
+    srv_access access = describe_access(x, false);
+    if (!x->audit_line) return;
+    x->audited = srv_response_audit(log, &access, x->audit_line);
+    if (!x->audited) srv_audit_release(&log->audit, x->audit_line);
+    x->audit_line = NULL;
+}
+
 void srv_exchange_close(srv_exchange *x, bool delivered)
 {
-    bool       replaced = refuses_framing(x) && x->connection->inflow.framing.replaced;
-    srv_access access   = {.call      = x->job.call,
-                           .method    = replaced ? "" : x->method,
-                           .target    = replaced ? "" : x->target,
-                           .client    = x->client,
-                           .from      = *x->forwarded ? x->forwarded : x->connection->peer.text,
-                           .via       = *x->forwarded ? x->connection->peer.text : NULL,
-                           .received  = x->received,
-                           .began     = x->began,
-                           .queued    = x->queued,
-                           .answered  = x->stage == ANSWERED,
-                           .delivered = delivered};
+    audit_change(x);
+    srv_access access = describe_access(x, delivered);
     srv_response_record(x->loop->server->log, x->mhd, &access);
     x->connection->exchange = NULL;
     srv_exchange_free_body(x);
@@ -73,6 +93,7 @@ void srv_exchange_end_short(srv_exchange *x)
 
 enum MHD_Result srv_exchange_answer(srv_exchange *x)
 {
+    audit_change(x);
     srv_exchange_free_body(x);
     srv_connection_enter(&x->loop->connections, x->connection, SRV_WRITING);
     bool sent = srv_response_send(x->mhd, x->job.call, must_close(x), x->retry_after, x->queued) == MHD_YES;

@@ -36,7 +36,9 @@ struct srv_exchange {
     uint64_t               received;
     unsigned               retry_after; /* s, replaces Retry-After; 0: keep the api's value */
     srv_pool              *pool;        /* the pool that runs the job */
-    srv_account           *account;     /* of the client */
+    srv_account           *account;     /* account of the client; NULL: not known yet */
+    srv_audit_line        *audit_line;  /* reserved for the change that the request makes; NULL: none */
+    bool                   audited;     /* the change has its line in the audit log */
     char forwarded[SRV_IP_TEXT];        /* address of the client, as a trusted proxy says; "": no such proxy */
     char client[SRV_CLIENT_NAME];       /* name of the client, for the log; "": not recognised */
     char method[16];

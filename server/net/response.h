@@ -27,12 +27,19 @@ typedef struct srv_access {
     const char *client;          /* name of the client; "" or NULL: not recognised */
     const char *via;             /* the address of the trusted proxy that has forwarded the request; NULL: none */
     const char *from;            /* its address, or its user on a Unix-domain socket */
+    const char *account;         /* name of its account */
     uint64_t    received, began;
     uint64_t    queued;    /* ns, when a worker was asked to run the request; 0: none was */
+    bool        audited;   /* srv_response_audit has written the change */
     bool        answered;  /* the reply, or without a call a fixed one, was queued or written */
     bool        delivered; /* the client received the whole reply */
 } srv_access;
 
-/* Counts the request in the metrics, and writes its line to the log. Changes of models, and requests that were refused
- * because of the client's credential or role, also get a line of the level "audit", which every log has. */
+/* Writes the audit line of a change of a model that was made, or may have been made, to its reserved place. False: the
+ * request was refused, and no line is due. */
+bool srv_response_audit(srv_log *log, const srv_access *access, srv_audit_line *reserved);
+
+/* Counts the request in the metrics, and writes its line to the log. Changes of models that were refused, and requests
+ * that were refused because of the client's credential or role, also get a line of the level "audit", which every log
+ * has. Refused and failed requests share the lines of their client and status, see srv_log_admits. */
 void srv_response_record(srv_log *log, struct MHD_Connection *mhd, const srv_access *access);

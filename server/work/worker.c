@@ -10,7 +10,8 @@ enum { NICE_INCREMENT = 10 }; /* added to the nice value of workers */
 
 bool srv_job_run(srv_job *job, api_worker *scratch)
 {
-    return atomic_load(&job->deadline.cancelled) || api_run(job->call, scratch, job->body, job->length, &job->deadline);
+    if (atomic_load(&job->deadline.cancelled) || (job->prepare && !job->prepare(job))) return true;
+    return api_run(job->call, scratch, job->body, job->length, &job->deadline);
 }
 
 /* Runs a job that waits. The caller holds the mutex, which is released while the job runs. */
