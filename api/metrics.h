@@ -83,7 +83,15 @@
     X(LOST_LINES, "torqued_lost_log_lines_total", COUNTER, NUMBER, UNLABELLED, UNLABELLED, \
       "Lines of the log that were lost because its reader is too slow.") \
     X(AUDIT_LINES, "torqued_audit_lines", GAUGE, NUMBER, UNLABELLED, UNLABELLED, \
-      "Lines about changes that wait to be written to the log; from 256 on changes wait, too.")
+      "Lines about changes that wait to be written to the log; from 256 on changes wait, too.") \
+    X(RELOADS, "torqued_reloads_total", COUNTER, NUMBER, UNLABELLED, UNLABELLED, \
+      "Reloads by SIGHUP that have taken effect.") \
+    X(FAILED_RELOADS, "torqued_failed_reloads_total", COUNTER, NUMBER, UNLABELLED, UNLABELLED, \
+      "Reloads by SIGHUP that failed; the server goes on with the settings and files of before.") \
+    X(RELOAD_TIME, "torqued_last_reload_timestamp_seconds", GAUGE, SECONDS, UNLABELLED, UNLABELLED, \
+      "Time of the last reload that has taken effect, since 1970; 0: none has.") \
+    X(FAILED_RELOAD_TIME, "torqued_last_failed_reload_timestamp_seconds", GAUGE, SECONDS, UNLABELLED, UNLABELLED, \
+      "Time of the last reload that failed, since 1970; 0: none has.")
 /* clang-format on */
 
 typedef enum api_label {

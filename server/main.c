@@ -11,6 +11,7 @@
 #include "server/net/exposure.h"
 #include "server/store/load_models.h"
 #include "server/net/event_loop.h"
+#include "server/operating/reload.h"
 #include "notify.h"
 #include "watchdog.h"
 #include <errno.h>
@@ -34,22 +35,14 @@ typedef struct service {
     srv_loaded_models models;
     srv_watchdog      watchdog;
     srv_accounts      accounts;
+    srv_reloader      reloader;
 
     srv_listeners listeners;
 } service;
 
 static void log_setting(void *arg, const char *name, const char *value)
 {
-    char url[1024];
-    bool secret = srv_postgres_is_url(value); /* may have a password */
-    if (secret) srv_postgres_url_print(value, url, sizeof url);
-    srv_log_text(arg, name, secret ? url : value);
-}
-
-static void log_unknown(void *arg, const char *name)
-{
-    srv_log_message(arg, SRV_WARNING, "unknown-variable",
-                    "%s is not a setting of torqued; torqued serve --help lists the settings", name);
+    srv_log_text(arg, name, value);
 }
 
 static void log_start(service *s)
@@ -59,7 +52,6 @@ static void log_start(service *s)
     srv_log_text(&line, "version", TORQUED_VERSION);
     srv_config_visit(&s->config, log_setting, &line);
     srv_log_end(&line);
-    srv_config_visit_unknown(log_unknown, &s->log);
 }
 
 /* Raises the soft limit of descriptors, usually 1024, as far as the hard limit allows: every connection needs one. */
@@ -110,7 +102,6 @@ static bool open_shared(service *s, char *error, size_t size)
     s->shared.api = api_open(&config, error, size);
     if (!s->shared.api) return false;
     if (c->audit_log && !srv_log_open_audit(&s->log, c->audit_log, on_audit_fault, s, error, size)) return false;
-    srv_networks_parse(c->trusted_proxies, &s->shared.proxies); /* srv_config_read has checked the list */
     s->shared.credentials = srv_credentials_read(c, error, size);
     if (!s->shared.credentials) return false;
     const srv_work_limits limits  = {.queue = c->queue, .client = c->client_work > 0 ? c->client_work : c->queue};
@@ -142,7 +133,7 @@ static bool open_listeners(service *s, char *error, size_t size)
 static void warn_of_exposure(service *s)
 {
     char missing[600];
-    srv_exposure_describe(&s->config, &s->listeners, missing, sizeof missing);
+    srv_exposure_describe(s->shared.config, &s->listeners, missing, sizeof missing);
     if (*missing) srv_log_message(&s->log, SRV_WARNING, "insecure", "%s; --insecure allows it", missing);
 }
 
@@ -240,32 +231,8 @@ static void close_all(service *s)
     srv_close_models(&s->models);
     srv_log_close_audit(&s->log); /* the api holds the reason of a fault */
     if (s->shared.api) api_close(s->shared.api);
-}
-
-/* Reads the files of clients and certificates again. If one of them cannot be used, or if the audit log has no room for
- * the line, the server keeps what it has. */
-static void reload(service *s)
-{
-    char error[1200] = "the audit log takes no lines";
-    srv_log_reopen_audit(&s->log);
-    srv_audit_line  *reserved = srv_audit_reserve(&s->log.audit, SRV_AUDIT_LINES_OF_RELOADS, 0, NULL);
-    srv_credentials *next     = reserved ? srv_credentials_read(&s->config, error, sizeof error) : NULL;
-    if (!next) {
-        if (reserved) srv_audit_release(&s->log.audit, reserved);
-        srv_log_message(&s->log, SRV_ERROR, "not-reloaded", "%s; the server goes on with what it has read before",
-                        error);
-        return;
-    }
-    srv_credentials_release(s->shared.credentials);
-    s->shared.credentials = next;
-    for (size_t i = 0; i < s->n_loops; i++)
-        srv_loop_set_credentials(&s->loops[i], next);
-    snprintf(error, sizeof error, "%zu credentials of clients", next->clients ? srv_clients_count(next->clients) : 0);
-    srv_line line;
-    srv_log_begin(&line, &s->log, SRV_AUDIT, "reloaded");
-    srv_log_text(&line, "message", error);
-    srv_log_end_audit(&line, reserved);
-    warn_of_exposure(s);
+    srv_reloader_free(&s->reloader);
+    srv_config_free(&s->config);
 }
 
 /* Waits for one of the signals until the time `end`, ns of srv_now, and watches the threads meanwhile. Returns the
@@ -290,7 +257,7 @@ static int wait_for_stop(service *s, const sigset_t *stop, uint64_t end)
     int      number;
     sigaddset(&awaited, SIGHUP);
     while ((number = wait_watching(s, &awaited, end)) == SIGHUP)
-        reload(s);
+        if (srv_reload(&s->reloader)) warn_of_exposure(s);
     return number;
 }
 
@@ -300,12 +267,16 @@ static int wait_for_stop(service *s, const sigset_t *stop, uint64_t end)
 static bool serve_until_drain(service *s, const sigset_t *stop)
 {
     srv_watchdog_begin(&s->watchdog, &s->shared, s->loops, s->n_loops);
+    s->reloader.server    = &s->shared;
+    s->reloader.loops     = s->loops;
+    s->reloader.n_loops   = s->n_loops;
+    s->reloader.listeners = &s->listeners;
     srv_notify("READY=1");
     int number = wait_for_stop(s, stop, SRV_NEVER);
     srv_notify("STOPPING=1");
     api_set_draining(s->shared.api);
     srv_log_message(&s->log, SRV_INFO, "draining", "%s", strsignal(number));
-    return wait_for_stop(s, stop, srv_now() + srv_ns(s->config.drain_delay)) == 0;
+    return wait_for_stop(s, stop, srv_now() + srv_ns(s->shared.config->drain_delay)) == 0;
 }
 
 /* Blocks the signals for which main waits, before any thread starts, so that no thread receives them. SIGHUP reloads
@@ -379,7 +350,7 @@ static void occupy_standard_descriptors(void)
 int main(int argc, char **argv)
 {
     static service s;
-    char           error[600];
+    char           error[1200];
     int            status;
     occupy_standard_descriptors();
     if (cli_run(argc, argv, &status)) return status;
@@ -394,6 +365,7 @@ int main(int argc, char **argv)
     case SRV_MISUSE: fprintf(stderr, "torqued: %s\n", error); return 2;
     case SRV_SERVE: break;
     }
+    s.reloader = (srv_reloader){.argc = argc, .argv = argv, .given = s.config};
     share_cores(&s.config, srv_usable_cores());
     keep_memory(s.config.loops);
     if (!srv_log_open(&s.log, &s.config, STDERR_FILENO)) {

@@ -9,6 +9,9 @@
 #define TB            1099511627776.0
 
 const srv_setting srv_settings[] = {
+    {"config", "FILE", TEXT, OFFSET(file), 0, 0, NULL, NULL,
+     "file of settings, with lines such as TORQUED_MAX_ROWS=1000, read again by SIGHUP; a line overrides the variable "
+     "of the environment, and a flag overrides the line (default: none)"},
     {"listen", "HOST:PORT", TEXT, OFFSET(listen), 0, 0, "127.0.0.1:8088", NULL,
      "addresses to listen on, separated by commas: IPv4, [IPv6] or a name, port 0 for a free one; or unix:PATH for a "
      "unix socket; HOST:PORT+plain speaks no TLS, HOST:PORT+proxy expects the PROXY protocol"},
@@ -111,6 +114,18 @@ const srv_setting srv_settings[] = {
      "changes wait and are then answered 503 (default: they are in the log)"},
 };
 const size_t srv_n_settings = sizeof srv_settings / sizeof srv_settings[0];
+_Static_assert(sizeof srv_settings / sizeof srv_settings[0] <= SRV_SETTINGS_MOST, "srv_config has an origin of each");
+
+/* Settings that are built into what the start makes: sockets, threads, the store, the memory budget, the kernels. */
+static const char *const fixed[] = {"config", "listen",  "socket-mode", "models",      "store",    "memory",
+                                    "target", "workers", "loops",       "connections", "audit-log"};
+
+bool srv_setting_reloads(const srv_setting *s)
+{
+    for (size_t i = 0; i < sizeof fixed / sizeof fixed[0]; i++)
+        if (strcmp(fixed[i], s->name) == 0) return false;
+    return true;
+}
 
 const srv_setting *srv_setting_find(const char *name, size_t length)
 {

@@ -140,7 +140,7 @@ static enum MHD_Result handle_head(srv_exchange *x, const srv_head *head)
 /* Adds to the head what the server knows about the client, and finds its account. */
 static void recognise(srv_exchange *x, srv_head *head, api_identity *identity)
 {
-    const srv_networks *proxies = &x->loop->server->proxies;
+    const srv_networks *proxies = &x->loop->credentials->proxies;
     srv_ip              client;
     head->request.on_loopback = x->connection->on_loopback;
     bool is_forwarded         = srv_peer_is_in(&x->connection->peer, proxies) &&

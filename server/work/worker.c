@@ -128,6 +128,14 @@ srv_pool *srv_pool_open(size_t workers, const srv_work_limits *limits)
     return pool;
 }
 
+void srv_pool_set_limits(srv_pool *pool, const srv_work_limits *limits)
+{
+    pthread_mutex_lock(&pool->mutex);
+    pool->limits.queue  = limits->queue;
+    pool->limits.client = limits->client;
+    pthread_mutex_unlock(&pool->mutex);
+}
+
 void srv_pool_close(srv_pool *pool)
 {
     if (!pool) return;
