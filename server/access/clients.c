@@ -351,6 +351,21 @@ void srv_clients_compare(const srv_clients *last, const srv_clients             
     }
 }
 
+void srv_clients_visit_idle(const srv_clients *clients, time_t now, bool users, bool certificates,
+                            void (*visit)(void *arg, const char *name, const char *reason), void *arg)
+{
+    for (size_t i = 0; i < clients->n; i++) {
+        const client *c       = &clients->list[i];
+        const char   *expired = identity_of(c, now).refused;
+        if (expired)
+            visit(arg, c->name, expired);
+        else if (c->kind == CERTIFICATE && !certificates)
+            visit(arg, c->name, "the server asks for no certificates without --tls-client-ca");
+        else if ((c->kind == UID || c->kind == GID) && !users)
+            visit(arg, c->name, "--listen has no unix:PATH, where users are seen");
+    }
+}
+
 void srv_clients_free(srv_clients *clients)
 {
     if (!clients) return;

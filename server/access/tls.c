@@ -64,6 +64,21 @@ srv_tls *srv_tls_read(const srv_config *config, char *error, size_t error_size)
     return NULL;
 }
 
+time_t srv_tls_expiry(const char *path)
+{
+    gnutls_datum_t    text  = {NULL, 0};
+    gnutls_x509_crt_t first = NULL;
+    time_t            end   = -1;
+    if (gnutls_load_file(path, &text) != 0) return -1;
+    if (gnutls_x509_crt_init(&first) == 0) {
+        if (gnutls_x509_crt_import(first, &text, GNUTLS_X509_FMT_PEM) == 0)
+            end = gnutls_x509_crt_get_expiration_time(first);
+        gnutls_x509_crt_deinit(first);
+    }
+    gnutls_free(text.data);
+    return end;
+}
+
 void srv_tls_free(srv_tls *tls)
 {
     if (!tls) return;

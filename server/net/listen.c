@@ -157,17 +157,33 @@ static void explain(const srv_address *address, char *error, size_t size)
                  address->host, address->port, strerror(errno));
 }
 
+/* Finds the addresses of a host; the first is used, which clients also try first. NULL with a message. */
+static struct addrinfo *find_addresses(const srv_address *address, char *error, size_t error_size)
+{
+    struct addrinfo  hints   = {.ai_family = AF_UNSPEC, .ai_socktype = SOCK_STREAM, .ai_flags = AI_NUMERICSERV};
+    struct addrinfo *found   = NULL;
+    int              problem = getaddrinfo(address->host, address->port, &hints, &found);
+    if (problem) snprintf(error, error_size, "--listen names the host %.80s: %s", address->host, gai_strerror(problem));
+    return problem ? NULL : found;
+}
+
+bool srv_listener_resolve(srv_listener *listener, char *error, size_t error_size)
+{
+    const srv_address *address = &listener->address;
+    struct addrinfo   *found   = *address->path ? NULL : find_addresses(address, error, error_size);
+    if (!*address->path && !found) return false;
+    listener->is_reachable = found && !is_loopback(found->ai_addr);
+    snprintf(listener->bound, sizeof listener->bound, "%s%s:%s", *address->path ? "unix" : "", address->host,
+             *address->path ? address->path : address->port);
+    if (found) freeaddrinfo(found);
+    return true;
+}
+
 static bool listen_tcp(srv_listener *listener, size_t n, char *error, size_t error_size)
 {
     const srv_address *address = &listener->address;
-    struct addrinfo    hints   = {.ai_family = AF_UNSPEC, .ai_socktype = SOCK_STREAM, .ai_flags = AI_NUMERICSERV};
-    struct addrinfo   *found   = NULL;
-    int                problem = getaddrinfo(address->host, address->port, &hints, &found);
-    if (problem) {
-        snprintf(error, error_size, "--listen names the host %.80s: %s", address->host, gai_strerror(problem));
-        return false;
-    }
-    /* Uses the first address of a name, which clients also try first. */
+    struct addrinfo   *found   = find_addresses(address, error, error_size);
+    if (!found) return false;
     bool ok                = listen_all(found, n, listener->sockets);
     listener->is_reachable = !is_loopback(found->ai_addr);
     if (ok)

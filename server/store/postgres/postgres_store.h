@@ -38,6 +38,9 @@ api_store srv_postgres_interface(srv_postgres *store);
 /* Ends the thread, which uses the api: call before api_close. NULL is allowed. */
 void srv_postgres_close(srv_postgres *store);
 
+/* Connects to the database and checks that this server can use its tables; changes nothing. False with a message. */
+bool srv_postgres_check(const char *url, char *error, size_t error_size);
+
 extern const int srv_postgres_version; /* of the tables, of this server */
 
 /* Brings the tables to the version of this server. `from` receives the version before, 0 for none. */
