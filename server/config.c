@@ -70,11 +70,11 @@ static bool set_value(srv_config *config, const srv_setting *s, const char *text
     return false;
 }
 
-bool srv_setting_set(srv_config *config, const srv_setting *s, const srv_given *given, char *error, size_t error_size)
+bool srv_setting_set(srv_config *config, const srv_setting *s, const srv_given *entry, char *error, size_t error_size)
 {
-    config->origin[s - srv_settings] = (unsigned char)given->origin;
-    config->line[s - srv_settings]   = given->line;
-    if (set_value(config, s, given->text)) return true;
+    config->origin[s - srv_settings] = (unsigned char)entry->origin;
+    config->line[s - srv_settings]   = entry->line;
+    if (set_value(config, s, entry->text)) return true;
     static const char *const expected[] = {[TEXT]         = "",
                                            [COUNT]        = "a whole number, ",
                                            [BYTES]        = "a size such as 64K, 256M or 2G, ",
@@ -85,7 +85,7 @@ bool srv_setting_set(srv_config *config, const srv_setting *s, const srv_given *
                                            [OCTAL]        = "an octal number, "};
     char                     range[120];
     srv_setting_range(s, range, sizeof range);
-    snprintf(error, error_size, "%s is \"%.80s\"; expected %s%s", given->source, given->text, expected[s->kind], range);
+    snprintf(error, error_size, "%s is \"%.80s\"; expected %s%s", entry->source, entry->text, expected[s->kind], range);
     return false;
 }
 
@@ -94,8 +94,8 @@ static bool read_environment(srv_config *config, char *error, size_t error_size)
     for (const srv_setting *s = srv_settings; s < srv_settings + srv_n_settings; s++) {
         char variable[64];
         srv_setting_variable(s, variable, sizeof variable);
-        const srv_given given = {.text = getenv(variable), .source = variable, .origin = SRV_BY_ENVIRONMENT};
-        if (given.text && *given.text && !srv_setting_set(config, s, &given, error, error_size)) return false;
+        const srv_given entry = {.text = getenv(variable), .source = variable, .origin = SRV_BY_ENVIRONMENT};
+        if (entry.text && *entry.text && !srv_setting_set(config, s, &entry, error, error_size)) return false;
     }
     return srv_config_check_environment(error, error_size);
 }
@@ -111,7 +111,8 @@ static bool refuse_flag(const char *flag, char *error, size_t error_size)
 }
 
 /* Reads the flag at argv[*index], "--name value" or "--name=value", and advances *index past it. */
-static bool read_flag(srv_config *config, int argc, char *const argv[], int *index, char *error, size_t error_size)
+static bool read_setting_flag(srv_config *config, int argc, char *const argv[], int *index, char *error,
+                              size_t error_size)
 {
     const char        *flag   = argv[(*index)++];
     size_t             length = strcspn(flag, "=");
@@ -119,17 +120,17 @@ static bool read_flag(srv_config *config, int argc, char *const argv[], int *ind
     if (!s) return refuse_flag(flag, error, error_size);
     char name[64];
     snprintf(name, sizeof name, "--%s", s->name);
-    srv_given given = {.text = flag + length + 1, .source = name, .origin = SRV_BY_FLAG};
+    srv_given entry = {.text = flag + length + 1, .source = name, .origin = SRV_BY_FLAG};
     if (s->kind == SWITCH && !flag[length]) {
-        given.text = "yes";
+        entry.text = "yes";
     } else if (!flag[length]) {
         if (*index == argc) {
             snprintf(error, error_size, "%s needs a value: %s %s", name, name, s->value);
             return false;
         }
-        given.text = argv[(*index)++];
+        entry.text = argv[(*index)++];
     }
-    return srv_setting_set(config, s, &given, error, error_size);
+    return srv_setting_set(config, s, &entry, error, error_size);
 }
 
 void srv_setting_copy(srv_config *to, const srv_config *from, const srv_setting *s)
@@ -164,12 +165,12 @@ static srv_action parse_action(const char *flag)
     return SRV_SERVE;
 }
 
-static srv_action read_flags(srv_config *config, int argc, char *const argv[], char *error, size_t error_size)
+static srv_action read_setting_flags(srv_config *config, int argc, char *const argv[], char *error, size_t error_size)
 {
     for (int index = 1; index < argc;) {
         srv_action action = parse_action(argv[index]);
         if (action != SRV_SERVE) return action;
-        if (!read_flag(config, argc, argv, &index, error, error_size)) return SRV_MISUSE;
+        if (!read_setting_flag(config, argc, argv, &index, error, error_size)) return SRV_MISUSE;
     }
     return SRV_SERVE;
 }
@@ -181,10 +182,10 @@ srv_action srv_config_read(srv_config *config, int argc, char *const argv[], cha
     for (const srv_setting *s = srv_settings; s < srv_settings + srv_n_settings; s++)
         if (s->default_text) set_value(config, s, s->default_text);
     if (!read_environment(config, error, error_size)) return SRV_MISUSE;
-    srv_action action = read_flags(config, argc, argv, error, error_size);
+    srv_action action = read_setting_flags(config, argc, argv, error, error_size);
     if (action != SRV_SERVE) return action;
     if (config->file && (!srv_config_read_file(config, error, error_size) ||
-                         read_flags(config, argc, argv, error, error_size) != SRV_SERVE))
+                         read_setting_flags(config, argc, argv, error, error_size) != SRV_SERVE))
         return SRV_MISUSE;
     return srv_config_check(config, error, error_size) ? SRV_SERVE : SRV_MISUSE;
 }

@@ -21,8 +21,8 @@ enum { SRV_SETTINGS_MOST = 128 };
 
 /* The strings belong to argv, the environment or the program, which live as long as the process, or to `file_text`. */
 typedef struct srv_config {
-    const char *file;      /* of --config; NULL: none */
-    char       *file_text; /* its text, owned; NULL: none */
+    const char *file;      /* path of --config; NULL: none */
+    char       *file_text; /* text of that file, owned; NULL: none */
     const char *listen;    /* HOST:PORT or unix:PATH, separated by commas */
     const char *models;    /* folder; NULL: srv_config_models_folder determines it */
     const char *store;     /* folder or postgresql:// URL; NULL: srv_config_store_folder determines it */

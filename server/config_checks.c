@@ -167,7 +167,7 @@ static listening kinds_of_addresses(const srv_config *config)
     return kinds;
 }
 
-/* Reports a setting that somebody has given, and that has no effect. */
+/* Reports a setting that is no default and has no effect. */
 static void report_idle(const srv_config *config, const char *name, const char *reason,
                         void (*visit)(void *arg, const char *name, const char *reason), void *arg)
 {

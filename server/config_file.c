@@ -24,7 +24,7 @@ static bool refuse_line(const settings_file *f, const char *reason)
     return false;
 }
 
-static char *trim(char *text)
+static char *trim_blanks(char *text)
 {
     text += strspn(text, " \t\r");
     size_t length = strlen(text);
@@ -77,24 +77,24 @@ static bool set_line(const settings_file *f, const srv_setting *s, const char *k
     }
     if (!*value) return true; /* as an empty variable */
     snprintf(source, sizeof source, "%s in line %u of %.200s", key, f->line, f->config->file);
-    const srv_given given = {.text = value, .source = source, .origin = SRV_BY_FILE, .line = f->line};
-    return srv_setting_set(f->config, s, &given, f->error, f->error_size);
+    const srv_given entry = {.text = value, .source = source, .origin = SRV_BY_FILE, .line = f->line};
+    return srv_setting_set(f->config, s, &entry, f->error, f->error_size);
 }
 
-static bool read_line(const settings_file *f, char *line)
+static bool read_setting_line(const settings_file *f, char *line)
 {
-    char *text = trim(line), *equals = strchr(text, '=');
+    char *text = trim_blanks(line), *equals = strchr(text, '=');
     if (!*text || *text == '#' || *text == ';') return true;
     if (!equals || equals == text || isblank((unsigned char)equals[-1])) return refuse_line(f, "expected KEY=VALUE");
     *equals              = '\0';
     const srv_setting *s = srv_setting_of_variable(text, strlen(text));
     if (!s) return refuse_key(f, text);
-    char *value = unquote(f, trim(equals + 1));
+    char *value = unquote(f, trim_blanks(equals + 1));
     return value && set_line(f, s, text, value);
 }
 
 /* Reads the whole file. NULL after a message. */
-static char *read_text(const settings_file *f)
+static char *read_settings_text(const settings_file *f)
 {
     char  reason[200] = "no memory";
     char *text        = malloc(FILE_MOST + 1);
@@ -121,12 +121,12 @@ static char *read_text(const settings_file *f)
 bool srv_config_read_file(srv_config *config, char *error, size_t error_size)
 {
     settings_file f   = {.config = config, .error = error, .error_size = error_size};
-    config->file_text = read_text(&f);
+    config->file_text = read_settings_text(&f);
     for (char *line = config->file_text, *next; line; line = next) {
         next = strchr(line, '\n');
         if (next) *next++ = '\0';
         f.line++;
-        if (!read_line(&f, line)) return false;
+        if (!read_setting_line(&f, line)) return false;
     }
     return config->file_text != NULL;
 }

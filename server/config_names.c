@@ -39,17 +39,17 @@ static bool is_service_link(const char *name, size_t length, const char *value)
 {
     static const char port[] = "_PORT";
     for (size_t i = 0; i + sizeof port - 1 <= length; i++) {
-        const char *rest = name + i + sizeof port - 1;
+        const char *tail = name + i + sizeof port - 1;
         if (strncmp(name + i, port, sizeof port - 1) != 0) continue;
-        if (*rest == '=' && strstr(value, "://")) return true;
-        if (*rest == '_' && isdigit((unsigned char)rest[1])) return true;
+        if (*tail == '=' && strstr(value, "://")) return true;
+        if (*tail == '_' && isdigit((unsigned char)tail[1])) return true;
     }
     return memmem(name, length, "_SERVICE_HOST", 13) || memmem(name, length, "_SERVICE_PORT", 13);
 }
 
-/* Number of characters to insert, delete or replace, or of neighbours to exchange, to make one name of the other
- * (Damerau 1964, without changes within an exchanged pair). */
-static size_t distance(const char *a, const char *b)
+/* Number of characters to insert, delete or replace, or of neighbours to exchange, to make one name of the other, in
+ * letters of either case. No character of an exchanged pair is changed otherwise. */
+static size_t edit_distance(const char *a, const char *b)
 {
     size_t row[3][NAME_MOST + 1], n = strnlen(a, NAME_MOST), m = strnlen(b, NAME_MOST);
     for (size_t j = 0; j <= m; j++)
@@ -72,7 +72,7 @@ static size_t distance(const char *a, const char *b)
 /* Keeps the more similar of the best name so far and another one. */
 static void consider(const char *name, const char *other, char *best, size_t *least)
 {
-    size_t d = distance(name, other);
+    size_t d = edit_distance(name, other);
     if (d >= *least) return;
     *least = d;
     snprintf(best, 64, "%s", other);
@@ -81,8 +81,8 @@ static void consider(const char *name, const char *other, char *best, size_t *le
 void srv_config_suggest(const char *name, bool flag, char *text, size_t size)
 {
     char   best[64] = "", other[64];
-    size_t prefix   = flag ? 2 : strlen(SRV_VARIABLE_PREFIX), length = strnlen(name, NAME_MOST);
-    size_t least    = 2 + (length > prefix ? length - prefix : 0) / 4; /* a name with more differences is another one */
+    size_t prefix = flag ? 2 : strlen(SRV_VARIABLE_PREFIX), length = strnlen(name, NAME_MOST);
+    size_t least = 2 + (length > prefix ? length - prefix : 0) / 4; /* a name with more differences is another one */
     for (const srv_setting *s = srv_settings; s < srv_settings + srv_n_settings; s++) {
         if (flag)
             snprintf(other, sizeof other, "--%s", s->name);

@@ -365,7 +365,7 @@ int main(int argc, char **argv)
     case SRV_MISUSE: fprintf(stderr, "torqued: %s\n", error); return 2;
     case SRV_SERVE: break;
     }
-    s.reloader = (srv_reloader){.argc = argc, .argv = argv, .given = s.config};
+    s.reloader = (srv_reloader){.argc = argc, .argv = argv, .accepted = s.config};
     share_cores(&s.config, srv_usable_cores());
     keep_memory(s.config.loops);
     if (!srv_log_open(&s.log, &s.config, STDERR_FILENO)) {

@@ -41,7 +41,7 @@ typedef struct srv_given {
 } srv_given;
 
 /* Sets a setting. False with a message that names the source, the value and what is expected. */
-bool srv_setting_set(srv_config *config, const srv_setting *s, const srv_given *given, char *error, size_t error_size);
+bool srv_setting_set(srv_config *config, const srv_setting *s, const srv_given *entry, char *error, size_t error_size);
 
 /* Copies the value and the origin of a setting. */
 void srv_setting_copy(srv_config *to, const srv_config *from, const srv_setting *s);

@@ -32,7 +32,7 @@ typedef enum srv_client_change { SRV_CLIENT_ADDED, SRV_CLIENT_CHANGED, SRV_CLIEN
 void srv_clients_compare(const srv_clients *last, const srv_clients                                 *next,
                          void (*visit)(void *arg, const char *name, srv_client_change change), void *arg);
 
-/* Calls `visit` for each line that lets nobody in: its credential has expired at the time `now`, or the server does not
+/* Calls `visit` for each line without effect: its credential has expired at the time `now`, or the server does not
  * see such credentials (`users`: it has a Unix-domain socket; `certificates`: it asks for them). */
 void srv_clients_visit_idle(const srv_clients *clients, time_t now, bool users, bool certificates,
                             void (*visit)(void *arg, const char *name, const char *reason), void *arg);

@@ -15,7 +15,7 @@ typedef struct srv_credentials {
     srv_clients  *clients;            /* NULL: no --tokens */
     srv_tls      *tls;                /* NULL: no TLS */
     bool          takes_certificates; /* --tls-client-ca is given */
-    srv_networks  proxies;            /* of --trusted-proxy */
+    srv_networks  proxies;            /* networks of --trusted-proxy */
 } srv_credentials;
 
 /* True if clients need a credential: the server knows them by --tokens or by certificates. */

@@ -23,6 +23,7 @@ enum {
 };
 
 const cli_option cli_check_config_options[] = {
+    {"quiet", NULL, CLI_NOTHING, NULL, "print errors and warnings only"},
     {"database", NULL, CLI_NOTHING, NULL, "connect to the database of --store and check its tables"},
     {.name = NULL},
 };
@@ -235,7 +236,8 @@ int srv_check_config(const cli_arguments *arguments)
         return cli_fail(action == SRV_MISUSE ? 1 : 2, "%s",
                         *error ? error : "this command takes no --version or --settings-table");
     }
-    print_settings(&i.config);
+    bool quiet = cli_value(arguments, "quiet") != NULL;
+    if (!quiet) print_settings(&i.config);
     warn_of_overridden_variables(&i);
     srv_config_visit_idle(&i.config, warn_of_setting, &i);
     check_credentials(&i);
@@ -245,7 +247,7 @@ int srv_check_config(const cli_arguments *arguments)
         report_error(&i, "%s", error);
     check_exposure(&i);
     check_kernels(&i);
-    printf("\n%zu errors, %zu warnings\n", i.errors, i.warnings);
+    if (!quiet) printf("\n%zu errors, %zu warnings\n", i.errors, i.warnings);
     srv_config_free(&i.config);
     return i.errors > 0;
 }

@@ -11,7 +11,7 @@ typedef struct collection {
     FILE *out[KINDS];
 } collection;
 
-static void collect(void *arg, const char *name, srv_client_change change)
+static void collect_name(void *arg, const char *name, srv_client_change change)
 {
     collection *c = arg;
     fprintf(c->out[change], "%s ", name);
@@ -47,7 +47,7 @@ bool srv_client_changes_list(srv_client_changes *changes, srv_audit_queue *queue
     bool       good = true;
     for (int kind = 0; kind < KINDS; kind++)
         good &= (c.out[kind] = open_memstream(&changes->names[kind], &changes->length[kind])) != NULL;
-    if (good) srv_clients_compare(last, next, collect, &c);
+    if (good) srv_clients_compare(last, next, collect_name, &c);
     for (int kind = 0; kind < KINDS; kind++)
         if (c.out[kind]) {
             good &= !ferror(c.out[kind]);

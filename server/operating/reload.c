@@ -15,18 +15,18 @@ struct srv_generation {
 
 enum { VALUE_MOST = 1024 };
 
-/* What a reload is about to put into force. */
+/* New settings, credentials and lines of a reload before they are in force. */
 typedef struct upcoming {
-    srv_generation    *generation;
-    srv_config         read;  /* the settings as they were read */
-    srv_config         given; /* those that take effect, and those that need a restart as before */
-    srv_credentials   *credentials;
+    srv_generation  *generation;
+    srv_config       read;     /* the settings as they were read */
+    srv_config       accepted; /* new values of settings that take effect, present ones of those that need a restart */
+    srv_credentials *credentials;
     srv_client_changes clients;
     srv_audit_line    *line;          /* reserved for the line about the reload itself */
     size_t             changed, kept; /* numbers of settings that take effect, and that need a restart */
 } upcoming;
 
-static bool differs(const srv_config *a, const srv_config *b, const srv_setting *s)
+static bool setting_differs(const srv_config *a, const srv_config *b, const srv_setting *s)
 {
     char first[VALUE_MOST], second[VALUE_MOST];
     srv_setting_print(a, s, first, sizeof first);
@@ -38,18 +38,19 @@ static bool differs(const srv_config *a, const srv_config *b, const srv_setting 
 static bool takes_effect(const srv_reloader *r, const srv_config *next, const srv_setting *s)
 {
     bool is_tls = strncmp(s->name, "tls-", 4) == 0;
-    bool had = r->given.tls_certificate != NULL, has = next->tls_certificate != NULL;
+    bool had = r->accepted.tls_certificate != NULL, has = next->tls_certificate != NULL;
     return srv_setting_reloads(s) && (!is_tls || had == has);
 }
 
-/* Splits the settings that were read into those that take effect, in `u->given`, and those that keep their values. */
-static void merge(const srv_reloader *r, upcoming *u)
+/* Splits the settings that were read into those that take effect, in `u->accepted`, and those that keep their values.
+ */
+static void merge_settings(const srv_reloader *r, upcoming *u)
 {
     const srv_config *next = &u->read;
-    u->given               = u->read;
+    u->accepted            = u->read;
     for (const srv_setting *s = srv_settings; s < srv_settings + srv_n_settings; s++) {
-        bool effective = takes_effect(r, next, s), changes = differs(&r->given, next, s);
-        if (!effective) srv_setting_copy(&u->given, &r->given, s);
+        bool effective = takes_effect(r, next, s), changes = setting_differs(&r->accepted, next, s);
+        if (!effective) srv_setting_copy(&u->accepted, &r->accepted, s);
         u->changed += changes && effective;
         u->kept += changes && !effective;
     }
@@ -60,14 +61,14 @@ static void derive(const srv_reloader *r, upcoming *u)
 {
     srv_config       *config  = &u->generation->config;
     const srv_config *running = r->server->config;
-    *config                   = u->given;
+    *config                   = u->accepted;
     for (const srv_setting *s = srv_settings; s < srv_settings + srv_n_settings; s++)
         if (!srv_setting_reloads(s)) srv_setting_copy(config, running, s);
     if (config->client_connections == 0) config->client_connections = config->connections - config->connections / 4;
 }
 
 /* Reads everything that may change. False with a message; `u` has what is to be freed. */
-static bool prepare(const srv_reloader *r, upcoming *u, char *error, size_t size)
+static bool prepare_reload(const srv_reloader *r, upcoming *u, char *error, size_t size)
 {
     srv_audit_queue *queue = &r->server->log->audit;
     u->generation          = calloc(1, sizeof *u->generation);
@@ -76,8 +77,8 @@ static bool prepare(const srv_reloader *r, upcoming *u, char *error, size_t size
     srv_config *next = &u->generation->config;
     if (srv_config_read(next, r->argc, r->argv, error, size) != SRV_SERVE) return false;
     u->read = *next;
-    merge(r, u);
-    if (!srv_config_check(&u->given, error, size)) return false;
+    merge_settings(r, u);
+    if (!srv_config_check(&u->accepted, error, size)) return false;
     derive(r, u);
     u->credentials = srv_credentials_read(&u->generation->config, error, size);
     if (!u->credentials || !srv_exposure_check(&u->generation->config, r->listeners, error, size)) return false;
@@ -87,7 +88,7 @@ static bool prepare(const srv_reloader *r, upcoming *u, char *error, size_t size
            srv_client_changes_list(&u->clients, queue, r->server->credentials->clients, u->credentials->clients);
 }
 
-static void abandon(const srv_reloader *r, upcoming *u)
+static void abandon_reload(const srv_reloader *r, upcoming *u)
 {
     srv_audit_queue *queue = &r->server->log->audit;
     if (u->line) srv_audit_release(queue, u->line);
@@ -104,8 +105,8 @@ static void log_settings(const srv_reloader *r, const srv_config *next)
         bool     effective = takes_effect(r, next, s);
         char     before[VALUE_MOST], after[VALUE_MOST];
         srv_line line;
-        if (!differs(&r->given, next, s)) continue;
-        srv_setting_print_openly(&r->given, s, before, sizeof before);
+        if (!setting_differs(&r->accepted, next, s)) continue;
+        srv_setting_print_openly(&r->accepted, s, before, sizeof before);
         srv_setting_print_openly(next, s, after, sizeof after);
         srv_log_begin(&line, r->server->log, effective ? SRV_INFO : SRV_WARNING,
                       effective ? "setting" : "needs-restart");
@@ -131,7 +132,7 @@ static void install_settings(srv_reloader *r, upcoming *u)
     srv_pool_set_limits(r->server->writer, &work);
     u->generation->older = r->generations;
     r->generations       = u->generation;
-    r->given             = u->given;
+    r->accepted          = u->accepted;
 }
 
 /* Settings that are equal to those in force are freed at once, so that reloads of certificates take no memory. */
@@ -176,8 +177,8 @@ bool srv_reload(srv_reloader *r)
     char     error[1600];
     upcoming u = {.generation = NULL};
     srv_log_reopen_audit(r->server->log);
-    if (!prepare(r, &u, error, sizeof error)) {
-        abandon(r, &u);
+    if (!prepare_reload(r, &u, error, sizeof error)) {
+        abandon_reload(r, &u);
         count_reload(API_METRIC_FAILED_RELOADS, API_METRIC_FAILED_RELOAD_TIME);
         srv_log_message(r->server->log, SRV_ERROR, "not-reloaded",
                         "%s; the server goes on with what it has read before", error);

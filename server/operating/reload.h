@@ -16,11 +16,11 @@ typedef struct srv_reloader {
     srv_loop            *loops;
     size_t               n_loops;
     const srv_listeners *listeners;
-    srv_config           given;       /* the settings in force as they were given, without derived numbers */
+    srv_config           accepted;    /* the settings in force as they were given, without derived numbers */
     srv_generation      *generations; /* list, the newest first; NULL: the settings of the start are in force */
 } srv_reloader;
 
-/* Called by the main thread: reads everything again. False if the server keeps what it has. Both are logged and
- * counted. */
+/* Called by the main thread: reads everything again. False if the server keeps what it has. The log and the metrics
+ * tell which. */
 bool srv_reload(srv_reloader *reloader);
 void srv_reloader_free(srv_reloader *reloader); /* call when no other thread runs */

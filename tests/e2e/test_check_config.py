@@ -153,6 +153,11 @@ class Warnings(CheckCase):
         done = self.check("--listen", f"unix:{self.path('socket')}", "--socket-mode", "666", "--trusted-proxy", "unix")
         self.assertEqual((done.returncode, done.stderr), (0, ""))
 
+    def test_quiet(self):
+        done = self.check("--quiet", "--socket-mode", "666")
+        self.assertEqual((done.returncode, done.stdout), (0, ""))
+        self.assertRegex(done.stderr, r"^torqued: warning: --socket-mode has no effect: [^\n]*\n$")
+
     def test_clients_that_nobody_can_be(self):
         tokens = Tokens(self.folder, "user admin uid:1000", "cert admin certificate:boss.example")
         done = self.check("--tokens", tokens.path)
