@@ -75,7 +75,6 @@ typedef struct bound {
 static const bound bounds[] = {
     {"max-body", "memory", 1, true}, /* a larger body would never fit: it is refused as too large, not as a shortage */
     {"max-answer", "memory", 1, true},
-    {"client-connections", "connections", 1, false},
     {"client-work", "queue", 1, false},
     {"inline-limit", "timeout", 1e-6, false}, /* longer requests would hold their loop beyond their deadline */
 };
@@ -184,6 +183,8 @@ void srv_config_visit_idle(const srv_config *config, void (*visit)(void *arg, co
     if (!kinds.local && srv_networks_parse(config->trusted_proxies, &proxies) && proxies.unix_sockets)
         report_idle(config, "trusted-proxy", "--listen has no unix:PATH for the proxies \"unix\"", visit, arg);
     if (!kinds.tcp) report_idle(config, "insecure", "--listen has no TCP address", visit, arg);
+    if (config->client_connections > config->connections)
+        report_idle(config, "client-connections", "--connections limits each client before", visit, arg);
     if (config->log_sample == 1)
         report_idle(config, "log-slow", "with --log-sample 1 every request has a line", visit, arg);
     if (config->log_level < SRV_INFO)

@@ -146,9 +146,9 @@ class Errors(CheckCase):
 
 class Warnings(CheckCase):
     def test_settings_without_effect(self):
-        done = self.check("--socket-mode", "666", "--trusted-proxy", "unix", "--log-slow", "1")
+        done = self.check("--socket-mode", "666", "--trusted-proxy", "unix", "--log-slow", "1", "--client-connections", "1025")
         self.assertEqual(done.returncode, 0, done.stderr)
-        for name in ("socket-mode", "trusted-proxy", "log-slow"):
+        for name in ("socket-mode", "trusted-proxy", "log-slow", "client-connections"):
             self.assertIn(f"warning: --{name} has no effect: ", done.stderr)
         done = self.check("--listen", f"unix:{self.path('socket')}", "--socket-mode", "666", "--trusted-proxy", "unix")
         self.assertEqual((done.returncode, done.stderr), (0, ""))

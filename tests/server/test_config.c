@@ -159,8 +159,6 @@ static void test_contradictions_name_both_settings(void **state)
 {
     assert_contradiction("--memory=4M", "--max-answer=1G", "--max-answer 1G is above --memory 4M, which limits it");
     assert_contradiction("--max-body=3G", NULL, "--max-body 3G is above --memory 2G (default)");
-    assert_contradiction("--client-connections=9", "--connections=8",
-                         "lower --client-connections or raise --connections");
     assert_contradiction("--client-work=1.5", NULL, "--client-work 1.5 is above --queue 1 (default)");
     assert_contradiction("--inline-limit=2000", "--timeout=0.001", "--inline-limit 2000 is above --timeout 0.001");
     assert_contradiction("--models=/tmp", "--store=/tmp/", "--models and --store are the same folder");
