@@ -8,6 +8,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 enum { FILE_MOST = 1 << 20 };
 
@@ -93,29 +94,32 @@ static bool read_setting_line(const settings_file *f, char *line)
     return value && set_line(f, s, text, value);
 }
 
+/* Reads text[0 .. size) and adds a NUL. False with a reason. */
+static bool fill_text(FILE *in, char *text, size_t size, char *reason, size_t reason_size)
+{
+    size_t length = fread(text, 1, size, in);
+    text[length]  = '\0';
+    if (!ferror(in) && !memchr(text, '\0', length)) return true;
+    snprintf(reason, reason_size, "%s", ferror(in) ? strerror(errno) : "it has a NUL byte");
+    return false;
+}
+
 /* Reads the whole file. NULL after a message. */
 static char *read_settings_text(const settings_file *f)
 {
-    char  reason[200] = "no memory";
-    char *text        = malloc(FILE_MOST + 1);
-    FILE *in          = text ? srv_trusted_file_open(f->config->file, reason, sizeof reason) : NULL;
-    if (in) {
-        size_t length = fread(text, 1, FILE_MOST + 1, in);
-        bool   good   = !ferror(in) && length <= FILE_MOST && !memchr(text, '\0', length);
-        snprintf(reason, sizeof reason, "%s",
-                 ferror(in)           ? strerror(errno)
-                 : length > FILE_MOST ? "it is larger than 1 MiB"
-                                      : "it has a NUL byte");
-        fclose(in);
-        if (good) {
-            text[length] = '\0';
-            char *shrunk = realloc(text, length + 1);
-            return shrunk ? shrunk : text;
-        }
+    char        reason[200] = "no memory", *text = NULL;
+    struct stat status;
+    FILE       *in    = srv_trusted_file_open(f->config->file, reason, sizeof reason);
+    off_t       bytes = in && fstat(fileno(in), &status) == 0 ? status.st_size : 0;
+    if (bytes > FILE_MOST)
+        snprintf(reason, sizeof reason, "it is larger than 1 MiB");
+    else if (in && (text = malloc((size_t)bytes + 1)) && !fill_text(in, text, (size_t)bytes, reason, sizeof reason)) {
+        free(text);
+        text = NULL;
     }
-    snprintf(f->error, f->error_size, "cannot use the file %.200s of --config: %s", f->config->file, reason);
-    free(text);
-    return NULL;
+    if (in) fclose(in);
+    if (!text) snprintf(f->error, f->error_size, "cannot use the file %.200s of --config: %s", f->config->file, reason);
+    return text;
 }
 
 bool srv_config_read_file(srv_config *config, char *error, size_t error_size)
