@@ -52,6 +52,9 @@ size_t srv_addresses_parse(const char *list, srv_address addresses[SRV_LISTEN_MO
  * that no process listens on is replaced. Any other file of that name is an error and stays. */
 bool srv_listen(srv_listener *listener, size_t n, mode_t mode, char *error, size_t error_size);
 
+/* Changes the permissions of the listener's Unix-domain socket, which are those of its file. Does nothing for TCP. */
+void srv_listener_set_mode(const srv_listener *listener, mode_t mode);
+
 /* Finds, without listening, whether other machines can reach listener->address, and writes its text to `bound`. False
  * with a message: its name has no address. */
 bool srv_listener_resolve(srv_listener *listener, char *error, size_t error_size);

@@ -130,6 +130,8 @@ static void install_settings(srv_reloader *r, upcoming *u)
     api_set_lists(r->server->api, answers.hosts, answers.origins);
     srv_pool_set_limits(r->server->pool, &work);
     srv_pool_set_limits(r->server->writer, &work);
+    for (size_t i = 0; i < r->listeners->n; i++)
+        srv_listener_set_mode(&r->listeners->listener[i], (mode_t)config->socket_mode);
     u->generation->older = r->generations;
     r->generations       = u->generation;
     r->accepted          = u->accepted;

@@ -13,7 +13,7 @@ import unittest
 
 import tap
 from access import PENDULUM, Tokens
-from harness import BINARY, MODELS, PATIENCE, QUEUE, Server
+from harness import BINARY, MEMORY, MODELS, PATIENCE, QUEUE, Server
 from peers import Client
 
 CHANGES = int(os.environ.get("AUDIT_CHANGES", "2000"))    # acknowledged while the reader is slow
@@ -47,7 +47,7 @@ class PipedServer:
     """A server whose log goes to a pipe with a slow reader."""
 
     def __init__(self, case, rate, *arguments):
-        self.folder = case.enterContext(tempfile.TemporaryDirectory(prefix="torqued-e2e-", dir="/dev/shm"))
+        self.folder = case.enterContext(tempfile.TemporaryDirectory(prefix="torqued-e2e-", dir=MEMORY))
         read, write = os.pipe()
         environment = {k: v for k, v in os.environ.items() if not k.startswith("TORQUED_") or k == "TORQUED_TARGET"}
         self.process = subprocess.Popen(
@@ -189,7 +189,7 @@ class Changes(unittest.TestCase):
     def test_a_reader_that_stops_refuses_changes_before_they_are_made(self):
         """The line of a change needs room before the change is made: the change waits until its deadline, and is
         refused. The next change is made when the reader goes on."""
-        folder = self.enterContext(tempfile.TemporaryDirectory(dir="/dev/shm"))
+        folder = self.enterContext(tempfile.TemporaryDirectory(dir=MEMORY))
         fifo = os.path.join(folder, "fifo")
         os.mkfifo(fifo)
         server = Server("--audit-log", fifo)
@@ -219,7 +219,7 @@ class Changes(unittest.TestCase):
 
     def test_a_file_is_rotated_without_loss(self):
         """SIGHUP opens the file anew. Lines go to the old or the new file, and none is lost."""
-        folder = self.enterContext(tempfile.TemporaryDirectory(dir="/dev/shm"))
+        folder = self.enterContext(tempfile.TemporaryDirectory(dir=MEMORY))
         path = os.path.join(folder, "audit")
         server = Server("--audit-log", path)
         self.addCleanup(server.kill)
@@ -245,7 +245,7 @@ class Changes(unittest.TestCase):
 
     def test_a_full_disk_refuses_changes_and_loses_no_line(self):
         """A line that was cut off by a full disk is continued when there is room again."""
-        folder = self.enterContext(tempfile.TemporaryDirectory(dir="/dev/shm"))
+        folder = self.enterContext(tempfile.TemporaryDirectory(dir=MEMORY))
         path = os.path.join(folder, "audit")
         server = Server("--audit-log", path)
         self.addCleanup(server.kill)

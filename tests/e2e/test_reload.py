@@ -275,6 +275,20 @@ class Exposure(unittest.TestCase):
         self.assertIsNone(server.stop())
 
 
+class SocketMode(unittest.TestCase):
+    def test_permissions_of_a_unix_socket_change(self):
+        folder = self.enterContext(tempfile.TemporaryDirectory())
+        path, settings = os.path.join(folder, "socket"), Settings(folder, SOCKET_MODE="600")
+        server = Server("--config", settings.path, "--listen", f"127.0.0.1:0,unix:{path}")
+        self.addCleanup(server.kill)
+        self.assertEqual(os.stat(path).st_mode & 0o777, 0o600)
+        settings.write(SOCKET_MODE="666")
+        server.reload()
+        self.assertEqual(os.stat(path).st_mode & 0o777, 0o666)
+        self.assertIsNone(server.stop())
+        self.assertFalse(os.path.exists(path))
+
+
 class Proxies(ReloadCase):
     def test_trusted_proxies_change(self):
         """The client that a proxy names counts only while the proxy is trusted."""
