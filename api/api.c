@@ -75,20 +75,39 @@ api *api_open(const api_config *config, char *error, size_t error_size)
     snprintf(a->version, sizeof a->version, "%s", config->version);
     name_operations();
     api_numbers_choose(kernels->target);
-    a->limits       = config->limits;
+    api_set_limits(a, &config->limits);
+    api_set_lists(a, config->hosts, config->origins);
     a->resources    = api_resources;
     a->files        = config->files;
     a->contract     = api_contract_file();
-    a->hosts        = config->hosts;
-    a->origins      = config->origins;
     a->kernels      = kernels;
     a->alone        = dyn_kernels_for_one_state(kernels);
     a->budget.limit = config->limits.memory;
-    a->calibration  = api_calibrate(kernels);
+    atomic_init(&a->limits.memory, config->limits.memory);
+    a->calibration = api_calibrate(kernels);
     api_cost_feedback_init(&a->cost_feedback);
     a->started = (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
     atomic_init(&a->next_id, (unsigned long long)now.tv_sec * 1000000000u + (unsigned long long)now.tv_nsec);
     return a;
+}
+
+void api_set_limits(api *a, const api_limits *limits)
+{
+    atomic_store(&a->limits.body, limits->body);
+    atomic_store(&a->limits.answer, limits->answer);
+    atomic_store(&a->limits.rows, limits->rows);
+    atomic_store(&a->limits.nesting, limits->nesting);
+    atomic_store(&a->limits.models, limits->models);
+    atomic_store(&a->limits.model_memory, limits->model_memory);
+    atomic_store(&a->limits.links, limits->links);
+    atomic_store(&a->limits.timeout, limits->timeout);
+    api_registry_set_limits(a->models, limits->models, limits->model_memory);
+}
+
+void api_set_lists(api *a, const char *hosts, const char *origins)
+{
+    atomic_store(&a->hosts, hosts);
+    atomic_store(&a->origins, origins);
 }
 
 const char *api_target(const api *a)

@@ -61,6 +61,11 @@ typedef struct api_worker api_worker;
 api *api_open(const api_config *config, char *error, size_t error_size);
 void api_close(api *api);
 
+/* Change limits, but `memory`, and the lists of api_config while requests are served, from any thread. Texts of lists
+ * must live until api_close. A request that has begun keeps what it has read of them. */
+void api_set_limits(api *api, const api_limits *limits);
+void api_set_lists(api *api, const char *hosts, const char *origins);
+
 const char *api_target(const api *api);     /* the name of the target that evaluates batches */
 const char *api_arithmetic(const api *api); /* its arithmetic class, "fused" or "unfused" */
 

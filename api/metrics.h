@@ -103,14 +103,22 @@
       "Requests that took at least --slow-request.") \
     X(EXPIRED_CONNECTIONS, "torqued_expired_connections_total", COUNTER, NUMBER, PHASE, UNLABELLED, \
       "Connections that were closed because the client was too slow: to send, to read its answer, or to ask again.") \
-    X(RELOAD_FAILED, "torqued_reload_failed", GAUGE, NUMBER, UNLABELLED, UNLABELLED, \
-      "1 if the last SIGHUP has changed nothing because a file or a setting is bad.") \
     X(CERTIFICATE_EXPIRY, "torqued_certificate_expiry_seconds", GAUGE, SECONDS, UNLABELLED, UNLABELLED, \
       "When the certificate of the server or one of its chain ends, in seconds since 1970; 0 without TLS.") \
     X(CLOCK_JUMPS, "torqued_clock_jumps_total", COUNTER, NUMBER, UNLABELLED, UNLABELLED, \
       "Times that the clock of dates was set by more than two seconds.") \
     X(LOST_LINES, "torqued_lost_log_lines_total", COUNTER, NUMBER, UNLABELLED, UNLABELLED, \
-      "Lines of the log that were lost because its reader is too slow.")
+      "Lines of the log that were lost because its reader is too slow.") \
+    X(AUDIT_LINES, "torqued_audit_lines", GAUGE, NUMBER, UNLABELLED, UNLABELLED, \
+      "Lines about changes that wait to be written to the log; from 256 on changes wait, too.") \
+    X(RELOADS, "torqued_reloads_total", COUNTER, NUMBER, UNLABELLED, UNLABELLED, \
+      "Reloads by SIGHUP that have taken effect.") \
+    X(FAILED_RELOADS, "torqued_failed_reloads_total", COUNTER, NUMBER, UNLABELLED, UNLABELLED, \
+      "Reloads by SIGHUP that failed; the server goes on with the settings and files of before.") \
+    X(RELOAD_TIME, "torqued_last_reload_timestamp_seconds", GAUGE, SECONDS, UNLABELLED, UNLABELLED, \
+      "Time of the last reload that has taken effect, since 1970; 0: none has.") \
+    X(FAILED_RELOAD_TIME, "torqued_last_failed_reload_timestamp_seconds", GAUGE, SECONDS, UNLABELLED, UNLABELLED, \
+      "Time of the last reload that failed, since 1970; 0: none has.")
 /* clang-format on */
 
 typedef enum api_label {

@@ -173,6 +173,8 @@
       "This server has not received the change of Model-Change from the store within the time of the request. Try again after Retry-After seconds.") \
     X(STORE_FAILED, "store-failed", 503, "Store failed", \
       "The change could not be written to the store and was not made. `detail` has the cause, for the operator of the server.") \
+    X(AUDIT_FULL, "audit-full", 503, "Audit log full", \
+      "The audit log took no line within the time of the request, so the change was not made. Try again; the operator of the server finds the reason in /readyz and the log.") \
     X(INSUFFICIENT_STORAGE, "insufficient-storage", 507, "No memory for the model", \
       "All models together would need more memory than the server allows for them. Delete a model, or put a smaller one. A model of the store for which there is no memory is not served.") \
     X(STORE_FULL, "store-full", 507, "Store full", \

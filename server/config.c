@@ -1,4 +1,4 @@
-/* config.c - see config.h: read the settings from defaults, environment and flags. */
+/* config.c - reads the settings from defaults, environment, file and flags (config.h). */
 #include "settings.h"
 #include <math.h>
 #include <stdlib.h>
@@ -70,10 +70,11 @@ static bool set_value(srv_config *config, const srv_setting *s, const char *text
     return false;
 }
 
-static bool set_or_report(srv_config *config, const srv_setting *s, const char *source, const char *text, char *error,
-                          size_t error_size)
+bool srv_setting_set(srv_config *config, const srv_setting *s, const srv_given *entry, char *error, size_t error_size)
 {
-    if (set_value(config, s, text)) return true;
+    config->origin[s - srv_settings] = (unsigned char)entry->origin;
+    config->line[s - srv_settings]   = entry->line;
+    if (set_value(config, s, entry->text)) return true;
     static const char *const expected[] = {[TEXT]         = "",
                                            [COUNT]        = "a whole number, ",
                                            [BYTES]        = "a size such as 64K, 256M or 2G, ",
@@ -84,7 +85,7 @@ static bool set_or_report(srv_config *config, const srv_setting *s, const char *
                                            [OCTAL]        = "an octal number, "};
     char                     range[120];
     srv_setting_range(s, range, sizeof range);
-    snprintf(error, error_size, "%s is \"%.80s\"; expected %s%s", source, text, expected[s->kind], range);
+    snprintf(error, error_size, "%s is \"%.80s\"; expected %s%s", entry->source, entry->text, expected[s->kind], range);
     return false;
 }
 
@@ -93,47 +94,67 @@ static bool read_environment(srv_config *config, char *error, size_t error_size)
     for (const srv_setting *s = srv_settings; s < srv_settings + srv_n_settings; s++) {
         char variable[64];
         srv_setting_variable(s, variable, sizeof variable);
-        const char *text = getenv(variable);
-        if (text && *text && !set_or_report(config, s, variable, text, error, error_size)) return false;
+        const srv_given entry = {.text = getenv(variable), .source = variable, .origin = SRV_BY_ENVIRONMENT};
+        if (entry.text && *entry.text && !srv_setting_set(config, s, &entry, error, error_size)) return false;
     }
-    return true;
+    return srv_config_check_environment(error, error_size);
+}
+
+static bool refuse_flag(const char *flag, char *error, size_t error_size)
+{
+    char suggestion[120], name[64];
+    snprintf(name, sizeof name, "%.*s", (int)strcspn(flag, "="), flag);
+    srv_config_suggest(name, true, suggestion, sizeof suggestion);
+    snprintf(error, error_size, "\"%.80s\" is not a %ssetting of torqued%s; torqued %s--help lists them", flag,
+             *flag == '-' ? "" : "command or ", suggestion, *flag == '-' ? "serve " : "");
+    return false;
 }
 
 /* Reads the flag at argv[*index], "--name value" or "--name=value", and advances *index past it. */
-static bool read_flag(srv_config *config, int argc, char *const argv[], int *index, char *error, size_t error_size)
+static bool read_setting_flag(srv_config *config, int argc, char *const argv[], int *index, char *error,
+                              size_t error_size)
 {
     const char        *flag   = argv[(*index)++];
     size_t             length = strcspn(flag, "=");
     const srv_setting *s      = strncmp(flag, "--", 2) == 0 ? srv_setting_find(flag + 2, length - 2) : NULL;
-    if (!s) {
-        snprintf(error, error_size, "\"%.80s\" is not a %ssetting of torqued; torqued %s--help lists them", flag,
-                 *flag == '-' ? "" : "command or ", *flag == '-' ? "serve " : "");
-        return false;
-    }
+    if (!s) return refuse_flag(flag, error, error_size);
     char name[64];
     snprintf(name, sizeof name, "--%s", s->name);
-    if (s->kind == SWITCH && !flag[length]) return set_value(config, s, "yes");
-    if (flag[length] == '=') return set_or_report(config, s, name, flag + length + 1, error, error_size);
-    if (*index == argc) {
-        snprintf(error, error_size, "%s needs a value: %s %s", name, name, s->value);
-        return false;
+    srv_given entry = {.text = flag + length + 1, .source = name, .origin = SRV_BY_FLAG};
+    if (s->kind == SWITCH && !flag[length]) {
+        entry.text = "yes";
+    } else if (!flag[length]) {
+        if (*index == argc) {
+            snprintf(error, error_size, "%s needs a value: %s %s", name, name, s->value);
+            return false;
+        }
+        entry.text = argv[(*index)++];
     }
-    return set_or_report(config, s, name, argv[(*index)++], error, error_size);
+    return srv_setting_set(config, s, &entry, error, error_size);
+}
+
+void srv_setting_copy(srv_config *to, const srv_config *from, const srv_setting *s)
+{
+    size_t      i     = (size_t)(s - srv_settings);
+    const void *value = (const char *)from + s->offset;
+    to->origin[i]     = from->origin[i];
+    to->line[i]       = from->line[i];
+    switch (s->kind) {
+    case TEXT: *(const char **)field(to, s) = *(const char *const *)value; return;
+    case COUNT:
+    case BYTES: *(size_t *)field(to, s) = *(const size_t *)value; return;
+    case SECONDS:
+    case MICROSECONDS: *(double *)field(to, s) = *(const double *)value; return;
+    case CHOICE:
+    case SWITCH:
+    case OCTAL: *(int *)field(to, s) = *(const int *)value; return;
+    }
 }
 
 bool srv_config_is_switch(const char *flag)
 {
     const srv_setting *s = strncmp(flag, "--", 2) == 0 ? srv_setting_find(flag + 2, strlen(flag + 2)) : NULL;
     return s && s->kind == SWITCH;
-}
-
-/* Limits bodies and answers to the memory of one client: a larger body or answer never fits, so it is refused as too
- * large (413), not as a temporary shortage (503). */
-static void clip_sizes(srv_config *config)
-{
-    size_t most = api_memory_of_one_client(config->memory);
-    if (config->max_body > most) config->max_body = most;
-    if (config->max_answer > most) config->max_answer = most;
 }
 
 static srv_action parse_action(const char *flag)
@@ -144,19 +165,35 @@ static srv_action parse_action(const char *flag)
     return SRV_SERVE;
 }
 
+static srv_action read_setting_flags(srv_config *config, int argc, char *const argv[], char *error, size_t error_size)
+{
+    for (int index = 1; index < argc;) {
+        srv_action action = parse_action(argv[index]);
+        if (action != SRV_SERVE) return action;
+        if (!read_setting_flag(config, argc, argv, &index, error, error_size)) return SRV_MISUSE;
+    }
+    return SRV_SERVE;
+}
+
+/* The flags are read twice: they name the file, and override its lines. */
 srv_action srv_config_read(srv_config *config, int argc, char *const argv[], char *error, size_t error_size)
 {
     *config = (srv_config){0};
     for (const srv_setting *s = srv_settings; s < srv_settings + srv_n_settings; s++)
         if (s->default_text) set_value(config, s, s->default_text);
     if (!read_environment(config, error, error_size)) return SRV_MISUSE;
-    for (int index = 1; index < argc;) {
-        srv_action action = parse_action(argv[index]);
-        if (action != SRV_SERVE) return action;
-        if (!read_flag(config, argc, argv, &index, error, error_size)) return SRV_MISUSE;
-    }
-    clip_sizes(config);
+    srv_action action = read_setting_flags(config, argc, argv, error, error_size);
+    if (action != SRV_SERVE) return action;
+    if (config->file && (!srv_config_read_file(config, error, error_size) ||
+                         read_setting_flags(config, argc, argv, error, error_size) != SRV_SERVE))
+        return SRV_MISUSE;
     return srv_config_check(config, error, error_size) ? SRV_SERVE : SRV_MISUSE;
+}
+
+void srv_config_free(srv_config *config)
+{
+    free(config->file_text);
+    config->file_text = NULL;
 }
 
 api_config srv_config_api(const srv_config *c)

@@ -1,8 +1,9 @@
 /* config.h - read the settings of the server: flag, environment variable, kind, range, default and help of each.
  *
  * The table in settings.c is the source of --help, of server/SETTINGS.md (--settings-table), of the checks, and of the
- * log line with the configuration. A flag overrides its variable, and the variable overrides the default. The last
- * occurrence of a repeated flag counts. */
+ * log line with the configuration. A flag overrides the line of the file of --config, the line overrides the variable,
+ * and the variable overrides the default: a line that is changed has an effect at the next SIGHUP, whatever environment
+ * the process was started with. The last occurrence of a repeated flag counts. */
 #pragma once
 #include "api/api.h"
 #include <stdbool.h>
@@ -13,8 +14,15 @@ typedef enum srv_log_format { SRV_LOG_AUTO, SRV_LOG_TEXT, SRV_LOG_JSON } srv_log
 /* SRV_AUDIT is below all levels that can be set, so these lines are always written. */
 typedef enum srv_level { SRV_AUDIT = -1, SRV_ERROR, SRV_WARNING, SRV_INFO, SRV_DEBUG } srv_level;
 
-/* The strings belong to argv, the environment or the program, and live as long as the process. */
+/* The source of a value, in the order in which they override each other. */
+typedef enum srv_origin { SRV_BY_DEFAULT, SRV_BY_ENVIRONMENT, SRV_BY_FILE, SRV_BY_FLAG } srv_origin;
+
+enum { SRV_SETTINGS_MOST = 128 };
+
+/* The strings belong to argv, the environment or the program, which live as long as the process, or to `file_text`. */
 typedef struct srv_config {
+    const char *file;          /* path of --config; NULL: none */
+    char       *file_text;     /* text of that file, owned; NULL: none */
     const char *listen;        /* HOST:PORT or unix:PATH, separated by commas */
     const char *health_listen; /* addresses for probes and metrics, separated by commas; NULL: none */
     const char *models;        /* folder; NULL: srv_config_models_folder determines it */
@@ -39,6 +47,7 @@ typedef struct srv_config {
     double      inline_limit; /* us, longest estimate of a request that runs on the loop's thread */
     double      drain_delay;  /* s, time from SIGTERM until the server drains */
     double      drain;        /* s, time for requests in flight when the server stops */
+    const char *audit_log;    /* file of the lines about changes; NULL: they are written with the others */
     int         log_format, log_level;
     size_t      log_sample;   /* one of so many routine requests has a line in the log */
     size_t      log_refusals; /* lines per second for refused requests */
@@ -46,12 +55,18 @@ typedef struct srv_config {
     double      slow_request; /* s, least time of a request with a line "slow-request"; 0: none has one */
     int         insecure;     /* 1: listen beyond this machine without TLS or access control */
     int         socket_mode;  /* permissions of a Unix-domain socket */
+
+    unsigned char origin[SRV_SETTINGS_MOST]; /* srv_origin of each setting, in the order of the table */
+    unsigned      line[SRV_SETTINGS_MOST];   /* number of its line in the file, if that is the origin */
 } srv_config;
 
 typedef enum srv_action { SRV_SERVE, SRV_HELP, SRV_VERSION, SRV_SETTINGS_TABLE, SRV_MISUSE } srv_action;
 
-/* Reads flags and variables. For SRV_MISUSE, `error` names the flag or variable, its value, and what was expected. */
+/* Reads flags, variables and the file of --config. For SRV_MISUSE, `error` names the flag, variable or line, its value,
+ * and what was expected. A variable or line that begins with TORQUED_ and is no setting is refused, too. The caller
+ * ends `config` with srv_config_free, whatever was returned. */
 srv_action srv_config_read(srv_config *config, int argc, char *const argv[], char *error, size_t error_size);
+void       srv_config_free(srv_config *config);
 
 void srv_config_table(FILE *out); /* prints a Markdown table */
 
@@ -74,8 +89,9 @@ void srv_config_describe(void (*visit)(void *arg, const srv_setting_text *settin
 void srv_config_visit(const srv_config *config, void (*visit)(void *arg, const char *name, const char *value),
                       void             *arg);
 
-/* Calls `visit` for every environment variable that begins with TORQUED_ and is not a setting. */
-void srv_config_visit_unknown(void (*visit)(void *arg, const char *name), void *arg);
+/* Calls `visit` for every setting that has no effect beside the others, with the reason. */
+void srv_config_visit_idle(const srv_config *config, void (*visit)(void *arg, const char *name, const char *reason),
+                           void             *arg);
 
 /* The part of the configuration that api_open needs. */
 api_config srv_config_api(const srv_config *config);

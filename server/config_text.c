@@ -1,8 +1,7 @@
-/* config_text.c - print settings: for --help, for the reference, and for the log; and variables that are none. */
-#define _GNU_SOURCE /* environ */
+/* config_text.c - prints settings: for --help, for the reference, for messages and for the log. */
 #include "settings.h"
+#include "server/store/postgres/postgres_store.h"
 #include <string.h>
-#include <unistd.h>
 
 static const void *field_of(const srv_config *config, const srv_setting *s)
 {
@@ -26,15 +25,16 @@ void srv_config_describe(void (*visit)(void *arg, const srv_setting_text *settin
 
 void srv_config_table(FILE *out)
 {
-    fputs("| flag | variable | range | default | meaning |\n|---|---|---|---|---|\n", out);
+    fputs("| flag | variable | range | default | meaning | changes by |\n|---|---|---|---|---|---|\n", out);
     for (const srv_setting *s = srv_settings; s < srv_settings + srv_n_settings; s++) {
         char variable[64], range[120];
         srv_setting_variable(s, variable, sizeof variable);
         srv_setting_range(s, range, sizeof range);
         for (char *bar = range; (bar = strchr(bar, '|'));) /* a bar would end the table cell */
             *bar = '/';
-        fprintf(out, "| `--%s%s%s` | `%s` | %s | %s | %s |\n", s->name, s->value ? " " : "", s->value ? s->value : "",
-                variable, range, s->default_text ? s->default_text : "", s->help);
+        fprintf(out, "| `--%s%s%s` | `%s` | %s | %s | %s | %s |\n", s->name, s->value ? " " : "",
+                s->value ? s->value : "", variable, range, s->default_text ? s->default_text : "", s->help,
+                srv_setting_reloads(s) ? "reload" : "restart");
     }
 }
 
@@ -49,7 +49,7 @@ static void print_bytes(size_t bytes, char *text, size_t size)
     snprintf(text, size, "%zu", bytes);
 }
 
-static void print_value(const srv_config *config, const srv_setting *s, char *text, size_t size)
+void srv_setting_print(const srv_config *config, const srv_setting *s, char *text, size_t size)
 {
     const void *value = field_of(config, s);
     const char *string;
@@ -73,42 +73,38 @@ static void print_value(const srv_config *config, const srv_setting *s, char *te
     }
 }
 
+void srv_setting_print_openly(const srv_config *config, const srv_setting *s, char *text, size_t size)
+{
+    const char *store = s->kind == TEXT ? *(const char *const *)field_of(config, s) : NULL;
+    if (store && srv_postgres_is_url(store))
+        srv_postgres_url_print(store, text, size);
+    else
+        srv_setting_print(config, s, text, size);
+}
+
+void srv_setting_describe(const srv_config *config, const srv_setting *s, char *text, size_t size)
+{
+    char       value[400], name[64], variable[64];
+    srv_origin origin = srv_setting_origin(config, s);
+    srv_setting_print_openly(config, s, value, sizeof value);
+    srv_setting_variable(s, variable, sizeof variable);
+    snprintf(name, sizeof name, "--%s", s->name);
+    switch (origin) {
+    case SRV_BY_DEFAULT: snprintf(text, size, "%s %s (default)", name, value); return;
+    case SRV_BY_ENVIRONMENT: snprintf(text, size, "%s=%s (environment)", variable, value); return;
+    case SRV_BY_FILE:
+        snprintf(text, size, "%s=%s (line %u of %s)", variable, value, config->line[s - srv_settings], config->file);
+        return;
+    case SRV_BY_FLAG: snprintf(text, size, "%s %s", name, value); return;
+    }
+}
+
 void srv_config_visit(const srv_config *config, void (*visit)(void *arg, const char *name, const char *value),
                       void             *arg)
 {
     for (const srv_setting *s = srv_settings; s < srv_settings + srv_n_settings; s++) {
         char text[1024];
-        print_value(config, s, text, sizeof text);
+        srv_setting_print_openly(config, s, text, sizeof text);
         visit(arg, s->name, text);
-    }
-}
-
-/* Variables of the sub-commands that ask a server (server/cli/client/connection.c), and of the clients in api/clients.
- */
-static const char *const client_variables[] = {SRV_VARIABLE_PREFIX "URL",     SRV_VARIABLE_PREFIX "TOKEN_FILE",
-                                               SRV_VARIABLE_PREFIX "CA_FILE", SRV_VARIABLE_PREFIX "CERTIFICATE",
-                                               SRV_VARIABLE_PREFIX "KEY",     SRV_VARIABLE_PREFIX "TOKEN"};
-
-static bool is_variable(const char *name, size_t length)
-{
-    for (size_t i = 0; i < sizeof client_variables / sizeof client_variables[0]; i++)
-        if (strlen(client_variables[i]) == length && memcmp(client_variables[i], name, length) == 0) return true;
-    for (const srv_setting *s = srv_settings; s < srv_settings + srv_n_settings; s++) {
-        char variable[64];
-        srv_setting_variable(s, variable, sizeof variable);
-        if (strlen(variable) == length && memcmp(variable, name, length) == 0) return true;
-    }
-    return false;
-}
-
-void srv_config_visit_unknown(void (*visit)(void *arg, const char *name), void *arg)
-{
-    for (char *const *entry = environ; *entry; entry++) {
-        char   name[64];
-        size_t length = strcspn(*entry, "=");
-        if (strncmp(*entry, SRV_VARIABLE_PREFIX, strlen(SRV_VARIABLE_PREFIX)) != 0 || is_variable(*entry, length))
-            continue;
-        snprintf(name, sizeof name, "%.*s", (int)length, *entry);
-        visit(arg, name);
     }
 }

@@ -1,12 +1,8 @@
-/* log.c - see log.h. */
-#define _GNU_SOURCE /* pthread_setname_np */
-#include "log.h"
+/* log.c - composes the lines of the log and queues them (log.h). */
+#include "log_writer.h"
 #include "api/metrics.h"
 #include "server/work/clock.h"
 #include "server/work/priority.h"
-#include <limits.h>
-#include <poll.h>
-#include <signal.h>
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
@@ -14,6 +10,9 @@
 #include <unistd.h>
 
 enum { TAIL = 32 }; /* bytes kept free for `,"truncated":1}` and the newline */
+
+/* ns, for which the close waits for the reader of pending lines, and of audit lines */
+static const uint64_t patience = 1000000000, audit_patience = 5000000000;
 
 static const char *name_of(srv_level level)
 {
@@ -94,7 +93,8 @@ void srv_log_begin(srv_line *line, srv_log *log, srv_level level, const char *ev
     line->length    = 0;
     line->truncated = false;
     if (!line->log) return;
-    if (log->json) {
+    line->json = log->json;
+    if (line->json) {
         put_text(line, "{\"time\":\"");
         put_time(line);
         put_text(line, "\",\"level\":\"");
@@ -114,7 +114,7 @@ void srv_log_begin(srv_line *line, srv_log *log, srv_level level, const char *ev
 static void put_field(srv_line *line, const char *name, const char *value, bool quoted)
 {
     if (!line->log) return;
-    bool        json   = line->log->json;
+    bool        json   = line->json;
     size_t      before = line->length;
     const char *quote  = quoted && (json || !*value || strpbrk(value, " \t=\"\\")) ? "\"" : "";
     bool        fits   = json ? put_text(line, ",\"") && put_text(line, name) && put_text(line, "\":")
@@ -149,11 +149,10 @@ void srv_log_ms(srv_line *line, const char *name, uint64_t ns)
     put_field(line, name, text, false);
 }
 
-/* `log` is that of the line. */
-static void finish(const srv_log *log, srv_line *line)
+static void finish(srv_line *line)
 {
     const char *end =
-        log->json ? (line->truncated ? ",\"truncated\":1}\n" : "}\n") : (line->truncated ? " truncated=1\n" : "\n");
+        line->json ? (line->truncated ? ",\"truncated\":1}\n" : "}\n") : (line->truncated ? " truncated=1\n" : "\n");
     size_t length = strlen(end);
     memcpy(line->text + line->length, end, length); /* it fits, because TAIL bytes were kept free */
     line->length += length;
@@ -171,7 +170,7 @@ static bool enqueue(srv_log *log, const char *text, size_t length)
     return true;
 }
 
-static void note_lost(srv_log *log, uint64_t lines)
+void srv_log_note_lost(srv_log *log, uint64_t lines)
 {
     log->lost += lines;
     api_metric_add(API_METRIC_LOST_LINES, API_NO_LABELS, (int64_t)lines);
@@ -182,7 +181,7 @@ static bool enqueue_lost(srv_log *log)
     srv_line line;
     srv_log_begin(&line, log, SRV_ERROR, "lost");
     srv_log_count(&line, "lines", log->lost);
-    finish(log, &line);
+    finish(&line);
     return enqueue(log, line.text, line.length);
 }
 
@@ -190,11 +189,20 @@ void srv_log_end(srv_line *line)
 {
     srv_log *log = line->log;
     if (!log) return;
-    finish(log, line);
+    finish(line);
     pthread_mutex_lock(&log->mutex);
     if (log->lost > 0 && enqueue_lost(log)) log->lost = 0;
-    if (log->lost > 0 || !enqueue(log, line->text, line->length)) note_lost(log, 1);
+    if (log->lost > 0 || !enqueue(log, line->text, line->length)) srv_log_note_lost(log, 1);
     pthread_mutex_unlock(&log->mutex);
+}
+
+void srv_log_end_audit(srv_line *line, srv_audit_line *reserved)
+{
+    srv_log *log = line->log; /* lines of this level are below no log level */
+    finish(line);
+    memcpy(reserved->text, line->text, line->length);
+    reserved->length = line->length;
+    srv_audit_append(&log->audit, reserved);
 }
 
 void srv_log_plain(srv_log *log, const char *text)
@@ -204,98 +212,56 @@ void srv_log_plain(srv_log *log, const char *text)
     pthread_mutex_unlock(&log->mutex);
 }
 
-/* Waits until the log's file can be written. False if that does not happen before give_up_at. */
-static bool wait_for_room(srv_log *log)
+void srv_log_set(srv_log *log, const srv_config *config)
 {
-    struct pollfd room = {.fd = log->fd, .events = POLLOUT};
-    while (poll(&room, 1, 100) == 0)
-        if (srv_now() >= atomic_load(&log->give_up_at)) return false;
-    return room.revents & POLLOUT;
+    atomic_store(&log->level, (srv_level)config->log_level);
+    atomic_store(&log->json,
+                 config->log_format == SRV_LOG_AUTO ? !isatty(log->out.fd) : config->log_format == SRV_LOG_JSON);
+    atomic_store(&log->sample, config->log_sample);
+    atomic_store(&log->slow_ns, (uint64_t)(config->log_slow * 1e9));
+    atomic_store(&log->refusals, config->log_refusals);
 }
 
-/* Writes whole lines, at most PIPE_BUF bytes at a time. A pipe that polls writable has room for PIPE_BUF bytes, so
- * the write does not block unless other processes write too. Returns the bytes written. */
-static size_t write_lines(srv_log *log, const char *text, size_t length)
+/* Wakes the writer thread for an audit line. */
+static void on_audit_line(void *argument)
 {
-    size_t done = 0;
-    while (done < length) {
-        size_t piece = length - done;
-        if (piece > PIPE_BUF) {
-            piece = PIPE_BUF;
-            while (piece > 0 && text[done + piece - 1] != '\n')
-                piece--;
-        }
-        if (!wait_for_room(log) || write(log->fd, text + done, piece) != (ssize_t)piece) break;
-        done += piece;
-    }
-    return done;
-}
-
-static uint64_t count_lines(const char *text, size_t length)
-{
-    uint64_t lines = 0;
-    for (size_t i = 0; i < length; i++)
-        lines += text[i] == '\n';
-    return lines;
-}
-
-/* The writer thread. The pause lets lines accumulate: on a busy server the thread then wakes only some hundred times
- * per second. */
-static void *write_all(void *argument)
-{
-    static const struct timespec pause = {.tv_nsec = 5000000};
-    srv_log                     *log   = argument;
-    srv_leave_real_time();
+    srv_log *log = argument;
+    if (log->audit_file) return;
     pthread_mutex_lock(&log->mutex);
-    for (;;) {
-        while (log->length == 0 && !log->closing)
-            pthread_cond_wait(&log->not_empty, &log->mutex);
-        if (log->length == 0) break;
-        char  *text   = log->pending;
-        size_t length = log->length;
-        bool   last   = log->closing;
-        log->pending  = log->writing;
-        log->writing  = text;
-        log->length   = 0;
-        pthread_mutex_unlock(&log->mutex);
-        size_t done = write_lines(log, text, length);
-        if (!last) nanosleep(&pause, NULL);
-        pthread_mutex_lock(&log->mutex);
-        note_lost(log, count_lines(text + done, length - done));
-    }
+    pthread_cond_signal(&log->not_empty);
     pthread_mutex_unlock(&log->mutex);
-    return NULL;
 }
 
-/* Starts the writer thread with all signals blocked: main waits for them. */
-static bool start_writer(srv_log *log)
+static void destroy_log(srv_log *log)
 {
-    sigset_t all, before;
-    sigfillset(&all);
-    pthread_sigmask(SIG_SETMASK, &all, &before);
-    bool started = pthread_create(&log->writer, NULL, write_all, log) == 0;
-    pthread_sigmask(SIG_SETMASK, &before, NULL);
-    if (started) pthread_setname_np(log->writer, "torqued-log");
-    return started;
+    pthread_cond_destroy(&log->not_empty);
+    pthread_mutex_destroy(&log->mutex);
+    srv_refusals_close(log->refused);
+    free(log->pending);
+    free(log->writing);
 }
 
 bool srv_log_open(srv_log *log, const srv_config *config, int fd)
 {
-    bool json = config->log_format == SRV_LOG_AUTO ? !isatty(fd) : config->log_format == SRV_LOG_JSON;
-    *log      = (srv_log){.level      = (srv_level)config->log_level,
-                          .json       = json,
-                          .fd         = fd,
-                          .sample     = config->log_sample,
-                          .slow_ns    = (uint64_t)(config->log_slow * 1e9),
-                          .refusals   = config->log_refusals,
-                          .give_up_at = SRV_NEVER};
+    pthread_condattr_t attributes;
+    *log = (srv_log){.out = {.fd = fd, .give_up_at = SRV_NEVER}, .audit_end = SRV_NEVER};
+    srv_log_set(log, config);
     srv_mutex_init(&log->mutex);
-    pthread_cond_init(&log->not_empty, NULL);
+    pthread_condattr_init(&attributes);
+    pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC); /* steps of the wall clock must not matter */
+    pthread_cond_init(&log->not_empty, &attributes);
+    pthread_condattr_destroy(&attributes);
     log->pending = malloc(SRV_LOG_CAPACITY);
     log->writing = malloc(SRV_LOG_CAPACITY);
-    if (log->pending && log->writing && start_writer(log)) return true;
-    free(log->pending);
-    free(log->writing);
+    log->refused = srv_refusals_open();
+    bool queue   = srv_audit_open(&log->audit);
+    if (log->pending && log->writing && log->refused && queue && srv_log_start_writer(log)) {
+        log->audit.arg  = log;
+        log->audit.wake = on_audit_line;
+        return true;
+    }
+    if (queue) srv_audit_close(&log->audit);
+    destroy_log(log);
     return false;
 }
 
@@ -310,36 +276,56 @@ static void end_sampling(srv_log *log)
     srv_log_end(&line);
 }
 
-void srv_log_close(srv_log *log)
+bool srv_log_open_audit(srv_log *log, const char *path, srv_audit_fault *fault, void *arg, char *error,
+                        size_t error_size)
 {
+    srv_audit_file *file = srv_audit_file_open(&log->audit, path, fault, arg, error, error_size);
+    atomic_store(&log->audit_file, file);
+    return file != NULL;
+}
+
+void srv_log_reopen_audit(srv_log *log)
+{
+    if (log->audit_file) srv_audit_file_reopen(log->audit_file);
+}
+
+void srv_log_close_audit(srv_log *log)
+{
+    srv_audit_file_close(log->audit_file, srv_now() + audit_patience);
+    atomic_store(&log->audit_file, NULL);
+}
+
+size_t srv_log_close(srv_log *log)
+{
+    uint64_t now = srv_now();
     end_sampling(log);
-    atomic_store(&log->give_up_at, srv_now() + 1000000000);
+    srv_refusals_review(log->refused, now, true, srv_log_report_refusals, log);
+    srv_log_close_audit(log);
+    atomic_store(&log->out.give_up_at, now + patience);
+    atomic_store(&log->audit_end, now + audit_patience);
     pthread_mutex_lock(&log->mutex);
     log->closing = true;
     pthread_cond_signal(&log->not_empty);
     pthread_mutex_unlock(&log->mutex);
     pthread_join(log->writer, NULL);
-    pthread_cond_destroy(&log->not_empty);
-    pthread_mutex_destroy(&log->mutex);
-    free(log->pending);
-    free(log->writing);
+    size_t left = srv_audit_close(&log->audit) + log->audit_lost;
+    destroy_log(log);
+    return left;
 }
 
-static bool may_log_refusal(srv_log *log)
+bool srv_log_admits(srv_log *log, const char *client, unsigned status)
 {
-    pthread_mutex_lock(&log->mutex);
-    bool may = srv_rate_take(&log->refused, (double)log->refusals, srv_now()) == 0;
-    pthread_mutex_unlock(&log->mutex);
-    return may;
+    atomic_store(&log->has_refusals, true);
+    return srv_refusals_admit(log->refused, client, status, (double)atomic_load(&log->refusals), srv_now());
 }
 
-bool srv_log_samples(srv_log *log, srv_outcome outcome, uint64_t ns, uint64_t *omitted)
+bool srv_log_samples(srv_log *log, bool succeeded, uint64_t ns, uint64_t *omitted)
 {
     *omitted = 0;
     if (log->level < SRV_INFO) return false;
-    bool routine = outcome == SRV_SUCCEEDED && ns < log->slow_ns && log->sample > 1;
-    if ((routine && atomic_fetch_add(&log->routine, 1) % log->sample != 0) ||
-        (outcome == SRV_OVERLOADED && !may_log_refusal(log))) {
+    size_t sample  = atomic_load(&log->sample);
+    bool   routine = succeeded && ns < atomic_load(&log->slow_ns) && sample > 1;
+    if (routine && atomic_fetch_add(&log->routine, 1) % sample != 0) {
         atomic_fetch_add(&log->omitted, 1);
         return false;
     }

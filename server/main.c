@@ -13,6 +13,7 @@
 #include "server/net/event_loop.h"
 #include "memory_needs.h"
 #include "memory_watch.h"
+#include "server/operating/reload.h"
 #include "notify.h"
 #include "upgrade.h"
 #include "wall_clock.h"
@@ -44,27 +45,18 @@ typedef struct service {
     srv_watchdog      watchdog;
     srv_memory_watch  memory;
     srv_wall_clock    wall_clock;
-    bool              reload_failed;
     srv_accounts      accounts;
     srv_slow_log      slow_log;
     srv_listeners     listeners, health;
     srv_inherited     inherited; /* sockets and links that were passed on to this process */
     srv_upgrade       upgrade;
     bool              handed_over; /* a new process serves */
+    srv_reloader      reloader;
 } service;
 
 static void log_setting(void *arg, const char *name, const char *value)
 {
-    char url[1024];
-    bool secret = srv_postgres_is_url(value); /* may have a password */
-    if (secret) srv_postgres_url_print(value, url, sizeof url);
-    srv_log_text(arg, name, secret ? url : value);
-}
-
-static void log_unknown(void *arg, const char *name)
-{
-    srv_log_message(arg, SRV_WARNING, "unknown-variable",
-                    "%s is not a setting of torqued; torqued serve --help lists the settings", name);
+    srv_log_text(arg, name, value);
 }
 
 static void log_start(service *s)
@@ -74,7 +66,6 @@ static void log_start(service *s)
     srv_log_text(&line, "version", TORQUED_VERSION);
     srv_config_visit(&s->config, log_setting, &line);
     srv_log_end(&line);
-    srv_config_visit_unknown(log_unknown, &s->log);
 }
 
 /* Raises the soft limit of descriptors, usually 1024, as far as the hard limit allows: every connection needs one. */
@@ -106,6 +97,19 @@ static void lock_memory(service *s)
  * one of its own client; changes of further clients take turns with those that run (server/work/worker.h). */
 enum { WRITERS = 2 };
 
+/* Names in the log and in /readyz that the audit log takes no lines. */
+static void on_audit_fault(void *arg, const char *reason)
+{
+    static const char subject[] = "audit log";
+    service          *s         = arg;
+    srv_log_message(&s->log, reason ? SRV_ERROR : SRV_WARNING, reason ? "audit-fault" : "audit-repaired", "%s: %s",
+                    s->config.audit_log, reason ? reason : "it takes lines again");
+    if (reason)
+        api_set_reason(s->shared.api, subject, "audit log: changes wait: %s", reason);
+    else
+        api_clear_reason(s->shared.api, subject);
+}
+
 static bool open_shared(service *s, char *error, size_t size)
 {
     const srv_config *c      = &s->config;
@@ -117,7 +121,7 @@ static bool open_shared(service *s, char *error, size_t size)
     s->shared.slow_log = &s->slow_log;
     s->shared.api      = api_open(&config, error, size);
     if (!s->shared.api) return false;
-    srv_networks_parse(c->trusted_proxies, &s->shared.proxies); /* srv_config_read has checked the list */
+    if (c->audit_log && !srv_log_open_audit(&s->log, c->audit_log, on_audit_fault, s, error, size)) return false;
     s->shared.credentials = srv_credentials_read(c, error, size);
     if (!s->shared.credentials) return false;
     const srv_work_limits limits = {.queue = c->queue, .client = c->client_work > 0 ? c->client_work : c->queue};
@@ -161,7 +165,7 @@ static bool open_listeners(service *s, char *error, size_t size)
 static void warn_of_exposure(service *s)
 {
     char missing[600];
-    srv_exposure_describe(&s->config, &s->listeners, missing, sizeof missing);
+    srv_exposure_describe(s->shared.config, &s->listeners, missing, sizeof missing);
     if (*missing) srv_log_message(&s->log, SRV_WARNING, "insecure", "%s; --insecure allows it", missing);
 }
 
@@ -310,7 +314,10 @@ static void close_all(service *s)
     srv_slow_log_close(&s->slow_log);
     srv_credentials_release(s->shared.credentials);
     srv_close_models(&s->models);
+    srv_log_close_audit(&s->log); /* the api holds the reason of a fault */
     if (s->shared.api) api_close(s->shared.api);
+    srv_reloader_free(&s->reloader);
+    srv_config_free(&s->config);
 }
 
 /* Notes when the newest certificate ends. */
@@ -320,30 +327,11 @@ static void note_certificate(service *s)
     srv_wall_clock_set_expiry(&s->wall_clock, tls ? srv_tls_expiry(tls) : 0);
 }
 
-static void set_reload_failed(service *s, bool failed)
-{
-    api_metric_add(API_METRIC_RELOAD_FAILED, API_NO_LABELS, (int)failed - (int)s->reload_failed);
-    s->reload_failed = failed;
-}
-
-/* Reads the files of clients and certificates again. If one of them cannot be used, the server keeps what it has. */
+/* Reads settings, clients and certificates again. */
 static void reload(service *s)
 {
-    char             error[1200];
-    srv_credentials *next = srv_credentials_read(&s->config, error, sizeof error);
-    set_reload_failed(s, !next);
-    if (!next) {
-        srv_log_message(&s->log, SRV_ERROR, "not-reloaded", "%s; the server goes on with what it has read before",
-                        error);
-        return;
-    }
-    srv_credentials_release(s->shared.credentials);
-    s->shared.credentials = next;
-    for (size_t i = 0; i < s->n_loops; i++)
-        srv_loop_set_credentials(&s->loops[i], next);
+    if (!srv_reload(&s->reloader)) return;
     note_certificate(s);
-    srv_log_message(&s->log, SRV_AUDIT, "reloaded", "%zu credentials of clients",
-                    next->clients ? srv_clients_count(next->clients) : 0);
     warn_of_exposure(s);
 }
 
@@ -390,6 +378,10 @@ static bool serve_until_drain(service *s, const sigset_t *stop)
     srv_memory_watch_begin(&s->memory, s->shared.api, &s->log, s->config.memory);
     srv_wall_clock_begin(&s->wall_clock, &s->log);
     note_certificate(s);
+    s->reloader.server    = &s->shared;
+    s->reloader.loops     = s->loops;
+    s->reloader.n_loops   = s->n_loops;
+    s->reloader.listeners = &s->listeners;
     srv_notify("READY=1");
     int number     = wait_for_stop(s, stop, SRV_NEVER);
     s->handed_over = number == HANDED_OVER;
@@ -398,7 +390,7 @@ static bool serve_until_drain(service *s, const sigset_t *stop)
     srv_notify("STOPPING=1");
     api_set_draining(s->shared.api);
     srv_log_message(&s->log, SRV_INFO, "draining", "%s", strsignal(number));
-    return wait_for_stop(s, stop, srv_now() + srv_ns(s->config.drain_delay)) == 0;
+    return wait_for_stop(s, stop, srv_now() + srv_ns(s->shared.config->drain_delay)) == 0;
 }
 
 /* Blocks the signals for which main waits, before any thread starts, so that no thread receives them. SIGHUP reloads
@@ -436,7 +428,8 @@ static int serve(service *s)
     drain(s, &stop, patient);
     close_all(s);
     if (ok) srv_log_message(&s->log, SRV_INFO, "stopped", "all connections are closed");
-    srv_log_close(&s->log);
+    size_t lost = srv_log_close(&s->log);
+    if (lost > 0) fprintf(stderr, "torqued: %zu lines about changes were not written\n", lost);
     if (ok) return 0;
     fprintf(stderr, "torqued: %s\n", error);
     return !s->shared.api && s->config.target ? 2 : 1; /* 2: api_open rejected the argument of --target */
@@ -474,7 +467,7 @@ static void occupy_standard_descriptors(void)
 int main(int argc, char **argv)
 {
     static service s;
-    char           error[600];
+    char           error[1200];
     int            status;
     occupy_standard_descriptors();
     srv_successor_remember(argv);
@@ -494,6 +487,7 @@ int main(int argc, char **argv)
         fprintf(stderr, "torqued: %s\n", error);
         return 1;
     }
+    s.reloader = (srv_reloader){.argc = argc, .argv = argv, .accepted = s.config};
     share_cores(&s.config, srv_usable_cores());
     keep_memory(s.config.loops);
     if (!srv_log_open(&s.log, &s.config, STDERR_FILENO)) {

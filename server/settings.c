@@ -9,6 +9,9 @@
 #define TB            1099511627776.0
 
 const srv_setting srv_settings[] = {
+    {"config", "FILE", TEXT, OFFSET(file), 0, 0, NULL, NULL,
+     "file of settings, with lines such as TORQUED_MAX_ROWS=1000, read again by SIGHUP; a line overrides the variable "
+     "of the environment, and a flag overrides the line (default: none)"},
     {"listen", "HOST:PORT", TEXT, OFFSET(listen), 0, 0, "127.0.0.1:8088", NULL,
      "addresses to listen on, separated by commas: IPv4, [IPv6] or a name, port 0 for a free one; or unix:PATH for a "
      "unix socket; HOST:PORT+plain speaks no TLS, HOST:PORT+proxy expects the PROXY protocol"},
@@ -114,15 +117,31 @@ const srv_setting srv_settings[] = {
      "one of N routine requests has a line in the log, which counts the omitted ones; requests that fail or are slow "
      "always have one"},
     {"log-refusals", "N", COUNT, OFFSET(log_refusals), 1, 1e9, "10", NULL,
-     "lines per second for requests that are refused with 429 or 503; the log counts the omitted ones"},
+     "lines per second for requests of one client that are refused or fail with one status; the log counts the omitted "
+     "ones"},
     {"log-slow", "SECONDS", SECONDS, OFFSET(log_slow), 0, 86400, "0.1", NULL,
      "time in the server from which a request is slow, for --log-sample"},
     {"slow-request", "SECONDS", SECONDS, OFFSET(slow_request), 0, 86400, "1", NULL,
      "time in the server from which a request has a warning of its own in the log, with the times of its phases and "
      "the "
      "estimate; 0: none has one"},
+    {"audit-log", "FILE", TEXT, OFFSET(audit_log), 0, 0, NULL, NULL,
+     "file or FIFO for the lines about changes of models and reloads, opened again by SIGHUP; while it takes no lines, "
+     "changes wait and are then answered 503 (default: they are in the log)"},
 };
 const size_t srv_n_settings = sizeof srv_settings / sizeof srv_settings[0];
+_Static_assert(sizeof srv_settings / sizeof srv_settings[0] <= SRV_SETTINGS_MOST, "srv_config has an origin of each");
+
+/* Settings that are built into what the start makes: sockets, threads, the store, the memory budget, the kernels. */
+static const char *const fixed[] = {"config", "listen",  "models", "store",       "memory",
+                                    "target", "workers", "loops",  "connections", "audit-log"};
+
+bool srv_setting_reloads(const srv_setting *s)
+{
+    for (size_t i = 0; i < sizeof fixed / sizeof fixed[0]; i++)
+        if (strcmp(fixed[i], s->name) == 0) return false;
+    return true;
+}
 
 const srv_setting *srv_setting_find(const char *name, size_t length)
 {

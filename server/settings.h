@@ -1,5 +1,5 @@
 /* settings.h - the table of all settings: flag, environment variable, range, default and help. Private to
- * server/settings.c, config.c, config_checks.c and config_text.c. */
+ * server/settings.c, config.c, config_*.c and server/operating. */
 #pragma once
 #include "config.h"
 
@@ -31,5 +31,61 @@ void srv_setting_variable(const srv_setting *s, char *name, size_t size); /* nam
 /* Describes the valid values: "1024 to 1024G", "error|warning|info|debug". */
 void srv_setting_range(const srv_setting *s, char *text, size_t size);
 
-/* Checks settings against each other, and the texts of addresses, names and files. False with a message. */
-bool srv_config_check(const srv_config *config, char *error, size_t error_size);
+/* --- config.c ----------------------------------------------------------------------------------------------------- */
+
+/* A text for a setting: its value and its source, as messages name it, such as "--max-rows". */
+typedef struct srv_given {
+    const char *text, *source;
+    srv_origin  origin;
+    unsigned    line; /* in the file; 0: it comes from elsewhere */
+} srv_given;
+
+/* Sets a setting. False with a message that names the source, the value and what is expected. */
+bool srv_setting_set(srv_config *config, const srv_setting *s, const srv_given *entry, char *error, size_t error_size);
+
+/* Copies the value and the origin of a setting. */
+void srv_setting_copy(srv_config *to, const srv_config *from, const srv_setting *s);
+
+/* True if the setting takes effect by SIGHUP; the others need a restart. */
+bool srv_setting_reloads(const srv_setting *s);
+
+/* --- config_text.c ------------------------------------------------------------------------------------------------ */
+
+/* Prints the value as it is given: "256M", "0.25", "info". */
+void srv_setting_print(const srv_config *config, const srv_setting *s, char *text, size_t size);
+
+/* As srv_setting_print, with *** in place of passwords. */
+void srv_setting_print_openly(const srv_config *config, const srv_setting *s, char *text, size_t size);
+
+/* Prints flag or variable, value and origin: "TORQUED_QUEUE=2 (line 3 of /etc/torqued.env)", "--memory 2G (default)".
+ */
+void srv_setting_describe(const srv_config *config, const srv_setting *s, char *text, size_t size);
+
+static inline srv_origin srv_setting_origin(const srv_config *config, const srv_setting *s)
+{
+    return (srv_origin)config->origin[s - srv_settings];
+}
+
+/* --- config_file.c ------------------------------------------------------------------------------------------------ */
+
+/* Reads the lines of config->file, KEY=VALUE. False with a message. */
+bool srv_config_read_file(srv_config *config, char *error, size_t error_size);
+
+/* --- config_names.c ----------------------------------------------------------------------------------------------- */
+
+/* Checks that every variable of the environment that begins with TORQUED_ has a meaning. False with a message that
+ * names the nearest one. */
+bool srv_config_check_environment(char *error, size_t error_size);
+
+/* Returns the setting whose variable has the name of `length` bytes; NULL: there is none. */
+const srv_setting *srv_setting_of_variable(const char *name, size_t length);
+
+/* Writes "; did you mean NAME?" for the name of a variable (or, with `flag`, of a flag) that is most like `name`, "" if
+ * none is. */
+void srv_config_suggest(const char *name, bool flag, char *text, size_t size);
+
+/* --- config_checks.c ---------------------------------------------------------------------------------------------- */
+
+/* Checks settings against each other, and the texts of addresses, names and files; lowers defaults to the settings that
+ * limit them. False with a message. */
+bool srv_config_check(srv_config *config, char *error, size_t error_size);

@@ -227,9 +227,12 @@ def mjcf_page():
 def settings_page():
     rows = subprocess.run([BINARY, "--settings-table"], capture_output=True, text=True, check=True).stdout
     return "\n".join(["# Settings\n", MADE.format("`torqued --settings-table`"),
-                      "Every setting is a flag and an environment variable. A flag overrides the variable, the variable overrides the\n"
-                      "default. Sizes take K, M and G (powers of 1024). The log warns of a variable that begins with `TORQUED_` and is\n"
-                      "none of these.\n", rows])
+                      "Every setting is a flag, a line `VARIABLE=value` of the file that `--config` names, and an environment variable. A\n"
+                      "flag overrides the line, the line overrides the variable, the variable overrides the default. Sizes take K, M and G\n"
+                      "(powers of 1024). The server does not start with a variable or line that begins with `TORQUED_` and is none of these,\n"
+                      "or with limits that contradict each other; `torqued check-config` finds that before, and prints all values with\n"
+                      "their origins. SIGHUP reads the file again; settings marked *restart* then keep their values, and the log names them.\n",
+                      rows])
 
 
 def read(path):

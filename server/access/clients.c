@@ -1,13 +1,13 @@
 /* clients.c - see clients.h. */
 #define _GNU_SOURCE /* strptime, timegm */
 #include "clients.h"
+#include "regular_file.h"
 #include "token.h"
 #include <errno.h>
 #include <gnutls/gnutls.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 
 #define NAME_CHARACTERS "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._-"
 
@@ -272,25 +272,12 @@ static bool read_line(srv_clients *clients, char *line, size_t number, char *err
     return false;
 }
 
-/* Opens the file. A file that every user may write is refused: it would let every user of the machine in. */
-static FILE *open_file(const char *path, char *error, size_t error_size)
-{
-    struct stat status;
-    FILE       *file = fopen(path, "re");
-    if (file && fstat(fileno(file), &status) == 0 && S_ISREG(status.st_mode) && !(status.st_mode & S_IWOTH))
-        return file;
-    snprintf(error, error_size, "%s",
-             file ? "it must be a file that only its owner or group can write (chmod o-w)" : strerror(errno));
-    if (file) fclose(file);
-    return NULL;
-}
-
 srv_clients *srv_clients_read(const char *path, char *error, size_t error_size)
 {
     char         reason[300] = "no memory", *line = NULL;
     size_t       size = 0, number = 0;
     srv_clients *clients = calloc(1, sizeof *clients);
-    FILE        *file    = clients ? open_file(path, reason, sizeof reason) : NULL;
+    FILE        *file    = clients ? srv_trusted_file_open(path, reason, sizeof reason) : NULL;
     bool         good    = file != NULL;
     errno                = 0;
     while (good && getline(&line, &size, file) >= 0)
@@ -301,10 +288,82 @@ srv_clients *srv_clients_read(const char *path, char *error, size_t error_size)
     }
     free(line);
     if (file) fclose(file);
+    if (good && clients->n == 0) {
+        snprintf(reason, sizeof reason,
+                 "it names no client, so no request could be made; add one (torqued token NAME ROLE >>FILE)");
+        good = false;
+    }
     if (good) return clients;
     snprintf(error, error_size, "cannot use the file %.200s of --tokens: %s", path, reason);
     srv_clients_free(clients);
     return NULL;
+}
+
+/* --- comparing ---------------------------------------------------------------------------------------------------- */
+
+static bool is_same_text(const char *a, const char *b)
+{
+    return a && b ? strcmp(a, b) == 0 : a == b;
+}
+
+static bool has_line(const srv_clients *clients, const client *wanted)
+{
+    for (size_t i = 0; clients && i < clients->n; i++) {
+        const client *c = &clients->list[i];
+        if (strcmp(c->name, wanted->name) == 0 && is_same_credential(c, wanted) && c->roles == wanted->roles &&
+            c->expires == wanted->expires && is_same_text(c->models, wanted->models))
+            return true;
+    }
+    return false;
+}
+
+/* Returns the first line of that name from number `from` on; SIZE_MAX: there is none. */
+static size_t line_named(const srv_clients *clients, size_t from, const char *name)
+{
+    for (size_t i = from; clients && i < clients->n; i++)
+        if (strcmp(clients->list[i].name, name) == 0) return i;
+    return SIZE_MAX;
+}
+
+/* True if `others` has all lines of a name that `clients` has. */
+static bool has_lines_of(const srv_clients *others, const srv_clients *clients, const char *name)
+{
+    for (size_t i = line_named(clients, 0, name); i != SIZE_MAX; i = line_named(clients, i + 1, name))
+        if (!has_line(others, &clients->list[i])) return false;
+    return true;
+}
+
+void srv_clients_compare(const srv_clients *last, const srv_clients                                 *next,
+                         void (*visit)(void *arg, const char *name, srv_client_change change), void *arg)
+{
+    for (size_t i = 0; next && i < next->n; i++) {
+        const char *name = next->list[i].name;
+        if (line_named(next, 0, name) != i) continue;
+        if (line_named(last, 0, name) == SIZE_MAX)
+            visit(arg, name, SRV_CLIENT_ADDED);
+        else if (!has_lines_of(last, next, name) || !has_lines_of(next, last, name))
+            visit(arg, name, SRV_CLIENT_CHANGED);
+    }
+    for (size_t i = 0; last && i < last->n; i++) {
+        const char *name = last->list[i].name;
+        if (line_named(last, 0, name) == i && line_named(next, 0, name) == SIZE_MAX)
+            visit(arg, name, SRV_CLIENT_REMOVED);
+    }
+}
+
+void srv_clients_visit_idle(const srv_clients *clients, time_t now, bool users, bool certificates,
+                            void (*visit)(void *arg, const char *name, const char *reason), void *arg)
+{
+    for (size_t i = 0; i < clients->n; i++) {
+        const client *c       = &clients->list[i];
+        const char   *expired = identity_of(c, now).refused;
+        if (expired)
+            visit(arg, c->name, expired);
+        else if (c->kind == CERTIFICATE && !certificates)
+            visit(arg, c->name, "the server asks for no certificates without --tls-client-ca");
+        else if ((c->kind == UID || c->kind == GID) && !users)
+            visit(arg, c->name, "--listen has no unix:PATH, where users are seen");
+    }
 }
 
 void srv_clients_free(srv_clients *clients)

@@ -26,6 +26,17 @@ srv_clients *srv_clients_read(const char *path, char *error, size_t error_size);
 void         srv_clients_free(srv_clients *clients);
 size_t       srv_clients_count(const srv_clients *clients); /* number of lines that name a client */
 
+typedef enum srv_client_change { SRV_CLIENT_ADDED, SRV_CLIENT_CHANGED, SRV_CLIENT_REMOVED } srv_client_change;
+
+/* Calls `visit` for the name of each client that has other lines in `next` than in `last`; NULL: no clients. */
+void srv_clients_compare(const srv_clients *last, const srv_clients                                 *next,
+                         void (*visit)(void *arg, const char *name, srv_client_change change), void *arg);
+
+/* Calls `visit` for each line without effect: its credential has expired at the time `now`, or the server does not
+ * see such credentials (`users`: it has a Unix-domain socket; `certificates`: it asks for them). */
+void srv_clients_visit_idle(const srv_clients *clients, time_t now, bool users, bool certificates,
+                            void (*visit)(void *arg, const char *name, const char *reason), void *arg);
+
 /* Each of these functions finds the client of a credential at the time `now` and returns its identity, whose strings
  * live as long as the clients. An unknown token and an expired credential are `refused`. A user or certificate without
  * a line gives an identity without name. */

@@ -13,6 +13,7 @@ srv_credentials *srv_credentials_read(const srv_config *config, char *error, siz
     atomic_init(&c->references, 1);
     c->generation         = ++generations;
     c->takes_certificates = config->tls_client_ca != NULL;
+    srv_networks_parse(config->trusted_proxies, &c->proxies); /* srv_config_read has checked the list */
     if (config->tokens) c->clients = srv_clients_read(config->tokens, error, error_size);
     bool good = !config->tokens || c->clients;
     if (good && config->tls_certificate) c->tls = srv_tls_read(config, error, error_size);

@@ -4,6 +4,7 @@
  * to the newest set, so that requests need no lock. */
 #pragma once
 #include "clients.h"
+#include "networks.h"
 #include "tls.h"
 #include "server/config.h"
 #include <stdatomic.h>
@@ -14,6 +15,7 @@ typedef struct srv_credentials {
     srv_clients  *clients;            /* NULL: no --tokens */
     srv_tls      *tls;                /* NULL: no TLS */
     bool          takes_certificates; /* --tls-client-ca is given */
+    srv_networks  proxies;            /* networks of --trusted-proxy */
 } srv_credentials;
 
 /* True if clients need a credential: the server knows them by --tokens or by certificates. */

@@ -1,5 +1,6 @@
 /* tls.c - see tls.h. */
 #include "tls.h"
+#include "regular_file.h"
 #include <gnutls/x509.h>
 #include <stdlib.h>
 #include <string.h>
@@ -22,10 +23,23 @@ static bool fail(const char *setting, const char *file, int code, char *error, s
     return false;
 }
 
+/* Refuses other kinds of files before GnuTLS opens them, which would wait for the writer of a FIFO. */
+static bool is_readable(const char *setting, const char *path, char *error, size_t error_size)
+{
+    char  reason[200];
+    FILE *file = path ? srv_regular_file_open(path, reason, sizeof reason) : NULL;
+    if (path && !file) snprintf(error, error_size, "cannot use the file %.200s of %s: %s", path, setting, reason);
+    if (file) fclose(file);
+    return !path || file;
+}
+
 static bool read_files(srv_tls *tls, const srv_config *config, char *error, size_t error_size)
 {
     const char *certificate = config->tls_certificate, *key = config->tls_key, *ca = config->tls_client_ca;
-    int         code = gnutls_certificate_set_x509_key_file(tls->credentials, certificate, key, GNUTLS_X509_FMT_PEM);
+    if (!is_readable("--tls-certificate", certificate, error, error_size) ||
+        !is_readable("--tls-key", key, error, error_size) || !is_readable("--tls-client-ca", ca, error, error_size))
+        return false;
+    int code = gnutls_certificate_set_x509_key_file(tls->credentials, certificate, key, GNUTLS_X509_FMT_PEM);
     if (code == GNUTLS_E_CERTIFICATE_KEY_MISMATCH)
         return fail("--tls-certificate and --tls-key", key, code, error, error_size);
     if (code < 0) {
@@ -63,6 +77,21 @@ time_t srv_tls_expiry(const srv_tls *tls)
     }
     gnutls_free(chain);
     return first;
+}
+
+time_t srv_tls_file_expiry(const char *path)
+{
+    gnutls_datum_t    text  = {NULL, 0};
+    gnutls_x509_crt_t first = NULL;
+    time_t            end   = -1;
+    if (gnutls_load_file(path, &text) != 0) return -1;
+    if (gnutls_x509_crt_init(&first) == 0) {
+        if (gnutls_x509_crt_import(first, &text, GNUTLS_X509_FMT_PEM) == 0)
+            end = gnutls_x509_crt_get_expiration_time(first);
+        gnutls_x509_crt_deinit(first);
+    }
+    gnutls_free(text.data);
+    return end;
 }
 
 void srv_tls_free(srv_tls *tls)

@@ -18,6 +18,9 @@ void     srv_tls_free(srv_tls *tls);
 /* Returns when the first certificate of the server's chain ends, s since 1970; 0: not known. */
 time_t srv_tls_expiry(const srv_tls *tls);
 
+/* Returns when the first certificate of a file ends, s since 1970; -1: the file has none. */
+time_t srv_tls_file_expiry(const char *path);
+
 /* Gives a session, before its handshake, the certificates and ciphers. `tls` must outlive the session. False: no
  * memory; then the session must not be used. */
 bool srv_tls_prepare(const srv_tls *tls, gnutls_session_t session);

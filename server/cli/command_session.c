@@ -7,8 +7,10 @@ int srv_session_open(srv_session *s, int argc, char *argv[])
 {
     char error[600] = "";
     *s              = (srv_session){.models = {.store_lock = -1, .link = -1}};
-    if (srv_config_read(&s->config, argc, argv, error, sizeof error) != SRV_SERVE)
+    if (srv_config_read(&s->config, argc, argv, error, sizeof error) != SRV_SERVE) {
+        srv_config_free(&s->config);
         return cli_fail(2, "%s", *error ? error : "this command takes no --version or --settings-table");
+    }
     const api_config config = srv_config_api(&s->config);
     s->api                  = api_open(&config, error, sizeof error);
     if (!s->api) return cli_fail(1, "%s", error);
@@ -32,4 +34,5 @@ void srv_session_close(srv_session *s)
     srv_close_models(&s->models);
     api_close(s->api);
     srv_log_close(&s->log);
+    srv_config_free(&s->config);
 }

@@ -3,6 +3,7 @@
 #include "help.h"
 #include "server/cli/client/client_commands.h"
 #include "server/cli/top/top.h"
+#include "server/operating/check_config.h"
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
@@ -13,6 +14,18 @@ const cli_command cli_commands[] = {
      .summary = "serve robots over HTTP until a signal stops it; the command may be omitted",
      .takes_settings = true,
      .example = "torqued serve --listen 127.0.0.1:8088,unix:/run/torqued/socket"},
+    {.name = "check-config",
+     .summary = "check the settings and files of a server before it starts or reloads",
+     .description = "Takes the options, variables and file of serve, and prints every setting with its value and origin: flag, "
+                    "file, environment or default; passwords are hidden. Then checks what the start would: clients, "
+                    "certificates, folders of models and store, the audit log, the instruction set, and addresses that "
+                    "other machines can reach. Nothing is changed, and a running server is not disturbed. Warnings name "
+                    "what has no effect or ends soon. The service runs it before each start and reload.\n\n"
+                    "The exit status is 1 if a server would not start with these settings.",
+     .options = {cli_check_config_options},
+     .takes_settings = true,
+     .example = "torqued check-config --config /etc/torqued.env && systemctl reload torqued",
+     .run = srv_check_config},
     {.name = "check",
      .summary = "check files of robots and print what looks wrong in them",
      .description = "Prints the report that PUT of the file would answer: what was merged, dropped or assumed, and what looks "

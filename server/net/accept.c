@@ -40,7 +40,7 @@ static bool is_awaited(int listener)
 static void accept_from_proxy(srv_acceptor *a, size_t i, int fd, const struct sockaddr_storage *peer)
 {
     srv_ip ip;
-    if (srv_ip_of((const struct sockaddr *)peer, &ip) && srv_networks_contain(&a->loop->server->proxies, &ip))
+    if (srv_ip_of((const struct sockaddr *)peer, &ip) && srv_networks_contain(&a->loop->credentials->proxies, &ip))
         srv_proxy_header_begin(a->loop, fd, a->daemon[i], peer);
     else
         close(fd);

@@ -143,6 +143,18 @@ static void begin_drain(srv_loop *loop)
     srv_connections_limit_idle(&loop->connections, shared ? srv_ns(config->drain) : idle_drain_time);
 }
 
+static void set_time_limits(srv_loop *loop)
+{
+    const srv_config *config     = loop->server->config;
+    uint64_t         *time_limit = loop->connections.time_limit;
+    time_limit[SRV_ARRIVED] = time_limit[SRV_READING] = srv_ns(config->read_deadline);
+    time_limit[SRV_WRITING]                           = srv_ns(config->write_deadline);
+    time_limit[SRV_IDLE]                              = srv_ns(config->idle_timeout);
+    time_limit[SRV_REFUSED]                           = refused_time_limit;
+    time_limit[SRV_CLIENT_CLOSED]                     = 0; /* close at once: libmicrohttpd has already read all input */
+    time_limit[SRV_WORKING] = time_limit[SRV_CLOSING] = SRV_NEVER;
+}
+
 /* Requests that this thread serves from now on are checked by the newest credentials. */
 static void take_credentials(srv_loop *loop)
 {
@@ -150,6 +162,8 @@ static void take_credentials(srv_loop *loop)
     if (!next) return;
     srv_credentials_release(loop->credentials);
     loop->credentials = next;
+    if (!loop->draining) set_time_limits(loop);
+    loop->next_work_deadline = 0; /* a shorter limit may have passed */
 }
 
 static void on_wake(uv_poll_t *wake, int status, int events)
@@ -188,18 +202,6 @@ static void *run(void *argument)
         if (loop->mhd[i]) MHD_stop_daemon(loop->mhd[i]);
     srv_receive_end();
     return NULL;
-}
-
-static void set_time_limits(srv_loop *loop)
-{
-    const srv_config *config     = loop->server->config;
-    uint64_t         *time_limit = loop->connections.time_limit;
-    time_limit[SRV_ARRIVED] = time_limit[SRV_READING] = srv_ns(config->read_deadline);
-    time_limit[SRV_WRITING]                           = srv_ns(config->write_deadline);
-    time_limit[SRV_IDLE]                              = srv_ns(config->idle_timeout);
-    time_limit[SRV_REFUSED]                           = refused_time_limit;
-    time_limit[SRV_CLIENT_CLOSED]                     = 0; /* close at once: libmicrohttpd has already read all input */
-    time_limit[SRV_WORKING] = time_limit[SRV_CLOSING] = SRV_NEVER;
 }
 
 /* Starts the daemons that the listeners need. */

@@ -18,15 +18,14 @@
 
 /* Shared by all loops; read-only or with its own locking. */
 typedef struct srv_server {
-    const srv_config *config;
-    srv_log          *log;
-    srv_slow_log     *slow_log;
-    api              *api;
-    srv_pool         *pool;        /* workers for evaluations */
-    srv_pool         *writer;      /* workers for changes of models */
-    srv_accounts     *accounts;    /* of the clients */
-    srv_networks      proxies;     /* --trusted-proxy */
-    srv_credentials  *credentials; /* those at the start; srv_loop_set_credentials gives a loop newer ones */
+    const srv_config *_Atomic config; /* newer settings take its place while the server runs */
+    srv_log                  *log;
+    srv_slow_log             *slow_log;
+    api                      *api;
+    srv_pool                 *pool;        /* workers for evaluations */
+    srv_pool                 *writer;      /* workers for changes of models */
+    srv_accounts             *accounts;    /* of the clients */
+    srv_credentials          *credentials; /* those at the start; srv_loop_set_credentials gives a loop newer ones */
 } srv_server;
 
 /* SRV_HAND_OVER: as SRV_DRAIN, while another process accepts from the same sockets. Connections close after their next
@@ -75,8 +74,9 @@ void srv_loop_order(srv_loop *loop, srv_order order); /* from any thread; `order
 /* From any thread: makes the loop turn once. uv_async_send would not do: a loop that it wakes spins until the sender
  * has left the function, for good if the loop has a real-time policy and shares its core with the sender. */
 void srv_loop_wake(srv_loop *loop);
-/* From the main thread: replaces the credentials by which the loop recognises clients. Waits until the loop uses the
- * new ones, for a second at most; a loop that is late takes them at its next turn. */
+/* From the main thread: replaces the credentials by which the loop recognises clients, and lets the loop take its time
+ * limits from the newest configuration. Waits until the loop uses the new ones, for a second at most; a loop that is
+ * late takes them at its next turn. */
 void srv_loop_set_credentials(srv_loop *loop, srv_credentials *credentials);
 void srv_loop_post(srv_loop *loop, srv_job *job); /* from a worker: hands a finished job back to the loop */
 bool srv_loop_try_join(srv_loop *loop);           /* true if the thread has ended; then everything is freed */

@@ -30,27 +30,47 @@ static bool refuses_framing(const srv_exchange *x)
     return srv_inflow_refuses(&x->connection->inflow, x->number);
 }
 
+static srv_access describe_access(const srv_exchange *x, bool delivered)
+{
+    bool               replaced = refuses_framing(x) && x->connection->inflow.framing.replaced;
+    const srv_account *account  = x->account ? x->account : x->connection->peer_account;
+    return (srv_access){.call        = x->job.call,
+                        .method      = replaced ? "" : x->method,
+                        .target      = replaced ? "" : x->target,
+                        .client      = x->client,
+                        .from        = *x->forwarded ? x->forwarded : x->connection->peer.text,
+                        .via         = *x->forwarded ? x->connection->peer.text : NULL,
+                        .account     = account->name,
+                        .refused     = x->refused,
+                        .received    = x->received,
+                        .began       = x->began,
+                        .arrived     = x->arrived,
+                        .queued      = x->queued,
+                        .took        = x->job.took,
+                        .slow        = srv_ns(x->loop->server->config->slow_request),
+                        .answered    = x->stage == ANSWERED,
+                        .audited     = x->audited,
+                        .delivered   = delivered,
+                        .slow_reader = x->is_slow};
+}
+
+/* Uses the line that was reserved for the change, before the client gets the answer. */
+static void audit_change(srv_exchange *x)
+{
+    srv_log   *log    = x->loop->server->log;
+    srv_access access = describe_access(x, false);
+    if (!x->audit_line) return;
+    x->audited = srv_response_audit(log, &access, x->audit_line);
+    if (!x->audited) srv_audit_release(&log->audit, x->audit_line);
+    x->audit_line = NULL;
+}
+
 void srv_exchange_close(srv_exchange *x, bool delivered)
 {
-    bool              replaced = refuses_framing(x) && x->connection->inflow.framing.replaced;
-    srv_access        access   = {.call        = x->job.call,
-                                  .method      = replaced ? "" : x->method,
-                                  .target      = replaced ? "" : x->target,
-                                  .client      = x->client,
-                                  .refused     = x->refused,
-                                  .from        = *x->forwarded ? x->forwarded : x->connection->peer.text,
-                                  .via         = *x->forwarded ? x->connection->peer.text : NULL,
-                                  .received    = x->received,
-                                  .began       = x->began,
-                                  .arrived     = x->arrived,
-                                  .queued      = x->queued,
-                                  .took        = x->job.took,
-                                  .slow        = srv_ns(x->loop->server->config->slow_request),
-                                  .answered    = x->stage == ANSWERED,
-                                  .delivered   = delivered,
-                                  .slow_reader = x->is_slow};
-    const srv_records records  = {x->loop->server->log, x->loop->server->slow_log};
-    srv_use           use      = srv_response_record(&records, x->mhd, &access);
+    audit_change(x);
+    srv_access        access  = describe_access(x, delivered);
+    const srv_records records = {x->loop->server->log, x->loop->server->slow_log};
+    srv_use           use     = srv_response_record(&records, x->mhd, &access);
     srv_client_use(x->connection, x->account ? x->account : x->connection->peer_account, &use);
     x->connection->exchange = NULL;
     srv_exchange_free_body(x);
@@ -93,6 +113,7 @@ void srv_exchange_end_short(srv_exchange *x)
 
 enum MHD_Result srv_exchange_answer(srv_exchange *x)
 {
+    audit_change(x);
     srv_exchange_free_body(x);
     srv_exchange_want_memory(x);
     srv_connection_enter(&x->loop->connections, x->connection, SRV_WRITING);
@@ -146,7 +167,7 @@ static enum MHD_Result handle_head(srv_exchange *x, const srv_head *head)
 /* Adds to the head what the server knows about the client, and finds its account. */
 static void recognise(srv_exchange *x, srv_head *head, api_identity *identity)
 {
-    const srv_networks *proxies = &x->loop->server->proxies;
+    const srv_networks *proxies = &x->loop->credentials->proxies;
     srv_ip              client;
     head->request.on_loopback = x->connection->on_loopback;
     head->request.scope       = x->loop->scope;

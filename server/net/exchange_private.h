@@ -48,8 +48,10 @@ struct srv_exchange {
     bool                   is_slow;     /* the client reads its answer too slowly: the connection ends */
     unsigned               retry_after; /* s, replaces Retry-After; 0: keep the api's value */
     srv_pool              *pool;        /* the pool that runs the job */
-    srv_account           *account;     /* of the client */
+    srv_account           *account;     /* account of the client; NULL: not known yet */
     const char            *refused;     /* the reason why its credential does not count, a literal; NULL: it counts */
+    srv_audit_line        *audit_line;  /* reserved for the change that the request makes; NULL: none */
+    bool                   audited;     /* the change has its line in the audit log */
     char forwarded[SRV_IP_TEXT];        /* address of the client, as a trusted proxy says; "": no such proxy */
     char client[SRV_CLIENT_NAME];       /* name of the client, for the log; "": not recognised */
     char method[16];

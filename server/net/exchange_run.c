@@ -135,6 +135,19 @@ static bool run_here(srv_exchange *x)
     return done;
 }
 
+/* Reserves the line of a change in the audit log before the change is made. Waits for room until the deadline. */
+static bool reserve_audit_line(srv_job *job)
+{
+    srv_exchange    *x     = (srv_exchange *)job;
+    srv_audit_queue *queue = &x->loop->server->log->audit;
+    if (!x->audit_line)
+        x->audit_line = srv_audit_reserve(queue, SRV_AUDIT_LINES, job->deadline.time, &job->deadline.cancelled);
+    if (x->audit_line) return true;
+    api_refuse(job->call, API_AUDIT_FULL,
+               "The audit log has taken no line until the deadline of the request; the change was not made.");
+    return false;
+}
+
 /* Passes the request to a worker if it is admitted. It costs no more than the time until its deadline. */
 static enum MHD_Result pass_on(srv_exchange *x, bool writes)
 {
@@ -165,10 +178,11 @@ enum MHD_Result srv_exchange_evaluate(srv_exchange *x)
     if (api_waits_for_change(x->job.call)) return await_change(x);
     api_resume(x->job.call);
     if (!api_wants_run(x->job.call)) return srv_exchange_answer(x);
-    x->job.body = x->body;
-    x->job.cost = api_estimate_cost(x->job.call, x->job.body, x->job.length);
-    bool writes = api_waits_for_store(x->job.call);
-    x->pool     = writes ? server->writer : server->pool;
+    x->job.body    = x->body;
+    x->job.cost    = api_estimate_cost(x->job.call, x->job.body, x->job.length);
+    bool writes    = api_waits_for_store(x->job.call);
+    x->pool        = writes ? server->writer : server->pool;
+    x->job.prepare = writes ? reserve_audit_line : NULL;
     x->job.cost += writes ? write_cost : 0;
     if (!writes && x->job.cost * 1e6 <= server->config->inline_limit && run_here(x)) return srv_exchange_answer(x);
     return pass_on(x, writes);

@@ -80,7 +80,7 @@ static srv_connection *open_connection(srv_loop *loop, struct MHD_Connection *mh
     gnutls_session_t session = session_of(mhd);
     srv_peer_read(&connection->peer, fd, MHD_get_connection_info(mhd, MHD_CONNECTION_INFO_CLIENT_ADDRESS)->client_addr);
     srv_connection_open_account(loop->server->accounts,
-                                loop->scope == API_ALL_RESOURCES ? &loop->server->proxies : NULL, connection);
+                                loop->scope == API_ALL_RESOURCES ? &loop->credentials->proxies : NULL, connection);
     srv_limit_connections(loop, connection);
     connection->tls                    = session;
     connection->mhd                    = mhd;

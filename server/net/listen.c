@@ -159,7 +159,8 @@ static void explain(const srv_listener *listener, char *error, size_t size)
                  address->host, address->port, strerror(errno), listener->setting);
 }
 
-/* Finds the addresses of host and port; the caller frees them. NULL with a message. */
+/* Finds the addresses of host and port; the first is used, which clients also try first. The caller frees them. NULL
+ * with a message. */
 static struct addrinfo *resolve_address(const srv_listener *listener, char *error, size_t error_size)
 {
     const srv_address *address = &listener->address;
@@ -171,11 +172,24 @@ static struct addrinfo *resolve_address(const srv_listener *listener, char *erro
     return NULL;
 }
 
+bool srv_listener_resolve(srv_listener *listener, char *error, size_t error_size)
+{
+    const srv_address *address = &listener->address;
+    struct addrinfo   *found   = *address->path ? NULL : resolve_address(listener, error, error_size);
+    if (!*address->path && !found) return false;
+    listener->is_reachable = found && !is_loopback(found->ai_addr);
+    if (*address->path)
+        snprintf(listener->bound, sizeof listener->bound, "unix:%s", address->path);
+    else
+        snprintf(listener->bound, sizeof listener->bound, "%.250s:%.40s", address->host, address->port);
+    if (found) freeaddrinfo(found);
+    return true;
+}
+
 static bool listen_tcp(srv_listener *listener, size_t n, char *error, size_t error_size)
 {
     struct addrinfo *found = resolve_address(listener, error, error_size);
     if (!found) return false;
-    /* Uses the first address of a name, which clients also try first. */
     bool ok                = listen_all(found, n, listener->sockets);
     listener->is_reachable = !is_loopback(found->ai_addr);
     if (ok)

@@ -64,6 +64,13 @@ bool srv_listen(srv_listener *listener, size_t n, mode_t mode, char *error, size
 bool srv_listen_inherited(srv_listener *listener, size_t n, srv_inherited *inherited, bool *taken, char *error,
                           size_t error_size);
 
+/* Changes the permissions of the listener's Unix-domain socket, which are those of its file. Does nothing for TCP. */
+void srv_listener_set_mode(const srv_listener *listener, mode_t mode);
+
+/* Finds, without listening, whether other machines can reach listener->address, and writes its text to `bound`. False
+ * with a message: its name has no address. */
+bool srv_listener_resolve(srv_listener *listener, char *error, size_t error_size);
+
 /* Deletes the file of the listener's Unix-domain socket, so that the next server can use the path. Does nothing for
  * TCP. (The loops own the sockets.) */
 void srv_listener_unlink(const srv_listener *listener);

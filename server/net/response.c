@@ -227,28 +227,25 @@ static void put_figures(srv_line *line, const srv_access *access, const api_figu
     if (f->encode > 0) srv_log_ms(line, "encode", f->encode);
 }
 
-/* Writes the audit line of a change of a model or of a refused credential: by whom, from where, and what it did. */
-static void audit(srv_log *log, const srv_access *access, unsigned status)
+/* Begins the audit line of a change of a model or of a refused credential: by whom, from where, and what it did.
+ * `change` NULL: the request was to change nothing. */
+static void begin_audit_line(srv_line *line, srv_log *log, const srv_access *access, const api_change *change)
 {
-    api_change       change  = {0};
-    const api_reply *reply   = api_reply_of(access->call);
-    bool             changes = api_call_change(access->call, &change);
-    if (!changes && status != 401 && status != 403) return;
-    srv_line line;
-    srv_log_begin(&line, log, SRV_AUDIT, status == 401 || status == 403 ? "denied" : "change");
-    srv_log_text(&line, "method", access->method);
-    put_target(&line, access->target);
-    srv_log_count(&line, "status", status);
-    put_client(&line, access);
-    if (changes) {
-        srv_log_text(&line, "model", change.model);
-        srv_log_text(&line, "before", change.before);
-        srv_log_text(&line, "after", change.after);
+    const api_reply *reply  = api_reply_of(access->call);
+    bool             denied = reply->status == 401 || reply->status == 403;
+    srv_log_begin(line, log, SRV_AUDIT, denied ? "denied" : "change");
+    srv_log_text(line, "method", access->method);
+    put_target(line, access->target);
+    srv_log_count(line, "status", reply->status);
+    put_client(line, access);
+    if (change) {
+        srv_log_text(line, "model", change->model);
+        srv_log_text(line, "before", change->before);
+        srv_log_text(line, "after", change->after);
     }
-    srv_log_text(&line, "problem", reply->problem);
-    srv_log_text(&line, "reason", access->refused);
-    srv_log_text(&line, "id", header_of(reply, "Request-Id"));
-    srv_log_end(&line);
+    srv_log_text(line, "problem", reply->problem);
+    srv_log_text(line, "reason", access->refused);
+    srv_log_text(line, "id", header_of(reply, "Request-Id"));
 }
 
 /* Logs the times of the phases of a request in their order: reading, waiting for a worker, the steps of the operation,
@@ -295,25 +292,52 @@ static void report_slow(const srv_records *records, const srv_access *access, co
     srv_log_end(&line);
 }
 
-static srv_outcome outcome_of(const srv_access *access, unsigned status)
+bool srv_response_audit(srv_log *log, const srv_access *access, srv_audit_line *reserved)
 {
-    if (status == 429 || status == 503) return SRV_OVERLOADED;
-    return access->call && access->delivered && status < 400 ? SRV_SUCCEEDED : SRV_FAILED;
+    api_change change = {0};
+    srv_line   line;
+    unsigned   status = api_reply_of(access->call)->status;
+    if (!api_call_change(access->call, &change)) return false;
+    bool made = *change.before || *change.after;
+    if (!made && status >= 400 && status < 500) return false;
+    begin_audit_line(&line, log, access, &change);
+    srv_log_end_audit(&line, reserved);
+    return true;
 }
 
-/* Writes the usual line of a request. */
-static void put_request(srv_log *log, const srv_access *access, const api_figures *f, const srv_use *use)
+/* Writes the audit line of a change of a model that was refused, or of a refused credential. */
+static void audit_refusal(srv_log *log, const srv_access *access)
 {
-    unsigned status = use->status;
-    uint64_t ns     = use->now - access->began, omitted;
+    api_change change = {0};
+    srv_line   line;
+    begin_audit_line(&line, log, access, api_call_change(access->call, &change) ? &change : NULL);
+    srv_log_end(&line);
+}
+
+/* True if the request has an audit line beside its own. */
+static bool is_audited(const srv_access *access, unsigned status)
+{
+    api_change change;
+    if (!access->call || access->audited) return false;
+    return status == 401 || status == 403 || api_call_change(access->call, &change);
+}
+
+static bool request_has_succeeded(const srv_access *access, unsigned status)
+{
+    return access->call && access->delivered && status < 400;
+}
+
+/* Writes the usual line of a request. `omitted`: routine requests without a line before it. */
+static void put_request(srv_log *log, const srv_access *access, const api_figures *f, const srv_use *use,
+                        uint64_t omitted)
+{
     srv_line line;
-    if (!srv_log_samples(log, outcome_of(access, status), ns, &omitted)) return;
     srv_log_begin(&line, log, SRV_INFO, access->call ? "request" : "refused");
     srv_log_text(&line, "method", *access->method ? access->method : NULL);
     if (*access->target) put_target(&line, access->target);
-    srv_log_count(&line, "status", status);
+    srv_log_count(&line, "status", use->status);
     put_client(&line, access);
-    srv_log_ms(&line, "ms", ns);
+    srv_log_ms(&line, "ms", use->now - access->began);
     srv_log_count(&line, "in", access->received);
     if (access->call) {
         const api_reply *reply = api_reply_of(access->call);
@@ -328,15 +352,26 @@ static void put_request(srv_log *log, const srv_access *access, const api_figure
     srv_log_end(&line);
 }
 
+/* Writes the lines of a request: its own, that about a change or a refused credential, and that of a slow request. */
+static void put_lines(const srv_records *records, const srv_access *access, const api_figures *f, const srv_use *use)
+{
+    srv_log *log  = records->log;
+    uint64_t ns   = use->now - access->began, omitted;
+    bool     good = request_has_succeeded(access, use->status), audited = is_audited(access, use->status);
+    if (is_slow(access, ns)) report_slow(records, access, f, use);
+    if (!audited && log->level < SRV_INFO) return;
+    if (!good && !srv_log_admits(log, access->account, use->status)) return;
+    if (audited) audit_refusal(log, access);
+    if (srv_log_samples(log, good, ns, &omitted)) put_request(log, access, f, use, omitted);
+}
+
 srv_use srv_response_record(const srv_records *records, struct MHD_Connection *mhd, const srv_access *access)
 {
     srv_use     use = {.status = status_of(mhd, access), .now = srv_now()};
     api_figures f   = {0};
     if (access->call) f = api_call_figures(access->call);
     count_request(access, use.status, &f, use.now - access->began);
-    if (access->call) audit(records->log, access, use.status);
-    put_request(records->log, access, &f, &use);
-    if (is_slow(access, use.now - access->began)) report_slow(records, access, &f, &use);
+    put_lines(records, access, &f, &use);
     use.work = access->took > 0 ? (uint64_t)(access->took * 1e9) : f.decode + f.evaluate + f.encode;
     return use;
 }

@@ -29,11 +29,13 @@ typedef struct srv_access {
     const char *refused; /* the reason why the credential that the client has shown does not count; NULL: it counts */
     const char *via;     /* the address of the trusted proxy that has forwarded the request; NULL: none */
     const char *from;    /* its address, or its user on a Unix-domain socket */
+    const char *account; /* name of its account */
     uint64_t    received, began;
     uint64_t    arrived;     /* ns, when the request was complete; 0: it never was */
     uint64_t    queued;      /* ns, when a worker was asked to run the request; 0: none was */
     double      took;        /* s of processor time of workers; 0: no worker has run it */
     uint64_t    slow;        /* ns, time from which the request is slow; 0: it is never slow */
+    bool        audited;     /* srv_response_audit has written the change */
     bool        answered;    /* the reply, or without a call a fixed one, was queued or written */
     bool        slow_reader; /* the connection was ended because the client read its answer too slowly */
     bool        delivered;   /* the client received the whole reply */
@@ -45,7 +47,12 @@ typedef struct srv_records {
     srv_slow_log *slow;
 } srv_records;
 
-/* Counts the request in the metrics, and writes its line to the log. Changes of models, and requests that were refused
- * because of the client's credential or role, also get a line of the level "audit", which every log has. A slow request
- * also gets a warning with the times of its phases. Returns the figures of the request for its client. */
+/* Writes the audit line of a change of a model that was made, or may have been made, to its reserved place. False: the
+ * request was refused, and no line is due. */
+bool srv_response_audit(srv_log *log, const srv_access *access, srv_audit_line *reserved);
+
+/* Counts the request in the metrics, and writes its line to the log. Changes of models that were refused, and requests
+ * that were refused because of the client's credential or role, also get a line of the level "audit", which every log
+ * has. Refused and failed requests share the lines of their client and status, see srv_log_admits. A slow request also
+ * gets a warning with the times of its phases. Returns the figures of the request for its client. */
 srv_use srv_response_record(const srv_records *records, struct MHD_Connection *mhd, const srv_access *access);

@@ -76,10 +76,21 @@ int srv_unix_listen(srv_listener *listener, mode_t mode, char *error, size_t err
     return -1;
 }
 
-void srv_listener_unlink(const srv_listener *listener)
+/* True if the file at the path is still the socket of this process. */
+static bool has_own_socket(const srv_listener *listener)
 {
     struct stat now;
     const char *path = listener->address.path;
-    if (!*path || lstat(path, &now) != 0) return;
-    if (now.st_dev == listener->file.st_dev && now.st_ino == listener->file.st_ino) unlink(path);
+    return *path && lstat(path, &now) == 0 && now.st_dev == listener->file.st_dev &&
+           now.st_ino == listener->file.st_ino;
+}
+
+void srv_listener_set_mode(const srv_listener *listener, mode_t mode)
+{
+    if (has_own_socket(listener)) (void)!chmod(listener->address.path, mode);
+}
+
+void srv_listener_unlink(const srv_listener *listener)
+{
+    if (has_own_socket(listener)) unlink(listener->address.path);
 }

@@ -13,9 +13,11 @@ typedef struct srv_job {
     const char      *body;
     size_t           length;
     api_deadline     deadline;
-    struct srv_flow *flow; /* the jobs of the same client, see fair_queue.h */
-    double           cost; /* s, estimated */
-    double           took; /* s of processor time, helpers included; 0: no worker has run it */
+    struct srv_flow *flow;                /* the jobs of the same client, see fair_queue.h */
+    double           cost;                /* s, estimated */
+    double           took;                /* s of processor time, helpers included; 0: no worker has run it */
+    bool (*prepare)(struct srv_job *job); /* called on the worker's thread before the job runs; false: the call has its
+                                             reply, and the job does not run. NULL: nothing is to be prepared */
     void (*done)(struct srv_job *job);
     struct srv_job *next, *previous; /* used by the pool, and after `done` by the owner */
     bool            waiting;         /* used by the pool: the job is in the queue */

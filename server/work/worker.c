@@ -12,7 +12,8 @@ enum { NICE_INCREMENT = 10 }; /* added to the nice value of workers */
 
 bool srv_job_run(srv_job *job, api_worker *scratch)
 {
-    return atomic_load(&job->deadline.cancelled) || api_run(job->call, scratch, job->body, job->length, &job->deadline);
+    if (atomic_load(&job->deadline.cancelled) || (job->prepare && !job->prepare(job))) return true;
+    return api_run(job->call, scratch, job->body, job->length, &job->deadline);
 }
 
 /* Runs a job that waits. The caller holds the mutex, which is released while the job runs. */
@@ -127,6 +128,14 @@ srv_pool *srv_pool_open(const char *name, size_t workers, const srv_work_limits 
             return NULL;
         }
     return pool;
+}
+
+void srv_pool_set_limits(srv_pool *pool, const srv_work_limits *limits)
+{
+    pthread_mutex_lock(&pool->mutex);
+    pool->limits.queue  = limits->queue;
+    pool->limits.client = limits->client;
+    pthread_mutex_unlock(&pool->mutex);
 }
 
 void srv_pool_close(srv_pool *pool)

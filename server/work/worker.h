@@ -32,6 +32,9 @@ typedef enum srv_admission { SRV_ADMITTED, SRV_QUEUE_FULL, SRV_CLIENT_QUEUE_FULL
 srv_pool *srv_pool_open(const char *name, size_t workers, const srv_work_limits *limits);
 void      srv_pool_close(srv_pool *pool); /* call when no job is left */
 
+/* Changes `queue` and `client`, for the jobs that come from now on. */
+void srv_pool_set_limits(srv_pool *pool, const srv_work_limits *limits);
+
 /* Admits the job and adds its cost to the admitted work, or refuses it. `wait`: s of work that is ahead of its client.
  * `job->flow` must be set. */
 srv_admission srv_pool_admit(srv_pool *pool, srv_job *job, double *wait);

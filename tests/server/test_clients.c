@@ -106,13 +106,22 @@ static void test_refusals(void **state)
 
 static void test_files(void **state)
 {
-    srv_clients *clients = read_text("");
-    assert_int_equal(srv_clients_count(clients), 0);
-    assert_non_null(srv_clients_by_token(clients, "", 0).refused);
-    srv_clients_free(clients);
+    /* A file without clients would refuse every request: it is empty by mistake. */
+    assert_null(read_text(""));
+    assert_non_null(strstr(error, "it names no client"));
+    assert_null(read_text("# none\n\n"));
     assert_null(srv_clients_read("/nonexistent", error, sizeof error));
     assert_non_null(strstr(error, "No such file"));
     assert_null(srv_clients_read("/tmp", error, sizeof error));
+    assert_non_null(strstr(error, "it is a folder; expected a regular file"));
+    assert_null(srv_clients_read("/dev/zero", error, sizeof error));
+    assert_non_null(strstr(error, "it is a device"));
+    unlink(path);
+    assert_int_equal(mkfifo(path, 0600), 0); /* without a writer, for which an ordinary open would wait */
+    assert_null(srv_clients_read(path, error, sizeof error));
+    assert_non_null(strstr(error, "it is a FIFO"));
+    unlink(path);
+    srv_clients_free(read_text("a admin uid:1\n"));
     assert_int_equal(chmod(path, 0666), 0);
     assert_null(srv_clients_read(path, error, sizeof error));
     assert_non_null(strstr(error, "chmod o-w"));

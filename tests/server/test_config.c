@@ -78,8 +78,8 @@ static void test_every_kind_of_value(void **state)
     assert_true(config.drain_delay == 0);
     assert_int_equal(read_args("--drain-delay", "7", NULL, NULL), SRV_SERVE);
     assert_true(config.drain_delay == 7);
-    assert_int_equal(read_args("--memory", "4M", "--max-answer", "1G"), SRV_SERVE);
-    assert_int_equal(config.max_body, 3 << 20); /* limited to the part of --memory that one client may use */
+    assert_int_equal(read_args("--memory", "4M", NULL, NULL), SRV_SERVE);
+    assert_int_equal(config.max_body, 3 << 20); /* defaults are limited to the part of --memory that one client may use */
     assert_int_equal(config.max_answer, 3 << 20);
     assert_int_equal(read_args("--log-format", "json", "--log-level=debug", NULL), SRV_SERVE);
     assert_int_equal(config.log_format, SRV_LOG_JSON);
@@ -148,6 +148,29 @@ static void test_refusals_say_what_is_expected(void **state)
     assert_refused("=", "1", "setting of torqued");
 }
 
+static void assert_contradiction(const char *a, const char *b, const char *said)
+{
+    assert_int_equal(read_args(a, b, NULL, NULL), SRV_MISUSE);
+    if (!strstr(error, said)) fail_msg("%s %s: \"%s\" does not say \"%s\"", a, b ? b : "", error, said);
+}
+
+/* Limits that contradict each other are both named, with their origins. */
+static void test_contradictions_name_both_settings(void **state)
+{
+    assert_contradiction("--memory=4M", "--max-answer=1G", "--max-answer 1G is above --memory 4M, which limits it");
+    assert_contradiction("--max-body=3G", NULL, "--max-body 3G is above --memory 2G (default)");
+    assert_contradiction("--client-work=1.5", NULL, "--client-work 1.5 is above --queue 1 (default)");
+    assert_contradiction("--inline-limit=2000", "--timeout=0.001", "--inline-limit 2000 is above --timeout 0.001");
+    assert_contradiction("--models=/tmp", "--store=/tmp/", "--models and --store are the same folder");
+    assert_contradiction("--models=/nowhere/models", "--store=/nowhere", "--models and --store are the same folder");
+    assert_contradiction("--audit-log=/tmp/a", "--tokens=/tmp/a", "--audit-log and --tokens are the same file");
+    setenv("TORQUED_MAX_BODY", "3G", 1);
+    assert_contradiction("--memory=1G", NULL, "TORQUED_MAX_BODY=3G (environment) is above --memory 1G");
+    clear_environment(NULL);
+    assert_int_equal(read_args("--client-work=1", "--max-body=2G", "--inline-limit=1000", "--timeout=0.001"),
+                     SRV_SERVE);
+}
+
 static void test_a_bad_variable_is_named(void **state)
 {
     setenv("TORQUED_LOG_LEVEL", "loud", 1);
@@ -181,7 +204,7 @@ static void test_values_in_force_are_printed_as_they_are_given(void **state)
         int bars = 0;
         for (char *c = line; *c; c++)
             bars += *c == '|';
-        assert_int_equal(bars, 6);
+        assert_int_equal(bars, 7);
         rows++;
     }
     free(table);
@@ -207,6 +230,7 @@ int main(void)
         cmocka_unit_test(test_every_kind_of_value),
         cmocka_unit_test(test_special_flags),
         cmocka_unit_test(test_refusals_say_what_is_expected),
+        cmocka_unit_test(test_contradictions_name_both_settings),
         cmocka_unit_test(test_a_bad_variable_is_named),
         cmocka_unit_test(test_values_in_force_are_printed_as_they_are_given),
         cmocka_unit_test(test_models_folder),

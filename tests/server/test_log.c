@@ -1,6 +1,7 @@
 /* test_log.c - checks the lines of the log: both formats, escapes, levels, fields that do not fit, and lost lines. */
 #define _GNU_SOURCE /* for strptime, timegm */
 #include "server/log.h"
+#include "server/work/clock.h"
 #include <fcntl.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -276,16 +277,16 @@ static void test_sampling(void **state)
     uint64_t omitted, lines = 0, sum = 0;
     open_log(&log, false);
     for (int i = 0; i < 95; i++) {
-        lines += srv_log_samples(&log, SRV_SUCCEEDED, 1999999, &omitted);
+        lines += srv_log_samples(&log, true, 1999999, &omitted);
         sum += omitted;
     }
     assert_int_equal(lines, 10);
     assert_int_equal(sum, 81); /* the line of request 90 counts 81 to 89, and so on */
-    assert_true(srv_log_samples(&log, SRV_FAILED, 0, &omitted));
+    assert_true(srv_log_samples(&log, false, 0, &omitted));
     assert_int_equal(omitted, 4);
-    assert_true(srv_log_samples(&log, SRV_SUCCEEDED, 2000000, &omitted));
+    assert_true(srv_log_samples(&log, true, 2000000, &omitted));
     assert_int_equal(omitted, 0);
-    assert_false(srv_log_samples(&log, SRV_SUCCEEDED, 0, &omitted));
+    assert_false(srv_log_samples(&log, true, 0, &omitted));
     assert_int_equal(omitted, 0);
     assert_string_equal(strchr(logged(&log), ' '), " omitted requests=1\n");
 }
@@ -297,23 +298,61 @@ static void test_sampling_below_the_level(void **state)
     open_log(&log, false);
     log.level = SRV_WARNING;
     for (int i = 0; i < 20; i++)
-        assert_false(srv_log_samples(&log, i % 2 ? SRV_FAILED : SRV_SUCCEEDED, 0, &omitted));
+        assert_false(srv_log_samples(&log, i % 2, 0, &omitted));
     assert_string_equal(logged(&log), "");
 }
 
-/* At most four refusals a second must have lines; the next line of any type counts the omitted ones. */
+/* At most four refusals a second of a client and status must have lines; the report at the end counts the others. */
 static void test_refusals(void **state)
 {
     srv_log  log;
-    uint64_t omitted, lines = 0;
+    uint64_t lines = 0, began = srv_now();
     open_log(&log, false);
-    log.refused = (srv_rate){.used = 0, .checked = UINT64_MAX}; /* a clock that does not advance */
     for (int i = 0; i < 1000; i++)
-        lines += srv_log_samples(&log, SRV_OVERLOADED, 0, &omitted);
-    assert_int_equal(lines, 4);
-    assert_true(srv_log_samples(&log, SRV_FAILED, 0, &omitted));
-    assert_int_equal(omitted, 996);
-    assert_string_equal(logged(&log), "");
+        lines += srv_log_admits(&log, "client:a", 401);
+    assert_true(lines >= 4 && lines <= 4 + 5 * (srv_now() - began) / 1000000000);
+    assert_true(srv_log_admits(&log, "client:a", 404));
+    assert_true(srv_log_admits(&log, "client:b", 401));
+    char        expected[200];
+    const char *text = strchr(logged(&log), ' ');
+    snprintf(expected, sizeof expected,
+             " audit omitted-refusals from=client:a status=401 requests=%u ms=", (unsigned)(1000 - lines));
+    assert_memory_equal(text, expected, strlen(expected));
+    assert_non_null(strstr(text, "more like this from client:a in "));
+    assert_int_equal(strcspn(text, "\n"), strlen(text) - 1); /* one line */
+}
+
+/* Audit lines have room of their own: none of them is lost behind a reader that does not read, and they come before
+ * lines that wait already. */
+static void test_audit_lines_are_kept_when_others_are_lost(void **state)
+{
+    enum { LINES = 100 };
+    srv_log      log;
+    char         bytes[4096];
+    atomic_ulong counts[2] = {0};
+    pthread_t    reader;
+    open_log(&log, true);
+    size_t filled = fill_pipe();
+    for (int i = 0; i < 10000; i++)
+        log_one(&log, SRV_INFO, "x");
+    for (int i = 0; i < LINES; i++) {
+        srv_line        line;
+        srv_audit_line *reserved = srv_audit_reserve(&log.audit, SRV_AUDIT_LINES, 0, NULL);
+        assert_non_null(reserved);
+        srv_log_begin(&line, &log, SRV_AUDIT, "change");
+        srv_log_count(&line, "number", (uint64_t)i * 10 + 1);
+        srv_log_end_audit(&line, reserved);
+    }
+    assert_true(log.lost > 0);
+    while (filled > 0)
+        filled -= (size_t)read(ends[0], bytes, filled < sizeof bytes ? filled : sizeof bytes);
+    assert_int_equal(pthread_create(&reader, NULL, read_all, counts), 0);
+    for (int wait = 0; counts[0] < LINES && wait < 60000; wait++)
+        nanosleep(&millisecond, NULL);
+    assert_int_equal(srv_log_close(&log), 0);
+    close(ends[1]);
+    pthread_join(reader, NULL);
+    assert_true(counts[0] >= LINES);
 }
 
 int main(void)
@@ -328,6 +367,7 @@ int main(void)
         cmocka_unit_test(test_milliseconds),
         cmocka_unit_test(test_sampling),
         cmocka_unit_test(test_refusals),
+        cmocka_unit_test(test_audit_lines_are_kept_when_others_are_lost),
         cmocka_unit_test(test_sampling_below_the_level),
         cmocka_unit_test(test_full_pipe),
         cmocka_unit_test(test_the_report_of_lost_lines_comes_first),

@@ -21,7 +21,7 @@ static const srv_records records = {&lines, &slow};
 static int open_all(void **state)
 {
     char             error[200];
-    const srv_config config  = {.log_format = SRV_LOG_TEXT, .log_level = SRV_WARNING};
+    const srv_config config  = {.log_format = SRV_LOG_TEXT, .log_level = SRV_WARNING, .log_refusals = 3};
     const api_config answers = {
         .version = "test", .target = test_target(), .limits = {.memory = 1 << 20, .models = 1, .timeout = 1}};
     service = api_open(&answers, error, sizeof error);
@@ -47,6 +47,7 @@ static void end_request(const char *method, const char *target, bool answered)
                                .target    = target,
                                .client    = "boss",
                                .from      = "192.0.2.7:1",
+                               .account   = "client:boss",
                                .began     = srv_now() - 3000000,
                                .answered  = answered,
                                .delivered = answered};
@@ -162,12 +163,30 @@ static void test_slow_requests(void **state)
     assert_true(counted.series.value == SRV_SLOW_LINES + 5);
 }
 
+/* Below the level "info" refused requests have no lines, so none is omitted, and none of a change is kept back. */
+static void test_refusals_without_lines_take_none_from_others(void **state)
+{
+    char   lines_read[4096];
+    size_t lines_seen = 0;
+    for (int i = 0; i < 50; i++)
+        end_request("GET", "/v1/models/nobody", true);
+    end_request("DELETE", "/v1/models/nobody", true);
+    ssize_t n = read(ends[0], lines_read, sizeof lines_read - 1);
+    assert_true(n > 0);
+    for (ssize_t i = 0; i < n; i++)
+        lines_seen += lines_read[i] == '\n';
+    assert_int_equal(lines_seen, 1);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_requests),      cmocka_unit_test(test_times),
-        cmocka_unit_test(test_bytes),         cmocka_unit_test(test_audit_at_every_level),
+        cmocka_unit_test(test_requests),
+        cmocka_unit_test(test_times),
+        cmocka_unit_test(test_bytes),
+        cmocka_unit_test(test_audit_at_every_level),
         cmocka_unit_test(test_slow_requests),
+        cmocka_unit_test(test_refusals_without_lines_take_none_from_others),
     };
     return cmocka_run_group_tests(tests, open_all, close_all);
 }

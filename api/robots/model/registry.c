@@ -28,7 +28,8 @@ struct api_registry {
     api_store       store;   /* save == NULL: no store */
     entry          *entries; /* [n], sorted by name; space for `capacity` */
     size_t          n, capacity;
-    size_t          n_models, limit;   /* number of entries with a model */
+    size_t          n_models;          /* number of entries with a model */
+    _Atomic size_t  limit;             /* largest number of them */
     size_t          bytes, most_bytes; /* memory of all models */
     const char     *growing;           /* name of a model whose change waits for the store; NULL: none */
     size_t          growth;            /* bytes that this change will add to `bytes` */
@@ -102,6 +103,14 @@ api_registry *api_registry_new(size_t limit, size_t bytes)
         return NULL;
     }
     return r;
+}
+
+void api_registry_set_limits(api_registry *r, size_t limit, size_t bytes)
+{
+    atomic_store(&r->limit, limit);
+    pthread_mutex_lock(&r->entries_lock);
+    r->most_bytes = bytes > 0 ? bytes : SIZE_MAX;
+    pthread_mutex_unlock(&r->entries_lock);
 }
 
 void api_registry_free(api_registry *r)

@@ -30,7 +30,10 @@ bool api_model_name_is_valid(const char *name);
 
 /* `limit`: most models; `bytes`: most memory of all models, 0: any. NULL: no memory. */
 api_registry *api_registry_new(size_t limit, size_t bytes);
-void          api_registry_free(api_registry *registry);
+
+/* Changes the limits; models that are beyond them stay. */
+void api_registry_set_limits(api_registry *registry, size_t limit, size_t bytes);
+void api_registry_free(api_registry *registry);
 
 /* Saves later changes in this store, which must outlive the registry. Without a store, changes are in memory only. */
 void api_registry_set_store(api_registry *registry, const api_store *store);

@@ -27,25 +27,32 @@ enum { API_HEADER_TEXT = 960 /* bytes of header values, such as Request-Id, Loca
 /* Request headers on which an answer depends: bits of the Vary header. */
 enum { API_VARY_ACCEPT = 1, API_VARY_ENCODING = 2, API_VARY_ORIGIN = 4, API_VARY_SETS = 8 };
 
+/* api_limits that api_set_limits changes while requests are served. */
+typedef struct api_current_limits {
+    _Atomic size_t body, answer, memory, rows, models, model_memory, links;
+    atomic_uint    nesting;
+    _Atomic double timeout; /* s */
+} api_current_limits;
+
 struct api {
-    char                version[32];
-    api_limits          limits;
-    const api_resource *resources;       /* table of all resources; ends with a NULL pattern */
-    const api_file     *files;           /* embedded files; ends with a NULL path. NULL: none */
-    api_file            contract;        /* /openapi.json */
-    const char         *hosts, *origins; /* lists of api_config; NULL: none */
-    const dyn_kernels  *kernels, *alone; /* kernels for several states, and kernels for a single state */
-    api_budget          budget;
-    api_registry       *models;
-    api_calibration     calibration;
-    api_cost_feedback   cost_feedback;
-    atomic_int          phase;   /* a value of api_phase */
-    atomic_ullong       change;  /* all changes of a shared store up to this number are applied */
-    atomic_bool         shared;  /* the store is shared */
-    double              started; /* s since 1970, when the api was opened */
-    atomic_ullong       next_id; /* counter of generated Request-Ids */
-    pthread_mutex_t     reasons_lock;
-    struct api_reason  *reasons; /* list, see readiness.c; guarded by the lock */
+    char                  version[32];
+    api_current_limits    limits;
+    const api_resource   *resources;       /* table of all resources; ends with a NULL pattern */
+    const api_file       *files;           /* embedded files; ends with a NULL path. NULL: none */
+    api_file              contract;        /* /openapi.json */
+    _Atomic(const char *) hosts, origins;  /* lists of api_config; NULL: none */
+    const dyn_kernels    *kernels, *alone; /* kernels for several states, and kernels for a single state */
+    api_budget            budget;
+    api_registry         *models;
+    api_calibration       calibration;
+    api_cost_feedback     cost_feedback;
+    atomic_int            phase;   /* a value of api_phase */
+    atomic_ullong         change;  /* all changes of a shared store up to this number are applied */
+    atomic_bool           shared;  /* the store is shared */
+    double                started; /* s since 1970, when the api was opened */
+    atomic_ullong         next_id; /* counter of generated Request-Ids */
+    pthread_mutex_t       reasons_lock;
+    struct api_reason    *reasons; /* list, see readiness.c; guarded by the lock */
 };
 
 struct api_worker {

@@ -116,14 +116,14 @@ bool api_get_document(api_call *call, const api_input *input, api_problem *probl
  * tree exists. */
 static api_model *read_model(api_call *call, const api_input *input, api_problem *problem)
 {
-    const api_limits *limits = &call->api->limits;
-    api_model_source  source = {.text      = input->body,
-                                .length    = input->length,
-                                .name      = call->route.capture[0],
-                                .query     = call->query,
-                                .nesting   = limits->nesting,
-                                .max_links = limits->links};
-    size_t            bytes  = call->format->estimate_memory(source.text, source.length);
+    const api_current_limits *limits = &call->api->limits;
+    api_model_source          source = {.text      = input->body,
+                                        .length    = input->length,
+                                        .name      = call->route.capture[0],
+                                        .query     = call->query,
+                                        .nesting   = limits->nesting,
+                                        .max_links = limits->links};
+    size_t                    bytes  = call->format->estimate_memory(source.text, source.length);
     if (!api_claim(&call->share, bytes, problem)) return NULL;
     api_model *model = call->format->read(&source, problem);
     api_unclaim(&call->share, bytes);

@@ -18,7 +18,7 @@ static void emit_operation(api_emit *e, const char *name)
     api_emit_end(e);
 }
 
-static void emit_limits(api_emit *e, const api_limits *limits)
+static void emit_limits(api_emit *e, const api_current_limits *limits)
 {
     api_emit_object(e);
     api_emit_integer_member(e, "body", (long long)limits->body);

@@ -195,16 +195,35 @@ bool srv_postgres_wait(srv_postgres *store, char *error, size_t size)
 
 const int srv_postgres_version = SRV_SCHEMA_VERSION;
 
+/* Connects to the host that takes changes, of the few that a URL names. */
+static bool open_any_host(srv_link *link, uint64_t deadline)
+{
+    bool open = false;
+    for (size_t host = 0; !open && host < 8; host++)
+        open = srv_link_open(link, deadline);
+    return open;
+}
+
+bool srv_postgres_check(const char *url, char *error, size_t size)
+{
+    srv_postgres *store = srv_postgres_open(url, NULL, error, size);
+    if (!store) return false;
+    srv_link *link     = &store->link;
+    uint64_t  deadline = srv_now() + 10 * SECOND;
+    bool      good     = open_any_host(link, deadline) && srv_schema_check(link, deadline);
+    if (!good) snprintf(error, size, "cannot use the database of --store: %s", link->error);
+    srv_link_close(link);
+    srv_postgres_close(store);
+    return good;
+}
+
 bool srv_postgres_migrate(const char *url, int *from, char *error, size_t size)
 {
     srv_postgres *store = srv_postgres_open(url, NULL, error, size);
     if (!store) return false;
     srv_link *link     = &store->link;
     uint64_t  deadline = srv_now() + 60 * SECOND;
-    bool      open     = false;
-    for (size_t host = 0; !open && host < 8; host++) /* a URL names a few hosts, of which one takes changes */
-        open = srv_link_open(link, deadline);
-    bool done = open && srv_schema_migrate(link, from, deadline);
+    bool      done     = open_any_host(link, deadline) && srv_schema_migrate(link, from, deadline);
     if (!done) snprintf(error, size, "cannot migrate the database: %s", link->error);
     srv_link_close(link);
     srv_postgres_close(store);

@@ -56,6 +56,9 @@ typedef struct srv_read_watch {
 bool srv_postgres_read(const char *url, api *api, const srv_read_watch *watch, size_t *bad, char *error,
                        size_t error_size);
 
+/* Connects to the database and checks that this server can use its tables; changes nothing. False with a message. */
+bool srv_postgres_check(const char *url, char *error, size_t error_size);
+
 extern const int srv_postgres_version; /* of the tables, of this server */
 
 /* Brings the tables to the version of this server. `from` receives the version before, 0 for none. */

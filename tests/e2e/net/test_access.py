@@ -16,7 +16,7 @@ class Roles(ServerCase):
     @classmethod
     def setUpClass(cls):
         cls.tokens = Tokens(cls.enterClassContext(tempfile.TemporaryDirectory()))
-        cls.arguments = ("--tokens", cls.tokens.path)
+        cls.arguments = ("--tokens", cls.tokens.path, "--log-refusals", "1000")  # each refusal has its line
         super().setUpClass()
 
     def ask(self, who, method, path, body=None, **headers):
@@ -110,8 +110,10 @@ class Roles(ServerCase):
         self.ask("boss", "DELETE", "/v1/models/cell-9")
         changes = [[line.get(key) for key in ("method", "model", "client", "status", "before", "after")]
                    for line in self.audit(since, "change")]
-        self.assertEqual(changes, [["PUT", "cell-9", "boss", 201, "", first], ["PUT", "cell-9", "cell", 200, first, second],
-                                   ["PUT", "cell-9", "boss", 412, "", ""], ["DELETE", "cell-9", "boss", 204, second, ""]])
+        made = [["PUT", "cell-9", "boss", 201, "", first], ["PUT", "cell-9", "cell", 200, first, second],
+                ["DELETE", "cell-9", "boss", 204, second, ""]]
+        self.assertEqual([change for change in changes if change[3] < 300], made)
+        self.assertEqual([change for change in changes if change not in made], [["PUT", "cell-9", "boss", 412, "", ""]])
         for line in self.audit(since, "change"):
             self.assertRegex(line["from"], r"^127\.0\.0\.1:[0-9]+$")
             self.assertTrue(line["id"])

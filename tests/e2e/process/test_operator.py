@@ -96,16 +96,17 @@ class Operator(unittest.TestCase):
         with open(path, "w") as file:
             file.write(line)
         server, mine = self.serve("--tokens", path), {"authorization": f"Bearer {token}"}
-        self.assertEqual(self.metric(server, "torqued_reload_failed", **mine), 0)
+        self.assertEqual(self.metric(server, "torqued_failed_reloads_total", **mine), 0)
         with open(path, "a") as file:
             file.write("nonsense here\n")
         server.reload()
-        self.assertEqual(self.metric(server, "torqued_reload_failed", **mine), 1)
+        self.assertEqual(self.metric(server, "torqued_failed_reloads_total", **mine), 1)
         self.assertIn('line 2 has "here"', self.events(server, "not-reloaded")[0]["message"])
         with open(path, "w") as file:
             file.write(line)
         server.reload()
-        self.assertEqual(self.metric(server, "torqued_reload_failed", **mine), 0)
+        self.assertGreaterEqual(self.metric(server, "torqued_last_reload_timestamp_seconds", **mine),
+                                self.metric(server, "torqued_last_failed_reload_timestamp_seconds", **mine))
 
     def test_a_token_that_has_expired(self):
         """The line of the refusal says why the credential does not count."""

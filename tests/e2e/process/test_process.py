@@ -276,15 +276,29 @@ class Starting(unittest.TestCase):
 
 
 class Variables(unittest.TestCase):
-    def test_one_that_is_no_setting_is_warned_of(self):
-        """A misspelled variable would have no effect; the server warns of it."""
-        server = Server("--max-rows", "7", environment={"TORQUED_MAX_ROW": "5", "TORQUED_": "", "TORQUED_MAX_BODY": "1M"})
-        try:
-            told = [event for event in server.events() if event["event"] == "unknown-variable"]
-            self.assertEqual([event["message"].split()[0] for event in told], ["TORQUED_MAX_ROW", "TORQUED_"])
-            self.assertEqual({event["level"] for event in told}, {"warning"})
-        finally:
-            self.assertIsNone(server.stop())
+    def start(self, **variables):
+        done = subprocess.run([BINARY, "serve", "--listen", "nowhere"], capture_output=True, text=True, timeout=PATIENCE,
+                              env={name: value for name, value in os.environ.items() if not name.startswith("TORQUED_")} | variables)
+        self.assertEqual(done.returncode, 2)
+        return done.stderr
+
+    def test_one_that_is_no_setting_stops_the_start(self):
+        """A misspelled variable would have no effect; the server names it and the setting that it is like."""
+        for name, meant in (("MAX_ROW", "MAX_ROWS"), ("MAX_RWOS", "MAX_ROWS"), ("TOKEN_FIEL", "TOKEN_FILE"), ("LISTENS", "LISTEN"),
+                            ("CLIENT_WORKS", "CLIENT_WORK"), ("log_level", "LOG_LEVEL"), ("", None), ("QUITE_ELSE", None)):
+            with self.subTest(name):
+                said = self.start(**{f"TORQUED_{name}": "5"})
+                self.assertIn(f"the environment has TORQUED_{name}, which is no setting of torqued", said)
+                self.assertEqual(re.findall(r"did you mean (\S+)\?", said), [f"TORQUED_{meant}"] if meant else [])
+
+    def test_variables_of_clients_and_of_kubernetes_are_no_mistake(self):
+        """Commands and clients have variables of their own. Kubernetes makes some for a Service named torqued."""
+        for name, value in (("URL", "http://localhost"), ("TOKEN", "x"), ("BIN", BINARY), ("SERVICE_HOST", "10.0.0.1"),
+                            ("SERVICE_PORT_HTTPS", "443"), ("PORT", "tcp://10.0.0.1:443"), ("PORT_443_TCP", "tcp://10.0.0.1:443"),
+                            ("PORT_443_TCP_ADDR", "10.0.0.1"), ("METRICS_SERVICE_HOST", "10.0.0.2")):
+            with self.subTest(name):
+                self.assertIn("--listen is", self.start(**{f"TORQUED_{name}": value}))
+        self.assertIn("TORQUED_PORT, which is no setting", self.start(TORQUED_PORT="8089"))
 
 
 class Threads(unittest.TestCase):

@@ -64,7 +64,7 @@ class Watching(unittest.TestCase):
         started = mine("process_start_time_seconds")
         problem = lambda code: mine("torqued_problems_total", problem=code)
         expired = mine("torqued_expired_connections_total", phase="answer")
-        slow, reload = mine("torqued_slow_requests_total", operation="bias"), mine("torqued_reload_failed")
+        slow, reload = mine("torqued_slow_requests_total", operation="bias"), mine("torqued_last_failed_reload_timestamp_seconds")
         fault, ends = mine("torqued_store_fault", fault="rights"), mine("torqued_certificate_expiry_seconds")
         jumps = mine("torqued_clock_jumps_total")
         fine = {"up" + ready: 1, "probe_success" + ready: 1, "probe_failed_due_to_regex" + ready: 0,
@@ -75,7 +75,7 @@ class Watching(unittest.TestCase):
                 all_ratios: "0+100", stuck: 0, started: 1000, store: 3, lost: 7,
                 mine("torqued_memory_bytes"): 100, mine("torqued_memory_limit_bytes"): 1000, mine("torqued_memory_exhausted"): 0,
                 mine("torqued_connections"): 100, mine("torqued_connections_limit"): 1000,
-                mine("torqued_models"): 100, mine("torqued_models_limit"): 1000, expired: "0+1", slow: "0+6", reload: 0,
+                mine("torqued_models"): 100, mine("torqued_models_limit"): 1000, expired: "0+1", slow: "0+6", reload: 0, mine("torqued_last_reload_timestamp_seconds"): 10,
                 fault: 0, ends: 30 * 86400, jumps: 2,
                 **{problem(code): 5 for code in ("internal-error", "memory-full", "queue-full", "unauthorized", "model-damaged")}}
         cases = [("", {}), ("TorquedUnwatched", {"up" + ready: 0}), ("TorquedWithoutMetrics", {"up" + own: 0}),
@@ -95,7 +95,7 @@ class Watching(unittest.TestCase):
                  ("TorquedModelsFull", {mine("torqued_models"): 950}), ("TorquedLogLost", {lost: "7+1"}),
                  ("TorquedMemoryExhausted", {problem("memory-full"): "5+1"}), ("TorquedQueueFull", {problem("queue-full"): "5+1"}),
                  ("TorquedClientsRefused", {problem("unauthorized"): "5+30"}), ("TorquedClientsSlow", {expired: "0+5"}),
-                 ("TorquedSlowRequests", {slow: "0+100"}), ("TorquedReloadFailed", {reload: 1}),
+                 ("TorquedSlowRequests", {slow: "0+100"}), ("TorquedReloadFailed", {reload: 20}),
                  ("TorquedModelDamaged", {problem("model-damaged"): "5+1"}), ("TorquedDatabaseFault", {fault: 1}),
                  ("TorquedCertificateEnds", {ends: 10 * 86400}), ("TorquedClockJump", {jumps: "2+1"})]
         names = [rule["alert"] for group in yaml.safe_load(read("alerts.yml"))["groups"] for rule in group["rules"]]
