@@ -70,6 +70,8 @@ class Victim(ServerCase):
 
 
 class OnTheWire(Victim):
+    arguments = ("--log-refusals", "100000")  # each refusal has its line
+
     def test_whole(self):
         for shape in SHAPES:
             with self.subTest(shape=shape.name):
