@@ -5,7 +5,6 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
-#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
@@ -23,7 +22,6 @@ struct srv_twin {
     int             link, lock; /* lock: an open file description of this process alone; -1: none */
     srv_twin_reader reader;
     pthread_t       thread;
-    atomic_bool     closing;
     pthread_mutex_t mutex;     /* guards the following */
     pthread_cond_t  confirmed; /* signalled at a confirmation and at the end of the other server */
     bool            alive;     /* the other server is there */

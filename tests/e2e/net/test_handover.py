@@ -16,7 +16,7 @@ import unittest
 
 import tap
 from access import Certificates
-from harness import BINARY, MODELS, PATIENCE, Server
+from harness import BINARY, MODELS, PATIENCE, REPORTS, ROOT, Server
 from peers import Client
 from postgres import await_state
 from samples import pendulum
@@ -134,6 +134,7 @@ class Case(unittest.TestCase):
         for process in processes_of(server):
             await_state(lambda: not is_running(process), f"process {process} ends")
         self.assertEqual(server.wait(), 0)
+        self.assertIsNone(REPORTS.search(server.log()))
         self.assertNotIn('"event":"abandoned"', server.log())
         self.assertEqual(server.log().count('"event":"stopped"'), len(re.findall('"event":"(ready|loading)"', server.log())))
 
@@ -258,7 +259,7 @@ class Upgrades(Case):
         with open(broken, "w") as file:
             file.write("#!/bin/sh\nexit 1\n")
         os.chmod(broken, 0o755)
-        server = Server("--log-level", "info", "--drain", "2", "--models", os.path.join(os.path.dirname(BINARY), "../models"),
+        server = Server("--log-level", "info", "--drain", "2", "--models", os.path.join(ROOT, "models"),
                         command=(sys.executable, "-c", "import os, sys; os.execv(sys.argv[1], [sys.argv[1]] + sys.argv[3:])", program))
         self.addCleanup(end_all, server)
         shutil.copy(program, program + ".good")
