@@ -41,6 +41,8 @@ typedef struct srv_loop {
     srv_proxy_arrival *proxy_arrivals; /* connections from proxies that have not named their client; NULL: none */
     bool               draining, abandoned;
     uint64_t           drain_end, timer_time;
+    double             measured;           /* s, processor time of the thread as it was last read */
+    uint64_t           measured_at;        /* ns, the time at which it was read */
     unsigned           refusals;           /* requests refused because the queue was full; wraps around */
     size_t             awaiting;           /* requests that wait for a change of a shared store */
     uint64_t           next_work_deadline; /* ns; every request that waits for a body or a worker expires later */
