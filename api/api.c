@@ -268,6 +268,18 @@ static void count_run(const api_call *call)
     if (call->reply.status == 200) api_metric_add(API_METRIC_STATES, operation, (int64_t)call->states);
 }
 
+/* Forgets a run without a reply, so that the call can run again. `bytes`: those claimed before. */
+static void undo_run(api_call *call, size_t bytes)
+{
+    if (!call->wants_coding) {
+        free(call->reply.body);
+        call->reply.body = NULL;
+    }
+    call->stamps = (api_stamps){0};
+    call->helped = 0;
+    api_unclaim(&call->share, call->share.bytes - bytes);
+}
+
 bool api_run(api_call *call, api_worker *worker, const char *body, size_t length, const api_deadline *deadline)
 {
     api_problem problem;
@@ -275,7 +287,9 @@ bool api_run(api_call *call, api_worker *worker, const char *body, size_t length
     api_problem_clear(&problem);
     if (!api_wants_run(call)) return true;
     api_shortage_forget();
-    bool done          = call->wants_coding;
+    api_scratch_reset(&worker->scratch);
+    bool   done        = call->wants_coding;
+    size_t bytes       = call->share.bytes;
     call->deferred     = false;
     call->stamps.began = api_now();
     if (!done && length > call->api->limits.body)
@@ -283,18 +297,23 @@ bool api_run(api_call *call, api_worker *worker, const char *body, size_t length
                  call->api->limits.body);
     else if (!done && api_deadline_check_at(deadline, call->stamps.began, &problem))
         done = call->route.resource->handler[call->method](call, &input, &problem);
-    if (call->deferred && problem.code == API_NO_PROBLEM && !api_shortage_check(&problem)) {
-        api_scratch_reset(&worker->scratch);
+    if (done) done = api_reply_compress(call, deadline, &problem);
+    if (!done && !api_shortage_check(&problem) &&
+        ((call->deferred && !problem.code) || api_deadline_leaves(deadline))) {
+        undo_run(call, bytes);
         return false;
     }
     call->wants_body = call->wants_coding = false;
-    if (done) api_reply_compress(call, deadline, &problem);
     if (api_shortage_check(&problem) || problem.code) api_reply_problem(call, &problem);
     call->stamps.ended = api_now();
     count_run(call);
     api_cost_learn(call);
-    api_scratch_reset(&worker->scratch);
     return true;
+}
+
+void api_worker_reset(api_worker *worker)
+{
+    api_scratch_reset(&worker->scratch);
 }
 
 const api_reply *api_reply_of(const api_call *call)

@@ -281,6 +281,9 @@ typedef struct api_scheduler {
     /* Called again and again between steps at the time `now`, ns, on the thread of api_run and on those of its helpers.
      * On the former it may return much later, when other requests have had their turn. */
     void (*yield)(void *arg, uint64_t now);
+    /* Called between steps at the time `now`, ns, on the thread of api_run. True: the request has taken too long for
+     * this thread; the work ends, and api_run returns false. Once true, the result stays true. */
+    bool (*leaves)(void *arg, uint64_t now);
     void *arg;
 } api_scheduler;
 
@@ -302,9 +305,13 @@ typedef struct api_helpers {
 } api_helpers;
 
 /* Executes the call; afterwards its reply is complete. The body must stay valid until api_run returns. `deadline`
- * may be NULL. False: the scheduler has not admitted it. Then there is no reply, and the caller runs the call again, or
- * refuses it. */
+ * may be NULL. False: the scheduler has not admitted it, or it leaves the thread. Then there is no reply, and the
+ * caller runs the call again, or refuses it. */
 bool api_run(api_call *call, api_worker *worker, const char *body, size_t length, const api_deadline *deadline);
+
+/* Frees the memory in which api_run has worked, but for a block that is kept. After a large request this takes tenths
+ * of a second, so the caller sends the answer first. Otherwise the next api_run frees the memory. */
+void api_worker_reset(api_worker *worker);
 
 const api_reply *api_reply_of(const api_call *call);
 char            *api_take_body(api_call *call);        /* moves the reply's body to the caller, who calls free() */

@@ -40,22 +40,28 @@ static void clear_negligible_column(dyn_loop_workspace *c, size_t j)
  */
 static void clear_rounding(dyn_loop_workspace *c)
 {
-    size_t W = c->W, nv = c->nv;
-    for (size_t k = 0; k < c->np; k++)
+    size_t  W = c->W, nv = c->nv;
+    double *of_column = c->wide[0], *of_row = of_column + nv * W; /* scratch */
+    for (size_t j = 0; j < nv; j++)
+        for (size_t lane = 0; lane < W; lane++)
+            of_column[j * W + lane] = greatest(c->row_matrix + j * W + lane, c->nr, nv * W);
+    for (size_t k = 0; k < c->np; k++) {
+        for (size_t lane = 0; lane < W; lane++)
+            of_row[lane] = greatest(c->K + k * c->nr * W + lane, c->nr, W);
         for (size_t j = 0; j < nv; j++)
             for (size_t lane = 0; lane < W; lane++) {
                 double *entry = c->G + ((size_t)c->loops->passive_v[k] * nv + j) * W + lane;
-                double  most  = greatest(c->K + k * c->nr * W + lane, c->nr, W) *
-                              greatest(c->row_matrix + j * W + lane, c->nr, nv * W);
+                double  most  = of_row[lane] * of_column[j * W + lane];
                 if (fabs(*entry) <= ROUNDING * most) *entry = 0;
             }
+    }
 }
 
 static void find_G(dyn_loop_workspace *c)
 {
     size_t W = c->W;
     memset(c->G, 0, c->nvt * c->nv * W * sizeof *c->G);
-    for (size_t j = 0; j < c->nv; j++) {
+    for (size_t j = 0; j < c->nv && dyn_closure_may_continue(&c->closure); j++) {
         size_t v = (size_t)c->loops->active_v[j];
         for (size_t lane = 0; lane < W; lane++)
             c->G[(v * c->nv + j) * W + lane] = 1;
@@ -70,7 +76,7 @@ static void find_G(dyn_loop_workspace *c)
 /* True if J G = 0 up to SINGULAR: the loops let each actuated coordinate move independently. */
 static bool is_independent(const dyn_loop_workspace *c, size_t lane)
 {
-    for (size_t j = 0; j < c->nv; j++) {
+    for (size_t j = 0; j < c->nv && dyn_closure_may_continue(&c->closure); j++) {
         double left = 0, all = 0;
         for (size_t i = 0; i < c->nr; i++) {
             double sum = 0;

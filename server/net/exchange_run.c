@@ -4,8 +4,10 @@
 #include "api/metrics.h"
 #include <math.h>
 
+enum { LONGEST = 1000000 /* ns, processor time for which a request may hold its loop */ };
 enum { TOLERATED = 10 }; /* times --inline-limit, up to which a request stays on its loop that turns out to be longer */
 
+static const double least_cost = 0.01; /* s, cost of a request that has left its loop, if its estimate is below */
 static const double write_cost = 0.01; /* s, approximate time of the two disk syncs of a change of a model */
 
 static void on_worker_done(srv_job *job)
@@ -92,6 +94,15 @@ static enum MHD_Result refuse(srv_exchange *x, srv_admission reason, double wait
     return delay > 0 ? delay_answer(x, delay) : srv_exchange_answer(x);
 }
 
+/* Tells a request to leave this thread that has held the loop for LONGEST: other connections wait. */
+static bool leaves(void *arg, uint64_t now)
+{
+    srv_exchange   *x    = arg;
+    const srv_loop *loop = x->loop;
+    if (x->leaves || now < x->run_began + LONGEST) return x->leaves;
+    return x->leaves = srv_processor_time() > loop->measured + 1e-9 * LONGEST;
+}
+
 /* Admits a request to this thread whose fields show that it takes longer than was estimated. */
 static bool is_short(void *arg, double seconds)
 {
@@ -100,14 +111,17 @@ static bool is_short(void *arg, double seconds)
     return seconds * 1e6 <= TOLERATED * x->loop->server->config->inline_limit;
 }
 
-/* Runs the request on this thread. False: it is too long, as its fields show. */
+/* Runs the request on this thread. False: it is too long, as its fields or the time so far show. */
 static bool run_here(srv_exchange *x)
 {
-    const api_scheduler scheduler = {.admit = is_short, .arg = x};
+    const api_scheduler scheduler = {.admit = is_short, .leaves = leaves, .arg = x};
     x->job.deadline.scheduler     = &scheduler;
+    x->run_began                  = srv_now();
     bool done                     = srv_job_run(&x->job, x->loop->scratch);
     x->job.deadline.scheduler     = NULL;
+    api_worker_reset(x->loop->scratch);
     if (done) count_run(API_THREAD_LOOP);
+    if (x->leaves && x->job.cost < least_cost) x->job.cost = least_cost;
     return done;
 }
 

@@ -23,7 +23,15 @@ bool api_deadline_check(const api_deadline *deadline, api_problem *problem)
     const api_scheduler *scheduler = deadline ? deadline->scheduler : NULL;
     uint64_t             now       = deadline ? api_now() : 0;
     if (scheduler && scheduler->yield) scheduler->yield(scheduler->arg, now);
+    if (scheduler && scheduler->leaves && scheduler->leaves(scheduler->arg, now))
+        return api_fail(problem, API_REQUEST_TIMEOUT, NULL, "the request leaves its thread");
     return api_deadline_check_at(deadline, now, problem);
+}
+
+bool api_deadline_leaves(const api_deadline *deadline)
+{
+    const api_scheduler *scheduler = deadline ? deadline->scheduler : NULL;
+    return scheduler && scheduler->leaves && scheduler->leaves(scheduler->arg, 0);
 }
 
 static bool may_continue(const void *arg)

@@ -109,9 +109,11 @@ double api_estimate_cost(api_call *call, const char *body, size_t length)
 
 void api_cost_learn(const api_call *call)
 {
-    if (call->estimated <= 0 || call->reply.status != 200) return;
-    double took = 1e-9 * (double)((int64_t)(call->stamps.ended - call->stamps.began) + call->helped);
-    if (took > 0)
+    if (call->estimated <= 0) return;
+    bool   whole = call->reply.status == 200; /* a request that failed tells only how long it takes at least */
+    double took  = 1e-9 * (double)((int64_t)(call->stamps.ended - call->stamps.began) + call->helped);
+    if (!whole && took <= call->expected) return;
+    if (whole && took > 0)
         api_metric_observe(API_METRIC_ESTIMATE_RATIO, API_NO_LABELS,
                            (uint64_t)(1e3 * fmin(call->expected / took, 1e6)));
     api_cost_feedback_update(&call->api->cost_feedback, feedback_index(call), call->media, call->estimated, took);
