@@ -265,7 +265,7 @@ static void set_system(double *A, double *B, double factor, double apart)
         B[e] = cos((double)(1 + e) * 0.9);
 }
 
-static bool never(const void *arg)
+static bool is_over(const void *arg)
 {
     return false;
 }
@@ -310,7 +310,7 @@ static void deficient_systems_are_told(void **state)
     set_system(A, B, 2.5, 1e-3);
     assert_int_equal(dyn_least_squares_solve(&s, SIDES, 1e-9), DYN_SQUARES_SOLVED);
     set_system(A, B, 2.5, 1e-3);
-    s.deadline.may_continue = never;
+    s.deadline.may_continue = is_over;
     assert_int_equal(dyn_least_squares_solve(&s, SIDES, 1e-9), DYN_SQUARES_STOPPED);
 }
 

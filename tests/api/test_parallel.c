@@ -286,8 +286,8 @@ static bool leaves_at(void *arg, uint64_t now)
     return *left == 0;
 }
 
-/* A request that leaves its thread at any of its checks has no reply and claims no memory. It runs again with the bytes
- * of a request that was never interrupted: whatever it had done, it left nothing behind. */
+/* A request that leaves its thread at any of its checks has no reply. The second run has the bytes of a request that
+ * was not interrupted: the first run left nothing behind. */
 static void test_a_request_that_leaves_its_thread_runs_again(void **state)
 {
     static const char *const targets[] = {"/v1/models/arm/inverse-dynamics", "/v1/models/arm/torque-derivative"};
