@@ -312,6 +312,18 @@ static bool is_deferred(const api_call *call, const api_deadline *deadline, api_
            api_deadline_check_at(deadline, now, &passed);
 }
 
+/* Forgets a run without a reply, so that the call can run again. `bytes`: those claimed before. */
+static void undo_run(api_call *call, size_t bytes)
+{
+    if (!call->wants_coding) {
+        free(call->reply.body);
+        call->reply.body = NULL;
+    }
+    call->stamps = (api_stamps){0};
+    call->helped = 0;
+    api_unclaim(&call->share, call->share.bytes - bytes);
+}
+
 bool api_run(api_call *call, api_worker *worker, const char *body, size_t length, const api_deadline *deadline)
 {
     api_problem problem;
@@ -319,6 +331,7 @@ bool api_run(api_call *call, api_worker *worker, const char *body, size_t length
     api_problem_clear(&problem);
     if (!api_wants_run(call)) return true;
     api_shortage_forget();
+    api_scratch_reset(&worker->scratch);
     bool done            = call->wants_coding;
     call->deferred       = false;
     call->stamps.began   = api_now();
@@ -329,8 +342,7 @@ bool api_run(api_call *call, api_worker *worker, const char *body, size_t length
     else if (!done && api_deadline_check_at(deadline, call->stamps.began, &problem))
         done = call->route.resource->handler[call->method](call, &input, &problem);
     if (!done && is_deferred(call, deadline, &problem)) {
-        api_unclaim(&call->share, call->share.bytes - claimed);
-        api_scratch_reset(&worker->scratch);
+        undo_run(call, claimed);
         return false;
     }
     call->wants_body = call->wants_coding = false;
@@ -339,8 +351,12 @@ bool api_run(api_call *call, api_worker *worker, const char *body, size_t length
     call->stamps.ended = api_now();
     count_run(call);
     api_cost_learn(call);
-    api_scratch_reset(&worker->scratch);
     return true;
+}
+
+void api_worker_reset(api_worker *worker)
+{
+    api_scratch_reset(&worker->scratch);
 }
 
 const api_reply *api_reply_of(const api_call *call)

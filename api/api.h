@@ -377,6 +377,10 @@ typedef struct api_helpers {
  * the caller runs the call again, or refuses it. */
 bool api_run(api_call *call, api_worker *worker, const char *body, size_t length, const api_deadline *deadline);
 
+/* Frees the memory in which api_run has worked, but for a block that is kept. After a large request this takes tenths
+ * of a second, so the caller sends the answer first. Otherwise the next api_run frees the memory. */
+void api_worker_reset(api_worker *worker);
+
 const api_reply *api_reply_of(const api_call *call);
 char            *api_take_body(api_call *call);        /* moves the reply's body to the caller, who calls free() */
 const char      *api_call_route(const api_call *call); /* route for the log, such as "/v1/models/{model}/{operation}" */

@@ -95,11 +95,15 @@ static const char *_Atomic operation_names[VALUES_OF_OPERATION];
 static const uint64_t bounds_of_times[API_BOUNDS] = {
     25000,    50000,    100000,    250000,    500000,    1000000,    2500000,    5000000,    10000000,
     25000000, 50000000, 100000000, 250000000, 500000000, 1000000000, 2500000000, 5000000000, 10000000000};
+static const uint64_t bounds_of_turns[API_BOUNDS] = {
+    100000,   250000,   500000,   750000,    1000000,   1500000,   2000000,    3000000,    5000000,
+    10000000, 20000000, 50000000, 100000000, 200000000, 500000000, 1000000000, 5000000000, 20000000000};
 static const uint64_t bounds_of_ratios[API_BOUNDS] = {50,   100,  200,  300,  400,  500,  600,  700,   850,
                                                       1000, 1200, 1400, 1700, 2000, 3000, 5000, 10000, 20000};
 
 static const uint64_t *bounds_of(api_metric metric)
 {
+    if (metric == API_METRIC_LOOP_TURN_SECONDS) return bounds_of_turns;
     return kinds[metric].unit == API_UNIT_RATIO ? bounds_of_ratios : bounds_of_times;
 }
 

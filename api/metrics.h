@@ -73,6 +73,8 @@
       "Estimated duration of an operation divided by its actual duration.") \
     X(RUNS, "torqued_runs_total", COUNTER, NUMBER, THREAD, UNLABELLED, \
       "Complete requests, by the kind of thread that they were given to.") \
+    X(LOOP_TURN_SECONDS, "torqued_loop_turn_seconds", HISTOGRAM, SECONDS, UNLABELLED, UNLABELLED, \
+      "Processor time of a loop between two looks at all of its connections, of turns longer than 0.25 ms.") \
     X(RECEIVED_BYTES, "torqued_received_bytes_total", COUNTER, NUMBER, UNLABELLED, UNLABELLED, \
       "Bytes of the bodies of requests.") \
     X(SENT_BYTES, "torqued_sent_bytes_total", COUNTER, NUMBER, UNLABELLED, UNLABELLED, \

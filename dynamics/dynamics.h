@@ -24,6 +24,7 @@
  * Conventions (NOTATION.md): 6-vectors are [linear; angular] = [force; torque]. A wrench acts on the link, by the
  * environment. The equation of motion is M qdd + C qd + g + friction + springs = tau + sum J^T W. */
 #pragma once
+#include "dynamics/memory/memory.h"
 #include "dynamics/model/model.h"
 #include <stdint.h>
 
@@ -51,6 +52,10 @@ typedef struct dyn_scene {
     unsigned               terms;      /* a set of DYN_FRICTION, DYN_SPRINGS: the optional terms that are included */
     size_t                 n_wrenches;
     const dyn_wrench_site *wrench; /* [n_wrenches] */
+    /* Kernels of large models ask the deadline between parts of their work. Past the deadline they stop at once, and
+     * some outputs are not written: the caller asks again before it uses any of them. The deadline's answer must not
+     * change back. */
+    dyn_deadline deadline;
 } dyn_scene;
 
 /* A frame fixed to a body (or to the world, body = DYN_WORLD). */

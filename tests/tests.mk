@@ -129,6 +129,10 @@ failing-memory: ## let every allocation of requests and commands fail in turn, o
 	@EVERY_ALLOCATION=1 $(MAKE) --no-print-directory FUZZ_CC= JOBS=1 \
 	    TESTS="tests/api/test_failing_memory.c tests/e2e/process/test_failing_memory.py tests/e2e/store/test_failing_store.py" test-run
 
+.PHONY: test-worst-cases
+test-worst-cases: ## the worst case of every operation at deadlines of 0.2 s and 1 s: minutes
+	@WORST_CASE_DEADLINES="0.2 1" $(MAKE) --no-print-directory TESTS=tests/e2e/requests/test_worst_cases.py test-run
+
 .PHONY: reference
 reference: $(BUILD)/torqued $(BUILD)/tests/oracle/mjcf_schema ## write the pages, tables and pictures that are made from the product and its measurements
 	@BUILD=$(BUILD) $(PYTHON) tests/reference_pages.py

@@ -17,6 +17,7 @@
 #pragma once
 #include "dynamics/dynamics.h"
 #include "api/base/memory/buffer.h"
+#include "api/base/work/deadline.h"
 #include "negotiate.h"
 
 enum { API_EMIT_DEPTH = 24, API_EMIT_RANK = 6 };
@@ -87,6 +88,8 @@ typedef struct api_lanes {
     /* [states] not 0: the state failed; write null (JSON) or NaN (CBOR). In a group all states are marked. NULL: no
      * state failed. */
     const unsigned char *failed;
+    /* Past it the rest of a large array is left out in JSON: then no answer is sent. NULL: none. */
+    const api_deadline *deadline;
 } api_lanes;
 
 /* Write an array of numbers in parts: begin, then ranges of states in order, then end. Each range begins with a full

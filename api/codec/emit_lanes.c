@@ -106,6 +106,15 @@ static char *write_numbers(const api_lanes *a, const double *state, size_t place
     return to;
 }
 
+/* True if the writing of an array of `count` numbers goes on. */
+static bool writes_on(const api_lanes *a, size_t count)
+{
+    enum { LARGE = 8192 /* about 0.1 ms */ };
+    api_problem late;
+    api_problem_clear(&late);
+    return count < LARGE || api_deadline_check(a->deadline, &late);
+}
+
 /* Writes the subarray of a state from dimension `axis` on: `count` numbers from number `place` on. Returns the end of
  * the text; NULL if a number is not finite. */
 static char *write_axis(const api_lanes *a, size_t axis, const double *state, size_t place, size_t count, char *to)
@@ -114,7 +123,7 @@ static char *write_axis(const api_lanes *a, size_t axis, const double *state, si
     bool   row   = axis + 1 == a->rank; /* true: the innermost dimension, whose numbers are written at once */
     size_t below = a->extent[axis] > 0 ? count / a->extent[axis] : 0, n = row ? 1 : a->extent[axis];
     *to++ = '[';
-    for (size_t i = 0; i < n; i++) {
+    for (size_t i = 0; i < n && writes_on(a, row ? 0 : count); i++) {
         if (i > 0) *to++ = ',';
         to = write_axis(a, axis + 1, state, place + i * below, row ? count : below, to);
         if (!to) return NULL;

@@ -77,7 +77,7 @@ static void coriolis_matrix(const dyn_scene *scene, const workspace *ws, const l
     spatial_motions(scene, ws->XJ, (spatial_task){.qd = qd, .inertias = true}, ws->body, ws->dof);
     for (size_t d = 0; d < dof_count(m); d++)
         ws->S_d[d] = twist_sub(ws->dof[d].psi_d_plus_S_d, ws->dof[d].psi_d);
-    for (int i = (int)m->n_bodies - 1; i >= 0; i--) {
+    for (int i = (int)m->n_bodies - 1; i >= 0 && goes_on(scene->deadline, (size_t)m->nv); i--) {
         const dyn_body *b = &m->body[i];
         for (size_t k = 0; k < dofs_of(b); k++)
             one_dof(m, ws, (size_t)i, k, C);
@@ -90,7 +90,7 @@ static void christoffel(const dyn_scene *scene, const workspace *ws, lane *out)
     size_t nv = (size_t)scene->model->nv;
     for (size_t v = 0; v < nv; v++)
         ws->unit[v] = lane_of(0);
-    for (size_t k = 0; k < nv; k++) {
+    for (size_t k = 0; k < nv && goes_on(scene->deadline, nv); k++) {
         ws->unit[k] = lane_of(1);
         coriolis_matrix(scene, ws, ws->unit, k > 0, ws->C);
         ws->unit[k] = lane_of(0);

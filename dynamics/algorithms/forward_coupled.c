@@ -60,7 +60,8 @@ void LANE_NAME(forward_coupled)(const dyn_scene *scene, void *memory, const dyn_
         if (io->driven && io->driven[v]) lock(m, ws.M, qdd, v);
     }
     coordinate_tree_prepare(m, &ws.factor.tree);
-    lane singular = factor_make(m, &ws.factor, ws.M);
+    ws.factor.deadline = scene->deadline;
+    lane singular      = factor_make(m, &ws.factor, ws.M);
     factor_solve(m, &ws.factor, qdd);
     for (int v = 0; v < m->nv; v++)
         if (io->driven && io->driven[v]) qdd[v] = driven_qdd ? driven_qdd[v] : lane_of(0);

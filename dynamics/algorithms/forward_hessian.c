@@ -52,10 +52,11 @@ static forward_pass forward_pass_of(const dyn_scene *scene, void *memory, lane *
 }
 
 /* Sets C = A B for matrices nv x nv; four columns at a time stay in registers. */
-static void multiply(size_t nv, const lane *A, const lane *B, lane *C)
+static void multiply(const forward_pass *p, const lane *A, const lane *B, lane *C)
 {
     enum { COLUMNS = 4 };
-    for (size_t i = 0; i < nv; i++) {
+    const size_t nv = p->nv;
+    for (size_t i = 0; i < nv && goes_on(p->scene->deadline, nv); i++) {
         size_t k = 0;
         for (; k + COLUMNS <= nv; k += COLUMNS) {
             lane sum[COLUMNS] = {lane_of(0), lane_of(0), lane_of(0), lane_of(0)};
@@ -94,19 +95,19 @@ static void add_load_terms(const forward_pass *p, const results *out)
         return;
     }
     if (out->q_qd) {
-        multiply(nv, p->L, p->qdd_q, p->product);
+        multiply(p, p->L, p->qdd_q, p->product);
         for (size_t j = 0; j < nv; j++)
             for (size_t k = 0; k < nv; k++)
                 out->q_qd[j * nv + k] += p->product[k * nv + j];
     }
     if (out->qd_qd) {
-        multiply(nv, p->L, p->qdd_qd, p->product);
+        multiply(p, p->L, p->qdd_qd, p->product);
         for (size_t j = 0; j < nv; j++)
             for (size_t k = 0; k < nv; k++)
                 out->qd_qd[j * nv + k] += p->product[j * nv + k] + p->product[k * nv + j];
     }
     if (!out->qd_tau) return;
-    multiply(nv, p->L, p->inverse, out->qd_tau);
+    multiply(p, p->L, p->inverse, out->qd_tau);
     for (size_t e = 0; e < n; e++)
         out->qd_tau[e] = -out->qd_tau[e];
 }
@@ -116,20 +117,20 @@ static void put_results(const forward_pass *p, const results *out)
 {
     const size_t nv = p->nv, n = nv * nv;
     if (out->q_q) {
-        multiply(nv, p->N, p->qdd_q, p->product);
+        multiply(p, p->N, p->qdd_q, p->product);
         for (size_t j = 0; j < nv; j++)
             for (size_t k = 0; k < nv; k++)
                 out->q_q[j * nv + k] = -(out->q_q[j * nv + k] + (p->product[j * nv + k] + p->product[k * nv + j]));
     }
     if (out->q_qd) {
-        multiply(nv, p->N, p->qdd_qd, p->product);
+        multiply(p, p->N, p->qdd_qd, p->product);
         for (size_t e = 0; e < n; e++)
             out->q_qd[e] = -(out->q_qd[e] + p->product[e]);
     }
     for (size_t e = 0; out->qd_qd && e < n; e++)
         out->qd_qd[e] = -out->qd_qd[e];
     if (!out->q_tau) return;
-    multiply(nv, p->N, p->inverse, out->q_tau);
+    multiply(p, p->N, p->inverse, out->q_tau);
     for (size_t e = 0; e < n; e++)
         out->q_tau[e] = -out->q_tau[e];
 }
@@ -199,7 +200,8 @@ void LANE_NAME(forward_hessian)(const dyn_scene *scene, void *memory, const dyn_
                                nw ? (const double *)block_in(io->wrenches, block, 9 * nw) : NULL};
         const lane        *multipliers = block_in(io->multipliers, block, nv);
         differentiate(&p, &x, block_out(io->singular, block, 1));
-        for (size_t i = io->first, end = multipliers ? i + 1 : i + io->n; i < end; i++) {
+        for (size_t i = io->first, end = multipliers ? i + 1 : i + io->n; i < end && goes_on(scene->deadline, nv);
+             i++) {
             const results out = results_of(io, multipliers ? block : block * nv + i, nv * nv);
             if (multipliers)
                 solve(&p, multipliers);

@@ -69,7 +69,7 @@ static void solve_by_state(const dyn_scene *scene, const workspace *ws, const dy
 static void solve_wrenches(const dyn_scene *scene, const workspace *ws, double *derivative)
 {
     const size_t nv = (size_t)scene->model->nv;
-    for (size_t n = 0; derivative && n < scene->n_wrenches; n++) {
+    for (size_t n = 0; derivative && n < scene->n_wrenches && goes_on(scene->deadline, nv); n++) {
         const mass_system of_wrench = {ws->by_wrench, block_out(derivative, n, nv * 6), 6, 0, 6, false};
         memcpy(of_wrench.A, of_wrench.X, nv * 6 * sizeof(lane));
         solve_wrench(scene->model, &ws->blocks, of_wrench, scene->wrench[n].body);
@@ -135,7 +135,7 @@ void LANE_NAME(forward_sensitivity)(const dyn_scene *scene, void *memory, const 
     workspace       ws     = place(&a, scene->model);
     const bool      loaded = scene_has_load(scene);
     const dyn_scene rigid  = loaded ? scene_without_friction(scene) : *scene;
-    mass_blocks_prepare(scene->model, &ws.blocks);
+    mass_blocks_prepare(scene, &ws.blocks);
     for (size_t block = 0; block < blocks; block++) {
         dyn_forward_sensitivity one = {.q        = (const double *)block_in(io->q, block, nq),
                                        .qd       = (const double *)block_in(io->qd, block, nv),

@@ -17,6 +17,7 @@
  * Otherwise its axis does not move, and dJ_j/dq_k = [w_j x l_k; 0]. In the axes of the frame x is R^T x, with the
  * derivative R^T (dx - w x x). */
 #include "kernels.h"
+#include "dynamics/math/clear_large.h"
 #include "frame_workspace.h"
 #include "dynamics/frame_sensitivity.h"
 
@@ -134,11 +135,11 @@ static void put_motions(const dyn_model *m, const world_workspace *ws, const tar
 
 /* --- Jacobian ----------------------------------------------------------------------------------------------------- */
 
-static void put_jacobian(const target_frame *t, lane *out)
+static void put_jacobian(const target_frame *t, dyn_deadline deadline, lane *out)
 {
     const size_t nv = t->nv;
-    clear(out, 6 * nv * nv);
-    for (size_t k = 0; out && k < t->n; k++)
+    clear_large(deadline, out, 6 * nv * nv);
+    for (size_t k = 0; out && k < t->n && goes_on(deadline, nv); k++)
         for (size_t j = 0; j < t->n; j++) {
             const column *along = &t->column[k], *c = &t->column[j];
             const bool    turns = c->body >= along->body; /* a joint has a lower body than the joints behind it */
@@ -198,14 +199,14 @@ void LANE_NAME(frame_sensitivity)(const dyn_scene *scene, void *memory, const dy
     for (size_t block = 0; block < blocks; block++) {
         const coordinate_rates rates = {.qd = block_in(io->qd, block, nv), .qdd = block_in(io->qdd, block, nv)};
         needed_motions(m, &ws.motions, block_in(io->q, block, (size_t)m->nq), rates, order);
-        for (size_t i = 0; i < io->n_frames; i++) {
+        for (size_t i = 0; i < io->n_frames && goes_on(scene->deadline, nv); i++) {
             const dyn_frame    *frame = &io->frames[i];
             const frame_outputs to    = outputs_of(io, block, nv, i);
             target_frame        t     = {.axes = io->frame_axes, .nv = nv, .column = ws.columns};
             t.f                       = frame_of(motion_of(ws.motions.world, &rest, frame->body), frame, order);
             t.n                       = list_columns(m, ws.motions.world, frame->body, &t.f, order, ws.columns);
             put_motions(m, &ws.motions, &t, order, &to);
-            put_jacobian(&t, to.jacobian);
+            put_jacobian(&t, scene->deadline, to.jacobian);
         }
     }
 }

@@ -18,15 +18,16 @@ static inline void held_set_JM(const held_system *h, const lane *inverse, lane *
 {
     const size_t nv = h->nv;
     for (size_t i = 0, row = 0; i < held_chains(h->io); row += held_rows_of(h->io, i++)) {
-        const row_product product = {.A      = h->J + row * nv,
-                                     .A_row  = nv,
-                                     .A_term = 1,
-                                     .X      = inverse,
-                                     .stride = nv,
-                                     .n      = h->ws->moving[i],
-                                     .terms  = held_chain(h->ws, h->free.model, i),
-                                     .Y      = JM + row * nv,
-                                     .Y_row  = nv};
+        const row_product product = {.deadline = h->free.deadline,
+                                     .A        = h->J + row * nv,
+                                     .A_row    = nv,
+                                     .A_term   = 1,
+                                     .X        = inverse,
+                                     .stride   = nv,
+                                     .n        = h->ws->moving[i],
+                                     .terms    = held_chain(h->ws, h->free.model, i),
+                                     .Y        = JM + row * nv,
+                                     .Y_row    = nv};
         multiply_rows(&product, held_rows_of(h->io, i), 0, nv);
     }
 }
@@ -36,8 +37,14 @@ static inline void held_set_Y(const held_system *h, const lane *JM, lane *Y)
 {
     const size_t nv = h->nv, k = h->k;
     for (size_t a = 0; a < k; a++) {
-        const row_product product = {
-            .A = h->G + a, .A_term = k, .X = Y, .stride = nv, .n = a, .S = JM + a * nv, .Y = Y + a * nv};
+        const row_product product = {.deadline = h->free.deadline,
+                                     .A        = h->G + a,
+                                     .A_term   = k,
+                                     .X        = Y,
+                                     .stride   = nv,
+                                     .n        = a,
+                                     .S        = JM + a * nv,
+                                     .Y        = Y + a * nv};
         multiply_rows(&product, 1, 0, nv);
     }
 }
@@ -46,14 +53,20 @@ static inline void held_set_Y(const held_system *h, const lane *JM, lane *Y)
 static inline void held_set_K(const held_system *h, const lane *Y, lane *K)
 {
     const size_t nv = h->nv, k = h->k, n = nv + k;
-    for (size_t v = 0; v < nv; v++) {
+    for (size_t v = 0; v < nv && goes_on(h->free.deadline, nv); v++) {
         for (size_t a = 0; a < k; a++)
             h->c[a] = h->reciprocal[a] * Y[a * nv + v];
-        const row_product product = {
-            .A = h->c, .A_term = 1, .X = Y, .stride = nv, .n = k, .S = K + v * nv, .Y = h->KP + v * n};
+        const row_product product = {.deadline = h->free.deadline,
+                                     .A        = h->c,
+                                     .A_term   = 1,
+                                     .X        = Y,
+                                     .stride   = nv,
+                                     .n        = k,
+                                     .S        = K + v * nv,
+                                     .Y        = h->KP + v * n};
         multiply_rows(&product, 1, PACK > 1 && nv >= PACK && v + PACK > nv ? nv - PACK : v, nv);
     }
-    for (size_t v = 0; v < nv; v++) {
+    for (size_t v = 0; v < nv && goes_on(h->free.deadline, nv); v++) {
         for (size_t c = 0; c < v; c++)
             h->KP[v * n + c] = h->KP[c * n + v];
         memcpy(K + v * nv, h->KP + v * n, nv * sizeof *K);
@@ -67,13 +80,14 @@ static inline void held_set_P(const held_system *h, lane *Y)
     for (size_t a = k; a-- > 0;) {
         for (size_t v = 0; v < nv; v++)
             Y[a * nv + v] = -(h->reciprocal[a] * Y[a * nv + v]);
-        const row_product product = {.A      = h->G + a * k + a + 1,
-                                     .A_term = 1,
-                                     .X      = h->P + (a + 1) * nv,
-                                     .stride = nv,
-                                     .n      = k - 1 - a,
-                                     .S      = Y + a * nv,
-                                     .Y      = h->P + a * nv};
+        const row_product product = {.deadline = h->free.deadline,
+                                     .A        = h->G + a * k + a + 1,
+                                     .A_term   = 1,
+                                     .X        = h->P + (a + 1) * nv,
+                                     .stride   = nv,
+                                     .n        = k - 1 - a,
+                                     .S        = Y + a * nv,
+                                     .Y        = h->P + a * nv};
         multiply_rows(&product, 1, 0, nv);
         for (size_t v = 0; v < nv; v++)
             h->KP[v * n + nv + a] = h->P[a * nv + v];
@@ -91,8 +105,8 @@ static inline void held_set_rates(const held_system *h, const lane *qd, const la
     for (size_t r = 0; r < h->ws->world.needed.n; r++)
         range_motions(m, &h->ws->world, (coordinate_rates){.qd = qd, .qdd = qdd}, ACCELERATIONS,
                       h->ws->world.needed.range[r], false);
-    clear(by_q, h->k * h->nv);
-    clear(by_qd, h->k * h->nv);
+    clear_large(h->free.deadline, by_q, h->k * h->nv);
+    clear_large(h->free.deadline, by_qd, h->k * h->nv);
     for (size_t i = 0, row = 0; i < h->io->n_held; row += h->io->held[i++].n) {
         const dyn_held_frame *held = &h->io->held[i];
         const world_motion    f    = frame_of(motion_of(world, &rest, held->frame.body), &held->frame, ACCELERATIONS);
@@ -107,10 +121,16 @@ static inline void held_set_rates(const held_system *h, const lane *qd, const la
 static inline void held_project(const held_system *h, lane *a_q, lane *a_qd)
 {
     const size_t nv      = h->nv;
-    row_product  product = {
-         .A = h->KP, .A_row = nv + h->k, .A_term = 1, .X = h->by_q, .stride = nv, .Y = a_q, .Y_row = nv};
+    row_product  product = {.deadline = h->free.deadline,
+                            .A        = h->KP,
+                            .A_row    = nv + h->k,
+                            .A_term   = 1,
+                            .X        = h->by_q,
+                            .stride   = nv,
+                            .Y        = a_q,
+                            .Y_row    = nv};
     if (a_qd) product.X_pair = (size_t)(h->by_qd - h->by_q), product.Y_pair = (size_t)(a_qd - a_q);
-    for (size_t i = 0; i < h->ws->n_groups; i++) {
+    for (size_t i = 0; i < h->ws->n_groups && goes_on(h->free.deadline, nv); i++) {
         const held_group *g = &h->ws->group[i];
         product.terms       = g->rows;
         product.n           = g->n;

@@ -20,6 +20,7 @@
  */
 #pragma once
 #include "kernels.h"
+#include "dynamics/math/clear_large.h"
 #include "dynamics/joint/load_friction.h"
 #include "held_rows.h"
 #include "held_workspace.h"
@@ -102,7 +103,7 @@ static inline void held_set_frame(const held_system *h, size_t i, size_t first, 
 static inline void held_set_rows(const held_system *h, const lane *q, const lane *qd)
 {
     needed_motions(h->free.model, &h->ws->world, q, (coordinate_rates){.qd = qd}, ACCELERATIONS);
-    clear(h->J, h->k * h->nv);
+    clear_large(h->free.deadline, h->J, h->k * h->nv);
     for (size_t i = 0, row = 0; i < h->io->n_held; row += h->io->held[i++].n)
         held_set_frame(h, i, row, qd);
     for (size_t i = 0, row = h->k - h->io->n_stopping; i < h->io->n_stopping; i++, row++) {
@@ -141,19 +142,20 @@ static inline void held_eliminate(const held_system *h, size_t i, size_t first)
 static inline void held_set_G(const held_system *h)
 {
     const size_t k = h->k;
-    clear(h->Z, h->nv * k), clear(h->Y, h->nv * k);
+    clear_large(h->free.deadline, h->Z, h->nv * k), clear_large(h->free.deadline, h->Y, h->nv * k);
     for (size_t i = 0, row = 0; i < held_chains(h->io); row += held_rows_of(h->io, i++))
         held_eliminate(h, i, row);
     for (size_t i = 0, row = 0; i < held_chains(h->io); row += held_rows_of(h->io, i++)) {
-        const row_product G = {.A      = h->Z + row,
-                               .A_row  = 1,
-                               .A_term = k,
-                               .X      = h->Y,
-                               .stride = k,
-                               .n      = h->ws->moving[i],
-                               .terms  = held_chain(h->ws, h->free.model, i),
-                               .Y      = h->G + row * k,
-                               .Y_row  = k};
+        const row_product G = {.deadline = h->free.deadline,
+                               .A        = h->Z + row,
+                               .A_row    = 1,
+                               .A_term   = k,
+                               .X        = h->Y,
+                               .stride   = k,
+                               .n        = h->ws->moving[i],
+                               .terms    = held_chain(h->ws, h->free.model, i),
+                               .Y        = h->G + row * k,
+                               .Y_row    = k};
         multiply_rows(&G, held_rows_of(h->io, i), row, k);
     }
 }
@@ -174,7 +176,7 @@ static inline void held_factor(const held_system *h)
         h->G[a * k + a] = h->G[a * k + a] + h->io->damping;
     for (size_t a = 0; a < k; a++)
         diagonal[a] = h->G[a * k + a];
-    for (size_t a = 0; a < k; a++) {
+    for (size_t a = 0; a < k && goes_on(h->free.deadline, h->nv); a++) {
         lane     *row    = h->G + a * k;
         lane_mask counts = lane_less(DYN_DEPENDENT * diagonal[a], row[a]) & held_applies(h, a);
         h->reciprocal[a] = lane_select(counts, 1.0 / row[a], lane_of(0));
@@ -294,8 +296,15 @@ static inline void held_accelerate(const held_system *h, const lane *q, const la
         x[v] = T[v] - x[v];
     factor_eliminate(m, &h->ws->factor, x);
     /* c = J' qd + Z^T D^-1 z */
-    multiply_rows(&(row_product){.A = x, .A_term = 1, .X = h->Y, .stride = h->k, .n = h->nv, .S = h->c, .Y = h->c}, 1,
-                  0, h->k);
+    multiply_rows(&(row_product){.deadline = h->free.deadline,
+                                 .A        = x,
+                                 .A_term   = 1,
+                                 .X        = h->Y,
+                                 .stride   = h->k,
+                                 .n        = h->nv,
+                                 .S        = h->c,
+                                 .Y        = h->c},
+                  1, 0, h->k);
     held_add_sizes(h, x);
     const lane first = held_add_efforts(h, x);
     factor_substitute(m, &h->ws->factor, x);

@@ -29,7 +29,7 @@ static inline void impact_place(held_impact *i, const dyn_scene *scene, const dy
                                 lane *work)
 {
     const size_t nv = (size_t)scene->model->nv, nw = scene->n_wrenches;
-    i->scene  = (dyn_scene){.model = scene->model};
+    i->scene  = (dyn_scene){.model = scene->model, .deadline = scene->deadline};
     i->io     = *io;
     i->io.tau = i->io.wrenches = NULL;
     i->io.damping              = 0;
@@ -49,16 +49,17 @@ static inline void impact_set_v_qd(const held_impact *i)
 {
     const held_system *h       = &i->held;
     const size_t       nv      = h->nv;
-    const row_product  product = {.A      = h->P,
-                                  .A_row  = 1,
-                                  .A_term = nv,
-                                  .X      = h->J,
-                                  .stride = nv,
-                                  .n      = h->k,
-                                  .S      = i->v_qd,
-                                  .Y      = i->v_qd,
-                                  .Y_row  = nv};
-    clear(i->v_qd, nv * nv);
+    const row_product  product = {.deadline = h->free.deadline,
+                                  .A        = h->P,
+                                  .A_row    = 1,
+                                  .A_term   = nv,
+                                  .X        = h->J,
+                                  .stride   = nv,
+                                  .n        = h->k,
+                                  .S        = i->v_qd,
+                                  .Y        = i->v_qd,
+                                  .Y_row    = nv};
+    clear_large(i->scene.deadline, i->v_qd, nv * nv);
     for (size_t v = 0; v < nv; v++)
         i->v_qd[v * nv + v] = lane_of(1);
     multiply_rows(&product, nv, 0, nv);
@@ -92,13 +93,13 @@ static inline void impact_add_parameters(const held_impact *i, const lane *q, co
     (&i->scene, memory,
      &(dyn_regressor){.q = (const double *)q, .qdd = (const double *)i->change, .regressor = (double *)i->regressor},
      1);
-    for (size_t r = 0; r < 2 * nv; r++) {
+    for (size_t r = 0; r < 2 * nv && goes_on(i->scene.deadline, nv); r++) {
         const lane *by_v = A + r * 2 * nv + nv;
         clear(i->row, nv);
         for (size_t e = 0; e < nv; e++)
             for (size_t k = 0; k < nv; k++)
                 i->row[k] = add_mul(i->row[k], by_v[e], i->admittance[e * nv + k]);
-        for (size_t k = 0; k < nv; k++)
+        for (size_t k = 0; k < nv && goes_on(i->scene.deadline, nv); k++)
             for (size_t c = 0; c < n; c++)
                 B.at[r * B.stride + c] = sub_mul(B.at[r * B.stride + c], i->row[k], i->regressor[k * n + c]);
     }
@@ -108,7 +109,7 @@ static inline void impact_add_parameters(const held_impact *i, const lane *q, co
 static inline void impact_chain(const held_impact *i, lane *A)
 {
     const size_t nv = i->held.nv;
-    for (size_t r = 0; r < 2 * nv; r++) {
+    for (size_t r = 0; r < 2 * nv && goes_on(i->scene.deadline, nv); r++) {
         lane *by_q = A + r * 2 * nv, *by_v = by_q + nv;
         clear(i->row, nv);
         for (size_t k = 0; k < nv; k++)

@@ -149,9 +149,11 @@ static inline void held_prepare_groups(const dyn_model *m, const dyn_step *io, h
 }
 
 /* Prepares the workspace for all blocks, and for derivatives. */
-static inline void held_workspace_prepare(const dyn_model *m, const dyn_step *io, bool differentiates,
+static inline void held_workspace_prepare(const dyn_scene *scene, const dyn_step *io, bool differentiates,
                                           held_workspace *ws)
 {
+    const dyn_model *m  = scene->model;
+    ws->factor.deadline = scene->deadline;
     coordinate_tree_prepare(m, &ws->factor.tree);
     need_nothing(m, &ws->world.needed);
     for (size_t i = 0; i < io->n_held; i++) {
@@ -163,6 +165,6 @@ static inline void held_workspace_prepare(const dyn_model *m, const dyn_step *io
         held_prepare_chain(m, io->n_held + i, (int)io->stopping[i], ws);
     list_needed(m, &ws->world.needed);
     if (!differentiates) return;
-    mass_blocks_prepare(m, &ws->blocks);
+    mass_blocks_prepare(scene, &ws->blocks);
     held_prepare_groups(m, io, ws);
 }

@@ -60,6 +60,7 @@ typedef struct results {
 } results;
 
 typedef struct hessian_pass {
+    dyn_deadline     deadline;
     const dyn_model *m;
     const workspace *ws;
     const results   *out;
@@ -167,7 +168,7 @@ static void one_dof(const hessian_pass *p, size_t i, size_t k_b)
 static void pairs(const hessian_pass *p)
 {
     const workspace *ws = p->ws;
-    for (size_t i = p->m->n_bodies; i-- > 0;) {
+    for (size_t i = p->m->n_bodies; i-- > 0 && goes_on(p->deadline, (size_t)p->m->nv);) {
         const int parent = p->m->body[i].tree.parent;
         for (size_t k = 0; k < dofs_of(&p->m->body[i]); k++)
             one_dof(p, i, k);
@@ -212,7 +213,7 @@ static void contract(const dyn_scene *scene, const workspace *ws, block_state x,
                      const results *out)
 {
     const size_t       n    = (size_t)scene->model->nv * (size_t)scene->model->nv;
-    const hessian_pass pass = {scene->model, ws, out, x.wrenches && scene_has_world_fixed(scene)};
+    const hessian_pass pass = {scene->deadline, scene->model, ws, out, x.wrenches && scene_has_world_fixed(scene)};
     clear(out->q_q, n);
     clear(out->q_qd, n);
     clear(out->q_qdd, n);
@@ -254,7 +255,7 @@ void LANE_NAME(hessian)(const dyn_scene *scene, void *memory, const dyn_hessian 
                                nw ? block_in(io->wrenches, block, 9 * nw) : NULL};
         const lane       *multipliers = block_in(io->multipliers, block, nv);
         set_joint_transforms(m, block_in(io->q, block, nq), ws.XJ);
-        for (size_t i = 0; i < nv; i++) {
+        for (size_t i = 0; i < nv && goes_on(scene->deadline, nv); i++) {
             const results out = multipliers ? results_of(io, block, nv * nv) : results_of(io, block * nv + i, nv * nv);
             clear(ws.unit, nv);
             ws.unit[i] = lane_of(1);

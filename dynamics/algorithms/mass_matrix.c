@@ -54,7 +54,7 @@ void LANE_NAME(mass_matrix)(const dyn_scene *scene, void *memory, const dyn_mass
     size_t           nq = (size_t)m->nq, nv = (size_t)m->nv;
     arena            a  = {.base = memory};
     workspace        ws = place(&a, m);
-    if (io->inverse) mass_blocks_prepare(m, &ws.blocks);
+    if (io->inverse) mass_blocks_prepare(scene, &ws.blocks);
     for (size_t block = 0; block < blocks; block++) {
         lane *M = block_out(io->mass_matrix, block, nv * nv), *inverse = block_out(io->inverse, block, nv * nv);
         set_joint_transforms(m, block_in(io->q, block, nq), ws.XJ);

@@ -21,6 +21,7 @@
  * A is linear in a and wd and, symmetrised, bilinear in w and w_r; so A_r is the sum of A at (a_r, wd_r, wd, w) and at
  * (0, 0, w, wd). */
 #include "kernels.h"
+#include "dynamics/math/clear_large.h"
 #include "dynamics/joint/drive_forces.h"
 #include "dynamics/joint/load_friction.h"
 #include "dynamics/recursion/reference_motion.h"
@@ -226,8 +227,8 @@ static void regressor_rate(const dyn_scene *scene, const workspace *ws, const ra
     const dyn_model        *m     = scene->model;
     const spatial_body      world = spatial_world(scene->gravity);
     const spatial_rate_pass pass  = {at->qd, at->qdd, at->qddd, ws->body, ws->dof, ws->body_rate, ws->dof_rate};
-    clear(Y, (size_t)m->nv * PARAMETERS * m->n_rows);
-    for (size_t i = 0; i < m->n_bodies; i++) {
+    clear_large(scene->deadline, Y, (size_t)m->nv * PARAMETERS * m->n_rows);
+    for (size_t i = 0; i < m->n_bodies && goes_on(scene->deadline, (size_t)m->nv); i++) {
         spatial_motion_rates(m, &pass, &world, i);
         if (m->body[i].tree.row >= 0) body_column_rates(m, ws, world.a.v, i, Y);
     }
@@ -339,8 +340,8 @@ void LANE_NAME(regressor)(const dyn_scene *scene, void *memory, const dyn_regres
         if (spins) spin_columns(m, &ws, &at, J);
         if (Y_dot) regressor_rate(scene, &ws, &at, Y_dot);
         if (!Y) continue;
-        if (m->has_mimics || !io->zeros_are_set) clear(Y, ny);
-        for (size_t i = 0; i < m->n_bodies; i++)
+        if (m->has_mimics || !io->zeros_are_set) clear_large(scene->deadline, Y, ny);
+        for (size_t i = 0; i < m->n_bodies && goes_on(scene->deadline, nv); i++)
             if (m->body[i].tree.row >= 0) body_columns(m, &ws, i, Y);
     }
 }

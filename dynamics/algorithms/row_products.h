@@ -11,14 +11,15 @@ enum {
 
 /* The product Y = S - A X, where sums run over the listed terms, or over the first n; for one pair X, Y or for two. */
 typedef struct row_product {
-    const lane *A, *X, *S;     /* S NULL: zeros. S may be Y, unless the last pack of a row overlaps the one before */
-    size_t      A_row, A_term; /* entry (v, e) of A is A[v A_row + e A_term] */
-    size_t      stride;        /* of the rows of X */
-    size_t      n;             /* number of terms */
-    const int  *terms;         /* NULL: 0 to n - 1 */
-    lane       *Y;
-    size_t      Y_row;          /* stride of the rows of Y and S */
-    size_t      X_pair, Y_pair; /* the second pair begins so many lanes after the first; 0: there is one */
+    dyn_deadline deadline;      /* past it rows are not computed */
+    const lane  *A, *X, *S;     /* S NULL: zeros. S may be Y, unless the last pack of a row overlaps the one before */
+    size_t       A_row, A_term; /* entry (v, e) of A is A[v A_row + e A_term] */
+    size_t       stride;        /* of the rows of X */
+    size_t       n;             /* number of terms */
+    const int   *terms;         /* NULL: 0 to n - 1 */
+    lane        *Y;
+    size_t       Y_row;          /* stride of the rows of Y and S */
+    size_t       X_pair, Y_pair; /* the second pair begins so many lanes after the first; 0: there is one */
 } row_product;
 
 /* The shape of a tile: constants of the inlined code. */
@@ -89,16 +90,16 @@ LANE_INLINE void product_rows(const row_product *p, size_t v, size_t first, size
 LANE_NOINLINE void multiply_rows(const row_product *p, size_t rows, size_t first, size_t end)
 {
     size_t v = 0;
-    for (; v + 2 <= rows; v += 2)
+    for (; v + 2 <= rows && goes_on(p->deadline, p->stride); v += 2)
         product_rows(p, v, first, end, (tile_shape){1, 2, 0});
-    if (v < rows) product_rows(p, v, first, end, (tile_shape){1, 1, 0});
+    if (v + 1 == rows) product_rows(p, v, first, end, (tile_shape){1, 1, 0});
 }
 
 /* The same for two pairs. */
 LANE_NOINLINE void multiply_pairs(const row_product *p, size_t rows, size_t first, size_t end)
 {
     size_t v = 0;
-    for (; v + 2 <= rows; v += 2)
+    for (; v + 2 <= rows && goes_on(p->deadline, p->stride); v += 2)
         product_rows(p, v, first, end, (tile_shape){2, 2, 0});
-    if (v < rows) product_rows(p, v, first, end, (tile_shape){2, 1, 0});
+    if (v + 1 == rows) product_rows(p, v, first, end, (tile_shape){2, 1, 0});
 }

@@ -18,6 +18,7 @@
  * force_partials.h (F), composite_motion.h (I, B, f) and sensitivity_pairs.h (backward pass); force_partials_fast.h and
  * sensitivity_fast.h only make them faster. */
 #include "kernels.h"
+#include "dynamics/math/clear_large.h"
 #include "dynamics/joint/drive_forces.h"
 #include "dynamics/joint/load_friction.h"
 #include "sensitivity_fast.h"
@@ -90,7 +91,7 @@ static void backward_pass(const sensitivity_pass *p)
         pairs_of_arm(p);
         return;
     }
-    for (size_t i = m->n_bodies; i-- > 0;)
+    for (size_t i = m->n_bodies; i-- > 0 && goes_on(p->deadline, (size_t)m->nv);)
         if (p->world_fixed)
             pairs_of_body(p, i, put_ancestors_general);
         else if (!is_unit_revolute(&m->body[i]))
@@ -103,17 +104,18 @@ static void backward_pass(const sensitivity_pass *p)
 
 /* Clears the results that are sums. dtau_dq, dtau_dqd and dtau_dqdd are sums only with mimics. Entries between branches
  * are always zero, except those of elastic joints and coupled transmissions, which are added. */
-static void clear_results(const dyn_model *m, const results *out, bool zeros_are_set)
+static void clear_results(const dyn_scene *scene, const results *out, bool zeros_are_set)
 {
-    size_t nv = (size_t)m->nv, nj = m->n_rows * 6 * nv;
+    const dyn_model *m  = scene->model;
+    size_t           nv = (size_t)m->nv, nj = m->n_rows * 6 * nv;
     if (m->has_mimics || (m->branched && (m->n_couplings > 0 || m->dense || !zeros_are_set))) {
         clear(out->dtau_dq, nv * nv);
         clear(out->dtau_dqd, nv * nv);
         clear(out->dtau_dqdd, nv * nv);
     }
-    clear(out->dwrench_q, nj);
-    clear(out->dwrench_qd, nj);
-    clear(out->dwrench_qdd, nj);
+    clear_large(scene->deadline, out->dwrench_q, nj);
+    clear_large(scene->deadline, out->dwrench_qd, nj);
+    clear_large(scene->deadline, out->dwrench_qdd, nj);
     clear(out->dtau_dgravity, nv * 3);
 }
 
@@ -137,8 +139,8 @@ void LANE_NAME(sensitivity)(const dyn_scene *scene, void *memory, const dyn_sens
                               block_out(io->dtau_dqdd, block, nv * nv),      block_out(io->djoint_wrenches_dq, block, nj),
                               block_out(io->djoint_wrenches_dqd, block, nj), block_out(io->djoint_wrenches_dqdd, block, nj),
                               block_out(io->dtau_dgravity, block, nv * 3)};
-        const sensitivity_pass p = {m, &ws, &out, values, values && scene_has_world_fixed(scene)};
-        clear_results(m, &out, io->zeros_are_set);
+        const sensitivity_pass p = {scene->deadline, m, &ws, &out, values, values && scene_has_world_fixed(scene)};
+        clear_results(scene, &out, io->zeros_are_set);
         set_joint_transforms(m, q, ws.XJ);
         spatial_states(scene, ws.XJ, qd, qdd, ws.body);
         if (values) {

@@ -203,7 +203,7 @@ static void pairs_of_arm(const sensitivity_pass *p)
 {
     const size_t            n        = p->m->n_bodies;
     const composite_motion *children = p->ws->children;
-    for (size_t i = n; i-- > 1;)
+    for (size_t i = n; i-- > 1 && goes_on(p->deadline, n);)
         pairs_of_revolute(p, i, &children[i + 1 == n ? ZERO : NEXT_BODY], true);
     pairs_of_grounded(p, 0, &children[n == 1 ? ZERO : NEXT_BODY]);
 }

@@ -36,6 +36,7 @@ static workspace place(arena *a, const dyn_model *m)
 }
 
 typedef struct sensitivity_pass {
+    dyn_deadline     deadline;
     const dyn_model *m;
     const workspace *ws;
     const results   *out;

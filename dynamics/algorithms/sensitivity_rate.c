@@ -135,7 +135,7 @@ static void one_dof(const dyn_model *m, const workspace *ws, const results *out,
 static void pairs(const dyn_scene *scene, const workspace *ws, const results *out, bool any_world_fixed)
 {
     const dyn_model *m = scene->model;
-    for (int i = (int)m->n_bodies - 1; i >= 0; i--) {
+    for (int i = (int)m->n_bodies - 1; i >= 0 && goes_on(scene->deadline, (size_t)m->nv); i--) {
         const dyn_body             *b           = &m->body[i];
         const world_fixed_wrenches *world_fixed = any_world_fixed ? &ws->world_fixed[i] : NULL;
         for (size_t k = 0; k < dofs_of(b); k++)

@@ -75,7 +75,7 @@ static void true_composite_of(const sensitivity_pass *p, size_t i, composite_mot
 static void joint_wrench_derivatives(const sensitivity_pass *p)
 {
     const workspace *ws = p->ws;
-    for (size_t i = p->m->n_bodies; i-- > 0;) {
+    for (size_t i = p->m->n_bodies; i-- > 0 && goes_on(p->deadline, (size_t)p->m->nv);) {
         const dyn_body             *b = &p->m->body[i];
         const world_fixed_wrenches *K = p->world_fixed ? &ws->world_fixed[i] : NULL;
         composite_motion            subtree;
@@ -101,7 +101,7 @@ static void external_wrench_derivatives(const dyn_scene *scene, const workspace 
     const dyn_model *m  = scene->model;
     size_t           nv = (size_t)m->nv;
     clear(out, scene->n_wrenches * nv * 6);
-    for (size_t n = 0; n < scene->n_wrenches; n++, out += nv * 6, values += 9) {
+    for (size_t n = 0; n < scene->n_wrenches && goes_on(scene->deadline, nv); n++, out += nv * 6, values += 9) {
         const dyn_wrench_site *site     = &scene->wrench[n];
         const attitude        *att      = &ws->ext.attitude[site->body == DYN_WORLD ? 0 : site->body];
         vec3                   x        = add(vec3_of(site->X_bl.p), rotate_const(site->X_bl.R, load3(values + 6)));

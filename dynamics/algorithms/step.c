@@ -109,7 +109,7 @@ void LANE_NAME(step)(const dyn_scene *scene, void *memory, const dyn_step *io, s
 {
     size_t               nq = (size_t)scene->model->nq, nv = (size_t)scene->model->nv, nw = scene->n_wrenches;
     const bool           differentiates = io->state_matrix || io->method == DYN_IMPLICIT_EULER;
-    const step_workspace ws             = step_prepare(scene->model, memory, io, differentiates);
+    const step_workspace ws             = step_prepare(scene, memory, io, differentiates);
     for (size_t block = 0; block < blocks; block++) {
         dyn_step one         = *io;
         one.q                = (const double *)block_in(io->q, block, nq);
@@ -172,7 +172,7 @@ void LANE_NAME(held_sensitivity)(const dyn_scene *scene, void *memory, const dyn
 {
     size_t               nq = (size_t)scene->model->nq, nv = (size_t)scene->model->nv, nw = scene->n_wrenches;
     const dyn_step       all = step_of_held(io);
-    const step_workspace ws  = step_prepare(scene->model, memory, &all, true);
+    const step_workspace ws  = step_prepare(scene, memory, &all, true);
     for (size_t block = 0; block < blocks; block++) {
         dyn_held_sensitivity one = *io;
         one.q                    = (const double *)block_in(io->q, block, nq);

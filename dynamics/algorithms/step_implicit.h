@@ -27,8 +27,9 @@ enum { NEWTON_STEPS = 50 };
 
 /* The equations W X = Y, n x n and n x columns; X replaces Y, and W is overwritten. */
 typedef struct linear_equations {
-    size_t n, columns;
-    lane  *W, *Y;
+    dyn_deadline deadline;
+    size_t       n, columns;
+    lane        *W, *Y;
 } linear_equations;
 
 LANE_INLINE void swap_where(lane_mask m, lane *a, lane *b)
@@ -41,7 +42,7 @@ LANE_INLINE void swap_where(lane_mask m, lane *a, lane *b)
 /* Divides each row by the largest entry of W in it. */
 static inline void equilibrate(const linear_equations *s)
 {
-    for (size_t i = 0; i < s->n; i++) {
+    for (size_t i = 0; i < s->n && goes_on(s->deadline, s->n); i++) {
         lane most = lane_of(0);
         for (size_t j = 0; j < s->n; j++) {
             lane size = lane_abs(s->W[i * s->n + j]);
@@ -58,7 +59,7 @@ static inline void equilibrate(const linear_equations *s)
 /* Exchanges rows in each lane so that row k has the largest entry of column k among the rows from k on. */
 static inline void choose_pivot(const linear_equations *s, size_t k)
 {
-    for (size_t i = k + 1; i < s->n; i++) {
+    for (size_t i = k + 1; i < s->n && goes_on(s->deadline, s->n); i++) {
         lane_mask larger = lane_less(lane_abs(s->W[k * s->n + k]), lane_abs(s->W[i * s->n + k]));
         for (size_t j = k; j < s->n; j++)
             swap_where(larger, &s->W[k * s->n + j], &s->W[i * s->n + j]);
@@ -76,19 +77,20 @@ LANE_INLINE void subtract_row(const linear_equations *s, size_t i, size_t k, lan
         s->Y[i * s->columns + c] = sub_mul(s->Y[i * s->columns + c], multiple, s->Y[k * s->columns + c]);
 }
 
-/* Solves by Gauss-Jordan elimination with partial pivoting in every lane. Returns the lanes whose W is regular. */
+/* Solves by Gauss-Jordan elimination with partial pivoting in every lane. Returns the lanes whose W is regular. Past
+ * the deadline the solution is unfinished. */
 static inline lane_mask solve_equations(const linear_equations *s)
 {
     lane_mask regular = lane_less(lane_of(0), lane_of(1));
     equilibrate(s);
-    for (size_t k = 0; k < s->n; k++) {
+    for (size_t k = 0; k < s->n && goes_on(s->deadline, s->n); k++) {
         choose_pivot(s, k);
         lane pivot = s->W[k * s->n + k];
         regular &= lane_less(lane_of(ZERO_PIVOT), lane_abs(pivot));
-        for (size_t i = 0; i < s->n; i++)
+        for (size_t i = 0; i < s->n && goes_on(s->deadline, s->n); i++)
             if (i != k) subtract_row(s, i, k, s->W[i * s->n + k] / pivot);
     }
-    for (size_t k = 0; k < s->n; k++)
+    for (size_t k = 0; k < s->n && goes_on(s->deadline, s->n); k++)
         for (size_t c = 0; c < s->columns; c++)
             s->Y[k * s->columns + c] = s->Y[k * s->columns + c] / s->W[k * s->n + k];
     return regular;
@@ -174,7 +176,7 @@ static inline bool solve_velocity(const step_pass *p, const lane *q, const lane 
         implicit_evaluate(p, q, W, NULL);
         for (size_t i = 0; i < nv; i++)
             change[i] = sub_mul(p->v[i] - velocity_at(qd, i), p->io->h, p->qdd[i]);
-        regular &= solve_equations(&(linear_equations){nv, 1, W, change}) | ~active;
+        regular &= solve_equations(&(linear_equations){p->scene->deadline, nv, 1, W, change}) | ~active;
         for (size_t i = 0; i < nv; i++)
             p->v[i] = lane_select(active, p->v[i] - change[i], p->v[i]);
         active &= ~is_negligible(p, change);
@@ -195,7 +197,7 @@ static inline void implicit_velocity_rows(const step_pass *p, const lane *q, lan
         for (size_t c = 0; c < inputs; c++)
             X[i * columns + 2 * nv + c] = p->io->h * p->a_input[i * inputs + c];
     }
-    lane_mask regular = solve_equations(&(linear_equations){nv, columns, W, X});
+    lane_mask regular = solve_equations(&(linear_equations){p->scene->deadline, nv, columns, W, X});
     *p->unsolved      = lane_select(regular, *p->unsolved, lane_of(DYN_STEP_SINGULAR));
     for (size_t i = 0; i < nv; i++) {
         memcpy(p->A + (nv + i) * 2 * nv, X + i * columns, 2 * nv * sizeof *X);

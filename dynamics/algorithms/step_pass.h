@@ -20,11 +20,11 @@ static inline step_workspace step_place(arena *a, const dyn_model *m, bool held)
     return ws;
 }
 
-static inline step_workspace step_prepare(const dyn_model *m, void *memory, const dyn_step *io, bool differentiates)
+static inline step_workspace step_prepare(const dyn_scene *scene, void *memory, const dyn_step *io, bool differentiates)
 {
     arena          a  = {.base = memory};
-    step_workspace ws = step_place(&a, m, held_chains(io) > 0);
-    if (held_chains(io) > 0) held_workspace_prepare(m, io, differentiates, &ws.held);
+    step_workspace ws = step_place(&a, scene->model, held_chains(io) > 0);
+    if (held_chains(io) > 0) held_workspace_prepare(scene, io, differentiates, &ws.held);
     return ws;
 }
 
@@ -129,7 +129,7 @@ static inline void step_input_columns(const step_pass *p, const lane *E, size_t 
     for (size_t i = 0; i < nv; i++) {
         lane *to = p->a_input + i * p->inputs + first;
         clear(to, columns);
-        for (size_t k = 0; k < nv; k++)
+        for (size_t k = 0; k < nv && goes_on(p->scene->deadline, nv); k++)
             for (size_t c = 0; c < columns; c++)
                 to[c] = sub_mul(to[c], p->a_tau[i * nv + k], E[k * columns + c]);
     }
@@ -141,7 +141,7 @@ static inline void step_set_inputs(const step_pass *p, const lane *q, const lane
     const size_t nv = p->nv, wrenches = p->io->wrench_matrix ? p->scene->n_wrenches : 0;
     if (p->inputs == nv) return;
     step_set_efforts(p, q, qd);
-    for (size_t i = 0; i < nv; i++)
+    for (size_t i = 0; i < nv && goes_on(p->scene->deadline, nv); i++)
         memcpy(p->a_input + i * p->inputs, p->a_tau + i * nv, nv * sizeof(lane));
     for (size_t w = 0; w < wrenches; w++)
         step_input_columns(p, p->efforts + w * nv * 6, 6, nv + 6 * w);
@@ -156,7 +156,7 @@ static inline void step_put_inputs(const step_pass *p)
     const size_t parameters = p->inputs - nv - 6 * wrenches;
     lane        *by_tau = block_out(p->io->input_matrix, 0, 0), *by_wrench = block_out(p->io->wrench_matrix, 0, 0);
     lane        *by_parameter = block_out(p->io->parameter_matrix, 0, 0);
-    for (size_t i = 0; p->inputs > nv && i < 2 * nv; i++) {
+    for (size_t i = 0; p->inputs > nv && i < 2 * nv && goes_on(p->scene->deadline, nv); i++) {
         const lane *row = p->B + i * p->inputs;
         memcpy(by_tau + i * nv, row, nv * sizeof *row);
         for (size_t w = 0; w < wrenches; w++)
@@ -260,7 +260,7 @@ static inline void set_velocity_rows(const step_pass *p)
 {
     const size_t nv = p->nv;
     const double h  = p->io->h;
-    for (size_t i = 0; i < nv; i++) {
+    for (size_t i = 0; i < nv && goes_on(p->scene->deadline, nv); i++) {
         lane *A = p->A + (nv + i) * 2 * nv, *B = p->B + (nv + i) * p->inputs;
         for (size_t c = 0; c < nv; c++) {
             A[c]      = h * p->a_q[i * nv + c];
@@ -302,7 +302,7 @@ static inline void step_positions(const step_pass *p, const lane *q, const lane 
         const dyn_body *b = &m->body[i];
         if (b->joint.mimic) continue;
         displace_joint(b, q, p->u, block_out(p->io->q_after, 0, 0), p->differentiates ? &rates : NULL);
-        if (!p->differentiates) continue;
+        if (!p->differentiates || !goes_on(p->scene->deadline, p->nv)) continue;
         scale_rates(&rates, p->io->h);
         set_position_rows(p, &rates, (size_t)b->joint.v, after);
     }

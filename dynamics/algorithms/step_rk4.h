@@ -95,22 +95,31 @@ static inline void free_rate(const step_pass *p, const rk4_chain *c, const dyn_b
     }
 }
 
+/* True while a loop over the rows of derivatives goes on: row i is one of them, and the deadline has not passed. */
+static inline bool rk4_has_row(const step_pass *p, size_t i)
+{
+    return p->differentiates && i < p->nv && goes_on(p->scene->deadline, p->nv);
+}
+
 /* Sets k and its derivatives for all joints. */
 static inline void rk4_rates(const step_pass *p, const rk4_chain *c)
 {
     const dyn_model *m = p->scene->model;
     memcpy(c->k, p->v, p->nv * sizeof *c->k);
-    if (p->differentiates) memcpy(c->dk, c->dv, p->nv * c->columns * sizeof *c->dk);
+    for (size_t i = 0; rk4_has_row(p, i); i++)
+        memcpy(c->dk + i * c->columns, c->dv + i * c->columns, c->columns * sizeof *c->dk);
     for (size_t i = 0; i < m->n_bodies; i++)
         if (!m->body[i].joint.mimic && dyn_joint_has_quaternion(m->body[i].joint.kind)) free_rate(p, c, &m->body[i]);
 }
 
 /* --- accelerations ---------------------------------------------------------------------------------------------- */
 
-/* Adds columns first to first + TILE_COLUMNS - 1 of M X to Y; M is n x n, X and Y have `columns` columns. */
-LANE_INLINE void add_product_tile(size_t n, const lane *M, const lane *X, lane *Y, size_t columns, size_t first)
+/* Adds columns first to first + TILE_COLUMNS - 1 of M X to Y; M is nv x nv, X and Y have `columns` columns. */
+LANE_INLINE void add_product_tile(const step_pass *p, const lane *M, const lane *X, lane *Y, size_t columns,
+                                  size_t first)
 {
-    for (size_t i = 0; i < n; i++) {
+    const size_t n = p->nv;
+    for (size_t i = 0; i < n && goes_on(p->scene->deadline, n); i++) {
         lane sum[TILE_COLUMNS];
         for (size_t t = 0; t < TILE_COLUMNS; t++)
             sum[t] = Y[i * columns + first + t];
@@ -122,12 +131,13 @@ LANE_INLINE void add_product_tile(size_t n, const lane *M, const lane *X, lane *
     }
 }
 
-/* Y += M X, where M is n x n and X has `columns` columns. */
-static inline void add_product(size_t n, const lane *M, const lane *X, lane *Y, size_t columns)
+/* Y += M X, where M is nv x nv and X has `columns` columns. */
+static inline void add_product(const step_pass *p, const lane *M, const lane *X, lane *Y, size_t columns)
 {
-    size_t c = 0;
+    const size_t n = p->nv;
+    size_t       c = 0;
     for (; c + TILE_COLUMNS <= columns; c += TILE_COLUMNS)
-        add_product_tile(n, M, X, Y, columns, c);
+        add_product_tile(p, M, X, Y, columns, c);
     for (size_t i = 0; c < columns && i < n; i++)
         for (size_t k = 0; k < n; k++)
             for (size_t e = c; e < columns; e++)
@@ -138,12 +148,12 @@ static inline void add_product(size_t n, const lane *M, const lane *X, lane *Y, 
 static inline void rk4_acceleration_rates(const step_pass *p, const rk4_chain *c)
 {
     const size_t nv = p->nv, columns = c->columns;
-    for (size_t i = 0; i < nv; i++) {
+    for (size_t i = 0; rk4_has_row(p, i); i++) {
         clear(c->da + i * columns, 2 * nv);
         memcpy(c->da + i * columns + 2 * nv, p->a_input + i * p->inputs, p->inputs * sizeof *c->da);
     }
-    add_product(nv, p->a_q, c->dq, c->da, columns);
-    add_product(nv, p->a_qd, c->dv, c->da, columns);
+    add_product(p, p->a_q, c->dq, c->da, columns);
+    add_product(p, p->a_qd, c->dv, c->da, columns);
 }
 
 /* --- stages ----------------------------------------------------------------------------------------------------- */
@@ -157,11 +167,11 @@ static inline void rk4_first_stage(const step_pass *p, const rk4_chain *c, const
         p->v[i]     = velocity_at(qd, i);
         c->sum_k[i] = c->sum_a[i] = lane_of(0);
     }
-    if (!p->differentiates) return;
-    clear(c->dq, nv * columns), clear(c->dv, nv * columns), clear(c->du, nv * columns);
-    clear(c->dsum_k, nv * columns), clear(c->dsum_a, nv * columns);
-    for (size_t i = 0; i < nv; i++)
-        c->dq[i * columns + i] = c->dv[i * columns + nv + i] = lane_of(1);
+    for (size_t i = 0, row = 0; rk4_has_row(p, i); i++, row += columns) {
+        clear(c->dq + row, columns), clear(c->dv + row, columns), clear(c->du + row, columns);
+        clear(c->dsum_k + row, columns), clear(c->dsum_a + row, columns);
+        c->dq[row + i] = c->dv[row + nv + i] = lane_of(1);
+    }
 }
 
 /* Displaces the positions by u from q, and sets the derivatives dq = by_q [1 0 0] + by_u du. */
@@ -174,7 +184,7 @@ static inline void rk4_displace(const step_pass *p, const rk4_chain *c, const la
         const dyn_body *b = &m->body[i];
         if (b->joint.mimic) continue;
         displace_joint(b, q, p->u, to, p->differentiates ? &rates : NULL);
-        if (!p->differentiates) continue;
+        if (!p->differentiates || !goes_on(p->scene->deadline, p->nv)) continue;
         size_t    v  = (size_t)b->joint.v;
         step_rows dq = {c->dq + v * columns, columns, columns}, du = {c->du + v * columns, columns, columns};
         set_own_columns(&rates, v, dq);
@@ -190,12 +200,13 @@ static inline void rk4_next_stage(const step_pass *p, const rk4_chain *c, const 
         p->u[i] = h * c->k[i];
         p->v[i] = add_mul(velocity_at(qd, i), h, p->qdd[i]);
     }
-    for (size_t e = 0; p->differentiates && e < nv * columns; e++) {
-        c->du[e] = h * c->dk[e];
-        c->dv[e] = h * c->da[e];
-    }
-    for (size_t i = 0; p->differentiates && i < nv; i++)
+    for (size_t i = 0; rk4_has_row(p, i); i++) {
+        for (size_t e = i * columns; e < (i + 1) * columns; e++) {
+            c->du[e] = h * c->dk[e];
+            c->dv[e] = h * c->da[e];
+        }
         c->dv[i * columns + nv + i] = c->dv[i * columns + nv + i] + 1.0;
+    }
 }
 
 /* Adds the rates of a stage to the weighted sums. */
@@ -205,17 +216,18 @@ static inline void rk4_accumulate(const step_pass *p, const rk4_chain *c, double
         c->sum_k[i] = add_mul(c->sum_k[i], weight, c->k[i]);
         c->sum_a[i] = add_mul(c->sum_a[i], weight, p->qdd[i]);
     }
-    for (size_t e = 0; p->differentiates && e < p->nv * c->columns; e++) {
-        c->dsum_k[e] = add_mul(c->dsum_k[e], weight, c->dk[e]);
-        c->dsum_a[e] = add_mul(c->dsum_a[e], weight, c->da[e]);
-    }
+    for (size_t i = 0; rk4_has_row(p, i); i++)
+        for (size_t e = i * c->columns; e < (i + 1) * c->columns; e++) {
+            c->dsum_k[e] = add_mul(c->dsum_k[e], weight, c->dk[e]);
+            c->dsum_a[e] = add_mul(c->dsum_a[e], weight, c->da[e]);
+        }
 }
 
 /* Copies the derivatives of the positions or velocities to their rows of A and B. */
 static inline void rk4_put_rows(const step_pass *p, const lane *rows, size_t first)
 {
     const size_t nv = p->nv, inputs = p->inputs;
-    for (size_t i = 0; i < nv; i++, rows += 2 * nv + inputs) {
+    for (size_t i = 0; rk4_has_row(p, i); i++, rows += 2 * nv + inputs) {
         memcpy(p->A + (first + i) * 2 * nv, rows, 2 * nv * sizeof *rows);
         memcpy(p->B + (first + i) * inputs, rows + 2 * nv, inputs * sizeof *rows);
     }
@@ -231,12 +243,13 @@ static inline void rk4_finish(const step_pass *p, const rk4_chain *c, const lane
         p->u[i]     = part * c->sum_k[i];
         qd_after[i] = add_mul(velocity_at(qd, i), part, c->sum_a[i]);
     }
-    for (size_t e = 0; p->differentiates && e < nv * c->columns; e++) {
-        c->du[e]     = part * c->dsum_k[e];
-        c->dsum_a[e] = part * c->dsum_a[e];
-    }
-    for (size_t i = 0; p->differentiates && i < nv; i++)
+    for (size_t i = 0; rk4_has_row(p, i); i++) {
+        for (size_t e = i * c->columns; e < (i + 1) * c->columns; e++) {
+            c->du[e]     = part * c->dsum_k[e];
+            c->dsum_a[e] = part * c->dsum_a[e];
+        }
         c->dsum_a[i * c->columns + nv + i] = c->dsum_a[i * c->columns + nv + i] + 1.0;
+    }
     rk4_displace(p, c, q, block_out(p->io->q_after, 0, 0));
     if (!p->differentiates) return;
     rk4_put_rows(p, c->dq, 0);

@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { PANEL = 64 }; /* columns factored between two checks of the deadline */
+enum { PANEL = 64, LOOK = 16 }; /* columns factored, columns sampled between two checks of the deadline */
 /* Least number of sampled states, and of regressor rows per body: in every state, the columns of the first body have
  * entries in one row only. */
 enum { STATES_PER_BODY = 24 };
@@ -21,6 +21,7 @@ const size_t dyn_base_order[DYN_PER_BODY] = {4, 5, 6, 7, 8, 9, 1, 2, 3, 0};
 
 /* A regressor over many states, column-major; factored in place. */
 typedef struct samples {
+    dyn_deadline  deadline;
     size_t        states, rows, columns;
     const size_t *parameter; /* [columns] index of each column's parameter */
     double       *Y;         /* rows x columns: the regressor, then its factors */
@@ -163,7 +164,7 @@ static void free_block(block *b)
 /* Copies the regressor of one state to rows `row` and following. */
 static void copy_state(const dyn_mechanism *m, const dyn_regressor_lane *state, samples *s, size_t row)
 {
-    for (size_t j = 0; j < s->columns; j++)
+    for (size_t j = 0; j < s->columns && (j % LOOK > 0 || dyn_may_continue(s->deadline)); j++)
         for (size_t v = 0; v < m->nv; v++)
             s->Y[j * s->rows + row + v] = dyn_parameter_effort(m->tree, state, s->parameter[j], v);
 }
@@ -173,11 +174,11 @@ static bool sample(const dyn_mechanism *m, const dyn_kernels *kernels, const dyn
 {
     size_t    W     = (size_t)kernels->lanes;
     uint64_t  seed  = 1;
-    dyn_scene scene = {.model = m->tree};
+    dyn_scene scene = {.model = m->tree, .deadline = s->deadline};
     block     b;
     memcpy(scene.gravity, gravity, sizeof scene.gravity);
     bool good = take_block(&b, m, kernels, closing != NULL);
-    for (size_t first = 0; good && first < s->states; first += W) {
+    for (size_t first = 0; good && first < s->states && dyn_may_continue(s->deadline); first += W) {
         for (size_t lane = 0; lane < W; lane++)
             sample_state(m, &seed, b.q + lane, b.qd + lane, b.qdd + lane, W);
         good = !closing || closing->close_loops(closing->arg, &scene, b.q);
@@ -311,22 +312,28 @@ double dyn_base_value(const dyn_base *base, size_t k, const double *parameters)
 static bool factor_panel(samples *s, size_t first, size_t n)
 {
     lapack_int ld = (lapack_int)s->rows, rows = (lapack_int)(s->rows - first), columns = (lapack_int)n;
-    lapack_int behind = (lapack_int)(s->columns - first - n);
-    double    *panel = s->Y + first * s->rows + first, *others = panel + n * s->rows;
-    return LAPACKE_dgeqrf(LAPACK_COL_MAJOR, rows, columns, panel, ld, s->tau + first) == 0 &&
-           (behind == 0 || LAPACKE_dormqr(LAPACK_COL_MAJOR, 'L', 'T', rows, behind, columns, panel, ld, s->tau + first,
-                                          others, ld) == 0);
+    double    *panel = s->Y + first * s->rows + first;
+    if (LAPACKE_dgeqrf(LAPACK_COL_MAJOR, rows, columns, panel, ld, s->tau + first) != 0) return false;
+    for (size_t next = first + n; next < s->columns; next += PANEL) {
+        const size_t left   = s->columns - next;
+        lapack_int   some   = (lapack_int)(left < PANEL ? left : PANEL);
+        double      *others = s->Y + next * s->rows + first;
+        if (!dyn_may_continue(s->deadline) ||
+            LAPACKE_dormqr(LAPACK_COL_MAJOR, 'L', 'T', rows, some, columns, panel, ld, s->tau + first, others, ld) != 0)
+            return false;
+    }
+    return true;
 }
 
-static bool factor(samples *s, dyn_deadline deadline, bool *too_large)
+static bool factor(samples *s, bool *too_large)
 {
     *too_large = !normalise(s);
     if (*too_large) return false;
     for (size_t first = 0; first < s->columns; first += PANEL) {
         size_t left = s->columns - first;
-        if (!dyn_may_continue(deadline) || !factor_panel(s, first, left < PANEL ? left : PANEL)) return false;
+        if (!dyn_may_continue(s->deadline) || !factor_panel(s, first, left < PANEL ? left : PANEL)) return false;
     }
-    return dyn_may_continue(deadline);
+    return dyn_may_continue(s->deadline);
 }
 
 static bool read_factors(const samples *s, dyn_base *base)
@@ -341,7 +348,7 @@ static bool read_factors(const samples *s, dyn_base *base)
 dyn_base *dyn_base_find_among(const dyn_mechanism *m, const dyn_kernels *kernels, const dyn_base_loop_solver *closing,
                               const dyn_base_candidates *among, dyn_deadline deadline, bool *too_large)
 {
-    samples   s    = {.states = among->states, .columns = among->n, .parameter = among->parameter};
+    samples   s = {.deadline = deadline, .states = among->states, .columns = among->n, .parameter = among->parameter};
     dyn_base *base = calloc(1, sizeof *base);
     *too_large     = false;
     s.rows         = s.states * m->nv;
@@ -350,8 +357,7 @@ dyn_base *dyn_base_find_among(const dyn_mechanism *m, const dyn_kernels *kernels
     s.tau          = calloc(s.columns + 1, sizeof *s.tau);
     if (base) base->parameter = calloc(s.columns + 1, sizeof *base->parameter);
     bool found = base && base->parameter && s.Y && s.length && s.tau;
-    found      = found && sample(m, kernels, closing, among->gravity, &s) && factor(&s, deadline, too_large) &&
-            read_factors(&s, base);
+    found = found && sample(m, kernels, closing, among->gravity, &s) && factor(&s, too_large) && read_factors(&s, base);
     free(s.Y);
     free(s.length);
     free(s.tau);

@@ -1,12 +1,13 @@
 /* closure.c - evaluates closure equations and solves them by Newton's method (closure.h). The _work functions of
  * LAPACKE use memory of the caller. */
 #include "closure.h"
+#include "dynamics/math/least_squares.h"
 #include "dynamics/model/coordinates.h"
 #include <lapacke.h>
 #include <math.h>
 #include <string.h>
 
-enum { MOST_STEPS = 200, LARGE = 4096 /* entries of J_u from which a step of one lane takes long: about 0.1 ms */ };
+enum { MOST_STEPS = 200, LARGE = 64 /* unknowns, from which on LAPACK takes more than a millisecond or two */ };
 #define CLOSED   1e-9    /* largest error norm of closed loops: units of the model's length, rad */
 #define SHORTEST 0x1p-30 /* smallest part of a Newton step */
 #define BETTER   0.25    /* a closed state is improved while each step reduces the error norm to less than this part */
@@ -305,18 +306,45 @@ bool dyn_closure_scale(dyn_closure_solver *c, size_t lane)
     return finite;
 }
 
+/* Divides the solutions by the lengths of the columns. */
+static void unscale(const dyn_closure_solver *c, size_t columns)
+{
+    for (size_t j = 0; j < columns; j++)
+        for (size_t k = 0; k < c->unknowns; k++)
+            c->B[j * dyn_closure_stride(c) + k] /= c->column_norm[k];
+}
+
+/* Solves a large system of full rank, while the deadline is watched. */
+static dyn_least_squares_status solve_large(const dyn_closure_solver *c, size_t columns, double singular)
+{
+    const dyn_least_squares large = {.rows     = c->rows,
+                                     .unknowns = c->unknowns,
+                                     .A        = c->A,
+                                     .B        = c->B,
+                                     .stride   = dyn_closure_stride(c),
+                                     .work     = c->work,
+                                     .pivot    = c->pivot,
+                                     .deadline = c->deadline};
+    return dyn_least_squares_solve(&large, columns, singular);
+}
+
 bool dyn_closure_solve(dyn_closure_solver *c, size_t lane, size_t columns, double singular)
 {
     lapack_int rank, m = (lapack_int)c->rows, n = (lapack_int)c->unknowns, stride = m > n ? m : n;
     if (!dyn_closure_scale(c, lane)) return false;
+    if (c->unknowns >= LARGE && c->rows >= c->unknowns) {
+        dyn_least_squares_status outcome = solve_large(c, columns, singular);
+        c->rank[lane]                    = c->unknowns;
+        if (outcome == DYN_SQUARES_SOLVED) unscale(c, columns);
+        if (outcome != DYN_SQUARES_DEFICIENT) return outcome == DYN_SQUARES_SOLVED;
+        if (!dyn_closure_scale(c, lane)) return false;
+    }
     memset(c->pivot, 0, c->unknowns * sizeof *c->pivot);
     if (LAPACKE_dgelsy_work(LAPACK_COL_MAJOR, m, n, (lapack_int)columns, c->A, m, c->B, stride, c->pivot, singular,
                             &rank, c->work, (lapack_int)work_size(c)) != 0)
         return false;
     c->rank[lane] = (size_t)rank;
-    for (size_t j = 0; j < columns; j++)
-        for (size_t k = 0; k < c->unknowns; k++)
-            c->B[j * (size_t)stride + k] /= c->column_norm[k];
+    unscale(c, columns);
     return true;
 }
 
@@ -387,11 +415,6 @@ static void advance(dyn_closure_solver *c, size_t lane, search *s)
     if (s->running) move(c, lane, 1);
 }
 
-bool dyn_closure_may_advance(const dyn_closure_solver *c)
-{
-    return c->rows * c->unknowns < LARGE || dyn_may_continue(c->deadline);
-}
-
 bool dyn_closure_is_closed(const dyn_closure_solver *c, size_t lane)
 {
     return c->error_norm[lane] <= CLOSED;
@@ -409,7 +432,7 @@ static bool advance_all(dyn_closure_solver *c, search *s)
 {
     bool running = false;
     for (size_t lane = 0; lane < c->live; lane++) {
-        if (s[lane].running && dyn_closure_may_advance(c)) advance(c, lane, &s[lane]);
+        if (s[lane].running && dyn_may_continue(c->deadline)) advance(c, lane, &s[lane]);
         running = running || s[lane].running;
     }
     dyn_closure_pad(c, c->loops->nq, c->q);

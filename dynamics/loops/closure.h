@@ -58,8 +58,12 @@ typedef struct dyn_closure_solver {
 /* Takes the arrays from `memory`. The caller sets the fields up to frame_rows. Returns false if memory is refused. */
 bool dyn_closure_open(dyn_memory memory, dyn_closure_solver *c);
 
-/* False if the deadline has passed and a step of one lane takes so long that it is checked for each of them. */
-bool dyn_closure_may_advance(const dyn_closure_solver *c);
+/* True if the work may go on. The loops of small mechanisms take microseconds, and do not ask. */
+static inline bool dyn_closure_may_continue(const dyn_closure_solver *c)
+{
+    enum { ASKS = 32 /* unknowns */ };
+    return c->unknowns < ASKS || dyn_may_continue(c->deadline);
+}
 
 /* Copies each of `entries` values from lane live - 1 to the lanes after it. */
 void dyn_closure_pad(const dyn_closure_solver *c, size_t entries, double *lanes);
@@ -89,7 +93,8 @@ bool dyn_closure_scale(dyn_closure_solver *c, size_t lane);
 
 /* Solves J_u x = b of one lane by least squares, with J_u the Jacobian of the loop error by the unknowns. b has
  * `columns` columns in c->B, dyn_closure_stride apart, and is replaced by x. Sets the rank: singular values below
- * `singular` times the largest count as zero. Returns false if an entry is not finite. */
+ * `singular` times the largest count as zero. Returns false if an entry is not finite, and for a large system after the
+ * deadline. */
 bool   dyn_closure_solve(dyn_closure_solver *c, size_t lane, size_t columns, double singular);
 size_t dyn_closure_stride(const dyn_closure_solver *c);
 

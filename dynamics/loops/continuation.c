@@ -5,7 +5,7 @@
 #include <math.h>
 #include <string.h>
 
-enum { MAX_CORRECTIONS = 8 };
+enum { MAX_CORRECTIONS = 8, RIGHT_SIDES = 16 /* solved at a time, between two looks at the deadline */ };
 #define MAX_STEP        0.5   /* longest step, in units of the path's length */
 #define MAX_CORRECTION  0.5   /* largest first correction of a step: rad, or parts of the model's length */
 #define MAX_CONTRACTION 0.25  /* largest ratio of a correction to the one before */
@@ -64,7 +64,7 @@ static double multiply_column(size_t m, const double *a, const double *b)
 static void find_normal(dyn_closure_solver *c)
 {
     size_t n = c->unknowns, m = c->rows;
-    for (size_t j = 0; j < n; j++) {
+    for (size_t j = 0; j < n && dyn_closure_may_continue(c); j++) {
         const double *a = c->A + j * m;
         size_t        i = j;
         for (; i + SIDE_BY_SIDE <= n; i += SIDE_BY_SIDE)
@@ -90,8 +90,11 @@ static bool factor_jacobian(dyn_closure_solver *c, size_t lane)
     for (size_t r = 0; r < m; r++)
         for (size_t i = 0; i < n; i++)
             K[r * n + i] = c->A[i * m + r];
-    LAPACKE_dpotrs_work(LAPACK_COL_MAJOR, 'L', (lapack_int)n, (lapack_int)m, c->normal, (lapack_int)n, K,
-                        (lapack_int)n);
+    for (size_t r = 0; r < m && dyn_closure_may_continue(c); r += RIGHT_SIDES) {
+        const size_t some = m - r < RIGHT_SIDES ? m - r : RIGHT_SIDES;
+        LAPACKE_dpotrs_work(LAPACK_COL_MAJOR, 'L', (lapack_int)n, (lapack_int)some, c->normal, (lapack_int)n, K + r * n,
+                            (lapack_int)n);
+    }
     for (size_t r = 0; r < m; r++)
         for (size_t i = 0; i < n; i++)
             K[r * n + i] /= c->column_norm[i];
@@ -115,7 +118,7 @@ static void find_change(const dyn_closure_solver *c, size_t lane, double *M)
 {
     const double *scale  = scale_of(c, lane);
     double       *column = c->B;
-    for (size_t j = 0; j < c->unknowns; j++, M += c->unknowns) {
+    for (size_t j = 0; j < c->unknowns && dyn_closure_may_continue(c); j++, M += c->unknowns) {
         for (size_t r = 0; r < c->rows; r++)
             column[r] = c->J[(r * c->nv + (size_t)c->unknown[j]) * c->W + lane];
         apply(c, lane, column, M);
@@ -126,11 +129,12 @@ static void find_change(const dyn_closure_solver *c, size_t lane, double *M)
 }
 
 /* to = M M, column-major. Returns the Frobenius norm of the product. */
-static double square(size_t n, const double *M, double *to)
+static double square(const dyn_closure_solver *c, const double *M, double *to)
 {
+    size_t n   = c->unknowns;
     double sum = 0;
     memset(to, 0, n * n * sizeof *to);
-    for (size_t j = 0; j < n; j++)
+    for (size_t j = 0; j < n && dyn_closure_may_continue(c); j++)
         for (size_t k = 0; k < n; k++)
             for (size_t i = 0; i < n; i++)
                 to[j * n + i] += M[k * n + i] * M[j * n + k];
@@ -146,8 +150,8 @@ static double jacobian_change(const dyn_closure_solver *c, size_t lane)
     size_t  n  = c->unknowns;
     double *M2 = c->normal + n * n, norm;
     find_change(c, lane, c->normal);
-    square(n, c->normal, M2);
-    norm = square(n, M2, c->normal);
+    square(c, c->normal, M2);
+    norm = square(c, M2, c->normal);
     return sqrt(sqrt(norm));
 }
 
@@ -295,7 +299,7 @@ static bool advance_all(dyn_closure_solver *c, const dyn_continuation_path *path
 {
     bool running = false;
     for (size_t lane = 0; lane < c->live; lane++) {
-        if (f[lane].running && dyn_closure_may_advance(c)) advance(c, path, lane, &f[lane]);
+        if (f[lane].running && dyn_may_continue(c->deadline)) advance(c, path, lane, &f[lane]);
         running = running || f[lane].running;
     }
     dyn_closure_pad(c, c->loops->nq, c->q);

@@ -1,10 +1,17 @@
 /* lane_matrix.h - multiplies small row-major matrices of W states side by side. Entry (i, j) of a matrix of n columns
  * is a[(i n + j) W + lane]. Sums are taken in order in each lane, so that results have the same bits for every W. */
 #pragma once
-#include <stddef.h>
+#include "dynamics/memory/memory.h"
+
+/* The number of lanes, and the deadline after which products of large matrices are left unfinished. */
+typedef struct dyn_lanes {
+    size_t       W;
+    dyn_deadline deadline;
+} dyn_lanes;
 
 /* dyn_matrix_mul computes C = A B, with A m x k and B k x n. dyn_matrix_mul_transposed computes C = A^T B, with A k x m
  * and B k x n. add > 0: C += product, add < 0: C -= product, 0: C = product. */
-void dyn_matrix_mul(size_t W, size_t m, size_t k, size_t n, const double *A, const double *B, int add, double *C);
-void dyn_matrix_mul_transposed(size_t W, size_t m, size_t k, size_t n, const double *A, const double *B, int add,
-                               double *C);
+void dyn_matrix_mul(const dyn_lanes *lanes, size_t m, size_t k, size_t n, const double *A, const double *B, int add,
+                    double *C);
+void dyn_matrix_mul_transposed(const dyn_lanes *lanes, size_t m, size_t k, size_t n, const double *A, const double *B,
+                               int add, double *C);

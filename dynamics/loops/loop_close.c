@@ -58,7 +58,7 @@ static void find_G(dyn_loop_workspace *c)
 {
     size_t W = c->W;
     memset(c->G, 0, c->nvt * c->nv * W * sizeof *c->G);
-    for (size_t j = 0; j < c->nv; j++) {
+    for (size_t j = 0; j < c->nv && dyn_closure_may_continue(&c->closure); j++) {
         size_t v = (size_t)c->loops->active_v[j];
         for (size_t lane = 0; lane < W; lane++)
             c->G[(v * c->nv + j) * W + lane] = 1;
@@ -103,7 +103,7 @@ static bool is_independent(dyn_loop_workspace *c, size_t lane)
 {
     for (size_t i = 0; i < 3; i++)
         memset(c->vector[i], 0, c->nv * sizeof *c->vector[i]);
-    for (size_t i = 0; i < c->nr; i++)
+    for (size_t i = 0; i < c->nr && dyn_closure_may_continue(&c->closure); i++)
         compare_row(c, lane, i);
     for (size_t j = 0; j < c->nv; j++) {
         if (c->vector[0][j] <= fmax(SINGULAR * c->vector[1][j], DYN_CLOSURE_NEGLIGIBLE)) continue;

@@ -57,7 +57,7 @@ static void evaluate_tree(const dyn_loop_workspace *c, const dyn_scene *scene, c
 /* to = X Y, or with add = 1 to += X Y, for X of 6 x nvt and Y of nvt x nv */
 static void multiply(const dyn_loop_workspace *c, const double *X, const double *Y, int add, double *to)
 {
-    dyn_matrix_mul(c->W, 6, c->nvt, c->nv, X, Y, add, to);
+    dyn_matrix_mul(&c->lanes, 6, c->nvt, c->nv, X, Y, add, to);
 }
 
 static void differentiate_jacobian(dyn_loop_workspace *c, const dyn_scene *scene, const tree_frame *t, double *to)
@@ -66,7 +66,7 @@ static void differentiate_jacobian(dyn_loop_workspace *c, const dyn_scene *scene
     for (size_t k = 0; k < c->nv && dyn_loop_may_continue(c); k++) {
         dyn_loop_get_column(c, c->nvt, c->nv, c->G, k, G_k);
         dyn_loop_differentiate_G(c, scene, G_k, dG);
-        dyn_matrix_mul(c->W, 6 * c->nvt, c->nvt, 1, t->J_q, G_k, 0, t->turned);
+        dyn_matrix_mul(&c->lanes, 6 * c->nvt, c->nvt, 1, t->J_q, G_k, 0, t->turned);
         multiply(c, t->turned, c->G, 0, t->column);
         multiply(c, t->J, dG, 1, t->column);
         dyn_loop_put_column(c, 6 * c->nv, c->nv, t->column, k, to);

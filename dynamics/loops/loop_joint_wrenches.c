@@ -57,7 +57,7 @@ static void put_parts(const dyn_loop_workspace *c, size_t rows, const double *co
                       size_t n, double *to)
 {
     for (size_t i = 0; to && i < n; i++)
-        dyn_matrix_mul(c->W, rows, c->nvt, c->nv, D[i], X[i], i > 0, to);
+        dyn_matrix_mul(&c->lanes, rows, c->nvt, c->nv, D[i], X[i], i > 0, to);
 }
 
 void dyn_loop_differentiate_results(dyn_loop_workspace *c, const dyn_scene *scene, const double *wrenches,

@@ -18,7 +18,7 @@ void dyn_loop_mirror(size_t W, size_t n, double *M)
 /* to = G^T X G for a symmetric matrix X of the tree, with qd_tree = G qd */
 static void project_symmetric(dyn_loop_workspace *c, const double *X, double *to)
 {
-    dyn_matrix_mul(c->W, c->nvt, c->nvt, c->nv, X, c->G, 0, c->wide[0]);
+    dyn_matrix_mul(&c->lanes, c->nvt, c->nvt, c->nv, X, c->G, 0, c->wide[0]);
     dyn_loop_project(c, c->nv, c->wide[0], to);
     dyn_loop_mirror(c->W, c->nv, to);
 }
@@ -187,7 +187,7 @@ void dyn_loop_bias(const dyn_scene *scene, void *ws, const dyn_bias *io, size_t 
 /* to = X G, with X rows x nvt and qd_tree = G qd. */
 static void times_G(const dyn_loop_workspace *c, size_t rows, const double *X, double *to)
 {
-    dyn_matrix_mul(c->W, rows, c->nvt, c->nv, X, c->G, 0, to);
+    dyn_matrix_mul(&c->lanes, rows, c->nvt, c->nv, X, c->G, 0, to);
 }
 
 /* The frame Jacobian is J G and its rate J' G + J G', with J the frame Jacobian of the tree and qd_tree = G qd. */
@@ -212,7 +212,7 @@ void dyn_loop_kinematics(const dyn_scene *scene, void *ws, const dyn_kinematics 
     if (io->jacobian) times_G(c, 6, c->jacobian_work[0], io->jacobian);
     if (!io->jacobian_dot) return;
     times_G(c, 6, c->jacobian_work[1], io->jacobian_dot);
-    dyn_matrix_mul(c->W, 6, c->nvt, c->nv, c->jacobian_work[0], c->Gd, 1, io->jacobian_dot);
+    dyn_matrix_mul(&c->lanes, 6, c->nvt, c->nv, c->jacobian_work[0], c->Gd, 1, io->jacobian_dot);
 }
 
 void dyn_loop_energy(const dyn_scene *scene, void *ws, const dyn_energy *io, size_t blocks)
@@ -236,7 +236,7 @@ static dyn_scene push_rates(dyn_loop_workspace *c, const dyn_scene *scene, const
 {
     double *left = c->tau_dot;
     dyn_loop_find_forces(c);
-    dyn_matrix_mul_transposed(c->W, c->nvt, c->nr, 1, c->Jd, c->lambda, -1, left);
+    dyn_matrix_mul_transposed(&c->lanes, c->nvt, c->nr, 1, c->Jd, c->lambda, -1, left);
     dyn_loop_find_force_rates(c, left, c->Jd);
     dyn_scene pushed = dyn_loop_add_wrenches(c, scene, wrenches);
     dyn_loop_add_wrench_rates(c, scene->n_wrenches, rates, c->qd);
@@ -286,7 +286,7 @@ void dyn_loop_torque_derivative(const dyn_scene *scene, void *ws, const dyn_torq
     if (io->tau) dyn_loop_project(c, 1, c->tau, io->tau);
     if (io->tau_dot) {
         dyn_loop_project(c, 1, c->tau_dot, io->tau_dot);
-        dyn_matrix_mul_transposed(c->W, c->nv, c->nvt, 1, c->Gd, c->tau, 1, io->tau_dot);
+        dyn_matrix_mul_transposed(&c->lanes, c->nv, c->nvt, 1, c->Gd, c->tau, 1, io->tau_dot);
         dyn_loop_project(c, 1, c->tau, c->vector[0]);
         dyn_loop_add_load_rate(c, scene, io, c->vector[0]);
     }
@@ -311,9 +311,9 @@ static void find_reference(const dyn_loop_workspace *c, const double *qd_r, cons
     const size_t bytes = c->nvt * c->W * sizeof *qd_tree;
     memset(qd_tree, 0, bytes);
     memset(qdd_tree, 0, bytes);
-    if (qd_r) dyn_matrix_mul(c->W, c->nvt, c->nv, 1, c->G, qd_r, 0, qd_tree);
-    if (qdd_r) dyn_matrix_mul(c->W, c->nvt, c->nv, 1, c->G, qdd_r, 0, qdd_tree);
-    if (qd_r) dyn_matrix_mul(c->W, c->nvt, c->nv, 1, c->Gd, qd_r, 1, qdd_tree);
+    if (qd_r) dyn_matrix_mul(&c->lanes, c->nvt, c->nv, 1, c->G, qd_r, 0, qd_tree);
+    if (qdd_r) dyn_matrix_mul(&c->lanes, c->nvt, c->nv, 1, c->G, qdd_r, 0, qdd_tree);
+    if (qd_r) dyn_matrix_mul(&c->lanes, c->nvt, c->nv, 1, c->Gd, qd_r, 1, qdd_tree);
 }
 
 void dyn_model_loops_dynamics(const dyn_scene *scene, void *ws, const dyn_reference_dynamics *io, size_t blocks)
@@ -340,11 +340,11 @@ static void find_regressor_rate(const dyn_loop_workspace *c, const dyn_scene *sc
     const size_t  columns = 10 * c->mechanism.tree->n_rows;
     dyn_regressor inner   = {.q = c->q, .qd = c->qd, .qdd = c->qdd, .qddd = c->qddd, .regressor = tree};
     c->tree->regressor(scene, c->workspace, &inner, 1);
-    dyn_matrix_mul_transposed(c->W, c->nv, c->nvt, columns, c->Gd, tree, 0, to);
+    dyn_matrix_mul_transposed(&c->lanes, c->nv, c->nvt, columns, c->Gd, tree, 0, to);
     inner.regressor     = NULL;
     inner.regressor_dot = tree;
     c->tree->regressor(scene, c->workspace, &inner, 1);
-    dyn_matrix_mul_transposed(c->W, c->nv, c->nvt, columns, c->G, tree, 1, to);
+    dyn_matrix_mul_transposed(&c->lanes, c->nv, c->nvt, columns, c->G, tree, 1, to);
 }
 
 static void add_load_to_rows(dyn_loop_workspace *c, const dyn_scene *scene, const dyn_regressor *io)

@@ -197,7 +197,7 @@ bool dyn_loop_solve_platform(dyn_loop_workspace *c, const dyn_scene *scene, cons
     dyn_coordinates_make_quaternions_positive(c->mechanism.tree, r->q, c->W);
     find_all_rates(c, to->velocity, NULL, qd);
     dyn_closure_rate(r, scene, qd, Jd);
-    dyn_matrix_mul(c->W, r->rows, c->nvt, 1, Jd, qd, 0, rest);
+    dyn_matrix_mul(&c->lanes, r->rows, c->nvt, 1, Jd, qd, 0, rest);
     if (found->qdd) find_all_rates(c, to->acceleration, rest, qdd);
     copy_out(c, r->q, l->active_q, c->mechanism.nq, found->q);
     copy_out(c, r->q, l->passive_q, l->n_passive_q, found->passive);

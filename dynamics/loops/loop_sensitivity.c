@@ -89,9 +89,9 @@ static void add_second(dyn_loop_workspace *c, const dyn_scene *scene, const dire
     for (size_t i = 0; i < n * W; i++)
         d->extra[i] = -d->extra[i];
     double *sum = c->rows[1];
-    dyn_matrix_mul(W, c->nr, n, 1, d->other, c->qd, 0, sum);
+    dyn_matrix_mul(&c->lanes, c->nr, n, 1, d->other, c->qd, 0, sum);
     dyn_closure_second_rate(&c->closure, scene, d->minus, d->extra, d->other);
-    dyn_matrix_mul(W, c->nr, n, 1, d->other, c->qd, -1, sum);
+    dyn_matrix_mul(&c->lanes, c->nr, n, 1, d->other, c->qd, -1, sum);
     for (size_t i = 0; i < c->nr; i++)
         for (size_t lane = 0; lane < W; lane++)
             rows[i * W + lane] += 0.25 / factor[lane] * sum[i * W + lane];
@@ -104,23 +104,23 @@ static void clear(const dyn_loop_workspace *c, double *x)
 
 static void find_direction(dyn_loop_workspace *c, const dyn_scene *scene, size_t k, direction *d)
 {
-    size_t  W = c->W, n = c->nvt;
+    size_t  n    = c->nvt;
     double *rows = c->rows[0];
     dyn_loop_get_column(c, n, c->nv, c->G, k, d->dq);
     dyn_closure_rate(&c->closure, scene, d->dq, d->J_k);
-    dyn_matrix_mul_transposed(W, n, c->nr, 1, d->J_k, c->lambda, 0, d->twist);
+    dyn_matrix_mul_transposed(&c->lanes, n, c->nr, 1, d->J_k, c->lambda, 0, d->twist);
 
     clear(c, d->dqd);
-    dyn_matrix_mul(W, c->nr, n, 1, d->J_k, c->qd, 0, rows);
+    dyn_matrix_mul(&c->lanes, c->nr, n, 1, d->J_k, c->qd, 0, rows);
     dyn_loop_subtract_passive(c, 1, rows, d->dqd);
 
     clear(c, d->dqdd_dqd);
-    dyn_matrix_mul(W, c->nr, n, 1, c->Jd, d->dq, 1, rows);
+    dyn_matrix_mul(&c->lanes, c->nr, n, 1, c->Jd, d->dq, 1, rows);
     dyn_loop_subtract_passive(c, 1, rows, d->dqdd_dqd);
 
     clear(c, d->dqdd_dq);
-    dyn_matrix_mul(W, c->nr, n, 1, d->J_k, c->qdd, 0, rows);
-    dyn_matrix_mul(W, c->nr, n, 1, c->Jd, d->dqd, 1, rows);
+    dyn_matrix_mul(&c->lanes, c->nr, n, 1, d->J_k, c->qdd, 0, rows);
+    dyn_matrix_mul(&c->lanes, c->nr, n, 1, c->Jd, d->dqd, 1, rows);
     add_second(c, scene, d, rows);
     dyn_loop_subtract_passive(c, 1, rows, d->dqdd_dq);
 }
@@ -145,13 +145,13 @@ void dyn_loop_find_directions(dyn_loop_workspace *c, const dyn_scene *scene)
 /* to = T G for a matrix T of the tree (nvt x nvt), with qd_tree = G qd */
 static void multiply_G(const dyn_loop_workspace *c, const double *T, double *to)
 {
-    dyn_matrix_mul(c->W, c->nvt, c->nvt, c->nv, T, c->G, 0, to);
+    dyn_matrix_mul(&c->lanes, c->nvt, c->nvt, c->nv, T, c->G, 0, to);
 }
 
 /* to += T X for a matrix T of the tree (nvt x nvt) and X (nvt x nv) */
 static void add_product(const dyn_loop_workspace *c, const double *T, const double *X, double *to)
 {
-    dyn_matrix_mul(c->W, c->nvt, c->nvt, c->nv, T, X, 1, to);
+    dyn_matrix_mul(&c->lanes, c->nvt, c->nvt, c->nv, T, X, 1, to);
 }
 
 static void find_matrices(dyn_loop_workspace *c, const dyn_sensitivity *io)
@@ -264,7 +264,7 @@ void dyn_loop_differentiate_G(dyn_loop_workspace *c, const dyn_scene *scene, con
 {
     dyn_closure_rate(&c->closure, scene, G_k, c->Jk);
     memset(dG, 0, c->nvt * c->nv * c->W * sizeof *dG);
-    dyn_matrix_mul(c->W, c->nr, c->nvt, c->nv, c->Jk, c->G, 0, c->row_matrix);
+    dyn_matrix_mul(&c->lanes, c->nr, c->nvt, c->nv, c->Jk, c->G, 0, c->row_matrix);
     dyn_loop_subtract_passive(c, c->nv, c->row_matrix, dG);
 }
 
@@ -272,13 +272,13 @@ void dyn_loop_differentiate_G(dyn_loop_workspace *c, const dyn_scene *scene, con
  * column k of G. */
 static void put_christoffel(dyn_loop_workspace *c, const dyn_scene *scene, size_t k, const double *tree, double *to)
 {
-    size_t  W = c->W, n = c->nvt, nv = c->nv;
+    size_t  n = c->nvt, nv = c->nv;
     double *G_k = c->vector[0], *christoffel_k = c->square[1], *dG = c->wide[1], *all = c->square[2];
     dyn_loop_get_column(c, n, nv, c->G, k, G_k);
     dyn_loop_differentiate_G(c, scene, G_k, dG);
-    dyn_matrix_mul(W, n * n, n, 1, tree, G_k, 0, christoffel_k);
-    dyn_matrix_mul(W, n, n, nv, christoffel_k, c->G, 0, c->wide[0]);
-    dyn_matrix_mul(W, n, n, nv, c->square[0], dG, 1, c->wide[0]);
+    dyn_matrix_mul(&c->lanes, n * n, n, 1, tree, G_k, 0, christoffel_k);
+    dyn_matrix_mul(&c->lanes, n, n, nv, christoffel_k, c->G, 0, c->wide[0]);
+    dyn_matrix_mul(&c->lanes, n, n, nv, c->square[0], dG, 1, c->wide[0]);
     dyn_loop_project(c, nv, c->wide[0], all);
     dyn_loop_put_column(c, nv * nv, nv, all, k, to);
 }

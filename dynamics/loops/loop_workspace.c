@@ -4,14 +4,16 @@
 #include <math.h>
 
 typedef struct allocation {
-    dyn_memory memory;
-    size_t     W;
-    bool       succeeded;
+    dyn_memory   memory;
+    size_t       W;
+    bool         succeeded;
+    dyn_deadline deadline; /* the arrays of large mechanisms take tenths of a second to be cleared */
 } allocation;
 
 static double *take(allocation *t, size_t entries)
 {
-    return dyn_take_zeroed(t->memory, entries * t->W, &t->succeeded);
+    t->succeeded = t->succeeded && dyn_may_continue(t->deadline);
+    return t->succeeded ? dyn_take_zeroed(t->memory, entries * t->W, &t->succeeded) : NULL;
 }
 
 static void take_state(dyn_loop_workspace *c, allocation *t)
@@ -55,7 +57,7 @@ static void take_wrenches(dyn_loop_workspace *c, allocation *t, size_t n_wrenche
 /* Takes the arrays for one state, which are not in lanes. */
 static void take_dense(dyn_loop_workspace *c, allocation *t)
 {
-    allocation one = {t->memory, 1, true};
+    allocation one = {t->memory, 1, true, t->deadline};
     c->dense       = take(&one, c->nv * (c->nv + 1));
     c->solution    = take(&one, c->nv);
     c->curve_q     = take(&one, c->mechanism.nq);
@@ -91,12 +93,12 @@ dyn_loop_workspace *dyn_loop_workspace_open(dyn_memory memory, const dyn_mechani
                                             dyn_deadline deadline, size_t n_wrenches, size_t extra)
 {
     const dyn_loops *l    = mechanism->loops;
-    allocation       t    = {memory, (size_t)tree->lanes, true};
+    allocation       t    = {memory, (size_t)tree->lanes, true, deadline};
     const size_t motion   = 4 * 6 * l->nv; /* of one frame: held frames are differentiated whatever the caller wants */
     dyn_loop_workspace *c = dyn_take(memory, sizeof *c);
     if (!c) return NULL;
-    *c           = (dyn_loop_workspace){.mechanism = *mechanism, .loops = l, .tree = tree, .W = t.W};
-    c->nv        = mechanism->nv;
+    *c    = (dyn_loop_workspace){.mechanism = *mechanism, .loops = l, .tree = tree, .lanes = {t.W, deadline}, .W = t.W};
+    c->nv = mechanism->nv;
     c->nvt       = l->nv;
     c->np        = l->n_passive;
     c->nr        = l->rows;

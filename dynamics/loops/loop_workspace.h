@@ -22,7 +22,8 @@ struct dyn_loop_workspace {
     const dyn_loops   *loops;
     const dyn_kernels *tree;
     void              *workspace; /* workspace of the tree's kernels */
-    size_t  W, nv, nvt, np, nr;   /* lanes; velocities of the model, of the tree; passive velocities; constraint rows */
+    dyn_lanes          lanes;
+    size_t  W, nv, nvt, np, nr; /* lanes; velocities of the model, of the tree; passive velocities; constraint rows */
     double *q, *pair_position, *pair_rotation, *pair_jacobian, *J, *pair_work; /* aliases of arrays of `closure` */
     double *line_start, *line_end;                     /* tree nq: start and end of the line in actuated coordinates */
     double *curve_q;                                   /* model nq, one state: a point of the curve */

@@ -145,7 +145,7 @@ void dyn_loop_add_wrench_rates(dyn_loop_workspace *c, size_t given, const double
     dyn_loop_wrenches(c, c->lambda, c->loop_wrenches);
     dyn_loop_wrenches(c, c->lambda_dot, c->pair_work);
     if (qd)
-        dyn_matrix_mul(W, 6 * c->loops->n, c->nvt, 1, c->pair_jacobian, qd, 0, move);
+        dyn_matrix_mul(&c->lanes, 6 * c->loops->n, c->nvt, 1, c->pair_jacobian, qd, 0, move);
     else
         memset(move, 0, 6 * c->loops->n * W * sizeof *move);
     for (size_t k = 0; k < c->loops->n; k++, to += 12 * W) {

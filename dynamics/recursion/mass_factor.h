@@ -6,6 +6,7 @@
 
 typedef struct factor {
     coordinate_tree tree;
+    dyn_deadline    deadline;
     lane           *L; /* [nv x nv] below the diagonal, in the columns of ancestors only; other entries are scratch */
     lane           *reciprocal; /* [nv] 1 / D */
 } factor;
@@ -19,7 +20,7 @@ static inline factor factor_place(arena *a, const dyn_model *m)
 }
 
 /* Factors M: for k = nv - 1 to 0, L_ki = M_ki / M_kk, and M_ij -= L_ki M_kj for ancestors i, j of k. Returns the first
- * body whose pivot is zero up to rounding or negative, or -1. */
+ * body whose pivot is zero up to rounding or negative, or -1. Past the deadline L is unfinished. */
 static inline lane factor_make(const dyn_model *m, const factor *f, const lane *M)
 {
     size_t     nv = (size_t)m->nv;
@@ -28,7 +29,7 @@ static inline lane factor_make(const dyn_model *m, const factor *f, const lane *
     for (int k = 0; k < m->nv; k++)
         for (int i = k; i >= 0; i = up[i])
             L[(size_t)k * nv + (size_t)i] = M[(size_t)k * nv + (size_t)i];
-    for (int k = m->nv - 1; k >= 0; k--) {
+    for (int k = m->nv - 1; k >= 0 && goes_on(f->deadline, nv); k--) {
         lane *row        = &L[(size_t)k * nv];
         bad              = first_singular(bad, m, &f->tree, M, k, row[k]);
         f->reciprocal[k] = 1.0 / row[k];

@@ -24,7 +24,8 @@ enum {
 };
 
 typedef struct mass_blocks {
-    segments segments;
+    segments     segments;
+    dyn_deadline deadline;
     lane *S; /* [nv x nv] S below the diagonal, then L and V. Row v has the entries of the ancestors of v, from the base
                 on, and of v; other entries are scratch */
     lane *P; /* [nv x nv] row v has the entries of the ancestors of its segment */
@@ -44,10 +45,11 @@ static inline mass_blocks mass_blocks_place(arena *a, const dyn_model *m)
                          .panel            = arena_take(a, 2 * (nv * PANEL + PACK), sizeof(lane))};
 }
 
-/* Sets what depends on the model only. */
-static inline void mass_blocks_prepare(const dyn_model *m, mass_blocks *b)
+/* Sets what depends on the scene only. */
+static inline void mass_blocks_prepare(const dyn_scene *scene, mass_blocks *b)
 {
-    segments_prepare(m, &b->segments);
+    segments_prepare(scene->model, &b->segments);
+    b->deadline = scene->deadline;
     for (int i = 0; i < SEGMENT; i++)
         for (int j = 0; j < BLOCK; j++)
             b->minus_unit[i * BLOCK + j] = lane_of(i == j ? -1 : 0);
@@ -144,14 +146,15 @@ static inline void gather_chains(const mass_blocks *b, size_t nv, const segment 
             to[(size_t)k * nv + (size_t)j] = M[(size_t)(s->own.first + k) * nv + (size_t)(s->own.first + j)];
 }
 
-/* Factors M. Returns the first body whose pivot is zero up to rounding or negative, or -1. */
+/* Factors M. Returns the first body whose pivot is zero up to rounding or negative, or -1. As all functions below, it
+ * leaves its work unfinished when the deadline of the scene has passed. */
 static inline lane mass_blocks_factor(const dyn_model *m, const mass_blocks *b, const lane *M)
 {
     const size_t nv  = (size_t)m->nv;
     lane         bad = lane_of(-1);
     for (int i = 0; i < b->segments.n; i++)
         gather_chains(b, nv, &b->segments.segment[i], M);
-    for (int i = b->segments.n - 1; i >= 0; i--) {
+    for (int i = b->segments.n - 1; i >= 0 && goes_on(b->deadline, nv); i--) {
         const segment *s = &b->segments.segment[i];
         bad              = factor_segment(m, b, s, M, bad);
         if (s->n_ancestors > 0) eliminate_segment(b, nv, s);
@@ -236,14 +239,14 @@ static inline void inverse_within(const mass_blocks *b, size_t nv, const segment
 static inline void mass_blocks_invert(const mass_blocks *b, size_t nv, bool zeros_are_set, lane *inverse)
 {
     const mass_system unit = {inverse, inverse, nv, 0, (int)nv, zeros_are_set};
-    for (int i = b->segments.n - 1; i >= 0; i--) {
+    for (int i = b->segments.n - 1; i >= 0 && goes_on(b->deadline, nv); i--) {
         const segment *s = &b->segments.segment[i];
         for (size_t k = 0; k < s->unit_spans.n; k++)
             if (s->unit_spans.span[k].kind == SPAN_NONZERO)
                 eliminate(b, nv, s, unit, s->unit_spans.span[k].first, s->unit_spans.span[k].end);
         put_propagation(b, nv, s, inverse);
     }
-    for (int i = 0; i < b->segments.n; i++) {
+    for (int i = 0; i < b->segments.n && goes_on(b->deadline, nv); i++) {
         const segment *s = &b->segments.segment[i];
         inverse_within(b, nv, s, inverse);
         for (size_t k = 0; k < s->unit_spans.n; k++)
@@ -257,14 +260,14 @@ static inline void mass_blocks_invert(const mass_blocks *b, size_t nv, bool zero
 static inline void solve_columns(const mass_blocks *b, size_t nv, mass_system to)
 {
     const segments *all = &b->segments;
-    for (int i = all->n - 1; i >= 0; i--) {
+    for (int i = all->n - 1; i >= 0 && goes_on(b->deadline, nv); i--) {
         const segment *s = &all->segment[i];
         for (size_t k = 0; k < s->derivative_spans.n; k++) {
             const span columns = span_within(s->derivative_spans.span[k], to);
             if (columns.kind == SPAN_NONZERO) eliminate(b, nv, s, to, columns.first, columns.end);
         }
     }
-    for (int i = 0; i < all->n; i++) {
+    for (int i = 0; i < all->n && goes_on(b->deadline, nv); i++) {
         const segment *s = &all->segment[i];
         for (size_t k = 0; k < s->derivative_spans.n; k++)
             substitute(b, nv, s, to, span_within(s->derivative_spans.span[k], to), NULL);
@@ -275,7 +278,7 @@ static inline void solve_columns(const mass_blocks *b, size_t nv, mass_system to
 static inline void solve_panels(const mass_blocks *b, size_t nv, mass_system to)
 {
     mass_system part = {b->panel, b->panel + nv * PANEL + PACK, PANEL, to.first, to.first, false};
-    while (part.end < to.end) {
+    while (part.end < to.end && goes_on(b->deadline, nv)) {
         part.first          = part.end;
         part.end            = to.end - part.first < PANEL ? to.end : part.first + PANEL;
         const size_t offset = (size_t)(part.first - to.first), bytes = (size_t)(part.end - part.first) * sizeof(lane);

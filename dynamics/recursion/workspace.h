@@ -34,6 +34,14 @@ static inline lane *block_out(double *a, size_t block, size_t entries)
     return a ? (lane *)(void *)a + block * entries : NULL;
 }
 
+/* True if the work on a model of nv coordinates may go on. Kernels ask between parts of 10 us to 1 ms. For small
+ * models a whole kernel takes less, and never asks. */
+static inline bool goes_on(dyn_deadline deadline, size_t nv)
+{
+    enum { LARGE = 32 };
+    return nv < LARGE || dyn_may_continue(deadline);
+}
+
 /* Sets n lanes to zero; nothing happens if the array is NULL. */
 static inline void clear(lane *M, size_t n)
 {

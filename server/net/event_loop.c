@@ -3,6 +3,7 @@
 #include "event_loop.h"
 #include "exchange.h"
 #include "http_daemon.h"
+#include "api/metrics.h"
 #include "proxy_header.h"
 #include "server/work/priority.h"
 #include <sched.h>
@@ -16,6 +17,7 @@ static const uint64_t idle_drain_time       = 250000000;  /* ns at shutdown for 
 static const uint64_t drain_interval        = 50000000;   /* ns between checks while the server stops */
 static const uint64_t change_interval       = 1000000;    /* ns between checks while requests wait for a change */
 static const uint64_t accept_retry_interval = 10000000; /* ns between checks whether another loop closed a connection */
+static const uint64_t long_turn = 250000; /* ns; shorter turns are not measured, since each reading is a system call */
 
 static void on_timer(uv_timer_t *timer);
 static void on_busy(uv_idle_t *idle);
@@ -91,12 +93,30 @@ static uint64_t run_daemons(srv_loop *loop)
     return wait;
 }
 
+/* Reads the processor time at the beginning of a turn, unless it was read a moment ago. */
+static void begin_turn(srv_loop *loop, uint64_t now)
+{
+    if (now < loop->measured_at + long_turn) return;
+    loop->measured    = srv_processor_time();
+    loop->measured_at = now;
+}
+
+/* Counts the processor time of a long turn. */
+static void end_turn(srv_loop *loop, uint64_t began, uint64_t now)
+{
+    if (now < began + long_turn) return;
+    double before     = loop->measured;
+    loop->measured    = srv_processor_time();
+    loop->measured_at = now;
+    api_metric_observe(API_METRIC_LOOP_TURN_SECONDS, API_NO_LABELS, srv_ns(loop->measured - before));
+}
+
 /* One turn of the loop: runs libmicrohttpd, ends expired requests and connections, and schedules the next turn. */
 static void turn(srv_loop *loop)
 {
-    uint64_t wait;
+    uint64_t wait, began = srv_connections_read_clock(&loop->connections);
     int      runs = 0;
-    srv_connections_read_clock(&loop->connections);
+    begin_turn(loop, began);
     atomic_fetch_add_explicit(&loop->turns, 1, memory_order_relaxed);
     do
         wait = run_daemons(loop);
@@ -106,6 +126,7 @@ static void turn(srv_loop *loop)
     expire(loop, now);
     srv_accept_resume(&loop->acceptor);
     if (loop->draining) advance_drain(loop, now);
+    end_turn(loop, began, srv_now());
 
     if (wait == 0) {
         uv_idle_start(&loop->busy, on_busy);

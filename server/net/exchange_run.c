@@ -6,9 +6,10 @@
 #include <math.h>
 
 /* Times --inline-limit: up to TOLERATED a request stays on its loop whose fields show that it is longer; after LONGEST
- * it leaves the loop, whatever was estimated. */
+ * of processor time it leaves the loop, whatever was estimated. */
 enum { TOLERATED = 10, LONGEST = 12 };
 
+static const double least_cost = 0.01; /* s, cost of a request that has left its loop, if its estimate is below */
 static const double write_cost = 0.01; /* s, approximate time of the two disk syncs of a change of a model */
 
 static void on_worker_done(srv_job *job)
@@ -114,13 +115,13 @@ static double longest_run(const srv_exchange *x)
     return 1e-6 * LONGEST * x->loop->server->config->inline_limit;
 }
 
-/* True if the request has used this thread for too long. The rest is then expected to take as long again. */
+/* True if the request has used this thread for too long, from then on for good: other connections wait. */
 static bool must_leave(void *arg, uint64_t now)
 {
     const inline_run *run = arg;
-    if (now < run->end) return false;
-    run->x->job.cost = fmax(run->x->job.cost, 2 * longest_run(run->x));
-    return true;
+    srv_exchange     *x   = run->x;
+    if (x->leaves || now < run->end) return x->leaves;
+    return x->leaves = srv_processor_time() > x->loop->measured + longest_run(x);
 }
 
 /* Runs the request on this thread. False: it is too long, as its fields or its time show. */
@@ -131,7 +132,9 @@ static bool run_here(srv_exchange *x)
     x->job.deadline.scheduler     = &scheduler;
     bool done                     = srv_job_run(&x->job, x->loop->scratch);
     x->job.deadline.scheduler     = NULL;
+    api_worker_reset(x->loop->scratch);
     if (done) count_run(API_THREAD_LOOP);
+    if (x->leaves && x->job.cost < least_cost) x->job.cost = least_cost;
     return done;
 }
 

@@ -43,6 +43,7 @@ static void do_job(srv_worker *self, srv_job *job)
     srv_queue_finish(&pool->queue, job, job->took);
     pthread_mutex_unlock(&pool->mutex);
     job->done(job); /* the owner may free the job from here on */
+    api_worker_reset(self->scratch);
     pthread_mutex_lock(&pool->mutex);
 }
 

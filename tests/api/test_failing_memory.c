@@ -86,6 +86,7 @@ static unsigned answer_to(const question *q)
         snprintf(progress->last, sizeof progress->last, "%u %.180s", status, reply->body ? reply->body : "");
     if (!reply->head && reply->content_type && !reply->body && !reply->static_body) status = 999; /* no body */
     api_end(call);
+    api_worker_reset(worker);
     return status;
 }
 

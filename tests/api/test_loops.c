@@ -2,6 +2,7 @@
  * rows, motions of coordinates, and products of matrices in lanes. */
 #include "dynamics/model/coordinates.h"
 #include "dynamics/loops/lane_matrix.h"
+#include "dynamics/math/least_squares.h"
 #include "dynamics/loops/loops.h"
 #include "dynamics/dynamics.h"
 #include "models.h"
@@ -231,11 +232,11 @@ static void products_have_the_same_bits(void **state)
             A[i] = sin((double)place_of(i, W));
         for (size_t i = 0; i < K * N * W; i++)
             B[i] = cos((double)place_of(i, W));
-        dyn_matrix_mul(W, M, K, N, A, B, 0, C);
+        dyn_matrix_mul(&(dyn_lanes){.W = W}, M, K, N, A, B, 0, C);
         for (size_t i = 0; i < M; i++)
             for (size_t k = 0; k < K; k++)
                 memcpy(At + (k * M + i) * W, A + (i * K + k) * W, W * sizeof *A);
-        dyn_matrix_mul_transposed(W, M, K, N, At, B, 0, Ct);
+        dyn_matrix_mul_transposed(&(dyn_lanes){.W = W}, M, K, N, At, B, 0, Ct);
         assert_memory_equal(C, Ct, M * N * W * sizeof *C);
         for (size_t e = 0; e < M * N * W; e++) {
             size_t lane = e % W, i = e / W / N, j = e / W % N;
@@ -244,10 +245,73 @@ static void products_have_the_same_bits(void **state)
                 sum += sin((double)((i * K + k) * 8 + lane)) * cos((double)((k * N + j) * 8 + lane));
             assert_true(C[e] == sum);
         }
-        dyn_matrix_mul(W, M, K, N, A, B, -1, C);
+        dyn_matrix_mul(&(dyn_lanes){.W = W}, M, K, N, A, B, -1, C);
         for (size_t e = 0; e < M * N * W; e++)
             assert_true(C[e] == 0);
     }
+}
+
+enum { ROWS = 90, UNKNOWNS = 70, SIDES = 3 };
+
+/* A system of numbers that do not repeat; its last column is `factor` times the first but for `apart`. */
+static void set_system(double *A, double *B, double factor, double apart)
+{
+    for (size_t j = 0; j < UNKNOWNS; j++)
+        for (size_t i = 0; i < ROWS; i++)
+            A[j * ROWS + i] = sin(0.37 * (double)((1 + i) * (1 + i)) * (double)(1 + j)) * (double)(1 + j % 5);
+    for (size_t i = 0; i < ROWS; i++)
+        A[(UNKNOWNS - 1) * ROWS + i] = factor * A[i] + apart * A[(UNKNOWNS - 1) * ROWS + i];
+    for (size_t e = 0; e < (size_t)SIDES * ROWS; e++)
+        B[e] = cos((double)(1 + e) * 0.9);
+}
+
+static bool is_over(const void *arg)
+{
+    return false;
+}
+
+/* x minimises |A x - b| where the residual is perpendicular to all columns of A. */
+static void residuals_of_least_squares_are_normal(void **state)
+{
+    static double     A[ROWS * UNKNOWNS], B[ROWS * SIDES], copy[ROWS * UNKNOWNS], b[ROWS * SIDES], work[3 * UNKNOWNS];
+    int               pivot[UNKNOWNS];
+    dyn_least_squares s = {ROWS, UNKNOWNS, A, B, ROWS, work, pivot, {NULL, NULL}};
+    set_system(A, B, 0, 1);
+    memcpy(copy, A, sizeof A);
+    memcpy(b, B, sizeof B);
+    assert_int_equal(dyn_least_squares_solve(&s, SIDES, 1e-9), DYN_SQUARES_SOLVED);
+    for (size_t side = 0; side < SIDES; side++) {
+        double residual[ROWS];
+        for (size_t i = 0; i < ROWS; i++) {
+            residual[i] = -b[side * ROWS + i];
+            for (size_t j = 0; j < UNKNOWNS; j++)
+                residual[i] += copy[j * ROWS + i] * B[side * ROWS + j];
+        }
+        for (size_t j = 0; j < UNKNOWNS; j++) {
+            double along = 0;
+            for (size_t i = 0; i < ROWS; i++)
+                along += copy[j * ROWS + i] * residual[i];
+            assert_true(fabs(along) < 1e-9); /* the rounding errors of solutions of some hundreds */
+        }
+    }
+}
+
+/* A column that is a multiple of another lowers the rank; B then stays, for another method. Past the deadline nothing
+ * is solved. */
+static void deficient_systems_are_told(void **state)
+{
+    static double     A[ROWS * UNKNOWNS], B[ROWS * SIDES], b[ROWS * SIDES], work[3 * UNKNOWNS];
+    int               pivot[UNKNOWNS];
+    dyn_least_squares s = {ROWS, UNKNOWNS, A, B, ROWS, work, pivot, {NULL, NULL}};
+    set_system(A, B, 2.5, 1e-12);
+    memcpy(b, B, sizeof B);
+    assert_int_equal(dyn_least_squares_solve(&s, SIDES, 1e-9), DYN_SQUARES_DEFICIENT);
+    assert_memory_equal(b, B, sizeof B);
+    set_system(A, B, 2.5, 1e-3);
+    assert_int_equal(dyn_least_squares_solve(&s, SIDES, 1e-9), DYN_SQUARES_SOLVED);
+    set_system(A, B, 2.5, 1e-3);
+    s.deadline.may_continue = is_over;
+    assert_int_equal(dyn_least_squares_solve(&s, SIDES, 1e-9), DYN_SQUARES_STOPPED);
 }
 
 int main(void)
@@ -260,6 +324,8 @@ int main(void)
         cmocka_unit_test(half_turns_are_open),
         cmocka_unit_test(brackets_equal_the_commutator),
         cmocka_unit_test(products_have_the_same_bits),
+        cmocka_unit_test(residuals_of_least_squares_are_normal),
+        cmocka_unit_test(deficient_systems_are_told),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -242,11 +242,10 @@ static void test_the_same_failed_motions(void **state)
 
 static void test_a_client_that_is_gone(void **state)
 {
-    size_t            runs    = 0;
-    const api_helpers helpers = {run_on_threads, &runs, SLOTS};
-    api_deadline      deadline;
+    size_t            runs     = 0;
+    const api_helpers helpers  = {run_on_threads, &runs, SLOTS};
+    api_deadline      deadline = {.time = UINT64_MAX};
     atomic_init(&deadline.cancelled, true);
-    deadline.time = UINT64_MAX;
     make_body("\"outputs\":[\"tau\"]", NULL, NULL);
     api_call *call = run_call("/v1/models/arm/inverse-dynamics", NULL, &helpers, &deadline);
     assert_int_equal(api_reply_of(call)->status, 408);
@@ -277,6 +276,44 @@ static void test_times_of_helpers_change_the_estimate(void **state)
     api_worker_close(worker);
     assert_true(runs >= CALLS);
     assert_true(cost[CALLS] != cost[0]);
+}
+
+/* Counts the checks of a request down to the one at which it has to leave its thread; from then on it must leave. */
+static bool leaves_at(void *arg, uint64_t now)
+{
+    size_t *left = arg;
+    if (*left > 0 && now > 0) --*left;
+    return *left == 0;
+}
+
+/* A request that leaves its thread at any of its checks has no reply. The second run has the bytes of a request that
+ * was not interrupted: the first run left nothing behind. */
+static void test_a_request_that_leaves_its_thread_runs_again(void **state)
+{
+    static const char *const targets[] = {"/v1/models/arm/inverse-dynamics", "/v1/models/arm/torque-derivative"};
+    for (size_t i = 0; i < 2; i++) {
+        const char *target = targets[i];
+        make_body("\"outputs\":[\"tau\"]", NULL, NULL);
+        const api_request head  = {.method = "POST", .target = target, .accept = "application/json", .has_body = true};
+        api_call         *whole = run_call(target, "application/json", NULL, NULL);
+        for (size_t checks = 1, done = 0; !done; checks *= 2) {
+            size_t              left      = checks;
+            const api_scheduler scheduler = {.must_leave = leaves_at, .arg = &left};
+            const api_deadline  deadline  = {.time = UINT64_MAX, .scheduler = &scheduler};
+            api_worker         *worker    = api_worker_open();
+            api_call           *call      = api_begin(door_api(), &head);
+            done                          = api_run(call, worker, body, length, &deadline);
+            assert_true(done || left == 0);
+            assert_true(done || !api_reply_of(call)->body);
+            assert_true(done || api_wants_run(call));
+            if (!done) assert_true(api_run(call, worker, body, length, NULL));
+            assert_same(whole, call);
+            assert_true(checks > 1 || !done); /* there is at least one check */
+            api_end(call);
+            api_worker_close(worker);
+        }
+        api_end(whole);
+    }
 }
 
 static int open_door(void **state)
@@ -310,6 +347,7 @@ int main(void)
         cmocka_unit_test(test_times_of_helpers_change_the_estimate),
         cmocka_unit_test(test_the_same_failed_rows),
         cmocka_unit_test(test_the_same_failed_motions),
+        cmocka_unit_test(test_a_request_that_leaves_its_thread_runs_again),
     };
     return cmocka_run_group_tests(tests, open_door, close_door);
 }

@@ -31,13 +31,14 @@ static api_lanes lanes_of(const writer *w, const double *lanes, size_t entries, 
 {
     const api_plan *plan = w->answer->plan;
     return (api_lanes){
-        .values  = lanes ? lanes + first * plan->lanes : NULL,
-        .kernels = plan->target,
-        .entries = entries,
-        .states  = w->states,
-        .batched = plan->query->batched || plan->query->samples > 0,
-        .group   = plan->query->batched ? plan->query->samples : 0,
-        .failed  = api_failed_rows_marks(plan->failed_rows, w->operation),
+        .values   = lanes ? lanes + first * plan->lanes : NULL,
+        .kernels  = plan->target,
+        .entries  = entries,
+        .states   = w->states,
+        .batched  = plan->query->batched || plan->query->samples > 0,
+        .group    = plan->query->batched ? plan->query->samples : 0,
+        .failed   = api_failed_rows_marks(plan->failed_rows, w->operation),
+        .deadline = plan->query->input->deadline,
     };
 }
 

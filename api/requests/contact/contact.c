@@ -50,7 +50,7 @@ bool api_contact_read(api_query *q, const api_node *options, const api_place *up
     if (!check_list(q, list, &at)) return false;
     api_contact *contact = api_take(q->pool, sizeof *contact);
     if (!contact) return false;
-    *contact       = (api_contact){.n = api_node_size(list)};
+    *contact       = (api_contact){.n = api_node_size(list), .deadline = q->scene.deadline};
     contact->frame = api_take(q->pool, contact->n * sizeof *contact->frame);
     if (!contact->frame) return false;
     for (size_t i = 0; i < contact->n; i++) {
@@ -238,6 +238,7 @@ bool api_contact_solve(api_contact_block *b, size_t lane)
 {
     dyn_task *t  = &b->task;
     size_t    nv = b->nv, W = b->W;
+    if (!dyn_may_continue(b->contact->deadline)) return false;
     for (size_t i = 0; i < nv * nv; i++)
         t->M[i] = b->M[i * W + lane];
     for (size_t a = 0; a < t->k; a++)

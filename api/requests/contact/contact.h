@@ -40,8 +40,9 @@ typedef struct api_held_frame {
 } api_held_frame;
 
 typedef struct api_contact {
-    size_t          n, k;  /* number of frames; axes of all frames */
-    api_held_frame *frame; /* [n] */
+    size_t          n, k;     /* number of frames; axes of all frames */
+    api_held_frame *frame;    /* [n] */
+    dyn_deadline    deadline; /* past it api_contact_solve fails */
 } api_contact;
 
 /* The states of one block in lanes; qd may be NULL (zero). */
@@ -93,7 +94,7 @@ api_contact_block api_contact_lay_out(const api_contact *contact, size_t nv, siz
 void api_contact_evaluate(const api_contact_block *b, const api_contact_states *states);
 
 /* Finds the task-space inertia Lambda and the dynamically consistent inverse Jbar of J in one lane, in b->task. Returns
- * false if numbers are not finite or M is not positive definite. */
+ * false if numbers are not finite or M is not positive definite, and after the deadline. */
 bool api_contact_solve(api_contact_block *b, size_t lane);
 
 /* Returns 0, or 1 + the first row that contradicts those before it (dynamics/held_directions.h), after

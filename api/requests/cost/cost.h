@@ -6,5 +6,6 @@
 struct api_call;
 
 /* Corrects later estimates of this kind of request. The call was estimated, and api_run has executed it (its stamps).
- * The time that helper threads spent on it counts as well. */
+ * The time that helper threads spent on it counts as well. A request that failed, such as by its deadline, can only
+ * raise the estimates. */
 void api_cost_learn(const struct api_call *call);

@@ -7,8 +7,17 @@
 static const double least_factor = 0.25; /* the correction may have been learnt from very different requests */
 enum { TOLERATED = 3 /* times the first estimate; less is not worth another decision */ };
 
-/* Seconds of processor time for the decoded states, without reading and writing, which the first estimate knows from
- * the length of the body. */
+/* Numbers of a state in the answer. */
+static double answered_numbers(const api_query *q, const api_selection *selected)
+{
+    double numbers = 0;
+    for (size_t i = 0; api_has_output(selected->operation, i); i++)
+        if (selected->outputs & API_BIT(i)) numbers += (double)api_output_entries(q->model, selected, i);
+    return numbers;
+}
+
+/* Seconds of processor time for the decoded states, without reading, which the first estimate knows from the length of
+ * the body. */
 static double decoded_seconds(const api_plan *plan)
 {
     const api_query *q       = plan->query;
@@ -16,8 +25,9 @@ static double decoded_seconds(const api_plan *plan)
     double           seconds = 0;
     for (size_t i = 0; i < q->n_selected; i++) {
         const api_operation *operation = q->selected[i].operation;
-        double bodies = operation->weight * (double)m->n_bodies + operation->square_weight * (double)(m->nv * m->nv);
-        seconds += (double)api_states(q) * bodies * q->call->api->calibration.body;
+        double bodies  = operation->weight * (double)m->n_bodies + operation->square_weight * (double)(m->nv * m->nv);
+        double numbers = answered_numbers(q, &q->selected[i]) * q->call->api->calibration.write[q->call->media];
+        seconds += (double)api_states(q) * (bodies * q->call->api->calibration.body + numbers);
         if (operation->decoded_seconds) seconds += operation->decoded_seconds(q, &q->selected[i]);
     }
     return seconds;

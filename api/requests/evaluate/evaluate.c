@@ -114,13 +114,41 @@ static size_t end_of_chunk(const api_plan *plan, size_t chunk)
     return end < plan->blocks ? end : plan->blocks;
 }
 
+/* True if an operation sums over the states. Then one slot evaluates all states in order. */
+static bool needs_order(const api_query *q)
+{
+    for (size_t i = 0; i < q->n_selected; i++)
+        if (q->selected[i].operation->finish && !q->selected[i].operation->unordered) return true;
+    return false;
+}
+
+/* Blocks between two checks of the deadline within a chunk: fewer of a large model. All of them if an operation sums
+ * over the states of a chunk, and looks at the deadline itself. */
+static size_t blocks_at_once(const api_plan *plan)
+{
+    enum { BODIES = 32768 /* times states: about a millisecond of inverse dynamics */ };
+    const size_t fit = BODIES / (plan->lanes * (plan->query->model->n_bodies + 1));
+    return needs_order(plan->query) ? plan->chunk : fit > 0 ? fit : 1;
+}
+
+/* Evaluates all operations for some blocks of a model without loops. */
+static bool evaluate_in_parts(api_evaluation *e, size_t begin, size_t end)
+{
+    const size_t part = blocks_at_once(e->plan);
+    for (size_t block = begin; block < end; block += part) {
+        if (block > begin && !api_deadline_check(e->query->input->deadline, e->problem)) return false;
+        if (!evaluate_blocks(e, block, end - block < part ? end : block + part)) return false;
+    }
+    return true;
+}
+
 /* Evaluates all operations for the states of a chunk. The loops of each state are closed once for all operations. */
 static bool evaluate_chunk(void *arg, size_t slot, size_t chunk, api_problem *problem)
 {
     api_evaluation *e     = &((const job *)arg)->slots[slot];
     size_t          begin = chunk * e->plan->chunk, end = end_of_chunk(e->plan, chunk);
     e->problem = problem;
-    if (!e->model->loops) return evaluate_blocks(e, begin, end);
+    if (!e->model->loops) return evaluate_in_parts(e, begin, end);
     for (size_t block = begin; block < end; block++) {
         bool good = api_loop_close_block(e, block) && evaluate_blocks(e, block, block + 1);
         if (!api_deadline_check(e->query->input->deadline, problem) || !good)
@@ -143,14 +171,6 @@ static bool finish(const api_evaluation *e)
     for (size_t i = 0; i < q->n_selected; i++)
         if (q->selected[i].operation->finish && !q->selected[i].operation->finish(e, &q->selected[i])) return false;
     return true;
-}
-
-/* True if an operation sums over the states. Then one slot evaluates all states in order. */
-static bool needs_order(const api_query *q)
-{
-    for (size_t i = 0; i < q->n_selected; i++)
-        if (q->selected[i].operation->finish && !q->selected[i].operation->unordered) return true;
-    return false;
 }
 
 static bool fill_chunk(void *arg, size_t slot, size_t chunk, api_problem *problem)
@@ -374,6 +394,17 @@ static bool fail_first(const api_plan *plan, const api_node *request)
     return false;
 }
 
+/* Asks the deadline at the end. If it has passed, parts of the work may have been cut short: neither an answer nor
+ * another problem counts. */
+static bool is_in_time(const api_query *q)
+{
+    api_problem late;
+    api_problem_clear(&late);
+    if (api_deadline_check(q->input->deadline, &late)) return true;
+    *q->problem = late;
+    return false;
+}
+
 bool api_evaluate(api_query *q, const api_node *request, api_buffer *body, size_t *bytes)
 {
     api_plan   plan   = {.query = q};
@@ -390,5 +421,6 @@ bool api_evaluate(api_query *q, const api_node *request, api_buffer *body, size_
     }
     bool rows = plan.failed_rows != NULL; /* numbers that are not finite fail rows, not the request */
     api_failed_rows_close(plan.failed_rows);
+    if (!is_in_time(q)) return false;
     return done || (!rows && fail_first(&plan, request));
 }

@@ -44,6 +44,13 @@ static void put_row(size_t W, const chain *c, double *out)
     }
 }
 
+/* True if the next row may be computed. All rows of a small model take microseconds, and do not ask. */
+static bool may_chain_on(const api_evaluation *e)
+{
+    enum { LARGE = 32 /* coordinates */ };
+    return e->model->nv < LARGE || dyn_may_continue(e->query->scene.deadline);
+}
+
 void api_chain_by_points(const api_evaluation *e, const api_motion *m, size_t block, const api_partials *p, double *out)
 {
     size_t W = e->lanes, nv = e->model->nv, support = m->spline.degree + 1, first[DYN_MAX_LANES];
@@ -51,8 +58,8 @@ void api_chain_by_points(const api_evaluation *e, const api_motion *m, size_t bl
     chain  c     = {.nv = nv, .support = support, .orders = p->orders, .first = m->dense ? first : NULL};
     c.basis      = api_block(e, m->basis, DYN_SPLINE_ORDERS * support, block);
     api_motion_first_points(e, m, block, first);
-    if (out && m->dense) memset(out, 0, p->rows * width * sizeof *out); /* most control points do not affect a state */
-    for (size_t row = 0; out && row < p->rows; row++, out += width) {
+    for (size_t row = 0; out && row < p->rows && may_chain_on(e); row++, out += width) {
+        if (m->dense) memset(out, 0, width * sizeof *out); /* most control points do not affect a state */
         for (size_t r = 0; r < p->orders; r++)
             c.by[r] = p->by[r] + row * nv * W;
         put_row(W, &c, out);
@@ -64,7 +71,7 @@ void api_chain_by_duration(const api_evaluation *e, const api_motion *m, size_t 
 {
     size_t        W = e->lanes, nv = e->model->nv;
     const double *rate = api_block(e, m->rate, 1, block);
-    for (size_t row = 0; out && row < p->rows; row++, out += W)
+    for (size_t row = 0; out && row < p->rows && may_chain_on(e); row++, out += W)
         for (size_t l = 0; l < W; l++) {
             double sum = 0;
             for (size_t r = 1; r < p->orders; r++) {

@@ -95,22 +95,23 @@ static void find_regressor(const api_evaluation *e, const api_selection *selecte
 static bool differentiate_by_parameters(const api_evaluation *e, const api_selection *selected, size_t block,
                                         const double *qdd, const double *dqdd_dtau, double *Y)
 {
-    const size_t  W = e->lanes, nv = e->model->nv, columns = api_extent(e->model, selected, API_BODY_PARAMETERS);
-    double       *to = api_result_block(e, selected, DQDD_DPARAMETERS, block);
-    dyn_regressor io = {
-        .q         = api_state_block(e, API_Q, block),
-        .qd        = api_state_block(e, API_QD, block),
-        .qdd       = qdd,
-        .wrenches  = api_wrench_block(e, block),
-        .regressor = Y,
+    const size_t    W = e->lanes, nv = e->model->nv, columns = api_extent(e->model, selected, API_BODY_PARAMETERS);
+    double         *to    = api_result_block(e, selected, DQDD_DPARAMETERS, block);
+    const dyn_lanes lanes = {W, e->query->scene.deadline};
+    dyn_regressor   io    = {
+             .q         = api_state_block(e, API_Q, block),
+             .qd        = api_state_block(e, API_QD, block),
+             .qdd       = qdd,
+             .wrenches  = api_wrench_block(e, block),
+             .regressor = Y,
     };
     if (!to) return true;
     find_regressor(e, selected, block, &io, Y + nv * columns * W);
-    memset(to, 0, nv * columns * W * sizeof *to);
     for (size_t v = 0; v < nv; v++) {
         if (!api_deadline_check(e->query->input->deadline, e->problem)) return false;
+        memset(to + v * columns * W, 0, columns * W * sizeof *to);
         for (size_t k = 0; k < nv; k++) /* row by row of Y, in the order of memory */
-            dyn_matrix_mul(W, 1, 1, columns, dqdd_dtau + (v * nv + k) * W, Y + k * columns * W, -1,
+            dyn_matrix_mul(&lanes, 1, 1, columns, dqdd_dtau + (v * nv + k) * W, Y + k * columns * W, -1,
                            to + v * columns * W);
     }
     return true;

@@ -145,9 +145,10 @@ static void correct_lane(api_loop_constraints *s, size_t lane, double *to)
 
 void api_loop_constraints_solve(api_loop_constraints *s, const double *x, double *to, bool impact)
 {
-    const size_t W = s->W, nv = s->nv, k = s->k;
-    s->task.damping = impact ? 0 : sqrt(s->io->damping);
-    if (x) dyn_matrix_mul(W, k, nv, 1, s->J, x, 1, s->b);
+    const size_t    W = s->W, nv = s->nv, k = s->k;
+    const dyn_lanes lanes = api_loop_constraints_lanes(s);
+    s->task.damping       = impact ? 0 : sqrt(s->io->damping);
+    if (x) dyn_matrix_mul(&lanes, k, nv, 1, s->J, x, 1, s->b);
     for (size_t lane = 0; lane < W; lane++) {
         const bool solved = solve_lane(s, lane);
         for (size_t v = 0; v < nv; v++)
@@ -248,16 +249,18 @@ static void set_rates(api_loop_constraints *s, const api_constrained_motion *at)
 /* to = -K T - Jbar C */
 static void project(const api_loop_constraints *s, const double *K, const double *T, const double *C, double *to)
 {
-    const size_t W = s->W, nv = s->nv;
+    const size_t    W = s->W, nv = s->nv;
+    const dyn_lanes lanes = api_loop_constraints_lanes(s);
     memset(to, 0, nv * nv * W * sizeof *to);
-    dyn_matrix_mul(W, nv, nv, nv, K, T, -1, to);
-    dyn_matrix_mul(W, nv, s->k, nv, s->Jbar, C, -1, to);
+    dyn_matrix_mul(&lanes, nv, nv, nv, K, T, -1, to);
+    dyn_matrix_mul(&lanes, nv, s->k, nv, s->Jbar, C, -1, to);
 }
 
 void api_loop_constraints_differentiate(api_loop_constraints *s, const dyn_scene *scene,
                                         const api_constrained_motion *at, double *a_q, double *a_qd, double *K)
 {
     const size_t    W = s->W, nv = s->nv;
+    const dyn_lanes lanes  = api_loop_constraints_lanes(s);
     const dyn_scene pushed = add_wrenches(s, scene);
     dyn_sensitivity torque = {.q         = at->q,
                               .qd        = at->qd,
@@ -268,9 +271,9 @@ void api_loop_constraints_differentiate(api_loop_constraints *s, const dyn_scene
                               .dtau_dqdd = s->T_qdd};
     s->kernels->sensitivity(&pushed, s->closed, &torque, 1);
     set_rates(s, at);
-    dyn_matrix_mul(W, s->k, nv, nv, s->J, s->held.inverse, 0, s->JM);
+    dyn_matrix_mul(&lanes, s->k, nv, nv, s->J, s->held.inverse, 0, s->JM);
     memcpy(K, s->held.inverse, nv * nv * W * sizeof *K);
-    dyn_matrix_mul(W, nv, s->k, nv, s->Jbar, s->JM, -1, K);
+    dyn_matrix_mul(&lanes, nv, s->k, nv, s->Jbar, s->JM, -1, K);
     project(s, K, s->T_q, s->C_q, a_q);
     if (a_qd) project(s, K, s->T_qd, s->C_qd, a_qd);
 }

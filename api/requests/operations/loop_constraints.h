@@ -13,6 +13,7 @@
  * have Jbar = M^-1 J^T (J M^-1 J^T + damping)^-1. */
 #pragma once
 #include "api/requests/contact/contact.h"
+#include "dynamics/loops/lane_matrix.h"
 #include "dynamics/loops/loop_step.h"
 
 /* The constraints of one block of a step. Arrays are in lanes. */
@@ -33,6 +34,12 @@ typedef struct api_loop_constraints {
     size_t              contradictory[DYN_MAX_LANES];    /* as dyn_step.contradictory */
     bool                reported;                        /* io->contact_residual is written */
 } api_loop_constraints;
+
+/* The lanes of the products of matrices. */
+static inline dyn_lanes api_loop_constraints_lanes(const api_loop_constraints *s)
+{
+    return (dyn_lanes){s->W, s->scene->deadline};
+}
 
 /* A motion at which the constraints are differentiated: the accelerations of the robot, and those in the rows J. */
 typedef struct api_constrained_motion {

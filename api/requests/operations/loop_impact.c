@@ -20,18 +20,19 @@ static void set_v_qd(const api_loop_impact *impact)
 {
     const api_loop_constraints *s  = impact->at;
     const size_t                nv = s->nv, W = s->W;
+    const dyn_lanes             lanes = api_loop_constraints_lanes(s);
     memset(impact->v_qd, 0, nv * nv * W * sizeof *impact->v_qd);
     for (size_t v = 0; v < nv; v++)
         for (size_t lane = 0; lane < W; lane++)
             impact->v_qd[v * (nv + 1) * W + lane] = 1;
-    dyn_matrix_mul(W, nv, s->k, nv, s->Jbar, s->J, -1, impact->v_qd);
+    dyn_matrix_mul(&lanes, nv, s->k, nv, s->Jbar, s->J, -1, impact->v_qd);
 }
 
 void api_loop_impact_find(api_loop_impact *impact, const double *q, const double *qd, bool differentiates)
 {
     api_loop_constraints        *s     = impact->at;
     const size_t                 n     = s->nv * s->W;
-    const dyn_scene              still = {.model = s->scene->model};
+    const dyn_scene              still = {.model = s->scene->model, .deadline = s->scene->deadline};
     const api_constrained_motion at    = {q, NULL, impact->change, impact->v};
     memset(impact->change, 0, n * sizeof *impact->change);
     api_loop_constraints_set_rows(s, q, NULL);
@@ -47,16 +48,17 @@ void api_loop_impact_find(api_loop_impact *impact, const double *q, const double
 
 void api_loop_impact_chain(const api_loop_impact *impact, const dyn_step *io)
 {
-    const size_t nv = impact->at->nv, W = impact->at->W, columns = impact->columns;
-    double      *row = impact->row;
+    const size_t    nv = impact->at->nv, W = impact->at->W, columns = impact->columns;
+    const dyn_lanes lanes = api_loop_constraints_lanes(impact->at);
+    double         *row   = impact->row;
     for (size_t r = 0; r < 2 * nv; r++) {
         double *by_q = io->state_matrix + r * 2 * nv * W, *by_v = by_q + nv * W;
         if (columns > 0) {
-            dyn_matrix_mul(W, 1, nv, nv, by_v, impact->K, 0, row);
-            dyn_matrix_mul(W, 1, nv, columns, row, impact->regressor, -1, io->parameter_matrix + r * columns * W);
+            dyn_matrix_mul(&lanes, 1, nv, nv, by_v, impact->K, 0, row);
+            dyn_matrix_mul(&lanes, 1, nv, columns, row, impact->regressor, -1, io->parameter_matrix + r * columns * W);
         }
-        dyn_matrix_mul(W, 1, nv, nv, by_v, impact->v_q, 1, by_q);
-        dyn_matrix_mul(W, 1, nv, nv, by_v, impact->v_qd, 0, row);
+        dyn_matrix_mul(&lanes, 1, nv, nv, by_v, impact->v_q, 1, by_q);
+        dyn_matrix_mul(&lanes, 1, nv, nv, by_v, impact->v_qd, 0, row);
         memcpy(by_v, row, nv * W * sizeof *row);
     }
 }

@@ -18,7 +18,7 @@ enum { LIMITS, MARGINS, DMARGINS_DQ, DMARGINS_DQD, DMARGINS_DQDD, DMARGINS_DQDDD
 #define OF_ROWS   (API_BIT(LEAST) | API_BIT(LEAST_GRADIENTS))
 #define GRADIENTS (API_BIT(DMARGINS_DQ) | API_BIT(DMARGINS_DQD) | API_BIT(DMARGINS_DQDD) | API_BIT(DMARGINS_DQDDD))
 
-enum { RATES = 4 /* a state is q, qd, qdd and qddd */ };
+enum { RATES = 4 /* a state is q, qd, qdd and qddd */, LOOK = 4 /* limits between two checks of the deadline */ };
 static const char *const rate_names[RATES] = {"dq", "dqd", "dqdd", "dqddd"};
 
 typedef struct margins_options {
@@ -104,8 +104,10 @@ static bool evaluate(const api_evaluation *e, const api_selection *selected, siz
     api_margin_lanes       b = api_margin_lanes_place(e, &o->limited);
     if (selected->outputs & (API_BIT(MARGINS) | OF_ROWS | GRADIENTS)) api_margin_lanes_find(e, &o->limited, &b, block);
     if (selected->outputs & GRADIENTS) api_margin_lanes_differentiate(e, &o->limited, &b, block);
-    for (size_t i = 0; i < o->limited.limits.n; i++)
+    for (size_t i = 0; i < o->limited.limits.n; i++) {
+        if (i % LOOK == 0 && !api_deadline_check(e->query->input->deadline, e->problem)) return false;
         write_limit(e, selected, &b, block, i);
+    }
     return true;
 }
 

@@ -199,6 +199,7 @@ static bool evaluate(const api_evaluation *e, const api_selection *selected, siz
     if (!fill(e, selected, &b, block)) return false;
     for (size_t row = block * W; row < (block + 1) * W && row < e->query->rows; row++) {
         size_t lane = row % W;
+        if (!api_deadline_check(e->query->input->deadline, e->problem)) return false;
         write_kinematics(e, selected, &b, row);
         if (!(selected->outputs & ~OF_KINEMATICS)) continue;
         for (size_t i = 0; i < nv * nv; i++)

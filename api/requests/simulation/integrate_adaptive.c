@@ -28,6 +28,11 @@ size_t api_adaptive_bytes(const api_ode *ode)
     return (VECTORS * (ode->entries + 32) + 4096) * sizeof(double);
 }
 
+bool api_adaptive_may_continue(const api_ode *ode)
+{
+    return dyn_may_continue(ode->e->query->scene.deadline);
+}
+
 /* --- callbacks of ARKODE ------------------------------------------------------------------------------------------ */
 
 void api_adaptive_fill_lanes(const api_ode *ode, const double *y, double *lanes)
@@ -42,6 +47,7 @@ static int rate(realtype t, N_Vector y, N_Vector to, void *arg)
 {
     api_ode *ode = arg;
     double  *out = N_VGetArrayPointer(to);
+    if (!api_adaptive_may_continue(ode)) return -1;
     api_adaptive_fill_lanes(ode, N_VGetArrayPointer(y), ode->stage_y);
     memset(ode->fault, 0, sizeof ode->fault);
     api_ode_rate(ode, t, ode->stage_y, ode->stage_rate[0]);

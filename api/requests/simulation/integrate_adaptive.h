@@ -7,8 +7,15 @@
 #include "ode.h"
 #include "sundials_memory.h"
 #include <arkode/arkode_arkstep.h>
+#include <sunlinsol/sunlinsol_dense.h>
 
 #define API_STEPS_PER_SAMPLE 100 /* assumed by the estimate of costs where steps are adaptive */
+
+/* The content of the dense linear solver, with the ODE, whose deadline the factorization asks. */
+typedef struct api_newton_content {
+    struct _SUNLinearSolverContent_Dense dense;
+    const api_ode                       *ode;
+} api_newton_content;
 
 typedef struct api_adaptive {
     api_ode            *ode;
@@ -17,6 +24,7 @@ typedef struct api_adaptive {
     N_Vector            y;
     SUNMatrix           jacobian; /* of an implicit pair, with its solver; NULL: none */
     SUNLinearSolver     solver;
+    api_newton_content  newton; /* content of the solver */
     void               *arkode;
     size_t              changes;     /* number of changes of joints between sliding and sticking */
     size_t              began_steps; /* step count and time at which the window of has_collapsed starts */
@@ -31,6 +39,10 @@ size_t api_adaptive_bytes(const api_ode *ode); /* without the Jacobian of an imp
 void  *api_adaptive_open(api_ode *ode, bool is_implicit, api_choose_pair *choose_pair, api_problem *problem);
 bool   api_adaptive_integrate(api_ode *ode, void *data, api_interval interval, api_problem *problem);
 void   api_adaptive_close(void *data);
+
+/* True until the deadline of the request has passed. Callbacks of ARKODE that find it false end the integration; the
+ * request fails later. */
+bool api_adaptive_may_continue(const api_ode *ode);
 
 /* Copies y to all lanes. */
 void api_adaptive_fill_lanes(const api_ode *ode, const double *y, double *lanes);

@@ -56,7 +56,7 @@ bool api_post_operation(api_call *call, const api_input *input, api_problem *pro
             .pool       = &pool,
             .model      = call->model,
             .operations = api_operations,
-            .scene      = {.model = call->model->dyn},
+            .scene      = {.model = call->model->dyn, .deadline = api_deadline_for_dynamics(input->deadline)},
             .rows       = 1,
             .combined   = !call->operation,
     };
