@@ -21,7 +21,8 @@ static bool append_parts(char path[API_FILE_PATH], size_t *length, const char *n
         size_t n = strcspn(part, "/");
         if (n == 2 && memcmp(part, "..", 2) == 0) {
             if (*length == 0) return false;
-            while (*length > 0 && path[--*length] != '/') {}
+            while (*length > 0 && path[--*length] != '/') {
+            }
         } else if (n > 0 && !(n == 1 && *part == '.')) {
             if (*length + n + 2 > API_FILE_PATH) return false;
             if (*length > 0) path[(*length)++] = '/';

@@ -24,11 +24,12 @@ enum { API_FILE_PATH = 1024 /* bytes of a path, NUL included; longer names are n
  *
  *     meshes/hand.stl, ../hand.stl, ./hand.stl      relative to from_folder
  *     /robots/hand.stl, file:///robots/hand.stl     from the root of the files
- *     package://panda/meshes/hand.stl               the file meshes/hand.stl of a folder that is named "panda", or whose
- *     model://panda/meshes/hand.stl                 package.xml has this <name>
+ *     package://panda/meshes/hand.stl               the file meshes/hand.stl of a folder that is named "panda", or
+ * whose model://panda/meshes/hand.stl                 package.xml has this <name>
  *
- * If several folders have the name, the file that shares most folders with from_folder counts, then that of the shortest
- * path, then the first in alphabetical order. NULL: no file has the name, it leads above the root, or `files` is NULL. */
+ * If several folders have the name, the file that shares most folders with from_folder counts, then that of the
+ * shortest path, then the first in alphabetical order. NULL: no file has the name, it leads above the root, or `files`
+ * is NULL. */
 const api_file_entry *api_files_find(const api_files *files, const char *from_folder, const char *name);
 
 /* Writes the folder of a path: "panda/meshes" for "panda/meshes/hand.stl". */

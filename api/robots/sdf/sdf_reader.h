@@ -84,7 +84,8 @@ enum {
     API_SDF_GRAVITY_OF_WORLD = 6, /* gravity is part of the world, before of its physics */
     API_SDF_FRAMES           = 7, /* relative_to and expressed_in, before `frame` and use_parent_model_frame; one name
                                      space for links, joints and frames */
-    API_SDF_JOINTS_OF_WORLD = 10
+    API_SDF_JOINTS_OF_WORLD = 10,
+    API_SDF_LATEST          = 12
 };
 
 /* Reads a pose: the element <pose> in `owner`, identity without it. */

@@ -1,0 +1,7 @@
+/* sdf_model_file.h - find the file of a model that <include><uri> of SDF names. */
+#pragma once
+#include "api/robots/files.h"
+
+/* Finds the file for a URI in a file of `folder`: the file itself, or, for a folder, the <sdf> of its model.config of
+ * the greatest version up to 1.12, as libsdformat does. NULL: there is none. */
+const api_file_entry *api_sdf_find_model(const api_files *files, const char *folder, const char *uri);
