@@ -62,15 +62,32 @@ static bool mark(void *arg, api_reference_kind kind, const char *name)
     return true;
 }
 
-/* Marks every file that a robot among the files includes. */
+static void mark_older(void *arg, const api_file_entry *older)
+{
+    search *s                            = arg;
+    s->included[older - s->files->entry] = true;
+}
+
+/* Marks what the current entry includes, or, if it is a model.config, the older files of its model. */
+static void mark_named(search *s)
+{
+    const api_file_entry *e    = s->entry;
+    const char           *base = strrchr(e->path, '/') ? strrchr(e->path, '/') + 1 : e->path;
+    if (strcmp(base, "model.config") == 0)
+        api_sdf_visit_older(s->files, e, mark_older, s);
+    else
+        api_xml_references(e->bytes, e->length, mark, s);
+}
+
+/* Marks every file that a robot among the files includes, and older versions of models. */
 static bool mark_included(search *s, api_share *share, api_problem *problem)
 {
     for (size_t i = 0; i < s->files->n; i++) {
         s->entry = &s->files->entry[i];
-        if (!is_robot(s->entry)) continue;
+        if (!is_robot(s->entry) && !ends_with(s->entry->path, "model.config")) continue;
         size_t bytes = api_xml_estimate_memory(s->entry->bytes, s->entry->length);
         if (share && !api_claim(share, bytes, problem)) return false;
-        api_xml_references(s->entry->bytes, s->entry->length, mark, s);
+        mark_named(s);
         if (share) api_unclaim(share, bytes);
     }
     return !api_shortage_check(problem);

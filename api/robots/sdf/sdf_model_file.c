@@ -15,32 +15,47 @@ static int minor_of(const xmlNode *element)
     return good && minor <= API_SDF_LATEST ? minor : -1;
 }
 
-/* Copies the file name of the greatest version in a model.config. */
-static bool read_config(const api_file_entry *config, char name[API_FILE_PATH])
+/* Copies the content of an element without white space around it. False: it is empty or too long. */
+static bool copy_name(const xmlNode *element, char name[API_FILE_PATH])
+{
+    xmlChar    *text   = xmlNodeGetContent(element);
+    const char *start  = text ? (const char *)text + strspn((const char *)text, " \t\r\n") : "";
+    size_t      length = strcspn(start, "\r\n");
+    while (length > 0 && strchr(" \t", start[length - 1]))
+        length--;
+    bool good = length > 0 && length < API_FILE_PATH;
+    if (good) memcpy(name, start, length);
+    name[good ? length : 0] = '\0';
+    xmlFree(text);
+    return good;
+}
+
+static xmlDoc *parse_config(const api_file_entry *config)
 {
     api_problem    problem;
     api_xml_source source = {.text = config->bytes, .length = config->length, .nesting = 20};
-    int            best   = -1;
     api_problem_clear(&problem);
-    xmlDoc *file = api_xml_parse(&source, &problem);
-    for (const xmlNode *e = file ? api_xml_child(xmlDocGetRootElement(file), "sdf") : NULL; e;
-         e                = api_xml_next(e, "sdf")) {
-        int      minor = minor_of(e);
-        xmlChar *text  = minor > best ? xmlNodeGetContent(e) : NULL;
-        if (!text) continue;
-        const char *start  = (const char *)text + strspn((const char *)text, " \t\r\n");
-        size_t      length = strcspn(start, "\r\n");
-        while (length > 0 && strchr(" \t", start[length - 1]))
-            length--;
-        if (length > 0 && length < API_FILE_PATH) {
-            memcpy(name, start, length);
-            name[length] = '\0';
-            best         = minor;
+    return api_xml_parse(&source, &problem);
+}
+
+static const xmlNode *first_file(xmlDoc *config)
+{
+    return config ? api_xml_child(xmlDocGetRootElement(config), "sdf") : NULL;
+}
+
+/* Copies the file name of the greatest version in a model.config; "" if there is none. */
+static void read_config(const api_file_entry *config, char name[API_FILE_PATH])
+{
+    int     best = -1;
+    xmlDoc *file = parse_config(config);
+    char    other[API_FILE_PATH];
+    *name = '\0';
+    for (const xmlNode *e = first_file(file); e; e = api_xml_next(e, "sdf"))
+        if (minor_of(e) > best && copy_name(e, other)) {
+            strcpy(name, other);
+            best = minor_of(e);
         }
-        xmlFree(text);
-    }
     xmlFreeDoc(file);
-    return best >= 0;
 }
 
 const api_file_entry *api_sdf_find_model(const api_files *files, const char *folder, const char *uri)
@@ -50,7 +65,22 @@ const api_file_entry *api_sdf_find_model(const api_files *files, const char *fol
     if (found) return found;
     if ((size_t)snprintf(config_name, sizeof config_name, "%s/model.config", uri) >= sizeof config_name) return NULL;
     const api_file_entry *config = api_files_find(files, folder, config_name);
-    if (!config || !read_config(config, name)) return NULL;
+    if (!config) return NULL;
+    read_config(config, name);
     api_files_folder(config->path, inner);
     return api_files_find(files, inner, name);
+}
+
+void api_sdf_visit_older(const api_files *files, const api_file_entry                *config,
+                         void (*visit)(void *arg, const api_file_entry *older), void *arg)
+{
+    char    best[API_FILE_PATH], name[API_FILE_PATH], folder[API_FILE_PATH];
+    xmlDoc *file = parse_config(config);
+    read_config(config, best);
+    api_files_folder(config->path, folder);
+    for (const xmlNode *e = first_file(file); e; e = api_xml_next(e, "sdf")) {
+        const api_file_entry *found = copy_name(e, name) ? api_files_find(files, folder, name) : NULL;
+        if (found && found != api_files_find(files, folder, best)) visit(arg, found);
+    }
+    xmlFreeDoc(file);
 }
