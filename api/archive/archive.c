@@ -1,4 +1,4 @@
-/* archive.c - see archive.h. */
+/* archive.c - reads archives into named files, with all limits; see archive.h. */
 #include "archive.h"
 #include "api/codec/utf8.h"
 #include "gzip.h"
@@ -12,26 +12,26 @@
 
 /* --- memory ------------------------------------------------------------------------------------------------------- */
 
-static bool claim(api_archive *a, size_t bytes, api_problem *problem)
+static bool claim_bytes(api_archive *a, size_t bytes, api_problem *problem)
 {
     if (a->share && !api_claim(a->share, bytes, problem)) return false;
     a->claimed += bytes;
     return true;
 }
 
-static char *take(api_archive *a, api_arena *arena, size_t bytes, api_problem *problem)
+static char *take_claimed(api_archive *a, api_arena *arena, size_t bytes, api_problem *problem)
 {
-    char *taken = claim(a, bytes, problem) ? api_arena_take(arena, bytes, 1) : NULL;
+    char *taken = claim_bytes(a, bytes, problem) ? api_arena_take(arena, bytes, 1) : NULL;
     if (!taken) api_fail(problem, API_MEMORY_FULL, NULL, "no memory to read the archive");
     return taken;
 }
 
 /* Makes room for one more file. */
-static bool grow(api_archive *a, api_problem *problem)
+static bool grow_list(api_archive *a, api_problem *problem)
 {
     if (a->files.n < a->capacity) return true;
     size_t          capacity = a->capacity > 0 ? 2 * a->capacity : 64;
-    api_file_entry *entry    = (api_file_entry *)(void *)take(a, &a->names, capacity * sizeof *entry, problem);
+    api_file_entry *entry    = (api_file_entry *)(void *)take_claimed(a, &a->names, capacity * sizeof *entry, problem);
     if (!entry) return false;
     if (a->files.n > 0) memcpy(entry, a->entry, a->files.n * sizeof *entry);
     a->entry       = entry;
@@ -42,7 +42,7 @@ static bool grow(api_archive *a, api_problem *problem)
 
 /* --- one entry ---------------------------------------------------------------------------------------------------- */
 
-static bool fail_entry(api_problem *problem, const char *name, const char *text)
+static bool refuse_entry(api_problem *problem, const char *name, const char *text)
 {
     return api_fail(problem, API_BAD_ARCHIVE, NULL, "\"%.80s\" in the archive %s", name, text);
 }
@@ -63,7 +63,7 @@ static bool has_control(const char *name)
 }
 
 /* Checks the name of a file or folder, and writes it in normal form: "" for a folder "./". */
-static bool check_name(const char *name, size_t length, char path[API_FILE_PATH], api_problem *problem)
+static bool check_entry_name(const char *name, size_t length, char path[API_FILE_PATH], api_problem *problem)
 {
     char   shown[API_FILE_PATH];
     size_t depth = 0;
@@ -74,17 +74,18 @@ static bool check_name(const char *name, size_t length, char path[API_FILE_PATH]
     shown[length] = '\0';
     if (api_utf8_prefix(name, length) < length || has_control(shown))
         return api_fail(problem, API_BAD_ARCHIVE, NULL, "a name in the archive is not UTF-8 or has control characters");
-    if (*shown == '/') return fail_entry(problem, shown, "has an absolute name: archive the folder by a relative one");
-    if (strchr(shown, '\\')) return fail_entry(problem, shown, "has a backslash in its name: folders end with \"/\"");
-    if (has_part(shown, "..")) return fail_entry(problem, shown, "leads outside by \"..\"");
+    if (*shown == '/')
+        return refuse_entry(problem, shown, "has an absolute name: archive the folder by a relative one");
+    if (strchr(shown, '\\')) return refuse_entry(problem, shown, "has a backslash in its name: folders end with \"/\"");
+    if (has_part(shown, "..")) return refuse_entry(problem, shown, "leads outside by \"..\"");
     for (const char *c = shown; *c; c++)
         depth += *c == '/';
-    if (depth > API_ARCHIVE_DEPTH) return fail_entry(problem, shown, "is in more than 32 folders");
+    if (depth > API_ARCHIVE_DEPTH) return refuse_entry(problem, shown, "is in more than 32 folders");
     if (!api_files_join("", shown, path)) *path = '\0';
     return true;
 }
 
-static bool ends_with(const char *path, const char *ending)
+static bool ends_in(const char *path, const char *ending)
 {
     size_t length = strlen(path), n = strlen(ending);
     return length > n && strcasecmp(path + length - n, ending) == 0;
@@ -96,7 +97,7 @@ static bool is_left_out(const char *path)
     static const char *const endings[] = {".png", ".jpg", ".jpeg", ".gif", ".bmp", ".tga", ".tif", ".tiff",
                                           ".hdr", ".exr", ".dds",  ".ktx", ".psd", ".svg", ".mp4", NULL};
     for (size_t i = 0; endings[i]; i++)
-        if (ends_with(path, endings[i])) return true;
+        if (ends_in(path, endings[i])) return true;
     return strncmp(path, "__MACOSX/", 9) == 0 || has_part(path, ".git");
 }
 
@@ -112,20 +113,20 @@ static bool count_entry(api_archive *a, api_problem *problem)
 static bool check_size(api_archive *a, const char *path, size_t packed, size_t length, api_problem *problem)
 {
     if (length > API_ARCHIVE_SMALL && length / API_ARCHIVE_RATIO > packed)
-        return fail_entry(problem, path, "unpacks to more than 200 times its size");
+        return refuse_entry(problem, path, "unpacks to more than 200 times its size");
     if (length > a->most - a->unpacked)
         return api_fail(problem, API_BAD_ARCHIVE, NULL,
                         "with \"%.80s\" the archive unpacks to more than %zu bytes; limits.body is the limit", path,
                         a->most);
     a->unpacked += length;
     return a->unpacked <= API_ARCHIVE_SMALL || a->unpacked / API_ARCHIVE_RATIO <= a->packed ||
-           fail_entry(problem, path, "and the files before it unpack to more than 200 times the archive's size");
+           refuse_entry(problem, path, "and the files before it unpack to more than 200 times the archive's size");
 }
 
 static bool add_file(api_archive *a, const char *path, const char *bytes, size_t length, api_problem *problem)
 {
     size_t n    = strlen(path) + 1;
-    char  *name = grow(a, problem) ? take(a, &a->names, n, problem) : NULL;
+    char  *name = grow_list(a, problem) ? take_claimed(a, &a->names, n, problem) : NULL;
     if (!name) return false;
     memcpy(name, path, n);
     a->entry[a->files.n++] = (api_file_entry){.path = name, .bytes = bytes, .length = length};
@@ -138,16 +139,16 @@ static bool add_zip_entry(api_archive *a, const api_zip_entry *entry, api_proble
 {
     char   path[API_FILE_PATH];
     mode_t kind = entry->mode & S_IFMT;
-    if (!check_name(entry->name, entry->name_length, path, problem)) return false;
+    if (!check_entry_name(entry->name, entry->name_length, path, problem)) return false;
     if (kind == S_IFLNK)
-        return fail_entry(problem, path, "is a symbolic link: archive the file that it names (zip without -y)");
+        return refuse_entry(problem, path, "is a symbolic link: archive the file that it names (zip without -y)");
     if (kind != 0 && kind != S_IFREG && kind != S_IFDIR)
-        return fail_entry(problem, path, "is a device or no plain file");
+        return refuse_entry(problem, path, "is a device or no plain file");
     bool folder = kind == S_IFDIR || entry->name[entry->name_length - 1] == '/';
-    if (folder && entry->length > 0) return fail_entry(problem, path, "is a folder with content");
+    if (folder && entry->length > 0) return refuse_entry(problem, path, "is a folder with content");
     if (folder || is_left_out(path)) return true;
     if (!check_size(a, path, entry->packed_length, entry->length, problem)) return false;
-    char *bytes = take(a, &a->content, entry->length, problem);
+    char *bytes = take_claimed(a, &a->content, entry->length, problem);
     return bytes && api_zip_unpack(entry, bytes, problem) && add_file(a, path, bytes, entry->length, problem);
 }
 
@@ -165,13 +166,13 @@ static bool read_zip(api_archive *a, const char *bytes, size_t length, api_probl
 static bool add_tar_entry(api_archive *a, const api_tar_entry *entry, api_problem *problem)
 {
     char path[API_FILE_PATH];
-    if (!check_name(entry->name, entry->name_length, path, problem)) return false;
+    if (!check_entry_name(entry->name, entry->name_length, path, problem)) return false;
     switch (entry->type) {
     case '0': break;
     case '5': return true;
-    case '1': return fail_entry(problem, path, "is a hard link: archive the files by tar --hard-dereference");
-    case '2': return fail_entry(problem, path, "is a symbolic link: archive the files by tar --dereference");
-    default: return fail_entry(problem, path, "is a device or no plain file");
+    case '1': return refuse_entry(problem, path, "is a hard link: archive the files by tar --hard-dereference");
+    case '2': return refuse_entry(problem, path, "is a symbolic link: archive the files by tar --dereference");
+    default: return refuse_entry(problem, path, "is a device or no plain file");
     }
     if (entry->name[entry->name_length - 1] == '/' || is_left_out(path)) return true;
     return add_file(a, path, entry->bytes, entry->length, problem);
@@ -193,7 +194,7 @@ static bool read_gzip(api_archive *a, const char *bytes, size_t length, api_prob
     size_t unpacked = 0, most = API_ARCHIVE_RATIO * length;
     if (most < API_ARCHIVE_SMALL) most = API_ARCHIVE_SMALL;
     if (!api_gzip_count(bytes, length, most < a->most ? most : a->most, &unpacked, problem)) return false;
-    char *tar = take(a, &a->content, unpacked, problem);
+    char *tar = take_claimed(a, &a->content, unpacked, problem);
     if (!tar || !api_gzip_unpack(bytes, length, tar, unpacked, problem)) return false;
     return api_tar_begins(tar, unpacked)
                ? read_tar(a, tar, unpacked, problem)
@@ -211,7 +212,7 @@ static bool read_multipart(api_archive *a, const char *bytes, size_t length, api
     for (;;) {
         if (!api_multipart_next(&form, &part, &more, problem)) return false;
         if (!more) return true;
-        if (!count_entry(a, problem) || !check_name(part.name, strlen(part.name), path, problem)) return false;
+        if (!count_entry(a, problem) || !check_entry_name(part.name, strlen(part.name), path, problem)) return false;
         if (*path && !is_left_out(path) && !add_file(a, path, part.bytes, part.length, problem)) return false;
     }
 }
@@ -230,7 +231,7 @@ static bool check_duplicates(api_archive *a, api_problem *problem)
     qsort(a->entry, a->files.n, sizeof *a->entry, compare_paths);
     for (size_t i = 1; i < a->files.n; i++)
         if (strcmp(a->entry[i - 1].path, a->entry[i].path) == 0)
-            return fail_entry(problem, a->entry[i].path, "occurs twice");
+            return refuse_entry(problem, a->entry[i].path, "occurs twice");
     return true;
 }
 
@@ -249,7 +250,7 @@ bool api_archive_open(api_archive *a, api_archive_kind kind, const char *bytes, 
     api_archive_kind         found   = api_archive_kind_of(bytes, length);
     bool                     read    = false;
     a->packed                        = length;
-    if (kind != found)
+    if (kind != found || kind == API_NO_ARCHIVE)
         return api_fail(problem, API_BAD_ARCHIVE, NULL, "the body begins as %s, but its Content-Type names %s",
                         names[found], names[kind]);
     switch (kind) {

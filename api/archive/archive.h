@@ -11,8 +11,7 @@
  * api/base/memory/shortage.h. zlib, which the server has, unpacks and checks. */
 #pragma once
 #include "api/base/memory/arena.h"
-#include "api/base/memory/budget.h"
-#include "api/robots/files.h"
+#include "api/robot_files.h"
 
 enum {
     API_ARCHIVE_ENTRIES = 10000,   /* files and folders of an archive */
@@ -20,14 +19,6 @@ enum {
     API_ARCHIVE_RATIO   = 200,     /* most bytes for one packed byte, in files and archives of more than ... */
     API_ARCHIVE_SMALL   = 64 << 10 /* ... these bytes */
 };
-
-typedef enum api_archive_kind {
-    API_NO_ARCHIVE,
-    API_ARCHIVE_ZIP,
-    API_ARCHIVE_TAR,
-    API_ARCHIVE_GZIP,
-    API_ARCHIVE_FORM
-} api_archive_kind;
 
 /* The caller sets `share` and `most`, and zeroes the rest. */
 typedef struct api_archive {
@@ -39,9 +30,6 @@ typedef struct api_archive {
     api_share      *share;          /* NULL: the command line, which has no budget */
     size_t          claimed, most;  /* most: bytes that the archive may unpack to */
 } api_archive;
-
-/* Tells the kind of archive that the first bytes show. */
-api_archive_kind api_archive_kind_of(const char *bytes, size_t length);
 
 /* Reads an archive, whose first bytes must show that kind. Pictures and the folder __MACOSX are left out. The bytes
  * must live as long. In any case the caller calls api_archive_close. False with a problem. */

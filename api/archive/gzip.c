@@ -1,4 +1,4 @@
-/* gzip.c - see gzip.h. */
+/* gzip.c - unpacks gzip files; see gzip.h. */
 #include "gzip.h"
 #include "api/base/memory/shortage.h"
 #include <limits.h>
@@ -28,7 +28,7 @@ static bool next_member(z_stream *z, bool *more, api_problem *problem)
 }
 
 /* Unpacks all members: to `to`, or, if that is NULL, into a window that is overwritten. */
-static bool unpack(z_stream *z, char *to, size_t most, size_t *unpacked, api_problem *problem)
+static bool unpack_members(z_stream *z, char *to, size_t most, size_t *unpacked, api_problem *problem)
 {
     char window[WINDOW];
     bool more = true;
@@ -50,7 +50,7 @@ static bool unpack(z_stream *z, char *to, size_t most, size_t *unpacked, api_pro
     return true;
 }
 
-static bool run(const char *bytes, size_t length, char *to, size_t most, size_t *unpacked, api_problem *problem)
+static bool run_inflate(const char *bytes, size_t length, char *to, size_t most, size_t *unpacked, api_problem *problem)
 {
     z_stream z = {0};
     if (length > UINT_MAX) return api_fail(problem, API_BAD_ARCHIVE, NULL, "the gzip file has 4 GB or more");
@@ -60,18 +60,18 @@ static bool run(const char *bytes, size_t length, char *to, size_t most, size_t 
     }
     z.next_in  = (Bytef *)(uintptr_t)bytes;
     z.avail_in = (uInt)length;
-    bool good  = unpack(&z, to, most, unpacked, problem);
+    bool good  = unpack_members(&z, to, most, unpacked, problem);
     inflateEnd(&z);
     return good;
 }
 
 bool api_gzip_count(const char *bytes, size_t length, size_t most, size_t *unpacked, api_problem *problem)
 {
-    return run(bytes, length, NULL, most, unpacked, problem);
+    return run_inflate(bytes, length, NULL, most, unpacked, problem);
 }
 
 bool api_gzip_unpack(const char *bytes, size_t length, char *to, size_t unpacked, api_problem *problem)
 {
     size_t again = 0;
-    return run(bytes, length, to, unpacked, &again, problem) && (again == unpacked || fail_damaged(problem));
+    return run_inflate(bytes, length, to, unpacked, &again, problem) && (again == unpacked || fail_damaged(problem));
 }

@@ -1,4 +1,4 @@
-/* multipart.c - see multipart.h. */
+/* multipart.c - reads the files of a form; see multipart.h. */
 #define _GNU_SOURCE /* memmem */
 #include "multipart.h"
 #include <stdio.h>
@@ -7,7 +7,7 @@
 
 enum { HYPHENS = 2, BOUNDARY_MOST = 70 /* RFC 2046, section 5.1.1 */ };
 
-static bool fail(api_problem *problem, const char *text)
+static bool fail_form(api_problem *problem, const char *text)
 {
     return api_fail(problem, API_BAD_ARCHIVE, NULL, "the multipart body %s", text);
 }
@@ -21,7 +21,7 @@ bool api_multipart_begins(const char *bytes, size_t length)
 
 bool api_multipart_open(api_multipart *m, const char *bytes, size_t length, api_problem *problem)
 {
-    if (!api_multipart_begins(bytes, length)) return fail(problem, "does not begin with its boundary");
+    if (!api_multipart_begins(bytes, length)) return fail_form(problem, "does not begin with its boundary");
     size_t n = (size_t)((const char *)memmem(bytes, length, "\r\n", 2) - bytes);
     *m       = (api_multipart){.bytes = bytes, .length = length, .offset = n, .delimiter_length = n + 2};
     memcpy(m->delimiter, "\r\n", 2);
@@ -48,7 +48,7 @@ static bool find_parameter(const char *text, const char *end, const char *key, c
 }
 
 /* Reads the name of a part from its headers, [text, end). */
-static bool read_name(const char *text, const char *end, api_multipart_part *part, api_problem *problem)
+static bool read_part_name(const char *text, const char *end, api_multipart_part *part, api_problem *problem)
 {
     static const char key[] = "content-disposition:";
     char              file[API_MULTIPART_NAME];
@@ -65,21 +65,21 @@ static bool read_name(const char *text, const char *end, api_multipart_part *par
             snprintf(part->name, sizeof part->name, "%s", file);
         return true;
     }
-    return fail(problem, "has a part without Content-Disposition");
+    return fail_form(problem, "has a part without Content-Disposition");
 }
 
 bool api_multipart_next(api_multipart *m, api_multipart_part *part, bool *more, api_problem *problem)
 {
-    const char *at = m->bytes + m->offset, *end = m->bytes + m->length;
-    *more = end - at < 2 || memcmp(at, "--", 2) != 0;
+    const char *here = m->bytes + m->offset, *end = m->bytes + m->length;
+    *more = end - here < 2 || memcmp(here, "--", 2) != 0;
     if (!*more) return true;
-    if (end - at < 2 || memcmp(at, "\r\n", 2) != 0) return fail(problem, "is damaged behind a boundary");
-    const char *headers = at + 2, *blank = memmem(at, (size_t)(end - at), "\r\n\r\n", 4);
-    if (!blank) return fail(problem, "is cut off in the headers of a part");
-    if (!read_name(headers, blank, part, problem)) return false;
+    if (end - here < 2 || memcmp(here, "\r\n", 2) != 0) return fail_form(problem, "is damaged behind a boundary");
+    const char *headers = here + 2, *blank = memmem(here, (size_t)(end - here), "\r\n\r\n", 4);
+    if (!blank) return fail_form(problem, "is cut off in the headers of a part");
+    if (!read_part_name(headers, blank, part, problem)) return false;
     part->bytes      = blank + 4;
     const char *stop = memmem(blank + 2, (size_t)(end - blank - 2), m->delimiter, m->delimiter_length);
-    if (!stop) return fail(problem, "is cut off: its last boundary is missing");
+    if (!stop) return fail_form(problem, "is cut off: its last boundary is missing");
     part->length = stop > part->bytes ? (size_t)(stop - part->bytes) : 0;
     m->offset    = (size_t)(stop - m->bytes) + m->delimiter_length;
     return true;

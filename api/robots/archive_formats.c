@@ -3,7 +3,6 @@
 #include "api/archive/archive.h"
 #include "api/codec/escape.h"
 #include "formats.h"
-#include "main_file.h"
 #include <stdlib.h>
 #include <string.h>
 
@@ -88,7 +87,7 @@ static api_model *read_main(const api_model_source *source, const api_file_entry
     return model;
 }
 
-static api_model *read_archive(api_archive_kind kind, const api_model_source *source, api_problem *problem)
+static api_model *read_robot_archive(api_archive_kind kind, const api_model_source *source, api_problem *problem)
 {
     archive_query query;
     api_archive   archive = {.share = source->share, .most = source->most};
@@ -115,7 +114,7 @@ static size_t estimate_nothing(const char *text, size_t length)
 #define ARCHIVE_FORMAT(name, kind, media_type)                                                                         \
     static api_model *read_##name(const api_model_source *source, api_problem *problem)                                \
     {                                                                                                                  \
-        return read_archive(kind, source, problem);                                                                    \
+        return read_robot_archive(kind, source, problem);                                                              \
     }                                                                                                                  \
     static const char *const name##_types[]          = {media_type, NULL};                                             \
     const api_model_format   api_model_format_##name = {.media_types     = name##_types,                               \

@@ -1,4 +1,4 @@
-/* files.c - see files.h. */
+/* files.c - finds files by name; see files.h. */
 #define _GNU_SOURCE /* memmem */
 #include "files.h"
 #include <string.h>
@@ -54,11 +54,11 @@ static const api_file_entry *find_path(const api_files *files, const char *path)
 typedef struct package_name {
     const char *name; /* [length] */
     size_t      length;
-    char        rest[API_FILE_PATH]; /* normal form */
+    char        inner[API_FILE_PATH]; /* normal form */
 } package_name;
 
 /* True if the package.xml of the folder, path[0..length), names the package. */
-static bool manifest_names(const api_files *files, const char *path, size_t length, const package_name *package)
+static bool manifest_has(const api_files *files, const char *path, size_t length, const package_name *package)
 {
     char manifest[API_FILE_PATH];
     if (length + sizeof "/package.xml" > sizeof manifest) return false;
@@ -68,24 +68,24 @@ static bool manifest_names(const api_files *files, const char *path, size_t leng
     const char           *open  = found ? memmem(found->bytes, found->length, "<name>", 6) : NULL;
     if (!open) return false;
     open += 6;
-    size_t rest = found->length - (size_t)(open - found->bytes);
-    while (rest > 0 && strchr(" \t\r\n", *open) && *open)
-        open++, rest--;
-    return rest > package->length && memcmp(open, package->name, package->length) == 0 &&
+    size_t inner = found->length - (size_t)(open - found->bytes);
+    while (inner > 0 && strchr(" \t\r\n", *open) && *open)
+        open++, inner--;
+    return inner > package->length && memcmp(open, package->name, package->length) == 0 &&
            strchr("< \t\r\n", open[package->length]) && open[package->length];
 }
 
 /* True if the entry is the file `rest` of a folder that has the name of the package. */
 static bool is_in_package(const api_files *files, const api_file_entry *entry, const package_name *package)
 {
-    size_t whole = strlen(entry->path), rest = strlen(package->rest), n = package->length;
-    if (whole < rest || strcmp(entry->path + whole - rest, package->rest) != 0) return false;
-    if (whole > rest && entry->path[whole - rest - 1] != '/') return false;
-    size_t folder = whole > rest ? whole - rest - 1 : 0;
+    size_t whole = strlen(entry->path), inner = strlen(package->inner), n = package->length;
+    if (whole < inner || strcmp(entry->path + whole - inner, package->inner) != 0) return false;
+    if (whole > inner && entry->path[whole - inner - 1] != '/') return false;
+    size_t folder = whole > inner ? whole - inner - 1 : 0;
     if (folder >= n && memcmp(entry->path + folder - n, package->name, n) == 0 &&
         (folder == n || entry->path[folder - n - 1] == '/'))
         return true;
-    return manifest_names(files, entry->path, folder, package);
+    return manifest_has(files, entry->path, folder, package);
 }
 
 /* Number of folders that a path shares with a folder. */
@@ -113,7 +113,7 @@ static const api_file_entry *find_in_package(const api_files *files, const char 
     package_name          package;
     package.name   = name;
     package.length = strcspn(name, "/");
-    if (package.length == 0 || !api_files_join("", name + package.length, package.rest)) return NULL;
+    if (package.length == 0 || !api_files_join("", name + package.length, package.inner)) return NULL;
     for (size_t i = 0; i < files->n; i++)
         if (is_in_package(files, &files->entry[i], &package) && (!best || is_nearer(&files->entry[i], best, folder)))
             best = &files->entry[i];

@@ -1,7 +1,7 @@
 /* formats.c - see formats.h: list the formats, and choose one by Content-Type or by the first bytes of a text. */
 #include "formats.h"
 #include "api/archive/archive.h"
-#include "api/codec/container.h"
+#include "api/archive/container.h"
 #include "api/codec/negotiate.h"
 #include "api/robots/xml/xml_text.h"
 #include "api/codec/json.h"

@@ -1,9 +1,8 @@
-/* main_file.c - see main_file.h. */
-#include "main_file.h"
+/* main_file.c - chooses the file among several from which a robot is read; see robot_files.h. */
+#include "api/robot_files.h"
 #include "api/base/memory/shortage.h"
 #include "api/robots/sdf/sdf_model_file.h"
 #include "api/robots/xml/xml_text.h"
-#include "api/robots/xml/xml_references.h"
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -12,7 +11,7 @@
 /* The search for files that others include. */
 typedef struct search {
     const api_files      *files;
-    const api_file_entry *entry;    /* whose references are visited */
+    const api_file_entry *entry;    /* the file that is searched for names */
     bool                 *included; /* [files->n] */
 } search;
 
@@ -36,7 +35,7 @@ static bool is_robot(const api_file_entry *entry)
 
 /* Finds an included file of MJCF in the folder of the file that includes it, or in one around it, since the name is
  * relative to the folder of the main file, which is not known yet. */
-static const api_file_entry *find_around(const api_files *files, const char *path, const char *name)
+static const api_file_entry *find_above(const api_files *files, const char *path, const char *name)
 {
     char folder[API_FILE_PATH];
     api_files_folder(path, folder);
@@ -48,12 +47,12 @@ static const api_file_entry *find_around(const api_files *files, const char *pat
     }
 }
 
-static bool mark(void *arg, api_reference_kind kind, const char *name)
+static bool mark_reference(void *arg, api_reference_kind kind, const char *name)
 {
     search               *s     = arg;
     const api_file_entry *found = NULL;
     char                  folder[API_FILE_PATH];
-    if (kind == API_REFERENCE_MJCF) found = find_around(s->files, s->entry->path, name);
+    if (kind == API_REFERENCE_MJCF) found = find_above(s->files, s->entry->path, name);
     if (kind == API_REFERENCE_SDF) {
         api_files_folder(s->entry->path, folder);
         found = api_sdf_find_model(s->files, folder, name);
@@ -76,7 +75,7 @@ static void mark_named(search *s)
     if (strcmp(base, "model.config") == 0)
         api_sdf_visit_older(s->files, e, mark_older, s);
     else
-        api_xml_references(e->bytes, e->length, mark, s);
+        api_xml_references(e->bytes, e->length, mark_reference, s);
 }
 
 /* Marks every file that a robot among the files includes, and older versions of models. */
@@ -108,11 +107,12 @@ static bool fail_choice(const search *s, size_t robots, size_t candidates, api_p
             length += (size_t)snprintf(list + length, sizeof list - length, "%s%s", length > 0 ? ", " : "",
                                        s->files->entry[i].path);
     }
-    return api_fail(problem, API_BAD_ARCHIVE, NULL, "%zu files may be the robot: choose one by ?main=PATH: %s%s",
+    return api_fail(problem, API_BAD_ARCHIVE, NULL,
+                    "%zu files may be the robot; ?main=PATH or --main PATH chooses one: %s%s",
                     candidates > 0 ? candidates : robots, list, length < sizeof list ? "" : " ...");
 }
 
-static const api_file_entry *choose(const search *s, api_problem *problem)
+static const api_file_entry *choose_candidate(const search *s, api_problem *problem)
 {
     const api_file_entry *chosen = NULL;
     size_t                robots = 0, candidates = 0;
@@ -135,7 +135,7 @@ const api_file_entry *api_main_file(const api_files *files, api_share *share, ap
         api_fail(problem, API_MEMORY_FULL, NULL, "no memory to find the robot");
         return NULL;
     }
-    const api_file_entry *chosen = mark_included(&s, share, problem) ? choose(&s, problem) : NULL;
+    const api_file_entry *chosen = mark_included(&s, share, problem) ? choose_candidate(&s, problem) : NULL;
     free(s.included);
     return chosen;
 }

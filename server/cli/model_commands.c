@@ -1,9 +1,10 @@
 /* model_commands.c - implement `torqued check`, `torqued convert` and `torqued eval`: the answers of a server,
  * without a server. The commands use the same interface (api.h) as the server and store nothing. */
+#define _GNU_SOURCE /* memrchr */
 #include "commands.h"
 #include "server/store/durable_file.h"
 #include "command_session.h"
-#include "api/archive/archive.h"
+#include "api/robot_files.h"
 #include "server/cli/files/format_options.h"
 #include "server/cli/files/gather.h"
 #include <ctype.h>
@@ -17,11 +18,28 @@ enum { FILE_MAX = 1 << 30, NAME_MAX_BYTES = 64 };
 
 /* --- files ----------------------------------------------------------------------------------------------------- */
 
+/* Returns the length of a file name without its extension: also without both of robot.tar.gz and robot.urdf.xacro. */
+static size_t stem_length(const char *name, size_t length)
+{
+    static const char *const inner[] = {".tar", ".urdf", ".sdf"};
+    const char              *dot     = memrchr(name, '.', length);
+    if (dot && dot > name) length = (size_t)(dot - name);
+    for (size_t i = 0; i < sizeof inner / sizeof *inner; i++) {
+        size_t n = strlen(inner[i]);
+        if (length > n && memcmp(name + length - n, inner[i], n) == 0) return length - n;
+    }
+    return length;
+}
+
 /* Derives a model's name from a file name: without folders and extension; invalid characters become '_'. */
 static void derive_name(const char *file, char name[NAME_MAX_BYTES + 1])
 {
-    const char *base = strrchr(file, '/') ? strrchr(file, '/') + 1 : file, *dot = strrchr(base, '.');
-    size_t      length = dot && dot > base ? (size_t)(dot - base) : strlen(base);
+    size_t end = strlen(file);
+    while (end > 1 && file[end - 1] == '/')
+        end--;
+    const char *slash  = memrchr(file, '/', end);
+    const char *base   = slash ? slash + 1 : file;
+    size_t      length = stem_length(base, end - (size_t)(base - file));
     if (length > NAME_MAX_BYTES) length = NAME_MAX_BYTES;
     for (size_t i = 0; i < length; i++)
         name[i] = isalnum((unsigned char)base[i]) || strchr("._-", base[i]) ? base[i] : '_';
@@ -38,7 +56,7 @@ static void print_problem(FILE *out, const char *file, const api_problem *proble
 }
 
 /* Appends ?main= to the query of an archive. False if it is too long. */
-static bool add_main(const cli_robot *robot, const char *main, char query[CLI_QUERY])
+static bool append_main(const cli_robot *robot, const char *main, char query[CLI_QUERY])
 {
     size_t length = strlen(query);
     if (!main || robot->path || api_archive_kind_of(robot->text, robot->length) == API_NO_ARCHIVE) return true;
@@ -66,7 +84,7 @@ static bool load_file(const srv_session *s, const char *file, const cli_argument
                                 .query  = query,
                                 .files  = robot.path ? &robot.files : NULL,
                                 .path   = robot.path};
-        loaded               = add_main(&robot, source.main, query) && api_load_file(s->api, &model, report, &problem);
+        loaded = append_main(&robot, source.main, query) && api_load_file(s->api, &model, report, &problem);
         if (!loaded) print_problem(out, file, &problem);
     }
     cli_robot_free(&robot);

@@ -1,6 +1,7 @@
 /* sdf.c - see sdf.h: find the model in a file, the steps from a text to a model, and the format's constant. */
 #include "sdf_reader.h"
 #include "api/robots/formats.h"
+#include "api/robots/several/template.h"
 #include "api/robots/xml/xml_model.h"
 #include <math.h>
 #include <stdlib.h>
@@ -124,8 +125,8 @@ static bool read_robot(api_sdf *sdf)
     sdf->index = json_object();
     if (!sdf->index) return api_reader_no_memory(&sdf->xml.base);
     if (!api_sdf_read_version(sdf, sdf->xml.root, &sdf->minor) || !api_sdf_include(sdf) ||
-        !(world ? read_world(sdf, world) : find_model(sdf, sdf->xml.root)) || !read_place(sdf) ||
-        !api_xml_document_open(&sdf->document, &sdf->xml, 8 * sdf->xml.max_links) ||
+        !api_xml_refuse_template(&sdf->xml) || !(world ? read_world(sdf, world) : find_model(sdf, sdf->xml.root)) ||
+        !read_place(sdf) || !api_xml_document_open(&sdf->document, &sdf->xml, 8 * sdf->xml.max_links) ||
         !api_xml_reserve_name(&sdf->document, sdf->document.names, "world"))
         return api_reader_no_memory(&sdf->xml.base); /* keeps a problem that is already set */
     return api_sdf_read_frames(sdf) && api_sdf_read_links(sdf) && api_sdf_read_joints(sdf) &&

@@ -14,7 +14,7 @@ int api_sdf_minor(const api_sdf *sdf, const xmlNode *element)
 }
 
 /* Finds the file of an include; NULL: there is none, which the caller reports or refuses. */
-static const api_file_entry *find_file(const api_sdf *sdf, const xmlNode *include, const char *uri)
+static const api_file_entry *find_included(const api_sdf *sdf, const xmlNode *include, const char *uri)
 {
     const api_sdf_files  *files = sdf->files;
     const api_file_entry *by    = files->entry[api_xml_file(include)];
@@ -25,7 +25,7 @@ static const api_file_entry *find_file(const api_sdf *sdf, const xmlNode *includ
 }
 
 /* Refuses a file that includes itself, and chains and numbers of files beyond the limits. */
-static bool check_chain(api_sdf *sdf, const xmlNode *include, const api_file_entry *found, const char *uri)
+static bool check_include_chain(api_sdf *sdf, const xmlNode *include, const api_file_entry *found, const char *uri)
 {
     const api_sdf_files *files = sdf->files;
     size_t               depth = 0;
@@ -42,7 +42,7 @@ static bool check_chain(api_sdf *sdf, const xmlNode *include, const api_file_ent
 }
 
 /* Parses a file. The tree shares the names of the main file, so that its nodes may move there. NULL with a problem. */
-static xmlNode *parse_file(api_sdf *sdf, const xmlNode *include, const api_file_entry *found, const char *uri)
+static xmlNode *parse_included(api_sdf *sdf, const xmlNode *include, const api_file_entry *found, const char *uri)
 {
     api_sdf_files *files = sdf->files;
     size_t         bytes = api_xml_estimate_memory(found->bytes, found->length);
@@ -81,7 +81,7 @@ static bool find_only_model(api_sdf *sdf, const xmlNode *include, const xmlNode 
 }
 
 /* Moves the include's element of that name into the model, in place of the model's own. */
-static void override(const xmlNode *include, const char *name, xmlNode *model)
+static void override_element(const xmlNode *include, const char *name, xmlNode *model)
 {
     xmlNode *from = (xmlNode *)(uintptr_t)api_xml_child(include, name), *own;
     if (!from) return;
@@ -103,7 +103,7 @@ static bool override_attribute(api_sdf *sdf, const xmlNode *include, const char 
 }
 
 /* Puts the model in place of the include. */
-static bool place(api_sdf *sdf, xmlNode *include, xmlNode *model)
+static bool place_model(api_sdf *sdf, xmlNode *include, xmlNode *model)
 {
     const char *merge = NULL;
     if (!api_xml_text(&sdf->xml, include, "merge", API_OPTIONAL, &merge)) return false;
@@ -114,8 +114,8 @@ static bool place(api_sdf *sdf, xmlNode *include, xmlNode *model)
             merge);
     if (!override_attribute(sdf, include, "name", model) || !override_attribute(sdf, include, "placement_frame", model))
         return false;
-    override(include, "pose", model);
-    override(include, "static", model);
+    override_element(include, "pose", model);
+    override_element(include, "static", model);
     xmlUnlinkNode(model);
     xmlReplaceNode(include, model);
     xmlFreeNode(include);
@@ -124,17 +124,17 @@ static bool place(api_sdf *sdf, xmlNode *include, xmlNode *model)
 
 /* Replaces an include; *placed is the model, or NULL if the include stays or is gone. An include whose file is missing
  * stays: in a world it is reported, in a model refused. */
-static bool replace(api_sdf *sdf, xmlNode *include, xmlNode **placed)
+static bool replace_include(api_sdf *sdf, xmlNode *include, xmlNode **placed)
 {
     const char    *uri   = NULL;
     const xmlNode *model = NULL;
     *placed              = NULL;
     if (!sdf->files->source->files) return true;
     if (!api_sdf_text(sdf, include, "uri", &uri)) return false;
-    const api_file_entry *found = find_file(sdf, include, uri);
+    const api_file_entry *found = find_included(sdf, include, uri);
     if (!found) return true;
-    if (!check_chain(sdf, include, found, uri)) return false;
-    const xmlNode *root = parse_file(sdf, include, found, uri);
+    if (!check_include_chain(sdf, include, found, uri)) return false;
+    const xmlNode *root = parse_included(sdf, include, found, uri);
     if (!root || !find_only_model(sdf, include, root, &model)) return false;
     if (!model) {
         if (!api_xml_report(&sdf->xml, include, "info", "dropped",
@@ -146,17 +146,17 @@ static bool replace(api_sdf *sdf, xmlNode *include, xmlNode **placed)
         return true;
     }
     *placed = (xmlNode *)(uintptr_t)model;
-    return place(sdf, include, *placed);
+    return place_model(sdf, include, *placed);
 }
 
 /* Expands the includes of an element and of the models in it. */
-static bool expand(api_sdf *sdf, xmlNode *in)
+static bool expand_includes(api_sdf *sdf, xmlNode *in)
 {
     for (xmlNode *child = in->children, *next; child; child = next) {
         xmlNode *within = api_xml_is(child, "model") || api_xml_is(child, "world") ? child : NULL;
         next            = child->next;
-        if (api_xml_is(child, "include") && !replace(sdf, child, &within)) return false;
-        if (within && !expand(sdf, within)) return false;
+        if (api_xml_is(child, "include") && !replace_include(sdf, child, &within)) return false;
+        if (within && !expand_includes(sdf, within)) return false;
     }
     return true;
 }
@@ -165,5 +165,5 @@ bool api_sdf_include(api_sdf *sdf)
 {
     sdf->xml.files       = sdf->files->name;
     sdf->files->minor[0] = sdf->minor;
-    return expand(sdf, xmlDocGetRootElement(sdf->files->file[0]));
+    return expand_includes(sdf, xmlDocGetRootElement(sdf->files->file[0]));
 }

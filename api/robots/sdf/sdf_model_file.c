@@ -1,4 +1,4 @@
-/* sdf_model_file.c - see sdf_model_file.h. */
+/* sdf_model_file.c - finds the file of an included model; see sdf_model_file.h. */
 #include "sdf_model_file.h"
 #include "api/robots/xml/xml_reader.h"
 #include "sdf_reader.h"

@@ -301,7 +301,7 @@ bool api_sdf_report_unused(api_sdf *sdf)
                                      .n     = sizeof known / sizeof *known,
                                      .known = known,
                                      .more  = more};
-    int oldest = sdf->minor;
+    int                oldest     = sdf->minor;
     for (size_t i = 1; i < sdf->files->n; i++)
         if (sdf->files->minor[i] < oldest) oldest = sdf->files->minor[i];
     while (vocabulary.n_more < OLD_ROWS && oldest <= old[vocabulary.n_more].last) {

@@ -1,7 +1,7 @@
 /* xml.c - see xml.h. Callbacks stop the parser before it does anything forbidden: at a document type declaration with a
  * subset, where entities would be declared, and at an element that is nested too deeply. */
 #include "xml.h"
-#include "api/codec/container.h"
+#include "api/archive/container.h"
 #include "api/codec/utf8.h"
 #include "xml_prepare.h"
 #include <libxml/SAX2.h>

@@ -1,6 +1,5 @@
 /* xml_model.c - see xml_model.h. */
 #include "xml_model.h"
-#include "xml_template.h"
 
 bool api_xml_reader_open(api_xml_reader *reader, const xmlDoc *file, const api_model_source *source, api_arena *arena,
                          api_problem *problem)
@@ -8,7 +7,7 @@ bool api_xml_reader_open(api_xml_reader *reader, const xmlDoc *file, const api_m
     *reader = (api_xml_reader){.base      = {.arena = arena, .problem = problem, .report = json_array()},
                                .max_links = source->max_links,
                                .root      = xmlDocGetRootElement(file)};
-    return reader->base.report ? api_xml_refuse_template(reader) : api_reader_no_memory(&reader->base);
+    return reader->base.report || api_reader_no_memory(&reader->base);
 }
 
 void api_xml_reader_close(api_xml_reader *reader)

@@ -2,7 +2,7 @@
  * a running server. */
 #include "client_commands.h"
 #include "connection.h"
-#include "api/archive/archive.h"
+#include "api/robot_files.h"
 #include "server/cli/files/format_options.h"
 #include "server/cli/files/gather.h"
 #include "zip.h"
@@ -114,7 +114,7 @@ static void print_put(const cli_connection *c, const char *model)
 }
 
 /* Sends a body as the model; prints what the server answers. False after printing an error. */
-static bool put_body(cli_connection *c, const char *model, const char *query, const char *body, size_t length)
+static bool send_robot(cli_connection *c, const char *model, const char *query, const char *body, size_t length)
 {
     char path[PATH_SIZE], rest[PATH_SIZE];
     snprintf(rest, sizeof rest, "%s%s", *query ? "?" : "", query);
@@ -130,7 +130,7 @@ static bool put_body(cli_connection *c, const char *model, const char *query, co
 }
 
 /* Appends main=PATH, percent-encoded, to a query. */
-static bool add_main(cli_connection *c, const char *main, char query[PATH_SIZE])
+static bool escape_main(cli_connection *c, const char *main, char query[PATH_SIZE])
 {
     size_t length  = strlen(query);
     char  *escaped = c->curl.easy_escape(c->handle, main, 0);
@@ -143,12 +143,12 @@ static bool add_main(cli_connection *c, const char *main, char query[PATH_SIZE])
 static bool put_archive(cli_connection *c, const char *model, const cli_robot *robot, char query[PATH_SIZE])
 {
     cli_zip zip  = {0};
-    bool    good = add_main(c, robot->path + robot->common, query);
+    bool    good = escape_main(c, robot->path + robot->common, query);
     for (size_t i = 0; i < robot->files.n && good; i++) {
         const api_file_entry *e = &robot->files.entry[i];
         good                    = cli_zip_add(&zip, e->path + robot->common, e->bytes, e->length);
     }
-    good = good && cli_zip_finish(&zip) && put_body(c, model, query, zip.bytes.bytes, zip.bytes.length);
+    good = good && cli_zip_finish(&zip) && send_robot(c, model, query, zip.bytes.bytes, zip.bytes.length);
     cli_text_free(&zip.bytes);
     cli_text_free(&zip.directory);
     return good;
@@ -169,8 +169,8 @@ static bool put_robot(cli_connection *c, const cli_arguments *arguments)
     if (good && robot.files.n > 1)
         good = put_archive(c, model, &robot, query);
     else if (good)
-        good = (!source.main || robot.path || add_main(c, source.main, query)) &&
-               put_body(c, model, query, robot.text, robot.length);
+        good = (!source.main || robot.path || escape_main(c, source.main, query)) &&
+               send_robot(c, model, query, robot.text, robot.length);
     cli_robot_free(&robot);
     return good;
 }

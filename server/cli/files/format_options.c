@@ -1,4 +1,4 @@
-/* format_options.c - see format_options.h. */
+/* format_options.c - lists the options of files and formats; see format_options.h. */
 #include "format_options.h"
 #include <stdio.h>
 #include <string.h>

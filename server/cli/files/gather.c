@@ -1,9 +1,7 @@
-/* gather.c - see gather.h. Names are resolved as the readers of the formats do, so that these find in the gathered
- * files what they would find on the disk; too many files do no harm. */
+/* gather.c - gathers the files of a robot. Names are resolved as the readers of the formats do, so that these find in
+ * the gathered files what they would find on the disk; too many files do no harm. */
 #include "gather.h"
-#include "api/robots/main_file.h"
-#include "api/robots/xml/xml_references.h"
-#include "api/robots/xml/xml_text.h"
+#include "api/robot_files.h"
 #include "packages.h"
 #include "server/cli/options.h"
 #include "server/store/durable_file.h"
@@ -21,14 +19,14 @@
 enum { FILE_MAX = 1 << 30, ALL_MAX = 1 << 30, FILES_MAX = 10000, FOLDERS_MAX = 16 };
 
 /* The state of a search for the files that the entries name. */
-typedef struct search {
+typedef struct gathering {
     cli_robot              *robot;
     const cli_robot_source *source;
-    size_t                  entry;                    /* whose names are visited */
+    size_t                  entry;                    /* the file that is searched for names */
     char                   *mesh_folder[FOLDERS_MAX]; /* meshdir and assetdir of MJCF */
     size_t                  n_mesh_folders;
     bool template, again, failed; /* again: the pass that tries the folders of meshes */
-} search;
+} gathering;
 
 /* --- files -------------------------------------------------------------------------------------------------------- */
 
@@ -63,7 +61,7 @@ static bool add_bytes(cli_robot *robot, const char *path, char *bytes, size_t le
 }
 
 /* Adds the regular file "/" and path, unless it is there. False: there is none. */
-static bool add_path(search *s, const char *path)
+static bool add_path(gathering *s, const char *path)
 {
     char   whole[API_FILE_PATH + 1];
     size_t length = 0;
@@ -75,7 +73,7 @@ static bool add_path(search *s, const char *path)
     return !s->failed;
 }
 
-static bool add_in(search *s, const char *folder, const char *name)
+static bool add_in(gathering *s, const char *folder, const char *name)
 {
     char path[API_FILE_PATH];
     return api_files_join(folder, name, path) && add_path(s, path);
@@ -83,7 +81,7 @@ static bool add_in(search *s, const char *folder, const char *name)
 
 static bool add_walked(void *arg, const char *path)
 {
-    search *s = arg;
+    gathering *s = arg;
     add_path(s, path);
     return !s->failed;
 }
@@ -92,7 +90,7 @@ static bool add_walked(void *arg, const char *path)
 
 /* Writes the path that package://NAME/REST or model://NAME/REST means on this machine. The folder of the package stays
  * in the paths of an archive. */
-static bool package_path(search *s, const char *name, char path[API_FILE_PATH])
+static bool package_path(gathering *s, const char *name, char path[API_FILE_PATH])
 {
     char   package[API_FILE_PATH], folder[API_FILE_PATH], found[API_FILE_PATH];
     size_t n = strcspn(name, "/");
@@ -113,7 +111,7 @@ static bool package_path(search *s, const char *name, char path[API_FILE_PATH])
 }
 
 /* Writes the path of a name in a file of `folder`. */
-static bool resolve(search *s, const char *folder, const char *name, char path[API_FILE_PATH])
+static bool resolve_name(gathering *s, const char *folder, const char *name, char path[API_FILE_PATH])
 {
     if (strncmp(name, "package://", 10) == 0) return package_path(s, name + 10, path);
     if (strncmp(name, "model://", 8) == 0) return package_path(s, name + 8, path);
@@ -122,29 +120,29 @@ static bool resolve(search *s, const char *folder, const char *name, char path[A
 }
 
 /* Adds a model that a URI of SDF names: a file, or the files of a folder with model.config. */
-static bool add_model(search *s, const char *folder, const char *uri)
+static bool add_sdf_model(gathering *s, const char *folder, const char *uri)
 {
     char path[API_FILE_PATH];
-    if (!resolve(s, folder, uri, path)) return false;
+    if (!resolve_name(s, folder, uri, path)) return false;
     if (add_path(s, path)) return true;
     if (!add_in(s, path, "model.config")) return false;
     return cli_walk_ending(path, ".sdf", add_walked, s);
 }
 
 /* Adds a mesh: relative to the main file, to the file that names it, or to a folder of meshes. */
-static bool add_mesh(search *s, const char *main_folder, const char *folder, const char *name)
+static bool add_mesh(gathering *s, const char *main_folder, const char *folder, const char *name)
 {
     char        path[API_FILE_PATH], inner[API_FILE_PATH];
     const char *base = strrchr(name, '/') ? strrchr(name, '/') + 1 : name;
-    if (resolve(s, main_folder, name, path) && add_path(s, path)) return true;
-    if (resolve(s, folder, name, path) && add_path(s, path)) return true;
+    if (resolve_name(s, main_folder, name, path) && add_path(s, path)) return true;
+    if (resolve_name(s, folder, name, path) && add_path(s, path)) return true;
     for (size_t i = 0; i < s->n_mesh_folders; i++)
         if (api_files_join(main_folder, s->mesh_folder[i], inner) && (add_in(s, inner, name) || add_in(s, inner, base)))
             return true;
     return false;
 }
 
-static bool keep_mesh_folder(search *s, const char *name)
+static bool keep_mesh_folder(gathering *s, const char *name)
 {
     char *copy = s->again || s->n_mesh_folders == FOLDERS_MAX ? NULL : strdup(name);
     if (copy) s->mesh_folder[s->n_mesh_folders++] = copy;
@@ -152,7 +150,7 @@ static bool keep_mesh_folder(search *s, const char *name)
 }
 
 /* True for meshes that a reader of MJCF or SDF takes inertias from. */
-static bool is_read_mesh(const search *s, const char *name)
+static bool is_read_mesh(const gathering *s, const char *name)
 {
     static const char *const endings[] = {".stl", ".obj", ".msh"};
     const char              *path = s->robot->entry[s->entry].path, *dot = strrchr(name, '.');
@@ -163,16 +161,16 @@ static bool is_read_mesh(const search *s, const char *name)
     return false;
 }
 
-static bool visit(void *arg, api_reference_kind kind, const char *name)
+static bool visit_name(void *arg, api_reference_kind kind, const char *name)
 {
-    search *s = arg;
-    char    main_folder[API_FILE_PATH], folder[API_FILE_PATH];
-    bool    found = true;
+    gathering *s = arg;
+    char       main_folder[API_FILE_PATH], folder[API_FILE_PATH];
+    bool       found = true;
     api_files_folder(s->robot->entry[0].path, main_folder);
     api_files_folder(s->robot->entry[s->entry].path, folder);
     switch (kind) {
     case API_REFERENCE_MJCF: found = add_in(s, main_folder, name) || add_in(s, folder, name); break;
-    case API_REFERENCE_SDF: found = add_model(s, folder, name); break;
+    case API_REFERENCE_SDF: found = add_sdf_model(s, folder, name); break;
     case API_REFERENCE_FOLDER: return keep_mesh_folder(s, name);
     case API_REFERENCE_MESH:
         if (s->again && is_read_mesh(s, name)) found = add_mesh(s, main_folder, folder, name);
@@ -184,13 +182,13 @@ static bool visit(void *arg, api_reference_kind kind, const char *name)
 }
 
 /* Visits the names of all gathered files, of those that they add too; then the meshes, once their folders are known. */
-static bool gather_names(search *s)
+static bool gather_names(gathering *s)
 {
     for (int pass = 0; pass < 2 && !s->failed; pass++) {
         s->again = pass == 1;
         for (s->entry = 0; s->entry < s->robot->files.n && !s->failed; s->entry++) {
             const api_file_entry *e = &s->robot->entry[s->entry];
-            if (api_xml_begins(e->bytes, e->length)) api_xml_references(e->bytes, e->length, visit, s);
+            api_xml_references(e->bytes, e->length, visit_name, s);
         }
     }
     for (size_t i = 0; i < s->n_mesh_folders; i++)
@@ -215,7 +213,7 @@ static bool ends_with(const char *path, const char *ending)
 }
 
 /* Expands the text by xacro if it is a template. */
-static bool expand(cli_robot *robot, const char *file, bool is_template)
+static bool expand_template(cli_robot *robot, const char *file, bool is_template)
 {
     if (!is_template) return true;
     size_t length = 0;
@@ -238,12 +236,12 @@ static bool note_template(void *arg, api_reference_kind kind, const char *name)
 /* Gathers what a file of that absolute path names. */
 static bool gather_file(cli_robot *robot, const cli_robot_source *source, const char *path)
 {
-    bool   is_template = ends_with(path, ".xacro");
-    search s           = {.robot = robot, .source = source};
-    char   whole[API_FILE_PATH + 1];
+    bool      is_template = ends_with(path, ".xacro");
+    gathering s           = {.robot = robot, .source = source};
+    char      whole[API_FILE_PATH + 1];
     snprintf(whole, sizeof whole, "/%s", path);
     if (!is_template) api_xml_references(robot->text, robot->length, note_template, &is_template);
-    if (!expand(robot, whole, is_template)) return false;
+    if (!expand_template(robot, whole, is_template)) return false;
     char *copy = malloc(robot->length + 1);
     if (!copy) return cli_error("no memory for %s", path);
     memcpy(copy, robot->text, robot->length);
@@ -262,24 +260,39 @@ static bool gather_file(cli_robot *robot, const cli_robot_source *source, const 
     return true;
 }
 
+/* A walk through the files of a folder. */
+typedef struct folder_files {
+    cli_robot all; /* paths are relative to the folder */
+    size_t    prefix;
+} folder_files;
+
+static bool add_relative(void *arg, const char *path)
+{
+    folder_files *f      = arg;
+    size_t        length = 0;
+    char          whole[API_FILE_PATH + 1];
+    snprintf(whole, sizeof whole, "/%s", path);
+    char *bytes = srv_file_read(AT_FDCWD, whole, FILE_MAX, &length);
+    return !bytes || add_bytes(&f->all, path + f->prefix, bytes, length);
+}
+
 /* Chooses the robot's file in a folder. False after printing an error. */
 static bool choose_in_folder(const cli_robot_source *source, const char *folder, char path[API_FILE_PATH])
 {
-    cli_robot   all = {0};
-    api_problem problem;
-    search      s = {.robot = &all, .source = source};
+    folder_files f = {.prefix = strlen(folder) + 1};
+    api_problem  problem;
     if (source->main)
         return api_files_join(folder, source->main, path) || cli_error("--main %s is no path", source->main);
     api_problem_clear(&problem);
-    bool                  good   = cli_walk_all(folder, add_walked, &s);
-    const api_file_entry *chosen = good ? api_main_file(&all.files, NULL, &problem) : NULL;
-    if (chosen) snprintf(path, API_FILE_PATH, "%s", chosen->path);
+    bool                  good   = cli_walk_all(folder, add_relative, &f);
+    const api_file_entry *chosen = good ? api_main_file(&f.all.files, NULL, &problem) : NULL;
     if (good && !chosen) cli_error("%s: %s", source->operand, problem.detail);
-    cli_robot_free(&all);
-    return chosen != NULL;
+    good = chosen && api_files_join(folder, chosen->path, path);
+    cli_robot_free(&f.all);
+    return good;
 }
 
-static bool read_text(cli_robot *robot, const char *file)
+static bool read_operand(cli_robot *robot, const char *file)
 {
     robot->text = srv_input_read(file, FILE_MAX, &robot->length);
     return robot->text || cli_error("cannot read %s: %s", file, strerror(errno));
@@ -289,16 +302,16 @@ bool cli_robot_gather(cli_robot *robot, const cli_robot_source *source)
 {
     char path[API_FILE_PATH], chosen[API_FILE_PATH], whole[API_FILE_PATH + 1];
     *robot = (cli_robot){0};
-    if (strcmp(source->operand, "-") == 0) return read_text(robot, "-");
+    if (strcmp(source->operand, "-") == 0) return read_operand(robot, "-");
     if (!absolute_path(source->operand, path)) return false;
     if (cli_is_folder(source->operand)) {
         if (!choose_in_folder(source, path, chosen)) return false;
         snprintf(path, sizeof path, "%s", chosen);
         snprintf(whole, sizeof whole, "/%s", path);
-        return read_text(robot, whole) && gather_file(robot, source, path);
+        return read_operand(robot, whole) && gather_file(robot, source, path);
     }
-    if (!read_text(robot, source->operand)) return false;
-    if (!api_xml_begins(robot->text, robot->length)) return true;
+    if (!read_operand(robot, source->operand)) return false;
+    if (api_archive_kind_of(robot->text, robot->length) != API_NO_ARCHIVE) return true;
     return gather_file(robot, source, path);
 }
 

@@ -2,7 +2,7 @@
  *
  * Paths of the gathered files are absolute ones without the first "/", so that names may lead anywhere by "..". */
 #pragma once
-#include "api/robots/files.h"
+#include "api/robot_files.h"
 
 /* What a command is given: FILE, FOLDER, ARCHIVE or "-" for standard input. */
 typedef struct cli_robot_source {

@@ -1,4 +1,4 @@
-/* packages.c - see packages.h. */
+/* packages.c - finds packages of ROS and models of Gazebo; see packages.h. */
 #define _GNU_SOURCE /* memmem */
 #include "packages.h"
 #include "server/store/durable_file.h"
@@ -40,7 +40,7 @@ static bool manifest_names(const char *folder, const char *name)
 }
 
 /* Looks in the folders around. */
-static bool find_around(const char *name, const char *folder, char found[API_FILE_PATH])
+static bool find_near(const char *name, const char *folder, char found[API_FILE_PATH])
 {
     char at[API_FILE_PATH];
     snprintf(at, sizeof at, "%s", folder);
@@ -81,7 +81,7 @@ static bool find_in(const char *name, const char *list, char found[API_FILE_PATH
 
 bool cli_package_find(const char *name, const char *folder, const char *path, char found[API_FILE_PATH])
 {
-    return find_around(name, folder, found) || find_in(name, path, found) ||
+    return find_near(name, folder, found) || find_in(name, path, found) ||
            find_in(name, getenv("ROS_PACKAGE_PATH"), found) || find_in(name, getenv("AMENT_PREFIX_PATH"), found) ||
            find_in(name, getenv("GZ_SIM_RESOURCE_PATH"), found);
 }

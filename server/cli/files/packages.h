@@ -1,6 +1,6 @@
 /* packages.h - find packages of ROS and models of Gazebo in the folders that the user names. */
 #pragma once
-#include "api/robots/files.h"
+#include "api/robot_files.h"
 
 /* Finds the folder of a package or model for a file in `folder`, an absolute path without its first "/", in this order:
  * a folder around `folder` that has this name or a package.xml with it, or is beside such a folder; a folder of this

@@ -1,4 +1,4 @@
-/* template.c - see template.h. */
+/* template.c - expands a template by the program xacro; see template.h. */
 #define _GNU_SOURCE /* pipe2 */
 #include "template.h"
 #include "server/cli/options.h"
@@ -15,7 +15,7 @@
 extern char **environ;
 
 /* Starts xacro with its output in the pipe. Returns 0 or an error number. */
-static int start(const char *file, int pipe_end, pid_t *process)
+static int start_xacro(const char *file, int pipe_end, pid_t *process)
 {
     char                       program[] = "xacro", *copy = strdup(file);
     char                      *argv[] = {program, copy, NULL};
@@ -55,7 +55,7 @@ char *cli_template_expand(const char *file, size_t limit, size_t *length)
         cli_error("%s: cannot run xacro: %s", file, strerror(errno));
         return NULL;
     }
-    int code = start(file, ends[1], &process);
+    int code = start_xacro(file, ends[1], &process);
     close(ends[1]);
     if (code != 0) {
         close(ends[0]);

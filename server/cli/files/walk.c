@@ -1,6 +1,6 @@
-/* walk.c - see walk.h. */
+/* walk.c - lists files of folders; see walk.h. */
 #include "walk.h"
-#include "api/robots/files.h"
+#include "api/robot_files.h"
 #include "server/cli/options.h"
 #include <dirent.h>
 #include <errno.h>

@@ -100,7 +100,7 @@ class Archives(ServerCase):
         self.refused(body.replace(b'; filename="out.xml"', b""), media_type, "no filename")
 
     def test_the_robot_is_the_file_that_no_other_includes(self):
-        self.refused(as_zip({"a.xml": ONE, "b/c.xml": ONE}), ZIP, "?main=PATH", "a.xml, b/c.xml")
+        self.refused(as_zip({"a.xml": ONE, "b/c.xml": ONE}), ZIP, "?main=PATH", ": a.xml, b/c.xml")
         self.taken(as_zip({"a.xml": ONE, "b/c.xml": ONE}), ZIP, "?main=b%2Fc.xml")
         self.taken(as_zip({"a.xml": ONE, "b c.xml": ONE}), ZIP, "?equality=coupled&main=b%20c.xml")
         inner = "<mujoco><worldbody><body><joint/><geom size='0.1'/></body></worldbody></mujoco>"
@@ -276,7 +276,7 @@ class Commands(unittest.TestCase):
 
     def test_main_of_a_folder(self):
         self.write("r/other.xml", ONE)
-        self.assertIn("r/main.xml", self.run_command("check", "r", status=1))
+        self.assertIn("--main PATH chooses one: main.xml, other.xml\n", self.run_command("check", "r", status=1))
         self.assertEqual(len(self.document("r", "--main", "other.xml")["links"]), 1)
         self.write("a.zip", as_zip({**ROBOT, "r/other.xml": ONE}))
         self.assertEqual(len(self.document("a.zip", "--main", "r/other.xml")["links"]), 1)

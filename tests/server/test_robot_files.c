@@ -1,4 +1,4 @@
-/* test_files.c - finds files by the names that robots' files give them; no name leads outside the files. */
+/* test_robot_files.c - finds files by the names that robots' files give them; no name leads outside the files. */
 #include "api/robots/files.h"
 #include <setjmp.h>
 #include <stdarg.h>

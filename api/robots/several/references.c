@@ -1,13 +1,14 @@
-/* xml_references.c - see xml_references.h. */
-#include "xml_references.h"
-#include "xml_reader.h"
+/* references.c - lists the other files that an XML file of a robot names; see robot_files.h. */
+#include "api/robot_files.h"
+#include "api/robots/xml/xml_reader.h"
+#include "api/robots/xml/xml_text.h"
 #include <string.h>
 
 enum { NESTING_MOST = 200 };
 
 typedef struct visitor {
-    bool (*visit)(void *arg, api_reference_kind kind, const char *name);
-    void *arg;
+    api_reference_visit *visit;
+    void                *arg;
 } visitor;
 
 /* Passes an attribute on, if the element has it. */
@@ -60,12 +61,12 @@ static bool visit_tree(const visitor *v, const xmlNode *element)
     return true;
 }
 
-bool api_xml_references(const char *text, size_t                                                   length,
-                          bool (*visit)(void *arg, api_reference_kind kind, const char *name), void *arg)
+bool api_xml_references(const char *text, size_t length, api_reference_visit *visit, void *arg)
 {
     api_problem    problem;
     api_xml_source source = {.text = text, .length = length, .nesting = NESTING_MOST};
     visitor        v      = {visit, arg};
+    if (!api_xml_begins(text, length)) return true;
     api_problem_clear(&problem);
     xmlDoc *file = api_xml_parse(&source, &problem);
     bool    more = !file || visit_tree(&v, xmlDocGetRootElement(file));

@@ -1,11 +1,11 @@
-/* container.c - see container.h. */
+/* container.c - recognises files that are no text; see container.h. */
 #define _GNU_SOURCE /* memmem */
 #include "container.h"
 #include <stdbool.h>
 #include <string.h>
 #include <strings.h>
 
-static bool begins(const char *bytes, size_t length, const char *word)
+static bool begins_with(const char *bytes, size_t length, const char *word)
 {
     size_t n = strlen(word);
     return length >= n && strncasecmp(bytes, word, n) == 0;
@@ -27,9 +27,9 @@ const char *api_container_fault(const char *bytes, size_t length, size_t *offset
     size_t      last = length;
     *offset          = 0;
     if (length == 0 || (length <= 3 && memcmp(bytes, "\xEF\xBB\xBF", length) == 0)) return "is empty";
-    if (begins(bytes, length, "version https://git-lfs"))
+    if (begins_with(bytes, length, "version https://git-lfs"))
         return "is a pointer of Git LFS, not the file itself: run git lfs pull where it was cloned";
-    if (begins(bytes, length, "<!DOCTYPE html") || begins(bytes, length, "<html"))
+    if (begins_with(bytes, length, "<!DOCTYPE html") || begins_with(bytes, length, "<html"))
         return "is an HTML page: download the file itself, on GitHub by Raw";
     if (is_wide(bytes, length)) return "is UTF-16 or UTF-32: convert it by iconv -f UTF-16 -t UTF-8";
     if (!nul) return NULL;

@@ -1,5 +1,5 @@
-/* xml_template.c - see xml_template.h. */
-#include "xml_template.h"
+/* template.c - recognises templates of xacro; see template.h. */
+#include "template.h"
 #include <string.h>
 
 #define EXPAND "expand xacro macros first: xacro FILE > robot.urdf; torqued put FILE does so where xacro is installed"
@@ -31,10 +31,10 @@ static bool is_aside(const xmlNode *element)
 static bool has_expression(const char *text)
 {
     static const char *const words[] = {"find ", "arg ", "eval ", "env ", "optenv ", "dirname", "anon ", "cwd"};
-    for (const char *at = strchr(text, '$'); at; at = strchr(at + 1, '$')) {
-        if (at[1] == '{' && strchr(at, '}')) return true;
-        for (size_t i = 0; at[1] == '(' && i < sizeof words / sizeof *words; i++)
-            if (strncmp(at + 2, words[i], strlen(words[i])) == 0) return true;
+    for (const char *dollar = strchr(text, '$'); dollar; dollar = strchr(dollar + 1, '$')) {
+        if (dollar[1] == '{' && strchr(dollar, '}')) return true;
+        for (size_t i = 0; dollar[1] == '(' && i < sizeof words / sizeof *words; i++)
+            if (strncmp(dollar + 2, words[i], strlen(words[i])) == 0) return true;
     }
     return false;
 }
@@ -55,7 +55,7 @@ static bool check_text(api_xml_reader *reader, const xmlNode *element, const xml
 }
 
 /* Checks an element and all in it; the nesting limit of the parser bounds the recursion. */
-static bool check(api_xml_reader *reader, const xmlNode *element, bool aside, const xmlNode **left)
+static bool refuse_expressions(api_xml_reader *reader, const xmlNode *element, bool aside, const xmlNode **left)
 {
     char        text[API_XML_QUALIFIED];
     const char *name = api_xml_qualified_name(element, text);
@@ -65,7 +65,7 @@ static bool check(api_xml_reader *reader, const xmlNode *element, bool aside, co
         if (!check_text(reader, element, a->children, aside, left)) return false;
     if (!check_text(reader, element, element->children, aside, left)) return false;
     for (const xmlNode *child = element->children; child; child = child->next)
-        if (child->type == XML_ELEMENT_NODE && !check(reader, child, aside, left)) return false;
+        if (child->type == XML_ELEMENT_NODE && !refuse_expressions(reader, child, aside, left)) return false;
     return true;
 }
 
@@ -74,7 +74,7 @@ bool api_xml_refuse_template(api_xml_reader *reader)
     const xmlNode *left = NULL, *macro = api_xml_qualified_child(reader->root, "xacro:macro");
     if (macro && !api_xml_child(reader->root, "link") && !api_xml_child(reader->root, "model"))
         return fail_element(reader, macro, "xacro:macro");
-    if (!check(reader, reader->root, false, &left)) return false;
+    if (!refuse_expressions(reader, reader->root, false, &left)) return false;
     return !left || api_xml_report(reader, left, "warning", "not-held",
                                    "an expression of xacro is left in the file: its template was not expanded");
 }
