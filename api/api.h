@@ -138,7 +138,7 @@ typedef struct api_model_file {
     size_t           length; /* bytes of text */
     const char      *query;  /* options of PUT, such as "base=floating"; NULL: none */
     const api_files *files;  /* files that the text may include, itself among them; NULL: it comes alone */
-    const char      *path;   /* of the text among the files */
+    const char      *path;   /* path of the text among the files */
 } api_model_file;
 
 /* Called for each entry of the report of a model's import. */

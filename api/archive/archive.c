@@ -50,8 +50,9 @@ static bool refuse_entry(api_problem *problem, const char *name, const char *tex
 static bool has_part(const char *name, const char *part)
 {
     size_t n = strlen(part);
-    for (const char *at = name; *at; at += strcspn(at, "/"), at += *at == '/')
-        if (strcspn(at, "/") == n && memcmp(at, part, n) == 0) return true;
+    for (const char *part_start = name; *part_start;
+         part_start += strcspn(part_start, "/"), part_start += *part_start == '/')
+        if (strcspn(part_start, "/") == n && memcmp(part_start, part, n) == 0) return true;
     return false;
 }
 

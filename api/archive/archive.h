@@ -26,7 +26,7 @@ typedef struct api_archive {
     api_file_entry *entry; /* [capacity] */
     size_t          capacity, seen, unpacked;
     size_t          packed;         /* bytes of the archive */
-    api_arena       names, content; /* of files.entry */
+    api_arena       names, content; /* memory of files.entry */
     api_share      *share;          /* NULL: the command line, which has no budget */
     size_t          claimed, most;  /* most: bytes that the archive may unpack to */
 } api_archive;

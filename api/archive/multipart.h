@@ -15,7 +15,7 @@ typedef struct api_multipart {
 
 /* A part: a file of a form. */
 typedef struct api_multipart_part {
-    char name[API_MULTIPART_NAME]; /* its `filename`, or its `name` if that has a slash and `filename` has none */
+    char name[API_MULTIPART_NAME]; /* the `filename`, or the `name` if that has a slash and the `filename` has none */
     const char *bytes;             /* [length] in the body */
     size_t      length;
 } api_multipart_part;

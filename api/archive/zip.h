@@ -6,7 +6,7 @@
 #include "api/problem.h"
 #include <stdint.h>
 
-/* An archive that is read. Its fields are private. */
+/* An archive that is read; all fields are private. */
 typedef struct api_zip {
     const char *bytes;
     size_t      length, directory, end; /* directory: offset of the next header; end: offset behind the last */

@@ -11,7 +11,7 @@ static const api_file_entry *find_file(api_xml_reader *reader, const api_mjcf_fi
                                        const char *name)
 {
     char                  folder[API_FILE_PATH];
-    const api_file_entry *by = files->entry[api_xml_file(include)];
+    const api_file_entry *includer = files->entry[api_xml_file(include)];
     if (!files->source->files) {
         api_xml_fail(reader, include, API_NOT_SUPPORTED,
                      "<include file=\"%.*s\">: a request with one file has no other; send the folder as an archive "
@@ -21,8 +21,8 @@ static const api_file_entry *find_file(api_xml_reader *reader, const api_mjcf_fi
     }
     api_files_folder(files->source->path, folder);
     const api_file_entry *found = api_files_find(files->source->files, folder, name);
-    if (!found && by) {
-        api_files_folder(by->path, folder);
+    if (!found && includer) {
+        api_files_folder(includer->path, folder);
         found = api_files_find(files->source->files, folder, name);
     }
     if (!found)

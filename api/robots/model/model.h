@@ -113,7 +113,7 @@ typedef struct api_model_source {
     unsigned         nesting;   /* most levels of elements, arrays or objects */
     size_t           max_links; /* most links, not counting the base */
     const api_files *files;     /* files that the text may include, itself among them; NULL: it comes alone */
-    const char      *path;      /* of the text among the files */
+    const char      *path;      /* path of the text among the files */
     size_t           most;      /* bytes that the text may unpack to, if it is an archive */
     api_share       *share;     /* from which memory of included files is claimed; NULL: there is no budget */
 } api_model_source;

@@ -16,11 +16,11 @@ int api_sdf_minor(const api_sdf *sdf, const xmlNode *element)
 /* Finds the file of an include; NULL: there is none, which the caller reports or refuses. */
 static const api_file_entry *find_included(const api_sdf *sdf, const xmlNode *include, const char *uri)
 {
-    const api_sdf_files  *files = sdf->files;
-    const api_file_entry *by    = files->entry[api_xml_file(include)];
+    const api_sdf_files  *files    = sdf->files;
+    const api_file_entry *includer = files->entry[api_xml_file(include)];
     char                  folder[API_FILE_PATH];
-    if (!by) return NULL;
-    api_files_folder(by->path, folder);
+    if (!includer) return NULL;
+    api_files_folder(includer->path, folder);
     return api_sdf_find_model(files->source->files, folder, uri);
 }
 
@@ -29,11 +29,11 @@ static bool check_include_chain(api_sdf *sdf, const xmlNode *include, const api_
 {
     const api_sdf_files *files = sdf->files;
     size_t               depth = 0;
-    for (unsigned at = api_xml_file(include);; at = files->by[at], depth++) {
-        if (files->entry[at] == found)
+    for (unsigned step = api_xml_file(include);; step = files->includer[step], depth++) {
+        if (files->entry[step] == found)
             return api_xml_fail(&sdf->xml, include, API_BAD_MODEL, "\"%.*s\" includes itself", api_text_shown(uri),
                                 uri);
-        if (at == 0) break;
+        if (step == 0) break;
     }
     if (depth > INCLUDES_DEEP)
         return api_xml_fail(&sdf->xml, include, API_TOO_DEEP, "files include each other deeper than %d", INCLUDES_DEEP);
@@ -60,10 +60,10 @@ static xmlNode *parse_included(api_sdf *sdf, const xmlNode *include, const api_f
         api_xml_fail(&sdf->xml, include, problem.code, "in %.*s: %s", api_text_shown(uri), uri, problem.detail);
         return NULL;
     }
-    files->entry[files->n]  = found;
-    files->name[files->n]   = uri;
-    files->by[files->n]     = api_xml_file(include);
-    files->file[files->n++] = file;
+    files->entry[files->n]    = found;
+    files->name[files->n]     = uri;
+    files->includer[files->n] = api_xml_file(include);
+    files->file[files->n++]   = file;
     return xmlDocGetRootElement(file);
 }
 
@@ -83,11 +83,11 @@ static bool find_only_model(api_sdf *sdf, const xmlNode *include, const xmlNode 
 /* Moves the include's element of that name into the model, in place of the model's own. */
 static void override_element(const xmlNode *include, const char *name, xmlNode *model)
 {
-    xmlNode *from = (xmlNode *)(uintptr_t)api_xml_child(include, name), *own;
+    xmlNode *from = (xmlNode *)(uintptr_t)api_xml_child(include, name), *old;
     if (!from) return;
-    while ((own = (xmlNode *)(uintptr_t)api_xml_child(model, name))) {
-        xmlUnlinkNode(own);
-        xmlFreeNode(own);
+    while ((old = (xmlNode *)(uintptr_t)api_xml_child(model, name))) {
+        xmlUnlinkNode(old);
+        xmlFreeNode(old);
     }
     xmlUnlinkNode(from);
     xmlAddChild(model, from);
@@ -103,7 +103,7 @@ static bool override_attribute(api_sdf *sdf, const xmlNode *include, const char 
 }
 
 /* Puts the model in place of the include. */
-static bool place_model(api_sdf *sdf, xmlNode *include, xmlNode *model)
+static bool put_model(api_sdf *sdf, xmlNode *include, xmlNode *model)
 {
     const char *merge = NULL;
     if (!api_xml_text(&sdf->xml, include, "merge", API_OPTIONAL, &merge)) return false;
@@ -146,7 +146,7 @@ static bool replace_include(api_sdf *sdf, xmlNode *include, xmlNode **placed)
         return true;
     }
     *placed = (xmlNode *)(uintptr_t)model;
-    return place_model(sdf, include, *placed);
+    return put_model(sdf, include, *placed);
 }
 
 /* Expands the includes of an element and of the models in it. */

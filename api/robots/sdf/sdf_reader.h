@@ -65,11 +65,11 @@ typedef struct api_sdf_files {
     const api_model_source *source;
     size_t                  n;
     xmlDoc                 *file[API_XML_FILES];
-    const char             *name[API_XML_FILES];  /* the URI of the include */
-    const api_file_entry   *entry[API_XML_FILES]; /* NULL: the first file, if it comes alone */
-    unsigned                by[API_XML_FILES];    /* the file that includes it */
-    int                     minor[API_XML_FILES]; /* the file's version is 1.minor */
-    size_t                  claimed;              /* bytes of the request's budget, for the included files */
+    const char             *name[API_XML_FILES];     /* the URI of the include */
+    const api_file_entry   *entry[API_XML_FILES];    /* NULL: the first file, if it comes alone */
+    unsigned                includer[API_XML_FILES]; /* number of the file that includes it */
+    int                     minor[API_XML_FILES];    /* the file's version is 1.minor */
+    size_t                  claimed;                 /* bytes of the request's budget, for the included files */
 } api_sdf_files;
 
 typedef struct api_sdf {

@@ -4,7 +4,7 @@
 #pragma once
 #include "api/robot_files.h"
 
-/* What a command is given: FILE, FOLDER, ARCHIVE or "-" for standard input. */
+/* The operand FILE, FOLDER, ARCHIVE or "-" (standard input) of a command, and options. */
 typedef struct cli_robot_source {
     const char *operand;
     const char *main;   /* --main; NULL: none */
@@ -18,7 +18,7 @@ typedef struct cli_robot {
     size_t          capacity, bytes;
     char           *text; /* [length] of the file or archive */
     size_t          length;
-    const char     *path;    /* of the text among the files; NULL: it is alone */
+    const char     *path;    /* path of the text among the files; NULL: it is alone */
     size_t          common;  /* bytes of all paths that an archive may leave out */
     size_t          missing; /* names that lead to no file */
 } cli_robot;

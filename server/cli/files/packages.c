@@ -42,16 +42,16 @@ static bool manifest_names(const char *folder, const char *name)
 /* Looks in the folders around. */
 static bool find_near(const char *name, const char *folder, char found[API_FILE_PATH])
 {
-    char at[API_FILE_PATH];
-    snprintf(at, sizeof at, "%s", folder);
-    while (*at) {
-        char *slash = strrchr(at, '/');
-        if (strcmp(slash ? slash + 1 : at, name) == 0 || manifest_names(at, name)) {
-            snprintf(found, API_FILE_PATH, "%s", at);
+    char around[API_FILE_PATH];
+    snprintf(around, sizeof around, "%s", folder);
+    while (*around) {
+        char *slash = strrchr(around, '/');
+        if (strcmp(slash ? slash + 1 : around, name) == 0 || manifest_names(around, name)) {
+            snprintf(found, API_FILE_PATH, "%s", around);
             return true;
         }
-        *(slash ? slash : at) = '\0';
-        if (*at && try_folder(at, name, found)) return true;
+        *(slash ? slash : around) = '\0';
+        if (*around && try_folder(around, name, found)) return true;
     }
     return false;
 }

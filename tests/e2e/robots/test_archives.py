@@ -11,7 +11,7 @@ import unittest
 import zipfile
 
 import tap
-from harness import BINARY, ServerCase
+from harness import BINARY, Server, ServerCase
 
 BODY = "<x><body name='{0}'><joint name='{0}'/><geom size='0.1' mass='{1}'/></body></x>"
 MAIN = "<mujoco><worldbody><include file='near.xml'/><include file='parts/deep.xml'/><include file='../out.xml'/></worldbody></mujoco>"
@@ -280,6 +280,39 @@ class Commands(unittest.TestCase):
         self.assertEqual(len(self.document("r", "--main", "other.xml")["links"]), 1)
         self.write("a.zip", as_zip({**ROBOT, "r/other.xml": ONE}))
         self.assertEqual(len(self.document("a.zip", "--main", "r/other.xml")["links"]), 1)
+
+    def test_names_of_models(self):
+        """The name is that of the file without its extensions, of the folder, also with a slash at its end."""
+        self.write("two.x.tar.gz", gzip.compress(as_tar(ROBOT)))
+        for operand, name in (("r/main.xml", "main"), ("r", "r"), ("r/", "r"), ("two.x.tar.gz", "two.x"), (".", "model")):
+            self.assertEqual(json.loads(self.run_command("convert", operand))["name"], name)
+
+    def test_put_sends_what_the_file_needs(self):
+        """A file with includes, a package beside it and one along --path; a template by a program that stands for xacro."""
+        server = Server()
+        self.addCleanup(server.kill)
+        def revision(*arguments, **environment):
+            done = self.run_command("put", "several", *arguments, "--url", server.url(), **environment)
+            return done.split("revision ")[1].split(",")[0]
+        self.write("a.zip", as_zip(ROBOT))
+        self.assertEqual(len({revision(operand) for operand in ("r/main.xml", "r", "a.zip", os.path.join(self.folder, "r/main.xml"))}), 1)
+        self.write("x/far/arm_ros/package.xml", "<package><name>arm</name></package>")
+        self.write("x/far/arm_ros/arm.sdf", "<sdf version='1.9'><model name='arm'><link name='l'><inertial><mass>2</mass></inertial></link></model></sdf>")
+        sdf = ("<sdf version='1.9'><model name='r'><link name='b'/><include><uri>package://arm/arm.sdf</uri></include><joint name='j' type="
+               "'revolute'><parent>b</parent><child>arm::l</child><axis><xyz>0 0 1</xyz></axis></joint></model></sdf>")
+        self.write("y/robot.sdf", sdf)
+        self.assertTrue(revision("y/robot.sdf", "--path", "x/far/arm_ros"))
+        urdf = ("<robot name='r'><link name='a'/><link name='b'><inertial><mass value='1'/><inertia ixx='1' iyy='1' izz='1' ixy='0' ixz='0' iyz='0'/>"
+                "</inertial></link><joint name='j' type='continuous'><parent link='a'/><child link='b'/></joint></robot>")
+        self.write("t.urdf.xacro", urdf.replace("<link name='a'/>", "<xacro:link/>"))
+        program = self.write("bin/xacro", f"#!/bin/sh\ntest -f \"$1\" && cat <<'END'\n{urdf}\nEND\n")
+        os.chmod(program, 0o755)
+        self.write("plain.urdf", urdf)
+        path = os.path.dirname(program) + ":" + os.environ["PATH"]
+        self.assertEqual(revision("t.urdf.xacro", PATH=path), revision("plain.urdf"))
+        self.assertIn("pip install xacro", self.run_command("check", "t.urdf.xacro", status=1, PATH="/nowhere"))
+        self.write("bin/xacro", "#!/bin/sh\nexit 3\n")
+        self.assertIn("xacro failed", self.run_command("check", "t.urdf.xacro", status=1, PATH=path))
 
     def test_no_file_is_not_read(self):
         for name in ("parts", "/dev/zero", "none.xml"):
