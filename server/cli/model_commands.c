@@ -86,6 +86,8 @@ static bool load_file(const srv_session *s, const char *file, const cli_argument
                                 .path   = robot.path};
         loaded = append_main(&robot, source.main, query) && api_load_file(s->api, &model, report, &problem);
         if (!loaded) print_problem(out, file, &problem);
+    } else if (*robot.error) {
+        fprintf(out, "%s: error: %s\n", file, robot.error);
     }
     cli_robot_free(&robot);
     return loaded;

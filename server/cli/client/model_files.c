@@ -166,6 +166,7 @@ static bool put_robot(cli_connection *c, const cli_arguments *arguments)
                                .meshes  = cli_value(arguments, "meshes") != NULL};
     cli_format_query(arguments, query);
     bool good = cli_robot_gather(&robot, &source);
+    if (!good && *robot.error) cli_error("%s: %s", source.operand, robot.error);
     if (good && robot.files.n > 1)
         good = put_archive(c, model, &robot, query);
     else if (good)

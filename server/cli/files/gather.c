@@ -3,12 +3,12 @@
 #include "gather.h"
 #include "api/robot_files.h"
 #include "packages.h"
-#include "server/cli/options.h"
 #include "server/store/durable_file.h"
 #include "template.h"
 #include "walk.h"
 #include <errno.h>
 #include <fcntl.h>
+#include <stdarg.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -29,6 +29,17 @@ typedef struct gathering {
 } gathering;
 
 /* --- files -------------------------------------------------------------------------------------------------------- */
+
+static bool set_error(cli_robot *robot, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+static bool set_error(cli_robot *robot, const char *format, ...)
+{
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(robot->error, sizeof robot->error, format, arguments);
+    va_end(arguments);
+    return false;
+}
 
 static bool is_gathered(const cli_robot *robot, const char *path)
 {
@@ -53,7 +64,7 @@ static bool add_bytes(cli_robot *robot, const char *path, char *bytes, size_t le
     if (!name || robot->files.n == robot->capacity || robot->files.n == FILES_MAX || length > ALL_MAX - robot->bytes) {
         free(name);
         free(bytes);
-        return cli_error("%s: the robot names too many files, or they are too large", path);
+        return set_error(robot, "/%s: the robot names too many files, or they are too large", path);
     }
     robot->bytes += length;
     robot->entry[robot->files.n++] = (api_file_entry){.path = name, .bytes = bytes, .length = length};
@@ -199,11 +210,11 @@ static bool gather_names(gathering *s)
 /* --- the robot ---------------------------------------------------------------------------------------------------- */
 
 /* Writes the absolute path of an operand, without its first "/". */
-static bool absolute_path(const char *operand, char path[API_FILE_PATH])
+static bool absolute_path(cli_robot *robot, const char *operand, char path[API_FILE_PATH])
 {
     char cwd[API_FILE_PATH];
     return (getcwd(cwd, sizeof cwd) && api_files_join(cwd + 1, operand, path)) ||
-           cli_error("the path %s is too long", operand);
+           set_error(robot, "its path is too long");
 }
 
 static bool ends_with(const char *path, const char *ending)
@@ -243,7 +254,7 @@ static bool gather_file(cli_robot *robot, const cli_robot_source *source, const 
     if (!is_template) api_xml_references(robot->text, robot->length, note_template, &is_template);
     if (!expand_template(robot, whole, is_template)) return false;
     char *copy = malloc(robot->length + 1);
-    if (!copy) return cli_error("no memory for %s", path);
+    if (!copy) return set_error(robot, "no memory for /%s", path);
     memcpy(copy, robot->text, robot->length);
     if (!add_bytes(robot, path, copy, robot->length)) return false;
     robot->path   = robot->entry[0].path;
@@ -276,17 +287,19 @@ static bool add_relative(void *arg, const char *path)
     return !bytes || add_bytes(&f->all, path + f->prefix, bytes, length);
 }
 
-/* Chooses the robot's file in a folder. False after printing an error. */
-static bool choose_in_folder(const cli_robot_source *source, const char *folder, char path[API_FILE_PATH])
+/* Chooses the robot's file in a folder. False with robot->error. */
+static bool choose_in_folder(cli_robot *robot, const cli_robot_source *source, const char *folder,
+                             char path[API_FILE_PATH])
 {
     folder_files f = {.prefix = strlen(folder) + 1};
     api_problem  problem;
     if (source->main)
-        return api_files_join(folder, source->main, path) || cli_error("--main %s is no path", source->main);
+        return api_files_join(folder, source->main, path) || set_error(robot, "--main %s is no path", source->main);
     api_problem_clear(&problem);
     bool                  good   = cli_walk_all(folder, add_relative, &f);
     const api_file_entry *chosen = good ? api_main_file(&f.all.files, NULL, &problem) : NULL;
-    if (good && !chosen) cli_error("%s: %s", source->operand, problem.detail);
+    if (!good) snprintf(robot->error, sizeof robot->error, "%s", f.all.error);
+    if (good && !chosen) set_error(robot, "%s", problem.detail);
     good = chosen && api_files_join(folder, chosen->path, path);
     cli_robot_free(&f.all);
     return good;
@@ -295,7 +308,7 @@ static bool choose_in_folder(const cli_robot_source *source, const char *folder,
 static bool read_operand(cli_robot *robot, const char *file)
 {
     robot->text = srv_input_read(file, FILE_MAX, &robot->length);
-    return robot->text || cli_error("cannot read %s: %s", file, strerror(errno));
+    return robot->text || set_error(robot, "cannot read it: %s", strerror(errno));
 }
 
 bool cli_robot_gather(cli_robot *robot, const cli_robot_source *source)
@@ -303,9 +316,9 @@ bool cli_robot_gather(cli_robot *robot, const cli_robot_source *source)
     char path[API_FILE_PATH], chosen[API_FILE_PATH], whole[API_FILE_PATH + 1];
     *robot = (cli_robot){0};
     if (strcmp(source->operand, "-") == 0) return read_operand(robot, "-");
-    if (!absolute_path(source->operand, path)) return false;
+    if (!absolute_path(robot, source->operand, path)) return false;
     if (cli_is_folder(source->operand)) {
-        if (!choose_in_folder(source, path, chosen)) return false;
+        if (!choose_in_folder(robot, source, path, chosen)) return false;
         snprintf(path, sizeof path, "%s", chosen);
         snprintf(whole, sizeof whole, "/%s", path);
         return read_operand(robot, whole) && gather_file(robot, source, path);

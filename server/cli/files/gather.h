@@ -21,8 +21,10 @@ typedef struct cli_robot {
     const char     *path;    /* path of the text among the files; NULL: it is alone */
     size_t          common;  /* bytes of all paths that an archive may leave out */
     size_t          missing; /* names that lead to no file */
+    char            error[600];
 } cli_robot;
 
-/* Reads and gathers. False after printing an error. The caller calls cli_robot_free in any case. */
+/* Reads and gathers. False with robot->error; it is "" if a message was printed already, as by xacro. The caller calls
+ * cli_robot_free in any case. */
 bool cli_robot_gather(cli_robot *robot, const cli_robot_source *source);
 void cli_robot_free(cli_robot *robot);
