@@ -30,8 +30,8 @@ static bool next_member(z_stream *z, bool *more, api_problem *problem)
 /* Unpacks all members: to `to`, or, if that is NULL, into a window that is overwritten. */
 static bool unpack_members(z_stream *z, char *to, size_t most, size_t *unpacked, api_problem *problem)
 {
-    char window[WINDOW];
-    bool more = true;
+    char window[WINDOW] = {0};
+    bool more           = true;
     for (*unpacked = 0; more;) {
         size_t room  = to && most - *unpacked < WINDOW ? most - *unpacked : WINDOW;
         z->next_out  = (Bytef *)(to ? to + *unpacked : window);

@@ -121,8 +121,8 @@ bool api_zip_next(api_zip *zip, api_zip_entry *entry, api_problem *problem)
 /* Unpacks a deflated entry into entry->length bytes exactly. */
 static bool inflate_whole(const api_zip_entry *entry, char *to, api_problem *problem)
 {
-    char     nothing; /* zlib takes no NULL */
-    z_stream z = {0};
+    char     nothing = 0; /* zlib takes no NULL */
+    z_stream z       = {0};
     if (inflateInit2(&z, -MAX_WBITS) != Z_OK) { /* negative: without a header of zlib */
         api_shortage_note();
         return api_fail(problem, API_MEMORY_FULL, NULL, "no memory to unpack");

@@ -49,7 +49,7 @@ static bool split_query(const char *text, archive_query *query, api_problem *pro
 
 static bool check_archive_query(const char *text, api_problem *problem)
 {
-    archive_query query;
+    archive_query query = {.rest = NULL};
     bool          good =
         split_query(text, &query, problem) && (!*query.rest || api_model_format_xml.check_query(query.rest, problem));
     free(query.rest);
@@ -65,31 +65,30 @@ static const api_file_entry *find_main(const api_files *files, const char *name,
     return found;
 }
 
-/* Reads the robot in its own format, with the other files at hand. */
-static api_model *read_main(const api_model_source *source, const api_file_entry *main, const char *query,
+/* Reads the robot in its own format, with the other files at hand: `source` has them. */
+static api_model *read_main(api_model_source *source, const api_file_entry *main, const char *query,
                             api_problem *problem)
 {
     const api_model_format *format = api_model_format_of_text(main->bytes, main->length);
-    api_model_source        inner  = *source;
     size_t                  bytes  = format->estimate_memory(main->bytes, main->length);
-    inner.text                     = main->bytes;
-    inner.length                   = main->length;
-    inner.path                     = main->path;
-    inner.query                    = query;
+    source->text                   = main->bytes;
+    source->length                 = main->length;
+    source->path                   = main->path;
+    source->query                  = query;
     if (api_archive_kind_of(main->bytes, main->length) != API_NO_ARCHIVE) {
         api_fail(problem, API_BAD_ARCHIVE, NULL, "\"%.200s\" is itself an archive", main->path);
         return NULL;
     }
     if (*query && !format->check_query(query, problem)) return NULL;
     if (source->share && !api_claim(source->share, bytes, problem)) return NULL;
-    api_model *model = format->read(&inner, problem);
+    api_model *model = format->read(source, problem);
     if (source->share) api_unclaim(source->share, bytes);
     return model;
 }
 
 static api_model *read_robot_archive(api_archive_kind kind, const api_model_source *source, api_problem *problem)
 {
-    archive_query query;
+    archive_query query   = {.rest = NULL};
     api_archive   archive = {.share = source->share, .most = source->most};
     api_model    *model   = NULL;
     if (split_query(source->query, &query, problem) &&

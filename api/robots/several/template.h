@@ -2,7 +2,7 @@
 #pragma once
 #include "api/robots/xml/xml_reader.h"
 
-/* Refuses a file that calls or includes macros, or has expressions ${...} or $(find ...) where the readers of robots look;
- * definitions that nothing uses do no harm. An expression in the name of a mesh or in settings of other programs is reported.
- * False with a problem. */
+/* Refuses a file that calls or includes macros, or has expressions ${...} or $(find ...) where the readers of robots
+ * look; definitions that nothing uses do no harm. An expression in the name of a mesh or in settings of other programs
+ * is reported. False with a problem. */
 bool api_xml_refuse_template(api_xml_reader *reader);
