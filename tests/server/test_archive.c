@@ -133,7 +133,7 @@ static void pax_headers(void **state)
                                       "22 GNU.sparse.major=1\n",
                                       "30 size=99999999999999999999\n"};
     (void)state;
-    length     = add_tar(tar, "PaxHeader", 'x', "22 path=long/name.xml\n");
+    length = add_tar(tar, "PaxHeader", 'x', "22 path=long/name.xml\n");
     length += add_tar(tar + length, "short.xml", '0', "<mujoco/>");
     assert_true(opens(tar, length + BLOCK, 1 << 20, &problem, &files));
     assert_int_equal(files, 1);

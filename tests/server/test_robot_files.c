@@ -7,7 +7,10 @@
 #include <string.h>
 #include <cmocka.h>
 
-#define ENTRY(path, text) {path, text, sizeof text - 1}
+#define ENTRY(path, text)                                                                                              \
+    {                                                                                                                  \
+        path, text, sizeof text - 1                                                                                    \
+    }
 
 static const api_file_entry entries[] = {
     ENTRY("scene.xml", ""),
