@@ -9,6 +9,7 @@
  * `api_worker` (scratch memory) belongs to one thread. */
 #pragma once
 #include "problem.h"
+#include "api/robots/files.h"
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stddef.h>
@@ -144,18 +145,14 @@ void api_set_change(api *api, uint64_t number);
 /* Sends all later changes to this store; call after restoring. The store must outlive the api. */
 void api_set_store(api *api, const api_store *store);
 
-/* The text of a model file and the name of its model. */
-/* Reads a file beside the text of a model, which names it, as MJCF files do. Returns its bytes, which the caller frees;
- * NULL: there is none, or it may not be read. */
-typedef char *api_read_beside(void *arg, const char *name, size_t *length);
-
+/* The text of a model file, or an archive, and the name of its model. */
 typedef struct api_model_file {
-    const char                *name, *text;
-    size_t                     length;      /* bytes of text */
-    const char                *query;       /* options of PUT, such as "base=floating"; NULL: none */
-    api_read_beside           *read_beside; /* NULL: no other file is read */
-    void                      *arg;         /* for read_beside */
-    const struct api_deadline *deadline;    /* the search for closed loops ends with it; NULL: none */
+    const char      *name, *text;
+    size_t           length; /* bytes of text */
+    const char      *query;  /* options of PUT, such as "base=floating"; NULL: none */
+    const api_files *files;  /* files that the text may include, itself among them; NULL: it comes alone */
+    const char      *path;   /* path of the text among the files */
+    const struct api_deadline *deadline; /* the search for closed loops ends with it; NULL: none */
 } api_model_file;
 
 /* Called for each entry of the report of a model's import. */

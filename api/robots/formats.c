@@ -1,5 +1,7 @@
 /* formats.c - see formats.h: list the formats, and choose one by Content-Type or by the first bytes of a text. */
 #include "formats.h"
+#include "api/archive/archive.h"
+#include "api/archive/container.h"
 #include "api/codec/negotiate.h"
 #include "api/robots/xml/xml_text.h"
 #include "api/codec/json.h"
@@ -16,6 +18,13 @@ static bool refuse_document_query(const char *query, api_problem *problem)
 
 static api_model *read_document(const api_model_source *s, api_problem *problem)
 {
+    size_t      offset;
+    const char *fault = api_container_fault(s->text, s->length, &offset);
+    if (fault) {
+        api_fail(problem, API_BAD_JSON, NULL, "the body %s", fault);
+        problem->offset = (long long)offset;
+        return NULL;
+    }
     return api_model_from_text(s->text, s->length, s->name, s->nesting, s->max_links, problem);
 }
 
@@ -67,6 +76,13 @@ const api_model_format *api_model_format_of_content(const char *content_type)
 
 const api_model_format *api_model_format_of_text(const char *text, size_t length)
 {
+    switch (api_archive_kind_of(text, length)) {
+    case API_NO_ARCHIVE: break;
+    case API_ARCHIVE_ZIP: return &api_model_format_zip;
+    case API_ARCHIVE_TAR: return &api_model_format_tar;
+    case API_ARCHIVE_GZIP: return &api_model_format_gzip;
+    case API_ARCHIVE_FORM: return &api_model_format_form;
+    }
     return api_xml_begins(text, length) ? format_of_root(text, length) : formats[0];
 }
 

@@ -14,6 +14,10 @@
     X(urdf)                                                                                                            \
     X(mjcf)                                                                                                            \
     X(sdf)                                                                                                             \
+    X(zip)                                                                                                             \
+    X(tar)                                                                                                             \
+    X(gzip)                                                                                                            \
+    X(form)                                                                                                            \
     X(xml)
 
 typedef struct api_model_format {
@@ -38,14 +42,14 @@ API_MODEL_FORMATS(API_MODEL_FORMAT_CONSTANT)
  * not UTF-8. */
 const api_model_format *api_model_format_of_content(const char *content_type);
 
-/* Returns the format that the first bytes of a text show; JSON unless it begins as XML. */
+/* Returns the format that the first bytes of a text show: an archive, XML, else JSON. */
 const api_model_format *api_model_format_of_text(const char *text, size_t length);
 
 /* Returns the format that is written under this name. NULL: there is none. */
 const api_model_format *api_model_format_named(const char *name);
 
 /* Bytes, NUL included, of the texts that api_model_format_names and api_model_media_types write. */
-enum { API_MODEL_FORMAT_NAMES = 60, API_MODEL_MEDIA_TYPES = 160 };
+enum { API_MODEL_FORMAT_NAMES = 60, API_MODEL_MEDIA_TYPES = 240 };
 
 /* Writes the names of the formats that can be written, for messages: "document, urdf, mjcf". */
 void api_model_format_names(char text[API_MODEL_FORMAT_NAMES]);

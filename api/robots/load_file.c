@@ -31,14 +31,15 @@ bool api_load_file(api *a, const api_model_file *file, const api_report_target *
 {
     if (!api_model_name_is_valid(file->name))
         return api_fail(problem, API_BAD_NAME, NULL, "\"%.80s\" is not a model name", file->name);
-    api_model_source source = {.text        = file->text,
-                               .length      = file->length,
-                               .name        = file->name,
-                               .query       = file->query,
-                               .nesting     = a->limits.nesting,
-                               .max_links   = a->limits.links,
-                               .read_beside = file->read_beside,
-                               .arg         = file->arg};
+    api_model_source source = {.text      = file->text,
+                               .length    = file->length,
+                               .name      = file->name,
+                               .query     = file->query,
+                               .nesting   = a->limits.nesting,
+                               .max_links = a->limits.links,
+                               .files     = file->files,
+                               .path      = file->path,
+                               .most      = a->limits.body};
     api_shortage_forget();
     api_model *model = read_model(&source, file->deadline, problem);
     if (api_shortage_check(problem) || !model) {

@@ -1,6 +1,7 @@
 /* commands.c - see commands.h. */
 #include "commands.h"
 #include "help.h"
+#include "server/cli/files/format_options.h"
 #include "server/cli/client/client_commands.h"
 #include "server/cli/top/top.h"
 #include "server/operating/check_config.h"
@@ -29,18 +30,20 @@ const cli_command cli_commands[] = {
     {.name = "check",
      .summary = "check files of robots and print what looks wrong in them",
      .description = "Prints the report that PUT of the file would answer: what was merged, dropped or assumed, and what looks "
-                    "suspicious. No server is needed, and nothing is stored. FILE may be - for standard input.",
-     .options = {cli_format_options},
-     .operands = {{"FILE", CLI_FILE, CLI_SOME}},
+                    "suspicious. No server is needed, and nothing is stored. FILE may be - for standard input. Files that the robot's file "
+                    "names are read along the user's own paths; of a folder or an archive (zip, tar, tar.gz), --main names the robot's file. "
+                    "A template of xacro is expanded first, if the program xacro is installed.",
+     .options = {cli_format_options, cli_file_options},
+     .operands = {{"FILE|FOLDER|ARCHIVE", CLI_FILE, CLI_SOME}},
      .example = "xacro my_arm.urdf.xacro | torqued check -",
      .run = srv_check},
     {.name = "convert",
      .summary = "convert a file of a robot to a model document, URDF or MJCF",
      .description = "Reads every format that the server accepts, and writes the result to standard output; a document in canonical "
-                    "form. Standard error lists what the result cannot hold. FILE may be - for standard input; an MJCF file may "
-                    "include files of its own folder.",
-     .options = {cli_format_options, cli_convert_options},
-     .operands = {{"FILE", CLI_FILE, CLI_NEEDED}},
+                    "form. Standard error lists what the result cannot hold. FILE may be - for standard input. Other files are found as "
+                    "by check.",
+     .options = {cli_format_options, cli_file_options, cli_convert_options},
+     .operands = {{"FILE|FOLDER|ARCHIVE", CLI_FILE, CLI_NEEDED}},
      .example = "torqued convert --base floating my_robot.urdf > my_robot.json",
      .run = srv_convert},
     {.name = "eval",
@@ -48,7 +51,7 @@ const cli_command cli_commands[] = {
      .description = "Reads the body of a POST in JSON from standard input and writes the answer to standard output, with the "
                     "bits that a server would answer. The model is a file of a robot, or a model that a server with these settings would "
                     "have.",
-     .options = {cli_format_options},
+     .options = {cli_format_options, cli_file_options},
      .operands = {{"MODEL|FILE", CLI_MODEL_OR_FILE, CLI_NEEDED}, {"OPERATION", CLI_OPERATION, CLI_NEEDED}},
      .takes_settings = true,
      .example = "echo '{\"q\": [0, 0.5, 1, 0, 0.5, 0]}' | torqued eval puma560 bias",
@@ -108,9 +111,10 @@ const cli_command cli_commands[] = {
     {.name = "put",
      .summary = "create or replace a model of a running server from a file",
      .description = "FILE is a model document in JSON, or XML of a format that the server reads, such as URDF; - for standard input. The "
-                    "report of the import is printed.",
-     .options = {cli_put_options, cli_connection_options},
-     .operands = {{"MODEL", CLI_MODEL, CLI_NEEDED}, {"FILE", CLI_FILE, CLI_NEEDED}},
+                    "report of the import is printed. A robot of several files is sent as an archive: its file with those that it "
+                    "names, found as by check. Meshes of URDF are sent with --meshes only, since robots do not need them.",
+     .options = {cli_format_options, cli_file_options, cli_put_options, cli_connection_options},
+     .operands = {{"MODEL", CLI_MODEL, CLI_NEEDED}, {"FILE|FOLDER|ARCHIVE", CLI_FILE, CLI_NEEDED}},
      .example = "torqued put my_arm my_arm.urdf",
      .run = cli_put},
     {.name = "delete",

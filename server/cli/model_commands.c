@@ -1,9 +1,12 @@
 /* model_commands.c - implement `torqued check`, `torqued convert` and `torqued eval`: the answers of a server,
  * without a server. The commands use the same interface (api.h) as the server and store nothing. */
+#define _GNU_SOURCE /* memrchr */
 #include "commands.h"
 #include "server/store/durable_file.h"
 #include "command_session.h"
-#include "read_beside.h"
+#include "api/robot_files.h"
+#include "server/cli/files/format_options.h"
+#include "server/cli/files/gather.h"
 #include "server/work/clock.h"
 #include <ctype.h>
 #include <errno.h>
@@ -12,38 +15,32 @@
 #include <string.h>
 #include <sys/stat.h>
 
-enum { FILE_MAX = 1 << 30, NAME_MAX_BYTES = 64, QUERY_MAX = 100 };
+enum { FILE_MAX = 1 << 30, NAME_MAX_BYTES = 64 };
 
-/* --- options and files ----------------------------------------------------------------------------------------- */
+/* --- files ----------------------------------------------------------------------------------------------------- */
 
-const cli_option cli_format_options[] = {
-    {"base", "fixed|floating", CLI_WORDS, NULL,
-     "URDF: whether the root link is fixed (default) or moves freely; SDF: instead of what the file says"},
-    {"mimic", "independent|coupled|refuse", CLI_WORDS, NULL,
-     "URDF, SDF: whether joints that mimic others move on their own (default of URDF), with them (default of SDF), or "
-     "are "
-     "refused"},
-    {"equality", "coupled|independent|refuse", CLI_WORDS, NULL,
-     "MJCF: whether equalities become mimics and loops (default), are left out, or are refused"},
-    {.name = NULL},
-};
-
-/* Converts the options to the query of a PUT. */
-static void build_query(const cli_arguments *arguments, char query[QUERY_MAX])
+/* Returns the length of a file name without its extension: also without both of robot.tar.gz and robot.urdf.xacro. */
+static size_t stem_length(const char *name, size_t length)
 {
-    *query = '\0';
-    for (const cli_option *o = cli_format_options; o->name; o++) {
-        size_t      length = strlen(query);
-        const char *value  = cli_value(arguments, o->name);
-        if (value) snprintf(query + length, QUERY_MAX - length, "%s%s=%.30s", length > 0 ? "&" : "", o->name, value);
+    static const char *const inner[] = {".tar", ".urdf", ".sdf"};
+    const char              *dot     = memrchr(name, '.', length);
+    if (dot && dot > name) length = (size_t)(dot - name);
+    for (size_t i = 0; i < sizeof inner / sizeof *inner; i++) {
+        size_t n = strlen(inner[i]);
+        if (length > n && memcmp(name + length - n, inner[i], n) == 0) return length - n;
     }
+    return length;
 }
 
 /* Derives a model's name from a file name: without folders and extension; invalid characters become '_'. */
 static void derive_name(const char *file, char name[NAME_MAX_BYTES + 1])
 {
-    const char *base = strrchr(file, '/') ? strrchr(file, '/') + 1 : file, *dot = strrchr(base, '.');
-    size_t      length = dot && dot > base ? (size_t)(dot - base) : strlen(base);
+    size_t end = strlen(file);
+    while (end > 1 && file[end - 1] == '/')
+        end--;
+    const char *slash  = memrchr(file, '/', end);
+    const char *base   = slash ? slash + 1 : file;
+    size_t      length = stem_length(base, end - (size_t)(base - file));
     if (length > NAME_MAX_BYTES) length = NAME_MAX_BYTES;
     for (size_t i = 0; i < length; i++)
         name[i] = isalnum((unsigned char)base[i]) || strchr("._-", base[i]) ? base[i] : '_';
@@ -73,32 +70,45 @@ static void tell_progress(void *arg, uint64_t now)
     l->next *= 2;
 }
 
-/* Reads a file and loads its model; prints its problem to `out`. */
-static bool load_file(const srv_session *s, const char *file, const char *query, FILE *out,
+/* Appends ?main= to the query of an archive. False if it is too long. */
+static bool append_main(const cli_robot *robot, const char *main, char query[CLI_QUERY])
+{
+    size_t length = strlen(query);
+    if (!main || robot->path || api_archive_kind_of(robot->text, robot->length) == API_NO_ARCHIVE) return true;
+    int n = snprintf(query + length, CLI_QUERY - length, "%smain=%s", length > 0 ? "&" : "", main);
+    return n >= 0 && (size_t)n < CLI_QUERY - length;
+}
+
+/* Gathers a robot's files and loads its model; prints its problem to `out`. */
+static bool load_file(const srv_session *s, const char *file, const cli_arguments *arguments, FILE *out,
                       const api_report_target *report, char name[NAME_MAX_BYTES + 1])
 {
-    size_t      length;
-    api_problem problem;
-    char       *text = srv_input_read(file, FILE_MAX, &length);
-    if (!text) {
-        fprintf(out, "%s: error: cannot read it: %s\n", file, strerror(errno));
-        return false;
-    }
+    api_problem      problem;
+    cli_robot        robot;
+    char             query[CLI_QUERY];
+    cli_robot_source source = {
+        .operand = file, .main = cli_value(arguments, "main"), .path = cli_value(arguments, "path"), .meshes = true};
+    bool loaded = false;
     derive_name(file, name);
+    cli_format_query(arguments, query);
     api_problem_clear(&problem);
     loading             progress  = {file, srv_now(), 1};
     const api_scheduler scheduler = {.yield = tell_progress, .arg = &progress};
     const api_deadline  deadline  = {.time = progress.began + srv_ns(s->config.timeout), .scheduler = &scheduler};
-    api_model_file      model     = {.name        = name,
-                                     .text        = text,
-                                     .length      = length,
-                                     .query       = query,
-                                     .read_beside = srv_read_beside,
-                                     .arg         = (void *)(uintptr_t)file,
-                                     .deadline    = &deadline};
-    bool                loaded    = api_load_file(s->api, &model, report, &problem);
-    if (!loaded) print_problem(out, file, &problem);
-    free(text);
+    if (cli_robot_gather(&robot, &source)) {
+        api_model_file model = {.name   = name,
+                                .text   = robot.text,
+                                .length = robot.length,
+                                .query  = query,
+                                .files  = robot.path ? &robot.files : NULL,
+                                .path   = robot.path,
+                                .deadline = &deadline};
+        loaded = append_main(&robot, source.main, query) && api_load_file(s->api, &model, report, &problem);
+        if (!loaded) print_problem(out, file, &problem);
+    } else if (*robot.error) {
+        fprintf(out, "%s: error: %s\n", file, robot.error);
+    }
+    cli_robot_free(&robot);
     return loaded;
 }
 
@@ -149,15 +159,14 @@ static void print_verdict(const check_state *check)
 int srv_check(const cli_arguments *arguments)
 {
     srv_session s;
-    char        query[QUERY_MAX], name[NAME_MAX_BYTES + 1];
+    char        name[NAME_MAX_BYTES + 1];
     int         status = srv_session_open(&s, arguments->n_settings, arguments->settings);
     if (status != 0) return status;
-    build_query(arguments, query);
     for (size_t i = 0; i < arguments->n_operands; i++) {
         const char       *file   = arguments->operands[i];
         check_state       check  = {.file = file};
         api_report_target report = {.entry = print_report_entry, .arg = &check};
-        bool              good   = load_file(&s, file, query, stdout, &report, name);
+        bool              good   = load_file(&s, file, arguments, stdout, &report, name);
         if (good)
             print_verdict(&check);
         else
@@ -217,13 +226,13 @@ static int write_converted(const srv_session *s, const cli_arguments *arguments,
 int srv_convert(const cli_arguments *arguments)
 {
     srv_session       s;
-    char              query[QUERY_MAX], name[NAME_MAX_BYTES + 1];
+    char              name[NAME_MAX_BYTES + 1];
     losses            found  = {.file = arguments->operands[0]};
     api_report_target report = {.entry = print_loss, .arg = &found};
     int               status = srv_session_open(&s, arguments->n_settings, arguments->settings);
     if (status != 0) return status;
-    build_query(arguments, query);
-    status = load_file(&s, found.file, query, stderr, &report, name) ? write_converted(&s, arguments, name, &found) : 1;
+    status =
+        load_file(&s, found.file, arguments, stderr, &report, name) ? write_converted(&s, arguments, name, &found) : 1;
     srv_session_close(&s);
     return status;
 }
@@ -232,11 +241,13 @@ int srv_convert(const cli_arguments *arguments)
 
 /* Loads the model from a file, or, if there is no such file, finds a model of the server by name. Returns 0, or the
  * exit status after printing the error. */
-static int find_model(srv_session *s, const char *model, const char *query, char name[NAME_MAX_BYTES + 1])
+static int find_model(srv_session *s, const char *model, const cli_arguments *arguments, char name[NAME_MAX_BYTES + 1])
 {
     struct stat status;
+    char        query[CLI_QUERY];
+    cli_format_query(arguments, query);
     if (stat(model, &status) == 0 && !S_ISDIR(status.st_mode))
-        return load_file(s, model, query, stderr, NULL, name) ? 0 : 1;
+        return load_file(s, model, arguments, stderr, NULL, name) ? 0 : 1;
     if (strchr(model, '/')) return cli_fail(1, "there is no such file, and a model's name has no slash");
     if (snprintf(name, NAME_MAX_BYTES + 1, "%s", model) > NAME_MAX_BYTES)
         return cli_fail(1, "the model's name is longer than 64 bytes, and there is no such file");
@@ -247,12 +258,11 @@ static int find_model(srv_session *s, const char *model, const char *query, char
 /* Answers the request of standard input. Returns the exit status. */
 static int answer_input(srv_session *s, const cli_arguments *arguments)
 {
-    char   query[QUERY_MAX], name[NAME_MAX_BYTES + 1], target[200];
+    char   name[NAME_MAX_BYTES + 1], target[200];
     size_t length;
     char  *body = srv_stream_read(stdin, FILE_MAX, &length);
     if (!body) return cli_fail(1, "cannot read the request from standard input");
-    build_query(arguments, query);
-    int status = find_model(s, arguments->operands[0], query, name);
+    int status = find_model(s, arguments->operands[0], arguments, name);
     if (status == 0) {
         api_set_ready(s->api);
         snprintf(target, sizeof target, "/v1/models/%s/%.100s", name, arguments->operands[1]);

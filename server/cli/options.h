@@ -33,7 +33,7 @@ typedef struct cli_operand {
     cli_presence   presence;
 } cli_operand;
 
-enum { CLI_OPTION_LISTS = 3, CLI_OPERANDS = 5, CLI_OPTIONS_MOST = 32 };
+enum { CLI_OPTION_LISTS = 4, CLI_OPERANDS = 5, CLI_OPTIONS_MOST = 32 };
 
 typedef struct cli_arguments cli_arguments;
 

@@ -7,21 +7,16 @@
 #include <stdlib.h>
 #include <string.h>
 
-static char *files(void *arg, const char *name, size_t *length)
-{
-    const char *const *file = arg; /* list of name and text, ends with NULL */
-    while (*file && strcmp(*file, name) != 0)
-        file += 2;
-    if (!*file) return NULL;
-    *length = strlen(file[1]);
-    return strdup(file[1]);
-}
-
+/* `beside`: list of path and text, ends with NULL; the text itself is the file main.xml. */
 static api_model *read_with(const char *text, const char *query, const char *const *beside, api_problem *problem)
 {
-    api_model_source source = file_source(text, strlen(text), query);
-    source.read_beside      = beside ? files : NULL;
-    source.arg              = (void *)(uintptr_t)beside;
+    api_model_source source    = file_source(text, strlen(text), query);
+    api_file_entry   entry[20] = {{"main.xml", text, strlen(text)}};
+    api_files        files     = {entry, 1};
+    for (const char *const *file = beside; file && *file; file += 2)
+        entry[files.n++] = (api_file_entry){file[0], file[1], strlen(file[1])};
+    if (beside) source.files = &files;
+    source.path = "main.xml";
     return file_read(api_model_from_mjcf, source, problem);
 }
 
@@ -350,7 +345,10 @@ static void includes(void **state)
                  {WORLD("<include file='bad.xml'/>", ""), "line 3 of bad.xml"},
                  {WORLD("<include file='cut.xml'/>", ""), "in cut.xml: line 1"},
                  {WORLD("<include file='self.xml'/>", ""), "second time"},
-                 {WORLD("<include file='more.xml'/><include file='arm.xml'/>", ""), "second time"}};
+                 {WORLD("<include file='main.xml'/>", ""), "second time"},
+                 {WORLD("<include file='../main.xml'/>", ""), "no such file"},
+                 {WORLD("<include file='more.xml'/><include file='arm.xml'/>", ""), "second time"},
+                 {WORLD("<include file='more.xml'/><include file='sub/../more.xml'/>", ""), "second time"}};
     api_problem problem;
     const char *good  = WORLD("<include file='arm.xml'/>", "");
     api_model  *model = read_with(good, NULL, beside, &problem);
@@ -361,7 +359,28 @@ static void includes(void **state)
         assert_null(read_with(cases[i].text, NULL, beside, &problem));
         if (!strstr(problem.detail, cases[i].words)) fail_msg("%s", problem.detail);
     }
-    refused(good, "not-supported", "a request holds one file");
+    refused(good, "not-supported", "a request with one file has no other");
+}
+
+/* As in MuJoCo 3.14, the folder of the main file comes before that of the file that includes; two files of one name
+ * are two files. */
+static void include_folders(void **state)
+{
+#define BODY(name) "<x><body name='" name "'><joint name='" name "'/><geom size='1'/></body></x>"
+    static const char *const beside[] = {
+        "d/a.xml", "<x><include file='b.xml'/></x>", "b.xml",   BODY("near_main"), "d/b.xml", BODY("near_a"),
+        "d/c.xml", "<x><include file='e.xml'/></x>", "d/e.xml", BODY("below"),     NULL};
+    (void)state;
+    api_problem problem;
+    api_model  *model =
+        read_with(WORLD("<include file='d/a.xml'/><include file='d/b.xml'/><include file='d/c.xml'/>", ""), NULL,
+                  beside, &problem);
+    assert_non_null(model);
+    assert_int_equal(model->nv, 3);
+    assert_string_equal(model->velocity_names[0], "near_main");
+    assert_string_equal(model->velocity_names[1], "near_a");
+    assert_string_equal(model->velocity_names[2], "below");
+    api_model_release(model);
 }
 
 /* --- refusals ---------------------------------------------------------------------------------------------------- */
@@ -486,6 +505,7 @@ int main(void)
         cmocka_unit_test(equalities_may_be_left_out),
         cmocka_unit_test(connect_closes_a_loop),
         cmocka_unit_test(includes),
+        cmocka_unit_test(include_folders),
         cmocka_unit_test(refusals),
         cmocka_unit_test(nothing_is_dropped_silently),
         cmocka_unit_test(every_cut_is_refused),

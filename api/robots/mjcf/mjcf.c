@@ -2,6 +2,7 @@
 #include "api/robots/mjcf_write/mjcf_write.h"
 #include "mjcf_reader.h"
 #include "api/robots/formats.h"
+#include "api/robots/several/template.h"
 #include "api/robots/xml/xml_model.h"
 #include <stdio.h>
 #include <string.h>
@@ -45,7 +46,7 @@ static bool read_robot(api_mjcf *m, api_mjcf_files *files)
         return api_fail(m->xml.base.problem, API_BAD_MODEL, NULL,
                         "the outermost element is <%.40s>; MJCF's is <mujoco>, without a prefix",
                         (const char *)m->xml.root->name);
-    return api_mjcf_include(&m->xml, files) && open_maps(m) && api_mjcf_read_settings(m) &&
+    return api_mjcf_include(&m->xml, files) && api_xml_refuse_template(&m->xml) && open_maps(m) && api_mjcf_read_settings(m) &&
            api_mjcf_expand_replicates(m) && api_mjcf_read_classes(m) && api_mjcf_read_bodies(m) &&
            api_mjcf_name_all(m) && api_mjcf_read_masses(m) && api_mjcf_read_equalities(m) &&
            api_mjcf_read_actuators(m) && api_mjcf_choose_driven(m) && api_mjcf_read_springdampers(m) &&
@@ -84,9 +85,11 @@ api_model *api_model_from_mjcf(const api_model_source *source, api_problem *prob
     if (!read_options(source->query, &m.equality, problem)) return NULL;
     files.file[0] = api_xml_parse(&text, problem);
     if (!files.file[0]) return NULL;
+    files.entry[0]   = api_files_find(source->files, "", source->path ? source->path : "");
     api_model *model = read_files(&m, &files, problem);
     while (files.n > 0) /* the included files hold names that nodes of the first use */
         xmlFreeDoc(files.file[--files.n]);
+    if (source->share) api_unclaim(source->share, files.claimed);
     return model;
 }
 

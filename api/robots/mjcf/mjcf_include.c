@@ -1,51 +1,70 @@
 /* mjcf_include.c - replace each <include file="..."/> by the elements of that file. A file may be included once, as in
- * MuJoCo, which also ends circles. Which files may be read is up to the caller of the api; a request may read none. */
+ * MuJoCo 3.14, which also ends circles. As there, a name is that of a file in the folder of the first file or, if that
+ * has none, in the folder of the file that includes it. */
 #include "mjcf_reader.h"
-#include <stdint.h>
+#include "api/robots/xml/xml_text.h"
 #include <stdlib.h>
 #include <string.h>
 
-static bool check_include(api_xml_reader *reader, const api_mjcf_files *files, const xmlNode *include, const char *name)
+/* Finds the file that an <include> names. NULL with a problem. */
+static const api_file_entry *find_file(api_xml_reader *reader, const api_mjcf_files *files, const xmlNode *include,
+                                       const char *name)
 {
-    if (!files->source->read_beside)
-        return api_xml_fail(reader, include, API_NOT_SUPPORTED,
-                            "<include file=\"%.*s\">: a request holds one file; put the elements of that file in its "
-                            "place, or use torqued convert, which reads files beside the first",
-                            api_text_shown(name), name);
-    for (size_t i = 1; i < files->n; i++)
-        if (strcmp(files->name[i], name) == 0)
+    char                  folder[API_FILE_PATH];
+    const api_file_entry *includer = files->entry[api_xml_file(include)];
+    if (!files->source->files) {
+        api_xml_fail(reader, include, API_NOT_SUPPORTED,
+                     "<include file=\"%.*s\">: a request with one file has no other; send the folder as an archive "
+                     "(application/zip), or use torqued put",
+                     api_text_shown(name), name);
+        return NULL;
+    }
+    api_files_folder(files->source->path, folder);
+    const api_file_entry *found = api_files_find(files->source->files, folder, name);
+    if (!found && includer) {
+        api_files_folder(includer->path, folder);
+        found = api_files_find(files->source->files, folder, name);
+    }
+    if (!found)
+        api_xml_fail(
+            reader, include, API_NOT_SUPPORTED,
+            "<include file=\"%.*s\">: there is no such file in the folder of the first file or of this one; add "
+            "it to the archive or folder",
+            api_text_shown(name), name);
+    return found;
+}
+
+static bool check_include(api_xml_reader *reader, const api_mjcf_files *files, const xmlNode *include,
+                          const api_file_entry *found, const char *name)
+{
+    for (size_t i = 0; i < files->n; i++)
+        if (files->entry[i] == found)
             return api_xml_fail(reader, include, API_BAD_MODEL, "\"%.*s\" is included a second time",
                                 api_text_shown(name), name);
     return files->n < API_XML_FILES ||
            api_xml_fail(reader, include, API_MODEL_TOO_LARGE, "there are more than %d files", API_XML_FILES);
 }
 
-/* Reads and parses a file. The tree shares the names of the main file, so that its nodes may move there. */
+/* Parses a file. The tree shares the names of the main file, so that its nodes may move there. */
 static const xmlNode *parse_file(api_xml_reader *reader, api_mjcf_files *files, const xmlNode *include,
-                                 const char *name)
+                                 const api_file_entry *found, const char *name)
 {
-    api_problem found;
-    size_t      length = 0;
-    char       *text   = files->source->read_beside(files->source->arg, name, &length);
-    if (!text) {
-        api_xml_fail(
-            reader, include, API_NOT_SUPPORTED,
-            "<include file=\"%.*s\">: there is no such file in the folder of the first file, or it is too large",
-            api_text_shown(name), name);
-        return NULL;
-    }
-    api_problem_clear(&found);
-    api_xml_source source = {.text    = text,
-                             .length  = length,
+    size_t      bytes = api_xml_estimate_memory(found->bytes, found->length);
+    api_problem problem;
+    if (files->source->share && !api_claim(files->source->share, bytes, reader->base.problem)) return NULL;
+    files->claimed += bytes;
+    api_problem_clear(&problem);
+    api_xml_source source = {.text    = found->bytes,
+                             .length  = found->length,
                              .nesting = files->source->nesting,
                              .file    = (unsigned)files->n,
                              .names   = files->file[0]->dict};
-    xmlDoc        *file   = api_xml_parse(&source, &found);
-    free(text);
+    xmlDoc        *file   = api_xml_parse(&source, &problem);
     if (!file) {
-        api_xml_fail(reader, include, found.code, "in %.*s: %s", api_text_shown(name), name, found.detail);
+        api_xml_fail(reader, include, problem.code, "in %.*s: %s", api_text_shown(name), name, problem.detail);
         return NULL;
     }
+    files->entry[files->n]  = found;
     files->name[files->n]   = name;
     files->file[files->n++] = file;
     return xmlDocGetRootElement(file);
@@ -68,8 +87,10 @@ static void splice(const xmlNode *from, xmlNode *include)
 static bool replace(api_xml_reader *reader, api_mjcf_files *files, xmlNode *include, xmlNode **next)
 {
     const char *name = NULL;
-    if (!api_xml_name(reader, include, "file", &name) || !check_include(reader, files, include, name)) return false;
-    const xmlNode *root = parse_file(reader, files, include, name);
+    if (!api_xml_name(reader, include, "file", &name)) return false;
+    const api_file_entry *found = find_file(reader, files, include, name);
+    if (!found || !check_include(reader, files, include, found, name)) return false;
+    const xmlNode *root = parse_file(reader, files, include, found, name);
     if (!root) return false;
     xmlNode *before = include->prev, *parent = include->parent;
     splice(root, include);

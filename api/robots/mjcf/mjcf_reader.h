@@ -144,7 +144,9 @@ typedef struct api_mjcf_files {
     const api_model_source *source;
     size_t                  n;
     xmlDoc                 *file[API_XML_FILES];
-    const char             *name[API_XML_FILES];
+    const char             *name[API_XML_FILES];  /* as the file that includes it writes it */
+    const api_file_entry   *entry[API_XML_FILES]; /* NULL: the first file, if it comes alone */
+    size_t                  claimed;              /* bytes of the request's budget, for the included files */
 } api_mjcf_files;
 
 /* Moves the elements of included files into the tree of the first file. */

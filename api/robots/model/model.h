@@ -8,6 +8,7 @@
 #include "dynamics/loops/mechanism.h"
 #include "api/robots/document/drive_limits.h"
 #include "api/base/memory/arena.h"
+#include "api/base/memory/budget.h"
 #include "api/codec/json.h"
 #include "api/codec/names.h"
 #include <stdatomic.h>
@@ -107,12 +108,14 @@ typedef struct api_model {
 typedef struct api_model_source {
     const char      *text; /* [length] */
     size_t           length;
-    const char      *name;        /* name that the model gets */
-    const char      *query;       /* parameters of the format, percent-encoded as in a request's target; NULL: none */
-    unsigned         nesting;     /* most levels of elements, arrays or objects */
-    size_t           max_links;   /* most links, not counting the base */
-    api_read_beside *read_beside; /* reads files that the text includes; NULL: none may be read */
-    void            *arg;         /* for read_beside */
+    const char      *name;      /* name that the model gets */
+    const char      *query;     /* parameters of the format, percent-encoded as in a request's target; NULL: none */
+    unsigned         nesting;   /* most levels of elements, arrays or objects */
+    size_t           max_links; /* most links, not counting the base */
+    const api_files *files;     /* files that the text may include, itself among them; NULL: it comes alone */
+    const char      *path;      /* path of the text among the files */
+    size_t           most;      /* bytes that the text may unpack to, if it is an archive */
+    api_share       *share;     /* from which memory of included files is claimed; NULL: there is no budget */
 } api_model_source;
 
 /* Builds a model from a parsed document (schema Document of api/openapi.yaml). `name` comes from the request path; a

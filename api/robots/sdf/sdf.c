@@ -1,6 +1,7 @@
 /* sdf.c - see sdf.h: find the model in a file, the steps from a text to a model, and the format's constant. */
 #include "sdf_reader.h"
 #include "api/robots/formats.h"
+#include "api/robots/several/template.h"
 #include "api/robots/xml/xml_model.h"
 #include <math.h>
 #include <stdlib.h>
@@ -84,21 +85,20 @@ static bool read_world(api_sdf *sdf, const xmlNode *world)
 }
 
 /* Version 1.0 states masses and poses in attributes. */
-static bool read_version(api_sdf *sdf)
+bool api_sdf_read_version(api_sdf *sdf, const xmlNode *root, int *minor)
 {
     static const char *const known[] = {"1.2", "1.3", "1.4",  "1.5",  "1.6",  "1.7",
                                         "1.8", "1.9", "1.10", "1.11", "1.12", NULL};
     const char              *text    = NULL;
-    sdf->minor                       = 9;
-    if (!api_xml_text(&sdf->xml, sdf->xml.root, "version", API_OPTIONAL, &text)) return false;
-    if (!text)
-        return api_xml_report(&sdf->xml, sdf->xml.root, "info", "assumed", "<sdf> has no version: it is read as 1.9");
+    *minor                           = 9;
+    if (!api_xml_text(&sdf->xml, root, "version", API_OPTIONAL, &text)) return false;
+    if (!text) return api_xml_report(&sdf->xml, root, "info", "assumed", "<sdf> has no version: it is read as 1.9");
     for (int i = 0; known[i]; i++) {
-        sdf->minor = i + 2;
+        *minor = i + 2;
         if (strcmp(known[i], text) == 0) return true;
     }
-    return api_xml_fail(&sdf->xml, sdf->xml.root, API_NOT_SUPPORTED,
-                        "version \"%.*s\" of <sdf>: versions 1.2 to 1.12 are read", api_text_shown(text), text);
+    return api_xml_fail(&sdf->xml, root, API_NOT_SUPPORTED, "version \"%.*s\" of <sdf>: versions 1.2 to 1.12 are read",
+                        api_text_shown(text), text);
 }
 
 /* The pose of the model in the world is relative to the world. */
@@ -106,7 +106,7 @@ static bool read_place(api_sdf *sdf)
 {
     const xmlNode *pose = api_xml_child(sdf->model, "pose");
     const char    *name = NULL;
-    bool           old  = pose && sdf->minor < API_SDF_FRAMES && api_xml_has(pose, "frame");
+    bool           old  = pose && api_sdf_minor(sdf, pose) < API_SDF_FRAMES && api_xml_has(pose, "frame");
     if (pose && !api_xml_text(&sdf->xml, pose, old ? "frame" : "relative_to", API_OPTIONAL, &name)) return false;
     if (name && *name && strcmp(name, "world") != 0)
         return api_xml_fail(&sdf->xml, pose, API_NOT_SUPPORTED,
@@ -124,8 +124,9 @@ static bool read_robot(api_sdf *sdf)
                         (const char *)sdf->xml.root->name);
     sdf->index = json_object();
     if (!sdf->index) return api_reader_no_memory(&sdf->xml.base);
-    if (!read_version(sdf) || !(world ? read_world(sdf, world) : find_model(sdf, sdf->xml.root)) || !read_place(sdf) ||
-        !api_xml_document_open(&sdf->document, &sdf->xml, 8 * sdf->xml.max_links) ||
+    if (!api_sdf_read_version(sdf, sdf->xml.root, &sdf->minor) || !api_sdf_include(sdf) ||
+        !api_xml_refuse_template(&sdf->xml) || !(world ? read_world(sdf, world) : find_model(sdf, sdf->xml.root)) ||
+        !read_place(sdf) || !api_xml_document_open(&sdf->document, &sdf->xml, 8 * sdf->xml.max_links) ||
         !api_xml_reserve_name(&sdf->document, sdf->document.names, "world"))
         return api_reader_no_memory(&sdf->xml.base); /* keeps a problem that is already set */
     return api_sdf_read_frames(sdf) && api_sdf_read_links(sdf) && api_sdf_read_joints(sdf) &&
@@ -134,11 +135,14 @@ static bool read_robot(api_sdf *sdf)
 
 api_model *api_model_from_sdf(const api_model_source *source, api_problem *problem)
 {
-    api_sdf        sdf  = {0};
-    api_xml_source text = {.text = source->text, .length = source->length, .nesting = source->nesting};
+    api_sdf_files  files = {.source = source, .n = 1, .name = {""}};
+    api_sdf        sdf   = {.files = &files};
+    api_xml_source text  = {.text = source->text, .length = source->length, .nesting = source->nesting};
     if (!read_options(source->query, &sdf, problem)) return NULL;
     xmlDoc *file = api_xml_parse(&text, problem);
     if (!file) return NULL;
+    files.file[0]      = file;
+    files.entry[0]     = api_files_find(source->files, "", source->path ? source->path : "");
     api_arena  scratch = {0};
     api_model *model   = NULL;
     if (api_xml_reader_open(&sdf.xml, file, source, &scratch, problem) && read_robot(&sdf))
@@ -148,7 +152,9 @@ api_model *api_model_from_sdf(const api_model_source *source, api_problem *probl
     json_decref(sdf.index);
     api_xml_reader_close(&sdf.xml);
     api_arena_free(&scratch);
-    xmlFreeDoc(file);
+    while (files.n > 0) /* the included files hold names that nodes of the first use */
+        xmlFreeDoc(files.file[--files.n]);
+    if (source->share) api_unclaim(source->share, files.claimed);
     return model;
 }
 

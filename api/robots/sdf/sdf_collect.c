@@ -50,7 +50,7 @@ static bool enter_name(api_sdf *sdf, int index)
     const json_t        *found = json_object_get(sdf->index, frame->name);
     if (!found) return api_xml_set_field(&sdf->xml, sdf->index, frame->name, json_integer(index));
     other = &sdf->frames[json_integer_value(found)];
-    if (sdf->minor >= API_SDF_FRAMES || other->kind == frame->kind)
+    if (api_sdf_minor(sdf, frame->element) >= API_SDF_FRAMES || other->kind == frame->kind)
         return api_xml_fail(&sdf->xml, frame->element, API_DUPLICATE_NAME,
                             "another link, joint, frame or model of this model has this name");
     if (!api_xml_report(&sdf->xml, frame->element, "info", "assumed",
@@ -68,12 +68,26 @@ static bool add_frame(api_sdf *sdf, const xmlNode *element, api_sdf_kind kind, i
     const char *name;
     sdf->frames[index] = (api_sdf_frame){.kind = kind, .element = element, .scope = scope, .link = API_SDF_NONE};
     if (!api_xml_name(&sdf->xml, element, "name", &name)) return false;
-    if (is_reserved(name) && (kind < API_SDF_IS_JOINT || sdf->minor >= API_SDF_FRAMES))
+    if (is_reserved(name) && (kind < API_SDF_IS_JOINT || api_sdf_minor(sdf, element) >= API_SDF_FRAMES))
         return api_xml_fail(&sdf->xml, element, API_BAD_NAME,
                             "the name is reserved: a joint whose parent is \"world\" needs no <%s> of that name",
                             (const char *)element->name);
     sdf->frames[index].name = scoped_name(sdf, scope, name);
     return sdf->frames[index].name ? enter_name(sdf, index) : api_reader_no_memory(&sdf->xml.base);
+}
+
+/* An include whose file sdf_include.c did not find. */
+static bool fail_include(api_sdf *sdf, const xmlNode *include)
+{
+    const char *uri = "";
+    if (api_xml_child(include, "uri") && !api_sdf_text(sdf, include, "uri", &uri)) return false;
+    return api_xml_fail(
+        &sdf->xml, include, API_NOT_SUPPORTED,
+        sdf->files->source->files
+            ? "<include> of \"%.*s\": there is no such file; add it, with the folder that has this name"
+            : "<include> of \"%.*s\": a request with one file has no other; send the folder as an archive "
+              "(application/zip), or use torqued put",
+        api_text_shown(uri), uri);
 }
 
 /* Adds what a model contains; the nesting limit of the parser bounds the recursion. */
@@ -82,9 +96,7 @@ static bool collect(api_sdf *sdf, const xmlNode *model, int scope)
     for (const xmlNode *e = model->children; e; e = e->next) {
         int kind  = kind_of(e);
         int index = (int)sdf->n_frames;
-        if (api_xml_is(e, "include"))
-            return api_xml_fail(&sdf->xml, e, API_NOT_SUPPORTED,
-                                "<include> names another file, which is not read: put its <model> here");
+        if (api_xml_is(e, "include")) return fail_include(sdf, e);
         if (kind < 0) continue;
         if (!add_frame(sdf, e, (api_sdf_kind)kind, scope)) return false;
         if (kind == API_SDF_IS_MODEL && !collect(sdf, e, index)) return false;

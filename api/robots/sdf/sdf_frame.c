@@ -148,7 +148,7 @@ static bool read_relative_to(api_sdf *sdf, const api_sdf_frame *frame, const cha
     const xmlNode *pose = api_xml_child(frame->element, "pose");
     *name               = NULL;
     if (!pose) return true;
-    bool old = sdf->minor < API_SDF_FRAMES && api_xml_has(pose, "frame");
+    bool old = api_sdf_minor(sdf, pose) < API_SDF_FRAMES && api_xml_has(pose, "frame");
     return api_xml_text(&sdf->xml, pose, old ? "frame" : "relative_to", API_OPTIONAL, name);
 }
 

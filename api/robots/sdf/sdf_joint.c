@@ -40,12 +40,20 @@ const char *api_sdf_joint_type(const api_sdf_joint *joint, int *parts)
 
 /* --- axes --------------------------------------------------------------------------------------------------------- */
 
+/* True for the outermost model of a file. */
+static bool is_outermost(const api_sdf *sdf, int model)
+{
+    const api_sdf_frame *frame = &sdf->frames[model];
+    return model == API_SDF_MODEL || api_xml_file(frame->element) != api_xml_file(sdf->frames[frame->scope].element);
+}
+
 /* Reads before version 1.7 whether an axis is in the frame of the model: up to 1.4 that is so for joints of the
  * outermost model unless the joint states otherwise. */
 static bool is_in_model(api_sdf *sdf, const api_sdf_frame *frame, const xmlNode *axis, bool *in_model)
 {
-    *in_model = sdf->minor < API_SDF_AXES_OF_JOINT && frame->scope == API_SDF_MODEL;
-    return sdf->minor >= API_SDF_FRAMES || api_sdf_flag(sdf, axis, "use_parent_model_frame", in_model);
+    int minor = api_sdf_minor(sdf, frame->element);
+    *in_model = minor < API_SDF_AXES_OF_JOINT && is_outermost(sdf, frame->scope);
+    return minor >= API_SDF_FRAMES || api_sdf_flag(sdf, axis, "use_parent_model_frame", in_model);
 }
 
 /* Finds the rotation of the frame in which an axis is given, in the joint frame: that of the model before version 1.7,

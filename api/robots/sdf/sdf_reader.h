@@ -60,12 +60,25 @@ typedef struct api_sdf_joint {
     double       multiplier, offset;
 } api_sdf_joint;
 
+/* The parsed files. The first is the one that was given; the others must live as long. */
+typedef struct api_sdf_files {
+    const api_model_source *source;
+    size_t                  n;
+    xmlDoc                 *file[API_XML_FILES];
+    const char             *name[API_XML_FILES];     /* the URI of the include */
+    const api_file_entry   *entry[API_XML_FILES];    /* NULL: the first file, if it comes alone */
+    unsigned                includer[API_XML_FILES]; /* number of the file that includes it */
+    int                     minor[API_XML_FILES];    /* the file's version is 1.minor */
+    size_t                  claimed;                 /* bytes of the request's budget, for the included files */
+} api_sdf_files;
+
 typedef struct api_sdf {
     api_xml_reader   xml;
+    api_sdf_files   *files;
     api_xml_document document;
     api_sdf_base     base;
     api_sdf_mimic    mimic;
-    int              minor; /* the file's version is 1.minor */
+    int              minor; /* the version of the first file is 1.minor */
     const xmlNode   *world; /* NULL: the file has a model only */
     const xmlNode   *model;
     dyn_pose         X_wm;    /* pose of the model in the world */
@@ -84,9 +97,16 @@ enum {
     API_SDF_GRAVITY_OF_WORLD = 6, /* gravity is part of the world, before of its physics */
     API_SDF_FRAMES           = 7, /* relative_to and expressed_in, before `frame` and use_parent_model_frame; one name
                                      space for links, joints and frames */
-    API_SDF_JOINTS_OF_WORLD = 10
+    API_SDF_JOINTS_OF_WORLD = 10,
+    API_SDF_LATEST          = 12
 };
 
+/* Reads the version of the outermost element of a file as 1.minor. */
+bool api_sdf_read_version(api_sdf *sdf, const xmlNode *root, int *minor);
+/* Minor version of the file that an element was read from. */
+int api_sdf_minor(const api_sdf *sdf, const xmlNode *element);
+/* Replaces the includes of the first file by the models of other files. */
+bool api_sdf_include(api_sdf *sdf);
 /* Reads a pose: the element <pose> in `owner`, identity without it. */
 bool api_sdf_read_pose(api_sdf *sdf, const xmlNode *owner, dyn_pose *X);
 /* Reads a number or flag: the content of the first element of that name in `owner`, unchanged without it. */

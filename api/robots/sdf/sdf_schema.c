@@ -16,7 +16,7 @@ static const api_xml_known known[] = {
     {" sdf world model ", " model ", API_XML_READ, MODEL, " namespace ", NULL},
     {" sdf ", " world ", API_XML_ONCE, " name ", NULL, NULL},
     {" world ", " gravity ", API_XML_ONCE, " ", NULL, NULL},
-    {" world ", " include ", API_XML_NOT_HELD, NULL, NULL, "other files are not read"},
+    {" world ", " include ", API_XML_NOT_HELD, NULL, NULL, "there is no such file here"},
     {" world ", " wind ", API_XML_NOT_HELD, NULL, NULL, "its forces"},
     {" world ", " population ", API_XML_NOT_HELD, NULL, NULL, "its models"},
     {" world ", " joint ", API_XML_READ, " name type ", NULL, NULL},
@@ -301,7 +301,10 @@ bool api_sdf_report_unused(api_sdf *sdf)
                                      .n     = sizeof known / sizeof *known,
                                      .known = known,
                                      .more  = more};
-    while (vocabulary.n_more < OLD_ROWS && sdf->minor <= old[vocabulary.n_more].last) {
+    int                oldest     = sdf->minor;
+    for (size_t i = 1; i < sdf->files->n; i++)
+        if (sdf->files->minor[i] < oldest) oldest = sdf->files->minor[i];
+    while (vocabulary.n_more < OLD_ROWS && oldest <= old[vocabulary.n_more].last) {
         more[vocabulary.n_more] = old[vocabulary.n_more].known;
         vocabulary.n_more++;
     }

@@ -1,6 +1,7 @@
 /* urdf.c - see urdf.h: build the tree of links and joints of a file, and write it as a model document. */
 #include "urdf_reader.h"
 #include "api/robots/formats.h"
+#include "api/robots/several/template.h"
 #include "api/robots/xml/xml_model.h"
 #include <stdio.h>
 #include <stdlib.h>
@@ -16,15 +17,6 @@ static size_t count_elements(const xmlNode *in, const char *name)
     return n;
 }
 
-/* True if a child belongs to xacro, the macro language of URDF files. */
-static bool has_macros(const xmlNode *root)
-{
-    char text[API_XML_QUALIFIED];
-    for (const xmlNode *e = root->children; e; e = e->next)
-        if (e->type == XML_ELEMENT_NODE && strncmp(api_xml_qualified_name(e, text), "xacro:", 6) == 0) return true;
-    return false;
-}
-
 /* Counts links and joints and allocates their arrays. The base is a link in the file but not in the document. */
 static bool take_arrays(api_urdf *urdf)
 {
@@ -34,9 +26,7 @@ static bool take_arrays(api_urdf *urdf)
         return api_fail(urdf->xml.base.problem, API_MODEL_TOO_LARGE, NULL,
                         "the model has %zu links and %zu joints; the limit is %zu joints", urdf->n_links,
                         urdf->n_joints, urdf->xml.max_links);
-    if (urdf->n_links == 0)
-        return api_xml_fail(&urdf->xml, urdf->xml.root, API_BAD_MODEL, "the robot has no <link>%s",
-                            has_macros(urdf->xml.root) ? "; expand xacro macros first" : "");
+    if (urdf->n_links == 0) return api_xml_fail(&urdf->xml, urdf->xml.root, API_BAD_MODEL, "the robot has no <link>");
     urdf->links  = api_arena_take(urdf->xml.base.arena, urdf->n_links, sizeof *urdf->links);
     urdf->joints = api_arena_take(urdf->xml.base.arena, urdf->n_joints, sizeof *urdf->joints);
     return (urdf->links && urdf->joints) || api_reader_no_memory(&urdf->xml.base);
@@ -208,8 +198,8 @@ static bool read_robot(api_urdf *urdf, json_t *document)
         return api_fail(urdf->xml.base.problem, API_BAD_MODEL, NULL,
                         "the outermost element is <%.40s%s%.40s>; URDF's is <robot>, MJCF's <mujoco>, SDF's <sdf>",
                         named ? named : "", named ? ":" : "", (const char *)urdf->xml.root->name);
-    return api_urdf_read_version(urdf) && read_tree(urdf) && write_document(urdf, document) &&
-           api_urdf_report_unused(urdf);
+    return api_xml_refuse_template(&urdf->xml) && api_urdf_read_version(urdf) && read_tree(urdf) &&
+           write_document(urdf, document) && api_urdf_report_unused(urdf);
 }
 
 /* --- the model ---------------------------------------------------------------------------------------------------- */

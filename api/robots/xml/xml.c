@@ -1,6 +1,7 @@
 /* xml.c - see xml.h. Callbacks stop the parser before it does anything forbidden: at a document type declaration with a
  * subset, where entities would be declared, and at an element that is nested too deeply. */
 #include "xml.h"
+#include "api/archive/container.h"
 #include "api/codec/utf8.h"
 #include "xml_prepare.h"
 #include <libxml/SAX2.h>
@@ -104,11 +105,16 @@ static bool check_bytes(const char *text, size_t length, api_problem *problem)
 {
     if (length > INT_MAX)
         return api_fail(problem, API_BODY_TOO_LARGE, NULL, "an XML text has at most %d bytes", INT_MAX);
+    size_t      offset;
+    const char *fault = api_container_fault(text, length, &offset);
+    if (fault) {
+        api_fail(problem, API_BAD_XML, NULL, "the body %s", fault);
+        problem->offset = (long long)offset;
+        return false;
+    }
     size_t good = api_utf8_prefix(text, length), excess = find_too_many_attributes(text, good);
-    if (good == length && excess == length && length > 0) return true;
-    if (length == 0)
-        api_fail(problem, API_BAD_XML, NULL, "the body is empty");
-    else if (excess < good)
+    if (good == length && excess == length) return true;
+    if (excess < good)
         api_fail(problem, API_BAD_XML, NULL, "an element has more than %d attributes", MAX_ATTRIBUTES);
     else
         api_fail(problem, API_BAD_XML, NULL,

@@ -122,7 +122,9 @@ static api_model *read_model(api_call *call, const api_input *input, api_problem
                                         .name      = call->route.capture[0],
                                         .query     = call->query,
                                         .nesting   = limits->nesting,
-                                        .max_links = limits->links};
+                                        .max_links = limits->links,
+                                        .most      = limits->body,
+                                        .share     = &call->share};
     size_t                    bytes  = call->format->estimate_memory(source.text, source.length);
     if (!api_claim(&call->share, bytes, problem)) return NULL;
     api_model *model = call->format->read(&source, problem);

@@ -2,14 +2,16 @@
  * a running server. */
 #include "client_commands.h"
 #include "connection.h"
-#include "server/store/durable_file.h"
-#include <errno.h>
+#include "api/robot_files.h"
+#include "server/cli/files/format_options.h"
+#include "server/cli/files/gather.h"
+#include "zip.h"
 #include <jansson.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum { FILE_MAX = 1 << 30, DESCRIPTION_WIDTH = 60, PATH_SIZE = 500 };
+enum { DESCRIPTION_WIDTH = 60, PATH_SIZE = 1500 };
 
 /* --- models ------------------------------------------------------------------------------------------------------ */
 
@@ -87,15 +89,20 @@ int cli_models(const cli_arguments *arguments)
 /* --- put, delete ------------------------------------------------------------------------------------------------- */
 
 const cli_option cli_put_options[] = {
-    {"base", "fixed|floating", CLI_WORDS, NULL, "URDF: whether the root link is fixed (default) or moves freely"},
-    {"mimic", "independent|coupled|refuse", CLI_WORDS, NULL,
-     "URDF: whether joints that mimic others move on their own (default), with them, or are refused"},
+    {"meshes", NULL, CLI_NOTHING, NULL, "send the meshes of a URDF file, too"},
     {.name = NULL},
 };
 
-/* Tells the media type by the first character: a model document is an object, every other format is XML. */
-static const char *media_type(const char *text)
+/* Tells the media type by the first bytes: an archive, XML, or a model document, which is an object. */
+static const char *media_type(const char *text, size_t length)
 {
+    switch (api_archive_kind_of(text, length)) {
+    case API_NO_ARCHIVE: break;
+    case API_ARCHIVE_ZIP: return "application/zip";
+    case API_ARCHIVE_TAR: return "application/x-tar";
+    case API_ARCHIVE_GZIP: return "application/gzip";
+    case API_ARCHIVE_FORM: return "multipart/form-data";
+    }
     text += strncmp(text, "\xef\xbb\xbf", 3) == 0 ? 3 : 0; /* byte order mark of UTF-8 */
     return text[strspn(text, " \t\r\n")] == '<' ? "application/xml" : "application/json";
 }
@@ -120,26 +127,66 @@ static void print_put(const cli_connection *c, const char *model)
     json_decref(answer);
 }
 
-/* Sends a file as the model; prints what the server answers. False after printing an error. */
-static bool put_file(cli_connection *c, const cli_arguments *arguments)
+/* Sends a body as the model; prints what the server answers. False after printing an error. */
+static bool send_robot(cli_connection *c, const char *model, const char *query, const char *body, size_t length)
 {
-    const char *model = arguments->operands[0], *file = arguments->operands[1];
-    const char *base = cli_value(arguments, "base"), *mimic = cli_value(arguments, "mimic");
-    char        path[PATH_SIZE], query[100];
-    size_t      length;
-    char       *text = srv_input_read(file, FILE_MAX, &length);
-    if (!text) return cli_error("cannot read %s: %s", file, strerror(errno));
-    snprintf(query, sizeof query, "%s%s%s%s%s", base || mimic ? "?" : "", base ? "base=" : "", base ? base : "",
-             mimic ? base ? "&mimic=" : "mimic=" : "", mimic ? mimic : "");
-    bool good = cli_model_path(c, model, query, path, sizeof path) &&
+    char path[PATH_SIZE], rest[PATH_SIZE];
+    snprintf(rest, sizeof rest, "%s%s", *query ? "?" : "", query);
+    bool good = cli_model_path(c, model, rest, path, sizeof path) &&
                 cli_connection_ask(c, &(cli_request){.method       = "PUT",
                                                      .path         = path,
-                                                     .content_type = media_type(text),
-                                                     .body         = text,
+                                                     .content_type = media_type(body, length),
+                                                     .body         = body,
                                                      .length       = length,
                                                      .waits        = true});
     if (good) print_put(c, model);
-    free(text);
+    return good;
+}
+
+/* Appends main=PATH, percent-encoded, to a query. */
+static bool escape_main(cli_connection *c, const char *main, char query[PATH_SIZE])
+{
+    size_t length  = strlen(query);
+    char  *escaped = c->curl.easy_escape(c->handle, main, 0);
+    int    n = escaped ? snprintf(query + length, PATH_SIZE - length, "%smain=%s", length > 0 ? "&" : "", escaped) : -1;
+    if (escaped) c->curl.free(escaped);
+    return (n >= 0 && (size_t)n < PATH_SIZE - length) || cli_error("the path %.80s is too long", main);
+}
+
+/* Sends a robot of several files as a zip archive. */
+static bool put_archive(cli_connection *c, const char *model, const cli_robot *robot, char query[PATH_SIZE])
+{
+    cli_zip zip  = {0};
+    bool    good = escape_main(c, robot->path + robot->common, query);
+    for (size_t i = 0; i < robot->files.n && good; i++) {
+        const api_file_entry *e = &robot->files.entry[i];
+        good                    = cli_zip_add(&zip, e->path + robot->common, e->bytes, e->length);
+    }
+    good = good && cli_zip_finish(&zip) && send_robot(c, model, query, zip.bytes.bytes, zip.bytes.length);
+    cli_text_free(&zip.bytes);
+    cli_text_free(&zip.directory);
+    return good;
+}
+
+/* Gathers a robot's files and sends them. False after printing an error. */
+static bool put_robot(cli_connection *c, const cli_arguments *arguments)
+{
+    cli_robot        robot;
+    char             query[PATH_SIZE];
+    const char      *model  = arguments->operands[0];
+    cli_robot_source source = {.operand = arguments->operands[1],
+                               .main    = cli_value(arguments, "main"),
+                               .path    = cli_value(arguments, "path"),
+                               .meshes  = cli_value(arguments, "meshes") != NULL};
+    cli_format_query(arguments, query);
+    bool good = cli_robot_gather(&robot, &source);
+    if (!good && *robot.error) cli_error("%s: %s", source.operand, robot.error);
+    if (good && robot.files.n > 1)
+        good = put_archive(c, model, &robot, query);
+    else if (good)
+        good = (!source.main || robot.path || escape_main(c, source.main, query)) &&
+               send_robot(c, model, query, robot.text, robot.length);
+    cli_robot_free(&robot);
     return good;
 }
 
@@ -148,7 +195,7 @@ int cli_put(const cli_arguments *arguments)
     cli_connection c;
     int            status = cli_connection_open(&c, arguments);
     if (status != 0) return status;
-    bool good = put_file(&c, arguments);
+    bool good = put_robot(&c, arguments);
     cli_connection_close(&c);
     return good ? 0 : 1;
 }

@@ -1,8 +1,7 @@
 /* zip.h - read and write zip archives, which .npz files are (PKWARE, APPNOTE.TXT 6.3.9).
  *
- * Reads files that are stored or deflated, by zlib, which the server has already; writes stored ones. libzip and
- * libarchive would be new dependencies of the server's binary for these two hundred lines. Archives of 4 GB (zip64),
- * of several parts, and encrypted ones are refused. */
+ * api/archive/zip.h reads the bytes, for the server too; stored files are written here. Archives of 4 GB (zip64), of
+ * several parts, and encrypted ones are refused. */
 #pragma once
 #include "text.h"
 

@@ -1,4 +1,6 @@
 """Tests the Python client of api/clients/python against a server: numbers, names, batches, problems, private servers."""
+import gzip
+import io
 import json
 import math
 import os
@@ -8,9 +10,11 @@ import shutil
 import signal
 import subprocess
 import sys
+import tarfile
 import tempfile
 import threading
 import time
+import zipfile
 
 import numpy as np
 import tap
@@ -288,6 +292,23 @@ class Python(ServerCase):
         self.assertRaisesProblem("precondition-failed", arm.delete)
         other.delete()
         self.assertNotIn("python-arm", [entry["name"] for entry in self.torqued.models()])
+
+    def test_archives(self):
+        """A robot of two files as zip, tar and tar.gz, by its bytes; `main` chooses its file."""
+        one = "<mujoco><worldbody><body name='{}'><joint/><geom size='0.1'/></body></worldbody></mujoco>"
+        files = {"a.xml": one.format("a"), "b.xml": one.format("b")}
+        packed, plain = io.BytesIO(), io.BytesIO()
+        with zipfile.ZipFile(packed, "w") as archive:
+            for name, text in files.items():
+                archive.writestr(name, text)
+        with tarfile.open(fileobj=plain, mode="w") as archive:
+            for name, text in files.items():
+                entry = tarfile.TarInfo(name)
+                entry.size = len(text)
+                archive.addfile(entry, io.BytesIO(text.encode()))
+        for body in (packed.getvalue(), plain.getvalue(), gzip.compress(plain.getvalue())):
+            self.assertRaisesProblem("bad-archive", self.torqued.put, "two", body)
+            self.assertEqual(self.torqued.put("two", body, main="b.xml").document()["links"][0]["name"], "b")
 
     def test_sources_of_a_model(self):
         urdf = ('<robot name="r"><link name="base"/><link name="rod"><inertial><mass value="2"/><origin xyz="0 0 -0.5"/>'

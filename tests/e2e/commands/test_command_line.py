@@ -102,7 +102,7 @@ class Models(Case):
         self.assertIn("torqued put MODEL FILE", said)
         said = self.refused("put", "x", self.path("bad.json", '{"links":[{"name":1}]}'))
         self.assertIn("at /links/0/name", said)
-        self.assertIn("cannot read nothing.urdf: No such file", self.refused("put", "x", "nothing.urdf", folder=self.folder))
+        self.assertIn("nothing.urdf: cannot read it: No such file", self.refused("put", "x", "nothing.urdf", folder=self.folder))
         self.assertIn("status 404", self.refused("put", "a/b?c#d", self.path("arm.urdf")))
 
 

@@ -62,7 +62,9 @@ class Offline(unittest.TestCase):
         self.assertEqual((done.returncode, done.stderr), (0, ""))
         self.assertIn(": loads, with 1 warning\n", done.stdout)
         self.assertIn("mass_matrix", done.stdout)
-        self.assertIn("Is a directory", self.run_command("check", self.folder, status=1))
+        empty = os.path.join(self.folder, "empty")
+        os.mkdir(empty)
+        self.assertIn("no file has <robot>", self.run_command("check", empty, status=1))
 
     def test_long_names(self):
         """A model gets the name of its file, cut to 64 characters."""

@@ -99,9 +99,16 @@ class Figures(UrdfCase):
     def test_macros(self):
         head = '<robot name="r" xmlns:xacro="http://www.ros.org/wiki/xacro">'
         self.refuse(head + '<xacro:macro name="leg" params="p"><link name="${p}_leg"/></xacro:macro><xacro:leg p="x"/></robot>', 422, "bad-model", "expand xacro macros first")
-        for text in (head + link("base") + link("arm", ARM) + LIFT + '<xacro:leg p="x"/></robot>', robot(link("base"), link("arm", ARM), LIFT, '<xacro:leg p="x"/>')):
-            told = [e["text"] for e in self.take("figures", text)["report"] if e["severity"] == "warning"]
-            self.assertTrue(any("<xacro:leg>" in t for t in told), told)
+        whole = link("base") + link("arm", ARM) + LIFT
+        for text in (head + whole + '<xacro:leg p="x"/></robot>', robot(whole, '<xacro:leg p="x"/>'), head + whole + "<xacro:include filename='x'/></robot>",
+                     robot(whole, "<xacro:if value='1'><link name='x'/></xacro:if>"), head + whole.replace('"base"', '"${p}_base"') + "</robot>",
+                     robot(whole, "<link name='x'><inertial><mass value='${m}'/></inertial></link>"), robot(whole, "<link name='$(arg x)'/>"), robot(whole.replace("0 0 1", "0 0 ${pi}")),
+                     head + '<xacro:macro name="leg" params="p"><link name="${p}_leg"/></xacro:macro></robot>'):
+            self.refuse(text, 422, "bad-model", "expand xacro macros first", "xacro FILE > robot.urdf")
+        mesh = "<visual><geometry><mesh filename='$(find arm)/a.stl'/></geometry></visual></link>"
+        told = [e["text"] for e in self.take("figures", robot(whole.replace("</link>", mesh, 1)))["report"] if e["severity"] == "warning"]
+        self.assertEqual(sum("xacro" in t for t in told), 1, told)
+        self.take("figures", head + '<xacro:property name="M_PI" value="3.14"/>' + whole.replace('"base"', '"$base"') + "</robot>")
         self.refuse(robot(link("foot", ARM), joint("weld", "world", "foot", kind="fixed")), 422, "unknown-name", 'declare <link name="world"/>')
 
 

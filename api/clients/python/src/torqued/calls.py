@@ -18,6 +18,7 @@ from . import cbor, http1
 from .errors import BadAnswer, DeadlinePassed, Problem
 
 JSON, XML, CBOR, TEXT = "application/json", "application/xml", "application/cbor", "text/plain"
+ZIP, TAR, GZIP = "application/zip", "application/x-tar", "application/gzip"
 TRANSIENT = (429, 502, 503)     # refused for now; nothing was computed
 FIRST_PAUSE = 0.1               # s, before the first repetition where the server names no time; doubled each time
 Source = Union[str, "os.PathLike[str]", bytes, Mapping[str, Any]]
@@ -103,7 +104,8 @@ def change(method: str, name: str, *, if_match: Optional[str], if_absent: bool =
 
 
 def model_source(source: Source) -> tuple[bytes, str]:
-    """Bytes and media type of a robot: a document as a mapping, a text or bytes that begin with { or <, or a file."""
+    """Bytes and media type of a robot: a document as a mapping, a text or bytes that begin with { or <, an archive as bytes,
+    or a file."""
     if isinstance(source, Mapping):
         return json.dumps(source, allow_nan=False, default=_plain).encode(), JSON
     if isinstance(source, str) and source.lstrip("\ufeff \t\r\n")[:1] in ("{", "<"):
@@ -111,6 +113,12 @@ def model_source(source: Source) -> tuple[bytes, str]:
     if not isinstance(source, bytes):
         with open(source, "rb") as file:
             source = file.read()
+    if source.startswith(b"PK"):
+        return source, ZIP
+    if source.startswith(b"\x1f\x8b"):
+        return source, GZIP
+    if source[257:262] == b"ustar":
+        return source, TAR
     return source, JSON if source.lstrip(b"\xef\xbb\xbf \t\r\n").startswith(b"{") else XML
 
 

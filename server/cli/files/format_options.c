@@ -1,0 +1,35 @@
+/* format_options.c - lists the options of files and formats; see format_options.h. */
+#include "format_options.h"
+#include <stdio.h>
+#include <string.h>
+
+const cli_option cli_format_options[] = {
+    {"base", "fixed|floating", CLI_WORDS, NULL,
+     "URDF: whether the root link is fixed (default) or moves freely; SDF: instead of what the file says"},
+    {"mimic", "independent|coupled|refuse", CLI_WORDS, NULL,
+     "URDF, SDF: whether joints that mimic others move on their own (default of URDF), with them (default of SDF), or "
+     "are "
+     "refused"},
+    {"equality", "coupled|independent|refuse", CLI_WORDS, NULL,
+     "MJCF: whether equalities become mimics and loops (default), are left out, or are refused"},
+    {.name = NULL},
+};
+
+const cli_option cli_file_options[] = {
+    {"main", "PATH", CLI_NOTHING, NULL,
+     "of a folder or archive: the file of the robot, relative to it; default: the only one that no other includes"},
+    {"path", "FOLDER[:FOLDER]...", CLI_FILE, NULL,
+     "folders of packages and models, for package:// and model://, before those of ROS_PACKAGE_PATH, AMENT_PREFIX_PATH "
+     "and GZ_SIM_RESOURCE_PATH"},
+    {.name = NULL},
+};
+
+void cli_format_query(const cli_arguments *arguments, char *query)
+{
+    *query = '\0';
+    for (const cli_option *o = cli_format_options; o->name; o++) {
+        size_t      length = strlen(query);
+        const char *value  = cli_value(arguments, o->name);
+        if (value) snprintf(query + length, CLI_QUERY - length, "%s%s=%.30s", length > 0 ? "&" : "", o->name, value);
+    }
+}
