@@ -1,12 +1,13 @@
 /* mjcf_mass.c - compute the inertias of bodies, from <inertial> or from geoms by mass or density, and apply the bounds
  * and the total mass of <compiler>. */
+#include "api/robots/shape/shell.h"
 #include "mjcf_reader.h"
 #include <math.h>
 #include <string.h>
 
 #define LEAST_MASS    1e-15  /* kg; a smaller mass counts as none (mjMINVAL) */
 #define LEAST_GEOM    1e-14  /* kg; a geom of at most this mass counts as none (mjEPS) */
-#define WATER_DENSITY 1000.0 /* kg/m^3, of a geom without mass and density */
+#define WATER_DENSITY 1000.0 /* kg/m^3, or kg/m^2 of a shell: of a geom without mass and density */
 
 static const int tensor_index[3][3] = {{0, 1, 2}, {1, 3, 4}, {2, 4, 5}};
 
@@ -63,7 +64,7 @@ static bool read_group(api_mjcf *m, const api_mjcf_item *geom, bool *weighs)
     return true;
 }
 
-/* Sets *mass to the mass that is given, or else to density times volume. */
+/* Sets *mass to the mass that is given, or else to density times volume, or area of a shell. */
 static bool read_mass(api_mjcf *m, const api_mjcf_item *geom, double volume, double *mass)
 {
     double density = WATER_DENSITY;
@@ -86,29 +87,37 @@ static bool note_shapeless(api_mjcf *m, const api_mjcf_item *geom, api_mjcf_body
     return true;
 }
 
-bool api_mjcf_add_geom(api_mjcf *m, const api_mjcf_item *geom, const dyn_pose *X, double half_length,
-                       api_mjcf_body *body)
+/* Adds a solid, or its surface. */
+static bool add_solid(api_mjcf *m, const api_mjcf_item *geom, const dyn_pose *X, const double size[3], api_solid solid,
+                      api_mjcf_body *body)
 {
-    static const char *const names[]  = {"plane",    "hfield", "sphere", "capsule", "ellipsoid",
-                                         "cylinder", "box",    "mesh",   "sdf",     NULL};
-    static const char *const shells[] = {"false", "true", NULL};
-    int                      type = SPHERE, shell = 0;
-    double                   size[3] = {0}, mass;
-    bool                     weighs;
-    if (!api_mjcf_choice(m, geom, "type", names, &type) || !api_mjcf_choice(m, geom, "shellinertia", shells, &shell) ||
-        !read_group(m, geom, &weighs))
-        return false;
-    if (!weighs || type == PLANE || type == HFIELD) return true;
-    if (type == MESH || type == SDF_SHAPE || shell == 1 || api_mjcf_has(m, geom, "mesh"))
-        return note_shapeless(m, geom, body);
-    if (!read_size(m, geom, (geom_type)type, half_length, size) ||
-        !read_mass(m, geom, api_solid_volume(types[type].shape, size), &mass))
+    static const char *const values[] = {"false", "true", NULL};
+    int                      shell    = 0;
+    double                   mass;
+    if (!api_mjcf_choice(m, geom, "shellinertia", values, &shell) ||
+        !read_mass(m, geom, shell ? api_shell_area(solid, size) : api_solid_volume(solid, size), &mass))
         return false;
     if (mass <= LEAST_GEOM) return true;
-    dyn_inertia inertia = api_solid_inertia(types[type].shape, size, mass, X);
+    dyn_inertia inertia =
+        shell ? api_shell_inertia(solid, size, mass, X) : api_solid_inertia(solid, size, mass, X);
     api_inertia_add(&body->from_geoms, &inertia);
     if (body->n_geoms++ == 0) body->principal = *X;
     return true;
+}
+
+bool api_mjcf_add_geom(api_mjcf *m, const api_mjcf_item *geom, const dyn_pose *X, double half_length,
+                       api_mjcf_body *body)
+{
+    static const char *const names[] = {"plane",    "hfield", "sphere", "capsule", "ellipsoid",
+                                        "cylinder", "box",    "mesh",   "sdf",     NULL};
+    int                      type    = SPHERE;
+    double                   size[3] = {0};
+    bool                     weighs;
+    if (!api_mjcf_choice(m, geom, "type", names, &type) || !read_group(m, geom, &weighs)) return false;
+    if (!weighs || type == PLANE || type == HFIELD) return true;
+    if (type == MESH || type == SDF_SHAPE || api_mjcf_has(m, geom, "mesh")) return note_shapeless(m, geom, body);
+    return read_size(m, geom, (geom_type)type, half_length, size) &&
+           add_solid(m, geom, X, size, types[type].shape, body);
 }
 
 /* --- <inertial> --------------------------------------------------------------------------------------------------- */
