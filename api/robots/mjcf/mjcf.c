@@ -27,7 +27,8 @@ static bool open_maps(api_mjcf *m)
     m->body_index  = json_object();
     m->joint_index = json_object();
     m->site_index  = json_object();
-    return (m->class_index && m->body_index && m->joint_index && m->site_index) || api_reader_no_memory(&m->xml.base);
+    m->mesh_index  = json_object();
+    return (m->class_index && m->body_index && m->joint_index && m->site_index && m->mesh_index) || api_reader_no_memory(&m->xml.base);
 }
 
 static void close_maps(api_mjcf *m)
@@ -36,6 +37,7 @@ static void close_maps(api_mjcf *m)
     json_decref(m->body_index);
     json_decref(m->joint_index);
     json_decref(m->site_index);
+    json_decref(m->mesh_index);
 }
 
 static bool read_robot(api_mjcf *m, api_mjcf_files *files)
@@ -45,7 +47,7 @@ static bool read_robot(api_mjcf *m, api_mjcf_files *files)
                         "the outermost element is <%.40s>; MJCF's is <mujoco>, without a prefix",
                         (const char *)m->xml.root->name);
     return api_mjcf_include(&m->xml, files) && open_maps(m) && api_mjcf_read_settings(m) && api_mjcf_read_classes(m) &&
-           api_mjcf_read_bodies(m) && api_mjcf_name_all(m) && api_mjcf_read_masses(m) && api_mjcf_read_equalities(m) &&
+           api_mjcf_index_meshes(m) && api_mjcf_read_bodies(m) && api_mjcf_name_all(m) && api_mjcf_read_masses(m) && api_mjcf_read_equalities(m) &&
            api_mjcf_read_actuators(m) && api_mjcf_read_springdampers(m) && api_mjcf_write_document(m) &&
            api_mjcf_report_unused(m);
 }
@@ -78,7 +80,7 @@ api_model *api_model_from_mjcf(const api_model_source *source, api_problem *prob
 {
     api_mjcf_files files = {.source = source, .n = 1, .name = {""}};
     api_xml_source text  = {.text = source->text, .length = source->length, .nesting = source->nesting};
-    api_mjcf       m     = {0};
+    api_mjcf       m     = {.source = source};
     if (!read_options(source->query, &m.equality, problem)) return NULL;
     files.file[0] = api_xml_parse(&text, problem);
     if (!files.file[0]) return NULL;
