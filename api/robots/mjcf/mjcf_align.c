@@ -7,7 +7,7 @@
 enum { MAX_TURNS = 500 };
 
 #define LEAST_OFF_DIAGONAL 1e-15 /* of the largest entry */
-#define COARSE             1e-12 /* MuJoCo's kEigEPS, of products of inertia and of 1 less the cosine of a turn */
+#define COARSE             1e-7  /* of the largest entry of the tensor: MuJoCo 3.14 turns no further */
 #define LEAST_DIFFERENCE   1e-12 /* kg m^2; moments that differ by less keep their order (MuJoCo) */
 
 /* D = R^T T R of a symmetric tensor in the order xx xy xz yy yz zz. */
@@ -24,8 +24,9 @@ static dyn_pose turn_about(int axis, double angle)
     return dyn_pose_rotation((dyn_axis)(DYN_X + axis), angle);
 }
 
-/* Turns X by the Jacobi rotation that removes the largest entry beside the diagonal; false if all are zero. */
-static bool turn_once(dyn_pose *X, double D[3][3], bool coarse)
+/* Turns X by the Jacobi rotation that removes the largest entry beside the diagonal; false if all are at most `least`, or
+ * zero beside the diagonal. */
+static bool turn_once(dyn_pose *X, double D[3][3], double least)
 {
     int    row = 1, column = 2;
     double largest = fmax(fabs(D[0][0]), fmax(fabs(D[1][1]), fabs(D[2][2])));
@@ -33,10 +34,9 @@ static bool turn_once(dyn_pose *X, double D[3][3], bool coarse)
         row = 0, column = 1;
     else if (fabs(D[0][2]) > fabs(D[1][2]))
         row = 0;
-    if (fabs(D[row][column]) <= LEAST_OFF_DIAGONAL * largest) return false;
+    if (fabs(D[row][column]) <= fmax(LEAST_OFF_DIAGONAL * largest, least)) return false;
     double   ratio = (D[column][column] - D[row][row]) / (2 * D[row][column]);
     double   angle = atan2(ratio >= 0 ? 1 : -1, fabs(ratio) + sqrt(1 + ratio * ratio));
-    if (coarse && (fabs(D[row][column]) < COARSE || cos(angle) > 1 - COARSE)) return false;
     int      axis  = 3 - row - column;
     dyn_pose turn  = turn_about(axis, axis == 1 ? angle : -angle);
     *X             = dyn_pose_compose(X, &turn);
@@ -60,11 +60,13 @@ static void sort_axes(dyn_pose *X, double I[3])
 /* Jacobi rotations from the given axes on, largest entry first, then the axes in the order of decreasing moments. */
 void api_mjcf_find_axes(const double T[6], bool coarse, dyn_pose *X, double moments[3])
 {
-    double D[3][3];
+    double D[3][3], least = 0;
     *X = dyn_pose_identity();
+    for (int i = 0; coarse && i < 6; i++)
+        least = fmax(least, COARSE * fabs(T[i]));
     for (int n = 0; n < MAX_TURNS; n++) {
         tensor_in(X, T, D);
-        if (!turn_once(X, D, coarse)) break;
+        if (!turn_once(X, D, least)) break;
     }
     memcpy(moments, (double[3]){D[0][0], D[1][1], D[2][2]}, 3 * sizeof *moments);
     sort_axes(X, moments);

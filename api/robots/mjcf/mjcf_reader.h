@@ -234,8 +234,8 @@ bool api_mjcf_load_mesh(api_mjcf *m, const api_mjcf_mesh *mesh, api_arena *arena
                         char reason[API_MESH_REASON]);
 extern const char *const api_mjcf_mesh_rules[API_MESH_RULES + 1]; /* names of the rules, ended by NULL */
 
-/* Principal moments and axes, in MuJoCo's order and with its choice of axes. `coarse`: it stops where MuJoCo does for a
- * mesh, and drops products of inertia below 1e-12, or below 1e-6 of the difference of two moments. */
+/* Principal moments and axes, in MuJoCo's order and with its choice of axes. `coarse`: it stops where MuJoCo 3.14 does
+ * for a mesh, at products of inertia of 1e-7 times the largest entry, which the moments then lack. */
 void api_mjcf_find_axes(const double T[6], bool coarse, dyn_pose *X, double moments[3]);
 
 /* Applies <compiler fusestatic>: marks bodies that lose their masses, and gives fused bodies the gravcomp of those that
