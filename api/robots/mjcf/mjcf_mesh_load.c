@@ -2,6 +2,7 @@
  * built-in shape. A mesh without faces weighs as its convex hull. */
 #include "api/robots/shape/mesh_builtin.h"
 #include "api/robots/shape/mesh_read.h"
+#include "api/robots/xml/xml_collision.h"
 #include "mjcf_reader.h"
 #include <stdint.h>
 #include <stdio.h>
@@ -69,18 +70,14 @@ static bool load_builtin(api_mjcf *m, const xmlNode *element, api_arena *arena, 
 /* Finds the file of the mesh; *owned is freed by the caller. */
 static const char *find_file(const api_mjcf *m, const char *name, char **owned, size_t *length)
 {
-    const api_model_source *source = m->source;
-    const api_mjcf_settings *s     = &m->settings;
+    const api_mjcf_settings *s = &m->settings;
     const char *folder = s->mesh_folder ? s->mesh_folder : s->asset_folder ? s->asset_folder : "";
     const char *slash  = s->strip_path ? strrchr(name, '/') : NULL;
     char        path[API_FILE_PATH];
     if (slash) name = slash + 1;
     if (*name == '/') folder = "";
     if (snprintf(path, sizeof path, "%s%s%s", folder, *folder ? "/" : "", name) >= (int)sizeof path) return NULL;
-    const api_file_entry *entry = api_files_find(source->files, source->folder ? source->folder : "", path);
-    if (entry) *length = entry->length;
-    if (entry || !source->read_beside) return entry ? entry->bytes : NULL;
-    return *owned = source->read_beside(source->arg, path, length);
+    return api_xml_find_file(m->source, path, owned, length);
 }
 
 static bool load_file(api_mjcf *m, const xmlNode *element, const char *name, api_arena *arena, api_mesh *to,

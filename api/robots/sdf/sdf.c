@@ -134,7 +134,7 @@ static bool read_robot(api_sdf *sdf)
 
 api_model *api_model_from_sdf(const api_model_source *source, api_problem *problem)
 {
-    api_sdf        sdf  = {0};
+    api_sdf        sdf  = {.source = source};
     api_xml_source text = {.text = source->text, .length = source->length, .nesting = source->nesting};
     if (!read_options(source->query, &sdf, problem)) return NULL;
     xmlDoc *file = api_xml_parse(&text, problem);
