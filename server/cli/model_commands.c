@@ -11,7 +11,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
-enum { FILE_MAX = 1 << 30, NAME_MAX_BYTES = 64, QUERY_MAX = 100 };
+enum { FILE_MAX = 1 << 30, NAME_MAX_BYTES = 64, QUERY_MAX = 200 };
 
 /* --- options and files ----------------------------------------------------------------------------------------- */
 
@@ -22,6 +22,10 @@ const cli_option cli_format_options[] = {
      "URDF, SDF: whether joints that mimic others move on their own (default of URDF), with them (default of SDF), or "
      "are "
      "refused"},
+    {"inertia", "stated|collision|accept", CLI_WORDS, NULL,
+     "URDF: whether links without an inertial have no mass (default) or the inertia of their collisions, or indefinite "
+     "inertias load with a warning"},
+    {"density", "KG/M3", CLI_NOTHING, NULL, "URDF: density of collisions that weigh (default 1000)"},
     {"equality", "coupled|independent|refuse", CLI_WORDS, NULL,
      "MJCF: whether equalities become mimics and loops (default), are left out, or are refused"},
     {.name = NULL},

@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { FILE_MAX = 1 << 30, DESCRIPTION_WIDTH = 60, PATH_SIZE = 500 };
+enum { FILE_MAX = 1 << 30, DESCRIPTION_WIDTH = 60, PATH_SIZE = 500, QUERY_SIZE = 200 };
 
 /* --- models ------------------------------------------------------------------------------------------------------ */
 
@@ -76,8 +76,24 @@ const cli_option cli_put_options[] = {
     {"base", "fixed|floating", CLI_WORDS, NULL, "URDF: whether the root link is fixed (default) or moves freely"},
     {"mimic", "independent|coupled|refuse", CLI_WORDS, NULL,
      "URDF: whether joints that mimic others move on their own (default), with them, or are refused"},
+    {"inertia", "stated|collision|accept", CLI_WORDS, NULL,
+     "URDF: whether links without an inertial have no mass (default) or the inertia of their collisions, or indefinite "
+     "inertias load with a warning"},
+    {"density", "KG/M3", CLI_NOTHING, NULL, "URDF: density of collisions that weigh (default 1000)"},
     {.name = NULL},
 };
+
+/* Writes the options as the query of the request. */
+static void build_query(const cli_arguments *arguments, char query[QUERY_SIZE])
+{
+    size_t used = 0;
+    *query      = '\0';
+    for (const cli_option *o = cli_put_options; o->name; o++) {
+        const char *value = cli_value(arguments, o->name);
+        if (value)
+            used += (size_t)snprintf(query + used, QUERY_SIZE - used, "%c%s=%.30s", used > 0 ? '&' : '?', o->name, value);
+    }
+}
 
 /* Tells the media type by the first character: a model document is an object, every other format is XML. */
 static const char *media_type(const char *text)
@@ -110,13 +126,11 @@ static void print_put(const cli_connection *c, const char *model)
 static bool put_file(cli_connection *c, const cli_arguments *arguments)
 {
     const char *model = arguments->operands[0], *file = arguments->operands[1];
-    const char *base = cli_value(arguments, "base"), *mimic = cli_value(arguments, "mimic");
-    char        path[PATH_SIZE], query[100];
+    char        path[PATH_SIZE], query[QUERY_SIZE];
     size_t      length;
     char       *text = srv_input_read(file, FILE_MAX, &length);
     if (!text) return cli_error("cannot read %s: %s", file, strerror(errno));
-    snprintf(query, sizeof query, "%s%s%s%s%s", base || mimic ? "?" : "", base ? "base=" : "", base ? base : "",
-             mimic ? base ? "&mimic=" : "mimic=" : "", mimic ? mimic : "");
+    build_query(arguments, query);
     bool good = cli_model_path(c, model, query, path, sizeof path) &&
                 cli_connection_ask(c, &(cli_request){.method       = "PUT",
                                                      .path         = path,
