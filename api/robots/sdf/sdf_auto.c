@@ -2,7 +2,7 @@
  *
  * The density of a collision is its own, else that of <inertial>, else 1000 kg/m^3. A mass that <inertial> states scales
  * the sum; pose and <inertia> of the <inertial> have no effect. */
-#include "api/robots/xml/xml_collision.h"
+#include "api/robots/collision/xml_collision.h"
 #include "sdf_reader.h"
 #include <math.h>
 #include <string.h>
@@ -10,7 +10,7 @@
 #define WATER 1000.0 /* kg/m^3 */
 
 /* Reads n numbers of an element that a shape needs. */
-static bool read_size(api_sdf *sdf, const xmlNode *shape, const char *name, double *v, size_t n)
+static bool read_entries(api_sdf *sdf, const xmlNode *shape, const char *name, double *v, size_t n)
 {
     const xmlNode *element = api_xml_child(shape, name);
     if (!element)
@@ -20,11 +20,11 @@ static bool read_size(api_sdf *sdf, const xmlNode *shape, const char *name, doub
 
 static bool read_round(api_sdf *sdf, const xmlNode *shape, api_collision *c)
 {
-    return read_size(sdf, shape, "radius", &c->size[0], 1) &&
-           (c->solid == API_SPHERE || read_size(sdf, shape, "length", &c->size[1], 1));
+    return read_entries(sdf, shape, "radius", &c->size[0], 1) &&
+           (c->solid == API_SPHERE || read_entries(sdf, shape, "length", &c->size[1], 1));
 }
 
-static bool read_mesh(api_sdf *sdf, const xmlNode *shape, api_collision *c)
+static bool read_sdf_mesh(api_sdf *sdf, const xmlNode *shape, api_collision *c)
 {
     const xmlNode *uri = api_xml_child(shape, "uri");
     if (!uri) return api_xml_fail(&sdf->xml, shape, API_MISSING_FIELD, "the mesh has no <uri>");
@@ -33,11 +33,11 @@ static bool read_mesh(api_sdf *sdf, const xmlNode *shape, api_collision *c)
                             "<submesh> of a mesh that weighs: give the link mass and inertia");
     c->kind = API_COLLISION_MESH;
     return api_xml_content_text(&sdf->xml, uri, &c->file) &&
-           (!api_xml_child(shape, "scale") || read_size(sdf, shape, "scale", c->scale, 3));
+           (!api_xml_child(shape, "scale") || read_entries(sdf, shape, "scale", c->scale, 3));
 }
 
 /* Reads the shape in a <geometry>. */
-static bool read_shape(api_sdf *sdf, const xmlNode *geometry, api_collision *c)
+static bool read_sdf_geometry(api_sdf *sdf, const xmlNode *geometry, api_collision *c)
 {
     static const struct {
         const char        *name;
@@ -54,19 +54,19 @@ static bool read_shape(api_sdf *sdf, const xmlNode *geometry, api_collision *c)
         c->kind  = known[i].kind;
         c->solid = known[i].solid;
         if (c->kind == API_COLLISION_NO_SOLID) return true;
-        if (c->solid == API_BOX) return read_size(sdf, shape, "size", c->size, 3);
-        if (c->solid == API_ELLIPSOID) return read_size(sdf, shape, "radii", c->size, 3);
+        if (c->solid == API_BOX) return read_entries(sdf, shape, "size", c->size, 3);
+        if (c->solid == API_ELLIPSOID) return read_entries(sdf, shape, "radii", c->size, 3);
         return read_round(sdf, shape, c);
     }
     const xmlNode *mesh = api_xml_child(geometry, "mesh");
-    if (mesh) return read_mesh(sdf, mesh, c);
+    if (mesh) return read_sdf_mesh(sdf, mesh, c);
     return api_xml_fail(&sdf->xml, geometry, API_NOT_SUPPORTED,
                         "the inertia of this shape is not computed: box, sphere, cylinder, capsule, ellipsoid, cone and "
                         "mesh are; give the link mass and inertia");
 }
 
 /* Reads the pose of a collision in its link; another frame than the link's is named by the pose. */
-static bool read_place(api_sdf *sdf, const api_sdf_frame *link, const xmlNode *collision, dyn_pose *X)
+static bool read_collision_pose(api_sdf *sdf, const api_sdf_frame *link, const xmlNode *collision, dyn_pose *X)
 {
     const xmlNode *pose = api_xml_child(collision, "pose");
     const char    *name = NULL;
@@ -90,8 +90,8 @@ static bool add_collision(api_sdf *sdf, const api_sdf_frame *link, const xmlNode
     const xmlNode *geometry = api_xml_child(element, "geometry");
     api_collision  c        = {.element = element, .scale = {1, 1, 1}, .density = density};
     if (!geometry) return api_xml_fail(&sdf->xml, element, API_MISSING_FIELD, "the collision has no <geometry>");
-    return api_sdf_number(sdf, element, "density", &c.density) && read_place(sdf, link, element, &c.X) &&
-           read_shape(sdf, geometry, &c) && api_xml_add_collision(&sdf->xml, sdf->source, &c, sum);
+    return api_sdf_number(sdf, element, "density", &c.density) && read_collision_pose(sdf, link, element, &c.X) &&
+           read_sdf_geometry(sdf, geometry, &c) && api_xml_add_collision(&sdf->xml, sdf->source, &c, sum);
 }
 
 /* Scales the inertia to the mass that the file states. */
@@ -111,11 +111,11 @@ bool api_sdf_read_auto_inertia(api_sdf *sdf, const api_sdf_frame *link, const xm
     double      density = WATER;
     size_t      n = 0, assumed = 0;
     dyn_inertia sum = {0};
-    bool        own = api_xml_child(inertial, "density") != NULL;
+    bool        has_density = api_xml_child(inertial, "density") != NULL;
     if (!api_sdf_number(sdf, inertial, "density", &density)) return false;
     for (const xmlNode *c = api_xml_child(link->element, "collision"); c; c = api_xml_next(c, "collision"), n++) {
         if (!add_collision(sdf, link, c, density, &sum)) return false;
-        assumed += !own && !api_xml_child(c, "density");
+        assumed += !has_density && !api_xml_child(c, "density");
     }
     if (!(sum.mass > 0))
         return api_xml_fail(&sdf->xml, inertial, API_BAD_INERTIA,

@@ -1,5 +1,5 @@
-/* mesh.c - take memory for meshes, check their indices, join vertices at the same place, and count edges. Both use a
- * table of hashes with linear probing, at most half full. */
+/* mesh.c - take memory for meshes, check their indices, join vertices at the same place, and count edges. Vertices and edges are found
+ * in tables of hashes with linear probing, at most half full. */
 #include "mesh.h"
 #include <math.h>
 #include <stdarg.h>

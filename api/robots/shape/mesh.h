@@ -23,10 +23,10 @@ typedef struct api_mesh {
 
 /* Rules by which a mesh weighs: `inertia` of <mesh> in MJCF. */
 typedef enum api_mesh_rule {
-    API_MESH_CONVEX, /* its convex hull */
+    API_MESH_CONVEX, /* the convex hull of the vertices */
     API_MESH_EXACT,  /* the volume that it encloses */
     API_MESH_LEGACY, /* the sum of the pyramids from its centre to each face, all counted as positive */
-    API_MESH_SHELL,  /* its surface */
+    API_MESH_SHELL,  /* the surface */
     API_MESH_RULES
 } api_mesh_rule;
 

@@ -33,7 +33,7 @@ static void put_face(maker *m, size_t a, size_t b, size_t c)
 /* --- hemisphere --------------------------------------------------------------------------------------------------- */
 
 /* Puts row `row`, of 4 (row + 1) vertices on an octahedron, moved to the sphere. */
-static void put_row(maker *m, int row, int n_rows)
+static void put_row_of_hemisphere(maker *m, int row, int n_rows)
 {
     static const double equator[5][2] = {{1, 0}, {0, 1}, {-1, 0}, {0, -1}, {1, 0}};
     double              part = (row + 1.0) / n_rows, z = 1 - part;
@@ -68,7 +68,7 @@ static const char *make_hemisphere(maker *m, api_arena *arena, const double *p, 
     if (failed) return failed;
     put_vertex(m, 0, 0, 1);
     for (size_t row = 0; row < n_rows; row++)
-        put_row(m, (int)row, (int)n_rows);
+        put_row_of_hemisphere(m, (int)row, (int)n_rows);
     size_t centre = put_vertex(m, 0, 0, 0), start = 2 * n_rows * (n_rows - 1) + 1;
     for (size_t i = 0; i < 4; i++)
         put_face(m, 0, 1 + i, 1 + (i + 1) % 4);

@@ -44,13 +44,13 @@ typedef struct hull {
 
 /* --- exact tests -------------------------------------------------------------------------------------------------- */
 
-static void difference(const hull *h, uint32_t a, uint32_t b, int64_t d[3])
+static void subtract_points(const hull *h, uint32_t a, uint32_t b, int64_t d[3])
 {
     for (int i = 0; i < 3; i++)
         d[i] = h->point[3 * (size_t)a + (size_t)i] - h->point[3 * (size_t)b + (size_t)i];
 }
 
-static void cross(const int64_t u[3], const int64_t v[3], wide n[3])
+static void cross_exactly(const int64_t u[3], const int64_t v[3], wide n[3])
 {
     for (int i = 0; i < 3; i++) {
         int j = (i + 1) % 3, k = (i + 2) % 3;
@@ -63,7 +63,7 @@ static wide height(hull *h, const hull_face *face, uint32_t point)
 {
     int64_t d[3];
     h->work++;
-    difference(h, point, face->corner[0], d);
+    subtract_points(h, point, face->corner[0], d);
     return face->normal[0] * d[0] + face->normal[1] * d[1] + face->normal[2] * d[2];
 }
 
@@ -75,9 +75,9 @@ static uint32_t add_face(hull *h, uint32_t a, uint32_t b, uint32_t c)
     hull_face *face  = &h->face[index];
     int64_t    u[3], v[3];
     *face = (hull_face){.corner = {a, b, c}, .outside = NONE, .seen_by = NONE, .used = true};
-    difference(h, b, a, u);
-    difference(h, c, a, v);
-    cross(u, v, face->normal);
+    subtract_points(h, b, a, u);
+    subtract_points(h, c, a, v);
+    cross_exactly(u, v, face->normal);
     return index;
 }
 
@@ -113,12 +113,12 @@ static uint32_t farthest(const hull *h, const uint32_t *corner, int n)
     double   most = -1;
     int64_t  u[3] = {0}, v[3] = {0}, d[3];
     wide     normal[3] = {0}, turned[3];
-    if (n > 1) difference(h, corner[1], corner[0], u);
-    if (n > 2) difference(h, corner[2], corner[0], v);
-    cross(u, v, normal);
+    if (n > 1) subtract_points(h, corner[1], corner[0], u);
+    if (n > 2) subtract_points(h, corner[2], corner[0], v);
+    cross_exactly(u, v, normal);
     for (uint32_t p = 0; p < h->mesh->n_vertices; p++) {
-        difference(h, p, corner[0], d);
-        cross(u, d, turned);
+        subtract_points(h, p, corner[0], d);
+        cross_exactly(u, d, turned);
         double value = 0, along = 0;
         for (int i = 0; i < 3; i++) {
             double x = n == 1 ? (double)d[i] : (double)turned[i];
@@ -145,7 +145,7 @@ static void link_tetrahedron(hull *h, const uint32_t f[4])
 }
 
 /* False if all vertices lie in a plane. */
-static bool begin(hull *h)
+static bool begin_tetrahedron(hull *h)
 {
     uint32_t c[4] = {0}, f[4];
     for (int n = 1; n < 4; n++)
@@ -264,7 +264,7 @@ static void add_point(hull *h, hull_face *face, uint32_t index)
 }
 
 /* Adds points in sweeps over all faces until no face has one outside; false if this takes too long. */
-static bool grow(hull *h)
+static bool add_all_points(hull *h)
 {
     for (bool grown = true; grown;) {
         grown = false;
@@ -294,7 +294,7 @@ static void round_points(hull *h)
         h->point[i] = llrint(ldexp(h->mesh->vertex[i], COORDINATE_BITS - exponent));
 }
 
-static bool take_arrays(hull *h, api_arena *arena)
+static bool take_hull_arrays(hull *h, api_arena *arena)
 {
     size_t n     = h->mesh->n_vertices;
     h->capacity  = 2 * n + 8; /* a hull of n points has at most 2 n - 4 faces */
@@ -313,7 +313,7 @@ static bool take_arrays(hull *h, api_arena *arena)
     return true;
 }
 
-static void copy_faces(const hull *h, api_mesh *to)
+static void list_faces(const hull *h, api_mesh *to)
 {
     to->n_faces = 0;
     for (size_t i = 0; i < h->capacity; i++)
@@ -327,13 +327,13 @@ const char *api_mesh_hull(const api_mesh *mesh, api_arena *arena, api_mesh *out,
     if (mesh->n_vertices > API_MESH_POINTS)
         return api_mesh_fail(reason, "the mesh has %zu vertices; a convex hull is found of at most %d",
                              mesh->n_vertices, API_MESH_POINTS);
-    if (!take_arrays(&h, arena)) return api_mesh_no_memory(reason);
+    if (!take_hull_arrays(&h, arena)) return api_mesh_no_memory(reason);
     *out      = (api_mesh){.n_vertices = mesh->n_vertices, .vertex = mesh->vertex};
     out->face = api_arena_take(arena, 3 * h.capacity, sizeof *out->face);
     if (!out->face) return api_mesh_no_memory(reason);
     round_points(&h);
-    if (!begin(&h)) return api_mesh_fail(reason, "all vertices of the mesh lie in one plane: it has no convex hull");
-    if (!grow(&h)) return api_mesh_fail(reason, "the convex hull of the mesh would take too long");
-    copy_faces(&h, out);
+    if (!begin_tetrahedron(&h)) return api_mesh_fail(reason, "all vertices of the mesh lie in one plane: it has no convex hull");
+    if (!add_all_points(&h)) return api_mesh_fail(reason, "the convex hull of the mesh would take too long");
+    list_faces(&h, out);
     return NULL;
 }

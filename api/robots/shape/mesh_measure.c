@@ -16,13 +16,13 @@ typedef struct triangle {
     double area, volume; /* m^2; m^3, positive if the face is seen from outside */
 } triangle;
 
-static void cross(const double a[3], const double b[3], double c[3])
+static void cross_product_of(const double a[3], const double b[3], double c[3])
 {
     for (int i = 0; i < 3; i++)
         c[i] = a[(i + 1) % 3] * b[(i + 2) % 3] - a[(i + 2) % 3] * b[(i + 1) % 3];
 }
 
-static double dot(const double a[3], const double b[3])
+static double dot_product_of(const double a[3], const double b[3])
 {
     return a[0] * b[0] + a[1] * b[1] + a[2] * b[2];
 }
@@ -38,13 +38,13 @@ static triangle triangle_from(const api_mesh *mesh, size_t face, const double re
         u[i] = t.corner[1][i] - t.corner[0][i];
         v[i] = t.corner[2][i] - t.corner[0][i];
     }
-    cross(u, v, normal);
-    t.area   = sqrt(dot(normal, normal)) / 2;
-    t.volume = dot(t.corner[0], normal) / 6;
+    cross_product_of(u, v, normal);
+    t.area   = sqrt(dot_product_of(normal, normal)) / 2;
+    t.volume = dot_product_of(t.corner[0], normal) / 6;
     return t;
 }
 
-static double weight_of(const triangle *t, api_mesh_rule rule)
+static double signed_weight(const triangle *t, api_mesh_rule rule)
 {
     if (rule == API_MESH_SHELL) return t->area;
     return rule == API_MESH_LEGACY ? fabs(t->volume) : t->volume;
@@ -72,7 +72,7 @@ static double find_centre(const api_mesh *mesh, api_mesh_rule rule, double centr
     double sum[3] = {0}, volume = 0;
     for (size_t f = 0; f < mesh->n_faces; f++) {
         triangle t      = triangle_from(mesh, f, centre);
-        double   weight = weight_of(&t, rule);
+        double   weight = signed_weight(&t, rule);
         volume += weight;
         for (int i = 0; i < 3; i++)
             sum[i] += weight * (t.corner[0][i] + t.corner[1][i] + t.corner[2][i]) / 4;
@@ -103,7 +103,7 @@ static void find_tensor(const api_mesh *mesh, api_mesh_rule rule, api_mesh_body 
     body->size                  = 0;
     for (size_t f = 0; f < mesh->n_faces; f++) {
         triangle t      = triangle_from(mesh, f, body->com);
-        double   weight = weight_of(&t, rule);
+        double   weight = signed_weight(&t, rule);
         body->size += weight;
         for (int k = 0; k < 6; k++)
             P[k] += weight / part * product(&t, pair[k][0], pair[k][1]);

@@ -85,24 +85,24 @@ static const char *read_binary_stl(api_mesh *mesh, api_arena *arena, const char 
 }
 
 typedef struct words {
-    const char *at, *end;
+    const char *next, *end;
 } words;
 
-/* Returns the length of the next word, which begins at w->at; 0: there is none. */
+/* Returns the length of the next word, which begins at w->next; 0: there is none. */
 static size_t find_word(words *w)
 {
     static const char space[] = " \t\r\n\f\v";
-    while (w->at < w->end && (*w->at == '\0' || strchr(space, *w->at)))
-        w->at++;
-    const char *end = w->at;
+    while (w->next < w->end && (*w->next == '\0' || strchr(space, *w->next)))
+        w->next++;
+    const char *end = w->next;
     while (end < w->end && *end != '\0' && !strchr(space, *end))
         end++;
-    return (size_t)(end - w->at);
+    return (size_t)(end - w->next);
 }
 
 static bool is_word(const words *w, size_t length, const char *word)
 {
-    return length == strlen(word) && strncasecmp(w->at, word, length) == 0;
+    return length == strlen(word) && strncasecmp(w->next, word, length) == 0;
 }
 
 /* Counts the words "vertex". */
@@ -112,7 +112,7 @@ static size_t count_corners(const char *bytes, size_t length)
     size_t n = 0;
     for (size_t size = find_word(&w); size > 0; size = find_word(&w)) {
         n += is_word(&w, size, "vertex");
-        w.at += size;
+        w.next += size;
     }
     return n;
 }
@@ -122,9 +122,9 @@ static bool read_corner(words *w, double v[3])
     for (int i = 0; i < 3; i++) {
         double value;
         size_t size = find_word(w);
-        if (size == 0 || api_number_read_decimal(w->at, size, &value) != size) return false;
+        if (size == 0 || api_number_read_decimal(w->next, size, &value) != size) return false;
         v[i] = api_mesh_round(value);
-        w->at += size;
+        w->next += size;
     }
     return true;
 }
@@ -141,7 +141,7 @@ static const char *read_text_stl(api_mesh *mesh, api_arena *arena, const char *b
     if (failed) return failed;
     for (size_t size = find_word(&w); size > 0; size = find_word(&w)) {
         bool corner = is_word(&w, size, "vertex");
-        w.at += size;
+        w.next += size;
         if (corner && !read_corner(&w, mesh->vertex + 3 * found))
             return api_mesh_fail(reason, "corner %zu of the STL file has no three numbers", found + 1);
         found += corner;
@@ -166,16 +166,17 @@ const char *api_mesh_read_stl(api_mesh *mesh, api_arena *arena, const char *byte
 
 /* --- all ---------------------------------------------------------------------------------------------------------- */
 
-const char *api_mesh_read(api_mesh *mesh, api_arena *arena, api_mesh_format format, const char *bytes, size_t length,
-                          bool first_group, char reason[API_MESH_REASON])
+const char *api_mesh_read(api_mesh *mesh, api_arena *arena, const api_mesh_file *file, char reason[API_MESH_REASON])
 {
     static const char pointer[] = "version https://git-lfs";
+    const char       *bytes     = file->bytes;
+    const size_t      length    = file->length;
     if (length == 0) return api_mesh_fail(reason, "the mesh file is empty");
     if (length >= sizeof pointer - 1 && memcmp(bytes, pointer, sizeof pointer - 1) == 0)
         return api_mesh_fail(reason, "the mesh file is a Git LFS pointer: fetch the file itself with git lfs pull");
-    switch (format) {
+    switch (file->format) {
     case API_MESH_STL: return api_mesh_read_stl(mesh, arena, bytes, length, reason);
-    case API_MESH_OBJ: return api_mesh_read_obj(mesh, arena, bytes, length, first_group, reason);
+    case API_MESH_OBJ: return api_mesh_read_obj(mesh, arena, bytes, length, file->first_group, reason);
     case API_MESH_MSH: return read_msh(mesh, arena, bytes, length, reason);
     case API_MESH_FORMATS: break;
     }

@@ -12,10 +12,16 @@ typedef enum api_mesh_format { API_MESH_STL, API_MESH_OBJ, API_MESH_MSH, API_MES
  * API_MESH_FORMATS: none of them. */
 api_mesh_format api_mesh_format_of(const char *name);
 
-/* Reads a mesh from the bytes of a file. Polygons of an OBJ file become triangles. `first_group`: only the faces of its
- * first object or group with faces are read, as in MuJoCo, and mesh->left_out counts the others. */
-const char *api_mesh_read(api_mesh *mesh, api_arena *arena, api_mesh_format format, const char *bytes, size_t length,
-                          bool first_group, char reason[API_MESH_REASON]);
+typedef struct api_mesh_file {
+    api_mesh_format format;
+    const char     *bytes; /* [length] */
+    size_t          length;
+    bool            first_group; /* only the faces of the first group of an OBJ file that has faces are read, as in MuJoCo;
+                                    left_out of the mesh counts the others */
+} api_mesh_file;
+
+/* Reads a mesh from a file. Polygons of an OBJ file become triangles. */
+const char *api_mesh_read(api_mesh *mesh, api_arena *arena, const api_mesh_file *file, char reason[API_MESH_REASON]);
 
 /* Readers of one format. */
 const char *api_mesh_read_stl(api_mesh *mesh, api_arena *arena, const char *bytes, size_t length,

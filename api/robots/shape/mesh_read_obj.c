@@ -7,7 +7,7 @@
 #include "mesh_read.h"
 #include <string.h>
 
-enum { MOST_CORNERS = 64 /* of a polygon */ };
+enum { MOST_CORNERS = 64 /* most corners of a polygon */ };
 
 typedef struct obj_file {
     api_mesh  *mesh;
@@ -19,7 +19,7 @@ typedef struct obj_file {
 
 /* A line that is being read. */
 typedef struct text_line {
-    const char *at, *end;
+    const char *next, *end;
 } text_line;
 
 static bool is_space(char c)
@@ -27,49 +27,49 @@ static bool is_space(char c)
     return c == ' ' || c == '\t' || c == '\r';
 }
 
-static size_t find_word(text_line *line)
+static size_t word_length(text_line *line)
 {
-    while (line->at < line->end && is_space(*line->at))
-        line->at++;
-    const char *end = line->at;
+    while (line->next < line->end && is_space(*line->next))
+        line->next++;
+    const char *end = line->next;
     while (end < line->end && !is_space(*end))
         end++;
-    return (size_t)(end - line->at);
+    return (size_t)(end - line->next);
 }
 
 /* Takes the next line. */
-static bool next_line(const char **at, const char *end, text_line *line)
+static bool next_line(const char **cursor, const char *end, text_line *line)
 {
-    if (*at >= end) return false;
-    const char *stop = memchr(*at, '\n', (size_t)(end - *at));
-    *line            = (text_line){*at, stop ? stop : end};
-    *at              = stop ? stop + 1 : end;
+    if (*cursor >= end) return false;
+    const char *stop = memchr(*cursor, '\n', (size_t)(end - *cursor));
+    *line            = (text_line){*cursor, stop ? stop : end};
+    *cursor              = stop ? stop + 1 : end;
     return true;
 }
 
 /* Returns the letter of a line of one: 'v', 'f', 'g', 'o'; 0 for all others. */
-static char kind_of(text_line *line)
+static char line_kind(text_line *line)
 {
-    size_t size = find_word(line);
-    char   kind = size == 1 && strchr("vfgo", *line->at) ? *line->at : '\0';
-    line->at += size;
+    size_t size = word_length(line);
+    char   kind = size == 1 && strchr("vfgo", *line->next) ? *line->next : '\0';
+    line->next += size;
     return kind;
 }
 
 static size_t count_words(text_line line)
 {
     size_t n = 0;
-    for (size_t size = find_word(&line); size > 0; size = find_word(&line), n++)
-        line.at += size;
+    for (size_t size = word_length(&line); size > 0; size = word_length(&line), n++)
+        line.next += size;
     return n;
 }
 
 static void count_all(const char *bytes, size_t length, size_t *vertices, size_t *triangles)
 {
-    const char *at = bytes;
+    const char *cursor = bytes;
     text_line   line;
-    while (next_line(&at, bytes + length, &line)) {
-        char   kind  = kind_of(&line);
+    while (next_line(&cursor, bytes + length, &line)) {
+        char   kind  = line_kind(&line);
         size_t words = kind == 'f' ? count_words(line) : 0;
         *vertices += kind == 'v';
         *triangles += words > 2 ? words - 2 : 0;
@@ -80,11 +80,11 @@ static const char *read_vertex(obj_file *o, text_line *line)
 {
     for (size_t i = 0; i < 3; i++) {
         double value;
-        size_t size = find_word(line);
-        if (size == 0 || api_number_read_decimal(line->at, size, &value) != size)
+        size_t size = word_length(line);
+        if (size == 0 || api_number_read_decimal(line->next, size, &value) != size)
             return api_mesh_fail(o->reason, "line %zu of the OBJ file has no three numbers", o->line);
         o->mesh->vertex[3 * o->vertices + i] = api_mesh_round(value);
-        line->at += size;
+        line->next += size;
     }
     o->vertices++;
     return NULL;
@@ -169,14 +169,14 @@ static const char *read_face(obj_file *o, text_line *line)
 {
     uint32_t corner[MOST_CORNERS];
     size_t   n = 0;
-    for (size_t size = find_word(line); size > 0; size = find_word(line)) {
+    for (size_t size = word_length(line); size > 0; size = word_length(line)) {
         if (n == MOST_CORNERS)
             return api_mesh_fail(o->reason, "the polygon in line %zu of the OBJ file has more than %d corners", o->line,
                                  MOST_CORNERS);
-        if (!read_index(o, line->at, size, &corner[n++]))
+        if (!read_index(o, line->next, size, &corner[n++]))
             return api_mesh_fail(o->reason, "line %zu of the OBJ file has a corner that is no vertex of the file",
                                  o->line);
-        line->at += size;
+        line->next += size;
     }
     if (n < 3) return api_mesh_fail(o->reason, "line %zu of the OBJ file has a face of %zu corners", o->line, n);
     if (!o->ended) return add_polygon(o, corner, n);
@@ -187,11 +187,11 @@ static const char *read_face(obj_file *o, text_line *line)
 /* Reads all lines of one kind, and with those of faces the groups. */
 static const char *read_lines(obj_file *o, const char *bytes, size_t length, char kind)
 {
-    const char *at = bytes, *failed = NULL;
+    const char *cursor = bytes, *failed = NULL;
     text_line   line;
     o->line = o->vertices = 0;
-    while (!failed && next_line(&at, bytes + length, &line)) {
-        char found = kind_of(&line);
+    while (!failed && next_line(&cursor, bytes + length, &line)) {
+        char found = line_kind(&line);
         o->line++;
         if (kind == 'f' && o->first_group && (found == 'g' || found == 'o')) o->ended |= o->faces > 0;
         if (found == 'v' && kind == 'f') o->vertices++;

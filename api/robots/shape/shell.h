@@ -3,7 +3,7 @@
 #pragma once
 #include "api/robots/document/inertia.h"
 
-/* Area of the surface in m^2, bases of cylinders included. That of an ellipsoid is Thomsen's approximation, within
+/* Area of the surface in m^2, bases of cylinders included. The area of an ellipsoid is Thomsen's approximation, within
  * 1.1 %, as in MuJoCo. */
 double api_shell_area(api_solid solid, const double *size);
 

@@ -51,7 +51,7 @@ static bool set_tensor(api_urdf *urdf, json_t *inertial, const double about_com[
     return true;
 }
 
-static bool set_inertial(api_urdf *urdf, json_t *document_link, double mass, const double com[3],
+static bool write_inertial_fields(api_urdf *urdf, json_t *document_link, double mass, const double com[3],
                          const double about_com[6])
 {
     json_t *fields = json_object();
@@ -67,7 +67,7 @@ static bool write_collisions(api_urdf *urdf, const xmlNode *link, json_t *docume
     size_t      n   = 0;
     if (!api_urdf_read_collisions(urdf, link, &sum, &n)) return false;
     if (n == 0) return true;
-    return set_inertial(urdf, document_link, sum.mass, sum.com, sum.about_com) &&
+    return write_inertial_fields(urdf, document_link, sum.mass, sum.com, sum.about_com) &&
            api_xml_report(&urdf->xml, link, "info", "assumed",
                           "the link has no <inertial>: it has that of its collisions with %.6g kg/m^3, %.6g kg",
                           urdf->options->density, sum.mass);
@@ -81,5 +81,5 @@ bool api_urdf_read_inertial(api_urdf *urdf, const xmlNode *link, json_t *documen
     if (!read_mass(urdf, inertial, &mass) || !api_urdf_read_origin(urdf, inertial, com, rpy) ||
         !read_tensor(urdf, inertial, about_com) || !turn_tensor(urdf, inertial, rpy, about_com))
         return false;
-    return set_inertial(urdf, document_link, mass, com, about_com);
+    return write_inertial_fields(urdf, document_link, mass, com, about_com);
 }

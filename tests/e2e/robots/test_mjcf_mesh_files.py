@@ -1,6 +1,6 @@
 """Tests mesh files beside an MJCF file: STL (binary and text), OBJ and MSH, which `torqued convert` reads.
 
-MuJoCo 3.14 reads the same files, and both get the same numbers. It refuses STL in text and groups of OBJ files in parts;
+MuJoCo 3.14 reads the same files, and both get the same numbers. MuJoCo refuses STL in text and groups of OBJ files in parts;
 there the binary file of the same faces is the reference."""
 import base64
 import json

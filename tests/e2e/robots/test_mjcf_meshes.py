@@ -11,7 +11,7 @@ import tap
 
 TETRAHEDRON = "0 0 0 .4 0 0 0 .5 0 0 0 .6"
 FACES = "0 2 1 0 1 3 0 3 2 1 2 3"
-L_SHAPE = [(0, 0), (3, 0), (3, 1), (1, 1), (1, 3), (0, 3)]     # its corners; the rule "legacy" counts more than its volume
+L_SHAPE = [(0, 0), (3, 0), (3, 1), (1, 1), (1, 3), (0, 3)]     # corners of a polygon; the rule "legacy" counts more than its volume
 
 
 def prism(corners, height):

@@ -97,7 +97,7 @@ class Collisions(UrdfCase):
 
 
 class Indefinite(UrdfCase):
-    # Its principal moments are about -0.0027, 0.0395 and 0.0540; the moment about the axis of the joint stays positive.
+    # The principal moments are about -0.0027, 0.0395 and 0.0540; the moment about the axis of the joint stays positive.
     MILD = inertial(4.7, (0.039, 0.0395, 0.0123, 0, 0.025))
     WILD = inertial(1, (0.2, -0.5, 0.3), "0 0 0")      # the mass matrix is -0.5 about y
 

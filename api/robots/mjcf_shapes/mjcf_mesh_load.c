@@ -2,8 +2,8 @@
  * built-in shape. A mesh without faces weighs as its convex hull. */
 #include "api/robots/shape/mesh_builtin.h"
 #include "api/robots/shape/mesh_read.h"
-#include "api/robots/xml/xml_collision.h"
-#include "mjcf_reader.h"
+#include "api/robots/collision/xml_collision.h"
+#include "api/robots/mjcf/mjcf_reader.h"
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -12,7 +12,7 @@
 const char *const api_mjcf_mesh_rules[API_MESH_RULES + 1] = {"convex", "exact", "legacy", "shell", NULL};
 
 /* Reads an attribute of any number of numbers into the arena: no more than half of its characters. */
-static bool read_list(api_mjcf *m, const xmlNode *element, const char *attribute, api_arena *arena, api_xml_span *span,
+static bool read_triples(api_mjcf *m, const xmlNode *element, const char *attribute, api_arena *arena, api_xml_span *span,
                       char reason[API_MESH_REASON])
 {
     const char *text = "";
@@ -40,7 +40,7 @@ static bool load_attributes(api_mjcf *m, const xmlNode *element, api_arena *aren
                             char reason[API_MESH_REASON])
 {
     api_xml_span vertex, face;
-    if (!read_list(m, element, "vertex", arena, &vertex, reason) || !read_list(m, element, "face", arena, &face, reason))
+    if (!read_triples(m, element, "vertex", arena, &vertex, reason) || !read_triples(m, element, "face", arena, &face, reason))
         return false;
     if (*reason || api_mesh_take(to, arena, vertex.count / 3, face.count / 3, reason)) return true;
     for (size_t i = 0; i < vertex.count; i++)
@@ -68,7 +68,7 @@ static bool load_builtin(api_mjcf *m, const xmlNode *element, api_arena *arena, 
 }
 
 /* Finds the file of the mesh; *owned is freed by the caller. */
-static const char *find_file(const api_mjcf *m, const char *name, char **owned, size_t *length)
+static const char *find_mesh_file(const api_mjcf *m, const char *name, char **owned, size_t *length)
 {
     const api_mjcf_settings *s = &m->settings;
     const char *folder = s->mesh_folder ? s->mesh_folder : s->asset_folder ? s->asset_folder : "";
@@ -80,16 +80,16 @@ static const char *find_file(const api_mjcf *m, const char *name, char **owned, 
     return api_xml_find_file(m->source, path, owned, length);
 }
 
-static bool load_file(api_mjcf *m, const xmlNode *element, const char *name, api_arena *arena, api_mesh *to,
+static bool load_mesh_file(api_mjcf *m, const xmlNode *element, const char *name, api_arena *arena, api_mesh *to,
                       char reason[API_MESH_REASON])
 {
     char       *owned  = NULL;
     size_t      length = 0;
     const char *type   = name;
     if (!api_xml_text(&m->xml, element, "content_type", API_OPTIONAL, &type)) return false;
-    const char *bytes = find_file(m, name, &owned, &length);
+    const char *bytes = find_mesh_file(m, name, &owned, &length);
     if (bytes)
-        api_mesh_read(to, arena, api_mesh_format_of(type), bytes, length, true, reason);
+        api_mesh_read(to, arena, &(api_mesh_file){api_mesh_format_of(type), bytes, length, true}, reason);
     else if (m->source->files || m->source->read_beside)
         api_mesh_fail(reason, "there is no file \"%.80s\" beside that of the robot, or it is too large", name);
     else
@@ -103,7 +103,7 @@ static bool load_faces(api_mjcf *m, const xmlNode *element, api_arena *arena, ap
                        char reason[API_MESH_REASON])
 {
     api_xml_span face;
-    if (!read_list(m, element, "face", arena, &face, reason)) return false;
+    if (!read_triples(m, element, "face", arena, &face, reason)) return false;
     if (*reason || face.count == 0) return true;
     if (to->n_faces > 0) {
         api_mesh_fail(reason, "its faces are both in the file and in the element");
@@ -127,7 +127,7 @@ static bool load_shape(api_mjcf *m, const xmlNode *element, api_arena *arena, ap
     }
     if (api_xml_has(element, "builtin")) return load_builtin(m, element, arena, to, rule, reason);
     if (!file || !*file) return load_attributes(m, element, arena, to, reason);
-    return load_file(m, element, file, arena, to, reason) &&
+    return load_mesh_file(m, element, file, arena, to, reason) &&
            (*reason != '\0' || load_faces(m, element, arena, to, reason));
 }
 

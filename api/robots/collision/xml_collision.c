@@ -43,7 +43,7 @@ static void scale_mesh(api_mesh *mesh, const double scale[3])
 }
 
 /* Measures a closed mesh; `reason` becomes a clause where that is impossible. */
-static void measure(const api_model_source *source, const api_collision *collision, api_arena *arena,
+static void measure_file(const api_model_source *source, const api_collision *collision, api_arena *arena,
                     api_mesh_body *body, char reason[API_MESH_REASON])
 {
     char          *owned  = NULL;
@@ -54,7 +54,7 @@ static void measure(const api_model_source *source, const api_collision *collisi
     if (!bytes)
         api_mesh_fail(reason, "the file did not come with that of the robot");
     else
-        api_mesh_read(&mesh, arena, api_mesh_format_of(collision->file), bytes, length, false, reason);
+        api_mesh_read(&mesh, arena, &(api_mesh_file){api_mesh_format_of(collision->file), bytes, length, false}, reason);
     free(owned);
     if (*reason || api_mesh_check(&mesh, reason) || api_mesh_merge(&mesh, arena, reason)) return;
     scale_mesh(&mesh, collision->scale);
@@ -65,14 +65,14 @@ static void measure(const api_model_source *source, const api_collision *collisi
         api_mesh_measure(&mesh, API_MESH_EXACT, body, reason);
 }
 
-static bool mesh_inertia(api_xml_reader *reader, const api_model_source *source, const api_collision *collision,
+static bool weigh_mesh(api_xml_reader *reader, const api_model_source *source, const api_collision *collision,
                          dyn_inertia *inertia)
 {
     char          reason[API_MESH_REASON] = "";
     api_arena     arena                   = {0};
     api_mesh_body body;
     double        T[6], turned[6];
-    measure(source, collision, &arena, &body, reason);
+    measure_file(source, collision, &arena, &body, reason);
     api_arena_free(&arena);
     if (*reason)
         return api_xml_fail(reader, collision->element, API_BAD_INERTIA,
@@ -118,7 +118,7 @@ bool api_xml_add_collision(api_xml_reader *reader, const api_model_source *sourc
         break;
     case API_COLLISION_CONE: added = cone_inertia(size, collision->density, &collision->X); break;
     case API_COLLISION_MESH:
-        if (!mesh_inertia(reader, source, collision, &added)) return false;
+        if (!weigh_mesh(reader, source, collision, &added)) return false;
         break;
     case API_COLLISION_NO_SOLID:
         return api_xml_report(reader, collision->element, "warning", "not-held",

@@ -4,7 +4,7 @@
 #include "api/robots/document/inertia.h"
 #include "api/robots/model/model.h"
 #include "api/robots/shape/mesh.h"
-#include "xml_reader.h"
+#include "api/robots/xml/xml_reader.h"
 
 typedef enum api_collision_kind {
     API_COLLISION_SOLID,
@@ -19,7 +19,7 @@ typedef struct api_collision {
     api_solid          solid;
     double             size[3];  /* m, as inertia.h has them */
     const char        *file;     /* name of the file of a mesh */
-    double             scale[3]; /* of a mesh */
+    double             scale[3]; /* factors of the coordinates of a mesh */
     double             density;  /* kg/m^3 */
     dyn_pose           X;        /* in the frame of the link */
 } api_collision;

@@ -1,20 +1,20 @@
 /* mjcf_mesh.c - read the meshes of <asset> as MuJoCo 3.14 does, from a file, from the element or by name of a built-in
- * shape, and measure them when a geom needs it.
+ * shape, and measure_mesh them when a geom needs it.
  *
  * Vertices lose refpos, are turned back by refquat and scaled. Mass follows from the rule `inertia`; the frame of a geom
  * moves to the centre of mass, with the principal axes. */
-#include "mjcf_reader.h"
+#include "api/robots/mjcf/mjcf_reader.h"
 #include <math.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <string.h>
 
-enum { MOST_FACES = 5000000 /* of all meshes of a file */ };
+enum { MOST_FACES = 5000000 /* most faces that the meshes of a file have together */ };
 
 /* --- names -------------------------------------------------------------------------------------------------------- */
 
 /* The name of a mesh: stated, or that of its file without folders and ending. NULL: none. */
-static bool read_name(api_mjcf *m, const xmlNode *element, const char **name)
+static bool read_mesh_name(api_mjcf *m, const xmlNode *element, const char **name)
 {
     const char *file = NULL;
     *name            = NULL;
@@ -32,11 +32,11 @@ static bool read_name(api_mjcf *m, const xmlNode *element, const char **name)
     return true;
 }
 
-static bool enter(api_mjcf *m, const xmlNode *element)
+static bool enter_mesh(api_mjcf *m, const xmlNode *element)
 {
     api_mjcf_mesh *mesh = &m->meshes[m->n_meshes];
     *mesh               = (api_mjcf_mesh){.element = element};
-    if (!read_name(m, element, &mesh->name) ||
+    if (!read_mesh_name(m, element, &mesh->name) ||
         !api_mjcf_open_item(m, element, API_MJCF_MESH, m->main_class, &mesh->item))
         return false;
     if (!mesh->name) return true;
@@ -55,7 +55,7 @@ bool api_mjcf_index_meshes(api_mjcf *m)
     if (!m->meshes) return api_reader_no_memory(&m->xml.base);
     for (const xmlNode *asset = api_xml_child(m->xml.root, "asset"); asset; asset = api_xml_next(asset, "asset"))
         for (const xmlNode *e = api_xml_child(asset, "mesh"); e; e = api_xml_next(e, "mesh"))
-            if (!enter(m, e)) return false;
+            if (!enter_mesh(m, e)) return false;
     return true;
 }
 
@@ -141,7 +141,7 @@ static bool report_shape(api_mjcf *m, const api_mjcf_mesh *mesh, const api_mesh 
 }
 
 /* Measures the mesh in memory of its own, with the reason in `reason` if that is impossible. */
-static bool measure(api_mjcf *m, api_mjcf_mesh *mesh, api_arena *arena, char reason[API_MESH_REASON])
+static bool measure_mesh(api_mjcf *m, api_mjcf_mesh *mesh, api_arena *arena, char reason[API_MESH_REASON])
 {
     api_mesh       shape, hull;
     api_mesh_edges edges = {0};
@@ -180,7 +180,7 @@ bool api_mjcf_read_mesh(api_mjcf *m, const api_mjcf_item *geom, const api_mjcf_m
     if (!mesh->is_read) {
         char      why[API_MESH_REASON] = "", text[API_MESH_REASON + 80];
         api_arena arena                = {0};
-        bool      ok                   = measure(m, mesh, &arena, why);
+        bool      ok                   = measure_mesh(m, mesh, &arena, why);
         api_arena_free(&arena);
         if (!ok) return false;
         snprintf(text, sizeof text, "mesh \"%.*s\": %s", api_text_shown(name), name, why);

@@ -1,6 +1,6 @@
 /* mjcf_geom.c - compute the inertias of geoms, by mass or density: solids, their surfaces, and meshes. */
 #include "api/robots/shape/shell.h"
-#include "mjcf_reader.h"
+#include "api/robots/mjcf/mjcf_reader.h"
 #include <math.h>
 #include <string.h>
 
