@@ -7,7 +7,7 @@
 enum { MAX_TURNS = 500 };
 
 #define LEAST_OFF_DIAGONAL 1e-15 /* of the largest entry */
-#define COARSE             1e-7  /* of the largest entry of the tensor: MuJoCo 3.14 turns no further */
+#define COARSE             1e-7  /* part of the largest entry of the tensor at which MuJoCo 3.14 stops */
 #define LEAST_DIFFERENCE   1e-12 /* kg m^2; moments that differ by less keep their order (MuJoCo) */
 
 /* D = R^T T R of a symmetric tensor in the order xx xy xz yy yz zz. */

@@ -92,8 +92,8 @@ typedef struct api_mjcf_mesh {
     const char    *name;
     bool           is_read;
     const char    *failure; /* the reason why it cannot be read, as a clause; NULL: it could */
-    api_mesh_body  body;    /* of density 1, in the frame of its vertices after refpos, refquat and scale */
-    dyn_pose       axes;    /* its principal axes at its centre of mass, as MuJoCo finds them, in that frame */
+    api_mesh_body  body;    /* with density 1, in the frame of the vertices after refpos, refquat and scale */
+    dyn_pose       axes;    /* principal axes at the centre of mass, as MuJoCo finds them, in that frame */
     double         box[3];  /* m, half edges of the box along the axes that has the same inertia */
     double         low[3], high[3]; /* m, bounds of the vertices along the axes */
 } api_mjcf_mesh;

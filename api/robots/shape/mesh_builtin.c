@@ -1,5 +1,5 @@
 /* mesh_builtin.c - see mesh_builtin.h. Vertices lie in rings or grids; faces join neighbours. The superquadrics are
- * those of Barr (1981). */
+ * those of Barr 1981. */
 #include "mesh_builtin.h"
 #include <math.h>
 #include <string.h>
