@@ -1,9 +1,13 @@
 /* mjcf.c - see mjcf.h: the steps from a text to a model, and the format's constant. */
+#define _GNU_SOURCE /* memmem */
 #include "mjcf_reader.h"
 #include "api/robots/formats.h"
 #include "api/robots/xml/xml_model.h"
 #include <stdio.h>
 #include <string.h>
+
+#define BUILT_IN_BYTES ((size_t)12 << 20) /* a built-in mesh of the greatest resolution */
+#define MESH_BYTES     ((size_t)80 << 20) /* a mesh with as many vertices as a hull may have */
 
 static bool read_options(const char *query, api_mjcf_equality *equality, api_problem *problem)
 {
@@ -90,6 +94,15 @@ api_model *api_model_from_mjcf(const api_model_source *source, api_problem *prob
     return model;
 }
 
+/* A mesh is measured in memory of its own, one after another: at most 60 bytes for each character of its vertices. */
+static size_t estimate_memory(const char *text, size_t length)
+{
+    size_t inline_vertices = memmem(text, length, "vertex", 6) ? 60 * length : 0;
+    size_t built_in        = memmem(text, length, "builtin", 7) ? BUILT_IN_BYTES : 0;
+    size_t mesh            = inline_vertices < MESH_BYTES ? inline_vertices : MESH_BYTES;
+    return api_xml_estimate_memory(text, length) + (mesh > built_in ? mesh : built_in);
+}
+
 static const char *const media_types[] = {"application/mjcf+xml", NULL};
 
 const api_model_format api_model_format_mjcf = {
@@ -97,7 +110,7 @@ const api_model_format api_model_format_mjcf = {
     .media_types     = media_types,
     .root            = "mujoco",
     .check_query     = check_query,
-    .estimate_memory = api_xml_estimate_memory,
+    .estimate_memory = estimate_memory,
     .read            = api_model_from_mjcf,
     .write           = api_mjcf_write,
 };

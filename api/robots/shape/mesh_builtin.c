@@ -4,7 +4,7 @@
 #include <math.h>
 #include <string.h>
 
-enum { MOST_RESOLUTION = 400 }; /* 320 000 faces of a supertorus */
+enum { MOST_RESOLUTION = 200 }; /* 80 000 faces of a supertorus */
 
 const char *const api_builtin_mesh_names[API_BUILTIN_MESHES + 1] = {"hemisphere", "sphere", "supersphere", "supertorus",
                                                                     "wedge",      "plate",  "cone",        NULL};
