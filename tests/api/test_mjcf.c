@@ -405,14 +405,14 @@ static void refusals(void **state)
     refused("<mujoco><compiler eulerseq='xyq'/></mujoco>", "bad-value", "three of the letters");
     refused(WORLD(ARM("<joint name='j' armature='1e308'/>"),
                   "<actuator><motor joint='j' gear='1e200' armature='1'/></actuator>"),
-            "bad-value", "armature with that of the actuators is beyond");
+            "non-finite", "armature with that of the actuators is beyond");
     refused(WORLD(ARM("<joint name='j'/>"), "<actuator><motor joint='j' gear='1e200' damping='1'/></actuator>"),
-            "bad-value", "damping with that of the actuators is beyond");
-    refused(WORLD("<body gravcomp='1e308'><joint/><geom size='1'/></body>", ""), "bad-value", "gravity");
+            "non-finite", "damping with that of the actuators is beyond");
+    refused(WORLD("<body gravcomp='1e308'><joint/><geom size='1'/></body>", ""), "non-finite", "gravity");
     refused("<mujoco><compiler settotalmass='1e308'/><worldbody><body><joint/><geom size='1' "
             "mass='1e-3'/></body></worldbody>"
             "</mujoco>",
-            "bad-value", "beyond the range");
+            "non-finite", "beyond the range");
     refused("<mujoco><default><default class='a'/><default class='a'/></default></mujoco>", "duplicate-name", "\"a\"");
 }
 
