@@ -35,8 +35,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
                                 .bytes       = (const char *)data + 1,
                                 .length      = size - 1,
                                 .first_group = data[0] & 0x80};
-    if (!api_mesh_read(&mesh, &arena, &file, reason) &&
-        !api_mesh_check(&mesh, reason) && !api_mesh_merge(&mesh, &arena, reason)) {
+    if (!api_mesh_read(&mesh, &arena, &file, reason) && !api_mesh_check(&mesh, reason) &&
+        !api_mesh_merge(&mesh, &arena, reason)) {
         drive_expect(!api_mesh_check(&mesh, reason) || mesh.n_vertices < 4, "merging keeps faces between vertices");
         check_hull(&mesh, &arena);
     } else {

@@ -44,7 +44,7 @@ static void scale_mesh(api_mesh *mesh, const double scale[3])
 
 /* Measures a closed mesh; `reason` becomes a clause where that is impossible. */
 static void measure_file(const api_model_source *source, const api_collision *collision, api_arena *arena,
-                    api_mesh_body *body, char reason[API_MESH_REASON])
+                         api_mesh_body *body, char reason[API_MESH_REASON])
 {
     char          *owned  = NULL;
     size_t         length = 0;
@@ -54,7 +54,8 @@ static void measure_file(const api_model_source *source, const api_collision *co
     if (!bytes)
         api_mesh_fail(reason, "the file did not come with that of the robot");
     else
-        api_mesh_read(&mesh, arena, &(api_mesh_file){api_mesh_format_of(collision->file), bytes, length, false}, reason);
+        api_mesh_read(&mesh, arena, &(api_mesh_file){api_mesh_format_of(collision->file), bytes, length, false},
+                      reason);
     free(owned);
     if (*reason || api_mesh_check(&mesh, reason) || api_mesh_merge(&mesh, arena, reason)) return;
     scale_mesh(&mesh, collision->scale);
@@ -66,7 +67,7 @@ static void measure_file(const api_model_source *source, const api_collision *co
 }
 
 static bool weigh_mesh(api_xml_reader *reader, const api_model_source *source, const api_collision *collision,
-                         dyn_inertia *inertia)
+                       dyn_inertia *inertia)
 {
     char          reason[API_MESH_REASON] = "";
     api_arena     arena                   = {0};
@@ -76,8 +77,8 @@ static bool weigh_mesh(api_xml_reader *reader, const api_model_source *source, c
     api_arena_free(&arena);
     if (*reason)
         return api_xml_fail(reader, collision->element, API_BAD_INERTIA,
-                            "the mesh \"%.*s\" of the collision cannot be weighed: %s",
-                            api_text_shown(collision->file), collision->file, reason);
+                            "the mesh \"%.*s\" of the collision cannot be weighed: %s", api_text_shown(collision->file),
+                            collision->file, reason);
     inertia->mass = collision->density * body.size;
     for (int k = 0; k < 6; k++)
         T[k] = collision->density * body.tensor[k];
@@ -101,8 +102,10 @@ static bool check_sizes(api_xml_reader *reader, const api_collision *collision)
                                 "a size of the collision is %.9g m: a shape that weighs needs sizes above 0",
                                 collision->size[i]);
     return (collision->density > 0 && isfinite(collision->density)) ||
-           api_xml_fail(reader, collision->element, API_BAD_INERTIA, "the density of the collision is %.9g kg/m^3, not "
-                        "above 0", collision->density);
+           api_xml_fail(reader, collision->element, API_BAD_INERTIA,
+                        "the density of the collision is %.9g kg/m^3, not "
+                        "above 0",
+                        collision->density);
 }
 
 bool api_xml_add_collision(api_xml_reader *reader, const api_model_source *source, const api_collision *collision,

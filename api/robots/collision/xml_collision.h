@@ -29,5 +29,6 @@ typedef struct api_collision {
 bool api_xml_add_collision(api_xml_reader *reader, const api_model_source *source, const api_collision *collision,
                            dyn_inertia *sum);
 
-/* Finds a file among those that came with the text, or beside it; *owned is freed by the caller. NULL: there is none. */
+/* Finds a file among those that came with the text, or beside it; *owned is freed by the caller. NULL: there is none.
+ */
 const char *api_xml_find_file(const api_model_source *source, const char *name, char **owned, size_t *length);

@@ -117,9 +117,10 @@ static bool read_frames(const api_entry *root, api_document *document, size_t ma
 
 bool api_document_read(api_document *document, api_reader *reader, const json_t *in, const char *name, size_t max_links)
 {
-    static const char *const fields[] = {"name",   "description", "source",        "gravity", "base",  "links",
-                                         "screws", "motors",      "transmissions", "frames",  "loops", "accept_indefinite", NULL};
-    api_entry                root;
+    static const char *const fields[] = {
+        "name",          "description", "source", "gravity",           "base", "links", "screws", "motors",
+        "transmissions", "frames",      "loops",  "accept_indefinite", NULL};
+    api_entry root;
     *document = (api_document){.canonical = json_object()};
     if (!document->canonical) return api_reader_no_memory(reader);
     if (!api_entry_root(&root, reader, in, document->canonical, fields)) return false;

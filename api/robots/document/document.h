@@ -68,20 +68,20 @@ typedef struct api_document_transmission {
 } api_document_transmission;
 
 typedef struct api_document {
-    json_t                    *canonical;   /* canonical document; its name is that of the request path */
-    const char                *description; /* NULL: none */
-    const char                *base;        /* name of the base link */
-    bool                       floating;
-    bool                       accepts_indefinite; /* bodies may have negative principal moments: reported, not refused */
-    dyn_inertia                base_inertia;
-    double                     gravity[3];
-    bool                       from_screws; /* true: the document has "screws", so no pointer may refer to "links" */
-    size_t                     n_links;     /* number of links without the base link */
-    api_document_link         *links;
-    int                       *order; /* [n_links] indices of links, depth-first, children in document order */
-    size_t                     n_motors;
-    api_document_motor        *motors;
-    size_t                     n_transmissions;
+    json_t             *canonical;   /* canonical document; its name is that of the request path */
+    const char         *description; /* NULL: none */
+    const char         *base;        /* name of the base link */
+    bool                floating;
+    bool                accepts_indefinite; /* bodies may have negative principal moments: reported, not refused */
+    dyn_inertia         base_inertia;
+    double              gravity[3];
+    bool                from_screws; /* true: the document has "screws", so no pointer may refer to "links" */
+    size_t              n_links;     /* number of links without the base link */
+    api_document_link  *links;
+    int                *order; /* [n_links] indices of links, depth-first, children in document order */
+    size_t              n_motors;
+    api_document_motor *motors;
+    size_t              n_transmissions;
     api_document_transmission *transmissions;
     size_t                     n_frames, n_listed; /* all frames; the first n_listed of them are not defined by loops */
     api_document_frame        *frames;

@@ -40,10 +40,11 @@ static int find_mover(const api_document *document, int i)
 
 static bool report_accepted(api_reader *reader, const char *where, const char *link, const char *refusal)
 {
-    return api_reader_report(reader, where, "warning", "suspicious",
-                             "link \"%.*s\": %s; it is accepted as asked: where the mass matrix is not positive definite, "
-                             "operations that solve with it are refused",
-                             api_text_shown(link), link, refusal);
+    return api_reader_report(
+        reader, where, "warning", "suspicious",
+        "link \"%.*s\": %s; it is accepted as asked: where the mass matrix is not positive definite, "
+        "operations that solve with it are refused",
+        api_text_shown(link), link, refusal);
 }
 
 /* The base, where the document accepts its inertia. */

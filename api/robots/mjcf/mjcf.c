@@ -32,7 +32,8 @@ static bool open_maps(api_mjcf *m)
     m->joint_index = json_object();
     m->site_index  = json_object();
     m->mesh_index  = json_object();
-    return (m->class_index && m->body_index && m->joint_index && m->site_index && m->mesh_index) || api_reader_no_memory(&m->xml.base);
+    return (m->class_index && m->body_index && m->joint_index && m->site_index && m->mesh_index) ||
+           api_reader_no_memory(&m->xml.base);
 }
 
 static void close_maps(api_mjcf *m)
@@ -51,9 +52,9 @@ static bool read_robot(api_mjcf *m, api_mjcf_files *files)
                         "the outermost element is <%.40s>; MJCF's is <mujoco>, without a prefix",
                         (const char *)m->xml.root->name);
     return api_mjcf_include(&m->xml, files) && open_maps(m) && api_mjcf_read_settings(m) && api_mjcf_read_classes(m) &&
-           api_mjcf_index_meshes(m) && api_mjcf_read_bodies(m) && api_mjcf_name_all(m) && api_mjcf_read_masses(m) && api_mjcf_read_equalities(m) &&
-           api_mjcf_read_actuators(m) && api_mjcf_read_springdampers(m) && api_mjcf_write_document(m) &&
-           api_mjcf_report_unused(m);
+           api_mjcf_index_meshes(m) && api_mjcf_read_bodies(m) && api_mjcf_name_all(m) && api_mjcf_read_masses(m) &&
+           api_mjcf_read_equalities(m) && api_mjcf_read_actuators(m) && api_mjcf_read_springdampers(m) &&
+           api_mjcf_write_document(m) && api_mjcf_report_unused(m);
 }
 
 /* Adds to a problem of the loops of a file what its user can do about it: a file has no fields of a document. */

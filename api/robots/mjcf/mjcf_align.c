@@ -24,8 +24,8 @@ static dyn_pose turn_about(int axis, double angle)
     return dyn_pose_rotation((dyn_axis)(DYN_X + axis), angle);
 }
 
-/* Turns X by the Jacobi rotation that removes the largest entry beside the diagonal; false if all are at most `least`, or
- * zero beside the diagonal. */
+/* Turns X by the Jacobi rotation that removes the largest entry beside the diagonal; false if all are at most `least`,
+ * or zero beside the diagonal. */
 static bool turn_once(dyn_pose *X, double D[3][3], double least)
 {
     int    row = 1, column = 2;

@@ -42,20 +42,20 @@ typedef enum api_mjcf_from_geom { API_FROM_GEOM_NEVER, API_FROM_GEOM_ALWAYS, API
 
 /* <compiler> and <option>, with MuJoCo's defaults. */
 typedef struct api_mjcf_settings {
-    bool   radians, global, auto_limits, balance_inertia;
-    char   euler[4];                  /* sequence of axes: lower case turns with the body, upper case stays */
-    int    inertia_from_geom;         /* an api_mjcf_from_geom */
-    double inertia_groups[2];         /* groups of geoms that have mass */
-    double bound_mass, bound_inertia; /* least mass and principal moments of bodies */
-    double total_mass;                /* <= 0: masses are not scaled */
-    bool   exact_meshes;              /* exactmeshinertia, until MuJoCo 3.2: rule "exact" where a mesh states none */
-    bool   fit_aabb;                  /* shapes that are fitted to a mesh contain it, else they have its inertia */
-    bool   strip_path;                /* names of files lose their folders */
+    bool        radians, global, auto_limits, balance_inertia;
+    char        euler[4];                  /* sequence of axes: lower case turns with the body, upper case stays */
+    int         inertia_from_geom;         /* an api_mjcf_from_geom */
+    double      inertia_groups[2];         /* groups of geoms that have mass */
+    double      bound_mass, bound_inertia; /* least mass and principal moments of bodies */
+    double      total_mass;                /* <= 0: masses are not scaled */
+    bool        exact_meshes; /* exactmeshinertia, until MuJoCo 3.2: rule "exact" where a mesh states none */
+    bool        fit_aabb;     /* shapes that are fitted to a mesh contain it, else they have its inertia */
+    bool        strip_path;   /* names of files lose their folders */
     const char *mesh_folder, *asset_folder; /* folder of meshes, and of assets whose kind has none; NULL: not stated */
-    bool   fuse_static;
-    bool   align_free; /* free joints with align="auto" are aligned */
-    double gravity[3];
-    bool   no_gravity, no_passive, no_springs, no_dampers, no_constraints, no_friction, no_limits, no_equalities,
+    bool        fuse_static;
+    bool        align_free; /* free joints with align="auto" are aligned */
+    double      gravity[3];
+    bool        no_gravity, no_passive, no_springs, no_dampers, no_constraints, no_friction, no_limits, no_equalities,
         no_control_limits; /* disabled by <flag> */
 } api_mjcf_settings;
 
@@ -91,10 +91,10 @@ typedef struct api_mjcf_mesh {
     api_mjcf_item  item;
     const char    *name;
     bool           is_read;
-    const char    *failure; /* the reason why it cannot be read, as a clause; NULL: it could */
-    api_mesh_body  body;    /* with density 1, in the frame of the vertices after refpos, refquat and scale */
-    dyn_pose       axes;    /* principal axes at the centre of mass, as MuJoCo finds them, in that frame */
-    double         box[3];  /* m, half edges of the box along the axes that has the same inertia */
+    const char    *failure;         /* the reason why it cannot be read, as a clause; NULL: it could */
+    api_mesh_body  body;            /* with density 1, in the frame of the vertices after refpos, refquat and scale */
+    dyn_pose       axes;            /* principal axes at the centre of mass, as MuJoCo finds them, in that frame */
+    double         box[3];          /* m, half edges of the box along the axes that has the same inertia */
     double         low[3], high[3]; /* m, bounds of the vertices along the axes */
 } api_mjcf_mesh;
 
@@ -107,24 +107,24 @@ typedef struct api_mjcf_mesh_geom {
 } api_mjcf_mesh_geom;
 
 typedef struct api_mjcf_body {
-    const xmlNode *element, *inertial; /* inertial: NULL, none */
-    dyn_pose       X_bi;               /* pose of the frames around `inertial`, in the body */
-    const char    *name;               /* unique in the document; of its link */
-    const char    *given_name;         /* NULL: none */
-    int            parent;             /* -1: the world */
-    int            class_index;        /* class of its children */
-    dyn_pose       X_pb, X_wb;         /* pose in the parent, and in the world at the reference position */
-    dyn_pose       stated;             /* pose in the file, in the frames around the body */
-    size_t         first_joint, n_joints;
-    bool           moves;          /* it or an ancestor has joints */
-    bool           mocap;          /* <body mocap="true"> */
-    bool           fused_to_world; /* fusestatic merges it into the world, which has no mass */
-    double         gravcomp;
-    dyn_inertia    inertia;    /* in the body frame */
-    dyn_inertia    from_geoms; /* sum over its geoms */
-    size_t         n_geoms;    /* geoms in `from_geoms` */
-    dyn_pose       principal;  /* inertial frame as the file states it, with has_principal */
-    bool           has_principal, aligned;
+    const xmlNode      *element, *inertial; /* inertial: NULL, none */
+    dyn_pose            X_bi;               /* pose of the frames around `inertial`, in the body */
+    const char         *name;               /* unique in the document; of its link */
+    const char         *given_name;         /* NULL: none */
+    int                 parent;             /* -1: the world */
+    int                 class_index;        /* class of its children */
+    dyn_pose            X_pb, X_wb;         /* pose in the parent, and in the world at the reference position */
+    dyn_pose            stated;             /* pose in the file, in the frames around the body */
+    size_t              first_joint, n_joints;
+    bool                moves;          /* it or an ancestor has joints */
+    bool                mocap;          /* <body mocap="true"> */
+    bool                fused_to_world; /* fusestatic merges it into the world, which has no mass */
+    double              gravcomp;
+    dyn_inertia         inertia;    /* in the body frame */
+    dyn_inertia         from_geoms; /* sum over its geoms */
+    size_t              n_geoms;    /* geoms in `from_geoms` */
+    dyn_pose            principal;  /* inertial frame as the file states it, with has_principal */
+    bool                has_principal, aligned;
     api_mjcf_mesh_geom *mesh_geoms; /* list of its geoms whose mass a mesh tells, the last one first */
 } api_mjcf_body;
 
@@ -147,23 +147,23 @@ typedef struct api_mjcf_loop {
 typedef struct api_mjcf {
     api_xml_reader          xml;
     const api_model_source *source;
-    api_xml_document  document;
-    api_mjcf_equality equality;
-    api_mjcf_settings settings;
-    json_t           *class_index; /* map from names of classes to indices */
-    size_t            n_classes;
-    api_mjcf_class   *classes;
-    int               main_class;
-    size_t            n_bodies, n_joints, n_sites, n_loops;
-    api_mjcf_body    *bodies; /* parents before children, depth-first */
-    api_mjcf_joint   *joints; /* in the order of their bodies */
-    api_mjcf_site    *sites;
-    api_mjcf_loop    *loops;
-    json_t           *body_index, *joint_index, *site_index, *mesh_index; /* maps from given names */
-    size_t            n_meshes, n_mesh_faces; /* n_mesh_faces: of all meshes that were read */
-    api_mjcf_mesh    *meshes;
-    size_t            n_unnamed;
-    const xmlNode    *unnamed; /* the first body or joint without a name */
+    api_xml_document        document;
+    api_mjcf_equality       equality;
+    api_mjcf_settings       settings;
+    json_t                 *class_index; /* map from names of classes to indices */
+    size_t                  n_classes;
+    api_mjcf_class         *classes;
+    int                     main_class;
+    size_t                  n_bodies, n_joints, n_sites, n_loops;
+    api_mjcf_body          *bodies; /* parents before children, depth-first */
+    api_mjcf_joint         *joints; /* in the order of their bodies */
+    api_mjcf_site          *sites;
+    api_mjcf_loop          *loops;
+    json_t                 *body_index, *joint_index, *site_index, *mesh_index; /* maps from given names */
+    size_t                  n_meshes, n_mesh_faces; /* n_mesh_faces: of all meshes that were read */
+    api_mjcf_mesh          *meshes;
+    size_t                  n_unnamed;
+    const xmlNode          *unnamed; /* the first body or joint without a name */
 } api_mjcf;
 
 /* The parsed files. The first is the one that was given; the others must live as long. */
@@ -228,8 +228,9 @@ bool api_mjcf_index_meshes(api_mjcf *m);
 /* Finds the mesh that a geom names, and measures it; *mesh is NULL, with the reason as a clause, if that is impossible.
  * False with a problem that ends the reading. */
 bool api_mjcf_read_mesh(api_mjcf *m, const api_mjcf_item *geom, const api_mjcf_mesh **mesh, const char **reason);
-/* Reads vertices and faces of a mesh as its file, the element or a built-in shape has them; no faces: those of its convex
- * hull. Where that is impossible, `reason`, which must be "", becomes a clause; false with a problem of the element. */
+/* Reads vertices and faces of a mesh as its file, the element or a built-in shape has them; no faces: those of its
+ * convex hull. Where that is impossible, `reason`, which must be "", becomes a clause; false with a problem of the
+ * element. */
 bool api_mjcf_load_mesh(api_mjcf *m, const api_mjcf_mesh *mesh, api_arena *arena, api_mesh *to, api_mesh_rule *rule,
                         char reason[API_MESH_REASON]);
 extern const char *const api_mjcf_mesh_rules[API_MESH_RULES + 1]; /* names of the rules, ended by NULL */

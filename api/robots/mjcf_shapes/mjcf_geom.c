@@ -89,8 +89,7 @@ static bool add_solid(api_mjcf *m, const api_mjcf_item *geom, const dyn_pose *X,
         !read_mass(m, geom, shell ? api_shell_area(solid, size) : api_solid_volume(solid, size), &mass))
         return false;
     if (mass <= LEAST_GEOM) return true;
-    dyn_inertia inertia =
-        shell ? api_shell_inertia(solid, size, mass, X) : api_solid_inertia(solid, size, mass, X);
+    dyn_inertia inertia = shell ? api_shell_inertia(solid, size, mass, X) : api_solid_inertia(solid, size, mass, X);
     add_inertia(body, inertia, X);
     return true;
 }
@@ -139,7 +138,7 @@ static void fit_size(geom_type type, const double half[3], bool aabb, double sca
 static bool add_fitted(api_mjcf *m, const api_mjcf_mesh_geom *geom, const api_mjcf_mesh *mesh, const dyn_pose *X,
                        api_mjcf_body *body)
 {
-    double   scale = 1, half[3], size[3];
+    double   scale  = 1, half[3], size[3];
     dyn_pose centre = dyn_pose_identity();
     if (!api_mjcf_numbers(m, &geom->item, "fitscale", &scale, 1)) return false;
     memcpy(half, mesh->box, sizeof half);
@@ -161,9 +160,11 @@ static bool add_fitted(api_mjcf *m, const api_mjcf_mesh_geom *geom, const api_mj
 static bool refuse_mesh(api_mjcf *m, const api_mjcf_mesh_geom *geom, const api_mjcf_body *body, const char *reason)
 {
     if (body->moves || m->settings.total_mass > 0)
-        return api_xml_fail(&m->xml, geom->item.element, API_BAD_INERTIA,
-                            "the mass of the body comes from this <geom>, and %s; <inertial> in the body would tell its "
-                            "mass and inertia", reason);
+        return api_xml_fail(
+            &m->xml, geom->item.element, API_BAD_INERTIA,
+            "the mass of the body comes from this <geom>, and %s; <inertial> in the body would tell its "
+            "mass and inertia",
+            reason);
     return api_xml_report(&m->xml, geom->item.element, "warning", "not-held",
                           "the mass of this <geom> is left out: %s; the body does not move", reason);
 }
@@ -209,4 +210,3 @@ bool api_mjcf_add_geom(api_mjcf *m, const api_mjcf_item *geom, const dyn_pose *X
     return read_size(m, geom, (geom_type)type, half_length, size) &&
            add_solid(m, geom, X, size, types[type].shape, body);
 }
-

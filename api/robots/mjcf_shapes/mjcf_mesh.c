@@ -1,8 +1,8 @@
 /* mjcf_mesh.c - read the meshes of <asset> as MuJoCo 3.14 does, from a file, from the element or by name of a built-in
  * shape, and measure_mesh them when a geom needs it.
  *
- * Vertices lose refpos, are turned back by refquat and scaled. Mass follows from the rule `inertia`; the frame of a geom
- * moves to the centre of mass, with the principal axes. */
+ * Vertices lose refpos, are turned back by refquat and scaled. Mass follows from the rule `inertia`; the frame of a
+ * geom moves to the centre of mass, with the principal axes. */
 #include "api/robots/mjcf/mjcf_reader.h"
 #include <math.h>
 #include <stdint.h>
@@ -64,7 +64,7 @@ bool api_mjcf_index_meshes(api_mjcf *m)
 /* Reads scale, refpos and refquat, and applies them to the vertices. A mirrored mesh has its faces turned. */
 static bool transform(api_mjcf *m, const api_mjcf_mesh *mesh, api_mesh *shape)
 {
-    double   scale[3] = {1, 1, 1}, pos[3] = {0}, quat[4] = {1, 0, 0, 0};
+    double scale[3] = {1, 1, 1}, pos[3] = {0}, quat[4] = {1, 0, 0, 0};
     if (!api_mjcf_numbers(m, &mesh->item, "scale", scale, 3) ||
         !api_xml_numbers(&m->xml, mesh->element, "refpos", API_OPTIONAL, pos, 3) ||
         !api_xml_numbers(&m->xml, mesh->element, "refquat", API_OPTIONAL, quat, 4) ||
@@ -126,18 +126,20 @@ static bool report_shape(api_mjcf *m, const api_mjcf_mesh *mesh, const api_mesh 
         return false;
     if (rule == API_MESH_SHELL || rule == API_MESH_CONVEX) return true;
     if (edges->open > 0)
-        return api_xml_report(&m->xml, mesh->element, "warning", "suspicious",
-                              "mesh \"%.*s\" is no closed surface with faces that are turned alike: %zu of its %zu edges "
-                              "have no counterpart; its mass is that of the rule \"%s\"",
-                              api_text_shown(mesh->name), mesh->name, edges->open, edges->n, api_mjcf_mesh_rules[rule]);
+        return api_xml_report(
+            &m->xml, mesh->element, "warning", "suspicious",
+            "mesh \"%.*s\" is no closed surface with faces that are turned alike: %zu of its %zu edges "
+            "have no counterpart; its mass is that of the rule \"%s\"",
+            api_text_shown(mesh->name), mesh->name, edges->open, edges->n, api_mjcf_mesh_rules[rule]);
     if (api_mesh_measure(shape, API_MESH_EXACT, &exact, reason))
         return api_xml_report(&m->xml, mesh->element, "warning", "suspicious", "mesh \"%.*s\": %s",
                               api_text_shown(mesh->name), mesh->name, reason);
     if (fabs(mesh->body.size - exact.size) <= 0.01 * exact.size) return true;
-    return api_xml_report(&m->xml, mesh->element, "info", "assumed",
-                          "mesh \"%.*s\" weighs by the rule \"legacy\", as in MuJoCo: %.6g m^3 where its surface encloses "
-                          "%.6g m^3, which inertia=\"exact\" would count",
-                          api_text_shown(mesh->name), mesh->name, mesh->body.size, exact.size);
+    return api_xml_report(
+        &m->xml, mesh->element, "info", "assumed",
+        "mesh \"%.*s\" weighs by the rule \"legacy\", as in MuJoCo: %.6g m^3 where its surface encloses "
+        "%.6g m^3, which inertia=\"exact\" would count",
+        api_text_shown(mesh->name), mesh->name, mesh->body.size, exact.size);
 }
 
 /* Measures the mesh in memory of its own, with the reason in `reason` if that is impossible. */

@@ -12,8 +12,8 @@
 const char *const api_mjcf_mesh_rules[API_MESH_RULES + 1] = {"convex", "exact", "legacy", "shell", NULL};
 
 /* Reads an attribute of any number of numbers into the arena: no more than half of its characters. */
-static bool read_triples(api_mjcf *m, const xmlNode *element, const char *attribute, api_arena *arena, api_xml_span *span,
-                      char reason[API_MESH_REASON])
+static bool read_triples(api_mjcf *m, const xmlNode *element, const char *attribute, api_arena *arena,
+                         api_xml_span *span, char reason[API_MESH_REASON])
 {
     const char *text = "";
     if (!api_xml_text(&m->xml, element, attribute, API_OPTIONAL, &text)) return false;
@@ -21,8 +21,7 @@ static bool read_triples(api_mjcf *m, const xmlNode *element, const char *attrib
     span->v = api_arena_take(arena, span->max, sizeof *span->v);
     if (!span->v) return api_reader_no_memory(&m->xml.base);
     if (!api_xml_span_read(&m->xml, element, attribute, API_OPTIONAL, span)) return false;
-    if (span->count % 3 != 0)
-        api_mesh_fail(reason, "its %s has %zu numbers, no multiple of 3", attribute, span->count);
+    if (span->count % 3 != 0) api_mesh_fail(reason, "its %s has %zu numbers, no multiple of 3", attribute, span->count);
     return true;
 }
 
@@ -31,8 +30,7 @@ static void copy_faces(const api_xml_span *from, api_mesh *to, char reason[API_M
 {
     for (size_t i = 0; i < from->count && !*reason; i++) {
         to->face[i] = from->v[i] >= 0 && from->v[i] < API_MESH_VERTICES ? (uint32_t)from->v[i] : UINT32_MAX;
-        if ((double)to->face[i] != from->v[i])
-            api_mesh_fail(reason, "face %zu has the vertex %.9g", i / 3, from->v[i]);
+        if ((double)to->face[i] != from->v[i]) api_mesh_fail(reason, "face %zu has the vertex %.9g", i / 3, from->v[i]);
     }
 }
 
@@ -40,7 +38,8 @@ static bool load_attributes(api_mjcf *m, const xmlNode *element, api_arena *aren
                             char reason[API_MESH_REASON])
 {
     api_xml_span vertex, face;
-    if (!read_triples(m, element, "vertex", arena, &vertex, reason) || !read_triples(m, element, "face", arena, &face, reason))
+    if (!read_triples(m, element, "vertex", arena, &vertex, reason) ||
+        !read_triples(m, element, "face", arena, &face, reason))
         return false;
     if (*reason || api_mesh_take(to, arena, vertex.count / 3, face.count / 3, reason)) return true;
     for (size_t i = 0; i < vertex.count; i++)
@@ -70,10 +69,10 @@ static bool load_builtin(api_mjcf *m, const xmlNode *element, api_arena *arena, 
 /* Finds the file of the mesh; *owned is freed by the caller. */
 static const char *find_mesh_file(const api_mjcf *m, const char *name, char **owned, size_t *length)
 {
-    const api_mjcf_settings *s = &m->settings;
-    const char *folder = s->mesh_folder ? s->mesh_folder : s->asset_folder ? s->asset_folder : "";
-    const char *slash  = s->strip_path ? strrchr(name, '/') : NULL;
-    char        path[API_FILE_PATH];
+    const api_mjcf_settings *s      = &m->settings;
+    const char              *folder = s->mesh_folder ? s->mesh_folder : s->asset_folder ? s->asset_folder : "";
+    const char              *slash  = s->strip_path ? strrchr(name, '/') : NULL;
+    char                     path[API_FILE_PATH];
     if (slash) name = slash + 1;
     if (*name == '/') folder = "";
     if (snprintf(path, sizeof path, "%s%s%s", folder, *folder ? "/" : "", name) >= (int)sizeof path) return NULL;
@@ -81,7 +80,7 @@ static const char *find_mesh_file(const api_mjcf *m, const char *name, char **ow
 }
 
 static bool load_mesh_file(api_mjcf *m, const xmlNode *element, const char *name, api_arena *arena, api_mesh *to,
-                      char reason[API_MESH_REASON])
+                           char reason[API_MESH_REASON])
 {
     char       *owned  = NULL;
     size_t      length = 0;

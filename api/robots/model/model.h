@@ -114,8 +114,8 @@ typedef struct api_model_source {
     size_t           max_links;   /* most links, not counting the base */
     api_read_beside *read_beside; /* reads files that the text includes; NULL: none may be read */
     void            *arg;         /* for read_beside */
-    const api_files *files;       /* files that came with the text, which count before those of read_beside; NULL: none */
-    const char      *folder;      /* folder of the text among `files`; NULL: their root */
+    const api_files *files;  /* files that came with the text, which count before those of read_beside; NULL: none */
+    const char      *folder; /* folder of the text among `files`; NULL: their root */
 } api_model_source;
 
 /* Builds a model from a parsed document (schema Document of api/openapi.yaml). `name` comes from the request path; a

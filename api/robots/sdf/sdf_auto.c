@@ -1,7 +1,7 @@
 /* sdf_auto.c - compute the inertia of a link from its collisions, <inertial auto="true">, as libsdformat 15 does.
  *
- * The density of a collision is its own, else that of <inertial>, else 1000 kg/m^3. A mass that <inertial> states scales
- * the sum; pose and <inertia> of the <inertial> have no effect. */
+ * The density of a collision is its own, else that of <inertial>, else 1000 kg/m^3. A mass that <inertial> states
+ * scales the sum; pose and <inertia> of the <inertial> have no effect. */
 #include "api/robots/collision/xml_collision.h"
 #include "sdf_reader.h"
 #include <math.h>
@@ -14,7 +14,8 @@ static bool read_entries(api_sdf *sdf, const xmlNode *shape, const char *name, d
 {
     const xmlNode *element = api_xml_child(shape, name);
     if (!element)
-        return api_xml_fail(&sdf->xml, shape, API_MISSING_FIELD, "<%.40s> has no <%s>", (const char *)shape->name, name);
+        return api_xml_fail(&sdf->xml, shape, API_MISSING_FIELD, "<%.40s> has no <%s>", (const char *)shape->name,
+                            name);
     return api_xml_content_numbers(&sdf->xml, element, v, n);
 }
 
@@ -43,11 +44,16 @@ static bool read_sdf_geometry(api_sdf *sdf, const xmlNode *geometry, api_collisi
         const char        *name;
         api_collision_kind kind;
         api_solid          solid;
-    } known[] = {{"box", API_COLLISION_SOLID, API_BOX},           {"sphere", API_COLLISION_SOLID, API_SPHERE},
-                 {"cylinder", API_COLLISION_SOLID, API_CYLINDER}, {"capsule", API_COLLISION_SOLID, API_CAPSULE},
-                 {"ellipsoid", API_COLLISION_SOLID, API_ELLIPSOID}, {"cone", API_COLLISION_CONE, API_SOLIDS},
-                 {"plane", API_COLLISION_NO_SOLID, API_SOLIDS},   {"heightmap", API_COLLISION_NO_SOLID, API_SOLIDS},
-                 {"image", API_COLLISION_NO_SOLID, API_SOLIDS},   {"empty", API_COLLISION_NO_SOLID, API_SOLIDS}};
+    } known[] = {{"box", API_COLLISION_SOLID, API_BOX},
+                 {"sphere", API_COLLISION_SOLID, API_SPHERE},
+                 {"cylinder", API_COLLISION_SOLID, API_CYLINDER},
+                 {"capsule", API_COLLISION_SOLID, API_CAPSULE},
+                 {"ellipsoid", API_COLLISION_SOLID, API_ELLIPSOID},
+                 {"cone", API_COLLISION_CONE, API_SOLIDS},
+                 {"plane", API_COLLISION_NO_SOLID, API_SOLIDS},
+                 {"heightmap", API_COLLISION_NO_SOLID, API_SOLIDS},
+                 {"image", API_COLLISION_NO_SOLID, API_SOLIDS},
+                 {"empty", API_COLLISION_NO_SOLID, API_SOLIDS}};
     for (size_t i = 0; i < sizeof known / sizeof *known; i++) {
         const xmlNode *shape = api_xml_child(geometry, known[i].name);
         if (!shape) continue;
@@ -60,9 +66,10 @@ static bool read_sdf_geometry(api_sdf *sdf, const xmlNode *geometry, api_collisi
     }
     const xmlNode *mesh = api_xml_child(geometry, "mesh");
     if (mesh) return read_sdf_mesh(sdf, mesh, c);
-    return api_xml_fail(&sdf->xml, geometry, API_NOT_SUPPORTED,
-                        "the inertia of this shape is not computed: box, sphere, cylinder, capsule, ellipsoid, cone and "
-                        "mesh are; give the link mass and inertia");
+    return api_xml_fail(
+        &sdf->xml, geometry, API_NOT_SUPPORTED,
+        "the inertia of this shape is not computed: box, sphere, cylinder, capsule, ellipsoid, cone and "
+        "mesh are; give the link mass and inertia");
 }
 
 /* Reads the pose of a collision in its link; another frame than the link's is named by the pose. */
@@ -99,7 +106,8 @@ static bool scale_to_mass(api_sdf *sdf, const xmlNode *inertial, dyn_inertia *in
 {
     double mass = inertia->mass;
     if (!api_sdf_number(sdf, inertial, "mass", &mass)) return false;
-    if (!(mass > 0)) return api_xml_fail(&sdf->xml, inertial, API_BAD_INERTIA, "the mass is %.9g kg, not above 0", mass);
+    if (!(mass > 0))
+        return api_xml_fail(&sdf->xml, inertial, API_BAD_INERTIA, "the mass is %.9g kg, not above 0", mass);
     for (int k = 0; k < 6; k++)
         inertia->about_com[k] *= mass / inertia->mass;
     inertia->mass = mass;
@@ -110,7 +118,7 @@ bool api_sdf_read_auto_inertia(api_sdf *sdf, const api_sdf_frame *link, const xm
 {
     double      density = WATER;
     size_t      n = 0, assumed = 0;
-    dyn_inertia sum = {0};
+    dyn_inertia sum         = {0};
     bool        has_density = api_xml_child(inertial, "density") != NULL;
     if (!api_sdf_number(sdf, inertial, "density", &density)) return false;
     for (const xmlNode *c = api_xml_child(link->element, "collision"); c; c = api_xml_next(c, "collision"), n++) {
@@ -124,7 +132,7 @@ bool api_sdf_read_auto_inertia(api_sdf *sdf, const api_sdf_frame *link, const xm
     sdf->weighs_collisions = true;
     *inertia               = sum;
     return scale_to_mass(sdf, inertial, inertia) &&
-           (assumed == 0 || api_xml_report(&sdf->xml, inertial, "info", "assumed",
-                                           "%zu of %zu collisions state no density: SDF's default is 1000 kg/m^3",
-                                           assumed, n));
+           (assumed == 0 ||
+            api_xml_report(&sdf->xml, inertial, "info", "assumed",
+                           "%zu of %zu collisions state no density: SDF's default is 1000 kg/m^3", assumed, n));
 }

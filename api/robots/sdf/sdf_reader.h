@@ -63,21 +63,21 @@ typedef struct api_sdf_joint {
 typedef struct api_sdf {
     api_xml_reader          xml;
     const api_model_source *source;
-    api_xml_document document;
-    api_sdf_base     base;
-    api_sdf_mimic    mimic;
-    int              minor; /* the file's version is 1.minor */
-    const xmlNode   *world; /* NULL: the file has a model only */
-    const xmlNode   *model;
-    dyn_pose         X_wm;    /* pose of the model in the world */
-    const double    *gravity; /* NULL: not stated */
-    double           stated_gravity[3];
-    size_t           n_frames, n_joints;
-    api_sdf_frame   *frames;
-    api_sdf_joint   *joints;
-    unsigned         depth; /* poses that wait for others */
-    bool             weighs_collisions; /* a link has the inertia of its collisions */
-    json_t          *index; /* map from names to indices of frames */
+    api_xml_document        document;
+    api_sdf_base            base;
+    api_sdf_mimic           mimic;
+    int                     minor; /* the file's version is 1.minor */
+    const xmlNode          *world; /* NULL: the file has a model only */
+    const xmlNode          *model;
+    dyn_pose                X_wm;    /* pose of the model in the world */
+    const double           *gravity; /* NULL: not stated */
+    double                  stated_gravity[3];
+    size_t                  n_frames, n_joints;
+    api_sdf_frame          *frames;
+    api_sdf_joint          *joints;
+    unsigned                depth;             /* poses that wait for others */
+    bool                    weighs_collisions; /* a link has the inertia of its collisions */
+    json_t                 *index;             /* map from names to indices of frames */
 } api_sdf;
 
 /* Versions of SDF that change the meaning of a file. */

@@ -1,5 +1,5 @@
-/* mesh.c - take memory for meshes, check their indices, join vertices at the same place, and count edges. Vertices and edges are found
- * in tables of hashes with linear probing, at most half full. */
+/* mesh.c - take memory for meshes, check their indices, join vertices at the same place, and count edges. Vertices and
+ * edges are found in tables of hashes with linear probing, at most half full. */
 #include "mesh.h"
 #include <math.h>
 #include <stdarg.h>
@@ -87,7 +87,7 @@ static size_t find_vertex(const api_mesh *mesh, const uint32_t *table, size_t si
 
 const char *api_mesh_merge(api_mesh *mesh, api_arena *arena, char reason[API_MESH_REASON])
 {
-    size_t    size  = table_size(mesh->n_vertices), n = 0;
+    size_t    size = table_size(mesh->n_vertices), n = 0;
     uint32_t *table = api_arena_take(arena, size, sizeof *table);
     uint32_t *place = api_arena_take(arena, mesh->n_vertices, sizeof *place);
     if (!table || !place) return api_mesh_no_memory(reason);

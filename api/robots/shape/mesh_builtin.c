@@ -55,8 +55,7 @@ static void join_rows(maker *m, size_t row)
         for (size_t i = 0; i < row + 2; i++) {
             size_t here = i + (row + 1) * side, below = i + (row + 2) * side;
             put_face(m, start + here % count, next + below % more, next + (below + 1) % more);
-            if (i <= row)
-                put_face(m, start + here % count, next + (below + 1) % more, start + (here + 1) % count);
+            if (i <= row) put_face(m, start + here % count, next + (below + 1) % more, start + (here + 1) % count);
         }
 }
 
@@ -64,7 +63,8 @@ static const char *make_hemisphere(maker *m, api_arena *arena, const double *p, 
 {
     if (!(p[0] >= 0 && p[0] < 11)) return api_mesh_fail(reason, "the resolution of a hemisphere is 0 to 10");
     size_t      n_rows = (size_t)p[0] + 1, bottom = 4 * n_rows;
-    const char *failed = api_mesh_take(m->mesh, arena, 2 + 2 * n_rows * (n_rows + 1), 4 * n_rows * n_rows + bottom, reason);
+    const char *failed =
+        api_mesh_take(m->mesh, arena, 2 + 2 * n_rows * (n_rows + 1), 4 * n_rows * n_rows + bottom, reason);
     if (failed) return failed;
     put_vertex(m, 0, 0, 1);
     for (size_t row = 0; row < n_rows; row++)
@@ -87,8 +87,8 @@ static void put_icosahedron(maker *m)
                                           {1, 5, 9},  {5, 11, 4}, {11, 10, 2}, {10, 7, 6}, {7, 1, 8},
                                           {3, 9, 4},  {3, 4, 2},  {3, 2, 6},   {3, 6, 8},  {3, 8, 9},
                                           {4, 9, 5},  {2, 4, 11}, {6, 2, 10},  {8, 6, 7},  {9, 8, 1}};
-    const float          ratio = (float)((1 + sqrt(5)) / 2); /* MuJoCo computes in floats here */
-    const double         size  = sqrt(1 + (double)(ratio * ratio));
+    const float          ratio         = (float)((1 + sqrt(5)) / 2); /* MuJoCo computes in floats here */
+    const double         size          = sqrt(1 + (double)(ratio * ratio));
     const double         one = 1 / size, phi = (double)ratio / size;
     for (int turn = 0; turn < 3; turn++)
         for (int k = 0; k < 4; k++) {
@@ -107,7 +107,7 @@ static void put_icosahedron(maker *m)
 static uint32_t middle_of(maker *m, uint32_t (*middle)[2], uint32_t a, uint32_t b)
 {
     uint32_t low = a < b ? a : b, high = a < b ? b : a;
-    int      k   = 0;
+    int      k = 0;
     while (middle[6 * (size_t)low + (size_t)k][1] != 0 && middle[6 * (size_t)low + (size_t)k][0] != high)
         k++;
     uint32_t *entry = middle[6 * (size_t)low + (size_t)k];
@@ -146,7 +146,7 @@ static const char *make_sphere(maker *m, api_arena *arena, const double *p, char
     size_t      n      = (size_t)1 << 2 * (int)p[0];
     const char *failed = api_mesh_take(m->mesh, arena, 10 * n + 2, 20 * n, reason);
     if (failed) return failed;
-    size_t room             = 6 * m->mesh->n_vertices;
+    size_t room          = 6 * m->mesh->n_vertices;
     uint32_t(*middle)[2] = api_arena_take(arena, room, sizeof *middle);
     if (!middle) return api_mesh_no_memory(reason);
     put_icosahedron(m);
@@ -177,7 +177,8 @@ static const char *make_supersphere(maker *m, api_arena *arena, const double *p,
 {
     size_t      n      = 0;
     const char *failed = check_resolution(p[0], 3, &n, reason);
-    if (!failed && !(p[1] >= 0 && p[2] >= 0)) failed = api_mesh_fail(reason, "exponents of a supersphere are not negative");
+    if (!failed && !(p[1] >= 0 && p[2] >= 0))
+        failed = api_mesh_fail(reason, "exponents of a supersphere are not negative");
     if (!failed) failed = api_mesh_take(m->mesh, arena, (n - 1) * n + 2, 2 * n * (n - 1), reason);
     if (failed) return failed;
     put_vertex(m, 0, 0, -1);
@@ -205,7 +206,8 @@ static const char *make_supertorus(maker *m, api_arena *arena, const double *p, 
 {
     size_t      n      = 0;
     const char *failed = check_resolution(p[0], 3, &n, reason);
-    if (!failed && !(p[1] > 0 && p[1] <= 1)) failed = api_mesh_fail(reason, "the radius of a supertorus is above 0, up to 1");
+    if (!failed && !(p[1] > 0 && p[1] <= 1))
+        failed = api_mesh_fail(reason, "the radius of a supertorus is above 0, up to 1");
     if (!failed && !(p[2] > 0 && p[3] > 0)) failed = api_mesh_fail(reason, "exponents of a supertorus are positive");
     if (!failed) failed = api_mesh_take(m->mesh, arena, n * n, 2 * n * n, reason);
     if (failed) return failed;
@@ -285,7 +287,8 @@ static const char *make_cone(maker *m, api_arena *arena, const double *p, char r
 {
     size_t      n      = 0;
     const char *failed = check_resolution(p[0], 3, &n, reason);
-    if (!failed && !(p[1] >= 0 && p[1] <= 1e6)) failed = api_mesh_fail(reason, "the radius of the top of a cone is not negative");
+    if (!failed && !(p[1] >= 0 && p[1] <= 1e6))
+        failed = api_mesh_fail(reason, "the radius of the top of a cone is not negative");
     if (!failed) failed = api_mesh_take(m->mesh, arena, p[1] > 0 ? 2 * n : n + 1, 0, reason);
     if (failed) return failed;
     put_ring(m, n, 1, -1);

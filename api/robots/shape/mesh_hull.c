@@ -12,7 +12,7 @@
 
 __extension__ typedef __int128 wide;
 
-#define NONE    UINT32_MAX
+#define NONE      UINT32_MAX
 #define MOST_WORK 300000000u /* tests of a point against a face: a few seconds */
 
 enum { COORDINATE_BITS = 40 };
@@ -150,16 +150,16 @@ static bool begin_tetrahedron(hull *h)
     uint32_t c[4] = {0}, f[4];
     for (int n = 1; n < 4; n++)
         c[n] = farthest(h, c, n);
-    f[0]  = add_face(h, c[0], c[1], c[2]);
+    f[0]       = add_face(h, c[0], c[1], c[2]);
     wide above = height(h, &h->face[f[0]], c[3]);
     if (above == 0) return false;
     if (above > 0) { /* turn the base so that the fourth corner is inside */
-        h->face[f[0]].used   = false;
+        h->face[f[0]].used     = false;
         h->spare[h->n_spare++] = f[0];
-        uint32_t swapped     = c[1];
-        c[1]                 = c[2];
-        c[2]                 = swapped;
-        f[0]                 = add_face(h, c[0], c[1], c[2]);
+        uint32_t swapped       = c[1];
+        c[1]                   = c[2];
+        c[2]                   = swapped;
+        f[0]                   = add_face(h, c[0], c[1], c[2]);
     }
     f[1] = add_face(h, c[0], c[3], c[1]);
     f[2] = add_face(h, c[1], c[3], c[2]);
@@ -184,14 +184,14 @@ static void look(hull *h, uint32_t point, uint32_t first)
     h->pending[0]            = first;
     h->face[first].seen_by   = point;
     while (h->n_pending > 0) {
-        uint32_t   index = h->pending[--h->n_pending];
-        hull_face *face  = &h->face[index];
+        uint32_t   index     = h->pending[--h->n_pending];
+        hull_face *face      = &h->face[index];
         h->seen[h->n_seen++] = index;
         for (int k = 0; k < 3; k++) {
             hull_face *other = &h->face[face->neighbour[k]];
             if (other->seen_by == point) continue;
             if (height(h, other, point) > 0) {
-                other->seen_by               = point;
+                other->seen_by             = point;
                 h->pending[h->n_pending++] = face->neighbour[k];
             } else {
                 h->horizon[h->n_horizon++] =
@@ -231,15 +231,15 @@ static void join_beyond(hull *h, const horizon_edge *edge, uint32_t added)
 static void add_cone(hull *h, uint32_t point)
 {
     for (size_t i = 0; i < h->n_horizon; i++) {
-        const horizon_edge *edge  = &h->horizon[i];
-        uint32_t            added = add_face(h, edge->from, edge->to, point);
+        const horizon_edge *edge    = &h->horizon[i];
+        uint32_t            added   = add_face(h, edge->from, edge->to, point);
         h->face[added].neighbour[0] = edge->beyond;
         h->face_from[edge->from]    = added;
         h->seen[i]                  = added;
         join_beyond(h, edge, added);
     }
     for (size_t i = 0; i < h->n_horizon; i++) {
-        uint32_t after                    = h->face_from[h->horizon[i].to];
+        uint32_t after                   = h->face_from[h->horizon[i].to];
         h->face[h->seen[i]].neighbour[1] = after;
         h->face[after].neighbour[2]      = h->seen[i];
     }
@@ -332,7 +332,8 @@ const char *api_mesh_hull(const api_mesh *mesh, api_arena *arena, api_mesh *out,
     out->face = api_arena_take(arena, 3 * h.capacity, sizeof *out->face);
     if (!out->face) return api_mesh_no_memory(reason);
     round_points(&h);
-    if (!begin_tetrahedron(&h)) return api_mesh_fail(reason, "all vertices of the mesh lie in one plane: it has no convex hull");
+    if (!begin_tetrahedron(&h))
+        return api_mesh_fail(reason, "all vertices of the mesh lie in one plane: it has no convex hull");
     if (!add_all_points(&h)) return api_mesh_fail(reason, "the convex hull of the mesh would take too long");
     list_faces(&h, out);
     return NULL;

@@ -3,7 +3,8 @@
  * With a reference point r, each face with corners a, b, c spans a tetrahedron of the signed volume (a - r) . (b - r) x
  * (c - r) / 6; the integral of x_i x_j over it is V/20 (sum over pairs of corners of their products, each corner with
  * itself twice), with r at the origin, and A/12 of the same sum for the triangle itself (Blow & Binstock 2004). The
- * reference is the centroid of the faces, and then the centre of mass, as in MuJoCo: the rule `legacy` depends on it. */
+ * reference is the centroid of the faces, and then the centre of mass, as in MuJoCo: the rule `legacy` depends on it.
+ */
 #include "mesh.h"
 #include <math.h>
 #include <string.h>

@@ -14,8 +14,8 @@ api_mesh_format api_mesh_format_of(const char *name)
     static const struct {
         const char     *ending;
         api_mesh_format format;
-    } known[] = {{".stl", API_MESH_STL},      {".obj", API_MESH_OBJ},      {".msh", API_MESH_MSH},
-                 {"model/stl", API_MESH_STL}, {"model/obj", API_MESH_OBJ}, {"model/vnd.mujoco.msh", API_MESH_MSH}};
+    } known[]     = {{".stl", API_MESH_STL},      {".obj", API_MESH_OBJ},      {".msh", API_MESH_MSH},
+                     {"model/stl", API_MESH_STL}, {"model/obj", API_MESH_OBJ}, {"model/vnd.mujoco.msh", API_MESH_MSH}};
     size_t length = strlen(name);
     for (size_t i = 0; i < sizeof known / sizeof *known; i++) {
         size_t ending = strlen(known[i].ending);

@@ -16,8 +16,8 @@ typedef struct api_mesh_file {
     api_mesh_format format;
     const char     *bytes; /* [length] */
     size_t          length;
-    bool            first_group; /* only the faces of the first group of an OBJ file that has faces are read, as in MuJoCo;
-                                    left_out of the mesh counts the others */
+    bool first_group; /* only the faces of the first group of an OBJ file that has faces are read, as in MuJoCo;
+                         left_out of the mesh counts the others */
 } api_mesh_file;
 
 /* Reads a mesh from a file. Polygons of an OBJ file become triangles. */

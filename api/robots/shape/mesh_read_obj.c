@@ -1,8 +1,8 @@
-/* mesh_read_obj.c - read the vertices and faces of a Wavefront OBJ file: lines "v x y z", and "f a b c ..." whose entries
- * begin with the number of a vertex, from 1, or from the last one back if it is negative.
+/* mesh_read_obj.c - read the vertices and faces of a Wavefront OBJ file: lines "v x y z", and "f a b c ..." whose
+ * entries begin with the number of a vertex, from 1, or from the last one back if it is negative.
  *
- * A quadrilateral is cut along its shorter diagonal, as MuJoCo's reader does; a polygon with more corners becomes a fan,
- * and is refused if it has a reentrant corner. */
+ * A quadrilateral is cut along its shorter diagonal, as MuJoCo's reader does; a polygon with more corners becomes a
+ * fan, and is refused if it has a reentrant corner. */
 #include "api/codec/number.h"
 #include "mesh_read.h"
 #include <string.h>
@@ -10,11 +10,11 @@
 enum { MOST_CORNERS = 64 /* most corners of a polygon */ };
 
 typedef struct obj_file {
-    api_mesh  *mesh;
-    size_t     vertices, faces; /* found so far */
-    size_t     line;
-    bool       first_group, ended; /* `ended`: the first group with faces is over */
-    char      *reason;
+    api_mesh *mesh;
+    size_t    vertices, faces; /* found so far */
+    size_t    line;
+    bool      first_group, ended; /* `ended`: the first group with faces is over */
+    char     *reason;
 } obj_file;
 
 /* A line that is being read. */
@@ -43,7 +43,7 @@ static bool next_line(const char **cursor, const char *end, text_line *line)
     if (*cursor >= end) return false;
     const char *stop = memchr(*cursor, '\n', (size_t)(end - *cursor));
     *line            = (text_line){*cursor, stop ? stop : end};
-    *cursor              = stop ? stop + 1 : end;
+    *cursor          = stop ? stop + 1 : end;
     return true;
 }
 
@@ -157,8 +157,8 @@ static const char *add_polygon(obj_file *o, const uint32_t *corner, size_t n)
         return NULL;
     }
     if (n > 4 && !is_convex(o, corner, n))
-        return api_mesh_fail(o->reason, "the polygon in line %zu of the OBJ file has a reentrant corner: write triangles",
-                             o->line);
+        return api_mesh_fail(
+            o->reason, "the polygon in line %zu of the OBJ file has a reentrant corner: write triangles", o->line);
     for (size_t i = 2; i < n; i++)
         put_triangle(o, corner[0], corner[i - 1], corner[i]);
     return NULL;

@@ -272,7 +272,8 @@ bool api_urdf_options_read(const char *query, api_urdf_options *options, api_pro
     *options = (api_urdf_options){chosen[0] == 1, (api_urdf_mimic)chosen[1], (api_urdf_inertia)chosen[2],
                                   density > 0 ? density : WATER};
     return density == 0 || options->inertia == API_URDF_COLLISION ||
-           api_fail(problem, API_BAD_VALUE, NULL, "density is that of collisions: it has an effect with inertia=collision");
+           api_fail(problem, API_BAD_VALUE, NULL,
+                    "density is that of collisions: it has an effect with inertia=collision");
 }
 
 static bool check_query(const char *query, api_problem *problem)

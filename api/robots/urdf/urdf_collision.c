@@ -26,10 +26,8 @@ static bool read_urdf_geometry(api_urdf *urdf, const xmlNode *geometry, api_coll
     static const struct {
         const char *name;
         api_solid   solid;
-    } round[] = {{"sphere", API_SPHERE},
-                 {"cylinder", API_CYLINDER},
-                 {"capsule", API_CAPSULE},
-                 {"drake:capsule", API_CAPSULE}};
+    } round[] = {
+        {"sphere", API_SPHERE}, {"cylinder", API_CYLINDER}, {"capsule", API_CAPSULE}, {"drake:capsule", API_CAPSULE}};
     const xmlNode *box = api_xml_child(geometry, "box"), *mesh = api_xml_child(geometry, "mesh");
     c->solid = API_BOX;
     if (box) return read_needed(urdf, box, "size", c->size, 3);
@@ -41,9 +39,10 @@ static bool read_urdf_geometry(api_urdf *urdf, const xmlNode *geometry, api_coll
             return read_needed(urdf, shape, "radius", &c->size[0], 1) &&
                    (c->solid == API_SPHERE || read_needed(urdf, shape, "length", &c->size[1], 1));
     }
-    return api_xml_fail(&urdf->xml, geometry, API_NOT_SUPPORTED,
-                        "the inertia of this shape is not computed: box, sphere, cylinder, capsule and mesh are; give the "
-                        "link an <inertial>");
+    return api_xml_fail(
+        &urdf->xml, geometry, API_NOT_SUPPORTED,
+        "the inertia of this shape is not computed: box, sphere, cylinder, capsule and mesh are; give the "
+        "link an <inertial>");
 }
 
 static bool weigh_collision(api_urdf *urdf, const xmlNode *element, dyn_inertia *sum)

@@ -52,7 +52,7 @@ static bool set_tensor(api_urdf *urdf, json_t *inertial, const double about_com[
 }
 
 static bool write_inertial_fields(api_urdf *urdf, json_t *document_link, double mass, const double com[3],
-                         const double about_com[6])
+                                  const double about_com[6])
 {
     json_t *fields = json_object();
     return api_xml_set_field(&urdf->xml, document_link, "inertial", fields) &&

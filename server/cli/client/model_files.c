@@ -91,7 +91,8 @@ static void build_query(const cli_arguments *arguments, char query[QUERY_SIZE])
     for (const cli_option *o = cli_put_options; o->name; o++) {
         const char *value = cli_value(arguments, o->name);
         if (value)
-            used += (size_t)snprintf(query + used, QUERY_SIZE - used, "%c%s=%.30s", used > 0 ? '&' : '?', o->name, value);
+            used +=
+                (size_t)snprintf(query + used, QUERY_SIZE - used, "%c%s=%.30s", used > 0 ? '&' : '?', o->name, value);
     }
 }
 
