@@ -393,7 +393,10 @@ static void refusals(void **state)
     refused("<m:mujoco xmlns:m='x'/>", "bad-model", "prefix");
     refused(WORLD("<body name='a'><joint/></body>", ""), "bad-inertia",
             "line 1, body \"a\": the body moves but has no mass");
-    refused(WORLD("<body name='a'><joint/><geom type='mesh' mesh='m'/></body>", ""), "bad-inertia", "mesh");
+    refused(WORLD("<body name='a'><joint/><geom type='mesh' mesh='m'/></body>", ""), "unknown-name", "\"m\"");
+    refused(WORLD("<body name='a'><joint/><geom type='mesh' mesh='m'/></body>",
+                  "<asset><mesh name='m' file='m.stl'/></asset>"),
+            "bad-inertia", "did not come with the request");
     refused(WORLD(ARM("<joint axis='0 0 0'/>"), ""), "bad-value", "no direction");
     refused(WORLD(ARM("<joint range='1 x'/>"), ""), "wrong-type", "\"x\"");
     refused(WORLD(ARM("<joint range='2 1'/>"), ""), "bad-value", "not below");

@@ -155,7 +155,7 @@ static void refusals(void **state)
             "length 0");
     refused(FILE_OF("<link name='a'><inertial><mass>-1</mass></inertial></link>" HINGE("world", "a", "")),
             "bad-inertia", "link \"a\"");
-    refused(FILE_OF("<link name='a'><inertial auto='true'/></link>"), "not-supported", "auto");
+    refused(FILE_OF("<link name='a'><inertial auto='true'/></link>"), "bad-inertia", "there are none");
     refused(FILE_OF("<include><uri>model://x</uri></include>"), "not-supported", "<include>");
     refused(FILE_OF("<link name='a'/><joint name='j' type='hinge'>" ENDS("world", "a") "</joint>"), "bad-value",
             "revolute");

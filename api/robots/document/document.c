@@ -31,6 +31,14 @@ static bool read_gravity(const api_entry *root, double gravity[3])
     return api_entry_vector(root, "gravity", API_REQUIRED, gravity, 3);
 }
 
+static bool read_acceptance(const api_entry *root, api_document *document)
+{
+    if (!api_entry_flag(root, "accept_indefinite", &document->accepts_indefinite)) return false;
+    return !document->accepts_indefinite || !api_entry_has(root, "screws") ||
+           api_entry_fail(root, "accept_indefinite", API_BAD_VALUE,
+                          "a model that is given by \"screws\" has definite inertias");
+}
+
 /* The canonical document always states type and link of the base. */
 static bool read_base(const api_entry *root, api_document *document)
 {
@@ -50,7 +58,7 @@ static bool read_base(const api_entry *root, api_document *document)
         !api_entry_name(&base, "link", API_OPTIONAL, &document->base) ||
         !api_entry_set_canonical(&base, "link", json_string(document->base)))
         return false;
-    return api_document_read_inertial(&base, document->base, &document->base_inertia, true);
+    return api_document_read_inertial(&base, document->base, &document->base_inertia, !document->accepts_indefinite);
 }
 
 static bool read_link(const api_entry *root, size_t index, api_document_link *link)
@@ -109,9 +117,10 @@ static bool read_frames(const api_entry *root, api_document *document, size_t ma
 
 bool api_document_read(api_document *document, api_reader *reader, const json_t *in, const char *name, size_t max_links)
 {
-    static const char *const fields[] = {"name",   "description", "source",        "gravity", "base",  "links",
-                                         "screws", "motors",      "transmissions", "frames",  "loops", NULL};
-    api_entry                root;
+    static const char *const fields[] = {
+        "name",          "description", "source", "gravity",           "base", "links", "screws", "motors",
+        "transmissions", "frames",      "loops",  "accept_indefinite", NULL};
+    api_entry root;
     *document = (api_document){.canonical = json_object()};
     if (!document->canonical) return api_reader_no_memory(reader);
     if (!api_entry_root(&root, reader, in, document->canonical, fields)) return false;
@@ -121,7 +130,7 @@ bool api_document_read(api_document *document, api_reader *reader, const json_t 
 
     bool screws = api_entry_has(&root, "screws");
     return read_name(&root, name) && read_texts(&root, document) && read_gravity(&root, document->gravity) &&
-           read_base(&root, document) &&
+           read_acceptance(&root, document) && read_base(&root, document) &&
            (screws ? api_document_read_screws(&root, document, max_links) : read_links(&root, document, max_links)) &&
            api_document_read_motors(&root, document, max_links) && api_document_read_transmissions(&root, document) &&
            read_frames(&root, document, max_links) && api_document_read_loops(&root, document) &&

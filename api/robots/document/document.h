@@ -68,19 +68,20 @@ typedef struct api_document_transmission {
 } api_document_transmission;
 
 typedef struct api_document {
-    json_t                    *canonical;   /* canonical document; its name is that of the request path */
-    const char                *description; /* NULL: none */
-    const char                *base;        /* name of the base link */
-    bool                       floating;
-    dyn_inertia                base_inertia;
-    double                     gravity[3];
-    bool                       from_screws; /* true: the document has "screws", so no pointer may refer to "links" */
-    size_t                     n_links;     /* number of links without the base link */
-    api_document_link         *links;
-    int                       *order; /* [n_links] indices of links, depth-first, children in document order */
-    size_t                     n_motors;
-    api_document_motor        *motors;
-    size_t                     n_transmissions;
+    json_t             *canonical;   /* canonical document; its name is that of the request path */
+    const char         *description; /* NULL: none */
+    const char         *base;        /* name of the base link */
+    bool                floating;
+    bool                accepts_indefinite; /* bodies may have negative principal moments: reported, not refused */
+    dyn_inertia         base_inertia;
+    double              gravity[3];
+    bool                from_screws; /* true: the document has "screws", so no pointer may refer to "links" */
+    size_t              n_links;     /* number of links without the base link */
+    api_document_link  *links;
+    int                *order; /* [n_links] indices of links, depth-first, children in document order */
+    size_t              n_motors;
+    api_document_motor *motors;
+    size_t              n_transmissions;
     api_document_transmission *transmissions;
     size_t                     n_frames, n_listed; /* all frames; the first n_listed of them are not defined by loops */
     api_document_frame        *frames;
@@ -143,8 +144,8 @@ bool api_document_read_inertial(const api_entry *link_node, const char *link, dy
 /* Refuses an inertia that is not physical, and reports a suspicious one. `link` is the name of the link. */
 bool api_document_check_inertia(const api_entry *place, const char *link, const dyn_inertia *inertia);
 
-/* Refuses links with indefinite tensors, and reports those whose body, with the links that are fixed to it, has a
- * definite one. */
+/* Refuses links and a base with indefinite tensors unless the document accepts them, and reports those that load: all
+ * then, else those whose body, with the links that are fixed to it, has a definite one. */
 bool api_document_check_bodies(const api_document *document, api_reader *reader);
 
 /* Reads "loops". api_loops_build checks that the frames of the loops exist. */

@@ -38,6 +38,24 @@ static int find_mover(const api_document *document, int i)
     return i;
 }
 
+static bool report_accepted(api_reader *reader, const char *where, const char *link, const char *refusal)
+{
+    return api_reader_report(
+        reader, where, "warning", "suspicious",
+        "link \"%.*s\": %s; it is accepted as asked: where the mass matrix is not positive definite, "
+        "operations that solve with it are refused",
+        api_text_shown(link), link, refusal);
+}
+
+/* The base, where the document accepts its inertia. */
+static bool check_base(const api_document *document, api_reader *reader)
+{
+    char reason[160];
+    if (!api_inertia_is_indefinite(&document->base_inertia)) return true;
+    return report_accepted(reader, "/base/inertial", document->base,
+                           api_inertia_refusal(&document->base_inertia, reason));
+}
+
 static bool check_link(const api_document *document, api_reader *reader, int i, const dyn_inertia *sum)
 {
     const api_document_link *link  = &document->links[i];
@@ -46,9 +64,13 @@ static bool check_link(const api_document *document, api_reader *reader, int i, 
     char                     reason[160], body[160], where[64];
     snprintf(where, sizeof where, "/links/%d/inertial", i);
     const char *refusal = api_inertia_refusal(&link->dyn.inertia, reason);
-    if (!still && api_inertia_refusal(&sum[mover + 1], body))
+    if (!still && api_inertia_refusal(&sum[mover + 1], body)) {
+        if (document->accepts_indefinite) return report_accepted(reader, where, link->name, refusal);
         return api_fail(reader->problem, API_BAD_INERTIA, where,
-                        "%s: no body has it; correct the moments or the signs of the products of inertia", refusal);
+                        "%s: no body has it; correct the moments or the signs of the products of inertia; a URDF file "
+                        "loads all the same with inertia=accept, a document with \"accept_indefinite\": true",
+                        refusal);
+    }
     return api_reader_report(reader, where, "warning", "suspicious", "link \"%.*s\": %s; %s",
                              api_text_shown(link->name), link->name, refusal,
                              still ? "it is fixed to the world: that has no effect"
@@ -58,6 +80,7 @@ static bool check_link(const api_document *document, api_reader *reader, int i, 
 bool api_document_check_bodies(const api_document *document, api_reader *reader)
 {
     dyn_inertia *sum = NULL;
+    if (!check_base(document, reader)) return false;
     for (size_t i = 0; i < document->n_links; i++) {
         if (!api_inertia_is_indefinite(&document->links[i].dyn.inertia)) continue;
         if (!sum) {

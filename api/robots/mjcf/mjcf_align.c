@@ -7,6 +7,7 @@
 enum { MAX_TURNS = 500 };
 
 #define LEAST_OFF_DIAGONAL 1e-15 /* of the largest entry */
+#define COARSE             1e-7  /* part of the largest entry of the tensor at which MuJoCo 3.14 stops */
 #define LEAST_DIFFERENCE   1e-12 /* kg m^2; moments that differ by less keep their order (MuJoCo) */
 
 /* D = R^T T R of a symmetric tensor in the order xx xy xz yy yz zz. */
@@ -23,8 +24,9 @@ static dyn_pose turn_about(int axis, double angle)
     return dyn_pose_rotation((dyn_axis)(DYN_X + axis), angle);
 }
 
-/* Turns X by the Jacobi rotation that removes the largest entry beside the diagonal; false if all are zero. */
-static bool turn_once(dyn_pose *X, double D[3][3])
+/* Turns X by the Jacobi rotation that removes the largest entry beside the diagonal; false if all are at most `least`,
+ * or zero beside the diagonal. */
+static bool turn_once(dyn_pose *X, double D[3][3], double least)
 {
     int    row = 1, column = 2;
     double largest = fmax(fabs(D[0][0]), fmax(fabs(D[1][1]), fabs(D[2][2])));
@@ -32,7 +34,7 @@ static bool turn_once(dyn_pose *X, double D[3][3])
         row = 0, column = 1;
     else if (fabs(D[0][2]) > fabs(D[1][2]))
         row = 0;
-    if (fabs(D[row][column]) <= LEAST_OFF_DIAGONAL * largest) return false;
+    if (fabs(D[row][column]) <= fmax(LEAST_OFF_DIAGONAL * largest, least)) return false;
     double   ratio = (D[column][column] - D[row][row]) / (2 * D[row][column]);
     double   angle = atan2(ratio >= 0 ? 1 : -1, fabs(ratio) + sqrt(1 + ratio * ratio));
     int      axis  = 3 - row - column;
@@ -55,17 +57,19 @@ static void sort_axes(dyn_pose *X, double I[3])
     }
 }
 
-/* Sets X->R to the principal axes that MuJoCo chooses: Jacobi rotations from the body's axes on, largest entry first,
- * then the axes in the order of decreasing moments. */
-static void find_axes(const double T[6], dyn_pose *X)
+/* Jacobi rotations from the given axes on, largest entry first, then the axes in the order of decreasing moments. */
+void api_mjcf_find_axes(const double T[6], bool coarse, dyn_pose *X, double moments[3])
 {
-    double D[3][3];
+    double D[3][3], least = 0;
     *X = dyn_pose_identity();
+    for (int i = 0; coarse && i < 6; i++)
+        least = fmax(least, COARSE * fabs(T[i]));
     for (int n = 0; n < MAX_TURNS; n++) {
         tensor_in(X, T, D);
-        if (!turn_once(X, D)) break;
+        if (!turn_once(X, D, least)) break;
     }
-    sort_axes(X, (double[3]){D[0][0], D[1][1], D[2][2]});
+    memcpy(moments, (double[3]){D[0][0], D[1][1], D[2][2]}, 3 * sizeof *moments);
+    sort_axes(X, moments);
 }
 
 static bool has_children(const api_mjcf *m, size_t body)
@@ -93,7 +97,8 @@ static void align(api_mjcf *m, size_t index)
 {
     api_mjcf_body *body = &m->bodies[index];
     dyn_pose       X    = body->principal;
-    if (!body->has_principal) find_axes(body->inertia.about_com, &X);
+    double         moments[3];
+    if (!body->has_principal) api_mjcf_find_axes(body->inertia.about_com, false, &X, moments);
     memcpy(X.p, body->inertia.com, sizeof X.p);
     dyn_pose back = dyn_pose_inverse(&X);
     double   turned[6];

@@ -1,115 +1,12 @@
-/* mjcf_mass.c - compute the inertias of bodies, from <inertial> or from geoms by mass or density, and apply the bounds
- * and the total mass of <compiler>. */
+/* mjcf_mass.c - compute the inertias of bodies, from <inertial> or from geoms, and apply the bounds and the total mass
+ * of <compiler>. */
 #include "mjcf_reader.h"
 #include <math.h>
 #include <string.h>
 
-#define LEAST_MASS    1e-15  /* kg; a smaller mass counts as none (mjMINVAL) */
-#define LEAST_GEOM    1e-14  /* kg; a geom of at most this mass counts as none (mjEPS) */
-#define WATER_DENSITY 1000.0 /* kg/m^3, of a geom without mass and density */
+#define LEAST_MASS 1e-15 /* kg; a smaller mass counts as none (mjMINVAL) */
 
 static const int tensor_index[3][3] = {{0, 1, 2}, {1, 3, 4}, {2, 4, 5}};
-
-/* --- geoms -------------------------------------------------------------------------------------------------------- */
-
-typedef enum geom_type { PLANE, HFIELD, SPHERE, CAPSULE, ELLIPSOID, CYLINDER, BOX, MESH, SDF_SHAPE } geom_type;
-
-/* Solids of inertia.h, and how many sizes MJCF gives, which are half lengths. */
-static const struct {
-    bool      solid;
-    api_solid shape;
-    size_t    n_sizes;
-    size_t    n_with_ends; /* sizes that remain beside fromto; 0: the type takes no fromto */
-} types[] = {[SPHERE]    = {true, API_SPHERE, 1, 0},
-             [CAPSULE]   = {true, API_CAPSULE, 2, 1},
-             [ELLIPSOID] = {true, API_ELLIPSOID, 3, 1},
-             [CYLINDER]  = {true, API_CYLINDER, 2, 1},
-             [BOX]       = {true, API_BOX, 3, 1},
-             [SDF_SHAPE] = {false, API_BOX, 0, 0}};
-
-/* Reads the sizes in the terms of inertia.h: whole edges of a box, whole lengths of capsule and cylinder. */
-static bool read_size(api_mjcf *m, const api_mjcf_item *geom, geom_type type, double half_length, double size[3])
-{
-    api_xml_span   span    = {.v = size, .min = 1, .max = 3};
-    const xmlNode *element = api_mjcf_with(m, geom, "size");
-    bool           ends    = half_length > 0;
-    size_t         needed  = ends ? types[type].n_with_ends : types[type].n_sizes;
-    if (!api_mjcf_span(m, geom, "size", &span)) return false;
-    if (ends && needed == 0)
-        return api_xml_fail(&m->xml, geom->element, API_BAD_VALUE,
-                            "fromto is for capsules, cylinders, ellipsoids and boxes");
-    if (span.count < needed)
-        return api_xml_fail(&m->xml, element, API_WRONG_SHAPE, "size of <geom>: expected %zu numbers, given %zu",
-                            needed, span.count);
-    if (ends && (type == ELLIPSOID || type == BOX)) {
-        size[1] = size[0];
-        size[2] = half_length;
-    } else if (ends) {
-        size[1] = half_length;
-    }
-    for (size_t i = 0; i < types[type].n_sizes; i++)
-        if (!(size[i] > 0))
-            return api_xml_fail(&m->xml, element, API_BAD_VALUE, "size of <geom>: entry %zu is not positive", i + 1);
-    for (int i = 0; i < 3; i++)
-        if (type == BOX || (i == 1 && (type == CAPSULE || type == CYLINDER))) size[i] *= 2;
-    return true;
-}
-
-static bool read_group(api_mjcf *m, const api_mjcf_item *geom, bool *weighs)
-{
-    double group = 0;
-    if (!api_mjcf_numbers(m, geom, "group", &group, 1)) return false;
-    *weighs = group >= m->settings.inertia_groups[0] && group <= m->settings.inertia_groups[1];
-    return true;
-}
-
-/* Sets *mass to the mass that is given, or else to density times volume. */
-static bool read_mass(api_mjcf *m, const api_mjcf_item *geom, double volume, double *mass)
-{
-    double density = WATER_DENSITY;
-    if (api_mjcf_has(m, geom, "mass")) {
-        if (!api_mjcf_numbers(m, geom, "mass", mass, 1)) return false;
-    } else {
-        if (!api_mjcf_numbers(m, geom, "density", &density, 1)) return false;
-        *mass = density * volume;
-    }
-    return *mass >= 0 ||
-           api_xml_fail(&m->xml, geom->element, API_BAD_INERTIA, "the mass of the geom is %.9g kg, negative", *mass);
-}
-
-/* Notes a geom whose inertia cannot be computed, unless it has no mass. */
-static bool note_shapeless(api_mjcf *m, const api_mjcf_item *geom, api_mjcf_body *body)
-{
-    double mass = 0;
-    if (!read_mass(m, geom, 1, &mass)) return false;
-    if (mass > 0 && !body->shapeless) body->shapeless = geom->element;
-    return true;
-}
-
-bool api_mjcf_add_geom(api_mjcf *m, const api_mjcf_item *geom, const dyn_pose *X, double half_length,
-                       api_mjcf_body *body)
-{
-    static const char *const names[]  = {"plane",    "hfield", "sphere", "capsule", "ellipsoid",
-                                         "cylinder", "box",    "mesh",   "sdf",     NULL};
-    static const char *const shells[] = {"false", "true", NULL};
-    int                      type = SPHERE, shell = 0;
-    double                   size[3] = {0}, mass;
-    bool                     weighs;
-    if (!api_mjcf_choice(m, geom, "type", names, &type) || !api_mjcf_choice(m, geom, "shellinertia", shells, &shell) ||
-        !read_group(m, geom, &weighs))
-        return false;
-    if (!weighs || type == PLANE || type == HFIELD) return true;
-    if (type == MESH || type == SDF_SHAPE || shell == 1 || api_mjcf_has(m, geom, "mesh"))
-        return note_shapeless(m, geom, body);
-    if (!read_size(m, geom, (geom_type)type, half_length, size) ||
-        !read_mass(m, geom, api_solid_volume(types[type].shape, size), &mass))
-        return false;
-    if (mass <= LEAST_GEOM) return true;
-    dyn_inertia inertia = api_solid_inertia(types[type].shape, size, mass, X);
-    api_inertia_add(&body->from_geoms, &inertia);
-    if (body->n_geoms++ == 0) body->principal = *X;
-    return true;
-}
 
 /* --- <inertial> --------------------------------------------------------------------------------------------------- */
 
@@ -209,8 +106,10 @@ static void bound(const api_mjcf *m, api_mjcf_body *body, principal *axes)
  * attribute `pos` of the body, taken in the body. */
 static bool read_inertia(api_mjcf *m, api_mjcf_body *body)
 {
-    int       mode      = m->settings.inertia_from_geom;
-    bool      has_geoms = body->from_geoms.mass > 0 || body->shapeless;
+    int  mode   = m->settings.inertia_from_geom;
+    bool needed = mode == API_FROM_GEOM_ALWAYS || (mode == API_FROM_GEOM_AUTO && !body->inertial);
+    if (needed && !api_mjcf_add_meshes(m, body)) return false;
+    bool      has_geoms = body->from_geoms.mass > 0;
     bool      stated    = body->inertial && (mode != API_FROM_GEOM_ALWAYS || !has_geoms);
     bool      geoms     = !stated && has_geoms && mode != API_FROM_GEOM_NEVER;
     principal axes      = {.known = false};
@@ -219,11 +118,6 @@ static bool read_inertia(api_mjcf *m, api_mjcf_body *body)
     if (!stated && !geoms) memcpy(body->inertia.com, body->stated.p, sizeof body->stated.p);
     if (stated || !geoms) body->principal = stated ? axes.X : body->stated;
     body->has_principal = stated ? axes.known : !geoms || body->n_geoms == 1;
-    if (geoms && body->shapeless && body->moves)
-        return api_xml_fail(
-            &m->xml, body->shapeless, API_BAD_INERTIA,
-            "a moving body needs <inertial>: it has the mass of a <geom> whose inertia only a mesh or a "
-            "shell would tell");
     bound(m, body, &axes);
     return true;
 }

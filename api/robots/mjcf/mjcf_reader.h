@@ -1,6 +1,7 @@
 /* mjcf_reader.h - types and functions shared by mjcf*.c. An api_mjcf lives while one file is read; the arena of its
  * reader owns all its arrays. */
 #pragma once
+#include "api/robots/shape/mesh.h"
 #include "api/robots/xml/xml_document.h"
 #include "mjcf.h"
 
@@ -10,6 +11,7 @@ typedef enum api_mjcf_kind {
     API_MJCF_JOINT,
     API_MJCF_SITE,
     API_MJCF_EQUALITY,
+    API_MJCF_MESH,
     API_MJCF_ACTUATOR,
     API_MJCF_KINDS
 } api_mjcf_kind;
@@ -40,16 +42,20 @@ typedef enum api_mjcf_from_geom { API_FROM_GEOM_NEVER, API_FROM_GEOM_ALWAYS, API
 
 /* <compiler> and <option>, with MuJoCo's defaults. */
 typedef struct api_mjcf_settings {
-    bool   radians, global, auto_limits, balance_inertia;
-    char   euler[4];                  /* sequence of axes: lower case turns with the body, upper case stays */
-    int    inertia_from_geom;         /* an api_mjcf_from_geom */
-    double inertia_groups[2];         /* groups of geoms that have mass */
-    double bound_mass, bound_inertia; /* least mass and principal moments of bodies */
-    double total_mass;                /* <= 0: masses are not scaled */
-    bool   fuse_static;
-    bool   align_free; /* free joints with align="auto" are aligned */
-    double gravity[3];
-    bool   no_gravity, no_passive, no_springs, no_dampers, no_constraints, no_friction, no_limits, no_equalities,
+    bool        radians, global, auto_limits, balance_inertia;
+    char        euler[4];                  /* sequence of axes: lower case turns with the body, upper case stays */
+    int         inertia_from_geom;         /* an api_mjcf_from_geom */
+    double      inertia_groups[2];         /* groups of geoms that have mass */
+    double      bound_mass, bound_inertia; /* least mass and principal moments of bodies */
+    double      total_mass;                /* <= 0: masses are not scaled */
+    bool        exact_meshes; /* exactmeshinertia, until MuJoCo 3.2: rule "exact" where a mesh states none */
+    bool        fit_aabb;     /* shapes that are fitted to a mesh contain it, else they have its inertia */
+    bool        strip_path;   /* names of files lose their folders */
+    const char *mesh_folder, *asset_folder; /* folder of meshes, and of assets whose kind has none; NULL: not stated */
+    bool        fuse_static;
+    bool        align_free; /* free joints with align="auto" are aligned */
+    double      gravity[3];
+    bool        no_gravity, no_passive, no_springs, no_dampers, no_constraints, no_friction, no_limits, no_equalities,
         no_control_limits; /* disabled by <flag> */
 } api_mjcf_settings;
 
@@ -79,26 +85,47 @@ typedef struct api_mjcf_joint {
     bool                passive;         /* a loop moves it */
 } api_mjcf_joint;
 
+/* A mesh of <asset>, which is read when the mass of a geom needs it. */
+typedef struct api_mjcf_mesh {
+    const xmlNode *element;
+    api_mjcf_item  item;
+    const char    *name;
+    bool           is_read;
+    const char    *failure;         /* the reason why it cannot be read, as a clause; NULL: it could */
+    api_mesh_body  body;            /* with density 1, in the frame of the vertices after refpos, refquat and scale */
+    dyn_pose       axes;            /* principal axes at the centre of mass, as MuJoCo finds them, in that frame */
+    double         box[3];          /* m, half edges of the box along the axes that has the same inertia */
+    double         low[3], high[3]; /* m, bounds of the vertices along the axes */
+} api_mjcf_mesh;
+
+/* A geom whose mass or size a mesh tells. */
+typedef struct api_mjcf_mesh_geom {
+    api_mjcf_item              item;
+    int                        type; /* index of its type in mjcf_geom.c */
+    dyn_pose                   X;    /* in the body */
+    struct api_mjcf_mesh_geom *next;
+} api_mjcf_mesh_geom;
+
 typedef struct api_mjcf_body {
-    const xmlNode *element, *inertial; /* inertial: NULL, none */
-    dyn_pose       X_bi;               /* pose of the frames around `inertial`, in the body */
-    const char    *name;               /* unique in the document; of its link */
-    const char    *given_name;         /* NULL: none */
-    int            parent;             /* -1: the world */
-    int            class_index;        /* class of its children */
-    dyn_pose       X_pb, X_wb;         /* pose in the parent, and in the world at the reference position */
-    dyn_pose       stated;             /* pose in the file, in the frames around the body */
-    size_t         first_joint, n_joints;
-    bool           moves;          /* it or an ancestor has joints */
-    bool           mocap;          /* <body mocap="true"> */
-    bool           fused_to_world; /* fusestatic merges it into the world, which has no mass */
-    double         gravcomp;
-    dyn_inertia    inertia;    /* in the body frame */
-    dyn_inertia    from_geoms; /* sum over its geoms */
-    size_t         n_geoms;    /* geoms in `from_geoms` */
-    dyn_pose       principal;  /* inertial frame as the file states it, with has_principal */
-    bool           has_principal, aligned;
-    const xmlNode *shapeless; /* a geom with a mass that only a mesh would tell; NULL: none */
+    const xmlNode      *element, *inertial; /* inertial: NULL, none */
+    dyn_pose            X_bi;               /* pose of the frames around `inertial`, in the body */
+    const char         *name;               /* unique in the document; of its link */
+    const char         *given_name;         /* NULL: none */
+    int                 parent;             /* -1: the world */
+    int                 class_index;        /* class of its children */
+    dyn_pose            X_pb, X_wb;         /* pose in the parent, and in the world at the reference position */
+    dyn_pose            stated;             /* pose in the file, in the frames around the body */
+    size_t              first_joint, n_joints;
+    bool                moves;          /* it or an ancestor has joints */
+    bool                mocap;          /* <body mocap="true"> */
+    bool                fused_to_world; /* fusestatic merges it into the world, which has no mass */
+    double              gravcomp;
+    dyn_inertia         inertia;    /* in the body frame */
+    dyn_inertia         from_geoms; /* sum over its geoms */
+    size_t              n_geoms;    /* geoms in `from_geoms` */
+    dyn_pose            principal;  /* inertial frame as the file states it, with has_principal */
+    bool                has_principal, aligned;
+    api_mjcf_mesh_geom *mesh_geoms; /* list of its geoms whose mass a mesh tells, the last one first */
 } api_mjcf_body;
 
 typedef struct api_mjcf_site {
@@ -118,25 +145,28 @@ typedef struct api_mjcf_loop {
 } api_mjcf_loop;
 
 typedef struct api_mjcf {
-    api_xml_reader    xml;
-    api_xml_document  document;
-    api_mjcf_equality equality;
-    api_mjcf_settings settings;
-    json_t           *class_index; /* map from names of classes to indices */
-    size_t            n_classes;
-    api_mjcf_class   *classes;
-    int               main_class;
-    size_t            n_bodies, n_joints, n_sites, n_loops;
-    bool              generates; /* a <composite> or <flexcomp> would make bodies that the model lacks */
-    size_t            n_copies;  /* elements that <replicate> has made */
-    size_t            n_fixed;   /* free bodies that a weld fixes to the world */
-    api_mjcf_body    *bodies;    /* parents before children, depth-first */
-    api_mjcf_joint   *joints;    /* in the order of their bodies */
-    api_mjcf_site    *sites;
-    api_mjcf_loop    *loops;
-    json_t           *body_index, *joint_index, *site_index; /* maps from given names */
-    size_t            n_unnamed;
-    const xmlNode    *unnamed; /* the first body or joint without a name */
+    api_xml_reader          xml;
+    const api_model_source *source;
+    api_xml_document        document;
+    api_mjcf_equality       equality;
+    api_mjcf_settings       settings;
+    json_t                 *class_index; /* map from names of classes to indices */
+    size_t                  n_classes;
+    api_mjcf_class         *classes;
+    int                     main_class;
+    size_t                  n_bodies, n_joints, n_sites, n_loops;
+    bool   generates; /* a <composite> or <flexcomp> would make bodies that the model lacks */
+    size_t n_copies;  /* elements that <replicate> has made */
+    size_t n_fixed;   /* free bodies that a weld fixes to the world */
+    api_mjcf_body          *bodies; /* parents before children, depth-first */
+    api_mjcf_joint         *joints; /* in the order of their bodies */
+    api_mjcf_site          *sites;
+    api_mjcf_loop          *loops;
+    json_t                 *body_index, *joint_index, *site_index, *mesh_index; /* maps from given names */
+    size_t                  n_meshes, n_mesh_faces; /* n_mesh_faces: of all meshes that were read */
+    api_mjcf_mesh          *meshes;
+    size_t                  n_unnamed;
+    const xmlNode          *unnamed; /* the first body or joint without a name */
 } api_mjcf;
 
 /* The parsed files. The first is the one that was given; the others must live as long. */
@@ -195,9 +225,28 @@ bool api_mjcf_normalise(api_mjcf *m, const xmlNode *element, const char *attribu
 bool api_mjcf_read_bodies(api_mjcf *m);
 /* Sets the names of bodies, joints and sites. */
 bool api_mjcf_name_all(api_mjcf *m);
-/* Adds a geom's inertia to `from_geoms` of its body. X is the geom's pose in the body; half_length as of fromto. */
+/* Adds a geom's inertia to `from_geoms` of its body, or the geom to `mesh_geoms`. X is the geom's pose in the body;
+ * half_length as of fromto. */
 bool api_mjcf_add_geom(api_mjcf *m, const api_mjcf_item *geom, const dyn_pose *X, double half_length,
                        api_mjcf_body *body);
+/* Adds the inertias of `mesh_geoms` to `from_geoms`. */
+bool api_mjcf_add_meshes(api_mjcf *m, api_mjcf_body *body);
+/* Reads the names of all meshes of <asset>. */
+bool api_mjcf_index_meshes(api_mjcf *m);
+/* Finds the mesh that a geom names, and measures it; *mesh is NULL, with the reason as a clause, if that is impossible.
+ * False with a problem that ends the reading. */
+bool api_mjcf_read_mesh(api_mjcf *m, const api_mjcf_item *geom, const api_mjcf_mesh **mesh, const char **reason);
+/* Reads vertices and faces of a mesh as its file, the element or a built-in shape has them; no faces: those of its
+ * convex hull. Where that is impossible, `reason`, which must be "", becomes a clause; false with a problem of the
+ * element. */
+bool api_mjcf_load_mesh(api_mjcf *m, const api_mjcf_mesh *mesh, api_arena *arena, api_mesh *to, api_mesh_rule *rule,
+                        char reason[API_MESH_REASON]);
+extern const char *const api_mjcf_mesh_rules[API_MESH_RULES + 1]; /* names of the rules, ended by NULL */
+
+/* Principal moments and axes, in MuJoCo's order and with its choice of axes. `coarse`: it stops where MuJoCo 3.14 does
+ * for a mesh, at products of inertia of 1e-7 times the largest entry, which the moments then lack. */
+void api_mjcf_find_axes(const double T[6], bool coarse, dyn_pose *X, double moments[3]);
+
 /* Applies <compiler fusestatic>: marks bodies that lose their masses, and gives fused bodies the gravcomp of those that
  * they are merged into. */
 bool api_mjcf_fuse(api_mjcf *m);

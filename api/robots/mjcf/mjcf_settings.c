@@ -48,6 +48,10 @@ static bool read_compiler(api_mjcf *m, const xmlNode *compiler)
            read_flag(m, compiler, "balanceinertia", &s->balance_inertia) &&
            read_flag(m, compiler, "fusestatic", &s->fuse_static) &&
            read_flag(m, compiler, "alignfree", &s->align_free) && read_sequence(m, compiler) &&
+           read_flag(m, compiler, "exactmeshinertia", &s->exact_meshes) &&
+           read_flag(m, compiler, "fitaabb", &s->fit_aabb) && read_flag(m, compiler, "strippath", &s->strip_path) &&
+           api_xml_text(&m->xml, compiler, "meshdir", API_OPTIONAL, &s->mesh_folder) &&
+           api_xml_text(&m->xml, compiler, "assetdir", API_OPTIONAL, &s->asset_folder) &&
            api_xml_choice(&m->xml, compiler, "inertiafromgeom", from_geom, &s->inertia_from_geom) &&
            api_xml_numbers(&m->xml, compiler, "inertiagrouprange", API_OPTIONAL, s->inertia_groups, 2) &&
            api_xml_numbers(&m->xml, compiler, "boundmass", API_OPTIONAL, &s->bound_mass, 1) &&

@@ -7,6 +7,7 @@
 #include "dynamics/dynamics.h"
 #include "dynamics/loops/mechanism.h"
 #include "api/robots/document/drive_limits.h"
+#include "api/robots/files.h"
 #include "api/base/memory/arena.h"
 #include "api/base/memory/budget.h"
 #include "api/codec/json.h"

@@ -11,8 +11,8 @@
 
 static bool read_options(const char *query, api_sdf *sdf, api_problem *problem)
 {
-    static const api_xml_option known[]   = {{"base", {"fixed", "floating"}},
-                                             {"mimic", {"coupled", "independent", "refuse"}}};
+    static const api_xml_option known[]   = {{"base", {"fixed", "floating"}, NULL},
+                                             {"mimic", {"coupled", "independent", "refuse"}, NULL}};
     int                         chosen[2] = {-1, 0};
     bool                        ok        = api_xml_options_read(query, "an SDF file", known, 2, chosen, problem);
     sdf->base                             = (api_sdf_base)(chosen[0] + 1);

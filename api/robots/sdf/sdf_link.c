@@ -28,18 +28,10 @@ static bool report_frame(api_sdf *sdf, const xmlNode *inertial)
     return true;
 }
 
-static bool read_inertial(api_sdf *sdf, const xmlNode *inertial, dyn_inertia *inertia)
+static bool read_stated(api_sdf *sdf, const xmlNode *inertial, dyn_inertia *inertia)
 {
-    static const char *const flags[]   = {"false", "true", "0", "1", NULL};
-    double                   T[6]      = {1, 0, 0, 1, 0, 1};
-    int                      automatic = 0;
-    dyn_pose                 X;
-    if (!api_xml_choice(&sdf->xml, inertial, "auto", flags, &automatic)) return false;
-    if (automatic % 2 == 1)
-        return api_xml_fail(
-            &sdf->xml, inertial, API_NOT_SUPPORTED,
-            "<inertial auto=\"true\"> follows from shapes and densities of collisions, which are not read: "
-            "give mass and inertia");
+    double   T[6] = {1, 0, 0, 1, 0, 1};
+    dyn_pose X;
     if (!api_sdf_number(sdf, inertial, "mass", &inertia->mass) || !api_sdf_read_pose(sdf, inertial, &X) ||
         !report_frame(sdf, inertial) || !read_tensor(sdf, inertial, T))
         return false;
@@ -64,6 +56,16 @@ static bool report_defaults(api_sdf *sdf, const xmlNode *link, const xmlNode *in
     for (int i = 0; i < 3; i++)
         if (!api_xml_child(inertia, diagonal[i]) && !report_default(sdf, link, diagonal[i], "1 kg m^2")) return false;
     return true;
+}
+
+/* Reads the inertial of a link, and reports what it leaves to the format's defaults. */
+static bool read_inertial(api_sdf *sdf, const api_sdf_frame *link, const xmlNode *inertial, dyn_inertia *inertia)
+{
+    static const char *const flags[]   = {"false", "true", "0", "1", NULL};
+    int                      automatic = 0;
+    if (inertial && !api_xml_choice(&sdf->xml, inertial, "auto", flags, &automatic)) return false;
+    if (automatic % 2 == 1) return api_sdf_read_auto_inertia(sdf, link, inertial, inertia);
+    return (!inertial || read_stated(sdf, inertial, inertia)) && report_defaults(sdf, link->element, inertial);
 }
 
 /* Reports what would make a link move in another way. */
@@ -100,8 +102,7 @@ bool api_sdf_read_links(api_sdf *sdf)
         const xmlNode *inertial = api_xml_child(frame->element, "inertial");
         frame->inertia          = (dyn_inertia){.mass = 1, .about_com = {1, 0, 0, 1, 0, 1}};
         n++;
-        if ((inertial && !read_inertial(sdf, inertial, &frame->inertia)) ||
-            !report_defaults(sdf, frame->element, inertial) || !report_link(sdf, frame->element, &weightless) ||
+        if (!read_inertial(sdf, frame, inertial, &frame->inertia) || !report_link(sdf, frame->element, &weightless) ||
             !api_xml_reserve_given(&sdf->document, sdf->document.names, frame->element, frame->name, &frame->link_name))
             return false;
     }

@@ -88,6 +88,7 @@ typedef struct api_sdf {
     api_sdf_frame   *frames;
     api_sdf_joint   *joints;
     unsigned         depth; /* poses that wait for others */
+    bool             weighs_collisions; /* a link has the inertia of its collisions */
     json_t          *index; /* map from names to indices of frames */
 } api_sdf;
 
@@ -129,6 +130,8 @@ dyn_pose api_sdf_pose_in(const api_sdf *sdf, int frame, int model);
 /* Pose of a link or joint in the world. */
 dyn_pose api_sdf_in_world(const api_sdf *sdf, int frame);
 
+/* Sets the inertia of a link to that of its collisions, for <inertial auto="true">. */
+bool api_sdf_read_auto_inertia(api_sdf *sdf, const api_sdf_frame *link, const xmlNode *inertial, dyn_inertia *inertia);
 /* Reads the inertias of all links. */
 bool api_sdf_read_links(api_sdf *sdf);
 

@@ -48,7 +48,8 @@ static const api_xml_known known[] = {
     {" inertial ", " mass ", API_XML_ONCE, " ", NULL, NULL},
     {" inertial ", " inertia ", API_XML_ONCE, " ", NULL, NULL},
     {" inertia ", " ixx ixy ixz iyy iyz izz ", API_XML_READ, " ", NULL, NULL},
-    {" inertial ", " density auto_inertia_params ", API_XML_DROPPED, NULL, NULL, NULL},
+    {" inertial ", " density ", API_XML_ONCE, " ", NULL, NULL},
+    {" inertial ", " auto_inertia_params ", API_XML_DROPPED, NULL, NULL, NULL},
     {" inertial ", " fluid_added_mass ", API_XML_NOT_HELD, NULL, NULL, "the inertia of a fluid"},
     {" fluid_added_mass ", " xx xy xz xp xq xr yy yz yp yq yr zz zp zq zr pp pq pr qq qr rr ", API_XML_NOT_HELD, NULL,
      NULL, NULL},
@@ -57,7 +58,7 @@ static const api_xml_known known[] = {
     {" link ", " velocity_decay ", API_XML_NOT_HELD, NULL, NULL, "damping of the motion in the world"},
     {" velocity_decay ", " linear angular ", API_XML_NOT_HELD, NULL, NULL, NULL},
     IRRELEVANT(" link ", " must_be_base_link self_collide audio_sink audio_source ", " "),
-    IRRELEVANT(" link ", " collision visual projector battery ", " name "),
+    IRRELEVANT(" link ", " visual projector battery ", " name "),
     IRRELEVANT(" link joint ", " sensor ", " name type "),
     IRRELEVANT(" link ", " light particle_emitter ", " name type "),
 
@@ -260,6 +261,8 @@ static const api_xml_known known[] = {
                "surface_axis_equatorial surface_axis_polar heading_deg ",
                " "),
     IRRELEVANT(" distribution ", " type rows cols step ", " "),
+    /* the last row, which changes where links have the inertia of their collisions */
+    IRRELEVANT(" link ", " collision ", " name "),
 };
 
 /* A row of an earlier version, the last one that has it. */
@@ -290,13 +293,15 @@ static const old_row old[] = {
     {2, IRRELEVANT(" mesh ", " filename ", " ")},
 };
 
-enum { OLD_ROWS = sizeof old / sizeof *old };
+static const api_xml_known weighed = {" link ", " collision ", API_XML_ELSEWHERE, " name ", NULL, NULL};
 
-_Static_assert(sizeof known / sizeof *known + OLD_ROWS <= API_XML_ROWS, "a vocabulary has at most API_XML_ROWS rows");
+enum { OLD_ROWS = sizeof old / sizeof *old, MORE_ROWS = OLD_ROWS + 1 };
+
+_Static_assert(sizeof known / sizeof *known + MORE_ROWS <= API_XML_ROWS, "a vocabulary has at most API_XML_ROWS rows");
 
 bool api_sdf_report_unused(api_sdf *sdf)
 {
-    api_xml_known      more[OLD_ROWS];
+    api_xml_known      more[MORE_ROWS];
     api_xml_vocabulary vocabulary = {.root  = {"", " sdf ", API_XML_READ, " version ", NULL, NULL},
                                      .n     = sizeof known / sizeof *known,
                                      .known = known,
@@ -307,6 +312,10 @@ bool api_sdf_report_unused(api_sdf *sdf)
     while (vocabulary.n_more < OLD_ROWS && oldest <= old[vocabulary.n_more].last) {
         more[vocabulary.n_more] = old[vocabulary.n_more].known;
         vocabulary.n_more++;
+    }
+    if (sdf->weighs_collisions) {
+        vocabulary.n--;
+        more[vocabulary.n_more++] = weighed;
     }
     return api_xml_report_unused(&sdf->xml, &vocabulary);
 }

@@ -7,6 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#define WATER 1000.0 /* kg/m^3, density of collisions without another one */
+
 /* --- links and joints --------------------------------------------------------------------------------------------- */
 
 static size_t count_elements(const xmlNode *in, const char *name)
@@ -154,13 +156,16 @@ static bool write_base(api_urdf *urdf, json_t *document)
     return api_xml_set_field(&urdf->xml, document, "base", base) &&
            api_xml_set_field(&urdf->xml, base, "type", json_string(type)) &&
            api_xml_set_field(&urdf->xml, base, "link", json_string(name)) &&
-           api_urdf_read_inertial(urdf, urdf->root, base);
+           api_urdf_read_inertial(urdf, urdf->root, base) &&
+           (urdf->options->inertia != API_URDF_ACCEPT ||
+            api_xml_set_field(&urdf->xml, document, "accept_indefinite", json_true()));
 }
 
 /* Reports a moving link without mass, which may be intended or forgotten. Where no link has one, the review says so. */
 static bool report_massless(api_urdf *urdf, const api_urdf_joint *joint)
 {
     if (!urdf->has_inertial || api_xml_child(joint->link, "inertial") || strcmp(joint->type, "fixed") == 0) return true;
+    if (urdf->options->inertia == API_URDF_COLLISION && api_xml_child(joint->link, "collision")) return true;
     return api_xml_report(&urdf->xml, joint->link, "info", "assumed", "link \"%.*s\" has no inertial: it has no mass",
                           api_text_shown(joint->child), joint->child);
 }
@@ -234,7 +239,7 @@ api_model *api_model_from_urdf(const api_model_source *source, api_problem *prob
     xmlDoc *file = api_xml_parse(&text, problem);
     if (!file) return NULL;
     api_arena  scratch = {0};
-    api_urdf   urdf    = {.options = &options};
+    api_urdf   urdf    = {.options = &options, .source = source};
     api_model *model   = NULL;
     if (api_xml_reader_open(&urdf.xml, file, source, &scratch, problem)) model = make_model(&urdf, source->name);
     api_xml_reader_close(&urdf.xml);
@@ -247,12 +252,18 @@ api_model *api_model_from_urdf(const api_model_source *source, api_problem *prob
 
 bool api_urdf_options_read(const char *query, api_urdf_options *options, api_problem *problem)
 {
-    static const api_xml_option known[]   = {{"base", {"fixed", "floating"}},
-                                             {"mimic", {"independent", "coupled", "refuse"}}};
-    int                         chosen[2] = {0, 0};
-    bool                        ok        = api_xml_options_read(query, "a URDF file", known, 2, chosen, problem);
-    *options                              = (api_urdf_options){chosen[0] == 1, (api_urdf_mimic)chosen[1]};
-    return ok;
+    double               density   = 0;
+    const api_xml_option known[]   = {{"base", {"fixed", "floating"}, NULL},
+                                      {"mimic", {"independent", "coupled", "refuse"}, NULL},
+                                      {"inertia", {"stated", "collision", "accept"}, NULL},
+                                      {"density", {NULL}, &density}};
+    int                  chosen[4] = {0, 0, 0, 0};
+    if (!api_xml_options_read(query, "a URDF file", known, 4, chosen, problem)) return false;
+    *options = (api_urdf_options){chosen[0] == 1, (api_urdf_mimic)chosen[1], (api_urdf_inertia)chosen[2],
+                                  density > 0 ? density : WATER};
+    return density == 0 || options->inertia == API_URDF_COLLISION ||
+           api_fail(problem, API_BAD_VALUE, NULL,
+                    "density is that of collisions: it has an effect with inertia=collision");
 }
 
 static bool check_query(const char *query, api_problem *problem)

@@ -19,10 +19,18 @@ typedef enum api_urdf_mimic {
     API_MIMIC_REFUSE       /* a model with a mimic joint is refused */
 } api_urdf_mimic;
 
-/* Options of reading a URDF file. A struct of zeros has the defaults. */
+typedef enum api_urdf_inertia {
+    API_URDF_STATED,    /* links have the inertias that the file states */
+    API_URDF_COLLISION, /* a link without <inertial> has that of its collisions */
+    API_URDF_ACCEPT     /* stated inertias may be indefinite */
+} api_urdf_inertia;
+
+/* Options of reading a URDF file. */
 typedef struct api_urdf_options {
-    bool           floating; /* base=floating: the root link moves freely */
-    api_urdf_mimic mimic;
+    bool             floating; /* base=floating: the root link moves freely */
+    api_urdf_mimic   mimic;
+    api_urdf_inertia inertia;
+    double           density; /* kg/m^3, of collisions that weigh */
 } api_urdf_options;
 
 /* Reads a query such as "base=floating&mimic=coupled" (NULL: the defaults). False with a problem for anything else. */

@@ -51,16 +51,35 @@ static bool set_tensor(api_urdf *urdf, json_t *inertial, const double about_com[
     return true;
 }
 
-bool api_urdf_read_inertial(api_urdf *urdf, const xmlNode *link, json_t *document_link)
+static bool write_inertial_fields(api_urdf *urdf, json_t *document_link, double mass, const double com[3],
+                                  const double about_com[6])
 {
-    const xmlNode *inertial = api_xml_child(link, "inertial");
-    double         mass = 0, com[3], rpy[3], about_com[6] = {0};
-    if (!inertial) return true;
-    if (!read_mass(urdf, inertial, &mass) || !api_urdf_read_origin(urdf, inertial, com, rpy) ||
-        !read_tensor(urdf, inertial, about_com) || !turn_tensor(urdf, inertial, rpy, about_com))
-        return false;
     json_t *fields = json_object();
     return api_xml_set_field(&urdf->xml, document_link, "inertial", fields) &&
            api_xml_set_number(&urdf->xml, fields, "mass", mass) &&
            api_xml_set_vector(&urdf->xml, fields, "com", com, 3) && set_tensor(urdf, fields, about_com);
+}
+
+/* Gives a link without <inertial> the inertia of its collisions. */
+static bool write_collisions(api_urdf *urdf, const xmlNode *link, json_t *document_link)
+{
+    dyn_inertia sum = {0};
+    size_t      n   = 0;
+    if (!api_urdf_read_collisions(urdf, link, &sum, &n)) return false;
+    if (n == 0) return true;
+    return write_inertial_fields(urdf, document_link, sum.mass, sum.com, sum.about_com) &&
+           api_xml_report(&urdf->xml, link, "info", "assumed",
+                          "the link has no <inertial>: it has that of its collisions with %.6g kg/m^3, %.6g kg",
+                          urdf->options->density, sum.mass);
+}
+
+bool api_urdf_read_inertial(api_urdf *urdf, const xmlNode *link, json_t *document_link)
+{
+    const xmlNode *inertial = api_xml_child(link, "inertial");
+    double         mass = 0, com[3], rpy[3], about_com[6] = {0};
+    if (!inertial) return urdf->options->inertia != API_URDF_COLLISION || write_collisions(urdf, link, document_link);
+    if (!read_mass(urdf, inertial, &mass) || !api_urdf_read_origin(urdf, inertial, com, rpy) ||
+        !read_tensor(urdf, inertial, about_com) || !turn_tensor(urdf, inertial, rpy, about_com))
+        return false;
+    return write_inertial_fields(urdf, document_link, mass, com, about_com);
 }

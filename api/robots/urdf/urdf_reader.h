@@ -15,6 +15,7 @@ typedef struct api_urdf_joint {
 typedef struct api_urdf {
     api_xml_reader          xml;
     const api_urdf_options *options;
+    const api_model_source *source;
     size_t                  n_links, n_joints;
     const xmlNode         **links;        /* [n_links], in file order, like the joints */
     api_urdf_joint         *joints;       /* [n_joints]; joint i carries link i of the document */
@@ -40,6 +41,9 @@ bool api_urdf_has_one_coordinate(const api_urdf_joint *joint);
  * api/openapi.yaml). "inertial" is not set if the URDF link has none. */
 json_t *api_urdf_read_joint(api_urdf *urdf, const api_urdf_joint *joint);
 bool    api_urdf_read_inertial(api_urdf *urdf, const xmlNode *link, json_t *document_link);
+
+/* Sums the inertias of the collisions of a link; *n is their number. */
+bool api_urdf_read_collisions(api_urdf *urdf, const xmlNode *link, dyn_inertia *sum, size_t *n);
 
 /* Reports the elements and attributes that were not read. */
 bool api_urdf_report_unused(api_urdf *urdf);

@@ -16,7 +16,7 @@ static const api_xml_known known[] = {
     {" inertial ", " inertia ", API_XML_ONCE, " ixx ixy ixz iyy iyz izz ", NULL, NULL},
 
     /* shapes */
-    {" link ", " visual collision ", API_XML_DROPPED, " name group ", NULL, NULL},
+    {" link ", " visual ", API_XML_DROPPED, " name group ", NULL, NULL},
     {" visual collision ", " origin ", API_XML_DROPPED, ORIGIN, NULL, NULL},
     {" visual collision ", " geometry ", API_XML_DROPPED, " name ", NULL, NULL},
     {" visual collision ", " material ", API_XML_DROPPED, " name ", NULL, NULL},
@@ -113,15 +113,22 @@ static const api_xml_known known[] = {
     {" mujoco ",
      " option default equality actuator tendon contact worldbody keyframe sensor custom deformable extension ",
      API_XML_NOT_HELD, NULL, NULL, "a part of the model in MuJoCo"},
+
+    /* the last row, which is left out where links have the inertia of their collisions */
+    {" link ", " collision ", API_XML_DROPPED, " name group ", NULL, NULL},
 };
 
-_Static_assert(sizeof known / sizeof *known <= API_XML_ROWS, "a vocabulary has at most API_XML_ROWS rows");
+static const api_xml_known weighed = {" link ", " collision ", API_XML_ELSEWHERE, " name group ", NULL, NULL};
 
-static const api_xml_vocabulary vocabulary = {.root  = {"", " robot ", API_XML_READ, " name version ", NULL, NULL},
-                                              .n     = sizeof known / sizeof *known,
-                                              .known = known};
+_Static_assert(sizeof known / sizeof *known + 1 <= API_XML_ROWS, "a vocabulary has at most API_XML_ROWS rows");
 
 bool api_urdf_report_unused(api_urdf *urdf)
 {
+    const bool               weighs     = urdf->options->inertia == API_URDF_COLLISION;
+    const api_xml_vocabulary vocabulary = {.root   = {"", " robot ", API_XML_READ, " name version ", NULL, NULL},
+                                           .n      = sizeof known / sizeof *known - weighs,
+                                           .known  = known,
+                                           .n_more = weighs,
+                                           .more   = &weighed};
     return api_xml_report_unused(&urdf->xml, &vocabulary);
 }

@@ -1,6 +1,8 @@
 /* xml_options.c - see xml_options.h: split a query into parameters, decode them, and find their values. */
 #include "xml_options.h"
 #include "api/codec/escape.h"
+#include "api/codec/number.h"
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -45,6 +47,13 @@ static bool find_value(const api_xml_option *option, const char *value, int *cho
 {
     char   list[120] = "";
     size_t n         = 0;
+    if (option->number) {
+        size_t length = strlen(value);
+        if (api_number_read_decimal(value, length, option->number) == length && length > 0 && *option->number > 0 &&
+            isfinite(*option->number))
+            return true;
+        return api_fail(problem, API_BAD_VALUE, NULL, "%s is a number above 0, given \"%s\"", option->name, value);
+    }
     while (n < API_XML_OPTION_VALUES && option->values[n])
         n++;
     for (size_t i = 0; i < n; i++) {

@@ -8,6 +8,7 @@ enum { API_XML_OPTION_VALUES = 4 };
 typedef struct api_xml_option {
     const char *name;
     const char *values[API_XML_OPTION_VALUES];
+    double     *number; /* a parameter whose value is a number above 0; NULL: it is one of `values` */
 } api_xml_option;
 
 /* Reads a query such as "base=floating&mimic=coupled" (NULL: empty), percent-encoded, of parameters in the table

@@ -10,6 +10,10 @@ const cli_option cli_format_options[] = {
      "URDF, SDF: whether joints that mimic others move on their own (default of URDF), with them (default of SDF), or "
      "are "
      "refused"},
+    {"inertia", "stated|collision|accept", CLI_WORDS, NULL,
+     "URDF: whether links without an inertial have no mass (default) or the inertia of their collisions, or indefinite "
+     "inertias load with a warning"},
+    {"density", "KG/M3", CLI_NOTHING, NULL, "URDF: density of collisions that weigh (default 1000)"},
     {"equality", "coupled|independent|refuse", CLI_WORDS, NULL,
      "MJCF: whether equalities become mimics and loops (default), are left out, or are refused"},
     {.name = NULL},

@@ -118,6 +118,17 @@ def two(inside, ratio, offset, outside=""):
     return check
 
 
+def weighed(inside, mass):
+    """Returns a check of the mass of a link with a cube of 1 m as its collision and <inertial auto="true">."""
+    def check(case):
+        cube = "<collision name='c'><geometry><box><size>1 1 1</size></box></geometry></collision>"
+        start, end = BASE.index("<inertial>"), BASE.index("</inertial>")
+        case.take_sdf("held", f"{BASE[:start]}<inertial auto='true'>{inside}</inertial>{cube}{BASE[end + len('</inertial>'):]}")
+        document = case.ok(case.client.get("/v1/models/held/document"))
+        case.assertEqual(document["links"][-1]["inertial"]["mass"], mass)
+    return check
+
+
 def placed(old, new, place, R=np.eye(3), frame="b", base=BASE, slides=False):
     """Returns a check of the pose of a frame at q = 0."""
     def check(case):
@@ -179,7 +190,8 @@ HELD = {
     "world/gravity": changed("0 0 -9.81</gravity>", "0.5 0 -1.62</gravity>", base=WORLD.replace("<inertial>", "<inertial><pose>0.1 0.2 -0.3 0 0 0</pose>"), gravity=(0.5, 0, -1.62), com=(0.1, 0.2, -0.3)),
     "world/joint": structure(WORLD.replace("<joint name='j' type='revolute'><parent>world</parent><child>b</child><axis>" + AXIS + "</axis></joint></model>",
                                            "</model><joint name='j' type='revolute'><parent>world</parent><child>m::b</child><axis>" + AXIS + "</axis></joint>"), nv=1, names=["j"]),
-    "link/inertial": in_inertial(""), "inertial@auto": refused("<inertial>", "<inertial auto='1'>", "not-supported"),
+    "link/inertial": in_inertial(""), "inertial@auto": refused("<inertial>", "<inertial auto='1'>", "bad-inertia"),
+    "inertial/density": weighed("<density>500</density>", 500),
     "inertial/pose": in_inertial("<pose>0.1 0.2 -0.3 0.3 -0.2 0.5</pose>", com=(0.1, 0.2, -0.3), R_inertia=turn((0.3, -0.2, 0.5))),
     "inertial/pose@degrees": in_inertial("<pose degrees='1'>0.1 0.2 -0.3 20 -35 30</pose>", com=(0.1, 0.2, -0.3), R_inertia=turn(in_radians((20, -35, 30)))),
     "inertial/pose@rotation_format": in_inertial("<pose rotation_format='quat_xyzw'>0.1 0.2 -0.3 0 0 0.6 0.8</pose>", com=(0.1, 0.2, -0.3), R_inertia=turn((0, 0, 2 * math.asin(0.6)))),

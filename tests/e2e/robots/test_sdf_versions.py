@@ -255,11 +255,6 @@ class Defaults(SdfCase):
                       (link("b"), joint("j", "a", "b", kind="screw", inside="<thread_pitch>2</thread_pitch>"))):
             self.assertFalse([e for e in self.report(*parts) if e["severity"] == "warning"])
 
-    def test_automatic_inertia_is_refused(self):
-        for inside in ("<mass>1</mass>", "<density>500</density>"):
-            problem = self.assertProblem(self.put_sdf("refused", sdf("1.11", model(link("a", inertial=f"<inertial auto='true'>{inside}</inertial>")))), 422)
-            self.assertIn("give mass and inertia", problem["detail"])
-
 
 class Drake(SdfCase):
     def test_rotors(self):
