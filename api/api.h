@@ -147,11 +147,11 @@ void api_set_store(api *api, const api_store *store);
 
 /* The text of a model file, or an archive, and the name of its model. */
 typedef struct api_model_file {
-    const char      *name, *text;
-    size_t           length; /* bytes of text */
-    const char      *query;  /* options of PUT, such as "base=floating"; NULL: none */
-    const api_files *files;  /* files that the text may include, itself among them; NULL: it comes alone */
-    const char      *path;   /* path of the text among the files */
+    const char                *name, *text;
+    size_t                     length;   /* bytes of text */
+    const char                *query;    /* options of PUT, such as "base=floating"; NULL: none */
+    const api_files           *files;    /* files that the text may include, itself among them; NULL: it comes alone */
+    const char                *path;     /* path of the text among the files */
     const struct api_deadline *deadline; /* the search for closed loops ends with it; NULL: none */
 } api_model_file;
 

@@ -11,12 +11,12 @@
 #include "server/net/exposure.h"
 #include "server/store/load_models.h"
 #include "server/net/event_loop.h"
-#include "memory_needs.h"
-#include "memory_watch.h"
+#include "server/operating/memory_needs.h"
+#include "server/operating/memory_watch.h"
 #include "server/operating/reload.h"
 #include "notify.h"
 #include "upgrade.h"
-#include "wall_clock.h"
+#include "server/operating/wall_clock.h"
 #include "watchdog.h"
 #include <errno.h>
 #include <fcntl.h>

@@ -96,12 +96,12 @@ static bool load_file(const srv_session *s, const char *file, const cli_argument
     const api_scheduler scheduler = {.yield = tell_progress, .arg = &progress};
     const api_deadline  deadline  = {.time = progress.began + srv_ns(s->config.timeout), .scheduler = &scheduler};
     if (cli_robot_gather(&robot, &source)) {
-        api_model_file model = {.name   = name,
-                                .text   = robot.text,
-                                .length = robot.length,
-                                .query  = query,
-                                .files  = robot.path ? &robot.files : NULL,
-                                .path   = robot.path,
+        api_model_file model = {.name     = name,
+                                .text     = robot.text,
+                                .length   = robot.length,
+                                .query    = query,
+                                .files    = robot.path ? &robot.files : NULL,
+                                .path     = robot.path,
                                 .deadline = &deadline};
         loaded = append_main(&robot, source.main, query) && api_load_file(s->api, &model, report, &problem);
         if (!loaded) print_problem(out, file, &problem);

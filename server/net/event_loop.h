@@ -10,7 +10,7 @@
 #include "server/access/credentials.h"
 #include "server/access/networks.h"
 #include "server/log.h"
-#include "server/slow_log.h"
+#include "server/audit/slow_log.h"
 #include "server/work/worker.h"
 #include <microhttpd.h>
 #include <pthread.h>

@@ -3,7 +3,7 @@
 #include "client_account.h"
 #include "api/api.h"
 #include "server/log.h"
-#include "server/slow_log.h"
+#include "server/audit/slow_log.h"
 #include <microhttpd.h>
 
 /* Queues the call's reply. Its body is handed over without a copy. `close`: the connection closes afterwards.

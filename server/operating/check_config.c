@@ -116,7 +116,7 @@ static void warn_of_overridden_variables(inspection *i)
 
 /* --- files and folders -------------------------------------------------------------------------------------------- */
 
-static void check_certificate(inspection *i, const char *setting, const char *path)
+static void inspect_certificate(inspection *i, const char *setting, const char *path)
 {
     time_t end = srv_tls_file_expiry(path), now = time(NULL);
     if (end < 0 || end > now + SOON) return;
@@ -144,8 +144,8 @@ static void check_credentials(inspection *i)
         users |= *addresses[k].path != '\0';
     if (read->clients)
         srv_clients_visit_idle(read->clients, time(NULL), users, read->takes_certificates, warn_of_client, i);
-    if (c->tls_certificate) check_certificate(i, "--tls-certificate", c->tls_certificate);
-    if (c->tls_client_ca) check_certificate(i, "--tls-client-ca", c->tls_client_ca);
+    if (c->tls_certificate) inspect_certificate(i, "--tls-certificate", c->tls_certificate);
+    if (c->tls_client_ca) inspect_certificate(i, "--tls-client-ca", c->tls_client_ca);
     srv_credentials_release(read);
 }
 

@@ -79,7 +79,8 @@ static void test_every_kind_of_value(void **state)
     assert_int_equal(read_args("--drain-delay", "7", NULL, NULL), SRV_SERVE);
     assert_true(config.drain_delay == 7);
     assert_int_equal(read_args("--memory", "4M", NULL, NULL), SRV_SERVE);
-    assert_int_equal(config.max_body, 3 << 20); /* defaults are limited to the part of --memory that one client may use */
+    assert_int_equal(config.max_body,
+                     3 << 20); /* defaults are limited to the part of --memory that one client may use */
     assert_int_equal(config.max_answer, 3 << 20);
     assert_int_equal(read_args("--log-format", "json", "--log-level=debug", NULL), SRV_SERVE);
     assert_int_equal(config.log_format, SRV_LOG_JSON);

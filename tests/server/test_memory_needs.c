@@ -1,5 +1,5 @@
 /* test_memory_needs.c - checks the memory that a process needs with its settings, and the limits of control groups. */
-#include "server/memory_needs.h"
+#include "server/operating/memory_needs.h"
 #include "server/work/cores.h"
 #include <setjmp.h>
 #include <stdarg.h>

@@ -181,12 +181,9 @@ static void test_refusals_without_lines_take_none_from_others(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_requests),
-        cmocka_unit_test(test_times),
-        cmocka_unit_test(test_bytes),
-        cmocka_unit_test(test_audit_at_every_level),
-        cmocka_unit_test(test_slow_requests),
-        cmocka_unit_test(test_refusals_without_lines_take_none_from_others),
+        cmocka_unit_test(test_requests),      cmocka_unit_test(test_times),
+        cmocka_unit_test(test_bytes),         cmocka_unit_test(test_audit_at_every_level),
+        cmocka_unit_test(test_slow_requests), cmocka_unit_test(test_refusals_without_lines_take_none_from_others),
     };
     return cmocka_run_group_tests(tests, open_all, close_all);
 }

@@ -1,5 +1,5 @@
 /* test_wall_clock.c - checks that jumps of the clock and the end of a certificate are logged once and counted. */
-#include "server/wall_clock.h"
+#include "server/operating/wall_clock.h"
 #include "api/metrics.h"
 #include <fcntl.h>
 #include <setjmp.h>

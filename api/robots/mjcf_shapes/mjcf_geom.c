@@ -23,7 +23,7 @@ static const struct {
              [SDF_SHAPE] = {false, API_BOX, 0, 0}};
 
 /* Reads the sizes in the terms of inertia.h: whole edges of a box, whole lengths of capsule and cylinder. */
-static bool read_size(api_mjcf *m, const api_mjcf_item *geom, geom_type type, double half_length, double size[3])
+static bool read_geom_size(api_mjcf *m, const api_mjcf_item *geom, geom_type type, double half_length, double size[3])
 {
     api_xml_span   span    = {.v = size, .min = 1, .max = 3};
     const xmlNode *element = api_mjcf_with(m, geom, "size");
@@ -59,7 +59,7 @@ static bool read_group(api_mjcf *m, const api_mjcf_item *geom, bool *weighs)
 }
 
 /* Sets *mass to the mass that is given, or else to density times volume, or area of a shell. */
-static bool read_mass(api_mjcf *m, const api_mjcf_item *geom, double volume, double *mass)
+static bool read_geom_mass(api_mjcf *m, const api_mjcf_item *geom, double volume, double *mass)
 {
     double density = WATER_DENSITY;
     if (api_mjcf_has(m, geom, "mass")) {
@@ -86,7 +86,7 @@ static bool add_solid(api_mjcf *m, const api_mjcf_item *geom, const dyn_pose *X,
     int                      shell    = 0;
     double                   mass;
     if (!api_mjcf_choice(m, geom, "shellinertia", values, &shell) ||
-        !read_mass(m, geom, shell ? api_shell_area(solid, size) : api_solid_volume(solid, size), &mass))
+        !read_geom_mass(m, geom, shell ? api_shell_area(solid, size) : api_solid_volume(solid, size), &mass))
         return false;
     if (mass <= LEAST_GEOM) return true;
     dyn_inertia inertia = shell ? api_shell_inertia(solid, size, mass, X) : api_solid_inertia(solid, size, mass, X);
@@ -175,13 +175,13 @@ static bool add_mesh_geom(api_mjcf *m, const api_mjcf_mesh_geom *geom, api_mjcf_
     const char          *reason = NULL;
     double               mass   = 0;
     bool                 fitted = geom->type != MESH && geom->type != SDF_SHAPE;
-    if (!read_mass(m, &geom->item, 1, &mass)) return false;
+    if (!read_geom_mass(m, &geom->item, 1, &mass)) return false;
     if (mass <= 0) return true;
     if (!api_mjcf_read_mesh(m, &geom->item, &mesh, &reason)) return false;
     if (!mesh) return refuse_mesh(m, geom, body, reason);
     dyn_pose X = dyn_pose_compose(&geom->X, &mesh->axes);
     if (fitted) return add_fitted(m, geom, mesh, &X, body);
-    if (!read_mass(m, &geom->item, mesh->body.size, &mass)) return false;
+    if (!read_geom_mass(m, &geom->item, mesh->body.size, &mass)) return false;
     if (mass > LEAST_GEOM) add_inertia(body, mesh_inertia(mesh, mass, &X), &X);
     return true;
 }
@@ -207,6 +207,6 @@ bool api_mjcf_add_geom(api_mjcf *m, const api_mjcf_item *geom, const dyn_pose *X
     if (!weighs || type == PLANE || type == HFIELD) return true;
     if (type == MESH || type == SDF_SHAPE || api_mjcf_has(m, geom, "mesh"))
         return enter_mesh_geom(m, geom, type, X, body);
-    return read_size(m, geom, (geom_type)type, half_length, size) &&
+    return read_geom_size(m, geom, (geom_type)type, half_length, size) &&
            add_solid(m, geom, X, size, types[type].shape, body);
 }

@@ -87,9 +87,9 @@ typedef struct api_sdf {
     size_t           n_frames, n_joints;
     api_sdf_frame   *frames;
     api_sdf_joint   *joints;
-    unsigned         depth; /* poses that wait for others */
+    unsigned         depth;             /* poses that wait for others */
     bool             weighs_collisions; /* a link has the inertia of its collisions */
-    json_t          *index; /* map from names to indices of frames */
+    json_t          *index;             /* map from names to indices of frames */
 } api_sdf;
 
 /* Versions of SDF that change the meaning of a file. */

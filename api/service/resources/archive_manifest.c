@@ -85,7 +85,7 @@ static bool span_begins_with(span text, const char *prefix)
 }
 
 /* Takes the first line from the text, without its newline. */
-static span take_line(span *text)
+static span take_manifest_line(span *text)
 {
     const char *newline = memchr(text->begin, '\n', (size_t)(text->end - text->begin));
     span        first   = {text->begin, newline ? newline : text->end};
@@ -124,7 +124,7 @@ static bool read_lines(span *text, const char *end, lines *l)
             l->line     = larger;
             l->capacity = more;
         }
-        l->line[l->n++] = split_line(take_line(text));
+        l->line[l->n++] = split_line(take_manifest_line(text));
     }
     if (l->n > 0) qsort(l->line, l->n, sizeof *l->line, compare_names);
     return true;
@@ -202,11 +202,11 @@ bool api_manifest_check(const char *text, size_t length, bool *has_manifest, api
     lines       records = {0}, listed = {0};
     differences d      = {.n = 0};
     bool        sealed = has_seal(whole);
-    take_line(&left); /* the head of the archive */
+    take_manifest_line(&left); /* the head of the archive */
     bool room     = read_lines(&left, MANIFEST, &records);
     *has_manifest = sealed || left.begin < left.end;
     if (room && *has_manifest) {
-        take_line(&left); /* the head of the manifest */
+        take_manifest_line(&left); /* the head of the manifest */
         room = read_lines(&left, END, &listed);
     }
     if (room && *has_manifest) compare_lines(&records, &listed, &d);

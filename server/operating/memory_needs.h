@@ -5,8 +5,8 @@
  * connection 64 KiB, with TLS 128 KiB; for each worker 4 MiB; and 128 MiB for the rest. deploy/README.md has the sum
  * for the deployments of this tree. */
 #pragma once
-#include "config.h"
-#include "log.h"
+#include "server/config.h"
+#include "server/log.h"
 
 /* Returns the bytes that the process needs. The numbers of loops and workers must be set. */
 unsigned long long srv_memory_needs(const srv_config *config);

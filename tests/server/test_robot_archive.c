@@ -1,5 +1,5 @@
-/* test_archive.c - reads archives by api_archive_open: claims of memory, cut and changed bytes, and limits. Archives of
- * all kinds from other programs: tests/e2e/robots/test_archives.py. */
+/* test_robot_archive.c - reads archives by api_archive_open: claims of memory, cut and changed bytes, and limits.
+ * Archives of all kinds from other programs: tests/e2e/robots/test_archives.py. */
 #include "api/archive/archive.h"
 #include <setjmp.h>
 #include <stdarg.h>

@@ -4,7 +4,7 @@
  * the lines of the log, so a jump is logged and counted (torqued_clock_jumps_total). Time in which the machine was
  * suspended is no jump. A certificate that ends within 14 days, and one that has ended, has a warning each. */
 #pragma once
-#include "log.h"
+#include "server/log.h"
 #include <time.h>
 
 typedef enum srv_validity { SRV_VALID, SRV_ENDS_SOON, SRV_ENDED } srv_validity;
