@@ -133,8 +133,8 @@ const size_t srv_n_settings = sizeof srv_settings / sizeof srv_settings[0];
 _Static_assert(sizeof srv_settings / sizeof srv_settings[0] <= SRV_SETTINGS_MOST, "srv_config has an origin of each");
 
 /* Settings that are built into what the start makes: sockets, threads, the store, the memory budget, the kernels. */
-static const char *const fixed[] = {"config", "listen",  "models", "store",       "memory",
-                                    "target", "workers", "loops",  "connections", "audit-log"};
+static const char *const fixed[] = {"config", "listen",  "health-listen", "models",      "store",    "memory",
+                                    "target", "workers", "loops",         "connections", "audit-log"};
 
 bool srv_setting_reloads(const srv_setting *s)
 {

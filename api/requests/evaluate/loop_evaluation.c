@@ -290,13 +290,15 @@ static bool follow(void *arg, size_t slot, size_t row, api_problem *problem)
 }
 
 /* Takes the memory of one slot. False with a problem. */
-static bool open_follower(const api_query *q, follower *slot)
+static bool open_follower(const api_plan *plan, follower *slot)
 {
-    size_t nq     = q->model->nq;
-    slot->closed  = open_workspace(q, q->call->api->alone, &slot->share, q->scene.n_wrenches, 0);
-    slot->q       = api_take(q->pool, nq * sizeof *slot->q);
-    slot->from    = api_take(q->pool, nq * sizeof *slot->from);
-    slot->passive = api_take(q->pool, q->model->loops->n_passive_q * sizeof *slot->passive);
+    const api_query *q  = plan->query;
+    const size_t     nq = q->model->nq;
+    slot->share         = api_row_share_none(plan); /* the workspace asks it already when it is opened */
+    slot->closed        = open_workspace(q, q->call->api->alone, &slot->share, q->scene.n_wrenches, 0);
+    slot->q             = api_take(q->pool, nq * sizeof *slot->q);
+    slot->from          = api_take(q->pool, nq * sizeof *slot->from);
+    slot->passive       = api_take(q->pool, q->model->loops->n_passive_q * sizeof *slot->passive);
     return slot->closed && slot->q && slot->from && slot->passive;
 }
 
@@ -310,7 +312,7 @@ bool api_loop_follow(api_plan *plan, const api_loop_curve *curve)
     plan->passive         = api_take_lanes(plan, q->model->loops->n_passive_q);
     if (!f.slot || !plan->passive) return false;
     for (size_t i = 0; i < slots; i++)
-        if (!open_follower(q, &f.slot[i])) return false;
+        if (!open_follower(plan, &f.slot[i])) return false;
     api_row_time_begin(plan, q->rows);
     const bool followed = api_run_parallel(&parallel, slots, q->rows, follow, &f);
     api_row_time_end(plan);
