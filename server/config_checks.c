@@ -124,8 +124,9 @@ static bool check_bounds(srv_config *config, char *error, size_t error_size)
         }
         srv_setting_describe(config, lower, first, sizeof first);
         srv_setting_describe(config, upper, second, sizeof second);
+        const bool part = b->of_one_client && number_of(config, lower) <= number_of(config, upper);
         snprintf(error, error_size, "%s is above %s%s, which limits it; lower --%s or raise --%s", first,
-                 b->of_one_client ? "three quarters, the part of one client, of " : "", second, b->lower, b->upper);
+                 part ? "three quarters of " : "", second, b->lower, b->upper);
         return false;
     }
     return true;

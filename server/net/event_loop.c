@@ -108,7 +108,8 @@ static void end_turn(srv_loop *loop, uint64_t began, uint64_t now)
     double before     = loop->measured;
     loop->measured    = srv_processor_time();
     loop->measured_at = now;
-    api_metric_observe(API_METRIC_LOOP_TURN_SECONDS, API_NO_LABELS, srv_ns(loop->measured - before));
+    if (loop->scope == API_ALL_RESOURCES) /* others wait for no loop of probes */
+        api_metric_observe(API_METRIC_LOOP_TURN_SECONDS, API_NO_LABELS, srv_ns(loop->measured - before));
 }
 
 /* One turn of the loop: runs libmicrohttpd, ends expired requests and connections, and schedules the next turn. */

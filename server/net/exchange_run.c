@@ -146,8 +146,11 @@ static bool reserve_audit_line(srv_job *job)
     if (!x->audit_line)
         x->audit_line = srv_audit_reserve(queue, SRV_AUDIT_LINES, job->deadline.time, &job->deadline.cancelled);
     if (x->audit_line) return true;
-    api_refuse(job->call, API_AUDIT_FULL,
-               "The audit log has taken no line until the deadline of the request; the change was not made.");
+    if (srv_now() < job->deadline.time)
+        api_refuse(job->call, API_MEMORY_FULL, "There is no memory for the line of the change in the audit log.");
+    else
+        api_refuse(job->call, API_AUDIT_FULL,
+                   "The audit log has taken no line until the deadline of the request; the change was not made.");
     return false;
 }
 

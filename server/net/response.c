@@ -352,13 +352,11 @@ static void put_request(srv_log *log, const srv_access *access, const api_figure
     srv_log_end(&line);
 }
 
-/* Writes the lines of a request: its own, that about a change or a refused credential, and that of a slow request. */
-static void put_lines(const srv_records *records, const srv_access *access, const api_figures *f, const srv_use *use)
+/* Writes the usual line of a request, and that about a change or a refused credential. */
+static void put_lines(srv_log *log, const srv_access *access, const api_figures *f, const srv_use *use)
 {
-    srv_log *log  = records->log;
     uint64_t ns   = use->now - access->began, omitted;
     bool     good = request_has_succeeded(access, use->status), audited = is_audited(access, use->status);
-    if (is_slow(access, ns)) report_slow(records, access, f, use);
     if (!audited && log->level < SRV_INFO) return;
     if (!good && !srv_log_admits(log, access->account, use->status)) return;
     if (audited) audit_refusal(log, access);
@@ -371,7 +369,8 @@ srv_use srv_response_record(const srv_records *records, struct MHD_Connection *m
     api_figures f   = {0};
     if (access->call) f = api_call_figures(access->call);
     count_request(access, use.status, &f, use.now - access->began);
-    put_lines(records, access, &f, &use);
+    put_lines(records->log, access, &f, &use);
+    if (is_slow(access, use.now - access->began)) report_slow(records, access, &f, &use);
     use.work = access->took > 0 ? (uint64_t)(access->took * 1e9) : f.decode + f.evaluate + f.encode;
     return use;
 }

@@ -210,6 +210,7 @@ static void check_exposure(inspection *i)
     listeners.n             = srv_addresses_parse(i->config.listen, addresses);
     for (size_t k = 0; k < listeners.n; k++) {
         listeners.listener[k].address = addresses[k];
+        listeners.listener[k].setting = "--listen";
         if (srv_listener_resolve(&listeners.listener[k], error, sizeof error)) continue;
         report_error(i, "%s", error);
         return;

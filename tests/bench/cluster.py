@@ -170,7 +170,8 @@ class Cluster:
         subprocess.run([BINARY, "store", "migrate", "--store", self.databases.url], check=True)
         self.replicas = []
         for _ in range(3):
-            self.replicas.append(Replica(certificates, "{address}:8443+proxy", "--drain-delay", "4", "--workers", "1", "--loops", "1",
+            self.replicas.append(Replica(certificates, "{address}:8443+proxy", "--health-listen", "{address}:8087",
+                                         "--drain-delay", "4", "--workers", "1", "--loops", "1",
                                          "--log-sample", "1000000", "--store", self.databases.url))
             ended.callback(lambda replica=self.replicas[-1]: replica.server.kill())
         self.balancer = Balancer(folder, certificates, [replica.address for replica in self.replicas])

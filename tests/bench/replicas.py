@@ -141,7 +141,8 @@ def measure_balancer(encoding, options):
     """Returns HAProxy's processor time for a byte that passes, with TLS on both sides."""
     with tempfile.TemporaryDirectory() as folder, contextlib.ExitStack() as ended:
         certificates = Certificates(folder)
-        replicas = [Replica(certificates, "{address}:8443+proxy", "--log-sample", "1000000") for _ in range(3)]
+        replicas = [Replica(certificates, "{address}:8443+proxy", "--health-listen", "{address}:8087",
+                            "--log-sample", "1000000") for _ in range(3)]
         for replica in replicas:
             ended.callback(replica.server.kill)
         balancer = HAProxy(folder, certificates, [replica.address for replica in replicas])

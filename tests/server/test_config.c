@@ -159,6 +159,7 @@ static void assert_contradiction(const char *a, const char *b, const char *said)
 static void test_contradictions_name_both_settings(void **state)
 {
     assert_contradiction("--memory=4M", "--max-answer=1G", "--max-answer 1G is above --memory 4M, which limits it");
+    assert_contradiction("--max-body=2G", NULL, "--max-body 2G is above three quarters of --memory 2G (default)");
     assert_contradiction("--max-body=3G", NULL, "--max-body 3G is above --memory 2G (default)");
     assert_contradiction("--client-work=1.5", NULL, "--client-work 1.5 is above --queue 1 (default)");
     assert_contradiction("--inline-limit=2000", "--timeout=0.001", "--inline-limit 2000 is above --timeout 0.001");
@@ -168,7 +169,7 @@ static void test_contradictions_name_both_settings(void **state)
     setenv("TORQUED_MAX_BODY", "3G", 1);
     assert_contradiction("--memory=1G", NULL, "TORQUED_MAX_BODY=3G (environment) is above --memory 1G");
     clear_environment(NULL);
-    assert_int_equal(read_args("--client-work=1", "--max-body=2G", "--inline-limit=1000", "--timeout=0.001"),
+    assert_int_equal(read_args("--client-work=1", "--max-body=1536M", "--inline-limit=1000", "--timeout=0.001"),
                      SRV_SERVE);
 }
 

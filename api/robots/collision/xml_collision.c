@@ -47,15 +47,15 @@ static void scale_mesh(api_mesh *mesh, const double scale[3])
 static void measure_file(const api_model_source *source, const api_collision *collision, api_arena *arena,
                          api_mesh_body *body, char reason[API_MESH_REASON])
 {
-    size_t         length = 0;
-    api_mesh       mesh;
-    api_mesh_edges edges;
-    const char    *bytes = api_xml_find_file(source, collision->file, &length);
-    if (!bytes)
+    size_t                length = 0;
+    api_mesh              mesh;
+    api_mesh_edges        edges;
+    const char           *bytes  = api_xml_find_file(source, collision->file, &length);
+    const api_mesh_format format = api_mesh_format_of(collision->file);
+    if (!bytes && format != API_MESH_FORMATS) /* files of other formats do not come with the robot's */
         api_mesh_fail(reason, "the file did not come with that of the robot");
     else
-        api_mesh_read(&mesh, arena, &(api_mesh_file){api_mesh_format_of(collision->file), bytes, length, false},
-                      reason);
+        api_mesh_read(&mesh, arena, &(api_mesh_file){format, bytes, length, false}, reason);
     if (*reason || api_mesh_check(&mesh, reason) || api_mesh_merge(&mesh, arena, reason)) return;
     scale_mesh(&mesh, collision->scale);
     if (api_mesh_count_edges(&mesh, arena, &edges, reason)) return;

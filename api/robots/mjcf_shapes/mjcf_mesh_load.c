@@ -84,9 +84,10 @@ static bool load_mesh_file(api_mjcf *m, const xmlNode *element, const char *name
     size_t      length = 0;
     const char *type   = name;
     if (!api_xml_text(&m->xml, element, "content_type", API_OPTIONAL, &type)) return false;
-    const char *bytes = find_mesh_file(m, name, &length);
-    if (bytes)
-        api_mesh_read(to, arena, &(api_mesh_file){api_mesh_format_of(type), bytes, length, true}, reason);
+    const char           *bytes  = find_mesh_file(m, name, &length);
+    const api_mesh_format format = api_mesh_format_of(type);
+    if (bytes || format == API_MESH_FORMATS) /* files of other formats do not come with the robot's */
+        api_mesh_read(to, arena, &(api_mesh_file){format, bytes, length, true}, reason);
     else if (m->source->files)
         api_mesh_fail(reason, "there is no file \"%.80s\" beside that of the robot, or it is too large", name);
     else

@@ -171,6 +171,8 @@ const char *api_mesh_read(api_mesh *mesh, api_arena *arena, const api_mesh_file 
     static const char pointer[] = "version https://git-lfs";
     const char       *bytes     = file->bytes;
     const size_t      length    = file->length;
+    if (file->format == API_MESH_FORMATS)
+        return api_mesh_fail(reason, "the format of the mesh file is none of STL, OBJ and MSH");
     if (length == 0) return api_mesh_fail(reason, "the mesh file is empty");
     if (length >= sizeof pointer - 1 && memcmp(bytes, pointer, sizeof pointer - 1) == 0)
         return api_mesh_fail(reason, "the mesh file is a Git LFS pointer: fetch the file itself with git lfs pull");
@@ -180,5 +182,5 @@ const char *api_mesh_read(api_mesh *mesh, api_arena *arena, const api_mesh_file 
     case API_MESH_MSH: return read_msh(mesh, arena, bytes, length, reason);
     case API_MESH_FORMATS: break;
     }
-    return api_mesh_fail(reason, "the format of the mesh file is none of STL, OBJ and MSH");
+    return NULL;
 }

@@ -1,6 +1,7 @@
 /* files.c - handlers of the embedded files: the console at /, its assets, the reference at /docs, the contract
  * at /openapi.json. */
 #include "api/service/http/call.h"
+#include <stdint.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -28,6 +29,12 @@ bool api_file_exists(api_call *call, const api_input *input, api_problem *proble
 extern const char api_openapi_start[], api_openapi_end[], api_openapi_gzip[], api_openapi_gzip_end[],
     api_openapi_hash[];
 
+/* The linker places both symbols around one text. */
+static size_t bytes_between(const char *begin, const char *end)
+{
+    return (size_t)((uintptr_t)end - (uintptr_t)begin);
+}
+
 api_file api_contract_file(void)
 {
     return (api_file){
@@ -35,8 +42,8 @@ api_file api_contract_file(void)
         .content_type = "application/json",
         .hash         = api_openapi_hash,
         .gzip         = api_openapi_gzip,
-        .gzip_length  = (size_t)(api_openapi_gzip_end - api_openapi_gzip),
-        .length       = (size_t)(api_openapi_end - api_openapi_start),
+        .gzip_length  = bytes_between(api_openapi_gzip, api_openapi_gzip_end),
+        .length       = bytes_between(api_openapi_start, api_openapi_end),
         .content      = api_openapi_start,
     };
 }

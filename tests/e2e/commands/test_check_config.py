@@ -73,7 +73,7 @@ class Origins(CheckCase):
 
     def test_defaults_follow_the_limits_that_contain_them(self):
         found = self.settings(self.check("--memory", "64M"))
-        self.assertEqual((found["TORQUED_MAX_BODY"][0], found["TORQUED_MAX_ANSWER"][0]), ("64M", "64M"))
+        self.assertEqual((found["TORQUED_MAX_BODY"][0], found["TORQUED_MAX_ANSWER"][0]), ("48M", "48M"))
 
 
 class Errors(CheckCase):

@@ -161,7 +161,7 @@ class Operator(unittest.TestCase):
                 client.sock = socket.socket(socket.AF_UNIX)
                 client.sock.connect(path)
                 for _ in range(500):
-                    client.request("GET", "/nowhere")
+                    client.request("GET", "/livez")
                     self.assertIn(client.getresponse().read()[:1], (b"{", b""))
                 client.request("GET", "/metrics")
                 lost = int(re.search(r"^torqued_lost_log_lines_total (\d+)$", client.getresponse().read().decode(), re.MULTILINE)[1])

@@ -93,7 +93,7 @@ class Watching(unittest.TestCase):
                  ("TorquedMemoryExhausted", {mine("torqued_memory_exhausted"): 1}),
                  ("TorquedConnectionsFull", {mine("torqued_connections"): 950}),
                  ("TorquedModelsFull", {mine("torqued_models"): 950}), ("TorquedLogLost", {lost: "7+1"}),
-                 ("TorquedMemoryExhausted", {problem("memory-full"): "5+1"}), ("TorquedQueueFull", {problem("queue-full"): "5+1"}),
+                 ("TorquedMemoryRefused", {problem("memory-full"): "5+1"}), ("TorquedQueueFull", {problem("queue-full"): "5+1"}),
                  ("TorquedClientsRefused", {problem("unauthorized"): "5+30"}), ("TorquedClientsSlow", {expired: "0+5"}),
                  ("TorquedSlowRequests", {slow: "0+100"}), ("TorquedReloadFailed", {reload: 20}),
                  ("TorquedModelDamaged", {problem("model-damaged"): "5+1"}), ("TorquedDatabaseFault", {fault: 1}),

@@ -23,7 +23,7 @@ DRAIN = 0.3       # s
 
 def serve(case, rows, *arguments):
     """Starts a server with one worker and the models of these rows."""
-    server = Server("--workers", "1", "--timeout", str(ENOUGH), *arguments)
+    server = Server("--workers", "1", "--timeout", str(ENOUGH), "--health-listen", "127.0.0.1:0", *arguments)
     case.addCleanup(server.kill)
     for name in sorted({row.model for row in rows} & MODELS.keys()):
         answer = server.client(ENOUGH).put(f"/v1/models/{name}", document(name), content_type="application/json")
@@ -52,6 +52,11 @@ class WorstCases(unittest.TestCase):
         self.addCleanup(self.meter.close)
         self.failed = []
 
+    @staticmethod
+    def is_free(outcome, row):
+        """Tells whether no loop was held. /metrics on a connection for all is counted in the histogram that it shows."""
+        return outcome.held == 0 or row.path == "/metrics"
+
     def check(self, is_right, measure, row, seconds):
         """Measures a row, and again if it fails: other programs disturb the first measurement only."""
         outcome = measure(row, seconds)
@@ -69,13 +74,13 @@ class WorstCases(unittest.TestCase):
         for row in CHOSEN:
             for deadline in DEADLINES:
                 known = (200, 201, 204, 504, row.refused)
-                self.check(lambda o: o.status in known and o.late <= 0.2 * deadline + 0.05 and o.held == 0, self.meter.ask, row,
-                           deadline)
+                self.check(lambda o: o.status in known and o.late <= 0.2 * deadline + 0.05 and self.is_free(o, row),
+                           self.meter.ask, row, deadline)
         self.report()
 
     def test_work_ends_with_the_client(self):
         for row in CHOSEN:
-            self.check(lambda o: o.late <= FURTHER and o.held == 0, self.meter.abandon, row, DISCONNECT)
+            self.check(lambda o: o.late <= FURTHER and self.is_free(o, row), self.meter.abandon, row, DISCONNECT)
         self.report()
 
 

@@ -29,8 +29,9 @@ class Replicated(unittest.TestCase):
         self.assertEqual(migrated.returncode, 0, migrated.stderr)
         self.replicas = []
         for _ in NUMBERS:
-            self.replicas.append(Replica(certificates, "{address}:8443+proxy", "--drain-delay", "4", "--workers", "1", "--loops", "1",
-                                         "--store", self.database.url()))
+            self.replicas.append(Replica(
+                certificates, "{address}:8443+proxy", "--health-listen", "{address}:8087", "--drain-delay", "4", "--workers", "1",
+                "--loops", "1", "--store", self.database.url()))
             self.addCleanup(lambda replica=self.replicas[-1]: replica.server.kill())
         self.balancer = HAProxy(folder, certificates, [replica.address for replica in self.replicas])
         self.addCleanup(self.balancer.stop)
