@@ -7,6 +7,7 @@
 #include "server/cli/help.h"
 #include "server/console/files.h"
 #include "server/work/cores.h"
+#include "server/work/disposal.h"
 #include "server/work/priority.h"
 #include "server/net/exposure.h"
 #include "server/store/load_models.h"
@@ -30,7 +31,7 @@
 /* OTHER_DESCRIPTORS: also those of the connections for probes. */
 enum { LOOP_DESCRIPTORS = 9 + SRV_LISTEN_MOST, OTHER_DESCRIPTORS = 160 };
 enum { HANDED_OVER = -1 }; /* result of waiting in place of a signal */
-enum { MAPPED_BYTES = 32 << 20, KEPT_BYTES = 64 << 20 };
+enum { KEPT_BYTES = 64 << 20 };
 
 static const uint64_t look_interval = 10000000; /* ns between looks at a successor */
 
@@ -418,8 +419,9 @@ static int serve(service *s)
     srv_upgrade_init(&s->upgrade, &s->log, &s->models);
     s->upgrade.listeners = &s->listeners;
     s->upgrade.health    = &s->health;
-    bool ok              = open_shared(s, error, sizeof error) && begin_serving(s, error, sizeof error);
-    bool patient         = false;
+    srv_disposal_start();
+    bool ok      = open_shared(s, error, sizeof error) && begin_serving(s, error, sizeof error);
+    bool patient = false;
     if (ok) {
         show_example(s);
         patient = serve_until_drain(s, &stop);
@@ -427,6 +429,7 @@ static int serve(service *s)
     if (!s->handed_over) unlink_sockets(s); /* the next server can then use the paths */
     drain(s, &stop, patient);
     close_all(s);
+    srv_disposal_stop();
     if (ok) srv_log_message(&s->log, SRV_INFO, "stopped", "all connections are closed");
     size_t lost = srv_log_close(&s->log);
     if (lost > 0) fprintf(stderr, "torqued: %zu lines about changes were not written\n", lost);
@@ -446,12 +449,12 @@ static void share_cores(srv_config *config, size_t cores)
 }
 
 /* Configures malloc to keep freed memory, up to KEPT_BYTES per arena, for later requests: a page fresh from the
- * kernel costs more than processing its numbers. Only blocks of at least MAPPED_BYTES, glibc's maximum, are mapped
- * separately. Each loop has an arena: with a shared one, every twentieth light request waited for its lock. */
+ * kernel costs more than processing its numbers. Only blocks of at least SRV_MAPPED_BYTES, glibc's maximum, are
+ * mapped separately. Each loop has an arena: with a shared one, every twentieth light request waited for its lock. */
 static void keep_memory(size_t arenas)
 {
     mallopt(M_ARENA_MAX, (int)arenas);
-    mallopt(M_MMAP_THRESHOLD, MAPPED_BYTES);
+    mallopt(M_MMAP_THRESHOLD, SRV_MAPPED_BYTES);
     mallopt(M_TRIM_THRESHOLD, KEPT_BYTES);
 }
 

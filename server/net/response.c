@@ -4,6 +4,7 @@
 #include "api/metrics.h"
 #include "server/access/token.h"
 #include "server/work/clock.h"
+#include "server/work/disposal.h"
 #include <math.h>
 #include <stdlib.h>
 #include <stdio.h>
@@ -28,8 +29,8 @@ static struct MHD_Response *make_response(api_call *call)
         return MHD_create_response_from_buffer(length, (void *)(uintptr_t)reply->static_body, MHD_RESPMEM_PERSISTENT);
     char *body = api_take_body(call);
     if (!body) return MHD_create_response_from_buffer(0, empty, MHD_RESPMEM_PERSISTENT);
-    struct MHD_Response *response = MHD_create_response_from_buffer(length, body, MHD_RESPMEM_MUST_FREE);
-    if (!response) free(body);
+    struct MHD_Response *response = MHD_create_response_from_buffer_with_free_callback(length, body, srv_dispose);
+    if (!response) srv_dispose(body);
     return response;
 }
 

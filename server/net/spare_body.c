@@ -1,18 +1,17 @@
 /* spare_body.c - see spare_body.h. */
 #include "spare_body.h"
 #include "server/work/clock.h"
+#include "server/work/disposal.h"
 #include <stdlib.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
-/* LARGE: bytes from which malloc maps a block on its own, see main.c. MOST_KEPT: bytes that a loop keeps, as many as
- * malloc keeps in each of its arenas. */
-enum { LARGE = 32 << 20, MOST_KEPT = 64 << 20 };
+enum { MOST_KEPT = 64 << 20 }; /* bytes that a loop keeps, as many as malloc keeps in each of its arenas */
 static const uint64_t kept_time = 5000000000; /* ns */
 
 char *srv_spare_body_take(srv_spare_body *spare, size_t bytes, size_t *capacity)
 {
-    char *block = bytes >= LARGE ? spare->bytes : NULL;
+    char *block = bytes >= SRV_MAPPED_BYTES ? spare->bytes : NULL;
     if (!block) return NULL;
     *capacity = spare->capacity;
     *spare    = (srv_spare_body){0};
@@ -21,8 +20,8 @@ char *srv_spare_body_take(srv_spare_body *spare, size_t bytes, size_t *capacity)
 
 void srv_spare_body_give(srv_spare_body *spare, char *bytes, size_t capacity, uint64_t now)
 {
-    if (capacity < LARGE || spare->bytes) {
-        free(bytes);
+    if (capacity < SRV_MAPPED_BYTES || spare->bytes) {
+        srv_dispose(bytes);
         return;
     }
     char *cut = capacity > MOST_KEPT ? realloc(bytes, MOST_KEPT) : NULL;
@@ -45,6 +44,6 @@ uint64_t srv_spare_body_next(const srv_spare_body *spare)
 void srv_spare_body_expire(srv_spare_body *spare, uint64_t now)
 {
     if (!spare->bytes || now < spare->end) return;
-    free(spare->bytes);
+    srv_dispose(spare->bytes);
     *spare = (srv_spare_body){0};
 }
