@@ -7,7 +7,7 @@
 #include "server/cli/help.h"
 #include "server/console/files.h"
 #include "server/work/cores.h"
-#include "server/work/disposal.h"
+#include "server/memory/disposal.h"
 #include "server/work/priority.h"
 #include "server/net/exposure.h"
 #include "server/store/load_models.h"

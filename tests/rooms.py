@@ -21,7 +21,7 @@ api/codec/decimal api/codec api/archive api/codec/nodes api/robots/document api/
 api/service/http/route api/requests/cost/calibration api/requests/cost/cost_feedback
 api/service/http/call.h api/requests/fields api/requests/lanes api/requests/cost/peek api/requests/answer api/requests/evaluate api/requests/inverse_kinematics api/requests/motion api/requests/identification api/requests/contact
 api/requests/control api/requests/simulation api/requests/operations api/requests/cost api/service/http api/robots api/service/resources api
-server/config.h server/default_folders server/console server/framing server/work server/audit server/log|server/log_writer server/slow_log server/operating/wall_clock server/handover server/store/checksum server/store/twin server/store/postgres server/store server/access server/net server/settings|server/config|server/config_checks|server/config_text|server/config_file|server/config_names server/cli/options server/operating server/cli/files server/cli/client server/cli/top server/cli server
+server/config.h server/default_folders server/console server/framing server/work server/memory server/audit server/log|server/log_writer server/slow_log server/operating/wall_clock server/handover server/store/checksum server/store/twin server/store/postgres server/store server/access server/net server/settings|server/config|server/config_checks|server/config_text|server/config_file|server/config_names server/cli/options server/operating server/cli/files server/cli/client server/cli/top server/cli server
 """.split()
 RANK = {room: place for place, rooms in enumerate(ORDER) for room in rooms.split("|")}
 INCLUDE = re.compile(r'^\s*#\s*include\s*"([^"]+)"', re.M)

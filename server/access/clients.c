@@ -1,4 +1,4 @@
-/* clients.c - see clients.h. */
+/* clients.c - reads the list of clients and finds the client of a token, a certificate or a peer. */
 #define _GNU_SOURCE /* strptime, timegm */
 #include "clients.h"
 #include "regular_file.h"
@@ -18,9 +18,9 @@ typedef enum kind { TOKEN, CERTIFICATE, UID, GID } kind;
 typedef struct client {
     char     name[SRV_CLIENT_NAME];
     kind     kind;
-    uint8_t  hash[SRV_TOKEN_HASH]; /* of the token, if the kind is TOKEN */
+    uint8_t  hash[SRV_TOKEN_HASH]; /* SHA-256 of the token; kind TOKEN only */
     char    *common_name;          /* if the kind is CERTIFICATE */
-    id_t     id;                   /* of the user or group, if the kind is UID or GID */
+    id_t     id;                   /* number of the user or group; kinds UID and GID only */
     time_t   expires;              /* 0: never */
     unsigned roles;
     char    *models; /* NULL: all */

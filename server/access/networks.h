@@ -18,7 +18,7 @@ typedef struct srv_networks {
     bool   unix_sockets; /* the list names "unix": programs at the other end of Unix-domain sockets */
     struct {
         srv_ip   ip;
-        unsigned bits; /* of the prefix, 0 to 128 */
+        unsigned bits; /* length of the prefix, 0 to 128 */
     } list[SRV_NETWORKS];
 } srv_networks;
 

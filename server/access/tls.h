@@ -30,7 +30,7 @@ enum { SRV_COMMON_NAME = 128 };
 /* The certificate of a client, checked. */
 typedef struct srv_certificate {
     bool        shown;                        /* false: the client has shown none; the other fields are then zero */
-    char        common_name[SRV_COMMON_NAME]; /* of its subject */
+    char        common_name[SRV_COMMON_NAME]; /* common name of the subject */
     time_t      expires;
     const char *refused; /* the reason why it does not count; NULL: it counts */
 } srv_certificate;

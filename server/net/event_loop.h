@@ -6,7 +6,7 @@
 #include "accept.h"
 #include "connection.h"
 #include "lingering_close.h"
-#include "spare_body.h"
+#include "server/memory/spare_body.h"
 #include "server/access/credentials.h"
 #include "server/access/networks.h"
 #include "server/log.h"

@@ -4,7 +4,7 @@
 #include "api/metrics.h"
 #include "server/access/token.h"
 #include "server/work/clock.h"
-#include "server/work/disposal.h"
+#include "server/memory/disposal.h"
 #include <math.h>
 #include <stdlib.h>
 #include <stdio.h>

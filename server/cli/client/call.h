@@ -14,12 +14,12 @@ typedef struct cli_sink {
 typedef struct cli_call {
     const cli_arguments *arguments;
     const char          *model, *operation;
-    const char          *file;    /* of states; NULL: the command line has all fields */
+    const char          *file;    /* path of a file of states; NULL: the command line has all fields */
     cli_format           format;  /* of the file; CLI_NO_FORMAT: from its name or first byte */
     json_t              *options; /* FIELD=JSON of the command line */
     size_t               chunk;   /* most rows of one request */
     cli_connection       connection;
-    cli_coordinates      coordinates; /* empty until somebody needs it */
+    cli_coordinates      coordinates; /* empty until a request needs them */
 } cli_call;
 
 /* Reads the arguments and opens the connection. Returns 0, or the exit status after printing an error; close it in both

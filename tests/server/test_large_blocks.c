@@ -1,11 +1,16 @@
-/* test_spare_body.c - checks which blocks an event loop keeps for the next request body, and for how long. */
-#include "server/net/spare_body.h"
+/* test_large_blocks.c - checks which blocks an event loop keeps for the next request body, and for how long; and that
+ * large blocks are freed by another thread. */
+#include "server/memory/disposal.h"
+#include "server/memory/spare_body.h"
 #include "server/work/clock.h"
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
+#include <unistd.h>
 #include <cmocka.h>
 
 static const size_t   mebibyte = 1 << 20;
@@ -85,6 +90,62 @@ static void test_returned_pages_are_zero(void **state)
     free(block);
 }
 
+enum { DISPOSED = 48 << 20, PATIENCE = 20000 /* ms */ };
+
+/* Bytes of the process that are in memory. */
+static size_t resident(void)
+{
+    char  text[64] = "", *pages = text;
+    FILE *statm = fopen("/proc/self/statm", "r");
+    assert_non_null(statm);
+    assert_non_null(fgets(text, sizeof text, statm));
+    fclose(statm);
+    strtoul(text, &pages, 10);
+    return strtoul(pages, NULL, 10) * (size_t)sysconf(_SC_PAGESIZE);
+}
+
+static char *touched(size_t size)
+{
+    char *block = malloc(size);
+    assert_non_null(block);
+    memset(block, 7, size);
+    return block;
+}
+
+static void test_large_blocks_go_back_to_the_system(void **state)
+{
+    srv_disposal_start();
+    char  *one = touched(DISPOSED), *other = touched(DISPOSED);
+    size_t before = resident();
+    srv_dispose(one);
+    srv_dispose(other);
+    for (int i = 0; i < PATIENCE && resident() > before - DISPOSED; i++)
+        nanosleep(&(struct timespec){.tv_nsec = 1000000}, NULL);
+    assert_in_range(resident(), 0, before - DISPOSED);
+    srv_disposal_stop();
+}
+
+/* The leak checker finds a block that the end of the thread forgets. */
+static void test_the_end_frees_what_waits(void **state)
+{
+    srv_disposal_start();
+    for (int i = 0; i < 8; i++)
+        srv_dispose(malloc(DISPOSED));
+    srv_disposal_stop();
+}
+
+static void test_blocks_are_freed_without_the_thread(void **state)
+{
+    srv_dispose(NULL);
+    srv_dispose(malloc(DISPOSED));
+    srv_disposal_start();
+    srv_dispose(NULL);
+    srv_dispose(malloc(64));
+    srv_disposal_stop();
+    srv_disposal_stop();
+    srv_dispose(malloc(DISPOSED));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -93,6 +154,9 @@ int main(void)
         cmocka_unit_test(test_one_block_of_64_mebibytes_at_most_is_kept),
         cmocka_unit_test(test_an_unused_block_is_freed),
         cmocka_unit_test(test_returned_pages_are_zero),
+        cmocka_unit_test(test_large_blocks_go_back_to_the_system),
+        cmocka_unit_test(test_the_end_frees_what_waits),
+        cmocka_unit_test(test_blocks_are_freed_without_the_thread),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

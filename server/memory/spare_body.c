@@ -1,7 +1,7 @@
 /* spare_body.c - see spare_body.h. */
 #include "spare_body.h"
 #include "server/work/clock.h"
-#include "server/work/disposal.h"
+#include "server/memory/disposal.h"
 #include <stdlib.h>
 #include <sys/mman.h>
 #include <unistd.h>
