@@ -30,9 +30,9 @@ typedef struct srv_log {
     srv_refusals     *refused;
     atomic_bool       has_refusals; /* some may be due for a report */
 
-    srv_audit_queue audit;
-    srv_audit_file *audit_file; /* NULL: the writer thread writes the audit lines, too */
-    srv_line_writer out;
+    srv_audit_queue         audit;
+    srv_audit_file *_Atomic audit_file; /* NULL: the writer thread writes the audit lines, too */
+    srv_line_writer         out;
 
     _Atomic uint64_t routine; /* routine requests so far */
     _Atomic uint64_t omitted; /* requests without a line since the last one with a line */
