@@ -23,10 +23,11 @@ static bool is_wide(const char *bytes, size_t length)
 
 const char *api_container_fault(const char *bytes, size_t length, size_t *offset)
 {
+    *offset = 0;
+    if (length == 0) return "is empty"; /* `bytes` may be NULL then */
     const char *nul  = memchr(bytes, '\0', length);
     size_t      last = length;
-    *offset          = 0;
-    if (length == 0 || (length <= 3 && memcmp(bytes, "\xEF\xBB\xBF", length) == 0)) return "is empty";
+    if (length <= 3 && memcmp(bytes, "\xEF\xBB\xBF", length) == 0) return "is empty";
     if (begins_with(bytes, length, "version https://git-lfs"))
         return "is a pointer of Git LFS, not the file itself: run git lfs pull where it was cloned";
     if (begins_with(bytes, length, "<!DOCTYPE html") || begins_with(bytes, length, "<html"))
