@@ -143,7 +143,8 @@ static inline void held_set_G(const held_system *h)
 {
     const size_t k = h->k;
     clear_large(h->free.deadline, h->Z, h->nv * k), clear_large(h->free.deadline, h->Y, h->nv * k);
-    for (size_t i = 0, row = 0; i < held_chains(h->io); row += held_rows_of(h->io, i++))
+    for (size_t i = 0, row = 0; i < held_chains(h->io) && goes_on(h->free.deadline, h->nv);
+         row += held_rows_of(h->io, i++))
         held_eliminate(h, i, row);
     for (size_t i = 0, row = 0; i < held_chains(h->io); row += held_rows_of(h->io, i++)) {
         const row_product G = {.deadline = h->free.deadline,
