@@ -92,8 +92,7 @@ LANE_NOINLINE void multiply_rows(const row_product *p, size_t rows, size_t first
     size_t v = 0;
     for (; v + 2 <= rows && goes_on(p->deadline, p->stride); v += 2)
         product_rows(p, v, first, end, (tile_shape){1, 2, 0});
-    if (v + 1 == rows && goes_on(p->deadline, p->stride))
-        product_rows(p, v, first, end, (tile_shape){1, 1, 0});
+    if (v + 1 == rows && goes_on(p->deadline, p->stride)) product_rows(p, v, first, end, (tile_shape){1, 1, 0});
 }
 
 /* The same for two pairs. */
@@ -102,6 +101,5 @@ LANE_NOINLINE void multiply_pairs(const row_product *p, size_t rows, size_t firs
     size_t v = 0;
     for (; v + 2 <= rows && goes_on(p->deadline, p->stride); v += 2)
         product_rows(p, v, first, end, (tile_shape){2, 2, 0});
-    if (v + 1 == rows && goes_on(p->deadline, p->stride))
-        product_rows(p, v, first, end, (tile_shape){2, 1, 0});
+    if (v + 1 == rows && goes_on(p->deadline, p->stride)) product_rows(p, v, first, end, (tile_shape){2, 1, 0});
 }

@@ -53,11 +53,15 @@ static bool read_robot(api_mjcf *m, api_mjcf_files *files)
         return api_fail(m->xml.base.problem, API_BAD_MODEL, NULL,
                         "the outermost element is <%.40s>; MJCF's is <mujoco>, without a prefix",
                         (const char *)m->xml.root->name);
-    return api_mjcf_include(&m->xml, files) && api_xml_refuse_template(&m->xml) && open_maps(m) &&
-           api_mjcf_read_settings(m) && api_mjcf_expand_replicates(m) && api_mjcf_read_classes(m) &&
-           api_mjcf_index_meshes(m) && api_mjcf_read_bodies(m) && api_mjcf_name_all(m) && api_mjcf_read_masses(m) &&
-           api_mjcf_read_equalities(m) && api_mjcf_read_actuators(m) && api_mjcf_choose_driven(m) &&
-           api_mjcf_read_springdampers(m) && api_mjcf_write_document(m) && api_mjcf_report_unused(m);
+    files->model[0] = (api_mjcf_submodel){.root = m->xml.root, .entry = files->entry[0]};
+    m->files        = files;
+    m->xml.files    = files->name;
+    return api_mjcf_include(&m->xml, files, 0) && api_xml_refuse_template(&m->xml) && open_maps(m) &&
+           api_mjcf_attach(m, files) && api_mjcf_read_settings(m) && api_mjcf_expand_replicates(m) &&
+           api_mjcf_read_classes(m) && api_mjcf_index_meshes(m) && api_mjcf_read_bodies(m) && api_mjcf_name_all(m) &&
+           api_mjcf_read_masses(m) && api_mjcf_read_equalities(m) && api_mjcf_read_actuators(m) &&
+           api_mjcf_choose_driven(m) && api_mjcf_read_springdampers(m) && api_mjcf_write_document(m) &&
+           api_mjcf_report_unused(m);
 }
 
 /* Adds to a problem of the loops of a file what its user can do about it: a file has no fields of a document. */
@@ -86,7 +90,7 @@ static api_model *read_files(api_mjcf *m, api_mjcf_files *files, api_problem *pr
 
 api_model *api_model_from_mjcf(const api_model_source *source, api_problem *problem)
 {
-    api_mjcf_files files = {.source = source, .n = 1, .name = {""}};
+    api_mjcf_files files = {.source = source, .n = 1, .n_models = 1, .name = {""}};
     api_xml_source text  = {.text = source->text, .length = source->length, .nesting = source->nesting};
     api_mjcf       m     = {.source = source};
     if (!read_options(source->query, &m.equality, problem)) return NULL;

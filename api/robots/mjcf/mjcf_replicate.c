@@ -8,9 +8,8 @@
 #include <string.h>
 
 enum {
-    MOST_COPIES       = 65536, /* elements that all replicates of a file make */
-    SUFFIX_SIZE       = 80,    /* bytes of the separator with the number of a copy */
-    LONGEST_NAME      = 400,   /* bytes of a name with its suffix */
+    SUFFIX_SIZE       = 80,  /* bytes of the separator with the number of a copy */
+    LONGEST_NAME      = 400, /* bytes of a name with its suffix */
     LONGEST_SEPARATOR = 64
 };
 
@@ -180,9 +179,9 @@ static bool copy_referrers(replicate *r, const char *section)
             for (const xmlAttr *a = e->type == XML_ELEMENT_NODE ? e->properties : NULL; a; a = a->next)
                 found |= refers(r, e, a);
             if (!found) continue;
-            if ((r->m->n_copies += r->count) > MOST_COPIES)
-                return api_xml_fail(&r->m->xml, e, API_MODEL_TOO_LARGE, "<replicate> makes more than %d elements",
-                                    MOST_COPIES);
+            if ((r->m->n_copies += r->count) > API_MJCF_COPIES)
+                return api_xml_fail(&r->m->xml, e, API_MODEL_TOO_LARGE,
+                                    "<replicate> and <attach> make more than %d elements", API_MJCF_COPIES);
             if (!copy_referrer(r, e)) return false;
             xmlUnlinkNode(e);
             xmlFreeNode(e);
@@ -219,16 +218,17 @@ static bool open_replicate(replicate *r)
         !api_xml_text(&m->xml, r->element, "childclass", API_OPTIONAL, &r->childclass) ||
         !collect_names(r, r->element, &n))
         return false;
-    if (!(count >= 1 && count <= MOST_COPIES && count == floor(count)))
+    if (!(count >= 1 && count <= API_MJCF_COPIES && count == floor(count)))
         return api_xml_fail(&m->xml, r->element, API_BAD_VALUE, "count of <replicate> is a whole number from 1 to %d",
-                            MOST_COPIES);
+                            API_MJCF_COPIES);
     if (strlen(r->separator) > LONGEST_SEPARATOR)
         return api_xml_fail(&m->xml, r->element, API_BAD_VALUE, "sep of <replicate> has more than %d bytes",
                             LONGEST_SEPARATOR);
     r->count = (size_t)count;
     m->n_copies += r->count * (n + 1);
-    return m->n_copies <= MOST_COPIES || api_xml_fail(&m->xml, r->element, API_MODEL_TOO_LARGE,
-                                                      "<replicate> makes more than %d elements", MOST_COPIES);
+    return m->n_copies <= API_MJCF_COPIES ||
+           api_xml_fail(&m->xml, r->element, API_MODEL_TOO_LARGE, "<replicate> and <attach> make more than %d elements",
+                        API_MJCF_COPIES);
 }
 
 static bool expand_replicate(replicate *r)
