@@ -238,10 +238,22 @@ static bool is_known(const attachment *a)
     return false;
 }
 
+/* MuJoCo 3.14 copies actuators and tendons of the parts that have this prefix already once more, and adds their
+ * armature and damping twice. */
+static bool report_repetition(attachment *a, const xmlNode *theirs)
+{
+    return (!api_xml_child(theirs, "actuator") && !api_xml_child(theirs, "tendon")) ||
+           api_xml_report(&a->m->xml, a->element, "warning", "assumed",
+                          "the prefix \"%.*s\" is that of another part of this model: actuators of each part are "
+                          "attached once here, and MuJoCo 3.14 repeats those of the first part",
+                          api_text_shown(a->prefix), a->prefix);
+}
+
 static bool copy_belongings(attachment *a)
 {
     const xmlNode *theirs = a->files->model[a->from].root;
-    if (a->from == a->to || is_known(a)) return true;
+    if (a->from == a->to) return true;
+    if (is_known(a)) return report_repetition(a, theirs);
     xmlNode *classes = open_attached_section(a, "default"), *assets = open_attached_section(a, "asset");
     if (!classes || !assets || !mjcf_attach_set(a, classes, "class", a->main_class)) return false;
     if (!attach_classes(a, classes->parent, classes)) return false;

@@ -63,6 +63,17 @@ class Attachments(mujoco3.Agreement):
         pair = f'<mujoco><default><joint armature=".2"/></default><worldbody>{pair}</worldbody></mujoco>'
         self.same(robot(attach("a", model="m", body="s") + attach("a", model="m", body="t"), models='<model name="m" file="pair.xml"/>'), pair=pair)
 
+    def test_one_prefix_for_two_parts_with_actuators(self):
+        """MuJoCo repeats the actuators of the first part, so that the armature of its joint is wrong there."""
+        part = LEG.replace('name="m" ', "").replace('name="n" ', "").replace('<mesh name="foot"', '<mesh name="none"')
+        answer = self.put(robot(attach("a", model="leg", body="other") + attach("a", model="leg", frame="mount")), {"leg.xml": part.replace("none", "foot")}, "")
+        self.assertIn(answer.status, (200, 201), answer)
+        self.assertIn("attached once here", " ".join(entry["text"] for entry in answer.json()["report"]))
+        document = self.client.get("/v1/models/m/document").json()
+        inertia = {link["joint"]["name"]: link["joint"].get("rotor_inertia") for link in document["links"]}
+        self.assertEqual(inertia["acrank"], 0.5 + 0.3)
+        self.assertEqual(inertia["ahip"], 0.3 * 9 + 0.3)
+
     def test_classes_stay_apart(self):
         """The robot's classes give nothing to what is attached, and have the same names as those of the model."""
         classes = ('<default><joint armature=".9" damping=".4"/><geom density="3000"/><default class="soft"><joint damping="2"/></default>'
