@@ -67,6 +67,12 @@ typedef struct api_document_transmission {
     api_document_coupled_motor motor[DYN_MAX_DRIVEN];
 } api_document_transmission;
 
+/* A position of the robot that has a name. */
+typedef struct api_document_configuration {
+    const char   *name;
+    const json_t *positions; /* an object from names of coordinates to numbers, of the document that was read */
+} api_document_configuration;
+
 typedef struct api_document {
     json_t             *canonical;   /* canonical document; its name is that of the request path */
     const char         *description; /* NULL: none */
@@ -87,8 +93,10 @@ typedef struct api_document {
     api_document_frame        *frames;
     size_t                     n_loops;
     api_document_loop         *loops;
-    bool                       has_tip; /* true: "screws" gives the frame `tip`, the last listed frame */
-    api_document_frame         tip;
+    size_t                     n_configurations;
+    api_document_configuration *configurations;
+    bool                        has_tip; /* true: "screws" gives the frame `tip`, the last listed frame */
+    api_document_frame          tip;
 } api_document;
 
 /* Reads and checks a whole document. On failure the reader's problem is set. The caller releases
@@ -107,6 +115,8 @@ bool api_document_read_axis(const api_entry *owner, const char *key, double axis
 
 /* Reads "velocity", "effort" and "effort_rate" of the entry "limits" of a joint or of a motor. */
 bool api_document_read_drive_limits(const api_entry *entry, api_drive_limits *limits);
+
+bool api_document_read_configurations(const api_entry *root, api_document *document);
 
 /* Read "friction" of a joint or motor, and "spring" and "elastic" of a joint. */
 bool api_document_read_friction(const api_entry *owner, dyn_friction *friction);

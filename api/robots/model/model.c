@@ -1,5 +1,6 @@
 /* model.c - see model.h: read a document (document.h), build its tree in dynamics/, and print its canonical form. */
 #include "dynamics/identification/base_parameters.h"
+#include "configurations.h"
 #include "model.h"
 #include "api/robots/document/document.h"
 #include "dynamics/math/geometry.h"
@@ -226,7 +227,7 @@ static bool assemble(api_model *model, const json_t *in, const char *name, size_
 {
     if (!api_document_read(document, reader, in, name, max_links) || !build(model, document, reader)) return false;
     if (!copy_texts(model, document, name) || !api_model_copy_names(model, document)) return no_memory(reader->problem);
-    if (!api_loops_build(model, document, reader)) return false;
+    if (!api_loops_build(model, document, reader) || !api_configurations_build(model, document, reader)) return false;
     if (!list_angles(model) || !print_document(model, document->canonical)) return no_memory(reader->problem);
     return true;
 }
