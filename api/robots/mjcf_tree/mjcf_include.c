@@ -1,7 +1,7 @@
 /* mjcf_include.c - replace each <include file="..."/> by the elements of that file. A file may be included once, as in
  * MuJoCo 3.14, which also ends circles. As there, a name is that of a file in the folder of the first file or, if that
  * has none, in the folder of the file that includes it. */
-#include "mjcf_reader.h"
+#include "api/robots/mjcf/mjcf_reader.h"
 #include "api/robots/xml/xml_text.h"
 #include <stdint.h>
 #include <stdlib.h>

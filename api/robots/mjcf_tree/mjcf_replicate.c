@@ -1,7 +1,7 @@
 /* mjcf_replicate.c - expand <replicate>: copies of its elements, each in a frame that is turned and moved on from that
  * of the copy before, with a number behind every name. An equality or actuator that refers to one of the elements is
  * copied with them. The inner one of nested replicates comes first, as in MuJoCo (XML reference, body/replicate). */
-#include "mjcf_reader.h"
+#include "api/robots/mjcf/mjcf_reader.h"
 #include "api/codec/number.h"
 #include <math.h>
 #include <stdio.h>
