@@ -305,6 +305,9 @@ bool api_mjcf_names_generated(const api_mjcf *m, const xmlNode *element);
 
 /* Reads <equality>: couples joints and collects loops. */
 bool api_mjcf_read_equalities(api_mjcf *m);
+/* Writes <keyframe> to the document: the positions of its keys are configurations. `base`: the body that is the
+ * floating base, or NULL. */
+bool api_mjcf_write_keyframes(api_mjcf *m, const api_mjcf_body *base);
 /* Reads <actuator>: which joints are driven, and by what effort. */
 bool api_mjcf_read_actuators(api_mjcf *m);
 

@@ -430,9 +430,9 @@ static const api_mjcf_known known[] = {
      {IRRELEVANT " objname objtype prm "}},
 
     /* keyframe */
-    {" mujoco ", " keyframe ", API_MJCF_IRRELEVANT, NULL, {NULL}},
-    {" keyframe ", " key ", API_MJCF_IRRELEVANT, NULL,
-     {IRRELEVANT " act ctrl mpos mquat name qpos qvel time "}},
+    {" mujoco ", " keyframe ", API_MJCF_EXPANDED, NULL, {NULL}},
+    {" keyframe ", " key ", API_MJCF_HELD, NULL,
+     {EXPANDED " name qpos ", IRRELEVANT " act ctrl mpos mquat qvel time "}},
 };
 /* clang-format on */
 

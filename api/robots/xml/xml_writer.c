@@ -43,6 +43,10 @@ xmlNode *api_xml_writer_open(api_xml_writer *w, api_reader *reader, const api_do
     }
     xmlDocSetRootElement(w->file, element);
     put_description(w, element);
+    if (document->n_configurations > 0)
+        api_xml_not_held(w, "/configurations", "configurations are not part of the file: \"%.*s\" and %zu more",
+                         api_text_shown(document->configurations[0].name), document->configurations[0].name,
+                         document->n_configurations - 1);
     return element;
 }
 
