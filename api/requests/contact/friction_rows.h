@@ -6,8 +6,8 @@
  * - U U^T) L^-1. Hence A = Y^T Y with Y = (1 - U U^T) L^-1 W^T: rounding keeps A positive semidefinite. */
 #pragma once
 #include "contact.h"
-#include "friction_problem.h"
-#include "stiction.h"
+#include "dynamics/contact/friction_problem.h"
+#include "dynamics/contact/stiction.h"
 
 /* The rows of one state. The caller provides all arrays. */
 typedef struct api_friction_rows {

@@ -4,7 +4,7 @@
 #include "api/requests/lanes/evaluation.h"
 #include "api/requests/fields/operation.h"
 #include "contact.h"
-#include "stiction.h"
+#include "dynamics/contact/stiction.h"
 
 /* The joints and motors of the model that can stick. */
 typedef struct api_static_friction api_static_friction;

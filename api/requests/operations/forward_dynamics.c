@@ -7,7 +7,7 @@
 #include "api/service/http/call.h"
 #include "api/requests/lanes/evaluation.h"
 #include "api/requests/contact/contact.h"
-#include "api/requests/contact/friction_problem.h"
+#include "dynamics/contact/friction_problem.h"
 #include "api/requests/contact/static_friction.h"
 #include <math.h>
 #include <string.h>

@@ -1,7 +1,7 @@
 /* step.c - integrates each state over one step, with the Jacobians of the result (dynamics/algorithms/step.c). */
 #include "step.h"
 #include "api/robots/model/model_loops.h"
-#include "api/requests/contact/friction_problem.h"
+#include "dynamics/contact/friction_problem.h"
 #include "api/requests/cost/peek.h"
 #include "api/requests/evaluate/loop_evaluation.h"
 #include "api/service/http/call.h"

@@ -19,7 +19,7 @@
  *
  * With a tolerance, ARKODE locates the instants at which q' reaches zero and `needed` a limit. With fixed steps a joint
  * whose q' changes sign in a step stops at its end. Which joints at rest stick is one problem for all of them
- * (api/requests/contact/friction_problem.h, stiction_events.h). This file applies the friction once that is decided. */
+ * (dynamics/contact/friction_problem.h, stiction_events.h). This file applies the friction once that is decided. */
 #pragma once
 #include "api/requests/contact/friction_rows.h"
 #include "ode.h"

@@ -1,6 +1,6 @@
 /* simulation.c - reads a request for simulations (simulation.h). */
 #include "simulation.h"
-#include "api/requests/contact/stiction.h"
+#include "dynamics/contact/stiction.h"
 #include "api/requests/evaluate/loop_evaluation.h"
 #include "integrate.h"
 #include "api/codec/number.h"

@@ -1,4 +1,4 @@
-/* stiction_problem.h - sets up and solves the friction problem (api/requests/contact/friction_problem.h) of the joints
+/* stiction_problem.h - sets up and solves the friction problem (dynamics/contact/friction_problem.h) of the joints
  * of a simulation at rest, at its last evaluation. */
 #pragma once
 #include "ode_stiction.h"
