@@ -10,7 +10,7 @@
 
 size_t api_friction_rows_entries(size_t n, size_t nv)
 {
-    return nv * nv + 2 * n * nv + n * n + 9 * n + 2 * nv + api_friction_problem_entries(n);
+    return nv * nv + 2 * n * nv + n * n + 9 * n + 2 * nv + dyn_friction_problem_entries(n);
 }
 
 api_friction_rows api_friction_rows_lay_out(size_t n, size_t nv, double *room)
@@ -18,7 +18,7 @@ api_friction_rows api_friction_rows_lay_out(size_t n, size_t nv, double *room)
     api_friction_rows r      = {.nv = nv};
     double **const    part[] = {&r.W,    &r.Y, &r.A,   &r.b,        &r.positive, &r.negative, &r.free_diagonal,
                                 &r.size, &r.f, &r.qdd, &r.held_qdd, &r.L,        &r.room};
-    const size_t of[] = {n * nv, n * nv, n * n, n, n, n, n, n, n, nv, nv, nv * nv, api_friction_problem_entries(n)};
+    const size_t of[] = {n * nv, n * nv, n * n, n, n, n, n, n, n, nv, nv, nv * nv, dyn_friction_problem_entries(n)};
     for (size_t i = 0; i < sizeof of / sizeof *of; room += of[i++])
         *part[i] = room;
     void *integers = room; /* the memory of n doubles holds them */
@@ -30,17 +30,17 @@ api_friction_rows api_friction_rows_lay_out(size_t n, size_t nv, double *room)
 
 /* --- joints and motors -------------------------------------------------------------------------------------------- */
 
-size_t api_friction_rows_list(const api_model *model, api_stiction_joint *joints)
+size_t api_friction_rows_list(const api_model *model, dyn_stiction_joint *joints)
 {
-    const size_t n = api_stiction_list_joints(model->dyn, joints);
+    const size_t n = dyn_stiction_list_joints(model->dyn, joints);
     for (size_t i = 0; model->loops && i < n; i++) {
         const int v = joints[i].drive ? -1 : model->loops->active_index_v[joints[i].tree_v];
-        joints[i].v = v < 0 ? API_NO_COORDINATE : (size_t)v;
+        joints[i].v = v < 0 ? DYN_NO_COORDINATE : (size_t)v;
     }
     return n;
 }
 
-const char *api_friction_row_name(const api_model *model, const api_stiction_joint *joint)
+const char *api_friction_row_name(const api_model *model, const dyn_stiction_joint *joint)
 {
     const dyn_model *m = model->dyn;
     size_t           b = 0;
@@ -62,10 +62,10 @@ static void add_coordinate(const api_friction_state *s, size_t tree_v, double we
         row[v] += weight * s->G[(tree_v * nv + v) * s->W + s->lane];
 }
 
-void api_friction_row_fill(const api_friction_state *s, const api_stiction_joint *joint, double *row)
+void api_friction_row_fill(const api_friction_state *s, const dyn_stiction_joint *joint, double *row)
 {
     memset(row, 0, s->model->nv * sizeof *row);
-    if (joint->v != API_NO_COORDINATE)
+    if (joint->v != DYN_NO_COORDINATE)
         row[joint->v] = 1;
     else if (!joint->drive)
         add_coordinate(s, joint->tree_v, 1, row);
@@ -83,10 +83,10 @@ double api_friction_motor_rate(const api_friction_state *s, const dyn_drive *dri
     return sum;
 }
 
-bool api_friction_row_rests(const api_friction_state *s, const api_stiction_joint *joint)
+bool api_friction_row_rests(const api_friction_state *s, const dyn_stiction_joint *joint)
 {
     if (!s->qd) return true;
-    if (joint->v != API_NO_COORDINATE) return s->qd[joint->v * s->W + s->lane] == 0;
+    if (joint->v != DYN_NO_COORDINATE) return s->qd[joint->v * s->W + s->lane] == 0;
     if (joint->drive && !s->G) return api_friction_motor_rate(s, joint->drive) == 0;
     for (size_t v = 0; v < s->model->nv; v++)
         if (s->qd[v * s->W + s->lane] != 0) return false;
@@ -240,9 +240,9 @@ bool api_friction_rows_set_held(api_friction_rows *r, const api_friction_state *
     return true;
 }
 
-api_friction_status api_friction_rows_solve(const api_friction_rows *r, dyn_deadline deadline)
+dyn_friction_status api_friction_rows_solve(const api_friction_rows *r, dyn_deadline deadline)
 {
-    const api_friction_problem p = {.n             = r->n,
+    const dyn_friction_problem p = {.n             = r->n,
                                     .A             = r->A,
                                     .b             = r->b,
                                     .positive      = r->positive,
@@ -253,5 +253,5 @@ api_friction_status api_friction_rows_solve(const api_friction_rows *r, dyn_dead
                                     .side          = r->side,
                                     .follows       = r->follows,
                                     .room          = r->room};
-    return api_friction_problem_solve(&p, deadline);
+    return dyn_friction_problem_solve(&p, deadline);
 }

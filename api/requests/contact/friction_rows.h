@@ -15,7 +15,7 @@ typedef struct api_friction_rows {
     double *W;                      /* n x nv */
     double *A, *b;                  /* n x n; n */
     double *positive, *negative;    /* n: limits */
-    double *free_diagonal, *size;   /* n: of api_friction_problem; set with held frames only */
+    double *free_diagonal, *size;   /* n: of dyn_friction_problem; set with held frames only */
     double *L, *qdd, *held_qdd, *Y; /* nv, nv: accelerations without and with held frames; nv x n: scratch */
     double *f;                      /* n: result */
     bool   *follows;                /* n: result */
@@ -30,10 +30,10 @@ api_friction_rows api_friction_rows_lay_out(size_t n, size_t nv, double *room);
 
 /* Lists the joints and motors of a model that can stick, at most nv + n_drives of its dyn_model. Returns their number.
  */
-size_t api_friction_rows_list(const api_model *model, api_stiction_joint *joints);
+size_t api_friction_rows_list(const api_model *model, dyn_stiction_joint *joints);
 
 /* Returns the name of a joint or motor, for messages. */
-const char *api_friction_row_name(const api_model *model, const api_stiction_joint *joint);
+const char *api_friction_row_name(const api_model *model, const dyn_stiction_joint *joint);
 
 /* Velocities of a model in lanes, and for models with loops G, with qd_tree = G qd. */
 typedef struct api_friction_state {
@@ -45,14 +45,14 @@ typedef struct api_friction_state {
 } api_friction_state;
 
 /* Writes the row of a joint or motor to `row` (nv). */
-void api_friction_row_fill(const api_friction_state *s, const api_stiction_joint *joint, double *row);
+void api_friction_row_fill(const api_friction_state *s, const dyn_stiction_joint *joint, double *row);
 
 /* Returns the rate of a motor of a model without loops, summed as the kernels sum it. */
 double api_friction_motor_rate(const api_friction_state *s, const dyn_drive *drive);
 
 /* True if the rate of a joint or motor is exactly zero, as the kernels compute it. A passive joint rests where the
  * model does. */
-bool api_friction_row_rests(const api_friction_state *s, const api_stiction_joint *joint);
+bool api_friction_row_rests(const api_friction_state *s, const dyn_stiction_joint *joint);
 
 /* Set A and b = W qdd of rows whose W is set, from accelerations qdd (nv in lanes) without held frames: from the mass
  * matrix M (nv x nv in lanes), or with held frames, for which api_contact_solve has solved lane s->lane. Driven
@@ -64,4 +64,4 @@ bool api_friction_rows_set_held(api_friction_rows *r, const api_friction_state *
                                 const double *qdd);
 
 /* Solves the problem: sets r->f and r->side. */
-api_friction_status api_friction_rows_solve(const api_friction_rows *r, dyn_deadline deadline);
+dyn_friction_status api_friction_rows_solve(const api_friction_rows *r, dyn_deadline deadline);

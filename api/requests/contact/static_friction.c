@@ -8,7 +8,7 @@
 
 struct api_static_friction {
     size_t              n;
-    api_stiction_joint *joint; /* [n] joints and motors of the model that can stick */
+    dyn_stiction_joint *joint; /* [n] joints and motors of the model that can stick */
 };
 
 /* --- option ------------------------------------------------------------------------------------------------------- */
@@ -41,7 +41,7 @@ bool api_static_friction_check_coordinates(const api_query *q, const api_place *
 {
     api_place at = api_place_key(up, "friction_at_rest");
     for (size_t i = 0; s && i < s->n; i++)
-        if (s->joint[i].v == API_NO_COORDINATE && (q->model->loops || !s->joint[i].drive))
+        if (s->joint[i].v == DYN_NO_COORDINATE && (q->model->loops || !s->joint[i].drive))
             return api_fail_at(q->problem, &at, API_NOT_SUPPORTED,
                                "friction_at_rest \"stick\" of a step is not for %s with sharp friction: %.64s is one",
                                s->joint[i].drive ? "motors of coupled transmissions of models with loops"
@@ -60,7 +60,7 @@ bool api_static_friction_check(const api_query *q, const api_static_friction *st
                        "joints can stick only with friction: set friction to true, or leave out friction_at_rest");
 }
 
-const api_stiction_joint *api_static_friction_joints(const api_static_friction *s, size_t *n)
+const dyn_stiction_joint *api_static_friction_joints(const api_static_friction *s, size_t *n)
 {
     *n = s->n;
     return s->joint;
@@ -99,10 +99,10 @@ static api_friction_rows gather(const api_static_friction *s, const arrays *a, c
     const size_t      nv = state->model->nv;
     api_friction_rows r  = api_friction_rows_lay_out(s->n, nv, a->rows);
     for (size_t k = 0; k < s->n; k++) {
-        const api_stiction_joint *j = &s->joint[k];
+        const dyn_stiction_joint *j = &s->joint[k];
         if (!api_friction_row_rests(state, j)) continue;
-        const double             u  = j->v != API_NO_COORDINATE ? a->tau[j->v * state->W + state->lane] : 0;
-        const api_stiction_joint at = api_stiction_limit_at(j, u);
+        const double             u  = j->v != DYN_NO_COORDINATE ? a->tau[j->v * state->W + state->lane] : 0;
+        const dyn_stiction_joint at = dyn_stiction_limit_at(j, u);
         a->at[r.n]                  = k;
         r.positive[r.n]             = at.positive;
         r.negative[r.n]             = at.negative;
@@ -121,7 +121,7 @@ static void put(const api_static_friction *s, const arrays *a, const api_frictio
         const size_t v = s->joint[a->at[i]].v;
         for (size_t c = 0; c < nv; c++)
             if (r->W[i * nv + c] != 0) friction[c * W + lane] += r->W[i * nv + c] * r->f[i];
-        if (v != API_NO_COORDINATE) a->stuck[v * W + lane] = r->side[i] == 0;
+        if (v != DYN_NO_COORDINATE) a->stuck[v * W + lane] = r->side[i] == 0;
     }
 }
 
@@ -148,10 +148,10 @@ static bool decide(const api_evaluation *e, const api_static_friction *s, const 
     if (r.n == 0 || (held && !api_contact_solve(held, state->lane))) return true;
     const bool                good = held ? api_friction_rows_set_held(&r, state, held, qdd)
                                           : api_friction_rows_set(&r, state, a->matrix, NULL, qdd);
-    const api_friction_status status =
-        good ? api_friction_rows_solve(&r, api_row_share_for_dynamics(&d->share)) : API_FRICTION_UNDECIDED;
-    if (status == API_FRICTION_STOPPED) return api_row_share_fail(e, API_Q, number);
-    if (status == API_FRICTION_UNDECIDED)
+    const dyn_friction_status status =
+        good ? api_friction_rows_solve(&r, api_row_share_for_dynamics(&d->share)) : DYN_FRICTION_UNDECIDED;
+    if (status == DYN_FRICTION_STOPPED) return api_row_share_fail(e, API_Q, number);
+    if (status == DYN_FRICTION_UNDECIDED)
         return api_fail_state(e, API_SINGULAR_MASS_MATRIX, API_Q, number,
                               "which joints stick cannot be decided: the mass matrix is singular up to rounding");
     put(s, a, state, &r, friction);

@@ -6,6 +6,9 @@
 #include "contact.h"
 #include "dynamics/contact/stiction.h"
 
+/* The cost of a friction problem of n rows, as a weight of api_operation for n^3: some factorizations. */
+#define API_FRICTION_CUBE_WEIGHT 2
+
 /* The joints and motors of the model that can stick. */
 typedef struct api_static_friction api_static_friction;
 
@@ -21,7 +24,7 @@ bool api_static_friction_check_coordinates(const api_query *q, const api_place *
 bool api_static_friction_check(const api_query *q, const api_static_friction *sticking);
 
 /* Returns the joints and motors that can stick; *n is their number. */
-const api_stiction_joint *api_static_friction_joints(const api_static_friction *sticking, size_t *n);
+const dyn_stiction_joint *api_static_friction_joints(const api_static_friction *sticking, size_t *n);
 
 /* Returns the doubles per state that `room` of api_static_friction_apply needs in lanes. */
 size_t api_static_friction_entries(const api_model *model, const api_static_friction *sticking);

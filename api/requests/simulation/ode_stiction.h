@@ -7,7 +7,7 @@
  *     needed = u - T(q, q', q'') + J^T l   in   [-negative, positive],
  *
  * with u the effort without that friction, T that of inverse dynamics without any (ode_friction.h), and l the wrenches
- * on held frames. The limits are those at u (api_stiction_limit_at).
+ * on held frames. The limits are those at u (dyn_stiction_limit_at).
  *
  * Held frames and joints that stick can depend on each other: four held feet keep all joints of a quadruped at rest if
  * six of them stick. The other joints at rest then follow: they keep the friction that the decision gave them. They may
@@ -27,7 +27,7 @@
 /* The state of one coordinate that can stick. */
 typedef struct api_friction_joint {
     size_t             v;
-    api_stiction_joint at_rest; /* friction limits against positive and negative motion, N m or N */
+    dyn_stiction_joint at_rest; /* friction limits against positive and negative motion, N m or N */
     /* For each lane: 1, -1: slides in that direction; 0: is at rest, and sticks or follows with this friction, N m or
      * N.
      */
@@ -76,7 +76,7 @@ void api_ode_stiction_accelerate(api_ode *ode, dyn_forward_dynamics *io);
 void api_ode_stiction_load(api_ode *ode, const double *qd, const double *qdd, double *load);
 
 /* Returns the friction limits of a joint that sticks, in one lane at the last evaluation. */
-api_stiction_joint api_ode_stiction_limits(const api_ode *ode, const api_friction_joint *j, size_t lane);
+dyn_stiction_joint api_ode_stiction_limits(const api_ode *ode, const api_friction_joint *j, size_t lane);
 
 size_t api_ode_stiction_count(const api_ode *ode);     /* number of joints that can stick */
 bool   api_ode_stiction_any_rests(const api_ode *ode); /* true if a joint is at rest now in some lane */

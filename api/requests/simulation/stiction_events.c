@@ -310,7 +310,7 @@ void api_stiction_events_share_load(api_ode *ode)
 /* Returns the distance of the needed friction from the nearer limit, as a part of the limits; negative beyond it. */
 static double margin(const api_ode *ode, const api_friction_joint *j)
 {
-    const api_stiction_joint at   = api_ode_stiction_limits(ode, j, 0);
+    const dyn_stiction_joint at   = api_ode_stiction_limits(ode, j, 0);
     const double             need = ode->stiction->needed[j->v * ode->W], span = at.positive + at.negative;
     return span > 0 ? fmin(at.positive - need, at.negative + need) / span + SLACK : SLACK;
 }

@@ -36,7 +36,7 @@ api_friction_rows api_stiction_problem_gather(const api_ode *ode, const api_fric
     for (size_t k = 0; k < s->n; k++) {
         const api_friction_joint *j = &s->joint[k];
         if ((j->side[state->lane] == 0) != at_rest) continue;
-        const api_stiction_joint at = api_ode_stiction_limits(ode, j, state->lane);
+        const dyn_stiction_joint at = api_ode_stiction_limits(ode, j, state->lane);
         const double             of = s->breaks[k] ? REACHED : 1;
         r.positive[r.n]             = of * at.positive;
         r.negative[r.n]             = of * at.negative;
@@ -61,5 +61,5 @@ bool api_stiction_problem_solve(api_ode *ode, size_t lane, api_friction_rows *r)
     if (held ? !api_contact_solve(held, lane) || !api_friction_rows_set_held(r, &state, held, ode->stiction->qdd)
              : !api_friction_rows_set(r, &state, ode->stiction->mass, ode->s->prescribed.mask, ode->stiction->qdd))
         return false;
-    return api_friction_rows_solve(r, api_row_share_for_dynamics(&ode->share)) == API_FRICTION_FOUND;
+    return api_friction_rows_solve(r, api_row_share_for_dynamics(&ode->share)) == DYN_FRICTION_FOUND;
 }
