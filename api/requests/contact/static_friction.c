@@ -13,13 +13,25 @@ struct api_static_friction {
 
 /* --- option ------------------------------------------------------------------------------------------------------- */
 
+/* Returns the name of a joint or motor, for messages. */
+static const char *name_of(const api_model *model, const dyn_stiction_joint *joint)
+{
+    const dyn_model *m = model->dyn;
+    size_t           b = 0;
+    if (joint->drive) return model->mover_names[dyn_drive_mover(m, (size_t)(joint->drive - m->drive))];
+    while (b + 1 < m->n_bodies && (m->body[b].joint.mimic || (size_t)m->body[b].joint.v != joint->tree_v))
+        b++;
+    return api_joint_of(model, (int)b);
+}
+
 static bool list(api_query *q, const api_static_friction **sticking)
 {
     const dyn_model     *m = q->model->dyn;
     api_static_friction *s = api_take(q->pool, sizeof *s);
     if (!s || !(s->joint = api_take(q->pool, ((size_t)m->nv + m->n_drives) * sizeof *s->joint))) return false;
-    s->n      = api_friction_rows_list(q->model, s->joint);
-    *sticking = s;
+    const dyn_mechanism mechanism = api_model_mechanism(q->model);
+    s->n                          = dyn_friction_rows_list(&mechanism, s->joint);
+    *sticking                     = s;
     return true;
 }
 
@@ -46,7 +58,7 @@ bool api_static_friction_check_coordinates(const api_query *q, const api_place *
                                "friction_at_rest \"stick\" of a step is not for %s with sharp friction: %.64s is one",
                                s->joint[i].drive ? "motors of coupled transmissions of models with loops"
                                                  : "passive joints",
-                               api_friction_row_name(q->model, &s->joint[i]));
+                               name_of(q->model, &s->joint[i]));
     return true;
 }
 
@@ -71,13 +83,13 @@ const dyn_stiction_joint *api_static_friction_joints(const api_static_friction *
 /* Arrays of one block. */
 typedef struct arrays {
     double *stuck, *matrix, *singular, *tau; /* in lanes: nv, nv x nv, 1, nv */
-    double *rows;                            /* one state: of api_friction_rows */
+    double *rows;                            /* one state: of dyn_friction_rows */
     size_t *at;                              /* [n] index in api_static_friction.joint */
 } arrays;
 
 size_t api_static_friction_entries(const api_model *m, const api_static_friction *s)
 {
-    return m->nv * m->nv + 1 + 2 * m->nv + s->n + api_friction_rows_entries(s->n, m->nv);
+    return m->nv * m->nv + 1 + 2 * m->nv + s->n + dyn_friction_rows_entries(s->n, m->nv);
 }
 
 static arrays lay_out(size_t nv, size_t n, size_t W, double *room)
@@ -94,29 +106,29 @@ static arrays lay_out(size_t nv, size_t n, size_t W, double *room)
 }
 
 /* Sets up the rows of the joints and motors at rest in one lane, with their limits. */
-static api_friction_rows gather(const api_static_friction *s, const arrays *a, const api_friction_state *state)
+static dyn_friction_rows gather(const api_static_friction *s, const arrays *a, const dyn_friction_state *state)
 {
-    const size_t      nv = state->model->nv;
-    api_friction_rows r  = api_friction_rows_lay_out(s->n, nv, a->rows);
+    const size_t      nv = state->nv;
+    dyn_friction_rows r  = dyn_friction_rows_lay_out(s->n, nv, a->rows);
     for (size_t k = 0; k < s->n; k++) {
         const dyn_stiction_joint *j = &s->joint[k];
-        if (!api_friction_row_rests(state, j)) continue;
+        if (!dyn_friction_row_rests(state, j)) continue;
         const double             u  = j->v != DYN_NO_COORDINATE ? a->tau[j->v * state->W + state->lane] : 0;
         const dyn_stiction_joint at = dyn_stiction_limit_at(j, u);
         a->at[r.n]                  = k;
         r.positive[r.n]             = at.positive;
         r.negative[r.n]             = at.negative;
-        api_friction_row_fill(state, j, r.W + r.n * nv);
+        dyn_friction_row_fill(state, j, r.W + r.n * nv);
         r.n++;
     }
     return r;
 }
 
 /* Writes the friction of one lane, and marks the coordinates that stick. */
-static void put(const api_static_friction *s, const arrays *a, const api_friction_state *state,
-                const api_friction_rows *r, double *friction)
+static void put(const api_static_friction *s, const arrays *a, const dyn_friction_state *state,
+                const dyn_friction_rows *r, double *friction)
 {
-    const size_t nv = state->model->nv, W = state->W, lane = state->lane;
+    const size_t nv = state->nv, W = state->W, lane = state->lane;
     for (size_t i = 0; i < r->n; i++) {
         const size_t v = s->joint[a->at[i]].v;
         for (size_t c = 0; c < nv; c++)
@@ -127,8 +139,8 @@ static void put(const api_static_friction *s, const arrays *a, const api_frictio
 
 /* The state of one lane, and its share of the time. */
 typedef struct decision {
-    const api_friction_state *state;
-    api_contact_block        *held; /* NULL: no frames are held */
+    const dyn_friction_state *state;
+    dyn_contact_block        *held; /* NULL: no frames are held */
     const double             *qdd;
     size_t                    number; /* number of the state */
     api_row_share             share;
@@ -139,17 +151,17 @@ typedef struct decision {
 static bool decide(const api_evaluation *e, const api_static_friction *s, const arrays *a, const decision *d,
                    double *friction)
 {
-    const api_friction_state *state  = d->state;
-    api_contact_block        *held   = d->held;
+    const dyn_friction_state *state  = d->state;
+    dyn_contact_block        *held   = d->held;
     const double             *qdd    = d->qdd;
     const size_t              number = d->number;
-    api_friction_rows         r      = gather(s, a, state);
+    dyn_friction_rows         r      = gather(s, a, state);
     if (!api_row_share_check(&d->share)) return api_row_share_fail(e, API_Q, number);
-    if (r.n == 0 || (held && !api_contact_solve(held, state->lane))) return true;
-    const bool                good = held ? api_friction_rows_set_held(&r, state, held, qdd)
-                                          : api_friction_rows_set(&r, state, a->matrix, NULL, qdd);
+    if (r.n == 0 || (held && !dyn_contact_solve(held, state->lane))) return true;
+    const bool                good = held ? dyn_friction_rows_set_held(&r, state, held, qdd)
+                                          : dyn_friction_rows_set(&r, state, a->matrix, NULL, qdd);
     const dyn_friction_status status =
-        good ? api_friction_rows_solve(&r, api_row_share_for_dynamics(&d->share)) : DYN_FRICTION_UNDECIDED;
+        good ? dyn_friction_rows_solve(&r, api_row_share_for_dynamics(&d->share)) : DYN_FRICTION_UNDECIDED;
     if (status == DYN_FRICTION_STOPPED) return api_row_share_fail(e, API_Q, number);
     if (status == DYN_FRICTION_UNDECIDED)
         return api_fail_state(e, API_SINGULAR_MASS_MATRIX, API_Q, number,
@@ -174,12 +186,12 @@ static void prepare(const api_evaluation *e, const arrays *a, size_t block, bool
 }
 
 bool api_static_friction_apply(const api_evaluation *e, const api_static_friction *s, size_t block,
-                               api_contact_block *held, double *room, double *qdd, double *friction)
+                               dyn_contact_block *held, double *room, double *qdd, double *friction)
 {
     const size_t       nv = e->model->nv, W = e->lanes, states = api_states(e->query);
     const double      *tau   = api_state_block(e, API_TAU, block);
     arrays             a     = lay_out(nv, s->n, W, room);
-    api_friction_state state = {.model = e->model,
+    dyn_friction_state state = {.nv    = nv,
                                 .G     = e->model->loops ? dyn_loop_G(e->workspace) : NULL,
                                 .qd    = api_state_block(e, API_QD, block),
                                 .W     = W,

@@ -31,11 +31,11 @@ size_t api_static_friction_entries(const api_model *model, const api_static_fric
 
 /* Applies static friction to a block of states. On entry qdd are the accelerations of the robot without held frames and
  * without friction of joints at rest; on return those with this friction, still without held frames. `held` has the
- * held frames after api_contact_evaluate, NULL: none; they count where friction is decided. Writes the friction of
+ * held frames after dyn_contact_evaluate, NULL: none; they count where friction is decided. Writes the friction of
  * joints at rest to `friction` (nv in lanes; zero for all other joints). `room` is work. Returns false with a problem.
  */
 bool api_static_friction_apply(const api_evaluation *e, const api_static_friction *s, size_t block,
-                               api_contact_block *held, double *room, double *qdd, double *friction);
+                               dyn_contact_block *held, double *room, double *qdd, double *friction);
 
 /* Sets qdd of the coordinates that stick to zero exactly, after api_static_friction_apply with the same `room`. */
 void api_static_friction_stop(const api_evaluation *e, const double *room, double *qdd);

@@ -48,7 +48,7 @@ typedef struct api_controller_input {
     /* [nv] coordinates whose gravity load is carried: actuated and prescribed coordinates, and those of elastic joints,
      * which load their motor. Contacts must carry the load of all others. NULL if `actuated` is NULL. */
     const bool        *supported;
-    api_contact_block *contact; /* work for held frames; NULL: no held frames, or all coordinates are actuated */
+    dyn_contact_block *contact; /* work for held frames; NULL: no held frames, or all coordinates are actuated */
     double            *contact_wrenches; /* 6 per held frame: work; NULL if `contact` is NULL */
     double            *singular;         /* 1: body with a singular pivot, or -1 (dyn_forward_dynamics) */
     const double      *q, *qd;

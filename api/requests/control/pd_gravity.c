@@ -16,13 +16,13 @@ static void move_to_motors(const api_controller_input *c, double *values)
         }
 }
 
-/* Finds the contact Jacobian J of the robot with locked springs, and sets M to the identity. api_contact_solve then
+/* Finds the contact Jacobian J of the robot with locked springs, and sets M to the identity. dyn_contact_solve then
  * finds Lambda = (J_p J_p^T)^-1, with p the passive coordinates. */
 static void evaluate_static(const api_controller_input *c)
 {
-    api_contact_block *b      = c->contact;
-    api_contact_states states = {.kernels = c->kernels, .scene = c->scene, .workspace = c->workspace, .q = c->q};
-    api_contact_evaluate(b, &states);
+    dyn_contact_block *b      = c->contact;
+    dyn_contact_states states = {.kernels = c->kernels, .scene = c->scene, .workspace = c->workspace, .q = c->q};
+    dyn_contact_evaluate(b, &states);
     for (size_t a = 0; a < b->task.k; a++)
         move_to_motors(c, b->J + a * c->nv * c->W);
     for (size_t i = 0; i < c->nv * c->nv; i++)
@@ -34,19 +34,19 @@ static void evaluate_static(const api_controller_input *c)
  * (J_p J_p^T)^-1 J_p g_p, where p are the passive coordinates. */
 static void subtract_contacts(const api_controller_input *c, double *g)
 {
-    api_contact_block *b = c->contact;
+    dyn_contact_block *b = c->contact;
     evaluate_static(c);
     b->driven = c->supported;
     for (size_t l = 0; l < c->states; l++) {
-        double right_side[API_MAX_HELD * API_FRAME_AXES] = {0};
-        if (!api_contact_solve(b, l)) continue; /* the numbers are too large; the result is not finite either */
+        double right_side[DYN_MAX_HELD_AXES] = {0};
+        if (!dyn_contact_solve(b, l)) continue; /* the numbers are too large; the result is not finite either */
         for (size_t a = 0; a < b->task.k; a++)
             for (size_t v = 0; v < c->nv; v++)
                 if (!c->supported[v]) right_side[a] -= b->J[(a * c->nv + v) * c->W + l] * g[v * c->W + l];
-        api_contact_put_wrenches(b, right_side, l, c->contact_wrenches);
-        api_contact_subtract_efforts(b, c->contact_wrenches, l, g);
+        dyn_contact_put_wrenches(b, right_side, l, c->contact_wrenches);
+        dyn_contact_subtract_efforts(b, c->contact_wrenches, l, g);
     }
-    api_contact_pad(b, c->states, c->nv, g);
+    dyn_contact_pad(b, c->states, c->nv, g);
 }
 
 static void pd_gravity(const api_controller_input *c, double *tau)

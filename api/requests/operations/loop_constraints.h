@@ -21,10 +21,10 @@ typedef struct api_loop_constraints {
     const dyn_kernels  *kernels; /* of models with loops */
     const dyn_scene    *scene;   /* of the tree */
     dyn_loop_workspace *closed;
-    const api_contact  *contact; /* the held frames; NULL: none */
+    const dyn_contact  *contact; /* the held frames; NULL: none */
     const dyn_step     *io;      /* sites of the held frames; the coordinates that stop */
     size_t              nv, k, W;
-    api_contact_block   held;                            /* M, and J of the held directions */
+    dyn_contact_block   held;                            /* M, and J of the held directions */
     dyn_task            task;                            /* all rows, one state */
     double             *J, *b, *l;                       /* k x nv; k; k: efforts, with the other sign */
     double             *Jbar, *JM;                       /* nv x k; k x nv: J M^-1 */

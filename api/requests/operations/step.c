@@ -263,7 +263,7 @@ void api_step_take(const api_step_options *o, const api_held_range *range, const
     step.method          = o->method;
     step.h               = o->h;
     step.n_held          = range->contact ? range->contact->n : 0;
-    step.held            = range->frames;
+    step.held            = range->contact ? range->contact->frame : NULL;
     step.sites           = range->sites;
     step.damping         = o->held.damping;
     step.impact          = range->impact;

@@ -63,7 +63,7 @@ size_t api_step_friction_work(const api_query *q, const api_held_ranges *held, c
     const size_t n    = api_step_friction_joints(friction);
     size_t       most = 0;
     for (size_t r = 0; n > 0 && r < held->n; r++) {
-        const api_contact *contact = held->range[r].contact;
+        const dyn_contact *contact = held->range[r].contact;
         const size_t       entries = dyn_step_held_work(q->model->dyn, q->scene.n_wrenches, contact ? contact->n : 0,
                                                         n + (contact ? contact->k : 0));
         if (entries > most) most = entries;
@@ -152,9 +152,9 @@ static void add_effort(const friction_block *b, size_t i, double effort, size_t 
 
 static double rate_of(const friction_block *b, size_t i, size_t lane)
 {
-    const api_friction_state state = {.qd = b->qd, .W = b->W, .lane = lane, .fused = b->fused};
+    const dyn_friction_state state = {.qd = b->qd, .W = b->W, .lane = lane, .fused = b->fused};
     if (!b->qd) return 0;
-    if (b->joint[i].drive) return api_friction_motor_rate(&state, b->joint[i].drive);
+    if (b->joint[i].drive) return dyn_friction_motor_rate(&state, b->joint[i].drive);
     return b->qd[b->joint[i].v * b->W + lane];
 }
 

@@ -9,14 +9,14 @@
 /* Takes the contact block with which a controller finds the wrenches on held frames. */
 static bool open_contact(api_evaluation *e, api_ode *ode)
 {
-    const api_contact *contact = ode->s->contact;
+    const dyn_contact *contact = ode->s->contact;
     bool               room    = true;
     if (!contact || !ode->s->input.actuated) return true;
     ode->controller_contact = api_take(e->query->pool, sizeof *ode->controller_contact);
-    double *lanes = api_take_zeroed(e->query->pool, api_contact_entries(e->model->nv, contact) * ode->W, &room);
+    double *lanes = api_take_zeroed(e->query->pool, dyn_contact_entries(e->model->nv, contact) * ode->W, &room);
     ode->controller_wrenches = api_take_zeroed(e->query->pool, API_FRAME_AXES * contact->n * ode->W, &room);
     if (!room || !ode->controller_contact) return false;
-    *ode->controller_contact = api_contact_lay_out(contact, e->model->nv, ode->W, lanes);
+    *ode->controller_contact = dyn_contact_lay_out(contact, e->model->nv, ode->W, lanes);
     return true;
 }
 

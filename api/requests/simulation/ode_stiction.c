@@ -23,7 +23,7 @@ static bool take_arrays(api_evaluation *e, api_ode_stiction *s, size_t W)
     s->before        = api_take_zeroed(e->query->pool, nv * W, &all);
     s->singular      = api_take_zeroed(e->query->pool, W, &all);
     s->mass          = api_take_zeroed(e->query->pool, nv * nv * W, &all);
-    s->rows          = api_take_zeroed(e->query->pool, api_friction_rows_entries(nv, nv), &all);
+    s->rows          = api_take_zeroed(e->query->pool, dyn_friction_rows_entries(nv, nv), &all);
     return all && s->joint && s->roots && s->driven && s->index && s->breaks;
 }
 
@@ -34,7 +34,8 @@ static bool list_joints(api_evaluation *e, const bool *prescribed, api_ode_stict
     const dyn_model    *m   = e->model->dyn;
     dyn_stiction_joint *can = api_take(e->query->pool, ((size_t)m->nv + m->n_drives) * sizeof *can);
     if (!can) return false;
-    const size_t n = api_friction_rows_list(e->model, can);
+    const dyn_mechanism mechanism = api_model_mechanism(e->model);
+    const size_t        n         = dyn_friction_rows_list(&mechanism, can);
     for (size_t k = 0; k < n; k++)
         if (can[k].v != DYN_NO_COORDINATE && !(prescribed && prescribed[can[k].v]))
             s->joint[s->n++] = (api_friction_joint){.v = can[k].v, .at_rest = can[k]};

@@ -48,7 +48,7 @@ struct api_ode_stiction {
     double             *singular;    /* in lanes: 1 */
     double             *mass;        /* in lanes: nv x nv */
     double             *before;      /* in lanes: nv, velocities before joints stopped */
-    double             *rows;        /* the room of api_friction_rows */
+    double             *rows;        /* the room of dyn_friction_rows */
     size_t             *index;       /* [n] for each row of the problem, its index in `joint` */
     bool               *breaks;      /* [n] joints whose friction has reached a limit */
     bool uncorrected[DYN_MAX_LANES]; /* lanes in which a joint has lost a rate, and the others are not corrected to that
