@@ -1,11 +1,11 @@
-/* held_fields.h - reads the frames that a request holds (contact.h), the field "held":
+/* held_fields.h - reads the frames that a request holds (dynamics/contact/contact.h), the field "held":
  *
  *     {"frame", "axes"?, "reference"?} held along these axes, of the world or of the frame
  */
 #pragma once
 #include "api/requests/fields/fields.h"
 #include "api/requests/fields/operation.h"
-#include "contact.h"
+#include "dynamics/contact/contact.h"
 
 /* True if `options` have the field "held". An empty list counts as no field. */
 bool api_contact_is_given(const api_node *options);

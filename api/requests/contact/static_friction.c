@@ -3,7 +3,7 @@
 #include "api/requests/evaluate/friction.h"
 #include "dynamics/loops/loop_kernels.h"
 #include "api/requests/fields/fields.h"
-#include "friction_rows.h"
+#include "dynamics/contact/friction_rows.h"
 #include <string.h>
 
 struct api_static_friction {

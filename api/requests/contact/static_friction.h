@@ -3,7 +3,7 @@
 #pragma once
 #include "api/requests/lanes/evaluation.h"
 #include "api/requests/fields/operation.h"
-#include "contact.h"
+#include "dynamics/contact/contact.h"
 #include "dynamics/contact/stiction.h"
 
 /* The cost of a friction problem of n rows, as a weight of api_operation for n^3: some factorizations. */

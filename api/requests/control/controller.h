@@ -10,7 +10,7 @@
  *     qdd_a = r'' + kd (r' - q') + kp (r - q),
  *     M_pp qdd_p = -M_pa qdd_a - h_p, tau_a = M_ap qdd_p + M_aa qdd_a + h_a.
  *
- * Held frames (api/requests/contact/contact.h) add the efforts J^T l. computed_torque uses l and qdd_p of the held
+ * Held frames (dynamics/contact/contact.h) add the efforts J^T l. computed_torque uses l and qdd_p of the held
  * robot whose actuated coordinates have the acceleration qdd_a. pd_gravity uses the l of static equilibrium, of least
  * norm; where no equilibrium exists, the least-squares solution:
  *
@@ -24,7 +24,7 @@
 #pragma once
 #include "api/robots/model/actuation.h"
 #include "api/requests/motion/signal.h"
-#include "api/requests/contact/contact.h"
+#include "dynamics/contact/contact.h"
 
 /* The controllers: X(name) stands for the constant api_controller_<name>. To add one, write the file that defines its
  * constant, add its row here, and list its name and fields in openapi.yaml. */

@@ -12,7 +12,7 @@
  * J' qd at constant qdd. The same equations hold for trees in dynamics/algorithms/held_derivatives.h. Damped contacts
  * have Jbar = M^-1 J^T (J M^-1 J^T + damping)^-1. */
 #pragma once
-#include "api/requests/contact/contact.h"
+#include "dynamics/contact/contact.h"
 #include "dynamics/loops/lane_matrix.h"
 #include "dynamics/loops/loop_step.h"
 

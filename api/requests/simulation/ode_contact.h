@@ -1,4 +1,4 @@
-/* ode_contact.h - keeps frames held while a robot is simulated (api/requests/contact/contact.h). Accelerations keep the
+/* ode_contact.h - keeps frames held while a robot is simulated (dynamics/contact/contact.h). Accelerations keep the
  * velocities along held axes at zero. After every step positions and velocities are projected back, so that they do not
  * drift.
  *

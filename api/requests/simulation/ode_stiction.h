@@ -21,7 +21,7 @@
  * whose q' changes sign in a step stops at its end. Which joints at rest stick is one problem for all of them
  * (dynamics/contact/friction_problem.h, stiction_events.h). This file applies the friction once that is decided. */
 #pragma once
-#include "api/requests/contact/friction_rows.h"
+#include "dynamics/contact/friction_rows.h"
 #include "ode.h"
 
 /* The state of one coordinate that can stick. */

@@ -25,7 +25,7 @@
 #pragma once
 #include "dynamics/memory/memory.h"
 #include "dynamics/step.h"
-#include "dynamics/contact/task_inertia.h"
+#include "task_inertia.h"
 
 enum { DYN_FRAME_AXES = 6, DYN_MAX_HELD_AXES = DYN_MAX_HELD * DYN_FRAME_AXES };
 

@@ -7,8 +7,8 @@
 #pragma once
 #include "contact.h"
 #include "dynamics/loops/mechanism.h"
-#include "dynamics/contact/friction_problem.h"
-#include "dynamics/contact/stiction.h"
+#include "friction_problem.h"
+#include "stiction.h"
 
 /* The rows of one state. The caller provides all arrays. */
 typedef struct dyn_friction_rows {
