@@ -2,10 +2,8 @@
 #include "controller.h"
 #include "dynamics/friction_map.h"
 
-static const char *const fields[] = {"controller", "kp", "kd", "reference", "clip", NULL};
-
 /* Turns qdd of the free robot into qdd of the held robot, and finds the contact wrenches l. */
-static void apply_contacts(const api_controller_input *c, double *qdd)
+static void apply_contacts(const dyn_controller_input *c, double *qdd)
 {
     dyn_contact_block *b      = c->contact;
     dyn_contact_states states = {
@@ -25,7 +23,7 @@ static void apply_contacts(const api_controller_input *c, double *qdd)
 }
 
 /* Finds the accelerations of the passive coordinates from those of the actuated coordinates; both are in qdd. */
-static void find_passive(const api_controller_input *c, double *qdd)
+static void find_passive(const dyn_controller_input *c, double *qdd)
 {
     double *driven_qdd = c->work + c->nv * c->W;
     for (size_t i = 0; i < c->nv * c->W; i++)
@@ -37,7 +35,7 @@ static void find_passive(const api_controller_input *c, double *qdd)
 }
 
 /* Friction that depends on the load is added last, since held frames change the load. */
-static void computed_torque(const api_controller_input *c, double *tau)
+static void computed_torque(const dyn_controller_input *c, double *tau)
 {
     dyn_inverse_dynamics io = {.q = c->q, .qd = c->qd, .qdd = c->work, .tau = tau};
     for (size_t i = 0; i < c->nv * c->W; i++)
@@ -55,5 +53,5 @@ static void computed_torque(const api_controller_input *c, double *tau)
         c->kernels->friction_map(c->scene, c->workspace, &(dyn_friction_map){.qd = c->qd, .T = tau, .result = tau}, 1);
 }
 
-const api_controller api_controller_computed_torque = {
-    .name = "computed_torque", .fields = fields, .compensates_friction = true, .torques = computed_torque};
+const dyn_controller dyn_controller_computed_torque = {
+    .name = "computed_torque", .compensates_friction = true, .torques = computed_torque};

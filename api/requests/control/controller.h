@@ -19,32 +19,23 @@
  * The spring of an elastic joint passes the gravity load of its link to its motor. Therefore g of the joint's own
  * coordinate is added to that of the motor's coordinate, and columns of J likewise (Tomei 1991).
  *
- * There is one gain per coordinate, or one for all. A controller knows the model with the gravity and friction of the
- * request. It does not know payload and wrenches; their effect shows in the tracking errors. */
+ * A controller knows the model with gravity and friction, but neither payload nor wrenches: their effect shows in the
+ * tracking errors. */
 #pragma once
-#include "api/robots/model/actuation.h"
-#include "api/requests/motion/signal.h"
 #include "dynamics/contact/contact.h"
 
-/* The controllers: X(name) stands for the constant api_controller_<name>. To add one, write the file that defines its
- * constant, add its row here, and list its name and fields in openapi.yaml. */
-#define API_CONTROLLERS(X)                                                                                             \
-    X(pd_gravity)                                                                                                      \
-    X(computed_torque)                                                                                                 \
-    X(hua)
-
 /* The input of a controller, in lanes: W states side by side. */
-typedef struct api_controller_input {
-    const dyn_kernels    *kernels;
-    const dyn_scene      *scene;        /* the robot as the controller knows it, without payload */
-    const dyn_scene      *actual_scene; /* the robot with payload and wrenches, for measured accelerations */
-    const double         *wrenches;
-    void                 *workspace;
-    size_t                nv, W, states; /* lanes from `states` on repeat lane states - 1 */
-    const api_coordinate *coordinate;    /* [nv] */
-    const bool           *actuated;      /* [nv] coordinates with an actuator; NULL: all */
-    const bool           *driven; /* [nv] coordinates that are actuated or prescribed; NULL if `actuated` is NULL */
-    const double         *prescribed_qdd; /* nv: accelerations of prescribed coordinates; NULL: none prescribed */
+typedef struct dyn_controller_input {
+    const dyn_kernels *kernels;
+    const dyn_scene   *scene;        /* the robot as the controller knows it, without payload */
+    const dyn_scene   *actual_scene; /* the robot with payload and wrenches, for measured accelerations */
+    const double      *wrenches;
+    void              *workspace;
+    size_t             nv, W, states; /* lanes from `states` on repeat lane states - 1 */
+    const int         *motor;         /* [nv] on the joint side of an elastic joint: its motor's coordinate; else -1 */
+    const bool        *actuated;      /* [nv] coordinates with an actuator; NULL: all */
+    const bool        *driven;        /* [nv] coordinates that are actuated or prescribed; NULL if `actuated` is NULL */
+    const double      *prescribed_qdd; /* nv: accelerations of prescribed coordinates; NULL: none prescribed */
     /* [nv] coordinates whose gravity load is carried: actuated and prescribed coordinates, and those of elastic joints,
      * which load their motor. Contacts must carry the load of all others. NULL if `actuated` is NULL. */
     const bool        *supported;
@@ -52,43 +43,33 @@ typedef struct api_controller_input {
     double            *contact_wrenches; /* 6 per held frame: work; NULL if `contact` is NULL */
     double            *singular;         /* 1: body with a singular pivot, or -1 (dyn_forward_dynamics) */
     const double      *q, *qd;
-    const double      *gains[2];                     /* [nv] kp, kd, not in lanes */
-    double            *reference[API_SIGNAL_ORDERS]; /* nv: reference r, r', r'' */
-    double            *error[2];                     /* nv: tracking errors r - q, r' - q' */
-    const void        *options;                      /* the controller's own, from `read_options`; NULL: it has none */
-    const double      *state;                        /* the controller's own state; `state_rate` is its rate */
+    const double      *gains[2];     /* [nv] kp, kd, not in lanes */
+    double            *reference[3]; /* nv: reference r, r', r'' */
+    double            *error[2];     /* nv: tracking errors r - q, r' - q' */
+    const void        *options;      /* the controller's own, such as dyn_hua_options; NULL: it has none */
+    const double      *state;        /* the controller's own state; `state_rate` is its rate */
     double            *state_rate;
     double            *work; /* scratch */
-} api_controller_input;
+} dyn_controller_input;
 
-typedef struct api_controller {
-    const char        *name;
-    const char *const *fields; /* fields of a request, terminated by NULL */
-    bool               divides_by_kd;
-    /* Reads those `fields` that only this controller has, from the object `given` at the place `up`. Returns them in
-     * memory of the request's pool; NULL with a problem. A NULL function: the controller has no such fields. */
-    const void *(*read_options)(const api_query *q, const api_node *given, const api_place *up);
-    bool fully_actuated; /* true: only for robots with a fixed base and without passive joints */
-    bool has_no_load;    /* true: only for friction that does not depend on the load: its equations are linear in the
-                          * accelerations */
-    bool compensates_friction; /* true: the efforts contain the friction by the sign of q' */
+typedef struct dyn_controller {
+    const char *name;
+    bool        divides_by_kd;  /* true: all kd are greater than 0 */
+    bool        fully_actuated; /* true: only for robots with a fixed base and without passive joints */
+    bool        has_no_load;    /* true: only for friction that does not depend on the load: its equations are linear in
+                                 * the accelerations */
+    bool compensates_friction;  /* true: the efforts contain the friction by the sign of q' */
     /* Doubles per state of `work` (NULL: 2 nv), and of the controller's own state, which is integrated with the robot's
      * (NULL: none). */
     size_t (*entries)(const dyn_model *model);
     size_t (*states)(const dyn_model *model);
-    void (*torques)(const api_controller_input *c, double *tau);
+    void (*torques)(const dyn_controller_input *c, double *tau);
     /* Sets the controller's own state at the start of a simulation; on entry it is zero. `tau` (nv) is work. NULL: the
      * state starts at zero. */
-    void (*start)(const api_controller_input *c, double *tau, double *state);
-} api_controller;
+    void (*start)(const dyn_controller_input *c, double *tau, double *state);
+} dyn_controller;
 
-#define API_CONTROLLER_CONSTANT(name) extern const api_controller api_controller_##name;
-API_CONTROLLERS(API_CONTROLLER_CONSTANT)
+extern const dyn_controller dyn_controller_pd_gravity, dyn_controller_computed_torque, dyn_controller_hua;
 
-extern const api_controller *const api_controllers[]; /* ends with NULL */
-
-/* Returns the controller that a string names, or NULL with a problem. */
-const api_controller *api_read_controller(const api_query *q, const api_node *value, const api_place *at);
-
-size_t api_controller_entries(const api_controller *controller, const dyn_model *model);
-size_t api_controller_states(const api_controller *controller, const dyn_model *model); /* 0 if `controller` is NULL */
+size_t dyn_controller_entries(const dyn_controller *controller, const dyn_model *model);
+size_t dyn_controller_states(const dyn_controller *controller, const dyn_model *model); /* 0 if `controller` is NULL */
