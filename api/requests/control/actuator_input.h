@@ -2,7 +2,7 @@
  * actuators.
  *
  *     {"tau": signal} torques over time (api/requests/motion/signal.h)
- *     {"controller", "kp", "kd", "reference": signal, "clip"?, ...} a controller (controller.h)
+ *     {"controller", "kp", "kd", "reference": signal, "clip"?, ...} a controller (dynamics/control/controller.h)
  *
  * The efforts of a controller are clipped at the effort limits of joints, and then at those of motors of transmissions,
  * unless "clip" is false. Without the field all
@@ -10,7 +10,7 @@
 #pragma once
 #include "api/requests/motion/signal.h"
 #include "api/robots/model/actuation.h"
-#include "controller.h"
+#include "dynamics/control/controller.h"
 
 typedef struct api_actuator_input {
     bool                  is_given;
@@ -18,7 +18,7 @@ typedef struct api_actuator_input {
     api_signal            signal;            /* torques, or the controller's reference */
     double               *gains[2];          /* [nv] kp, kd */
     bool                  gain_is_scalar[2]; /* true: the request gives one gain for all coordinates */
-    const void           *options;           /* the controller's own (controller.h); NULL: none */
+    const void           *options;           /* the controller's own (dynamics/control/controller.h); NULL: none */
     bool                  clip;              /* clip efforts at their limits */
     api_coordinate       *coordinate;        /* [nv] */
     int                  *motor;             /* [nv] `motor` of each coordinate */

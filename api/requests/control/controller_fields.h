@@ -1,8 +1,8 @@
-/* controller_fields.h - lists the controllers (controller.h) that a simulation can have, and reads the name and the
- * fields of one. */
+/* controller_fields.h - lists the controllers (dynamics/control/controller.h) that a simulation can have, and reads the
+ * name and the fields of one. */
 #pragma once
 #include "api/requests/fields/fields.h"
-#include "controller.h"
+#include "dynamics/control/controller.h"
 
 typedef struct api_controller {
     const dyn_controller *law;

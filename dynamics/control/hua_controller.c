@@ -1,7 +1,7 @@
 /* hua_controller.c - runs the controller hua in lanes: evaluates kernels for all lanes, then hua_torques.h for one
  * state after the other. */
 #include "controller.h"
-#include "dynamics/control/hua_torques.h"
+#include "hua_torques.h"
 #include "dynamics/math/gather.h"
 
 /* Returns the doubles of the controller's work memory: M, C, A, bias, Coriolis vector and zeta in lanes, then the
