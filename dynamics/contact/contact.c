@@ -40,7 +40,7 @@ static double gravity_of(const dyn_scene *scene)
 }
 
 /* Sets A + V of the rows of one held frame in one lane (dynamics/held_directions.h), from row `first` on. */
-static void set_sizes(const dyn_contact_block *b, const dyn_held_frame *held, const dyn_contact_states *states,
+static void set_sizes(const dyn_contact_block *b, const dyn_held_frame *held_frame, const dyn_contact_states *states,
                       double reach, size_t first, size_t lane)
 {
     size_t nv = b->nv, W = b->W;
@@ -54,33 +54,33 @@ static void set_sizes(const dyn_contact_block *b, const dyn_held_frame *held, co
         u += linear * fabs(states->qd[v * W + lane]);
         w += angular * fabs(states->qd[v * W + lane]);
     }
-    for (size_t i = 0; i < held->n; i++)
-        b->sizes[(first + i) * W + lane] = held->axis[i] < 3 ? gravity + b->unsettled * w * (reach * w + 2 * u)
-                                                             : gravity / reach + b->unsettled * w * w;
+    for (size_t i = 0; i < held_frame->n; i++)
+        b->sizes[(first + i) * W + lane] = held_frame->axis[i] < 3 ? gravity + b->unsettled * w * (reach * w + 2 * u)
+                                                                   : gravity / reach + b->unsettled * w * w;
 }
 
 /* Fills the rows of one held frame in J, jdot_qd, row_scale and sizes, from row `first` on. */
-static void fill_frame(const dyn_contact_block *b, const dyn_held_frame *held, const dyn_contact_states *states,
+static void fill_frame(const dyn_contact_block *b, const dyn_held_frame *held_frame, const dyn_contact_states *states,
                        size_t first)
 {
     size_t           nv = b->nv, W = b->W;
-    const dyn_frame *frame = &held->frame;
+    const dyn_frame *frame = &held_frame->frame;
     const double    *qd = states->qd, reach = dyn_point_reach(states->scene->model, frame->body, frame->X_bf.p);
     dyn_kinematics   io = {.q            = states->q,
                            .qd           = qd,
                            .frame        = frame,
-                           .frame_axes   = held->frame_axes,
+                           .frame_axes   = held_frame->frame_axes,
                            .jacobian     = b->frame_J,
                            .jacobian_dot = b->frame_J_dot};
     states->kernels->kinematics(states->scene, states->workspace, &io, 1);
     for (size_t lane = 0; lane < W; lane++)
-        set_sizes(b, held, states, reach, first, lane);
-    for (size_t i = 0; i < held->n; i++) {
-        const double *J_dot   = b->frame_J_dot + (size_t)held->axis[i] * nv * W;
+        set_sizes(b, held_frame, states, reach, first, lane);
+    for (size_t i = 0; i < held_frame->n; i++) {
+        const double *J_dot   = b->frame_J_dot + (size_t)held_frame->axis[i] * nv * W;
         double       *jdot_qd = b->jdot_qd + (first + i) * W, *row_scale = b->row_scale + (first + i) * W;
-        memcpy(b->J + (first + i) * nv * W, b->frame_J + (size_t)held->axis[i] * nv * W, nv * W * sizeof *b->J);
+        memcpy(b->J + (first + i) * nv * W, b->frame_J + (size_t)held_frame->axis[i] * nv * W, nv * W * sizeof *b->J);
         for (size_t l = 0; l < W; l++)
-            row_scale[l] = dyn_task_row_scale(b->frame_J + l, nv, W, (size_t)held->axis[i], reach);
+            row_scale[l] = dyn_task_row_scale(b->frame_J + l, nv, W, (size_t)held_frame->axis[i], reach);
         memset(jdot_qd, 0, W * sizeof *jdot_qd);
         for (size_t v = 0; qd && v < nv; v++)
             for (size_t l = 0; l < W; l++)

@@ -16,7 +16,7 @@ typedef struct dyn_friction_at_rest {
     const dyn_kernels        *kernels;
     const dyn_scene          *scene;
     void                     *workspace;
-    const double             *G;                    /* of dyn_friction_state; NULL: no loops */
+    const double             *G;                    /* as dyn_friction_state.G; NULL: no loops */
     const double             *q, *qd;               /* in lanes: nq; nv, NULL: zero */
     const double             *tau, *wrenches;       /* in lanes: nv; those of the scene */
     dyn_contact_block        *held;                 /* after dyn_contact_evaluate; NULL: no frames are held */

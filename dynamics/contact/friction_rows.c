@@ -13,11 +13,12 @@ size_t dyn_friction_rows_entries(size_t n, size_t nv)
 
 dyn_friction_rows dyn_friction_rows_lay_out(size_t n, size_t nv, double *room)
 {
-    dyn_friction_rows r      = {.nv = nv};
-    double **const    part[] = {&r.W,    &r.Y, &r.A,   &r.b,        &r.positive, &r.negative, &r.free_diagonal,
-                                &r.size, &r.f, &r.qdd, &r.held_qdd, &r.L,        &r.room};
-    const size_t of[] = {n * nv, n * nv, n * n, n, n, n, n, n, n, nv, nv, nv * nv, dyn_friction_problem_entries(n)};
-    for (size_t i = 0; i < sizeof of / sizeof *of; room += of[i++])
+    dyn_friction_rows r         = {.nv = nv};
+    double **const    part[]    = {&r.W,    &r.Y, &r.A,   &r.b,        &r.positive, &r.negative, &r.free_diagonal,
+                                   &r.size, &r.f, &r.qdd, &r.held_qdd, &r.L,        &r.room};
+    const size_t      entries[] = {
+             n * nv, n * nv, n * n, n, n, n, n, n, n, nv, nv, nv * nv, dyn_friction_problem_entries(n)};
+    for (size_t i = 0; i < sizeof entries / sizeof *entries; room += entries[i++])
         *part[i] = room;
     void *integers = room; /* the memory of n doubles holds them */
     r.side         = integers;
@@ -117,15 +118,15 @@ static void eliminate_held(const dyn_friction_rows *r, const dyn_task *t)
 
 /* Finds the accelerations of the held robot, and the energy norm sqrt(qdd^T M qdd) = |L^T qdd| of those without held
  * frames. */
-static double correct_accelerations(dyn_friction_rows *r, const dyn_friction_state *s, const dyn_contact_block *held,
-                                    const double *qdd)
+static double correct_accelerations(dyn_friction_rows *r, const dyn_friction_state *s,
+                                    const dyn_contact_block *contacts, const double *qdd)
 {
-    const dyn_task *t  = &held->task;
+    const dyn_task *t  = &contacts->task;
     const size_t    nv = r->nv;
     double          b[DYN_MAX_HELD_AXES], norm = 0;
     for (size_t a = 0; a < t->k; a++)
-        b[a] = held->jdot_qd[a * held->W + s->lane];
-    dyn_contact_add_jacobian_product(held, qdd, s->lane, b);
+        b[a] = contacts->jdot_qd[a * contacts->W + s->lane];
+    dyn_contact_add_jacobian_product(contacts, qdd, s->lane, b);
     for (size_t v = 0; v < nv; v++) {
         double sum = 0;
         r->qdd[v]  = qdd[v * s->W + s->lane];
@@ -208,14 +209,14 @@ bool dyn_friction_rows_set(dyn_friction_rows *r, const dyn_friction_state *s, co
     return true;
 }
 
-bool dyn_friction_rows_set_held(dyn_friction_rows *r, const dyn_friction_state *s, const dyn_contact_block *held,
+bool dyn_friction_rows_set_held(dyn_friction_rows *r, const dyn_friction_state *s, const dyn_contact_block *contacts,
                                 const double *qdd)
 {
     const size_t n = r->n, nv = r->nv;
-    const double norm = correct_accelerations(r, s, held, qdd);
+    const double norm = correct_accelerations(r, s, contacts, qdd);
     r->with_held      = true;
-    if (!solve_rows(r, held->task.M)) return false;
-    eliminate_held(r, &held->task);
+    if (!solve_rows(r, contacts->task.M)) return false;
+    eliminate_held(r, &contacts->task);
     for (size_t i = 0; i < n; i++) {
         r->b[i]    = 0;
         r->size[i] = sqrt(r->free_diagonal[i]) * norm;

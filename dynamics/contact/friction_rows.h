@@ -2,8 +2,7 @@
  * joints and motors from the velocities of the model, and A = W K W^T, with held frames eliminated.
  *
  * With M = L L^T and the singular value decomposition L^-1 J^T = U S V^T of the held rows J (task_inertia.h), K = L^-T
- * (1
- * - U U^T) L^-1. Hence A = Y^T Y with Y = (1 - U U^T) L^-1 W^T: rounding keeps A positive semidefinite. */
+ * (1 - U U^T) L^-1. Hence A = Y^T Y with Y = (1 - U U^T) L^-1 W^T: rounding keeps A positive semidefinite. */
 #pragma once
 #include "contact.h"
 #include "dynamics/loops/mechanism.h"
@@ -54,11 +53,11 @@ bool dyn_friction_row_rests(const dyn_friction_state *s, const dyn_stiction_join
 
 /* Set A and b = W qdd of rows whose W is set, from accelerations qdd (nv in lanes) without held frames: from the mass
  * matrix M (nv x nv in lanes), or with held frames, for which dyn_contact_solve has solved lane s->lane. Driven
- * coordinates have given accelerations (`driven` [nv], NULL: none; those of `held` with held frames). Return false if M
- * is not positive definite. */
+ * coordinates have given accelerations (`driven` [nv], NULL: none; those of `contacts` with held frames). Return false
+ * if M is not positive definite. */
 bool dyn_friction_rows_set(dyn_friction_rows *r, const dyn_friction_state *s, const double *M, const bool *driven,
                            const double *qdd);
-bool dyn_friction_rows_set_held(dyn_friction_rows *r, const dyn_friction_state *s, const dyn_contact_block *held,
+bool dyn_friction_rows_set_held(dyn_friction_rows *r, const dyn_friction_state *s, const dyn_contact_block *contacts,
                                 const double *qdd);
 
 /* Solves the problem: sets r->f and r->side. */

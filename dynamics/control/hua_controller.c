@@ -79,11 +79,11 @@ static void gather_state(const dyn_controller_input *c, const lane_values *f, si
 static void put_errors(const dyn_controller_input *c, size_t lane, const dyn_hua_state *h)
 {
     for (size_t k = 0; k < h->n; k++) {
-        size_t t = (size_t)h->coupling[k].v_theta, at = t * c->W + lane;
-        c->reference[0][at] = h->r[t];
-        c->reference[1][at] = h->rd[t];
-        c->error[0][at]     = h->r[t] - h->q[t];
-        c->error[1][at]     = h->rd[t] - h->qd[t];
+        size_t t = (size_t)h->coupling[k].v_theta, entry = t * c->W + lane;
+        c->reference[0][entry] = h->r[t];
+        c->reference[1][entry] = h->rd[t];
+        c->error[0][entry]     = h->r[t] - h->q[t];
+        c->error[1][entry]     = h->rd[t] - h->qd[t];
     }
 }
 
