@@ -186,7 +186,7 @@ static int slowest_joint(const api_ode *ode)
     int              slowest_body = -1;
     for (size_t i = 0; i < m->n_bodies && ode->e->query->scene.terms & DYN_FRICTION; i++) {
         const dyn_body *b = &m->body[i];
-        if (!api_stiction_is_possible(b)) continue;
+        if (!dyn_stiction_is_possible(b)) continue;
         double speed = fabs(b->joint.ratio * qd[(size_t)b->joint.v * ode->W]);
         if (speed >= slowest) continue;
         slowest      = speed;

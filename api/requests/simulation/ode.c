@@ -68,7 +68,7 @@ bool api_ode_open(api_evaluation *e, const api_simulation *s, api_ode *ode)
     memset(ode->wrench_scene.gravity, 0, sizeof ode->wrench_scene.gravity);
     if (!api_ode_stiction_open(e, ode) || !api_ode_friction_open(e, ode)) return false;
     ode->entries =
-        nq + nv + api_controller_states(s->input.controller, e->model->dyn) + api_ode_stiction_count(ode) + API_WORKS;
+        nq + nv + dyn_controller_states(s->input.controller, e->model->dyn) + api_ode_stiction_count(ode) + API_WORKS;
     if (e->model->loops && !open_loops(e, ode, &room)) return false;
     if (!api_fixed_events_open(e, ode)) return false;
     if (!e->model->loops)
