@@ -53,7 +53,7 @@ typedef struct api_controller_input {
     double            *singular;         /* 1: body with a singular pivot, or -1 (dyn_forward_dynamics) */
     const double      *q, *qd;
     const double      *gains[2];                     /* [nv] kp, kd, not in lanes */
-    double            *reference[API_SIGNAL_ORDERS]; /* nv: reference r, r', r'' */
+    double            *reference[DYN_SIGNAL_ORDERS]; /* nv: reference r, r', r'' */
     double            *error[2];                     /* nv: tracking errors r - q, r' - q' */
     const void        *options;                      /* the controller's own, from `read_options`; NULL: it has none */
     const double      *state;                        /* the controller's own state; `state_rate` is its rate */
