@@ -10,24 +10,23 @@
 #pragma once
 #include "motion_chain.h"
 
-/* True if the coordinates of splines differ from those of the model. */
-static inline bool api_has_rotation_vectors(const api_model *model)
+/* True if the coordinates of splines differ from those of the mechanism. */
+static inline bool dyn_has_rotation_vectors(const dyn_mechanism *robot)
 {
-    return model->nq != model->nv;
+    return robot->nq != robot->nv;
 }
 
-/* The largest length of a rotation vector, 2 pi. Returns false if a state's spline has a longer one. `state` is a
- * number among all states of the plan. */
-bool api_rotation_vectors_within_limit(const api_evaluation *e, const api_motion *m, size_t state);
+/* The largest length of a rotation vector, 2 pi. Returns false if the spline has a longer one in a lane. */
+bool dyn_rotation_vectors_within_limit(const dyn_motion_block *b, size_t lane);
 
-/* Sets the model's coordinates q, qd, qdd and qddd of a state from those of the spline. */
-void api_motion_put_coordinates(const api_evaluation *e, const api_motion *m, size_t state);
+/* Sets the mechanism's coordinates q, qd, qdd and qddd of a lane from those of the spline. state[r] has the lanes of
+ * derivative r of q. */
+void dyn_motion_put_coordinates(const dyn_motion_block *b, size_t lane, double *const state[DYN_SPLINE_ORDERS]);
 
 /* Replaces the derivatives by q, qd, ... of a block's results by those by the spline's coordinates and their
- * derivatives. api_change_partials leaves out the matrix of the highest order, which several results may share;
- * api_change_highest_partial replaces this matrix, once. Both do nothing where the coordinates do not differ, or where
- * by[0] or the matrix is NULL.
+ * derivatives. dyn_change_partials leaves out the matrix of the highest order, which several results may share;
+ * dyn_change_highest_partial replaces this matrix, once. The two functions do nothing where the coordinates do not
+ * differ, or where by[0] or the matrix is NULL.
  */
-void api_change_partials(const api_evaluation *e, const api_motion *m, size_t block, const api_partials *p);
-void api_change_highest_partial(const api_evaluation *e, const api_motion *m, size_t block, size_t rows,
-                                double *matrix);
+void dyn_change_partials(const dyn_motion_block *b, const dyn_partials *p);
+void dyn_change_highest_partial(const dyn_motion_block *b, size_t rows, double *matrix);

@@ -1,5 +1,5 @@
 /* motion_wrenches.c - evaluate the wrenches that change with time at all samples of a motion: see motion.h. */
-#include "motion_signals.h"
+#include "motion.h"
 #include <string.h>
 
 /* Writes three numbers into the lane of a state, at entries `first` to `first` + 2 of `entries`. */
@@ -45,11 +45,12 @@ bool api_motion_sample_wrenches(api_plan *plan, api_motion *m)
     const api_evaluation e    = api_evaluation_of(plan);
     const size_t         room = plan->blocks * plan->lanes;
     for (size_t state = 0; state < room; state++) { /* the last state also fills the unused lanes of its block */
-        const dyn_instant at = api_instant_of(&e, m, state);
-        if (state % m->samples == 0 && !api_deadline_check(plan->query->input->deadline, plan->query->problem))
+        const dyn_motion_block block   = api_motion_block(&e, m, state / e.lanes);
+        const dyn_instant      instant = dyn_motion_instant(&block, state % e.lanes);
+        if (state % m->path.samples == 0 && !api_deadline_check(plan->query->input->deadline, plan->query->problem))
             return false;
         for (size_t i = 0; i < m->wrenches.n; i++)
-            put_signal(&e, m, &m->wrenches.signal[i], &at, state);
+            put_signal(&e, m, &m->wrenches.signal[i], &instant, state);
     }
     return true;
 }

@@ -41,7 +41,7 @@ static void add_brackets(const api_evaluation *e, size_t block, size_t rows, con
     }
 }
 
-void api_torque_rate_matrices(const api_evaluation *e, size_t block, const api_partials *rate)
+void api_torque_rate_matrices(const api_evaluation *e, size_t block, const dyn_partials *rate)
 {
     dyn_sensitivity_rate io = {
         .q             = api_state_block(e, API_Q, block),
@@ -56,7 +56,7 @@ void api_torque_rate_matrices(const api_evaluation *e, size_t block, const api_p
     e->kernels->sensitivity_rate(&e->query->scene, e->workspace, &io, 1);
 }
 
-void api_torque_rate_partials(const api_evaluation *e, size_t block, const api_partials *tau, api_partials *rate)
+void api_torque_rate_partials(const api_evaluation *e, size_t block, const dyn_partials *tau, dyn_partials *rate)
 {
     const size_t n = rate->rows * e->model->nv * e->lanes;
     add_brackets(e, block, rate->rows, tau->by[0], rate->by[0]);

@@ -10,12 +10,13 @@
  * velocity u. That is e x u at a spherical joint, and (e_w x u_v + e_v x u_w, e_w x u_w) at a floating one, with linear
  * parts v and angular parts w. */
 #pragma once
+#include "motion.h"
 #include "motion_chain.h"
 
 /* Sets rate->by[0] to [2], memory of the caller, to the time derivatives of the matrices of tau in the first nv rows.
  */
-void api_torque_rate_matrices(const api_evaluation *e, size_t block, const api_partials *rate);
+void api_torque_rate_matrices(const api_evaluation *e, size_t block, const dyn_partials *rate);
 
 /* Completes the partial derivatives of tau_dot, all rate->rows, from these time derivatives and from those of tau.
  * rate->by[3] becomes tau->by[2]. */
-void api_torque_rate_partials(const api_evaluation *e, size_t block, const api_partials *tau, api_partials *rate);
+void api_torque_rate_partials(const api_evaluation *e, size_t block, const dyn_partials *tau, dyn_partials *rate);

@@ -59,8 +59,8 @@ static bool options(api_query *q, api_selection *selected, const api_node *given
         !read_points(q, selected, given, o) || !read_limits(q, selected, given, o) ||
         !api_motor_efforts_check(q, selected, MOTOR_TAU, given, up))
         return false;
-    api_set_extent(selected, API_SPLINE_KNOTS, api_motion_knots(m));
-    api_set_extent(selected, API_SUPPORT, m->dense ? m->spline.n : m->spline.degree + 1);
+    api_set_extent(selected, API_SPLINE_KNOTS, dyn_motion_knots(&m->path));
+    api_set_extent(selected, API_SUPPORT, m->dense ? m->path.spline.n : m->path.spline.degree + 1);
     if ((selected->outputs & BY_POINTS) && !m->dense) selected->outputs |= API_BIT(FIRST_CONTROL_POINT);
     return true;
 }

@@ -48,7 +48,7 @@ typedef struct scratch {
     double      *tau, *tau_dot;      /* nv + mimic joints: for margins */
     double      *sides;              /* of the margins */
     double      *followers, *motion; /* room of follower_efforts.h and limited_motion.h */
-    api_partials margins;
+    dyn_partials margins;
     double      *work, *points; /* points: of the points alone */
 } scratch;
 
@@ -210,24 +210,27 @@ static bool find_parameter_rates(const api_evaluation *e, const api_selection *s
 static void differentiate(const api_evaluation *e, const api_selection *selected, api_set outputs, size_t block,
                           scratch *s, api_trajectory_partials *p)
 {
-    const api_trajectory_options *o    = selected->options;
-    const api_trajectory_task     task = task_of(selected, outputs);
+    const api_trajectory_options *o       = selected->options;
+    const dyn_motion_block        samples = api_motion_block(e, o->motion, block);
+    api_trajectory_task           task    = task_of(selected, outputs);
+    task.samples                          = &samples;
     if (differentiates(selected, outputs))
         api_trajectory_differentiate(e, &task, block, p, api_behind(e, s->work, DYN_SPLINE_ORDERS * e->model->nv, 1));
     if (!(outputs & OF_MARGIN_GRADIENTS)) return;
-    api_margin_block margins = {.motion = o->motion, .block = block, .limits = &o->limits, .sides = s->sides};
+    api_margin_block margins = {.samples = &samples, .limits = &o->limits, .sides = s->sides};
     api_limited_rates_find(e, block, s->motion, &margins.rates);
     api_margins_differentiate(e, &margins, p, &s->margins);
 }
 
 /* Writes the gradients of one result by control points, duration and knots. */
-static void put_gradients(const api_evaluation *e, const api_selection *selected, size_t block, const api_partials *p,
+static void put_gradients(const api_evaluation *e, const api_selection *selected, size_t block, const dyn_partials *p,
                           const size_t outputs[3], double *column)
 {
-    const api_gradients to = {.by_points   = api_result_block(e, selected, outputs[0], block),
-                              .by_duration = api_result_block(e, selected, outputs[1], block),
-                              .by_knots    = api_result_block(e, selected, outputs[2], block)};
-    api_chain_gradients(e, api_trajectory_motion(selected), block, p, &to, column);
+    const dyn_gradients    to      = {.by_points   = api_result_block(e, selected, outputs[0], block),
+                                      .by_duration = api_result_block(e, selected, outputs[1], block),
+                                      .by_knots    = api_result_block(e, selected, outputs[2], block)};
+    const dyn_motion_block samples = api_motion_block(e, api_trajectory_motion(selected), block);
+    dyn_chain_gradients(&samples, p, &to, column);
 }
 
 static void gradients(const api_evaluation *e, const api_selection *selected, size_t block, scratch *s,
@@ -241,7 +244,7 @@ static void gradients(const api_evaluation *e, const api_selection *selected, si
     *p = (api_trajectory_partials){.by_parameters = api_result_block(e, selected, DTAU_DPARAMETERS, block),
                                    .columns       = api_extent(e->model, selected, API_BODY_PARAMETERS)};
     differentiate(e, selected, outputs_of_states(selected), block, s, p);
-    const api_partials tau = api_coordinate_rows(e, &p->tau), rate = api_coordinate_rows(e, &p->rate);
+    const dyn_partials tau = api_coordinate_rows(e, &p->tau), rate = api_coordinate_rows(e, &p->rate);
     put_gradients(e, selected, block, &tau, of_tau, s->work);
     put_gradients(e, selected, block, &rate, of_tau_dot, s->work);
     put_gradients(e, selected, block, &p->wrenches, of_wrenches, s->work);
@@ -250,21 +253,22 @@ static void gradients(const api_evaluation *e, const api_selection *selected, si
 }
 
 static bool evaluate_points(const api_evaluation *e, const api_selection *selected, size_t block,
-                            const api_partials *qdd, double *room)
+                            const dyn_partials *qdd, double *room)
 {
-    const api_trajectory_options *o    = selected->options;
-    api_point_task                task = {.motion = o->motion,
-                                          .points = {.n = api_selected_extent(selected, API_FIXED_POINTS), .frames = o->points},
-                                          .qdd = needs_free_accelerations(selected) ? qdd : NULL};
-    api_point_motion              to   = {.positions     = api_result_block(e, selected, POINT_POSITIONS, block),
-                                          .velocities    = api_result_block(e, selected, POINT_VELOCITIES, block),
-                                          .accelerations = api_result_block(e, selected, POINT_ACCELERATIONS, block)};
-    api_point_gradients           by   = {
-                    .positions_by_points       = api_result_block(e, selected, D_POINT_POSITIONS_DPOINTS, block),
-                    .velocities_by_points      = api_result_block(e, selected, D_POINT_VELOCITIES_DPOINTS, block),
-                    .velocities_by_duration    = api_result_block(e, selected, D_POINT_VELOCITIES_DDURATION, block),
-                    .accelerations_by_points   = api_result_block(e, selected, D_POINT_ACCELERATIONS_DPOINTS, block),
-                    .accelerations_by_duration = api_result_block(e, selected, D_POINT_ACCELERATIONS_DDURATION, block)};
+    const api_trajectory_options *o       = selected->options;
+    const dyn_motion_block        samples = api_motion_block(e, o->motion, block);
+    api_point_task                task    = {.samples = &samples,
+                                             .points = {.n = api_selected_extent(selected, API_FIXED_POINTS), .frames = o->points},
+                                             .qdd = needs_free_accelerations(selected) ? qdd : NULL};
+    api_point_motion              to      = {.positions     = api_result_block(e, selected, POINT_POSITIONS, block),
+                                             .velocities    = api_result_block(e, selected, POINT_VELOCITIES, block),
+                                             .accelerations = api_result_block(e, selected, POINT_ACCELERATIONS, block)};
+    api_point_gradients           by      = {
+                       .positions_by_points       = api_result_block(e, selected, D_POINT_POSITIONS_DPOINTS, block),
+                       .velocities_by_points      = api_result_block(e, selected, D_POINT_VELOCITIES_DPOINTS, block),
+                       .velocities_by_duration    = api_result_block(e, selected, D_POINT_VELOCITIES_DDURATION, block),
+                       .accelerations_by_points   = api_result_block(e, selected, D_POINT_ACCELERATIONS_DPOINTS, block),
+                       .accelerations_by_duration = api_result_block(e, selected, D_POINT_ACCELERATIONS_DDURATION, block)};
     return api_trajectory_points_evaluate(e, &task, block, to, &by, room);
 }
 
@@ -272,17 +276,17 @@ bool api_trajectory_evaluate(const api_evaluation *e, const api_selection *selec
 {
     (void)blocks; /* always 1, because the operation is one_by_one */
     api_trajectory_partials p;
-    scratch                 s     = lay_out(e, selected, block);
-    double                 *basis = api_result_block(e, selected, BASIS, block),
-           *knots                 = api_result_block(e, selected, DMOTION_DKNOTS, block);
+    scratch                 s      = lay_out(e, selected, block);
+    double                 *basis  = api_result_block(e, selected, BASIS, block),
+           *knots                  = api_result_block(e, selected, DMOTION_DKNOTS, block);
+    const dyn_motion_block samples = api_motion_block(e, api_trajectory_motion(selected), block);
     if (!find_free_motion(e, selected, block, s.work)) return false;
     torques(e, selected, block, &s);
     find_regressor(e, selected, block);
     if (!find_parameter_rates(e, selected, block, s.work)) return false;
-    if (basis && api_trajectory_motion(selected)->dense)
-        api_motion_dense_basis(e, api_trajectory_motion(selected), block, basis);
+    if (basis && samples.dense) dyn_motion_dense_basis(&samples, basis);
     gradients(e, selected, block, &s, &p);
-    api_motion_by_knots(e, api_trajectory_motion(selected), block, knots, s.work);
+    dyn_motion_by_knots(&samples, knots, s.work);
     return !(selected->outputs & OF_POINTS) || evaluate_points(e, selected, block, &p.qdd, s.points);
 }
 
@@ -297,7 +301,7 @@ static bool store_least_gradients(const api_evaluation *e, const api_selection *
     scratch                       s      = {.work = NULL};
     api_trajectory_partials       p      = {.columns = 0};
     for (size_t i = 0; i < o->limits.n; i++) {
-        const size_t state = row * o->motion->samples + api_least_margin_sample(e, &o->least, row, i);
+        const size_t state = row * o->motion->path.samples + api_least_margin_sample(e, &o->least, row, i);
         const size_t block = state / e->lanes;
         if (block != before) {
             if (!api_deadline_check(e->query->input->deadline, e->problem)) return false;
@@ -320,7 +324,7 @@ bool api_trajectory_finish(const api_evaluation *e, const api_selection *selecte
     again.spare   = e->spares[selected - e->query->selected];
     if (!api_least_margins_check(&again, &o->least)) return false;
     for (size_t row = 0; o->least.gradients && row < e->query->rows; row++)
-        if (!api_failed_rows_has(e->plan->failed_rows, row * o->motion->samples) &&
+        if (!api_failed_rows_has(e->plan->failed_rows, row * o->motion->path.samples) &&
             !store_least_gradients(&again, selected, row))
             return false;
     return true;

@@ -64,9 +64,9 @@ static void add_to_vector(const api_free_block *b, size_t lane, size_t rows, con
 }
 
 /* Returns the rows of mimic joints, which are behind the nv rows of the coordinates. */
-static api_partials followers_of(const api_free_block *b, const api_partials *y)
+static dyn_partials followers_of(const api_free_block *b, const dyn_partials *y)
 {
-    api_partials rows = {.rows = y->rows - b->nv, .orders = y->orders};
+    dyn_partials rows = {.rows = y->rows - b->nv, .orders = y->orders};
     for (size_t r = 0; r < y->orders; r++)
         rows.by[r] = y->by[r] + b->nv * b->nv * b->W;
     return rows;
@@ -91,7 +91,7 @@ static void satisfy(const api_free_block *b, size_t lane, const double *given, d
 static void complete_terms(const api_evaluation *e, const api_free_efforts *f, const api_free_block *b, size_t block,
                            size_t lane, const api_trajectory_partials *p, const api_duration_terms *terms)
 {
-    const api_partials followers = followers_of(b, &p->tau);
+    const dyn_partials followers = followers_of(b, &p->tau);
     double            *tail      = terms->tau + b->nv * b->W;
     satisfy(b, lane, api_block(e, f->by_duration, b->nv, block), terms->tau);
     add_to_vector(b, lane, followers.rows, followers.by[2], tail);
@@ -106,7 +106,7 @@ static void complete_terms(const api_evaluation *e, const api_free_efforts *f, c
 }
 
 /* Adds the change by the accelerations to the partial derivatives of a result, those by qdd last. */
-static void follow(const api_free_block *b, size_t lane, const api_partials *y, const api_partials *qdd)
+static void follow(const api_free_block *b, size_t lane, const dyn_partials *y, const dyn_partials *qdd)
 {
     for (size_t r = 0; r < 3; r++)
         api_free_add(b, lane, y->rows, y->by[2], qdd->by[r], y->by[r]);
@@ -117,7 +117,7 @@ static void follow(const api_free_block *b, size_t lane, const api_partials *y, 
  * derivatives of these jerks by one of q, qd and qdd. */
 static void reduce_rates(const api_free_block *b, size_t lane, const api_trajectory_partials *p, double *jerk)
 {
-    const api_partials tau = followers_of(b, &p->tau), rate = followers_of(b, &p->rate);
+    const dyn_partials tau = followers_of(b, &p->tau), rate = followers_of(b, &p->rate);
     follow(b, lane, &p->rate, &p->qdd);
     for (size_t r = 0; r < 3; r++) {
         api_free_differentiate(b, lane, b->nv, p->rate.by[r], jerk);
@@ -130,7 +130,7 @@ static void reduce(const api_free_efforts *f, const api_free_block *b, size_t la
                    double *jerk)
 {
     const size_t       nv        = b->nv;
-    const api_partials followers = followers_of(b, &p->tau);
+    const dyn_partials followers = followers_of(b, &p->tau);
     for (size_t r = 0; r < 3; r++)
         api_free_differentiate(b, lane, nv, p->tau.by[r], p->qdd.by[r]);
     api_free_clear_columns(b, lane, nv, p->tau.by[2]);

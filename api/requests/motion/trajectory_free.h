@@ -11,21 +11,22 @@
  *     Dtau_dot/Dx = dtau_dot/dx + dtau_dot/dqdd_F dqdd_F/dx. */
 #pragma once
 #include "free_efforts.h"
+#include "motion.h"
 #include "motion_chain.h"
 #include "wrench_rate_terms.h"
 
 /* Partial derivatives of the results of one block by q, qd, qdd and, of tau_dot, qddd. rows = 0: not wanted. Behind the
  * nv rows of tau and rate are those of mimic joints whose efforts are limited. */
 typedef struct api_trajectory_partials {
-    api_partials tau, rate, wrenches, qdd;
+    dyn_partials tau, rate, wrenches, qdd;
     double      *by_parameters; /* nv x columns: dtau_dparameters; NULL: not wanted */
     size_t       columns;
 } api_trajectory_partials;
 
 /* Returns the rows of y that belong to the model's coordinates, without those of mimic joints. */
-static inline api_partials api_coordinate_rows(const api_evaluation *e, const api_partials *y)
+static inline dyn_partials api_coordinate_rows(const api_evaluation *e, const dyn_partials *y)
 {
-    api_partials rows = *y;
+    dyn_partials rows = *y;
     if (rows.rows > e->model->nv) rows.rows = e->model->nv;
     return rows;
 }

@@ -1,7 +1,7 @@
 /* trajectory_hessian.c - compute second derivatives of torques along joint motions by the control points.
  *
- * With multipliers m_n of the torques at sample n, and b_rk of motion.h, the scalar sum_n m_n . tau(t_n) has the second
- * derivatives
+ * With multipliers m_n of the torques at sample n, and b_rk of spline_motion.h, the scalar sum_n m_n . tau(t_n) has the
+ * second derivatives
  *
  *     H_kl = sum_n sum_rs b_rk b_sl (d2 (m_n . tau) / d x_r d x_s),  x_0 = q, x_1 = qd, x_2 = qdd,
  *
@@ -17,9 +17,9 @@ enum { HESSIAN };
 enum { VECTORS = 4 /* q, qd, qdd and multipliers of a sample */, MATRICES = 5 /* results of the kernel */ };
 
 typedef struct hessian_options {
-    api_motion   *motion;
-    api_points    multipliers; /* one point for each sample */
-    const double *values;      /* numbers of the multipliers, and of the control points in motion->values */
+    api_motion *motion;
+    api_points  multipliers; /* one point for each sample */
+    dyn_points  values;      /* numbers of the multipliers */
 } hessian_options;
 
 static bool read_multipliers(api_query *q, const api_node *given, hessian_options *o)
@@ -27,9 +27,9 @@ static bool read_multipliers(api_query *q, const api_node *given, hessian_option
     const api_points_form form = {.name = "multipliers", .least = 1, .why = ""};
     const api_place       at   = api_place_key(NULL, "torque_multipliers");
     if (!api_points_measure(q, api_node_get(given, "torque_multipliers"), &at, &form, &o->multipliers)) return false;
-    return o->multipliers.n == o->motion->samples ||
+    return o->multipliers.n == o->motion->path.samples ||
            api_fail_at(q->problem, &at, API_WRONG_SHAPE, "multipliers of %zu samples given, of %zu expected",
-                       o->multipliers.n, o->motion->samples);
+                       o->multipliers.n, o->motion->path.samples);
 }
 
 /* The options are members of the request: the operation is alone in it. */
@@ -50,16 +50,15 @@ static bool options(api_query *q, api_selection *selected, const api_node *given
             q->model->name, q->model->nq, q->model->nv);
     if (!(o->motion = api_motion_read(q, given)) || !read_multipliers(q, given, o)) return false;
     q->samples = 0; /* the samples are no states */
-    api_set_extent(selected, API_SUPPORT, o->motion->spline.n);
+    api_set_extent(selected, API_SUPPORT, o->motion->path.spline.n);
     return true;
 }
 
 static bool prepare(api_plan *plan, api_selection *selected)
 {
     hessian_options *o = selected->options;
-    o->motion->values  = api_points_read(plan->query, &o->motion->points);
-    o->values          = api_points_read(plan->query, &o->multipliers);
-    return o->motion->values && o->values && api_motion_check_durations(plan, o->motion);
+    return api_motion_load(plan->query, o->motion) && api_points_load(plan->query, &o->multipliers, &o->values) &&
+           api_motion_check_durations(plan, o->motion);
 }
 
 static size_t spare(const api_model *model, const api_selection *selected)
@@ -72,7 +71,7 @@ static size_t spare(const api_model *model, const api_selection *selected)
 static double decoded_seconds(const api_query *q, const api_selection *selected)
 {
     const api_model *m    = q->model;
-    const double     more = (double)((const hessian_options *)selected->options)->motion->samples - 1;
+    const double     more = (double)((const hessian_options *)selected->options)->motion->path.samples - 1;
     return (double)q->rows * more * (8 * (double)m->n_bodies + 2 * (double)(m->nv * m->nv)) *
            q->call->api->calibration.body;
 }
@@ -111,24 +110,23 @@ static sample sample_of(const api_evaluation *e, size_t block)
 /* Evaluates the basis at sample n of the motion of a lane, and q, qd and qdd from it. */
 static void put_motion(const api_evaluation *e, const hessian_options *o, size_t n, size_t lane, sample *s)
 {
-    const api_motion *m = o->motion;
+    const dyn_motion *m = &o->motion->path;
     const size_t      W = e->lanes, nv = e->model->nv, row = s->row[lane];
-    const double      duration = m->durations[m->durations_differ ? row : 0];
-    const double      fraction = m->times ? m->times[n] / duration : (double)n / (double)(m->samples - 1);
-    const double     *points   = api_points_of(&m->points, m->values, row), *multipliers;
-    double basis[DYN_SPLINE_ORDERS][DYN_SPLINE_SUPPORT], scale = 1, *const x[3] = {s->q, s->qd, s->qdd};
-    s->first[lane] = dyn_spline_basis(&m->spline, fraction, basis);
-    points += s->first[lane] * nv;
+    const double      duration = dyn_motion_duration(m, row);
+    const dyn_sample  on_path  = dyn_motion_sample(m, n, duration);
+    const double     *points   = dyn_points_of(&m->points, row) + on_path.first * nv, *multipliers;
+    double scale = 1, *const x[3] = {s->q, s->qd, s->qdd};
+    s->first[lane] = on_path.first;
     for (size_t r = 0; r < 3; r++, scale /= duration)
         for (size_t j = 0; j < nv; j++) {
             double sum = 0;
             for (size_t k = 0; k <= m->spline.degree; k++) {
-                s->b[r][k][lane] = basis[r][k] * scale;
+                s->b[r][k][lane] = on_path.basis[r][k] * scale;
                 sum += s->b[r][k][lane] * points[k * nv + j];
             }
             x[r][j * W + lane] = sum;
         }
-    multipliers = api_points_of(&o->multipliers, o->values, row) + n * nv;
+    multipliers = dyn_points_of(&o->values, row) + n * nv;
     for (size_t j = 0; j < nv; j++)
         s->multipliers[j * W + lane] = multipliers[j];
 }
@@ -157,7 +155,7 @@ static inline __attribute__((always_inline)) void add_entry(size_t W, const api_
                                                             const sample *s, size_t entry, double *out)
 {
     const size_t nv = e->model->nv, i = entry / nv, j = entry % nv;
-    const size_t ij = entry * W, ji = (j * nv + i) * W, support = m->spline.degree + 1;
+    const size_t ij = entry * W, ji = (j * nv + i) * W, support = m->path.spline.degree + 1;
     for (size_t k = 0; k < support; k++)
         for (size_t l = k; l < support; l++)
             for (size_t w = 0; w < W; w++) {
@@ -167,7 +165,7 @@ static inline __attribute__((always_inline)) void add_entry(size_t W, const api_
                 const double by_rate         = b0l * s->q_qd[ji + w] + b1l * s->qd_qd[ij + w] + b2l * s->qd_qdd[ij + w];
                 const double by_acceleration = b0l * s->q_qdd[ji + w] + b1l * s->qd_qdd[ji + w];
                 const size_t row             = (s->first[w] + k) * nv + i;
-                out[((row * m->spline.n + s->first[w] + l) * nv + j) * W + w] +=
+                out[((row * m->path.spline.n + s->first[w] + l) * nv + j) * W + w] +=
                     b0k * by_position + b1k * by_rate + b2k * by_acceleration;
             }
 }
@@ -195,7 +193,7 @@ static void add_sample(const api_evaluation *e, const api_motion *m, const sampl
 /* Copies H_kl, k < l, to H_lk, which is its transpose. */
 static void mirror(const api_evaluation *e, const api_motion *m, double *out)
 {
-    const size_t W = e->lanes, nv = e->model->nv, n = m->spline.n * nv;
+    const size_t W = e->lanes, nv = e->model->nv, n = m->path.spline.n * nv;
     for (size_t row = 0; row < n; row++)
         for (size_t column = (row / nv + 1) * nv; column < n; column++)
             memcpy(out + (column * n + row) * W, out + (row * n + column) * W, W * sizeof *out);
@@ -218,7 +216,7 @@ static bool evaluate(const api_evaluation *e, const api_selection *selected, siz
                                   .qd_qd       = s.qd_qd,
                                   .qd_qdd      = s.qd_qdd};
     memset(out, 0, api_output_entries(e->model, selected, HESSIAN) * e->lanes * sizeof *out);
-    for (size_t n = 0; n < o->motion->samples; n++) {
+    for (size_t n = 0; n < o->motion->path.samples; n++) {
         /* Check at each sample: with many coordinates one takes milliseconds. */
         if (!api_deadline_check(e->query->input->deadline, e->problem)) return false;
         for (size_t l = 0; l < e->lanes; l++)

@@ -24,9 +24,9 @@ size_t api_margin_partials_entries(const api_limit_list *limits, size_t nv)
     return limits->n * (DYN_SPLINE_ORDERS * nv + 1);
 }
 
-api_partials api_margin_partials_take(const api_evaluation *e, const api_limit_list *limits, double **next)
+dyn_partials api_margin_partials_take(const api_evaluation *e, const api_limit_list *limits, double **next)
 {
-    api_partials p = {.rows = limits->n, .orders = DYN_SPLINE_ORDERS};
+    dyn_partials p = {.rows = limits->n, .orders = DYN_SPLINE_ORDERS};
     for (size_t r = 0; r < DYN_SPLINE_ORDERS; r++) {
         p.by[r] = *next;
         *next   = api_behind(e, *next, limits->n * e->model->nv, 1);
@@ -37,8 +37,8 @@ api_partials api_margin_partials_take(const api_evaluation *e, const api_limit_l
 }
 
 /* Adds to row i of the margins the side times the rows of the results y that the limit bounds. */
-static void add_rows(const api_evaluation *e, const api_limit *l, size_t i, const double *side, const api_partials *y,
-                     api_partials *margins)
+static void add_rows(const api_evaluation *e, const api_limit *l, size_t i, const double *side, const dyn_partials *y,
+                     dyn_partials *margins)
 {
     const size_t W = e->lanes, row = e->model->nv * W;
     for (size_t k = 0; k < l->n; k++) {
@@ -51,7 +51,7 @@ static void add_rows(const api_evaluation *e, const api_limit *l, size_t i, cons
 }
 
 /* Sets row i of the margins of a position or of velocities, by the coordinates of the model. */
-static void put_motion(const api_evaluation *e, const api_margin_block *b, size_t i, api_partials *margins)
+static void put_motion(const api_evaluation *e, const api_margin_block *b, size_t i, dyn_partials *margins)
 {
     const size_t W = e->lanes, nv = e->model->nv;
     for (size_t j = 0; j < 2 * nv * W; j++) {
@@ -62,7 +62,7 @@ static void put_motion(const api_evaluation *e, const api_margin_block *b, size_
 }
 
 void api_margins_differentiate(const api_evaluation *e, const api_margin_block *b, const api_trajectory_partials *p,
-                               api_partials *margins)
+                               dyn_partials *margins)
 {
     const api_limit_list *limits = b->limits;
     const size_t          W = e->lanes, nv = e->model->nv;
@@ -72,7 +72,7 @@ void api_margins_differentiate(const api_evaluation *e, const api_margin_block *
     for (size_t i = 0; i < limits->n; i++)
         if (limits->limit[i].kind == API_LIMIT_POSITION || limits->limit[i].kind == API_LIMIT_VELOCITY)
             put_motion(e, b, i, margins);
-    if (e->model->loops) api_change_partials(e, b->motion, b->block, margins);
+    if (e->model->loops) dyn_change_partials(b->samples, margins);
     for (size_t i = 0; i < limits->n; i++) {
         const api_limit *l = &limits->limit[i];
         if (l->kind == API_LIMIT_EFFORT) add_rows(e, l, i, b->sides + i * W, &p->tau, margins);

@@ -14,18 +14,17 @@ void api_margins_put(const api_evaluation *e, const api_limit_list *limits,
 
 /* Takes partial derivatives of the margins, limits->n rows, from the lanes at *next. api_margin_partials_entries
  * returns the numbers per state. */
-api_partials api_margin_partials_take(const api_evaluation *e, const api_limit_list *limits, double **next);
+dyn_partials api_margin_partials_take(const api_evaluation *e, const api_limit_list *limits, double **next);
 size_t       api_margin_partials_entries(const api_limit_list *limits, size_t nv);
 
 /* The margins of one block: their limits and sides, and the derivatives of the limited positions and velocities. */
 typedef struct api_margin_block {
-    const api_motion     *motion;
-    size_t                block;
-    const api_limit_list *limits;
-    const double         *sides;
-    api_limited_rates     rates;
+    const dyn_motion_block *samples;
+    const api_limit_list   *limits;
+    const double           *sides;
+    api_limited_rates       rates;
 } api_margin_block;
 
 /* Sets the partial derivatives of the margins. Those of efforts and rates in `p` are by the spline's coordinates. */
 void api_margins_differentiate(const api_evaluation *e, const api_margin_block *b, const api_trajectory_partials *p,
-                               api_partials *margins);
+                               dyn_partials *margins);

@@ -22,9 +22,9 @@ size_t api_trajectory_partials_entries(const api_model *model, const api_traject
 }
 
 /* Takes three matrices, rows x nv, from the scratch lanes at *next; none if they are not wanted. */
-static api_partials take(const api_evaluation *e, size_t rows, bool wanted, double **next)
+static dyn_partials take(const api_evaluation *e, size_t rows, bool wanted, double **next)
 {
-    api_partials p    = {.rows = wanted ? rows : 0, .orders = 3};
+    dyn_partials p    = {.rows = wanted ? rows : 0, .orders = 3};
     size_t       size = rows * e->model->nv * e->lanes;
     for (size_t r = 0; wanted && r < 3; r++, *next += size)
         p.by[r] = *next;
@@ -41,7 +41,7 @@ static double *take_zeros(const api_evaluation *e, size_t entries, bool wanted, 
     return vector;
 }
 
-static void sensitivities(const api_evaluation *e, size_t block, const api_partials *tau, const api_partials *wrenches)
+static void sensitivities(const api_evaluation *e, size_t block, const dyn_partials *tau, const dyn_partials *wrenches)
 {
     dyn_sensitivity io = {
         .q                    = api_state_block(e, API_Q, block),
@@ -80,14 +80,13 @@ static void differentiate_followers(const api_evaluation *e, const api_trajector
 
 /* Changes the partial derivatives to those by the spline's coordinates. p->rate.by[3] is p->tau.by[2], and is changed
  * with it. */
-static void change_coordinates(const api_evaluation *e, const api_motion *m, size_t block,
-                               const api_trajectory_partials *p)
+static void change_coordinates(const dyn_motion_block *b, const api_trajectory_partials *p)
 {
-    const api_partials *list[] = {&p->tau, &p->wrenches, &p->qdd};
-    api_change_partials(e, m, block, &p->rate);
+    const dyn_partials *list[] = {&p->tau, &p->wrenches, &p->qdd};
+    dyn_change_partials(b, &p->rate);
     for (size_t i = 0; i < 3; i++) {
-        api_change_partials(e, m, block, list[i]);
-        api_change_highest_partial(e, m, block, list[i]->rows, list[i]->by[2]);
+        dyn_change_partials(b, list[i]);
+        dyn_change_highest_partial(b, list[i]->rows, list[i]->by[2]);
     }
 }
 
@@ -120,5 +119,5 @@ void api_trajectory_differentiate(const api_evaluation *e, const api_trajectory_
     if (task->rate && changes) api_wrench_terms_add_by_state(&pushed, p->rate.by[0], p->rate.by[1]);
     if (changes) api_wrench_terms_add_by_duration(&pushed, task->motion, &terms);
     if (is_free) api_trajectory_free_partials(e, task->efforts, block, p, &terms, next);
-    change_coordinates(e, task->motion, block, p);
+    change_coordinates(task->samples, p);
 }

@@ -19,9 +19,9 @@ size_t api_trajectory_points_entries(const api_model *model, size_t n)
 }
 
 /* The partial derivatives of one point, `rows` x nv each. */
-static api_partials of_point(const api_evaluation *e, size_t k, size_t rows, size_t orders, double *const matrices[])
+static dyn_partials of_point(const api_evaluation *e, size_t k, size_t rows, size_t orders, double *const matrices[])
 {
-    api_partials p = {.rows = rows, .orders = orders};
+    dyn_partials p = {.rows = rows, .orders = orders};
     for (size_t r = 0; r < orders; r++)
         if (matrices[r]) p.by[r] = matrices[r] + k * 6 * e->model->nv * e->lanes;
     return p;
@@ -46,20 +46,19 @@ static void add_jacobian_product(const api_evaluation *e, const double *J, const
 
 /* Changes the partial derivatives of an acceleration to those by the spline's coordinates. `room` has 6 nv + 6 numbers
  * a state, for those with free coordinates. */
-static void change_acceleration(const api_evaluation *e, const api_point_task *task, size_t block, api_partials *a,
-                                double *room)
+static void change_acceleration(const api_evaluation *e, const api_point_task *task, dyn_partials *a, double *room)
 {
     const size_t        nv  = e->model->nv;
     const double       *J   = a->by[2];
-    const api_partials *qdd = task->qdd;
+    const dyn_partials *qdd = task->qdd;
     if (!a->by[0]) return;
     if (!qdd) {
-        api_change_partials(e, task->motion, block, a);
+        dyn_change_partials(task->samples, a);
         return;
     }
     a->orders = 2;
-    api_change_partials(e, task->motion, block, a);
-    api_change_highest_partial(e, task->motion, block, 6, a->by[1]);
+    dyn_change_partials(task->samples, a);
+    dyn_change_highest_partial(task->samples, 6, a->by[1]);
     a->orders      = 3;
     a->by[2]       = room;
     a->by_duration = api_behind(e, room, 6 * nv, 1);
@@ -69,25 +68,25 @@ static void change_acceleration(const api_evaluation *e, const api_point_task *t
     add_jacobian_product(e, J, qdd->by_duration, 1, a->by_duration);
 }
 
-static void put_gradients(const api_evaluation *e, const api_point_task *task, size_t block, size_t k,
+static void put_gradients(const api_evaluation *e, const api_point_task *task, size_t k,
                           const api_point_motion *partial, const api_point_gradients *to)
 {
-    const api_motion  *m              = task->motion;
-    double *const      position[]     = {partial->jacobians};
-    double *const      velocity[]     = {partial->velocities_by_q, partial->jacobians};
+    const dyn_motion_block *b          = task->samples;
+    double *const           position[] = {partial->jacobians};
+    double *const           velocity[] = {partial->velocities_by_q, partial->jacobians};
     double *const      acceleration[] = {partial->accelerations_by_q, partial->accelerations_by_qd, partial->jacobians};
-    const size_t       width          = (m->dense ? m->spline.n : m->spline.degree + 1) * e->model->nv;
-    const api_partials p = of_point(e, k, 3, 1, position), v = of_point(e, k, 6, 2, velocity);
-    api_partials       a = of_point(e, k, 6, 3, acceleration);
-    change_acceleration(e, task, block, &a,
+    const size_t       width          = (b->dense ? b->motion->spline.n : b->motion->spline.degree + 1) * e->model->nv;
+    const dyn_partials p = of_point(e, k, 3, 1, position), v = of_point(e, k, 6, 2, velocity);
+    dyn_partials       a = of_point(e, k, 6, 3, acceleration);
+    change_acceleration(e, task, &a,
                         api_behind(e, partial->jacobians, MATRICES * task->points.n * 6 * e->model->nv, 1));
-    api_change_partials(e, m, block, &v);
-    api_change_highest_partial(e, m, block, 6, v.by[1]);
-    api_chain_by_points(e, m, block, &p, entries_of(e, to->positions_by_points, k, 3, width));
-    api_chain_by_points(e, m, block, &v, entries_of(e, to->velocities_by_points, k, 6, width));
-    api_chain_by_duration(e, m, block, &v, entries_of(e, to->velocities_by_duration, k, 6, 1));
-    api_chain_by_points(e, m, block, &a, entries_of(e, to->accelerations_by_points, k, 6, width));
-    api_chain_by_duration(e, m, block, &a, entries_of(e, to->accelerations_by_duration, k, 6, 1));
+    dyn_change_partials(b, &v);
+    dyn_change_highest_partial(b, 6, v.by[1]);
+    dyn_chain_by_points(b, &p, entries_of(e, to->positions_by_points, k, 3, width));
+    dyn_chain_by_points(b, &v, entries_of(e, to->velocities_by_points, k, 6, width));
+    dyn_chain_by_duration(b, &v, entries_of(e, to->velocities_by_duration, k, 6, 1));
+    dyn_chain_by_points(b, &a, entries_of(e, to->accelerations_by_points, k, 6, width));
+    dyn_chain_by_duration(b, &a, entries_of(e, to->accelerations_by_duration, k, 6, 1));
 }
 
 bool api_trajectory_points_evaluate(const api_evaluation *e, const api_point_task *task, size_t block,
@@ -103,6 +102,6 @@ bool api_trajectory_points_evaluate(const api_evaluation *e, const api_point_tas
     if (of_acceleration) to.accelerations_by_qd = room + 3 * size;
     if (!api_point_motion_evaluate(e, block, &task->points, &to)) return false;
     for (size_t k = 0; differentiates && k < task->points.n; k++)
-        put_gradients(e, task, block, k, &to, gradients);
+        put_gradients(e, task, k, &to, gradients);
     return true;
 }

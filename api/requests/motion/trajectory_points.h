@@ -1,19 +1,20 @@
 /* trajectory_points.h - compute motion of points fixed to links along a trajectory, with gradients. */
 #pragma once
 #include "api/requests/evaluate/point_motion.h"
+#include "motion.h"
 #include "motion_chain.h"
 
 /* The points of one trajectory. */
 typedef struct api_point_task {
-    const api_motion   *motion;
-    api_fixed_points    points;
-    const api_partials *qdd; /* partial derivatives of the accelerations with free coordinates; NULL: none is free */
+    const dyn_motion_block *samples;
+    api_fixed_points        points;
+    const dyn_partials *qdd; /* partial derivatives of the accelerations with free coordinates; NULL: none is free */
 } api_point_task;
 
 /* Gradients in lanes of a block, of n points one after the other; NULL: not requested. The rows of each point are 3 for
  * positions, else 6. Positions do not depend on the duration, because a sample keeps its fraction of the motion. */
 typedef struct api_point_gradients {
-    double *positions_by_points;                           /* rows x k x nv, see api_chain_by_points */
+    double *positions_by_points;                           /* rows x k x nv, see dyn_chain_by_points */
     double *velocities_by_points, *velocities_by_duration; /* rows x k x nv; rows */
     double *accelerations_by_points, *accelerations_by_duration;
 } api_point_gradients;
