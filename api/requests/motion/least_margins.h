@@ -5,7 +5,7 @@
 #include "api/robots/model/limits.h"
 #include "api/codec/emit.h"
 #include "motion.h"
-#include "motion_chain.h"
+#include "dynamics/motion/motion_chain.h"
 
 typedef struct api_least_margins {
     const api_motion     *motion;

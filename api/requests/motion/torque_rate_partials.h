@@ -11,7 +11,7 @@
  * parts v and angular parts w. */
 #pragma once
 #include "motion.h"
-#include "motion_chain.h"
+#include "dynamics/motion/motion_chain.h"
 
 /* Sets rate->by[0] to [2], memory of the caller, to the time derivatives of the matrices of tau in the first nv rows.
  */

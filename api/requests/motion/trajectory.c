@@ -4,7 +4,7 @@
 #include "api/requests/fields/fields.h"
 #include "api/requests/fields/limit_kinds.h"
 #include "api/requests/fields/point_fields.h"
-#include "motion_knots.h"
+#include "dynamics/motion/motion_knots.h"
 #include "motion_loops.h"
 #include "trajectory_margins.h"
 #include "trajectory_outputs.h"

@@ -5,7 +5,7 @@
 #include "api/requests/evaluate/motor_efforts.h"
 #include "api/requests/evaluate/parameter_rates.h"
 #include "api/requests/lanes/failed_rows.h"
-#include "motion_knots.h"
+#include "dynamics/motion/motion_knots.h"
 #include "trajectory_margins.h"
 #include "trajectory_outputs.h"
 #include "trajectory_partials.h"

@@ -12,7 +12,7 @@
 #pragma once
 #include "free_efforts.h"
 #include "motion.h"
-#include "motion_chain.h"
+#include "dynamics/motion/motion_chain.h"
 #include "wrench_rate_terms.h"
 
 /* Partial derivatives of the results of one block by q, qd, qdd and, of tau_dot, qddd. rows = 0: not wanted. Behind the

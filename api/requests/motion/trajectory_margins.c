@@ -1,6 +1,6 @@
 /* trajectory_margins.c - see trajectory_margins.h. */
 #include "trajectory_margins.h"
-#include "coordinate_change.h"
+#include "dynamics/motion/coordinate_change.h"
 #include <math.h>
 #include <string.h>
 

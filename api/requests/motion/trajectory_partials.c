@@ -1,6 +1,6 @@
 /* trajectory_partials.c - see trajectory_partials.h. */
 #include "trajectory_partials.h"
-#include "coordinate_change.h"
+#include "dynamics/motion/coordinate_change.h"
 #include "torque_rate_partials.h"
 #include "wrench_rate_terms.h"
 #include <string.h>

@@ -2,7 +2,7 @@
 #pragma once
 #include "api/requests/evaluate/point_motion.h"
 #include "motion.h"
-#include "motion_chain.h"
+#include "dynamics/motion/motion_chain.h"
 
 /* The points of one trajectory. */
 typedef struct api_point_task {
