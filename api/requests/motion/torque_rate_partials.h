@@ -7,16 +7,12 @@
  *
  * A is zero for joints of one coordinate. At a joint with a quaternion, directions e of derivatives with respect to q
  * are velocities in moving axes, and such derivatives do not commute: A e is the Lie bracket of e and the joint's
- * velocity u. That is e x u at a spherical joint, and (e_w x u_v + e_v x u_w, e_w x u_w) at a floating one, with linear
- * parts v and angular parts w. */
+ * velocity u. The bracket is e x u at a spherical joint, and (e_w x u_v + e_v x u_w, e_w x u_w) at a floating one, with
+ * linear parts v and angular parts w. */
 #pragma once
-#include "motion.h"
 #include "dynamics/motion/motion_chain.h"
 
-/* Sets rate->by[0] to [2], memory of the caller, to the time derivatives of the matrices of tau in the first nv rows.
- */
-void api_torque_rate_matrices(const api_evaluation *e, size_t block, const dyn_partials *rate);
-
-/* Completes the partial derivatives of tau_dot, all rate->rows, from these time derivatives and from those of tau.
- * rate->by[3] becomes tau->by[2]. */
-void api_torque_rate_partials(const api_evaluation *e, size_t block, const dyn_partials *tau, dyn_partials *rate);
+/* Completes the partial derivatives of tau_dot at the states of a block, all rate->rows, from those of tau.
+ * rate->by[0] to [2] have the time derivatives of the matrices of tau before; rate->by[3] becomes tau->by[2]. qd has
+ * nv numbers a state. */
+void dyn_torque_rate_partials(const dyn_motion_block *b, const double *qd, const dyn_partials *tau, dyn_partials *rate);

@@ -1,4 +1,4 @@
-/* trajectory_partials.c - see trajectory_partials.h. */
+/* trajectory_partials.c - differentiates torques by the state of a trajectory (trajectory_partials.h). */
 #include "trajectory_partials.h"
 #include "dynamics/motion/coordinate_change.h"
 #include "torque_rate_partials.h"
@@ -58,6 +58,22 @@ static void sensitivities(const api_evaluation *e, size_t block, const dyn_parti
     e->kernels->sensitivity(&e->query->scene, e->workspace, &io, 1);
 }
 
+/* Sets rate->by[0] to [2] to the time derivatives of the matrices of tau in the first nv rows. */
+static void differentiate_matrices(const api_evaluation *e, size_t block, const dyn_partials *rate)
+{
+    dyn_sensitivity_rate io = {
+        .q             = api_state_block(e, API_Q, block),
+        .qd            = api_state_block(e, API_QD, block),
+        .qdd           = api_state_block(e, API_QDD, block),
+        .qddd          = api_state_block(e, API_QDDD, block),
+        .wrenches      = api_wrench_block(e, block),
+        .dtau_dq_dot   = rate->by[0],
+        .dtau_dqd_dot  = rate->by[1],
+        .dtau_dqdd_dot = rate->by[2],
+    };
+    e->kernels->sensitivity_rate(&e->query->scene, e->workspace, &io, 1);
+}
+
 /* Sets the rows of mimic joints: the derivatives of their efforts and, with task->rate, the time derivatives of these.
  */
 static void differentiate_followers(const api_evaluation *e, const api_trajectory_task *task, size_t block,
@@ -112,9 +128,9 @@ void api_trajectory_differentiate(const api_evaluation *e, const api_trajectory_
     if (changes)
         next = api_behind(e, next, api_wrench_terms_entries(e->model, e->query->scene.n_wrenches, task->followers), 1);
     sensitivities(e, block, &p->tau, &p->wrenches);
-    if (task->rate) api_torque_rate_matrices(e, block, &p->rate);
+    if (task->rate) differentiate_matrices(e, block, &p->rate);
     if (task->followers->n > 0) differentiate_followers(e, task, block, p, followers);
-    if (task->rate) api_torque_rate_partials(e, block, &p->tau, &p->rate);
+    if (task->rate) dyn_torque_rate_partials(task->samples, api_state_block(e, API_QD, block), &p->tau, &p->rate);
     if (changes) api_wrench_terms_find_load(&pushed);
     if (task->rate && changes) api_wrench_terms_add_by_state(&pushed, p->rate.by[0], p->rate.by[1]);
     if (changes) api_wrench_terms_add_by_duration(&pushed, task->motion, &terms);
