@@ -10,7 +10,7 @@
  * velocity u. The bracket is e x u at a spherical joint, and (e_w x u_v + e_v x u_w, e_w x u_w) at a floating one, with
  * linear parts v and angular parts w. */
 #pragma once
-#include "dynamics/motion/motion_chain.h"
+#include "motion_chain.h"
 
 /* Completes the partial derivatives of tau_dot at the states of a block, all rate->rows, from those of tau.
  * rate->by[0] to [2] have the time derivatives of the matrices of tau before; rate->by[3] becomes tau->by[2]. qd has
