@@ -4,6 +4,7 @@
 #include "api/requests/evaluate/loop_evaluation.h"
 #include "api/requests/evaluate/motor_efforts.h"
 #include "api/requests/evaluate/parameter_rates.h"
+#include "api/requests/evaluate/point_motion.h"
 #include "api/requests/lanes/failed_rows.h"
 #include "dynamics/motion/motion_knots.h"
 #include "trajectory_margins.h"
@@ -89,7 +90,7 @@ size_t api_trajectory_spare(const api_model *model, const api_selection *selecte
     if (selected->outputs & API_BIT(DTAU_DOT_DPARAMETERS))
         room = greater(room, api_parameter_rates_room(model, o->efforts.driven != NULL));
     if (selected->outputs & OF_POINTS)
-        points = api_trajectory_points_entries(model, api_selected_extent(selected, API_FIXED_POINTS));
+        points = dyn_point_partials_entries(model->nv, api_selected_extent(selected, API_FIXED_POINTS));
     room = needs_free_accelerations(selected) ? room + points : greater(room, points);
     if (selected->outputs & API_BIT(LEAST_GRADIENTS))
         room = greater(room, api_least_gradient_room(o->motion, model->nv));
@@ -257,19 +258,25 @@ static bool evaluate_points(const api_evaluation *e, const api_selection *select
 {
     const api_trajectory_options *o       = selected->options;
     const dyn_motion_block        samples = api_motion_block(e, o->motion, block);
-    api_point_task                task    = {.samples = &samples,
-                                             .points = {.n = api_selected_extent(selected, API_FIXED_POINTS), .frames = o->points},
-                                             .qdd = needs_free_accelerations(selected) ? qdd : NULL};
-    api_point_motion              to      = {.positions     = api_result_block(e, selected, POINT_POSITIONS, block),
-                                             .velocities    = api_result_block(e, selected, POINT_VELOCITIES, block),
-                                             .accelerations = api_result_block(e, selected, POINT_ACCELERATIONS, block)};
-    api_point_gradients           by      = {
-                       .positions_by_points       = api_result_block(e, selected, D_POINT_POSITIONS_DPOINTS, block),
-                       .velocities_by_points      = api_result_block(e, selected, D_POINT_VELOCITIES_DPOINTS, block),
-                       .velocities_by_duration    = api_result_block(e, selected, D_POINT_VELOCITIES_DDURATION, block),
-                       .accelerations_by_points   = api_result_block(e, selected, D_POINT_ACCELERATIONS_DPOINTS, block),
-                       .accelerations_by_duration = api_result_block(e, selected, D_POINT_ACCELERATIONS_DDURATION, block)};
-    return api_trajectory_points_evaluate(e, &task, block, to, &by, room);
+    const api_fixed_points        points  = {.n = api_selected_extent(selected, API_FIXED_POINTS), .frames = o->points};
+    const dyn_point_gradients     by      = {
+                 .positions_by_points       = api_result_block(e, selected, D_POINT_POSITIONS_DPOINTS, block),
+                 .velocities_by_points      = api_result_block(e, selected, D_POINT_VELOCITIES_DPOINTS, block),
+                 .velocities_by_duration    = api_result_block(e, selected, D_POINT_VELOCITIES_DDURATION, block),
+                 .accelerations_by_points   = api_result_block(e, selected, D_POINT_ACCELERATIONS_DPOINTS, block),
+                 .accelerations_by_duration = api_result_block(e, selected, D_POINT_ACCELERATIONS_DDURATION, block)};
+    dyn_point_partials     p  = dyn_point_partials_lay_out(&samples, points.n, &by, room);
+    const api_point_motion to = {.positions           = api_result_block(e, selected, POINT_POSITIONS, block),
+                                 .velocities          = api_result_block(e, selected, POINT_VELOCITIES, block),
+                                 .accelerations       = api_result_block(e, selected, POINT_ACCELERATIONS, block),
+                                 .jacobians           = p.jacobians,
+                                 .velocities_by_q     = p.velocities_by_q,
+                                 .accelerations_by_q  = p.accelerations_by_q,
+                                 .accelerations_by_qd = p.accelerations_by_qd};
+    if (!api_point_motion_evaluate(e, block, &points, &to)) return false;
+    if (needs_free_accelerations(selected)) p.qdd = qdd;
+    dyn_point_gradients_put(&samples, &p, &by);
+    return true;
 }
 
 bool api_trajectory_evaluate(const api_evaluation *e, const api_selection *selected, size_t block, size_t blocks)
