@@ -10,7 +10,7 @@
 #include "trajectory_margins.h"
 #include "trajectory_outputs.h"
 #include "trajectory_partials.h"
-#include "trajectory_points.h"
+#include "dynamics/motion/point_gradients.h"
 #include <string.h>
 
 /* --- what is computed ------------------------------------------------------------------------------------------- */

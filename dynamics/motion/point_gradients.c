@@ -1,4 +1,4 @@
-/* trajectory_points.c - derives gradients of positions, velocities and accelerations of points along a motion.
+/* point_gradients.c - derives gradients of positions, velocities and accelerations of points along a motion.
  *
  * With the Jacobian J of a point, its partial derivatives by the derivatives x_r of q are
  *
@@ -7,8 +7,8 @@
  *
  * and the chain rule of motion_chain.h gives their gradients. With free coordinates all accelerations qdd follow from
  * the spline, and da/dx_r = da/dx_r at constant qdd + J dqdd/dx_r. */
-#include "trajectory_points.h"
-#include "dynamics/motion/coordinate_change.h"
+#include "point_gradients.h"
+#include "coordinate_change.h"
 #include <string.h>
 
 enum { MATRICES = 4 /* J, dv/dx_0, da/dx_0, da/dx_1 */ };

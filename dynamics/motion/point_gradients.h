@@ -1,6 +1,6 @@
-/* trajectory_points.h - derive gradients of the motion of points fixed to links along a motion. */
+/* point_gradients.h - derive gradients of the motion of points fixed to links along a motion. */
 #pragma once
-#include "dynamics/motion/motion_chain.h"
+#include "motion_chain.h"
 
 /* Gradients in lanes of a block, of n points one after the other; NULL: not requested. The rows of each point are 3 for
  * positions, else 6. Positions do not depend on the duration, because a sample keeps its fraction of the motion. */
