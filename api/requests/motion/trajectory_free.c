@@ -52,11 +52,11 @@ void api_trajectory_free_restore(const api_evaluation *e, const api_free_efforts
 
 size_t api_trajectory_free_room(size_t nv)
 {
-    return 2 * nv * nv + nv + api_free_room(nv);
+    return 2 * nv * nv + nv + dyn_free_room(nv);
 }
 
 /* y += dy/dqdd_F x for vectors x of free coordinates in b->x, y with `rows` rows, in one lane. */
-static void add_to_vector(const api_free_block *b, size_t lane, size_t rows, const double *dy_dqdd, double *y)
+static void add_to_vector(const dyn_free_block *b, size_t lane, size_t rows, const double *dy_dqdd, double *y)
 {
     for (size_t r = 0; r < rows; r++)
         for (size_t i = 0; i < b->n; i++)
@@ -64,7 +64,7 @@ static void add_to_vector(const api_free_block *b, size_t lane, size_t rows, con
 }
 
 /* Returns the rows of mimic joints, which are behind the nv rows of the coordinates. */
-static dyn_partials followers_of(const api_free_block *b, const dyn_partials *y)
+static dyn_partials followers_of(const dyn_free_block *b, const dyn_partials *y)
 {
     dyn_partials rows = {.rows = y->rows - b->nv, .orders = y->orders};
     for (size_t r = 0; r < y->orders; r++)
@@ -73,13 +73,13 @@ static dyn_partials followers_of(const api_free_block *b, const dyn_partials *y)
 }
 
 /* Solves M_FF x = given_F - y_F in one lane, adds M_F x to y, and sets y_F to given_F. given NULL: zeros. */
-static void satisfy(const api_free_block *b, size_t lane, const double *given, double *y)
+static void satisfy(const dyn_free_block *b, size_t lane, const double *given, double *y)
 {
     for (size_t i = 0; i < b->n; i++) {
         const size_t at = b->free[i] * b->W + lane;
         b->x[i]         = (given ? given[at] : 0) - y[at];
     }
-    api_free_solve(b);
+    dyn_free_solve(b);
     add_to_vector(b, lane, b->nv, b->M, y);
     for (size_t i = 0; i < b->n; i++) {
         const size_t at = b->free[i] * b->W + lane;
@@ -88,7 +88,7 @@ static void satisfy(const api_free_block *b, size_t lane, const double *given, d
 }
 
 /* Completes the derivatives by the duration. The partial derivatives p are those at given accelerations. */
-static void complete_terms(const api_evaluation *e, const api_free_efforts *f, const api_free_block *b, size_t block,
+static void complete_terms(const api_evaluation *e, const api_free_efforts *f, const dyn_free_block *b, size_t block,
                            size_t lane, const api_trajectory_partials *p, const api_duration_terms *terms)
 {
     const dyn_partials followers = followers_of(b, &p->tau);
@@ -106,39 +106,39 @@ static void complete_terms(const api_evaluation *e, const api_free_efforts *f, c
 }
 
 /* Adds the change by the accelerations to the partial derivatives of a result, those by qdd last. */
-static void follow(const api_free_block *b, size_t lane, const dyn_partials *y, const dyn_partials *qdd)
+static void follow(const dyn_free_block *b, size_t lane, const dyn_partials *y, const dyn_partials *qdd)
 {
     for (size_t r = 0; r < 3; r++)
-        api_free_add(b, lane, y->rows, y->by[2], qdd->by[r], y->by[r]);
-    api_free_clear_columns(b, lane, y->rows, y->by[2]);
+        dyn_free_add(b, lane, y->rows, y->by[2], qdd->by[r], y->by[r]);
+    dyn_free_clear_columns(b, lane, y->rows, y->by[2]);
 }
 
 /* Eliminates the jerks of free coordinates from the derivatives of tau_dot in one lane. `jerk` is nv x nv: the
  * derivatives of these jerks by one of q, qd and qdd. */
-static void reduce_rates(const api_free_block *b, size_t lane, const api_trajectory_partials *p, double *jerk)
+static void reduce_rates(const dyn_free_block *b, size_t lane, const api_trajectory_partials *p, double *jerk)
 {
     const dyn_partials tau = followers_of(b, &p->tau), rate = followers_of(b, &p->rate);
     follow(b, lane, &p->rate, &p->qdd);
     for (size_t r = 0; r < 3; r++) {
-        api_free_differentiate(b, lane, b->nv, p->rate.by[r], jerk);
-        api_free_add(b, lane, rate.rows, tau.by[2], jerk, rate.by[r]);
+        dyn_free_differentiate(b, lane, b->nv, p->rate.by[r], jerk);
+        dyn_free_add(b, lane, rate.rows, tau.by[2], jerk, rate.by[r]);
     }
 }
 
 /* `jerk` is scratch, nv x nv. */
-static void reduce(const api_free_efforts *f, const api_free_block *b, size_t lane, const api_trajectory_partials *p,
+static void reduce(const api_free_efforts *f, const dyn_free_block *b, size_t lane, const api_trajectory_partials *p,
                    double *jerk)
 {
     const size_t       nv        = b->nv;
     const dyn_partials followers = followers_of(b, &p->tau);
     for (size_t r = 0; r < 3; r++)
-        api_free_differentiate(b, lane, nv, p->tau.by[r], p->qdd.by[r]);
-    api_free_clear_columns(b, lane, nv, p->tau.by[2]);
-    api_free_clear_columns(b, lane, nv, p->qdd.by[2]);
+        dyn_free_differentiate(b, lane, nv, p->tau.by[r], p->qdd.by[r]);
+    dyn_free_clear_columns(b, lane, nv, p->tau.by[2]);
+    dyn_free_clear_columns(b, lane, nv, p->qdd.by[2]);
     if (p->wrenches.rows > 0) follow(b, lane, &p->wrenches, &p->qdd);
     if (p->rate.rows > 0) reduce_rates(b, lane, p, jerk);
     follow(b, lane, &followers, &p->qdd);
-    if (p->by_parameters) api_free_differentiate(b, lane, p->columns, p->by_parameters, NULL);
+    if (p->by_parameters) dyn_free_differentiate(b, lane, p->columns, p->by_parameters, NULL);
     for (size_t v = 0; v < nv; v++)
         if (f->driven[v]) p->qdd.by[2][(v * nv + v) * b->W + lane] = 1;
 }
@@ -153,10 +153,10 @@ void api_trajectory_free_partials(const api_evaluation *e, const api_free_effort
                                      .qdd      = api_state_block(e, API_QDD, block),
                                      .wrenches = api_wrench_block(e, block)};
     memcpy(room, p->tau.by[2], nv * nv * W * sizeof *room);
-    api_free_block b = api_free_lay_out(nv, W, f->driven, room, api_behind(e, load, nv, 1));
+    dyn_free_block b = dyn_free_lay_out(nv, W, f->driven, room, api_behind(e, load, nv, 1));
     b.load           = api_free_find_load(e, at, load);
     for (size_t lane = 0; lane < W; lane++) {
-        api_free_factor(&b, lane);
+        dyn_free_factor(&b, lane);
         complete_terms(e, f, &b, block, lane, p, terms);
         reduce(f, &b, lane, p, jerk);
     }

@@ -5,7 +5,7 @@
  *
  *     tau_F(q, qd, qdd) = u,  tau_dot_F(q, qd, qdd, qddd) = u'.
  *
- * The derivatives follow from these equations by implicit differentiation, as in free_motion.h:
+ * The derivatives follow from these equations by implicit differentiation, as in free_coordinates.h:
  *
  *     dqdd_F/dx = M_FF^-1 (du/dx - dtau_F/dx),  dqddd_F/dx = M_FF^-1 (du'/dx - Dtau_dot_F/Dx),
  *     Dtau_dot/Dx = dtau_dot/dx + dtau_dot/dqdd_F dqdd_F/dx. */
