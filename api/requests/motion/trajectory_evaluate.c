@@ -209,7 +209,7 @@ static bool find_parameter_rates(const api_evaluation *e, const api_selection *s
 
 /* Sets the partial derivatives of torques and margins that `outputs` need. */
 static void differentiate(const api_evaluation *e, const api_selection *selected, api_set outputs, size_t block,
-                          scratch *s, api_trajectory_partials *p)
+                          scratch *s, dyn_torque_partials *p)
 {
     const api_trajectory_options *o       = selected->options;
     const dyn_motion_block        samples = api_motion_block(e, o->motion, block);
@@ -235,15 +235,15 @@ static void put_gradients(const api_evaluation *e, const api_selection *selected
 }
 
 static void gradients(const api_evaluation *e, const api_selection *selected, size_t block, scratch *s,
-                      api_trajectory_partials *p)
+                      dyn_torque_partials *p)
 {
     static const size_t of_tau[]      = {DTAU_DPOINTS, DTAU_DDURATION, DTAU_DKNOTS},
                         of_tau_dot[]  = {DTAU_DOT_DPOINTS, DTAU_DOT_DDURATION, DTAU_DOT_DKNOTS},
                         of_wrenches[] = {D_JOINT_WRENCHES_DPOINTS, D_JOINT_WRENCHES_DDURATION, D_JOINT_WRENCHES_DKNOTS},
                         of_qdd[]      = {DQDD_DPOINTS, DQDD_DDURATION, DQDD_DKNOTS},
                         of_margins[]  = {DMARGINS_DPOINTS, DMARGINS_DDURATION, DMARGINS_DKNOTS};
-    *p = (api_trajectory_partials){.by_parameters = api_result_block(e, selected, DTAU_DPARAMETERS, block),
-                                   .columns       = api_extent(e->model, selected, API_BODY_PARAMETERS)};
+    *p = (dyn_torque_partials){.by_parameters = api_result_block(e, selected, DTAU_DPARAMETERS, block),
+                               .columns       = api_extent(e->model, selected, API_BODY_PARAMETERS)};
     differentiate(e, selected, outputs_of_states(selected), block, s, p);
     const dyn_partials tau = api_coordinate_rows(e, &p->tau), rate = api_coordinate_rows(e, &p->rate);
     put_gradients(e, selected, block, &tau, of_tau, s->work);
@@ -282,9 +282,9 @@ static bool evaluate_points(const api_evaluation *e, const api_selection *select
 bool api_trajectory_evaluate(const api_evaluation *e, const api_selection *selected, size_t block, size_t blocks)
 {
     (void)blocks; /* always 1, because the operation is one_by_one */
-    api_trajectory_partials p;
-    scratch                 s      = lay_out(e, selected, block);
-    double                 *basis  = api_result_block(e, selected, BASIS, block),
+    dyn_torque_partials p;
+    scratch             s          = lay_out(e, selected, block);
+    double             *basis      = api_result_block(e, selected, BASIS, block),
            *knots                  = api_result_block(e, selected, DMOTION_DKNOTS, block);
     const dyn_motion_block samples = api_motion_block(e, api_trajectory_motion(selected), block);
     if (!find_free_motion(e, selected, block, s.work)) return false;
@@ -306,7 +306,7 @@ static bool store_least_gradients(const api_evaluation *e, const api_selection *
     const api_trajectory_options *o      = selected->options;
     size_t                        before = SIZE_MAX;
     scratch                       s      = {.work = NULL};
-    api_trajectory_partials       p      = {.columns = 0};
+    dyn_torque_partials           p      = {.columns = 0};
     for (size_t i = 0; i < o->limits.n; i++) {
         const size_t state = row * o->motion->path.samples + api_least_margin_sample(e, &o->least, row, i);
         const size_t block = state / e->lanes;

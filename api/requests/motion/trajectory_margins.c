@@ -61,7 +61,7 @@ static void put_motion(const api_evaluation *e, const api_margin_block *b, size_
     }
 }
 
-void api_margins_differentiate(const api_evaluation *e, const api_margin_block *b, const api_trajectory_partials *p,
+void api_margins_differentiate(const api_evaluation *e, const api_margin_block *b, const dyn_torque_partials *p,
                                dyn_partials *margins)
 {
     const api_limit_list *limits = b->limits;

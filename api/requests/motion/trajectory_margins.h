@@ -26,5 +26,5 @@ typedef struct api_margin_block {
 } api_margin_block;
 
 /* Sets the partial derivatives of the margins. Those of efforts and rates in `p` are by the spline's coordinates. */
-void api_margins_differentiate(const api_evaluation *e, const api_margin_block *b, const api_trajectory_partials *p,
+void api_margins_differentiate(const api_evaluation *e, const api_margin_block *b, const dyn_torque_partials *p,
                                dyn_partials *margins);

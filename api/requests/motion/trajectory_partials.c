@@ -77,7 +77,7 @@ static void differentiate_matrices(const api_evaluation *e, size_t block, const 
 /* Sets the rows of mimic joints: the derivatives of their efforts and, with task->rate, the time derivatives of these.
  */
 static void differentiate_followers(const api_evaluation *e, const api_trajectory_task *task, size_t block,
-                                    const api_trajectory_partials *p, double *room)
+                                    const dyn_torque_partials *p, double *room)
 {
     const size_t                first  = e->model->nv * e->model->nv * e->lanes;
     const api_follower_block    b      = api_follower_block_of(e, task->followers, room);
@@ -96,7 +96,7 @@ static void differentiate_followers(const api_evaluation *e, const api_trajector
 
 /* Changes the partial derivatives to those by the spline's coordinates. p->rate.by[3] is p->tau.by[2], and is changed
  * with it. */
-static void change_coordinates(const dyn_motion_block *b, const api_trajectory_partials *p)
+static void change_coordinates(const dyn_motion_block *b, const dyn_torque_partials *p)
 {
     const dyn_partials *list[] = {&p->tau, &p->wrenches, &p->qdd};
     dyn_change_partials(b, &p->rate);
@@ -107,7 +107,7 @@ static void change_coordinates(const dyn_motion_block *b, const api_trajectory_p
 }
 
 void api_trajectory_differentiate(const api_evaluation *e, const api_trajectory_task *task, size_t block,
-                                  api_trajectory_partials *p, double *room)
+                                  dyn_torque_partials *p, double *room)
 {
     const size_t nv = e->model->nv, rows = nv + task->followers->n, wrenches = 6 * e->model->n_bodies;
     const bool   is_free = task->efforts->driven != NULL, changes = wrenches_change(task),
@@ -134,6 +134,6 @@ void api_trajectory_differentiate(const api_evaluation *e, const api_trajectory_
     if (changes) api_wrench_terms_find_load(&pushed);
     if (task->rate && changes) api_wrench_terms_add_by_state(&pushed, p->rate.by[0], p->rate.by[1]);
     if (changes) api_wrench_terms_add_by_duration(&pushed, task->motion, &terms);
-    if (is_free) api_trajectory_free_partials(e, task->efforts, block, p, &terms, next);
+    if (is_free) api_trajectory_free_partials(e, task->efforts, block, p, next);
     change_coordinates(task->samples, p);
 }

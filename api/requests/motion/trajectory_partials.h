@@ -18,4 +18,4 @@ size_t api_trajectory_partials_entries(const api_model *model, const api_traject
 /* Computes the partial derivatives of one block in `room`. p->by_parameters and p->columns are inputs:
  * dtau_dparameters at given accelerations. */
 void api_trajectory_differentiate(const api_evaluation *e, const api_trajectory_task *task, size_t block,
-                                  api_trajectory_partials *p, double *room);
+                                  dyn_torque_partials *p, double *room);
