@@ -89,7 +89,7 @@ bool api_least_gradient_store(const api_evaluation *e, const api_least_margins *
     }
     return isfinite(sum) ||
            api_fail_state(e, API_RESULT_NOT_FINITE, API_CONTROL_POINTS, state,
-                          "the gradient of the least margin of %.64s is not finite", l->limits->limit[i].name);
+                          "the gradient of the least margin of %.64s is not finite", l->limits->owner[i].name);
 }
 
 /* --- the answer --------------------------------------------------------------------------------------------------- */
@@ -97,7 +97,7 @@ bool api_least_gradient_store(const api_evaluation *e, const api_least_margins *
 /* Before the evaluation `state` is not read. */
 static void emit_margin(const api_evaluation *e, const api_least_margins *l, size_t state, size_t i, api_emit *to)
 {
-    const api_limit *limit = &l->limits->limit[i];
+    const dyn_limit *limit = &l->limits->limit[i];
     double           near = 0, margin = 0, time = 0;
     if (to->buffer) {
         const double side = api_state_lane(e, l->sides, l->limits->n, state)[i * e->lanes];
@@ -106,7 +106,7 @@ static void emit_margin(const api_evaluation *e, const api_least_margins *l, siz
         time              = *api_state_lane(e, l->motion->time, 1, state);
     }
     api_emit_object(to);
-    api_emit_string_member(to, "joint", limit->name);
+    api_emit_string_member(to, "joint", l->limits->owner[i].name);
     api_emit_string_member(to, "kind", api_limit_names[limit->kind]);
     api_emit_number_member(to, "limit", near);
     api_emit_number_member(to, "margin", margin);

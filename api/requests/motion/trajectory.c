@@ -33,8 +33,8 @@ static bool read_limits(api_query *q, api_selection *selected, const api_node *g
     if (!kinds && !(selected->outputs & (API_BIT(LIMITS) | OF_MARGINS))) return true;
     if (!api_limits_read(q, kinds, &at, &o->limits)) return false;
     api_set_extent(selected, API_JOINT_LIMITS, o->limits.n);
-    o->efforts_limited     = api_limits_have(&o->limits, API_LIMIT_EFFORT);
-    o->rates_limited       = api_limits_have(&o->limits, API_LIMIT_EFFORT_RATE);
+    o->efforts_limited     = api_limits_have(&o->limits, DYN_LIMIT_EFFORT);
+    o->rates_limited       = api_limits_have(&o->limits, DYN_LIMIT_EFFORT_RATE);
     o->least               = (api_least_margins){.motion = o->motion, .limits = &o->limits};
     selected->all_in_lanes = (selected->outputs & OF_LEAST) != 0;
     return !(selected->outputs & OF_MARGIN_GRADIENTS) || api_limits_check_loops(q, &o->limits, &at);

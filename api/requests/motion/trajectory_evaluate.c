@@ -142,11 +142,11 @@ static void put_margins(const api_evaluation *e, const api_selection *selected, 
                         const dyn_torque_derivative *io)
 {
     const api_trajectory_options *o        = selected->options;
-    const double *limited[API_LIMIT_KINDS] = {[API_LIMIT_EFFORT] = io->tau, [API_LIMIT_EFFORT_RATE] = io->tau_dot};
+    const double *limited[DYN_LIMIT_KINDS] = {[DYN_LIMIT_EFFORT] = io->tau, [DYN_LIMIT_EFFORT_RATE] = io->tau_dot};
     if (o->followers.n > 0) {
         append_followers(e, o, s, io);
-        limited[API_LIMIT_EFFORT]      = s->tau;
-        limited[API_LIMIT_EFFORT_RATE] = s->tau_dot;
+        limited[DYN_LIMIT_EFFORT]      = s->tau;
+        limited[DYN_LIMIT_EFFORT_RATE] = s->tau_dot;
     }
     api_limited_motion(e, block, limited);
     api_margins_put(e, &o->limits, limited, api_result_block(e, selected, MARGINS, block), s->sides);

@@ -5,13 +5,13 @@
 #include <string.h>
 
 void api_margins_put(const api_evaluation *e, const api_limit_list *limits,
-                     const double *const quantities[API_LIMIT_KINDS], double *margins, double *sides)
+                     const double *const quantities[DYN_LIMIT_KINDS], double *margins, double *sides)
 {
     const size_t W = e->lanes;
     for (size_t i = 0; i < limits->n; i++) {
-        const api_limit *l = &limits->limit[i];
+        const dyn_limit *l = &limits->limit[i];
         for (size_t lane = 0; lane < W; lane++) {
-            const double x     = api_limit_quantity(l, quantities[l->kind], W, lane);
+            const double x     = dyn_limit_quantity(l, quantities[l->kind], W, lane);
             const double below = x - l->lower, above = l->upper - x;
             if (margins) margins[i * W + lane] = fmin(below, above);
             if (sides) sides[i * W + lane] = below < above ? 1 : -1;
@@ -37,7 +37,7 @@ dyn_partials api_margin_partials_take(const api_evaluation *e, const api_limit_l
 }
 
 /* Adds to row i of the margins the side times the rows of the results y that the limit bounds. */
-static void add_rows(const api_evaluation *e, const api_limit *l, size_t i, const double *side, const dyn_partials *y,
+static void add_rows(const api_evaluation *e, const dyn_limit *l, size_t i, const double *side, const dyn_partials *y,
                      dyn_partials *margins)
 {
     const size_t W = e->lanes, row = e->model->nv * W;
@@ -56,7 +56,7 @@ static void put_motion(const api_evaluation *e, const api_margin_block *b, size_
     const size_t W = e->lanes, nv = e->model->nv;
     for (size_t j = 0; j < 2 * nv * W; j++) {
         const size_t by = j / (nv * W), v = j / W % nv, lane = j % W;
-        const double slope = api_limited_slope(e, &b->limits->limit[i], &b->rates, (int)by, v, lane);
+        const double slope = dyn_limit_slope(&b->limits->limit[i], &b->rates, (int)by, v, lane);
         if (slope != 0) margins->by[by][(i * nv + v) * W + lane] = b->sides[i * W + lane] * slope;
     }
 }
@@ -70,12 +70,12 @@ void api_margins_differentiate(const api_evaluation *e, const api_margin_block *
         memset(margins->by[r], 0, limits->n * nv * W * sizeof *margins->by[r]);
     memset(margins->by_duration, 0, limits->n * W * sizeof *margins->by_duration);
     for (size_t i = 0; i < limits->n; i++)
-        if (limits->limit[i].kind == API_LIMIT_POSITION || limits->limit[i].kind == API_LIMIT_VELOCITY)
+        if (limits->limit[i].kind == DYN_LIMIT_POSITION || limits->limit[i].kind == DYN_LIMIT_VELOCITY)
             put_motion(e, b, i, margins);
     if (e->model->loops) dyn_change_partials(b->samples, margins);
     for (size_t i = 0; i < limits->n; i++) {
-        const api_limit *l = &limits->limit[i];
-        if (l->kind == API_LIMIT_EFFORT) add_rows(e, l, i, b->sides + i * W, &p->tau, margins);
-        if (l->kind == API_LIMIT_EFFORT_RATE) add_rows(e, l, i, b->sides + i * W, &p->rate, margins);
+        const dyn_limit *l = &limits->limit[i];
+        if (l->kind == DYN_LIMIT_EFFORT) add_rows(e, l, i, b->sides + i * W, &p->tau, margins);
+        if (l->kind == DYN_LIMIT_EFFORT_RATE) add_rows(e, l, i, b->sides + i * W, &p->rate, margins);
     }
 }

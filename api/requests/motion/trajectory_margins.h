@@ -10,7 +10,7 @@
  * nearer, else -1. quantities[kind] are the lanes that limits of this kind bound (api/robots/model/limits.h). Either
  * result may be NULL: not wanted. */
 void api_margins_put(const api_evaluation *e, const api_limit_list *limits,
-                     const double *const quantities[API_LIMIT_KINDS], double *margins, double *sides);
+                     const double *const quantities[DYN_LIMIT_KINDS], double *margins, double *sides);
 
 /* Takes partial derivatives of the margins, limits->n rows, from the lanes at *next. api_margin_partials_entries
  * returns the numbers per state. */
@@ -22,7 +22,7 @@ typedef struct api_margin_block {
     const dyn_motion_block *samples;
     const api_limit_list   *limits;
     const double           *sides;
-    api_limited_rates       rates;
+    dyn_limited_rates       rates;
 } api_margin_block;
 
 /* Sets the partial derivatives of the margins. Those of efforts and rates in `p` are by the spline's coordinates. */
