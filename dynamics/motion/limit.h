@@ -25,6 +25,11 @@ typedef struct dyn_limit {
     size_t         v; /* of a position: the tree's velocity coordinate of entry[0] */
 } dyn_limit;
 
+typedef struct dyn_limits {
+    size_t           n;
+    const dyn_limit *limit; /* [n] */
+} dyn_limits;
+
 /* Returns the limited quantity in a lane of W. x are the lanes of the quantities of limit->kind; NULL: zeros. */
 double dyn_limit_quantity(const dyn_limit *limit, const double *x, size_t W, size_t lane);
 

@@ -1,6 +1,7 @@
 /* trajectory_evaluate.c - compute the outputs of trajectory for blocks of states, and the gradients of least margins.
  *
  * The gradients follow from the partial derivatives of trajectory_partials.h by the chain rule of motion_chain.h. */
+#include "api/requests/evaluate/limited_motion.h"
 #include "api/requests/evaluate/loop_evaluation.h"
 #include "api/requests/evaluate/motor_efforts.h"
 #include "api/requests/evaluate/parameter_rates.h"
@@ -58,7 +59,7 @@ static size_t margin_entries(const api_model *model, const api_selection *select
     const api_trajectory_options *o = selected->options;
     if (!(selected->outputs & OF_MARGINS)) return 0;
     return api_followers_room(&o->followers, false) + 2 * (model->nv + o->followers.n) + o->limits.n +
-           api_limited_rates_entries(model) + api_margin_partials_entries(&o->limits, model->nv);
+           api_limited_rates_entries(model) + dyn_margin_partials_entries(o->limits.n, model->nv);
 }
 
 static size_t greater(size_t a, size_t b)
@@ -108,7 +109,7 @@ static scratch lay_out(const api_evaluation *e, const api_selection *selected, s
         s.sides     = api_behind(e, s.tau_dot, e->model->nv + o->followers.n, 1);
         s.motion    = api_behind(e, s.sides, o->limits.n, 1);
         s.work      = api_behind(e, s.motion, api_limited_rates_entries(e->model), 1);
-        s.margins   = api_margin_partials_take(e, &o->limits, &s.work);
+        s.margins   = dyn_margin_partials_take(o->limits.n, e->model->nv, e->lanes, &s.work);
     }
     if (o->least.sides) s.sides = api_block(e, o->least.sides, o->limits.n, block);
     s.points = s.work;
@@ -142,6 +143,7 @@ static void put_margins(const api_evaluation *e, const api_selection *selected, 
                         const dyn_torque_derivative *io)
 {
     const api_trajectory_options *o        = selected->options;
+    const dyn_limits              limits   = {o->limits.n, o->limits.limit};
     const double *limited[DYN_LIMIT_KINDS] = {[DYN_LIMIT_EFFORT] = io->tau, [DYN_LIMIT_EFFORT_RATE] = io->tau_dot};
     if (o->followers.n > 0) {
         append_followers(e, o, s, io);
@@ -149,7 +151,7 @@ static void put_margins(const api_evaluation *e, const api_selection *selected, 
         limited[DYN_LIMIT_EFFORT_RATE] = s->tau_dot;
     }
     api_limited_motion(e, block, limited);
-    api_margins_put(e, &o->limits, limited, api_result_block(e, selected, MARGINS, block), s->sides);
+    dyn_margins_put(&limits, e->lanes, limited, api_result_block(e, selected, MARGINS, block), s->sides);
 }
 
 /* Computes the torques, those of motors and the margins. Calls the kernel torque_derivative only if tau_dot is needed,
@@ -218,9 +220,9 @@ static void differentiate(const api_evaluation *e, const api_selection *selected
     if (differentiates(selected, outputs))
         api_trajectory_differentiate(e, &task, block, p, api_behind(e, s->work, DYN_SPLINE_ORDERS * e->model->nv, 1));
     if (!(outputs & OF_MARGIN_GRADIENTS)) return;
-    api_margin_block margins = {.samples = &samples, .limits = &o->limits, .sides = s->sides};
+    dyn_margin_block margins = {.samples = &samples, .limits = {o->limits.n, o->limits.limit}, .sides = s->sides};
     api_limited_rates_find(e, block, s->motion, &margins.rates);
-    api_margins_differentiate(e, &margins, p, &s->margins);
+    dyn_margins_differentiate(&margins, p, &s->margins);
 }
 
 /* Writes the gradients of one result by control points, duration and knots. */

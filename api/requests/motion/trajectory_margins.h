@@ -1,30 +1,30 @@
-/* trajectory_margins.h - compute how far joints are from their limits along a trajectory, with gradients.
+/* trajectory_margins.h - compute how far joints are from their limits along a motion, with gradients.
  *
- * The margin of x between `lower` and `upper` is min(x - lower, upper - x). Its gradient is that of the nearer side, of
+ * The margin of x between `lower` and `upper` is min(x - lower, upper - x). The gradient is that of the nearer side, of
  * the upper one where both are equally near. */
 #pragma once
-#include "api/requests/evaluate/limited_motion.h"
-#include "trajectory_free.h"
+#include "dynamics/motion/free_partials.h"
+#include "dynamics/motion/limit.h"
 
-/* Writes the margins of a block in lanes, limits->n numbers a state, and their sides: 1 where the lower limit is
- * nearer, else -1. quantities[kind] are the lanes that limits of this kind bound (api/robots/model/limits.h). Either
- * result may be NULL: not wanted. */
-void api_margins_put(const api_evaluation *e, const api_limit_list *limits,
-                     const double *const quantities[DYN_LIMIT_KINDS], double *margins, double *sides);
+/* Writes the margins of n limits for a block in lanes of W, n numbers a state, and their sides: 1 where the lower limit
+ * is nearer, else -1. quantities[kind] are the lanes that limits of this kind bound. Either result may be NULL: not
+ * wanted. */
+void dyn_margins_put(const dyn_limits *limits, size_t W, const double *const quantities[DYN_LIMIT_KINDS],
+                     double *margins, double *sides);
 
-/* Takes partial derivatives of the margins, limits->n rows, from the lanes at *next. api_margin_partials_entries
- * returns the numbers per state. */
-dyn_partials api_margin_partials_take(const api_evaluation *e, const api_limit_list *limits, double **next);
-size_t       api_margin_partials_entries(const api_limit_list *limits, size_t nv);
+/* Takes partial derivatives of n margins from the lanes at *next. dyn_margin_partials_entries returns the numbers per
+ * state. */
+dyn_partials dyn_margin_partials_take(size_t n, size_t nv, size_t W, double **next);
+size_t       dyn_margin_partials_entries(size_t n, size_t nv);
 
 /* The margins of one block: their limits and sides, and the derivatives of the limited positions and velocities. */
-typedef struct api_margin_block {
+typedef struct dyn_margin_block {
     const dyn_motion_block *samples;
-    const api_limit_list   *limits;
+    dyn_limits              limits;
     const double           *sides;
     dyn_limited_rates       rates;
-} api_margin_block;
+} dyn_margin_block;
 
-/* Sets the partial derivatives of the margins. Those of efforts and rates in `p` are by the spline's coordinates. */
-void api_margins_differentiate(const api_evaluation *e, const api_margin_block *b, const dyn_torque_partials *p,
-                               dyn_partials *margins);
+/* Sets the partial derivatives of the margins. In `p` the partial derivatives of efforts and rates are by the spline's
+ * coordinates; their rows are the entries of the limits. */
+void dyn_margins_differentiate(const dyn_margin_block *b, const dyn_torque_partials *p, dyn_partials *margins);
