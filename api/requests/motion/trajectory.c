@@ -6,7 +6,7 @@
 #include "api/requests/fields/point_fields.h"
 #include "dynamics/motion/motion_knots.h"
 #include "motion_loops.h"
-#include "trajectory_margins.h"
+#include "dynamics/motion/margins.h"
 #include "trajectory_outputs.h"
 
 /* Reads "points". Their positions are the default output beside them. */

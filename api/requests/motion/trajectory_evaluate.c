@@ -8,7 +8,7 @@
 #include "api/requests/evaluate/point_motion.h"
 #include "api/requests/lanes/failed_rows.h"
 #include "dynamics/motion/motion_knots.h"
-#include "trajectory_margins.h"
+#include "dynamics/motion/margins.h"
 #include "trajectory_outputs.h"
 #include "trajectory_partials.h"
 #include "dynamics/motion/point_gradients.h"

@@ -1,6 +1,6 @@
-/* trajectory_margins.c - computes margins and their derivatives (trajectory_margins.h). */
-#include "trajectory_margins.h"
-#include "dynamics/motion/coordinate_change.h"
+/* margins.c - computes margins and their derivatives (margins.h). */
+#include "margins.h"
+#include "coordinate_change.h"
 #include <math.h>
 #include <string.h>
 

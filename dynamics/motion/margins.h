@@ -1,10 +1,10 @@
-/* trajectory_margins.h - compute how far joints are from their limits along a motion, with gradients.
+/* margins.h - compute how far joints are from their limits along a motion, with gradients.
  *
  * The margin of x between `lower` and `upper` is min(x - lower, upper - x). The gradient is that of the nearer side, of
  * the upper one where both are equally near. */
 #pragma once
-#include "dynamics/motion/free_partials.h"
-#include "dynamics/motion/limit.h"
+#include "free_partials.h"
+#include "limit.h"
 
 /* Writes the margins of n limits for a block in lanes of W, n numbers a state, and their sides: 1 where the lower limit
  * is nearer, else -1. quantities[kind] are the lanes that limits of this kind bound. Either result may be NULL: not
