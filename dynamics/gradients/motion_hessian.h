@@ -9,7 +9,7 @@
  * dyn_motion_hessian_put, the kernel of hessian.h and dyn_motion_hessian_add, and dyn_motion_hessian_mirror at the end.
  * All motions have joints of one coordinate. */
 #pragma once
-#include "spline_motion.h"
+#include "dynamics/motion/spline_motion.h"
 
 /* One sample of W motions. Each comment on lanes begins with the numbers per motion. */
 typedef struct dyn_motion_hessian {

@@ -8,7 +8,7 @@
  * the latter at a constant fraction of the motion, where x_r is proportional to T^-r. Where y depends on T at constant
  * x_r, too, this derivative is added. */
 #pragma once
-#include "spline_motion.h"
+#include "dynamics/motion/spline_motion.h"
 
 /* Partial derivatives of results y by the derivatives x_r of the spline, d y / d x_r for r < orders; rows x nv each. */
 typedef struct dyn_partials {

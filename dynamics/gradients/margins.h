@@ -4,7 +4,7 @@
  * the upper one where both are equally near. */
 #pragma once
 #include "free_partials.h"
-#include "limit.h"
+#include "dynamics/motion/limit.h"
 
 /* Writes the margins of n limits for a block in lanes of W, n numbers a state, and their sides: 1 where the lower limit
  * is nearer, else -1. quantities[kind] are the lanes that limits of this kind bound. Either result may be NULL: not

@@ -2,7 +2,7 @@
  */
 #include "coordinate_change.h"
 #include "dynamics/model/coordinates.h"
-#include "rotation_vector.h"
+#include "dynamics/motion/rotation_vector.h"
 #include <math.h>
 #include <string.h>
 

@@ -9,7 +9,7 @@
  *     dqdd_F/dx = M_FF^-1 (du/dx - dtau_F/dx),  dqddd_F/dx = M_FF^-1 (du'/dx - Dtau_dot_F/Dx),
  *     Dtau_dot/Dx = dtau_dot/dx + dtau_dot/dqdd_F dqdd_F/dx. */
 #pragma once
-#include "free_coordinates.h"
+#include "dynamics/motion/free_coordinates.h"
 #include "motion_chain.h"
 
 /* Partial derivatives of the results of one block by q, qd, qdd and, of tau_dot, qddd. rows = 0: not wanted. Behind the
