@@ -247,13 +247,13 @@ static void get_row(const double *lane, size_t W, size_t n, double y[FREE])
  * r. */
 static void change_row(const change_matrices *t, size_t orders, size_t W, double *const y[])
 {
-    double given[DYN_SPLINE_ORDERS][FREE];
+    double old[DYN_SPLINE_ORDERS][FREE];
     for (size_t r = 0; r < orders; r++)
-        get_row(y[r], W, t->n, given[r]);
+        get_row(y[r], W, t->n, old[r]);
     for (size_t k = 0; k + 1 < orders; k++) {
         double changed[FREE] = {0};
         for (size_t r = k; r < orders; r++)
-            add_product(t->n, given[r], t->by[r][k], changed);
+            add_product(t->n, old[r], t->by[r][k], changed);
         put(y[k], W, 0, changed, t->n);
     }
 }
@@ -274,9 +274,9 @@ static void change_lower(const change_matrices *t, const dyn_partials *p, size_t
 static void change_highest(const change_matrices *t, const dyn_partials *p, size_t nv, size_t W, size_t first)
 {
     for (size_t row = 0; row < p->rows; row++) {
-        double given[FREE], changed[FREE] = {0}, *y = p->by[0] + row * nv * W + first;
-        get_row(y, W, t->n, given);
-        add_product(t->n, given, t->T[0], changed);
+        double old[FREE], changed[FREE] = {0}, *y = p->by[0] + row * nv * W + first;
+        get_row(y, W, t->n, old);
+        add_product(t->n, old, t->T[0], changed);
         put(y, W, 0, changed, t->n);
     }
 }

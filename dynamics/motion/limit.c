@@ -14,7 +14,7 @@ double dyn_limit_quantity(const dyn_limit *l, const double *x, size_t W, size_t 
 double dyn_limit_slope(const dyn_limit *l, const dyn_limited_rates *rates, int by, size_t v, size_t lane)
 {
     const bool    position = l->kind == DYN_LIMIT_POSITION;
-    const bool    alike    = by == !position; /* of a position by q, or of a velocity by qd */
+    const bool    alike    = by == !position; /* position by q, or velocity by qd */
     const double *matrix   = alike ? rates->by_coordinate : rates->velocity_by_q;
     double        sum      = 0;
     if (!alike && (position || by > 0)) return 0;

@@ -22,7 +22,7 @@ typedef struct dyn_limit {
     double         weight[DYN_MAX_DRIVEN]; /* 1 for joints; the multiplier for mimic joints */
     double         offset;                 /* 0 except for positions of mimic joints */
     double         lower, upper;
-    size_t         v; /* of a position: the tree's velocity coordinate of entry[0] */
+    size_t         v; /* the tree's velocity coordinate of entry[0], a position */
 } dyn_limit;
 
 typedef struct dyn_limits {
@@ -33,8 +33,8 @@ typedef struct dyn_limits {
 /* Returns the limited quantity in a lane of W. x are the lanes of the quantities of limit->kind; NULL: zeros. */
 double dyn_limit_quantity(const dyn_limit *limit, const double *x, size_t W, size_t lane);
 
-/* Derivatives of the tree's q and qd by those of the mechanism, (nv of the tree) x nv in lanes of W. Both NULL: the
- * mechanism has no loops, and its coordinates are the tree's. */
+/* Derivatives of the tree's q and qd by those of the mechanism, (nv of the tree) x nv in lanes of W. NULL, NULL: the
+ * mechanism has no loops, and the coordinates are the tree's. */
 typedef struct dyn_limited_rates {
     size_t        nv, W;
     const double *by_coordinate; /* dqd_tree/dqd, which is dq_tree/dq as well */
