@@ -87,17 +87,18 @@ static const double *find_efforts(api_ode *ode, const double *qd)
 }
 
 /* Fails the simulation of lane l at time t: a torque that overflows has no excess that an answer could state. */
-static void fail_infinite(api_ode *ode, size_t l, double t, const api_limit *limit)
+static void fail_infinite(api_ode *ode, size_t l, double t, size_t k)
 {
+    const api_limit_list *list = &ode->s->limits.list;
     if (ode->fault[l].kind != API_FAULT_NONE) return;
     api_ode_record_fault(ode, l, API_FAULT_PROBLEM, t, 0);
     api_problem_clear(&ode->fault[l].problem);
     api_fail(&ode->fault[l].problem, API_RESULT_NOT_FINITE, NULL,
-             "the %s of %.64s is not finite: figures of the input are too large", api_limit_names[limit->kind],
-             limit->name);
+             "the %s of %.64s is not finite: figures of the input are too large", api_limit_names[list->limit[k].kind],
+             list->owner[k].name);
 }
 
-static void compare(const api_limit *limit, double value, double t, api_limit_violation *found)
+static void compare(const dyn_limit *limit, double value, double t, api_limit_violation *found)
 {
     double over = value - limit->upper, under = limit->lower - value, excess = over > under ? over : under;
     if (excess > found->excess)
@@ -107,24 +108,24 @@ static void compare(const api_limit *limit, double value, double t, api_limit_vi
 
 static void compare_lane(api_ode *ode, size_t k, size_t l, double value, double t)
 {
-    const api_limit *limit = &ode->s->limits.list.limit[k];
+    const dyn_limit *limit = &ode->s->limits.list.limit[k];
     if (isfinite(value))
         compare(limit, value, t, &ode->violation[k * ode->W + l]);
     else
-        fail_infinite(ode, l, t, limit);
+        fail_infinite(ode, l, t, k);
 }
 
 void api_ode_limits_compare(api_ode *ode, double t, const double *qd)
 {
     const api_limit_list *list = &ode->s->limits.list;
     if (!ode->violation) return;
-    const double *of[] = {[API_LIMIT_EFFORT]   = find_efforts(ode, qd),
-                          [API_LIMIT_POSITION] = ode->loops ? dyn_loop_tree_q(ode->loops) : ode->q,
-                          [API_LIMIT_VELOCITY] = ode->loops ? dyn_loop_tree_velocities(ode->loops, qd) : qd};
+    const double *of[] = {[DYN_LIMIT_EFFORT]   = find_efforts(ode, qd),
+                          [DYN_LIMIT_POSITION] = ode->loops ? dyn_loop_tree_q(ode->loops) : ode->q,
+                          [DYN_LIMIT_VELOCITY] = ode->loops ? dyn_loop_tree_velocities(ode->loops, qd) : qd};
     for (size_t k = 0; k < list->n; k++) {
-        const api_limit *limit = &list->limit[k];
+        const dyn_limit *limit = &list->limit[k];
         for (size_t l = 0; l < ode->rows; l++)
-            compare_lane(ode, k, l, api_limit_quantity(limit, of[limit->kind], ode->W, l), t);
+            compare_lane(ode, k, l, dyn_limit_quantity(limit, of[limit->kind], ode->W, l), t);
     }
 }
 

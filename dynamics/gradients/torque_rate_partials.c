@@ -1,4 +1,4 @@
-/* torque_rate_partials.c - see torque_rate_partials.h. */
+/* torque_rate_partials.c - completes the partial derivatives of tau_dot (torque_rate_partials.h). */
 #include "torque_rate_partials.h"
 #include "dynamics/model/coordinates.h"
 
@@ -25,41 +25,25 @@ static void add_joint_brackets(const double *qd, const double *y, size_t rows, s
     }
 }
 
-static void add_brackets(const api_evaluation *e, size_t block, size_t rows, const double *dtau_dq, double *to)
+static void add_brackets(const dyn_motion_block *b, const double *qd, size_t rows, const double *dtau_dq, double *to)
 {
-    const dyn_model *model = e->model->dyn;
-    const double    *qd    = api_state_block(e, API_QD, block);
-    const size_t     nv = e->model->nv, W = e->lanes;
-    for (size_t i = 0; qd && i < model->n_bodies; i++) {
+    const dyn_model *model = b->motion->robot.tree;
+    const size_t     nv = b->motion->robot.nv, W = b->W;
+    for (size_t i = 0; i < model->n_bodies; i++) {
         const dyn_body *body = &model->body[i];
         if (!dyn_joint_has_quaternion(body->joint.kind)) continue;
         const size_t linear = (size_t)dyn_quaternion_offset(body);
         for (size_t lane = 0; lane < W; lane++) {
-            const size_t at = (size_t)body->joint.v * W + lane;
-            add_joint_brackets(qd + at, dtau_dq + at, rows, nv, W, linear, to + at);
+            const size_t first = (size_t)body->joint.v * W + lane;
+            add_joint_brackets(qd + first, dtau_dq + first, rows, nv, W, linear, to + first);
         }
     }
 }
 
-void api_torque_rate_matrices(const api_evaluation *e, size_t block, const api_partials *rate)
+void dyn_torque_rate_partials(const dyn_motion_block *b, const double *qd, const dyn_partials *tau, dyn_partials *rate)
 {
-    dyn_sensitivity_rate io = {
-        .q             = api_state_block(e, API_Q, block),
-        .qd            = api_state_block(e, API_QD, block),
-        .qdd           = api_state_block(e, API_QDD, block),
-        .qddd          = api_state_block(e, API_QDDD, block),
-        .wrenches      = api_wrench_block(e, block),
-        .dtau_dq_dot   = rate->by[0],
-        .dtau_dqd_dot  = rate->by[1],
-        .dtau_dqdd_dot = rate->by[2],
-    };
-    e->kernels->sensitivity_rate(&e->query->scene, e->workspace, &io, 1);
-}
-
-void api_torque_rate_partials(const api_evaluation *e, size_t block, const api_partials *tau, api_partials *rate)
-{
-    const size_t n = rate->rows * e->model->nv * e->lanes;
-    add_brackets(e, block, rate->rows, tau->by[0], rate->by[0]);
+    const size_t n = rate->rows * b->motion->robot.nv * b->W;
+    add_brackets(b, qd, rate->rows, tau->by[0], rate->by[0]);
     for (size_t r = 1; r < 3; r++)
         for (size_t i = 0; i < n; i++)
             rate->by[r][i] += tau->by[r - 1][i];

@@ -1,12 +1,11 @@
-/* motion_chain.c - see motion_chain.h. */
+/* motion_chain.c - applies the chain rule to partial derivatives along motions (motion_chain.h). */
 #include "motion_chain.h"
 #include <string.h>
 
-void api_motion_first_points(const api_evaluation *e, const api_motion *m, size_t block, size_t first[DYN_MAX_LANES])
+void dyn_motion_first_points(const dyn_motion_block *b, size_t first[DYN_MAX_LANES])
 {
-    const double *lanes = api_block(e, m->first, 1, block);
-    for (size_t l = 0; l < e->lanes; l++)
-        first[l] = (size_t)lanes[l];
+    for (size_t l = 0; l < b->W; l++)
+        first[l] = (size_t)b->first[l];
 }
 
 /* One row of partial derivatives and the basis functions that the chain rule multiplies with it. */
@@ -45,52 +44,50 @@ static void put_row(size_t W, const chain *c, double *out)
 }
 
 /* True if the next row may be computed. All rows of a small model take microseconds, and do not ask. */
-static bool may_chain_on(const api_evaluation *e)
+static bool may_chain_on(const dyn_motion_block *b)
 {
     enum { LARGE = 32 /* coordinates */ };
-    return e->model->nv < LARGE || dyn_may_continue(e->query->scene.deadline);
+    return b->motion->robot.nv < LARGE || dyn_may_continue(b->deadline);
 }
 
-void api_chain_by_points(const api_evaluation *e, const api_motion *m, size_t block, const api_partials *p, double *out)
+void dyn_chain_by_points(const dyn_motion_block *b, const dyn_partials *p, double *out)
 {
-    size_t W = e->lanes, nv = e->model->nv, support = m->spline.degree + 1, first[DYN_MAX_LANES];
-    size_t width = (m->dense ? m->spline.n : support) * nv * W;
-    chain  c     = {.nv = nv, .support = support, .orders = p->orders, .first = m->dense ? first : NULL};
-    c.basis      = api_block(e, m->basis, DYN_SPLINE_ORDERS * support, block);
-    api_motion_first_points(e, m, block, first);
-    for (size_t row = 0; out && row < p->rows && may_chain_on(e); row++, out += width) {
-        if (m->dense) memset(out, 0, width * sizeof *out); /* most control points do not affect a state */
+    size_t W = b->W, nv = b->motion->robot.nv, support = b->motion->spline.degree + 1, first[DYN_MAX_LANES];
+    size_t width = (b->dense ? b->motion->spline.n : support) * nv * W;
+    chain  c     = {.nv = nv, .support = support, .orders = p->orders, .first = b->dense ? first : NULL};
+    c.basis      = b->basis;
+    dyn_motion_first_points(b, first);
+    for (size_t row = 0; out && row < p->rows && may_chain_on(b); row++, out += width) {
+        if (b->dense) memset(out, 0, width * sizeof *out); /* most control points do not affect a state */
         for (size_t r = 0; r < p->orders; r++)
             c.by[r] = p->by[r] + row * nv * W;
         put_row(W, &c, out);
     }
 }
 
-void api_chain_by_duration(const api_evaluation *e, const api_motion *m, size_t block, const api_partials *p,
-                           double *out)
+void dyn_chain_by_duration(const dyn_motion_block *b, const dyn_partials *p, double *out)
 {
-    size_t        W = e->lanes, nv = e->model->nv;
-    const double *rate = api_block(e, m->rate, 1, block);
-    for (size_t row = 0; out && row < p->rows && may_chain_on(e); row++, out += W)
+    size_t W = b->W, nv = b->motion->robot.nv;
+    for (size_t row = 0; out && row < p->rows && may_chain_on(b); row++, out += W)
         for (size_t l = 0; l < W; l++) {
             double sum = 0;
             for (size_t r = 1; r < p->orders; r++) {
-                const double *x = api_block(e, m->spline_state[r], nv, block);
+                const double *x = b->x[r];
                 for (size_t j = 0; j < nv; j++)
                     sum += (double)r * p->by[r][(row * nv + j) * W + l] * x[j * W + l];
             }
-            out[l] = -rate[l] * sum;
+            out[l] = -b->rate[l] * sum;
             if (p->by_duration) out[l] += p->by_duration[row * W + l];
         }
 }
 
-void api_motion_dense_basis(const api_evaluation *e, const api_motion *m, size_t block, double *out)
+void dyn_motion_dense_basis(const dyn_motion_block *b, double *out)
 {
-    const size_t  W = e->lanes, n = m->spline.n, support = m->spline.degree + 1;
-    const double *basis = api_block(e, m->basis, DYN_SPLINE_ORDERS * support, block);
+    const size_t  W = b->W, n = b->motion->spline.n, support = b->motion->spline.degree + 1;
+    const double *basis = b->basis;
     size_t        first[DYN_MAX_LANES];
     memset(out, 0, DYN_SPLINE_ORDERS * n * W * sizeof *out);
-    api_motion_first_points(e, m, block, first);
+    dyn_motion_first_points(b, first);
     for (size_t r = 0; r < DYN_SPLINE_ORDERS; r++)
         for (size_t k = 0; k < support; k++)
             for (size_t l = 0; l < W; l++)

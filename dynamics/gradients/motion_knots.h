@@ -7,24 +7,22 @@
 #include "motion_chain.h"
 
 /* Returns the number of knots, the last axis of the gradients. */
-static inline size_t api_motion_knots(const api_motion *m)
+static inline size_t dyn_motion_knots(const dyn_motion *m)
 {
     return m->spline.n + m->spline.degree + 1;
 }
 
 /* Writes d x_r / d t_i of a block: DYN_SPLINE_ORDERS x nv x knots. `column` has room for DYN_SPLINE_ORDERS * nv
  * numbers. out NULL: does nothing. */
-void api_motion_by_knots(const api_evaluation *e, const api_motion *m, size_t block, double *out, double *column);
+void dyn_motion_by_knots(const dyn_motion_block *b, double *out, double *column);
 
 /* Writes the derivatives of a block's results by the knots: rows x knots. out NULL: does nothing. */
-void api_chain_by_knots(const api_evaluation *e, const api_motion *m, size_t block, const api_partials *p, double *out,
-                        double *column);
+void dyn_chain_by_knots(const dyn_motion_block *b, const dyn_partials *p, double *out, double *column);
 
 /* Lanes for the gradients of the results of a block; NULL: not wanted. */
-typedef struct api_gradients {
+typedef struct dyn_gradients {
     double *by_points, *by_duration, *by_knots; /* rows x k x nv, rows, rows x knots */
-} api_gradients;
+} dyn_gradients;
 
-/* Writes the wanted gradients of a block's results. `column` is that of api_motion_by_knots. */
-void api_chain_gradients(const api_evaluation *e, const api_motion *m, size_t block, const api_partials *p,
-                         const api_gradients *to, double *column);
+/* Writes the wanted gradients of a block's results. `column` is that of dyn_motion_by_knots. */
+void dyn_chain_gradients(const dyn_motion_block *b, const dyn_partials *p, const dyn_gradients *to, double *column);

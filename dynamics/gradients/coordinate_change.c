@@ -1,4 +1,5 @@
-/* coordinate_change.c - see coordinate_change.h. */
+/* coordinate_change.c - changes between rotation vectors of splines and quaternions of the model (coordinate_change.h).
+ */
 #include "coordinate_change.h"
 #include "dynamics/model/coordinates.h"
 #include "dynamics/motion/rotation_vector.h"
@@ -11,7 +12,7 @@ enum { FREE = 6 /* velocities of a floating joint */ };
 
 /* A joint with a quaternion. */
 typedef struct quaternion_joint {
-    size_t q, v;  /* its first entries in q and in qd */
+    size_t q, v;  /* indices of the first entries in q and in qd */
     size_t first; /* velocities before the rotation: 3 if it floats, 0 if it is spherical */
 } quaternion_joint;
 
@@ -22,34 +23,34 @@ static bool read_joint(const dyn_body *body, quaternion_joint *joint)
     return true;
 }
 
-/* The lane of a state in lanes with `entries` numbers a state. */
-typedef struct state_lane {
-    const double *spline[DYN_SPLINE_ORDERS];
+/* The coordinates of the spline in one lane; entries are W apart. */
+typedef struct spline_lane {
+    const double *x[DYN_SPLINE_ORDERS];
     size_t        W;
-} state_lane;
+} spline_lane;
 
-static state_lane lane_of(const api_evaluation *e, const api_motion *m, size_t state)
+static spline_lane lane_of(const dyn_motion_block *b, size_t lane)
 {
-    state_lane s = {.W = e->lanes};
+    spline_lane s = {.W = b->W};
     for (size_t r = 0; r < DYN_SPLINE_ORDERS; r++)
-        s.spline[r] = api_state_lane(e, m->spline_state[r], e->model->nv, state);
+        s.x[r] = b->x[r] + lane;
     return s;
 }
 
-static void read_path(const state_lane *s, size_t entry, dyn_rotation_path *path)
+static void read_path(const spline_lane *s, size_t entry, dyn_rotation_path *path)
 {
     for (size_t r = 0; r < DYN_SPLINE_ORDERS; r++)
         for (size_t i = 0; i < 3; i++)
-            path->x[r][i] = s->spline[r][(entry + i) * s->W];
+            path->x[r][i] = s->x[r][(entry + i) * s->W];
 }
 
-bool api_rotation_vectors_within_limit(const api_evaluation *e, const api_motion *m, size_t state)
+bool dyn_rotation_vectors_within_limit(const dyn_motion_block *b, size_t lane)
 {
-    const dyn_model  *model = e->model->dyn;
-    const state_lane  s     = lane_of(e, m, state);
+    const dyn_model  *model = b->motion->robot.tree;
+    const spline_lane s     = lane_of(b, lane);
     quaternion_joint  joint;
     dyn_rotation_path path;
-    for (size_t i = 0; api_has_rotation_vectors(e->model) && i < model->n_bodies; i++) {
+    for (size_t i = 0; dyn_has_rotation_vectors(&b->motion->robot) && i < model->n_bodies; i++) {
         if (!read_joint(&model->body[i], &joint)) continue;
         read_path(&s, joint.v + joint.first, &path);
         const double *x = path.x[0];
@@ -94,42 +95,45 @@ static void put(double *lane, size_t W, size_t entry, const double *x, size_t n)
         lane[(entry + i) * W] = x[i];
 }
 
-static void put_joint(const api_evaluation *e, const state_lane *s, const quaternion_joint *joint, size_t state)
+/* state[r] is entry 0 of derivative r of q in the lane. */
+static void put_joint(const spline_lane *s, const quaternion_joint *joint, double *const state[DYN_SPLINE_ORDERS])
 {
-    const size_t        W = s->W, nv = e->model->nv;
-    double             *q = api_state_lane(e, e->plan->state[API_Q], e->model->nq, state), v[3][3];
+    const size_t        W = s->W;
+    double              v[3][3];
     dyn_rotation_path   path, position;
     dyn_rotation_motion rotation;
     read_path(s, joint->v + joint->first, &path);
     dyn_rotation_vector_move(&path, &rotation);
-    put(q, W, joint->q + joint->first, rotation.quaternion, 4);
+    put(state[0], W, joint->q + joint->first, rotation.quaternion, 4);
     for (size_t r = 0; r < 3; r++)
-        put(api_state_lane(e, e->plan->state[API_QD + r], nv, state), W, joint->v + joint->first, rotation.w[r], 3);
+        put(state[1 + r], W, joint->v + joint->first, rotation.w[r], 3);
     if (joint->first == 0) return;
     read_path(s, joint->v, &position);
     find_linear(&rotation, &position, v);
-    put(q, W, joint->q, position.x[0], 3);
+    put(state[0], W, joint->q, position.x[0], 3);
     for (size_t r = 0; r < 3; r++)
-        put(api_state_lane(e, e->plan->state[API_QD + r], nv, state), W, joint->v, v[r], 3);
+        put(state[1 + r], W, joint->v, v[r], 3);
 }
 
-void api_motion_put_coordinates(const api_evaluation *e, const api_motion *m, size_t state)
+void dyn_motion_put_coordinates(const dyn_motion_block *b, size_t lane, double *const state[DYN_SPLINE_ORDERS])
 {
-    const dyn_model *model = e->model->dyn;
-    const size_t     W     = e->lanes;
-    const state_lane s     = lane_of(e, m, state);
-    double          *q     = api_state_lane(e, e->plan->state[API_Q], e->model->nq, state);
-    quaternion_joint joint;
-    if (!api_has_rotation_vectors(e->model)) return;
+    const dyn_mechanism *robot = &b->motion->robot;
+    const dyn_model     *model = robot->tree;
+    const spline_lane    s     = lane_of(b, lane);
+    double              *q[DYN_SPLINE_ORDERS];
+    quaternion_joint     joint;
+    if (!dyn_has_rotation_vectors(robot)) return;
+    for (size_t r = 0; r < DYN_SPLINE_ORDERS; r++)
+        q[r] = state[r] + lane;
     for (size_t r = 1; r < DYN_SPLINE_ORDERS; r++)
-        for (size_t i = 0; i < e->model->nv; i++)
-            api_state_lane(e, e->plan->state[API_Q + r], e->model->nv, state)[i * W] = s.spline[r][i * W];
+        for (size_t i = 0; i < robot->nv; i++)
+            q[r][i * s.W] = s.x[r][i * s.W];
     for (size_t i = 0; i < model->n_bodies; i++) {
         const dyn_body *body = &model->body[i];
         if (read_joint(body, &joint))
-            put_joint(e, &s, &joint, state);
+            put_joint(&s, &joint, q);
         else
-            q[(size_t)body->joint.q * W] = s.spline[0][(size_t)body->joint.v * W];
+            q[0][(size_t)body->joint.q * s.W] = s.x[0][(size_t)body->joint.v * s.W];
     }
 }
 
@@ -203,7 +207,7 @@ static void set_factors(change_matrices *t)
         }
 }
 
-static void find_matrices(const state_lane *s, const quaternion_joint *joint, change_matrices *t)
+static void find_matrices(const spline_lane *s, const quaternion_joint *joint, change_matrices *t)
 {
     dyn_rotation_path   path, position;
     dyn_rotation_motion rotation;
@@ -243,21 +247,21 @@ static void get_row(const double *lane, size_t W, size_t n, double y[FREE])
  * r. */
 static void change_row(const change_matrices *t, size_t orders, size_t W, double *const y[])
 {
-    double given[DYN_SPLINE_ORDERS][FREE];
+    double old[DYN_SPLINE_ORDERS][FREE];
     for (size_t r = 0; r < orders; r++)
-        get_row(y[r], W, t->n, given[r]);
+        get_row(y[r], W, t->n, old[r]);
     for (size_t k = 0; k + 1 < orders; k++) {
         double changed[FREE] = {0};
         for (size_t r = k; r < orders; r++)
-            add_product(t->n, given[r], t->by[r][k], changed);
+            add_product(t->n, old[r], t->by[r][k], changed);
         put(y[k], W, 0, changed, t->n);
     }
 }
 
 /* Transforms the columns of one joint in one lane; `first` is the entry of the joint's first column. */
-typedef void change_action(const change_matrices *t, const api_partials *p, size_t nv, size_t W, size_t first);
+typedef void change_action(const change_matrices *t, const dyn_partials *p, size_t nv, size_t W, size_t first);
 
-static void change_lower(const change_matrices *t, const api_partials *p, size_t nv, size_t W, size_t first)
+static void change_lower(const change_matrices *t, const dyn_partials *p, size_t nv, size_t W, size_t first)
 {
     for (size_t row = 0; row < p->rows; row++) {
         double *y[DYN_SPLINE_ORDERS] = {NULL};
@@ -267,37 +271,36 @@ static void change_lower(const change_matrices *t, const api_partials *p, size_t
     }
 }
 
-static void change_highest(const change_matrices *t, const api_partials *p, size_t nv, size_t W, size_t first)
+static void change_highest(const change_matrices *t, const dyn_partials *p, size_t nv, size_t W, size_t first)
 {
     for (size_t row = 0; row < p->rows; row++) {
-        double given[FREE], changed[FREE] = {0}, *y = p->by[0] + row * nv * W + first;
-        get_row(y, W, t->n, given);
-        add_product(t->n, given, t->T[0], changed);
+        double old[FREE], changed[FREE] = {0}, *y = p->by[0] + row * nv * W + first;
+        get_row(y, W, t->n, old);
+        add_product(t->n, old, t->T[0], changed);
         put(y, W, 0, changed, t->n);
     }
 }
 
-static void for_joints(const api_evaluation *e, const api_motion *m, size_t block, const api_partials *p,
-                       change_action *action)
+static void for_joints(const dyn_motion_block *b, const dyn_partials *p, change_action *action)
 {
-    const dyn_model *model = e->model->dyn;
+    const dyn_model *model = b->motion->robot.tree;
     quaternion_joint joint;
     change_matrices  t;
     for (size_t i = 0; i < model->n_bodies; i++)
-        for (size_t lane = 0; read_joint(&model->body[i], &joint) && lane < e->lanes; lane++) {
-            const state_lane s = lane_of(e, m, block * e->lanes + lane);
+        for (size_t lane = 0; read_joint(&model->body[i], &joint) && lane < b->W; lane++) {
+            const spline_lane s = lane_of(b, lane);
             find_matrices(&s, &joint, &t);
-            action(&t, p, e->model->nv, e->lanes, joint.v * e->lanes + lane);
+            action(&t, p, b->motion->robot.nv, b->W, joint.v * b->W + lane);
         }
 }
 
-void api_change_partials(const api_evaluation *e, const api_motion *m, size_t block, const api_partials *p)
+void dyn_change_partials(const dyn_motion_block *b, const dyn_partials *p)
 {
-    if (api_has_rotation_vectors(e->model) && p->orders > 1 && p->by[0]) for_joints(e, m, block, p, change_lower);
+    if (dyn_has_rotation_vectors(&b->motion->robot) && p->orders > 1 && p->by[0]) for_joints(b, p, change_lower);
 }
 
-void api_change_highest_partial(const api_evaluation *e, const api_motion *m, size_t block, size_t rows, double *matrix)
+void dyn_change_highest_partial(const dyn_motion_block *b, size_t rows, double *matrix)
 {
-    const api_partials p = {.rows = rows, .orders = 1, .by = {matrix}};
-    if (api_has_rotation_vectors(e->model) && matrix) for_joints(e, m, block, &p, change_highest);
+    const dyn_partials p = {.rows = rows, .orders = 1, .by = {matrix}};
+    if (dyn_has_rotation_vectors(&b->motion->robot) && matrix) for_joints(b, &p, change_highest);
 }
