@@ -131,7 +131,7 @@ $(BUILD)/api/requests/simulation/sundials.o: $(BUILD)/flags
 	@echo '  LD    $@'
 	$(Q)$(CC) -r -nostdlib -o $@.all -Wl,--whole-archive $(shell $(CC) -print-file-name=libsundials_arkode.a)
 	$(Q)$(shell $(CC) -print-prog-name=objcopy) \
-	    $(foreach f,malloc calloc realloc free,--redefine-sym $(f)=api_sundials_$(f)) $@.all $@
+	    $(foreach f,malloc calloc realloc free,--redefine-sym $(f)=dyn_sundials_$(f)) $@.all $@
 	$(Q)rm $@.all
 
 # api_openapi_start .. api_openapi_end: the contract as bytes; api_openapi_gzip .. api_openapi_gzip_end: compressed;

@@ -1,5 +1,6 @@
 /* integrate_adaptive.c - integrates with error control by ARKODE (integrate_adaptive.h). */
 #include "integrate_adaptive.h"
+#include "api/base/memory/shortage.h"
 #include "integrate.h"
 #include "ode_bounds.h"
 #include "ode_limits.h"
@@ -139,6 +140,7 @@ static bool open_pair(void *arg)
 
 static bool fail_short(api_problem *problem)
 {
+    api_shortage_note();
     return api_fail(problem, API_MEMORY_FULL, NULL, "no memory for the integrator of a simulation");
 }
 
@@ -148,7 +150,7 @@ void *api_adaptive_open(api_ode *ode, bool is_implicit, api_choose_pair *choose_
     opening       o    = {a, is_implicit, choose_pair};
     bool          good = false;
     if (a) a->ode = ode;
-    if (a && api_sundials_run(&a->memory, open_pair, &o, &good) && good) return a;
+    if (a && dyn_sundials_run(&a->memory, open_pair, &o, &good) && good) return a;
     api_adaptive_close(a);
     fail_short(problem);
     return NULL;
@@ -158,7 +160,7 @@ void api_adaptive_close(void *data)
 {
     api_adaptive *a = data;
     if (!a) return;
-    api_sundials_free_all(&a->memory);
+    dyn_sundials_free_all(&a->memory);
     free(a);
 }
 
@@ -294,5 +296,5 @@ bool api_adaptive_integrate(api_ode *ode, void *data, api_interval interval, api
     (void)ode;
     integration i    = {data, interval, problem};
     bool        done = false;
-    return api_sundials_run(&i.adaptive->memory, integrate, &i, &done) ? done : fail_short(problem);
+    return dyn_sundials_run(&i.adaptive->memory, integrate, &i, &done) ? done : fail_short(problem);
 }

@@ -19,7 +19,7 @@ typedef struct api_newton_content {
 
 typedef struct api_adaptive {
     api_ode            *ode;
-    api_sundials_memory memory; /* of all that follows */
+    dyn_sundials_memory memory; /* of all that follows */
     SUNContext          context;
     N_Vector            y;
     SUNMatrix           jacobian; /* of an implicit pair, with its solver; NULL: none */
