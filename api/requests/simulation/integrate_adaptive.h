@@ -5,7 +5,7 @@
  * local errors of positions and velocities, each divided by tolerance (1 + |y|), is kept below 1. */
 #pragma once
 #include "ode.h"
-#include "sundials_memory.h"
+#include "dynamics/simulation/sundials_memory.h"
 #include <arkode/arkode_arkstep.h>
 #include <sunlinsol/sunlinsol_dense.h>
 
