@@ -1,7 +1,7 @@
 /* fixed_events.h - takes fixed steps of simulations with joints that can stick (ode_stiction.h): a step in which the
  * velocity of a sliding joint reaches zero is divided there, in the lane of that simulation alone. */
 #pragma once
-#include "integrate.h"
+#include "integrate_fixed.h"
 
 /* The state before a step and after it, and the start of a part of it. */
 typedef struct api_fixed_events {

@@ -1,8 +1,8 @@
 /* integrate_adaptive.c - integrates with error control by ARKODE (integrate_adaptive.h). */
 #include "integrate_adaptive.h"
 #include "api/base/memory/shortage.h"
-#include "integrate.h"
-#include "ode_bounds.h"
+#include "integrate_fixed.h"
+#include "ode_faults.h"
 #include "ode_limits.h"
 #include "ode_stiction.h"
 #include "stiction_events.h"
@@ -201,7 +201,7 @@ static int slowest_joint(const api_ode *ode)
 static void describe_worst(const api_adaptive *a, double t, char *text, size_t size)
 {
     double acceleration;
-    int    worst = api_ode_bounds_find_worst(a->ode, t, &acceleration);
+    int    worst = api_ode_faults_find_worst(a->ode, t, &acceleration);
     text[0]      = '\0';
     if (worst >= 0)
         snprintf(text, size, ", while %.64s accelerates by %.3g rad/s^2 or m/s^2",

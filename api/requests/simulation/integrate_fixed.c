@@ -1,5 +1,5 @@
-/* integrate_fixed.c - integrates with fixed steps of a given method (integrate.h). */
-#include "integrate.h"
+/* integrate_fixed.c - integrates with fixed steps of a given method (integrate_fixed.h). */
+#include "integrate_fixed.h"
 #include "fixed_events.h"
 #include "ode_limits.h"
 #include "stiction_events.h"

@@ -1,9 +1,9 @@
-/* integrate_rk4.c - integrates by the classical Runge-Kutta method of order 4, with fixed steps (integrate.h):
+/* integrate_rk4.c - integrates by the classical Runge-Kutta method of order 4, with fixed steps (integrate_fixed.h):
  *
  *     k1 = f(t, y),                     k2 = f(t + h/2, y + h/2 k1),
  *     k3 = f(t + h/2, y + h/2 k2),      k4 = f(t + h, y + h k3),
  *     y += h/6 (k1 + 2 k2 + 2 k3 + k4) */
-#include "integrate.h"
+#include "integrate_fixed.h"
 #include "ode_limits.h"
 
 static void shift(const api_ode *ode, double h, const double *slope)

@@ -1,8 +1,9 @@
 /* integrator.h - describes a method of integration by one constant; API_INTEGRATORS lists all of them.
  *
  * The constant says which fields of a request the method needs, what the lanes of the kernels hold, and how it
- * integrates from one interval boundary to the next (simulation.h). integrate.h has the parts that methods share. To
- * add an integrator, write the file that defines its constant, add its row here, and list its name in openapi.yaml. */
+ * integrates from one interval boundary to the next (simulation.h). integrate_fixed.h has the parts that methods share.
+ * To add an integrator, write the file that defines its constant, add its row here, and list its name in openapi.yaml.
+ */
 #pragma once
 #include "api/requests/fields/query.h"
 

@@ -4,7 +4,7 @@
 #include "api/requests/lanes/failed_rows.h"
 #include "dynamics/model/coordinates.h"
 #include "fixed_events.h"
-#include "ode_bounds.h"
+#include "ode_faults.h"
 #include "ode_contact.h"
 #include "ode_friction.h"
 #include "ode_input.h"
@@ -283,7 +283,7 @@ void api_ode_finish_step(api_ode *ode, double t, double *y, size_t stride, size_
     for (size_t i = 0; i < ode->e->model->nq; i++)
         for (size_t l = 0; l < W; l++)
             ode->step_q[i * W + l] = y[i * stride + (l < lanes ? l : lanes - 1)];
-    api_ode_bounds_freeze(ode, ode->step_q);
+    api_ode_faults_freeze(ode, ode->step_q);
     api_ode_close_loops(ode, t, ode->step_q);
     store_closed(ode, ode->step_q);
 }
@@ -335,10 +335,10 @@ void api_ode_rate(api_ode *ode, double t, const double *y, double *rate)
     const double *qd = y + nq * W;
     memcpy(ode->q, y, nq * W * sizeof *ode->q);
     api_ode_normalize(ode, ode->q, W, W);
-    api_ode_bounds_check_velocities(ode, t, qd);
+    api_ode_faults_check_velocities(ode, t, qd);
     for (size_t l = 0; ode->loops && l < W; l++)
         is_in_range(ode, y, t, l);
-    api_ode_bounds_freeze(ode, ode->q);
+    api_ode_faults_freeze(ode, ode->q);
     bool closed = api_ode_close_loops(ode, t, ode->q);
     set_wrenches(ode, t);
     api_ode_input_apply(ode, t, qd, rate + nq * W);
@@ -351,13 +351,13 @@ void api_ode_rate(api_ode *ode, double t, const double *y, double *rate)
                                .singular = ode->singular};
     accelerate(ode, &io);
     note_singular(ode, y, t);
-    api_ode_bounds_check_passive(ode, t);
+    api_ode_faults_check_passive(ode, t);
     if (ode->contact) api_ode_contact_rate(ode, t, qd, rate + nq * W);
     if (ode->stiction)
         api_ode_stiction_load(ode, qd, rate + nq * W,
                               rate + (ode->entries - API_WORKS - api_ode_stiction_count(ode)) * W);
     api_ode_prescribed_efforts(ode, qd, rate + nq * W);
-    api_ode_bounds_check_accelerations(ode, t, rate + nq * W);
+    api_ode_faults_check_accelerations(ode, t, rate + nq * W);
     positions_rate(ode, qd, rate);
     find_powers(ode, qd, rate + (ode->entries - API_WORKS) * W);
     if (!closed) invalidate(ode, rate);
@@ -412,7 +412,7 @@ bool api_ode_check_lane(const api_ode *ode, size_t l, api_problem *problem)
                  "at %.9g s %.64s is beyond %g rad: the motion is too fast or too long, or its steps are too long",
                  f->time, m->position_names[f->index], DYN_MAX_ANGLE);
     else
-        api_ode_bounds_fail(ode, f, problem);
+        api_ode_faults_fail(ode, f, problem);
     if (ode->e->query->batched) problem->row = (long long)ode->row[l];
     return false;
 }

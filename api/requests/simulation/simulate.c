@@ -4,7 +4,7 @@
 #include "api/requests/evaluate/motor_efforts.h"
 #include "api/service/http/call.h"
 #include "api/requests/fields/operation.h"
-#include "integrate.h"
+#include "integrate_fixed.h"
 #include "simulation.h"
 #include <math.h>
 

@@ -2,7 +2,7 @@
 #include "simulation.h"
 #include "api/requests/contact/stiction.h"
 #include "api/requests/evaluate/loop_evaluation.h"
-#include "integrate.h"
+#include "integrate_fixed.h"
 #include "api/codec/number.h"
 #include <float.h>
 #include <math.h>

@@ -1,5 +1,5 @@
-/* integrate.h - integrates with fixed steps: the part that all methods with fixed steps share. integrate_adaptive.h has
- * that of methods with error control, integrator.h lists the methods. */
+/* integrate_fixed.h - integrates with fixed steps: the part that all methods with fixed steps share.
+ * integrate_adaptive.h has that of methods with error control, integrator.h lists the methods. */
 #pragma once
 #include "ode.h"
 

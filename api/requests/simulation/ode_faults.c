@@ -1,5 +1,5 @@
-/* ode_bounds.c - records faults of simulations that diverge (ode_bounds.h). */
-#include "ode_bounds.h"
+/* ode_faults.c - records faults of simulations that diverge (ode_faults.h). */
+#include "ode_faults.h"
 #include <math.h>
 
 /* Records a fault for the first of n entries beyond the bound, in each lane without fault. NaN is found by other
@@ -16,30 +16,30 @@ static void check(api_ode *ode, double t, const double *lanes, size_t n, api_fau
         }
 }
 
-void api_ode_bounds_check_velocities(api_ode *ode, double t, const double *qd)
+void api_ode_faults_check_velocities(api_ode *ode, double t, const double *qd)
 {
     check(ode, t, qd, ode->e->model->nv, API_FAULT_VELOCITY, API_MAX_VELOCITY);
 }
 
-void api_ode_bounds_check_passive(api_ode *ode, double t)
+void api_ode_faults_check_passive(api_ode *ode, double t)
 {
     if (!ode->loops) return;
     check(ode, t, dyn_loop_tree_qd(ode->loops), ode->e->model->loops->nv, API_FAULT_PASSIVE_VELOCITY, API_MAX_VELOCITY);
 }
 
-void api_ode_bounds_freeze(const api_ode *ode, double *q)
+void api_ode_faults_freeze(const api_ode *ode, double *q)
 {
     for (size_t i = 0; ode->loops && i < ode->e->model->nq; i++)
         for (size_t l = 0; l < ode->W; l++)
             if (ode->fault[l].kind != API_FAULT_NONE) q[i * ode->W + l] = ode->closed_q[i * ode->W + l];
 }
 
-void api_ode_bounds_check_accelerations(api_ode *ode, double t, const double *qdd)
+void api_ode_faults_check_accelerations(api_ode *ode, double t, const double *qdd)
 {
     check(ode, t, qdd, ode->e->model->nv, API_FAULT_ACCELERATION, API_MAX_ACCELERATION);
 }
 
-int api_ode_bounds_find_worst(api_ode *ode, double t, double *acceleration)
+int api_ode_faults_find_worst(api_ode *ode, double t, double *acceleration)
 {
     const double *qdd   = ode->stage_rate[0] + ode->e->model->nq * ode->W;
     int           worst = -1;
@@ -65,7 +65,7 @@ static const char *name_of(const api_ode *ode, size_t i)
     return i < ode->entries - API_WORKS ? "the controller's state" : "the work";
 }
 
-void api_ode_bounds_fail(const api_ode *ode, const api_fault *f, api_problem *problem)
+void api_ode_faults_fail(const api_ode *ode, const api_fault *f, api_problem *problem)
 {
     const api_model *m      = ode->e->model;
     const char      *advice = "take shorter steps, or check gains, efforts and the initial state";
