@@ -1,4 +1,4 @@
-/* sundials_memory.c - see sundials_memory.h. */
+/* sundials_memory.c - lists the blocks of SUNDIALS, and jumps out of it when memory is short (sundials_memory.h). */
 #include "sundials_memory.h"
 #include <stddef.h>
 #include <stdint.h>

@@ -1,9 +1,9 @@
 /* sundials_memory.h - give SUNDIALS its memory, and leave it when memory is short.
  *
  * SUNDIALS 6.4.1 uses the results of many allocations without a check. The build therefore replaces malloc and its kin
- * in a copy of the static library by the functions of sundials_memory.c. They keep a list of all blocks of an
- * integrator. If an allocation fails, they jump out of SUNDIALS to dyn_sundials_run; then all blocks are freed at once,
- * and no destructor of SUNDIALS runs. */
+ * in a copy of the static library by the functions of sundials_memory.c. The functions list all blocks of an
+ * integrator. If an allocation fails, the functions jump out of SUNDIALS to dyn_sundials_run; then all blocks are freed
+ * at once, and no destructor of SUNDIALS runs. */
 #pragma once
 #include <setjmp.h>
 #include <stdbool.h>

@@ -1,7 +1,5 @@
 /* fixed_events.c - divides fixed steps where joints stop (fixed_events.h). */
 #include "fixed_events.h"
-#include "ode_stiction.h"
-#include "stiction_events.h"
 #include <math.h>
 #include <string.h>
 
@@ -13,48 +11,43 @@ enum {
     STOPS  = 32 /* stops within a step, after which joints that stop stay at rest up to its end */
 };
 
-/* --- states --------------------------------------------------------------------------------------------------------
- */
+/* --- states ------------------------------------------------------------------------------------------------------- */
 
-static size_t closed_entries(const api_ode *ode)
-{
-    return ode->loops ? ode->e->model->nq + ode->e->model->loops->n_passive_q : 0;
-}
+/* The state before a step and after it, and the start of a part of it: the entries of y, then those of the arrays that
+ * each step takes over, in lanes. */
+typedef struct dyn_fixed_events {
+    double   *start, *end, *part;
+    dyn_fault faults[DYN_MAX_LANES]; /* at the end of the step */
+} dyn_fixed_events;
 
-bool api_fixed_events_open(api_evaluation *e, api_ode *ode)
+bool dyn_fixed_events_open(dyn_ode *ode, const dyn_integrator *integrator, dyn_memory memory)
 {
-    const size_t n    = (ode->entries + closed_entries(ode)) * ode->W;
-    bool         room = true;
-    if (!ode->stiction || ode->s->integrator->locates_events) return true;
-    api_fixed_events *f = ode->fixed = api_take(e->query->pool, sizeof *f);
+    size_t n    = ode->entries;
+    bool   room = true;
+    if (ode->n_events == 0 || integrator->locates_events) return true;
+    for (size_t i = 0; i < ode->n_carried; i++)
+        n += ode->carried[i].entries;
+    dyn_fixed_events *f = ode->fixed_events = dyn_take(memory, sizeof *f);
     if (!f) return false;
-    f->start  = api_take_zeroed(e->query->pool, n, &room);
-    f->end    = api_take_zeroed(e->query->pool, n, &room);
-    f->part   = api_take_zeroed(e->query->pool, n, &room);
-    f->faults = api_take(e->query->pool, sizeof ode->fault);
-    return room && f->faults;
+    f->start = dyn_take_zeroed(memory, n * ode->W, &room);
+    f->end   = dyn_take_zeroed(memory, n * ode->W, &room);
+    f->part  = dyn_take_zeroed(memory, n * ode->W, &room);
+    return room;
 }
 
-/* The arrays of a state: y, and the closed position that the next path starts at. */
-typedef struct piece {
-    double *lanes;
-    size_t  entries;
-} piece;
-
-static size_t list_pieces(const api_ode *ode, piece pieces[3])
+/* Lists the arrays of a state. Returns their number. */
+static size_t list_pieces(const dyn_ode *ode, dyn_ode_array pieces[1 + DYN_MAX_CARRIED])
 {
-    pieces[0] = (piece){ode->y, ode->entries};
-    if (!ode->loops) return 1;
-    pieces[1] = (piece){ode->closed_q, ode->e->model->nq};
-    pieces[2] = (piece){ode->closed_passive, ode->e->model->loops->n_passive_q};
-    return 3;
+    pieces[0] = (dyn_ode_array){ode->y, ode->entries};
+    memcpy(pieces + 1, ode->carried, sizeof ode->carried);
+    return 1 + ode->n_carried;
 }
 
 /* Copies the present state to `stored`, or back. */
-static void store(const api_ode *ode, double *stored, bool back)
+static void store(const dyn_ode *ode, double *stored, bool back)
 {
-    piece        pieces[3];
-    const size_t n = list_pieces(ode, pieces);
+    dyn_ode_array pieces[1 + DYN_MAX_CARRIED];
+    const size_t  n = list_pieces(ode, pieces);
     for (size_t i = 0; i < n; stored += pieces[i++].entries * ode->W) {
         const size_t bytes = pieces[i].entries * ode->W * sizeof *stored;
         if (back)
@@ -65,55 +58,45 @@ static void store(const api_ode *ode, double *stored, bool back)
 }
 
 /* Copies one lane of the present state to `stored`, and to the lanes after the last simulation if it is that. */
-static void store_lane(const api_ode *ode, double *stored, size_t lane)
+static void store_lane(const dyn_ode *ode, double *stored, size_t lane)
 {
-    piece        pieces[3];
-    const size_t n = list_pieces(ode, pieces), W = ode->W, end = lane + 1 == ode->rows ? W : lane + 1;
+    dyn_ode_array pieces[1 + DYN_MAX_CARRIED];
+    const size_t  n = list_pieces(ode, pieces), W = ode->W, end = lane + 1 == ode->rows ? W : lane + 1;
     for (size_t i = 0; i < n; stored += pieces[i++].entries * W)
         for (size_t k = 0; k < pieces[i].entries; k++)
             for (size_t l = lane; l < end; l++)
                 stored[k * W + l] = pieces[i].lanes[k * W + lane];
 }
 
-/* --- a lane --------------------------------------------------------------------------------------------------------
- */
+/* --- a lane ------------------------------------------------------------------------------------------------------- */
 
 /* A simulation whose step is divided. */
 typedef struct division {
-    api_ode        *ode;
+    dyn_ode        *ode;
     size_t          lane;
-    api_fixed_step *step;
-    double          time; /* s, of ode->fixed->part */
+    dyn_fixed_step *step;
+    double          time; /* s, of ode->fixed_events->part */
 } division;
 
 /* The velocities at the start of the part. */
 static const double *part_rates(const division *d)
 {
-    return d->ode->fixed->part + d->ode->e->model->nq * d->ode->W;
+    return dyn_ode_velocities(d->ode, d->ode->fixed_events->part);
 }
 
-/* The least api_stiction_events_advance of the joints, since they had the velocities `from`: negative if one has
- * turned. */
+/* The progress of the lane since it had the velocities `from`: negative if a joint has turned. */
 static double least_advance(const division *d, const double *from)
 {
-    const api_ode          *ode   = d->ode;
-    const api_ode_stiction *s     = ode->stiction;
-    const double           *qd    = ode->y + ode->e->model->nq * ode->W;
-    double                  least = HUGE_VAL;
-    for (size_t k = 0; k < s->n; k++) {
-        const size_t at = s->joint[k].v * ode->W + d->lane;
-        least           = fmin(least, api_stiction_events_advance(&s->joint[k], d->lane, qd[at], from[at]));
-    }
-    return least;
+    return d->ode->functions->advance(d->ode->system, d->lane, from);
 }
 
 /* Integrates the part from its start over h, and returns least_advance. */
 static double attempt(const division *d, double h)
 {
-    api_ode *ode = d->ode;
-    store(ode, ode->fixed->part, true);
-    ode->fault[d->lane] = (api_fault){.kind = API_FAULT_NONE};
-    api_fixed_advance(ode, d->time, h, d->step);
+    dyn_ode *ode = d->ode;
+    store(ode, ode->fixed_events->part, true);
+    ode->fault[d->lane] = (dyn_fault){.kind = DYN_FAULT_NONE};
+    dyn_fixed_advance(ode, d->time, h, d->step);
     return least_advance(d, part_rates(d));
 }
 
@@ -121,7 +104,7 @@ static double attempt(const division *d, double h)
  * least_advance after all of `left`, negative. Returns the time that has passed. */
 static double attempt_to_stop(const division *d, double left, double last)
 {
-    store(d->ode, d->ode->fixed->part, true);
+    store(d->ode, d->ode->fixed_events->part, true);
     double low = 0, high = left, at_low = fmax(least_advance(d, part_rates(d)), 0), at_high = last, passed = left;
     for (int i = 0; i < TRIALS && high - low > LOCATED * left && (low > 0 || high > AT_ONCE * left); i++) {
         const bool   halve = !(at_low > 0);
@@ -136,7 +119,7 @@ static double attempt_to_stop(const division *d, double left, double last)
             if (high < left) at_low *= 0.5;
             high    = h;
             at_high = rate;
-            if (-rate <= fmax(LOCATED * -last, API_TURNED_RATE)) return h;
+            if (-rate <= fmax(LOCATED * -last, DYN_TURNED_RATE)) return h;
         }
     }
     if (passed != high) attempt(d, high);
@@ -146,68 +129,63 @@ static double attempt_to_stop(const division *d, double left, double last)
 /* Integrates from the start of the step over h, part by part. `rate` is least_advance after the undivided step. */
 static void divide(division *d, double h, double rate)
 {
-    api_ode *ode  = d->ode;
+    dyn_ode *ode  = d->ode;
     double   left = h;
-    store(ode, ode->fixed->start, true);
-    store(ode, ode->fixed->part, false);
-    for (int stops = 0; rate < -API_TURNED_RATE; stops++) {
+    store(ode, ode->fixed_events->start, true);
+    store(ode, ode->fixed_events->part, false);
+    for (int stops = 0; rate < -DYN_TURNED_RATE; stops++) {
         const double passed = attempt_to_stop(d, left, rate);
         const bool   stay   = stops >= STOPS || passed <= AT_ONCE * left;
         d->time += passed;
         left -= passed;
-        api_stiction_events_stop(ode, d->time, d->lane, part_rates(d), stay);
+        ode->functions->stop(ode->system, d->time, d->lane, part_rates(d), stay);
         if (!(left > LOCATED * h)) return;
-        store(ode, ode->fixed->part, false);
+        store(ode, ode->fixed_events->part, false);
         rate = attempt(d, left);
     }
 }
 
-/* --- a step --------------------------------------------------------------------------------------------------------
- */
+/* --- a step ------------------------------------------------------------------------------------------------------- */
 
 /* Corrects the velocities of the lanes in which a joint has lost a rate at the end of a step, and no others. */
-static void correct_lanes(api_ode *ode, double t)
+static void correct_lanes(dyn_ode *ode, double t)
 {
-    const bool *uncorrected = ode->stiction->uncorrected;
-    bool        any         = false;
-    for (size_t l = 0; ode->contact && l < ode->rows; l++) {
-        if (!uncorrected[l]) continue;
-        if (!any) store(ode, ode->fixed->end, false);
+    bool any = false;
+    for (size_t l = 0; ode->uncorrected && l < ode->rows; l++) {
+        if (!ode->uncorrected[l]) continue;
+        if (!any) store(ode, ode->fixed_events->end, false);
         any        = true;
         ode->alone = l + 1;
-        api_ode_finish_step(ode, t, ode->y, ode->W, ode->W);
+        ode->functions->finish_step(ode->system, t, ode->y, ode->W, ode->W);
         ode->alone = 0;
-        store_lane(ode, ode->fixed->end, l);
-        store(ode, ode->fixed->end, true);
+        store_lane(ode, ode->fixed_events->end, l);
+        store(ode, ode->fixed_events->end, true);
     }
 }
 
-void api_fixed_events_step(api_ode *ode, double t, double h, api_fixed_step *step)
+void dyn_fixed_events_step(dyn_ode *ode, double t, double h, dyn_fixed_step *step)
 {
-    api_fixed_events    *f         = ode->fixed;
-    api_limit_violation *violation = ode->violation;
-    bool                 any = false, had_fault[DYN_MAX_LANES] = {false};
+    dyn_fixed_events *f   = ode->fixed_events;
+    bool              any = false, had_fault[DYN_MAX_LANES] = {false};
     store(ode, f->start, false);
     for (size_t l = 0; l < ode->rows; l++)
-        had_fault[l] = ode->fault[l].kind != API_FAULT_NONE;
-    api_fixed_advance(ode, t, h, step);
+        had_fault[l] = ode->fault[l].kind != DYN_FAULT_NONE;
+    dyn_fixed_advance(ode, t, h, step);
     memcpy(f->faults, ode->fault, sizeof ode->fault);
     for (size_t l = 0; l < ode->rows; l++) {
         division     d    = {.ode = ode, .lane = l, .step = step, .time = t};
-        const double rate = least_advance(&d, f->start + ode->e->model->nq * ode->W);
-        if (had_fault[l] || !(rate < -API_TURNED_RATE)) continue;
+        const double rate = least_advance(&d, dyn_ode_velocities(ode, f->start));
+        if (had_fault[l] || !(rate < -DYN_TURNED_RATE)) continue;
         if (!any) store(ode, f->end, false);
-        any            = true;
-        ode->violation = NULL; /* other lanes are not at states of their simulations */
-        ode->alone     = l + 1;
+        any        = true;
+        ode->alone = l + 1; /* other lanes are not at states of their simulations */
         divide(&d, h, rate);
-        ode->alone     = 0;
-        ode->violation = violation;
+        ode->alone = 0;
         store_lane(ode, f->end, l);
         f->faults[l] = ode->fault[l];
         store(ode, f->end, true);
     }
     memcpy(ode->fault, f->faults, sizeof ode->fault);
-    api_stiction_events_end_step(ode, t + h);
+    ode->functions->end_step(ode->system, t + h);
     correct_lanes(ode, t + h);
 }

@@ -4,45 +4,39 @@
  * Every simulation has steps of its own, so that its result does not depend on the batch. The root mean square of the
  * local errors of positions and velocities, each divided by tolerance (1 + |y|), is kept below 1. */
 #pragma once
-#include "ode.h"
+#include "dynamics/simulation/integrator.h"
 #include "dynamics/simulation/sundials_memory.h"
 #include <arkode/arkode_arkstep.h>
 #include <sunlinsol/sunlinsol_dense.h>
 
-#define API_STEPS_PER_SAMPLE 100 /* assumed by the estimate of costs where steps are adaptive */
-
 /* The content of the dense linear solver, with the ODE, whose deadline the factorization asks. */
-typedef struct api_newton_content {
+typedef struct dyn_newton_content {
     struct _SUNLinearSolverContent_Dense dense;
-    const api_ode                       *ode;
-} api_newton_content;
+    const dyn_ode                       *ode;
+} dyn_newton_content;
 
-typedef struct api_adaptive {
-    api_ode            *ode;
-    dyn_sundials_memory memory; /* of all that follows */
+typedef struct dyn_adaptive {
+    dyn_ode            *ode;
+    dyn_sundials_memory memory; /* memory of the members that follow */
     SUNContext          context;
     N_Vector            y;
-    SUNMatrix           jacobian; /* of an implicit pair, with its solver; NULL: none */
+    SUNMatrix           jacobian; /* Jacobian of an implicit pair, with a solver; NULL: none */
     SUNLinearSolver     solver;
-    api_newton_content  newton; /* content of the solver */
+    dyn_newton_content  newton; /* content of the solver */
     void               *arkode;
-    size_t              changes;     /* number of changes of joints between sliding and sticking */
+    size_t              changes;     /* number of events that changed the equations */
     size_t              began_steps; /* step count and time at which the window of has_collapsed starts */
     double              began;
-} api_adaptive;
+} dyn_adaptive;
 
 /* Sets the pair of a new ARKODE integrator, and its solver. Returns false without memory. */
-typedef bool api_choose_pair(api_adaptive *a);
+typedef bool dyn_choose_pair(dyn_adaptive *a);
 
-/* Functions for the rows of api_integrators (integrator.h). The ODE must have one simulation. */
-size_t api_adaptive_bytes(const api_ode *ode); /* without the Jacobian of an implicit pair */
-void  *api_adaptive_open(api_ode *ode, bool is_implicit, api_choose_pair *choose_pair, api_problem *problem);
-bool   api_adaptive_integrate(api_ode *ode, void *data, api_interval interval, api_problem *problem);
-void   api_adaptive_close(void *data);
-
-/* True until the deadline of the request has passed. Callbacks of ARKODE that find it false end the integration; the
- * request fails later. */
-bool api_adaptive_may_continue(const api_ode *ode);
+/* Functions for the constants of integrators. The ODE must have one simulation. */
+size_t          dyn_adaptive_bytes(const dyn_ode *ode); /* without the Jacobian of an implicit pair */
+bool            dyn_adaptive_open(dyn_ode *ode, bool is_implicit, dyn_choose_pair *choose_pair);
+dyn_integration dyn_adaptive_integrate(dyn_ode *ode, dyn_interval interval);
+void            dyn_adaptive_close(dyn_ode *ode);
 
 /* Copies y to all lanes. */
-void api_adaptive_fill_lanes(const api_ode *ode, const double *y, double *lanes);
+void dyn_adaptive_fill_lanes(const dyn_ode *ode, const double *y, double *lanes);

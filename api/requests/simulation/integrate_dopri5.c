@@ -2,25 +2,24 @@
  * control (integrate_adaptive.h). */
 #include "integrate_adaptive.h"
 
-static bool choose_pair(api_adaptive *a)
+static bool choose_pair(dyn_adaptive *a)
 {
     return ARKStepSetTableNum(a->arkode, ARKODE_DIRK_NONE, ARKODE_DORMAND_PRINCE_7_4_5) == ARK_SUCCESS;
 }
 
-static void *open_explicit(api_ode *ode, api_problem *problem)
+static bool open_explicit(dyn_ode *ode)
 {
-    return api_adaptive_open(ode, false, choose_pair, problem);
+    return dyn_adaptive_open(ode, false, choose_pair);
 }
 
-const api_integrator api_integrator_dopri5 = {
-    .name             = "dopri5",
-    .needs            = API_BIT(API_TOLERANCE),
-    .lanes            = API_LANES_ONE,
-    .locates_events   = true,
-    .stages           = 1,
-    .steps_per_sample = API_STEPS_PER_SAMPLE,
-    .bytes            = api_adaptive_bytes,
-    .open             = open_explicit,
-    .integrate        = api_adaptive_integrate,
-    .close            = api_adaptive_close,
+const dyn_integrator dyn_integrator_dopri5 = {
+    .name           = "dopri5",
+    .lanes          = DYN_LANES_ONE,
+    .locates_events = true,
+    .stages         = 1,
+    .data_bytes     = sizeof(dyn_adaptive),
+    .bytes          = dyn_adaptive_bytes,
+    .open           = open_explicit,
+    .integrate      = dyn_adaptive_integrate,
+    .close          = dyn_adaptive_close,
 };

@@ -9,20 +9,20 @@ static int differentiate(realtype t, N_Vector y, N_Vector now, SUNMatrix to, voi
                          N_Vector c)
 {
     (void)a, (void)b, (void)c;
-    api_ode      *ode = arg;
+    dyn_ode      *ode = arg;
     const double *v = N_VGetArrayPointer(y), *f = N_VGetArrayPointer(now);
-    size_t        W = ode->W, n = ode->entries - API_WORKS;
+    size_t        W = ode->W, n = ode->entries - ode->works;
     double        increment[DYN_MAX_LANES];
     for (size_t first = 0; first < n; first += W) {
-        if (!api_adaptive_may_continue(ode)) return -1;
-        api_adaptive_fill_lanes(ode, v, ode->stage_y);
+        if (!dyn_may_continue(ode->deadline_of_all)) return -1;
+        dyn_adaptive_fill_lanes(ode, v, ode->stage_y);
         for (size_t l = 0; l < W && first + l < n; l++) {
             double *entry = &ode->stage_y[(first + l) * W + l];
             double  moved = *entry + 1.5e-8 * (1 + fabs(*entry));
             increment[l]  = moved - *entry;
             *entry        = moved;
         }
-        api_ode_rate(ode, t, ode->stage_y, ode->stage_rate[0]);
+        ode->functions->rate(ode->system, t, ode->stage_y, ode->stage_rate[0]);
         for (size_t l = 0; l < W && first + l < n; l++)
             for (size_t i = 0; i < ode->entries; i++)
                 SM_ELEMENT_D(to, i, first + l) = (ode->stage_rate[0][i * W + l] - f[i]) / increment[l];
@@ -62,9 +62,9 @@ static void eliminate_column(SUNMatrix A, sunindextype k)
  * but looks at the deadline: a matrix of 1024 rows takes some tenths of a second. */
 static int factor_newton_matrix(SUNLinearSolver solver, SUNMatrix A)
 {
-    api_newton_content *content = solver->content;
+    dyn_newton_content *content = solver->content;
     for (sunindextype k = 0; k < SM_COLUMNS_D(A); k++) {
-        if (!api_adaptive_may_continue(content->ode)) return -1;
+        if (!dyn_may_continue(content->ode->deadline_of_all)) return -1;
         content->dense.pivots[k] = choose_pivot_row(A, k);
         content->dense.last_flag = SM_ELEMENT_D(A, k, k) == 0 ? k + 1 : 0;
         if (content->dense.last_flag > 0) return SUNLS_LUFACT_FAIL;
@@ -74,20 +74,20 @@ static int factor_newton_matrix(SUNLinearSolver solver, SUNMatrix A)
 }
 
 /* Opens the dense linear solver with the function `factor_newton_matrix`. */
-static bool open_solver(api_adaptive *a)
+static bool open_solver(dyn_adaptive *a)
 {
     a->solver = SUNLinSol_Dense(a->y, a->jacobian, a->context);
     if (!a->solver) return false;
-    a->newton             = (api_newton_content){*(SUNLinearSolverContent_Dense)a->solver->content, a->ode};
+    a->newton             = (dyn_newton_content){*(SUNLinearSolverContent_Dense)a->solver->content, a->ode};
     a->solver->content    = &a->newton;
     a->solver->ops->setup = factor_newton_matrix;
     return true;
 }
 
 /* Requires a new Newton matrix for every step length. By default ARKODE reuses a matrix for steps that differ by up to
- * a fifth, and accepts the first iterate based on earlier convergence. That fails where a step is cut short at a
- * boundary. */
-static bool choose_pair(api_adaptive *a)
+ * a fifth, and accepts the first iterate based on earlier convergence. An old matrix fails where a step is cut short at
+ * a boundary. */
+static bool choose_pair(dyn_adaptive *a)
 {
     sunindextype n = (sunindextype)a->ode->entries;
     a->jacobian    = SUNDenseMatrix(n, n, a->context);
@@ -99,26 +99,25 @@ static bool choose_pair(api_adaptive *a)
 }
 
 /* Adds the Jacobian and the Newton matrix. */
-static size_t bytes(const api_ode *ode)
+static size_t bytes(const dyn_ode *ode)
 {
-    return api_adaptive_bytes(ode) + 2 * ode->entries * ode->entries * sizeof(double);
+    return dyn_adaptive_bytes(ode) + 2 * ode->entries * ode->entries * sizeof(double);
 }
 
-static void *open_implicit(api_ode *ode, api_problem *problem)
+static bool open_implicit(dyn_ode *ode)
 {
-    return api_adaptive_open(ode, true, choose_pair, problem);
+    return dyn_adaptive_open(ode, true, choose_pair);
 }
 
-const api_integrator api_integrator_esdirk5 = {
-    .name             = "esdirk5",
-    .needs            = API_BIT(API_TOLERANCE),
-    .takes            = API_BIT(API_STIFF),
-    .lanes            = API_LANES_STATES,
-    .locates_events   = true,
-    .stages           = 1,
-    .steps_per_sample = API_STEPS_PER_SAMPLE,
-    .bytes            = bytes,
-    .open             = open_implicit,
-    .integrate        = api_adaptive_integrate,
-    .close            = api_adaptive_close,
+const dyn_integrator dyn_integrator_esdirk5 = {
+    .name           = "esdirk5",
+    .lanes          = DYN_LANES_STATES,
+    .locates_events = true,
+    .is_implicit    = true,
+    .stages         = 1,
+    .data_bytes     = sizeof(dyn_adaptive),
+    .bytes          = bytes,
+    .open           = open_implicit,
+    .integrate      = dyn_adaptive_integrate,
+    .close          = dyn_adaptive_close,
 };

@@ -3,11 +3,11 @@
 #include "api/robots/model/model_loops.h"
 #include "api/requests/lanes/failed_rows.h"
 #include "dynamics/model/coordinates.h"
-#include "fixed_events.h"
-#include "ode_faults.h"
 #include "ode_contact.h"
+#include "ode_faults.h"
 #include "ode_friction.h"
 #include "ode_input.h"
+#include "ode_integration.h"
 #include "ode_limits.h"
 #include "ode_prescribed.h"
 #include "ode_stiction.h"
@@ -37,21 +37,9 @@ static bool open_loops(api_evaluation *e, api_ode *ode, bool *room)
 /* Returns the kernels of one lane, unless several lanes hold different states. */
 static const dyn_kernels *choose_kernels(const api_evaluation *e, const api_simulation *s)
 {
-    const api_lane_use lanes = s->integrator->lanes;
-    bool               alone = lanes == API_LANES_ONE || (lanes == API_LANES_ROWS && e->query->rows == 1);
+    const dyn_lane_use lanes = s->integrator->lanes;
+    bool               alone = lanes == DYN_LANES_ONE || (lanes == DYN_LANES_ROWS && e->query->rows == 1);
     return alone ? e->query->call->api->alone : e->query->call->api->kernels;
-}
-
-/* Takes the arrays for the stages of a step. */
-static bool take_stages(const api_evaluation *e, api_ode *ode)
-{
-    bool   room     = true;
-    size_t stages   = ode->s->integrator->stages;
-    ode->stage_y    = api_take_zeroed(e->query->pool, ode->entries * ode->W, &room);
-    ode->stage_rate = api_take(e->query->pool, stages * sizeof *ode->stage_rate);
-    for (size_t i = 0; ode->stage_rate && i < stages; i++)
-        ode->stage_rate[i] = api_take_zeroed(e->query->pool, ode->entries * ode->W, &room);
-    return room && ode->stage_rate;
 }
 
 bool api_ode_open(api_evaluation *e, const api_simulation *s, api_ode *ode)
@@ -67,33 +55,29 @@ bool api_ode_open(api_evaluation *e, const api_simulation *s, api_ode *ode)
     ode->wrench_scene.terms          = 0;
     memset(ode->wrench_scene.gravity, 0, sizeof ode->wrench_scene.gravity);
     if (!api_ode_stiction_open(e, ode) || !api_ode_friction_open(e, ode)) return false;
-    ode->entries =
-        nq + nv + api_controller_states(s->input.controller, e->model->dyn) + api_ode_stiction_count(ode) + API_WORKS;
     if (e->model->loops && !open_loops(e, ode, &room)) return false;
-    if (!api_fixed_events_open(e, ode)) return false;
     if (!e->model->loops)
         ode->workspace = api_take(e->query->pool, ode->kernels->workspace_size(e->query->scene.model));
     if (e->query->scene.n_wrenches > 0)
         ode->wrenches = api_take_zeroed(e->query->pool, 9 * e->query->scene.n_wrenches * ode->W, &room);
-    ode->y        = api_take_zeroed(e->query->pool, ode->entries * ode->W, &room);
     ode->q        = api_take_zeroed(e->query->pool, nq * ode->W, &room);
     ode->tau      = api_take_zeroed(e->query->pool, nv * ode->W, &room);
     ode->effort   = api_take_zeroed(e->query->pool, nv * ode->W, &room);
     ode->singular = api_take_zeroed(e->query->pool, ode->W, &room);
     if (s->contact) ode->contact = api_ode_contact_open(e, ode, s->contact);
-    return room && take_stages(e, ode) && api_ode_input_open(e, ode) && api_ode_limits_open(e, ode) &&
+    return room && api_ode_limits_open(e, ode) && api_ode_integration_open(e, ode) && api_ode_input_open(e, ode) &&
            api_ode_prescribed_open(e, ode) && ode->workspace && (ode->contact || !s->contact);
 }
 
 size_t api_ode_distinct_lanes(const api_ode *ode)
 {
-    if (ode->alone > 0) return ode->alone;
-    return ode->s->integrator->lanes == API_LANES_STATES ? ode->W : ode->rows;
+    if (ode->state.alone > 0) return ode->state.alone;
+    return ode->s->integrator->lanes == DYN_LANES_STATES ? ode->W : ode->state.rows;
 }
 
 size_t api_ode_first_lane(const api_ode *ode)
 {
-    return ode->alone > 0 ? ode->alone - 1 : 0;
+    return ode->state.alone > 0 ? ode->state.alone - 1 : 0;
 }
 
 /* --- positions ---------------------------------------------------------------------------------------------------- */
@@ -134,21 +118,15 @@ static void set_wrenches(api_ode *ode, double t)
 
 /* --- loops ------------------------------------------------------------------------------------------------------ */
 
-void api_ode_record_fault(api_ode *ode, size_t lane, api_fault_kind kind, double time, size_t where)
-{
-    if (ode->fault[lane].kind == API_FAULT_NONE)
-        ode->fault[lane] = (api_fault){.kind = kind, .time = time, .index = where};
-}
-
 /* Closes the loops of all lanes at q. Records a fault at time t where that fails, and returns false. */
 static bool close_loops(api_ode *ode, double t, const double *q, const dyn_approach *from)
 {
     bool closed = dyn_loop_close(ode->loops, &ode->e->query->scene, q, from, api_ode_distinct_lanes(ode));
     for (size_t l = 0; !closed && l < ode->W; l++) {
-        if (dyn_loop_status_of(ode->loops, l) == DYN_LOOPS_CLOSED || ode->fault[l].kind != API_FAULT_NONE) continue;
-        api_ode_record_fault(ode, l, API_FAULT_PROBLEM, t, 0);
-        api_problem_clear(&ode->fault[l].problem);
-        api_loop_fail(dyn_loop_failure_of(ode->loops, l), NULL, -1, &ode->fault[l].problem);
+        dyn_fault *f = &ode->state.fault[l];
+        if (dyn_loop_status_of(ode->loops, l) == DYN_LOOPS_CLOSED || f->kind != DYN_FAULT_NONE) continue;
+        dyn_fault_record(f, DYN_FAULT_LOOPS, t, 0);
+        f->loops = dyn_loop_failure_of(ode->loops, l);
     }
     return closed;
 }
@@ -182,33 +160,33 @@ static void gather(const api_ode *ode, double *lanes, size_t entries, size_t sta
 static void start_loops(api_ode *ode)
 {
     dyn_approach from = {.guess = ode->e->plan->guess ? ode->closed_passive : NULL};
-    close_loops(ode, 0, ode->y, &from);
-    store_closed(ode, ode->y);
+    close_loops(ode, 0, ode->state.y, &from);
+    store_closed(ode, ode->state.y);
 }
 
 void api_ode_start(api_ode *ode, size_t first, size_t rows)
 {
     const api_evaluation *e = ode->e;
     size_t                W = ode->W, nq = e->model->nq, nv = e->model->nv;
-    ode->rows          = rows;
-    ode->steps         = 0;
+    ode->state.rows    = rows;
+    ode->state.steps   = 0;
     ode->interval_time = ode->s->n_boundaries > 1 ? 0.5 * (ode->s->boundaries[0] + ode->s->boundaries[1]) : 0;
-    memset(ode->fault, 0, sizeof ode->fault);
+    memset(ode->state.fault, 0, sizeof ode->state.fault);
     for (size_t i = 0; ode->violation && i < ode->s->limits.list.n * W; i++)
         ode->violation[i] = (api_limit_violation){.excess = -HUGE_VAL};
-    memset(ode->y, 0, ode->entries * W * sizeof *ode->y);
+    memset(ode->state.y, 0, ode->state.entries * W * sizeof *ode->state.y);
     for (size_t l = 0; l < W; l++) {
         size_t row = ode->row[l] = first + (l < rows ? l : rows - 1), state = row * e->query->samples;
-        gather(ode, e->plan->state[API_Q], nq, state, l, ode->y);
-        gather(ode, e->plan->state[API_QD], nv, state, l, ode->y + nq * W);
+        gather(ode, e->plan->state[API_Q], nq, state, l, ode->state.y);
+        gather(ode, e->plan->state[API_QD], nv, state, l, ode->state.y + nq * W);
         if (ode->wrenches) gather(ode, e->plan->wrenches, 9 * e->query->scene.n_wrenches, state, l, ode->wrenches);
         if (ode->loops && e->plan->guess)
             gather(ode, e->plan->guess, e->model->loops->n_passive_q, state, l, ode->closed_passive);
     }
-    api_ode_prescribed_set(ode, 0, ode->y, W, W);
+    api_ode_prescribed_set(ode, 0, ode->state.y, W, W);
     if (ode->loops) start_loops(ode);
     if (ode->contact) api_ode_contact_start(ode);
-    api_ode_finish_step(ode, 0, ode->y, W, W);
+    api_ode_finish_step(ode, 0, ode->state.y, W, W);
     set_wrenches(ode, 0);
     api_ode_input_start(ode);
 }
@@ -293,10 +271,11 @@ static bool is_in_range(api_ode *ode, const double *y, double t, size_t l)
 {
     size_t           W      = ode->W;
     const dyn_bound *beyond = api_find_angle_beyond_limit(ode->e->model, y + l, W);
-    if (beyond && isfinite(y[beyond->entry * W + l])) api_ode_record_fault(ode, l, API_FAULT_ANGLE, t, beyond->entry);
-    for (size_t i = 0; i < ode->entries; i++)
-        if (!(fabs(y[i * W + l]) < LARGEST)) api_ode_record_fault(ode, l, API_FAULT_INFINITE, t, i);
-    return ode->fault[l].kind == API_FAULT_NONE;
+    if (beyond && isfinite(y[beyond->entry * W + l]))
+        dyn_fault_record(&ode->state.fault[l], DYN_FAULT_ANGLE, t, beyond->entry);
+    for (size_t i = 0; i < ode->state.entries; i++)
+        if (!(fabs(y[i * W + l]) < LARGEST)) dyn_fault_record(&ode->state.fault[l], DYN_FAULT_INFINITE, t, i);
+    return ode->state.fault[l].kind == DYN_FAULT_NONE;
 }
 
 /* Records a fault where forward dynamics found a singular mass matrix. Pivots of a state out of range are NaN and mean
@@ -305,14 +284,14 @@ static void note_singular(api_ode *ode, const double *y, double t)
 {
     for (size_t l = 0; l < ode->W; l++)
         if (ode->singular[l] >= 0 && is_in_range(ode, y, t, l))
-            api_ode_record_fault(ode, l, API_FAULT_SINGULAR, t, (size_t)ode->singular[l]);
+            dyn_fault_record(&ode->state.fault[l], DYN_FAULT_SINGULAR, t, (size_t)ode->singular[l]);
 }
 
 /* Sets the rates of lanes whose loops do not close to NaN, which makes the integrator try shorter steps. */
 static void invalidate(const api_ode *ode, double *rate)
 {
     for (size_t l = 0; l < ode->W; l++)
-        for (size_t i = 0; i < ode->entries && dyn_loop_status_of(ode->loops, l) != DYN_LOOPS_CLOSED; i++)
+        for (size_t i = 0; i < ode->state.entries && dyn_loop_status_of(ode->loops, l) != DYN_LOOPS_CLOSED; i++)
             rate[i * ode->W + l] = NAN;
 }
 
@@ -355,11 +334,11 @@ void api_ode_rate(api_ode *ode, double t, const double *y, double *rate)
     if (ode->contact) api_ode_contact_rate(ode, t, qd, rate + nq * W);
     if (ode->stiction)
         api_ode_stiction_load(ode, qd, rate + nq * W,
-                              rate + (ode->entries - API_WORKS - api_ode_stiction_count(ode)) * W);
+                              rate + (ode->state.entries - API_WORKS - api_ode_stiction_count(ode)) * W);
     api_ode_prescribed_efforts(ode, qd, rate + nq * W);
     api_ode_faults_check_accelerations(ode, t, rate + nq * W);
     positions_rate(ode, qd, rate);
-    find_powers(ode, qd, rate + (ode->entries - API_WORKS) * W);
+    find_powers(ode, qd, rate + (ode->state.entries - API_WORKS) * W);
     if (!closed) invalidate(ode, rate);
 }
 
@@ -368,51 +347,14 @@ void api_ode_rate(api_ode *ode, double t, const double *y, double *rate)
 void api_ode_check_range(api_ode *ode, double t)
 {
     for (size_t l = 0; l < ode->W; l++)
-        is_in_range(ode, ode->y, t, l);
+        is_in_range(ode, ode->state.y, t, l);
 }
 
 bool api_ode_may_continue(const api_ode *ode)
 {
-    size_t l = 0, most = ode->e->plan->failed_rows ? ode->rows : 1;
-    while (l < most && (ode->fault[l].kind != API_FAULT_NONE ||
+    size_t l = 0, most = ode->e->plan->failed_rows ? ode->state.rows : 1;
+    while (l < most && (ode->state.fault[l].kind != DYN_FAULT_NONE ||
                         api_failed_rows_has(ode->e->plan->failed_rows, ode->row[l] * ode->e->query->samples)))
         l++;
     return l < most;
-}
-
-bool api_ode_check_time(const api_ode *ode, api_problem *problem)
-{
-    if (api_row_share_check(&ode->share)) return true;
-    if (!api_deadline_check(ode->e->query->input->deadline, problem)) return false;
-    api_row_share_problem(ode->e->plan, problem);
-    return false;
-}
-
-bool api_ode_check_all(const api_ode *ode, api_problem *problem)
-{
-    for (size_t l = 0; l < ode->rows; l++)
-        if (!api_ode_check_lane(ode, l, problem)) return false;
-    return true;
-}
-
-bool api_ode_check_lane(const api_ode *ode, size_t l, api_problem *problem)
-{
-    const api_model *m = ode->e->model;
-    if (ode->fault[l].kind == API_FAULT_NONE) return true;
-    if (!api_ode_check_time(ode, problem)) return false; /* the end of the time may be the reason of the fault */
-    const api_fault *f = &ode->fault[l];
-    if (f->kind == API_FAULT_PROBLEM)
-        api_fail(problem, f->problem.code, NULL, "at %.9g s %s", f->time, f->problem.detail);
-    else if (f->kind == API_FAULT_SINGULAR)
-        api_fail(problem, API_SINGULAR_MASS_MATRIX, NULL,
-                 "at %.9g s the mass matrix is singular at %.64s: no effective inertia about or along this joint",
-                 f->time, api_joint_of(m, (int)f->index));
-    else if (f->kind == API_FAULT_ANGLE)
-        api_fail(problem, API_ANGLE_TOO_LARGE, NULL,
-                 "at %.9g s %.64s is beyond %g rad: the motion is too fast or too long, or its steps are too long",
-                 f->time, m->position_names[f->index], DYN_MAX_ANGLE);
-    else
-        api_ode_faults_fail(ode, f, problem);
-    if (ode->e->query->batched) problem->row = (long long)ode->row[l];
-    return false;
 }

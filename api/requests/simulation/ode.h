@@ -1,42 +1,19 @@
-/* ode.h - declares the ordinary differential equations of a simulation: y' = f(t, y) of W simulations side by side, in
- * lanes, with y = [q; q'; state of the controller; friction load of joints that can stick (ode_stiction.h); work]
- * (simulation.h). */
+/* ode.h - declares the ordinary differential equations of a simulation (dynamics/simulation/ode.h), with
+ * y = [q; q'; state of the controller; friction load of joints that can stick (ode_stiction.h); work] (simulation.h).
+ */
 #pragma once
 #include "api/requests/lanes/evaluation.h"
-#include "dynamics/loops/loop_kernels.h"
+#include "dynamics/simulation/ode.h"
 #include "simulation.h"
-
-typedef enum api_fault_kind {
-    API_FAULT_NONE,
-    API_FAULT_SINGULAR,
-    API_FAULT_ANGLE,
-    API_FAULT_VELOCITY,
-    API_FAULT_PASSIVE_VELOCITY,
-    API_FAULT_ACCELERATION,
-    API_FAULT_INFINITE,
-    API_FAULT_PROBLEM
-} api_fault_kind;
-
-/* The first fault of a simulation. Its lane is still computed, because other lanes need the kernels, but its results
- * are not used. */
-typedef struct api_fault {
-    api_fault_kind kind;
-    double         time;
-    /* Index of a body (SINGULAR), position (ANGLE), velocity (VELOCITY, ACCELERATION), tree velocity (PASSIVE_VELOCITY)
-     * or entry of y (INFINITE). */
-    size_t      index;
-    double      value;   /* absolute velocity (rad/s, m/s) or acceleration (rad/s^2, m/s^2) */
-    api_problem problem; /* problem of the loops or held frames (API_FAULT_PROBLEM) */
-} api_fault;
 
 typedef struct api_ode_contact    api_ode_contact;    /* defined in ode_contact.c */
 typedef struct api_ode_stiction   api_ode_stiction;   /* defined in ode_stiction.h */
 typedef struct api_ode_friction   api_ode_friction;   /* defined in ode_friction.h */
 typedef struct api_ode_prescribed api_ode_prescribed; /* defined in ode_prescribed.c */
 typedef struct api_ode_limits     api_ode_limits;     /* defined in ode_limits.c */
-typedef struct api_fixed_events   api_fixed_events;   /* defined in fixed_events.h */
 
-struct api_ode {
+typedef struct api_ode {
+    dyn_ode               state; /* the equations as integrators see them, and the state of the integration */
     const api_evaluation *e;
     const api_simulation *s;
     api_row_share         share; /* share of the simulations side by side */
@@ -45,32 +22,25 @@ struct api_ode {
     dyn_loop_workspace   *loops;        /* workspace of loop_kernels; NULL: no loops */
     api_ode_contact      *contact;      /* held frames; NULL: none */
     api_ode_stiction     *stiction;     /* joints that can stick; NULL: none */
-    api_fixed_events     *fixed;        /* with fixed steps, if joints can stick; else NULL */
     api_ode_friction     *friction;     /* map of efforts without friction; NULL: kernels apply the friction */
     api_ode_prescribed   *prescribed;   /* coordinates with a given motion; NULL: none */
-    size_t                W;            /* lanes of `kernels` */
-    size_t                entries; /* entries of y: nq + nv + controller's state + joints that can stick + API_WORKS */
-    size_t                rows;    /* simulations, at most W; other lanes repeat the last */
+    size_t                W;            /* lanes of `kernels`: state.W */
     size_t                row[DYN_MAX_LANES];
-    size_t                alone; /* 1 + the only lane whose results are used (fixed_events.h); 0: all */
-    api_fault             fault[DYN_MAX_LANES];
     double                interval_time;    /* s, a time inside the present interval between boundaries */
-    size_t                steps;            /* steps taken so far */
     dyn_scene             controller_scene; /* the robot as controllers know it, without payload and wrenches */
     dyn_scene             wrench_scene;     /* without gravity, friction and springs: for the power of wrenches */
     void                 *workspace;
     double               *wrenches;                  /* 9 per wrench; NULL: none */
     double               *step_q;                    /* nq: scratch */
     double               *closed_q, *closed_passive; /* nq, n_passive_q: the closed position after the last step */
-    double               *y, *q, *tau, *effort, *singular;
+    double               *q, *tau, *effort, *singular;
     double *reference[API_SIGNAL_ORDERS], *error[2], *controller_work; /* reference, tracking errors, scratch */
     api_limit_violation      *violation;          /* [limits][W] (joint_limits.h); NULL: not requested */
     double                   *unclipped;          /* nv: efforts before clipping */
     api_ode_limits           *limits;             /* efforts of mimic joints; NULL: none is compared with a limit */
     struct api_contact_block *controller_contact; /* work of a controller for held frames; NULL: none */
     double                   *controller_wrenches;
-    double                  **stage_rate, *stage_y; /* y' [integrator->stages] and y of the stages of a step */
-};
+} api_ode;
 
 /* Returns the number of lanes with states of their own; the others repeat the last of these. api_ode_first_lane returns
  * the first of them whose results are used. */
@@ -96,23 +66,9 @@ void api_ode_normalize(const api_ode *ode, double *y, size_t stride, size_t lane
  * states whose entries are `stride` apart. */
 void api_ode_finish_step(api_ode *ode, double t, double *y, size_t stride, size_t lanes);
 
-/* Records a fault of a lane at time t, unless the lane already has a fault. */
-void api_ode_record_fault(api_ode *ode, size_t lane, api_fault_kind kind, double t, size_t where);
-
 /* Records faults of lanes whose state is out of range. */
 void api_ode_check_range(api_ode *ode, double t);
-
-/* Returns true if no simulation has a fault. Otherwise reports the fault of the first faulty simulation as a problem
- * and returns false. */
-bool api_ode_check_all(const api_ode *ode, api_problem *problem);
-
-/* Returns true if the simulation has no fault. Otherwise reports its fault as a problem and returns false. */
-bool api_ode_check_lane(const api_ode *ode, size_t lane, api_problem *problem);
 
 /* Returns false if integration is pointless: the first simulation has a fault or, with "on_error": "row", all
  * simulations have one. */
 bool api_ode_may_continue(const api_ode *ode);
-
-/* False with deadline-passed if the simulations have used up their share of the time (row_share.h), or if the deadline
- * of the request has passed. */
-bool api_ode_check_time(const api_ode *ode, api_problem *problem);

@@ -114,23 +114,11 @@ static void find_poses(const api_ode *ode, const double *q, double *to)
 
 /* --- the rate --------------------------------------------------------------------------------------------------- */
 
-/* Records a fault of a lane at time t. Returns where its problem is to be written; NULL: the lane has a fault. */
-static api_problem *fail(api_ode *ode, size_t lane, double t)
-{
-    api_fault *f = &ode->fault[lane];
-    if (f->kind != API_FAULT_NONE) return NULL;
-    *f = (api_fault){.kind = API_FAULT_PROBLEM, .time = t};
-    api_problem_clear(&f->problem);
-    return &f->problem;
-}
-
 /* Records that the accelerations `along` the held axes contradict each other, if they do. */
 static void check_contradiction(api_ode *ode, double t, const double *along, const double *qdd, size_t lane)
 {
-    const api_contact_block *b       = &ode->contact->velocity;
-    size_t                   row     = api_contact_find_contradiction(b, along, qdd, lane);
-    api_problem             *problem = row > 0 ? fail(ode, lane, t) : NULL;
-    if (problem) api_contact_describe(b->contact, row, ode->s->damping, problem);
+    size_t row = api_contact_find_contradiction(&ode->contact->velocity, along, qdd, lane);
+    if (row > 0) dyn_fault_record(&ode->state.fault[lane], DYN_FAULT_CONTRADICTION, t, row);
 }
 
 /* Solves lane l of a block; coordinates that stick are driven. */
@@ -280,7 +268,7 @@ void api_ode_contact_finish_step(api_ode *ode, double t, double *y, size_t strid
         for (size_t i = 0; i < nv; i++)
             c->qd[i * W + l] = y[(nq + i) * stride + from];
     }
-    size_t different = lanes < ode->rows ? lanes : api_ode_distinct_lanes(ode);
+    size_t different = lanes < ode->state.rows ? lanes : api_ode_distinct_lanes(ode);
     project_positions(ode, t, different);
     project_velocities(ode, t, different);
     api_contact_pad(&c->velocity, different, nq, c->q);
@@ -297,7 +285,7 @@ void api_ode_contact_finish_step(api_ode *ode, double t, double *y, size_t strid
 static bool is_at_rest(const api_ode *ode, size_t l)
 {
     const api_contact_block *b                                         = &ode->contact->velocity;
-    const double            *qd                                        = ode->y + ode->e->model->nq * ode->W;
+    const double            *qd                                        = ode->state.y + ode->e->model->nq * ode->W;
     double                   right_side[API_MAX_HELD * API_FRAME_AXES] = {0};
     api_contact_add_jacobian_product(b, qd, l, right_side);
     for (size_t a = 0; a < b->task.k; a++) {
@@ -311,13 +299,10 @@ static bool is_at_rest(const api_ode *ode, size_t l)
 
 void api_ode_contact_start(api_ode *ode)
 {
-    api_problem *problem;
-    api_ode_close_loops(ode, 0, ode->y);
-    fill(ode, &ode->contact->velocity, ode->y, NULL);
-    for (size_t l = 0; l < ode->rows; l++)
-        if (ode->s->damping == 0 && !is_at_rest(ode, l) && (problem = fail(ode, l, 0)))
-            api_fail(problem, API_CONTRADICTORY_CONTACTS, NULL,
-                     "a held frame moves along a held axis: start with the velocities after its impact, which the "
-                     "operation impact computes");
-    find_poses(ode, ode->y, ode->contact->start_poses);
+    api_ode_close_loops(ode, 0, ode->state.y);
+    fill(ode, &ode->contact->velocity, ode->state.y, NULL);
+    for (size_t l = 0; l < ode->state.rows; l++)
+        if (ode->s->damping == 0 && !is_at_rest(ode, l))
+            dyn_fault_record(&ode->state.fault[l], DYN_FAULT_HELD_MOVES, 0, 0);
+    find_poses(ode, ode->state.y, ode->contact->start_poses);
 }

@@ -13,7 +13,7 @@
 /* Takes the arrays from the request's pool. Returns NULL with a problem. */
 api_ode_contact *api_ode_contact_open(api_evaluation *e, const api_ode *ode, const api_contact *contact);
 
-/* Stores the initial poses at ode->y. Records a fault of simulations in which a held frame moves. */
+/* Stores the initial poses at ode->state.y. Records a fault of simulations in which a held frame moves. */
 void api_ode_contact_start(api_ode *ode);
 
 /* Turns qdd of the free robot at ode->q into qdd of the held robot. */

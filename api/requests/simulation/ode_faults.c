@@ -1,60 +1,46 @@
-/* ode_faults.c - records faults of simulations that diverge (ode_faults.h). */
+/* ode_faults.c - records and reports faults of simulations (ode_faults.h). */
 #include "ode_faults.h"
+#include "api/base/memory/shortage.h"
+#include "api/requests/contact/stiction.h"
+#include "api/robots/model/model_loops.h"
 #include <math.h>
+#include <stdio.h>
 
-/* Records a fault for the first of n entries beyond the bound, in each lane without fault. NaN is found by other
- * checks. */
-static void check(api_ode *ode, double t, const double *lanes, size_t n, api_fault_kind kind, double most)
+#define SLOW 1e-3 /* rad/s or m/s: only slower joints are named as the cause of a failure */
+
+/* --- checks ------------------------------------------------------------------------------------------------------- */
+
+static void check_bound(api_ode *ode, double t, const double *values, dyn_fault_bound bound)
 {
-    size_t W = ode->W;
-    for (size_t i = 0; i < n; i++)
-        for (size_t l = 0; l < W; l++) {
-            double x = fabs(lanes[i * W + l]);
-            if (!(x > most) || ode->fault[l].kind != API_FAULT_NONE) continue;
-            api_ode_record_fault(ode, l, kind, t, i);
-            ode->fault[l].value = x;
-        }
+    bound.W = ode->W;
+    dyn_fault_check(ode->state.fault, t, values, bound);
 }
 
 void api_ode_faults_check_velocities(api_ode *ode, double t, const double *qd)
 {
-    check(ode, t, qd, ode->e->model->nv, API_FAULT_VELOCITY, API_MAX_VELOCITY);
+    check_bound(ode, t, qd, (dyn_fault_bound){DYN_FAULT_VELOCITY, DYN_MAX_RATE, .n = ode->state.nv});
 }
 
 void api_ode_faults_check_passive(api_ode *ode, double t)
 {
     if (!ode->loops) return;
-    check(ode, t, dyn_loop_tree_qd(ode->loops), ode->e->model->loops->nv, API_FAULT_PASSIVE_VELOCITY, API_MAX_VELOCITY);
+    check_bound(ode, t, dyn_loop_tree_qd(ode->loops),
+                (dyn_fault_bound){DYN_FAULT_PASSIVE_VELOCITY, DYN_MAX_RATE, .n = ode->e->model->loops->nv});
 }
 
 void api_ode_faults_freeze(const api_ode *ode, double *q)
 {
     for (size_t i = 0; ode->loops && i < ode->e->model->nq; i++)
         for (size_t l = 0; l < ode->W; l++)
-            if (ode->fault[l].kind != API_FAULT_NONE) q[i * ode->W + l] = ode->closed_q[i * ode->W + l];
+            if (ode->state.fault[l].kind != DYN_FAULT_NONE) q[i * ode->W + l] = ode->closed_q[i * ode->W + l];
 }
 
 void api_ode_faults_check_accelerations(api_ode *ode, double t, const double *qdd)
 {
-    check(ode, t, qdd, ode->e->model->nv, API_FAULT_ACCELERATION, API_MAX_ACCELERATION);
+    check_bound(ode, t, qdd, (dyn_fault_bound){DYN_FAULT_ACCELERATION, DYN_MAX_ACCELERATION, .n = ode->state.nv});
 }
 
-int api_ode_faults_find_worst(api_ode *ode, double t, double *acceleration)
-{
-    const double *qdd   = ode->stage_rate[0] + ode->e->model->nq * ode->W;
-    int           worst = -1;
-    api_ode_rate(ode, t, ode->y, ode->stage_rate[0]);
-    *acceleration = 0;
-    for (size_t i = 0; i < ode->e->model->nv; i++) {
-        double a = fabs(qdd[i * ode->W]);
-        if (!(a > *acceleration) || !isfinite(a)) continue;
-        *acceleration = a;
-        worst         = (int)i;
-    }
-    return worst;
-}
-
-/* --- messages ---------------------------------------------------------------------------------------------------- */
+/* --- messages of faults ------------------------------------------------------------------------------------------- */
 
 /* Returns the name of entry i of y, for messages. */
 static const char *name_of(const api_ode *ode, size_t i)
@@ -62,23 +48,175 @@ static const char *name_of(const api_ode *ode, size_t i)
     const api_model *m = ode->e->model;
     if (i < m->nq) return m->position_names[i];
     if (i < m->nq + m->nv) return m->velocity_names[i - m->nq];
-    return i < ode->entries - API_WORKS ? "the controller's state" : "the work";
+    return i < ode->state.entries - API_WORKS ? "the controller's state" : "the work";
 }
 
-void api_ode_faults_fail(const api_ode *ode, const api_fault *f, api_problem *problem)
+/* Reports a fault of velocity, acceleration, or of an infinite entry of y as a problem. */
+static void fail_divergence(const api_ode *ode, const dyn_fault *f, api_problem *problem)
 {
     const api_model *m      = ode->e->model;
     const char      *advice = "take shorter steps, or check gains, efforts and the initial state";
-    if (f->kind == API_FAULT_VELOCITY || f->kind == API_FAULT_PASSIVE_VELOCITY)
+    if (f->kind == DYN_FAULT_VELOCITY || f->kind == DYN_FAULT_PASSIVE_VELOCITY)
         api_fail(problem, API_INTEGRATION_FAILED, NULL,
                  "at %.9g s %.64s moves at %.3g rad/s or m/s; simulations are limited to %g: %s", f->time,
-                 (f->kind == API_FAULT_VELOCITY ? m->velocity_names : m->loops->velocity_names)[f->index], f->value,
-                 API_MAX_VELOCITY, advice);
-    else if (f->kind == API_FAULT_ACCELERATION)
+                 (f->kind == DYN_FAULT_VELOCITY ? m->velocity_names : m->loops->velocity_names)[f->index], f->value,
+                 DYN_MAX_RATE, advice);
+    else if (f->kind == DYN_FAULT_ACCELERATION)
         api_fail(problem, API_INTEGRATION_FAILED, NULL,
                  "at %.9g s %.64s accelerates by %.3g rad/s^2 or m/s^2; simulations are limited to %g: %s", f->time,
-                 m->velocity_names[f->index], f->value, API_MAX_ACCELERATION, advice);
+                 m->velocity_names[f->index], f->value, DYN_MAX_ACCELERATION, advice);
     else
         api_fail(problem, API_INTEGRATION_FAILED, NULL, "at %.9g s %.64s has grown beyond all bounds: %s", f->time,
                  name_of(ode, f->index), advice);
+}
+
+/* Describes a fault of the loops, of held frames, of friction or of a limit, without its time. */
+static void describe_fault(const api_ode *ode, const dyn_fault *f, api_problem *problem)
+{
+    const api_limit *limit = f->kind == DYN_FAULT_LIMIT ? &ode->s->limits.list.limit[f->index] : NULL;
+    if (f->kind == DYN_FAULT_LOOPS)
+        api_loop_fail(f->loops, NULL, -1, problem);
+    else if (f->kind == DYN_FAULT_HELD_MOVES)
+        api_fail(problem, API_CONTRADICTORY_CONTACTS, NULL,
+                 "a held frame moves along a held axis: start with the velocities after its impact, which the "
+                 "operation impact computes");
+    else if (f->kind == DYN_FAULT_CONTRADICTION)
+        api_contact_describe(ode->s->contact, f->index, ode->s->damping, problem);
+    else if (f->kind == DYN_FAULT_UNDECIDED)
+        api_fail(problem, API_SINGULAR_MASS_MATRIX, NULL,
+                 "which joints stick cannot be decided: the mass matrix is singular up to rounding");
+    else
+        api_fail(problem, API_RESULT_NOT_FINITE, NULL,
+                 "the %s of %.64s is not finite: figures of the input are too large", api_limit_names[limit->kind],
+                 limit->name);
+}
+
+static void fail_described(const api_ode *ode, const dyn_fault *f, api_problem *problem)
+{
+    api_problem described;
+    api_problem_clear(&described);
+    describe_fault(ode, f, &described);
+    api_fail(problem, described.code, NULL, "at %.9g s %s", f->time, described.detail);
+}
+
+static void fail_fault(const api_ode *ode, const dyn_fault *f, api_problem *problem)
+{
+    const api_model *m = ode->e->model;
+    switch (f->kind) {
+    case DYN_FAULT_SINGULAR:
+        api_fail(problem, API_SINGULAR_MASS_MATRIX, NULL,
+                 "at %.9g s the mass matrix is singular at %.64s: no effective inertia about or along this joint",
+                 f->time, api_joint_of(m, (int)f->index));
+        break;
+    case DYN_FAULT_ANGLE:
+        api_fail(problem, API_ANGLE_TOO_LARGE, NULL,
+                 "at %.9g s %.64s is beyond %g rad: the motion is too fast or too long, or its steps are too long",
+                 f->time, m->position_names[f->index], DYN_MAX_ANGLE);
+        break;
+    case DYN_FAULT_VELOCITY:
+    case DYN_FAULT_PASSIVE_VELOCITY:
+    case DYN_FAULT_ACCELERATION:
+    case DYN_FAULT_INFINITE: fail_divergence(ode, f, problem); break;
+    case DYN_FAULT_LOOPS:
+    case DYN_FAULT_HELD_MOVES:
+    case DYN_FAULT_CONTRADICTION:
+    case DYN_FAULT_UNDECIDED:
+    case DYN_FAULT_LIMIT: fail_described(ode, f, problem); break;
+    case DYN_FAULT_NONE: break;
+    }
+}
+
+/* Reports that the simulations have used up their share of the time (row_share.h), or that the deadline of the request
+ * has passed. */
+static bool fail_late(const api_ode *ode, api_problem *problem)
+{
+    if (api_deadline_check(ode->e->query->input->deadline, problem)) api_row_share_problem(ode->e->plan, problem);
+    return false;
+}
+
+bool api_ode_faults_check_all(const api_ode *ode, api_problem *problem)
+{
+    for (size_t l = 0; l < ode->state.rows; l++)
+        if (!api_ode_faults_check_lane(ode, l, problem)) return false;
+    return true;
+}
+
+bool api_ode_faults_check_lane(const api_ode *ode, size_t l, api_problem *problem)
+{
+    if (ode->state.fault[l].kind == DYN_FAULT_NONE) return true;
+    if (!api_row_share_check(&ode->share)) return fail_late(ode, problem); /* lateness may be the cause */
+    fail_fault(ode, &ode->state.fault[l], problem);
+    if (ode->e->query->batched) problem->row = (long long)ode->row[l];
+    return false;
+}
+
+/* --- messages of integrations ------------------------------------------------------------------------------------- */
+
+/* Returns the slowest body whose joint has a friction that jumps at rest, if it is slower than SLOW; otherwise -1. */
+static int slowest_joint(const api_ode *ode)
+{
+    const dyn_model *m       = ode->e->query->scene.model;
+    const double    *qd      = ode->loops ? dyn_loop_tree_qd(ode->loops) : ode->state.y + ode->e->model->nq * ode->W;
+    double           slowest = SLOW;
+    int              slowest_body = -1;
+    for (size_t i = 0; i < m->n_bodies && ode->e->query->scene.terms & DYN_FRICTION; i++) {
+        const dyn_body *b = &m->body[i];
+        if (!api_stiction_is_possible(b)) continue;
+        double speed = fabs(b->joint.ratio * qd[(size_t)b->joint.v * ode->W]);
+        if (speed >= slowest) continue;
+        slowest      = speed;
+        slowest_body = (int)i;
+    }
+    return slowest_body;
+}
+
+/* Writes ", while <joint> accelerates by ..." for the coordinate with the largest acceleration. */
+static void describe_worst(api_ode *ode, double t, char *text, size_t size)
+{
+    double acceleration;
+    int    worst = dyn_ode_find_worst(&ode->state, t, &acceleration);
+    text[0]      = '\0';
+    if (worst >= 0)
+        snprintf(text, size, ", while %.64s accelerates by %.3g rad/s^2 or m/s^2", ode->e->model->velocity_names[worst],
+                 acceleration);
+}
+
+/* Reports that the tolerance cannot be kept at time t. */
+static bool fail_tolerance(api_ode *ode, double t, const char *why, api_problem *problem)
+{
+    int  joint = ode->stiction ? -1 : slowest_joint(ode);
+    char advice[300], worst[160];
+    describe_worst(ode, t, worst, sizeof worst);
+    if (joint >= 0)
+        snprintf(advice, sizeof advice,
+                 "the joint %.64s stops, where its Coulomb friction jumps: give it a coulomb_velocity, well below the "
+                 "speeds that matter, or take fixed steps",
+                 api_joint_of(ode->e->model, joint));
+    else
+        snprintf(advice, sizeof advice, "give a larger tolerance, or take fixed steps%s",
+                 ode->s->integrator->is_implicit ? "" : ", or the integrator esdirk5");
+    api_fail(problem, API_INTEGRATION_FAILED, NULL, "at %.9g s the tolerance of %g cannot be kept%s%s: %s", t,
+             ode->s->tolerance, why, worst, advice);
+    if (ode->e->query->batched) problem->row = (long long)ode->row[0];
+    return false;
+}
+
+bool api_ode_faults_fail_short(api_problem *problem)
+{
+    api_shortage_note();
+    return api_fail(problem, API_MEMORY_FULL, NULL, "no memory for the integrator of a simulation");
+}
+
+bool api_ode_faults_check_integration(api_ode *ode, dyn_integration integration, api_problem *problem)
+{
+    switch (integration.status) {
+    case DYN_INTEGRATION_LATE: return fail_late(ode, problem);
+    case DYN_INTEGRATION_FAULTY: return api_ode_faults_check_all(ode, problem);
+    case DYN_INTEGRATION_SHORT: return api_ode_faults_fail_short(problem);
+    case DYN_INTEGRATION_STEP_LENGTH: return fail_tolerance(ode, integration.time, "", problem);
+    case DYN_INTEGRATION_EVENTS: return fail_tolerance(ode, integration.time, " where joints begin to stick", problem);
+    case DYN_INTEGRATION_STEPS: return fail_tolerance(ode, integration.time, " within 10 million steps", problem);
+    case DYN_INTEGRATION_DONE: return true;
+    }
+    return true;
 }

@@ -95,9 +95,9 @@ void api_ode_input_start(api_ode *ode)
     const api_controller *controller = ode->s->input.controller;
     size_t                nq = ode->e->model->nq, nv = ode->e->model->nv, W = ode->W;
     if (!controller || !controller->start) return;
-    memcpy(ode->q, ode->y, nq * W * sizeof *ode->q);
-    api_controller_input c = controller_input(ode, 0, ode->y + nq * W, ode->stage_rate[0] + nq * W);
-    controller->start(&c, ode->tau, ode->y + (nq + nv) * W);
+    memcpy(ode->q, ode->state.y, nq * W * sizeof *ode->q);
+    api_controller_input c = controller_input(ode, 0, ode->state.y + nq * W, ode->state.stage_rate[0] + nq * W);
+    controller->start(&c, ode->tau, ode->state.y + (nq + nv) * W);
 }
 
 /* --- efforts ---------------------------------------------------------------------------------------------------- */

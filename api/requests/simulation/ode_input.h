@@ -6,7 +6,7 @@
 /* Takes the arrays from the request's pool. Returns false with a problem. */
 bool api_ode_input_open(api_evaluation *e, api_ode *ode);
 
-/* Sets the controller's own state at the start, in ode->y. */
+/* Sets the controller's own state at the start, in ode->state.y. */
 void api_ode_input_start(api_ode *ode);
 
 /* Sets ode->tau at time t, ode->q and qd, and ode->unclipped, the efforts before clipping. Writes the rate of the

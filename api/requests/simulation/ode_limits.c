@@ -76,7 +76,7 @@ static const double *find_efforts(api_ode *ode, const double *qd)
     api_ode_limits *limits = ode->limits;
     if (!limits) return ode->unclipped;
     dyn_torque_derivative motion = {
-        .q = ode->q, .qd = qd, .qdd = ode->stage_rate[0] + ode->e->model->nq * W, .wrenches = limits->wrenches};
+        .q = ode->q, .qd = qd, .qdd = ode->state.stage_rate[0] + ode->e->model->nq * W, .wrenches = limits->wrenches};
     if (n > 0) memcpy(limits->wrenches, ode->wrenches, 9 * n * W * sizeof *limits->wrenches);
     for (size_t i = n; i < limits->scene.n_wrenches; i++)
         memcpy(limits->wrenches + 9 * i * W, api_ode_contact_wrenches(ode->contact) + 6 * (i - n) * W,
@@ -84,17 +84,6 @@ static const double *find_efforts(api_ode *ode, const double *qd)
     memcpy(limits->efforts, ode->unclipped, nv * W * sizeof *limits->efforts);
     api_follower_efforts(&limits->block, &motion, limits->efforts + nv * W, NULL);
     return limits->efforts;
-}
-
-/* Fails the simulation of lane l at time t: a torque that overflows has no excess that an answer could state. */
-static void fail_infinite(api_ode *ode, size_t l, double t, const api_limit *limit)
-{
-    if (ode->fault[l].kind != API_FAULT_NONE) return;
-    api_ode_record_fault(ode, l, API_FAULT_PROBLEM, t, 0);
-    api_problem_clear(&ode->fault[l].problem);
-    api_fail(&ode->fault[l].problem, API_RESULT_NOT_FINITE, NULL,
-             "the %s of %.64s is not finite: figures of the input are too large", api_limit_names[limit->kind],
-             limit->name);
 }
 
 static void compare(const api_limit *limit, double value, double t, api_limit_violation *found)
@@ -110,8 +99,8 @@ static void compare_lane(api_ode *ode, size_t k, size_t l, double value, double 
     const api_limit *limit = &ode->s->limits.list.limit[k];
     if (isfinite(value))
         compare(limit, value, t, &ode->violation[k * ode->W + l]);
-    else
-        fail_infinite(ode, l, t, limit);
+    else /* a torque that overflows has no excess that an answer could state */
+        dyn_fault_record(&ode->state.fault[l], DYN_FAULT_LIMIT, t, k);
 }
 
 void api_ode_limits_compare(api_ode *ode, double t, const double *qd)
@@ -123,22 +112,15 @@ void api_ode_limits_compare(api_ode *ode, double t, const double *qd)
                           [API_LIMIT_VELOCITY] = ode->loops ? dyn_loop_tree_velocities(ode->loops, qd) : qd};
     for (size_t k = 0; k < list->n; k++) {
         const api_limit *limit = &list->limit[k];
-        for (size_t l = 0; l < ode->rows; l++)
+        for (size_t l = 0; l < ode->state.rows; l++)
             compare_lane(ode, k, l, api_limit_quantity(limit, of[limit->kind], ode->W, l), t);
     }
-}
-
-void api_ode_limits_evaluate(api_ode *ode, double t, const double *y)
-{
-    if (!ode->violation) return;
-    api_ode_rate(ode, t, y, ode->stage_rate[0]);
-    api_ode_limits_compare(ode, t, y + ode->e->model->nq * ode->W);
 }
 
 void api_ode_limits_store(const api_ode *ode)
 {
     const api_joint_limits *limits = &ode->s->limits;
-    for (size_t l = 0; ode->violation && l < ode->rows; l++)
+    for (size_t l = 0; ode->violation && l < ode->state.rows; l++)
         for (size_t k = 0; k < limits->list.n; k++)
             limits->violation[ode->row[l] * limits->list.n + k] = ode->violation[k * ode->W + l];
 }

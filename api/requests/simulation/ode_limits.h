@@ -10,8 +10,5 @@ bool api_ode_limits_open(api_evaluation *e, api_ode *ode);
  * the largest violations, or the least margins. */
 void api_ode_limits_compare(api_ode *ode, double t, const double *qd);
 
-/* Evaluates y (in lanes) at time t by api_ode_rate, then compares the state with the joint limits. */
-void api_ode_limits_evaluate(api_ode *ode, double t, const double *y);
-
 /* Copies the violations to the results of the ODE's simulations. */
 void api_ode_limits_store(const api_ode *ode);

@@ -22,7 +22,7 @@ bool api_ode_prescribed_open(api_evaluation *e, api_ode *ode)
         ode->prescribed->motion[r] = api_take_zeroed(e->query->pool, p->n * ode->W, &room);
     ode->prescribed->accelerations = api_take_zeroed(e->query->pool, nv * ode->W, &room);
     ode->prescribed->efforts       = api_take_zeroed(e->query->pool, nv * ode->W, &room);
-    ode->prescribed->y             = api_take_zeroed(e->query->pool, ode->entries * ode->W, &room);
+    ode->prescribed->y             = api_take_zeroed(e->query->pool, ode->state.entries * ode->W, &room);
     return room;
 }
 
@@ -45,7 +45,7 @@ void api_ode_prescribed_set(api_ode *ode, double t, double *y, size_t stride, si
 const double *api_ode_prescribed_state(api_ode *ode, double t, const double *y)
 {
     if (!ode->prescribed) return y;
-    memcpy(ode->prescribed->y, y, ode->entries * ode->W * sizeof *y);
+    memcpy(ode->prescribed->y, y, ode->state.entries * ode->W * sizeof *y);
     api_ode_prescribed_set(ode, t, ode->prescribed->y, ode->W, ode->W);
     return ode->prescribed->y;
 }

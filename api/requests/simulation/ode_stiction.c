@@ -13,7 +13,6 @@ static bool take_arrays(api_evaluation *e, api_ode_stiction *s, size_t W)
     const size_t nv  = e->model->nv;
     bool         all = true;
     s->joint         = api_take(e->query->pool, nv * sizeof *s->joint);
-    s->roots         = api_take(e->query->pool, nv * sizeof *s->roots);
     s->driven        = api_take(e->query->pool, W * nv * sizeof *s->driven);
     s->index         = api_take(e->query->pool, nv * sizeof *s->index);
     s->breaks        = api_take(e->query->pool, nv * sizeof *s->breaks);
@@ -24,7 +23,7 @@ static bool take_arrays(api_evaluation *e, api_ode_stiction *s, size_t W)
     s->singular      = api_take_zeroed(e->query->pool, W, &all);
     s->mass          = api_take_zeroed(e->query->pool, nv * nv * W, &all);
     s->rows          = api_take_zeroed(e->query->pool, api_friction_rows_entries(nv, nv), &all);
-    return all && s->joint && s->roots && s->driven && s->index && s->breaks;
+    return all && s->joint && s->driven && s->index && s->breaks;
 }
 
 /* Lists the coordinates that can stick and are not prescribed. Motors of transmissions and passive joints, which hold

@@ -40,7 +40,6 @@ typedef struct api_friction_joint {
 struct api_ode_stiction {
     size_t              n;
     api_friction_joint *joint;       /* [n] */
-    int                *roots;       /* [n] from ARKODE: not 0 where an event occurred */
     bool               *driven;      /* [W][nv] coordinates that stick or are prescribed */
     double             *efforts;     /* in lanes: nv, those without the friction of joints that can stick */
     double             *needed;      /* in lanes: nv, the friction that sticking joints need */

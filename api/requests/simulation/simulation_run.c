@@ -3,6 +3,7 @@
 #include "api/base/work/parallel.h"
 #include "dynamics/model/coordinates.h"
 #include "ode_contact.h"
+#include "ode_faults.h"
 #include "ode_limits.h"
 #include "stiction_events.h"
 #include <string.h>
@@ -16,7 +17,7 @@ typedef struct run {
 /* Returns the number of simulations side by side in lanes. */
 static size_t side_by_side(const api_evaluation *e, const api_simulation *s)
 {
-    return s->integrator->lanes == API_LANES_ROWS ? e->lanes : 1;
+    return s->integrator->lanes == DYN_LANES_ROWS ? e->lanes : 1;
 }
 
 /* --- samples ---------------------------------------------------------------------------------------------------- */
@@ -57,23 +58,23 @@ static void put_sample(api_ode *ode, size_t n, double time)
     const api_simulation *s = ode->s;
     size_t                W = ode->W, nq = e->model->nq, nv = e->model->nv;
     double                figures[2 * DYN_MAX_LANES];
-    api_ode_rate(ode, time, ode->y, ode->stage_rate[0]);
+    api_ode_rate(ode, time, ode->state.y, ode->state.stage_rate[0]);
     if (s->contact_wrenches && ode->stiction) api_stiction_events_share_load(ode);
-    api_ode_limits_compare(ode, time, ode->y + nq * W);
+    api_ode_limits_compare(ode, time, ode->state.y + nq * W);
     make_quaternions_positive(ode);
-    for (size_t l = 0; l < ode->rows; l++) {
+    for (size_t l = 0; l < ode->state.rows; l++) {
         size_t state   = ode->row[l] * e->query->samples + n;
         figures[l]     = time;
-        figures[W + l] = (double)ode->steps;
+        figures[W + l] = (double)ode->state.steps;
         scatter(ode, ode->q, nq, l, state, s->q);
         if (ode->loops) scatter(ode, ode->closed_passive, e->model->loops->n_passive_q, l, state, e->plan->passive);
-        scatter(ode, ode->y + nq * W, nv, l, state, s->qd);
-        scatter(ode, ode->stage_rate[0] + nq * W, nv, l, state, s->qdd);
+        scatter(ode, ode->state.y + nq * W, nv, l, state, s->qd);
+        scatter(ode, ode->state.stage_rate[0] + nq * W, nv, l, state, s->qdd);
         scatter(ode, ode->tau, nv, l, state, s->tau);
         scatter(ode, figures, 1, l, state, s->time);
         scatter(ode, figures + W, 1, l, state, s->steps);
         for (size_t i = 0; i < API_WORKS; i++)
-            scatter(ode, ode->y + (ode->entries - API_WORKS + i) * W, 1, l, state, s->work[i]);
+            scatter(ode, ode->state.y + (ode->state.entries - API_WORKS + i) * W, 1, l, state, s->work[i]);
         for (size_t i = 0; i < 2; i++)
             scatter(ode, ode->error[i], nv, l, state, s->error[i]);
         if (s->contact_wrenches)
@@ -86,33 +87,38 @@ static void put_sample(api_ode *ode, size_t n, double time)
 /* --- simulations ------------------------------------------------------------------------------------------------ */
 
 /* Returns the interval from boundary k on. */
-static api_interval interval_at(const api_simulation *s, size_t k)
+static dyn_interval interval_at(const api_simulation *s, size_t k)
 {
-    return (api_interval){s->boundaries[k], s->boundaries[k + 1], s->is_break[k]};
+    return (dyn_interval){s->boundaries[k], s->boundaries[k + 1], s->is_break[k]};
 }
 
-/* Integrates all intervals and stores the samples; `data` is that of the integrator. */
-static bool integrate(api_ode *ode, void *data, api_problem *problem)
+/* Integrates the interval from boundary k on. Returns false with a problem. */
+static bool integrate_interval(api_ode *ode, size_t k, api_problem *problem)
+{
+    const dyn_integration done = ode->s->integrator->integrate(&ode->state, interval_at(ode->s, k));
+    return done.status == DYN_INTEGRATION_DONE || api_ode_faults_check_integration(ode, done, problem);
+}
+
+/* Integrates all intervals and stores the samples. */
+static bool integrate(api_ode *ode, api_problem *problem)
 {
     const api_simulation *s = ode->s;
     for (size_t k = 0, n = 0; k < s->n_boundaries; k++) {
-        if (k > 0 && !s->integrator->integrate(ode, data, interval_at(s, k - 1), problem)) return false;
+        if (k > 0 && !integrate_interval(ode, k - 1, problem)) return false;
         if (k + 1 < s->n_boundaries) ode->interval_time = 0.5 * (s->boundaries[k] + s->boundaries[k + 1]);
         for (; n < s->sampling.n && api_sample_time(&s->sampling, n, s->duration) <= s->boundaries[k]; n++)
             put_sample(ode, n, s->boundaries[k]);
     }
-    return api_ode_check_all(ode, problem);
+    return api_ode_faults_check_all(ode, problem);
 }
 
 /* Opens the integrator that the request selects, and integrates all intervals. */
 static bool integrate_all(api_ode *ode, api_problem *problem)
 {
-    const api_integrator *integrator = ode->s->integrator;
-    if (!integrator->open) return integrate(ode, NULL, problem);
-    void *data = integrator->open(ode, problem);
-    if (!data) return false;
-    bool done = integrate(ode, data, problem);
-    integrator->close(data);
+    const dyn_integrator *integrator = ode->s->integrator;
+    const bool            opened     = !integrator->open || integrator->open(&ode->state);
+    const bool            done       = opened ? integrate(ode, problem) : api_ode_faults_fail_short(problem);
+    if (integrator->close) integrator->close(&ode->state);
     return done;
 }
 
@@ -122,7 +128,7 @@ static void clear_samples(api_ode *ode, size_t l)
     const api_evaluation *e  = ode->e;
     const api_simulation *s  = ode->s;
     size_t                nq = e->model->nq, nv = e->model->nv, W = ode->W;
-    memset(ode->stage_y, 0, ode->entries * W * sizeof *ode->stage_y);
+    memset(ode->state.stage_y, 0, ode->state.entries * W * sizeof *ode->state.stage_y);
     for (size_t i = 0; i < nq; i++)
         ode->q[i * W + l] = api_failed_rows_home(e->plan->failed_rows)[i];
     for (size_t i = 0; ode->loops && i < e->model->loops->n_passive_q; i++)
@@ -131,7 +137,7 @@ static void clear_samples(api_ode *ode, size_t l)
         size_t state = ode->row[l] * e->query->samples + n;
         scatter(ode, ode->q, nq, l, state, s->q);
         if (ode->loops) scatter(ode, ode->closed_passive, e->model->loops->n_passive_q, l, state, e->plan->passive);
-        scatter(ode, ode->stage_y, nv, l, state, s->qd);
+        scatter(ode, ode->state.stage_y, nv, l, state, s->qd);
     }
 }
 
@@ -151,14 +157,15 @@ static bool record_failures(api_ode *ode, bool done, const api_problem *found, a
 {
     const bool late = !done && found->code == API_DEADLINE_PASSED; /* all simulations of the ODE end with their share */
     if (!done && !is_of_row(ode, found, problem)) return false;
-    for (size_t l = 0; l < ode->rows; l++) {
-        api_problem own    = *found;
-        bool        failed = api_failed_rows_has(ode->e->plan->failed_rows,
-                                                 ode->row[l] * ode->e->query->samples); /* it failed before the simulation */
+    for (size_t l = 0; l < ode->state.rows; l++) {
+        api_problem own = *found;
+        bool        failed =
+            api_failed_rows_has(ode->e->plan->failed_rows,
+                                ode->row[l] * ode->e->query->samples); /* a row that failed before the simulation */
         if (failed) clear_samples(ode, l);
         if (failed) continue;
-        if (done || (ode->rows > 1 && !late)) api_problem_clear(&own);
-        if (own.code == API_NO_PROBLEM && api_ode_check_lane(ode, l, &own)) continue;
+        if (done || (ode->state.rows > 1 && !late)) api_problem_clear(&own);
+        if (own.code == API_NO_PROBLEM && api_ode_faults_check_lane(ode, l, &own)) continue;
         if (!is_of_row(ode, &own, problem)) return false;
         clear_samples(ode, l);
         if (!api_failed_rows_add(ode->e->plan->failed_rows, -1, ode->row[l] * ode->e->query->samples, &own, problem))
@@ -179,7 +186,7 @@ static bool simulate(void *arg, size_t slot, size_t task, api_problem *problem)
     api_ode_start(ode, first, left < width ? left : width);
     if (ode->stiction) api_stiction_events_start(ode);
     bool begins = api_ode_may_continue(ode),
-         done   = begins ? integrate_all(ode, reported) : api_ode_check_all(ode, reported);
+         done   = begins ? integrate_all(ode, reported) : api_ode_faults_check_all(ode, reported);
     api_ode_limits_store(ode);
     return r->e->plan->failed_rows ? record_failures(ode, done, &found, problem) : done;
 }
@@ -195,7 +202,7 @@ bool api_simulation_run(api_plan *plan, const api_simulation *s)
     if (!r.odes) return false;
     for (size_t i = 0; i < slots; i++)
         if (!api_ode_open(&e, s, &r.odes[i]) ||
-            (s->integrator->bytes && !api_pool_claim(q->pool, s->integrator->bytes(&r.odes[i]))))
+            (s->integrator->bytes && !api_pool_claim(q->pool, s->integrator->bytes(&r.odes[i].state))))
             return false;
     api_row_time_begin(plan, q->rows);
     const bool done = api_run_parallel(&parallel, slots, tasks, simulate, &r);

@@ -26,17 +26,17 @@ enum { TURNS = 8 /* most corrections at one instant */ };
 /* Updates stiction->needed, the friction that sticking joints need. */
 static void update_needed(api_ode *ode, double t, const double *y)
 {
-    api_ode_rate(ode, t, y, ode->stage_rate[0]);
+    api_ode_rate(ode, t, y, ode->state.stage_rate[0]);
 }
 
-/* Evaluates the rate at ode->y. While it is not decided which joints stick, held frames may contradict them: that is no
- * fault. */
+/* Evaluates the rate at ode->state.y. While it is not decided which joints stick, held frames may contradict them: that
+ * is no fault. */
 static void evaluate(api_ode *ode, double t)
 {
-    api_fault before[DYN_MAX_LANES];
-    memcpy(before, ode->fault, sizeof before);
-    update_needed(ode, t, ode->y);
-    memcpy(ode->fault, before, sizeof before);
+    dyn_fault before[DYN_MAX_LANES];
+    memcpy(before, ode->state.fault, sizeof before);
+    update_needed(ode, t, ode->state.y);
+    memcpy(ode->state.fault, before, sizeof before);
 }
 
 /* --- decisions ---------------------------------------------------------------------------------------------------- */
@@ -44,7 +44,7 @@ static void evaluate(api_ode *ode, double t)
 /* The number of lanes with different simulations. */
 static size_t simulations(const api_ode *ode)
 {
-    return ode->s->integrator->lanes == API_LANES_ROWS ? ode->rows : 1;
+    return ode->s->integrator->lanes == DYN_LANES_ROWS ? ode->state.rows : 1;
 }
 
 /* Sets the side of a joint in a lane, and in the lanes that repeat its simulation. */
@@ -59,7 +59,7 @@ static void set_side(api_ode *ode, api_friction_joint *j, size_t lane, int side)
 /* Stops a joint in a lane, and in the lanes that repeat its simulation. */
 static void stop(api_ode *ode, api_friction_joint *j, size_t lane)
 {
-    double      *rate = ode->y + (ode->e->model->nq + j->v) * ode->W;
+    double      *rate = ode->state.y + (ode->e->model->nq + j->v) * ode->W;
     const size_t last = simulations(ode) - 1;
     if (rate[lane] != 0) ode->stiction->uncorrected[lane] = true;
     set_side(ode, j, lane, 0);
@@ -99,26 +99,17 @@ static range all_of(const api_ode *ode)
     return (range){0, simulations(ode)};
 }
 
-static void record_undecided(api_ode *ode, double t, size_t lane)
-{
-    api_fault *f = &ode->fault[lane];
-    *f           = (api_fault){.kind = API_FAULT_PROBLEM, .time = t};
-    api_problem_clear(&f->problem);
-    api_fail(&f->problem, API_SINGULAR_MASS_MATRIX, NULL,
-             "which joints stick cannot be decided: the mass matrix is singular up to rounding");
-}
-
 /* Decides which of the joints with side 0 stick; the others start to slide. */
 static void decide(api_ode *ode, double t, range of)
 {
     if (!api_ode_stiction_any_rests(ode)) return;
     evaluate(ode, t);
-    api_stiction_problem_prepare(ode, ode->y + ode->e->model->nq * ode->W);
+    api_stiction_problem_prepare(ode, ode->state.y + ode->e->model->nq * ode->W);
     for (size_t l = of.first; l < of.end; l++) {
         api_friction_rows r;
-        if (ode->fault[l].kind != API_FAULT_NONE) continue;
+        if (ode->state.fault[l].kind != DYN_FAULT_NONE) continue;
         if (!api_stiction_problem_solve(ode, l, &r)) {
-            record_undecided(ode, t, l);
+            dyn_fault_record(&ode->state.fault[l], DYN_FAULT_UNDECIDED, t, 0);
             continue;
         }
         for (size_t i = 0; i < r.n; i++)
@@ -131,6 +122,14 @@ static double rate_of(const api_ode *ode, const double *y, const api_friction_jo
     return y[(ode->e->model->nq + j->v) * ode->W + lane];
 }
 
+/* Returns the velocity of a joint of one lane in the direction of its side: negative if it has turned since it had the
+ * velocity `from`. Infinite for joints at rest. */
+static double joint_advance(const api_friction_joint *j, size_t lane, double rate, double from)
+{
+    const int side = j->side[lane];
+    return side == 0 ? HUGE_VAL : side * rate - fmax(fmin(side * from, 0), -DYN_TURNED_RATE);
+}
+
 /* Stops the joints that move against their side at a rate above `still`, since they had the velocities `from` (nv in
  * lanes). Returns true if there are any. */
 static bool stop_turning(api_ode *ode, const double *from, double still, range of)
@@ -139,8 +138,7 @@ static bool stop_turning(api_ode *ode, const double *from, double still, range o
     for (size_t k = 0; k < ode->stiction->n; k++)
         for (size_t l = of.first; l < of.end; l++) {
             api_friction_joint *j = &ode->stiction->joint[k];
-            if (api_stiction_events_advance(j, l, rate_of(ode, ode->y, j, l), from[j->v * ode->W + l]) >= -still)
-                continue;
+            if (joint_advance(j, l, rate_of(ode, ode->state.y, j, l), from[j->v * ode->W + l]) >= -still) continue;
             stop(ode, j, l);
             any = true;
         }
@@ -160,7 +158,7 @@ static bool stop_immobile(api_ode *ode, size_t lane, double allowed, bool *any)
     for (size_t i = 0; i < r.n; i++) {
         const api_friction_joint *j = &ode->stiction->joint[ode->stiction->index[i]];
         r.follows[i]                = r.A[i * r.n + i] <= IMMOBILE * r.free_diagonal[i];
-        if (r.follows[i] && fabs(rate_of(ode, ode->y, j, lane)) > allowed) return false;
+        if (r.follows[i] && fabs(rate_of(ode, ode->state.y, j, lane)) > allowed) return false;
     }
     for (size_t i = 0; i < r.n; i++) {
         if (!r.follows[i]) continue;
@@ -173,7 +171,8 @@ static bool stop_immobile(api_ode *ode, size_t lane, double allowed, bool *any)
 /* Stores the velocities, before joints stop. */
 static void remember(const api_ode *ode)
 {
-    memcpy(ode->stiction->before, ode->y + ode->e->model->nq * ode->W, ode->e->model->nv * ode->W * sizeof(double));
+    memcpy(ode->stiction->before, ode->state.y + ode->e->model->nq * ode->W,
+           ode->e->model->nv * ode->W * sizeof(double));
 }
 
 /* The largest change of a velocity in a lane that the rates account for which joints have lost since `remember`. */
@@ -189,7 +188,7 @@ static double allowed_change(const api_ode *ode, size_t lane)
 /* The largest change of a velocity in a lane since `remember`. */
 static double change(const api_ode *ode, size_t lane)
 {
-    const double *qd   = ode->y + ode->e->model->nq * ode->W;
+    const double *qd   = ode->state.y + ode->e->model->nq * ode->W;
     double        most = 0;
     for (size_t v = lane; v < ode->e->model->nv * ode->W; v += ode->W)
         most = fmax(most, fabs(qd[v] - ode->stiction->before[v]));
@@ -203,9 +202,9 @@ static bool correct(api_ode *ode, double t, size_t lane, bool *again)
 {
     const range  of      = {lane, lane + 1};
     const double allowed = allowed_change(ode, lane);
-    api_ode_finish_step(ode, t, ode->y, ode->W, ode->W);
+    api_ode_finish_step(ode, t, ode->state.y, ode->W, ode->W);
     if (change(ode, lane) > allowed) return false;
-    *again = stop_turning(ode, ode->stiction->before, API_TURNED_RATE, of);
+    *again = stop_turning(ode, ode->stiction->before, DYN_TURNED_RATE, of);
     evaluate(ode, t);
     return stop_immobile(ode, lane, allowed, again);
 }
@@ -214,11 +213,11 @@ static bool correct(api_ode *ode, double t, size_t lane, bool *again)
  * as they are: then accelerations tell which joints stop. Returns false in that case. */
 static bool settle(api_ode *ode, double t, size_t lane)
 {
-    const size_t bytes = ode->entries * ode->W * sizeof *ode->y;
+    const size_t bytes = ode->state.entries * ode->W * sizeof *ode->state.y;
     for (bool stopped = true; stopped && ode->contact;) {
-        memcpy(ode->stage_y, ode->y, bytes);
+        memcpy(ode->state.stage_y, ode->state.y, bytes);
         if (!correct(ode, t, lane, &stopped)) {
-            memcpy(ode->y, ode->stage_y, bytes);
+            memcpy(ode->state.y, ode->state.stage_y, bytes);
             for (size_t k = 0; k < ode->stiction->n; k++)
                 if (ode->stiction->joint[k].side[lane] == 0) stop(ode, &ode->stiction->joint[k], lane);
             return false;
@@ -241,9 +240,9 @@ static bool turn_sides(api_ode *ode, size_t lane)
     bool any = false;
     for (size_t k = 0; k < ode->stiction->n; k++) {
         api_friction_joint *j    = &ode->stiction->joint[k];
-        const double        rate = rate_of(ode, ode->y, j, lane);
+        const double        rate = rate_of(ode, ode->state.y, j, lane);
         j->starts[lane]          = fmax(STARTS, FASTER * fabs(rate));
-        if (j->side[lane] * rate >= -API_TURNED_RATE) continue;
+        if (j->side[lane] * rate >= -DYN_TURNED_RATE) continue;
         set_side(ode, j, lane, rate > 0 ? 1 : -1);
         any = true;
     }
@@ -257,7 +256,7 @@ static void decide_and_correct(api_ode *ode, double t, size_t lane)
     const range of = {lane, lane + 1};
     decide(ode, t, of);
     for (int turn = 0; turn < TURNS && ode->contact && ode->stiction->uncorrected[lane]; turn++) {
-        api_ode_finish_step(ode, t, ode->y, ode->W, ode->W);
+        api_ode_finish_step(ode, t, ode->state.y, ode->W, ode->W);
         ode->stiction->uncorrected[lane] = false;
         if (turn_sides(ode, lane)) decide(ode, t, of);
     }
@@ -269,7 +268,7 @@ void api_stiction_events_restart(api_ode *ode, double t)
     memset(s->breaks, 0, s->n * sizeof *s->breaks);
     for (size_t k = 0; k < s->n; k++)
         for (size_t l = 0; l < ode->W; l++)
-            if (rate_of(ode, ode->y, &s->joint[k], l) == 0) api_ode_stiction_set_side(ode, &s->joint[k], l, 0);
+            if (rate_of(ode, ode->state.y, &s->joint[k], l) == 0) api_ode_stiction_set_side(ode, &s->joint[k], l, 0);
     decide(ode, t, all_of(ode));
 }
 
@@ -277,7 +276,7 @@ void api_stiction_events_start(api_ode *ode)
 {
     for (size_t k = 0; k < ode->stiction->n; k++)
         for (size_t l = 0; l < ode->W; l++) {
-            const double rate = rate_of(ode, ode->y, &ode->stiction->joint[k], l);
+            const double rate = rate_of(ode, ode->state.y, &ode->stiction->joint[k], l);
             api_ode_stiction_set_side(ode, &ode->stiction->joint[k], l, rate > 0 ? 1 : rate < 0 ? -1 : 0);
         }
     api_stiction_events_restart(ode, 0);
@@ -285,7 +284,7 @@ void api_stiction_events_start(api_ode *ode)
 
 void api_stiction_events_share_load(api_ode *ode)
 {
-    const double     *qd = ode->y + ode->e->model->nq * ode->W;
+    const double     *qd = ode->state.y + ode->e->model->nq * ode->W;
     api_ode_stiction *s  = ode->stiction;
     if (!ode->contact || !api_ode_stiction_any_rests(ode)) return;
     memset(s->breaks, 0, s->n * sizeof *s->breaks);
@@ -322,7 +321,7 @@ void api_stiction_events_margins(api_ode *ode, double t, const double *y, double
     for (size_t k = 0; k < s->n; k++) {
         const api_friction_joint *j    = &s->joint[k];
         const double              rate = rate_of(ode, y, j, 0);
-        margins[k]                     = j->side[0] != 0 ? j->side[0] * rate + API_TURNED_RATE
+        margins[k]                     = j->side[0] != 0 ? j->side[0] * rate + DYN_TURNED_RATE
                                          : j->follows[0] ? 1 - fabs(rate) / j->starts[0]
                                                          : margin(ode, j);
     }
@@ -334,7 +333,7 @@ static void start_following(api_ode *ode, range of)
     for (size_t k = 0; k < ode->stiction->n; k++)
         for (size_t l = of.first; l < of.end; l++) {
             api_friction_joint *j    = &ode->stiction->joint[k];
-            const double        rate = rate_of(ode, ode->y, j, l);
+            const double        rate = rate_of(ode, ode->state.y, j, l);
             if (j->side[l] == 0 && j->follows[l] && fabs(rate) >= 0.5 * j->starts[l])
                 set_side(ode, j, l, rate > 0 ? 1 : -1);
         }
@@ -347,11 +346,11 @@ void api_stiction_events_switch(api_ode *ode, double t)
     api_ode_stiction *s       = ode->stiction;
     bool              stopped = false;
     clear_uncorrected(ode);
-    if (ode->contact) api_ode_finish_step(ode, t, ode->y, ode->W, ode->W);
+    if (ode->contact) api_ode_finish_step(ode, t, ode->state.y, ode->W, ode->W);
     remember(ode);
     for (size_t k = 0; k < s->n; k++) {
-        s->breaks[k] = s->roots[k] != 0 && api_ode_stiction_sticks(&s->joint[k], 0);
-        if (s->roots[k] == 0 || s->joint[k].side[0] == 0) continue;
+        s->breaks[k] = ode->state.roots[k] != 0 && api_ode_stiction_sticks(&s->joint[k], 0);
+        if (ode->state.roots[k] == 0 || s->joint[k].side[0] == 0) continue;
         stop(ode, &s->joint[k], 0);
         stopped = true;
     }
@@ -360,10 +359,14 @@ void api_stiction_events_switch(api_ode *ode, double t)
     decide_and_correct(ode, t, 0);
 }
 
-double api_stiction_events_advance(const api_friction_joint *j, size_t lane, double rate, double from)
+double api_stiction_events_advance(const api_ode *ode, size_t lane, const double *from)
 {
-    const int side = j->side[lane];
-    return side == 0 ? HUGE_VAL : side * rate - fmax(fmin(side * from, 0), -API_TURNED_RATE);
+    double least = HUGE_VAL;
+    for (size_t k = 0; k < ode->stiction->n; k++) {
+        const api_friction_joint *j = &ode->stiction->joint[k];
+        least = fmin(least, joint_advance(j, lane, rate_of(ode, ode->state.y, j, lane), from[j->v * ode->W + lane]));
+    }
+    return least;
 }
 
 void api_stiction_events_stop(api_ode *ode, double t, size_t lane, const double *from, bool stay)

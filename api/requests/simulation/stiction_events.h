@@ -3,29 +3,25 @@
 #pragma once
 #include "ode_stiction.h"
 
-/* Decide which joints stick at ode->y: at the start, and at time t after a break of the input. */
+/* Decide which joints stick at ode->state.y: at the start, and at time t after a break of the input. */
 void api_stiction_events_start(api_ode *ode);
 void api_stiction_events_restart(api_ode *ode, double t);
 
-/* Sets the wrenches on held frames of the last evaluation, at ode->y, to those beside the friction that is decided:
- * where both share the load, friction of least size (api/requests/contact/friction_problem.h). */
+/* Sets the wrenches on held frames of the last evaluation, at ode->state.y, to those beside the friction that is
+ * decided: where both share the load, friction of least size (api/requests/contact/friction_problem.h). */
 void api_stiction_events_share_load(api_ode *ode);
 
 /* Writes the api_ode_stiction_count event functions at y (in lanes, one simulation) to `margins`. A joint starts or
  * ends sticking where its function becomes negative. */
 void api_stiction_events_margins(api_ode *ode, double t, const double *y, double *margins);
 
-/* Applies the events at ode->y, of one simulation: joints whose `roots` are not 0 change between sliding and sticking,
- * and their q' becomes zero. */
+/* Applies the events at ode->state.y, of one simulation: joints whose `roots` are not 0 change between sliding and
+ * sticking, and their q' becomes zero. */
 void api_stiction_events_switch(api_ode *ode, double t);
 
-/* rad/s or m/s: a sliding joint has turned where it moves faster than this against its side. Below, its rate may be a
- * rounding error. */
-#define API_TURNED_RATE 1e-9
-
-/* Returns the velocity of a joint of one lane in the direction of its side: negative if it has turned since it had the
- * velocity `from`. Infinite for joints at rest. */
-double api_stiction_events_advance(const api_friction_joint *joint, size_t lane, double rate, double from);
+/* Returns the least velocity of a joint of one lane in the direction of its side: negative if a joint has turned since
+ * the joints had the velocities `from` (nv in lanes). Infinite if all joints are at rest. */
+double api_stiction_events_advance(const api_ode *ode, size_t lane, const double *from);
 
 /* Stops the joints of one lane that have turned, however slowly, since they had the velocities `from` (nv in lanes).
  * Then joints at rest stick or start to slide; if they `stay`, they stick, unless that would change velocities
