@@ -4,8 +4,8 @@
  * Every simulation has steps of its own, so that its result does not depend on the batch. The root mean square of the
  * local errors of positions and velocities, each divided by tolerance (1 + |y|), is kept below 1. */
 #pragma once
-#include "dynamics/simulation/integrator.h"
-#include "dynamics/simulation/sundials_memory.h"
+#include "integrator.h"
+#include "sundials_memory.h"
 #include <arkode/arkode_arkstep.h>
 #include <sunlinsol/sunlinsol_dense.h>
 

@@ -1,7 +1,7 @@
 /* integrate_fixed.h - integrates with fixed steps: the part that all methods with fixed steps share.
  * integrate_adaptive.h has that of methods with error control, integrator.h lists the methods. */
 #pragma once
-#include "dynamics/simulation/integrator.h"
+#include "integrator.h"
 
 /* Returns the number of steps over `time` seconds: the fewest equal steps that are not longer than `step`, s. */
 double dyn_fixed_steps(double step, double time);
