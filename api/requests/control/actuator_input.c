@@ -1,5 +1,6 @@
 /* actuator_input.c - reads the input of a simulation (actuator_input.h). */
 #include "actuator_input.h"
+#include "controller_fields.h"
 #include "api/codec/number.h"
 #include <math.h>
 #include <string.h>
@@ -42,13 +43,15 @@ static bool describe(api_query *q, api_actuator_input *d)
 {
     const api_model *m = q->model;
     d->coordinate      = api_take(q->pool, m->nv * sizeof *d->coordinate);
+    d->motor           = api_take(q->pool, m->nv * sizeof *d->motor);
     d->effort_limit    = api_take(q->pool, m->nv * sizeof *d->effort_limit);
-    if (!d->coordinate || !d->effort_limit) return false;
+    if (!d->coordinate || !d->motor || !d->effort_limit) return false;
     api_coordinates_describe(m, d->coordinate);
     for (size_t v = 0; v < m->nv; v++) {
-        const api_coordinate *c       = &d->coordinate[v];
-        bool                  limited = c->joint >= 0 && c->motor < 0 && m->joints[c->joint].limits.has_effort;
-        d->effort_limit[v]            = limited ? m->joints[c->joint].limits.effort : INFINITY;
+        const api_coordinate *c = &d->coordinate[v];
+        d->motor[v]             = c->motor;
+        bool limited            = c->joint >= 0 && c->motor < 0 && m->joints[c->joint].limits.has_effort;
+        d->effort_limit[v]      = limited ? m->joints[c->joint].limits.effort : INFINITY;
     }
     return true;
 }
@@ -120,28 +123,31 @@ static bool read_robot(api_query *q, const api_place *at, api_actuator_input *d)
     return find_actuated(q, d, &n) && check_coordinates(q, at, d, n);
 }
 
-static bool read_options(const api_query *q, const api_node *given, const api_place *up, api_actuator_input *d)
+static bool read_options(const api_query *q, const api_controller *controller, const api_node *given,
+                         const api_place *up, api_actuator_input *d)
 {
-    if (d->controller->read_options) d->options = d->controller->read_options(q, given, up);
-    return !d->controller->read_options || d->options;
+    if (controller->read_options) d->options = controller->read_options(q, given, up);
+    return !controller->read_options || d->options;
 }
 
 static bool read_controlled(api_query *q, const api_node *given, const api_place *up, double duration,
                             api_actuator_input *d)
 {
-    api_place at = api_place_key(up, "controller"), reference_at = api_place_key(up, "reference");
-    api_place clip_at = api_place_key(up, "clip");
-    d->clip           = true;
-    d->controller     = api_read_controller(q, api_node_get(given, "controller"), &at);
-    if (!d->controller || !read_robot(q, &at, d)) return false;
-    if (!api_check_keys(q, given, up, d->controller->fields, d->controller->name)) return false;
+    api_place             at = api_place_key(up, "controller"), reference_at = api_place_key(up, "reference");
+    api_place             clip_at    = api_place_key(up, "clip");
+    const api_controller *controller = api_read_controller(q, api_node_get(given, "controller"), &at);
+    if (!controller) return false;
+    d->clip       = true;
+    d->controller = controller->law;
+    if (!read_robot(q, &at, d) || !api_check_keys(q, given, up, controller->fields, d->controller->name)) return false;
     for (size_t i = 0; needed[i]; i++)
         if (!need(q, given, needed[i], up)) return false;
     api_signal_form form    = {.duration = duration, .reach = duration};
     bool            divides = d->controller->divides_by_kd;
     return read_gains(q, given, "kp", up, false, &d->gains[0], &d->gain_is_scalar[0]) &&
            read_gains(q, given, "kd", up, divides, &d->gains[1], &d->gain_is_scalar[1]) &&
-           read_options(q, given, up, d) && api_read_flag(q, api_node_get(given, "clip"), &clip_at, &d->clip) &&
+           read_options(q, controller, given, up, d) &&
+           api_read_flag(q, api_node_get(given, "clip"), &clip_at, &d->clip) &&
            api_signal_read(q, api_node_get(given, "reference"), &reference_at, &form, &d->signal);
 }
 

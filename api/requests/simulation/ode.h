@@ -38,7 +38,7 @@ typedef struct api_ode {
     api_limit_violation      *violation;          /* [limits][W] (joint_limits.h); NULL: not requested */
     double                   *unclipped;          /* nv: efforts before clipping */
     api_ode_limits           *limits;             /* efforts of mimic joints; NULL: none is compared with a limit */
-    struct api_contact_block *controller_contact; /* work of a controller for held frames; NULL: none */
+    struct dyn_contact_block *controller_contact; /* work of a controller for held frames; NULL: none */
     double                   *controller_wrenches;
 } api_ode;
 

@@ -14,9 +14,9 @@ enum { ROUNDS = 2 /* Newton iterations; steps are short, so two reach rounding *
 #define STILL     1e-12 /* absolute, m/s and rad/s, for rounding errors of a motion that starts at rest */
 
 struct api_ode_contact {
-    api_contact       fixed;       /* frames and world axes whose position is kept; fixed.k may be 0 */
-    api_contact_block velocity;    /* constraint matrices of all held axes */
-    api_contact_block position;    /* constraint matrices of the axes of `fixed` */
+    dyn_contact       fixed;       /* frames and world axes whose position is kept; fixed.k may be 0 */
+    dyn_contact_block velocity;    /* constraint matrices of all held axes */
+    dyn_contact_block position;    /* constraint matrices of the axes of `fixed` */
     dyn_frame        *frames;      /* [n] */
     double           *start_poses; /* in lanes: [n][3] origins, then [n][4] quaternions, at time 0 */
     double           *poses;       /* in lanes: present poses, laid out like start_poses */
@@ -28,7 +28,7 @@ struct api_ode_contact {
 
 /* --- opening ---------------------------------------------------------------------------------------------------- */
 
-static void add_axes(api_held_frame *place, int first)
+static void add_axes(dyn_held_frame *place, int first)
 {
     for (int i = first; i < first + 3; i++)
         place->axis[place->n++] = i;
@@ -36,9 +36,9 @@ static void add_axes(api_held_frame *place, int first)
 
 /* Returns the axes along which a held frame keeps its position, given those along which its velocity is held
  * (ode_contact.h). */
-static api_held_frame fixed_axes_of(const api_held_frame *held)
+static dyn_held_frame fixed_axes_of(const dyn_held_frame *held)
 {
-    api_held_frame place = {.frame = held->frame};
+    dyn_held_frame place = {.frame = held->frame};
     int            lines = 0, turns = 0;
     for (size_t i = 0; i < held->n; i++)
         *(held->axis[i] < 3 ? &lines : &turns) += 1;
@@ -49,9 +49,9 @@ static api_held_frame fixed_axes_of(const api_held_frame *held)
     return place;
 }
 
-static bool take_fixed(api_evaluation *e, api_ode_contact *c, const api_contact *contact)
+static bool take_fixed(api_evaluation *e, api_ode_contact *c, const dyn_contact *contact)
 {
-    c->fixed  = (api_contact){.n = contact->n, .frame = api_take(e->query->pool, contact->n * sizeof *c->fixed.frame)};
+    c->fixed  = (dyn_contact){.n = contact->n, .frame = api_take(e->query->pool, contact->n * sizeof *c->fixed.frame)};
     c->frames = api_take(e->query->pool, contact->n * sizeof *c->frames);
     for (size_t i = 0; c->fixed.frame && c->frames && i < contact->n; i++) {
         c->fixed.frame[i] = fixed_axes_of(&contact->frame[i]);
@@ -61,14 +61,14 @@ static bool take_fixed(api_evaluation *e, api_ode_contact *c, const api_contact 
     return c->fixed.frame && c->frames;
 }
 
-api_ode_contact *api_ode_contact_open(api_evaluation *e, const api_ode *ode, const api_contact *contact)
+api_ode_contact *api_ode_contact_open(api_evaluation *e, const api_ode *ode, const dyn_contact *contact)
 {
     size_t           nq = e->model->nq, nv = e->model->nv;
     bool             room = true;
     api_ode_contact *c    = api_take(e->query->pool, sizeof *c);
     if (!c || !take_fixed(e, c, contact)) return NULL;
-    double *velocity = api_take_zeroed(e->query->pool, api_contact_entries(nv, contact) * ode->W, &room);
-    double *position = api_take_zeroed(e->query->pool, api_contact_entries(nv, &c->fixed) * ode->W, &room);
+    double *velocity = api_take_zeroed(e->query->pool, dyn_contact_entries(nv, contact) * ode->W, &room);
+    double *position = api_take_zeroed(e->query->pool, dyn_contact_entries(nv, &c->fixed) * ode->W, &room);
     c->start_poses   = api_take_zeroed(e->query->pool, 7 * contact->n * ode->W, &room);
     c->poses         = api_take_zeroed(e->query->pool, 7 * contact->n * ode->W, &room);
     c->wrenches      = api_take_zeroed(e->query->pool, API_FRAME_AXES * contact->n * ode->W, &room);
@@ -77,13 +77,13 @@ api_ode_contact *api_ode_contact_open(api_evaluation *e, const api_ode *ode, con
     c->qd            = api_take_zeroed(e->query->pool, nv * ode->W, &room);
     c->step          = api_take_zeroed(e->query->pool, nv * ode->W, &room);
     if (!room) return NULL;
-    c->velocity           = api_contact_lay_out(contact, nv, ode->W, velocity);
-    c->position           = api_contact_lay_out(&c->fixed, nv, ode->W, position);
+    c->velocity           = dyn_contact_lay_out(contact, nv, ode->W, velocity);
+    c->position           = dyn_contact_lay_out(&c->fixed, nv, ode->W, position);
     c->velocity.unsettled = UNSETTLED;
     return c;
 }
 
-api_contact_block *api_ode_contact_block(api_ode *ode)
+dyn_contact_block *api_ode_contact_block(api_ode *ode)
 {
     ode->contact->velocity.driven = ode->s->prescribed.mask;
     return &ode->contact->velocity;
@@ -96,11 +96,11 @@ const double *api_ode_contact_wrenches(const api_ode_contact *c)
 
 /* --- lanes -------------------------------------------------------------------------------------------------------- */
 
-static void fill(const api_ode *ode, const api_contact_block *b, const double *q, const double *qd)
+static void fill(const api_ode *ode, const dyn_contact_block *b, const double *q, const double *qd)
 {
-    api_contact_states states = {
+    dyn_contact_states states = {
         .kernels = ode->kernels, .scene = &ode->e->query->scene, .workspace = ode->workspace, .q = q, .qd = qd};
-    api_contact_evaluate(b, &states);
+    dyn_contact_evaluate(b, &states);
 }
 
 static void find_poses(const api_ode *ode, const double *q, double *to)
@@ -117,59 +117,59 @@ static void find_poses(const api_ode *ode, const double *q, double *to)
 /* Records that the accelerations `along` the held axes contradict each other, if they do. */
 static void check_contradiction(api_ode *ode, double t, const double *along, const double *qdd, size_t lane)
 {
-    size_t row = api_contact_find_contradiction(&ode->contact->velocity, along, qdd, lane);
+    size_t row = dyn_contact_find_contradiction(&ode->contact->velocity, along, qdd, lane);
     if (row > 0) dyn_fault_record(&ode->state.fault[lane], DYN_FAULT_CONTRADICTION, t, row);
 }
 
 /* Solves lane l of a block; coordinates that stick are driven. */
-static bool solve(const api_ode *ode, api_contact_block *b, size_t l)
+static bool solve(const api_ode *ode, dyn_contact_block *b, size_t l)
 {
     b->driven = api_ode_driven(ode, l);
-    return api_contact_solve(b, l);
+    return dyn_contact_solve(b, l);
 }
 
 /* Sets b = J qdd + J' qd of lane l, which is solved, and its wrenches. */
 static void set_wrenches(const api_ode *ode, const double *qdd, size_t l, double *right_side)
 {
-    const api_contact_block *b = &ode->contact->velocity;
+    const dyn_contact_block *b = &ode->contact->velocity;
     for (size_t a = 0; a < b->task.k; a++)
         right_side[a] = b->jdot_qd[a * ode->W + l];
-    api_contact_add_jacobian_product(b, qdd, l, right_side);
-    api_contact_put_wrenches(b, right_side, l, ode->contact->wrenches);
+    dyn_contact_add_jacobian_product(b, qdd, l, right_side);
+    dyn_contact_put_wrenches(b, right_side, l, ode->contact->wrenches);
 }
 
 void api_ode_contact_rate(api_ode *ode, double t, const double *qd, double *qdd)
 {
     api_ode_contact   *c = ode->contact;
-    api_contact_block *b = &c->velocity;
+    dyn_contact_block *b = &c->velocity;
     b->task.damping      = sqrt(ode->s->damping);
     fill(ode, b, ode->q, qd);
     for (size_t l = api_ode_first_lane(ode); l < api_ode_distinct_lanes(ode); l++) {
-        double right_side[API_MAX_HELD * API_FRAME_AXES];
+        double right_side[DYN_MAX_HELD_AXES];
         if (!solve(ode, b, l)) continue; /* the numbers are too large; the rate is not finite either */
         set_wrenches(ode, qdd, l, right_side);
         check_contradiction(ode, t, right_side, qdd, l);
-        api_contact_apply_correction(b, right_side, l, qdd);
+        dyn_contact_apply_correction(b, right_side, l, qdd);
     }
-    api_contact_pad(b, api_ode_distinct_lanes(ode), b->nv, qdd);
-    api_contact_pad(b, api_ode_distinct_lanes(ode), API_FRAME_AXES * c->fixed.n, c->wrenches);
+    dyn_contact_pad(b, api_ode_distinct_lanes(ode), b->nv, qdd);
+    dyn_contact_pad(b, api_ode_distinct_lanes(ode), API_FRAME_AXES * c->fixed.n, c->wrenches);
 }
 
 void api_ode_contact_set_wrenches(api_ode *ode, const double *qdd)
 {
-    api_contact_block *b = api_ode_contact_block(ode);
+    dyn_contact_block *b = api_ode_contact_block(ode);
     for (size_t l = api_ode_first_lane(ode); l < api_ode_distinct_lanes(ode); l++) {
-        double right_side[API_MAX_HELD * API_FRAME_AXES];
-        if (api_contact_solve(b, l)) set_wrenches(ode, qdd, l, right_side);
+        double right_side[DYN_MAX_HELD_AXES];
+        if (dyn_contact_solve(b, l)) set_wrenches(ode, qdd, l, right_side);
     }
-    api_contact_pad(b, api_ode_distinct_lanes(ode), API_FRAME_AXES * ode->contact->fixed.n, ode->contact->wrenches);
+    dyn_contact_pad(b, api_ode_distinct_lanes(ode), API_FRAME_AXES * ode->contact->fixed.n, ode->contact->wrenches);
 }
 
 const double *api_ode_contact_residual(const api_ode *ode)
 {
     const api_ode_contact *c = ode->contact;
     for (size_t l = 0; l < ode->W; l++)
-        api_contact_put_residual(&c->velocity, ode->s->damping, c->wrenches, l, c->residual);
+        dyn_contact_put_residual(&c->velocity, ode->s->damping, c->wrenches, l, c->residual);
     return c->residual;
 }
 
@@ -177,8 +177,8 @@ void api_ode_contact_subtract_efforts(const api_ode *ode, double *tau)
 {
     const api_ode_contact *c = ode->contact;
     for (size_t l = api_ode_first_lane(ode); l < api_ode_distinct_lanes(ode); l++)
-        api_contact_subtract_efforts(&c->velocity, c->wrenches, l, tau);
-    api_contact_pad(&c->velocity, api_ode_distinct_lanes(ode), c->velocity.nv, tau);
+        dyn_contact_subtract_efforts(&c->velocity, c->wrenches, l, tau);
+    dyn_contact_pad(&c->velocity, api_ode_distinct_lanes(ode), c->velocity.nv, tau);
 }
 
 /* --- projection after a step -------------------------------------------------------------------------------------- */
@@ -225,34 +225,34 @@ static void add_step(const api_ode *ode, size_t l)
 static void project_positions(api_ode *ode, double t, size_t lanes)
 {
     api_ode_contact   *c = ode->contact;
-    api_contact_block *b = &c->position;
+    dyn_contact_block *b = &c->position;
     for (int round = 0; round < ROUNDS && b->task.k > 0; round++) {
         api_ode_close_loops(ode, t, c->q);
         find_poses(ode, c->q, c->poses);
         fill(ode, b, c->q, NULL);
         memset(c->step, 0, b->nv * ode->W * sizeof *c->step);
         for (size_t l = api_ode_first_lane(ode); l < lanes; l++) {
-            double offsets[API_MAX_HELD * API_FRAME_AXES];
+            double offsets[DYN_MAX_HELD_AXES];
             if (!solve(ode, b, l)) continue;
             find_offsets(ode, l, offsets);
-            api_contact_apply_correction(b, offsets, l, c->step);
+            dyn_contact_apply_correction(b, offsets, l, c->step);
             add_step(ode, l);
         }
-        api_contact_pad(b, lanes, ode->e->model->nq, c->q);
+        dyn_contact_pad(b, lanes, ode->e->model->nq, c->q);
     }
 }
 
 static void project_velocities(api_ode *ode, double t, size_t lanes)
 {
     api_ode_contact   *c = ode->contact;
-    api_contact_block *b = &c->velocity;
+    dyn_contact_block *b = &c->velocity;
     api_ode_close_loops(ode, t, c->q);
     fill(ode, b, c->q, NULL);
     for (size_t l = api_ode_first_lane(ode); l < lanes; l++) {
-        double right_side[API_MAX_HELD * API_FRAME_AXES] = {0};
+        double right_side[DYN_MAX_HELD_AXES] = {0};
         if (!solve(ode, b, l)) continue;
-        api_contact_add_jacobian_product(b, c->qd, l, right_side);
-        api_contact_apply_correction(b, right_side, l, c->qd);
+        dyn_contact_add_jacobian_product(b, c->qd, l, right_side);
+        dyn_contact_apply_correction(b, right_side, l, c->qd);
     }
 }
 
@@ -271,8 +271,8 @@ void api_ode_contact_finish_step(api_ode *ode, double t, double *y, size_t strid
     size_t different = lanes < ode->state.rows ? lanes : api_ode_distinct_lanes(ode);
     project_positions(ode, t, different);
     project_velocities(ode, t, different);
-    api_contact_pad(&c->velocity, different, nq, c->q);
-    api_contact_pad(&c->velocity, different, nv, c->qd);
+    dyn_contact_pad(&c->velocity, different, nq, c->q);
+    dyn_contact_pad(&c->velocity, different, nv, c->qd);
     for (size_t l = 0; l < lanes; l++) {
         for (size_t i = 0; i < nq; i++)
             y[i * stride + l] = c->q[i * W + l];
@@ -284,10 +284,10 @@ void api_ode_contact_finish_step(api_ode *ode, double t, double *y, size_t strid
 /* True if the held frames of one simulation do not move along their held axes, up to rounding. */
 static bool is_at_rest(const api_ode *ode, size_t l)
 {
-    const api_contact_block *b                                         = &ode->contact->velocity;
-    const double            *qd                                        = ode->state.y + ode->e->model->nq * ode->W;
-    double                   right_side[API_MAX_HELD * API_FRAME_AXES] = {0};
-    api_contact_add_jacobian_product(b, qd, l, right_side);
+    const dyn_contact_block *b                             = &ode->contact->velocity;
+    const double            *qd                            = ode->state.y + ode->e->model->nq * ode->W;
+    double                   right_side[DYN_MAX_HELD_AXES] = {0};
+    dyn_contact_add_jacobian_product(b, qd, l, right_side);
     for (size_t a = 0; a < b->task.k; a++) {
         double size = 0;
         for (size_t v = 0; v < b->nv; v++)

@@ -1,4 +1,4 @@
-/* ode_contact.h - keeps frames held while a robot is simulated (api/requests/contact/contact.h). Accelerations keep the
+/* ode_contact.h - keeps frames held while a robot is simulated (dynamics/contact/contact.h). Accelerations keep the
  * velocities along held axes at zero. After every step positions and velocities are projected back, so that they do not
  * drift.
  *
@@ -11,7 +11,7 @@
 #include "ode.h"
 
 /* Takes the arrays from the request's pool. Returns NULL with a problem. */
-api_ode_contact *api_ode_contact_open(api_evaluation *e, const api_ode *ode, const api_contact *contact);
+api_ode_contact *api_ode_contact_open(api_evaluation *e, const api_ode *ode, const dyn_contact *contact);
 
 /* Stores the initial poses at ode->state.y. Records a fault of simulations in which a held frame moves. */
 void api_ode_contact_start(api_ode *ode);
@@ -31,7 +31,7 @@ void api_ode_contact_subtract_efforts(const api_ode *ode, double *tau);
 void api_ode_contact_finish_step(api_ode *ode, double t, double *y, size_t stride, size_t lanes);
 
 /* Returns the constraint matrices at the last api_ode_contact_rate, in which only prescribed coordinates are driven. */
-api_contact_block *api_ode_contact_block(api_ode *ode);
+dyn_contact_block *api_ode_contact_block(api_ode *ode);
 
 /* Returns the accelerations that contact damping leaves along the held axes: laid out like the wrenches. */
 const double *api_ode_contact_residual(const api_ode *ode);

@@ -1,7 +1,7 @@
 /* ode_faults.c - records and reports faults of simulations (ode_faults.h). */
 #include "ode_faults.h"
 #include "api/base/memory/shortage.h"
-#include "api/requests/contact/stiction.h"
+#include "dynamics/contact/stiction.h"
 #include "api/robots/model/model_loops.h"
 #include <math.h>
 #include <stdio.h>
@@ -161,7 +161,7 @@ static int slowest_joint(const api_ode *ode)
     int              slowest_body = -1;
     for (size_t i = 0; i < m->n_bodies && ode->e->query->scene.terms & DYN_FRICTION; i++) {
         const dyn_body *b = &m->body[i];
-        if (!api_stiction_is_possible(b)) continue;
+        if (!dyn_stiction_is_possible(b)) continue;
         double speed = fabs(b->joint.ratio * qd[(size_t)b->joint.v * ode->W]);
         if (speed >= slowest) continue;
         slowest      = speed;

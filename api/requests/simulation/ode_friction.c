@@ -45,7 +45,7 @@ static void map(const api_ode *ode, const dyn_friction_map *io)
 /* The friction with which joint j slides to a side. */
 static double sliding(const api_ode *ode, const api_friction_joint *j, int side, double rate)
 {
-    return side == 0 ? 0 : api_stiction_sliding(ode->e->query->scene.model, &j->at_rest, side, rate);
+    return side == 0 ? 0 : dyn_stiction_sliding(ode->e->query->scene.model, &j->at_rest, side, rate);
 }
 
 /* T = tau + the friction by the sign of q', which kernels subtract, - that by the side of joints that can stick. */

@@ -9,14 +9,14 @@
 /* Takes the contact block with which a controller finds the wrenches on held frames. */
 static bool open_contact(api_evaluation *e, api_ode *ode)
 {
-    const api_contact *contact = ode->s->contact;
+    const dyn_contact *contact = ode->s->contact;
     bool               room    = true;
     if (!contact || !ode->s->input.actuated) return true;
     ode->controller_contact = api_take(e->query->pool, sizeof *ode->controller_contact);
-    double *lanes = api_take_zeroed(e->query->pool, api_contact_entries(e->model->nv, contact) * ode->W, &room);
+    double *lanes = api_take_zeroed(e->query->pool, dyn_contact_entries(e->model->nv, contact) * ode->W, &room);
     ode->controller_wrenches = api_take_zeroed(e->query->pool, API_FRAME_AXES * contact->n * ode->W, &room);
     if (!room || !ode->controller_contact) return false;
-    *ode->controller_contact = api_contact_lay_out(contact, e->model->nv, ode->W, lanes);
+    *ode->controller_contact = dyn_contact_lay_out(contact, e->model->nv, ode->W, lanes);
     return true;
 }
 
@@ -32,7 +32,7 @@ bool api_ode_input_open(api_evaluation *e, api_ode *ode)
         ode->error[i] = api_take_zeroed(e->query->pool, nv * ode->W, &room);
     if (d->controller)
         ode->controller_work =
-            api_take_zeroed(e->query->pool, api_controller_entries(d->controller, e->model->dyn) * ode->W, &room);
+            api_take_zeroed(e->query->pool, dyn_controller_entries(d->controller, e->model->dyn) * ode->W, &room);
     return room && (!d->controller || open_contact(e, ode));
 }
 
@@ -54,14 +54,14 @@ static void find_errors(api_ode *ode, double t, const double *qd)
 }
 
 /* Returns the input of the controller at time t. The controller's own state follows q' in y. */
-static api_controller_input controller_input(api_ode *ode, double t, const double *qd, double *rate)
+static dyn_controller_input controller_input(api_ode *ode, double t, const double *qd, double *rate)
 {
     const api_actuator_input *d  = &ode->s->input;
     size_t                    nv = ode->e->model->nv, W = ode->W;
     find_errors(ode, t, qd);
     for (size_t l = 0; l < W; l++)
         ode->singular[l] = -1;
-    return (api_controller_input){
+    return (dyn_controller_input){
         .kernels          = ode->kernels,
         .scene            = &ode->controller_scene,
         .actual_scene     = &ode->e->query->scene,
@@ -70,7 +70,7 @@ static api_controller_input controller_input(api_ode *ode, double t, const doubl
         .nv               = nv,
         .W                = W,
         .states           = api_ode_distinct_lanes(ode),
-        .coordinate       = d->coordinate,
+        .motor            = d->motor,
         .actuated         = d->actuated,
         .driven           = d->driven,
         .prescribed_qdd   = api_ode_prescribed_accelerations(ode),
@@ -92,11 +92,11 @@ static api_controller_input controller_input(api_ode *ode, double t, const doubl
 
 void api_ode_input_start(api_ode *ode)
 {
-    const api_controller *controller = ode->s->input.controller;
+    const dyn_controller *controller = ode->s->input.controller;
     size_t                nq = ode->e->model->nq, nv = ode->e->model->nv, W = ode->W;
     if (!controller || !controller->start) return;
     memcpy(ode->q, ode->state.y, nq * W * sizeof *ode->q);
-    api_controller_input c = controller_input(ode, 0, ode->state.y + nq * W, ode->state.stage_rate[0] + nq * W);
+    dyn_controller_input c = controller_input(ode, 0, ode->state.y + nq * W, ode->state.stage_rate[0] + nq * W);
     controller->start(&c, ode->tau, ode->state.y + (nq + nv) * W);
 }
 
@@ -152,7 +152,7 @@ void api_ode_input_apply(api_ode *ode, double t, const double *qd, double *rate)
     double *const             tau[API_SIGNAL_ORDERS] = {ode->tau};
     if (!d->is_given) return; /* the efforts are zero from the start */
     if (d->controller) {
-        api_controller_input c = controller_input(ode, t, qd, rate);
+        dyn_controller_input c = controller_input(ode, t, qd, rate);
         d->controller->torques(&c, ode->tau);
         if (d->controller->compensates_friction) api_ode_friction_compensate(ode, qd);
         bound_efforts(ode);

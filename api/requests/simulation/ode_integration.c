@@ -98,7 +98,7 @@ bool api_ode_integration_open(const api_evaluation *e, api_ode *ode)
     const api_simulation *s           = ode->s;
     const api_model      *m           = e->model;
     const size_t          n           = api_ode_stiction_count(ode);
-    const size_t          controllers = api_controller_states(s->input.controller, m->dyn);
+    const size_t          controllers = dyn_controller_states(s->input.controller, m->dyn);
     ode->state                        = (dyn_ode){
                                .functions       = &functions,
                                .system          = ode,

@@ -20,7 +20,7 @@ struct api_ode_limits {
 /* Appends the wrenches on held frames to the scene. Returns false with a problem. */
 static bool add_held_frames(const api_evaluation *e, const api_ode *ode, api_ode_limits *limits)
 {
-    const api_contact *contact = ode->s->contact;
+    const dyn_contact *contact = ode->s->contact;
     dyn_scene         *scene   = &limits->scene;
     const size_t       n = scene->n_wrenches, held = contact ? contact->n : 0;
     bool               room  = true;
@@ -29,7 +29,7 @@ static bool add_held_frames(const api_evaluation *e, const api_ode *ode, api_ode
     if (!sites || !room) return false;
     if (n > 0) memcpy(sites, scene->wrench, n * sizeof *sites);
     for (size_t i = 0; i < held; i++) {
-        const api_held_frame *frame = &contact->frame[i];
+        const dyn_held_frame *frame = &contact->frame[i];
         sites[n + i] =
             (dyn_wrench_site){.body = frame->frame.body, .X_bl = frame->frame.X_bf, .world_axes = !frame->frame_axes};
     }

@@ -22,7 +22,7 @@ static bool take_arrays(api_evaluation *e, api_ode_stiction *s, size_t W)
     s->before        = api_take_zeroed(e->query->pool, nv * W, &all);
     s->singular      = api_take_zeroed(e->query->pool, W, &all);
     s->mass          = api_take_zeroed(e->query->pool, nv * nv * W, &all);
-    s->rows          = api_take_zeroed(e->query->pool, api_friction_rows_entries(nv, nv), &all);
+    s->rows          = api_take_zeroed(e->query->pool, dyn_friction_rows_entries(nv, nv), &all);
     return all && s->joint && s->driven && s->index && s->breaks;
 }
 
@@ -31,11 +31,12 @@ static bool take_arrays(api_evaluation *e, api_ode_stiction *s, size_t W)
 static bool list_joints(api_evaluation *e, const bool *prescribed, api_ode_stiction *s)
 {
     const dyn_model    *m   = e->model->dyn;
-    api_stiction_joint *can = api_take(e->query->pool, ((size_t)m->nv + m->n_drives) * sizeof *can);
+    dyn_stiction_joint *can = api_take(e->query->pool, ((size_t)m->nv + m->n_drives) * sizeof *can);
     if (!can) return false;
-    const size_t n = api_friction_rows_list(e->model, can);
+    const dyn_mechanism mechanism = api_model_mechanism(e->model);
+    const size_t        n         = dyn_friction_rows_list(&mechanism, can);
     for (size_t k = 0; k < n; k++)
-        if (can[k].v != API_NO_COORDINATE && !(prescribed && prescribed[can[k].v]))
+        if (can[k].v != DYN_NO_COORDINATE && !(prescribed && prescribed[can[k].v]))
             s->joint[s->n++] = (api_friction_joint){.v = can[k].v, .at_rest = can[k]};
     return true;
 }
@@ -123,9 +124,9 @@ bool api_ode_stiction_any_rests(const api_ode *ode)
     return false;
 }
 
-api_stiction_joint api_ode_stiction_limits(const api_ode *ode, const api_friction_joint *j, size_t lane)
+dyn_stiction_joint api_ode_stiction_limits(const api_ode *ode, const api_friction_joint *j, size_t lane)
 {
-    return api_stiction_limit_at(&j->at_rest, ode->stiction->efforts[j->v * ode->W + lane]);
+    return dyn_stiction_limit_at(&j->at_rest, ode->stiction->efforts[j->v * ode->W + lane]);
 }
 
 /* Sets s->needed to u - T + J^T l. */
@@ -150,7 +151,7 @@ void api_ode_stiction_load(api_ode *ode, const double *qd, const double *qdd, do
     for (size_t k = 0; k < s->n; k++) {
         const api_friction_joint *j = &s->joint[k];
         for (size_t l = 0; l < W; l++) {
-            const api_stiction_joint at = api_ode_stiction_limits(ode, j, l);
+            const dyn_stiction_joint at = api_ode_stiction_limits(ode, j, l);
             if (api_ode_stiction_sticks(j, l) && at.positive + at.negative > 0)
                 load[k * W + l] = s->needed[j->v * W + l] / (at.positive + at.negative);
         }

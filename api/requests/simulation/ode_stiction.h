@@ -7,7 +7,7 @@
  *     needed = u - T(q, q', q'') + J^T l   in   [-negative, positive],
  *
  * with u the effort without that friction, T that of inverse dynamics without any (ode_friction.h), and l the wrenches
- * on held frames. The limits are those at u (api_stiction_limit_at).
+ * on held frames. The limits are those at u (dyn_stiction_limit_at).
  *
  * Held frames and joints that stick can depend on each other: four held feet keep all joints of a quadruped at rest if
  * six of them stick. The other joints at rest then follow: they keep the friction that the decision gave them. They may
@@ -19,15 +19,15 @@
  *
  * With a tolerance, ARKODE locates the instants at which q' reaches zero and `needed` a limit. With fixed steps a joint
  * whose q' changes sign in a step stops at its end. Which joints at rest stick is one problem for all of them
- * (api/requests/contact/friction_problem.h, stiction_events.h). This file applies the friction once that is decided. */
+ * (dynamics/contact/friction_problem.h, stiction_events.h). This file applies the friction once that is decided. */
 #pragma once
-#include "api/requests/contact/friction_rows.h"
+#include "dynamics/contact/friction_rows.h"
 #include "ode.h"
 
 /* The state of one coordinate that can stick. */
 typedef struct api_friction_joint {
     size_t             v;
-    api_stiction_joint at_rest; /* friction limits against positive and negative motion, N m or N */
+    dyn_stiction_joint at_rest; /* friction limits against positive and negative motion, N m or N */
     /* For each lane: 1, -1: slides in that direction; 0: is at rest, and sticks or follows with this friction, N m or
      * N.
      */
@@ -47,7 +47,7 @@ struct api_ode_stiction {
     double             *singular;    /* in lanes: 1 */
     double             *mass;        /* in lanes: nv x nv */
     double             *before;      /* in lanes: nv, velocities before joints stopped */
-    double             *rows;        /* the room of api_friction_rows */
+    double             *rows;        /* the room of dyn_friction_rows */
     size_t             *index;       /* [n] for each row of the problem, its index in `joint` */
     bool               *breaks;      /* [n] joints whose friction has reached a limit */
     bool uncorrected[DYN_MAX_LANES]; /* lanes in which a joint has lost a rate, and the others are not corrected to that
@@ -75,7 +75,7 @@ void api_ode_stiction_accelerate(api_ode *ode, dyn_forward_dynamics *io);
 void api_ode_stiction_load(api_ode *ode, const double *qd, const double *qdd, double *load);
 
 /* Returns the friction limits of a joint that sticks, in one lane at the last evaluation. */
-api_stiction_joint api_ode_stiction_limits(const api_ode *ode, const api_friction_joint *j, size_t lane);
+dyn_stiction_joint api_ode_stiction_limits(const api_ode *ode, const api_friction_joint *j, size_t lane);
 
 size_t api_ode_stiction_count(const api_ode *ode);     /* number of joints that can stick */
 bool   api_ode_stiction_any_rests(const api_ode *ode); /* true if a joint is at rest now in some lane */

@@ -1,6 +1,6 @@
 /* simulation.c - reads a request for simulations (simulation.h). */
 #include "simulation.h"
-#include "api/requests/contact/stiction.h"
+#include "dynamics/contact/stiction.h"
 #include "api/requests/evaluate/loop_evaluation.h"
 #include "api/codec/number.h"
 #include <float.h>
@@ -150,7 +150,7 @@ static bool check_sharp_drives(const api_query *q, const api_simulation *s)
 {
     const dyn_model *m     = q->scene.model;
     size_t           drive = 0;
-    while (drive < m->n_drives && !api_stiction_is_possible_of(&m->drive[drive]))
+    while (drive < m->n_drives && !dyn_stiction_is_possible_of(&m->drive[drive]))
         drive++;
     if (drive == m->n_drives || !s->integrator->locates_events || !(q->scene.terms & DYN_FRICTION)) return true;
     return api_fail(q->problem, API_NOT_SUPPORTED, NULL,

@@ -11,7 +11,7 @@
  * every step, which keeps the order of the method (Hairer, Lubich & Wanner 2006, IV.4). */
 #pragma once
 #include "api/requests/lanes/evaluation.h"
-#include "api/requests/contact/contact.h"
+#include "api/requests/contact/held_fields.h"
 #include "api/requests/control/actuator_input.h"
 #include "api/requests/control/joint_limits.h"
 #include "api/requests/control/prescribed.h"
@@ -32,7 +32,7 @@ typedef struct api_simulation {
     api_actuator_input    input;
     api_prescribed_motion prescribed; /* coordinates that follow a given motion */
     api_wrench_signals    wrenches;   /* wrenches that change with time */
-    const api_contact    *contact;    /* held frames; NULL: none */
+    const dyn_contact    *contact;    /* held frames; NULL: none */
     double                damping;    /* of the contacts; 0: none */
     api_joint_limits      limits;     /* joint limits to report */
     unsigned              works;      /* bit i: work entry i is integrated */

@@ -79,7 +79,7 @@ static void follow(api_ode *ode, api_friction_joint *j, size_t lane, double fric
 }
 
 /* Gives a joint of a lane the state that row i of the solution has. */
-static void put(api_ode *ode, api_friction_joint *j, size_t lane, const api_friction_rows *r, size_t i)
+static void put(api_ode *ode, api_friction_joint *j, size_t lane, const dyn_friction_rows *r, size_t i)
 {
     if (r->side[i] != 0)
         set_side(ode, j, lane, r->side[i]);
@@ -106,7 +106,7 @@ static void decide(api_ode *ode, double t, range of)
     evaluate(ode, t);
     api_stiction_problem_prepare(ode, ode->state.y + ode->e->model->nq * ode->W);
     for (size_t l = of.first; l < of.end; l++) {
-        api_friction_rows r;
+        dyn_friction_rows r;
         if (ode->state.fault[l].kind != DYN_FAULT_NONE) continue;
         if (!api_stiction_problem_solve(ode, l, &r)) {
             dyn_fault_record(&ode->state.fault[l], DYN_FAULT_UNDECIDED, t, 0);
@@ -149,11 +149,11 @@ static bool stop_turning(api_ode *ode, const double *from, double still, range o
  * *any if there are any. Returns false, and stops none, if one moves faster than `allowed`. */
 static bool stop_immobile(api_ode *ode, size_t lane, double allowed, bool *any)
 {
-    const api_friction_state state = api_stiction_problem_state(ode, lane);
-    api_contact_block       *held  = api_ode_contact_block(ode);
-    api_friction_rows        r     = api_stiction_problem_gather(ode, &state, false);
+    const dyn_friction_state state = api_stiction_problem_state(ode, lane);
+    dyn_contact_block       *held  = api_ode_contact_block(ode);
+    dyn_friction_rows        r     = api_stiction_problem_gather(ode, &state, false);
     held->driven                   = api_ode_driven(ode, lane);
-    if (!api_contact_solve(held, lane) || !api_friction_rows_set_held(&r, &state, held, ode->stiction->qdd))
+    if (!dyn_contact_solve(held, lane) || !dyn_friction_rows_set_held(&r, &state, held, ode->stiction->qdd))
         return true;
     for (size_t i = 0; i < r.n; i++) {
         const api_friction_joint *j = &ode->stiction->joint[ode->stiction->index[i]];
@@ -290,7 +290,7 @@ void api_stiction_events_share_load(api_ode *ode)
     memset(s->breaks, 0, s->n * sizeof *s->breaks);
     api_stiction_problem_prepare(ode, qd);
     for (size_t l = 0; l < ode->W; l++) {
-        api_friction_rows r;
+        dyn_friction_rows r;
         if (!api_stiction_problem_solve(ode, l, &r)) continue;
         for (size_t i = 0; i < r.n; i++)
             s->needed[s->joint[s->index[i]].v * ode->W + l] = r.f[i];
@@ -309,7 +309,7 @@ void api_stiction_events_share_load(api_ode *ode)
 /* Returns the distance of the needed friction from the nearer limit, as a part of the limits; negative beyond it. */
 static double margin(const api_ode *ode, const api_friction_joint *j)
 {
-    const api_stiction_joint at   = api_ode_stiction_limits(ode, j, 0);
+    const dyn_stiction_joint at   = api_ode_stiction_limits(ode, j, 0);
     const double             need = ode->stiction->needed[j->v * ode->W], span = at.positive + at.negative;
     return span > 0 ? fmin(at.positive - need, at.negative + need) / span + SLACK : SLACK;
 }

@@ -8,7 +8,7 @@ void api_stiction_events_start(api_ode *ode);
 void api_stiction_events_restart(api_ode *ode, double t);
 
 /* Sets the wrenches on held frames of the last evaluation, at ode->state.y, to those beside the friction that is
- * decided: where both share the load, friction of least size (api/requests/contact/friction_problem.h). */
+ * decided: where both share the load, friction of least size (dynamics/contact/friction_problem.h). */
 void api_stiction_events_share_load(api_ode *ode);
 
 /* Writes the api_ode_stiction_count event functions at y (in lanes, one simulation) to `margins`. A joint starts or

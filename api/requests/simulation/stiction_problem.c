@@ -29,37 +29,37 @@ void api_stiction_problem_prepare(api_ode *ode, const double *qd)
     if (!ode->contact) ode->kernels->mass_matrix(api_ode_friction_scene(ode), ode->workspace, &M, 1);
 }
 
-api_friction_rows api_stiction_problem_gather(const api_ode *ode, const api_friction_state *state, bool at_rest)
+dyn_friction_rows api_stiction_problem_gather(const api_ode *ode, const dyn_friction_state *state, bool at_rest)
 {
     const api_ode_stiction *s = ode->stiction;
-    api_friction_rows       r = api_friction_rows_lay_out(ode->e->model->nv, ode->e->model->nv, s->rows);
+    dyn_friction_rows       r = dyn_friction_rows_lay_out(ode->e->model->nv, ode->e->model->nv, s->rows);
     for (size_t k = 0; k < s->n; k++) {
         const api_friction_joint *j = &s->joint[k];
         if ((j->side[state->lane] == 0) != at_rest) continue;
-        const api_stiction_joint at = api_ode_stiction_limits(ode, j, state->lane);
+        const dyn_stiction_joint at = api_ode_stiction_limits(ode, j, state->lane);
         const double             of = s->breaks[k] ? REACHED : 1;
         r.positive[r.n]             = of * at.positive;
         r.negative[r.n]             = of * at.negative;
         s->index[r.n]               = k;
-        api_friction_row_fill(state, &j->at_rest, r.W + r.n * r.nv);
+        dyn_friction_row_fill(state, &j->at_rest, r.W + r.n * r.nv);
         r.n++;
     }
     return r;
 }
 
-api_friction_state api_stiction_problem_state(const api_ode *ode, size_t lane)
+dyn_friction_state api_stiction_problem_state(const api_ode *ode, size_t lane)
 {
-    return (api_friction_state){.model = ode->e->model, .W = ode->W, .lane = lane, .fused = ode->kernels->fused};
+    return (dyn_friction_state){.nv = ode->e->model->nv, .W = ode->W, .lane = lane, .fused = ode->kernels->fused};
 }
 
-bool api_stiction_problem_solve(api_ode *ode, size_t lane, api_friction_rows *r)
+bool api_stiction_problem_solve(api_ode *ode, size_t lane, dyn_friction_rows *r)
 {
-    const api_friction_state state = api_stiction_problem_state(ode, lane);
-    api_contact_block       *held  = ode->contact ? api_ode_contact_block(ode) : NULL;
+    const dyn_friction_state state = api_stiction_problem_state(ode, lane);
+    dyn_contact_block       *held  = ode->contact ? api_ode_contact_block(ode) : NULL;
     *r                             = api_stiction_problem_gather(ode, &state, true);
     if (r->n == 0) return true;
-    if (held ? !api_contact_solve(held, lane) || !api_friction_rows_set_held(r, &state, held, ode->stiction->qdd)
-             : !api_friction_rows_set(r, &state, ode->stiction->mass, ode->s->prescribed.mask, ode->stiction->qdd))
+    if (held ? !dyn_contact_solve(held, lane) || !dyn_friction_rows_set_held(r, &state, held, ode->stiction->qdd)
+             : !dyn_friction_rows_set(r, &state, ode->stiction->mass, ode->s->prescribed.mask, ode->stiction->qdd))
         return false;
-    return api_friction_rows_solve(r, api_row_share_for_dynamics(&ode->share)) == API_FRICTION_FOUND;
+    return dyn_friction_rows_solve(r, api_row_share_for_dynamics(&ode->share)) == DYN_FRICTION_FOUND;
 }

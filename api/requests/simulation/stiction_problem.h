@@ -1,4 +1,4 @@
-/* stiction_problem.h - sets up and solves the friction problem (api/requests/contact/friction_problem.h) of the joints
+/* stiction_problem.h - sets up and solves the friction problem (dynamics/contact/friction_problem.h) of the joints
  * of a simulation at rest, at its last evaluation. */
 #pragma once
 #include "ode_stiction.h"
@@ -10,11 +10,11 @@ void api_stiction_problem_accelerate(api_ode *ode, const double *qd, const doubl
 void api_stiction_problem_prepare(api_ode *ode, const double *qd);
 
 /* Returns one lane as the rows of the problem need it. */
-api_friction_state api_stiction_problem_state(const api_ode *ode, size_t lane);
+dyn_friction_state api_stiction_problem_state(const api_ode *ode, size_t lane);
 
 /* Lists the joints of a lane that are at rest, or those that slide, with their limits. */
-api_friction_rows api_stiction_problem_gather(const api_ode *ode, const api_friction_state *state, bool at_rest);
+dyn_friction_rows api_stiction_problem_gather(const api_ode *ode, const dyn_friction_state *state, bool at_rest);
 
 /* Solves the problem of a lane, after api_stiction_problem_prepare, with its rows in *r. Returns false if it is not
  * solved. */
-bool api_stiction_problem_solve(api_ode *ode, size_t lane, api_friction_rows *r);
+bool api_stiction_problem_solve(api_ode *ode, size_t lane, dyn_friction_rows *r);

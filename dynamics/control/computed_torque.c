@@ -2,30 +2,28 @@
 #include "controller.h"
 #include "dynamics/friction_map.h"
 
-static const char *const fields[] = {"controller", "kp", "kd", "reference", "clip", NULL};
-
 /* Turns qdd of the free robot into qdd of the held robot, and finds the contact wrenches l. */
-static void apply_contacts(const api_controller_input *c, double *qdd)
+static void apply_contacts(const dyn_controller_input *c, double *qdd)
 {
-    api_contact_block *b      = c->contact;
-    api_contact_states states = {
+    dyn_contact_block *b      = c->contact;
+    dyn_contact_states states = {
         .kernels = c->kernels, .scene = c->scene, .workspace = c->workspace, .q = c->q, .qd = c->qd};
-    api_contact_evaluate(b, &states);
+    dyn_contact_evaluate(b, &states);
     b->driven = c->driven;
     for (size_t l = 0; l < c->states; l++) {
-        double right_side[API_MAX_HELD * API_FRAME_AXES];
-        if (!api_contact_solve(b, l)) continue; /* the numbers are too large; the result is not finite either */
+        double right_side[DYN_MAX_HELD_AXES];
+        if (!dyn_contact_solve(b, l)) continue; /* the numbers are too large; the result is not finite either */
         for (size_t a = 0; a < b->task.k; a++)
             right_side[a] = b->jdot_qd[a * c->W + l];
-        api_contact_add_jacobian_product(b, qdd, l, right_side);
-        api_contact_put_wrenches(b, right_side, l, c->contact_wrenches);
-        api_contact_apply_correction(b, right_side, l, qdd);
+        dyn_contact_add_jacobian_product(b, qdd, l, right_side);
+        dyn_contact_put_wrenches(b, right_side, l, c->contact_wrenches);
+        dyn_contact_apply_correction(b, right_side, l, qdd);
     }
-    api_contact_pad(b, c->states, c->nv, qdd);
+    dyn_contact_pad(b, c->states, c->nv, qdd);
 }
 
 /* Finds the accelerations of the passive coordinates from those of the actuated coordinates; both are in qdd. */
-static void find_passive(const api_controller_input *c, double *qdd)
+static void find_passive(const dyn_controller_input *c, double *qdd)
 {
     double *driven_qdd = c->work + c->nv * c->W;
     for (size_t i = 0; i < c->nv * c->W; i++)
@@ -37,7 +35,7 @@ static void find_passive(const api_controller_input *c, double *qdd)
 }
 
 /* Friction that depends on the load is added last, since held frames change the load. */
-static void computed_torque(const api_controller_input *c, double *tau)
+static void computed_torque(const dyn_controller_input *c, double *tau)
 {
     dyn_inverse_dynamics io = {.q = c->q, .qd = c->qd, .qdd = c->work, .tau = tau};
     for (size_t i = 0; i < c->nv * c->W; i++)
@@ -49,11 +47,11 @@ static void computed_torque(const api_controller_input *c, double *tau)
     if (loaded) scene.terms &= ~(unsigned)DYN_FRICTION;
     c->kernels->inverse_dynamics(&scene, c->workspace, &io, 1);
     for (size_t l = 0; c->contact && l < c->states; l++)
-        api_contact_subtract_efforts(c->contact, c->contact_wrenches, l, tau);
-    if (c->contact) api_contact_pad(c->contact, c->states, c->nv, tau);
+        dyn_contact_subtract_efforts(c->contact, c->contact_wrenches, l, tau);
+    if (c->contact) dyn_contact_pad(c->contact, c->states, c->nv, tau);
     if (loaded)
         c->kernels->friction_map(c->scene, c->workspace, &(dyn_friction_map){.qd = c->qd, .T = tau, .result = tau}, 1);
 }
 
-const api_controller api_controller_computed_torque = {
-    .name = "computed_torque", .fields = fields, .compensates_friction = true, .torques = computed_torque};
+const dyn_controller dyn_controller_computed_torque = {
+    .name = "computed_torque", .compensates_friction = true, .torques = computed_torque};

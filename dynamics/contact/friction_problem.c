@@ -5,7 +5,7 @@
 #include <math.h>
 #include <string.h>
 
-#define ROUNDING  1e-12 /* of friction and accelerations, relative to the limits and to the terms of an acceleration */
+#define ROUNDING  1e-12 /* friction relative to its limits, accelerations relative to their terms: rounding errors */
 #define DEPENDENT 1e-12 /* pivots below this part of a row's own diagonal entry count as zero */
 #define FOLLOWS   1e-8  /* pivots below which a row that does not move follows others */
 #define UNHELD    1e-9  /* relative acceleration above which no friction holds a row */
@@ -18,7 +18,7 @@ enum { ROUNDS = 100, ROUNDS_PER_ROW = 20 /* most steps; a few are typical, and m
 
 /* The arrays of `room`, and properties of the present sides. Friction is scaled: f = span p. */
 typedef struct solver {
-    const api_friction_problem *s;
+    const dyn_friction_problem *s;
     double                     *A;             /* n x n: that of the problem, or softened */
     size_t                      n, held, rank; /* rows; rows with side 0; rank of their block of A */
     bool                        shares;        /* the rank of A may be less than n */
@@ -32,12 +32,12 @@ typedef struct solver {
     int    *before;             /* n: sides before rows were released */
 } solver;
 
-size_t api_friction_problem_entries(size_t n)
+size_t dyn_friction_problem_entries(size_t n)
 {
     return 2 * n * n + 16 * n;
 }
 
-static solver open(const api_friction_problem *s)
+static solver open(const dyn_friction_problem *s)
 {
     const size_t n = s->n;
     solver       o = {.s = s, .n = n, .factor = s->room};
@@ -166,7 +166,7 @@ static bool solve_held(const solver *o, double *x)
 /* Finds the friction at the minimum over the held rows, in o->target. */
 static bool find_target(solver *o)
 {
-    const api_friction_problem *s = o->s;
+    const dyn_friction_problem *s = o->s;
     memcpy(o->target, s->f, o->n * sizeof *o->target);
     if (!factor(o) || (o->rank > 0 && o->rank < o->held && !factor_dependent(o))) return false;
     if (o->rank < o->held) o->shares = true;
@@ -186,7 +186,7 @@ static bool find_target(solver *o)
 /* Finds a = b - A target, and the sizes of the terms. Returns false if a number is not finite. */
 static bool find_accelerations(const solver *o)
 {
-    const api_friction_problem *s    = o->s;
+    const dyn_friction_problem *s    = o->s;
     bool                        good = true;
     for (size_t i = 0; i < o->n; i++) {
         o->a[i]     = s->b[i];
@@ -201,11 +201,11 @@ static bool find_accelerations(const solver *o)
     return good;
 }
 
-/* Finds the derivatives of the scaled accelerations of sliding rows by e: A_sh A_hh^+ p_h - p_s. They decide where a is
- * zero. */
+/* Finds the derivatives of the scaled accelerations of sliding rows by e: A_sh A_hh^+ p_h - p_s. These derivatives
+ * decide where a is zero. */
 static bool find_slopes(const solver *o)
 {
-    const api_friction_problem *s = o->s;
+    const dyn_friction_problem *s = o->s;
     memcpy(o->y, o->x, o->held * sizeof *o->y);
     if (!solve_held(o, o->y)) return false;
     for (size_t i = 0; i < o->n; i++) {
@@ -222,7 +222,7 @@ static bool find_slopes(const solver *o)
  * the minimum. */
 static int side_beyond(const solver *o, size_t i)
 {
-    const api_friction_problem *s    = o->s;
+    const dyn_friction_problem *s    = o->s;
     const double                near = (o->shares ? SHARED : ROUNDING) * o->span[i];
     if (o->rank < o->held && fabs(o->a[i]) > UNHELD * o->terms[i]) return o->a[i] > 0 ? 1 : -1;
     return o->target[i] > s->positive[i] + near ? 1 : o->target[i] < -s->negative[i] - near ? -1 : 0;
@@ -238,7 +238,7 @@ static bool is_within(const solver *o)
 /* --- steps -------------------------------------------------------------------------------------------------------- */
 
 /* The friction of a row at the limit of a side. */
-static double limit_of(const api_friction_problem *s, size_t i, int side)
+static double limit_of(const dyn_friction_problem *s, size_t i, int side)
 {
     return side > 0 ? s->positive[i] : -s->negative[i];
 }
@@ -246,7 +246,7 @@ static double limit_of(const api_friction_problem *s, size_t i, int side)
 /* Compares the objective f^T A f / 2 - b^T f, and then the sum of squares that e multiplies, of o->next and s->f. */
 static bool decreases(const solver *o)
 {
-    const api_friction_problem *s      = o->s;
+    const dyn_friction_problem *s      = o->s;
     double                      change = 0, size = 0, norm = 0, before = 0;
     for (size_t i = 0; i < o->n; i++) {
         const double d = o->next[i] - s->f[i];
@@ -265,7 +265,7 @@ static bool decreases(const solver *o)
 /* Takes all limits beyond which the target lies, if that decreases the objective. */
 static bool step_to_limits(const solver *o)
 {
-    const api_friction_problem *s = o->s;
+    const dyn_friction_problem *s = o->s;
     for (size_t i = 0; i < o->n; i++) {
         const int side = s->side[i] == 0 ? side_beyond(o, i) : s->side[i];
         o->next[i]     = side == 0 ? o->target[i] : limit_of(s, i, side);
@@ -289,7 +289,7 @@ static double direction_of(const solver *o, size_t i, bool open)
 /* Steps towards the target up to the first limit, which its row takes. */
 static void step_to_first_limit(const solver *o)
 {
-    const api_friction_problem *s     = o->s;
+    const dyn_friction_problem *s     = o->s;
     double                      least = HUGE_VAL;
     size_t                      first = 0;
     bool                        open  = false;
@@ -342,7 +342,7 @@ static size_t release(const solver *o, bool all)
 /* Sets the sides: that of its acceleration for a row that begins to move. */
 static void finish(const solver *o)
 {
-    const api_friction_problem *s = o->s;
+    const dyn_friction_problem *s = o->s;
     for (size_t i = 0; i < o->n; i++) {
         const double noise = (o->shares ? UNHELD : ROUNDING) * o->terms[i];
         const bool   free  = !(o->span[i] > 0) || !(o->unit[i] > 0);
@@ -356,7 +356,7 @@ static void finish(const solver *o)
  * their limits that do not move. */
 static void mark_followers(const solver *o, const int *before)
 {
-    const api_friction_problem *s = o->s;
+    const dyn_friction_problem *s = o->s;
     for (size_t i = 0; i < o->n; i++)
         s->follows[i] = s->side[i] == 0 && before[i] != 0;
     for (size_t r = 0; r < o->held; r++)
@@ -370,35 +370,35 @@ static bool evaluate(solver *o)
 }
 
 /* Moves rows between their limits until all conditions hold. */
-static api_friction_status pivot(solver *o, dyn_deadline deadline)
+static dyn_friction_status pivot(solver *o, dyn_deadline deadline)
 {
-    const api_friction_problem *s        = o->s;
+    const dyn_friction_problem *s        = o->s;
     bool                        released = false; /* several rows since the last step */
     start(o);
     for (size_t round = 0; round < ROUNDS + ROUNDS_PER_ROW * s->n; round++) {
-        if (!dyn_may_continue(deadline)) return API_FRICTION_STOPPED;
-        if (!evaluate(o)) return API_FRICTION_UNDECIDED;
+        if (!dyn_may_continue(deadline)) return DYN_FRICTION_STOPPED;
+        if (!evaluate(o)) return DYN_FRICTION_UNDECIDED;
         if (is_within(o)) {
             memcpy(s->f, o->target, s->n * sizeof *s->f);
             const size_t n = release(o, true);
             if (n == 0) {
                 finish(o);
                 if (s->follows) mark_followers(o, o->before);
-                return API_FRICTION_FOUND;
+                return DYN_FRICTION_FOUND;
             }
             released = n > 1;
         } else if (step_to_limits(o)) {
             released = false;
         } else if (released) {
             memcpy(s->side, o->before, s->n * sizeof *s->side);
-            if (!evaluate(o)) return API_FRICTION_UNDECIDED;
+            if (!evaluate(o)) return DYN_FRICTION_UNDECIDED;
             release(o, false);
             released = false;
         } else {
             step_to_first_limit(o);
         }
     }
-    return API_FRICTION_UNDECIDED;
+    return DYN_FRICTION_UNDECIDED;
 }
 
 /* Adds a part to the diagonal entries, so that no rows depend on each other. */
@@ -409,11 +409,11 @@ static void soften(solver *o)
     o->shares = false;
 }
 
-api_friction_status api_friction_problem_solve(const api_friction_problem *s, dyn_deadline deadline)
+dyn_friction_status dyn_friction_problem_solve(const dyn_friction_problem *s, dyn_deadline deadline)
 {
     solver              o      = open(s);
-    api_friction_status status = pivot(&o, deadline);
-    if (status != API_FRICTION_UNDECIDED || !o.shares) return status;
+    dyn_friction_status status = pivot(&o, deadline);
+    if (status != DYN_FRICTION_UNDECIDED || !o.shares) return status;
     soften(&o);
     return pivot(&o, deadline);
 }

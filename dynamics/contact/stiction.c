@@ -33,12 +33,12 @@ static double magnitude(const dyn_body *b, int side, double rate)
 
 /* Adds the friction of a body to the entry of its coordinate in `joints`, which has n entries so far. Returns the new
  * number of entries. */
-static size_t add(api_stiction_joint *joints, size_t n, const dyn_body *b)
+static size_t add(dyn_stiction_joint *joints, size_t n, const dyn_body *b)
 {
     size_t k = 0;
     while (k < n && joints[k].v != (size_t)b->joint.v)
         k++;
-    if (k == n) joints[n++] = (api_stiction_joint){.v = (size_t)b->joint.v, .tree_v = (size_t)b->joint.v};
+    if (k == n) joints[n++] = (dyn_stiction_joint){.v = (size_t)b->joint.v, .tree_v = (size_t)b->joint.v};
     joints[k].positive += magnitude(b, 1, 0);
     joints[k].negative += magnitude(b, -1, 0);
     joints[k].load += b->joint.friction.load;
@@ -53,14 +53,14 @@ static double motor_magnitude(const dyn_friction *f, int side)
     return side > 0 ? f->positive : f->negative;
 }
 
-size_t api_stiction_list_joints(const dyn_model *m, api_stiction_joint *joints)
+size_t dyn_stiction_list_joints(const dyn_model *m, dyn_stiction_joint *joints)
 {
     size_t n = 0;
     for (size_t i = 0; i < m->n_bodies; i++)
-        if (api_stiction_is_possible(&m->body[i])) n = add(joints, n, &m->body[i]);
+        if (dyn_stiction_is_possible(&m->body[i])) n = add(joints, n, &m->body[i]);
     for (size_t k = 0; k < m->n_drives; k++)
-        if (api_stiction_is_possible_of(&m->drive[k]))
-            joints[n++] = (api_stiction_joint){.v        = API_NO_COORDINATE,
+        if (dyn_stiction_is_possible_of(&m->drive[k]))
+            joints[n++] = (dyn_stiction_joint){.v        = DYN_NO_COORDINATE,
                                                .drive    = &m->drive[k],
                                                .positive = motor_magnitude(&m->drive[k].friction, 1),
                                                .negative = motor_magnitude(&m->drive[k].friction, -1),
@@ -75,32 +75,32 @@ static double limit_at(double coulomb, double load, double u)
     return coulomb + load * fabs(net / (net < 0 ? 1 - load : 1 + load));
 }
 
-api_stiction_joint api_stiction_limit_at(const api_stiction_joint *joint, double u)
+dyn_stiction_joint dyn_stiction_limit_at(const dyn_stiction_joint *joint, double u)
 {
-    api_stiction_joint at = *joint;
-    at.positive           = limit_at(joint->positive, joint->load, u);
-    at.negative           = limit_at(joint->negative, joint->load, -u);
-    return at;
+    dyn_stiction_joint limited = *joint;
+    limited.positive           = limit_at(joint->positive, joint->load, u);
+    limited.negative           = limit_at(joint->negative, joint->load, -u);
+    return limited;
 }
 
-double api_stiction_sliding(const dyn_model *m, const api_stiction_joint *joint, int side, double rate)
+double dyn_stiction_sliding(const dyn_model *m, const dyn_stiction_joint *joint, int side, double rate)
 {
     const size_t v        = joint->tree_v;
     double       friction = joint->drive ? curve(&joint->drive->friction, 1, side, rate) : 0;
     if (joint->drive) return side > 0 ? friction : -friction;
     for (size_t i = 0; i < m->n_bodies; i++)
-        if ((size_t)m->body[i].joint.v == v && api_stiction_is_possible(&m->body[i]))
+        if ((size_t)m->body[i].joint.v == v && dyn_stiction_is_possible(&m->body[i]))
             friction += magnitude(&m->body[i], side, rate);
     return side > 0 ? friction : -friction;
 }
 
-double api_stiction_slope(const dyn_model *m, const api_stiction_joint *joint, int side, double rate)
+double dyn_stiction_slope(const dyn_model *m, const dyn_stiction_joint *joint, int side, double rate)
 {
     const size_t v     = joint->tree_v;
     double       slope = 0;
     if (joint->drive) return curve_slope(&joint->drive->friction, 1, side, rate);
     for (size_t i = 0; i < m->n_bodies; i++)
-        if ((size_t)m->body[i].joint.v == v && api_stiction_is_possible(&m->body[i]))
+        if ((size_t)m->body[i].joint.v == v && dyn_stiction_is_possible(&m->body[i]))
             slope += curve_slope(&m->body[i].joint.friction, m->body[i].joint.ratio, side, rate);
     return slope;
 }

@@ -31,8 +31,8 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* The caller provides all arrays; `room` has api_friction_problem_entries(n) doubles. */
-typedef struct api_friction_problem {
+/* The caller provides all arrays; `room` has dyn_friction_problem_entries(n) doubles. */
+typedef struct dyn_friction_problem {
     size_t        n;
     const double *A, *b;               /* n x n, symmetric; n */
     const double *positive, *negative; /* n: limits of friction against positive and negative motion */
@@ -44,18 +44,15 @@ typedef struct api_friction_problem {
     /* n: result, true: a row with side 0 that rests if the other ones do, and the held frames. NULL: not wanted */
     bool   *follows;
     double *room;
-} api_friction_problem;
+} dyn_friction_problem;
 
-typedef enum api_friction_status {
-    API_FRICTION_FOUND,
-    API_FRICTION_UNDECIDED, /* numbers are not finite, or rounding errors decide which rows move */
-    API_FRICTION_STOPPED    /* the deadline ended the search */
-} api_friction_status;
+typedef enum dyn_friction_status {
+    DYN_FRICTION_FOUND,
+    DYN_FRICTION_UNDECIDED, /* numbers are not finite, or rounding errors decide which rows move */
+    DYN_FRICTION_STOPPED    /* the deadline ended the search */
+} dyn_friction_status;
 
-size_t api_friction_problem_entries(size_t n);
-
-/* The cost of a solution, as a weight of api_operation for n^3: some factorizations. */
-#define API_FRICTION_CUBE_WEIGHT 2
+size_t dyn_friction_problem_entries(size_t n);
 
 /* Finds f and `side`. Checks the deadline before each step, which takes a factorization of the rows at rest. */
-api_friction_status api_friction_problem_solve(const api_friction_problem *s, dyn_deadline deadline);
+dyn_friction_status dyn_friction_problem_solve(const dyn_friction_problem *s, dyn_deadline deadline);

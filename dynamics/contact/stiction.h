@@ -7,24 +7,24 @@
  *
  * Friction that depends on the load has limits that depend on T, the effort that the joint transmits: T = u - f, with u
  * the effort without friction of the joint. Since f = coulomb + load |T| has one solution for each u, the limits
- * are known beforehand (api_stiction_limit_at). */
+ * are known beforehand (dyn_stiction_limit_at). */
 #pragma once
 #include "dynamics/model/model.h"
 
-#define API_NO_COORDINATE ((size_t)-1)
+#define DYN_NO_COORDINATE ((size_t)-1)
 
 /* A joint or motor that can stick. Friction limits against positive and negative motion: N m or N. */
-typedef struct api_stiction_joint {
-    size_t           v;      /* coordinate of the model, or API_NO_COORDINATE: a motor, or a passive joint of a loop */
-    size_t           tree_v; /* of a joint: its coordinate of the dyn_model, which has others if the model has loops */
+typedef struct dyn_stiction_joint {
+    size_t           v;      /* coordinate of the model, or DYN_NO_COORDINATE: a motor, or a passive joint of a loop */
+    size_t           tree_v; /* the coordinate of a joint in the dyn_model, which has others if the model has loops */
     const dyn_drive *drive;  /* motor of a coupled transmission; NULL: a joint */
     double           positive, negative; /* without load */
-    double           load;               /* what the limits grow by for each N m or N that the joint transmits */
+    double           load;               /* growth of the limits for each N m or N that the joint transmits */
     bool             stribeck; /* true: it slides with less friction than these limits, depending on its rate */
-} api_stiction_joint;
+} dyn_stiction_joint;
 
 /* True if a body's friction is sharp, without a transition velocity, so that its joint can stick. */
-static inline bool api_stiction_is_possible(const dyn_body *b)
+static inline bool dyn_stiction_is_possible(const dyn_body *b)
 {
     return b->joint.has_friction && !(b->joint.friction.coulomb_velocity > 0) &&
            (b->joint.friction.positive > 0 || b->joint.friction.negative > 0 ||
@@ -32,7 +32,7 @@ static inline bool api_stiction_is_possible(const dyn_body *b)
 }
 
 /* True if the friction of a motor of a coupled transmission is sharp. */
-static inline bool api_stiction_is_possible_of(const dyn_drive *drive)
+static inline bool dyn_stiction_is_possible_of(const dyn_drive *drive)
 {
     const dyn_friction *f = &drive->friction;
     return !(f->coulomb_velocity > 0) && (f->positive > 0 || f->negative > 0 || f->stribeck_velocity > 0);
@@ -40,15 +40,15 @@ static inline bool api_stiction_is_possible_of(const dyn_drive *drive)
 
 /* Lists the coordinates that can stick, with the friction of mimicking joints included, then the motors of coupled
  * transmissions: at most nv + n_drives. `v` is that of the dyn_model. Returns their number. */
-size_t api_stiction_list_joints(const dyn_model *model, api_stiction_joint *joints);
+size_t dyn_stiction_list_joints(const dyn_model *model, dyn_stiction_joint *joints);
 
 /* Returns a copy of a joint with the limits at an effort u: the friction at which it starts to move in each direction.
  */
-api_stiction_joint api_stiction_limit_at(const api_stiction_joint *joint, double u);
+dyn_stiction_joint dyn_stiction_limit_at(const dyn_stiction_joint *joint, double u);
 
 /* Returns the sharp friction, N m or N, with which a joint or motor of `model` slides in the direction `side` (1 or -1)
  * at a rate, rad/s or m/s. Only the size of the rate counts. */
-double api_stiction_sliding(const dyn_model *model, const api_stiction_joint *joint, int side, double rate);
+double dyn_stiction_sliding(const dyn_model *model, const dyn_stiction_joint *joint, int side, double rate);
 
-/* Returns the derivative of the size of api_stiction_sliding by the size of the rate. */
-double api_stiction_slope(const dyn_model *model, const api_stiction_joint *joint, int side, double rate);
+/* Returns the derivative of the size of dyn_stiction_sliding by the size of the rate. */
+double dyn_stiction_slope(const dyn_model *model, const dyn_stiction_joint *joint, int side, double rate);

@@ -1,24 +1,22 @@
 /* friction_rows.c - sets up the friction problem of one state (friction_rows.h). */
 #include "friction_rows.h"
-#include "api/requests/lanes/evaluation.h"
-#include "dynamics/loops/loops.h"
 #include <lapacke.h>
 #include <math.h>
 #include <string.h>
 
 /* --- memory ------------------------------------------------------------------------------------------------------- */
 
-size_t api_friction_rows_entries(size_t n, size_t nv)
+size_t dyn_friction_rows_entries(size_t n, size_t nv)
 {
-    return nv * nv + 2 * n * nv + n * n + 9 * n + 2 * nv + api_friction_problem_entries(n);
+    return nv * nv + 2 * n * nv + n * n + 9 * n + 2 * nv + dyn_friction_problem_entries(n);
 }
 
-api_friction_rows api_friction_rows_lay_out(size_t n, size_t nv, double *room)
+dyn_friction_rows dyn_friction_rows_lay_out(size_t n, size_t nv, double *room)
 {
-    api_friction_rows r      = {.nv = nv};
+    dyn_friction_rows r      = {.nv = nv};
     double **const    part[] = {&r.W,    &r.Y, &r.A,   &r.b,        &r.positive, &r.negative, &r.free_diagonal,
                                 &r.size, &r.f, &r.qdd, &r.held_qdd, &r.L,        &r.room};
-    const size_t of[] = {n * nv, n * nv, n * n, n, n, n, n, n, n, nv, nv, nv * nv, api_friction_problem_entries(n)};
+    const size_t of[] = {n * nv, n * nv, n * n, n, n, n, n, n, n, nv, nv, nv * nv, dyn_friction_problem_entries(n)};
     for (size_t i = 0; i < sizeof of / sizeof *of; room += of[i++])
         *part[i] = room;
     void *integers = room; /* the memory of n doubles holds them */
@@ -30,42 +28,32 @@ api_friction_rows api_friction_rows_lay_out(size_t n, size_t nv, double *room)
 
 /* --- joints and motors -------------------------------------------------------------------------------------------- */
 
-size_t api_friction_rows_list(const api_model *model, api_stiction_joint *joints)
+size_t dyn_friction_rows_list(const dyn_mechanism *mechanism, dyn_stiction_joint *joints)
 {
-    const size_t n = api_stiction_list_joints(model->dyn, joints);
-    for (size_t i = 0; model->loops && i < n; i++) {
-        const int v = joints[i].drive ? -1 : model->loops->active_index_v[joints[i].tree_v];
-        joints[i].v = v < 0 ? API_NO_COORDINATE : (size_t)v;
+    const size_t n = dyn_stiction_list_joints(mechanism->tree, joints);
+    for (size_t i = 0; mechanism->loops && i < n; i++) {
+        const int v = joints[i].drive ? -1 : dyn_mechanism_velocity(mechanism, (int)joints[i].tree_v);
+        joints[i].v = v < 0 ? DYN_NO_COORDINATE : (size_t)v;
     }
     return n;
-}
-
-const char *api_friction_row_name(const api_model *model, const api_stiction_joint *joint)
-{
-    const dyn_model *m = model->dyn;
-    size_t           b = 0;
-    if (joint->drive) return model->mover_names[dyn_drive_mover(m, (size_t)(joint->drive - m->drive))];
-    while (b + 1 < m->n_bodies && (m->body[b].joint.mimic || (size_t)m->body[b].joint.v != joint->tree_v))
-        b++;
-    return api_joint_of(model, (int)b);
 }
 
 /* --- rows ----------------------------------------------------------------------------------------------------------
  */
 
 /* row += weight times the row of a coordinate of the tree. */
-static void add_coordinate(const api_friction_state *s, size_t tree_v, double weight, double *row)
+static void add_coordinate(const dyn_friction_state *s, size_t tree_v, double weight, double *row)
 {
-    const size_t nv = s->model->nv;
+    const size_t nv = s->nv;
     if (!s->G) row[tree_v] += weight;
     for (size_t v = 0; s->G && v < nv; v++)
         row[v] += weight * s->G[(tree_v * nv + v) * s->W + s->lane];
 }
 
-void api_friction_row_fill(const api_friction_state *s, const api_stiction_joint *joint, double *row)
+void dyn_friction_row_fill(const dyn_friction_state *s, const dyn_stiction_joint *joint, double *row)
 {
-    memset(row, 0, s->model->nv * sizeof *row);
-    if (joint->v != API_NO_COORDINATE)
+    memset(row, 0, s->nv * sizeof *row);
+    if (joint->v != DYN_NO_COORDINATE)
         row[joint->v] = 1;
     else if (!joint->drive)
         add_coordinate(s, joint->tree_v, 1, row);
@@ -73,7 +61,7 @@ void api_friction_row_fill(const api_friction_state *s, const api_stiction_joint
         add_coordinate(s, (size_t)joint->drive->joint[j], joint->drive->weight[j], row);
 }
 
-double api_friction_motor_rate(const api_friction_state *s, const dyn_drive *drive)
+double dyn_friction_motor_rate(const dyn_friction_state *s, const dyn_drive *drive)
 {
     double sum = 0;
     for (size_t j = 0; j < drive->n; j++) {
@@ -83,12 +71,12 @@ double api_friction_motor_rate(const api_friction_state *s, const dyn_drive *dri
     return sum;
 }
 
-bool api_friction_row_rests(const api_friction_state *s, const api_stiction_joint *joint)
+bool dyn_friction_row_rests(const dyn_friction_state *s, const dyn_stiction_joint *joint)
 {
     if (!s->qd) return true;
-    if (joint->v != API_NO_COORDINATE) return s->qd[joint->v * s->W + s->lane] == 0;
-    if (joint->drive && !s->G) return api_friction_motor_rate(s, joint->drive) == 0;
-    for (size_t v = 0; v < s->model->nv; v++)
+    if (joint->v != DYN_NO_COORDINATE) return s->qd[joint->v * s->W + s->lane] == 0;
+    if (joint->drive && !s->G) return dyn_friction_motor_rate(s, joint->drive) == 0;
+    for (size_t v = 0; v < s->nv; v++)
         if (s->qd[v * s->W + s->lane] != 0) return false;
     return true;
 }
@@ -97,7 +85,7 @@ bool api_friction_row_rests(const api_friction_state *s, const api_stiction_join
  */
 
 /* Sets Y = L^-1 W^T and the squares of its columns. False if that fails. */
-static bool solve_rows(api_friction_rows *r, const double *L)
+static bool solve_rows(dyn_friction_rows *r, const double *L)
 {
     const lapack_int nv = (lapack_int)r->nv, n = (lapack_int)r->n;
     memcpy(r->Y, r->W, r->n * r->nv * sizeof *r->Y);
@@ -113,7 +101,7 @@ static bool solve_rows(api_friction_rows *r, const double *L)
 
 /* Y -= U c U^T Y. With c = 1, Y is orthogonal to the held rows. With contact damping d, K = L^-T (1 - U S^2 / (S^2 +
  * d^2) U^T) L^-1, and c = 1 - d / sqrt(S^2 + d^2). */
-static void eliminate_held(const api_friction_rows *r, const dyn_task *t)
+static void eliminate_held(const dyn_friction_rows *r, const dyn_task *t)
 {
     const size_t rank = dyn_task_rank(t), nv = r->nv, known = rank < nv ? rank : nv;
     for (size_t i = 0; i < r->n; i++)
@@ -129,15 +117,15 @@ static void eliminate_held(const api_friction_rows *r, const dyn_task *t)
 
 /* Finds the accelerations of the held robot, and the energy norm sqrt(qdd^T M qdd) = |L^T qdd| of those without held
  * frames. */
-static double correct_accelerations(api_friction_rows *r, const api_friction_state *s, const api_contact_block *held,
+static double correct_accelerations(dyn_friction_rows *r, const dyn_friction_state *s, const dyn_contact_block *held,
                                     const double *qdd)
 {
     const dyn_task *t  = &held->task;
     const size_t    nv = r->nv;
-    double          b[API_MAX_HELD * API_FRAME_AXES], norm = 0;
+    double          b[DYN_MAX_HELD_AXES], norm = 0;
     for (size_t a = 0; a < t->k; a++)
         b[a] = held->jdot_qd[a * held->W + s->lane];
-    api_contact_add_jacobian_product(held, qdd, s->lane, b);
+    dyn_contact_add_jacobian_product(held, qdd, s->lane, b);
     for (size_t v = 0; v < nv; v++) {
         double sum = 0;
         r->qdd[v]  = qdd[v * s->W + s->lane];
@@ -178,7 +166,7 @@ static double multiply_one(size_t nv, const double *y, const double *Y)
 }
 
 /* A = Y^T Y */
-static void set_A(const api_friction_rows *r)
+static void set_A(const dyn_friction_rows *r)
 {
     const size_t n = r->n, nv = r->nv;
     for (size_t i = 0; i < n; i++) {
@@ -195,7 +183,7 @@ static void set_A(const api_friction_rows *r)
 }
 
 /* Sets L of M = L L^T, in which the rows and columns of driven coordinates are those of the identity. */
-static bool factor(const api_friction_rows *r, const api_friction_state *s, const double *M, const bool *driven)
+static bool factor(const dyn_friction_rows *r, const dyn_friction_state *s, const double *M, const bool *driven)
 {
     const size_t nv = r->nv;
     for (size_t i = 0; i < nv; i++)
@@ -206,7 +194,7 @@ static bool factor(const api_friction_rows *r, const api_friction_state *s, cons
     return LAPACKE_dpotrf_work(LAPACK_COL_MAJOR, 'L', (lapack_int)nv, r->L, (lapack_int)nv) == 0;
 }
 
-bool api_friction_rows_set(api_friction_rows *r, const api_friction_state *s, const double *M, const bool *driven,
+bool dyn_friction_rows_set(dyn_friction_rows *r, const dyn_friction_state *s, const double *M, const bool *driven,
                            const double *qdd)
 {
     r->with_held = false;
@@ -220,7 +208,7 @@ bool api_friction_rows_set(api_friction_rows *r, const api_friction_state *s, co
     return true;
 }
 
-bool api_friction_rows_set_held(api_friction_rows *r, const api_friction_state *s, const api_contact_block *held,
+bool dyn_friction_rows_set_held(dyn_friction_rows *r, const dyn_friction_state *s, const dyn_contact_block *held,
                                 const double *qdd)
 {
     const size_t n = r->n, nv = r->nv;
@@ -240,9 +228,9 @@ bool api_friction_rows_set_held(api_friction_rows *r, const api_friction_state *
     return true;
 }
 
-api_friction_status api_friction_rows_solve(const api_friction_rows *r, dyn_deadline deadline)
+dyn_friction_status dyn_friction_rows_solve(const dyn_friction_rows *r, dyn_deadline deadline)
 {
-    const api_friction_problem p = {.n             = r->n,
+    const dyn_friction_problem p = {.n             = r->n,
                                     .A             = r->A,
                                     .b             = r->b,
                                     .positive      = r->positive,
@@ -253,5 +241,5 @@ api_friction_status api_friction_rows_solve(const api_friction_rows *r, dyn_dead
                                     .side          = r->side,
                                     .follows       = r->follows,
                                     .room          = r->room};
-    return api_friction_problem_solve(&p, deadline);
+    return dyn_friction_problem_solve(&p, deadline);
 }

@@ -1,28 +1,8 @@
 /* hua_controller.c - runs the controller hua in lanes: evaluates kernels for all lanes, then hua_torques.h for one
  * state after the other. */
 #include "controller.h"
-#include "dynamics/control/hua_torques.h"
+#include "hua_torques.h"
 #include "dynamics/math/gather.h"
-#include "api/requests/fields/fields.h"
-#include "api/codec/number.h"
-
-#define FILTER 200 /* rad/s, default of "filter" */
-
-static const char *const fields[] = {"controller", "kp", "kd", "reference", "filter", "clip", NULL};
-
-/* Reads the bandwidth of the filter on theta_d, in rad/s. */
-static const void *read_options(const api_query *q, const api_node *given, const api_place *up)
-{
-    const api_node *value  = api_node_get(given, "filter");
-    api_place       at     = api_place_key(up, "filter");
-    double         *filter = api_take(q->pool, sizeof *filter);
-    if (!filter) return NULL;
-    *filter = FILTER;
-    if (value && !api_read_number(q, value, &at, filter)) return NULL;
-    if (*filter > 0) return filter;
-    api_fail_at(q->problem, &at, API_BAD_VALUE, "%s given, rad/s greater than 0 expected", API_NUMBER_TEXT(*filter));
-    return NULL;
-}
 
 /* Returns the doubles of the controller's work memory: M, C, A, bias, Coriolis vector and zeta in lanes, then the
  * arrays of one state (hua_torques.h). */
@@ -43,7 +23,7 @@ typedef struct lane_values {
 
 /* Evaluates the kernels for all lanes. Sets *behind to the memory after the lanes, which is for the arrays of one
  * state. */
-static lane_values fill(const api_controller_input *c, double **behind)
+static lane_values fill(const dyn_controller_input *c, double **behind)
 {
     size_t      nv = c->nv, W = c->W;
     lane_values f     = {.M = c->work};
@@ -66,7 +46,7 @@ static lane_values fill(const api_controller_input *c, double **behind)
 }
 
 /* known_bias = bias - C q', without the torques of the springs and dampers of elastic joints. */
-static void gather_known(const api_controller_input *c, const lane_values *f, size_t lane, dyn_hua_state *h)
+static void gather_known(const dyn_controller_input *c, const lane_values *f, size_t lane, dyn_hua_state *h)
 {
     for (size_t i = 0; i < h->nv; i++)
         h->known_bias[i] = f->bias[i * c->W + lane] - f->coriolis[i * c->W + lane];
@@ -79,7 +59,7 @@ static void gather_known(const api_controller_input *c, const lane_values *f, si
     }
 }
 
-static void gather_state(const api_controller_input *c, const lane_values *f, size_t lane, dyn_hua_state *h)
+static void gather_state(const dyn_controller_input *c, const lane_values *f, size_t lane, dyn_hua_state *h)
 {
     size_t nv = h->nv, W = c->W;
     dyn_gather(f->M, nv * nv, W, lane, h->M);
@@ -96,7 +76,7 @@ static void gather_state(const api_controller_input *c, const lane_values *f, si
     gather_known(c, f, lane, h);
 }
 
-static void put_errors(const api_controller_input *c, size_t lane, const dyn_hua_state *h)
+static void put_errors(const dyn_controller_input *c, size_t lane, const dyn_hua_state *h)
 {
     for (size_t k = 0; k < h->n; k++) {
         size_t t = (size_t)h->coupling[k].v_theta, at = t * c->W + lane;
@@ -107,7 +87,7 @@ static void put_errors(const api_controller_input *c, size_t lane, const dyn_hua
     }
 }
 
-static void torques(const api_controller_input *c, double *tau)
+static void torques(const dyn_controller_input *c, double *tau)
 {
     const dyn_model *m = c->scene->model;
     double          *behind;
@@ -115,7 +95,7 @@ static void torques(const api_controller_input *c, double *tau)
     dyn_hua_state    h = {.nv       = c->nv,
                           .n        = m->n_couplings,
                           .coupling = m->coupling,
-                          .filter   = *(const double *)c->options,
+                          .filter   = ((const dyn_hua_options *)c->options)->filter,
                           .kp       = c->gains[0],
                           .kd       = c->gains[1]};
     dyn_hua_lay_out(&h, behind);
@@ -132,11 +112,11 @@ static void torques(const api_controller_input *c, double *tau)
 }
 
 /* Starts the filter at rest, at the motor angles theta_d that the controller wants at time 0. */
-static void start(const api_controller_input *c, double *tau, double *state)
+static void start(const dyn_controller_input *c, double *tau, double *state)
 {
     const dyn_model     *m     = c->scene->model;
-    const double         none  = 0;
-    api_controller_input still = *c;
+    dyn_hua_options      none  = {.filter = 0};
+    dyn_controller_input still = *c;
     still.options              = &none;
     torques(&still, tau);
     for (size_t k = 0; k < m->n_couplings; k++)
@@ -144,11 +124,9 @@ static void start(const api_controller_input *c, double *tau, double *state)
             state[k * c->W + lane] = c->reference[0][(size_t)m->coupling[k].v_theta * c->W + lane];
 }
 
-const api_controller api_controller_hua = {
+const dyn_controller dyn_controller_hua = {
     .name           = "hua",
-    .fields         = fields,
     .divides_by_kd  = true,
-    .read_options   = read_options,
     .fully_actuated = true,
     .has_no_load    = true,
     .entries        = entries,
