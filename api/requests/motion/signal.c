@@ -1,7 +1,7 @@
 /* signal.c - reads and checks the forms of signals (signal.h). */
 #include "signal.h"
 #include "api/requests/fields/rows.h"
-#include "natural_spline.h"
+#include "dynamics/motion/natural_spline.h"
 #include "spline_fields.h"
 #include "api/codec/number.h"
 #include <math.h>

@@ -12,7 +12,7 @@
  * times and sinusoids are functions of time in seconds. */
 #pragma once
 #include "api/requests/fields/points.h"
-#include "signal_value.h"
+#include "dynamics/motion/signal_value.h"
 
 typedef struct api_signal {
     dyn_signal curve; /* its numbers are set by api_signal_load */

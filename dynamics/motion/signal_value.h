@@ -12,8 +12,8 @@
  *
  *     dW/dT = t/T W', dW'/dT = t/T W''. */
 #pragma once
-#include "dynamics/motion/points.h"
-#include "dynamics/motion/spline.h"
+#include "points.h"
+#include "spline.h"
 
 enum { DYN_SIGNAL_ORDERS = 3 /* value, first and second derivative by time */ };
 

@@ -8,8 +8,8 @@
  * The second equation at the first knot is row 1, after the row of y_0; that at the last knot is row n - 2. */
 #pragma once
 #include "dynamics/memory/memory.h"
-#include "dynamics/motion/points.h"
-#include "dynamics/motion/spline.h"
+#include "points.h"
+#include "spline.h"
 
 typedef enum dyn_interpolation {
     DYN_INTERPOLATED,
