@@ -1,6 +1,6 @@
 /* natural_spline.h - find the natural cubic spline through values at its knots.
  *
- * Its control points c_k for the values y_i at the knots t_i solve tridiagonal equations (de Boor 1978, ch. IV). With
+ * The control points c_k for the values y_i at the knots t_i solve tridiagonal equations (de Boor 1978, ch. IV). With
  * the basis functions B_k of spline.h,
  *
  *     sum_k B_k(t_i) c_k = y_i at each knot, sum_k B''_k c_k = 0 at both ends.

@@ -10,9 +10,9 @@ size_t dyn_signal_breaks(const dyn_signal *s, double duration, double *breaks)
     const double *t = s->spline.knots;
     size_t        n = 0;
     for (size_t i = s->spline.degree + 1; !s->is_sine && i < s->spline.n; i++) {
-        double at = (t[i] - t[s->spline.degree]) / (t[s->spline.n] - t[s->spline.degree]) * s->range;
-        if (!(at > 0 && at < duration) || t[i] == t[i - 1]) continue;
-        if (breaks) breaks[n] = at;
+        double time = (t[i] - t[s->spline.degree]) / (t[s->spline.n] - t[s->spline.degree]) * s->range;
+        if (!(time > 0 && time < duration) || t[i] == t[i - 1]) continue;
+        if (breaks) breaks[n] = time;
         n++;
     }
     return n;

@@ -36,7 +36,7 @@ typedef struct dyn_signal {
 /* A time at which a signal is evaluated. At a break the signal may jump. Therefore `inside` selects the interval
  * between breaks whose values are meant, and `t` is in that interval or at one of its ends. */
 typedef struct dyn_moment {
-    double t, inside; /* both in s */
+    double t, inside; /* s */
 } dyn_moment;
 
 /* Finds the breaks strictly between 0 and `duration`: the times, in s, at which the signal is not smooth. Writes them
