@@ -182,14 +182,13 @@ static bool load_gains(const api_query *q, double **gains, bool alone)
  * torque. */
 static bool check_torques(const api_query *q, const api_actuator_input *d, const api_place *at)
 {
-    static const api_sine parts[] = {API_SINE_AMPLITUDE, API_SINE_OFFSET};
-    size_t                nv      = q->model->nv;
+    static const dyn_sine_part parts[] = {DYN_SINE_AMPLITUDE, DYN_SINE_OFFSET};
+    size_t                     nv      = q->model->nv;
     for (size_t k = 0; d->prescribed && !d->controller && k < 2; k++) {
-        const api_points *points  = &d->signal.points[parts[k]];
-        const double     *numbers = d->signal.numbers[parts[k]];
-        size_t            n       = (points->batch ? q->rows : 1) * points->n * nv;
-        for (size_t i = 0; numbers && i < n; i++)
-            if (d->prescribed[i % nv] && numbers[i] != 0)
+        const dyn_points *points = &d->signal.curve.parts[parts[k]];
+        size_t            n      = (points->batch ? q->rows : 1) * points->n * nv;
+        for (size_t i = 0; points->numbers && i < n; i++)
+            if (d->prescribed[i % nv] && points->numbers[i] != 0)
                 return api_fail_at(q->problem, at, API_BAD_VALUE,
                                    "%.64s is prescribed, so that its effort is computed: a torque of 0 expected",
                                    q->model->velocity_names[i % nv]);

@@ -43,12 +43,12 @@ static bool put_state(const api_evaluation *e, const api_motion *m, const api_fr
                       double *room)
 {
     const size_t      nv                       = e->model->nv;
-    double *const     value[API_SIGNAL_ORDERS] = {room, room + nv, room + 2 * nv};
+    double *const     value[DYN_SIGNAL_ORDERS] = {room, room + nv, room + 2 * nv};
     double *const     change[2]                = {room + 3 * nv, room + 4 * nv};
-    const api_instant at                       = api_instant_of(e, m, state);
+    const dyn_instant at                       = api_instant_of(e, m, state);
     double *const     from[]                   = {value[0], value[1], change[0], change[1]};
     double *const     to[] = {e->plan->state[API_TAU], f->rates, f->by_duration, f->rates_by_duration};
-    api_instant_signal(&f->signal, &at, nv, value, change);
+    dyn_signal_at_instant(&f->signal.curve, &at, nv, value, change);
     for (size_t k = 0; k < 4; k++)
         for (size_t v = 0; v < nv; v++)
             api_state_lane(e, to[k], nv, state)[v * e->lanes] = from[k][v];

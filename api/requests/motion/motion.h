@@ -7,14 +7,8 @@
  *
  * Every row of the request is a motion of N samples; state b N + n is sample n of motion b.
  *
- * A wrench W that changes with time (a signal) contributes its value to tau, and its value and rate W' to tau_dot.
- * Derivatives by the duration are taken at a constant fraction f. A signal that stretches with the duration is W(f):
- *
- *     dW/dT = 0, dW'/dT = -W' / T.
- *
- * A signal that is a function of time in seconds is W(f T):
- *
- *     dW/dT = t/T W', dW'/dT = t/T W''. */
+ * A wrench W that changes with time (a signal) contributes its value to tau, and its value and rate W' to tau_dot
+ * (signal_value.h). */
 #pragma once
 #include "api/requests/lanes/evaluation.h"
 #include "api/requests/fields/points.h"

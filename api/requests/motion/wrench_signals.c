@@ -48,12 +48,12 @@ bool api_wrench_signals_load(const api_query *q, api_wrench_signals *signals)
     return true;
 }
 
-void api_wrench_signals_at(const api_wrench_signals *signals, size_t W, const size_t *row, api_moment moment,
+void api_wrench_signals_at(const api_wrench_signals *signals, size_t W, const size_t *row, dyn_moment moment,
                            double *wrenches)
 {
     for (size_t i = 0; i < signals->n; i++) {
         const api_wrench_signal *s                        = &signals->signal[i];
-        double *const            value[API_SIGNAL_ORDERS] = {wrenches + (VALUES * s->wrench + 3 * s->part) * W};
-        api_signal_at(&s->signal, W, row, moment, 1, value);
+        double *const            value[DYN_SIGNAL_ORDERS] = {wrenches + (VALUES * s->wrench + 3 * s->part) * W};
+        dyn_signal_at(&s->signal.curve, W, row, moment, 1, value);
     }
 }

@@ -25,5 +25,5 @@ bool api_wrench_signals_load(const api_query *q, api_wrench_signals *signals);
 
 /* Writes the values at a moment into `wrenches`, lanes of W rows with 9 numbers for each wrench (force, torque, point).
  * Lane l gets the signals of row[l]. Numbers that are not signals are unchanged. */
-void api_wrench_signals_at(const api_wrench_signals *signals, size_t W, const size_t *row, api_moment moment,
+void api_wrench_signals_at(const api_wrench_signals *signals, size_t W, const size_t *row, dyn_moment moment,
                            double *wrenches);

@@ -113,7 +113,7 @@ static void positions_rate(const api_ode *ode, const double *qd, double *rate)
 /* Evaluates the wrench signals at time t. */
 static void set_wrenches(api_ode *ode, double t)
 {
-    api_wrench_signals_at(&ode->s->wrenches, ode->W, ode->row, (api_moment){t, ode->interval_time}, ode->wrenches);
+    api_wrench_signals_at(&ode->s->wrenches, ode->W, ode->row, (dyn_moment){t, ode->interval_time}, ode->wrenches);
 }
 
 /* --- loops ------------------------------------------------------------------------------------------------------ */

@@ -34,7 +34,7 @@ typedef struct api_ode {
     double               *step_q;                    /* nq: scratch */
     double               *closed_q, *closed_passive; /* nq, n_passive_q: the closed position after the last step */
     double               *q, *tau, *effort, *singular;
-    double *reference[API_SIGNAL_ORDERS], *error[2], *controller_work; /* reference, tracking errors, scratch */
+    double *reference[DYN_SIGNAL_ORDERS], *error[2], *controller_work; /* reference, tracking errors, scratch */
     api_limit_violation      *violation;          /* [limits][W] (joint_limits.h); NULL: not requested */
     double                   *unclipped;          /* nv: efforts before clipping */
     api_ode_limits           *limits;             /* efforts of mimic joints; NULL: none is compared with a limit */

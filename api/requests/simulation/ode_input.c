@@ -26,7 +26,7 @@ bool api_ode_input_open(api_evaluation *e, api_ode *ode)
     size_t                    nv   = e->model->nv;
     bool                      room = true;
     ode->unclipped                 = api_take_zeroed(e->query->pool, nv * ode->W, &room);
-    for (int r = 0; d->controller && r < API_SIGNAL_ORDERS; r++)
+    for (int r = 0; d->controller && r < DYN_SIGNAL_ORDERS; r++)
         ode->reference[r] = api_take_zeroed(e->query->pool, nv * ode->W, &room);
     for (int i = 0; d->controller && i < 2; i++)
         ode->error[i] = api_take_zeroed(e->query->pool, nv * ode->W, &room);
@@ -43,7 +43,8 @@ static void find_errors(api_ode *ode, double t, const double *qd)
 {
     const api_actuator_input *d = &ode->s->input;
     size_t                    W = ode->W;
-    api_signal_at(&d->signal, W, ode->row, (api_moment){t, ode->interval_time}, API_SIGNAL_ORDERS, ode->reference);
+    dyn_signal_at(&d->signal.curve, W, ode->row, (dyn_moment){t, ode->interval_time}, DYN_SIGNAL_ORDERS,
+                  ode->reference);
     for (size_t v = 0; v < ode->e->model->nv; v++) {
         int position = d->coordinate[v].position;
         for (size_t i = v * W; i < (v + 1) * W && position >= 0; i++) {
@@ -149,7 +150,7 @@ static void bound_motors(api_ode *ode)
 void api_ode_input_apply(api_ode *ode, double t, const double *qd, double *rate)
 {
     const api_actuator_input *d                      = &ode->s->input;
-    double *const             tau[API_SIGNAL_ORDERS] = {ode->tau};
+    double *const             tau[DYN_SIGNAL_ORDERS] = {ode->tau};
     if (!d->is_given) return; /* the efforts are zero from the start */
     if (d->controller) {
         dyn_controller_input c = controller_input(ode, t, qd, rate);
@@ -159,6 +160,6 @@ void api_ode_input_apply(api_ode *ode, double t, const double *qd, double *rate)
         bound_motors(ode);
         return;
     }
-    api_signal_at(&d->signal, ode->W, ode->row, (api_moment){t, ode->interval_time}, 1, tau);
+    dyn_signal_at(&d->signal.curve, ode->W, ode->row, (dyn_moment){t, ode->interval_time}, 1, tau);
     memcpy(ode->unclipped, ode->tau, ode->e->model->nv * ode->W * sizeof *ode->tau);
 }

@@ -5,7 +5,7 @@
 #include <string.h>
 
 struct api_ode_prescribed {
-    double *motion[API_SIGNAL_ORDERS]; /* in lanes: n positions, velocities, accelerations */
+    double *motion[DYN_SIGNAL_ORDERS]; /* in lanes: n positions, velocities, accelerations */
     double *accelerations, *efforts;   /* in lanes: nv */
     double *y;                         /* in lanes: a copy of y with the prescribed motion */
 };
@@ -18,7 +18,7 @@ bool api_ode_prescribed_open(api_evaluation *e, api_ode *ode)
     if (p->n == 0) return true;
     ode->prescribed = api_take(e->query->pool, sizeof *ode->prescribed);
     if (!ode->prescribed) return false;
-    for (int r = 0; r < API_SIGNAL_ORDERS; r++)
+    for (int r = 0; r < DYN_SIGNAL_ORDERS; r++)
         ode->prescribed->motion[r] = api_take_zeroed(e->query->pool, p->n * ode->W, &room);
     ode->prescribed->accelerations = api_take_zeroed(e->query->pool, nv * ode->W, &room);
     ode->prescribed->efforts       = api_take_zeroed(e->query->pool, nv * ode->W, &room);
@@ -32,7 +32,7 @@ void api_ode_prescribed_set(api_ode *ode, double t, double *y, size_t stride, si
     size_t                       nq = ode->e->model->nq, W = ode->W;
     if (!ode->prescribed) return;
     double *const *r = ode->prescribed->motion;
-    api_signal_at(&p->motion, W, ode->row, (api_moment){t, ode->interval_time}, API_SIGNAL_ORDERS, r);
+    dyn_signal_at(&p->motion.curve, W, ode->row, (dyn_moment){t, ode->interval_time}, DYN_SIGNAL_ORDERS, r);
     for (size_t k = 0; k < p->n; k++) {
         for (size_t l = 0; l < lanes; l++) {
             y[p->q[k] * stride + l]        = r[0][k * W + l];

@@ -80,10 +80,10 @@ static int compare_times(const void *a, const void *b)
  * signal. Returns their number. */
 static size_t find_breaks(const api_simulation *s, double last, double *breaks)
 {
-    size_t n = s->input.is_given ? api_signal_breaks(&s->input.signal, last, breaks) : 0;
+    size_t n = s->input.is_given ? dyn_signal_breaks(&s->input.signal.curve, last, breaks) : 0;
     for (size_t i = 0; i < s->wrenches.n; i++)
-        n += api_signal_breaks(&s->wrenches.signal[i].signal, last, breaks ? breaks + n : NULL);
-    if (s->prescribed.n > 0) n += api_signal_breaks(&s->prescribed.motion, last, breaks ? breaks + n : NULL);
+        n += dyn_signal_breaks(&s->wrenches.signal[i].signal.curve, last, breaks ? breaks + n : NULL);
+    if (s->prescribed.n > 0) n += dyn_signal_breaks(&s->prescribed.motion.curve, last, breaks ? breaks + n : NULL);
     return n;
 }
 
