@@ -69,7 +69,7 @@ LANES_extended := -DLANES=1 -DDYN_EXTENDED -O1
 lane_objects = $(LANE_TEXTS:%=$(BUILD)/dynamics/$(1)/%.o)
 # dynamics/samples is a program that links the library and no part of it.
 DYN_PLAIN   := $(patsubst %.c,$(BUILD)/%.o,$(filter-out $(LANE_TEXTS:%=dynamics/%.c) dynamics/samples/%,$(wildcard dynamics/*.c dynamics/*/*.c)))
-DYN_OBJECTS := $(DYN_PLAIN) $(BUILD)/dynamics/simulation/sundials.o $(foreach t,$(TARGETS),$(call lane_objects,$(t)))
+DYN_OBJECTS := $(DYN_PLAIN) $(BUILD)/dynamics/integration/sundials.o $(foreach t,$(TARGETS),$(call lane_objects,$(t)))
 
 define lane_rule
 $(BUILD)/dynamics/$(1)/%.o: dynamics/%.c $(BUILD)/flags
@@ -86,8 +86,8 @@ $(BUILD)/dynamics/dispatch.o: private DEFINES := '-DDYN_TARGETS(X)=$(patsubst %,
 
 $(BUILD)/libdynamics.a: $(DYN_OBJECTS)
 
-# ARKODE, with the vectors and matrices that it needs. It takes its memory from dynamics/simulation/sundials_memory.c.
-$(BUILD)/dynamics/simulation/sundials.o: $(BUILD)/flags
+# ARKODE, with the vectors and matrices that it needs. It takes its memory from dynamics/integration/sundials_memory.c.
+$(BUILD)/dynamics/integration/sundials.o: $(BUILD)/flags
 	@mkdir -p $(@D)
 	@echo '  LD    $@'
 	$(Q)$(CC) -r -nostdlib -o $@.all -Wl,--whole-archive $(shell $(CC) -print-file-name=libsundials_arkode.a)

@@ -1,8 +1,8 @@
-/* integrator.h - chooses the integrator (dynamics/simulation/integrator.h) of a request, and derives the fields of the
+/* integrator.h - chooses the integrator (dynamics/integration/integrator.h) of a request, and derives the fields of the
  * request that an integrator needs. */
 #pragma once
 #include "api/requests/fields/query.h"
-#include "dynamics/simulation/integrator.h"
+#include "dynamics/integration/integrator.h"
 
 /* The integrators of DYN_INTEGRATORS, in the same order; ends with NULL. A request without the field "integrator" gets
  * the first integrator whose fields match those of the request. */

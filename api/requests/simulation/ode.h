@@ -1,9 +1,9 @@
-/* ode.h - declares the ordinary differential equations of a simulation (dynamics/simulation/ode.h), with
+/* ode.h - declares the ordinary differential equations of a simulation (dynamics/integration/ode.h), with
  * y = [q; q'; state of the controller; friction load of joints that can stick (ode_stiction.h); work] (simulation.h).
  */
 #pragma once
 #include "api/requests/lanes/evaluation.h"
-#include "dynamics/simulation/ode.h"
+#include "dynamics/integration/ode.h"
 #include "simulation.h"
 
 typedef struct api_ode_contact    api_ode_contact;    /* defined in ode_contact.c */

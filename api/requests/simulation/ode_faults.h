@@ -5,7 +5,7 @@
  * velocities and accelerations beyond those of any robot are faults. */
 #pragma once
 #include "ode.h"
-#include "dynamics/simulation/integrator.h"
+#include "dynamics/integration/integrator.h"
 
 /* Records faults of lanes whose velocities qd exceed DYN_MAX_RATE. */
 void api_ode_faults_check_velocities(api_ode *ode, double t, const double *qd);
