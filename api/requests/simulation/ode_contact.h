@@ -8,7 +8,7 @@
  * matrix: q moves by -Jbar r, with r the displacements of the frames from their initial poses, then q' by -Jbar J q'.
  */
 #pragma once
-#include "ode.h"
+#include "robot_ode.h"
 
 /* Takes the arrays from the request's pool. Returns NULL with a problem. */
 api_ode_contact *api_ode_contact_open(api_evaluation *e, const api_ode *ode, const dyn_contact *contact);

@@ -4,7 +4,7 @@
  * bound. Adaptive steps would shrink with them, and the simulation would continue until its deadline. Therefore
  * velocities and accelerations beyond those of any robot are faults. */
 #pragma once
-#include "ode.h"
+#include "robot_ode.h"
 #include "dynamics/integration/integrator.h"
 
 /* Records faults of lanes whose velocities qd exceed DYN_MAX_RATE. */

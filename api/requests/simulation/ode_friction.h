@@ -6,7 +6,7 @@
  * with loops have no map: their kernels apply the friction by the sign of q', and T = tau + that friction - the
  * friction of another sense. */
 #pragma once
-#include "ode.h"
+#include "robot_ode.h"
 #include "dynamics/friction_map.h"
 
 struct api_ode_friction {

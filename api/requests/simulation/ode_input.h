@@ -1,7 +1,7 @@
 /* ode_input.h - computes the efforts of actuators at a time and a state from the input of a simulation
  * (api/requests/control/actuator_input.h). */
 #pragma once
-#include "ode.h"
+#include "robot_ode.h"
 
 /* Takes the arrays from the request's pool. Returns false with a problem. */
 bool api_ode_input_open(api_evaluation *e, api_ode *ode);

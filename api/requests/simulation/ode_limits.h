@@ -1,6 +1,6 @@
 /* ode_limits.h - compares simulated states with the limits of joints (api/requests/control/joint_limits.h). */
 #pragma once
-#include "ode.h"
+#include "robot_ode.h"
 
 /* Takes ode->violation from the request's pool; it stays NULL if limits are not requested. Returns false with a
  * problem. */

@@ -1,7 +1,7 @@
 /* ode_prescribed.h - imposes a given motion on some coordinates while the others are integrated
  * (api/requests/control/prescribed.h). */
 #pragma once
-#include "ode.h"
+#include "robot_ode.h"
 
 /* Takes ode->prescribed from the request's pool; it stays NULL if nothing is prescribed. Returns false with a problem.
  */

@@ -22,7 +22,7 @@
  * (dynamics/contact/friction_problem.h, stiction_events.h). This file applies the friction once that is decided. */
 #pragma once
 #include "dynamics/contact/friction_rows.h"
-#include "ode.h"
+#include "robot_ode.h"
 
 /* The state of one coordinate that can stick. */
 typedef struct api_friction_joint {

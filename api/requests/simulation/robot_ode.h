@@ -1,4 +1,4 @@
-/* ode.h - declares the ordinary differential equations of a simulation (dynamics/integration/ode.h), with
+/* robot_ode.h - declares the ordinary differential equations of a simulation (dynamics/integration/ode.h), with
  * y = [q; q'; state of the controller; friction load of joints that can stick (ode_stiction.h); work] (simulation.h).
  */
 #pragma once

@@ -1,5 +1,5 @@
-/* ode.c - evaluates the right-hand side of the simulation's differential equations (ode.h). */
-#include "ode.h"
+/* robot_ode.c - evaluates the right-hand side of the simulation's differential equations (robot_ode.h). */
+#include "robot_ode.h"
 #include "api/robots/model/model_loops.h"
 #include "api/requests/lanes/failed_rows.h"
 #include "dynamics/model/coordinates.h"
