@@ -13,7 +13,7 @@ enum { ROUNDS = 2 /* Newton iterations; steps are short, so two reach rounding *
 #define RESTING   1e-9  /* relative: a contact velocity counts as zero below this times the joints' contributions */
 #define STILL     1e-12 /* absolute, m/s and rad/s, for rounding errors of a motion that starts at rest */
 
-struct api_ode_contact {
+struct dyn_ode_contact {
     dyn_contact       fixed;       /* frames and world axes whose position is kept; fixed.k may be 0 */
     dyn_contact_block velocity;    /* constraint matrices of all held axes */
     dyn_contact_block position;    /* constraint matrices of the axes of `fixed` */
@@ -49,10 +49,10 @@ static dyn_held_frame fixed_axes_of(const dyn_held_frame *held)
     return place;
 }
 
-static bool take_fixed(api_evaluation *e, api_ode_contact *c, const dyn_contact *contact)
+static bool take_fixed(dyn_memory memory, dyn_ode_contact *c, const dyn_contact *contact)
 {
-    c->fixed  = (dyn_contact){.n = contact->n, .frame = api_take(e->query->pool, contact->n * sizeof *c->fixed.frame)};
-    c->frames = api_take(e->query->pool, contact->n * sizeof *c->frames);
+    c->fixed  = (dyn_contact){.n = contact->n, .frame = dyn_take(memory, contact->n * sizeof *c->fixed.frame)};
+    c->frames = dyn_take(memory, contact->n * sizeof *c->frames);
     for (size_t i = 0; c->fixed.frame && c->frames && i < contact->n; i++) {
         c->fixed.frame[i] = fixed_axes_of(&contact->frame[i]);
         c->fixed.k += c->fixed.frame[i].n;
@@ -61,21 +61,21 @@ static bool take_fixed(api_evaluation *e, api_ode_contact *c, const dyn_contact 
     return c->fixed.frame && c->frames;
 }
 
-api_ode_contact *api_ode_contact_open(api_evaluation *e, const api_ode *ode, const dyn_contact *contact)
+dyn_ode_contact *dyn_ode_contact_open(dyn_memory memory, const dyn_robot_ode *ode, const dyn_contact *contact)
 {
-    size_t           nq = e->model->nq, nv = e->model->nv;
+    size_t           nq = ode->s->mechanism.nq, nv = ode->s->mechanism.nv;
     bool             room = true;
-    api_ode_contact *c    = api_take(e->query->pool, sizeof *c);
-    if (!c || !take_fixed(e, c, contact)) return NULL;
-    double *velocity = api_take_zeroed(e->query->pool, dyn_contact_entries(nv, contact) * ode->W, &room);
-    double *position = api_take_zeroed(e->query->pool, dyn_contact_entries(nv, &c->fixed) * ode->W, &room);
-    c->start_poses   = api_take_zeroed(e->query->pool, 7 * contact->n * ode->W, &room);
-    c->poses         = api_take_zeroed(e->query->pool, 7 * contact->n * ode->W, &room);
-    c->wrenches      = api_take_zeroed(e->query->pool, API_FRAME_AXES * contact->n * ode->W, &room);
-    c->residual      = api_take_zeroed(e->query->pool, API_FRAME_AXES * contact->n * ode->W, &room);
-    c->q             = api_take_zeroed(e->query->pool, nq * ode->W, &room);
-    c->qd            = api_take_zeroed(e->query->pool, nv * ode->W, &room);
-    c->step          = api_take_zeroed(e->query->pool, nv * ode->W, &room);
+    dyn_ode_contact *c    = dyn_take(memory, sizeof *c);
+    if (!c || !take_fixed(memory, c, contact)) return NULL;
+    double *velocity = dyn_take_zeroed(memory, dyn_contact_entries(nv, contact) * ode->W, &room);
+    double *position = dyn_take_zeroed(memory, dyn_contact_entries(nv, &c->fixed) * ode->W, &room);
+    c->start_poses   = dyn_take_zeroed(memory, 7 * contact->n * ode->W, &room);
+    c->poses         = dyn_take_zeroed(memory, 7 * contact->n * ode->W, &room);
+    c->wrenches      = dyn_take_zeroed(memory, DYN_FRAME_AXES * contact->n * ode->W, &room);
+    c->residual      = dyn_take_zeroed(memory, DYN_FRAME_AXES * contact->n * ode->W, &room);
+    c->q             = dyn_take_zeroed(memory, nq * ode->W, &room);
+    c->qd            = dyn_take_zeroed(memory, nv * ode->W, &room);
+    c->step          = dyn_take_zeroed(memory, nv * ode->W, &room);
     if (!room) return NULL;
     c->velocity           = dyn_contact_lay_out(contact, nv, ode->W, velocity);
     c->position           = dyn_contact_lay_out(&c->fixed, nv, ode->W, position);
@@ -83,53 +83,53 @@ api_ode_contact *api_ode_contact_open(api_evaluation *e, const api_ode *ode, con
     return c;
 }
 
-dyn_contact_block *api_ode_contact_block(api_ode *ode)
+dyn_contact_block *dyn_ode_contact_block(dyn_robot_ode *ode)
 {
     ode->contact->velocity.driven = ode->s->prescribed.mask;
     return &ode->contact->velocity;
 }
 
-const double *api_ode_contact_wrenches(const api_ode_contact *c)
+const double *dyn_ode_contact_wrenches(const dyn_ode_contact *c)
 {
     return c->wrenches;
 }
 
 /* --- lanes -------------------------------------------------------------------------------------------------------- */
 
-static void fill(const api_ode *ode, const dyn_contact_block *b, const double *q, const double *qd)
+static void fill(const dyn_robot_ode *ode, const dyn_contact_block *b, const double *q, const double *qd)
 {
     dyn_contact_states states = {
-        .kernels = ode->kernels, .scene = &ode->e->query->scene, .workspace = ode->workspace, .q = q, .qd = qd};
+        .kernels = ode->kernels, .scene = ode->s->scene, .workspace = ode->workspace, .q = q, .qd = qd};
     dyn_contact_evaluate(b, &states);
 }
 
-static void find_poses(const api_ode *ode, const double *q, double *to)
+static void find_poses(const dyn_robot_ode *ode, const double *q, double *to)
 {
-    const api_ode_contact *c  = ode->contact;
+    const dyn_ode_contact *c  = ode->contact;
     size_t                 n  = c->fixed.n;
     dyn_kinematics         io = {
                 .q = q, .n_frames = n, .frames = c->frames, .positions = to, .orientations = to + 3 * n * ode->W};
-    ode->kernels->kinematics(&ode->e->query->scene, ode->workspace, &io, 1);
+    ode->kernels->kinematics(ode->s->scene, ode->workspace, &io, 1);
 }
 
 /* --- the rate --------------------------------------------------------------------------------------------------- */
 
 /* Records that the accelerations `along` the held axes contradict each other, if they do. */
-static void check_contradiction(api_ode *ode, double t, const double *along, const double *qdd, size_t lane)
+static void check_contradiction(dyn_robot_ode *ode, double t, const double *along, const double *qdd, size_t lane)
 {
     size_t row = dyn_contact_find_contradiction(&ode->contact->velocity, along, qdd, lane);
     if (row > 0) dyn_fault_record(&ode->state.fault[lane], DYN_FAULT_CONTRADICTION, t, row);
 }
 
 /* Solves lane l of a block; coordinates that stick are driven. */
-static bool solve(const api_ode *ode, dyn_contact_block *b, size_t l)
+static bool solve(const dyn_robot_ode *ode, dyn_contact_block *b, size_t l)
 {
-    b->driven = api_ode_driven(ode, l);
+    b->driven = dyn_ode_driven(ode, l);
     return dyn_contact_solve(b, l);
 }
 
 /* Sets b = J qdd + J' qd of lane l, which is solved, and its wrenches. */
-static void set_wrenches(const api_ode *ode, const double *qdd, size_t l, double *right_side)
+static void set_wrenches(const dyn_robot_ode *ode, const double *qdd, size_t l, double *right_side)
 {
     const dyn_contact_block *b = &ode->contact->velocity;
     for (size_t a = 0; a < b->task.k; a++)
@@ -138,47 +138,48 @@ static void set_wrenches(const api_ode *ode, const double *qdd, size_t l, double
     dyn_contact_put_wrenches(b, right_side, l, ode->contact->wrenches);
 }
 
-void api_ode_contact_rate(api_ode *ode, double t, const double *qd, double *qdd)
+void dyn_ode_contact_rate(dyn_robot_ode *ode, double t, const double *qd, double *qdd)
 {
-    api_ode_contact   *c = ode->contact;
+    dyn_ode_contact   *c = ode->contact;
     dyn_contact_block *b = &c->velocity;
     b->task.damping      = sqrt(ode->s->damping);
     fill(ode, b, ode->q, qd);
-    for (size_t l = api_ode_first_lane(ode); l < api_ode_distinct_lanes(ode); l++) {
+    for (size_t l = dyn_robot_ode_first_lane(ode); l < dyn_robot_ode_distinct_lanes(ode); l++) {
         double right_side[DYN_MAX_HELD_AXES];
         if (!solve(ode, b, l)) continue; /* the numbers are too large; the rate is not finite either */
         set_wrenches(ode, qdd, l, right_side);
         check_contradiction(ode, t, right_side, qdd, l);
         dyn_contact_apply_correction(b, right_side, l, qdd);
     }
-    dyn_contact_pad(b, api_ode_distinct_lanes(ode), b->nv, qdd);
-    dyn_contact_pad(b, api_ode_distinct_lanes(ode), API_FRAME_AXES * c->fixed.n, c->wrenches);
+    dyn_contact_pad(b, dyn_robot_ode_distinct_lanes(ode), b->nv, qdd);
+    dyn_contact_pad(b, dyn_robot_ode_distinct_lanes(ode), DYN_FRAME_AXES * c->fixed.n, c->wrenches);
 }
 
-void api_ode_contact_set_wrenches(api_ode *ode, const double *qdd)
+void dyn_ode_contact_set_wrenches(dyn_robot_ode *ode, const double *qdd)
 {
-    dyn_contact_block *b = api_ode_contact_block(ode);
-    for (size_t l = api_ode_first_lane(ode); l < api_ode_distinct_lanes(ode); l++) {
+    dyn_contact_block *b = dyn_ode_contact_block(ode);
+    for (size_t l = dyn_robot_ode_first_lane(ode); l < dyn_robot_ode_distinct_lanes(ode); l++) {
         double right_side[DYN_MAX_HELD_AXES];
         if (dyn_contact_solve(b, l)) set_wrenches(ode, qdd, l, right_side);
     }
-    dyn_contact_pad(b, api_ode_distinct_lanes(ode), API_FRAME_AXES * ode->contact->fixed.n, ode->contact->wrenches);
+    dyn_contact_pad(b, dyn_robot_ode_distinct_lanes(ode), DYN_FRAME_AXES * ode->contact->fixed.n,
+                    ode->contact->wrenches);
 }
 
-const double *api_ode_contact_residual(const api_ode *ode)
+const double *dyn_ode_contact_residual(const dyn_robot_ode *ode)
 {
-    const api_ode_contact *c = ode->contact;
+    const dyn_ode_contact *c = ode->contact;
     for (size_t l = 0; l < ode->W; l++)
         dyn_contact_put_residual(&c->velocity, ode->s->damping, c->wrenches, l, c->residual);
     return c->residual;
 }
 
-void api_ode_contact_subtract_efforts(const api_ode *ode, double *tau)
+void dyn_ode_contact_subtract_efforts(const dyn_robot_ode *ode, double *tau)
 {
-    const api_ode_contact *c = ode->contact;
-    for (size_t l = api_ode_first_lane(ode); l < api_ode_distinct_lanes(ode); l++)
+    const dyn_ode_contact *c = ode->contact;
+    for (size_t l = dyn_robot_ode_first_lane(ode); l < dyn_robot_ode_distinct_lanes(ode); l++)
         dyn_contact_subtract_efforts(&c->velocity, c->wrenches, l, tau);
-    dyn_contact_pad(&c->velocity, api_ode_distinct_lanes(ode), c->velocity.nv, tau);
+    dyn_contact_pad(&c->velocity, dyn_robot_ode_distinct_lanes(ode), c->velocity.nv, tau);
 }
 
 /* --- projection after a step -------------------------------------------------------------------------------------- */
@@ -195,12 +196,12 @@ static void turn_between(const double *r, const double *b, size_t W, double turn
 }
 
 /* Finds the displacements of the held frames from their initial poses in lane l, one per row of c->position. */
-static void find_offsets(const api_ode *ode, size_t l, double *offsets)
+static void find_offsets(const dyn_robot_ode *ode, size_t l, double *offsets)
 {
-    const api_ode_contact *c = ode->contact;
+    const dyn_ode_contact *c = ode->contact;
     size_t                 W = ode->W, n = c->fixed.n, row = 0;
     for (size_t i = 0; i < n; i++) {
-        double offset[API_FRAME_AXES];
+        double offset[DYN_FRAME_AXES];
         for (size_t k = 0; k < 3; k++)
             offset[k] = c->poses[(3 * i + k) * W + l] - c->start_poses[(3 * i + k) * W + l];
         size_t turn = (3 * n + 4 * i) * W + l;
@@ -210,45 +211,45 @@ static void find_offsets(const api_ode *ode, size_t l, double *offsets)
     }
 }
 
-static void add_step(const api_ode *ode, size_t l)
+static void add_step(const dyn_robot_ode *ode, size_t l)
 {
-    const api_model *m = ode->e->model;
-    api_ode_contact *c = ode->contact;
-    for (size_t i = 0; i < m->dyn->n_bodies; i++) {
-        const dyn_body *body = &m->dyn->body[i];
-        if (body->joint.mimic || api_first_position(m, body) < 0) continue; /* passive: found by closing the loops */
-        size_t q = (size_t)api_first_position(m, body), v = (size_t)api_first_velocity(m, body);
+    const dyn_mechanism *m = &ode->s->mechanism;
+    dyn_ode_contact     *c = ode->contact;
+    for (size_t i = 0; i < m->tree->n_bodies; i++) {
+        const dyn_body *body = &m->tree->body[i];
+        if (body->joint.mimic || dyn_first_position(m, body) < 0) continue; /* passive: found by closing the loops */
+        size_t q = (size_t)dyn_first_position(m, body), v = (size_t)dyn_first_velocity(m, body);
         dyn_coordinates_move(body, c->q + q * ode->W + l, ode->W, c->step + v * ode->W + l, 1);
     }
 }
 
-static void project_positions(api_ode *ode, double t, size_t lanes)
+static void project_positions(dyn_robot_ode *ode, double t, size_t lanes)
 {
-    api_ode_contact   *c = ode->contact;
+    dyn_ode_contact   *c = ode->contact;
     dyn_contact_block *b = &c->position;
     for (int round = 0; round < ROUNDS && b->task.k > 0; round++) {
-        api_ode_close_loops(ode, t, c->q);
+        dyn_robot_ode_close_loops(ode, t, c->q);
         find_poses(ode, c->q, c->poses);
         fill(ode, b, c->q, NULL);
         memset(c->step, 0, b->nv * ode->W * sizeof *c->step);
-        for (size_t l = api_ode_first_lane(ode); l < lanes; l++) {
+        for (size_t l = dyn_robot_ode_first_lane(ode); l < lanes; l++) {
             double offsets[DYN_MAX_HELD_AXES];
             if (!solve(ode, b, l)) continue;
             find_offsets(ode, l, offsets);
             dyn_contact_apply_correction(b, offsets, l, c->step);
             add_step(ode, l);
         }
-        dyn_contact_pad(b, lanes, ode->e->model->nq, c->q);
+        dyn_contact_pad(b, lanes, ode->state.nq, c->q);
     }
 }
 
-static void project_velocities(api_ode *ode, double t, size_t lanes)
+static void project_velocities(dyn_robot_ode *ode, double t, size_t lanes)
 {
-    api_ode_contact   *c = ode->contact;
+    dyn_ode_contact   *c = ode->contact;
     dyn_contact_block *b = &c->velocity;
-    api_ode_close_loops(ode, t, c->q);
+    dyn_robot_ode_close_loops(ode, t, c->q);
     fill(ode, b, c->q, NULL);
-    for (size_t l = api_ode_first_lane(ode); l < lanes; l++) {
+    for (size_t l = dyn_robot_ode_first_lane(ode); l < lanes; l++) {
         double right_side[DYN_MAX_HELD_AXES] = {0};
         if (!solve(ode, b, l)) continue;
         dyn_contact_add_jacobian_product(b, c->qd, l, right_side);
@@ -256,10 +257,10 @@ static void project_velocities(api_ode *ode, double t, size_t lanes)
     }
 }
 
-void api_ode_contact_finish_step(api_ode *ode, double t, double *y, size_t stride, size_t lanes)
+void dyn_ode_contact_finish_step(dyn_robot_ode *ode, double t, double *y, size_t stride, size_t lanes)
 {
-    api_ode_contact *c  = ode->contact;
-    size_t           nq = ode->e->model->nq, nv = ode->e->model->nv, W = ode->W;
+    dyn_ode_contact *c  = ode->contact;
+    size_t           nq = ode->state.nq, nv = ode->state.nv, W = ode->W;
     if (ode->s->damping > 0) return; /* frames with damped contacts move along the held axes */
     for (size_t l = 0; l < W; l++) {
         size_t from = l < lanes ? l : lanes - 1;
@@ -268,7 +269,7 @@ void api_ode_contact_finish_step(api_ode *ode, double t, double *y, size_t strid
         for (size_t i = 0; i < nv; i++)
             c->qd[i * W + l] = y[(nq + i) * stride + from];
     }
-    size_t different = lanes < ode->state.rows ? lanes : api_ode_distinct_lanes(ode);
+    size_t different = lanes < ode->state.rows ? lanes : dyn_robot_ode_distinct_lanes(ode);
     project_positions(ode, t, different);
     project_velocities(ode, t, different);
     dyn_contact_pad(&c->velocity, different, nq, c->q);
@@ -282,10 +283,10 @@ void api_ode_contact_finish_step(api_ode *ode, double t, double *y, size_t strid
 }
 
 /* True if the held frames of one simulation do not move along their held axes, up to rounding. */
-static bool is_at_rest(const api_ode *ode, size_t l)
+static bool is_at_rest(const dyn_robot_ode *ode, size_t l)
 {
     const dyn_contact_block *b                             = &ode->contact->velocity;
-    const double            *qd                            = ode->state.y + ode->e->model->nq * ode->W;
+    const double            *qd                            = ode->state.y + ode->state.nq * ode->W;
     double                   right_side[DYN_MAX_HELD_AXES] = {0};
     dyn_contact_add_jacobian_product(b, qd, l, right_side);
     for (size_t a = 0; a < b->task.k; a++) {
@@ -297,9 +298,9 @@ static bool is_at_rest(const api_ode *ode, size_t l)
     return true;
 }
 
-void api_ode_contact_start(api_ode *ode)
+void dyn_ode_contact_start(dyn_robot_ode *ode)
 {
-    api_ode_close_loops(ode, 0, ode->state.y);
+    dyn_robot_ode_close_loops(ode, 0, ode->state.y);
     fill(ode, &ode->contact->velocity, ode->state.y, NULL);
     for (size_t l = 0; l < ode->state.rows; l++)
         if (ode->s->damping == 0 && !is_at_rest(ode, l))

@@ -10,31 +10,31 @@
 #pragma once
 #include "robot_ode.h"
 
-/* Takes the arrays from the request's pool. Returns NULL with a problem. */
-api_ode_contact *api_ode_contact_open(api_evaluation *e, const api_ode *ode, const dyn_contact *contact);
+/* Takes the arrays. Returns NULL if memory is refused. */
+dyn_ode_contact *dyn_ode_contact_open(dyn_memory memory, const dyn_robot_ode *ode, const dyn_contact *contact);
 
 /* Stores the initial poses at ode->state.y. Records a fault of simulations in which a held frame moves. */
-void api_ode_contact_start(api_ode *ode);
+void dyn_ode_contact_start(dyn_robot_ode *ode);
 
 /* Turns qdd of the free robot at ode->q into qdd of the held robot. */
-void api_ode_contact_rate(api_ode *ode, double t, const double *qd, double *qdd);
+void dyn_ode_contact_rate(dyn_robot_ode *ode, double t, const double *qd, double *qdd);
 
-/* Sets the wrenches at the last api_ode_contact_rate to those that act beside accelerations qdd without held frames. */
-void api_ode_contact_set_wrenches(api_ode *ode, const double *qdd);
+/* Sets the wrenches at the last dyn_ode_contact_rate to those that act beside accelerations qdd without held frames. */
+void dyn_ode_contact_set_wrenches(dyn_robot_ode *ode, const double *qdd);
 
 /* Subtracts the efforts J^T l of the contact wrenches l from tau, in lanes. The wrenches are those of the last
- * api_ode_contact_rate. */
-void api_ode_contact_subtract_efforts(const api_ode *ode, double *tau);
+ * dyn_ode_contact_rate. */
+void dyn_ode_contact_subtract_efforts(const dyn_robot_ode *ode, double *tau);
 
 /* Without contact damping: projects y after a step that ends at time t, for `lanes` states with entries `stride` apart.
  */
-void api_ode_contact_finish_step(api_ode *ode, double t, double *y, size_t stride, size_t lanes);
+void dyn_ode_contact_finish_step(dyn_robot_ode *ode, double t, double *y, size_t stride, size_t lanes);
 
-/* Returns the constraint matrices at the last api_ode_contact_rate, in which only prescribed coordinates are driven. */
-dyn_contact_block *api_ode_contact_block(api_ode *ode);
+/* Returns the constraint matrices at the last dyn_ode_contact_rate, in which only prescribed coordinates are driven. */
+dyn_contact_block *dyn_ode_contact_block(dyn_robot_ode *ode);
 
 /* Returns the accelerations that contact damping leaves along the held axes: laid out like the wrenches. */
-const double *api_ode_contact_residual(const api_ode *ode);
+const double *dyn_ode_contact_residual(const dyn_robot_ode *ode);
 
 /* Returns the wrenches on the held frames: 6 numbers per frame, in lanes. */
-const double *api_ode_contact_wrenches(const api_ode_contact *contact);
+const double *dyn_ode_contact_wrenches(const dyn_ode_contact *contact);

@@ -9,7 +9,7 @@
 #include "robot_ode.h"
 #include "dynamics/friction_map.h"
 
-struct api_ode_friction {
+struct dyn_ode_friction {
     /* The kernel friction_map; NULL: the model has loops. */
     void (*map)(const dyn_scene *, void *ws, const dyn_friction_map *, size_t blocks);
     dyn_scene rigid; /* the scene of the equations of motion: without friction, if there is a map */
@@ -17,27 +17,27 @@ struct api_ode_friction {
     double   *side;  /* nv in lanes: the sense of sharp friction */
 };
 
-/* Takes ode->friction from the request's pool, after ode->stiction. It stays NULL if kernels apply the friction.
- * Returns false with a problem. */
-bool api_ode_friction_open(api_evaluation *e, api_ode *ode);
+/* Takes ode->friction, after ode->stiction. ode->friction stays NULL if kernels apply the friction.
+ * Returns false if memory is refused. */
+bool dyn_ode_friction_open(dyn_memory memory, dyn_robot_ode *ode);
 
 /* Returns the scene of the equations of motion. */
-const dyn_scene *api_ode_friction_scene(const api_ode *ode);
+const dyn_scene *dyn_ode_friction_scene(const dyn_robot_ode *ode);
 
 /* Returns the efforts of the equations of motion: sets T, or returns tau if kernels apply the friction. */
-const double *api_ode_friction_transmit(const api_ode *ode, const double *qd);
+const double *dyn_ode_friction_transmit(const dyn_robot_ode *ode, const double *qd);
 
-/* Computes the efforts without the sharp friction of joints that can stick, in T; api_ode_friction_transmit_resting
+/* Computes the efforts without the sharp friction of joints that can stick, in T; dyn_ode_friction_transmit_resting
  * only without that of joints at rest. */
-void api_ode_friction_transmit_resting(const api_ode *ode, const double *qd, double *T);
-void api_ode_friction_transmit_unheld(const api_ode *ode, const double *qd, double *T);
+void dyn_ode_friction_transmit_resting(const dyn_robot_ode *ode, const double *qd, double *T);
+void dyn_ode_friction_transmit_unheld(const dyn_robot_ode *ode, const double *qd, double *T);
 
 /* Gives the friction in ode->tau, which a controller has by the sign of q', the sense that it has within a step: that
  * of the side of joints that can stick. Otherwise the efforts would jump where a joint starts to move. */
-void api_ode_friction_compensate(const api_ode *ode, const double *qd);
+void dyn_ode_friction_compensate(const dyn_robot_ode *ode, const double *qd);
 
 /* Adds friction to efforts without it, nv in lanes, at q'. */
-void api_ode_friction_add(const api_ode *ode, const double *qd, double *efforts);
+void dyn_ode_friction_add(const dyn_robot_ode *ode, const double *qd, double *efforts);
 
 /* Computes the friction of all coordinates, nv in lanes, at the last evaluation. */
-void api_ode_friction_find(const api_ode *ode, const double *qd, double *friction);
+void dyn_ode_friction_find(const dyn_robot_ode *ode, const double *qd, double *friction);

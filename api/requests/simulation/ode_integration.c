@@ -1,69 +1,69 @@
 /* ode_integration.c - gives the equations of a simulation to an integrator (ode_integration.h). */
 #include "ode_integration.h"
-#include "ode_limits.h"
+#include "ode_stiction.h"
 #include "stiction_events.h"
 
 /* --- functions ---------------------------------------------------------------------------------------------------- */
 
 static void ode_rate(void *ode, double t, const double *y, double *to)
 {
-    api_ode_rate(ode, t, y, to);
+    dyn_robot_ode_rate(ode, t, y, to);
 }
 
 static void ode_normalize(void *ode, double *y, size_t stride, size_t lanes)
 {
-    api_ode_normalize(ode, y, stride, lanes);
+    dyn_robot_ode_normalize(ode, y, stride, lanes);
 }
 
 static void ode_finish_step(void *ode, double t, double *y, size_t stride, size_t lanes)
 {
-    api_ode_finish_step(ode, t, y, stride, lanes);
+    dyn_robot_ode_finish_step(ode, t, y, stride, lanes);
 }
 
 static void ode_check_range(void *ode, double t)
 {
-    api_ode_check_range(ode, t);
+    dyn_robot_ode_check_range(ode, t);
 }
 
 static bool ode_may_continue(const void *ode)
 {
-    return api_ode_may_continue(ode);
+    return dyn_robot_ode_may_continue(ode);
 }
 
 static void ode_observe(void *system, double t, const double *y)
 {
-    const api_ode *ode = system;
-    api_ode_limits_compare(system, t, y + ode->state.nq * ode->W);
+    const dyn_robot_ode *ode = system;
+    ode->observer.observe(ode->observer.arg, t, y + ode->state.nq * ode->W);
 }
 
 static void ode_restart(void *ode, double t)
 {
-    api_stiction_events_restart(ode, t);
+    dyn_stiction_events_restart(ode, t);
 }
 
 static void ode_end_step(void *ode, double t)
 {
-    api_stiction_events_end_step(ode, t);
+    dyn_stiction_events_end_step(ode, t);
 }
 
 static void ode_switch_at(void *ode, double t)
 {
-    api_stiction_events_switch(ode, t);
+    dyn_stiction_events_switch(ode, t);
 }
 
 static void ode_margins(void *ode, double t, const double *y, double *to)
 {
-    api_stiction_events_margins(ode, t, y, to);
+    dyn_stiction_events_margins(ode, t, y, to);
 }
 
 static double ode_advance(void *ode, size_t lane, const double *from)
 {
-    return api_stiction_events_advance(ode, lane, from);
+    return dyn_stiction_events_advance(ode, lane, from);
 }
 
 static void ode_stop(void *ode, double t, size_t lane, const double *from, bool stay)
 {
-    api_stiction_events_stop(ode, t, lane, from, stay);
+    dyn_stiction_events_stop(ode, t, lane, from, stay);
 }
 
 static const dyn_ode_functions functions = {
@@ -84,40 +84,40 @@ static const dyn_ode_functions functions = {
 /* --- opening ------------------------------------------------------------------------------------------------------ */
 
 /* Lists the closed position: the next path to closed loops starts there. */
-static void list_carried(const api_ode *ode, dyn_ode *state)
+static void list_carried(const dyn_robot_ode *ode, dyn_ode *state)
 {
-    const api_model *m = ode->e->model;
+    const dyn_mechanism *m = &ode->s->mechanism;
     if (!ode->loops) return;
     state->carried[0] = (dyn_ode_array){ode->closed_q, m->nq};
     state->carried[1] = (dyn_ode_array){ode->closed_passive, m->loops->n_passive_q};
     state->n_carried  = 2;
 }
 
-bool api_ode_integration_open(const api_evaluation *e, api_ode *ode)
+bool dyn_ode_integration_open(dyn_memory memory, dyn_robot_ode *ode)
 {
-    const api_simulation *s           = ode->s;
-    const api_model      *m           = e->model;
-    const size_t          n           = api_ode_stiction_count(ode);
-    const size_t          controllers = dyn_controller_states(s->input.controller, m->dyn);
+    const dyn_simulation *s           = ode->s;
+    const dyn_mechanism  *m           = &s->mechanism;
+    const size_t          n           = dyn_ode_stiction_count(ode);
+    const size_t          controllers = dyn_controller_states(s->input.controller, m->tree);
     ode->state                        = (dyn_ode){
                                .functions       = &functions,
                                .system          = ode,
                                .W               = ode->W,
-                               .entries         = m->nq + m->nv + controllers + n + API_WORKS,
+                               .entries         = m->nq + m->nv + controllers + n + DYN_WORKS,
                                .nq              = m->nq,
                                .nv              = m->nv,
-                               .works           = API_WORKS,
+                               .works           = DYN_WORKS,
                                .weighs_works    = s->prescribed.n > 0, /* q may be easy to integrate while the efforts are not */
-                               .observed        = ode->violation,
+                               .observed        = ode->observer.observe,
                                .step            = s->step,
                                .tolerance       = s->tolerance,
                                .duration        = s->duration,
-                               .end             = s->boundaries[s->n_boundaries - 1],
-                               .deadline        = api_row_share_for_dynamics(&ode->share),
-                               .deadline_of_all = e->query->scene.deadline,
+                               .end             = s->end,
+                               .deadline        = ode->state.deadline,
+                               .deadline_of_all = s->scene->deadline,
                                .n_events        = n,
                                .uncorrected     = s->contact && n > 0 ? ode->stiction->uncorrected : NULL,
     };
     list_carried(ode, &ode->state);
-    return dyn_ode_open(&ode->state, s->integrator, api_pool_memory(e->query->pool));
+    return dyn_ode_open(&ode->state, s->integrator, memory);
 }

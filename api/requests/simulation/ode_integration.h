@@ -2,6 +2,6 @@
 #pragma once
 #include "robot_ode.h"
 
-/* Fills ode->state with the functions and sizes of the equations, and takes the arrays of the integration from the
- * request's pool, after joints that can stick, loops and limits are open. Returns false with a problem. */
-bool api_ode_integration_open(const api_evaluation *e, api_ode *ode);
+/* Fills ode->state with the functions and sizes of the equations, and takes the arrays of the integration after
+ * joints that can stick and loops are open. Returns false if memory is refused. */
+bool dyn_ode_integration_open(dyn_memory memory, dyn_robot_ode *ode);

@@ -10,8 +10,8 @@
  * on held frames. The limits are those at u (dyn_stiction_limit_at).
  *
  * Held frames and joints that stick can depend on each other: four held feet keep all joints of a quadruped at rest if
- * six of them stick. The other joints at rest then follow: they keep the friction that the decision gave them. They may
- * start to move, since what depends on each other in one position may not do so in the next.
+ * six of them stick. The other joints at rest then follow: they keep the friction that the decision gave them. These
+ * joints may start to move, since what depends on each other in one position may not do so in the next.
  *
  * A joint that comes to rest stops, and the other velocities are corrected to that, if this changes them no more than
  * the stop accounts for. Near a dead point, where a joint's velocity changes its sign while the robot moves on, a stop
@@ -25,7 +25,7 @@
 #include "robot_ode.h"
 
 /* The state of one coordinate that can stick. */
-typedef struct api_friction_joint {
+typedef struct dyn_friction_joint {
     size_t             v;
     dyn_stiction_joint at_rest; /* friction limits against positive and negative motion, N m or N */
     /* For each lane: 1, -1: slides in that direction; 0: is at rest, and sticks or follows with this friction, N m or
@@ -35,11 +35,11 @@ typedef struct api_friction_joint {
     bool   follows[DYN_MAX_LANES];
     double friction[DYN_MAX_LANES];
     double starts[DYN_MAX_LANES]; /* rate at which it slides, if it follows, rad/s or m/s */
-} api_friction_joint;
+} dyn_friction_joint;
 
-struct api_ode_stiction {
+struct dyn_ode_stiction {
     size_t              n;
-    api_friction_joint *joint;       /* [n] */
+    dyn_friction_joint *joint;       /* [n] */
     bool               *driven;      /* [W][nv] coordinates that stick or are prescribed */
     double             *efforts;     /* in lanes: nv, those without the friction of joints that can stick */
     double             *needed;      /* in lanes: nv, the friction that sticking joints need */
@@ -54,31 +54,31 @@ struct api_ode_stiction {
                                       */
 };
 
-/* Takes ode->stiction from the request's pool; it stays NULL if no joint can stick. Returns false with a problem. */
-bool api_ode_stiction_open(api_evaluation *e, api_ode *ode);
+/* Takes ode->stiction, which stays NULL if no joint can stick. Returns false if memory is refused. */
+bool dyn_ode_stiction_open(dyn_memory memory, dyn_robot_ode *ode);
 
-/* Sets the side of a joint in one lane: with 0 it sticks. api_ode_stiction_follow lets it follow with a friction. */
-void api_ode_stiction_set_side(api_ode *ode, api_friction_joint *j, size_t lane, int side);
-void api_ode_stiction_follow(api_ode *ode, api_friction_joint *j, size_t lane, double friction);
+/* Sets the side of a joint in one lane: with 0 it sticks. dyn_ode_stiction_follow lets it follow with a friction. */
+void dyn_ode_stiction_set_side(dyn_robot_ode *ode, dyn_friction_joint *j, size_t lane, int side);
+void dyn_ode_stiction_follow(dyn_robot_ode *ode, dyn_friction_joint *j, size_t lane, double friction);
 
 /* True if a joint sticks in one lane: it is at rest and does not follow. */
-static inline bool api_ode_stiction_sticks(const api_friction_joint *j, size_t lane)
+static inline bool dyn_ode_stiction_sticks(const dyn_friction_joint *j, size_t lane)
 {
     return j->side[lane] == 0 && !j->follows[lane];
 }
 
 /* Computes io->qdd with the coordinates of each lane driven that stick or are prescribed. */
-void api_ode_stiction_accelerate(api_ode *ode, dyn_forward_dynamics *io);
+void dyn_ode_stiction_accelerate(dyn_robot_ode *ode, dyn_forward_dynamics *io);
 
 /* Finds the friction of every sticking joint as a part of its limits, at qdd and ode->q; 0 for sliding joints. This
  * load is integrated with the motion, so that steps are short enough to catch the limit even at rest. */
-void api_ode_stiction_load(api_ode *ode, const double *qd, const double *qdd, double *load);
+void dyn_ode_stiction_load(dyn_robot_ode *ode, const double *qd, const double *qdd, double *load);
 
 /* Returns the friction limits of a joint that sticks, in one lane at the last evaluation. */
-dyn_stiction_joint api_ode_stiction_limits(const api_ode *ode, const api_friction_joint *j, size_t lane);
+dyn_stiction_joint dyn_ode_stiction_limits(const dyn_robot_ode *ode, const dyn_friction_joint *j, size_t lane);
 
-size_t api_ode_stiction_count(const api_ode *ode);     /* number of joints that can stick */
-bool   api_ode_stiction_any_rests(const api_ode *ode); /* true if a joint is at rest now in some lane */
+size_t dyn_ode_stiction_count(const dyn_robot_ode *ode);     /* number of joints that can stick */
+bool   dyn_ode_stiction_any_rests(const dyn_robot_ode *ode); /* true if a joint is at rest now in some lane */
 
 /* The coordinates that are driven in one lane: [nv], or NULL: none. */
-const bool *api_ode_driven(const api_ode *ode, size_t lane);
+const bool *dyn_ode_driven(const dyn_robot_ode *ode, size_t lane);

@@ -83,13 +83,13 @@ static bool begin(api_plan *plan, const api_selection *selected)
     s->steps            = selected->result[STEPS];
     s->contact_wrenches = selected->result[CONTACT_WRENCHES];
     s->contact_residual = selected->result[CONTACT_RESIDUAL];
-    for (int i = 0; i < API_WORKS; i++)
+    for (int i = 0; i < DYN_WORKS; i++)
         s->work[i] = selected->result[ACTUATOR_WORK + i];
     for (int i = 0; i < 2; i++)
         s->error[i] = selected->result[POSITION_ERROR + i];
-    s->works = selected->outputs / API_BIT(ACTUATOR_WORK) % API_BIT(API_WORKS);
+    s->works = selected->outputs / API_BIT(ACTUATOR_WORK) % API_BIT(DYN_WORKS);
     if (s->prescribed.n > 0)
-        s->works = API_BIT(API_WORKS) - 1; /* steps depend on all work entries, whether requested or not */
+        s->works = API_BIT(DYN_WORKS) - 1; /* steps depend on all work entries, whether requested or not */
     return api_simulation_run(plan, s);
 }
 

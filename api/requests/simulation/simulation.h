@@ -17,11 +17,8 @@
 #include "api/requests/control/prescribed.h"
 #include "api/requests/motion/sampling.h"
 #include "api/requests/motion/wrench_signals.h"
+#include "dynamics/simulation/simulation.h"
 #include "integrator.h"
-
-enum { API_WORKS = 3 };
-
-typedef enum api_work { API_WORK_ACTUATORS, API_WORK_FRICTION, API_WORK_WRENCHES } api_work;
 
 typedef struct api_simulation {
     const dyn_integrator *integrator;
@@ -40,7 +37,7 @@ typedef struct api_simulation {
     double               *boundaries; /* [n_boundaries] s, increasing, from 0 to the last sample */
     bool                 *is_break;   /* [n_boundaries] true: the input is not smooth at this boundary */
     /* Lanes of all states of the requested outputs; NULL: not requested. */
-    double *q, *qd, *qdd, *tau, *time, *steps, *work[API_WORKS], *error[2], *contact_wrenches, *contact_residual;
+    double *q, *qd, *qdd, *tau, *time, *steps, *work[DYN_WORKS], *error[2], *contact_wrenches, *contact_residual;
 } api_simulation;
 
 /* Reads and checks the fields of a simulation, and sets q->samples. Returns NULL with a problem. */
