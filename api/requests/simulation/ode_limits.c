@@ -2,7 +2,7 @@
 #include "ode_limits.h"
 #include "api/requests/control/joint_limits.h"
 #include "api/requests/evaluate/follower_efforts.h"
-#include "ode_contact.h"
+#include "dynamics/simulation/ode_contact.h"
 #include <math.h>
 #include <string.h>
 

@@ -1,7 +1,7 @@
 /* simulated_rows.h - holds simulations of a request that run side by side. */
 #pragma once
 #include "api/requests/lanes/evaluation.h"
-#include "robot_ode.h"
+#include "dynamics/simulation/robot_ode.h"
 #include "simulation.h"
 
 typedef struct api_ode_limits api_ode_limits; /* defined in ode_limits.c */

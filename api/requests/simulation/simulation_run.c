@@ -2,8 +2,8 @@
 #include "api/requests/lanes/failed_rows.h"
 #include "api/base/work/parallel.h"
 #include "dynamics/model/coordinates.h"
-#include "ode_contact.h"
-#include "stiction_events.h"
+#include "dynamics/simulation/ode_contact.h"
+#include "dynamics/simulation/stiction_events.h"
 #include "ode_faults.h"
 #include "ode_limits.h"
 #include <string.h>

@@ -7,7 +7,7 @@
 #pragma once
 #include "dynamics/loops/loop_kernels.h"
 #include "dynamics/integration/ode.h"
-#include "dynamics/simulation/simulation.h"
+#include "simulation.h"
 
 typedef struct dyn_ode_contact    dyn_ode_contact;    /* defined in ode_contact.c */
 typedef struct dyn_ode_stiction   dyn_ode_stiction;   /* defined in ode_stiction.h */
