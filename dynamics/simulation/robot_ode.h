@@ -64,7 +64,8 @@ bool dyn_robot_ode_open(dyn_robot_ode *ode, const dyn_simulation *s, dyn_deadlin
  * closed_passive. Records faults of simulations that cannot begin. */
 void dyn_robot_ode_start(dyn_robot_ode *ode);
 
-/* Finds y' at time t. Also sets the torques and the controller's errors, and records faults. */
+/* Finds y' at time t. Also sets the torques and the controller's errors, closes the loops for calls of `kernels` at y,
+ * and records faults. After an integration the loops are closed at another state until this is called. */
 void dyn_robot_ode_rate(dyn_robot_ode *ode, double t, const double *y, double *rate);
 
 /* Closes the loops of all lanes at q (nq in lanes). Records a fault at time t where that fails, and returns false. */
