@@ -24,7 +24,6 @@ typedef struct dyn_observer {
 
 typedef struct dyn_robot_ode {
     dyn_ode               state; /* the equations as integrators see them, and the state of the integration */
-    dyn_memory            memory;
     const dyn_simulation *s;
     dyn_observer          observer;
     const dyn_kernels    *kernels;
@@ -37,16 +36,16 @@ typedef struct dyn_robot_ode {
     size_t                W;                  /* lanes of `kernels`: state.W */
     size_t                row[DYN_MAX_LANES]; /* row of each lane in signals */
     bool                  ignored[DYN_MAX_LANES]; /* simulations whose results are not used */
-    double                interval_time;          /* s, a time inside the present interval between boundaries */
-    dyn_scene             controller_scene;       /* the robot as controllers know it, without payload and wrenches */
-    dyn_scene             wrench_scene;           /* without gravity, friction and springs: for the power of wrenches */
-    void                 *workspace;
-    double               *wrenches;                  /* 9 per wrench; NULL: none */
-    double               *step_q;                    /* nq: scratch */
-    double               *closed_q, *closed_passive; /* nq, n_passive_q: the closed position after the last step */
-    double               *q, *tau, *effort, *singular;
-    double *reference[DYN_SIGNAL_ORDERS], *error[2], *controller_work; /* reference, tracking errors, scratch */
-    double *unclipped;                                                 /* nv: efforts before clipping */
+    double    interval_time;    /* s, inside the present interval: the caller sets it before each but the first */
+    dyn_scene controller_scene; /* the robot as controllers know it, without payload and wrenches */
+    dyn_scene wrench_scene;     /* without gravity, friction and springs: for the power of wrenches */
+    void     *workspace;
+    double   *wrenches;                  /* 9 per wrench; NULL: none */
+    double   *step_q;                    /* nq: scratch */
+    double   *closed_q, *closed_passive; /* nq, n_passive_q: the closed position after the last step */
+    double   *q, *tau, *effort, *singular;
+    double   *reference[DYN_SIGNAL_ORDERS], *error[2], *controller_work; /* reference, tracking errors, scratch */
+    double   *unclipped;                                                 /* nv: efforts before clipping */
     struct dyn_contact_block *controller_contact; /* work of a controller for held frames; NULL: none */
     double                   *controller_wrenches;
 } dyn_robot_ode;
@@ -56,8 +55,8 @@ typedef struct dyn_robot_ode {
 size_t dyn_robot_ode_distinct_lanes(const dyn_robot_ode *ode);
 size_t dyn_robot_ode_first_lane(const dyn_robot_ode *ode);
 
-/* Takes all arrays. `deadline` ends the simulations side by side. ode->observe may be set before; all other members are
- * set here. Returns false if memory is refused. */
+/* Takes all arrays. `deadline` ends the simulations side by side. ode->observer may be set before; all other members
+ * are set here. Returns false if memory is refused. */
 bool dyn_robot_ode_open(dyn_robot_ode *ode, const dyn_simulation *s, dyn_deadline deadline, dyn_memory memory);
 
 /* Begins state.rows simulations at state.y, of which q and q' are set, with ode->row, ode->wrenches and, with a guess,
