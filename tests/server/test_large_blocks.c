@@ -92,7 +92,7 @@ static void test_returned_pages_are_zero(void **state)
 
 enum { DISPOSED = 48 << 20 /* bytes */, PATIENCE = 20000 /* ms */ };
 
-#ifndef __SANITIZE_ADDRESS__ /* which keeps freed blocks for a while */
+#ifndef __SANITIZE_ADDRESS__ /* the sanitizer keeps freed blocks for a while */
 /* Bytes of the process that are in memory. */
 static size_t resident(void)
 {

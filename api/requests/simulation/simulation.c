@@ -2,7 +2,6 @@
 #include "simulation.h"
 #include "dynamics/contact/stiction.h"
 #include "api/requests/evaluate/loop_evaluation.h"
-#include "integrate.h"
 #include "api/codec/number.h"
 #include <float.h>
 #include <math.h>
@@ -117,12 +116,12 @@ static bool check_steps(const api_query *q, const api_simulation *s)
     double    steps = 0;
     api_place at    = api_place_key(NULL, "step");
     for (size_t i = 1; s->integrator->count_steps && i < s->n_boundaries; i++)
-        steps += s->integrator->count_steps(s, s->boundaries[i] - s->boundaries[i - 1]);
-    return steps <= API_MAX_STEPS ||
+        steps += s->integrator->count_steps(s->step, s->boundaries[i] - s->boundaries[i - 1]);
+    return steps <= DYN_MAX_STEPS ||
            api_fail_at(q->problem, &at, API_TOO_MANY_STEPS,
                        "%s steps of %s s are needed, the limit is %d: choose a longer step or "
                        "a shorter duration",
-                       API_NUMBER_TEXT(steps), API_NUMBER_TEXT(s->step), API_MAX_STEPS);
+                       API_NUMBER_TEXT(steps), API_NUMBER_TEXT(s->step), DYN_MAX_STEPS);
 }
 
 /* --- public functions --------------------------------------------------------------------------------------------- */

@@ -17,14 +17,11 @@
 #include "api/requests/control/prescribed.h"
 #include "api/requests/motion/sampling.h"
 #include "api/requests/motion/wrench_signals.h"
+#include "dynamics/simulation/simulation.h"
 #include "integrator.h"
 
-enum { API_WORKS = 3 };
-
-typedef enum api_work { API_WORK_ACTUATORS, API_WORK_FRICTION, API_WORK_WRENCHES } api_work;
-
-struct api_simulation {
-    const api_integrator *integrator;
+typedef struct api_simulation {
+    const dyn_integrator *integrator;
     double                duration;  /* s */
     double                step;      /* s, longest fixed step; 0: not given */
     double                tolerance; /* relative and absolute error; 0: not given */
@@ -40,8 +37,8 @@ struct api_simulation {
     double               *boundaries; /* [n_boundaries] s, increasing, from 0 to the last sample */
     bool                 *is_break;   /* [n_boundaries] true: the input is not smooth at this boundary */
     /* Lanes of all states of the requested outputs; NULL: not requested. */
-    double *q, *qd, *qdd, *tau, *time, *steps, *work[API_WORKS], *error[2], *contact_wrenches, *contact_residual;
-};
+    double *q, *qd, *qdd, *tau, *time, *steps, *work[DYN_WORKS], *error[2], *contact_wrenches, *contact_residual;
+} api_simulation;
 
 /* Reads and checks the fields of a simulation, and sets q->samples. Returns NULL with a problem. */
 api_simulation *api_simulation_read(api_query *q, const api_node *fields);
