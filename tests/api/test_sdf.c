@@ -140,7 +140,7 @@ static void refusals(void **state)
     refused("<sdf version='1.9'/>", "bad-model", "no <model>");
     refused("<sdf><model name='m'><static>true</static><link name='a'/></model></sdf>", "bad-model", "nothing moves");
     refused("<sdf><model name='m'/><model name='n'/></sdf>", "bad-model",
-            "model \"n\": the model of line 1 moves, too");
+            "2 models are not static, and one is read: choose it by its name, ?model=NAME");
     refused(FILE_OF(""), "bad-model", "no <link>");
     refused(FILE_OF("<link/>"), "missing-field", "\"name\"");
     refused(FILE_OF("<link name='a'/><frame name='a'/>"), "duplicate-name", "frame \"a\"");

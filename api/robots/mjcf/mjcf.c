@@ -13,7 +13,7 @@
 
 static bool read_options(const char *query, api_mjcf_equality *equality, api_problem *problem)
 {
-    static const api_xml_option known[] = {{"equality", {"coupled", "independent", "refuse"}, NULL}};
+    static const api_xml_option known[] = {{"equality", {"coupled", "independent", "refuse"}, NULL, NULL}};
     int                         chosen  = API_EQUALITY_COUPLED;
     bool                        ok      = api_xml_options_read(query, "an MJCF file", known, 1, &chosen, problem);
     *equality                           = (api_mjcf_equality)chosen;

@@ -2,6 +2,7 @@
  * owns all its arrays. */
 #pragma once
 #include "api/robots/xml/xml_document.h"
+#include "api/robots/xml/xml_options.h"
 #include "sdf.h"
 
 enum {
@@ -78,6 +79,7 @@ typedef struct api_sdf {
     api_xml_document document;
     api_sdf_base     base;
     api_sdf_mimic    mimic;
+    char             wanted[API_XML_OPTION_TEXT]; /* name of the requested model; "": none */
     int              minor; /* the version of the first file is 1.minor */
     const xmlNode   *world; /* NULL: the file has a model only */
     const xmlNode   *model;
@@ -108,6 +110,8 @@ bool api_sdf_read_version(api_sdf *sdf, const xmlNode *root, int *minor);
 int api_sdf_minor(const api_sdf *sdf, const xmlNode *element);
 /* Replaces the includes of the first file by the models of other files. */
 bool api_sdf_include(api_sdf *sdf);
+/* Chooses the model among those in a world or in <sdf>: the only one that is not static, or the requested one. */
+bool api_sdf_choose_model(api_sdf *sdf, const xmlNode *in);
 /* Reads a pose: the element <pose> in `owner`, identity without it. */
 bool api_sdf_read_pose(api_sdf *sdf, const xmlNode *owner, dyn_pose *X);
 /* Reads a number or flag: the content of the first element of that name in `owner`, unchanged without it. */

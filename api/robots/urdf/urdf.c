@@ -253,10 +253,10 @@ api_model *api_model_from_urdf(const api_model_source *source, api_problem *prob
 bool api_urdf_options_read(const char *query, api_urdf_options *options, api_problem *problem)
 {
     double               density   = 0;
-    const api_xml_option known[]   = {{"base", {"fixed", "floating"}, NULL},
-                                      {"mimic", {"independent", "coupled", "refuse"}, NULL},
-                                      {"inertia", {"stated", "collision", "accept"}, NULL},
-                                      {"density", {NULL}, &density}};
+    const api_xml_option known[]   = {{"base", {"fixed", "floating"}, NULL, NULL},
+                                      {"mimic", {"independent", "coupled", "refuse"}, NULL, NULL},
+                                      {"inertia", {"stated", "collision", "accept"}, NULL, NULL},
+                                      {"density", {NULL}, &density, NULL}};
     int                  chosen[4] = {0, 0, 0, 0};
     if (!api_xml_options_read(query, "a URDF file", known, 4, chosen, problem)) return false;
     *options = (api_urdf_options){chosen[0] == 1, (api_urdf_mimic)chosen[1], (api_urdf_inertia)chosen[2],
