@@ -22,16 +22,16 @@ static bool append_candidate(char list[LIST_BYTES], const char *name)
 }
 
 /* Lists the models that are not static. *n counts them. */
-static bool list_candidates(api_sdf *sdf, const xmlNode *in, char list[LIST_BYTES], size_t *n)
+static bool write_candidates(api_sdf *sdf, const xmlNode *in, char list[LIST_BYTES], size_t *n)
 {
     size_t more = 0;
     *n          = 0;
     *list       = '\0';
     for (const xmlNode *e = api_xml_child(in, "model"); e; e = api_xml_next(e, "model")) {
         const char *name;
-        bool        stands;
-        if (!is_static(sdf, e, &stands)) return false;
-        if (stands) continue;
+        bool        is_still;
+        if (!is_static(sdf, e, &is_still)) return false;
+        if (is_still) continue;
         if (!api_xml_name(&sdf->xml, e, "name", &name)) return false;
         more += !append_candidate(list, name);
         ++*n;
@@ -55,7 +55,7 @@ static bool fail_several(api_sdf *sdf, const xmlNode *in, const char *list, size
                         n, list);
 }
 
-static bool fail_unknown(api_sdf *sdf, const xmlNode *in, const char *list)
+static bool fail_wanted(api_sdf *sdf, const xmlNode *in, const char *list)
 {
     return api_xml_fail(&sdf->xml, in, API_UNKNOWN_NAME,
                         "model=%.*s was requested, and no model that is not static has this name; there %s",
@@ -65,10 +65,10 @@ static bool fail_unknown(api_sdf *sdf, const xmlNode *in, const char *list)
 /* Takes the model of the requested name, or, without a request, the one that is not static. */
 static bool take_model(api_sdf *sdf, const xmlNode *model)
 {
-    bool        stands;
+    bool        is_still;
     const char *name = "";
-    if (!is_static(sdf, model, &stands)) return false;
-    if (stands)
+    if (!is_static(sdf, model, &is_still)) return false;
+    if (is_still)
         return api_xml_report(&sdf->xml, model, "info", "dropped",
                               "the model is static: it has no part in the dynamics");
     if (!api_xml_name(&sdf->xml, model, "name", &name)) return false;
@@ -86,11 +86,11 @@ bool api_sdf_choose_model(api_sdf *sdf, const xmlNode *in)
 {
     char   list[LIST_BYTES], known[LIST_BYTES + 8];
     size_t n;
-    if (!list_candidates(sdf, in, list, &n)) return false;
+    if (!write_candidates(sdf, in, list, &n)) return false;
     if (n > 1 && !*sdf->wanted) return fail_several(sdf, in, list, n);
     for (const xmlNode *e = api_xml_child(in, "model"); e; e = api_xml_next(e, "model"))
         if (!take_model(sdf, e)) return false;
     if (sdf->model) return true;
     snprintf(known, sizeof known, n > 0 ? "are: %s" : "is none", list);
-    return *sdf->wanted ? fail_unknown(sdf, in, known) : fail_nothing_moves(sdf, in);
+    return *sdf->wanted ? fail_wanted(sdf, in, known) : fail_nothing_moves(sdf, in);
 }

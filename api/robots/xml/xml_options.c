@@ -45,7 +45,7 @@ static bool find_value(const api_xml_option *option, const char *value, int *cho
     char   list[120] = "";
     size_t n         = 0;
     if (option->text) {
-        strcpy(option->text, value); /* both are API_XML_OPTION_TEXT bytes */
+        strcpy(option->text, value); /* a value has at most API_XML_OPTION_TEXT bytes */
         return *value || api_fail(problem, API_BAD_VALUE, NULL, "%s is empty: expected a name", option->name);
     }
     if (option->number) {
