@@ -1,7 +1,7 @@
-/* mjcf_jacobian.h - the Jacobian of the loops of an MJCF file: how the joints move the frames of each loop relative to
+/* loop_jacobian.h - the Jacobian of the loops of an MJCF file: how the joints move the frames of each loop relative to
  * each other, and which of its columns are independent. */
 #pragma once
-#include "mjcf_reader.h"
+#include "api/robots/mjcf/mjcf_reader.h"
 
 /* Part of a column's length that other columns must leave to it, so that it counts as independent, at the reference
  * position, where the loops are closed. Columns are compared with their own lengths alone, since they differ in unit.
@@ -11,7 +11,7 @@
 /* The columns of one joint. */
 typedef struct api_mjcf_column {
     api_mjcf_joint *joint;
-    int             tier; /* kind of the joint, of mjcf_driven.c */
+    int             tier; /* kind of the joint, of loop_choice.c */
     size_t          n;    /* columns of the joint: 1, 3 or 6 */
     double         *v;    /* [n][rows] */
     double          norm; /* length of a single column */

@@ -1,4 +1,4 @@
-/* mjcf_driven.c - choose which joints of the loops are actuated in the model: those that drive them.
+/* loop_choice.c - choose which joints of the loops are actuated in the model: those that drive them.
  *
  * The joints between the bodies of a loop are passive unless an actuator drives them. This choice suffices if the loops
  * determine the passive joints: their columns of the Jacobian of the loops at the reference position are independent,
@@ -6,7 +6,7 @@
  * anew by a pivoted Gram-Schmidt process: first joints without actuator and spring, then those with a spring, last
  * driven ones. The joints that are left are the coordinates of the mechanism. A loop holds points and turns in units of
  * different size, so columns are compared with their own lengths alone. */
-#include "mjcf_jacobian.h"
+#include "loop_jacobian.h"
 #include <math.h>
 
 /* Displacement of joints beside the reference position, rad or m. The loops are then open by its square, so that a

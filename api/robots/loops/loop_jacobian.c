@@ -1,5 +1,5 @@
-/* mjcf_jacobian.c - the Jacobian of the loops (mjcf_jacobian.h). */
-#include "mjcf_jacobian.h"
+/* loop_jacobian.c - the Jacobian of the loops (loop_jacobian.h). */
+#include "loop_jacobian.h"
 #include <math.h>
 #include <string.h>
 
