@@ -27,7 +27,7 @@ static bool check_query(const char *query, api_problem *problem)
     return read_options(query, &sdf, problem);
 }
 
-/* --- the world ----------------------------------------------------------------------------------------------------- */
+/* --- the world ---------------------------------------------------------------------------------------------------- */
 
 /* Before version 1.6 gravity is part of the first <physics>. */
 static const xmlNode *find_gravity(const api_sdf *sdf, const xmlNode *world)
@@ -95,8 +95,9 @@ static bool read_robot(api_sdf *sdf)
     sdf->index = json_object();
     if (!sdf->index) return api_reader_no_memory(&sdf->xml.base);
     if (!api_sdf_read_version(sdf, sdf->xml.root, &sdf->minor) || !api_sdf_include(sdf) ||
-        !api_xml_refuse_template(&sdf->xml) || !(world ? read_world(sdf, world) : api_sdf_choose_model(sdf, sdf->xml.root)) ||
-        !read_place(sdf) || !api_xml_document_open(&sdf->document, &sdf->xml, 8 * sdf->xml.max_links) ||
+        !api_xml_refuse_template(&sdf->xml) ||
+        !(world ? read_world(sdf, world) : api_sdf_choose_model(sdf, sdf->xml.root)) || !read_place(sdf) ||
+        !api_xml_document_open(&sdf->document, &sdf->xml, 8 * sdf->xml.max_links) ||
         !api_xml_reserve_name(&sdf->document, sdf->document.names, "world"))
         return api_reader_no_memory(&sdf->xml.base); /* keeps a problem that is already set */
     return api_sdf_read_frames(sdf) && api_sdf_read_links(sdf) && api_sdf_read_joints(sdf) &&

@@ -267,6 +267,16 @@ static bool write_dynamics(api_sdf *sdf, const xmlNode *axis, json_t *fields)
                                api_xml_set_number(&sdf->xml, spring, "rest", rest)));
 }
 
+bool api_sdf_read_spring(api_sdf *sdf, const api_sdf_joint *joint, int part, bool *has)
+{
+    const xmlNode *axis      = joint->axis[part].element;
+    const xmlNode *dynamics  = axis ? api_xml_child(axis, "dynamics") : NULL;
+    double         stiffness = 0;
+    if (dynamics && !api_sdf_number(sdf, dynamics, "spring_stiffness", &stiffness)) return false;
+    *has = stiffness != 0;
+    return true;
+}
+
 static bool write_mimic(api_sdf *sdf, const api_sdf_joint *joint, json_t *fields)
 {
     json_t *mimic = json_object();
@@ -295,7 +305,7 @@ json_t *api_sdf_joint_fields(api_sdf *sdf, const api_sdf_joint *joint, int part)
         (joint->type != API_SDF_SCREW || api_xml_set_number(&sdf->xml, fields, "pitch", joint->pitch)) &&
         (joint->leader < 0 || write_mimic(sdf, joint, fields)) &&
         (joint->rotor[part] == 0 || api_xml_set_number(&sdf->xml, fields, "rotor_inertia", joint->rotor[part])) &&
-        (!joint->passive || joint->leader >= 0 || joint->type == API_SDF_FIXED ||
+        (!joint->passive[part] || joint->leader >= 0 || joint->type == API_SDF_FIXED ||
          api_xml_set_field(&sdf->xml, fields, "actuated", json_false())))
         return fields;
     api_reader_no_memory(&sdf->xml.base); /* keeps a problem that is already set */
