@@ -90,9 +90,10 @@ static bool read_axis(api_sdf *sdf, api_sdf_joint *joint, int which)
     joint->axis[which].element = axis;
     memcpy(joint->axis[which].axis, v, sizeof v);
     if (!any || (which == 1 && !api_sdf_has_two_axes(joint) && joint->type != API_SDF_GEARBOX)) return true;
-    if (!axis && joint->type != API_SDF_GEARBOX)
-        return api_xml_fail(&sdf->xml, frame->element, API_MISSING_FIELD, "the joint has no <%s>",
-                            which == 0 ? "axis" : "axis2");
+    if (!axis && joint->type != API_SDF_GEARBOX &&
+        !api_xml_report(&sdf->xml, frame->element, "warning", "assumed",
+                        "the joint has no <%s>: SDF's default axis, 0 0 1, is taken", which == 0 ? "axis" : "axis2"))
+        return false;
     if (xyz && (!api_xml_content_numbers(&sdf->xml, xyz, v, 3) || !find_axes(sdf, joint, axis, xyz, &X_ja)))
         return false;
     if (axis && !xyz &&
@@ -226,7 +227,7 @@ static bool read_limit(api_sdf *sdf, const xmlNode *limit, const char *name, dou
 
 static bool write_limits(api_sdf *sdf, const xmlNode *axis, json_t *fields)
 {
-    const xmlNode *limit    = api_xml_child(axis, "limit");
+    const xmlNode *limit    = axis ? api_xml_child(axis, "limit") : NULL;
     json_t        *limits   = json_object();
     double         range[2] = {0}, effort = 0, velocity = 0;
     bool           has[4];
@@ -248,7 +249,7 @@ static bool write_limits(api_sdf *sdf, const xmlNode *axis, json_t *fields)
 
 static bool write_dynamics(api_sdf *sdf, const xmlNode *axis, json_t *fields)
 {
-    const xmlNode *dynamics = api_xml_child(axis, "dynamics");
+    const xmlNode *dynamics = axis ? api_xml_child(axis, "dynamics") : NULL;
     double         damping = 0, friction = 0, stiffness = 0, rest = 0;
     if (!dynamics) return true;
     if (!api_sdf_number(sdf, dynamics, "damping", &damping) || !api_sdf_number(sdf, dynamics, "friction", &friction) ||

@@ -204,7 +204,7 @@ HELD = {
                                ("pose@rotation_format", "rotation_format='quat_xyzw'", "0 0 0 0 0 0.6 0.8", (0, 0, 0), turn((0, 0, 2 * math.asin(0.6)))),
                                ("pose@relative_to", "relative_to='__model__'", "0.1 0.2 -0.3 0 0 0", (-0.1, -0.2, 0.3), np.eye(3)))},
     "joint/parent": refused("<parent>world<", "<parent>x<", "unknown-name"), "joint/child": refused("<child>b<", "<child>x<", "unknown-name"),
-    "joint/axis": refused("<axis>" + AXIS + "</axis>", "", "missing-field"), "axis/xyz": changed(AXIS, "<xyz>0 3 4</xyz>", axis=(0, 0.6, 0.8)),
+    "joint/axis": changed("<axis>" + AXIS + "</axis>", "", axis=(0, 0, 1)), "axis/xyz": changed(AXIS, "<xyz>0 3 4</xyz>", axis=(0, 0.6, 0.8)),
     "axis/xyz@expressed_in": changed("<link name='b'>", "<link name='b'><pose>0 0 0 0.4 0 0</pose>", base=BASE.replace("<xyz>", "<xyz expressed_in='__model__'>"),
                                      axis=tuple(turn((0.4, 0, 0)).T @ np.array([0.48, 0.6, 0.64])), R=turn((0.4, 0, 0))),
     "joint/axis2": structure(UNIVERSAL, nv=2, names=["j.1", "j.2"]), "axis2/xyz": structure(UNIVERSAL, nv=2), "axis2/xyz@expressed_in": structure(UNIVERSAL.replace("<axis2><xyz>", "<axis2><xyz expressed_in='b'>"), nv=2),
