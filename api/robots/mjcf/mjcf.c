@@ -87,7 +87,7 @@ static api_model *read_files(api_mjcf *m, api_mjcf_files *files, api_problem *pr
 api_model *api_model_from_mjcf(const api_model_source *source, api_problem *problem)
 {
     api_mjcf_files files = {.source = source, .n = 1, .name = {""}};
-    api_xml_source text  = {.text = source->text, .length = source->length, .nesting = source->nesting};
+    api_xml_source text  = {.text = source->text, .length = source->length, .nesting = API_XML_NESTING};
     api_mjcf       m     = {.source = source};
     if (!read_options(source->query, &m.equality, problem)) return NULL;
     files.file[0] = api_xml_parse(&text, problem);

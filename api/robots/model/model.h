@@ -111,7 +111,7 @@ typedef struct api_model_source {
     size_t           length;
     const char      *name;      /* name that the model gets */
     const char      *query;     /* parameters of the format, percent-encoded as in a request's target; NULL: none */
-    unsigned         nesting;   /* most levels of elements, arrays or objects */
+    unsigned         nesting;   /* most levels of arrays and objects; elements of XML have API_XML_NESTING */
     size_t           max_links; /* most links, not counting the base */
     const api_files *files;     /* files that the text may include, itself among them; NULL: it comes alone */
     const char      *path;      /* path of the text among the files */

@@ -108,7 +108,7 @@ api_model *api_model_from_sdf(const api_model_source *source, api_problem *probl
 {
     api_sdf_files  files = {.source = source, .n = 1, .name = {""}};
     api_sdf        sdf   = {.files = &files};
-    api_xml_source text  = {.text = source->text, .length = source->length, .nesting = source->nesting};
+    api_xml_source text  = {.text = source->text, .length = source->length, .nesting = API_XML_NESTING};
     if (!read_options(source->query, &sdf, problem)) return NULL;
     xmlDoc *file = api_xml_parse(&text, problem);
     if (!file) return NULL;

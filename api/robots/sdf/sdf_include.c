@@ -41,7 +41,16 @@ static bool check_include_chain(api_sdf *sdf, const xmlNode *include, const api_
            api_xml_fail(&sdf->xml, include, API_MODEL_TOO_LARGE, "there are more than %d files", API_XML_FILES);
 }
 
-/* Parses a file. The tree shares the names of the main file, so that its nodes may move there. NULL with a problem. */
+/* Number of the elements around an element. */
+static unsigned depth_of(const xmlNode *element)
+{
+    unsigned depth = 0;
+    for (const xmlNode *e = element->parent; e && e->type == XML_ELEMENT_NODE; e = e->parent)
+        depth++;
+    return depth;
+}
+
+/* Parses a file, of which the elements may be as deep as the include leaves room. The tree shares the names of the main file, so that its nodes may move there. NULL with a problem. */
 static xmlNode *parse_included(api_sdf *sdf, const xmlNode *include, const api_file_entry *found, const char *uri)
 {
     api_sdf_files *files = sdf->files;
@@ -52,7 +61,7 @@ static xmlNode *parse_included(api_sdf *sdf, const xmlNode *include, const api_f
     api_problem_clear(&problem);
     api_xml_source source = {.text    = found->bytes,
                              .length  = found->length,
-                             .nesting = files->source->nesting,
+                             .nesting = API_XML_NESTING - depth_of(include),
                              .file    = (unsigned)files->n,
                              .names   = files->file[0]->dict};
     xmlDoc        *file   = api_xml_parse(&source, &problem);

@@ -250,7 +250,7 @@ static api_model *make_model(api_urdf *urdf, const char *name)
 api_model *api_model_from_urdf(const api_model_source *source, api_problem *problem)
 {
     api_urdf_options options;
-    api_xml_source   text = {.text = source->text, .length = source->length, .nesting = source->nesting};
+    api_xml_source   text = {.text = source->text, .length = source->length, .nesting = API_XML_NESTING};
     if (!api_urdf_options_read(source->query, &options, problem)) return NULL;
     xmlDoc *file = api_xml_parse(&text, problem);
     if (!file) return NULL;
