@@ -95,13 +95,13 @@ class Forms(UrdfCase):
             self.assertEqual(answer.status, status, answer)
         def model(name, inner):
             return f"<model name='{name}'><link name='a'/>{inner}</model>"
-        nested = model("last", "")
-        for i in range(60):
-            nested = model(f"m{i}", nested)
-        for n, status in ((30, 201), (50, 400)):
+        nested = model("m", "")
+        for _ in range(40):
+            nested = model("m", nested)
+        for n, status in ((30, 201), (65, 400)):
             outer = "<include><uri>i.sdf</uri></include>"
-            for i in range(n):
-                outer = model(f"n{i}", outer)
+            for _ in range(n):
+                outer = model("m", outer)
             files = {"m.sdf": f"<sdf version='1.9'>{outer}</sdf>", "i.sdf": f"<sdf version='1.9'>{nested}</sdf>"}
             answer = self.client.request("PUT", f"/v1/models/nested{n}", as_zip(files), {"Content-Type": ZIP})
             self.assertEqual(answer.status, status, answer)
