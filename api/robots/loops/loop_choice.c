@@ -268,8 +268,8 @@ static bool choose_drives(api_loop_tree *t)
         J.column[i].tier = tier_of(t, J.column[i].joint);
     for (size_t i = 0; i < J.n; i++)
         if (J.column[i].tier == SEVERAL) {
-            extend_by_several(&J, &J.column[i]);
-            J.column[i].chosen = true; /* if the loops leave it a freedom, the model is refused by its name */
+            if (!extend_by_several(&J, &J.column[i])) t->undetermined = J.column[i].joint->name;
+            J.column[i].chosen = true; /* if the loops leave it a freedom, the model is refused */
         }
     for (tier which = PLAIN; which < TIERS; which++)
         choose_tier(&J, which);

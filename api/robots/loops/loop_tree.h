@@ -56,11 +56,12 @@ typedef struct api_loop_words {
 } api_loop_words;
 
 typedef struct api_loop_tree {
-    api_xml_reader       *xml;
-    size_t                n_bodies, n_joints, n_loops;
-    api_loop_body        *bodies; /* parents before children */
-    api_loop_joint       *joints; /* joints of one body side by side, from the world outwards */
-    api_loop             *loops;
-    bool                  guesses; /* the driven joints are a guess, which counts only if they determine the loops */
-    const api_loop_words *words;   /* NULL: the choice reports nothing */
+    api_xml_reader *xml;
+    size_t          n_bodies, n_joints, n_loops;
+    api_loop_body  *bodies; /* parents before children */
+    api_loop_joint *joints; /* joints of one body side by side, from the world outwards */
+    api_loop       *loops;
+    bool            guesses;      /* the driven joints are a guess, which counts only if they determine the loops */
+    const char     *undetermined; /* chosen: name of a ball or free joint that the loops leave a freedom; or NULL */
+    const api_loop_words *words;  /* NULL: the choice reports nothing */
 } api_loop_tree;

@@ -60,13 +60,36 @@ static bool read_robot(api_mjcf *m, api_mjcf_files *files)
            api_mjcf_read_springdampers(m) && api_mjcf_write_document(m) && api_mjcf_report_unused(m);
 }
 
-/* Adds to a problem of the loops of a file what its user can do about it: a file has no fields of a document. */
-static void suggest_tree(const api_mjcf *m, api_problem *problem)
+/* Writes a clause for problems of the loops of a file: its user has no fields of a document. */
+static void write_remedy(const api_mjcf *m, char remedy[API_REMEDY_BYTES])
 {
+    static const char tree[] =
+        "with equality=independent the model is the tree, without the loops and welds of <equality>";
+    *remedy = '\0';
+    if (m->n_loops + m->n_fixed == 0) return;
+    if (m->undetermined)
+        snprintf(remedy, API_REMEDY_BYTES,
+                 "; the loops leave joint \"%.*s\" a freedom: give its body hinges and slides; %s",
+                 api_text_shown(m->undetermined), m->undetermined, tree);
+    else
+        snprintf(remedy, API_REMEDY_BYTES, "; %s", tree);
+}
+
+/* Says why a model with loops was not built. A document's field `actuated` has no counterpart in MJCF. */
+static void explain_loops(const api_mjcf *m, api_problem *problem)
+{
+    static const char *const own[][2] = {
+        {"all joints are actuated",
+         "the loops move ball and free joints alone, of which no freedom follows from others"},
+        {"no joint is actuated", "nothing moves: the loops leave their joints no freedom"}};
+    char remedy[API_REMEDY_BYTES];
+    if (problem->code != API_BAD_MODEL) return;
+    write_remedy(m, remedy);
+    for (size_t i = 0; *remedy && i < 2; i++)
+        if (strncmp(problem->detail, own[i][0], strlen(own[i][0])) == 0)
+            snprintf(problem->detail, sizeof problem->detail, "%s", own[i][1]);
     size_t length = strlen(problem->detail);
-    if (m->n_loops + m->n_fixed == 0 || problem->code != API_BAD_MODEL) return;
-    snprintf(problem->detail + length, sizeof problem->detail - length,
-             "; with equality=independent the model is the tree, without the loops and welds of <equality>");
+    snprintf(problem->detail + length, sizeof problem->detail - length, "%s", remedy);
 }
 
 static api_model *read_files(api_mjcf *m, api_mjcf_files *files, api_problem *problem)
@@ -76,7 +99,10 @@ static api_model *read_files(api_mjcf *m, api_mjcf_files *files, api_problem *pr
     if (api_xml_reader_open(&m->xml, files->file[0], files->source, &scratch, problem) && read_robot(m, files))
         model = api_xml_make_model(&m->xml, m->document.document, files->source->name, api_xml_document_element,
                                    &m->document);
-    if (!model) suggest_tree(m, problem);
+    if (model)
+        write_remedy(m, model->loop_remedy);
+    else
+        explain_loops(m, problem);
     api_xml_document_close(&m->document);
     close_maps(m);
     api_xml_reader_close(&m->xml);

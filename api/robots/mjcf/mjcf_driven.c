@@ -79,6 +79,7 @@ bool api_mjcf_choose_driven(api_mjcf *m)
     if (!drive_first(m)) return false;
     fill_loop_tree(m, &t);
     if (!api_loop_choose(&t)) return false;
+    m->undetermined = t.undetermined;
     for (size_t i = 0; i < m->n_joints; i++) {
         m->joints[i].passive = t.joints[i].in_loop && !t.joints[i].driven;
         m->joints[i].driven  = t.joints[i].driven;

@@ -64,7 +64,10 @@ typedef struct api_coupled_motor {
     api_drive_limits limits;
 } api_coupled_motor;
 
-enum { API_REVISION_SIZE = 33 }; /* bytes of a revision with its NUL */
+enum {
+    API_REVISION_SIZE = 33, /* bytes of a revision with its NUL */
+    API_REMEDY_BYTES  = 260
+};
 
 typedef struct api_model {
     atomic_size_t references;
@@ -97,8 +100,9 @@ typedef struct api_model {
     size_t    n_loaded;
     dyn_body *loaded; /* [n_loaded] with loops: the tree's bodies with friction, if that of some actuated
                          joint depends on its load; `dyn` is without load coefficients */
-    json_t *report;   /* [{"severity","code","where","text"}...] */
-    char   *document; /* the canonical document as JSON, with the model's name */
+    char loop_remedy[API_REMEDY_BYTES]; /* a clause for problems of the loops, in the words of the file's format; "" */
+    json_t *report;                     /* [{"severity","code","where","text"}...] */
+    char   *document;                   /* the canonical document as JSON, with the model's name */
     size_t  document_length;
     _Atomic(struct dyn_base *)
               base[4]; /* base parameters, indexed by flags DYN_BASE_*; NULL until first computed, then constant */
