@@ -110,6 +110,8 @@ bool api_sdf_read_version(api_sdf *sdf, const xmlNode *root, int *minor);
 int api_sdf_minor(const api_sdf *sdf, const xmlNode *element);
 /* Replaces the includes of the first file by the models of other files. */
 bool api_sdf_include(api_sdf *sdf);
+/* Puts the elements of an included model into the model around it, and removes it. */
+bool api_sdf_merge(api_sdf *sdf, xmlNode *model);
 /* Chooses the model among those in a world or in <sdf>: the only one that is not static, or the requested one. */
 bool api_sdf_choose_model(api_sdf *sdf, const xmlNode *in);
 /* Reads a pose: the element <pose> in `owner`, identity without it. */
