@@ -4,6 +4,7 @@
 #include "api/robots/several/template.h"
 #include "api/robots/xml/xml_model.h"
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -13,11 +14,13 @@ static bool read_options(const char *query, api_sdf *sdf, api_problem *problem)
 {
     const api_xml_option known[]   = {{"base", {"fixed", "floating"}, NULL, NULL},
                                       {"mimic", {"coupled", "independent", "refuse"}, NULL, NULL},
+                                      {"loops", {"closed", "open"}, NULL, NULL},
                                       {"model", {NULL}, NULL, sdf->wanted}};
-    int                  chosen[3] = {-1, 0, 0};
-    bool                 ok        = api_xml_options_read(query, "an SDF file", known, 3, chosen, problem);
+    int                  chosen[4] = {-1, 0, 0, 0};
+    bool                 ok        = api_xml_options_read(query, "an SDF file", known, 4, chosen, problem);
     sdf->base                      = (api_sdf_base)(chosen[0] + 1);
     sdf->mimic                     = (api_sdf_mimic)chosen[1];
+    sdf->loops_open                = chosen[2] == 1;
     return ok;
 }
 
@@ -104,6 +107,20 @@ static bool read_robot(api_sdf *sdf)
            api_sdf_write_document(sdf) && api_sdf_report_unused(sdf);
 }
 
+/* Adds the option that leaves loops out to problems of loops: to that of the file, or for later to the model. */
+static void write_remedy(const api_sdf *sdf, api_model *model, api_problem *problem)
+{
+    static const char tree[] = "; with loops=open the model is the tree, without the joints that close loops";
+    const size_t      length = strlen(problem->detail);
+    if (model && sdf->undetermined)
+        snprintf(model->loop_remedy, API_REMEDY_BYTES, "; the loops leave joint \"%.*s\" a freedom%s",
+                 api_text_shown(sdf->undetermined), sdf->undetermined, tree);
+    else if (model)
+        snprintf(model->loop_remedy, API_REMEDY_BYTES, "%s", tree);
+    else if (problem->code == API_BAD_MODEL)
+        snprintf(problem->detail + length, sizeof problem->detail - length, "%s", tree);
+}
+
 api_model *api_model_from_sdf(const api_model_source *source, api_problem *problem)
 {
     api_sdf_files  files = {.source = source, .n = 1, .name = {""}};
@@ -119,6 +136,7 @@ api_model *api_model_from_sdf(const api_model_source *source, api_problem *probl
     if (api_xml_reader_open(&sdf.xml, file, source, &scratch, problem) && read_robot(&sdf))
         model =
             api_xml_make_model(&sdf.xml, sdf.document.document, source->name, api_xml_document_element, &sdf.document);
+    if (sdf.has_loops) write_remedy(&sdf, model, problem);
     api_xml_document_close(&sdf.document);
     json_decref(sdf.index);
     api_xml_reader_close(&sdf.xml);

@@ -211,9 +211,12 @@ static bool report_driven(const loop_parts *p)
 
 bool api_sdf_choose_driven(const api_sdf_tree *t)
 {
+    if (t->sdf->loops_open) return true;
     loop_parts p = {.t = t, .loops = {.xml = &t->sdf->xml, .guesses = true}};
     if (!open_parts(&p) || !fill_parts(&p)) return false;
+    t->sdf->has_loops = p.loops.n_loops > 0;
     if (!api_loop_choose(&p.loops) || !report_driven(&p)) return false;
+    t->sdf->undetermined = p.loops.undetermined;
     for (size_t i = 0; i < t->sdf->n_joints; i++) {
         api_sdf_joint  *joint = &t->sdf->joints[i];
         int             parts;

@@ -80,6 +80,9 @@ typedef struct api_sdf {
     api_sdf_base     base;
     api_sdf_mimic    mimic;
     char             wanted[API_XML_OPTION_TEXT]; /* name of the requested model; "": none */
+    bool             loops_open;                  /* loops=open: joints that close loops are left out */
+    bool             has_loops;                   /* the model has loops */
+    const char      *undetermined;                /* name of a ball joint that the loops leave a freedom; NULL: none */
     int              minor;                       /* the version of the first file is 1.minor */
     const xmlNode   *world;                       /* NULL: the file has a model only */
     const xmlNode   *model;

@@ -243,11 +243,20 @@ static bool write_loop(api_sdf *sdf, const api_sdf_joint *joint)
            (joint->type != API_SDF_SCREW || api_xml_set_number(&sdf->xml, entry, "pitch", joint->pitch));
 }
 
+static bool report_open(api_sdf *sdf, const api_sdf_joint *joint)
+{
+    return api_xml_report(&sdf->xml, sdf->frames[joint->frame].element, "warning", "not-held",
+                          "loops=open was requested: the joint, which closes a loop, is left out");
+}
+
 static bool write_loops(const api_sdf_tree *t)
 {
     for (size_t i = 0; i < t->sdf->n_joints; i++) {
         const api_sdf_joint *joint = &t->sdf->joints[i];
-        if (api_sdf_closes_loop(joint) && !(report_loop(t->sdf, joint) && write_loop(t->sdf, joint))) return false;
+        if (!api_sdf_closes_loop(joint)) continue;
+        if (t->sdf->loops_open ? !report_open(t->sdf, joint)
+                               : !(report_loop(t->sdf, joint) && write_loop(t->sdf, joint)))
+            return false;
     }
     return true;
 }

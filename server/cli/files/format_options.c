@@ -17,6 +17,7 @@ const cli_option cli_format_options[] = {
     {"density", "KG/M3", CLI_NOTHING, NULL, "URDF: density of collisions that weigh (default 1000)"},
     {"equality", "coupled|independent|refuse", CLI_WORDS, NULL,
      "MJCF: whether equalities become mimics and loops (default), are left out, or are refused"},
+    {"loops", "closed|open", CLI_WORDS, NULL, "SDF: whether joints that close loops are loops (default) or left out"},
     {"model", "NAME", CLI_NOTHING, NULL, "SDF: the model to read, where several of the file are not static"},
     {.name = NULL},
 };

@@ -131,6 +131,22 @@ class Loops(SdfCase):
             self.assertTrue(any(f'joint "{name}" of the loops cannot move' in text for text in said), said)
         self.assertEqual(sum("cannot move" in text for text in said), 3, said)
 
+    def test_open_loops_are_left_out(self):
+        """The model is the tree; refusals of loops name this option."""
+        answer = self.take_sdf("m", sdf(four_bar()), "?loops=open")
+        self.assertTrue(any("loops=open was requested" in entry["text"] and entry["code"] == "not-held" for entry in answer["report"]))
+        self.assertEqual(self.client.get("/v1/models/m").json()["velocity_names"], ["j1", "j2", "j3"])
+        tree = four_bar()
+        tree = tree[:tree.index("<joint name='close'")]
+        self.assertEqual(self.take_sdf("m", sdf(tree))["revision"], answer["revision"])
+        stretched = (link("crank", 0, 1) + link("coupler", 0.2, 1) + link("rocker", 0.9, 1) + joint("j1", "world", "crank") +
+                     joint("j2", "crank", "coupler") + joint("j3", "world", "rocker") +
+                     joint("close", "rocker", "coupler", extra="<pose>0.4 0 0 0 0 0</pose>"))
+        problem = self.assertProblem(self.put_sdf("m", sdf(stretched)), 422)
+        self.assertIn("with loops=open the model is the tree", problem["detail"])
+        self.take_sdf("m", sdf(stretched), "?loops=open")
+        self.assertEqual(self.assertProblem(self.put_sdf("m", sdf(tree), "?loops=ajar"), 422)["code"], "bad-value")
+
     def test_a_mimic_couples_two_loops(self):
         mimic = "<mimic joint='j1'><multiplier>0.5</multiplier></mimic>"
         text = four_bar() + four_bar("_b", 0.7).replace("<child>crank_b</child><axis><xyz>0 1 0</xyz>", "<child>crank_b</child><axis><xyz>0 1 0</xyz>" + mimic)
