@@ -189,7 +189,8 @@ static void fail_frame(api_sdf *sdf, const xmlNode *element, const char *name, c
                  api_text_shown(name), name, list);
 }
 
-/* Finds a frame by its name in a model; `arm::__model__` is the model `arm`. */
+/* Finds a frame by its name in a model; `arm::__model__` is the model `arm`, unless a
+ * flattened file has a frame of that name. */
 static int find_in_model(api_sdf *sdf, const xmlNode *element, int scope, const char *name)
 {
     static const char end[] = "::__model__";
@@ -197,9 +198,10 @@ static int find_in_model(api_sdf *sdf, const xmlNode *element, int scope, const 
     const char   *whole = scoped_name(sdf, scope, name);
     size_t        n = whole ? strlen(whole) : 0, n_end = sizeof end - 1;
     bool          model = n > n_end && strcmp(whole + n - n_end, end) == 0;
-    const json_t *found = whole ? json_object_getn(sdf->index, whole, model ? n - n_end : n) : NULL;
-    if (found && (!model || sdf->frames[json_integer_value(found)].kind == API_SDF_IS_MODEL))
-        return (int)json_integer_value(found);
+    const json_t *found = whole ? json_object_get(sdf->index, whole) : NULL;
+    if (found) return (int)json_integer_value(found);
+    if (model) found = json_object_getn(sdf->index, whole, n - n_end);
+    if (found && sdf->frames[json_integer_value(found)].kind == API_SDF_IS_MODEL) return (int)json_integer_value(found);
     if (!whole)
         api_reader_no_memory(&sdf->xml.base);
     else

@@ -40,6 +40,14 @@ class Rules(SdfCase):
         self.same(sdf((text + frame.format("n::__model__")).format("a")), sdf((text + frame.format("n")).format("a")))
         self.refused(sdf((text + frame.format("a::__model__")).format("a")), '"a::__model__" is not a link, joint, frame or model')
 
+    def test_a_frame_of_a_flattened_file_has_a_reserved_name(self):
+        """libsdformat writes nested models as links `n::b` and a frame `n::__model__`."""
+        text = (LINK.format("a", 0.1, 3) + "<frame name='n::__model__' attached_to='n::b'><pose>1 2 3 0 0 0</pose></frame>" + LINK.format("n::b", 0.4, 2) +
+                JOINT.format("j", "fixed", "a", "n::b", "") + "<frame name='{0}' attached_to='n::__model__'/>")
+        self.take_sdf("m", sdf(text.format("f")))
+        poses = self.ask("m", "kinematics", {"q": [0, 0, 0, 0, 0, 0, 1]})["poses"]
+        self.assertEqual(poses["f"], poses["n::__model__"])
+
     def test_an_unknown_name_gets_the_nearest_ones(self):
         self.refused(sdf(LINKS + JOINT.format("j", "fixed", "a", "bb", "")), '"bb" is not a link, joint, frame or model', "there are: a, b, j")
         many = "".join(LINK.format(f"finger_{i}", i, 1) for i in range(90))
