@@ -51,8 +51,9 @@ static bool add_parts(loop_parts *p, int body, const dyn_pose *X_bj)
     int                  parts;
     api_loop_motion      motion;
     api_sdf_joint_type(from, &parts);
+    if (!read_motion(from, &motion)) return true;
     p->part[index] = (int)p->loops.n_joints;
-    for (int i = 0; read_motion(from, &motion) && i < parts; i++) {
+    for (int i = 0; i < parts; i++) {
         const int       part = from->reversed ? parts - 1 - i : i;
         api_loop_joint *to   = &p->loops.joints[p->loops.n_joints++];
         *to                  = (api_loop_joint){.element    = sdf->frames[from->frame].element,
@@ -60,8 +61,8 @@ static bool add_parts(loop_parts *p, int body, const dyn_pose *X_bj)
                                                 .motion     = motion,
                                                 .body       = body,
                                                 .pitch      = from->pitch,
-                                                .leader     = from->leader,
-                                                .multiplier = from->multiplier};
+                                                .leader     = from->follows[part].leader,
+                                                .multiplier = from->follows[part].multiplier};
         memcpy(to->pos, X_bj->p, sizeof to->pos);
         for (int k = 0; k < 3; k++)
             to->axis[k] = (from->reversed ? -1 : 1) * dyn_dot(X_bj->R[k], from->axis[part].axis);
@@ -87,13 +88,30 @@ static bool add_tree_body(loop_parts *p, int body)
     return true;
 }
 
-/* Replaces the leaders, which are joints of the file, by those of the tree. A joint whose leader is not in the tree has
+/* Returns the index in the tree of a part of a joint; -1: the joint is not in the tree. */
+static int part_of_joint(const loop_parts *p, int joint, int part)
+{
+    const api_sdf_joint *from = &p->t->sdf->joints[joint];
+    int                  parts;
+    api_sdf_joint_type(from, &parts);
+    return p->part[joint] < 0 ? -1 : p->part[joint] + (from->reversed ? parts - 1 - part : part);
+}
+
+/* Replaces the leaders, which are joints of the file, by those of the tree. A part whose leader is not in the tree has
  * none. */
 static void find_leaders(const loop_parts *p)
 {
-    for (size_t i = 0; i < p->loops.n_joints; i++) {
-        api_loop_joint *joint = &p->loops.joints[i];
-        if (joint->leader >= 0) joint->leader = p->part[joint->leader];
+    for (size_t i = 0; i < p->t->sdf->n_joints; i++) {
+        const api_sdf_joint *joint = &p->t->sdf->joints[i];
+        api_loop_motion      motion;
+        int                  parts;
+        api_sdf_joint_type(joint, &parts);
+        for (int part = 0; p->part[i] >= 0 && read_motion(joint, &motion) && part < parts; part++) {
+            const api_sdf_mimicked *follows = &joint->follows[part];
+            if (follows->leader >= 0)
+                p->loops.joints[part_of_joint(p, (int)i, part)].leader =
+                    part_of_joint(p, follows->leader, follows->part);
+        }
     }
 }
 
@@ -145,11 +163,14 @@ static bool mark_loop(loop_parts *p, const api_sdf_joint *loop, bool *any)
         int                  parts;
         if (!mark[i] || !read_motion(joint, &motion)) continue;
         api_sdf_joint_type(joint, &parts);
+        bool leads = false;
         for (int k = 0; k < parts; k++) {
-            p->loops.joints[p->part[i] + k].in_loop = true;
-            p->loops.joints[p->part[i] + k].driven |= joint->leader < 0 && !*any;
+            api_loop_joint *part = &p->loops.joints[p->part[i] + k];
+            part->in_loop        = true;
+            part->driven |= part->leader < 0 && !*any;
+            leads |= part->leader < 0;
         }
-        *any |= joint->leader < 0;
+        *any |= leads;
     }
     return true;
 }

@@ -47,18 +47,23 @@ typedef enum api_sdf_type {
     API_SDF_GEARBOX
 } api_sdf_type;
 
+/* The joint that a part of a joint follows: q = multiplier q_leader + offset. */
+typedef struct api_sdf_mimicked {
+    int    leader, part; /* joint, or -1: none; and its part */
+    double multiplier, offset;
+} api_sdf_mimicked;
+
 typedef struct api_sdf_joint {
-    int          frame; /* index of its frame */
-    api_sdf_type type;
-    int          parent, child; /* links, or API_SDF_WORLD */
-    api_sdf_axis axis[2];
-    double       pitch;          /* m/rad, of a screw joint */
-    double       rotor[2];       /* inertia of the rotor of each axis, at the joint, in kg m^2 or kg */
-    const char  *name[2];        /* in the document: of the joint, or of both parts of a joint with two axes */
-    bool         used, reversed; /* it carries its child, or if reversed its parent */
-    bool         passive[2];     /* a part that follows from the driven joints of the loops */
-    int          leader;         /* joint that it follows, or -1: q = multiplier q_leader + offset */
-    double       multiplier, offset;
+    int              frame; /* index of its frame */
+    api_sdf_type     type;
+    int              parent, child; /* links, or API_SDF_WORLD */
+    api_sdf_axis     axis[2];
+    double           pitch;          /* m/rad, of a screw joint */
+    double           rotor[2];       /* inertia of the rotor of each axis, at the joint, in kg m^2 or kg */
+    const char      *name[2];        /* in the document: of the joint, or of both parts of a joint with two axes */
+    bool             used, reversed; /* it carries its child, or if reversed its parent */
+    bool             passive[2];     /* a part that follows from the driven joints of the loops */
+    api_sdf_mimicked follows[2];     /* [part] */
 } api_sdf_joint;
 
 /* The parsed files. The first is the one that was given; the others must live as long. */

@@ -48,6 +48,27 @@ class Rules(SdfCase):
         poses = self.ask("m", "kinematics", {"q": [0, 0, 0, 0, 0, 0, 1]})["poses"]
         self.assertEqual(poses["f"], poses["n::__model__"])
 
+    def test_each_axis_mimics_and_is_mimicked(self):
+        """Both axes of a universal joint have couplings of their own; the torques are those of the joints that the document names."""
+        mimic = "<mimic joint='{0}' axis='{1}'><multiplier>{2}</multiplier><offset>0.3</offset><reference>0.1</reference></mimic>"
+        links = LINKS + LINK.format("c", 0.9, 1.5)
+        def axes(first="", second=""):
+            return f"<axis><xyz>1 0 0</xyz>{first}</axis><axis2><xyz>0 1 0</xyz>{second}</axis2>"
+        hinge = "<axis><xyz>0 0 1</xyz>{}</axis>"
+        for u, k, coupled in ((axes(), hinge.format(mimic.format("u", "axis2", -2)), ("k", "u.2", -2)),
+                              (axes(), hinge.format(mimic.format("u", "axis", 3)), ("k", "u.1", 3)),
+                              (axes(second=mimic.format("k", "axis", 0.5)), hinge.format(""), ("u.2", "k", 0.5)),
+                              (axes(first=mimic.format("k", "axis", 0.5)), hinge.format(""), ("u.1", "k", 0.5))):
+            self.take_sdf("m", sdf(links + JOINT.format("u", "universal", "a", "b", u) + JOINT.format("k", "revolute", "b", "c", k), "1.11"))
+            about = self.ok(self.client.get("/v1/models/m"))
+            found = [(joint["name"], joint["mimic"]) for joint in about["joints"] if "mimic" in joint]
+            self.assertEqual(found, [(coupled[0], {"joint": coupled[1], "multiplier": coupled[2], "offset": 0.3 - 0.1 * coupled[2]})])
+        twice = axes(mimic.format("k", "axis", 2), mimic.format("k", "axis", 3))
+        self.take_sdf("m", sdf(links + JOINT.format("u", "universal", "a", "b", twice) + JOINT.format("k", "revolute", "b", "c", hinge.format("")), "1.11"))
+        self.assertEqual(self.client.get("/v1/models/m").json()["nv"], 7)
+        bad = JOINT.format("u", "revolute", "a", "b", AXIS.format("1 0 0")) + JOINT.format("k", "revolute", "b", "c", hinge.format(mimic.format("u", "axis2", 1)))
+        self.refused(sdf(links + bad, "1.11"), "axis2", "has one axis")
+
     def test_an_unknown_name_gets_the_nearest_ones(self):
         self.refused(sdf(LINKS + JOINT.format("j", "fixed", "a", "bb", "")), '"bb" is not a link, joint, frame or model', "there are: a, b, j")
         many = "".join(LINK.format(f"finger_{i}", i, 1) for i in range(90))
