@@ -37,7 +37,7 @@ enum { VALUE_BYTES = 255 /* most bytes of a value: CLI_QUERY has room for two of
 static void append_value(char *query, const char *value)
 {
     char *end = query + strlen(query);
-    for (size_t i = 0; value[i] && i < VALUE_BYTES; i++) {
+    for (size_t i = 0; i < VALUE_BYTES && value[i]; i++) {
         const unsigned char byte  = (unsigned char)value[i];
         const bool          plain = byte < 0x80 && (isalnum(byte) || strchr("-._~", byte));
         end += snprintf(end, 4, plain ? "%c" : "%%%02X", byte);
