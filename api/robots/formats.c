@@ -87,14 +87,17 @@ const api_model_format *api_model_format_of_text(const char *text, size_t length
 }
 
 /* Accepts a query that one of the XML formats accepts; the format of the body checks it again. The problem is that of
- * the first XML format in the table. */
+ * the first XML format in the table that knows the parameters, else of the first. */
 static bool check_xml_query(const char *query, api_problem *problem)
 {
+    api_problem known = {.code = API_NO_PROBLEM};
     for (size_t i = FORMATS; i-- > 0;) {
         if (!formats[i]->root) continue;
         api_problem_clear(problem);
         if (formats[i]->check_query(query, problem)) return true;
+        if (problem->code != API_UNKNOWN_PARAMETER) known = *problem;
     }
+    if (known.code != API_NO_PROBLEM) *problem = known;
     return false;
 }
 

@@ -187,11 +187,12 @@ typedef struct api_mjcf {
     api_mjcf_class         *classes;
     int                     main_class;
     size_t                  n_bodies, n_joints, n_sites, n_loops;
-    bool                    generates; /* a <composite> or <flexcomp> would make bodies that the model lacks */
-    size_t                  n_copies;  /* elements that <replicate> and <attach> have made */
-    size_t                  n_fixed;   /* free bodies that a weld fixes to the world */
-    api_mjcf_body          *bodies;    /* parents before children, depth-first */
-    api_mjcf_joint         *joints;    /* in the order of their bodies */
+    bool                    generates;    /* a <composite> or <flexcomp> would make bodies that the model lacks */
+    size_t                  n_copies;     /* elements that <replicate> and <attach> have made */
+    size_t                  n_fixed;      /* free bodies that a weld fixes to the world */
+    const char             *undetermined; /* name of a ball or free joint that the loops leave a freedom; NULL: none */
+    api_mjcf_body          *bodies;       /* parents before children, depth-first */
+    api_mjcf_joint         *joints;       /* in the order of their bodies */
     api_mjcf_site          *sites;
     api_mjcf_loop          *loops;
     json_t                 *body_index, *joint_index, *site_index, *mesh_index; /* maps from given names */

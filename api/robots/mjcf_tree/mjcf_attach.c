@@ -143,6 +143,28 @@ static bool copy_world(attachment *a)
     return mjcf_attach_set(a, a->copy, "childclass", a->main_class);
 }
 
+/* Returns the levels of elements from this one on; a copy has no more than its original, which was checked. */
+static unsigned levels_of(const xmlNode *element)
+{
+    unsigned most = 0;
+    for (const xmlNode *e = element->children; e; e = e->next) {
+        const unsigned levels = e->type == XML_ELEMENT_NODE ? levels_of(e) : 0;
+        if (levels > most) most = levels;
+    }
+    return most + 1;
+}
+
+/* The readers go through the tree by recursion, which this bounds. */
+static bool check_levels(attachment *a)
+{
+    unsigned levels = levels_of(a->copy);
+    for (const xmlNode *e = a->element->parent; e && e->type == XML_ELEMENT_NODE; e = e->parent)
+        levels++;
+    return levels <= API_XML_NESTING ||
+           api_xml_fail(&a->m->xml, a->element, API_TOO_DEEP,
+                        "with what is attached, elements are nested deeper than %u", API_XML_NESTING);
+}
+
 /* --- attachments -------------------------------------------------------------------------------------------------- */
 
 static bool copy_named(attachment *a)
@@ -167,7 +189,7 @@ static bool attach_part(attachment *a)
     if (!api_xml_text(&a->m->xml, a->element, "prefix", API_REQUIRED, &a->prefix) ||
         !api_xml_text(&a->m->xml, a->element, "model", API_OPTIONAL, &model))
         return false;
-    if ((model && !find_model(a, model)) || !set_main_class(a) || !copy_named(a)) return false;
+    if ((model && !find_model(a, model)) || !set_main_class(a) || !copy_named(a) || !check_levels(a)) return false;
     xmlAddPrevSibling(a->element, a->copy);
     a->copy = NULL;
     return mjcf_attach_sections(a);

@@ -60,7 +60,7 @@ const xmlNode *api_mjcf_parse_file(api_xml_reader *reader, api_mjcf_files *files
     api_problem_clear(&problem);
     api_xml_source source = {.text    = found->bytes,
                              .length  = found->length,
-                             .nesting = files->source->nesting,
+                             .nesting = API_XML_NESTING,
                              .file    = (unsigned)files->n,
                              .names   = files->file[0]->dict};
     xmlDoc        *file   = api_xml_parse(&source, &problem);
@@ -105,9 +105,9 @@ static bool replace(api_xml_reader *reader, api_mjcf_files *files, xmlNode *incl
 
 static bool expand(api_xml_reader *reader, api_mjcf_files *files, xmlNode *in, unsigned depth)
 {
-    if (depth > files->source->nesting)
-        return api_xml_fail(reader, in, API_TOO_DEEP, "with its includes, elements are nested deeper than %u",
-                            files->source->nesting);
+    if (depth > API_XML_NESTING)
+        return api_xml_fail(reader, in, API_TOO_DEEP, "with its includes, elements are nested deeper than %d",
+                            API_XML_NESTING);
     for (xmlNode *child = in->children, *next; child; child = next) {
         next = child->next;
         if (api_xml_is(child, "include")) {

@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { DESCRIPTION_WIDTH = 60, PATH_SIZE = 1500 };
+enum { DESCRIPTION_WIDTH = 60, PATH_SIZE = 4000 };
 
 /* --- models ------------------------------------------------------------------------------------------------------ */
 

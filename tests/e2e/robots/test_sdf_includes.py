@@ -108,7 +108,6 @@ class Includes(ServerCase):
             return {"r.sdf": sdf(MAIN.format(include, "arm")), "arm.sdf": sdf(model("arm", ARM))}
         self.refused(robot("<include><uri>model://lost</uri></include>"), "model://lost", "no such file")
         self.refused(robot("<include/>"), "uri")
-        self.refused(robot("<include merge='true'><uri>arm.sdf</uri></include>"), "merge")
         self.refused({**robot("<include><uri>arm.sdf</uri></include>"), "arm.sdf": "<sdf"}, "in arm.sdf", status=400)
         self.refused({**robot("<include><uri>arm.urdf</uri></include>"), "arm.urdf": "<robot name='a'><link name='b'/></robot>"}, "<robot>")
         self.refused({**robot("<include><uri>arm.sdf</uri></include>"), "arm.sdf": sdf(model("a", ARM) + model("b", ARM))}, "arm.sdf", "second")
@@ -121,6 +120,63 @@ class Includes(ServerCase):
         """Each file includes the next twice: 2^30 models by 30 files."""
         files = {f"{i}.sdf": sdf(model("m", "".join(f"<include><uri>{i + 1}.sdf</uri><name>{n}</name></include>" for n in "ab"))) for i in range(30)}
         self.refused({**files, "30.sdf": sdf(model("m", ARM))}, "1000 files", status=413, query="?main=0.sdf")
+
+    def merged(self, arm, place="<pose>1 2 3 0.1 0.2 0.3</pose>", name="", flag="true"):
+        include = f"<include merge='{flag}'><uri>arm.sdf</uri>{name}{place}</include>"
+        return {"r.sdf": sdf(model("robot", LINK.format("root", 0.7, 5) + include + JOINT.format("k", "root", "base", ""))), "arm.sdf": sdf(arm)}
+
+    def test_merge(self):
+        """The frame of the included model stands behind every default and every __model__; other references stay."""
+        frame = "_merged__{}__model__"
+        pose = "<pose relative_to='{1}'>{0}</pose>"
+        tip = "<link name='tip'>" + pose + "<inertial><mass>0.4</mass></inertial></link>"
+        parts = (LINK.format("base", 0.1, 3) + LINK.format("arm", 0.4, 2) + tip.format("0.1 0 0 0 0 0.3", "__model__") +
+                 JOINT.format("j", "base", "arm", "<limit><lower>-1</lower><upper>2</upper></limit>") +
+                 "<joint name='t' type='revolute'>" + pose.format("0 0 0.1 0.4 0 0", "__model__") + "<parent>arm</parent><child>tip</child>"
+                 "<axis><xyz expressed_in='__model__'>0 0.6 0.8</xyz></axis></joint>"
+                 "<frame name='f'><pose>0.3 0.2 0.1 0 0 0</pose></frame><frame name='g' attached_to='arm'><pose>0 0 1 0 0 0</pose></frame>"
+                 "<frame name='h' attached_to='g'>" + pose.format("1 0 0 0 0 0", "__model__") + "</frame>" +
+                 model("inner", LINK.format("x", 0.2, 0.5)) + "<joint name='i' type='fixed'><parent>__model__</parent><child>inner::x</child></joint>")
+        for name, given in (("included", ""), ("other", "<name>other</name>")):
+            F = frame.format(name)
+            for place, written in (("", ""), ("<pose>1 2 3 0.1 0.2 0.3</pose>", "1 2 3 0.1 0.2 0.3")):
+                inline = parts.replace("__model__", F)
+                for link in ("base", "arm"):
+                    inline = inline.replace(f"<link name='{link}'><pose>", f"<link name='{link}'><pose relative_to='{F}'>")
+                inline = inline.replace("<frame name='f'>", f"<frame name='f' attached_to='{F}'>")
+                inline = inline.replace("<model name='inner'>", f"<model name='inner'><pose relative_to='{F}'/>")
+                inline += f"<frame name='{F}' attached_to='base'>" + pose.format(written, "__model__") + "</frame>"
+                expected = sdf(model("robot", LINK.format("root", 0.7, 5) + inline + JOINT.format("k", "root", "base", "")))
+                for flag in ("true", "1"):
+                    self.same(self.merged(model("included", parts), place, given, flag), expected, "?main=r.sdf")
+
+    def test_merge_within_merge(self):
+        """The inner model is merged into the outer one, with its own pose, and both into the robot."""
+        files = self.merged(model("arms", LINK.format("base", 0.1, 3) + "<include merge='1'><uri>tip.sdf</uri><pose>0 0 1 0.2 0 0</pose></include>" +
+                                  JOINT.format("t", "base", "tip", "")))
+        files["tip.sdf"] = sdf(model("tips", LINK.format("tip", 0.3, 7)))
+        answer = self.put(files, "?main=r.sdf")
+        self.assertIn(answer.status, (200, 201), answer)
+        nested = sdf(model("robot", LINK.format("root", 0.7, 5) + model("arms", "<pose>1 2 3 0.1 0.2 0.3</pose>" + LINK.format("base", 0.1, 3) +
+                           model("tips", "<pose>0 0 1 0.2 0 0</pose>" + LINK.format("tip", 0.3, 7)) + JOINT.format("t", "base", "tips::tip", "")) +
+                           JOINT.format("k", "root", "arms::base", "")))
+        self.client.request("PUT", "/v1/models/nested", nested, {"Content-Type": "application/xml"})
+        poses = [self.ask(name, "kinematics", {"q": [0, 0, 0, 0, 0, 0, 1, 0.3, 0.2]})["poses"] for name in ("included", "nested")]
+        for ours, theirs in (("tip", "arms::tips::tip"), ("base", "arms::base")):
+            for key in ("position", "orientation"):
+                self.assertClose(poses[0][ours][key], poses[1][theirs][key], 1e-12, scale=1)
+
+    def test_merges_that_are_refused(self):
+        self.refused(self.merged(model("included", ARM + "<static>1</static>")), "static")
+        self.refused(self.merged(model("included", ARM, " placement_frame='base'")), "placement_frame")
+        self.refused(self.merged(model("included", ARM), flag="maybe"), "merge")
+        self.refused(self.merged(model("included", ARM.replace("'base'", "'root'").replace(">base<", ">root<"))), "root", "name")
+        files = self.merged(model("included", ARM))
+        files["arm.sdf"] = sdf(model("included", ARM), "1.5")
+        self.refused(files, "version 1.5", "1.7")
+        self.refused({"r.sdf": sdf("<world name='w'><include merge='1'><uri>arm.sdf</uri></include></world>"), "arm.sdf": sdf(model("a", ARM))},
+                     "a world includes models without it")
+
 
 
 class Commands(unittest.TestCase):
