@@ -179,7 +179,7 @@ int srv_check(const cli_arguments *arguments)
 /* --- convert --------------------------------------------------------------------------------------------------- */
 
 const cli_option cli_convert_options[] = {
-    {"to", "document|urdf|mjcf", CLI_WORDS, NULL, "format to write; default document"},
+    {"to", "document|urdf|mjcf|sdf", CLI_WORDS, NULL, "format to write; default document"},
     {"strict", NULL, CLI_NOTHING, NULL, "fail, and write nothing, if the result would not hold the whole robot"},
     {.name = NULL},
 };

@@ -14,6 +14,16 @@ bool api_inertia_is_indefinite(const dyn_inertia *inertia);
  * have it. */
 const char *api_inertia_suspicion(const dyn_inertia *inertia, char reason[160]);
 
+/* True for negative principal moments, and for those of no distribution of mass: one exceeds the sum of the others by
+ * more than rounding. */
+bool api_inertia_is_impossible(const dyn_inertia *inertia);
+
+/* True if one principal moment is the sum of the others up to rounding. */
+bool api_inertia_is_plate(const dyn_inertia *inertia);
+/* Sets the greatest principal moment to the sum of the others where it exceeds that by a rounding: MuJoCo compares the
+ * two without a tolerance, and refuses a plate whose moments were rounded the wrong way. */
+void api_inertia_round_plate(double I[3]);
+
 /* Principal moments of a symmetric tensor (order xx xy xz yy yz zz), and as columns of a rotation their axes:
  * T = axes diag(moments) axes^T. */
 void api_tensor_principal(const double T[6], double moments[3], double axes[3][3]);

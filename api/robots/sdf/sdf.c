@@ -161,9 +161,11 @@ api_model *api_model_from_sdf(const api_model_source *source, api_problem *probl
 static const char *const media_types[] = {"application/sdf+xml", NULL};
 
 const api_model_format api_model_format_sdf = {
+    .name            = "sdf",
     .media_types     = media_types,
     .root            = "sdf",
     .check_query     = check_query,
     .estimate_memory = api_xml_estimate_memory,
     .read            = api_model_from_sdf,
+    .write           = api_sdf_write,
 };

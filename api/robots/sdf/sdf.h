@@ -8,6 +8,7 @@
  * Poses follow the rules of version 1.7 and later; attributes of earlier versions are read by the rules of these. A
  * model whose links no joint connects to the world moves freely. */
 #pragma once
+#include "api/robots/document/document.h"
 #include "api/robots/model/model.h"
 
 typedef enum api_sdf_base {
@@ -22,3 +23,7 @@ typedef enum api_sdf_mimic { API_SDF_MIMIC_COUPLED, API_SDF_MIMIC_INDEPENDENT, A
  * the query of the source: base=fixed or floating, mimic=coupled, independent or refuse. NULL with a problem; unless it
  * is one of XML syntax, it names the line and the link or joint. */
 api_model *api_model_from_sdf(const api_model_source *source, api_problem *problem);
+
+/* Writes a document as the text of such a file, which the caller frees; adds what it cannot hold to the reader's
+ * report. NULL with a problem. */
+char *api_sdf_write(const api_document *document, const char *name, api_reader *reader, size_t *length);
