@@ -33,6 +33,9 @@ typedef struct api_model_format {
     /* Writes a document as the text of a file, which the caller frees; adds what the format cannot hold to the reader's
      * report. NULL with a problem. The pointer itself is NULL if the format is only read, or is the document. */
     char *(*write)(const api_document *document, const char *name, api_reader *reader, size_t *length);
+    /* Mends inertias that programs of the format refuse, and reports each change; false with a problem. NULL if `write`
+     * is. */
+    bool (*bound)(api_document *document, api_reader *reader);
 } api_model_format;
 
 #define API_MODEL_FORMAT_CONSTANT(name) extern const api_model_format api_model_format_##name;

@@ -1,9 +1,7 @@
 /* mjcf_write_inertial.c - write poses and inertias of bodies, and tell which bodies MuJoCo refuses. */
-#include "api/robots/document/inertia.h"
+#include "api/robots/bound/bound.h"
 #include "mjcf_write.h"
 #include <string.h>
-
-#define LEAST 1e-15 /* kg, kg m^2 (mjMINVAL) */
 
 static void put_turn(api_xml_writer *w, xmlNode *element, const dyn_pose *X)
 {
@@ -37,7 +35,7 @@ void api_mjcf_put_inertial(api_xml_writer *w, xmlNode *body, const dyn_inertia *
     dyn_pose X        = dyn_pose_identity();
     double   I[3]     = {t[0], t[3], t[5]};
     if (t[1] != 0 || t[2] != 0 || t[4] != 0) api_tensor_principal(t, I, X.R);
-    api_inertia_round_plate(I);
+    api_inertia_round_moments(I);
     memcpy(X.p, inertia->com, sizeof X.p);
     api_xml_put_numbers(w, inertial, "pos", inertia->com, 3);
     put_turn(w, inertial, &X);
@@ -45,21 +43,16 @@ void api_mjcf_put_inertial(api_xml_writer *w, xmlNode *body, const dyn_inertia *
     api_xml_put_numbers(w, inertial, "diaginertia", I, 3);
 }
 
-bool api_mjcf_is_sound(const dyn_inertia *inertia)
-{
-    double I[3], axes[3][3];
-    api_tensor_principal(inertia->about_com, I, axes);
-    return inertia->mass >= LEAST && I[0] >= LEAST && I[1] >= LEAST && I[2] >= LEAST;
-}
-
 void api_mjcf_report_refused(api_xml_writer *w, const char *name, const dyn_inertia *inertia, bool undetermined)
 {
-    if (undetermined && inertia->mass < LEAST)
-        api_xml_not_held(w, "/links", "link \"%.*s\" moves without a mass: MuJoCo refuses such a body",
+    if (undetermined && inertia->mass < API_SOUND_LEAST)
+        api_xml_not_held(w, "/links",
+                         "link \"%.*s\" moves without a mass: MuJoCo refuses such a body; --bound mends it",
                          api_text_shown(name), name);
     else if (undetermined || api_inertia_is_impossible(inertia))
-        api_xml_not_held(w, "/links",
-                         "the inertia tensor of link \"%.*s\" is of a kind that MuJoCo refuses: the "
-                         "principal moments of a body are positive, and none exceeds the sum of the others",
-                         api_text_shown(name), name);
+        api_xml_not_held(
+            w, "/links",
+            "the inertia tensor of link \"%.*s\" is of a kind that MuJoCo refuses: the "
+            "principal moments of a body are positive, and none exceeds the sum of the others; --bound mends it",
+            api_text_shown(name), name);
 }

@@ -1,5 +1,6 @@
 /* sdf.c - see sdf.h: find the model in a file, the steps from a text to a model, and the format's constant. */
 #include "sdf_reader.h"
+#include "api/robots/bound/bound.h"
 #include "api/robots/formats.h"
 #include "api/robots/several/template.h"
 #include "api/robots/xml/xml_model.h"
@@ -168,4 +169,5 @@ const api_model_format api_model_format_sdf = {
     .estimate_memory = api_xml_estimate_memory,
     .read            = api_model_from_sdf,
     .write           = api_sdf_write,
+    .bound           = api_bound_moving,
 };

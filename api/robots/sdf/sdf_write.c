@@ -138,7 +138,7 @@ static void put_stated_inertia(api_sdf_writer *s, xmlNode *link, const dyn_inert
     memcpy(T, inertia->about_com, sizeof T);
     if (api_inertia_is_plate(inertia)) {
         api_tensor_principal(inertia->about_com, I, X.R);
-        api_inertia_round_plate(I);
+        api_inertia_round_moments(I);
         memcpy(T, (double[6]){I[0], 0, 0, I[1], 0, I[2]}, sizeof T);
     }
     put_pose_figures(s, api_xml_put(&s->w, inertial, "pose"), &X);
@@ -157,7 +157,7 @@ void api_sdf_put_link(api_sdf_writer *s, const char *name, const char *relative_
     if (inertia && api_inertia_is_impossible(inertia))
         api_xml_not_held(&s->w, "/links",
                          "the inertia tensor of link \"%.*s\" is of a kind that libsdformat refuses: principal moments "
-                         "are not negative, and none exceeds the sum of the others",
+                         "are not negative, and none exceeds the sum of the others; --bound mends it",
                          api_text_shown(name), name);
 }
 

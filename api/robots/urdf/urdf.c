@@ -1,5 +1,6 @@
 /* urdf.c - see urdf.h: build the tree of links and joints of a file, and write it as a model document. */
 #include "urdf_reader.h"
+#include "api/robots/bound/bound.h"
 #include "api/robots/formats.h"
 #include "api/robots/several/template.h"
 #include "api/robots/xml/xml_model.h"
@@ -282,4 +283,5 @@ const api_model_format api_model_format_urdf = {
     .estimate_memory = api_xml_estimate_memory,
     .read            = api_model_from_urdf,
     .write           = api_urdf_write,
+    .bound           = api_bound_moving,
 };

@@ -92,6 +92,11 @@ class Written(MeaningCase):
         for name, one, said in zip(ROBOTS, read, lost):
             self.assertEqual(one is None, "libsdformat refuses" in said, (name, said, errors))
         self.assertGreater(sum(one is not None for one in read), len(read) // 2)
+        refused = [name for name, one in zip(ROBOTS, read) if one is None]
+        bounded, lost = zip(*(self.convert(open(ROBOTS[name]).read(), "--bound", "--to", "sdf") for name in refused))
+        self.assertNotIn("libsdformat refuses", "".join(lost))
+        read, errors = read_all(bounded)
+        self.assertTrue(all(read), errors)
 
     @unittest.skipIf(SKIP, SKIP)
     def test_plates(self):
