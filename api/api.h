@@ -171,8 +171,9 @@ bool api_load_file(api *api, const api_model_file *file, const api_report_target
 
 /* The form in which a model is written. */
 typedef struct api_model_form {
-    const char *format; /* "document", "urdf", "mjcf" or "sdf" */
-    bool        bound;  /* inertias that simulators refuse are balanced, and links that move get a mass; no document */
+    const char *format;  /* "document", "urdf", "mjcf" or "sdf" */
+    const char *version; /* version "1.0" or "1.2" of URDF; NULL: its default, or another format */
+    bool        bound;   /* inertias that simulators refuse are balanced, and links that move get a mass; no document */
 } api_model_form;
 
 /* Writes a loaded model. `report` gets an entry of the code "not-held" for everything that the format cannot hold, and

@@ -6,6 +6,13 @@
 #include <stdlib.h>
 #include <string.h>
 
+static bool has_version(const api_model_format *format, const char *version)
+{
+    for (const char *const *v = format->versions; v && *v; v++)
+        if (strcmp(*v, version) == 0) return true;
+    return false;
+}
+
 static const api_model_format *find_format(const api_model_form *form, api_problem *problem)
 {
     const api_model_format *format = api_model_format_named(form->format);
@@ -17,6 +24,12 @@ static const api_model_format *find_format(const api_model_form *form, api_probl
     if (format && form->bound && !format->bound) {
         api_fail(problem, API_BAD_VALUE, NULL,
                  "a document is not bounded: that is for files of simulators; there are: %s", names);
+        return NULL;
+    }
+    if (format && form->version && !has_version(format, form->version)) {
+        api_fail(problem, API_BAD_VALUE, NULL,
+                 "%s is not written as version \"%.20s\": only urdf has a choice, 1.0 or 1.2", format->name,
+                 form->version);
         return NULL;
     }
     return format;
@@ -39,7 +52,8 @@ static char *copy_document(const api_model *model, size_t *length, api_problem *
 static char *write_document(const api *a, const api_model *model, const api_model_form *form, api_reader *reader,
                             size_t *length)
 {
-    const api_model_format *format = api_model_format_named(form->format);
+    const api_model_format *format  = api_model_format_named(form->format);
+    const api_model_heading heading = {.name = model->name, .version = form->version};
     api_document            document;
     char                   *text = NULL;
     json_t *in = api_json_parse(model->document, model->document_length, API_EMIT_DEPTH, reader->problem);
@@ -47,7 +61,7 @@ static char *write_document(const api *a, const api_model *model, const api_mode
     bool read = api_document_read(&document, reader, in, model->name, a->limits.links);
     json_array_clear(reader->report); /* of reading, which the caller knows */
     if (read && (!form->bound || format->bound(&document, reader)))
-        text = format->write(&document, model->name, reader, length);
+        text = format->write(&document, &heading, reader, length);
     json_decref(document.canonical);
     json_decref(in);
     return text; /* cppcheck-suppress returnDanglingLifetime ; memory of the writer's own */

@@ -236,7 +236,7 @@ static void put_all(mjcf_file *f, const char *name)
     api_xml_report_forces(&f->w);
 }
 
-char *api_mjcf_write(const api_document *document, const char *name, api_reader *reader, size_t *length)
+char *api_mjcf_write(const api_document *document, const api_model_heading *heading, api_reader *reader, size_t *length)
 {
     mjcf_file f = {0};
     f.root      = api_xml_writer_open(&f.w, reader, document, "mujoco");
@@ -244,7 +244,7 @@ char *api_mjcf_write(const api_document *document, const char *name, api_reader 
     f.chain     = api_arena_take(reader->arena, document->n_links, sizeof *f.chain);
     f.J         = api_arena_take(reader->arena, document->n_links, sizeof *f.J);
     if (f.body && f.chain && f.J && api_mjcf_find_bodies(&f.bodies, document, reader))
-        put_all(&f, name);
+        put_all(&f, heading->name);
     else
         f.w.failed = true;
     return api_xml_writer_finish(&f.w, length);

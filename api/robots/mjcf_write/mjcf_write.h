@@ -1,12 +1,14 @@
 /* mjcf_write.h - types shared by mjcf_write*.c, which write a document as an MJCF file. */
 #pragma once
 #include "api/robots/bound/bound.h"
+#include "api/robots/formats.h"
 #include "api/robots/xml/xml_writer.h"
 #include "api/robots/mjcf_schema/mjcf_joint_types.h"
 
 /* Writes a document as the text of an MJCF file, which the caller frees; adds what it cannot hold to the reader's
  * report. NULL with a problem. */
-char *api_mjcf_write(const api_document *document, const char *name, api_reader *reader, size_t *length);
+char *api_mjcf_write(const api_document *document, const api_model_heading *heading, api_reader *reader,
+                     size_t *length);
 
 /* Mends the inertias of a document so that MuJoCo takes its bodies, and reports each change. A link without mass that
  * becomes a joint of another body stays without, unless that body would have too many joints. False when memory is

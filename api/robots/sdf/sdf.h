@@ -9,6 +9,7 @@
  * model whose links no joint connects to the world moves freely. */
 #pragma once
 #include "api/robots/document/document.h"
+#include "api/robots/formats.h"
 #include "api/robots/model/model.h"
 
 typedef enum api_sdf_base {
@@ -26,4 +27,4 @@ api_model *api_model_from_sdf(const api_model_source *source, api_problem *probl
 
 /* Writes a document as the text of such a file, which the caller frees; adds what it cannot hold to the reader's
  * report. NULL with a problem. */
-char *api_sdf_write(const api_document *document, const char *name, api_reader *reader, size_t *length);
+char *api_sdf_write(const api_document *document, const api_model_heading *heading, api_reader *reader, size_t *length);

@@ -266,7 +266,7 @@ static void put_file(api_sdf_writer *s, xmlNode *sdf, const char *name)
     api_xml_report_forces(&s->w);
 }
 
-char *api_sdf_write(const api_document *document, const char *name, api_reader *reader, size_t *length)
+char *api_sdf_write(const api_document *document, const api_model_heading *heading, api_reader *reader, size_t *length)
 {
     api_sdf_writer s   = {0};
     xmlNode       *sdf = api_xml_writer_open(&s.w, reader, document, "sdf");
@@ -275,7 +275,7 @@ char *api_sdf_write(const api_document *document, const char *name, api_reader *
     s.frame            = api_arena_take(reader->arena, document->n_frames, sizeof *s.frame);
     s.taken            = json_object();
     if (s.link && s.joint && s.frame && s.taken)
-        put_file(&s, sdf, name);
+        put_file(&s, sdf, heading->name);
     else
         s.w.failed = true;
     json_decref(s.taken);

@@ -273,11 +273,14 @@ static bool check_query(const char *query, api_problem *problem)
     return api_urdf_options_read(query, &options, problem);
 }
 
+static const char *const versions[] = {"1.0", "1.2", NULL};
+
 static const char *const media_types[] = {"application/urdf+xml", NULL};
 
 const api_model_format api_model_format_urdf = {
     .name            = "urdf",
     .media_types     = media_types,
+    .versions        = versions,
     .root            = "robot",
     .check_query     = check_query,
     .estimate_memory = api_xml_estimate_memory,
