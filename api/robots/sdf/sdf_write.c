@@ -18,10 +18,19 @@ static bool is_reserved_name(const char *name)
     return strcmp(name, "world") == 0 || (n >= 4 && memcmp(name, "__", 2) == 0 && memcmp(name + n - 2, "__", 2) == 0);
 }
 
-/* Replaces "::", which separates a model from what is in it. */
-static const char *without_scopes(api_sdf_writer *s, const char *name)
+/* Writes '_' for "::", which separates a model from what is in it, and for blanks that readers of XML leave out: at
+ * both ends and after another. */
+static void replace_reserved(char *name)
 {
-    if (!strstr(name, "::")) return name;
+    size_t n = strlen(name);
+    for (char *colons = strstr(name, "::"); colons; colons = strstr(colons, "::"))
+        memcpy(colons, "__", 2);
+    for (size_t i = 0; i < n; i++)
+        if (name[i] == ' ' && (i == 0 || i == n - 1 || name[i - 1] == ' ')) name[i] = '_';
+}
+
+static const char *without_reserved(api_sdf_writer *s, const char *name)
+{
     char *copy = api_arena_take(s->w.reader->arena, strlen(name) + 1, 1);
     if (!copy) {
         s->w.failed = true;
@@ -29,14 +38,13 @@ static const char *without_scopes(api_sdf_writer *s, const char *name)
         return name;
     }
     strcpy(copy, name);
-    for (char *colons = strstr(copy, "::"); colons; colons = strstr(colons, "::"))
-        memcpy(colons, "__", 2);
+    replace_reserved(copy);
     return copy;
 }
 
 const char *api_sdf_take_name(api_sdf_writer *s, const char *name, const char *suffix)
 {
-    const char *chosen = without_scopes(s, name);
+    const char *chosen = without_reserved(s, name);
     while (!s->w.failed && (is_reserved_name(chosen) || json_object_get(s->taken, chosen)))
         chosen = api_xml_join(&s->w, chosen, suffix);
     if (s->w.failed || json_object_set_new(s->taken, chosen, json_true()) == 0) return chosen;
@@ -50,8 +58,8 @@ const char *api_sdf_take_reported_name(api_sdf_writer *s, const char *kind, cons
     const char *chosen = api_sdf_take_name(s, name, kind);
     if (strcmp(chosen, name) != 0)
         api_xml_not_held(&s->w, where,
-                         "%s \"%.*s\" is named \"%.*s\": in SDF \"world\", \"__...__\" and \"::\" are reserved, and "
-                         "links, joints and frames share one set of names",
+                         "%s \"%.*s\" is named \"%.*s\": in SDF \"world\", \"__...__\" and \"::\" are reserved, blanks "
+                         "are single and within a name, and links, joints and frames share one set of names",
                          kind, api_text_shown(name), name, api_text_shown(chosen), chosen);
     return chosen;
 }

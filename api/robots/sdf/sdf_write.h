@@ -21,7 +21,8 @@ typedef struct api_sdf_part {
 } api_sdf_part;
 
 /* Returns a name that the file does not have yet, and takes it: `name` itself, or one made from it by `suffix`. The
- * names "world" and "__...__" and the characters "::" are reserved. "" after a failure. */
+ * names "world" and "__...__", the characters "::" and blanks that readers leave out are reserved. "" after a failure.
+ */
 const char *api_sdf_take_name(api_sdf_writer *s, const char *name, const char *suffix);
 
 /* Takes the name of a `kind` of thing, which ends a name that changes, and reports that. */
