@@ -175,12 +175,15 @@ class Written(MeaningCase):
                                  ("cylindrical", 2, {"axis": [0.6, 0, 0.8]})):
             steps = [[rng.uniform(-0.4, 0.4) for _ in range(3)] for _ in range(8 - free)]
             end = [sum(step[i] for step in steps) for i in range(3)]
-            for ends in (("tip", "mark"), ("mark", "tip")):
+            for ends in (("tip", "mark"), ("mark", "tip"), ("tip", "world"), ("world", "tip")):
                 document = {"links": [link(f"l{n}", f"l{n - 1}" if n else "base", "revolute", samples.body(rng.uniform(0.5, 2)), axis=unit(rng, 3),
                                            origin={"xyz": steps[n]}, actuated=n == 0) for n in range(7 - free)],
                             "frames": [{"name": "tip", "link": f"l{6 - free}", "xyz": steps[-1], "rpy": [0.3, 0.1, -0.7]},
                                        {"name": "mark", "link": "base", "xyz": end, "rpy": [0.3, 0.1, -0.7]}],
                             "loops": [{"name": "close", "type": kind, "frame_a": ends[0], "frame_b": ends[1], **more}]}
+                if "world" in ends:  # the chain ends in the world's frame, and a joint of SDF has no world as its child
+                    document["base"], document["links"][0]["parent"] = {"type": "fixed", "link": "world"}, "world"
+                    document["frames"] = [{"name": "tip", "link": f"l{6 - free}", "xyz": [a - b for a, b in zip(steps[-1], end)]}]
                 if kind in ("planar", "cylindrical"):
                     self.assertIn('loop "close" is not part of the file', self.written(document)[1])
                     continue
