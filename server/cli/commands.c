@@ -38,7 +38,7 @@ const cli_command cli_commands[] = {
      .example = "xacro my_arm.urdf.xacro | torqued check -",
      .run = srv_check},
     {.name = "convert",
-     .summary = "convert a file of a robot to a model document, URDF or MJCF",
+     .summary = "convert a file of a robot to a model document, URDF, MJCF or SDF",
      .description = "Reads every format that the server accepts, and writes the result to standard output; a document in canonical "
                     "form. Standard error lists what the result cannot hold. FILE may be - for standard input. Other files are found as "
                     "by check.",

@@ -149,4 +149,5 @@ const api_model_format api_model_format_mjcf = {
     .estimate_memory = estimate_memory,
     .read            = api_model_from_mjcf,
     .write           = api_mjcf_write,
+    .bound           = api_mjcf_bound,
 };

@@ -1,5 +1,6 @@
 /* sdf.c - see sdf.h: the steps from a text to a model, and the format's constant. */
 #include "sdf_reader.h"
+#include "api/robots/bound/bound.h"
 #include "api/robots/formats.h"
 #include "api/robots/several/template.h"
 #include "api/robots/xml/xml_model.h"
@@ -150,9 +151,12 @@ api_model *api_model_from_sdf(const api_model_source *source, api_problem *probl
 static const char *const media_types[] = {"application/sdf+xml", NULL};
 
 const api_model_format api_model_format_sdf = {
+    .name            = "sdf",
     .media_types     = media_types,
     .root            = "sdf",
     .check_query     = check_query,
     .estimate_memory = api_xml_estimate_memory,
     .read            = api_model_from_sdf,
+    .write           = api_sdf_write,
+    .bound           = api_bound_moving,
 };

@@ -9,6 +9,8 @@
  * Poses follow the rules of version 1.7 and later; attributes of earlier versions are read by the rules of these. A
  * model whose links no joint connects to the world moves freely. */
 #pragma once
+#include "api/robots/document/document.h"
+#include "api/robots/formats.h"
 #include "api/robots/model/model.h"
 
 typedef enum api_sdf_base {
@@ -23,3 +25,7 @@ typedef enum api_sdf_mimic { API_SDF_MIMIC_COUPLED, API_SDF_MIMIC_INDEPENDENT, A
  * independent or refuse, model=NAME where several models of the file or its world are not static. NULL with a problem;
  * unless it is one of XML syntax, it names the line and the link or joint. */
 api_model *api_model_from_sdf(const api_model_source *source, api_problem *problem);
+
+/* Writes a document as the text of such a file, which the caller frees; adds what it cannot hold to the reader's
+ * report. NULL with a problem. */
+char *api_sdf_write(const api_document *document, const api_model_heading *heading, api_reader *reader, size_t *length);

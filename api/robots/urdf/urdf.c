@@ -1,5 +1,6 @@
 /* urdf.c - see urdf.h: build the tree of links and joints of a file, and write it as a model document. */
 #include "urdf_reader.h"
+#include "api/robots/bound/bound.h"
 #include "api/robots/formats.h"
 #include "api/robots/several/template.h"
 #include "api/robots/xml/xml_model.h"
@@ -288,14 +289,18 @@ static bool check_query(const char *query, api_problem *problem)
     return api_urdf_options_read(query, &options, problem);
 }
 
+static const char *const versions[] = {"1.0", "1.2", NULL};
+
 static const char *const media_types[] = {"application/urdf+xml", NULL};
 
 const api_model_format api_model_format_urdf = {
     .name            = "urdf",
     .media_types     = media_types,
+    .versions        = versions,
     .root            = "robot",
     .check_query     = check_query,
     .estimate_memory = api_xml_estimate_memory,
     .read            = api_model_from_urdf,
     .write           = api_urdf_write,
+    .bound           = api_bound_moving,
 };
