@@ -90,6 +90,18 @@ static bool find_moving(const api_document *document, bool *moves, double *mass,
     return mass[0] > 0;
 }
 
+/* True if a joint has friction or a spring, which have torques without any mass. */
+static bool has_joint_forces(const api_document *document)
+{
+    bool any = false;
+    for (size_t i = 0; i < document->n_links; i++) {
+        const dyn_link *link = &document->links[i].dyn;
+        any |= link->elastic || link->spring.stiffness != 0 || link->spring.damping != 0 || link->friction.positive != 0 ||
+               link->friction.negative != 0 || link->friction.viscous != 0;
+    }
+    return any;
+}
+
 /* True if neither a link, the base nor a rotor has mass or inertia. */
 static bool is_massless(const api_document *document)
 {
@@ -116,7 +128,8 @@ static bool report_singular(const api_document *document, api_reader *reader)
     bool base_weighs = find_moving(document, moves, mass, tensor);
     if (is_massless(document))
         return api_reader_report(reader, document->from_screws ? "/screws/G" : "/links", "warning", "suspicious",
-                                 "no link has a mass: the mass matrix is zero, forward dynamics will fail");
+                                 "no link has a mass: all torques are zero%s, and forward dynamics will fail",
+                                 has_joint_forces(document) ? " but those of friction and springs" : "");
     for (size_t k = n; k-- > 0;) {
         int                      i    = document->order[k];
         const api_document_link *link = &document->links[i];

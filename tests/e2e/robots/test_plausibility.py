@@ -92,7 +92,7 @@ class Figures(UrdfCase):
         """A robot without any mass gets one line, not one for each joint."""
         chain = [link("l0")] + [link(f"l{i + 1}") + joint(f"j{i}", f"l{i}", f"l{i + 1}") for i in range(5)]
         report = self.take("figures", robot(*chain))["report"]
-        self.assertEqual([e["text"] for e in report if "mass" in e["text"]], ["no link has a mass: the mass matrix is zero, forward dynamics will fail"])
+        self.assertEqual([e["text"] for e in report if "mass" in e["text"]], ["no link has a mass: all torques are zero, and forward dynamics will fail"])
         one = chain[:-1] + [chain[-1].replace("</link>", ARM + "</link>", 1)]
         self.assertFalse(any("no link has a mass" in e["text"] for e in self.take("figures", robot(*one))["report"]))
 

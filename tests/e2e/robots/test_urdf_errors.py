@@ -53,7 +53,7 @@ class Refused(UrdfCase):
         self.refuse("<sdf/>", 422, "bad-model", "<sdf>")
         self.refuse("<r:robot xmlns:r='urn:r'/>", 422, "bad-model", "<r:robot>")
         self.refuse(robot(), 422, "bad-model", "no <link>")
-        self.refuse(robot(link("alone")), 422, "bad-model", "nothing moves")
+        self.refuse(robot(link("alone")), 422, "bad-model", "nothing moves", "base=floating")
         self.refuse(robot(*ARM, "\n", link("stray")), 422, "bad-model", 'line 2, link "stray"', "one root")
         self.refuse(robot(link("a"), link("b"), joint("j", "a", "b"), joint("k", "b", "a")), 422, "bad-model",
                     "no root", "joint")
