@@ -57,10 +57,10 @@ static void print_problem(FILE *out, const char *file, const api_problem *proble
     fputc('\n', out);
 }
 
-/* The loading of a model, which is told on standard error after 1, 2, 4 ... seconds. */
+/* The loading of a model, which is printed on standard error after 1, 2, 4 ... seconds. */
 typedef struct loading {
     const char *file;
-    uint64_t    began, next; /* ns; `next`: seconds after which it is told again */
+    uint64_t    began, next; /* ns; `next`: seconds after which it is printed again */
 } loading;
 
 static void tell_progress(void *arg, uint64_t now)
@@ -152,11 +152,11 @@ int srv_check(const cli_arguments *arguments)
     int         status = srv_session_open(&s, arguments->n_settings, arguments->settings);
     if (status != 0) return status;
     for (size_t i = 0; i < arguments->n_operands; i++) {
-        const char       *file   = arguments->operands[i];
-        cli_report        told   = {.subject = file, .verbose = cli_value(arguments, "verbose") != NULL};
-        api_report_target report = {.entry = cli_report_entry, .arg = &told};
-        bool              loaded = load_file(&s, file, arguments, stdout, &report, name);
-        status                   = worse_status(status, loaded ? cli_report_end(&told) : 1);
+        const char       *file    = arguments->operands[i];
+        cli_report        printed = {.subject = file, .verbose = cli_value(arguments, "verbose") != NULL};
+        api_report_target report  = {.entry = cli_report_entry, .arg = &printed};
+        bool              loaded  = load_file(&s, file, arguments, stdout, &report, name);
+        status                    = worse_status(status, loaded ? cli_report_end(&printed) : 1);
     }
     srv_session_close(&s);
     return status;

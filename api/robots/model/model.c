@@ -8,7 +8,7 @@
 #include "dynamics/loops/loops.h"
 #include "loops_build.h"
 #include "model_names.h"
-#include "report_order.h"
+#include "api/robots/report_order.h"
 #include "transmissions.h"
 #include <math.h>
 #include <nettle/sha2.h>

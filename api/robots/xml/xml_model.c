@@ -1,6 +1,6 @@
 /* xml_model.c - see xml_model.h. */
 #include "xml_model.h"
-#include "api/robots/model/report_order.h"
+#include "api/robots/report_order.h"
 
 bool api_xml_reader_open(api_xml_reader *reader, const xmlDoc *file, const api_model_source *source, api_arena *arena,
                          api_problem *problem)

@@ -30,12 +30,12 @@ static report_rank rank_of(const json_t *entry)
 
 bool api_report_order(json_t *report)
 {
-    json_t *given = json_copy(report), *entry;
+    json_t *original = json_copy(report), *entry;
     size_t  i;
-    bool    ok = given && json_array_clear(report) == 0;
+    bool    ok = original && json_array_clear(report) == 0;
     for (int rank = 0; ok && rank < RANKS; rank++)
-        json_array_foreach (given, i, entry)
+        json_array_foreach (original, i, entry)
             if (rank_of(entry) == (report_rank)rank) ok = ok && json_array_append(report, entry) == 0;
-    json_decref(given);
+    json_decref(original);
     return ok;
 }
