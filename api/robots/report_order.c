@@ -19,7 +19,7 @@ static bool has(const json_t *entry, const char *member, const char *text)
     return value && strcmp(value, text) == 0;
 }
 
-static report_rank rank_of(const json_t *entry)
+static report_rank entry_rank(const json_t *entry)
 {
     if (has(entry, "severity", "warning")) return has(entry, "code", "not-held") ? RANK_NOT_HELD : RANK_WARNING;
     if (has(entry, "code", "assumed")) return RANK_ASSUMED;
@@ -35,7 +35,7 @@ bool api_report_order(json_t *report)
     bool    ok = original && json_array_clear(report) == 0;
     for (int rank = 0; ok && rank < RANKS; rank++)
         json_array_foreach (original, i, entry)
-            if (rank_of(entry) == (report_rank)rank) ok = ok && json_array_append(report, entry) == 0;
+            if (entry_rank(entry) == (report_rank)rank) ok = ok && json_array_append(report, entry) == 0;
     json_decref(original);
     return ok;
 }

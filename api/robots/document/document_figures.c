@@ -35,7 +35,7 @@ typedef struct scene {
     double  joints, size; /* greatest reach, without and with centres of mass */
 } scene;
 
-static const char *name_of(const scene *s, size_t i)
+static const char *named_link(const scene *s, size_t i)
 {
     return i < s->document->n_links ? s->document->links[i].name : s->document->base;
 }
@@ -123,7 +123,7 @@ static bool is_mover(const scene *s, size_t i)
 }
 
 /* The body that link i belongs to; the base with all that is fixed to it is one also where the base does not move. */
-static const dyn_inertia *body_of(const scene *s, size_t i)
+static const dyn_inertia *whole_body(const scene *s, size_t i)
 {
     int mover = i == s->document->n_links ? DYN_WORLD : (int)i;
     while (mover != DYN_WORLD && s->document->links[mover].dyn.joint == DYN_FIXED)
@@ -150,7 +150,7 @@ static oddity find_odd_tensor(const scene *s, const dyn_inertia *I)
 
 static oddity find_oddity(const scene *s, size_t i)
 {
-    const dyn_inertia *I = inertia_of(s, i), *body = body_of(s, i);
+    const dyn_inertia *I = inertia_of(s, i), *body = whole_body(s, i);
     double             most = DENSEST * ball_volume(s->size + 2 * radius_of(I));
     if (I->mass > HEAVY || (s->size > 0 && I->mass > LIGHT && I->mass > most)) return TOO_HEAVY;
     if (!(body->mass > 0)) return PLAUSIBLE;
@@ -196,7 +196,7 @@ static void describe_light(const scene *s, size_t i, char text[TEXT])
 
 static void describe_dense(const scene *s, size_t i, char text[TEXT])
 {
-    const dyn_inertia *body = body_of(s, i);
+    const dyn_inertia *body = whole_body(s, i);
     snprintf(text, TEXT,
              "with a mass of %.6g kg has a radius of gyration of %.3g m, less than a ball of tungsten: its inertia may "
              "be a placeholder, or its mass not in kilograms",
@@ -205,7 +205,7 @@ static void describe_dense(const scene *s, size_t i, char text[TEXT])
 
 static void describe_point(const scene *s, size_t i, char text[TEXT])
 {
-    snprintf(text, TEXT, "has a mass of %.6g kg without an inertia: it is a point", body_of(s, i)->mass);
+    snprintf(text, TEXT, "has a mass of %.6g kg without an inertia: it is a point", whole_body(s, i)->mass);
 }
 
 static void describe_trifle(const scene *s, size_t i, char text[TEXT])
@@ -268,7 +268,7 @@ static void describe_far_com(const scene *s, size_t i, char text[TEXT])
         arm_of(s, i), radius_of(inertia_of(s, i)));
 }
 
-static double limit_of(const api_document_link *link)
+static double farthest_limit(const api_document_link *link)
 {
     return fmax(fabs(link->lower), fabs(link->upper));
 }
@@ -277,14 +277,14 @@ static bool has_many_turns(const scene *s, size_t i)
 {
     if (i == s->document->n_links) return false;
     const api_document_link *link = &s->document->links[i];
-    return link->has_position_limits && link->dyn.joint == DYN_REVOLUTE && limit_of(link) > MANY_TURNS &&
-           limit_of(link) < NO_LIMIT;
+    return link->has_position_limits && link->dyn.joint == DYN_REVOLUTE && farthest_limit(link) > MANY_TURNS &&
+           farthest_limit(link) < NO_LIMIT;
 }
 
 static void describe_turns(const scene *s, size_t i, char text[TEXT])
 {
     snprintf(text, TEXT, "has a limit of %s rad, many turns: angles are in radians",
-             API_NUMBER_TEXT(limit_of(&s->document->links[i])));
+             API_NUMBER_TEXT(farthest_limit(&s->document->links[i])));
 }
 
 /* --- the report --------------------------------------------------------------------------------------------------- */
@@ -314,7 +314,7 @@ static const suspicion suspicions[] = {
 
 static const char *subject_of(const scene *s, const suspicion *kind, size_t i)
 {
-    return kind->member[0] == 'j' ? s->document->links[i].joint : name_of(s, i);
+    return kind->member[0] == 'j' ? s->document->links[i].joint : named_link(s, i);
 }
 
 static void write_place(const scene *s, const suspicion *kind, size_t i, char where[64])
@@ -328,7 +328,7 @@ static void write_place(const scene *s, const suspicion *kind, size_t i, char wh
 }
 
 /* Appends the name of a further link, or counts it. */
-static void append_name(char *list, size_t size, const char *name, size_t n)
+static void list_link(char *list, size_t size, const char *name, size_t n)
 {
     size_t length = strlen(list);
     if (n <= LISTED)
@@ -344,7 +344,7 @@ static bool report_kind(const scene *s, const suspicion *kind, api_reader *reade
         if (first == n)
             first = i;
         else
-            append_name(list, sizeof list, subject_of(s, kind, i), ++others);
+            list_link(list, sizeof list, subject_of(s, kind, i), ++others);
     }
     if (first == n) return true;
     if (others > LISTED) snprintf(more, sizeof more, " and %zu more", others - LISTED);

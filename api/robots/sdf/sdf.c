@@ -12,11 +12,13 @@
 static bool read_options(const char *query, api_sdf *sdf, api_problem *problem)
 {
     static const api_xml_option known[]   = {{"base", {"fixed", "floating"}, NULL},
-                                             {"mimic", {"coupled", "independent", "refuse"}, NULL}};
-    int                         chosen[2] = {-1, 0};
-    bool                        ok        = api_xml_options_read(query, "an SDF file", known, 2, chosen, problem);
+                                             {"mimic", {"coupled", "independent", "refuse"}, NULL},
+                                             {"zero_limits", {"kept", "none"}, NULL}};
+    int                         chosen[3] = {-1, 0, 0};
+    bool                        ok        = api_xml_options_read(query, "an SDF file", known, 3, chosen, problem);
     sdf->base                             = (api_sdf_base)(chosen[0] + 1);
     sdf->mimic                            = (api_sdf_mimic)chosen[1];
+    sdf->no_zero_limits                   = chosen[2] == 1;
     return ok;
 }
 

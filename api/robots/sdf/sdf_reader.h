@@ -78,8 +78,9 @@ typedef struct api_sdf {
     api_xml_document document;
     api_sdf_base     base;
     api_sdf_mimic    mimic;
-    int              minor; /* the version of the first file is 1.minor */
-    const xmlNode   *world; /* NULL: the file has a model only */
+    bool             no_zero_limits; /* zero_limits=none: limits of 0 count as none */
+    int              minor;          /* the version of the first file is 1.minor */
+    const xmlNode   *world;          /* NULL: the file has a model only */
     const xmlNode   *model;
     dyn_pose         X_wm;    /* pose of the model in the world */
     const double    *gravity; /* NULL: not stated */

@@ -14,6 +14,8 @@ const cli_option cli_format_options[] = {
      "URDF: whether links without an inertial have no mass (default) or the inertia of their collisions, or indefinite "
      "inertias load with a warning"},
     {"density", "KG/M3", CLI_NOTHING, NULL, "URDF: density of collisions that weigh (default 1000)"},
+    {"zero-limits", "kept|none", CLI_WORDS, NULL,
+     "URDF, SDF: whether limits of 0 keep joints from moving (default), or count as none, as for MuJoCo"},
     {"equality", "coupled|independent|refuse", CLI_WORDS, NULL,
      "MJCF: whether equalities become mimics and loops (default), are left out, or are refused"},
     {.name = NULL},
@@ -34,6 +36,9 @@ void cli_format_query(const cli_arguments *arguments, char *query)
     for (const cli_option *o = cli_format_options; o->name; o++) {
         size_t      length = strlen(query);
         const char *value  = cli_value(arguments, o->name);
-        if (value) snprintf(query + length, CLI_QUERY - length, "%s%s=%.30s", length > 0 ? "&" : "", o->name, value);
+        if (!value) continue;
+        snprintf(query + length, CLI_QUERY - length, "%s%s=%.30s", length > 0 ? "&" : "", o->name, value);
+        for (char *c = query + length; *c && *c != '='; c++) /* zero-limits becomes zero_limits */
+            if (*c == '-') *c = '_';
     }
 }

@@ -18,7 +18,7 @@ static const grouped_code grouped[] = {
     {"merged", 0, "fixed link merged", "fixed links merged"},
 };
 
-static const grouped_code *find_group(const char *code)
+static const grouped_code *find_grouped(const char *code)
 {
     for (size_t i = 0; i < sizeof grouped / sizeof *grouped; i++)
         if (strcmp(grouped[i].code, code) == 0) return &grouped[i];
@@ -28,7 +28,7 @@ static const grouped_code *find_group(const char *code)
 /* Prints the number of notes of the latest group that were not listed. */
 static void end_group(cli_report *report)
 {
-    const grouped_code *group  = report->verbose ? NULL : find_group(report->code);
+    const grouped_code *group  = report->verbose ? NULL : find_grouped(report->code);
     size_t              hidden = group && report->in_group > group->listed ? report->in_group - group->listed : 0;
     if (hidden > 0)
         printf("%s: info %s: %zu %s (--verbose lists %s)\n", report->subject, group->code, hidden,
@@ -50,7 +50,7 @@ void cli_report_entry(void *arg, const char *severity, const char *code, const c
         snprintf(report->code, sizeof report->code, "%s", code);
     }
     report->in_group += note;
-    const grouped_code *group = note && !report->verbose ? find_group(code) : NULL;
+    const grouped_code *group = note && !report->verbose ? find_grouped(code) : NULL;
     if (!group || report->in_group <= group->listed)
         printf("%s: %s %s: %s (%s)\n", report->subject, severity, code, text, where);
 }

@@ -45,6 +45,10 @@ class Checking(UrdfCase):
                               ((WARNED, LOST), 4), ((REFUSED, LOST), 1), ((GOOD, REFUSED, WARNED), 1)):
             self.assertEqual(self.check(*texts)[0], status, texts)
 
+    def test_zero_limits(self):
+        self.assertEqual(self.check(WARNED, options=("--zero-limits", "none"))[0], 0)
+        self.assertEqual(self.check(WARNED, options=("--zero-limits", "kept", "--mimic", "coupled"))[0], 3)
+
     def test_closing_count(self):
         self.assertEqual(self.check(GOOD)[1][-1], "good, 2 notes")
         self.assertEqual(self.check(WARNED)[1][-1], "loads, with 1 warning, 2 notes")

@@ -137,6 +137,31 @@ class Figures(UrdfCase):
             self.assertEqual(sorted(t.split()[1] for t in told if "no motion keeps it" in t), sorted(fields), told)
             self.assertTrue(all('"lift", and of 1 other, is 0' in t for t in told), told)
 
+    def test_zero_limits_count_as_none(self):
+        """zero_limits=none leaves out limits of 0, and those only; the report names each."""
+        limit = '<limit lower="0" upper="0" effort="0" velocity="0"/>'
+        text = robot(link("base"), link("arm", ARM), joint("lift", "base", "arm", limit), link("b", ARM), joint("k", "arm", "b", '<limit lower="0" upper="1" effort="2" velocity="0"/>'))
+        for query, limits in (("", [{"position": [0, 0], "velocity": 0, "effort": 0}, {"position": [0, 1], "velocity": 0, "effort": 2}]),
+                              ("?zero_limits=kept", [{"position": [0, 0], "velocity": 0, "effort": 0}, {"position": [0, 1], "velocity": 0, "effort": 2}]),
+                              ("?zero_limits=none", [{}, {"position": [0, 1], "effort": 2}])):
+            report = self.take("figures", text, query)["report"]
+            self.assertEqual([j["limits"] for j in self.client.get("/v1/models/figures").json()["joints"]], limits)
+            kept = [e["text"] for e in report if e["severity"] == "warning"]
+            left = [e["text"] for e in report if "counts as none" in e["text"]]
+            self.assertEqual((len(kept), len(left)), (0, 4) if "none" in query else (3, 0), report)
+            self.assertTrue(all("MuJoCo takes 0 for no limit, as zero_limits=none does" in t for t in kept))
+        self.refuse(text, 422, "bad-value", "zero_limits is kept or none", query="?zero_limits=no")
+
+    def test_zero_limits_of_sdf(self):
+        inner = "<inertial><mass>2</mass><inertia><ixx>.01</ixx><iyy>.01</iyy><izz>.01</izz></inertia></inertial>"
+        text = ("<sdf version='1.9'><model name='m'><link name='a'>" + inner + "</link><link name='b'>" + inner + "</link><joint name='w' type='fixed'><parent>world</parent>"
+                "<child>a</child></joint><joint name='j' type='revolute'><parent>a</parent><child>b</child><axis><xyz>0 1 0</xyz><limit><lower>0</lower>"
+                "<upper>0</upper><effort>0</effort><velocity>3</velocity></limit></axis></joint></model></sdf>")
+        for query, limits in (("", {"position": [0, 0], "velocity": 3, "effort": 0}), ("?zero_limits=none", {"velocity": 3})):
+            report = self.take("figures", text, query)["report"]
+            self.assertEqual([j["limits"] for j in self.client.get("/v1/models/figures").json()["joints"] if j["name"] == "j"], [limits])
+            self.assertEqual(sum("counts as none" in e["text"] for e in report), 2 if query else 0)
+
     def test_no_mass(self):
         """A robot without any mass gets one line, not one for each joint."""
         chain = [link("l0")] + [link(f"l{i + 1}") + joint(f"j{i}", f"l{i}", f"l{i + 1}") for i in range(5)]
