@@ -43,7 +43,7 @@ const cli_command cli_commands[] = {
     {.name = "convert",
      .summary = "convert a file of a robot to a model document, URDF or MJCF",
      .description = "Reads every format that the server accepts, and writes the result to standard output; a document in canonical "
-                    "form. Standard error lists what the result cannot hold. FILE may be - for standard input. Other files are found as "
+                    "form, with the warnings about the file. Standard error lists what looks suspicious and what the result cannot hold. FILE may be - for standard input. Other files are found as "
                     "by check.",
      .options = {cli_format_options, cli_file_options, cli_convert_options},
      .operands = {{"FILE|FOLDER|ARCHIVE", CLI_FILE, CLI_NEEDED}},

@@ -179,9 +179,9 @@ typedef struct losses {
 static void print_loss(void *arg, const char *severity, const char *code, const char *where, const char *text)
 {
     losses *found = arg;
-    (void)severity;
-    if (strcmp(code, "not-held") != 0) return;
-    found->n++;
+    bool    lost  = strcmp(code, "not-held") == 0;
+    if (!lost && strcmp(severity, "warning") != 0) return;
+    found->n += lost;
     fprintf(stderr, "%s: %s: %s (%s)\n", found->file, code, text, where);
 }
 

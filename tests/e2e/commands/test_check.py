@@ -1,4 +1,5 @@
 """Tests the report of `torqued check` and of PUT: its order, its groups, its closing count, and the exit status for scripts."""
+import json
 import os
 import subprocess
 import tempfile
@@ -69,6 +70,35 @@ class Checking(UrdfCase):
         stored = self.client.get("/v1/models/sorted/document").json()
         document = self.put_model("again", stored)["report"]
         self.assertEqual([e["code"] for e in document], sorted((e["code"] for e in document), key=ranks.index))
+
+    def test_warnings_stay_after_convert(self):
+        """convert prints the warnings, and its document keeps those about the file: another server shows them with the model. The
+        revision is that of the document without them."""
+        text = LOST.replace('effort="10"', 'effort="0"')
+        path = self.write("robot.urdf", text)
+        done = subprocess.run([BINARY, "convert", path], capture_output=True, text=True, timeout=60)
+        first = self.take("robot", text)
+        warned = [e for e in first["report"] if e["severity"] == "warning"]
+        self.assertEqual([line.split(": ")[1] for line in done.stderr.splitlines()], ["suspicious", "not-held"])
+        document = json.loads(done.stdout)
+        self.assertEqual(document["warnings"], [{k: e[k] for k in ("code", "where", "text")} for e in warned if e["where"].startswith("line")])
+        again = self.put_model("robot", document)
+        self.assertEqual(again["revision"], first["revision"])
+        self.assertEqual([e for e in self.client.get("/v1/models/robot").json()["report"] if e["severity"] == "warning"], warned)
+        self.assertNotIn("warnings", self.client.get("/v1/models/robot/document").json())
+        self.write("robot.json", done.stdout)
+        twice = subprocess.run([BINARY, "convert", os.path.join(self.folder, "robot.json")], capture_output=True, text=True, timeout=60)
+        self.assertEqual(json.loads(twice.stdout)["warnings"], document["warnings"])
+
+    def test_warnings_of_a_document(self):
+        good = {"code": "not-held", "where": "line 3", "text": "a mesh"}
+        document = {"links": [{"name": "a", "parent": "base", "joint": {"name": "j", "type": "revolute", "axis": [0, 0, 1]}}]}
+        self.put_model("held", {**document, "warnings": [good] * 1000})
+        for warnings, pointer in (([{**good, "where": "/links"}], "/warnings/0/where"), ([good, {**good, "text": "\u001b[31m"}], "/warnings/1/text"),
+                                  ([{**good, "text": "x" * 511}], "/warnings/0/text"), ([{**good, "code": ""}], "/warnings/0/code"), ([good] * 1001, "/warnings"),
+                                  ([{**good, "severity": "info"}], "/warnings/0/severity"), ([{"code": "x", "text": "y"}], "/warnings/0"), ({}, "/warnings")):
+            answer = self.client.put("/v1/models/refused", {**document, "warnings": warnings})
+            self.assertTrue(self.assertProblem(answer, 422)["pointer"].startswith(pointer), answer)
 
     def test_merges_are_one_line(self):
         lines = self.check(robot(*ARM, plates(41)))[1]

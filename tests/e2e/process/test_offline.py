@@ -99,7 +99,11 @@ class Offline(unittest.TestCase):
                     self.assertIn(put.json()["detail"], self.run_command("convert", *options, self.urdf, status=1))
                     continue
                 document = client.get("/v1/models/two_arms/document").text
-                self.assertEqual(self.run_command("convert", *options, self.urdf), document + "\n")
+                converted = self.run_command("convert", *options, self.urdf)
+                warnings = [{k: e[k] for k in ("code", "where", "text")} for e in put.json()["report"] if e["severity"] == "warning" and e["where"].startswith("line ")]
+                self.assertEqual(len(warnings), 0 if "coupled" in options else 1)
+                added = ',"warnings":' + json.dumps(warnings, separators=(",", ":"), ensure_ascii=False) + "}" if warnings else "}"
+                self.assertEqual(converted, document[:-1] + added + "\n")
                 request = json.dumps({"q": [0.3] * put.json()["nq"]})
                 answer = client.post("/v1/models/two_arms/bias", json.loads(request)).text
                 self.assertEqual(self.run_command("eval", *options, self.urdf, "bias", given=request), answer + "\n")
