@@ -100,6 +100,18 @@ class Checking(UrdfCase):
             answer = self.client.put("/v1/models/refused", {**document, "warnings": warnings})
             self.assertTrue(self.assertProblem(answer, 422)["pointer"].startswith(pointer), answer)
 
+    def test_files_that_are_no_text(self):
+        """Errors of the container come first, each with its remedy."""
+        for content, words in ((b"version https://git-lfs.github.com/spec/v1\noid sha256:1\nsize 9\n", "git lfs pull"), (b"", "is empty"), (b" \n\t", "is empty"),
+                               (GOOD.encode("utf-16"), "iconv -f UTF-16 -t UTF-8"), (GOOD.encode() + b"\0\0", "ends with NUL characters: remove them by tr"),
+                               (GOOD.replace("arm", "\u00e4rm").encode("latin-1"), "iconv -f ISO-8859-1 -t UTF-8"), ('{"name": "\u00e4"}'.encode("latin-1"), "iconv -f ISO-8859-1 -t UTF-8")):
+            path = os.path.join(self.folder, "odd.urdf")
+            with open(path, "wb") as file:
+                file.write(content)
+            done = subprocess.run([BINARY, "check", path], capture_output=True, text=True, timeout=60)
+            self.assertEqual((done.returncode, len(done.stdout.splitlines())), (1, 1), done)
+            self.assertIn(words, done.stdout)
+
     def test_merges_are_one_line(self):
         lines = self.check(robot(*ARM, plates(41)))[1]
         self.assertEqual([line for line in lines if "merged" in line], ["info merged: 41 fixed links merged (--verbose lists them)"])

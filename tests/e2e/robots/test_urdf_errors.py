@@ -9,7 +9,8 @@ class Refused(UrdfCase):
 
     def test_not_xml(self):
         self.refuse("", 400, "bad-xml", "empty")
-        self.refuse("\ufeff", 400, "bad-xml", "empty")
+        for blank in ("\ufeff", " \n", "\ufeff\r\n\t "):
+            self.refuse(blank, 400, "bad-xml", "the body is empty")
         self.refuse("version https://git-lfs.github.com/spec/v1\noid sha256:1\nsize 9\n", 400, "bad-xml", "git lfs pull")
         self.refuse("<!DOCTYPE html>\n<html></html>", 400, "bad-xml", "Raw")
         self.refuse("{}", 400, "bad-xml")
