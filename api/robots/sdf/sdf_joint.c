@@ -249,11 +249,9 @@ static bool write_limits(api_sdf *sdf, const xmlNode *axis, json_t *fields)
     if (has[0] && has[1] && range[0] > range[1])
         return api_xml_fail(&sdf->xml, limit, API_BAD_VALUE, "the lower limit %.9g is above the upper limit %.9g",
                             range[0], range[1]);
-    if (has[0] && has[1]) {
-        if (!leave_out_zero(sdf, limit, "position", range[0] == 0 && range[1] == 0, &has[0])) return false;
-        has[1] = has[0];
-    }
-    if (!leave_out_zero(sdf, limit, "effort", effort == 0, &has[2]) ||
+    bool still = has[0] && has[1] && range[0] == 0 && range[1] == 0;
+    if (!leave_out_zero(sdf, limit, "position", still, &has[0]) ||
+        !leave_out_zero(sdf, limit, "effort", effort == 0, &has[2]) ||
         !leave_out_zero(sdf, limit, "velocity", velocity == 0, &has[3]))
         return false;
     /* Negative limits of effort and velocity are none. */

@@ -117,6 +117,14 @@ class Figures(UrdfCase):
             told = self.told(link("base"), link("arm", inertial(2, (0.005, 0.008, 0.008), xyz)), LIFT, tool)
             self.assertEqual([('"arm" has its centre of mass' in t, "lengths are in metres" in t) for t in told], [(True, True)] * odd, told)
 
+    def test_centre_of_mass_of_a_link_between_near_neighbours(self):
+        """The robot reaches 3 m; its hand is 0.05 m from the forearm and has its centre of mass 1.5 m away, in a body of 6 cm."""
+        limit = '<axis xyz="0 1 0"/><limit lower="-1" upper="1" effort="10" velocity="2"/>'
+        for xyz, odd in (("1.5 0 0", True), ("0.2 0 0", False)):
+            told = self.told(link("base"), link("arm", inertial(9, (0.05, 7, 7), "1.5 0 0")), LIFT, link("fore", ARM), joint("bend", "arm", "fore", '<origin xyz="3 0 0"/>' + limit),
+                             link("hand", inertial(2, (0.005, 0.008, 0.008), xyz)), joint("turn", "fore", "hand", '<origin xyz="0.05 0 0"/>' + limit))
+            self.assertEqual(['"hand" has its centre of mass 1.5 m from its joint' in t for t in told], [True] * odd, told)
+
     def test_one_entry_for_many_links(self):
         chain = "".join(link(f"l{i}", inertial(1, (1, 1, 1))) + joint(f"j{i}", f"l{i - 1}" if i else "base", f"l{i}", '<axis xyz="0 0 1"/>', "continuous") for i in range(9))
         told = self.told(link("base"), chain)
