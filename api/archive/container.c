@@ -12,7 +12,7 @@ static bool begins_with(const char *bytes, size_t length, const char *word)
 }
 
 /* True without any byte but white space, behind the byte order mark of UTF-8 if there is one. */
-static bool is_blank(const char *bytes, size_t length)
+static bool has_only_white_space(const char *bytes, size_t length)
 {
     size_t i = begins_with(bytes, length, "\xEF\xBB\xBF") ? 3 : 0;
     while (i < length && memchr(" \t\r\n", bytes[i], 4))
@@ -36,7 +36,7 @@ const char *api_container_fault(const char *bytes, size_t length, size_t *offset
     if (length == 0) return "is empty"; /* `bytes` may be NULL then */
     const char *nul  = memchr(bytes, '\0', length);
     size_t      last = length;
-    if (is_blank(bytes, length)) return "is empty";
+    if (has_only_white_space(bytes, length)) return "is empty";
     if (begins_with(bytes, length, "version https://git-lfs"))
         return "is a pointer of Git LFS, not the file itself: run git lfs pull where it was cloned";
     if (begins_with(bytes, length, "<!DOCTYPE html") || begins_with(bytes, length, "<html"))
