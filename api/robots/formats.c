@@ -3,6 +3,7 @@
 #include "api/archive/archive.h"
 #include "api/archive/container.h"
 #include "api/codec/negotiate.h"
+#include "api/codec/utf8.h"
 #include "api/robots/xml/xml_text.h"
 #include "api/codec/json.h"
 #include <stdio.h>
@@ -23,6 +24,14 @@ static api_model *read_document(const api_model_source *s, api_problem *problem)
     if (fault) {
         api_fail(problem, API_BAD_JSON, NULL, "the body %s", fault);
         problem->offset = (long long)offset;
+        return NULL;
+    }
+    size_t good = api_utf8_prefix(s->text, s->length);
+    if (good < s->length) {
+        api_fail(problem, API_BAD_JSON, NULL,
+                 "byte 0x%02x at offset %zu: the text is not UTF-8 (iconv -f ISO-8859-1 -t UTF-8 converts Latin-1)",
+                 (unsigned char)s->text[good], good);
+        problem->offset = (long long)good;
         return NULL;
     }
     return api_model_from_text(s->text, s->length, s->name, s->nesting, s->max_links, problem);

@@ -35,17 +35,50 @@ static const api_model_format *find_format(const api_model_form *form, api_probl
     return format;
 }
 
+/* Lists the warnings about the file that the model was read from. Reading the document finds the other ones again.
+ * NULL when memory is short. */
+static json_t *list_warnings(const json_t *report)
+{
+    json_t *list = json_array(), *entry;
+    size_t  i;
+    json_array_foreach (report, i, entry) {
+        const char *severity = json_string_value(json_object_get(entry, "severity"));
+        const char *where    = json_string_value(json_object_get(entry, "where"));
+        if (strcmp(severity, "warning") != 0 || *where == '/' || *where == '\0') continue;
+        json_t *warning = json_pack("{sOsOsO}", "code", json_object_get(entry, "code"), "where",
+                                    json_object_get(entry, "where"), "text", json_object_get(entry, "text"));
+        if (!warning || json_array_append_new(list, warning)) {
+            json_decref(list);
+            return NULL;
+        }
+    }
+    return list;
+}
+
+static char *no_room_for_document(api_problem *problem)
+{
+    api_fail(problem, API_MEMORY_FULL, NULL, "no memory for the document");
+    return NULL;
+}
+
+/* Copies the document, and adds the warnings about the file. */
 static char *copy_document(const api_model *model, size_t *length, api_problem *problem)
 {
-    char *text = malloc(model->document_length + 1);
-    if (!text) {
-        api_fail(problem, API_MEMORY_FULL, NULL, "no memory for the document");
-        return NULL;
+    api_buffer b;
+    json_t    *warnings = list_warnings(model->report);
+    if (!warnings) return no_room_for_document(problem);
+    bool any = json_array_size(warnings) > 0;
+    api_buffer_init(&b, SIZE_MAX);
+    api_buffer_put(&b, model->document, model->document_length - any); /* without the closing brace */
+    if (any) {
+        api_buffer_text(&b, ",\"warnings\":");
+        api_json_print(&b, warnings);
+        api_buffer_text(&b, "}");
     }
-    memcpy(text, model->document, model->document_length);
-    text[model->document_length] = '\0';
-    *length                      = model->document_length;
-    return text;
+    json_decref(warnings);
+    *length    = b.length;
+    char *text = api_buffer_take(&b);
+    return text ? text : no_room_for_document(problem);
 }
 
 /* Reads the model's document again, as the writers want it. */

@@ -158,6 +158,9 @@ bool api_document_check_inertia(const api_entry *place, const char *link, const 
  * then, else those whose body, with the links that are fixed to it, has a definite one. */
 bool api_document_check_bodies(const api_document *document, api_reader *reader);
 
+/* Sums inertias of bodies: sum[i + 1] is that of link i with the links fixed to it, sum[0] that of the base. */
+void api_document_sum_bodies(const api_document *document, dyn_inertia *sum);
+
 /* Reads "loops". api_loops_build checks that the frames of the loops exist. */
 bool api_document_read_loops(const api_entry *root, api_document *document);
 
@@ -176,6 +179,9 @@ bool api_document_resolve_mimics(api_document *document, api_reader *reader);
 
 /* Adds entries to the report about the finished tree: merged links, values without effect, suspicious values. */
 bool api_document_review(const api_document *document, api_reader *reader);
+
+/* Reports possible figures that are implausible beside the robot's size: lengths, angles, masses, inertias. */
+bool api_document_check_figures(const api_document *document, api_reader *reader);
 
 enum { API_COORDINATE_NAME = 272 }; /* bytes of a coordinate's name, NUL included */
 

@@ -9,6 +9,7 @@
 #include "dynamics/loops/loops.h"
 #include "loops_build.h"
 #include "model_names.h"
+#include "api/robots/report_order.h"
 #include "transmissions.h"
 #include <math.h>
 #include <nettle/sha2.h>
@@ -229,7 +230,7 @@ static bool assemble(api_model *model, const json_t *in, const char *name, size_
     if (!copy_texts(model, document, name) || !api_model_copy_names(model, document)) return no_memory(reader->problem);
     if (!api_loops_build(model, document, reader) || !api_configurations_build(model, document, reader)) return false;
     if (!list_angles(model) || !print_document(model, document->canonical)) return no_memory(reader->problem);
-    return true;
+    return api_report_order(model->report) || no_memory(reader->problem);
 }
 
 api_model *api_model_from_document(const json_t *document, const char *name, size_t max_links, api_problem *problem)

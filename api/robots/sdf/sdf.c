@@ -16,12 +16,14 @@ static bool read_options(const char *query, api_sdf *sdf, api_problem *problem)
     const api_xml_option known[]   = {{"base", {"fixed", "floating"}, NULL, NULL},
                                       {"mimic", {"coupled", "independent", "refuse"}, NULL, NULL},
                                       {"loops", {"closed", "open"}, NULL, NULL},
+                                      {"zero_limits", {"kept", "none"}, NULL, NULL},
                                       {"model", {NULL}, NULL, sdf->wanted}};
-    int                  chosen[4] = {-1, 0, 0, 0};
-    bool                 ok        = api_xml_options_read(query, "an SDF file", known, 4, chosen, problem);
+    int                  chosen[5] = {-1, 0, 0, 0, 0};
+    bool                 ok        = api_xml_options_read(query, "an SDF file", known, 5, chosen, problem);
     sdf->base                      = (api_sdf_base)(chosen[0] + 1);
     sdf->mimic                     = (api_sdf_mimic)chosen[1];
     sdf->loops_open                = chosen[2] == 1;
+    sdf->no_zero_limits            = chosen[3] == 1;
     return ok;
 }
 

@@ -2,7 +2,8 @@
  * the model from that document. A PUT of that document gives a model with the same revision and the same bits.
  *
  *     sdf_choose.c: the model -> sdf_collect.c: links, joints, frames and nested models to one list
- *     -> sdf_frame.c: their poses -> sdf_link.c: inertias -> sdf_joint.c, sdf_couple.c: joints, mimics, gears and rotors
+ *     -> sdf_frame.c: their poses -> sdf_link.c: inertias -> sdf_joint.c, sdf_couple.c: joints, mimics, gears and
+ * rotors
  *     -> sdf_tree.c: which joint carries which link -> sdf_driven.c: which joints drive the loops; the document
  *     -> sdf_schema.c: report of what is not used
  *

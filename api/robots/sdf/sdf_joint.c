@@ -225,6 +225,15 @@ static bool read_limit(api_sdf *sdf, const xmlNode *limit, const char *name, dou
     return true;
 }
 
+/* Leaves out a limit of 0 if zero_limits=none asks for that. `zero` tells whether the limit is 0. */
+static bool leave_out_zero(api_sdf *sdf, const xmlNode *limit, const char *field, bool zero, bool *has)
+{
+    if (!sdf->no_zero_limits || !*has || !zero) return true;
+    *has = false;
+    return api_xml_report(&sdf->xml, limit, "info", "assumed",
+                          "the %s limit of 0 counts as none, as zero_limits=none asks", field);
+}
+
 static bool write_limits(api_sdf *sdf, const xmlNode *axis, json_t *fields)
 {
     const xmlNode *limit    = axis ? api_xml_child(axis, "limit") : NULL;
@@ -241,6 +250,11 @@ static bool write_limits(api_sdf *sdf, const xmlNode *axis, json_t *fields)
     if (has[0] && has[1] && range[0] > range[1])
         return api_xml_fail(&sdf->xml, limit, API_BAD_VALUE, "the lower limit %.9g is above the upper limit %.9g",
                             range[0], range[1]);
+    bool still = has[0] && has[1] && range[0] == 0 && range[1] == 0;
+    if (!leave_out_zero(sdf, limit, "position", still, &has[0]) ||
+        !leave_out_zero(sdf, limit, "effort", effort == 0, &has[2]) ||
+        !leave_out_zero(sdf, limit, "velocity", velocity == 0, &has[3]))
+        return false;
     /* Negative limits of effort and velocity are none. */
     return (!has[0] || !has[1] || api_xml_set_vector(&sdf->xml, limits, "position", range, 2)) &&
            (!has[2] || effort < 0 || api_xml_set_number(&sdf->xml, limits, "effort", effort)) &&

@@ -88,6 +88,7 @@ typedef struct api_sdf {
     bool             loops_open;                  /* loops=open: joints that close loops are left out */
     bool             has_loops;                   /* the model has loops */
     const char      *undetermined;                /* name of a ball joint that the loops leave a freedom; NULL: none */
+    bool             no_zero_limits;              /* zero_limits=none: limits of 0 count as none */
     int              minor;                       /* the version of the first file is 1.minor */
     const xmlNode   *world;                       /* NULL: the file has a model only */
     const xmlNode   *model;

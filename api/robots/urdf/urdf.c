@@ -273,11 +273,12 @@ bool api_urdf_options_read(const char *query, api_urdf_options *options, api_pro
     const api_xml_option known[]   = {{"base", {"fixed", "floating"}, NULL, NULL},
                                       {"mimic", {"independent", "coupled", "refuse"}, NULL, NULL},
                                       {"inertia", {"stated", "collision", "accept"}, NULL, NULL},
-                                      {"density", {NULL}, &density, NULL}};
-    int                  chosen[4] = {0, 0, 0, 0};
-    if (!api_xml_options_read(query, "a URDF file", known, 4, chosen, problem)) return false;
+                                      {"density", {NULL}, &density, NULL},
+                                      {"zero_limits", {"kept", "none"}, NULL, NULL}};
+    int                  chosen[5] = {0, 0, 0, 0, 0};
+    if (!api_xml_options_read(query, "a URDF file", known, 5, chosen, problem)) return false;
     *options = (api_urdf_options){chosen[0] == 1, (api_urdf_mimic)chosen[1], (api_urdf_inertia)chosen[2],
-                                  density > 0 ? density : WATER};
+                                  density > 0 ? density : WATER, chosen[4] == 1};
     return density == 0 || options->inertia == API_URDF_COLLISION ||
            api_fail(problem, API_BAD_VALUE, NULL,
                     "density is that of collisions: it has an effect with inertia=collision");

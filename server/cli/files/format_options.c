@@ -15,6 +15,8 @@ const cli_option cli_format_options[] = {
      "URDF: whether links without an inertial have no mass (default) or the inertia of their collisions, or indefinite "
      "inertias load with a warning"},
     {"density", "KG/M3", CLI_NOTHING, NULL, "URDF: density of collisions that weigh (default 1000)"},
+    {"zero-limits", "kept|none", CLI_WORDS, NULL,
+     "URDF, SDF: whether limits of 0 keep joints from moving (default), or count as none, as for MuJoCo"},
     {"equality", "coupled|independent|refuse", CLI_WORDS, NULL,
      "MJCF: whether equalities become mimics and loops (default), are left out, or are refused"},
     {"loops", "closed|open", CLI_WORDS, NULL, "SDF: whether joints that close loops are loops (default) or left out"},
@@ -52,6 +54,8 @@ void cli_format_query(const cli_arguments *arguments, char *query)
         const char *value  = cli_value(arguments, o->name);
         if (!value) continue;
         snprintf(query + length, CLI_QUERY - length, "%s%s=", length > 0 ? "&" : "", o->name);
+        for (char *c = query + length; *c; c++) /* zero-limits becomes zero_limits */
+            if (*c == '-') *c = '_';
         append_value(query, value);
     }
 }

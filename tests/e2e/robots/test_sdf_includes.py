@@ -8,7 +8,7 @@ import tap
 from harness import BINARY, ServerCase
 from test_archives import ZIP, as_zip
 
-LINK = "<link name='{0}'><pose>{1} 0.2 0.3 0 0 0</pose><inertial><mass>{2}</mass><inertia><ixx>0.1</ixx><iyy>0.2</iyy><izz>0.15</izz></inertia></inertial></link>"
+LINK = "<link name='{0}'><pose>{1} 0.2 0.3 0 0 0</pose><inertial><mass>{2}</mass><inertia><ixx>0.01</ixx><iyy>0.02</iyy><izz>0.015</izz></inertia></inertial></link>"
 JOINT = "<joint name='{0}' type='revolute'><parent>{1}</parent><child>{2}</child><axis><xyz>0 0.6 0.8</xyz>{3}</axis></joint>"
 ARM = LINK.format("base", 0.1, 3) + LINK.format("arm", 0.4, 2) + JOINT.format("j", "base", "arm", "")
 CONFIG = "<?xml version='1.0'?><model><name>other</name><sdf version='1.5'>old.sdf</sdf><sdf version='1.9'> arm.sdf </sdf></model>"

@@ -125,7 +125,9 @@ class _ModelFieldsNeeded(TypedDict):
     gravity: list[float]
     # kg, of all bodies.
     mass: float
-    # Figures and elements that were merged, dropped or assumed, or that are suspicious.
+    # Figures and elements that are suspicious, that the model does not hold, or that were assumed, dropped or merged, in this
+    # order: warnings (`severity` `warning`), losses (a `warning` with the code `not-held`), assumptions (`assumed`), other
+    # notes (`info`), `unused` and `dropped` parts, and fixed links that were `merged`.
     report: list[ReportEntry]
 
 
