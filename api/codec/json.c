@@ -158,3 +158,19 @@ json_t *api_json_parse(const char *text, size_t length, unsigned nesting, api_pr
     if (!value && problem->offset >= 0) problem->offset += (long long)mark;
     return value;
 }
+
+void api_json_drop_nulls(json_t *tree)
+{
+    const char *key;
+    json_t     *value;
+    void       *next;
+    size_t      i;
+    json_array_foreach (tree, i, value)
+        api_json_drop_nulls(value);
+    json_object_foreach_safe (tree, next, key, value) {
+        if (json_is_null(value))
+            json_object_del(tree, key);
+        else
+            api_json_drop_nulls(value);
+    }
+}

@@ -4,6 +4,10 @@
 #include "api/problem.h"
 #include <jansson.h>
 
+/* Removes the members that are null from all objects of a tree: fields that are null are absent. Arrays keep their
+ * nulls. */
+void api_json_drop_nulls(json_t *tree);
+
 /* Parses one JSON text, behind a byte order mark if one is there (RFC 8259, section 8.1); reads every number as a real.
  * Returns NULL with a problem: 400 with an offset for malformed JSON, duplicate keys or deep nesting, 422 for a number
  * that overflows or U+0000 in a string. The caller releases the tree with json_decref. */

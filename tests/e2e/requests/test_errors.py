@@ -172,7 +172,7 @@ class Requests(ErrorCase):
 
     def test_free_coordinates(self):
         q, flying = self.Q, [0] * 6 + [1] + self.Q
-        for free in (3, None, {"hip": True}):
+        for free in (3, {"hip": True}):
             self.bad({"q": q, "free": free}, "/free", says="velocity names")
         self.bad({"q": q, "free": "knee"}, "/free", says="knee")
         self.bad({"q": q, "free": "base"}, "/free", says="fixed")

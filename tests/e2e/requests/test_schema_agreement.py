@@ -52,9 +52,10 @@ def changed(value, path, change):
 
 
 def spelled_out(value, key=None):
-    """Returns the request with arrays for names alone, which the introduction of the contract allows and schemas do not have."""
+    """Returns the request without fields that are null and with arrays for names alone: the introduction of the contract allows
+    both everywhere, and schemas do not repeat it."""
     if isinstance(value, dict):
-        return {name: spelled_out(child, name) for name, child in value.items()}
+        return {name: spelled_out(child, name) for name, child in value.items() if child is not None}
     if isinstance(value, list):
         return [spelled_out(child) for child in value]
     return [value] if isinstance(value, str) and key in NAME_LISTS else value
