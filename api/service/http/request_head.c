@@ -189,10 +189,11 @@ static bool negotiate(api_call *call, const api_request *request, api_problem *p
         return api_fail(problem, API_NOT_ACCEPTABLE, NULL,
                         "Accept: %.100s allows neither application/json nor application/cbor", request->accept);
     if (body_media == API_MEDIA_NONE) return fail_media_type(call, content_type, problem);
-    if (sends && api_coding_of_content(request->content_encoding) != API_CODING_NONE)
-        return api_fail(problem, API_UNSUPPORTED_MEDIA_TYPE, NULL,
-                        "Content-Encoding: %.40s; bodies must not be encoded", request->content_encoding);
-    return true;
+    call->body_coding = sends ? api_coding_of_content(request->content_encoding) : API_CODING_NONE;
+    if (call->body_coding != API_CODING_COUNT) return true;
+    api_reply_static_header(call, "Accept-Encoding", "gzip, zstd");
+    return api_fail(problem, API_UNSUPPORTED_MEDIA_TYPE, NULL,
+                    "Content-Encoding: %.40s; bodies have one of gzip, zstd and identity", request->content_encoding);
 }
 
 /* Copies If-Match, If-None-Match and Model-Revision, because the registry checks them again when the change takes
