@@ -147,6 +147,12 @@ bool api_document_check_inertia(const api_entry *place, const char *link, const 
 /* Refuses links and a base with indefinite tensors unless the document accepts them, and reports those that load: all
  * then, else those whose body, with the links that are fixed to it, has a definite one. */
 bool api_document_check_bodies(const api_document *document, api_reader *reader);
+/* Sums inertias of bodies: sum[i + 1], of n_links + 1, is that of link i with the links fixed to it, in its frame, and
+ * sum[0] that of the base. */
+void api_document_sum_bodies(const api_document *document, dyn_inertia *sum);
+/* Reports bodies with mass and without inertia about an axis about which they turn: point masses. In
+ * document_points.c. */
+bool api_document_report_points(const api_document *document, api_reader *reader);
 
 /* Reads "loops". api_loops_build checks that the frames of the loops exist. */
 bool api_document_read_loops(const api_entry *root, api_document *document);

@@ -300,5 +300,6 @@ static bool report_units(const api_document *document, api_reader *reader)
 bool api_document_review(const api_document *document, api_reader *reader)
 {
     return report_base(document, reader) && report_fixed(document, reader) && report_mimics(document, reader) &&
-           report_singular(document, reader) && report_rotors(document, reader) && report_units(document, reader);
+           report_singular(document, reader) && report_rotors(document, reader) &&
+           api_document_report_points(document, reader) && report_units(document, reader);
 }
