@@ -161,16 +161,12 @@ json_t *api_json_parse(const char *text, size_t length, unsigned nesting, api_pr
 
 void api_json_drop_nulls(json_t *tree)
 {
-    const char *key;
-    json_t     *value;
-    void       *next;
-    size_t      i;
-    json_array_foreach (tree, i, value)
+    for (size_t i = 0; i < json_array_size(tree); i++)
+        api_json_drop_nulls(json_array_get(tree, i));
+    for (void *next, *member = json_object_iter(tree); member; member = next) {
+        json_t *value = json_object_iter_value(member);
+        next          = json_object_iter_next(tree, member);
         api_json_drop_nulls(value);
-    json_object_foreach_safe (tree, next, key, value) {
-        if (json_is_null(value))
-            json_object_del(tree, key);
-        else
-            api_json_drop_nulls(value);
+        if (json_is_null(value)) json_object_del(tree, json_object_iter_key(member));
     }
 }
