@@ -100,6 +100,13 @@ static api_media media_named(span type, span subtype)
     return API_MEDIA_NONE;
 }
 
+/* True for UTF-8, for its common misspelling, and for ASCII, which is a part of it. */
+static bool is_utf8(span charset)
+{
+    return span_is(charset, "utf-8") || span_is(charset, "utf8") || span_is(charset, "us-ascii") ||
+           span_is(charset, "ascii");
+}
+
 /* Reads "type/subtype" and its parameters. False if the charset is not UTF-8, or if other text follows. */
 static bool read_content_type(const char *content_type, span *type, span *subtype)
 {
@@ -108,7 +115,7 @@ static bool read_content_type(const char *content_type, span *type, span *subtyp
     *type    = take_token(&c);
     *subtype = take(&c, '/') ? take_token(&c) : (span){c.p, 0};
     while (take_parameter(&c, &name, &value))
-        if (span_is(name, "charset") && !span_is(value, "utf-8")) return false;
+        if (span_is(name, "charset") && !is_utf8(value)) return false;
     skip_blank(&c);
     return *c.p == '\0';
 }
@@ -174,11 +181,19 @@ static void prefer(preference *have, int specificity, int quality)
         *have = (preference){specificity, quality};
 }
 
+/* Reads "type/subtype". "*" alone, which Java's HttpURLConnection sends, means the same as "* / *". */
+static void take_media_range(cursor *c, span *type, span *subtype)
+{
+    *type    = take_token(c);
+    *subtype = take(c, '/') ? take_token(c) : span_is(*type, "*") ? *type : (span){c->p, 0};
+}
+
 /* Reads one media range with its parameters. Parameters other than q are ignored, because our media types have none. */
 static void read_range(cursor *c, preference have[API_MEDIA_COUNT])
 {
-    span type = take_token(c), subtype = take(c, '/') ? take_token(c) : (span){c->p, 0};
-    int  quality = take_quality(c);
+    span type, subtype;
+    take_media_range(c, &type, &subtype);
+    int quality = take_quality(c);
     if (quality < 0) return; /* a malformed quality: ignore the media range */
     for (int m = 0; m < API_MEDIA_COUNT; m++) {
         if (media_named(type, subtype) == (api_media)m)
@@ -215,7 +230,8 @@ api_media api_media_by_accept(const char *accept, api_media preferred)
 /* Reads one media range and updates the preference for the media type `wanted`. */
 static void read_range_for(cursor *c, const char *wanted, preference *have)
 {
-    span   type = take_token(c), subtype = take(c, '/') ? take_token(c) : (span){c->p, 0};
+    span type, subtype;
+    take_media_range(c, &type, &subtype);
     int    quality = take_quality(c);
     size_t slash   = strcspn(wanted, "/");
     if (quality < 0) return;
@@ -237,10 +253,38 @@ static int quality_of(const char *accept, const char *media_type)
     return have.quality;
 }
 
+bool api_accept_names(const char *accept, const char *media_type)
+{
+    cursor c = {accept ? accept : ""};
+    span   type, subtype;
+    do {
+        take_media_range(&c, &type, &subtype);
+        if (take_quality(&c) > 0 && is_media_type(type, subtype, media_type)) return true;
+    } while (take(&c, ','));
+    return false;
+}
+
 bool api_accept_prefers(const char *accept, const char *type, const char *other)
 {
     if (!accept || strcmp(accept, "*/*") == 0) return false;
     return quality_of(accept, type) > quality_of(accept, other);
+}
+
+static api_coding coding_named(span coding)
+{
+    int i = API_CODING_NONE;
+    while (i < API_CODING_COUNT && !span_is(coding, codings[i]) && !(i == API_CODING_GZIP && span_is(coding, "x-gzip")))
+        i++;
+    return (api_coding)i;
+}
+
+api_coding api_coding_of_content(const char *content_encoding)
+{
+    cursor c      = {content_encoding ? content_encoding : ""};
+    span   coding = take_token(&c);
+    skip_blank(&c);
+    if (*c.p) return API_CODING_COUNT; /* several codings, one after another */
+    return coding.length > 0 ? coding_named(coding) : API_CODING_NONE;
 }
 
 /* Reads one element "coding;q=..." or "*;q=..." of Accept-Encoding. */
@@ -249,12 +293,9 @@ static void read_coding(cursor *c, preference have[API_CODING_COUNT])
     span coding  = take_token(c);
     int  quality = take_quality(c);
     if (quality < 0) return;
-    for (int i = 0; i < API_CODING_COUNT; i++) {
-        if (span_is(coding, codings[i]) || (i == API_CODING_GZIP && span_is(coding, "x-gzip")))
-            prefer(&have[i], 2, quality);
-        else if (span_is(coding, "*"))
-            prefer(&have[i], 1, quality);
-    }
+    const api_coding named = coding_named(coding);
+    for (int i = 0; i < API_CODING_COUNT; i++)
+        if (i == (int)named || span_is(coding, "*")) prefer(&have[i], i == (int)named ? 2 : 1, quality);
 }
 
 /* Reads the qualities of all codings. "identity" has quality 0 unless the header names it, and is the fallback (RFC

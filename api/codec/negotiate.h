@@ -18,15 +18,23 @@ typedef enum api_coding {
 const char *api_coding_name(api_coding coding);
 
 /* Returns the media type that a Content-Type header names; JSON if the header is NULL or empty. API_MEDIA_NONE for any
- * other type, or a charset other than UTF-8. */
+ * other type, or a charset other than UTF-8 and ASCII. */
 api_media api_media_of_content(const char *content_type);
 
-/* True if a Content-Type header names this media type, "type/subtype", with the charset UTF-8 or none. */
+/* True if a Content-Type header names this media type, "type/subtype", with the charset UTF-8 (also "utf8", "us-ascii"
+ * or "ascii") or none. */
 bool api_content_type_is(const char *content_type, const char *media_type);
 
 /* Chooses the media type of the answer from the Accept header; `preferred` if the header is NULL or empty, or among
  * types of equal quality. API_MEDIA_NONE if Accept allows neither JSON nor CBOR. */
 api_media api_media_by_accept(const char *accept, api_media preferred);
+
+/* Returns the coding that a Content-Encoding header names, "x-gzip" for gzip too; API_CODING_NONE if the header is
+ * NULL, empty or "identity", and API_CODING_COUNT for any other. */
+api_coding api_coding_of_content(const char *content_encoding);
+
+/* True if the Accept header names this media type itself, not by a range, with a quality above 0. */
+bool api_accept_names(const char *accept, const char *media_type);
 
 /* True if the Accept header gives `type` a greater quality than `other`; both are "type/subtype". NULL and empty
  * prefer neither. */

@@ -245,7 +245,10 @@ static void negotiation(void **state)
 {
     assert_int_equal(status_with((api_request){0}), 200);
     assert_int_equal(status_with((api_request){.content_type = "text/plain"}), 415);
-    assert_int_equal(status_with((api_request){.content_encoding = "gzip"}), 415);
+    assert_int_equal(status_with((api_request){.content_encoding = "br"}), 415);
+    assert_int_equal(status_with((api_request){.content_encoding = "gzip, gzip"}), 415);
+    assert_int_equal(status_with((api_request){.content_encoding = "identity"}), 200);
+    assert_int_equal(status_with((api_request){.content_encoding = "gzip"}), 400); /* a body that is not gzip */
     assert_int_equal(status_with((api_request){.accept = "text/html"}), 406);
     assert_int_equal(status_with((api_request){.accept = "text/html", .content_type = "text/plain"}), 406);
     assert_int_equal(status_with((api_request){.accept = "text/html", .target = "/v1/models/slider/x"}), 404);

@@ -37,11 +37,11 @@ static bool read_coordinates(api_query *q, const api_node *list, const api_place
     if (!coordinate || !p->mask || !p->v || !p->q) return false;
     memset(p->mask, false, nv * sizeof *p->mask);
     api_coordinates_describe(q->model, coordinate);
-    if (!api_check_list(q, list, at, "coordinate's name")) return false;
-    for (size_t i = 0; i < api_node_size(list); i++) {
-        api_node  item;
-        api_place entry = api_place_index(at, i);
-        int       v     = api_node_item(list, i, &item) ? api_read_coordinate(q, &item, &entry) : -1;
+    if (!api_check_names(q, list, at, "coordinate's name")) return false;
+    for (size_t i = 0; i < api_count_names(list); i++) {
+        api_node  name;
+        api_place entry = api_take_name(list, at, i, &name);
+        int       v     = api_read_coordinate(q, &name, &entry);
         if (v < 0 || !add_coordinate(q, &entry, v, coordinate, p)) return false;
     }
     return true;

@@ -94,10 +94,13 @@ static size_t feedback_index(const api_call *call)
 
 double api_estimate_cost(api_call *call, const char *body, size_t length)
 {
-    const api_input        input       = {.body = body, .length = length};
+    const api_coded        coded       = {call->body_coding, body, length, NULL};
+    const bool             is_coded    = call->body_coding != API_CODING_NONE && !call->expanded.bytes;
+    api_input              input       = {.body = body, .length = length};
     const api_calibration *calibration = &call->api->calibration;
     bool                   model       = call->method == API_PUT; /* a model is parsed, checked and expanded */
-    double seconds = 5e-6 + (double)length * (model ? 4 * calibration->parse : calibration->read[call->content]);
+    if (is_coded) input = (api_input){.length = api_expand_guess(&coded, call->api->limits.body)};
+    double seconds = 5e-6 + (double)input.length * (model ? 4 * calibration->parse : calibration->read[call->content]);
     if (call->wants_coding) return seconds + (double)call->reply.length * calibration->compress[call->coding];
     if (!call->wants_body || call->method != API_POST) return seconds;
     call->estimated = seconds + operation_cost(call, &input);

@@ -9,11 +9,11 @@ static bool read_kinds(const api_query *q, const api_node *list, const api_place
     for (size_t i = 0; i < DYN_LIMIT_KINDS; i++)
         chosen[i] = !list;
     if (!list) return true;
-    if (!api_check_list(q, list, at, "of position, velocity, effort, effort_rate")) return false;
-    for (size_t i = 0; i < api_node_size(list); i++) {
+    if (!api_check_names(q, list, at, "of position, velocity, effort, effort_rate")) return false;
+    for (size_t i = 0; i < api_count_names(list); i++) {
         api_node  name;
-        api_place entry = api_place_index(at, i);
-        int k = api_node_item(list, i, &name) ? api_read_choice(q, &name, &entry, "a kind of limits", &known) : -1;
+        api_place entry = api_take_name(list, at, i, &name);
+        int       k     = api_read_choice(q, &name, &entry, "a kind of limits", &known);
         if (k < 0) return false;
         if (chosen[k])
             return api_fail_at(q->problem, &entry, API_DUPLICATE_NAME, "%s is listed twice", api_limit_names[k]);

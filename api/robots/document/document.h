@@ -157,9 +157,21 @@ bool api_document_check_inertia(const api_entry *place, const char *link, const 
 /* Refuses links and a base with indefinite tensors unless the document accepts them, and reports those that load: all
  * then, else those whose body, with the links that are fixed to it, has a definite one. */
 bool api_document_check_bodies(const api_document *document, api_reader *reader);
-
-/* Sums inertias of bodies: sum[i + 1] is that of link i with the links fixed to it, sum[0] that of the base. */
+/* Sums inertias of bodies: sum[i + 1], of n_links + 1, is that of link i with the links fixed to it, in its frame, and
+ * sum[0] that of the base. */
 void api_document_sum_bodies(const api_document *document, dyn_inertia *sum);
+/* A body, and whether it is a point mass: without inertia about an axis about which it turns. */
+typedef struct api_document_point {
+    bool is_point;
+    bool on_axis; /* it has inertia about other axes */
+    bool all;     /* it turns about all axes */
+    int  joint;   /* index of the link whose joint turns it; DYN_WORLD: the floating base */
+} api_document_point;
+
+/* Sets points[i + 1], of n_links + 1, for link i, and points[0] for the base, from their sums of inertias. In
+ * document_points.c. */
+bool api_document_find_points(const api_document *document, api_reader *reader, const dyn_inertia *sum,
+                              api_document_point *points);
 
 /* Reads "loops". api_loops_build checks that the frames of the loops exist. */
 bool api_document_read_loops(const api_entry *root, api_document *document);

@@ -20,7 +20,7 @@
 #define SMALLEST     0.02  /* m: the size of a smaller robot says nothing about its links */
 #define LARGE_RADIUS 0.9   /* m: the radius of gyration of 1 kg with 1 kg m^2, and more */
 
-enum { TEXT = 200, LISTED = 3 /* further names in an entry */ };
+enum { TEXT = 400, LISTED = 3 /* further names in an entry */ };
 
 /* Implausible relations of mass and inertia; each link has one at most. */
 typedef enum oddity { PLAUSIBLE, TOO_HEAVY, TOO_LARGE, IDENTITY, TOO_LIGHT, TOO_DENSE, POINT_MASS, TRIFLE } oddity;
@@ -29,6 +29,7 @@ typedef enum oddity { PLAUSIBLE, TOO_HEAVY, TOO_LARGE, IDENTITY, TOO_LIGHT, TOO_
 typedef struct scene {
     const api_document *document;
     dyn_inertia        *body;  /* api_document_sum_bodies */
+    api_document_point *point; /* api_document_find_points */
     double             *reach; /* [i]: distance from the base to link i along the chain of links, m */
     double *extent;            /* [i]: from the joint of link i to its neighbours and to what is fixed to the link, m */
     oddity *odd;
@@ -157,7 +158,8 @@ static oddity find_oddity(const scene *s, size_t i)
     oddity odd = I->mass > 0 ? find_odd_tensor(s, I) : PLAUSIBLE;
     if (odd != PLAUSIBLE) return is_mover(s, i) || is_part(I, body) ? odd : TRIFLE;
     if (!is_mover(s, i)) return PLAUSIBLE;
-    return radius_of(body) == 0 ? POINT_MASS : is_too_dense(body) ? TOO_DENSE : PLAUSIBLE;
+    if (s->point[i == s->document->n_links ? 0 : i + 1].is_point) return POINT_MASS;
+    return radius_of(body) > 0 && is_too_dense(body) ? TOO_DENSE : PLAUSIBLE;
 }
 
 static void describe_heavy(const scene *s, size_t i, char text[TEXT])
@@ -205,7 +207,18 @@ static void describe_dense(const scene *s, size_t i, char text[TEXT])
 
 static void describe_point(const scene *s, size_t i, char text[TEXT])
 {
-    snprintf(text, TEXT, "has a mass of %.6g kg without an inertia: it is a point", whole_body(s, i)->mass);
+    const api_document_point *point      = &s->point[i == s->document->n_links ? 0 : i + 1];
+    char                      about[160] = "an axis of the floating base";
+    if (point->joint != DYN_WORLD) {
+        const char *joint = s->document->links[point->joint].joint;
+        snprintf(about, sizeof about, "%s axis of joint \"%.*s\"", point->all ? "an" : "the", api_text_shown(joint),
+                 joint);
+    }
+    snprintf(
+        text, TEXT,
+        "has a mass of %.6g kg and no inertia about %s: a point mass%s; encoders that round to a few decimals write "
+        "small moments as 0",
+        whole_body(s, i)->mass, about, point->on_axis ? " on this axis" : "");
 }
 
 static void describe_trifle(const scene *s, size_t i, char text[TEXT])
@@ -361,11 +374,13 @@ bool api_document_check_figures(const api_document *document, api_reader *reader
     size_t n = document->n_links + 1;
     scene  s = {.document = document,
                 .body     = api_arena_take(reader->arena, n, sizeof *s.body),
+                .point    = api_arena_take(reader->arena, n, sizeof *s.point),
                 .reach    = api_arena_take(reader->arena, n, sizeof *s.reach),
                 .extent   = api_arena_take(reader->arena, n, sizeof *s.extent),
                 .odd      = api_arena_take(reader->arena, n, sizeof *s.odd)};
-    if (!s.body || !s.reach || !s.extent || !s.odd) return api_reader_no_memory(reader);
+    if (!s.body || !s.point || !s.reach || !s.extent || !s.odd) return api_reader_no_memory(reader);
     api_document_sum_bodies(document, s.body);
+    if (!api_document_find_points(document, reader, s.body, s.point)) return false;
     find_sizes(&s);
     for (size_t i = 0; i < n; i++)
         s.odd[i] = find_oddity(&s, i);

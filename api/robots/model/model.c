@@ -256,8 +256,9 @@ api_model *api_model_from_document(const json_t *document, const char *name, siz
 api_model *api_model_from_text(const char *text, size_t length, const char *name, unsigned nesting, size_t max_links,
                                api_problem *problem)
 {
-    json_t    *document = api_json_parse(text, length, nesting, problem);
-    api_model *model    = document ? api_model_from_document(document, name, max_links, problem) : NULL;
+    json_t *document = api_json_parse(text, length, nesting, problem);
+    api_json_drop_nulls(document);
+    api_model *model = document ? api_model_from_document(document, name, max_links, problem) : NULL;
     json_decref(document);
     return model;
 }

@@ -6,6 +6,7 @@
 #include "api/base/memory/scratch.h"
 #include "api/robots/model/registry.h"
 #include "api/robots/formats.h"
+#include "api/codec/coding/expand.h"
 #include "api/codec/emit.h"
 #include "api/requests/cost/cost_feedback.h"
 #include "api/codec/negotiate.h"
@@ -92,10 +93,12 @@ struct api_call {
     api_stamps stamps;
     size_t     states; /* number of states of the request; 0: not known */
     char    trace[API_TRACE_SIZE], span[API_ID_SIZE], parent_span[API_ID_SIZE]; /* see trace_context.c; "": no trace */
-    int64_t helped; /* ns of work by helper threads, beyond the elapsed time */
-    bool    wants_body;
-    bool    deferred;                  /* the scheduler has not admitted the decoded request */
-    bool    wants_coding;              /* the reply to a GET is complete, but not yet compressed */
+    int64_t helped;              /* ns of work by helper threads, beyond the elapsed time */
+    api_coding      body_coding; /* content coding of the request's body */
+    api_expanded    expanded;    /* body without this coding, during api_run and until the run has ended */
+    bool            wants_body;
+    bool            deferred;          /* the scheduler has not admitted the decoded request */
+    bool            wants_coding;      /* the reply to a GET is complete, but not yet compressed */
     api_coding      coding;            /* the content coding that the client prefers */
     bool            unchanged;         /* true: the client's copy is current, answer 304 */
     bool            takes_gzip;        /* true: the client accepts gzip, with at least the quality of no coding */

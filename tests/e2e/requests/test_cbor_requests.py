@@ -253,7 +253,7 @@ class Refused(ServerCase):
         self.refused({"q": [0.5] * 5 + [cbor2.undefined]}, 422, "wrong-type", "/q/5")
         self.refused(b"\xa1\x61q\x86\x00\x00\x00\x00\x00\xf0", 422, "wrong-type", "/q/5")
         self.refused(b"\xa1\x61q\x86\x00\x00\x00\x00\x00\xf8\xff", 422, "wrong-type", "/q/5")
-        self.refused({"q": None}, 422, "wrong-type", "/q")
+        self.refused({"q": None}, 422, "missing-field", "/q")
         self.refused({"q": "1"}, 422, "wrong-type", "/q")
         self.refused(b"\xa1\x63a\x00b\x00", 422, "bad-value")
         self.refused({"q": "a\0b"}, 422, "bad-value", "/q")
