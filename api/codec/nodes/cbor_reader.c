@@ -19,6 +19,7 @@ typedef struct reader {
     api_cbor_cursor         cursor;
     api_builder             build;
     level                  *levels; /* [nesting] one for each array or map that is open in `build` */
+    bool                    plain, typed, multidimensional; /* the forms of the arrays of numbers read so far */
 } reader;
 
 static bool next_item(reader *r, api_cbor_item *item)
@@ -96,6 +97,7 @@ static bool read_text(reader *r, api_cbor_item *item)
 static bool read_number(reader *r, const api_cbor_item *item)
 {
     if (!isfinite(item->number)) return fail(r, API_NON_FINITE, "the number is not finite");
+    if (r->build.depth > 0) r->plain |= !r->build.open[r->build.depth - 1].object;
     return api_build_number(&r->build, item->number);
 }
 
@@ -142,6 +144,7 @@ static bool read_typed(reader *r, uint64_t tag, api_node *array)
     array->packing   = floats ? API_FLOATS : API_DOUBLES;
     array->numbers   = content.bytes;
     array->unchecked = is_checked_later(r, array);
+    r->typed         = true;
     return (array->unchecked || check_finite(r, array, numbers)) && api_build_packed(&r->build, array);
 }
 
@@ -229,6 +232,7 @@ static bool read_multidimensional(reader *r)
     } else if (!read_number_items(r, &content, &array)) {
         return false;
     }
+    r->multidimensional = true;
     if (!pair.indefinite) return true;
     return next_item(r, &content) && (content.kind == API_CBOR_BREAK || fail_kind(r, &content, "the array's end"));
 }
@@ -310,6 +314,13 @@ static bool fail_with_earliest_problem(reader *r)
     return false;
 }
 
+/* Returns the form of the arrays of numbers in the body, as api_read_options describes it. */
+static api_media form_of(const reader *r)
+{
+    if (r->plain) return API_MEDIA_CBOR;
+    return r->multidimensional ? API_MEDIA_CBOR_MULTIDIMENSIONAL : r->typed ? API_MEDIA_CBOR_TYPED : API_MEDIA_CBOR;
+}
+
 bool api_read_cbor(const api_read_options *options, const char *body, size_t length, api_node *root)
 {
     reader r = {.options = options,
@@ -323,6 +334,7 @@ bool api_read_cbor(const api_read_options *options, const char *body, size_t len
     r.levels = api_take(options->pool, options->nesting * sizeof *r.levels);
     if (!r.levels || !api_build_start(&r.build, options->pool, options->nesting, 0)) return false;
     if (!read_all(&r)) return fail_with_earliest_problem(&r);
+    if (options->form) *options->form = form_of(&r);
     *root = r.build.root;
     return true;
 }

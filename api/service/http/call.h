@@ -85,6 +85,7 @@ struct api_call {
     char     *if_match, *if_none_match, *if_revision; /* the call's own copies of these headers and of Model-Revision */
     uint64_t  change;                                 /* for which the call waits before its model is found; 0: none */
     api_media content, media;                         /* media types of the request body and of the answer */
+    api_accepted accepted; /* among which `media` is chosen again when the form of the request's arrays is known */
     double    timeout;                                /* s, from Request-Timeout or the configured maximum */
     api_share share;                                  /* bytes claimed from the memory budget; api_end returns them */
     double    estimated;                              /* s, estimated duration before cost feedback; 0: not estimated */
