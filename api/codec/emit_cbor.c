@@ -23,25 +23,26 @@ void api_emit_typed(api_emit *e, size_t rank, const size_t *extent)
 
 /* --- heads of nested arrays ------------------------------------------------------------------------------------- */
 
-/* The nested arrays of an answer, outermost first, and the place of the next number in them. Heads of the dimensions
- * from `own` on are written with the numbers; the head of a batch is written before. */
+/* The nested arrays of an answer, outermost first, and the index of the next number in them. The heads of the first
+ * `before` dimensions are written before the numbers: that of a batch. All other heads are written among the numbers.
+ */
 typedef struct nesting {
-    size_t        rank, own;
-    bool          typed;                              /* the innermost arrays are typed */
-    size_t        extent[RANK], size[RANK], at[RANK]; /* size: numbers in one array of this dimension */
+    size_t        rank, before;
+    bool          typed;                                 /* the innermost arrays are typed */
+    size_t        extent[RANK], size[RANK], index[RANK]; /* size: numbers in one array of this dimension */
     size_t        head_length[RANK];
     unsigned char head[RANK][TYPED_HEAD_MAX];
 } nesting;
 
 static nesting nesting_of(api_media media, const api_lanes *a)
 {
-    nesting n    = {.typed = media == API_MEDIA_CBOR_TYPED, .own = a->batched};
+    nesting n    = {.typed = media == API_MEDIA_CBOR_TYPED, .before = a->batched};
     size_t  size = 1;
     n.rank       = api_lanes_dimensions(a, n.extent);
     for (size_t d = n.rank; d-- > 0;) {
         bool typed       = n.typed && d + 1 == n.rank;
         n.size[d]        = size *= n.extent[d];
-        n.at[d]          = 0;
+        n.index[d]       = 0;
         n.head_length[d] = typed ? api_cbor_head(n.head[d], CBOR_TAG, CBOR_TAG_DOUBLES) : 0;
         n.head_length[d] += typed
                                 ? api_cbor_head(n.head[d] + n.head_length[d], CBOR_BYTES, n.extent[d] * sizeof(double))
@@ -54,7 +55,7 @@ static nesting nesting_of(api_media media, const api_lanes *a)
 static void move_to(nesting *n, size_t number)
 {
     for (size_t d = n->rank; d-- > 0;) {
-        n->at[d] = number % n->extent[d];
+        n->index[d] = number % n->extent[d];
         number /= n->extent[d];
     }
 }
@@ -63,10 +64,10 @@ static void move_to(nesting *n, size_t number)
 static void move_by(nesting *n, size_t numbers)
 {
     size_t d = n->rank - 1;
-    n->at[d] += numbers;
-    for (; d > 0 && n->at[d] == n->extent[d]; d--) {
-        n->at[d] = 0;
-        n->at[d - 1]++;
+    n->index[d] += numbers;
+    for (; d > 0 && n->index[d] == n->extent[d]; d--) {
+        n->index[d] = 0;
+        n->index[d - 1]++;
     }
 }
 
@@ -74,7 +75,7 @@ static void move_by(nesting *n, size_t numbers)
 static unsigned char *write_heads(const nesting *n, unsigned char *to)
 {
     size_t d = n->rank;
-    while (d > n->own && n->at[d - 1] == 0)
+    while (d > n->before && n->index[d - 1] == 0)
         d--;
     for (; d < n->rank; d++) {
         memcpy(to, n->head[d], n->head_length[d]);
@@ -87,7 +88,7 @@ static unsigned char *write_heads(const nesting *n, unsigned char *to)
 static size_t heads_bytes(const nesting *n, size_t begin, size_t end)
 {
     size_t bytes = 0;
-    for (size_t d = n->own; d < n->rank; d++)
+    for (size_t d = n->before; d < n->rank; d++)
         bytes += n->head_length[d] * ((end + n->size[d] - 1) / n->size[d] - (begin + n->size[d] - 1) / n->size[d]);
     return bytes;
 }
@@ -114,7 +115,7 @@ static unsigned char *write_nested(nesting *n, const unsigned char *from, size_t
     const unsigned char *end = from + numbers * sizeof(double);
     for (size_t run; from < end; from += run * sizeof(double)) {
         size_t left = (size_t)(end - from) / sizeof(double);
-        run         = n->rank > 0 ? n->extent[n->rank - 1] - n->at[n->rank - 1] : 1;
+        run         = n->rank > 0 ? n->extent[n->rank - 1] - n->index[n->rank - 1] : 1;
         if (run > left) run = left;
         to = write_heads(n, to);
         if (n->typed && n->rank > 0)
@@ -154,7 +155,7 @@ void api_cbor_lanes_begin(api_emit *e, const api_lanes *a)
 {
     nesting n = nesting_of(e->media, a);
     if (e->media == API_MEDIA_CBOR_MULTIDIMENSIONAL && n.rank > 0) api_emit_typed(e, n.rank, n.extent);
-    if (e->media != API_MEDIA_CBOR_MULTIDIMENSIONAL && n.own > 0) api_emit_put(e, n.head[0], n.head_length[0]);
+    if (e->media != API_MEDIA_CBOR_MULTIDIMENSIONAL && n.before > 0) api_emit_put(e, n.head[0], n.head_length[0]);
 }
 
 size_t api_cbor_lanes_room(api_media media, const api_lanes *a, size_t first, size_t states)
