@@ -193,7 +193,7 @@ static void prefer(preference *have, int specificity, int quality)
         *have = (preference){specificity, quality};
 }
 
-enum { NAMES_ANY = 1, NAMES_TYPES, NAMES_TYPE, NAMES_FORM /* how specific a media range is */ };
+enum { NAMES_ANY = 1, NAMES_TYPES, NAMES_TYPE, NAMES_FORM /* specificity of a media range */ };
 
 /* Reads one media range with its parameters. Parameters other than q and "arrays" are ignored: our media types have no
  * others. A range with an unknown form of arrays matches nothing. */

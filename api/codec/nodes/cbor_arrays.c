@@ -178,10 +178,10 @@ static bool transpose(api_cbor_reader *r, api_node *array)
     double *rows = api_take(r->build.pool, (n + 1) * sizeof *rows);
     if (!rows) return false;
     for (size_t i = 0; i < n; i++) {
-        size_t rest = i, stride = n, from = 0;
-        for (size_t axis = array->rank; axis-- > 0; rest /= array->extent[axis]) {
+        size_t left = i, stride = n, from = 0;
+        for (size_t axis = array->rank; axis-- > 0; left /= array->extent[axis]) {
             stride /= array->extent[axis];
-            from += stride * (rest % array->extent[axis]);
+            from += stride * (left % array->extent[axis]);
         }
         api_node_numbers(array, from, 1, &rows[i]);
     }

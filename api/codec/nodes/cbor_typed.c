@@ -1,4 +1,5 @@
-/* cbor_typed.c - see cbor_typed.h. */
+/* cbor_typed.c - convert elements of typed arrays, integers and floats of 8 to 64 bits in both orders of bytes, to
+ * doubles. */
 #include "cbor_typed.h"
 #include <inttypes.h>
 #include <math.h>
