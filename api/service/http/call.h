@@ -86,12 +86,13 @@ struct api_call {
     char     *if_match, *if_none_match, *if_revision; /* the call's own copies of these headers and of Model-Revision */
     uint64_t  change;                                 /* for which the call waits before its model is found; 0: none */
     api_media content, media;                         /* media types of the request body and of the answer */
-    double    timeout;                                /* s, from Request-Timeout or the configured maximum */
-    api_share share;                                  /* bytes claimed from the memory budget; api_end returns them */
-    double    estimated;                              /* s, estimated duration before cost feedback; 0: not estimated */
-    double    expected;                               /* s, estimated duration after cost feedback */
-    api_stamps stamps;
-    size_t     states; /* number of states of the request; 0: not known */
+    api_accepted accepted;  /* among which `media` is chosen again when the form of the request's arrays is known */
+    double       timeout;   /* s, from Request-Timeout or the configured maximum */
+    api_share    share;     /* bytes claimed from the memory budget; api_end returns them */
+    double       estimated; /* s, estimated duration before cost feedback; 0: not estimated */
+    double       expected;  /* s, estimated duration after cost feedback */
+    api_stamps   stamps;
+    size_t       states; /* number of states of the request; 0: not known */
     char    trace[API_TRACE_SIZE], span[API_ID_SIZE], parent_span[API_ID_SIZE]; /* see trace_context.c; "": no trace */
     int64_t helped;              /* ns of work by helper threads, beyond the elapsed time */
     api_coding      body_coding; /* content coding of the request's body */

@@ -183,11 +183,15 @@ static bool negotiate(api_call *call, const api_request *request, api_problem *p
         call->format = api_model_format_of_content(content_type);
         body_media   = call->format ? API_MEDIA_JSON : API_MEDIA_NONE;
     }
-    call->content = body_media;
-    call->media   = api_media_by_accept(request->accept, body_media == API_MEDIA_NONE ? API_MEDIA_JSON : body_media);
+    call->content  = body_media;
+    call->accepted = api_accept(request->accept, body_media == API_MEDIA_NONE ? API_MEDIA_JSON : body_media);
+    call->media    = api_accepted_media(call->accepted, API_MEDIA_CBOR);
     if (call->media == API_MEDIA_NONE)
-        return api_fail(problem, API_NOT_ACCEPTABLE, NULL,
-                        "Accept: %.100s allows neither application/json nor application/cbor", request->accept);
+        return api_fail(
+            problem, API_NOT_ACCEPTABLE, NULL,
+            "Accept: %.100s allows neither application/json nor application/cbor, whose parameter \"arrays\" "
+            "is plain, typed or multidimensional",
+            request->accept);
     if (body_media == API_MEDIA_NONE) return fail_media_type(call, content_type, problem);
     call->body_coding = sends ? api_coding_of_content(request->content_encoding) : API_CODING_NONE;
     if (call->body_coding != API_CODING_COUNT) return true;
