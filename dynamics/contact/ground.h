@@ -13,7 +13,7 @@
  *
  * Second, the feet at r_1, r_2 share the resultant in the parts w_1 = d_2 / (d_1 + d_2) and w_2 = d_1 / (d_1 + d_2),
  * with d_k = |z - r_k|. Foot k bears w_k [F; N_b + (b - r_k) x F] about its own point. A single foot bears all. With
- * these wrenches acting on the feet, the base's efforts are zero. Of two feet one may be lifted; its part is zero.
+ * these wrenches acting on the feet, the base's efforts are zero. One of two feet may be lifted; its part is zero.
  *
  * All vectors are in world axes. */
 #pragma once
