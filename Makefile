@@ -69,7 +69,7 @@ LANES_extended := -DLANES=1 -DDYN_EXTENDED -O1
 lane_objects = $(LANE_TEXTS:%=$(BUILD)/dynamics/$(1)/%.o)
 # dynamics/samples is a program that links the library and no part of it.
 DYN_PLAIN   := $(patsubst %.c,$(BUILD)/%.o,$(filter-out $(LANE_TEXTS:%=dynamics/%.c) dynamics/samples/%,$(wildcard dynamics/*.c dynamics/*/*.c)))
-DYN_OBJECTS := $(DYN_PLAIN) $(foreach t,$(TARGETS),$(call lane_objects,$(t)))
+DYN_OBJECTS := $(DYN_PLAIN) $(BUILD)/dynamics/integration/sundials.o $(foreach t,$(TARGETS),$(call lane_objects,$(t)))
 
 define lane_rule
 $(BUILD)/dynamics/$(1)/%.o: dynamics/%.c $(BUILD)/flags
@@ -86,6 +86,15 @@ $(BUILD)/dynamics/dispatch.o: private DEFINES := '-DDYN_TARGETS(X)=$(patsubst %,
 
 $(BUILD)/libdynamics.a: $(DYN_OBJECTS)
 
+# ARKODE, with the vectors and matrices that it needs. It takes its memory from dynamics/integration/sundials_memory.c.
+$(BUILD)/dynamics/integration/sundials.o: $(BUILD)/flags
+	@mkdir -p $(@D)
+	@echo '  LD    $@'
+	$(Q)$(CC) -r -nostdlib -o $@.all -Wl,--whole-archive $(shell $(CC) -print-file-name=libsundials_arkode.a)
+	$(Q)$(shell $(CC) -print-prog-name=objcopy) \
+	    $(foreach f,malloc calloc realloc free,--redefine-sym $(f)=dyn_sundials_$(f)) $@.all $@
+	$(Q)rm $@.all
+
 .PHONY: sample
 sample: $(BUILD)/sample ## build and run a C program that computes with dynamics/ alone, without a server
 	@$<
@@ -99,12 +108,12 @@ $(BUILD)/libextended.a: $(call lane_objects,extended)
 # --- api: libapi.a -------------------------------------------------------------------------------------------
 # api/clients holds programs that call the server and are no part of it.
 API_OBJECTS := $(patsubst %.c,$(BUILD)/%.o,$(filter-out api/clients/%,$(wildcard api/*.c api/*/*.c api/*/*/*.c))) \
-               $(BUILD)/api/codec/decimal/powers_of_ten.o $(BUILD)/api/codec/number_layouts.o $(BUILD)/api/openapi.o $(BUILD)/api/requests/simulation/sundials.o
+               $(BUILD)/api/codec/decimal/powers_of_ten.o $(BUILD)/api/codec/number_layouts.o $(BUILD)/api/openapi.o
 
 $(BUILD)/libapi.a: $(API_OBJECTS)
 
 XML_FLAGS := $(shell pkg-config --cflags libxml-2.0 2>/dev/null)
-$(patsubst %.c,$(BUILD)/%.o,api/base/memory/shortage.c $(wildcard api/robots/xml/*.c api/robots/several/*.c api/robots/collision/*.c api/robots/urdf/*.c api/robots/mjcf*/*.c api/robots/sdf/*.c)): private DEFINES := $(XML_FLAGS)
+$(patsubst %.c,$(BUILD)/%.o,api/base/memory/shortage.c $(wildcard api/robots/xml/*.c api/robots/several/*.c api/robots/collision/*.c api/robots/loops/*.c api/robots/urdf/*.c api/robots/mjcf*/*.c api/robots/sdf/*.c)): private DEFINES := $(XML_FLAGS)
 
 API_TABLES := $(BUILD)/api/codec/decimal/powers_of_ten $(BUILD)/api/codec/number_layouts
 $(API_TABLES:=.c): $(BUILD)/%.c: %.py $(BUILD)/flags
@@ -124,15 +133,6 @@ $(BUILD)/api/openapi.json: api/openapi.yaml api/openapi.py $(BUILD)/flags
 	@mkdir -p $(@D)
 	@echo '  JSON  $<'
 	$(Q)$(PYTHON) api/openapi.py $(VERSION) <$< >$@
-
-# ARKODE, with the vectors and matrices that it needs. It takes its memory from api/requests/simulation/sundials_memory.c.
-$(BUILD)/api/requests/simulation/sundials.o: $(BUILD)/flags
-	@mkdir -p $(@D)
-	@echo '  LD    $@'
-	$(Q)$(CC) -r -nostdlib -o $@.all -Wl,--whole-archive $(shell $(CC) -print-file-name=libsundials_arkode.a)
-	$(Q)$(shell $(CC) -print-prog-name=objcopy) \
-	    $(foreach f,malloc calloc realloc free,--redefine-sym $(f)=api_sundials_$(f)) $@.all $@
-	$(Q)rm $@.all
 
 # api_openapi_start .. api_openapi_end: the contract as bytes; api_openapi_gzip .. api_openapi_gzip_end: compressed;
 # api_openapi_hash: hexadecimal, for its entity tag

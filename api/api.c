@@ -324,6 +324,20 @@ static void undo_run(api_call *call, size_t bytes)
     api_unclaim(&call->share, call->share.bytes - bytes);
 }
 
+/* Expands a body that has a content coding, once for all runs, and estimates the time of the request by it. */
+static bool expand_body(api_call *call, api_input *input, api_problem *problem)
+{
+    const api_coded coded = {call->body_coding, input->body, input->length, input->deadline};
+    if (call->body_coding == API_CODING_NONE) return true;
+    if (!call->expanded.bytes) {
+        if (!api_expand(&coded, call->api->limits.body, &call->share, &call->expanded, problem)) return false;
+        api_estimate_cost(call, call->expanded.bytes, call->expanded.length);
+    }
+    input->body   = call->expanded.bytes;
+    input->length = call->expanded.length;
+    return true;
+}
+
 bool api_run(api_call *call, api_worker *worker, const char *body, size_t length, const api_deadline *deadline)
 {
     api_problem problem;
@@ -332,20 +346,24 @@ bool api_run(api_call *call, api_worker *worker, const char *body, size_t length
     if (!api_wants_run(call)) return true;
     api_shortage_forget();
     api_scratch_reset(&worker->scratch);
-    bool done            = call->wants_coding;
-    call->deferred       = false;
-    call->stamps.began   = api_now();
-    const size_t claimed = call->share.bytes;
+    bool done          = call->wants_coding;
+    call->deferred     = false;
+    call->stamps.began = api_now();
+    size_t claimed     = call->share.bytes;
     if (!done && length > call->api->limits.body)
         api_fail(&problem, API_BODY_TOO_LARGE, NULL, "the body has %zu bytes, the limit is %zu", length,
                  call->api->limits.body);
-    else if (!done && api_deadline_check_at(deadline, call->stamps.began, &problem))
-        done = call->route.resource->handler[call->method](call, &input, &problem);
+    else if (!done && api_deadline_check_at(deadline, call->stamps.began, &problem) &&
+             expand_body(call, &input, &problem)) {
+        claimed = call->share.bytes;
+        done    = call->route.resource->handler[call->method](call, &input, &problem);
+    }
     if (!done && is_deferred(call, deadline, &problem)) {
         undo_run(call, claimed);
         return false;
     }
     call->wants_body = call->wants_coding = false;
+    api_expanded_free(&call->expanded, &call->share);
     if (done) api_reply_compress(call, deadline, &problem);
     if (api_shortage_check(&problem) || problem.code) api_reply_problem(call, &problem);
     call->stamps.ended = api_now();
@@ -404,6 +422,7 @@ void api_end(api_call *call)
 {
     if (!call) return;
     if (call->reply.problem) count_problem(call->reply.problem);
+    api_expanded_free(&call->expanded, &call->share);
     api_unclaim(&call->share, call->share.bytes);
     api_model_release(call->model);
     free(call->if_match);

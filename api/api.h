@@ -169,10 +169,18 @@ typedef struct api_report_target {
  * NULL. False with a problem. */
 bool api_load_file(api *api, const api_model_file *file, const api_report_target *report, api_problem *problem);
 
-/* Writes a loaded model in a format: "document", "urdf" or "mjcf". `report` gets an entry of the code "not-held" for
- * everything that the format cannot hold; it may be NULL. The caller frees the text; NULL with a problem. */
-char *api_write_model(api *api, const char *name, const char *format, const api_report_target *report, size_t *length,
-                      api_problem *problem);
+/* The form in which a model is written. */
+typedef struct api_model_form {
+    const char *format;  /* "document", "urdf", "mjcf" or "sdf" */
+    const char *version; /* version "1.0" or "1.2" of URDF; NULL: its default, or another format */
+    bool        bound;   /* inertias that simulators refuse are balanced, and links that move get a mass; no document */
+} api_model_form;
+
+/* Writes a loaded model. `report` gets an entry of the code "not-held" for everything that the format cannot hold, and
+ * one of the code "bounded" for each inertia that is changed; it may be NULL. The caller frees the text; NULL with a
+ * problem. */
+char *api_write_model(api *api, const char *name, const api_model_form *form, const api_report_target *report,
+                      size_t *length, api_problem *problem);
 
 /* Adds a reason to the answer of /readyz, for a fault that does not prevent service, such as an unreadable file; it
  * replaces the reason with the same subject. api_clear_reason removes the reason, if there is one, when the fault is
@@ -277,6 +285,7 @@ typedef struct api_request {
     const char         *content_type, *content_encoding, *accept, *accept_encoding, *if_match, *if_none_match;
     const char         *request_timeout, *request_id, *traceparent, *model_change, *model_revision;
     const char         *host, *origin, *preflight_method; /* preflight_method: Access-Control-Request-Method */
+    const char         *fetch_mode;                       /* Sec-Fetch-Mode, in which browsers name their purpose */
     bool                on_loopback;                      /* true: the connection was accepted on a loopback address */
     bool                has_body;                         /* true: Content-Length is above 0, or the body is chunked */
     api_scope           scope;                            /* resources at the address of the connection */

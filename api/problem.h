@@ -19,6 +19,8 @@
       "The body is not one well-formed CBOR item (RFC 8949) with text keys and UTF-8 texts. `offset` is the byte of the item at which reading stopped.") \
     X(BAD_XML, "bad-xml", 400, "Not XML", \
       "The body is not one well-formed XML text in UTF-8. `offset` is the byte at which reading stopped.") \
+    X(BAD_CODING, "bad-coding", 400, "Damaged content coding", \
+      "The body is not what its Content-Encoding says: it is damaged or cut off, or it is not compressed at all. Compress it again, or send it without Content-Encoding.") \
     X(BAD_ARCHIVE, "bad-archive", 400, "Not an archive to read", \
       "The body is not one zip or tar archive, tar.gz or multipart/form-data with plain files: it is damaged, encrypted or expands too much; or a name in it is a link, a device, a duplicate or leads outside. `detail` names the entry.") \
     X(DUPLICATE_KEY, "duplicate-key", 400, "Duplicate key", \

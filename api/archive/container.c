@@ -11,6 +11,15 @@ static bool begins_with(const char *bytes, size_t length, const char *word)
     return length >= n && strncasecmp(bytes, word, n) == 0;
 }
 
+/* True without any byte but white space, behind the byte order mark of UTF-8 if there is one. */
+static bool has_only_white_space(const char *bytes, size_t length)
+{
+    size_t i = begins_with(bytes, length, "\xEF\xBB\xBF") ? 3 : 0;
+    while (i < length && memchr(" \t\r\n", bytes[i], 4))
+        i++;
+    return i == length || (length < 3 && memcmp(bytes, "\xEF\xBB", length) == 0);
+}
+
 /* True for the byte order mark of UTF-16 or UTF-32, or a first character of markup beside NULs. */
 static bool is_wide(const char *bytes, size_t length)
 {
@@ -27,7 +36,7 @@ const char *api_container_fault(const char *bytes, size_t length, size_t *offset
     if (length == 0) return "is empty"; /* `bytes` may be NULL then */
     const char *nul  = memchr(bytes, '\0', length);
     size_t      last = length;
-    if (length <= 3 && memcmp(bytes, "\xEF\xBB\xBF", length) == 0) return "is empty";
+    if (has_only_white_space(bytes, length)) return "is empty";
     if (begins_with(bytes, length, "version https://git-lfs"))
         return "is a pointer of Git LFS, not the file itself: run git lfs pull where it was cloned";
     if (begins_with(bytes, length, "<!DOCTYPE html") || begins_with(bytes, length, "<html"))

@@ -74,8 +74,9 @@ static inline void api_emit_number_member(api_emit *e, const char *key, double v
 /* --- arrays of numbers ------------------------------------------------------------------------------------------ */
 
 /* An array of numbers in the lane layout of the kernels: W states side by side. Entry k of state s, counted from
- * state `first`, is values[(s / W * entries + k) * W + s % W]. In CBOR the array is a typed array (RFC 8746): tag 86
- * for one dimension, with tag 40 around it for more; a single number is a plain float. */
+ * state `first`, is values[(s / W * entries + k) * W + s % W]. In CBOR the array has the form of the media type: nested
+ * arrays of floats; arrays of typed arrays (RFC 8746, tag 86); or one typed array, with tag 40 around it if it has
+ * several dimensions. A single number is a plain float. */
 typedef struct api_lanes {
     const double      *values;
     const dyn_kernels *kernels; /* W is their lane width */
@@ -85,7 +86,7 @@ typedef struct api_lanes {
     size_t     group;   /* states per row of a batch, as an additional dimension; 0: each state is a row */
     size_t     rank, extent[API_EMIT_RANK];
     const int *order; /* number i of a state, row-major, is entry order[i]; NULL: entry i */
-    /* [states] not 0: the state failed; write null (JSON) or NaN (CBOR). In a group all states are marked. NULL: no
+    /* [states] not 0: the state failed; write null, or NaN in typed arrays. In a group all states are marked. NULL: no
      * state failed. */
     const unsigned char *failed;
     /* Past it the rest of a large array is left out in JSON: then no answer is sent. NULL: none. */
@@ -103,7 +104,8 @@ void api_emit_lanes_end(api_emit *e, const api_lanes *a);
  * first, of the first such number. */
 bool api_emit_lanes_find_non_finite(const api_lanes *a, size_t first, size_t states, size_t *fault);
 
-/* Returns the largest number of bytes that `states` states may take; in CBOR the exact number. */
+/* Returns the largest number of bytes that `states` states may take. In CBOR it is the exact number, if no state fails
+ * and the states are all states of the array, or of no groups. */
 size_t api_emit_lanes_room(api_media media, const api_lanes *a, size_t states);
 
 /* Writes an array of numbers that is stored in row-major order, with `rank` (at least 1) dimensions of the lengths

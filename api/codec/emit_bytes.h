@@ -76,3 +76,13 @@ void api_emit_note_not_finite(api_emit *e);
 /* Writes the heads of a typed array of doubles with `rank` (at least 1) dimensions; the caller appends the doubles. If
  * rank > 1, no extent may be zero. */
 void api_emit_typed(api_emit *e, size_t rank, const size_t *extent);
+
+/* Lanes of an array of numbers: number of entries of one state in the answer, and all dimensions, states first; returns
+ * the number of dimensions. In emit_lanes.c. */
+size_t api_lanes_count(const api_lanes *a);
+size_t api_lanes_dimensions(const api_lanes *a, size_t extent[API_EMIT_RANK + 2]);
+
+/* Arrays of numbers in CBOR, in emit_cbor.c. api_cbor_lanes_states returns false at a number that is not finite. */
+void   api_cbor_lanes_begin(api_emit *e, const api_lanes *a);
+size_t api_cbor_lanes_room(api_media media, const api_lanes *a, size_t first, size_t states);
+bool   api_cbor_lanes_states(api_emit *e, const api_lanes *a, size_t first, size_t states);

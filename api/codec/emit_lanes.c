@@ -1,10 +1,10 @@
-/* emit_lanes.c - write arrays of numbers from the lanes of the kernels to JSON text or to a CBOR typed array. */
+/* emit_lanes.c - write arrays of numbers from the lanes of the kernels to JSON text; emit_cbor.c writes them to CBOR.
+ */
 #include "emit_bytes.h"
 #include "number.h"
 #include <math.h>
 
-/* Returns the number of entries that one state has in the answer. */
-static size_t count_of(const api_lanes *a)
+size_t api_lanes_count(const api_lanes *a)
 {
     size_t n = 1;
     for (size_t axis = 0; axis < a->rank; axis++)
@@ -45,7 +45,7 @@ static bool has_failed(const api_lanes *a, size_t state)
 static bool block_finite(const api_lanes *a, const double *block)
 {
     double sum[DYN_MAX_LANES] = {0}, all = 0;
-    size_t n = count_of(a), W = width_of(a);
+    size_t n = api_lanes_count(a), W = width_of(a);
     for (size_t place = 0; place < n; place++) {
         const double *x = block + (a->order ? (size_t)a->order[place] : place) * W;
         for (size_t l = 0; l < W; l++)
@@ -58,7 +58,7 @@ static bool block_finite(const api_lanes *a, const double *block)
 
 bool api_emit_lanes_find_non_finite(const api_lanes *a, size_t first, size_t states, size_t *fault)
 {
-    size_t n = count_of(a), W = width_of(a);
+    size_t n = api_lanes_count(a), W = width_of(a);
     for (size_t state = first; state < first + states; state++) {
         if ((state - a->first) % W == 0 && block_finite(a, block_at(a, state))) {
             state += W - 1;
@@ -171,7 +171,7 @@ static bool write_rows(api_emit *e, const api_lanes *a, size_t first, size_t sta
 static bool write_text(api_emit *e, const api_lanes *a, size_t first, size_t states)
 {
     if (are_rows(a)) return write_rows(e, a, first, states);
-    size_t bound = text_bound(a), n = count_of(a);
+    size_t bound = text_bound(a), n = api_lanes_count(a);
     for (size_t state = first; state < first + states; state++) {
         char *from = api_buffer_room(e->buffer, bound + API_NUMBER_ROOM), *to = from;
         if (!from) break;
@@ -189,16 +189,9 @@ static bool write_text(api_emit *e, const api_lanes *a, size_t first, size_t sta
     return true;
 }
 
-/* --- CBOR ------------------------------------------------------------------------------------------------------- */
+/* --- both ------------------------------------------------------------------------------------------------------- */
 
-/* True if the array is a single number without dimensions. */
-static bool is_plain(const api_lanes *a)
-{
-    return !a->batched && a->rank == 0;
-}
-
-/* Writes the lengths of all dimensions, states first, to `extent`. Returns the number of dimensions. */
-static size_t dimensions(const api_lanes *a, size_t extent[API_EMIT_RANK + 2])
+size_t api_lanes_dimensions(const api_lanes *a, size_t extent[API_EMIT_RANK + 2])
 {
     size_t n = 0;
     if (a->batched) extent[n++] = a->group > 0 ? a->states / a->group : a->states;
@@ -208,27 +201,16 @@ static size_t dimensions(const api_lanes *a, size_t extent[API_EMIT_RANK + 2])
     return n;
 }
 
-void api_emit_typed(api_emit *e, size_t rank, const size_t *extent)
+static bool is_typed(const api_emit *e)
 {
-    uint64_t numbers = 1;
-    if (rank > 1) {
-        api_emit_head(e, CBOR_TAG, CBOR_TAG_DIMENSIONS);
-        api_emit_head(e, CBOR_ARRAY, 2);
-        api_emit_head(e, CBOR_ARRAY, rank);
-    }
-    for (size_t i = 0; i < rank; i++) {
-        if (rank > 1) api_emit_head(e, CBOR_UNSIGNED, extent[i]);
-        numbers *= extent[i];
-    }
-    api_emit_head(e, CBOR_TAG, CBOR_TAG_DOUBLES);
-    api_emit_head(e, CBOR_BYTES, numbers * sizeof(double));
+    return e->media == API_MEDIA_CBOR_TYPED || e->media == API_MEDIA_CBOR_MULTIDIMENSIONAL;
 }
 
 /* Writes an array that has no numbers. RFC 8746 demands positive extents, so an array of several dimensions becomes an
  * array of empty arrays. */
 static void emit_empty(api_emit *e, size_t rank, const size_t *extent)
 {
-    if (rank == 1 && e->media != API_MEDIA_JSON) {
+    if (rank == 1 && is_typed(e)) {
         api_emit_begin_value(e);
         api_emit_typed(e, 1, extent);
         return;
@@ -239,30 +221,14 @@ static void emit_empty(api_emit *e, size_t rank, const size_t *extent)
     api_emit_end(e);
 }
 
-static bool write_bytes(api_emit *e, const api_lanes *a, size_t first, size_t states)
-{
-    size_t n = count_of(a), bytes = states * n * sizeof(double);
-    char  *to = api_buffer_room(e->buffer, bytes);
-    if (!to) return true;
-    bool finite = a->kernels->to_rows(block_at(a, first), a->entries, n, a->order, to, states);
-    if (!finite && (!a->failed || api_emit_lanes_find_non_finite(a, first, states, &(size_t){0}))) return false;
-    for (size_t state = first; a->failed && state < first + states; state++)
-        for (size_t i = 0; a->failed[state] && i < n; i++)
-            memcpy(to + ((state - first) * n + i) * sizeof(double), &(double){NAN}, sizeof(double));
-    e->buffer->length += bytes;
-    return true;
-}
-
-/* --- both ------------------------------------------------------------------------------------------------------- */
-
 void api_emit_lanes_begin(api_emit *e, const api_lanes *a)
 {
-    size_t extent[API_EMIT_RANK + 2], rank = dimensions(a, extent);
-    if (a->states * count_of(a) == 0) {
+    size_t extent[API_EMIT_RANK + 2], rank = api_lanes_dimensions(a, extent);
+    if (a->states * api_lanes_count(a) == 0) {
         emit_empty(e, rank, extent);
-    } else if (e->media != API_MEDIA_JSON && rank > 0) {
+    } else if (e->media != API_MEDIA_JSON) {
         api_emit_begin_value(e);
-        api_emit_typed(e, rank, extent);
+        api_cbor_lanes_begin(e, a);
     } else if (a->batched) {
         api_emit_array(e);
     } else {
@@ -272,10 +238,9 @@ void api_emit_lanes_begin(api_emit *e, const api_lanes *a)
 
 size_t api_emit_lanes_room(api_media media, const api_lanes *a, size_t states)
 {
-    size_t n = count_of(a);
-    if (n == 0) return 0;
-    if (media == API_MEDIA_JSON) return states * text_bound(a) + API_NUMBER_ROOM;
-    return is_plain(a) ? 1 + sizeof(double) : states * n * sizeof(double);
+    if (api_lanes_count(a) == 0) return 0;
+    if (media != API_MEDIA_JSON) return api_cbor_lanes_room(media, a, 0, states);
+    return states * text_bound(a) + API_NUMBER_ROOM;
 }
 
 bool api_emit_lanes_states(api_emit *e, const api_lanes *a, size_t first, size_t states, size_t *fault)
@@ -283,15 +248,12 @@ bool api_emit_lanes_states(api_emit *e, const api_lanes *a, size_t first, size_t
     bool good = true;
     if (!e->buffer) {
         e->bytes += api_emit_lanes_room(e->media, a, states);
-    } else if (count_of(a) == 0) {
+    } else if (api_lanes_count(a) == 0) {
         return true;
     } else if (e->media == API_MEDIA_JSON) {
         good = write_text(e, a, first, states);
-    } else if (is_plain(a)) {
-        api_emit_double(e, has_failed(a, first) ? (double)NAN : *a->values);
-        good = has_failed(a, first) || isfinite(*a->values);
     } else {
-        good = write_bytes(e, a, first, states);
+        good = api_cbor_lanes_states(e, a, first, states);
     }
     if (good) return true;
     e->failed = true;
@@ -301,7 +263,7 @@ bool api_emit_lanes_states(api_emit *e, const api_lanes *a, size_t first, size_t
 
 void api_emit_lanes_end(api_emit *e, const api_lanes *a)
 {
-    if (e->media == API_MEDIA_JSON && a->batched && a->states * count_of(a) > 0) api_emit_end(e);
+    if (e->media == API_MEDIA_JSON && a->batched && a->states * api_lanes_count(a) > 0) api_emit_end(e);
 }
 
 void api_emit_numbers(api_emit *e, const double *values, size_t rank, const size_t *extent)

@@ -1,6 +1,9 @@
 /* json.c - see json.h: parse a JSON text, and word the parser's errors. */
 #include "json.h"
+#include "api/codec/remedies/json_remedy.h"
+#include "api/codec/remedies/kind_text.h"
 #include "pointer.h"
+#include "utf8.h"
 #include "api/base/memory/jansson_memory.h"
 #include "api/base/memory/shortage.h"
 #include <limits.h>
@@ -68,9 +71,9 @@ const char *api_json_kind(const json_t *value)
 {
     if (!value) return "nothing";
     switch (json_typeof(value)) {
-    case JSON_OBJECT: return "an object";
+    case JSON_OBJECT: return json_object_get(value, "0") ? API_INDEXED_OBJECT : "an object";
     case JSON_ARRAY: return "an array";
-    case JSON_STRING: return "a string";
+    case JSON_STRING: return api_kind_of_string(json_string_value(value), json_string_length(value));
     case JSON_INTEGER:
     case JSON_REAL: return "a number";
     case JSON_TRUE: return "true";
@@ -80,39 +83,12 @@ const char *api_json_kind(const json_t *value)
     return "null";
 }
 
-/* True if the text begins with a byte order mark, which some editors add and RFC 8259, section 8.1, forbids. */
-static bool begins_with_byte_order_mark(const char *text, size_t length)
-{
-    return length >= 3 && memcmp(text, "\xEF\xBB\xBF", 3) == 0;
-}
-
-/* Returns the name and Content-Type of the other format that the first byte suggests; NULL if the text may be JSON. */
-static const char *detect_other_encoding(const char *text)
-{
-    unsigned char first = (unsigned char)*text;
-    if (first == '<') return "XML (application/xml)";
-    return (first >= 0xA0 && first < 0xC0) || first == 0xD9 ? "CBOR (application/cbor)" : NULL;
-}
-
-/* True if the parser stopped at a word such as NaN or Infinity: the offset is after the word, or after a sign before
- * it. */
-static bool stops_at_non_finite(const char *text, size_t length, size_t offset)
-{
-    static const char *const words[] = {"NaN", "nan", "Infinity", "Inf", "inf"};
-    for (size_t i = 0; i < sizeof words / sizeof *words; i++) {
-        size_t n = strlen(words[i]);
-        if (offset >= n && offset <= length && memcmp(text + offset - n, words[i], n) == 0) return true;
-        if (offset <= length && length - offset >= n && memcmp(text + offset, words[i], n) == 0) return true;
-    }
-    return false;
-}
-
 /* Sets the problem for an error of jansson: a pointer if the JSON is well-formed but a value cannot be represented, an
  * offset if the JSON is malformed. */
 static void fail_with_parser(api_problem *problem, const json_error_t *error, const char *text, size_t length)
 {
-    const bool  non_finite = stops_at_non_finite(text, length, (size_t)error->position);
-    api_pointer pointer;
+    const api_json_remedy remedy = api_json_remedy_find(text, length, (size_t)error->position);
+    api_pointer           pointer;
     switch (json_error_code(error)) {
     case json_error_numeric_overflow:
         pointer = api_pointer_at_offset(text, (size_t)error->position);
@@ -130,14 +106,15 @@ static void fail_with_parser(api_problem *problem, const json_error_t *error, co
         return;
     case json_error_duplicate_key: api_fail(problem, API_DUPLICATE_KEY, NULL, "%s", error->text); break;
     default:
-        pointer = non_finite ? api_pointer_at_offset(text, (size_t)error->position) : api_pointer_root();
-        api_fail(problem, API_BAD_JSON, non_finite ? api_pointer_text(&pointer) : NULL, "line %d, column %d: %s%s",
-                 error->line, error->column, error->text, non_finite ? "; JSON has neither NaN nor infinity" : "");
+        pointer = api_pointer_at_offset(text, remedy.value);
+        api_fail(problem, API_BAD_JSON, remedy.in_value ? api_pointer_text(&pointer) : NULL,
+                 "line %d, column %d: %s%s%s", error->line, error->column, error->text, remedy.text ? "; " : "",
+                 remedy.text ? remedy.text : "");
     }
     problem->offset = error->position;
 }
 
-json_t *api_json_parse(const char *text, size_t length, unsigned nesting, api_problem *problem)
+static json_t *parse_unmarked(const char *text, size_t length, unsigned nesting, api_problem *problem)
 {
     if (length == 0) {
         api_fail(problem, API_BAD_JSON, NULL, "the body is empty, JSON expected");
@@ -154,16 +131,9 @@ json_t *api_json_parse(const char *text, size_t length, unsigned nesting, api_pr
         problem->offset = (long long)deep;
         return NULL;
     }
-    if (begins_with_byte_order_mark(text, length)) {
-        api_fail(problem, API_BAD_JSON, NULL,
-                 "the text begins with a byte order mark, U+FEFF, which JSON does not allow");
-        problem->offset = 0;
-        return NULL;
-    }
-    if (detect_other_encoding(text)) {
-        api_fail(problem, API_BAD_JSON, NULL,
-                 "the body is not JSON but looks like %s: set its Content-Type accordingly",
-                 detect_other_encoding(text));
+    const char *other = api_json_other_format(text, length);
+    if (other) {
+        api_fail(problem, API_BAD_JSON, NULL, "the body is not JSON but looks like %s", other);
         problem->offset = 0;
         return NULL;
     }
@@ -179,4 +149,24 @@ json_t *api_json_parse(const char *text, size_t length, unsigned nesting, api_pr
     api_jansson_end();
     if (!value && !is_short) fail_with_parser(problem, &error, text, length);
     return is_short ? NULL : value;
+}
+
+json_t *api_json_parse(const char *text, size_t length, unsigned nesting, api_problem *problem)
+{
+    size_t  mark  = api_utf8_mark(text, length);
+    json_t *value = parse_unmarked(text + mark, length - mark, nesting, problem);
+    if (!value && problem->offset >= 0) problem->offset += (long long)mark;
+    return value;
+}
+
+void api_json_drop_nulls(json_t *tree)
+{
+    for (size_t i = 0; i < json_array_size(tree); i++)
+        api_json_drop_nulls(json_array_get(tree, i));
+    for (void *next, *member = json_object_iter(tree); member; member = next) {
+        json_t *value = json_object_iter_value(member);
+        next          = json_object_iter_next(tree, member);
+        api_json_drop_nulls(value);
+        if (json_is_null(value)) json_object_del(tree, json_object_iter_key(member));
+    }
 }

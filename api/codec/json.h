@@ -4,9 +4,13 @@
 #include "api/problem.h"
 #include <jansson.h>
 
-/* Parses one JSON text; reads every number as a real. Returns NULL with a problem: 400 with an offset for malformed
- * JSON, duplicate keys or deep nesting, 422 for a number that overflows or U+0000 in a string. The caller releases the
- * tree with json_decref. */
+/* Removes the members that are null from all objects of a tree: fields that are null are absent. Arrays keep their
+ * nulls. */
+void api_json_drop_nulls(json_t *tree);
+
+/* Parses one JSON text, behind a byte order mark if one is there (RFC 8259, section 8.1); reads every number as a real.
+ * Returns NULL with a problem: 400 with an offset for malformed JSON, duplicate keys or deep nesting, 422 for a number
+ * that overflows or U+0000 in a string. The caller releases the tree with json_decref. */
 json_t *api_json_parse(const char *text, size_t length, unsigned nesting, api_problem *problem);
 
 /* Returns an upper estimate, in bytes, of the memory that parsing the text takes; does not parse the text. */

@@ -33,13 +33,29 @@ static void put_numbers(api_emit *e, const json_t *value)
         put_numbers(e, json_array_get(value, i));
 }
 
-static void emit_array(api_emit *e, const json_t *array)
+/* Writes a rectangular array of numbers in CBOR. */
+static void put_array(api_emit *e, const json_t *array, size_t rank, const size_t *extent)
 {
-    size_t extent[API_EMIT_RANK], rank = e->media == API_MEDIA_CBOR ? presumed_shape(array, extent) : 0;
-    if (rank > 0 && has_shape(array, rank, extent)) {
-        api_emit_begin_value(e);
+    if (e->media == API_MEDIA_CBOR_MULTIDIMENSIONAL || (e->media == API_MEDIA_CBOR_TYPED && rank == 1)) {
         api_emit_typed(e, rank, extent);
         put_numbers(e, array);
+        return;
+    }
+    api_emit_head(e, CBOR_ARRAY, *extent);
+    for (size_t i = 0; i < *extent; i++) {
+        if (rank > 1)
+            put_array(e, json_array_get(array, i), rank - 1, extent + 1);
+        else
+            api_emit_double(e, json_number_value(json_array_get(array, i)));
+    }
+}
+
+static void emit_array(api_emit *e, const json_t *array)
+{
+    size_t extent[API_EMIT_RANK], rank = e->media != API_MEDIA_JSON ? presumed_shape(array, extent) : 0;
+    if (rank > 0 && has_shape(array, rank, extent)) {
+        api_emit_begin_value(e);
+        put_array(e, array, rank, extent);
         return;
     }
     api_emit_array(e);

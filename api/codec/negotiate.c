@@ -6,8 +6,18 @@
 #include <strings.h>
 
 static const char *const types[API_MEDIA_COUNT] = {
-    [API_MEDIA_JSON] = "application/json",
-    [API_MEDIA_CBOR] = "application/cbor",
+    [API_MEDIA_JSON]                  = "application/json",
+    [API_MEDIA_CBOR]                  = "application/cbor",
+    [API_MEDIA_CBOR_TYPED]            = "application/cbor",
+    [API_MEDIA_CBOR_MULTIDIMENSIONAL] = "application/cbor",
+};
+
+/* Media types with the form of their arrays, as answers to an Accept header that names it. */
+static const char *const named_types[API_MEDIA_COUNT] = {
+    [API_MEDIA_JSON]                  = "application/json",
+    [API_MEDIA_CBOR]                  = "application/cbor; arrays=plain",
+    [API_MEDIA_CBOR_TYPED]            = "application/cbor; arrays=typed",
+    [API_MEDIA_CBOR_MULTIDIMENSIONAL] = "application/cbor; arrays=multidimensional",
 };
 
 static const char *const codings[API_CODING_COUNT] = {
@@ -76,9 +86,16 @@ static bool take_parameter(cursor *c, span *name, span *value)
     return false;
 }
 
-const char *api_media_type(api_media media)
+const char *api_media_type(api_media media, bool named)
 {
-    return types[media];
+    return named ? named_types[media] : types[media];
+}
+
+/* True if a media range with the parameter "arrays" of this value means this media type. JSON has no such parameter. */
+static bool is_form(span arrays, api_media media)
+{
+    const char *value = strchr(named_types[media], '=');
+    return !value || span_is(arrays, value + 1);
 }
 
 const char *api_coding_name(api_coding coding)
@@ -100,6 +117,13 @@ static api_media media_named(span type, span subtype)
     return API_MEDIA_NONE;
 }
 
+/* True for UTF-8, for its common misspelling, and for ASCII, which is a part of it. */
+static bool is_utf8(span charset)
+{
+    return span_is(charset, "utf-8") || span_is(charset, "utf8") || span_is(charset, "us-ascii") ||
+           span_is(charset, "ascii");
+}
+
 /* Reads "type/subtype" and its parameters. False if the charset is not UTF-8, or if other text follows. */
 static bool read_content_type(const char *content_type, span *type, span *subtype)
 {
@@ -108,7 +132,7 @@ static bool read_content_type(const char *content_type, span *type, span *subtyp
     *type    = take_token(&c);
     *subtype = take(&c, '/') ? take_token(&c) : (span){c.p, 0};
     while (take_parameter(&c, &name, &value))
-        if (span_is(name, "charset") && !span_is(value, "utf-8")) return false;
+        if (span_is(name, "charset") && !is_utf8(value)) return false;
     skip_blank(&c);
     return *c.p == '\0';
 }
@@ -149,13 +173,15 @@ static int read_quality(span s)
 }
 
 /* Reads the parameters of a list element up to its end. Returns its quality in thousandths, 1000 if it has none; -1
- * if malformed. */
-static int take_quality(cursor *c)
+ * if malformed. Sets `arrays`, unless NULL, to the value of the parameter "arrays" if there is one. */
+static int take_quality(cursor *c, span *arrays)
 {
     span name, value;
     int  quality = 1000;
-    while (take_parameter(c, &name, &value))
+    while (take_parameter(c, &name, &value)) {
         if (span_is(name, "q")) quality = read_quality(value);
+        if (arrays && span_is(name, "arrays")) *arrays = value;
+    }
     skip_blank(c);
     bool ends = *c->p == ',' || *c->p == '\0';
     c->p += strcspn(c->p, ",");
@@ -174,49 +200,82 @@ static void prefer(preference *have, int specificity, int quality)
         *have = (preference){specificity, quality};
 }
 
-/* Reads one media range with its parameters. Parameters other than q are ignored, because our media types have none. */
+/* Reads "type/subtype". "*" alone, which Java's HttpURLConnection sends, means the same as "* / *". */
+static void take_media_range(cursor *c, span *type, span *subtype)
+{
+    *type    = take_token(c);
+    *subtype = take(c, '/') ? take_token(c) : span_is(*type, "*") ? *type : (span){c->p, 0};
+}
+
+enum { NAMES_ANY = 1, NAMES_TYPES, NAMES_TYPE, NAMES_FORM /* specificity of a media range */ };
+
+/* Reads one media range with its parameters. Parameters other than q and "arrays" are ignored: our media types have no
+ * others. A range with an unknown form of arrays matches nothing. */
 static void read_range(cursor *c, preference have[API_MEDIA_COUNT])
 {
-    span type = take_token(c), subtype = take(c, '/') ? take_token(c) : (span){c->p, 0};
-    int  quality = take_quality(c);
+    span type, subtype, arrays = {NULL, 0};
+    take_media_range(c, &type, &subtype);
+    int quality = take_quality(c, &arrays);
     if (quality < 0) return; /* a malformed quality: ignore the media range */
     for (int m = 0; m < API_MEDIA_COUNT; m++) {
-        if (media_named(type, subtype) == (api_media)m)
-            prefer(&have[m], 3, quality);
-        else if (span_is(type, "application") && span_is(subtype, "*"))
-            prefer(&have[m], 2, quality);
-        else if (span_is(type, "*") && span_is(subtype, "*"))
-            prefer(&have[m], 1, quality);
+        if (is_media_type(type, subtype, types[m])) {
+            if (!arrays.start || is_form(arrays, (api_media)m))
+                prefer(&have[m], arrays.start ? NAMES_FORM : NAMES_TYPE, quality);
+        } else if (span_is(type, "application") && span_is(subtype, "*")) {
+            prefer(&have[m], NAMES_TYPES, quality);
+        } else if (span_is(type, "*") && span_is(subtype, "*")) {
+            prefer(&have[m], NAMES_ANY, quality);
+        }
     }
 }
 
-api_media api_media_by_accept(const char *accept, api_media preferred)
+/* Returns the forms of CBOR of the greatest quality; among them those that the header names, if it names any. */
+static api_accepted best_forms(const preference have[API_MEDIA_COUNT])
+{
+    api_accepted accepted = {0, false};
+    preference   best     = {0, 0};
+    for (int m = API_MEDIA_CBOR; m < API_MEDIA_COUNT; m++)
+        if (have[m].quality > best.quality ||
+            (have[m].quality == best.quality && have[m].specificity > best.specificity))
+            best = have[m];
+    for (int m = API_MEDIA_CBOR; best.quality > 0 && m < API_MEDIA_COUNT; m++)
+        if (have[m].quality == best.quality && have[m].specificity == best.specificity) accepted.media |= 1U << m;
+    accepted.named = best.specificity == NAMES_FORM;
+    return accepted;
+}
+
+api_accepted api_accept(const char *accept, api_media preferred)
 {
     cursor     c                     = {accept ? accept : ""};
     preference have[API_MEDIA_COUNT] = {{0, 0}};
     skip_blank(&c);
-    if (*c.p == '\0' || strcmp(c.p, "*/*") == 0) return preferred;
+    if (*c.p == '\0') c.p = "*/*";
     do
         read_range(&c, have);
     while (take(&c, ','));
 
-    api_media best         = API_MEDIA_NONE;
-    int       best_quality = 0;
-    for (int m = 0; m < API_MEDIA_COUNT; m++) {
-        int quality = have[m].quality;
-        if (quality > best_quality || (quality == best_quality && quality > 0 && m == (int)preferred)) {
-            best         = (api_media)m;
-            best_quality = quality;
-        }
-    }
-    return best;
+    int json = have[API_MEDIA_JSON].quality, cbor = 0;
+    for (int m = API_MEDIA_CBOR; m < API_MEDIA_COUNT; m++)
+        cbor = have[m].quality > cbor ? have[m].quality : cbor;
+    if (cbor > json || (cbor == json && preferred == API_MEDIA_CBOR)) return best_forms(have);
+    return (api_accepted){json > 0 ? 1U << API_MEDIA_JSON : 0, false};
+}
+
+api_media api_accepted_media(api_accepted accepted, api_media form)
+{
+    int m = 0;
+    if (accepted.media >> form & 1) return form;
+    while (m < API_MEDIA_COUNT && !(accepted.media >> m & 1))
+        m++;
+    return (api_media)m;
 }
 
 /* Reads one media range and updates the preference for the media type `wanted`. */
 static void read_range_for(cursor *c, const char *wanted, preference *have)
 {
-    span   type = take_token(c), subtype = take(c, '/') ? take_token(c) : (span){c->p, 0};
-    int    quality = take_quality(c);
+    span type, subtype;
+    take_media_range(c, &type, &subtype);
+    int    quality = take_quality(c, NULL);
     size_t slash   = strcspn(wanted, "/");
     if (quality < 0) return;
     if (is_media_type(type, subtype, wanted))
@@ -237,24 +296,49 @@ static int quality_of(const char *accept, const char *media_type)
     return have.quality;
 }
 
+bool api_accept_names(const char *accept, const char *media_type)
+{
+    cursor c = {accept ? accept : ""};
+    span   type, subtype;
+    do {
+        take_media_range(&c, &type, &subtype);
+        if (take_quality(&c, NULL) > 0 && is_media_type(type, subtype, media_type)) return true;
+    } while (take(&c, ','));
+    return false;
+}
+
 bool api_accept_prefers(const char *accept, const char *type, const char *other)
 {
     if (!accept || strcmp(accept, "*/*") == 0) return false;
     return quality_of(accept, type) > quality_of(accept, other);
 }
 
+static api_coding coding_named(span coding)
+{
+    int i = API_CODING_NONE;
+    while (i < API_CODING_COUNT && !span_is(coding, codings[i]) && !(i == API_CODING_GZIP && span_is(coding, "x-gzip")))
+        i++;
+    return (api_coding)i;
+}
+
+api_coding api_coding_of_content(const char *content_encoding)
+{
+    cursor c      = {content_encoding ? content_encoding : ""};
+    span   coding = take_token(&c);
+    skip_blank(&c);
+    if (*c.p) return API_CODING_COUNT; /* several codings, one after another */
+    return coding.length > 0 ? coding_named(coding) : API_CODING_NONE;
+}
+
 /* Reads one element "coding;q=..." or "*;q=..." of Accept-Encoding. */
 static void read_coding(cursor *c, preference have[API_CODING_COUNT])
 {
     span coding  = take_token(c);
-    int  quality = take_quality(c);
+    int  quality = take_quality(c, NULL);
     if (quality < 0) return;
-    for (int i = 0; i < API_CODING_COUNT; i++) {
-        if (span_is(coding, codings[i]) || (i == API_CODING_GZIP && span_is(coding, "x-gzip")))
-            prefer(&have[i], 2, quality);
-        else if (span_is(coding, "*"))
-            prefer(&have[i], 1, quality);
-    }
+    const api_coding named = coding_named(coding);
+    for (int i = 0; i < API_CODING_COUNT; i++)
+        if (i == (int)named || span_is(coding, "*")) prefer(&have[i], i == (int)named ? 2 : 1, quality);
 }
 
 /* Reads the qualities of all codings. "identity" has quality 0 unless the header names it, and is the fallback (RFC

@@ -2,10 +2,31 @@
 #pragma once
 #include <stdbool.h>
 
-/* Media types of bodies under /v1. */
-typedef enum api_media { API_MEDIA_JSON, API_MEDIA_CBOR, API_MEDIA_COUNT, API_MEDIA_NONE = API_MEDIA_COUNT } api_media;
+/* Media types of bodies under /v1. A request is JSON or API_MEDIA_CBOR, whatever its arrays are; an answer in CBOR has
+ * one of three forms of arrays of numbers, which the parameter "arrays" names. */
+typedef enum api_media {
+    API_MEDIA_JSON,
+    API_MEDIA_CBOR,                  /* arrays=plain: nested CBOR arrays of floats, as every library reads them */
+    API_MEDIA_CBOR_TYPED,            /* arrays=typed: the innermost arrays are typed (RFC 8746, tag 86) */
+    API_MEDIA_CBOR_MULTIDIMENSIONAL, /* arrays=multidimensional: tag 40 around tag 86; tag 86 for one dimension */
+    API_MEDIA_COUNT,
+    API_MEDIA_NONE = API_MEDIA_COUNT
+} api_media;
 
-const char *api_media_type(api_media media);
+/* Returns the text for Content-Type; with the parameter "arrays" if `named`. */
+const char *api_media_type(api_media media, bool named);
+
+/* Returns the encoding of a media type: JSON, or CBOR for every form of arrays. */
+static inline api_media api_media_encoding(api_media media)
+{
+    return media == API_MEDIA_JSON ? API_MEDIA_JSON : API_MEDIA_CBOR;
+}
+
+/* True if null stands for a row that failed; false: NaN, in typed arrays. */
+static inline bool api_media_has_null(api_media media)
+{
+    return media == API_MEDIA_JSON || media == API_MEDIA_CBOR;
+}
 
 /* Content codings of JSON answers. */
 typedef enum api_coding {
@@ -18,15 +39,33 @@ typedef enum api_coding {
 const char *api_coding_name(api_coding coding);
 
 /* Returns the media type that a Content-Type header names; JSON if the header is NULL or empty. API_MEDIA_NONE for any
- * other type, or a charset other than UTF-8. */
+ * other type, or a charset other than UTF-8 and ASCII. */
 api_media api_media_of_content(const char *content_type);
 
-/* True if a Content-Type header names this media type, "type/subtype", with the charset UTF-8 or none. */
+/* True if a Content-Type header names this media type, "type/subtype", with the charset UTF-8 (also "utf8", "us-ascii"
+ * or "ascii") or none. */
 bool api_content_type_is(const char *content_type, const char *media_type);
 
-/* Chooses the media type of the answer from the Accept header; `preferred` if the header is NULL or empty, or among
- * types of equal quality. API_MEDIA_NONE if Accept allows neither JSON nor CBOR. */
-api_media api_media_by_accept(const char *accept, api_media preferred);
+/* The media types of the greatest quality in an Accept header: JSON alone, or one or several forms of CBOR. */
+typedef struct api_accepted {
+    unsigned media; /* bit 1 << m: media type m; 0: Accept allows none */
+    bool     named; /* true: the header names the form of arrays */
+} api_accepted;
+
+/* Reads an Accept header. `preferred`, JSON or CBOR, is taken if the header is NULL or empty, or if both have the same
+ * quality. */
+api_accepted api_accept(const char *accept, api_media preferred);
+
+/* Chooses among accepted media types: `form`, a form of CBOR, if it is accepted, else the first accepted one;
+ * API_MEDIA_NONE if none is. */
+api_media api_accepted_media(api_accepted accepted, api_media form);
+
+/* Returns the coding that a Content-Encoding header names, "x-gzip" for gzip too; API_CODING_NONE if the header is
+ * NULL, empty or "identity", and API_CODING_COUNT for any other. */
+api_coding api_coding_of_content(const char *content_encoding);
+
+/* True if the Accept header names this media type itself, not by a range, with a quality above 0. */
+bool api_accept_names(const char *accept, const char *media_type);
 
 /* True if the Accept header gives `type` a greater quality than `other`; both are "type/subtype". NULL and empty
  * prefer neither. */

@@ -1,5 +1,6 @@
 /* utf8.c - see utf8.h: check the bytes of each character against RFC 3629. */
 #include "utf8.h"
+#include <string.h>
 
 size_t api_utf8_character(const char *text, size_t length)
 {
@@ -23,4 +24,9 @@ size_t api_utf8_prefix(const char *text, size_t length)
         offset += n;
     }
     return offset;
+}
+
+size_t api_utf8_mark(const char *text, size_t length)
+{
+    return length >= 3 && memcmp(text, "\xEF\xBB\xBF", 3) == 0 ? 3 : 0;
 }

@@ -8,3 +8,7 @@ size_t api_utf8_character(const char *text, size_t length);
 
 /* Returns the number of bytes of text[0..length) before the first ill-formed character or NUL. */
 size_t api_utf8_prefix(const char *text, size_t length);
+
+/* Returns the bytes of the byte order mark, U+FEFF, at the start of text[0..length), which some editors and libraries
+ * write: 3, or 0 if there is none. */
+size_t api_utf8_mark(const char *text, size_t length);

@@ -3,6 +3,7 @@
 #include "api/archive/archive.h"
 #include "api/archive/container.h"
 #include "api/codec/negotiate.h"
+#include "api/codec/utf8.h"
 #include "api/robots/xml/xml_text.h"
 #include "api/codec/json.h"
 #include <stdio.h>
@@ -23,6 +24,14 @@ static api_model *read_document(const api_model_source *s, api_problem *problem)
     if (fault) {
         api_fail(problem, API_BAD_JSON, NULL, "the body %s", fault);
         problem->offset = (long long)offset;
+        return NULL;
+    }
+    size_t good = api_utf8_prefix(s->text, s->length);
+    if (good < s->length) {
+        api_fail(problem, API_BAD_JSON, NULL,
+                 "byte 0x%02x at offset %zu: the text is not UTF-8 (iconv -f ISO-8859-1 -t UTF-8 converts Latin-1)",
+                 (unsigned char)s->text[good], good);
+        problem->offset = (long long)good;
         return NULL;
     }
     return api_model_from_text(s->text, s->length, s->name, s->nesting, s->max_links, problem);
@@ -87,14 +96,17 @@ const api_model_format *api_model_format_of_text(const char *text, size_t length
 }
 
 /* Accepts a query that one of the XML formats accepts; the format of the body checks it again. The problem is that of
- * the first XML format in the table. */
+ * the first XML format in the table that knows the parameters, else of the first. */
 static bool check_xml_query(const char *query, api_problem *problem)
 {
+    api_problem known = {.code = API_NO_PROBLEM};
     for (size_t i = FORMATS; i-- > 0;) {
         if (!formats[i]->root) continue;
         api_problem_clear(problem);
         if (formats[i]->check_query(query, problem)) return true;
+        if (problem->code != API_UNKNOWN_PARAMETER) known = *problem;
     }
+    if (known.code != API_NO_PROBLEM) *problem = known;
     return false;
 }
 

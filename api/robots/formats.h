@@ -20,9 +20,16 @@
     X(form)                                                                                                            \
     X(xml)
 
+/* Heading of a file that is written. */
+typedef struct api_model_heading {
+    const char *name;    /* the robot's */
+    const char *version; /* version of the format; NULL: its default */
+} api_model_heading;
+
 typedef struct api_model_format {
     const char        *name;        /* of `torqued convert --to`; NULL: the format is only read */
     const char *const *media_types; /* media types of the format; NULL ends the list, messages name the first */
+    const char *const *versions;    /* versions that can be chosen, the default first; NULL: there is no choice */
     const char        *root;        /* an XML format: name of the outermost element; NULL: any, or no XML */
     /* Returns false with a problem (status 400) unless `read` accepts the query, which is neither NULL nor empty. */
     bool (*check_query)(const char *query, api_problem *problem);
@@ -32,7 +39,10 @@ typedef struct api_model_format {
     api_model *(*read)(const api_model_source *source, api_problem *problem);
     /* Writes a document as the text of a file, which the caller frees; adds what the format cannot hold to the reader's
      * report. NULL with a problem. The pointer itself is NULL if the format is only read, or is the document. */
-    char *(*write)(const api_document *document, const char *name, api_reader *reader, size_t *length);
+    char *(*write)(const api_document *document, const api_model_heading *heading, api_reader *reader, size_t *length);
+    /* Mends inertias that programs of the format refuse, and reports each change; false with a problem. NULL if `write`
+     * is. */
+    bool (*bound)(api_document *document, api_reader *reader);
 } api_model_format;
 
 #define API_MODEL_FORMAT_CONSTANT(name) extern const api_model_format api_model_format_##name;

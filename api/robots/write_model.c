@@ -6,46 +6,101 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const api_model_format *find_format(const char *name, api_problem *problem)
+static bool has_version(const api_model_format *format, const char *version)
 {
-    const api_model_format *format = api_model_format_named(name);
+    for (const char *const *v = format->versions; v && *v; v++)
+        if (strcmp(*v, version) == 0) return true;
+    return false;
+}
+
+static const api_model_format *find_format(const api_model_form *form, api_problem *problem)
+{
+    const api_model_format *format = api_model_format_named(form->format);
     char                    names[API_MODEL_FORMAT_NAMES];
-    if (format) return format;
     api_model_format_names(names);
-    api_fail(problem, API_BAD_VALUE, NULL, "\"%.40s\" is not a format to write; there are: %s", name, names);
+    if (!format)
+        api_fail(problem, API_BAD_VALUE, NULL, "\"%.40s\" is not a format to write; there are: %s", form->format,
+                 names);
+    if (format && form->bound && !format->bound) {
+        api_fail(problem, API_BAD_VALUE, NULL,
+                 "a document is not bounded: that is for files of simulators; there are: %s", names);
+        return NULL;
+    }
+    if (format && form->version && !has_version(format, form->version)) {
+        api_fail(problem, API_BAD_VALUE, NULL,
+                 "%s is not written as version \"%.20s\": only urdf has a choice, 1.0 or 1.2", format->name,
+                 form->version);
+        return NULL;
+    }
+    return format;
+}
+
+/* Lists the warnings about the file that the model was read from. Reading the document finds the other ones again.
+ * NULL when memory is short. */
+static json_t *list_warnings(const json_t *report)
+{
+    json_t *list = json_array(), *entry;
+    size_t  i;
+    json_array_foreach (report, i, entry) {
+        const char *severity = json_string_value(json_object_get(entry, "severity"));
+        const char *where    = json_string_value(json_object_get(entry, "where"));
+        if (strcmp(severity, "warning") != 0 || *where == '/' || *where == '\0') continue;
+        json_t *warning = json_pack("{sOsOsO}", "code", json_object_get(entry, "code"), "where",
+                                    json_object_get(entry, "where"), "text", json_object_get(entry, "text"));
+        if (!warning || json_array_append_new(list, warning)) {
+            json_decref(list);
+            return NULL;
+        }
+    }
+    return list;
+}
+
+static char *no_room_for_document(api_problem *problem)
+{
+    api_fail(problem, API_MEMORY_FULL, NULL, "no memory for the document");
     return NULL;
 }
 
+/* Copies the document, and adds the warnings about the file. */
 static char *copy_document(const api_model *model, size_t *length, api_problem *problem)
 {
-    char *text = malloc(model->document_length + 1);
-    if (!text) {
-        api_fail(problem, API_MEMORY_FULL, NULL, "no memory for the document");
-        return NULL;
+    api_buffer b;
+    json_t    *warnings = list_warnings(model->report);
+    if (!warnings) return no_room_for_document(problem);
+    bool any = json_array_size(warnings) > 0;
+    api_buffer_init(&b, SIZE_MAX);
+    api_buffer_put(&b, model->document, model->document_length - any); /* without the closing brace */
+    if (any) {
+        api_buffer_text(&b, ",\"warnings\":");
+        api_json_print(&b, warnings);
+        api_buffer_text(&b, "}");
     }
-    memcpy(text, model->document, model->document_length);
-    text[model->document_length] = '\0';
-    *length                      = model->document_length;
-    return text;
+    json_decref(warnings);
+    *length    = b.length;
+    char *text = api_buffer_take(&b);
+    return text ? text : no_room_for_document(problem);
 }
 
 /* Reads the model's document again, as the writers want it. */
-static char *write_document(const api *a, const api_model *model, const api_model_format *format, api_reader *reader,
+static char *write_document(const api *a, const api_model *model, const api_model_form *form, api_reader *reader,
                             size_t *length)
 {
-    api_document document;
-    char        *text = NULL;
-    json_t      *in   = api_json_parse(model->document, model->document_length, API_EMIT_DEPTH, reader->problem);
+    const api_model_format *format  = api_model_format_named(form->format);
+    const api_model_heading heading = {.name = model->name, .version = form->version};
+    api_document            document;
+    char                   *text = NULL;
+    json_t *in = api_json_parse(model->document, model->document_length, API_EMIT_DEPTH, reader->problem);
     if (!in) return NULL;
     bool read = api_document_read(&document, reader, in, model->name, a->limits.links);
     json_array_clear(reader->report); /* of reading, which the caller knows */
-    if (read) text = format->write(&document, model->name, reader, length);
+    if (read && (!form->bound || format->bound(&document, reader)))
+        text = format->write(&document, &heading, reader, length);
     json_decref(document.canonical);
     json_decref(in);
     return text; /* cppcheck-suppress returnDanglingLifetime ; memory of the writer's own */
 }
 
-static char *write_model(const api *a, const api_model *model, const api_model_format *format,
+static char *write_model(const api *a, const api_model *model, const api_model_form *form,
                          const api_report_target *report, size_t *length, api_problem *problem)
 {
     api_arena  arena  = {0};
@@ -55,7 +110,7 @@ static char *write_model(const api *a, const api_model *model, const api_model_f
     if (!reader.report)
         api_reader_no_memory(&reader);
     else
-        text = write_document(a, model, format, &reader, length);
+        text = write_document(a, model, form, &reader, length);
     if (api_shortage_check(problem)) { /* libxml2 leaves out an attribute for which it has no memory */
         free(text);
         text = NULL;
@@ -66,10 +121,10 @@ static char *write_model(const api *a, const api_model *model, const api_model_f
     return text;
 }
 
-char *api_write_model(api *a, const char *name, const char *format_name, const api_report_target *report,
+char *api_write_model(api *a, const char *name, const api_model_form *form, const api_report_target *report,
                       size_t *length, api_problem *problem)
 {
-    const api_model_format *format = find_format(format_name, problem);
+    const api_model_format *format = find_format(form, problem);
     api_model              *model  = format ? api_registry_find(a->models, name) : NULL;
     if (!format) return NULL;
     if (!model) {
@@ -77,7 +132,7 @@ char *api_write_model(api *a, const char *name, const char *format_name, const a
         return NULL;
     }
     char *text =
-        format->write ? write_model(a, model, format, report, length, problem) : copy_document(model, length, problem);
+        format->write ? write_model(a, model, form, report, length, problem) : copy_document(model, length, problem);
     api_model_release(model);
     return text;
 }

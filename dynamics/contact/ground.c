@@ -13,6 +13,48 @@
  * force. */
 #define NO_FORCE 1e-9
 
+/* --- base --------------------------------------------------------------------------------------------------------- */
+
+/* True if the first six bodies are a chain from the world with one coordinate each, three of them prismatic. */
+static bool global_joints(const dyn_model *m)
+{
+    int sliding = 0;
+    if (m->n_bodies < DYN_BASE_DOF) return false;
+    for (int i = 0; i < DYN_BASE_DOF; i++) {
+        const dyn_body *b = &m->body[i];
+        if (b->tree.parent != i - 1 || b->joint.mimic) return false; /* the parent of the first body is DYN_WORLD, -1 */
+        sliding += b->joint.kind == DYN_PRISMATIC;
+    }
+    return sliding == 3;
+}
+
+bool dyn_ground_find_base(const dyn_model *tree, dyn_frame *base)
+{
+    const int body = tree->floating ? 0 : DYN_BASE_DOF - 1;
+    if (!tree->floating && !global_joints(tree)) return false;
+    *base = (dyn_frame){.body = body, .X_bf = tree->body[body].pose.X_bl};
+    return true;
+}
+
+bool dyn_ground_moves_with_base(const dyn_model *tree, int body, int base)
+{
+    while (body > base)
+        body = tree->body[body].tree.parent;
+    return body == base;
+}
+
+const dyn_loop *dyn_ground_loop_to_world(const dyn_mechanism *mechanism, int base)
+{
+    const dyn_loops *l = mechanism->loops;
+    for (size_t k = 0; l && k < l->n; k++)
+        if (!dyn_ground_moves_with_base(mechanism->tree, l->pair[k].a.body, base) ||
+            !dyn_ground_moves_with_base(mechanism->tree, l->pair[k].b.body, base))
+            return &l->loop[k];
+    return NULL;
+}
+
+/* --- reaction ----------------------------------------------------------------------------------------------------- */
+
 /* out += factor a x b */
 static void add_cross(double out[3], double factor, const double a[3], const double b[3])
 {

@@ -13,11 +13,12 @@
  *
  * Second, the feet at r_1, r_2 share the resultant in the parts w_1 = d_2 / (d_1 + d_2) and w_2 = d_1 / (d_1 + d_2),
  * with d_k = |z - r_k|. Foot k bears w_k [F; N_b + (b - r_k) x F] about its own point. A single foot bears all. With
- * these wrenches acting on the feet, the base's efforts are zero. Of two feet one may be lifted; its part is zero.
+ * these wrenches acting on the feet, the base's efforts are zero. One of two feet may be lifted; its part is zero.
  *
  * All vectors are in world axes. */
 #pragma once
 #include "dynamics/dynamics.h"
+#include "dynamics/loops/mechanism.h"
 
 enum { DYN_FEET = 2, DYN_BASE_DOF = 6 };
 
@@ -29,6 +30,17 @@ typedef struct dyn_ground {
     size_t    n_contacts;          /* number of feet; without feet 1, and contact[0] is the base */
     dyn_frame contact[DYN_FEET];
 } dyn_ground;
+
+/* Finds the base of a robot: the body of a floating base, or the sixth body of a chain from the world with one
+ * coordinate each, three of them prismatic. Returns false if the robot has no such base. */
+bool dyn_ground_find_base(const dyn_model *tree, dyn_frame *base);
+
+/* True if the body is the base or one of its descendants. */
+bool dyn_ground_moves_with_base(const dyn_model *tree, int body, int base);
+
+/* Returns the first loop that connects a body that moves with the base to one that does not, so that the ground bears
+ * only a part of the load; NULL: none does. */
+const dyn_loop *dyn_ground_loop_to_world(const dyn_mechanism *mechanism, int base);
 
 /* The feet that carry a state. */
 typedef enum dyn_support { DYN_BOTH_FEET, DYN_FIRST_FOOT, DYN_SECOND_FOOT } dyn_support;

@@ -24,6 +24,11 @@
 #pragma once
 #include "dynamics/model/model.h"
 
+/* The options of the controller (dyn_controller_input.options). */
+typedef struct dyn_hua_options {
+    double filter; /* frequency w of the filter above, rad/s */
+} dyn_hua_options;
+
 typedef struct dyn_hua_state {
     size_t              nv, n;    /* coordinates (positions and velocities); elastic joints */
     const dyn_coupling *coupling; /* [n] */

@@ -11,8 +11,8 @@ void dyn_spline_clamp(const dyn_spline *s)
     }
 }
 
-/* Checks the knots. A spline of degree d is continuous where at most d knots coincide. It jumps where d + 1 knots
- * coincide, which is allowed only at its two ends. */
+/* Checks the knots. A spline of degree d is continuous where at most d knots coincide. The spline jumps where
+ * d + 1 knots coincide, which is allowed only at its two ends. */
 bool dyn_spline_knots_fail(const dyn_spline *s, size_t *at, dyn_knots *what)
 {
     const double *t = s->knots;

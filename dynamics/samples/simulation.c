@@ -1,103 +1,79 @@
-/* simulation.c - lets a four-bar linkage swing freely, by steps of the classical Runge-Kutta method. Without friction
- * and motor torque the sum of kinetic and potential energy is constant. */
+/* simulation.c - lets a four-bar linkage swing freely, by fixed steps of the classical Runge-Kutta method and by steps
+ * of a pair with error control. Without friction and motor torque the sum of kinetic and potential energy is constant.
+ */
 #include "samples.h"
-#include "dynamics/loops/loop_step.h"
+#include "dynamics/simulation/robot_ode.h"
 #include <stdio.h>
-#include <string.h>
 
-enum { STEPS = 1000, SHOWN_EVERY = 200 };
-#define STEP 1e-3 /* s */
+#define STEP      1e-3  /* s, of fixed steps */
+#define TOLERANCE 1e-10 /* of steps with error control */
+#define DURATION  1.0   /* s */
 
-/* The linkage and the arrays of its step, for one state: with one lane an array in lanes is that of the state. */
+enum { SHOWN = 5 /* number of intervals, at whose ends a row is shown */ };
+
+/* One simulation of the linkage: with one lane an array in lanes is that of the state. */
 typedef struct swing {
-    const four_bar        *linkage;
-    dyn_kernels            kernels; /* of the linkage */
-    dyn_scene              scene;
-    dyn_loop_workspace    *workspace;
-    dyn_loop_stepper       stepper;
-    dyn_loop_step_failures failures;
-    double                *q, *qd, *q_after, *qd_after, *passive, *work, *singular, *unsolved, *energy;
+    const char    *name;
+    dyn_scene      scene;
+    dyn_simulation simulation;
+    dyn_robot_ode  ode;
 } swing;
 
-static bool prepare(dyn_memory memory, const four_bar *linkage, swing *s)
+/* Describes the swing and sets its start: 0.9 rad and 6 rad/s of the crank. Returns false if that fails. */
+static bool start(dyn_memory memory, const four_bar *linkage, const dyn_integrator *integrator, swing *s)
 {
-    const dyn_kernels   *tree = dyn_kernels_for_one_state(dyn_kernels_find(NULL));
-    const dyn_mechanism *m    = &linkage->mechanism;
-    const dyn_model     *joints;
-    bool                 succeeded = true;
-
-    *s           = (swing){.linkage = linkage, .kernels = dyn_loop_kernels(tree)};
-    s->scene     = (dyn_scene){.model = linkage->tree, .gravity = {0, -9.81, 0}};
-    s->workspace = dyn_loop_workspace_open(memory, m, tree, (dyn_deadline){0}, 0, 0);
-    joints       = dyn_loop_step_joints(memory, m);
-    if (!s->workspace || !joints) return false;
-    const dyn_scene of_joints = {.model = joints};
-    const size_t    work      = dyn_step_work(joints, DYN_RK4, dyn_step_inputs(&of_joints, false, false));
-
-    s->q        = dyn_take_zeroed(memory, m->nq, &succeeded);
-    s->q_after  = dyn_take_zeroed(memory, m->nq, &succeeded);
-    s->qd       = dyn_take_zeroed(memory, m->nv, &succeeded);
-    s->qd_after = dyn_take_zeroed(memory, m->nv, &succeeded);
-    s->passive  = dyn_take_zeroed(memory, linkage->loops.n_passive_q, &succeeded);
-    s->work     = dyn_take_zeroed(memory, work, &succeeded);
-    s->singular = dyn_take_zeroed(memory, 1, &succeeded);
-    s->unsolved = dyn_take_zeroed(memory, 1, &succeeded);
-    s->energy   = dyn_take_zeroed(memory, 2, &succeeded);
-    s->stepper  = (dyn_loop_stepper){.closed   = s->workspace,
-                                     .scene    = &s->scene,
-                                     .joints   = joints,
-                                     .scratch  = dyn_take_zeroed(memory, dyn_loop_step_entries(m), &succeeded),
-                                     .failures = &s->failures};
-    return succeeded;
+    *s            = (swing){.name = integrator->name, .scene = {.model = linkage->tree, .gravity = {0, -9.81, 0}}};
+    s->simulation = (dyn_simulation){.integrator = integrator,
+                                     .kernels    = dyn_kernels_for_one_state(dyn_kernels_find(NULL)),
+                                     .scene      = &s->scene,
+                                     .mechanism  = linkage->mechanism,
+                                     .step       = STEP,
+                                     .tolerance  = TOLERANCE,
+                                     .duration   = DURATION,
+                                     .end        = DURATION};
+    if (!dyn_robot_ode_open(&s->ode, &s->simulation, (dyn_deadline){0}, memory)) return false;
+    dyn_ode *state                         = &s->ode.state;
+    state->rows                            = 1;
+    state->y[0]                            = 0.9;
+    dyn_ode_velocities(state, state->y)[0] = 6;
+    dyn_robot_ode_start(&s->ode);
+    return dyn_ode_is_sound(state);
 }
 
-/* Prints time, q and qd of the crank, and the energy, at the position where the loops are closed. */
-static void show(const swing *s, size_t step)
+/* Prints time, q and qd of the crank, and the energy. dyn_robot_ode_rate closes the loops at the state that is shown.
+ */
+static void show(swing *s, double time)
 {
-    const dyn_energy io = {.q = s->q, .qd = s->qd, .kinetic = s->energy, .potential = s->energy + 1};
-    s->kernels.energy(&s->scene, s->workspace, &io, 1);
-    const double row[] = {STEP * (double)step, s->q[0], s->qd[0], s->energy[0] + s->energy[1]};
-    print_row("swing", row, sizeof row / sizeof *row, 1);
+    const dyn_ode   *state     = &s->ode.state;
+    const double    *qd        = dyn_ode_velocities(state, state->y);
+    double           energy[2] = {0};
+    const dyn_energy io        = {.q = state->y, .qd = qd, .kinetic = energy, .potential = energy + 1};
+    dyn_robot_ode_rate(&s->ode, time, state->y, state->stage_rate[0]);
+    s->ode.kernels->energy(&s->scene, s->ode.workspace, &io, 1);
+    const double row[] = {time, state->y[0], qd[0], energy[0] + energy[1]};
+    print_row(s->name, row, sizeof row / sizeof *row, 1);
 }
 
-/* Takes a step, and closes the loops at its end along a straight line from its start. */
-static bool advance(swing *s)
+static bool integrate(swing *s)
 {
-    const dyn_loops *loops = &s->linkage->loops;
-    const dyn_step   step  = {.q        = s->q,
-                              .qd       = s->qd,
-                              .method   = DYN_RK4,
-                              .h        = STEP,
-                              .q_after  = s->q_after,
-                              .qd_after = s->qd_after,
-                              .work     = s->work,
-                              .singular = s->singular,
-                              .unsolved = s->unsolved};
-    dyn_loop_step(&s->stepper, &step);
-    if (s->failures.lane[0].status != DYN_LOOPS_CLOSED || s->singular[0] >= 0) return false;
-    for (size_t i = 0; i < loops->n_passive_q; i++)
-        s->passive[i] = dyn_loop_tree_q(s->workspace)[loops->passive_q[i]];
-    const dyn_approach start = {.q = s->q, .passive = s->passive};
-    if (!dyn_loop_close(s->workspace, &s->scene, s->q_after, &start, 1)) return false;
-    memcpy(s->q, s->q_after, s->linkage->mechanism.nq * sizeof *s->q);
-    memcpy(s->qd, s->qd_after, s->linkage->mechanism.nv * sizeof *s->qd);
-    return true;
-}
-
-static bool show_swing(dyn_memory memory, const four_bar *linkage)
-{
-    swing s;
-    if (!prepare(memory, linkage, &s)) return false;
-    s.q[0]  = 0.9;
-    s.qd[0] = 6;
-    if (!dyn_loop_close(s.workspace, &s.scene, s.q, NULL, 1)) return false;
-    printf("# four-bar in free motion: time in s; q, qd of the crank; energy in J\n");
-    show(&s, 0);
-    for (size_t step = 1; step <= STEPS; step++) {
-        if (!advance(&s)) return false;
-        if (step % SHOWN_EVERY == 0) show(&s, step);
+    show(s, 0);
+    for (int k = 0; k < SHOWN; k++) {
+        const dyn_interval    interval = {DURATION * k / SHOWN, DURATION * (k + 1) / SHOWN, false};
+        const dyn_integration done     = s->simulation.integrator->integrate(&s->ode.state, interval);
+        if (done.status != DYN_INTEGRATION_DONE) return false;
+        show(s, interval.to);
     }
     return true;
+}
+
+static bool show_swing(dyn_memory memory, const four_bar *linkage, const dyn_integrator *integrator)
+{
+    swing s;
+    if (!start(memory, linkage, integrator, &s)) return false;
+    const bool opened = !integrator->open || integrator->open(&s.ode.state);
+    const bool shown  = opened && integrate(&s);
+    if (integrator->close) integrator->close(&s.ode.state);
+    return shown;
 }
 
 bool show_simulation(void)
@@ -105,7 +81,10 @@ bool show_simulation(void)
     dyn_arena  arena  = {0};
     dyn_memory memory = dyn_arena_memory(&arena);
     four_bar   linkage;
-    const bool shown = build_four_bar(memory, &linkage) && show_swing(memory, &linkage);
+    bool       shown = build_four_bar(memory, &linkage);
+    printf("# four-bar in free motion: time in s; q, qd of the crank; energy in J\n");
+    shown = shown && show_swing(memory, &linkage, &dyn_integrator_rk4) &&
+            show_swing(memory, &linkage, &dyn_integrator_dopri5);
     dyn_arena_free(&arena);
     dyn_model_free(linkage.tree);
     return shown;

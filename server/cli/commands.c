@@ -29,18 +29,21 @@ const cli_command cli_commands[] = {
      .run = srv_check_config},
     {.name = "check",
      .summary = "check files of robots and print what looks wrong in them",
-     .description = "Prints the report that PUT of the file would answer: what was merged, dropped or assumed, and what looks "
-                    "suspicious. No server is needed, and nothing is stored. FILE may be - for standard input. Files that the robot's file "
+     .description = "Prints the report that PUT of the file would answer: what looks suspicious, and what was lost, assumed, "
+                    "dropped or merged. No server is needed, and nothing is stored. FILE may be - for standard input. Files that the robot's file "
                     "names are read along the user's own paths; of a folder or an archive (zip, tar, tar.gz), --main names the robot's file. "
-                    "A template of xacro is expanded first, if the program xacro is installed.",
-     .options = {cli_format_options, cli_file_options},
+                    "A template of xacro is expanded first, if the program xacro is installed.\n\n"
+                    "Warnings come first, then parts that the model does not hold, assumptions and merges. The last line of a file counts "
+                    "them. The exit status is 0 if all files are good, 3 if one loads with warnings, 4 if the model of one "
+                    "does not hold all of it, 1 if one is refused; the worst of the files counts, and refused is worst.",
+     .options = {cli_format_options, cli_file_options, cli_check_options},
      .operands = {{"FILE|FOLDER|ARCHIVE", CLI_FILE, CLI_SOME}},
      .example = "xacro my_arm.urdf.xacro | torqued check -",
      .run = srv_check},
     {.name = "convert",
-     .summary = "convert a file of a robot to a model document, URDF or MJCF",
+     .summary = "convert a file of a robot to a model document, URDF, MJCF or SDF",
      .description = "Reads every format that the server accepts, and writes the result to standard output; a document in canonical "
-                    "form. Standard error lists what the result cannot hold. FILE may be - for standard input. Other files are found as "
+                    "form, with the warnings about the file. Standard error lists what looks suspicious and what the result cannot hold. FILE may be - for standard input. Other files are found as "
                     "by check.",
      .options = {cli_format_options, cli_file_options, cli_convert_options},
      .operands = {{"FILE|FOLDER|ARCHIVE", CLI_FILE, CLI_NEEDED}},

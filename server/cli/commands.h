@@ -13,7 +13,7 @@ bool cli_run(int argc, char *argv[], int *status);
 
 /* --- model_commands.c, archive_commands.c ------------------------------------------------------------------------- */
 
-extern const cli_option cli_convert_options[], cli_archive_options[];
+extern const cli_option cli_check_options[], cli_convert_options[], cli_archive_options[];
 
 int srv_check(const cli_arguments *arguments);
 int srv_convert(const cli_arguments *arguments);

@@ -7,6 +7,7 @@
 #include "api/robot_files.h"
 #include "server/cli/files/format_options.h"
 #include "server/cli/files/gather.h"
+#include "server/cli/files/report_text.h"
 #include "server/work/clock.h"
 #include <ctype.h>
 #include <errno.h>
@@ -56,10 +57,10 @@ static void print_problem(FILE *out, const char *file, const api_problem *proble
     fputc('\n', out);
 }
 
-/* The loading of a model, which is told on standard error after 1, 2, 4 ... seconds. */
+/* The loading of a model, which is printed on standard error after 1, 2, 4 ... seconds. */
 typedef struct loading {
     const char *file;
-    uint64_t    began, next; /* ns; `next`: seconds after which it is told again */
+    uint64_t    began, next; /* ns; `next`: seconds after which it is printed again */
 } loading;
 
 static void tell_progress(void *arg, uint64_t now)
@@ -135,25 +136,13 @@ static int answer(const srv_session *s, const char *method, const char *target, 
 
 /* --- check ----------------------------------------------------------------------------------------------------- */
 
-/* A file that is checked, and the warnings about it. */
-typedef struct check_state {
-    const char *file;
-    size_t      warnings;
-} check_state;
+const cli_option cli_check_options[] = {CLI_VERBOSE, {.name = NULL}};
 
-static void print_report_entry(void *arg, const char *severity, const char *code, const char *where, const char *text)
+/* Returns the worse of two statuses of files: refused, then lost, warned, good. */
+static int worse_status(int a, int b)
 {
-    check_state *check = arg;
-    check->warnings += strcmp(severity, "warning") == 0;
-    printf("%s: %s %s: %s (%s)\n", check->file, severity, code, text, where);
-}
-
-static void print_verdict(const check_state *check)
-{
-    if (check->warnings == 0)
-        printf("%s: good\n", check->file);
-    else
-        printf("%s: loads, with %zu warning%s\n", check->file, check->warnings, check->warnings == 1 ? "" : "s");
+    if (a == 1 || b == 1) return 1;
+    return a > b ? a : b;
 }
 
 int srv_check(const cli_arguments *arguments)
@@ -163,14 +152,11 @@ int srv_check(const cli_arguments *arguments)
     int         status = srv_session_open(&s, arguments->n_settings, arguments->settings);
     if (status != 0) return status;
     for (size_t i = 0; i < arguments->n_operands; i++) {
-        const char       *file   = arguments->operands[i];
-        check_state       check  = {.file = file};
-        api_report_target report = {.entry = print_report_entry, .arg = &check};
-        bool              good   = load_file(&s, file, arguments, stdout, &report, name);
-        if (good)
-            print_verdict(&check);
-        else
-            status = 1;
+        const char       *file    = arguments->operands[i];
+        cli_report        printed = {.subject = file, .verbose = cli_value(arguments, "verbose") != NULL};
+        api_report_target report  = {.entry = cli_report_entry, .arg = &printed};
+        bool              loaded  = load_file(&s, file, arguments, stdout, &report, name);
+        status                    = worse_status(status, loaded ? cli_report_end(&printed) : 1);
     }
     srv_session_close(&s);
     return status;
@@ -179,12 +165,18 @@ int srv_check(const cli_arguments *arguments)
 /* --- convert --------------------------------------------------------------------------------------------------- */
 
 const cli_option cli_convert_options[] = {
-    {"to", "document|urdf|mjcf", CLI_WORDS, NULL, "format to write; default document"},
+    {"to", "document|urdf|mjcf|sdf", CLI_WORDS, NULL, "format to write; default document"},
+    {"urdf-version", "1.0|1.2", CLI_WORDS, NULL,
+     "version of URDF; default 1.0, whose rotations are angles, in 1.2 quaternions"},
+    {"bound", NULL, CLI_NOTHING, NULL,
+     "mend what simulators refuse: balance inertias that no distribution of mass has, give bare links that move 1e-6 "
+     "kg "
+     "and 1e-9 kg m^2; standard error lists each change"},
     {"strict", NULL, CLI_NOTHING, NULL, "fail, and write nothing, if the result would not hold the whole robot"},
     {.name = NULL},
 };
 
-/* Findings: content of the source that the result does not hold. */
+/* Findings: content of the source that the result does not hold. Changes by --bound are asked for, and no findings. */
 typedef struct losses {
     const char *file;
     size_t      n;
@@ -193,9 +185,9 @@ typedef struct losses {
 static void print_loss(void *arg, const char *severity, const char *code, const char *where, const char *text)
 {
     losses *found = arg;
-    (void)severity;
-    if (strcmp(code, "not-held") != 0) return;
-    found->n++;
+    bool    lost  = strcmp(code, "not-held") == 0;
+    if (!lost && strcmp(code, "bounded") != 0 && strcmp(severity, "warning") != 0) return;
+    found->n += lost;
     fprintf(stderr, "%s: %s: %s (%s)\n", found->file, code, text, where);
 }
 
@@ -206,8 +198,11 @@ static int write_converted(const srv_session *s, const cli_arguments *arguments,
     api_problem       problem;
     api_report_target report = {.entry = print_loss, .arg = found};
     const char       *to     = cli_value(arguments, "to");
+    api_model_form    form   = {.format  = to ? to : "document",
+                                .version = cli_value(arguments, "urdf-version"),
+                                .bound   = cli_value(arguments, "bound")};
     api_problem_clear(&problem);
-    char *text = api_write_model(s->api, name, to ? to : "document", &report, &length, &problem);
+    char *text = api_write_model(s->api, name, &form, &report, &length, &problem);
     if (!text) {
         print_problem(stderr, found->file, &problem);
         return 1;

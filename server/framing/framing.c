@@ -9,7 +9,8 @@ enum {
     CHUNK_LINE_MOST  = 300,  /* bytes of a chunk's line, its extensions included */
     CHUNK_DIGITS     = 15,   /* hexadecimal digits of a chunk's size: below 2^60 */
     EXTENSIONS_MOST  = 1024, /* bytes of all chunk extensions of a body */
-    TRAILERS_MOST    = 4096  /* bytes of all trailers of a body */
+    TRAILERS_MOST    = 4096, /* bytes of all trailers of a body */
+    TLS_HANDSHAKE    = 0x16  /* first byte of a connection by TLS (RFC 8446, section 5.1) */
 };
 
 /* The bytes of one check. data[0 .. ready) may be passed on, data[ready .. end) is held, and data[next .. last) has not
@@ -238,8 +239,10 @@ static bool check_start(srv_framing *f, const input *in, size_t fresh)
         return srv_framing_refuse(f, API_BAD_REQUEST, "A line has a CR that no LF follows.");
     bool first = f->stage == SRV_REQUEST_LINE && in->end > line;
     if (!first || (data[line] > ' ' && data[line] != 0x7F) || data[line] == '\r') return true;
-    return srv_framing_refuse(f, API_BAD_REQUEST, "The connection does not speak HTTP/1.1: the first byte is 0x%02x.",
-                              (unsigned char)data[line]);
+    return srv_framing_refuse(
+        f, API_BAD_REQUEST, "The connection does not speak HTTP/1.1: the first byte is 0x%02x%s.",
+        (unsigned char)data[line],
+        data[line] == TLS_HANDSHAKE ? ", as TLS begins: use http:// here, or start with --tls-certificate" : "");
 }
 
 /* Takes the rest of a line, or all bytes if its end has not come. */

@@ -113,8 +113,17 @@ static bool check_version(srv_framing *f, const char *version, size_t length)
     return srv_framing_refuse(f, API_BAD_REQUEST, "The request line does not end with a blank and HTTP/1.1.");
 }
 
+/* True for the first line of an HTTP/2 connection that begins without negotiation (RFC 9113, section 3.4). */
+static bool is_http_2_preface(const char *line, size_t length)
+{
+    return length == 14 && memcmp(line, "PRI * HTTP/2.0", 14) == 0;
+}
+
 bool srv_check_request_line(srv_framing *f, const char *line, size_t length)
 {
+    if (is_http_2_preface(line, length))
+        return srv_framing_refuse(f, API_VERSION_NOT_SUPPORTED,
+                                  "HTTP/2 is not spoken here: send HTTP/1.1 (curl without --http2-prior-knowledge).");
     size_t method = span(line, length, TOKEN);
     if (method == 0 || method == length || line[method] != ' ')
         return method < length && line[method] != ' '

@@ -28,6 +28,7 @@ static const struct {
     WANTED("Origin", request.origin),
     WANTED("Request-Id", request.request_id),
     WANTED("Request-Timeout", request.request_timeout),
+    WANTED("Sec-Fetch-Mode", request.fetch_mode),
     WANTED("traceparent", request.traceparent),
     WANTED("X-Forwarded-For", x_forwarded_for),
 };

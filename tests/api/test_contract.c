@@ -3,7 +3,7 @@
 #include "api/requests/fields/operation.h"
 #include "api/problem.h"
 #include "api/service/http/route.h"
-#include "api/requests/control/controller.h"
+#include "api/requests/control/controller_fields.h"
 #include "api/requests/simulation/integrator.h"
 #include <setjmp.h>
 #include <stdarg.h>
@@ -190,9 +190,9 @@ static void test_simulate_choices(void **state)
     assert_int_equal(json_array_size(integrators), n);
     input       = json_array_get(member_at(fields, "input", "oneOf", NULL), 1);
     controllers = member_at(input, "properties", "controller", "enum", NULL);
-    for (n = 0; api_controllers[n]; n++) {
-        const api_controller *c = api_controllers[n];
-        if (!lists(controllers, c->name)) fail_msg("%s is not in the contract", c->name);
+    for (n = 0; api_controllers[n].law; n++) {
+        const api_controller *c = &api_controllers[n];
+        if (!lists(controllers, c->law->name)) fail_msg("%s is not in the contract", c->law->name);
         for (size_t i = 0; c->fields[i]; i++)
             member_at(input, "properties", c->fields[i], NULL);
     }

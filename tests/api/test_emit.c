@@ -24,25 +24,31 @@ static void emitted(api_media media, said *say, api_buffer *b)
     assert_true(api_emit_done(&measure));
     assert_true(api_emit_done(&write));
     assert_int_equal(api_emit_length(&write), b->length);
-    if (media == API_MEDIA_CBOR)
+    if (media != API_MEDIA_JSON)
         assert_int_equal(api_emit_length(&measure), b->length);
     else
         assert_true(api_emit_length(&measure) >= b->length);
 }
 
-static void is(said *say, const char *json, const char *cbor)
+static void is_in_hex(api_media media, said *say, const char *expected)
 {
     char       hex[4096] = "";
+    api_buffer b;
+    emitted(media, say, &b);
+    for (size_t i = 0; i < b.length; i++)
+        snprintf(hex + 2 * i, 3, "%02x", (unsigned char)b.data[i]);
+    assert_string_equal(hex, expected);
+    api_buffer_free(&b);
+}
+
+static void is(said *say, const char *json, const char *cbor)
+{
     api_buffer b;
     emitted(API_MEDIA_JSON, say, &b);
     if (strlen(json) != b.length || memcmp(b.data, json, b.length) != 0)
         fail_msg("%.*s, expected %s", (int)b.length, b.data, json);
     api_buffer_free(&b);
-    emitted(API_MEDIA_CBOR, say, &b);
-    for (size_t i = 0; i < b.length; i++)
-        snprintf(hex + 2 * i, 3, "%02x", (unsigned char)b.data[i]);
-    assert_string_equal(hex, cbor);
-    api_buffer_free(&b);
+    is_in_hex(API_MEDIA_CBOR_MULTIDIMENSIONAL, say, cbor);
 }
 
 /* --- single values ---------------------------------------------------------------------------------------------- */
@@ -215,7 +221,7 @@ static void announced_members(void **state)
 {
     static const size_t counts[] = {0, 1, 23, 24, 25, 255, 256, 257, 65535, 65536};
     for (size_t c = 0; c < sizeof counts / sizeof *counts; c++)
-        for (api_media media = API_MEDIA_JSON; media <= API_MEDIA_CBOR; media++) {
+        for (api_media media = API_MEDIA_JSON; media < API_MEDIA_COUNT; media++) {
             api_buffer counted, known;
             members = announced = counts[c];
             announces           = false;
@@ -327,6 +333,89 @@ static void permuted_axes(void **state)
        "0000000000002640" D2 D1 D4 D3 D6 D5);
 }
 
+/* Arrays of typed arrays, and arrays of floats (RFC 8949, big-endian), hold the numbers of the other forms. */
+#define N1 "fb3ff0000000000000"
+#define N2 "fb4000000000000000"
+#define N3 "fb4008000000000000"
+#define N4 "fb4010000000000000"
+#define N5 "fb4014000000000000"
+#define N6 "fb4018000000000000"
+
+static void forms_are(said *say, const char *typed, const char *plain)
+{
+    is_in_hex(API_MEDIA_CBOR_TYPED, say, typed);
+    is_in_hex(API_MEDIA_CBOR, say, plain);
+}
+
+static void forms_of_arrays(void **state)
+{
+    kernels = dyn_kernels_at(0);
+    forms_are(three, "d8565818" D1 D2 D3, "83" N1 N2 N3);
+    forms_are(two_by_three, "82d8565818" D1 D2 D3 "d8565818" D4 D5 D6, "8283" N1 N2 N3 "83" N4 N5 N6);
+    forms_are(one_by_two_by_one, "8182d85648" D1 "d85648" D2, "818281" N1 "81" N2);
+    forms_are(none, "d85640", "80");
+    forms_are(two_by_none, "82d85640d85640", "828080");
+    forms_are(none_by_two, "80", "80");
+    for (size_t t = 0; (kernels = dyn_kernels_at(t)); t++) {
+        forms_are(batch_of_scalars, "d8565818" D1 D2 D3, "83" N1 N2 N3);
+        forms_are(batch_of_rows, "83d85648" D1 "d85648" D2 "d85648" D3, "8381" N1 "81" N2 "81" N3);
+        forms_are(scalar, N1, N1);
+        forms_are(row, "d85648" D1, "81" N1);
+    }
+}
+
+/* Two motions of two samples with one number each, of which the second fails, and states of which the middle one fails;
+ * written in two ranges that divide a motion. */
+static bool in_groups;
+
+static void some_failed(api_emit *e)
+{
+    static const unsigned char second[] = {0, 0, 1, 1}, middle[] = {0, 1, 0, 0};
+    size_t                     fault;
+    api_lanes                  a = {.values  = counting,
+                                    .kernels = dyn_kernels_at(0),
+                                    .entries = 1,
+                                    .states  = 4,
+                                    .batched = true,
+                                    .group   = in_groups ? 2 : 0,
+                                    .rank    = 1,
+                                    .extent  = {1},
+                                    .failed  = in_groups ? second : middle};
+    api_emit_lanes_begin(e, &a);
+    assert_true(api_emit_lanes_states(e, &a, 0, 3, &fault));
+    assert_true(api_emit_lanes_states(e, &a, 3, 1, &fault));
+    api_emit_lanes_end(e, &a);
+}
+
+static void failed_is(bool groups, api_media media, const char *expected)
+{
+    char       hex[400] = "";
+    api_buffer b;
+    api_emit   e;
+    in_groups = groups;
+    api_buffer_init(&b, 400);
+    api_emit_init(&e, media, &b);
+    some_failed(&e);
+    assert_true(api_emit_done(&e));
+    for (size_t i = 0; i < b.length; i++)
+        snprintf(hex + 2 * i, 3, "%02x", (unsigned char)b.data[i]);
+    assert_string_equal(hex, expected);
+    api_buffer_free(&b);
+}
+
+/* Null stands for a state or motion that failed in arrays of floats, and NaN for each of its numbers in typed arrays.
+ */
+static void failed_states(void **state)
+{
+#define NOT "000000000000f87f"
+    failed_is(false, API_MEDIA_CBOR, "8481" N1 "f681" N3 "81" N4);
+    failed_is(false, API_MEDIA_CBOR_TYPED, "84d85648" D1 "d85648" NOT "d85648" D3 "d85648" D4);
+    failed_is(false, API_MEDIA_CBOR_MULTIDIMENSIONAL, "d82882820401d8565820" D1 NOT D3 D4);
+    failed_is(true, API_MEDIA_CBOR, "828281" N1 "81" N2 "f6");
+    failed_is(true, API_MEDIA_CBOR_TYPED, "8282d85648" D1 "d85648" D2 "82d85648" NOT "d85648" NOT);
+    failed_is(true, API_MEDIA_CBOR_MULTIDIMENSIONAL, "d8288283020201d8565820" D1 D2 NOT NOT);
+}
+
 /* --- jansson's trees -------------------------------------------------------------------------------------------- */
 
 static const char *tree_text;
@@ -347,6 +436,14 @@ static void tree_is(const char *text, const char *cbor)
     is(tree, text, cbor);
 }
 
+static void forms_of_trees(void **state)
+{
+    tree_text = "[[1,2],[3,4]]";
+    forms_are(tree, "82d85650" D1 D2 "d85650" D3 D4, "8282" N1 N2 "82" N3 N4);
+    tree_text = "{\"x\":[1,[2]]}";
+    forms_are(tree, "a1617882" N1 "d85648" D2, "a1617882" N1 "81" N2);
+}
+
 static void trees(void **state)
 {
     tree_is("{\"a\":[1,2],\"b\":[[1,2],[3,4]],\"c\":[]}",
@@ -362,9 +459,9 @@ static void trees(void **state)
 
 static void not_finite(void **state)
 {
-    static const double bad[]  = {1, 2, 3, 4, NAN, 6, INFINITY};
-    const api_media     each[] = {API_MEDIA_JSON, API_MEDIA_CBOR};
-    for (size_t m = 0; m < 2; m++) {
+    static const double bad[] = {1, 2, 3, 4, NAN, 6, INFINITY};
+    const api_media each[]    = {API_MEDIA_JSON, API_MEDIA_CBOR, API_MEDIA_CBOR_TYPED, API_MEDIA_CBOR_MULTIDIMENSIONAL};
+    for (size_t m = 0; m < sizeof each / sizeof *each; m++) {
         api_buffer b;
         api_buffer_init(&b, 1000);
         api_emit e, f;
@@ -441,7 +538,10 @@ int main(void)
         cmocka_unit_test(numbers),
         cmocka_unit_test(states_from_lanes),
         cmocka_unit_test(permuted_axes),
+        cmocka_unit_test(forms_of_arrays),
+        cmocka_unit_test(failed_states),
         cmocka_unit_test(trees),
+        cmocka_unit_test(forms_of_trees),
         cmocka_unit_test(not_finite),
         cmocka_unit_test(misuse),
         cmocka_unit_test(wrong_announcements),

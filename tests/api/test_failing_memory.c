@@ -421,11 +421,12 @@ static unsigned follow_status(const question *q)
 /* Writes the model `target` in the format `content_type`. Returns 999 if the text differs from the first one. */
 static unsigned write_status(const question *q)
 {
-    static char *first;
-    api_problem  problem;
-    size_t       length;
+    static char         *first;
+    api_problem          problem;
+    size_t               length;
+    const api_model_form form = {.format = q->content_type, .bound = strcmp(q->content_type, "document") != 0};
     api_problem_clear(&problem);
-    char *text     = api_write_model(door_api(), q->target, q->content_type, NULL, &length, &problem);
+    char *text     = api_write_model(door_api(), q->target, &form, NULL, &length, &problem);
     bool  is_armed = armed;
     armed          = false;
     if (!is_armed) free(first), first = text ? strdup(text) : NULL;
@@ -440,6 +441,7 @@ static void test_writing(void **state)
     const question questions[] = {
         {.method = "write", .target = "puma560", .content_type = "urdf", .run = write_status},
         {.method = "write", .target = "humanoid", .content_type = "mjcf", .run = write_status},
+        {.method = "write", .target = "prismatic_revolute", .content_type = "sdf", .run = write_status},
         {.method = "write", .target = "delta", .content_type = "document", .run = write_status},
     };
     int bad = 0;

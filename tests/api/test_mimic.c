@@ -3,7 +3,7 @@
 #include "models.h"
 #include <string.h>
 
-#define BODY                      "'inertial':{'mass':1,'inertia':{'xx':0.1,'yy':0.1,'zz':0.1}}"
+#define BODY                      "'inertial':{'mass':8,'inertia':{'xx':0.1,'yy':0.1,'zz':0.1}}"
 #define JOINT(name, more)         "'joint':{'name':'" name "','type':'revolute','axis':[0,0,1]" more "}"
 #define LINK(name, parent, joint) "{'name':'" name "','parent':'" parent "'," joint "," BODY "}"
 #define MIMIC(more)               ",'mimic':{" more "}"

@@ -113,7 +113,7 @@ static const api_joint_name *joint_of(const api_model *model, const char *name)
     return NULL;
 }
 
-/* Ranges of motion must contain the upright pose. Those of a right joint must be those of the left one, mirrored where
+/* Ranges of motion must contain the upright pose. Values of a right joint must be those of the left one, mirrored where
  * the joint's axis lies in the plane of symmetry. */
 static void check_ranges(const api_model *model)
 {

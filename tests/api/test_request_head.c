@@ -176,6 +176,11 @@ static void content_types(void **state)
         if (api_media_of_content(other[i]) != API_MEDIA_NONE) fail_msg("%s", other[i]);
 }
 
+static api_media chosen_media(const char *accept, api_media preferred, api_media form)
+{
+    return api_accepted_media(api_accept(accept, preferred), form);
+}
+
 static void accepted_types(void **state)
 {
     static const char *const yes[] = {"",
@@ -208,11 +213,11 @@ static void accepted_types(void **state)
                                       "application",
                                       "image/*",
                                       "application/*;q=0, */*"};
-    assert_int_equal(api_media_by_accept(NULL, API_MEDIA_JSON), API_MEDIA_JSON);
+    assert_int_equal(chosen_media(NULL, API_MEDIA_JSON, API_MEDIA_CBOR), API_MEDIA_JSON);
     for (size_t i = 0; i < sizeof yes / sizeof *yes; i++)
-        if (api_media_by_accept(yes[i], API_MEDIA_JSON) != API_MEDIA_JSON) fail_msg("%s", yes[i]);
+        if (chosen_media(yes[i], API_MEDIA_JSON, API_MEDIA_CBOR) != API_MEDIA_JSON) fail_msg("%s", yes[i]);
     for (size_t i = 0; i < sizeof no / sizeof *no; i++)
-        if (api_media_by_accept(no[i], API_MEDIA_JSON) != API_MEDIA_NONE) fail_msg("%s", no[i]);
+        if (chosen_media(no[i], API_MEDIA_JSON, API_MEDIA_CBOR) != API_MEDIA_NONE) fail_msg("%s", no[i]);
 }
 
 /* Quality values must decide first; among equal ones, the media type of the request's body. */
@@ -238,14 +243,67 @@ static void chosen_types(void **state)
         {"application/cbor-seq", API_MEDIA_CBOR, API_MEDIA_NONE},
     };
     for (size_t i = 0; i < sizeof each / sizeof *each; i++)
-        if (api_media_by_accept(each[i].accept, each[i].body_type) != each[i].chosen) fail_msg("%s", each[i].accept);
+        if (chosen_media(each[i].accept, each[i].body_type, API_MEDIA_CBOR) != each[i].chosen)
+            fail_msg("%s", each[i].accept);
+}
+
+/* The form of arrays: the named one of the greatest quality; among forms of equal quality that of the request. A media
+ * range that names a form is more specific than one that does not, and an unknown form matches nothing. */
+static void chosen_forms(void **state)
+{
+    enum { JSON = API_MEDIA_JSON, PLAIN, TYPED, SHAPED, NONE };
+    static const struct {
+        const char *accept;
+        int         form, chosen;
+        const char *type;
+    } each[] = {
+        {NULL, PLAIN, PLAIN, "application/cbor"},
+        {NULL, TYPED, TYPED, "application/cbor"},
+        {"*/*", SHAPED, SHAPED, "application/cbor"},
+        {"application/cbor", PLAIN, PLAIN, "application/cbor"},
+        {"application/cbor", SHAPED, SHAPED, "application/cbor"},
+        {"application/cbor; arrays=plain", SHAPED, PLAIN, "application/cbor; arrays=plain"},
+        {"application/cbor;arrays=typed", PLAIN, TYPED, "application/cbor; arrays=typed"},
+        {"application/cbor ; Arrays = \"MultiDimensional\"", PLAIN, SHAPED,
+         "application/cbor; arrays=multidimensional"},
+        {"application/cbor;arrays=typed;q=0.5, application/cbor;arrays=plain;q=0.4", PLAIN, TYPED,
+         "application/cbor; arrays=typed"},
+        {"application/cbor;arrays=typed;q=0.5, application/cbor;arrays=plain;q=0.6", TYPED, PLAIN,
+         "application/cbor; arrays=plain"},
+        {"application/cbor;arrays=typed, application/cbor;arrays=plain", TYPED, TYPED,
+         "application/cbor; arrays=typed"},
+        {"application/cbor;arrays=typed, application/cbor;arrays=plain", SHAPED, PLAIN,
+         "application/cbor; arrays=plain"},
+        {"application/cbor;arrays=typed;q=0, application/cbor", TYPED, PLAIN, "application/cbor"},
+        {"application/cbor;arrays=typed;q=0, application/cbor", SHAPED, SHAPED, "application/cbor"},
+        {"application/cbor;arrays=typed;q=0.3, application/cbor;q=0.7", TYPED, PLAIN, "application/cbor"},
+        {"application/cbor;arrays=typed, */*;q=0.9", PLAIN, TYPED, "application/cbor; arrays=typed"},
+        {"application/cbor;arrays=typed;q=0.5, application/json", PLAIN, JSON, "application/json"},
+        {"application/cbor;arrays=nested", PLAIN, NONE, NULL},
+        {"application/cbor;arrays=", PLAIN, NONE, NULL},
+        {"application/cbor;arrays", PLAIN, NONE, NULL},
+        {"application/cbor;arrays=nested, application/json", PLAIN, JSON, "application/json"},
+        {"application/cbor;arrays=nested, application/cbor;arrays=typed;q=0.1", PLAIN, TYPED,
+         "application/cbor; arrays=typed"},
+        {"application/cbor;version=2", PLAIN, PLAIN, "application/cbor"},
+        {"application/json;arrays=typed", PLAIN, JSON, "application/json"},
+    };
+    for (size_t i = 0; i < sizeof each / sizeof *each; i++) {
+        api_accepted accepted = api_accept(each[i].accept, API_MEDIA_CBOR);
+        api_media    chosen   = api_accepted_media(accepted, (api_media)each[i].form);
+        if ((int)chosen != each[i].chosen) fail_msg("%s: %d", each[i].accept, (int)chosen);
+        if (each[i].type) assert_string_equal(api_media_type(chosen, accepted.named), each[i].type);
+    }
 }
 
 static void negotiation(void **state)
 {
     assert_int_equal(status_with((api_request){0}), 200);
     assert_int_equal(status_with((api_request){.content_type = "text/plain"}), 415);
-    assert_int_equal(status_with((api_request){.content_encoding = "gzip"}), 415);
+    assert_int_equal(status_with((api_request){.content_encoding = "br"}), 415);
+    assert_int_equal(status_with((api_request){.content_encoding = "gzip, gzip"}), 415);
+    assert_int_equal(status_with((api_request){.content_encoding = "identity"}), 200);
+    assert_int_equal(status_with((api_request){.content_encoding = "gzip"}), 400); /* a body that is not gzip */
     assert_int_equal(status_with((api_request){.accept = "text/html"}), 406);
     assert_int_equal(status_with((api_request){.accept = "text/html", .content_type = "text/plain"}), 406);
     assert_int_equal(status_with((api_request){.accept = "text/html", .target = "/v1/models/slider/x"}), 404);
@@ -379,6 +437,7 @@ int main(void)
         cmocka_unit_test(content_types),
         cmocka_unit_test(accepted_types),
         cmocka_unit_test(chosen_types),
+        cmocka_unit_test(chosen_forms),
         cmocka_unit_test(negotiation),
         cmocka_unit_test(timeouts),
         cmocka_unit_test(request_ids),

@@ -86,7 +86,7 @@ static void models_are_restored(void **state)
 {
     disk_wipe();
     disk_start(NULL);
-    assert_int_equal(disk_request("PUT", "mine", HINGE("2")), 201); /* its report says that gravity was assumed */
+    assert_int_equal(disk_request("PUT", "mine", HINGE("2")), 201); /* the report says that gravity was assumed */
     assert_int_equal(disk_request("PUT", "renamed",
                                   "{'name':'x','links':[{'name':'l','parent':'base','joint':{'name':"
                                   "'j','type':'prismatic','axis':[0,0,3]}}]}"),

@@ -107,11 +107,12 @@ unsigned drive_typed(drive *d, const char *method, const char *target, const cha
 /* Writes a model in every format; the text must be XML unless memory ran out. */
 static void write_files(const drive *d, const char *name)
 {
-    static const char *const formats[] = {"urdf", "mjcf"};
-    for (size_t i = 0; i < sizeof formats / sizeof *formats; i++) {
-        api_problem problem = {.offset = -1};
-        size_t      length  = 0;
-        char       *text    = api_write_model(d->door, name, formats[i], NULL, &length, &problem);
+    static const char *const formats[] = {"urdf", "mjcf", "sdf"};
+    for (size_t i = 0; i < 2 * sizeof formats / sizeof *formats; i++) {
+        const api_model_form form    = {.format = formats[i / 2], .bound = i % 2};
+        api_problem          problem = {.offset = -1};
+        size_t               length  = 0;
+        char                *text    = api_write_model(d->door, name, &form, NULL, &length, &problem);
         drive_expect(text && length == strlen(text) && !strncmp(text, "<?xml", 5), "the model can be written");
         free(text);
     }

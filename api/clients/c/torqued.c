@@ -1071,8 +1071,9 @@ static bool read_token(torqued_client *client, const torqued_server *server, cha
 /* The header fields of one kind of request. NULL if memory is short. */
 static struct curl_slist *make_head(const char *authorization, const char *content_type)
 {
-    const char        *lines[] = {no_change, "Accept: application/cbor", "Expect:", content_type, authorization};
-    struct curl_slist *head    = NULL;
+    const char *lines[]     = {no_change, "Accept: application/cbor; arrays=multidimensional", "Expect:", content_type,
+                               authorization};
+    struct curl_slist *head = NULL;
     for (size_t i = 0; i < sizeof lines / sizeof lines[0]; i++) {
         struct curl_slist *longer = lines[i] && lines[i][0] ? curl_slist_append(head, lines[i]) : head;
         if (!longer) {

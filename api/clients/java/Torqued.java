@@ -55,7 +55,7 @@ public final class Torqued {
         var body = new ByteArrayOutputStream();
         encode(request, body);
         var builder = HttpRequest.newBuilder(URI.create(url + "/v1/models/" + model + "/" + operation))
-            .header("Content-Type", "application/cbor").header("Accept", "application/cbor")
+            .header("Content-Type", "application/cbor").header("Accept", "application/cbor; arrays=multidimensional")
             .POST(HttpRequest.BodyPublishers.ofByteArray(body.toByteArray()));
         String token = System.getenv("TORQUED_TOKEN");
         if (token != null) builder.header("Authorization", "Bearer " + token);

@@ -23,7 +23,7 @@ a batch with one state a row. In answers, vectors and matrices are the same; arr
 function evaluate(url, model, operation, request)
     body = IOBuffer()
     encode(body, request)
-    headers = ["Content-Type" => "application/cbor", "Accept" => "application/cbor", "Content-Length" => string(position(body))]
+    headers = ["Content-Type" => "application/cbor", "Accept" => "application/cbor; arrays=multidimensional", "Content-Length" => string(position(body))]
     haskey(ENV, "TORQUED_TOKEN") && push!(headers, "Authorization" => "Bearer " * ENV["TORQUED_TOKEN"])
     answer = IOBuffer()
     reply = Downloads.request("$url/v1/models/$model/$operation"; method="POST", input=seekstart(body), output=answer, headers)

@@ -73,7 +73,7 @@ impl Client {
         let token = self.token.as_ref().map_or(String::new(), |token| format!("Authorization: Bearer {token}\r\n"));
         let mut message = format!(
             "POST /v1/models/{model}/{operation} HTTP/1.1\r\nHost: {}\r\n{token}Content-Type: application/cbor\r\n\
-             Accept: application/cbor\r\nContent-Length: {}\r\n\r\n",
+             Accept: application/cbor; arrays=multidimensional\r\nContent-Length: {}\r\n\r\n",
             self.host,
             body.len()
         )

@@ -197,6 +197,17 @@ static size_t simple_bytes(const unsigned char *bytes, size_t left)
     return bytes[0] == 0xF8 && left > 1 && bytes[1] >= 32 ? 2 : 0;
 }
 
+bool api_cbor_is_utf8(const api_cbor_item *string)
+{
+    const char *text = (const char *)string->bytes;
+    for (size_t i = 0; i < string->length;) {
+        size_t n = string->bytes[i] < 0x80 ? 1 : api_utf8_character(text + i, string->length - i);
+        if (n == 0) return false;
+        i += n;
+    }
+    return true;
+}
+
 /* Checks that text is UTF-8, and that the announced items of an array or map can fit: an item takes at least one
  * byte. */
 static bool check_item(const api_cbor_cursor *c, const api_cbor_item *item)
@@ -206,14 +217,8 @@ static bool check_item(const api_cbor_cursor *c, const api_cbor_item *item)
     if ((item->kind == API_CBOR_ARRAY || item->kind == API_CBOR_MAP) && item->value > most)
         return api_cbor_fail(c, item->offset, "%s of length %llu, but only %zu bytes are left",
                              api_cbor_kind_text(item->kind), (unsigned long long)item->value, left);
-    if (item->kind != API_CBOR_TEXT) return true;
-    const char *text = (const char *)item->bytes;
-    for (size_t i = 0; i < item->length;) {
-        size_t n = item->bytes[i] < 0x80 ? 1 : api_utf8_character(text + i, item->length - i);
-        if (n == 0) return api_cbor_fail(c, item->offset, "a text string is not UTF-8");
-        i += n;
-    }
-    return true;
+    return item->kind != API_CBOR_TEXT || api_cbor_is_utf8(item) ||
+           api_cbor_fail(c, item->offset, "a text string is not UTF-8");
 }
 
 bool api_cbor_next(api_cbor_cursor *c, api_cbor_item *item)

@@ -41,6 +41,9 @@ typedef struct api_cbor_cursor {
  * incomplete, when text is not UTF-8, or when an array or map announces more items than bytes are left. */
 bool api_cbor_next(api_cbor_cursor *c, api_cbor_item *item);
 
+/* True if the bytes of a byte or text string are UTF-8. */
+bool api_cbor_is_utf8(const api_cbor_item *string);
+
 /* Sets the problem to 400 with this offset in the body; returns false. */
 bool api_cbor_fail(const api_cbor_cursor *c, size_t offset, const char *format, ...)
     __attribute__((format(printf, 3, 4)));

@@ -1,5 +1,6 @@
 /* node.c - see node.h: find members by key, and read packed numbers. */
 #include "node.h"
+#include "api/codec/remedies/kind_text.h"
 #include <math.h>
 #include <string.h>
 
@@ -10,6 +11,8 @@ const char *api_node_kind_text(const api_node *node)
     static const char *const texts[] = {
         [API_NULL] = "null",       [API_FALSE] = "false",    [API_TRUE] = "true",       [API_NUMBER] = "a number",
         [API_STRING] = "a string", [API_ARRAY] = "an array", [API_OBJECT] = "an object"};
+    if (api_node_get(node, "0")) return API_INDEXED_OBJECT;
+    if (node && node->kind == API_STRING) return api_kind_of_string(node->text, node->extent[0]);
     return node ? texts[node->kind] : "nothing";
 }
 

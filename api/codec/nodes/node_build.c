@@ -119,6 +119,7 @@ static bool add_value(api_builder *b, api_node *node)
         node->key        = top->key;
         node->key_length = top->key_length;
         node->key_offset = top->key_offset;
+        top->nulls |= node->kind == API_NULL;
     }
     return push(b, node);
 }
@@ -212,6 +213,16 @@ static bool check_keys_differ(const api_builder *b, const api_node *object)
     return false;
 }
 
+/* Removes the members that are null from an object with members `items`, and sorts its index again. */
+static void drop_nulls(api_node *object, api_node *items)
+{
+    uint32_t kept = 0;
+    for (uint32_t i = 0; i < object->extent[0]; i++)
+        if (items[i].kind != API_NULL) items[kept++] = items[i];
+    object->extent[0] = kept;
+    api_node_find_repeated_key(object);
+}
+
 bool api_build_close(api_builder *b)
 {
     api_open_value top = b->open[--b->depth];
@@ -222,6 +233,7 @@ bool api_build_close(api_builder *b)
     if (!items) return false;
     memcpy(items, b->stack + top.first, n * sizeof *items);
     if (top.object && !check_keys_differ(b, &node)) return false;
+    if (top.nulls) drop_nulls(&node, items);
     b->used = top.first;
     return add_value(b, &node);
 }

@@ -13,6 +13,7 @@
 /* An array or object that is not closed yet. */
 typedef struct api_open_value {
     bool        object;
+    bool        nulls;   /* object: some member is null, which counts as absent */
     bool        packing; /* array: so far all items are numbers, or packed arrays of one shape */
     uint8_t     rank;    /* dimensions of each packed item; 0: the items are numbers */
     uint32_t    extent[API_PACKED_RANK - 1];
@@ -45,7 +46,8 @@ static inline bool api_build_at_nesting_limit(const api_builder *b)
     return b->depth == b->nesting;
 }
 bool api_build_open(api_builder *b, bool object);
-/* Closes the innermost array or object. False with 400 when an object has a key twice. */
+/* Closes the innermost array or object. Leaves out the members of an object that are null: fields that are null are
+ * absent. False with 400 when an object has a key twice, be it with null. */
 bool api_build_close(api_builder *b);
 
 /* Sets the key of the next value; the key is copied. `offset` is the offset of the key in the body. */

@@ -13,6 +13,9 @@ typedef struct api_read_options {
      * api_check_members_finite. */
     const char *const *checked_later;
     size_t             n_checked_later;
+    /* Set by the reader of CBOR to the form of the arrays of numbers in the body, one of API_MEDIA_CBOR*: plain if one
+     * of them is plain or there are none. NULL: not wanted. */
+    api_media *form;
 } api_read_options;
 
 /* Reads a body in the encoding `content`. */

@@ -4,6 +4,7 @@
 #include "node_build.h"
 #include "node_read.h"
 #include "api/codec/number.h"
+#include "api/codec/utf8.h"
 #include <math.h>
 #include <string.h>
 
@@ -145,7 +146,7 @@ api_plain_json_outcome api_read_plain_json(const api_read_options *options, cons
                                            api_node *root)
 {
     enum { BYTES_A_NUMBER = 16 }; /* bytes of text per number; a low guess for numbers of full length */
-    reader r    = {.begin = text, .cursor = text, .end = text + length};
+    reader r    = {.begin = text, .cursor = text + api_utf8_mark(text, length), .end = text + length};
     bool   open = false;
     bool   good =
         length <= UINT32_MAX && api_build_start(&r.build, options->pool, options->nesting, length / BYTES_A_NUMBER);

@@ -48,7 +48,7 @@ static api_lanes lanes_of(const writer *w, const double *lanes, size_t entries, 
 static bool is_null(const writer *w, const api_lanes *a)
 {
     const api_plan *plan = w->answer->plan;
-    return w->out.buffer && w->out.media == API_MEDIA_JSON && a->failed && plan->query->samples > 0 &&
+    return w->out.buffer && api_media_has_null(w->out.media) && a->failed && plan->query->samples > 0 &&
            !plan->query->batched && a->failed[0];
 }
 

@@ -3,7 +3,6 @@
 #include "api/requests/fields/fields.h"
 #include "api/requests/fields/rows.h"
 #include "dynamics/math/geometry.h"
-#include "dynamics/loops/loops.h"
 #include <string.h>
 
 static const char *const foot_fields[]  = {"link", "frame", "point", NULL};
@@ -11,51 +10,20 @@ static const char *const plane_fields[] = {"point", "normal", NULL};
 
 /* --- base --------------------------------------------------------------------------------------------------------- */
 
-/* True if the first six bodies are a chain from the world with one coordinate each, three of them prismatic. */
-static bool global_joints(const dyn_model *m)
-{
-    int sliding = 0;
-    if (m->n_bodies < DYN_BASE_DOF) return false;
-    for (int i = 0; i < DYN_BASE_DOF; i++) {
-        const dyn_body *b = &m->body[i];
-        if (b->tree.parent != i - 1 || b->joint.mimic) return false; /* the parent of the first body is DYN_WORLD, -1 */
-        sliding += b->joint.kind == DYN_PRISMATIC;
-    }
-    return sliding == 3;
-}
-
-/* True if the body is the base or one of its descendants. */
-static bool hangs_on(const dyn_model *m, int body, int base)
-{
-    while (body > base)
-        body = m->body[body].tree.parent;
-    return body == base;
-}
-
 /* The ground bears the base's efforts only if no loop connects the robot to the world. */
-static bool check_loops(const api_query *q, int base)
-{
-    const dyn_loops *l = q->model->loops;
-    for (size_t k = 0; l && k < l->n; k++)
-        if (!hangs_on(q->model->dyn, l->pair[k].a.body, base) || !hangs_on(q->model->dyn, l->pair[k].b.body, base))
-            return api_fail(q->problem, API_NOT_FOR_LOOPS, NULL,
-                            "the loop \"%.64s\" connects the robot to the world, which then bears a part of the load",
-                            l->loop[k].name);
-    return true;
-}
-
 static bool find_base(const api_query *q, dyn_ground *ground)
 {
-    const dyn_model *m    = q->model->dyn;
-    int              body = m->floating ? 0 : DYN_BASE_DOF - 1;
-    if (!m->floating && !global_joints(m))
+    const dyn_mechanism mechanism = api_model_mechanism(q->model);
+    if (!dyn_ground_find_base(mechanism.tree, &ground->base))
         return api_fail(
             q->problem, API_NO_FREE_BASE, NULL,
             "%.64s has neither a floating base nor three prismatic and three revolute joints, one after the "
             "other, before all others",
             q->model->name);
-    ground->base = (dyn_frame){.body = body, .X_bf = m->body[body].pose.X_bl};
-    return check_loops(q, body);
+    const dyn_loop *loop = dyn_ground_loop_to_world(&mechanism, ground->base.body);
+    return !loop || api_fail(q->problem, API_NOT_FOR_LOOPS, NULL,
+                             "the loop \"%.64s\" connects the robot to the world, which then bears a part of the load",
+                             loop->name);
 }
 
 /* --- feet and plane --------------------------------------------------------------------------------------------- */
@@ -82,7 +50,7 @@ static bool read_foot(const api_query *q, const api_node *value, const api_place
     int i = api_read_frame(q, link ? link : frame, &name_at);
     if (i < 0 || !read_vector(q, value, at, "point", point)) return false;
     *foot = q->model->frames[i].frame;
-    if (!hangs_on(q->model->dyn, foot->body, base->body))
+    if (!dyn_ground_moves_with_base(q->model->dyn, foot->body, base->body))
         return api_fail_at(q->problem, &name_at, API_BAD_VALUE, "%.64s is not a descendant of the base",
                            q->model->frames[i].name);
     dyn_pose shift = dyn_pose_translation(point[0], point[1], point[2]);

@@ -3,8 +3,11 @@
 #pragma once
 #include "api/requests/lanes/evaluation.h"
 #include "api/requests/fields/operation.h"
-#include "contact.h"
-#include "stiction.h"
+#include "dynamics/contact/contact.h"
+#include "dynamics/contact/stiction.h"
+
+/* The cost of a friction problem of n rows, as a weight of api_operation for n^3: some factorizations. */
+#define API_FRICTION_CUBE_WEIGHT 2
 
 /* The joints and motors of the model that can stick. */
 typedef struct api_static_friction api_static_friction;
@@ -21,18 +24,18 @@ bool api_static_friction_check_coordinates(const api_query *q, const api_place *
 bool api_static_friction_check(const api_query *q, const api_static_friction *sticking);
 
 /* Returns the joints and motors that can stick; *n is their number. */
-const api_stiction_joint *api_static_friction_joints(const api_static_friction *sticking, size_t *n);
+const dyn_stiction_joint *api_static_friction_joints(const api_static_friction *sticking, size_t *n);
 
 /* Returns the doubles per state that `room` of api_static_friction_apply needs in lanes. */
 size_t api_static_friction_entries(const api_model *model, const api_static_friction *sticking);
 
 /* Applies static friction to a block of states. On entry qdd are the accelerations of the robot without held frames and
  * without friction of joints at rest; on return those with this friction, still without held frames. `held` has the
- * held frames after api_contact_evaluate, NULL: none; they count where friction is decided. Writes the friction of
+ * held frames after dyn_contact_evaluate, NULL: none; they count where friction is decided. Writes the friction of
  * joints at rest to `friction` (nv in lanes; zero for all other joints). `room` is work. Returns false with a problem.
  */
 bool api_static_friction_apply(const api_evaluation *e, const api_static_friction *s, size_t block,
-                               api_contact_block *held, double *room, double *qdd, double *friction);
+                               dyn_contact_block *held, double *room, double *qdd, double *friction);
 
 /* Sets qdd of the coordinates that stick to zero exactly, after api_static_friction_apply with the same `room`. */
 void api_static_friction_stop(const api_evaluation *e, const double *room, double *qdd);

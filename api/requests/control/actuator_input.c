@@ -1,5 +1,6 @@
 /* actuator_input.c - reads the input of a simulation (actuator_input.h). */
 #include "actuator_input.h"
+#include "controller_fields.h"
 #include "api/codec/number.h"
 #include <math.h>
 #include <string.h>
@@ -42,13 +43,15 @@ static bool describe(api_query *q, api_actuator_input *d)
 {
     const api_model *m = q->model;
     d->coordinate      = api_take(q->pool, m->nv * sizeof *d->coordinate);
+    d->motor           = api_take(q->pool, m->nv * sizeof *d->motor);
     d->effort_limit    = api_take(q->pool, m->nv * sizeof *d->effort_limit);
-    if (!d->coordinate || !d->effort_limit) return false;
+    if (!d->coordinate || !d->motor || !d->effort_limit) return false;
     api_coordinates_describe(m, d->coordinate);
     for (size_t v = 0; v < m->nv; v++) {
-        const api_coordinate *c       = &d->coordinate[v];
-        bool                  limited = c->joint >= 0 && c->motor < 0 && m->joints[c->joint].limits.has_effort;
-        d->effort_limit[v]            = limited ? m->joints[c->joint].limits.effort : INFINITY;
+        const api_coordinate *c = &d->coordinate[v];
+        d->motor[v]             = c->motor;
+        bool limited            = c->joint >= 0 && c->motor < 0 && m->joints[c->joint].limits.has_effort;
+        d->effort_limit[v]      = limited ? m->joints[c->joint].limits.effort : INFINITY;
     }
     return true;
 }
@@ -120,28 +123,31 @@ static bool read_robot(api_query *q, const api_place *at, api_actuator_input *d)
     return find_actuated(q, d, &n) && check_coordinates(q, at, d, n);
 }
 
-static bool read_options(const api_query *q, const api_node *given, const api_place *up, api_actuator_input *d)
+static bool read_options(const api_query *q, const api_controller *controller, const api_node *given,
+                         const api_place *up, api_actuator_input *d)
 {
-    if (d->controller->read_options) d->options = d->controller->read_options(q, given, up);
-    return !d->controller->read_options || d->options;
+    if (controller->read_options) d->options = controller->read_options(q, given, up);
+    return !controller->read_options || d->options;
 }
 
 static bool read_controlled(api_query *q, const api_node *given, const api_place *up, double duration,
                             api_actuator_input *d)
 {
-    api_place at = api_place_key(up, "controller"), reference_at = api_place_key(up, "reference");
-    api_place clip_at = api_place_key(up, "clip");
-    d->clip           = true;
-    d->controller     = api_read_controller(q, api_node_get(given, "controller"), &at);
-    if (!d->controller || !read_robot(q, &at, d)) return false;
-    if (!api_check_keys(q, given, up, d->controller->fields, d->controller->name)) return false;
+    api_place             at = api_place_key(up, "controller"), reference_at = api_place_key(up, "reference");
+    api_place             clip_at    = api_place_key(up, "clip");
+    const api_controller *controller = api_read_controller(q, api_node_get(given, "controller"), &at);
+    if (!controller) return false;
+    d->clip       = true;
+    d->controller = controller->law;
+    if (!read_robot(q, &at, d) || !api_check_keys(q, given, up, controller->fields, d->controller->name)) return false;
     for (size_t i = 0; needed[i]; i++)
         if (!need(q, given, needed[i], up)) return false;
     api_signal_form form    = {.duration = duration, .reach = duration};
     bool            divides = d->controller->divides_by_kd;
     return read_gains(q, given, "kp", up, false, &d->gains[0], &d->gain_is_scalar[0]) &&
            read_gains(q, given, "kd", up, divides, &d->gains[1], &d->gain_is_scalar[1]) &&
-           read_options(q, given, up, d) && api_read_flag(q, api_node_get(given, "clip"), &clip_at, &d->clip) &&
+           read_options(q, controller, given, up, d) &&
+           api_read_flag(q, api_node_get(given, "clip"), &clip_at, &d->clip) &&
            api_signal_read(q, api_node_get(given, "reference"), &reference_at, &form, &d->signal);
 }
 
@@ -176,14 +182,13 @@ static bool load_gains(const api_query *q, double **gains, bool alone)
  * torque. */
 static bool check_torques(const api_query *q, const api_actuator_input *d, const api_place *at)
 {
-    static const api_sine parts[] = {API_SINE_AMPLITUDE, API_SINE_OFFSET};
-    size_t                nv      = q->model->nv;
+    static const dyn_sine_part parts[] = {DYN_SINE_AMPLITUDE, DYN_SINE_OFFSET};
+    size_t                     nv      = q->model->nv;
     for (size_t k = 0; d->prescribed && !d->controller && k < 2; k++) {
-        const api_points *points  = &d->signal.points[parts[k]];
-        const double     *numbers = d->signal.numbers[parts[k]];
-        size_t            n       = (points->batch ? q->rows : 1) * points->n * nv;
-        for (size_t i = 0; numbers && i < n; i++)
-            if (d->prescribed[i % nv] && numbers[i] != 0)
+        const dyn_points *points = &d->signal.curve.parts[parts[k]];
+        size_t            n      = (points->batch ? q->rows : 1) * points->n * nv;
+        for (size_t i = 0; points->numbers && i < n; i++)
+            if (d->prescribed[i % nv] && points->numbers[i] != 0)
                 return api_fail_at(q->problem, at, API_BAD_VALUE,
                                    "%.64s is prescribed, so that its effort is computed: a torque of 0 expected",
                                    q->model->velocity_names[i % nv]);

@@ -2,23 +2,26 @@
  * actuators.
  *
  *     {"tau": signal} torques over time (api/requests/motion/signal.h)
- *     {"controller", "kp", "kd", "reference": signal, "clip"?, ...} a controller (controller.h)
+ *     {"controller", "kp", "kd", "reference": signal, "clip"?, ...} a controller (dynamics/control/controller.h)
  *
  * The efforts of a controller are clipped at the effort limits of joints, and then at those of motors of transmissions,
  * unless "clip" is false. Without the field all
  * torques are zero. */
 #pragma once
-#include "controller.h"
+#include "api/requests/motion/signal.h"
+#include "api/robots/model/actuation.h"
+#include "dynamics/control/controller.h"
 
 typedef struct api_actuator_input {
     bool                  is_given;
-    const api_controller *controller;        /* NULL: the signal is torques */
+    const dyn_controller *controller;        /* NULL: the signal is torques */
     api_signal            signal;            /* torques, or the controller's reference */
     double               *gains[2];          /* [nv] kp, kd */
     bool                  gain_is_scalar[2]; /* true: the request gives one gain for all coordinates */
-    const void           *options;           /* the controller's own (controller.h); NULL: none */
+    const void           *options;           /* the controller's own (dynamics/control/controller.h); NULL: none */
     bool                  clip;              /* clip efforts at their limits */
     api_coordinate       *coordinate;        /* [nv] */
+    int                  *motor;             /* [nv] `motor` of each coordinate */
     const bool           *prescribed;        /* [nv] coordinates with a prescribed motion; NULL: none */
     const bool           *actuated;          /* [nv] coordinates that a controller drives; NULL: all */
     const bool           *driven; /* [nv] coordinates that are actuated or prescribed; NULL if `actuated` is NULL */

@@ -4,32 +4,36 @@
 
 /* --- list --------------------------------------------------------------------------------------------------------- */
 
-/* True if a limit can be compared: the effort of a motor, only if the input drives all its joints. */
-static bool is_compared(const api_query *q, const api_actuator_input *input, const api_limit *limit)
+/* True if limit i can be compared: the effort of a motor, only if the input drives all its joints. */
+static bool is_compared(const api_query *q, const api_actuator_input *input, const api_limit_list *list, size_t i)
 {
-    return !limit->motor || limit->kind != API_LIMIT_EFFORT || api_actuator_input_drives(q->model, input, limit->motor);
+    const api_coupled_motor *motor = list->owner[i].motor;
+    return !motor || list->limit[i].kind != DYN_LIMIT_EFFORT || api_actuator_input_drives(q->model, input, motor);
 }
 
 bool api_joint_limits_list(api_query *q, const api_actuator_input *input, api_joint_limits *limits)
 {
-    static const api_limit_kind kinds[] = {API_LIMIT_EFFORT, API_LIMIT_POSITION, API_LIMIT_VELOCITY};
+    static const dyn_limit_kind kinds[] = {DYN_LIMIT_EFFORT, DYN_LIMIT_POSITION, DYN_LIMIT_VELOCITY};
     api_limit_list             *list    = &limits->list;
     size_t                      n       = 0;
     *limits                             = (api_joint_limits){.violation = NULL};
     if (!api_limits_list(q->pool, q->model, kinds, sizeof kinds / sizeof *kinds, list)) return false;
-    for (size_t i = 0; i < list->n; i++)
-        if (is_compared(q, input, &list->limit[i])) list->limit[n++] = list->limit[i];
+    for (size_t i = 0; i < list->n; i++) {
+        if (!is_compared(q, input, list, i)) continue;
+        list->limit[n]   = list->limit[i];
+        list->owner[n++] = list->owner[i];
+    }
     list->n = n;
     return true;
 }
 
 /* --- the answer ------------------------------------------------------------------------------------------------- */
 
-static void emit_one(const api_limit *limit, const api_limit_violation *found, bool margin, api_emit *to)
+static void emit_one(const api_limit_list *list, size_t i, const api_limit_violation *found, bool margin, api_emit *to)
 {
     api_emit_object(to);
-    api_emit_string_member(to, "joint", limit->name);
-    api_emit_string_member(to, "kind", api_limit_names[limit->kind]);
+    api_emit_string_member(to, "joint", list->owner[i].name);
+    api_emit_string_member(to, "kind", api_limit_names[list->limit[i].kind]);
     api_emit_number_member(to, "limit", found ? found->limit : 0);
     api_emit_number_member(to, margin ? "margin" : "excess", !found ? 0 : margin ? 0 - found->excess : found->excess);
     api_emit_number_member(to, "time", found ? found->time : 0);
@@ -50,7 +54,7 @@ void api_joint_limits_emit(const api_plan *plan, const api_joint_limits *limits,
         api_emit_array(to);
         for (size_t k = 0; k < limits->list.n; k++)
             if (!found || margins || found[k].excess > 0)
-                emit_one(&limits->list.limit[k], found ? &found[k] : NULL, margins, to);
+                emit_one(&limits->list, k, found ? &found[k] : NULL, margins, to);
         api_emit_end(to);
     }
     if (plan->query->batched) api_emit_end(to);

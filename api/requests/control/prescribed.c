@@ -37,11 +37,11 @@ static bool read_coordinates(api_query *q, const api_node *list, const api_place
     if (!coordinate || !p->mask || !p->v || !p->q) return false;
     memset(p->mask, false, nv * sizeof *p->mask);
     api_coordinates_describe(q->model, coordinate);
-    if (!api_check_list(q, list, at, "coordinate's name")) return false;
-    for (size_t i = 0; i < api_node_size(list); i++) {
-        api_node  item;
-        api_place entry = api_place_index(at, i);
-        int       v     = api_node_item(list, i, &item) ? api_read_coordinate(q, &item, &entry) : -1;
+    if (!api_check_names(q, list, at, "coordinate's name")) return false;
+    for (size_t i = 0; i < api_count_names(list); i++) {
+        api_node  name;
+        api_place entry = api_take_name(list, at, i, &name);
+        int       v     = api_read_coordinate(q, &name, &entry);
         if (v < 0 || !add_coordinate(q, &entry, v, coordinate, p)) return false;
     }
     return true;
@@ -51,7 +51,7 @@ static bool read_coordinates(api_query *q, const api_node *list, const api_place
 
 /* Refuses jumps of position and velocity. At a knot of multiplicity m a spline of degree d has d - m continuous
  * derivatives. */
-static bool check_smooth(const api_query *q, const api_signal *s, double duration, const api_place *at)
+static bool check_smooth(const api_query *q, const dyn_signal *s, double duration, const api_place *at)
 {
     const double *t = s->spline.knots;
     for (size_t i = s->spline.degree + 1, times = 1; !s->is_sine && i < s->spline.n; i++) {
@@ -84,7 +84,7 @@ bool api_prescribed_read(api_query *q, const api_node *fields, double duration, 
     if (!read_coordinates(q, api_node_get(value, "coordinates"), &coordinates_at, p)) return false;
     form.width = p->n;
     return api_signal_read(q, api_node_get(value, "motion"), &motion_at, &form, &p->motion) &&
-           check_smooth(q, &p->motion, duration, &motion_at);
+           check_smooth(q, &p->motion.curve, duration, &motion_at);
 }
 
 /* --- initial state ------------------------------------------------------------------------------------------------ */
@@ -100,12 +100,12 @@ static bool agree(const api_evaluation *e, const api_prescribed_motion *p, api_f
 }
 
 static bool check_row(const api_evaluation *e, const api_prescribed_motion *p, size_t row,
-                      double *const r[API_SIGNAL_ORDERS])
+                      double *const r[DYN_SIGNAL_ORDERS])
 {
     size_t        state = row * e->query->samples;
     const double *q     = api_state_lane(e, e->plan->state[API_Q], e->model->nq, state);
     const double *qd    = api_state_lane(e, e->plan->state[API_QD], e->model->nv, state);
-    api_signal_at(&p->motion, 1, &row, (api_moment){0, 0}, API_SIGNAL_ORDERS, r);
+    dyn_signal_at(&p->motion.curve, 1, &row, (dyn_moment){0, 0}, DYN_SIGNAL_ORDERS, r);
     for (size_t k = 0; k < p->n; k++)
         if (!agree(e, p, API_Q, state, k, q[p->q[k] * e->lanes], r[0][k]) ||
             !agree(e, p, API_QD, state, k, qd[p->v[k] * e->lanes], r[1][k]))
@@ -118,8 +118,8 @@ bool api_prescribed_load(const api_plan *plan, api_prescribed_motion *p)
     const api_query *q  = plan->query;
     api_place        at = api_place_key(NULL, "prescribed"), motion_at = api_place_key(&at, "motion");
     if (p->n == 0) return true;
-    double *r[API_SIGNAL_ORDERS];
-    for (size_t i = 0; i < API_SIGNAL_ORDERS; i++)
+    double *r[DYN_SIGNAL_ORDERS];
+    for (size_t i = 0; i < DYN_SIGNAL_ORDERS; i++)
         if (!(r[i] = api_take(q->pool, p->n * sizeof *r[i]))) return false;
     if (!api_signal_load(q, &motion_at, &p->motion)) return false;
     api_evaluation e = api_evaluation_of(plan);

@@ -54,7 +54,7 @@ static double state_cost(const api_call *call, const api_input *input, const api
         if ((named || operation->finish) && operation->once && *once == 0) *once = operation->once(m);
         if (named || output->by_default) numbers += (double)api_output_entries(m, &selected, i);
     }
-    double write = calibration->write[call->media];
+    double write = calibration->write[api_media_encoding(call->media)];
     if (call->media == API_MEDIA_JSON) write += NUMBER_BYTES * calibration->compress[call->coding];
     double more = operation->state_seconds ? operation->state_seconds(call, input) : 0;
     return bodies * calibration->body + more + numbers * write;
@@ -94,16 +94,19 @@ static size_t feedback_index(const api_call *call)
 
 double api_estimate_cost(api_call *call, const char *body, size_t length)
 {
-    const api_input        input       = {.body = body, .length = length};
+    const api_coded        coded       = {call->body_coding, body, length, NULL};
+    const bool             is_coded    = call->body_coding != API_CODING_NONE && !call->expanded.bytes;
+    api_input              input       = {.body = body, .length = length};
     const api_calibration *calibration = &call->api->calibration;
     bool                   model       = call->method == API_PUT; /* a model is parsed, checked and expanded */
-    double seconds = 5e-6 + (double)length * (model ? 4 * calibration->parse : calibration->read[call->content]);
+    if (is_coded) input = (api_input){.length = api_expand_guess(&coded, call->api->limits.body)};
+    double seconds = 5e-6 + (double)input.length * (model ? 4 * calibration->parse : calibration->read[call->content]);
     if (call->wants_coding) return seconds + (double)call->reply.length * calibration->compress[call->coding];
     if (!call->wants_body || call->method != API_POST) return seconds;
-    call->estimated = seconds + operation_cost(call, &input);
-    double least    = call->operation ? call->operation->least_seconds : 0;
-    double expected =
-        api_cost_feedback_apply(&call->api->cost_feedback, feedback_index(call), call->media, call->estimated);
+    call->estimated       = seconds + operation_cost(call, &input);
+    double least          = call->operation ? call->operation->least_seconds : 0;
+    double expected       = api_cost_feedback_apply(&call->api->cost_feedback, feedback_index(call),
+                                                    api_media_encoding(call->media), call->estimated);
     return call->expected = expected > least ? expected : least;
 }
 
@@ -121,5 +124,6 @@ void api_cost_learn(const api_call *call)
     if (took > 0)
         api_metric_observe(API_METRIC_ESTIMATE_RATIO, API_NO_LABELS,
                            (uint64_t)(1e3 * fmin(call->expected / took, 1e6)));
-    api_cost_feedback_update(&call->api->cost_feedback, feedback_index(call), call->media, call->estimated, took);
+    api_cost_feedback_update(&call->api->cost_feedback, feedback_index(call), api_media_encoding(call->media),
+                             call->estimated, took);
 }

@@ -82,9 +82,10 @@ static const unsigned char *find_value(const api_call *call, const api_input *in
 
 double api_peek_number(const api_call *call, const api_input *input, api_field field)
 {
-    const unsigned char *p = find_value(call, input, field), *end = (const unsigned char *)input->body + input->length;
+    const unsigned char *p = find_value(call, input, field);
     if (!p) return 0;
-    double number =
+    const unsigned char *end = (const unsigned char *)input->body + input->length;
+    double               number =
         call->content == API_MEDIA_CBOR ? read_item(p, end) : read_decimal((const char *)p, (const char *)end);
     return isfinite(number) && number > 0 ? number : 0;
 }
@@ -135,10 +136,11 @@ static double largest_item(const unsigned char *p, const unsigned char *end, siz
 
 double api_peek_largest(const api_call *call, const api_input *input, api_field field, size_t count)
 {
-    const unsigned char *p = find_value(call, input, field), *end = (const unsigned char *)input->body + input->length;
-    if (!p || p > end) return 0;
-    double largest = call->content == API_MEDIA_CBOR ? largest_item(p, end, count)
-                                                     : largest_decimal((const char *)p, (const char *)end, count);
+    const unsigned char *p = find_value(call, input, field);
+    if (!p) return 0;
+    const unsigned char *end     = (const unsigned char *)input->body + input->length;
+    double               largest = call->content == API_MEDIA_CBOR ? largest_item(p, end, count)
+                                                                   : largest_decimal((const char *)p, (const char *)end, count);
     return isfinite(largest) ? largest : 0;
 }
 

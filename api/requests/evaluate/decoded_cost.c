@@ -23,10 +23,11 @@ static double decoded_seconds(const api_plan *plan)
     const api_query *q       = plan->query;
     const api_model *m       = q->model;
     double           seconds = 0;
+    const double     write   = q->call->api->calibration.write[api_media_encoding(q->call->media)];
     for (size_t i = 0; i < q->n_selected; i++) {
         const api_operation *operation = q->selected[i].operation;
         double bodies  = operation->weight * (double)m->n_bodies + operation->square_weight * (double)(m->nv * m->nv);
-        double numbers = answered_numbers(q, &q->selected[i]) * q->call->api->calibration.write[q->call->media];
+        double numbers = answered_numbers(q, &q->selected[i]) * write;
         seconds += (double)api_states(q) * (bodies * q->call->api->calibration.body + numbers);
         if (operation->decoded_seconds) seconds += operation->decoded_seconds(q, &q->selected[i]);
     }

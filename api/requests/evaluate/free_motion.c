@@ -1,10 +1,8 @@
-/* free_motion.c - finds the accelerations of free coordinates, and differentiates with them (free_motion.h). */
+/* free_motion.c - finds the accelerations and jerks of free coordinates (free_motion.h). */
 #include "free_motion.h"
 #include "api/requests/fields/fields.h"
 #include "api/requests/fields/free_coordinates.h"
 #include "friction.h"
-#include <math.h>
-#include <string.h>
 
 /* --- request ---------------------------------------------------------------------------------------------------- */
 
@@ -74,93 +72,11 @@ const double *api_free_find_load(const api_evaluation *e, dyn_inverse_dynamics a
     return to;
 }
 
-size_t api_free_room(size_t nv)
-{
-    return nv * nv + 3 * nv;
-}
-
-api_free_block api_free_lay_out(size_t nv, size_t W, const bool *driven, const double *M, double *room)
-{
-    size_t        *list = (void *)(room + nv * nv + 2 * nv); /* a double is as large as an index */
-    api_free_block b    = {.nv = nv, .W = W, .free = list, .M = M, .factor = room};
-    b.x                 = room + nv * nv;
-    b.scale             = b.x + nv;
-    _Static_assert(sizeof *list <= sizeof *room, "indices fit into the room of doubles");
-    for (size_t v = 0; v < nv; v++)
-        if (!driven[v]) list[b.n++] = v;
-    return b;
-}
-
-void api_free_factor(const api_free_block *b, size_t lane)
-{
-    for (size_t i = 0; i < b->n; i++)
-        b->scale[i] = b->load ? b->load[b->free[i] * b->W + lane] : 1;
-    for (size_t i = 0; i < b->n; i++)
-        for (size_t j = 0; j <= i; j++) {
-            double sum = b->M[(b->free[i] * b->nv + b->free[j]) * b->W + lane] / b->scale[i];
-            for (size_t k = 0; k < j; k++)
-                sum -= b->factor[i * b->n + k] * b->factor[j * b->n + k];
-            b->factor[i * b->n + j] = i == j ? sqrt(sum) : sum / b->factor[j * b->n + j];
-        }
-}
-
-void api_free_solve(const api_free_block *b)
-{
-    for (size_t i = 0; i < b->n; i++) {
-        b->x[i] /= b->scale[i];
-        for (size_t j = 0; j < i; j++)
-            b->x[i] -= b->factor[i * b->n + j] * b->x[j];
-        b->x[i] /= b->factor[i * b->n + i];
-    }
-    for (size_t i = b->n; i-- > 0;) {
-        for (size_t j = i + 1; j < b->n; j++)
-            b->x[i] -= b->factor[j * b->n + i] * b->x[j];
-        b->x[i] /= b->factor[i * b->n + i];
-    }
-}
-
-void api_free_differentiate(const api_free_block *b, size_t lane, size_t columns, double *dtau, double *dqdd)
-{
-    for (size_t c = 0; c < columns; c++) {
-        double *to = dtau + c * b->W + lane, *change = dqdd ? dqdd + c * b->W + lane : NULL;
-        for (size_t i = 0; i < b->n; i++)
-            b->x[i] = -to[b->free[i] * columns * b->W];
-        api_free_solve(b);
-        for (size_t v = 0; v < b->nv; v++) {
-            for (size_t i = 0; i < b->n; i++)
-                to[v * columns * b->W] += b->M[(v * b->nv + b->free[i]) * b->W + lane] * b->x[i];
-            if (change) change[v * columns * b->W] = 0;
-        }
-        for (size_t i = 0; i < b->n; i++) {
-            to[b->free[i] * columns * b->W] = 0;
-            if (change) change[b->free[i] * columns * b->W] = b->x[i];
-        }
-    }
-}
-
-void api_free_add(const api_free_block *b, size_t lane, size_t rows, const double *dy_dqdd, const double *dqdd,
-                  double *dy)
-{
-    for (size_t r = 0; r < rows; r++)
-        for (size_t i = 0; i < b->n; i++) {
-            const double by = dy_dqdd[(r * b->nv + b->free[i]) * b->W + lane];
-            for (size_t c = 0; c < b->nv; c++)
-                dy[(r * b->nv + c) * b->W + lane] += by * dqdd[(b->free[i] * b->nv + c) * b->W + lane];
-        }
-}
-
-void api_free_clear_columns(const api_free_block *b, size_t lane, size_t rows, double *matrix)
-{
-    for (size_t r = 0; r < rows; r++)
-        for (size_t i = 0; i < b->n; i++)
-            matrix[(r * b->nv + b->free[i]) * b->W + lane] = 0;
-}
-
 /* --- jerks ------------------------------------------------------------------------------------------------------ */
 
 size_t api_free_jerks_room(size_t nv)
 {
-    return nv * nv + 2 * nv + api_free_room(nv);
+    return nv * nv + 2 * nv + dyn_free_room(nv);
 }
 
 /* Sets dtau/dqdd of a block, of which `load` is dtau/dT. */
@@ -186,16 +102,16 @@ void api_free_jerks(const api_evaluation *e, const bool *driven, const dyn_torqu
     resting.tau_dot        = tau_dot;
     resting.joint_wrenches = resting.joint_wrench_rates = NULL;
     e->kernels->torque_derivative(&e->query->scene, e->workspace, &resting, 1);
-    api_free_block b = api_free_lay_out(nv, W, driven, M, api_behind(e, load, nv, 1));
+    dyn_free_block b = dyn_free_lay_out(nv, W, driven, M, api_behind(e, load, nv, 1));
     b.load           = api_free_find_load(e, state, load);
     find_masses(e, io->q, b.load, M);
     for (size_t lane = 0; lane < W; lane++) {
-        api_free_factor(&b, lane);
+        dyn_free_factor(&b, lane);
         for (size_t i = 0; i < b.n; i++) {
             const size_t at = b.free[i] * W + lane;
             b.x[i]          = (tau_rates ? tau_rates[at] : 0) - tau_dot[at];
         }
-        api_free_solve(&b);
+        dyn_free_solve(&b);
         for (size_t i = 0; i < b.n; i++)
             qddd[b.free[i] * W + lane] = b.x[i];
     }

@@ -8,7 +8,7 @@ typedef struct free_room {
     double *Y;        /* nv x 10 bodies */
     double *C;        /* nv x nv */
     double *by_q, *X; /* nv x nv: dtau/dq, and dtau/dqd, which becomes X */
-    double *M, *room; /* nv x nv; api_free_room() */
+    double *M, *room; /* nv x nv; dyn_free_room() */
 } free_room;
 
 static size_t columns_of(const api_model *model)
@@ -20,7 +20,7 @@ static size_t columns_of(const api_model *model)
 size_t api_parameter_rates_room(const api_model *model, bool is_free)
 {
     if (!is_free) return model->dyn->has_load ? model->nv * columns_of(model) : 0;
-    return model->nv * (columns_of(model) + 4 * model->nv) + api_free_room(model->nv);
+    return model->nv * (columns_of(model) + 4 * model->nv) + dyn_free_room(model->nv);
 }
 
 static free_room lay_out(const api_evaluation *e, double *next)
@@ -56,13 +56,13 @@ static void find_matrices(const api_evaluation *e, const dyn_torque_derivative *
 }
 
 /* Adds X dqdd/dp to columns [first, end) of `to` in one lane. */
-static void add_accelerations(const api_free_block *b, const free_room *r, size_t lane, size_t columns, size_t first,
+static void add_accelerations(const dyn_free_block *b, const free_room *r, size_t lane, size_t columns, size_t first,
                               size_t end, double *to)
 {
     for (size_t c = first; c < end; c++) {
         for (size_t i = 0; i < b->n; i++)
             b->x[i] = -r->Y[(b->free[i] * columns + c) * b->W + lane];
-        api_free_solve(b);
+        dyn_free_solve(b);
         for (size_t v = 0; v < b->nv; v++)
             for (size_t i = 0; i < b->n; i++)
                 to[(v * columns + c) * b->W + lane] += r->X[(v * b->nv + b->free[i]) * b->W + lane] * b->x[i];
@@ -74,15 +74,15 @@ static bool add_motion(const api_evaluation *e, const bool *driven, const free_r
 {
     enum { BODY = 10 };
     const size_t         columns = columns_of(e->model);
-    const api_free_block b       = api_free_lay_out(e->model->nv, e->lanes, driven, r->M, r->room);
+    const dyn_free_block b       = dyn_free_lay_out(e->model->nv, e->lanes, driven, r->M, r->room);
     for (size_t lane = 0; lane < e->lanes; lane++) {
-        api_free_factor(&b, lane);
+        dyn_free_factor(&b, lane);
         for (size_t first = 0; first < columns; first += BODY) {
             if (!api_deadline_check(e->query->input->deadline, e->problem)) return false;
             add_accelerations(&b, r, lane, columns, first, first + BODY, to);
         }
         if (!api_deadline_check(e->query->input->deadline, e->problem)) return false;
-        api_free_differentiate(&b, lane, columns, to, NULL);
+        dyn_free_differentiate(&b, lane, columns, to, NULL);
     }
     return true;
 }

@@ -2,6 +2,7 @@
 #include "fields.h"
 #include "operation.h"
 #include "dynamics/loops/loops.h"
+#include <math.h>
 #include <stdarg.h>
 #include <string.h>
 
@@ -46,6 +47,33 @@ bool api_check_list(const api_query *q, const api_node *value, const api_place *
                                                              list ? "an empty array" : api_node_kind_text(value), of);
 }
 
+bool api_check_names(const api_query *q, const api_node *value, const api_place *place, const char *entry)
+{
+    return api_node_is(value, API_STRING) || api_check_list(q, value, place, entry);
+}
+
+size_t api_count_names(const api_node *list)
+{
+    return api_node_is(list, API_STRING) ? 1 : api_node_size(list);
+}
+
+api_place api_take_name(const api_node *list, const api_place *place, size_t i, api_node *name)
+{
+    const bool alone = api_node_is(list, API_STRING);
+    if (alone || !api_node_item(list, i, name)) *name = *list;
+    return alone ? *place : api_place_index(place, i);
+}
+
+const char *api_comma_remedy(const api_node *numbers, size_t expected)
+{
+    size_t   n     = api_node_size(numbers);
+    bool     whole = n > expected && n <= 2 * expected;
+    api_node entry;
+    for (size_t i = 0; whole && api_node_item(numbers, i, &entry); i++)
+        whole = api_node_is(&entry, API_NUMBER) && api_node_number(&entry) == trunc(api_node_number(&entry));
+    return whole ? "; if the numbers have a decimal comma, write a decimal point: 0.5, not 0,5" : "";
+}
+
 bool api_read_numbers(const api_query *q, const api_node *value, const api_place *at, size_t n, double *numbers)
 {
     if (!api_node_is(value, API_ARRAY))
@@ -60,7 +88,8 @@ bool api_read_numbers(const api_query *q, const api_node *value, const api_place
                                api_node_kind_text(&entry));
         if (i < n) numbers[i] = api_node_number(&entry);
     }
-    return given == n || api_fail_at(q->problem, at, API_WRONG_SHAPE, "%zu entries given, %zu expected", given, n);
+    return given == n || api_fail_at(q->problem, at, API_WRONG_SHAPE, "%zu entries given, %zu expected%s", given, n,
+                                     api_comma_remedy(value, n));
 }
 
 double *api_take_numbers(api_query *q, const api_node *value, const api_place *at, size_t n)

@@ -22,6 +22,21 @@ bool api_read_flag(const api_query *q, const api_node *value, const api_place *a
 /* Checks that the value is an array with at least one entry. `of` says in the message what an entry is. */
 bool api_check_list(const api_query *q, const api_node *value, const api_place *at, const char *of);
 
+/* Like api_check_list, for a list of names. One name alone counts as the list of one, since some encoders unbox arrays
+ * of one entry (R's jsonlite, MATLAB's jsonencode). */
+bool api_check_names(const api_query *q, const api_node *value, const api_place *place, const char *entry);
+
+/* Returns the number of entries of a list of names; 0 for NULL. */
+size_t api_count_names(const api_node *list);
+
+/* Sets `name` to entry i of a list of names, i < api_count_names, and returns its place. `place` is that of the list.
+ */
+api_place api_take_name(const api_node *list, const api_place *place, size_t i, api_node *name);
+
+/* Returns the remedy for a list of numbers that decimal commas have split, to append to a message: its numbers are
+ * integers, and more than `expected` but at most twice as many. Returns "" for any other list. */
+const char *api_comma_remedy(const api_node *numbers, size_t expected);
+
 /* Reads an array of exactly n finite numbers. */
 bool api_read_numbers(const api_query *q, const api_node *value, const api_place *at, size_t n, double *numbers);
 

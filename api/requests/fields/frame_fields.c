@@ -37,11 +37,11 @@ bool api_read_axes(const api_query *q, const api_node *list, const api_place *at
     for (int i = 0; !list && i < API_FRAME_AXES; i++)
         axis[(*n)++] = i;
     if (!list) return true;
-    if (!api_check_list(q, list, at, "of x, y, z, rx, ry, rz")) return false;
-    for (size_t i = 0; i < api_node_size(list); i++) {
+    if (!api_check_names(q, list, at, "of x, y, z, rx, ry, rz")) return false;
+    for (size_t i = 0; i < api_count_names(list); i++) {
         api_node  name;
-        api_place entry = api_place_index(at, i);
-        if (!api_node_item(list, i, &name) || !read_axis(q, &name, &entry, axis, n)) return false;
+        api_place entry = api_take_name(list, at, i, &name);
+        if (!read_axis(q, &name, &entry, axis, n)) return false;
     }
     return true;
 }

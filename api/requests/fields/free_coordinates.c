@@ -8,10 +8,10 @@ enum { BASE_COORDINATES = 6 };
 
 static bool read_names(const api_query *q, const api_node *list, const api_place *at, bool *driven)
 {
-    for (size_t i = 0; i < api_node_size(list); i++) {
-        api_node  item;
-        api_place entry = api_place_index(at, i);
-        int       v     = api_node_item(list, i, &item) ? api_read_coordinate(q, &item, &entry) : -1;
+    for (size_t i = 0; i < api_count_names(list); i++) {
+        api_node  name;
+        api_place entry = api_take_name(list, at, i, &name);
+        int       v     = api_read_coordinate(q, &name, &entry);
         if (v < 0) return false;
         if (!driven[v])
             return api_fail_at(q->problem, &entry, API_DUPLICATE_NAME, "%.64s is listed twice",
@@ -21,12 +21,8 @@ static bool read_names(const api_query *q, const api_node *list, const api_place
     return true;
 }
 
-static bool read_base(const api_query *q, const api_node *value, const api_place *at, bool *driven)
+static bool read_base(const api_query *q, const api_place *at, bool *driven)
 {
-    if (strcmp(api_node_string(value, NULL), "base") != 0)
-        return api_fail_at(q->problem, at, API_UNKNOWN_NAME,
-                           "\"%.64s\" given, an array of velocity names or \"base\" expected",
-                           api_node_string(value, NULL));
     if (!q->model->dyn->floating)
         return api_fail_at(q->problem, at, API_BAD_VALUE, "the base of %s is fixed and cannot be free", q->model->name);
     memset(driven, false, BASE_COORDINATES);
@@ -44,8 +40,9 @@ bool api_read_free(api_query *q, const api_node *options, const api_place *up)
     bool *driven = api_take(q->pool, q->model->nv * sizeof *driven);
     if (!driven) return false;
     memset(driven, true, q->model->nv);
-    q->driven = driven;
-    return api_node_is(value, API_ARRAY) ? read_names(q, value, &at, driven) : read_base(q, value, &at, driven);
+    q->driven       = driven;
+    const bool base = api_node_is(value, API_STRING) && strcmp(api_node_string(value, NULL), "base") == 0;
+    return base ? read_base(q, &at, driven) : read_names(q, value, &at, driven);
 }
 
 bool api_base_is_free(const api_query *q)

@@ -3,17 +3,17 @@
 #include "fields.h"
 
 /* Reads the kinds that the request names into `chosen`. */
-static bool read_kinds(const api_query *q, const api_node *list, const api_place *at, bool chosen[API_LIMIT_KINDS])
+static bool read_kinds(const api_query *q, const api_node *list, const api_place *at, bool chosen[DYN_LIMIT_KINDS])
 {
-    api_names known = api_names_from_array(api_limit_names, API_LIMIT_KINDS);
-    for (size_t i = 0; i < API_LIMIT_KINDS; i++)
+    api_names known = api_names_from_array(api_limit_names, DYN_LIMIT_KINDS);
+    for (size_t i = 0; i < DYN_LIMIT_KINDS; i++)
         chosen[i] = !list;
     if (!list) return true;
-    if (!api_check_list(q, list, at, "of position, velocity, effort, effort_rate")) return false;
-    for (size_t i = 0; i < api_node_size(list); i++) {
+    if (!api_check_names(q, list, at, "of position, velocity, effort, effort_rate")) return false;
+    for (size_t i = 0; i < api_count_names(list); i++) {
         api_node  name;
-        api_place entry = api_place_index(at, i);
-        int k = api_node_item(list, i, &name) ? api_read_choice(q, &name, &entry, "a kind of limits", &known) : -1;
+        api_place entry = api_take_name(list, at, i, &name);
+        int       k     = api_read_choice(q, &name, &entry, "a kind of limits", &known);
         if (k < 0) return false;
         if (chosen[k])
             return api_fail_at(q->problem, &entry, API_DUPLICATE_NAME, "%s is listed twice", api_limit_names[k]);
@@ -24,18 +24,18 @@ static bool read_kinds(const api_query *q, const api_node *list, const api_place
 
 bool api_limits_read(api_query *q, const api_node *kinds, const api_place *at, api_limit_list *limits)
 {
-    bool           chosen[API_LIMIT_KINDS];
-    api_limit_kind listed[API_LIMIT_KINDS];
+    bool           chosen[DYN_LIMIT_KINDS];
+    dyn_limit_kind listed[DYN_LIMIT_KINDS];
     size_t         n = 0;
     if (!read_kinds(q, kinds, at, chosen)) return false;
-    for (api_limit_kind k = 0; k < API_LIMIT_KINDS; k++)
+    for (dyn_limit_kind k = 0; k < DYN_LIMIT_KINDS; k++)
         if (chosen[k]) listed[n++] = k;
     return api_limits_list(q->pool, q->model, listed, n, limits);
 }
 
 bool api_limits_check_loops(const api_query *q, const api_limit_list *limits, const api_place *at)
 {
-    return !q->model->loops || !api_limits_have(limits, API_LIMIT_EFFORT_RATE) ||
+    return !q->model->loops || !api_limits_have(limits, DYN_LIMIT_EFFORT_RATE) ||
            api_fail_at(q->problem, at, API_NOT_FOR_LOOPS,
                        "gradients of effort rates are for models without loops: list other kinds");
 }
@@ -44,9 +44,9 @@ void api_limits_emit(const api_limit_list *limits, api_emit *to)
 {
     api_emit_array(to);
     for (size_t i = 0; i < limits->n; i++) {
-        const api_limit *l = &limits->limit[i];
+        const dyn_limit *l = &limits->limit[i];
         api_emit_object(to);
-        api_emit_string_member(to, "joint", l->name);
+        api_emit_string_member(to, "joint", limits->owner[i].name);
         api_emit_string_member(to, "kind", api_limit_names[l->kind]);
         api_emit_number_member(to, "lower", l->lower);
         api_emit_number_member(to, "upper", l->upper);

@@ -21,9 +21,11 @@ static bool check_point(const api_query *q, const api_node *point, const api_pla
                                api_node_kind_text(&entry));
     }
     if (n == p->width) return true;
-    return p->joints ? api_fail_at(q->problem, at, API_WRONG_SHAPE, "%zu entries given, %zu expected (nv of %s)", n,
-                                   p->width, q->model->name)
-                     : api_fail_at(q->problem, at, API_WRONG_SHAPE, "%zu entries given, %zu expected", n, p->width);
+    const char *remedy = api_comma_remedy(point, p->width);
+    return p->joints
+               ? api_fail_at(q->problem, at, API_WRONG_SHAPE, "%zu entries given, %zu expected (nv of %s)%s", n,
+                             p->width, q->model->name, remedy)
+               : api_fail_at(q->problem, at, API_WRONG_SHAPE, "%zu entries given, %zu expected%s", n, p->width, remedy);
 }
 
 /* Checks the points of one row. The first row sets p->n; every later row must have as many points. */

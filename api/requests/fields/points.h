@@ -2,6 +2,7 @@
  * width for a batch of B rows. A single point without an axis of points is an array of `width` numbers, or B x width,
  * or a plain number if width is 1 or the form allows it. */
 #pragma once
+#include "dynamics/motion/points.h"
 #include "fields.h"
 
 /* The expected form of the points; the texts are for messages. */
@@ -29,6 +30,13 @@ bool api_points_measure(api_query *q, const api_node *value, const api_place *at
 /* Returns the numbers as [row][point][width], with joints in the model's order; call after "joints" is read. There is a
  * single row unless the value is a batch. NULL with a problem. */
 double *api_points_read(const api_query *q, const api_points *points);
+
+/* Reads the numbers for computations. Returns false with a problem. */
+static inline bool api_points_load(const api_query *q, const api_points *points, dyn_points *to)
+{
+    *to = (dyn_points){api_points_read(q, points), points->n, points->width, points->batch};
+    return to->numbers != NULL;
+}
 
 /* Returns the numbers of one row; without a batch all rows have the same numbers. */
 static inline const double *api_points_of(const api_points *points, const double *numbers, size_t row)

@@ -92,11 +92,11 @@ static bool read_outputs(api_query *q, api_selection *selected, const api_node *
     for (size_t i = 0; !list && api_has_output(selected->operation, i); i++)
         if (selected->operation->outputs[i].by_default) selected->outputs |= API_BIT(i);
     if (!list) return true;
-    if (!api_check_list(q, list, &at, "output's name")) return false;
-    for (size_t i = 0; i < api_node_size(list); i++) {
-        api_node  entry;
-        api_place entry_at = api_place_index(&at, i);
-        if (!api_node_item(list, i, &entry) || !read_output(q, selected, &entry, &entry_at)) return false;
+    if (!api_check_names(q, list, &at, "output's name")) return false;
+    for (size_t i = 0; i < api_count_names(list); i++) {
+        api_node  name;
+        api_place entry = api_take_name(list, &at, i, &name);
+        if (!read_output(q, selected, &name, &entry)) return false;
     }
     return true;
 }
@@ -106,11 +106,13 @@ bool api_fail_output(const api_query *q, const api_selection *selected, size_t o
 {
     const api_node *list = api_node_get(given, "outputs");
     api_place       at   = api_place_key(up, "outputs");
-    size_t          i    = 0;
-    for (api_node name; api_node_item(list, i, &name); i++)
-        if (strcmp(api_node_string(&name, NULL), selected->operation->outputs[output].name) == 0) break;
-    api_place entry = api_place_index(&at, i);
-    return api_fail_at(q->problem, &entry, API_BAD_VALUE, "%s", text);
+    for (size_t i = 0; i < api_count_names(list); i++) {
+        api_node  name;
+        api_place entry = api_take_name(list, &at, i, &name);
+        if (strcmp(api_node_string(&name, NULL), selected->operation->outputs[output].name) == 0)
+            return api_fail_at(q->problem, &entry, API_BAD_VALUE, "%s", text);
+    }
+    return api_fail_at(q->problem, &at, API_BAD_VALUE, "%s", text);
 }
 
 static bool check_needed_options(const api_query *q, const api_operation *operation, const api_node *options,

@@ -16,9 +16,9 @@ static bool read_order(const api_query *q, const api_node *list, const api_place
     if (!seen) return false;
     memset(seen, 0, nv);
     for (size_t i = first; i < nv; i++) {
-        api_node  item;
-        api_place entry = api_place_index(at, i - first);
-        order[i]        = api_node_item(list, i - first, &item) ? api_read_coordinate(q, &item, &entry) : -1;
+        api_node  name;
+        api_place entry = api_take_name(list, at, i - first, &name);
+        order[i]        = api_read_coordinate(q, &name, &entry);
         if (order[i] < 0) return false;
         if (seen[order[i]])
             return api_fail_at(q->problem, &entry, API_DUPLICATE_NAME, "the joint %.64s is listed twice",
@@ -51,14 +51,14 @@ bool api_decode_joints(api_query *q)
     const api_model *m    = q->model;
     const api_node  *list = q->field[API_JOINTS];
     api_place        at   = api_place_key(NULL, "joints");
-    const size_t     base = m->dyn->floating ? BASE_VELOCITIES : 0, n = api_node_size(list);
+    const size_t     base = m->dyn->floating ? BASE_VELOCITIES : 0, n = api_count_names(list);
     if (!list) return true;
     if (m->nq - m->nv != (m->dyn->floating ? BASE_POSITIONS - BASE_VELOCITIES : 0))
         return api_fail_at(q->problem, &at, API_BAD_VALUE,
                            "joints is for models whose joints have as many positions as velocities; some of %s have a "
                            "quaternion",
                            m->name);
-    if (!api_node_is(list, API_ARRAY))
+    if (!api_node_is(list, API_ARRAY) && !api_node_is(list, API_STRING))
         return api_fail_at(q->problem, &at, API_WRONG_TYPE, "%s given, an array of all %zu joints' names expected",
                            api_node_kind_text(list), m->nv - base);
     if (n != m->nv && n != m->nv - base)

@@ -86,13 +86,13 @@ static bool read_choices(api_query *q, api_chosen_unknowns *c)
     api_place       at              = api_place_key(NULL, "unknown");
     api_names       known           = api_names_from_array(choices, CHOICES);
     bool            chosen[CHOICES] = {false};
-    if (!api_check_list(q, list, &at,
-                        "of payload, payload.mass, payload.com, payload.inertia, friction, rotors, load, stribeck"))
+    if (!api_check_names(q, list, &at,
+                         "of payload, payload.mass, payload.com, payload.inertia, friction, rotors, load, stribeck"))
         return false;
-    for (size_t i = 0; i < api_node_size(list); i++) {
+    for (size_t i = 0; i < api_count_names(list); i++) {
         api_node  name;
-        api_place entry = api_place_index(&at, i);
-        int       k     = api_node_item(list, i, &name) ? api_read_choice(q, &name, &entry, "an unknown", &known) : -1;
+        api_place entry = api_take_name(list, &at, i, &name);
+        int       k     = api_read_choice(q, &name, &entry, "an unknown", &known);
         if (k < 0) return false;
         if (chosen[k]) return api_fail_at(q->problem, &entry, API_DUPLICATE_NAME, "%s is listed twice", choices[k]);
         chosen[k] = true;

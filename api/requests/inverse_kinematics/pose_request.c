@@ -14,7 +14,7 @@ static const char *const part_names[API_POSE_PARTS] = {"position", "orientation"
 /* --- bounds ------------------------------------------------------------------------------------------------------- */
 
 /* Narrows the bounds of the coordinate that a limit of positions bounds. */
-static void narrow(const api_limit *limit, api_pose_request *r)
+static void narrow(const dyn_limit *limit, api_pose_request *r)
 {
     const size_t i     = limit->entry[0];
     const double one   = (limit->lower - limit->offset) / limit->weight[0],
@@ -144,7 +144,7 @@ api_pose_request *api_pose_request_read(api_query *q, const api_node *options, c
         !read_not_negative(q, options, "tolerance", up, &p->tolerance) ||
         !read_not_negative(q, options, "damping", up, &p->damping) || !read_starts(q, options, up, &p->most_starts))
         return NULL;
-    static const api_limit_kind positions[] = {API_LIMIT_POSITION};
+    static const dyn_limit_kind positions[] = {DYN_LIMIT_POSITION};
     if (!api_limits_list(q->pool, m, positions, limited, &r->limits)) return NULL;
     set_bounds(m, &r->limits, r);
     p->lower = r->lower, p->upper = r->upper;

@@ -19,11 +19,14 @@ api_place api_vector_entry(const api_vector *vector, const api_place *row, size_
     return api_place_index(row, i);
 }
 
-static bool fail_count(const api_evaluation *e, const api_vector *v, const api_place *at, size_t given)
+static bool fail_count(const api_evaluation *e, const api_vector *v, const api_node *row, const api_place *at)
 {
-    if (!v->count) return api_fail_at(e->problem, at, API_WRONG_SHAPE, "%zu entries given, %zu expected", given, v->n);
-    return api_fail_at(e->problem, at, API_WRONG_SHAPE, "%zu entries given, %zu expected (%s of %s)", given, v->n,
-                       v->count, e->model->name);
+    const char *remedy = api_comma_remedy(row, v->n);
+    size_t      given  = api_node_size(row);
+    if (!v->count)
+        return api_fail_at(e->problem, at, API_WRONG_SHAPE, "%zu entries given, %zu expected%s", given, v->n, remedy);
+    return api_fail_at(e->problem, at, API_WRONG_SHAPE, "%zu entries given, %zu expected (%s of %s)%s", given, v->n,
+                       v->count, e->model->name, remedy);
 }
 
 /* Copies a row of n packed numbers, the usual case. False if the row is anything else. */
@@ -55,7 +58,7 @@ static bool read_row(const api_evaluation *e, const api_vector *v, const api_nod
                                api_node_kind_text(&entry), named ? " for " : "", named ? v->names[k] : "");
         if (i < v->n) values[k] = api_node_number(&entry);
     }
-    return given == v->n || fail_count(e, v, at, given);
+    return given == v->n || fail_count(e, v, row, at);
 }
 
 /* False with a problem if a name in the object is not a coordinate. */
@@ -68,6 +71,9 @@ static bool check_names(const api_evaluation *e, const api_vector *v)
             k++;
         api_place at    = api_place_key(&v->at, key);
         api_names known = api_names_from_array(v->names, v->n);
+        if (k == v->n && strcmp(key, "0") == 0)
+            return api_fail_at(e->problem, &v->at, API_WRONG_TYPE, "%s given, an array of %zu numbers expected",
+                               api_node_kind_text(v->value), v->n);
         if (k == v->n) return api_fail_no_such(e->query, &at, "coordinate", key, &known);
     }
     return true;

@@ -3,7 +3,6 @@
 #include "api/requests/fields/fields.h"
 #include "api/requests/fields/free_coordinates.h"
 #include "api/codec/number.h"
-#include "motion_signals.h"
 
 static const char *const input_fields[] = {"tau", NULL};
 
@@ -35,20 +34,21 @@ static bool check_driven(const api_evaluation *e, const api_motion *m, const api
         if (f->driven[v] && tau[v] != 0)
             return api_fail_state(e, API_BAD_VALUE, API_INPUT, state,
                                   "%.64s is not free: its effort is found, and at sample %zu %s given instead of 0",
-                                  e->model->velocity_names[v], state % m->samples, API_NUMBER_TEXT(tau[v]));
+                                  e->model->velocity_names[v], state % m->path.samples, API_NUMBER_TEXT(tau[v]));
     return true;
 }
 
 static bool put_state(const api_evaluation *e, const api_motion *m, const api_free_efforts *f, size_t state,
                       double *room)
 {
-    const size_t      nv                       = e->model->nv;
-    double *const     value[API_SIGNAL_ORDERS] = {room, room + nv, room + 2 * nv};
-    double *const     change[2]                = {room + 3 * nv, room + 4 * nv};
-    const api_instant at                       = api_instant_of(e, m, state);
-    double *const     from[]                   = {value[0], value[1], change[0], change[1]};
-    double *const     to[] = {e->plan->state[API_TAU], f->rates, f->by_duration, f->rates_by_duration};
-    api_instant_signal(&f->signal, &at, nv, value, change);
+    const size_t           nv                       = e->model->nv;
+    double *const          value[DYN_SIGNAL_ORDERS] = {room, room + nv, room + 2 * nv};
+    double *const          change[2]                = {room + 3 * nv, room + 4 * nv};
+    const dyn_motion_block block                    = api_motion_block(e, m, state / e->lanes);
+    const dyn_instant      instant                  = dyn_motion_instant(&block, state % e->lanes);
+    double *const          from[]                   = {value[0], value[1], change[0], change[1]};
+    double *const          to[] = {e->plan->state[API_TAU], f->rates, f->by_duration, f->rates_by_duration};
+    dyn_signal_at_instant(&f->signal.curve, &instant, nv, value, change);
     for (size_t k = 0; k < 4; k++)
         for (size_t v = 0; v < nv; v++)
             api_state_lane(e, to[k], nv, state)[v * e->lanes] = from[k][v];
@@ -69,7 +69,7 @@ bool api_free_efforts_sample(api_plan *plan, const api_motion *m, api_free_effor
     if (!room || !plan->state[API_TAU] || !f->rates || !f->by_duration || !f->rates_by_duration) return false;
     if (!api_signal_load(plan->query, &tau_at, &f->signal)) return false;
     for (size_t state = 0; state < states; state++) {
-        if (state % m->samples == 0 && !api_deadline_check(plan->query->input->deadline, plan->query->problem))
+        if (state % m->path.samples == 0 && !api_deadline_check(plan->query->input->deadline, plan->query->problem))
             return false;
         if (!put_state(&e, m, f, state, room)) return false;
     }

@@ -1,14 +1,14 @@
 /* least_margins.c - see least_margins.h. */
 #include "least_margins.h"
 #include "api/requests/lanes/failed_rows.h"
-#include "motion_knots.h"
+#include "dynamics/gradients/motion_knots.h"
 #include <math.h>
 #include <string.h>
 
 /* Numbers of a gradient: by all control points, by the duration, by all knots. */
 static size_t gradient_size(const api_motion *m, size_t nv)
 {
-    return m->spline.n * nv + 1 + api_motion_knots(m);
+    return m->path.spline.n * nv + 1 + dyn_motion_knots(&m->path);
 }
 
 static double margin_of(const api_evaluation *e, const api_least_margins *l, size_t state, size_t i)
@@ -18,9 +18,9 @@ static double margin_of(const api_evaluation *e, const api_least_margins *l, siz
 
 size_t api_least_margin_sample(const api_evaluation *e, const api_least_margins *l, size_t row, size_t i)
 {
-    const size_t first = row * l->motion->samples;
+    const size_t first = row * l->motion->path.samples;
     size_t       least = 0;
-    for (size_t n = 1; n < l->motion->samples; n++)
+    for (size_t n = 1; n < l->motion->path.samples; n++)
         if (margin_of(e, l, first + n, i) < margin_of(e, l, first + least, i)) least = n;
     return least;
 }
@@ -34,7 +34,7 @@ bool api_least_margins_check(const api_evaluation *e, const api_least_margins *l
         if (finite || api_failed_rows_has(e->plan->failed_rows, state)) continue;
         if (!api_fail_state(e, API_RESULT_NOT_FINITE, API_CONTROL_POINTS, state,
                             "at sample %zu a margin is not finite: the figures are too large",
-                            state % l->motion->samples))
+                            state % l->motion->path.samples))
             return false;
     }
     if (e->plan->failed_rows) api_failed_rows_settle(e->plan->failed_rows);
@@ -57,9 +57,9 @@ size_t api_least_gradient_room(const api_motion *m, size_t nv)
 }
 
 /* Returns the partial derivatives of row i alone. */
-static api_partials row_of(const api_evaluation *e, const api_partials *p, size_t i)
+static dyn_partials row_of(const api_evaluation *e, const dyn_partials *p, size_t i)
 {
-    api_partials row = {.rows = 1, .orders = p->orders, .by_duration = p->by_duration + i * e->lanes};
+    dyn_partials row = {.rows = 1, .orders = p->orders, .by_duration = p->by_duration + i * e->lanes};
     for (size_t r = 0; r < p->orders; r++)
         row.by[r] = p->by[r] + i * e->model->nv * e->lanes;
     return row;
@@ -71,17 +71,17 @@ static double *gradient_of(const api_query *q, const api_least_margins *l, size_
     return l->gradients + (row * l->limits->n + i) * gradient_size(l->motion, q->model->nv);
 }
 
-bool api_least_gradient_store(const api_evaluation *e, const api_least_margins *l, const api_partials *margins,
+bool api_least_gradient_store(const api_evaluation *e, const api_least_margins *l, const dyn_partials *margins,
                               size_t state, size_t i, double *room)
 {
-    const size_t        W = e->lanes, nv = e->model->nv, points = l->motion->spline.n * nv, block = state / W;
+    const size_t        W = e->lanes, nv = e->model->nv, points = l->motion->path.spline.n * nv, block = state / W;
     const size_t        size   = gradient_size(l->motion, nv);
-    const api_partials  one    = row_of(e, margins, i);
-    api_motion          all    = *l->motion;
-    const api_gradients to     = {room, room + points * W, room + (points + 1) * W};
-    double             *stored = gradient_of(e->query, l, state / l->motion->samples, i), sum = 0;
+    const dyn_partials  one    = row_of(e, margins, i);
+    dyn_motion_block    all    = api_motion_block(e, l->motion, block);
+    const dyn_gradients to     = {room, room + points * W, room + (points + 1) * W};
+    double             *stored = gradient_of(e->query, l, state / l->motion->path.samples, i), sum = 0;
     all.dense = true;
-    api_chain_gradients(e, &all, block, &one, &to, room + size * W);
+    dyn_chain_gradients(&all, &one, &to, room + size * W);
     for (size_t k = 0; k < size; k++) {
         const size_t j = e->query->order && k < points ? k - k % nv + (size_t)e->query->order[k % nv] : k;
         stored[k]      = room[j * W + state % W];
@@ -89,7 +89,7 @@ bool api_least_gradient_store(const api_evaluation *e, const api_least_margins *
     }
     return isfinite(sum) ||
            api_fail_state(e, API_RESULT_NOT_FINITE, API_CONTROL_POINTS, state,
-                          "the gradient of the least margin of %.64s is not finite", l->limits->limit[i].name);
+                          "the gradient of the least margin of %.64s is not finite", l->limits->owner[i].name);
 }
 
 /* --- the answer --------------------------------------------------------------------------------------------------- */
@@ -97,7 +97,7 @@ bool api_least_gradient_store(const api_evaluation *e, const api_least_margins *
 /* Before the evaluation `state` is not read. */
 static void emit_margin(const api_evaluation *e, const api_least_margins *l, size_t state, size_t i, api_emit *to)
 {
-    const api_limit *limit = &l->limits->limit[i];
+    const dyn_limit *limit = &l->limits->limit[i];
     double           near = 0, margin = 0, time = 0;
     if (to->buffer) {
         const double side = api_state_lane(e, l->sides, l->limits->n, state)[i * e->lanes];
@@ -106,7 +106,7 @@ static void emit_margin(const api_evaluation *e, const api_least_margins *l, siz
         time              = *api_state_lane(e, l->motion->time, 1, state);
     }
     api_emit_object(to);
-    api_emit_string_member(to, "joint", limit->name);
+    api_emit_string_member(to, "joint", l->limits->owner[i].name);
     api_emit_string_member(to, "kind", api_limit_names[limit->kind]);
     api_emit_number_member(to, "limit", near);
     api_emit_number_member(to, "margin", margin);
@@ -117,15 +117,15 @@ static void emit_margin(const api_evaluation *e, const api_least_margins *l, siz
 static void emit_gradient(const api_evaluation *e, const api_least_margins *l, size_t state, size_t i, api_emit *to)
 {
     const api_motion *m  = l->motion;
-    const size_t      nv = e->model->nv, knots = api_motion_knots(m), points[] = {m->spline.n, nv};
-    const double     *gradient = to->buffer ? gradient_of(e->query, l, state / m->samples, i) : NULL;
+    const size_t      nv = e->model->nv, knots = dyn_motion_knots(&m->path), points[] = {m->path.spline.n, nv};
+    const double     *gradient = to->buffer ? gradient_of(e->query, l, state / m->path.samples, i) : NULL;
     api_emit_object(to);
-    api_emit_integer_member(to, "sample", (long long)(to->buffer ? state % m->samples : m->samples - 1));
+    api_emit_integer_member(to, "sample", (long long)(to->buffer ? state % m->path.samples : m->path.samples - 1));
     api_emit_key(to, "dcontrol_points");
     api_emit_numbers(to, gradient, 2, points);
-    api_emit_number_member(to, "dduration", gradient ? gradient[m->spline.n * nv] : 0);
+    api_emit_number_member(to, "dduration", gradient ? gradient[m->path.spline.n * nv] : 0);
     api_emit_key(to, "dknots");
-    api_emit_numbers(to, gradient ? gradient + m->spline.n * nv + 1 : NULL, 1, &knots);
+    api_emit_numbers(to, gradient ? gradient + m->path.spline.n * nv + 1 : NULL, 1, &knots);
     api_emit_end(to);
 }
 
@@ -136,7 +136,7 @@ static void emit_all(const api_plan *plan, const api_least_margins *l, emit_one 
     const api_evaluation e = api_evaluation_of(plan);
     if (plan->query->batched) api_emit_array(to);
     for (size_t row = 0; row < api_answered_rows(plan->query); row++) {
-        const size_t first = row * l->motion->samples;
+        const size_t first = row * l->motion->path.samples;
         if (to->buffer && api_failed_rows_has(plan->failed_rows, first)) {
             api_emit_null(to);
             continue;

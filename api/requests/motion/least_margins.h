@@ -4,12 +4,13 @@
 #pragma once
 #include "api/robots/model/limits.h"
 #include "api/codec/emit.h"
-#include "motion_chain.h"
+#include "motion.h"
+#include "dynamics/gradients/motion_chain.h"
 
 typedef struct api_least_margins {
     const api_motion     *motion;
     const api_limit_list *limits;
-    double               *margins, *sides; /* lanes of all states, limits->n numbers a state (trajectory_margins.h) */
+    double *margins, *sides; /* lanes of all states, limits->n numbers a state (dynamics/gradients/margins.h) */
     /* [rows][limits->n] gradients by control points (n x nv), duration and knots; NULL: not wanted */
     double *gradients;
 } api_least_margins;
@@ -25,7 +26,7 @@ bool api_least_gradients_take(const api_query *q, api_least_margins *l);
 
 /* Stores the gradient of limit i at a state, from the partial derivatives of the margins of its block. `room` has
  * api_least_gradient_room doubles a state. Returns false with a problem. */
-bool   api_least_gradient_store(const api_evaluation *e, const api_least_margins *l, const api_partials *margins,
+bool   api_least_gradient_store(const api_evaluation *e, const api_least_margins *l, const dyn_partials *margins,
                                 size_t state, size_t i, double *room);
 size_t api_least_gradient_room(const api_motion *motion, size_t nv);
 

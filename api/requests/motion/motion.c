@@ -49,7 +49,7 @@ bool api_motion_check_durations(const api_plan *plan, const api_motion *m)
     api_place        at    = api_place_key(NULL, "duration");
     api_problem      found;
     if (!f) return true;
-    if (!m->durations_differ)
+    if (!m->path.durations_differ)
         return is_valid(api_node_number(value), &at, &found) || api_failed_rows_add_all(f, &found, q->problem);
     for (size_t b = 0; b < q->rows; b++) {
         double    duration;
@@ -96,8 +96,8 @@ static bool read_duration(api_query *q, const api_node *fields, api_motion *m)
     api_place       at        = api_place_key(NULL, "duration");
     double         *durations = NULL;
     size_t          n         = read_durations(q, value, &at, &durations);
-    m->durations              = durations;
-    m->durations_differ       = api_node_is(value, API_ARRAY);
+    m->path.durations         = durations;
+    m->path.durations_differ  = api_node_is(value, API_ARRAY);
     m->least = m->most = n > 0 ? durations[0] : 0;
     for (size_t b = 1; b < n; b++) {
         m->least = fmin(m->least, durations[b]);
@@ -110,8 +110,8 @@ static bool read_samples(api_query *q, const api_node *fields, api_motion *m)
 {
     api_sampling sampling;
     if (!api_sampling_read(q, fields, m->least, "a trajectory", &sampling)) return false;
-    m->samples = sampling.n;
-    m->times   = sampling.times;
+    m->path.samples = sampling.n;
+    m->path.times   = sampling.times;
     return true;
 }
 
@@ -134,11 +134,36 @@ api_motion *api_motion_read(api_query *q, const api_node *fields)
             q->model->name, q->model->nq, q->model->nv);
         return NULL;
     }
-    *m = (api_motion){.samples = 0};
-    if (!api_spline_read(q, fields, NULL, 0, &m->spline, &m->points) || !read_duration(q, fields, m) ||
+    *m = (api_motion){.path.robot = api_model_mechanism(q->model)};
+    if (!api_spline_read(q, fields, NULL, 0, &m->path.spline, &m->points) || !read_duration(q, fields, m) ||
         !read_samples(q, fields, m) || !read_dense(q, fields, m) ||
         !api_wrench_signals_read(q, 1, m->most, &m->wrenches))
         return NULL;
-    q->samples = m->samples;
+    q->samples = m->path.samples;
     return m;
+}
+
+/* --- use ---------------------------------------------------------------------------------------------------------- */
+
+bool api_motion_load(const api_query *q, api_motion *m)
+{
+    return api_points_load(q, &m->points, &m->path.points);
+}
+
+dyn_motion_block api_motion_block(const api_evaluation *e, const api_motion *m, size_t block)
+{
+    const size_t     nv = e->model->nv, support = m->path.spline.degree + 1;
+    dyn_motion_block b = {.motion   = &m->path,
+                          .deadline = e->query->scene.deadline,
+                          .W        = e->lanes,
+                          .state    = block * e->lanes,
+                          .states   = api_states(e->query),
+                          .dense    = m->dense,
+                          .time     = api_block(e, m->time, 1, block),
+                          .rate     = api_block(e, m->rate, 1, block),
+                          .first    = api_block(e, m->first, 1, block),
+                          .basis    = api_block(e, m->basis, DYN_SPLINE_ORDERS * support, block)};
+    for (size_t r = 0; r < DYN_SPLINE_ORDERS; r++)
+        b.x[r] = api_block(e, m->spline_state[r], nv, block);
+    return b;
 }

@@ -1,35 +1,25 @@
-/* motion_loops.c - see motion_loops.h. */
+/* motion_loops.c - closes loops along motions (motion_loops.h). */
 #include "motion_loops.h"
 #include "api/requests/evaluate/loop_evaluation.h"
 
-/* The argument of the functions of api_loop_curve. */
-typedef struct curve {
-    const api_evaluation *e;
-    const api_motion     *motion;
-} curve;
-
+/* Functions of api_loop_curve, whose argument is the dyn_motion. */
 static void interpolate_position(const void *arg, size_t row, size_t n, double s, double *q)
 {
-    const curve *c = arg;
-    api_motion_between(c->e, c->motion, row, n, s, q);
+    dyn_motion_between(arg, row, n, s, q);
 }
 
 static double bound_travel(const void *arg, size_t row, size_t n)
 {
-    const curve *c = arg;
-    return api_motion_travel_bound(c->e, c->motion, row, n);
+    return dyn_motion_travel_bound(arg, row, n);
 }
 
 static double interpolate_time(const void *arg, size_t row, size_t n, double s)
 {
-    const curve *c = arg;
-    return api_motion_time(c->motion, row, n, s);
+    return dyn_motion_time(arg, row, n, s);
 }
 
 bool api_motion_follow_loops(api_plan *plan, const api_motion *motion)
 {
-    api_evaluation e       = api_evaluation_of(plan);
-    curve          c       = {&e, motion};
-    api_loop_curve between = {interpolate_position, bound_travel, interpolate_time, &c};
+    api_loop_curve between = {interpolate_position, bound_travel, interpolate_time, &motion->path};
     return api_loop_follow(plan, &between);
 }

@@ -1,9 +1,9 @@
-/* signal.c - read signals and find the cubic spline through sampled values: see signal.h. */
+/* signal.c - reads and checks the forms of signals (signal.h). */
 #include "signal.h"
 #include "api/requests/fields/rows.h"
+#include "dynamics/motion/natural_spline.h"
 #include "spline_fields.h"
 #include "api/codec/number.h"
-#include <lapacke.h>
 #include <math.h>
 #include <string.h>
 
@@ -24,10 +24,10 @@ static bool take_knots(api_query *q, dyn_spline *s, size_t degree, size_t n)
 static bool read_constant(api_query *q, const api_node *value, const api_place *at, size_t width, api_signal *s)
 {
     api_points_form form = {.name = "values", .width = width};
-    if (!api_points_measure(q, value, at, &form, &s->points[0]) || !take_knots(q, &s->spline, 0, 1)) return false;
-    s->spline.knots[0] = 0;
-    s->spline.knots[1] = s->range;
-    s->stretches       = true;
+    if (!api_points_measure(q, value, at, &form, &s->points[0]) || !take_knots(q, &s->curve.spline, 0, 1)) return false;
+    s->curve.spline.knots[0] = 0;
+    s->curve.spline.knots[1] = s->curve.range;
+    s->curve.stretches       = true;
     return true;
 }
 
@@ -105,11 +105,11 @@ static bool read_sampled(api_query *q, const api_node *fields, const api_place *
     if (!api_points_measure(q, api_node_get(fields, "values"), &at, &form, &s->points[0])) return false;
     size_t        n = s->points[0].n, degree = how == HOLD ? 0 : how == LINEAR ? 1 : 3;
     const double *t = read_times(q, fields, up, span, how, n);
-    if (!t || !take_knots(q, &s->spline, degree, n + (how == CUBIC ? 2 : 0))) return false;
-    put_knots(&s->spline, t, n, how);
-    s->is_cubic  = how == CUBIC;
-    s->stretches = !api_node_get(fields, "times");
-    s->range     = s->spline.knots[s->spline.n] - s->spline.knots[degree];
+    if (!t || !take_knots(q, &s->curve.spline, degree, n + (how == CUBIC ? 2 : 0))) return false;
+    put_knots(&s->curve.spline, t, n, how);
+    s->is_cubic        = how == CUBIC;
+    s->curve.stretches = !api_node_get(fields, "times");
+    s->curve.range     = s->curve.spline.knots[s->curve.spline.n] - s->curve.spline.knots[degree];
     return true;
 }
 
@@ -118,12 +118,12 @@ static bool read_sampled(api_query *q, const api_node *fields, const api_place *
 static bool read_sine(api_query *q, const api_node *fields, const api_place *up, size_t width, api_signal *s)
 {
     api_points_form form = {.name = "values", .width = width};
-    s->is_sine           = true;
-    for (int i = 0; i < API_SINE_PARTS; i++) {
+    s->curve.is_sine     = true;
+    for (int i = 0; i < DYN_SINE_PARTS; i++) {
         const api_node *value = api_node_get(fields, sine_fields[i]);
         api_place       at    = api_place_key(up, sine_fields[i]);
-        form.spread           = i == API_SINE_FREQUENCY;
-        if (!value && i <= API_SINE_FREQUENCY)
+        form.spread           = i == DYN_SINE_FREQUENCY;
+        if (!value && i <= DYN_SINE_FREQUENCY)
             return api_fail_at(q->problem, &at, API_MISSING_FIELD, "a sinusoid needs its %s", sine_fields[i]);
         if (value && !api_points_measure(q, value, &at, &form, &s->points[i])) return false;
     }
@@ -135,15 +135,15 @@ static bool read_spline(api_query *q, const api_node *fields, const api_place *u
     api_place at = api_place_key(up, "degree");
     if (!api_node_get(fields, "degree"))
         return api_fail_at(q->problem, &at, API_MISSING_FIELD, "a spline needs its degree");
-    s->stretches = true;
-    return api_spline_read(q, fields, up, width, &s->spline, &s->points[0]);
+    s->curve.stretches = true;
+    return api_spline_read(q, fields, up, width, &s->curve.spline, &s->points[0]);
 }
 
 bool api_signal_read(api_query *q, const api_node *value, const api_place *at, const api_signal_form *form,
                      api_signal *s)
 {
     size_t width = form->width;
-    *s           = (api_signal){.range = form->duration};
+    *s           = (api_signal){.curve.range = form->duration};
     if (api_node_is(value, API_ARRAY) || api_node_is(value, API_NUMBER)) return read_constant(q, value, at, width, s);
     if (api_node_get(value, "values"))
         return api_check_keys(q, value, at, sampled_fields, "sampled values") && read_sampled(q, value, at, form, s);
@@ -157,86 +157,24 @@ bool api_signal_read(api_query *q, const api_node *value, const api_place *at, c
                        api_node_kind_text(value), width > 0 ? width : q->model->nv);
 }
 
-/* --- a cubic spline through values -------------------------------------------------------------------------------- */
-
-/* The control points c_k of the natural cubic spline through values y_i at its knots t_i solve tridiagonal equations
- * (de Boor 1978, ch. IV). With the basis functions B_k of spline.h,
- *
- *     sum_k B_k(t_i) c_k = y_i at each knot, sum_k B''_k c_k = 0 at both ends.
- *
- * The second equation at the first knot is row 1, after the row of y_0; that at the last knot is row n - 2. */
-typedef struct tridiagonal {
-    double     *low, *middle, *high, *high2;
-    lapack_int *pivot;
-} tridiagonal;
-
-/* Writes one row of the matrix: the derivatives of order `order` of the basis functions at a knot. At knot j the basis
- * functions from j on are not zero. */
-static void put_row(const dyn_spline *s, const tridiagonal *m, size_t row, size_t knot, size_t order)
-{
-    double basis[DYN_SPLINE_ORDERS][DYN_SPLINE_SUPPORT];
-    size_t first = knot < s->n - s->degree ? knot : knot - 1;
-    double t0 = s->knots[s->degree], t = s->knots[s->degree + knot], range = s->knots[s->n] - t0;
-    dyn_spline_piece(s, first, (t - t0) / range, basis);
-    double entry[3] = {0};
-    for (size_t k = 0; k <= s->degree; k++)
-        if (first + k + 1 >= row && first + k <= row + 1) entry[first + k + 1 - row] = basis[order][k];
-    if (row > 0) m->low[row - 1] = entry[0];
-    m->middle[row] = entry[1];
-    if (row + 1 < s->n) m->high[row] = entry[2];
-}
-
-static bool factor(const dyn_spline *s, const tridiagonal *m)
-{
-    size_t last = s->n - s->degree;
-    put_row(s, m, 0, 0, 0);
-    put_row(s, m, 1, 0, 2);
-    for (size_t knot = 1; knot < last; knot++)
-        put_row(s, m, knot + 1, knot, 0);
-    put_row(s, m, s->n - 2, last, 2);
-    put_row(s, m, s->n - 1, last, 0);
-    return LAPACKE_dgttrf_work((lapack_int)s->n, m->low, m->middle, m->high, m->high2, m->pivot) == 0;
-}
-
-/* Solves for the n control points of one component of the signal, from its n - 2 values. Successive values, and
- * successive control points, are `width` numbers apart. `column` [n] is scratch. */
-static void solve(const dyn_spline *s, const tridiagonal *m, size_t width, const double *values, double *column,
-                  double *to)
-{
-    size_t n  = s->n;
-    column[0] = values[0];
-    column[1] = column[n - 2] = 0;
-    for (size_t i = 1; i + 3 < n; i++)
-        column[i + 1] = values[i * width];
-    column[n - 1] = values[(n - 3) * width];
-    LAPACKE_dgttrs_work(LAPACK_COL_MAJOR, 'N', (lapack_int)n, 1, m->low, m->middle, m->high, m->high2, m->pivot, column,
-                        (lapack_int)n);
-    for (size_t i = 0; i < n; i++)
-        to[i * width] = column[i];
-}
+/* --- numbers ------------------------------------------------------------------------------------------------------ */
 
 static bool interpolate(const api_query *q, const api_place *at, api_signal *s)
 {
-    size_t      width = s->points[0].width, n = s->spline.n, given = s->points[0].batch ? q->rows : 1;
-    tridiagonal m       = {api_take(q->pool, n * sizeof(double)), api_take(q->pool, n * sizeof(double)),
-                           api_take(q->pool, n * sizeof(double)), api_take(q->pool, n * sizeof(double)),
-                           api_take(q->pool, n * sizeof(lapack_int))};
-    double     *control = api_take(q->pool, given * n * width * sizeof *control),
-           *column      = api_take(q->pool, n * sizeof *column);
-    if (!m.low || !m.middle || !m.high || !m.high2 || !m.pivot || !control || !column) return false;
-    if (!factor(&s->spline, &m))
+    const dyn_points values = s->curve.parts[0];
+    switch (dyn_natural_spline(api_pool_memory(q->pool), &s->curve.spline, &values, values.batch ? q->rows : 1,
+                               &s->curve.parts[0])) {
+    case DYN_INTERPOLATED: return true;
+    case DYN_INTERPOLATION_SINGULAR:
         return api_fail_at(q->problem, at, API_BAD_VALUE, "the times of sampled values are too close to each other");
-    for (size_t b = 0; b < given; b++)
-        for (size_t j = 0; j < width; j++)
-            solve(&s->spline, &m, width, s->numbers[0] + b * (n - 2) * width + j, column, control + b * n * width + j);
-    s->numbers[0]  = control;
-    s->points[0].n = n;
-    return true;
+    case DYN_INTERPOLATION_NO_MEMORY: break;
+    }
+    return false;
 }
 
 bool api_signal_load(const api_query *q, const api_place *at, api_signal *s)
 {
-    for (int i = 0; i < API_SINE_PARTS; i++)
-        if (s->points[i].value && !(s->numbers[i] = api_points_read(q, &s->points[i]))) return false;
+    for (int i = 0; i < DYN_SINE_PARTS; i++)
+        if (s->points[i].value && !api_points_load(q, &s->points[i], &s->curve.parts[i])) return false;
     return !s->is_cubic || interpolate(q, at, s);
 }

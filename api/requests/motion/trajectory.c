@@ -4,9 +4,9 @@
 #include "api/requests/fields/fields.h"
 #include "api/requests/fields/limit_kinds.h"
 #include "api/requests/fields/point_fields.h"
-#include "motion_knots.h"
+#include "dynamics/gradients/motion_knots.h"
 #include "motion_loops.h"
-#include "trajectory_margins.h"
+#include "dynamics/gradients/margins.h"
 #include "trajectory_outputs.h"
 
 /* Reads "points". Their positions are the default output beside them. */
@@ -33,8 +33,8 @@ static bool read_limits(api_query *q, api_selection *selected, const api_node *g
     if (!kinds && !(selected->outputs & (API_BIT(LIMITS) | OF_MARGINS))) return true;
     if (!api_limits_read(q, kinds, &at, &o->limits)) return false;
     api_set_extent(selected, API_JOINT_LIMITS, o->limits.n);
-    o->efforts_limited     = api_limits_have(&o->limits, API_LIMIT_EFFORT);
-    o->rates_limited       = api_limits_have(&o->limits, API_LIMIT_EFFORT_RATE);
+    o->efforts_limited     = api_limits_have(&o->limits, DYN_LIMIT_EFFORT);
+    o->rates_limited       = api_limits_have(&o->limits, DYN_LIMIT_EFFORT_RATE);
     o->least               = (api_least_margins){.motion = o->motion, .limits = &o->limits};
     selected->all_in_lanes = (selected->outputs & OF_LEAST) != 0;
     return !(selected->outputs & OF_MARGIN_GRADIENTS) || api_limits_check_loops(q, &o->limits, &at);
@@ -59,8 +59,8 @@ static bool options(api_query *q, api_selection *selected, const api_node *given
         !read_points(q, selected, given, o) || !read_limits(q, selected, given, o) ||
         !api_motor_efforts_check(q, selected, MOTOR_TAU, given, up))
         return false;
-    api_set_extent(selected, API_SPLINE_KNOTS, api_motion_knots(m));
-    api_set_extent(selected, API_SUPPORT, m->dense ? m->spline.n : m->spline.degree + 1);
+    api_set_extent(selected, API_SPLINE_KNOTS, dyn_motion_knots(&m->path));
+    api_set_extent(selected, API_SUPPORT, m->dense ? m->path.spline.n : m->path.spline.degree + 1);
     if ((selected->outputs & BY_POINTS) && !m->dense) selected->outputs |= API_BIT(FIRST_CONTROL_POINT);
     return true;
 }

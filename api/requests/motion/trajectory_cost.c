@@ -69,13 +69,13 @@ double api_trajectory_decoded_seconds(const api_query *q, const api_selection *s
 {
     const api_trajectory_options *o     = selected->options;
     const api_set                 least = API_BIT(LEAST_GRADIENTS);
-    state_work state = {q->model, selected->outputs & ~least, (double)o->motion->spline.degree, 0}, again;
+    state_work state = {q->model, selected->outputs & ~least, (double)o->motion->path.spline.degree, 0}, again;
     for (size_t v = 0; o->efforts.driven && v < q->model->nv; v++)
         state.n_free += !o->efforts.driven[v];
     again         = state;
     again.outputs = selected->outputs & least;
     /* A block of samples is differentiated again for each limit whose least margin is in another block. */
-    const double blocks = fmin((double)o->limits.n, (double)o->motion->samples);
+    const double blocks = fmin((double)o->limits.n, (double)o->motion->path.samples);
     return q->call->api->calibration.body *
            ((double)api_states(q) * units(&state) + (double)q->rows * blocks * units(&again));
 }

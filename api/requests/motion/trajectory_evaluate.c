@@ -1,15 +1,18 @@
 /* trajectory_evaluate.c - compute the outputs of trajectory for blocks of states, and the gradients of least margins.
  *
- * The gradients follow from the partial derivatives of trajectory_partials.h by the chain rule of motion_chain.h. */
+ * The gradients follow from the partial derivatives of trajectory_partials.h by the chain rule of
+ * dynamics/gradients/motion_chain.h. */
+#include "api/requests/evaluate/limited_motion.h"
 #include "api/requests/evaluate/loop_evaluation.h"
 #include "api/requests/evaluate/motor_efforts.h"
 #include "api/requests/evaluate/parameter_rates.h"
+#include "api/requests/evaluate/point_motion.h"
 #include "api/requests/lanes/failed_rows.h"
-#include "motion_knots.h"
-#include "trajectory_margins.h"
+#include "dynamics/gradients/motion_knots.h"
+#include "dynamics/gradients/margins.h"
 #include "trajectory_outputs.h"
 #include "trajectory_partials.h"
-#include "trajectory_points.h"
+#include "dynamics/gradients/point_gradients.h"
 #include <string.h>
 
 /* --- what is computed ------------------------------------------------------------------------------------------- */
@@ -48,7 +51,7 @@ typedef struct scratch {
     double      *tau, *tau_dot;      /* nv + mimic joints: for margins */
     double      *sides;              /* of the margins */
     double      *followers, *motion; /* room of follower_efforts.h and limited_motion.h */
-    api_partials margins;
+    dyn_partials margins;
     double      *work, *points; /* points: of the points alone */
 } scratch;
 
@@ -57,7 +60,7 @@ static size_t margin_entries(const api_model *model, const api_selection *select
     const api_trajectory_options *o = selected->options;
     if (!(selected->outputs & OF_MARGINS)) return 0;
     return api_followers_room(&o->followers, false) + 2 * (model->nv + o->followers.n) + o->limits.n +
-           api_limited_rates_entries(model) + api_margin_partials_entries(&o->limits, model->nv);
+           api_limited_rates_entries(model) + dyn_margin_partials_entries(o->limits.n, model->nv);
 }
 
 static size_t greater(size_t a, size_t b)
@@ -89,7 +92,7 @@ size_t api_trajectory_spare(const api_model *model, const api_selection *selecte
     if (selected->outputs & API_BIT(DTAU_DOT_DPARAMETERS))
         room = greater(room, api_parameter_rates_room(model, o->efforts.driven != NULL));
     if (selected->outputs & OF_POINTS)
-        points = api_trajectory_points_entries(model, api_selected_extent(selected, API_FIXED_POINTS));
+        points = dyn_point_partials_entries(model->nv, api_selected_extent(selected, API_FIXED_POINTS));
     room = needs_free_accelerations(selected) ? room + points : greater(room, points);
     if (selected->outputs & API_BIT(LEAST_GRADIENTS))
         room = greater(room, api_least_gradient_room(o->motion, model->nv));
@@ -107,7 +110,7 @@ static scratch lay_out(const api_evaluation *e, const api_selection *selected, s
         s.sides     = api_behind(e, s.tau_dot, e->model->nv + o->followers.n, 1);
         s.motion    = api_behind(e, s.sides, o->limits.n, 1);
         s.work      = api_behind(e, s.motion, api_limited_rates_entries(e->model), 1);
-        s.margins   = api_margin_partials_take(e, &o->limits, &s.work);
+        s.margins   = dyn_margin_partials_take(o->limits.n, e->model->nv, e->lanes, &s.work);
     }
     if (o->least.sides) s.sides = api_block(e, o->least.sides, o->limits.n, block);
     s.points = s.work;
@@ -141,14 +144,15 @@ static void put_margins(const api_evaluation *e, const api_selection *selected, 
                         const dyn_torque_derivative *io)
 {
     const api_trajectory_options *o        = selected->options;
-    const double *limited[API_LIMIT_KINDS] = {[API_LIMIT_EFFORT] = io->tau, [API_LIMIT_EFFORT_RATE] = io->tau_dot};
+    const dyn_limits              limits   = {o->limits.n, o->limits.limit};
+    const double *limited[DYN_LIMIT_KINDS] = {[DYN_LIMIT_EFFORT] = io->tau, [DYN_LIMIT_EFFORT_RATE] = io->tau_dot};
     if (o->followers.n > 0) {
         append_followers(e, o, s, io);
-        limited[API_LIMIT_EFFORT]      = s->tau;
-        limited[API_LIMIT_EFFORT_RATE] = s->tau_dot;
+        limited[DYN_LIMIT_EFFORT]      = s->tau;
+        limited[DYN_LIMIT_EFFORT_RATE] = s->tau_dot;
     }
     api_limited_motion(e, block, limited);
-    api_margins_put(e, &o->limits, limited, api_result_block(e, selected, MARGINS, block), s->sides);
+    dyn_margins_put(&limits, e->lanes, limited, api_result_block(e, selected, MARGINS, block), s->sides);
 }
 
 /* Computes the torques, those of motors and the margins. Calls the kernel torque_derivative only if tau_dot is needed,
@@ -208,40 +212,43 @@ static bool find_parameter_rates(const api_evaluation *e, const api_selection *s
 
 /* Sets the partial derivatives of torques and margins that `outputs` need. */
 static void differentiate(const api_evaluation *e, const api_selection *selected, api_set outputs, size_t block,
-                          scratch *s, api_trajectory_partials *p)
+                          scratch *s, dyn_torque_partials *p)
 {
-    const api_trajectory_options *o    = selected->options;
-    const api_trajectory_task     task = task_of(selected, outputs);
+    const api_trajectory_options *o       = selected->options;
+    const dyn_motion_block        samples = api_motion_block(e, o->motion, block);
+    api_trajectory_task           task    = task_of(selected, outputs);
+    task.samples                          = &samples;
     if (differentiates(selected, outputs))
         api_trajectory_differentiate(e, &task, block, p, api_behind(e, s->work, DYN_SPLINE_ORDERS * e->model->nv, 1));
     if (!(outputs & OF_MARGIN_GRADIENTS)) return;
-    api_margin_block margins = {.motion = o->motion, .block = block, .limits = &o->limits, .sides = s->sides};
+    dyn_margin_block margins = {.samples = &samples, .limits = {o->limits.n, o->limits.limit}, .sides = s->sides};
     api_limited_rates_find(e, block, s->motion, &margins.rates);
-    api_margins_differentiate(e, &margins, p, &s->margins);
+    dyn_margins_differentiate(&margins, p, &s->margins);
 }
 
 /* Writes the gradients of one result by control points, duration and knots. */
-static void put_gradients(const api_evaluation *e, const api_selection *selected, size_t block, const api_partials *p,
+static void put_gradients(const api_evaluation *e, const api_selection *selected, size_t block, const dyn_partials *p,
                           const size_t outputs[3], double *column)
 {
-    const api_gradients to = {.by_points   = api_result_block(e, selected, outputs[0], block),
-                              .by_duration = api_result_block(e, selected, outputs[1], block),
-                              .by_knots    = api_result_block(e, selected, outputs[2], block)};
-    api_chain_gradients(e, api_trajectory_motion(selected), block, p, &to, column);
+    const dyn_gradients    to      = {.by_points   = api_result_block(e, selected, outputs[0], block),
+                                      .by_duration = api_result_block(e, selected, outputs[1], block),
+                                      .by_knots    = api_result_block(e, selected, outputs[2], block)};
+    const dyn_motion_block samples = api_motion_block(e, api_trajectory_motion(selected), block);
+    dyn_chain_gradients(&samples, p, &to, column);
 }
 
 static void gradients(const api_evaluation *e, const api_selection *selected, size_t block, scratch *s,
-                      api_trajectory_partials *p)
+                      dyn_torque_partials *p)
 {
     static const size_t of_tau[]      = {DTAU_DPOINTS, DTAU_DDURATION, DTAU_DKNOTS},
                         of_tau_dot[]  = {DTAU_DOT_DPOINTS, DTAU_DOT_DDURATION, DTAU_DOT_DKNOTS},
                         of_wrenches[] = {D_JOINT_WRENCHES_DPOINTS, D_JOINT_WRENCHES_DDURATION, D_JOINT_WRENCHES_DKNOTS},
                         of_qdd[]      = {DQDD_DPOINTS, DQDD_DDURATION, DQDD_DKNOTS},
                         of_margins[]  = {DMARGINS_DPOINTS, DMARGINS_DDURATION, DMARGINS_DKNOTS};
-    *p = (api_trajectory_partials){.by_parameters = api_result_block(e, selected, DTAU_DPARAMETERS, block),
-                                   .columns       = api_extent(e->model, selected, API_BODY_PARAMETERS)};
+    *p = (dyn_torque_partials){.by_parameters = api_result_block(e, selected, DTAU_DPARAMETERS, block),
+                               .columns       = api_extent(e->model, selected, API_BODY_PARAMETERS)};
     differentiate(e, selected, outputs_of_states(selected), block, s, p);
-    const api_partials tau = api_coordinate_rows(e, &p->tau), rate = api_coordinate_rows(e, &p->rate);
+    const dyn_partials tau = api_coordinate_rows(e, &p->tau), rate = api_coordinate_rows(e, &p->rate);
     put_gradients(e, selected, block, &tau, of_tau, s->work);
     put_gradients(e, selected, block, &rate, of_tau_dot, s->work);
     put_gradients(e, selected, block, &p->wrenches, of_wrenches, s->work);
@@ -250,39 +257,46 @@ static void gradients(const api_evaluation *e, const api_selection *selected, si
 }
 
 static bool evaluate_points(const api_evaluation *e, const api_selection *selected, size_t block,
-                            const api_partials *qdd, double *room)
+                            const dyn_partials *qdd, double *room)
 {
-    const api_trajectory_options *o    = selected->options;
-    api_point_task                task = {.motion = o->motion,
-                                          .points = {.n = api_selected_extent(selected, API_FIXED_POINTS), .frames = o->points},
-                                          .qdd = needs_free_accelerations(selected) ? qdd : NULL};
-    api_point_motion              to   = {.positions     = api_result_block(e, selected, POINT_POSITIONS, block),
-                                          .velocities    = api_result_block(e, selected, POINT_VELOCITIES, block),
-                                          .accelerations = api_result_block(e, selected, POINT_ACCELERATIONS, block)};
-    api_point_gradients           by   = {
-                    .positions_by_points       = api_result_block(e, selected, D_POINT_POSITIONS_DPOINTS, block),
-                    .velocities_by_points      = api_result_block(e, selected, D_POINT_VELOCITIES_DPOINTS, block),
-                    .velocities_by_duration    = api_result_block(e, selected, D_POINT_VELOCITIES_DDURATION, block),
-                    .accelerations_by_points   = api_result_block(e, selected, D_POINT_ACCELERATIONS_DPOINTS, block),
-                    .accelerations_by_duration = api_result_block(e, selected, D_POINT_ACCELERATIONS_DDURATION, block)};
-    return api_trajectory_points_evaluate(e, &task, block, to, &by, room);
+    const api_trajectory_options *o       = selected->options;
+    const dyn_motion_block        samples = api_motion_block(e, o->motion, block);
+    const api_fixed_points        points  = {.n = api_selected_extent(selected, API_FIXED_POINTS), .frames = o->points};
+    const dyn_point_gradients     by      = {
+                 .positions_by_points       = api_result_block(e, selected, D_POINT_POSITIONS_DPOINTS, block),
+                 .velocities_by_points      = api_result_block(e, selected, D_POINT_VELOCITIES_DPOINTS, block),
+                 .velocities_by_duration    = api_result_block(e, selected, D_POINT_VELOCITIES_DDURATION, block),
+                 .accelerations_by_points   = api_result_block(e, selected, D_POINT_ACCELERATIONS_DPOINTS, block),
+                 .accelerations_by_duration = api_result_block(e, selected, D_POINT_ACCELERATIONS_DDURATION, block)};
+    dyn_point_partials     p  = dyn_point_partials_lay_out(&samples, points.n, &by, room);
+    const api_point_motion to = {.positions           = api_result_block(e, selected, POINT_POSITIONS, block),
+                                 .velocities          = api_result_block(e, selected, POINT_VELOCITIES, block),
+                                 .accelerations       = api_result_block(e, selected, POINT_ACCELERATIONS, block),
+                                 .jacobians           = p.jacobians,
+                                 .velocities_by_q     = p.velocities_by_q,
+                                 .accelerations_by_q  = p.accelerations_by_q,
+                                 .accelerations_by_qd = p.accelerations_by_qd};
+    if (!api_point_motion_evaluate(e, block, &points, &to)) return false;
+    if (needs_free_accelerations(selected)) p.qdd = qdd;
+    dyn_point_gradients_put(&samples, &p, &by);
+    return true;
 }
 
 bool api_trajectory_evaluate(const api_evaluation *e, const api_selection *selected, size_t block, size_t blocks)
 {
     (void)blocks; /* always 1, because the operation is one_by_one */
-    api_trajectory_partials p;
-    scratch                 s     = lay_out(e, selected, block);
-    double                 *basis = api_result_block(e, selected, BASIS, block),
-           *knots                 = api_result_block(e, selected, DMOTION_DKNOTS, block);
+    dyn_torque_partials p;
+    scratch             s          = lay_out(e, selected, block);
+    double             *basis      = api_result_block(e, selected, BASIS, block),
+           *knots                  = api_result_block(e, selected, DMOTION_DKNOTS, block);
+    const dyn_motion_block samples = api_motion_block(e, api_trajectory_motion(selected), block);
     if (!find_free_motion(e, selected, block, s.work)) return false;
     torques(e, selected, block, &s);
     find_regressor(e, selected, block);
     if (!find_parameter_rates(e, selected, block, s.work)) return false;
-    if (basis && api_trajectory_motion(selected)->dense)
-        api_motion_dense_basis(e, api_trajectory_motion(selected), block, basis);
+    if (basis && samples.dense) dyn_motion_dense_basis(&samples, basis);
     gradients(e, selected, block, &s, &p);
-    api_motion_by_knots(e, api_trajectory_motion(selected), block, knots, s.work);
+    dyn_motion_by_knots(&samples, knots, s.work);
     return !(selected->outputs & OF_POINTS) || evaluate_points(e, selected, block, &p.qdd, s.points);
 }
 
@@ -295,9 +309,9 @@ static bool store_least_gradients(const api_evaluation *e, const api_selection *
     const api_trajectory_options *o      = selected->options;
     size_t                        before = SIZE_MAX;
     scratch                       s      = {.work = NULL};
-    api_trajectory_partials       p      = {.columns = 0};
+    dyn_torque_partials           p      = {.columns = 0};
     for (size_t i = 0; i < o->limits.n; i++) {
-        const size_t state = row * o->motion->samples + api_least_margin_sample(e, &o->least, row, i);
+        const size_t state = row * o->motion->path.samples + api_least_margin_sample(e, &o->least, row, i);
         const size_t block = state / e->lanes;
         if (block != before) {
             if (!api_deadline_check(e->query->input->deadline, e->problem)) return false;
@@ -320,7 +334,7 @@ bool api_trajectory_finish(const api_evaluation *e, const api_selection *selecte
     again.spare   = e->spares[selected - e->query->selected];
     if (!api_least_margins_check(&again, &o->least)) return false;
     for (size_t row = 0; o->least.gradients && row < e->query->rows; row++)
-        if (!api_failed_rows_has(e->plan->failed_rows, row * o->motion->samples) &&
+        if (!api_failed_rows_has(e->plan->failed_rows, row * o->motion->path.samples) &&
             !store_least_gradients(&again, selected, row))
             return false;
     return true;

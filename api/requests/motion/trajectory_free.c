@@ -1,4 +1,4 @@
-/* trajectory_free.c - see trajectory_free.h. */
+/* trajectory_free.c - finds the motion of free coordinates along a trajectory (trajectory_free.h). */
 #include "trajectory_free.h"
 #include "api/requests/evaluate/free_motion.h"
 #include <string.h>
@@ -47,117 +47,28 @@ void api_trajectory_free_restore(const api_evaluation *e, const api_free_efforts
         if (!f->driven[i / W]) tau_dot[i] = rates ? rates[i] : 0;
 }
 
-/* --- derivatives ----------------------------------------------------------------------------------------------------
- */
+/* --- derivatives -------------------------------------------------------------------------------------------------- */
 
 size_t api_trajectory_free_room(size_t nv)
 {
-    return 2 * nv * nv + nv + api_free_room(nv);
-}
-
-/* y += dy/dqdd_F x for vectors x of free coordinates in b->x, y with `rows` rows, in one lane. */
-static void add_to_vector(const api_free_block *b, size_t lane, size_t rows, const double *dy_dqdd, double *y)
-{
-    for (size_t r = 0; r < rows; r++)
-        for (size_t i = 0; i < b->n; i++)
-            y[r * b->W + lane] += dy_dqdd[(r * b->nv + b->free[i]) * b->W + lane] * b->x[i];
-}
-
-/* Returns the rows of mimic joints, which are behind the nv rows of the coordinates. */
-static api_partials followers_of(const api_free_block *b, const api_partials *y)
-{
-    api_partials rows = {.rows = y->rows - b->nv, .orders = y->orders};
-    for (size_t r = 0; r < y->orders; r++)
-        rows.by[r] = y->by[r] + b->nv * b->nv * b->W;
-    return rows;
-}
-
-/* Solves M_FF x = given_F - y_F in one lane, adds M_F x to y, and sets y_F to given_F. given NULL: zeros. */
-static void satisfy(const api_free_block *b, size_t lane, const double *given, double *y)
-{
-    for (size_t i = 0; i < b->n; i++) {
-        const size_t at = b->free[i] * b->W + lane;
-        b->x[i]         = (given ? given[at] : 0) - y[at];
-    }
-    api_free_solve(b);
-    add_to_vector(b, lane, b->nv, b->M, y);
-    for (size_t i = 0; i < b->n; i++) {
-        const size_t at = b->free[i] * b->W + lane;
-        y[at]           = given ? given[at] : 0;
-    }
-}
-
-/* Completes the derivatives by the duration. The partial derivatives p are those at given accelerations. */
-static void complete_terms(const api_evaluation *e, const api_free_efforts *f, const api_free_block *b, size_t block,
-                           size_t lane, const api_trajectory_partials *p, const api_duration_terms *terms)
-{
-    const api_partials followers = followers_of(b, &p->tau);
-    double            *tail      = terms->tau + b->nv * b->W;
-    satisfy(b, lane, api_block(e, f->by_duration, b->nv, block), terms->tau);
-    add_to_vector(b, lane, followers.rows, followers.by[2], tail);
-    for (size_t i = 0; i < b->n; i++)
-        terms->qdd[b->free[i] * b->W + lane] = b->x[i];
-    if (terms->joint_wrenches) add_to_vector(b, lane, p->wrenches.rows, p->wrenches.by[2], terms->joint_wrenches);
-    if (!terms->tau_dot) return;
-    tail = terms->tau_dot + b->nv * b->W;
-    add_to_vector(b, lane, p->rate.rows, p->rate.by[2], terms->tau_dot);
-    satisfy(b, lane, api_block(e, f->rates_by_duration, b->nv, block), terms->tau_dot);
-    add_to_vector(b, lane, followers.rows, followers.by[2], tail);
-}
-
-/* Adds the change by the accelerations to the partial derivatives of a result, those by qdd last. */
-static void follow(const api_free_block *b, size_t lane, const api_partials *y, const api_partials *qdd)
-{
-    for (size_t r = 0; r < 3; r++)
-        api_free_add(b, lane, y->rows, y->by[2], qdd->by[r], y->by[r]);
-    api_free_clear_columns(b, lane, y->rows, y->by[2]);
-}
-
-/* Eliminates the jerks of free coordinates from the derivatives of tau_dot in one lane. `jerk` is nv x nv: the
- * derivatives of these jerks by one of q, qd and qdd. */
-static void reduce_rates(const api_free_block *b, size_t lane, const api_trajectory_partials *p, double *jerk)
-{
-    const api_partials tau = followers_of(b, &p->tau), rate = followers_of(b, &p->rate);
-    follow(b, lane, &p->rate, &p->qdd);
-    for (size_t r = 0; r < 3; r++) {
-        api_free_differentiate(b, lane, b->nv, p->rate.by[r], jerk);
-        api_free_add(b, lane, rate.rows, tau.by[2], jerk, rate.by[r]);
-    }
-}
-
-/* `jerk` is scratch, nv x nv. */
-static void reduce(const api_free_efforts *f, const api_free_block *b, size_t lane, const api_trajectory_partials *p,
-                   double *jerk)
-{
-    const size_t       nv        = b->nv;
-    const api_partials followers = followers_of(b, &p->tau);
-    for (size_t r = 0; r < 3; r++)
-        api_free_differentiate(b, lane, nv, p->tau.by[r], p->qdd.by[r]);
-    api_free_clear_columns(b, lane, nv, p->tau.by[2]);
-    api_free_clear_columns(b, lane, nv, p->qdd.by[2]);
-    if (p->wrenches.rows > 0) follow(b, lane, &p->wrenches, &p->qdd);
-    if (p->rate.rows > 0) reduce_rates(b, lane, p, jerk);
-    follow(b, lane, &followers, &p->qdd);
-    if (p->by_parameters) api_free_differentiate(b, lane, p->columns, p->by_parameters, NULL);
-    for (size_t v = 0; v < nv; v++)
-        if (f->driven[v]) p->qdd.by[2][(v * nv + v) * b->W + lane] = 1;
+    return 2 * nv * nv + nv + dyn_free_room(nv);
 }
 
 void api_trajectory_free_partials(const api_evaluation *e, const api_free_efforts *f, size_t block,
-                                  const api_trajectory_partials *p, const api_duration_terms *terms, double *room)
+                                  const dyn_torque_partials *p, double *room)
 {
     const size_t               nv = e->model->nv, W = e->lanes;
     double                    *jerk = api_behind(e, room, nv * nv, 1), *load = api_behind(e, jerk, nv * nv, 1);
-    const dyn_inverse_dynamics at = {.q        = api_state_block(e, API_Q, block),
-                                     .qd       = api_state_block(e, API_QD, block),
-                                     .qdd      = api_state_block(e, API_QDD, block),
-                                     .wrenches = api_wrench_block(e, block)};
+    const dyn_inverse_dynamics state  = {.q        = api_state_block(e, API_Q, block),
+                                         .qd       = api_state_block(e, API_QD, block),
+                                         .qdd      = api_state_block(e, API_QDD, block),
+                                         .wrenches = api_wrench_block(e, block)};
+    dyn_free_motion            motion = {.driven            = f->driven,
+                                         .by_duration       = api_block(e, f->by_duration, nv, block),
+                                         .rates_by_duration = api_block(e, f->rates_by_duration, nv, block),
+                                         .jerk              = jerk};
     memcpy(room, p->tau.by[2], nv * nv * W * sizeof *room);
-    api_free_block b = api_free_lay_out(nv, W, f->driven, room, api_behind(e, load, nv, 1));
-    b.load           = api_free_find_load(e, at, load);
-    for (size_t lane = 0; lane < W; lane++) {
-        api_free_factor(&b, lane);
-        complete_terms(e, f, &b, block, lane, p, terms);
-        reduce(f, &b, lane, p, jerk);
-    }
+    motion.block      = dyn_free_lay_out(nv, W, f->driven, room, api_behind(e, load, nv, 1));
+    motion.block.load = api_free_find_load(e, state, load);
+    dyn_free_partials(&motion, p);
 }

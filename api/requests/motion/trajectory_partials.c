@@ -1,7 +1,7 @@
-/* trajectory_partials.c - see trajectory_partials.h. */
+/* trajectory_partials.c - differentiates torques by the state of a trajectory (trajectory_partials.h). */
 #include "trajectory_partials.h"
-#include "coordinate_change.h"
-#include "torque_rate_partials.h"
+#include "dynamics/gradients/coordinate_change.h"
+#include "dynamics/gradients/torque_rate_partials.h"
 #include "wrench_rate_terms.h"
 #include <string.h>
 
@@ -22,9 +22,9 @@ size_t api_trajectory_partials_entries(const api_model *model, const api_traject
 }
 
 /* Takes three matrices, rows x nv, from the scratch lanes at *next; none if they are not wanted. */
-static api_partials take(const api_evaluation *e, size_t rows, bool wanted, double **next)
+static dyn_partials take(const api_evaluation *e, size_t rows, bool wanted, double **next)
 {
-    api_partials p    = {.rows = wanted ? rows : 0, .orders = 3};
+    dyn_partials p    = {.rows = wanted ? rows : 0, .orders = 3};
     size_t       size = rows * e->model->nv * e->lanes;
     for (size_t r = 0; wanted && r < 3; r++, *next += size)
         p.by[r] = *next;
@@ -41,7 +41,7 @@ static double *take_zeros(const api_evaluation *e, size_t entries, bool wanted, 
     return vector;
 }
 
-static void sensitivities(const api_evaluation *e, size_t block, const api_partials *tau, const api_partials *wrenches)
+static void sensitivities(const api_evaluation *e, size_t block, const dyn_partials *tau, const dyn_partials *wrenches)
 {
     dyn_sensitivity io = {
         .q                    = api_state_block(e, API_Q, block),
@@ -58,10 +58,26 @@ static void sensitivities(const api_evaluation *e, size_t block, const api_parti
     e->kernels->sensitivity(&e->query->scene, e->workspace, &io, 1);
 }
 
+/* Sets rate->by[0] to [2] to the time derivatives of the matrices of tau in the first nv rows. */
+static void differentiate_matrices(const api_evaluation *e, size_t block, const dyn_partials *rate)
+{
+    dyn_sensitivity_rate io = {
+        .q             = api_state_block(e, API_Q, block),
+        .qd            = api_state_block(e, API_QD, block),
+        .qdd           = api_state_block(e, API_QDD, block),
+        .qddd          = api_state_block(e, API_QDDD, block),
+        .wrenches      = api_wrench_block(e, block),
+        .dtau_dq_dot   = rate->by[0],
+        .dtau_dqd_dot  = rate->by[1],
+        .dtau_dqdd_dot = rate->by[2],
+    };
+    e->kernels->sensitivity_rate(&e->query->scene, e->workspace, &io, 1);
+}
+
 /* Sets the rows of mimic joints: the derivatives of their efforts and, with task->rate, the time derivatives of these.
  */
 static void differentiate_followers(const api_evaluation *e, const api_trajectory_task *task, size_t block,
-                                    const api_trajectory_partials *p, double *room)
+                                    const dyn_torque_partials *p, double *room)
 {
     const size_t                first  = e->model->nv * e->model->nv * e->lanes;
     const api_follower_block    b      = api_follower_block_of(e, task->followers, room);
@@ -80,19 +96,18 @@ static void differentiate_followers(const api_evaluation *e, const api_trajector
 
 /* Changes the partial derivatives to those by the spline's coordinates. p->rate.by[3] is p->tau.by[2], and is changed
  * with it. */
-static void change_coordinates(const api_evaluation *e, const api_motion *m, size_t block,
-                               const api_trajectory_partials *p)
+static void change_coordinates(const dyn_motion_block *b, const dyn_torque_partials *p)
 {
-    const api_partials *list[] = {&p->tau, &p->wrenches, &p->qdd};
-    api_change_partials(e, m, block, &p->rate);
+    const dyn_partials *list[] = {&p->tau, &p->wrenches, &p->qdd};
+    dyn_change_partials(b, &p->rate);
     for (size_t i = 0; i < 3; i++) {
-        api_change_partials(e, m, block, list[i]);
-        api_change_highest_partial(e, m, block, list[i]->rows, list[i]->by[2]);
+        dyn_change_partials(b, list[i]);
+        dyn_change_highest_partial(b, list[i]->rows, list[i]->by[2]);
     }
 }
 
 void api_trajectory_differentiate(const api_evaluation *e, const api_trajectory_task *task, size_t block,
-                                  api_trajectory_partials *p, double *room)
+                                  dyn_torque_partials *p, double *room)
 {
     const size_t nv = e->model->nv, rows = nv + task->followers->n, wrenches = 6 * e->model->n_bodies;
     const bool   is_free = task->efforts->driven != NULL, changes = wrenches_change(task),
@@ -113,12 +128,12 @@ void api_trajectory_differentiate(const api_evaluation *e, const api_trajectory_
     if (changes)
         next = api_behind(e, next, api_wrench_terms_entries(e->model, e->query->scene.n_wrenches, task->followers), 1);
     sensitivities(e, block, &p->tau, &p->wrenches);
-    if (task->rate) api_torque_rate_matrices(e, block, &p->rate);
+    if (task->rate) differentiate_matrices(e, block, &p->rate);
     if (task->followers->n > 0) differentiate_followers(e, task, block, p, followers);
-    if (task->rate) api_torque_rate_partials(e, block, &p->tau, &p->rate);
+    if (task->rate) dyn_torque_rate_partials(task->samples, api_state_block(e, API_QD, block), &p->tau, &p->rate);
     if (changes) api_wrench_terms_find_load(&pushed);
     if (task->rate && changes) api_wrench_terms_add_by_state(&pushed, p->rate.by[0], p->rate.by[1]);
     if (changes) api_wrench_terms_add_by_duration(&pushed, task->motion, &terms);
-    if (is_free) api_trajectory_free_partials(e, task->efforts, block, p, &terms, next);
-    change_coordinates(e, task->motion, block, p);
+    if (is_free) api_trajectory_free_partials(e, task->efforts, block, p, next);
+    change_coordinates(task->samples, p);
 }

@@ -6,6 +6,7 @@
 /* A trajectory, and which of its signals to differentiate. */
 typedef struct api_trajectory_task {
     const api_motion       *motion;
+    const dyn_motion_block *samples;
     const api_free_efforts *efforts;        /* efforts->driven NULL: no coordinate is free */
     const api_followers    *followers;      /* mimic joints with rows behind those of the coordinates in tau and rate */
     bool                    rate, wrenches; /* differentiate tau_dot, joint wrenches */
@@ -17,4 +18,4 @@ size_t api_trajectory_partials_entries(const api_model *model, const api_traject
 /* Computes the partial derivatives of one block in `room`. p->by_parameters and p->columns are inputs:
  * dtau_dparameters at given accelerations. */
 void api_trajectory_differentiate(const api_evaluation *e, const api_trajectory_task *task, size_t block,
-                                  api_trajectory_partials *p, double *room);
+                                  dyn_torque_partials *p, double *room);

@@ -1,7 +1,7 @@
-/* wrench_signals.c - read and evaluate wrenches that are signals: see wrench_signals.h. */
+/* wrench_signals.c - reads wrenches that are signals (wrench_signals.h). */
 #include "wrench_signals.h"
 
-enum { PARTS = 2, VALUES = 9 /* numbers of a wrench in lanes: force, torque, point */ };
+enum { PARTS = 2 };
 
 static const char *const parts[PARTS] = {"force", "torque"};
 
@@ -46,14 +46,4 @@ bool api_wrench_signals_load(const api_query *q, api_wrench_signals *signals)
     for (size_t i = 0; i < signals->n; i++)
         if (!api_signal_load(q, &signals->signal[i].at, &signals->signal[i].signal)) return false;
     return true;
-}
-
-void api_wrench_signals_at(const api_wrench_signals *signals, size_t W, const size_t *row, api_moment moment,
-                           double *wrenches)
-{
-    for (size_t i = 0; i < signals->n; i++) {
-        const api_wrench_signal *s                        = &signals->signal[i];
-        double *const            value[API_SIGNAL_ORDERS] = {wrenches + (VALUES * s->wrench + 3 * s->part) * W};
-        api_signal_at(&s->signal, W, row, moment, 1, value);
-    }
 }

@@ -1,4 +1,4 @@
-/* wrench_signals.h - read and evaluate wrenches that change with time: "force" and "torque" of a wrench as signals
+/* wrench_signals.h - read wrenches that change with time: "force" and "torque" of a wrench as signals
  * (signal.h). Parts that are arrays, and the points of application, are read with the constant wrenches
  * (api/requests/lanes/wrenches.c). */
 #pragma once
@@ -22,8 +22,3 @@ bool api_wrench_signals_read(api_query *q, double duration, double reach, api_wr
 
 /* Reads the numbers of the signals. Call it after all fields are read. Returns false with a problem. */
 bool api_wrench_signals_load(const api_query *q, api_wrench_signals *signals);
-
-/* Writes the values at a moment into `wrenches`, lanes of W rows with 9 numbers for each wrench (force, torque, point).
- * Lane l gets the signals of row[l]. Numbers that are not signals are unchanged. */
-void api_wrench_signals_at(const api_wrench_signals *signals, size_t W, const size_t *row, api_moment moment,
-                           double *wrenches);

@@ -1,13 +1,13 @@
 /* forward_dynamics.c - computes qdd from tau; with held frames, also the contact wrenches on them
- * (api/requests/contact/contact.h). The joint wrenches follow by inverse dynamics with this qdd. */
+ * (api/requests/contact/held_fields.h). The joint wrenches follow by inverse dynamics with this qdd. */
 #include "api/requests/cost/peek.h"
 #include "api/requests/evaluate/free_motion.h"
 #include "api/requests/evaluate/friction.h"
 #include "api/requests/evaluate/loop_evaluation.h"
 #include "api/service/http/call.h"
 #include "api/requests/lanes/evaluation.h"
-#include "api/requests/contact/contact.h"
-#include "api/requests/contact/friction_problem.h"
+#include "api/requests/contact/held_fields.h"
+#include "dynamics/contact/friction_problem.h"
 #include "api/requests/contact/static_friction.h"
 #include <math.h>
 #include <string.h>
@@ -18,7 +18,7 @@ enum { QDD, JOINT_WRENCHES, CONTACT_WRENCHES, FULL, FRICTION, CONTACT_RESIDUAL, 
 
 /* The operation's options. */
 typedef struct forward_options {
-    const api_contact         *contact;  /* "held"; NULL: no held frames */
+    const dyn_contact         *contact;  /* "held"; NULL: no held frames */
     double                     damping;  /* of the contacts; 0: none */
     const api_static_friction *sticking; /* joints that may stick; NULL: none */
     const dyn_wrench_site     *sites;    /* sites of the request's wrenches, then of the contacts; NULL: not needed */
@@ -48,7 +48,7 @@ static bool options(api_query *q, api_selection *selected, const api_node *given
 static bool prepare(api_plan *plan, api_selection *selected)
 {
     forward_options   *o       = selected->options;
-    const api_contact *contact = o->contact;
+    const dyn_contact *contact = o->contact;
     size_t             given   = plan->query->scene.n_wrenches;
     if (!api_static_friction_check(plan->query, o->sticking)) return false;
     if (!contact || !(selected->outputs & (API_BIT(JOINT_WRENCHES) | API_BIT(FULL)))) return true;
@@ -71,13 +71,13 @@ static size_t spare(const api_model *model, const api_selection *selected)
 {
     const forward_options *o       = selected->options;
     size_t                 entries = 1 + (selected->result[QDD] ? 0 : model->nv);
-    const api_contact     *contact = o->contact;
+    const dyn_contact     *contact = o->contact;
     if (o->sticking)
         entries += api_static_friction_entries(model, o->sticking) + (selected->result[FRICTION] ? 0 : model->nv);
     if (!contact) return entries;
     return entries + API_FRAME_AXES * contact->n +
            SITE_VALUES * (api_selected_extent(selected, API_REQUEST_WRENCHES) + contact->n) +
-           api_contact_entries(model->nv, contact);
+           dyn_contact_entries(model->nv, contact);
 }
 
 /* Finds the wrenches in joints and loops. */
@@ -99,7 +99,7 @@ static void find_joint_wrenches(const api_evaluation *e, const api_selection *se
 /* --- held frames -------------------------------------------------------------------------------------------------- */
 
 /* Gathers force, torque and point of all wrenches of a block. The point of a contact is its frame's origin: zero. */
-static void gather_wrenches(const api_evaluation *e, const api_contact *contact, const double *contacts, size_t block,
+static void gather_wrenches(const api_evaluation *e, const dyn_contact *contact, const double *contacts, size_t block,
                             double *to)
 {
     size_t        W = e->lanes, given = SITE_VALUES * e->query->scene.n_wrenches * W;
@@ -114,39 +114,39 @@ static void gather_wrenches(const api_evaluation *e, const api_contact *contact,
 
 /* Corrects qdd of one state so that the held frames do not accelerate, and writes the contact wrenches. Returns as
  * api_fail_state does. */
-static bool apply_to_state(const api_evaluation *e, api_contact_block *b, double damping, size_t state,
+static bool apply_to_state(const api_evaluation *e, dyn_contact_block *b, double damping, size_t state,
                            double *contacts, double *qdd)
 {
     size_t      lane = state % e->lanes;
-    double      along[API_MAX_HELD * API_FRAME_AXES];
+    double      along[DYN_MAX_HELD_AXES];
     api_problem found;
-    if (!api_contact_solve(b, lane))
+    if (!dyn_contact_solve(b, lane))
         return api_fail_state(e, API_RESULT_NOT_FINITE, -1, state, "the numbers of this state are too large");
     for (size_t a = 0; a < b->task.k; a++)
         along[a] = b->jdot_qd[a * b->W + lane];
-    api_contact_add_jacobian_product(b, qdd, lane, along);
-    size_t row = api_contact_find_contradiction(b, along, qdd, lane);
+    dyn_contact_add_jacobian_product(b, qdd, lane, along);
+    size_t row = dyn_contact_find_contradiction(b, along, qdd, lane);
     if (row > 0) {
         api_problem_clear(&found);
         api_contact_describe(b->contact, row, damping, &found);
         return api_fail_found(e, API_QD, state, &found);
     }
-    api_contact_put_wrenches(b, along, lane, contacts);
-    api_contact_apply_correction(b, along, lane, qdd);
+    dyn_contact_put_wrenches(b, along, lane, contacts);
+    dyn_contact_apply_correction(b, along, lane, qdd);
     return true;
 }
 
 /* The work arrays of a block with held frames. */
 typedef struct held_work {
     double           *contacts, *wrenches; /* in lanes: 6 per frame; 9 per wrench */
-    api_contact_block block;
+    dyn_contact_block block;
 } held_work;
 
 /* Finds the constraint matrices of a block. Moves *next past the work arrays. */
 static held_work prepare_contacts(const api_evaluation *e, const api_selection *selected, size_t block, double **next)
 {
     const forward_options *o       = selected->options;
-    const api_contact     *contact = o->contact;
+    const dyn_contact     *contact = o->contact;
     const size_t           nv      = e->model->nv;
     held_work              w       = {.contacts = api_result_block(e, selected, CONTACT_WRENCHES, block)};
     if (!w.contacts) {
@@ -155,15 +155,15 @@ static held_work prepare_contacts(const api_evaluation *e, const api_selection *
     }
     w.wrenches                = *next;
     *next                     = api_behind(e, *next, SITE_VALUES * (e->query->scene.n_wrenches + contact->n), 1);
-    w.block                   = api_contact_lay_out(contact, nv, e->lanes, *next);
-    *next                     = api_behind(e, *next, api_contact_entries(nv, contact), 1);
-    api_contact_states states = {.kernels   = e->kernels,
+    w.block                   = dyn_contact_lay_out(contact, nv, e->lanes, *next);
+    *next                     = api_behind(e, *next, dyn_contact_entries(nv, contact), 1);
+    dyn_contact_states states = {.kernels   = e->kernels,
                                  .scene     = &e->query->scene,
                                  .workspace = e->workspace,
                                  .q         = api_state_block(e, API_Q, block),
                                  .qd        = api_state_block(e, API_QD, block)};
     w.block.task.damping      = sqrt(o->damping);
-    api_contact_evaluate(&w.block, &states);
+    dyn_contact_evaluate(&w.block, &states);
     return w;
 }
 
@@ -179,7 +179,7 @@ static bool apply_contacts(const api_evaluation *e, const api_selection *selecte
     for (size_t lane = 0; lane < W && block * W + lane < e->query->rows; lane++)
         if (!apply_to_state(e, &w->block, o->damping, block * W + lane, w->contacts, qdd)) return false;
     for (size_t lane = 0; residual && lane < W; lane++)
-        api_contact_put_residual(&w->block, o->damping, w->contacts, lane, residual);
+        dyn_contact_put_residual(&w->block, o->damping, w->contacts, lane, residual);
     return true;
 }
 

@@ -131,7 +131,7 @@ static bool evaluate_held(const api_evaluation *e, const api_selection *selected
            .tau           = api_state_block(e, API_TAU, block),
            .wrenches      = api_wrench_block(e, block),
            .n_held        = held->contact->n,
-           .held          = held->frames,
+           .held          = held->contact->frame,
            .sites         = held->sites,
            .damping       = o->held.damping,
            .qdd           = api_result_or_spare(e, selected, QDD, block, &next),

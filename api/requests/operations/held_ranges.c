@@ -7,29 +7,13 @@
 
 /* --- request ---------------------------------------------------------------------------------------------------- */
 
-/* Reads "held" of a request or of a phase into one range. */
-static bool read_frames(api_query *q, const api_node *given, const api_place *up, api_held_range *range)
-{
-    range->contact = NULL;
-    range->frames  = NULL;
-    if (!api_contact_read(q, given, up, &range->contact)) return false;
-    if (!range->contact) return true;
-    range->frames = api_take(q->pool, range->contact->n * sizeof *range->frames);
-    for (size_t i = 0; range->frames && i < range->contact->n; i++) {
-        const api_held_frame *from = &range->contact->frame[i];
-        range->frames[i] = (dyn_held_frame){.frame = from->frame, .frame_axes = from->frame_axes, .n = from->n};
-        memcpy(range->frames[i].axis, from->axis, sizeof from->axis);
-    }
-    return range->frames != NULL;
-}
-
 bool api_held_read(api_query *q, const api_node *given, const api_place *up, api_held_ranges *ranges)
 {
     api_place at = api_place_key(up, "impact");
     *ranges      = (api_held_ranges){.n = 1, .range = api_take(q->pool, sizeof *ranges->range)};
     if (!ranges->range) return false;
     *ranges->range = (api_held_range){.first = 0};
-    if (!read_frames(q, given, up, ranges->range) ||
+    if (!api_contact_read(q, given, up, &ranges->range->contact) ||
         !api_contact_read_damping(q, given, up, ranges->range->contact, &ranges->damping) ||
         !api_read_flag(q, api_node_get(given, "impact"), &at, &ranges->range->impact))
         return false;
@@ -47,8 +31,8 @@ static bool same_frame(const dyn_held_frame *a, const dyn_held_frame *b)
 static bool holds_axis(const api_held_range *range, const dyn_held_frame *frame, int axis)
 {
     for (size_t i = 0; range->contact && i < range->contact->n; i++)
-        for (size_t a = 0; same_frame(&range->frames[i], frame) && a < range->frames[i].n; a++)
-            if (range->frames[i].axis[a] == axis) return true;
+        for (size_t a = 0; same_frame(&range->contact->frame[i], frame) && a < range->contact->frame[i].n; a++)
+            if (range->contact->frame[i].axis[a] == axis) return true;
     return false;
 }
 
@@ -56,8 +40,8 @@ static bool holds_axis(const api_held_range *range, const dyn_held_frame *frame,
 static bool holds_more(const api_held_range *range, const api_held_range *before)
 {
     for (size_t i = 0; range->contact && i < range->contact->n; i++)
-        for (size_t a = 0; a < range->frames[i].n; a++)
-            if (!holds_axis(before, &range->frames[i], range->frames[i].axis[a])) return true;
+        for (size_t a = 0; a < range->contact->frame[i].n; a++)
+            if (!holds_axis(before, &range->contact->frame[i], range->contact->frame[i].axis[a])) return true;
     return false;
 }
 
@@ -109,11 +93,11 @@ bool api_phases_read(api_query *q, const api_node *given, const api_place *up, s
     if (!ranges->range) return false;
     for (size_t i = 0; i < n; i++) {
         api_node       item;
-        api_held_range phase;
+        api_held_range phase = {.first = 0};
         size_t         steps = 0;
         api_place      entry = api_place_index(&at, i);
         if (!api_node_item(list, i, &item) || !api_check_keys(q, &item, &entry, fields, "a phase") ||
-            !read_steps(q, &item, &entry, nodes - node, &steps) || !read_frames(q, &item, &entry, &phase))
+            !read_steps(q, &item, &entry, nodes - node, &steps) || !api_contact_read(q, &item, &entry, &phase.contact))
             return false;
         append_phase(ranges, phase, node, steps);
         node += steps;
@@ -134,8 +118,6 @@ bool api_held_check_loops(const api_query *q, const api_held_ranges *ranges, con
                        "%s with held frames are for models without loops, which %s has", what, q->model->name);
 }
 
-_Static_assert((int)API_MAX_HELD <= (int)DYN_MAX_HELD, "kernels hold as many frames as requests have");
-
 /* --- kernel ----------------------------------------------------------------------------------------------------- */
 
 /* Returns the site of the wrench that holds a frame. That of a mechanism with loops is in the axes along which the
@@ -152,7 +134,7 @@ bool api_held_prepare(const api_query *q, api_held_ranges *ranges)
     const size_t given = q->scene.n_wrenches;
     for (size_t r = 0; r < ranges->n; r++) {
         api_held_range    *range   = &ranges->range[r];
-        const api_contact *contact = range->contact;
+        const dyn_contact *contact = range->contact;
         range->sites               = NULL;
         if (!contact) continue;
         if (q->model->loops && api_has_load(q)) return api_fail_load(q, "a step with loops and held frames");
@@ -160,7 +142,7 @@ bool api_held_prepare(const api_query *q, api_held_ranges *ranges)
         if (!sites) return false;
         if (given > 0) memcpy(sites, q->scene.wrench, given * sizeof *sites);
         for (size_t i = 0; i < contact->n; i++)
-            sites[given + i] = site_of(q, &range->frames[i], ranges->damping);
+            sites[given + i] = site_of(q, &range->contact->frame[i], ranges->damping);
         range->sites = sites;
     }
     return true;

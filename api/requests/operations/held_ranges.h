@@ -1,14 +1,12 @@
 /* held_ranges.h - read which frames the steps of a request hold: the same frames in all steps, or others from phase to
  * phase of a rollout. */
 #pragma once
-#include "api/requests/contact/contact.h"
-#include "dynamics/step.h"
+#include "api/requests/contact/held_fields.h"
 
 /* Neighbouring nodes of a rollout whose steps hold the same frames. */
 typedef struct api_held_range {
     size_t                 first;   /* node; the range ends before the first node of the next one */
-    const api_contact     *contact; /* NULL: no frame is held */
-    dyn_held_frame        *frames;  /* [contact->n], the same for the kernel */
+    const dyn_contact     *contact; /* NULL: no frame is held */
     const dyn_wrench_site *sites;   /* of the request's wrenches, then of held frames */
     bool                   impact;  /* the steps begin with an impact, as dyn_step.impact */
 } api_held_range;

@@ -1,6 +1,6 @@
 /* impact.c - computes velocities after frames hit something and stick or bounce. With the Jacobian J of the frames,
  * the impulses p on them and the restitution e, M (qd+ - qd) = J^T p and J qd+ = -e J qd
- * (api/requests/contact/contact.h). The impact takes no time, so that finite forces have no effect.
+ * (api/requests/contact/held_fields.h). The impact takes no time, so that finite forces have no effect.
  *
  * Let Lambda = (J M^-1 J^T)^-1 and Jbar = M^-1 J^T Lambda. With P = Jbar J, a projection that is orthogonal in the
  * metric of M, qd+ = qd - (1 + e) P qd. The kinetic energy lost is
@@ -8,7 +8,7 @@
  *     1/2 (1 - e^2) (J qd)^T Lambda (J qd).
  *
  * It is never negative, because one restitution e applies to all directions. */
-#include "api/requests/contact/contact.h"
+#include "api/requests/contact/held_fields.h"
 #include "api/requests/lanes/evaluation.h"
 #include "api/codec/number.h"
 #include <string.h>
@@ -19,7 +19,7 @@ enum { QD_AFTER, CONTACT_IMPULSES, ENERGY_LOSS };
 
 /* The operation's options. */
 typedef struct impact_options {
-    const api_contact *contact; /* the frames that hit an obstacle */
+    const dyn_contact *contact; /* the frames that hit an obstacle */
     double             restitution;
 } impact_options;
 
@@ -50,7 +50,7 @@ static size_t spare(const api_model *model, const api_selection *selected)
 {
     const impact_options *o = selected->options;
     return 1 + model->nv * model->nv + api_missing_entries(model, selected, QD_AFTER, ENERGY_LOSS) +
-           api_contact_entries(model->nv, o->contact);
+           dyn_contact_entries(model->nv, o->contact);
 }
 
 /* Returns the kinetic energy lost, 1/2 (1 - e^2) sum_i mass_i (V_i . u)^2 with the restitution e and u = J qd;
@@ -77,31 +77,31 @@ static bool evaluate(const api_evaluation *e, const api_selection *selected, siz
     double               *after    = api_result_or_spare(e, selected, QD_AFTER, block, &next);
     double               *impulses = api_result_or_spare(e, selected, CONTACT_IMPULSES, block, &next);
     double               *lost     = api_result_or_spare(e, selected, ENERGY_LOSS, block, &next);
-    api_contact_block     b        = api_contact_lay_out(o->contact, nv, W, next);
+    dyn_contact_block     b        = dyn_contact_lay_out(o->contact, nv, W, next);
     b.inverse                      = inverse;
     b.singular                     = singular;
-    api_contact_states states      = {.kernels   = e->kernels,
+    dyn_contact_states states      = {.kernels   = e->kernels,
                                       .scene     = &e->query->scene,
                                       .workspace = e->workspace,
                                       .q         = api_state_block(e, API_Q, block),
                                       .qd        = qd};
-    api_contact_evaluate(&b, &states);
+    dyn_contact_evaluate(&b, &states);
     if (!api_check_singular(e, singular, block, 1)) return false;
     memcpy(after, qd, nv * W * sizeof *after);
     for (size_t lane = 0; lane < W && block * W + lane < e->query->rows; lane++) {
-        double along[API_MAX_HELD * API_FRAME_AXES] = {0};
-        if (!api_contact_solve(&b, lane)) {
+        double along[DYN_MAX_HELD_AXES] = {0};
+        if (!dyn_contact_solve(&b, lane)) {
             if (!api_fail_state(e, API_RESULT_NOT_FINITE, -1, block * W + lane,
                                 "the numbers of this state are too large"))
                 return false;
             continue;
         }
-        api_contact_add_jacobian_product(&b, qd, lane, along);
+        dyn_contact_add_jacobian_product(&b, qd, lane, along);
         lost[lane] = energy_lost(&b.task, o->restitution, along);
         for (size_t a = 0; a < k; a++)
             along[a] *= 1 + o->restitution;
-        api_contact_put_wrenches(&b, along, lane, impulses);
-        api_contact_apply_correction(&b, along, lane, after);
+        dyn_contact_put_wrenches(&b, along, lane, impulses);
+        dyn_contact_apply_correction(&b, along, lane, after);
     }
     return true;
 }

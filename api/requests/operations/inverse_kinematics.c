@@ -99,7 +99,7 @@ enum { LIMITS_TEXT = 300 /* bytes of the names of limits in a message */ };
 
 /* True if the limit is the bound that `side` marks: 1, the upper one of its coordinate, or -1, the lower one. The upper
  * limit of a mimic joint with a negative multiplier is the lower bound of its leader. */
-static bool is_bound(const api_pose_request *r, const api_limit *limit, double side)
+static bool is_bound(const api_pose_request *r, const dyn_limit *limit, double side)
 {
     const size_t i     = limit->entry[0];
     const double one   = (limit->lower - limit->offset) / limit->weight[0],
@@ -113,12 +113,12 @@ static void write_limits(const api_evaluation *e, const api_pose_request *r, con
     size_t length = 0;
     text[0]       = 0;
     for (size_t i = 0; i < r->limits.n && length < LIMITS_TEXT; i++) {
-        const api_limit *limit = &r->limits.limit[i];
+        const dyn_limit *limit = &r->limits.limit[i];
         const double     side  = in_the_way[limit->entry[0] * e->lanes];
         if (!is_bound(r, limit, side)) continue;
         const double bound = (side > 0) == (limit->weight[0] > 0) ? limit->upper : limit->lower;
         length += (size_t)snprintf(text + length, LIMITS_TEXT - length, "%s%.40s (%.6g)",
-                                   length == 0 ? "; limits are in the way: " : ", ", limit->name, bound);
+                                   length == 0 ? "; limits are in the way: " : ", ", r->limits.owner[i].name, bound);
     }
 }
 
@@ -246,9 +246,9 @@ static double decoded_seconds(const api_query *q, const api_selection *selected)
 #define AT_LIMIT 1e-12 /* of a limit, or of 1 rad or m: distance of a position that counts as at the limit */
 
 /* Returns the limit at which the position of a joint is; NAN: none. `q` is a lane. */
-static double limit_at(const api_evaluation *e, const api_limit *limit, const double *q)
+static double limit_at(const api_evaluation *e, const dyn_limit *limit, const double *q)
 {
-    const double x = api_limit_quantity(limit, q, e->lanes, 0);
+    const double x = dyn_limit_quantity(limit, q, e->lanes, 0);
     for (size_t side = 0; side < 2; side++) {
         const double bound = side == 0 ? limit->lower : limit->upper;
         if (fabs(x - bound) <= AT_LIMIT * fmax(1, fabs(bound))) return bound;
@@ -264,7 +264,7 @@ static void emit_state(const api_evaluation *e, const api_pose_request *r, const
         const double bound = q ? limit_at(e, &r->limits.limit[i], q) : 0;
         if (isnan(bound)) continue;
         api_emit_object(to);
-        api_emit_string_member(to, "joint", r->limits.limit[i].name);
+        api_emit_string_member(to, "joint", r->limits.owner[i].name);
         api_emit_number_member(to, "limit", bound);
         api_emit_end(to);
     }

@@ -40,19 +40,20 @@ static bool read_frames(api_query *q, api_selection *selected, kinematics_option
                         const api_place *at)
 {
     const api_model *m = q->model;
-    if (list && !api_node_is(list, API_ARRAY))
+    if (list && !api_node_is(list, API_ARRAY) && !api_node_is(list, API_STRING))
         return api_fail_at(q->problem, at, API_WRONG_TYPE, "%s given, an array of frames' names expected",
                            api_node_kind_text(list));
-    size_t     n      = list ? api_node_size(list) : m->n_frames;
+    size_t     n      = list ? api_count_names(list) : m->n_frames;
     int       *frame  = api_take(q->pool, n * sizeof *frame);
     dyn_frame *frames = api_take(q->pool, n * sizeof *frames);
     bool      *seen   = api_take(q->pool, m->n_frames);
     if (!frame || !frames || !seen) return false;
     memset(seen, 0, m->n_frames);
     for (size_t i = 0; i < n; i++) {
-        api_place entry = api_place_index(at, i);
         api_node  name;
-        frame[i] = api_node_item(list, i, &name) ? api_read_frame(q, &name, &entry) : (int)i;
+        api_place entry = api_place_index(at, i);
+        if (list) entry = api_take_name(list, at, i, &name);
+        frame[i] = list ? api_read_frame(q, &name, &entry) : (int)i;
         if (frame[i] < 0) return false;
         if (seen[frame[i]])
             return api_fail_at(q->problem, &entry, API_DUPLICATE_NAME, "the frame %.64s is listed twice",

@@ -4,9 +4,9 @@
 #include <math.h>
 #include <string.h>
 
-enum { SITE_VALUES = 9, MOST_ROWS = API_MAX_HELD * API_FRAME_AXES + DYN_MAX_DOF };
+enum { SITE_VALUES = 9, MOST_ROWS = DYN_MAX_HELD_AXES + DYN_MAX_DOF };
 
-static const api_contact no_frames = {.n = 0};
+static const dyn_contact no_frames = {.n = 0};
 
 /* --- memory ----------------------------------------------------------------------------------------------------- */
 
@@ -24,12 +24,12 @@ static double *take(cursor *c, size_t entries)
 
 static void lay_out_frame(api_loop_constraints *s, cursor *c)
 {
-    const size_t n = API_FRAME_AXES * s->nv;
+    const size_t n = DYN_FRAME_AXES * s->nv;
     s->frame_J     = take(c, n);
     s->v_q         = take(c, n);
     s->a_q         = take(c, n);
     s->a_qd        = take(c, n);
-    s->velocity    = take(c, API_FRAME_AXES);
+    s->velocity    = take(c, DYN_FRAME_AXES);
 }
 
 /* The task needs memory for one state only, but is counted for every lane, as that of `held`. */
@@ -40,7 +40,7 @@ size_t api_loop_constraints_lay_out(api_loop_constraints *s, double *lanes)
     if (!s->contact) s->contact = &no_frames;
     s->k              = s->contact->k + s->io->n_stopping;
     const size_t part = s->k * nv;
-    double      *held = take(&c, api_contact_entries(nv, s->contact)), *task = take(&c, dyn_task_entries(nv, s->k));
+    double      *held = take(&c, dyn_contact_entries(nv, s->contact)), *task = take(&c, dyn_task_entries(nv, s->k));
     double      *inverse = take(&c, square), *singular = take(&c, 1);
     s->J     = take(&c, part);
     s->b     = take(&c, s->k);
@@ -55,7 +55,7 @@ size_t api_loop_constraints_lay_out(api_loop_constraints *s, double *lanes)
     lay_out_frame(s, &c);
     s->wrenches = take(&c, SITE_VALUES * (s->scene->n_wrenches + s->contact->n));
     if (!lanes) return c.entries;
-    s->held          = api_contact_lay_out(s->contact, nv, s->W, held);
+    s->held          = dyn_contact_lay_out(s->contact, nv, s->W, held);
     s->held.inverse  = inverse;
     s->held.singular = singular;
     s->task          = (dyn_task){.nv = nv, .k = s->k, .redundant = true};
@@ -87,9 +87,9 @@ static void set_stopping_rows(api_loop_constraints *s, const double *qd)
 
 void api_loop_constraints_set_rows(api_loop_constraints *s, const double *q, const double *qd)
 {
-    const api_contact_states states = {s->kernels, s->scene, s->closed, q, qd};
+    const dyn_contact_states states = {s->kernels, s->scene, s->closed, q, qd};
     const size_t             k      = s->contact->k;
-    api_contact_evaluate(&s->held, &states);
+    dyn_contact_evaluate(&s->held, &states);
     memcpy(s->J, s->held.J, k * s->nv * s->W * sizeof *s->J);
     memcpy(s->b, s->held.jdot_qd, k * s->W * sizeof *s->b);
     set_stopping_rows(s, qd);
@@ -200,7 +200,7 @@ static void subtract_turning(const api_loop_constraints *s, const double *rates,
 }
 
 /* Sets the rows of C_q and C_qd of one held frame, from row `first` on. */
-static void set_frame_rates(api_loop_constraints *s, const api_held_frame *held, const api_constrained_motion *at,
+static void set_frame_rates(api_loop_constraints *s, const dyn_held_frame *held, const api_constrained_motion *at,
                             size_t first)
 {
     const size_t          n = s->nv * s->W, bytes = n * sizeof *s->C_q;
@@ -287,11 +287,11 @@ static void put_residual(api_loop_constraints *s)
     double      *to = s->io->contact_residual;
     if (!to || (s->reported && s->io->method != DYN_IMPLICIT_EULER)) return;
     s->reported = true;
-    memset(to, 0, API_FRAME_AXES * s->contact->n * W * sizeof *to);
+    memset(to, 0, DYN_FRAME_AXES * s->contact->n * W * sizeof *to);
     for (size_t i = 0, a = 0; i < s->contact->n; i++)
         for (size_t j = 0; j < s->contact->frame[i].n; j++, a++)
             for (size_t lane = 0; lane < W; lane++)
-                to[(API_FRAME_AXES * i + (size_t)s->contact->frame[i].axis[j]) * W + lane] =
+                to[(DYN_FRAME_AXES * i + (size_t)s->contact->frame[i].axis[j]) * W + lane] =
                     s->io->damping * s->l[a * W + lane];
 }
 

@@ -12,7 +12,7 @@
  * J' qd at constant qdd. The same equations hold for trees in dynamics/algorithms/held_derivatives.h. Damped contacts
  * have Jbar = M^-1 J^T (J M^-1 J^T + damping)^-1. */
 #pragma once
-#include "api/requests/contact/contact.h"
+#include "dynamics/contact/contact.h"
 #include "dynamics/loops/lane_matrix.h"
 #include "dynamics/loops/loop_step.h"
 
@@ -21,10 +21,10 @@ typedef struct api_loop_constraints {
     const dyn_kernels  *kernels; /* of models with loops */
     const dyn_scene    *scene;   /* of the tree */
     dyn_loop_workspace *closed;
-    const api_contact  *contact; /* the held frames; NULL: none */
+    const dyn_contact  *contact; /* the held frames; NULL: none */
     const dyn_step     *io;      /* sites of the held frames; the coordinates that stop */
     size_t              nv, k, W;
-    api_contact_block   held;                            /* M, and J of the held directions */
+    dyn_contact_block   held;                            /* M, and J of the held directions */
     dyn_task            task;                            /* all rows, one state */
     double             *J, *b, *l;                       /* k x nv; k; k: efforts, with the other sign */
     double             *Jbar, *JM;                       /* nv x k; k x nv: J M^-1 */

@@ -44,7 +44,7 @@ static dyn_torque_derivative motion_of(const api_evaluation *e, size_t block)
 void api_margin_lanes_find(const api_evaluation *e, const api_limited_joints *o, api_margin_lanes *b, size_t block)
 {
     const api_follower_block followers = api_follower_block_of(e, &o->followers, b->follower_room);
-    const bool               rates     = api_limits_have(&o->limits, API_LIMIT_EFFORT_RATE);
+    const bool               rates     = api_limits_have(&o->limits, DYN_LIMIT_EFFORT_RATE);
     dyn_torque_derivative    io        = motion_of(e, block);
     dyn_inverse_dynamics     still  = {.q = io.q, .qd = io.qd, .qdd = io.qdd, .wrenches = io.wrenches, .tau = b->tau};
     double                  *behind = b->tau_dot + e->model->nv * e->lanes;
@@ -52,13 +52,13 @@ void api_margin_lanes_find(const api_evaluation *e, const api_limited_joints *o,
     io.tau_dot                      = b->tau_dot;
     if (rates)
         e->kernels->torque_derivative(&e->query->scene, e->workspace, &io, 1);
-    else if (api_limits_have(&o->limits, API_LIMIT_EFFORT))
+    else if (api_limits_have(&o->limits, DYN_LIMIT_EFFORT))
         e->kernels->inverse_dynamics(&e->query->scene, e->workspace, &still, 1);
     if (o->followers.n > 0)
         api_follower_efforts(&followers, &io, b->tau + e->model->nv * e->lanes, rates ? behind : NULL);
     api_limited_motion(e, block, b->of);
-    b->of[API_LIMIT_EFFORT]      = b->tau;
-    b->of[API_LIMIT_EFFORT_RATE] = b->tau_dot;
+    b->of[DYN_LIMIT_EFFORT]      = b->tau;
+    b->of[DYN_LIMIT_EFFORT_RATE] = b->tau_dot;
 }
 
 /* Finds the derivatives of the efforts of mimic joints, and their time derivatives. */
@@ -71,13 +71,13 @@ static void differentiate_followers(const api_evaluation *e, const api_limited_j
     double *const               by[]   = {b->by_q + first, b->by_qd + first, b->by_qdd + first};
     double *const               rate[] = {b->q_rate + first, b->qd_rate + first, b->qdd_rate + first};
     if (o->followers.n > 0)
-        api_follower_sensitivity(&means, &motion, by, api_limits_have(&o->limits, API_LIMIT_EFFORT_RATE) ? rate : NULL);
+        api_follower_sensitivity(&means, &motion, by, api_limits_have(&o->limits, DYN_LIMIT_EFFORT_RATE) ? rate : NULL);
 }
 
 void api_margin_lanes_differentiate(const api_evaluation *e, const api_limited_joints *o, api_margin_lanes *b,
                                     size_t block)
 {
-    const bool           rates = api_limits_have(&o->limits, API_LIMIT_EFFORT_RATE);
+    const bool           rates = api_limits_have(&o->limits, DYN_LIMIT_EFFORT_RATE);
     dyn_sensitivity      io    = {.q         = api_state_block(e, API_Q, block),
                                   .qd        = api_state_block(e, API_QD, block),
                                   .qdd       = api_state_block(e, API_QDD, block),
@@ -94,28 +94,28 @@ void api_margin_lanes_differentiate(const api_evaluation *e, const api_limited_j
                                   .dtau_dqd_dot  = b->qd_rate,
                                   .dtau_dqdd_dot = b->qdd_rate};
     api_limited_rates_find(e, block, b->motion_room, &b->motion);
-    if (!rates && !api_limits_have(&o->limits, API_LIMIT_EFFORT)) return;
+    if (!rates && !api_limits_have(&o->limits, DYN_LIMIT_EFFORT)) return;
     e->kernels->sensitivity(&e->query->scene, e->workspace, &io, 1);
     if (rates) e->kernels->sensitivity_rate(&e->query->scene, e->workspace, &rate, 1);
     differentiate_followers(e, o, b, block);
 }
 
 /* Returns an entry of the derivatives of tau or its rate by q, qd, qdd or qddd (`by` 0 to 3). */
-static double effort_slope(const api_margin_lanes *b, api_limit_kind kind, int by, size_t at)
+static double effort_slope(const api_margin_lanes *b, dyn_limit_kind kind, int by, size_t at)
 {
-    if (kind == API_LIMIT_EFFORT) return by == 0 ? b->by_q[at] : by == 1 ? b->by_qd[at] : by == 2 ? b->by_qdd[at] : 0;
+    if (kind == DYN_LIMIT_EFFORT) return by == 0 ? b->by_q[at] : by == 1 ? b->by_qd[at] : by == 2 ? b->by_qdd[at] : 0;
     return by == 0   ? b->q_rate[at]
            : by == 1 ? b->qd_rate[at] + b->by_q[at]
            : by == 2 ? b->qdd_rate[at] + b->by_qd[at]
                      : b->by_qdd[at];
 }
 
-double api_margin_slope(const api_evaluation *e, const api_limit *l, const api_margin_lanes *b, int by, size_t v,
+double api_margin_slope(const api_evaluation *e, const dyn_limit *l, const api_margin_lanes *b, int by, size_t v,
                         size_t lane)
 {
     double sum = 0;
-    if (l->kind == API_LIMIT_POSITION || l->kind == API_LIMIT_VELOCITY)
-        return api_limited_slope(e, l, &b->motion, by, v, lane);
+    if (l->kind == DYN_LIMIT_POSITION || l->kind == DYN_LIMIT_VELOCITY)
+        return dyn_limit_slope(l, &b->motion, by, v, lane);
     for (size_t j = 0; j < l->n; j++) {
         const double s = effort_slope(b, l->kind, by, (l->entry[j] * e->model->nv + v) * e->lanes + lane);
         sum            = j == 0 ? l->weight[j] * s : sum + l->weight[j] * s;

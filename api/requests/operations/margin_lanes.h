@@ -13,8 +13,8 @@ typedef struct api_limited_joints {
 /* The limited quantities of a block, and scratch lanes. The entries and rows of mimic joints follow those of the nv
  * coordinates. */
 typedef struct api_margin_lanes {
-    const double     *of[API_LIMIT_KINDS];         /* q and qd of the tree, tau, and its rate */
-    api_limited_rates motion;                      /* derivatives of q and qd of the tree */
+    const double     *of[DYN_LIMIT_KINDS];         /* q and qd of the tree, tau, and its rate */
+    dyn_limited_rates motion;                      /* derivatives of q and qd of the tree */
     double           *tau, *tau_dot;               /* nv + mimic joints */
     double           *by_q, *by_qd, *by_qdd;       /* times nv: derivatives of tau */
     double           *q_rate, *qd_rate, *qdd_rate; /* times nv: their time derivatives */
@@ -33,5 +33,5 @@ void api_margin_lanes_differentiate(const api_evaluation *e, const api_limited_j
                                     size_t block);
 
 /* Returns entry v of the gradient of a limited quantity by q, qd, qdd or qddd (`by` 0 to 3) in a lane. */
-double api_margin_slope(const api_evaluation *e, const api_limit *l, const api_margin_lanes *b, int by, size_t v,
+double api_margin_slope(const api_evaluation *e, const dyn_limit *l, const api_margin_lanes *b, int by, size_t v,
                         size_t lane);

@@ -30,7 +30,7 @@ typedef struct margins_options {
 /* Refuses gradients that cannot be computed. */
 static bool check_gradients(const api_query *q, const api_limit_list *limits, const api_place *at)
 {
-    const bool rates = api_limits_have(limits, API_LIMIT_EFFORT_RATE);
+    const bool rates = api_limits_have(limits, DYN_LIMIT_EFFORT_RATE);
     if (q->model->loops) return api_limits_check_loops(q, limits, at);
     return !rates || q->model->nq == q->model->nv ||
            api_fail_at(q->problem, at, API_NOT_SUPPORTED,
@@ -80,11 +80,11 @@ static void write_limit(const api_evaluation *e, const api_selection *selected, 
                         size_t i)
 {
     const margins_options *o      = selected->options;
-    const api_limit       *l      = &o->limited.limits.limit[i];
+    const dyn_limit       *l      = &o->limited.limits.limit[i];
     double                *margin = api_result_block(e, selected, MARGINS, block);
     const size_t           W = e->lanes, nv = e->model->nv;
     for (size_t lane = 0; lane < W; lane++) {
-        const double value = api_limit_quantity(l, b->of[l->kind], W, lane);
+        const double value = dyn_limit_quantity(l, b->of[l->kind], W, lane);
         const double below = value - l->lower, above = l->upper - value;
         if (margin) margin[i * W + lane] = fmin(below, above);
         for (int by = 0; by < 4; by++) {
@@ -133,8 +133,8 @@ static bool store_gradients(const api_evaluation *e, const margins_options *o, c
                             size_t state)
 {
     const size_t     W = e->lanes, nv = e->model->nv, lane = state % W;
-    const api_limit *l  = &o->limited.limits.limit[i];
-    const double     x  = api_limit_quantity(l, b->of[l->kind], W, lane);
+    const dyn_limit *l  = &o->limited.limits.limit[i];
+    const double     x  = dyn_limit_quantity(l, b->of[l->kind], W, lane);
     double          *to = o->gradients + i * RATES * nv, sum = 0;
     for (int by = 0; by < RATES; by++)
         for (size_t k = 0; k < nv; k++) {
@@ -144,7 +144,7 @@ static bool store_gradients(const api_evaluation *e, const margins_options *o, c
             sum += fabs(s);
         }
     return isfinite(sum) || api_fail(e->query->problem, API_RESULT_NOT_FINITE, NULL,
-                                     "the gradient of the least margin of %.64s", l->name);
+                                     "the gradient of the least margin of %.64s", o->limited.limits.owner[i].name);
 }
 
 /* Fails the states with margins that are not finite. The result is that of api_fail_state. */
@@ -227,7 +227,7 @@ static void emit_least(const api_plan *plan, const api_selection *selected, api_
     for (size_t i = 0; i < limits_with_least(plan, o); i++) {
         const size_t row = to->buffer ? find_least(&e, selected, i) : api_states(plan->query) - 1;
         api_emit_object(to);
-        api_emit_string_member(to, "joint", o->limited.limits.limit[i].name);
+        api_emit_string_member(to, "joint", o->limited.limits.owner[i].name);
         api_emit_string_member(to, "kind", api_limit_names[o->limited.limits.limit[i].kind]);
         api_emit_number_member(
             to, "margin",

@@ -67,7 +67,7 @@ static size_t spare(const api_model *model, const api_selection *selected)
     sum += api_missing_entries(model, selected, QDD, DQDD_DQDD);
     if (has_joint_wrenches(selected))
         sum += api_missing_entries(model, selected, D_JOINT_WRENCHES_DQDD, D_JOINT_WRENCHES_DQDD);
-    return sum + 1 + model->nv * model->nv + model->nv + api_free_room(model->nv);
+    return sum + 1 + model->nv * model->nv + model->nv + dyn_free_room(model->nv);
 }
 
 /* Computes tau and joint wrenches, and dtau_dparameters, which is the regressor. */
@@ -100,46 +100,46 @@ typedef struct free_arrays {
 } free_arrays;
 
 /* Sets dqdd_dtau of one lane, M_FF^-1. */
-static void set_dqdd_dtau(const api_free_block *b, size_t lane, double *to)
+static void set_dqdd_dtau(const dyn_free_block *b, size_t lane, double *to)
 {
     for (size_t i = 0; i < b->nv * b->nv; i++)
         to[i * b->W + lane] = 0;
     for (size_t j = 0; j < b->n; j++) {
         for (size_t i = 0; i < b->n; i++)
             b->x[i] = i == j;
-        api_free_solve(b);
+        dyn_free_solve(b);
         for (size_t i = 0; i < b->n; i++)
             to[(b->free[i] * b->nv + b->free[j]) * b->W + lane] = b->x[i];
     }
 }
 
 /* Differentiates the joint wrenches of one lane. */
-static void free_joint_wrenches(const api_free_block *b, const dyn_sensitivity *io, const free_arrays *a, size_t rows,
+static void free_joint_wrenches(const dyn_free_block *b, const dyn_sensitivity *io, const free_arrays *a, size_t rows,
                                 size_t lane)
 {
     if (!io->djoint_wrenches_dqdd) return;
-    if (io->djoint_wrenches_dq) api_free_add(b, lane, rows, io->djoint_wrenches_dqdd, a->by_q, io->djoint_wrenches_dq);
+    if (io->djoint_wrenches_dq) dyn_free_add(b, lane, rows, io->djoint_wrenches_dqdd, a->by_q, io->djoint_wrenches_dq);
     if (io->djoint_wrenches_dqd)
-        api_free_add(b, lane, rows, io->djoint_wrenches_dqdd, a->by_qd, io->djoint_wrenches_dqd);
-    api_free_add(b, lane, rows, io->djoint_wrenches_dqdd, a->by_qdd, io->djoint_wrenches_dqdd);
-    api_free_clear_columns(b, lane, rows, io->djoint_wrenches_dqdd);
+        dyn_free_add(b, lane, rows, io->djoint_wrenches_dqdd, a->by_qd, io->djoint_wrenches_dqd);
+    dyn_free_add(b, lane, rows, io->djoint_wrenches_dqdd, a->by_qdd, io->djoint_wrenches_dqdd);
+    dyn_free_clear_columns(b, lane, rows, io->djoint_wrenches_dqdd);
 }
 
 /* Replaces the derivatives at constant qdd in one lane by those with free coordinates. */
-static void free_lane(const api_evaluation *e, const api_free_block *b, const dyn_sensitivity *io, const free_arrays *a,
+static void free_lane(const api_evaluation *e, const dyn_free_block *b, const dyn_sensitivity *io, const free_arrays *a,
                       size_t lane)
 {
     const size_t nv = b->nv;
-    api_free_factor(b, lane);
-    api_free_differentiate(b, lane, nv, io->dtau_dq, a->by_q);
-    api_free_differentiate(b, lane, nv, io->dtau_dqd, a->by_qd);
-    api_free_differentiate(b, lane, nv, io->dtau_dqdd, a->by_qdd);
-    api_free_clear_columns(b, lane, nv, io->dtau_dqdd);
-    api_free_clear_columns(b, lane, nv, a->by_qdd);
+    dyn_free_factor(b, lane);
+    dyn_free_differentiate(b, lane, nv, io->dtau_dq, a->by_q);
+    dyn_free_differentiate(b, lane, nv, io->dtau_dqd, a->by_qd);
+    dyn_free_differentiate(b, lane, nv, io->dtau_dqdd, a->by_qdd);
+    dyn_free_clear_columns(b, lane, nv, io->dtau_dqdd);
+    dyn_free_clear_columns(b, lane, nv, a->by_qdd);
     for (size_t n = 0; io->dtau_dwrench && n < e->query->scene.n_wrenches; n++)
-        api_free_differentiate(b, lane, 6, io->dtau_dwrench + n * nv * 6 * b->W, NULL);
-    if (io->dtau_dgravity) api_free_differentiate(b, lane, 3, io->dtau_dgravity, NULL);
-    if (a->by_parameters) api_free_differentiate(b, lane, a->parameters, a->by_parameters, NULL);
+        dyn_free_differentiate(b, lane, 6, io->dtau_dwrench + n * nv * 6 * b->W, NULL);
+    if (io->dtau_dgravity) dyn_free_differentiate(b, lane, 3, io->dtau_dgravity, NULL);
+    if (a->by_parameters) dyn_free_differentiate(b, lane, a->parameters, a->by_parameters, NULL);
     free_joint_wrenches(b, io, a, 6 * (size_t)e->model->dyn->n_rows, lane);
     for (size_t v = 0; v < nv; v++) /* the identity matrix in rows of driven coordinates */
         if (a->driven[v]) a->by_qdd[(v * nv + v) * b->W + lane] = 1;
@@ -160,7 +160,7 @@ static free_arrays take_free(const api_evaluation *e, const api_selection *selec
     a.M             = *next;
     a.load          = api_behind(e, a.M, nv * nv, 1);
     a.room          = api_behind(e, a.load, nv, 1);
-    *next           = api_behind(e, a.room, api_free_room(nv), 1);
+    *next           = api_behind(e, a.room, dyn_free_room(nv), 1);
     return a;
 }
 
@@ -169,7 +169,7 @@ static void differentiate_free(const api_evaluation *e, const dyn_sensitivity *i
     const size_t nv = e->model->nv;
     memcpy(a->M, io->dtau_dqdd, nv * nv * e->lanes * sizeof *a->M);
     const dyn_inverse_dynamics at = {.q = io->q, .qd = io->qd, .qdd = io->qdd, .wrenches = io->wrenches};
-    api_free_block             b  = api_free_lay_out(nv, e->lanes, a->driven, a->M, a->room);
+    dyn_free_block             b  = dyn_free_lay_out(nv, e->lanes, a->driven, a->M, a->room);
     b.load                        = api_free_find_load(e, at, a->load);
     for (size_t lane = 0; lane < e->lanes; lane++)
         free_lane(e, &b, io, a, lane);

@@ -1,7 +1,7 @@
 /* step.c - integrates each state over one step, with the Jacobians of the result (dynamics/algorithms/step.c). */
 #include "step.h"
 #include "api/robots/model/model_loops.h"
-#include "api/requests/contact/friction_problem.h"
+#include "dynamics/contact/friction_problem.h"
 #include "api/requests/cost/peek.h"
 #include "api/requests/evaluate/loop_evaluation.h"
 #include "api/service/http/call.h"
@@ -263,7 +263,7 @@ void api_step_take(const api_step_options *o, const api_held_range *range, const
     step.method          = o->method;
     step.h               = o->h;
     step.n_held          = range->contact ? range->contact->n : 0;
-    step.held            = range->frames;
+    step.held            = range->contact ? range->contact->frame : NULL;
     step.sites           = range->sites;
     step.damping         = o->held.damping;
     step.impact          = range->impact;

@@ -1,6 +1,6 @@
 /* step_friction.c - stops joints within a step of integration by sharp Coulomb friction (step_friction.h). */
 #include "step_friction.h"
-#include "api/requests/contact/friction_rows.h"
+#include "dynamics/contact/friction_rows.h"
 #include <math.h>
 #include <string.h>
 
@@ -50,7 +50,7 @@ size_t api_step_friction_joints(const api_static_friction *friction)
 
 static size_t entries_of(size_t nv, size_t n)
 {
-    return 8 * nv * nv + 2 * nv + 2 * n + 1 + n * n + 9 * n + 2 * nv + api_friction_problem_entries(n);
+    return 8 * nv * nv + 2 * nv + 2 * n + 1 + n * n + 9 * n + 2 * nv + dyn_friction_problem_entries(n);
 }
 
 size_t api_step_friction_entries(const api_model *m, const api_static_friction *friction)
@@ -63,7 +63,7 @@ size_t api_step_friction_work(const api_query *q, const api_held_ranges *held, c
     const size_t n    = api_step_friction_joints(friction);
     size_t       most = 0;
     for (size_t r = 0; n > 0 && r < held->n; r++) {
-        const api_contact *contact = held->range[r].contact;
+        const dyn_contact *contact = held->range[r].contact;
         const size_t       entries = dyn_step_held_work(q->model->dyn, q->scene.n_wrenches, contact ? contact->n : 0,
                                                         n + (contact ? contact->k : 0));
         if (entries > most) most = entries;
@@ -94,7 +94,7 @@ static arrays lay_out(size_t nv, size_t n, size_t W, double *room)
                              n,
                              n,
                              n,
-                             api_friction_problem_entries(n),
+                             dyn_friction_problem_entries(n),
                              2 * nv};
     for (size_t i = 0; i < sizeof of / sizeof *of; room += of[i++])
         *part[i] = room;
@@ -107,7 +107,7 @@ static arrays lay_out(size_t nv, size_t n, size_t W, double *room)
 /* A block of states: the joints and motors that may stick, and the arrays. */
 typedef struct friction_block {
     const dyn_model          *tree;
-    const api_stiction_joint *joint; /* [n] joints, then motors of transmissions */
+    const dyn_stiction_joint *joint; /* [n] joints, then motors of transmissions */
     size_t                    n, n_joints, nv, W;
     const double             *qd; /* NULL: zero */
     bool                      fused;
@@ -152,9 +152,9 @@ static void add_effort(const friction_block *b, size_t i, double effort, size_t 
 
 static double rate_of(const friction_block *b, size_t i, size_t lane)
 {
-    const api_friction_state state = {.qd = b->qd, .W = b->W, .lane = lane, .fused = b->fused};
+    const dyn_friction_state state = {.qd = b->qd, .W = b->W, .lane = lane, .fused = b->fused};
     if (!b->qd) return 0;
-    if (b->joint[i].drive) return api_friction_motor_rate(&state, b->joint[i].drive);
+    if (b->joint[i].drive) return dyn_friction_motor_rate(&state, b->joint[i].drive);
     return b->qd[b->joint[i].v * b->W + lane];
 }
 
@@ -162,8 +162,8 @@ static double rate_of(const friction_block *b, size_t i, size_t lane)
  */
 static double limit_of(const friction_block *b, size_t i, int side, size_t lane)
 {
-    const api_stiction_joint *j = &b->joint[i];
-    if (j->stribeck) return fabs(api_stiction_sliding(b->tree, j, side, rate_of(b, i, lane)));
+    const dyn_stiction_joint *j = &b->joint[i];
+    if (j->stribeck) return fabs(dyn_stiction_sliding(b->tree, j, side, rate_of(b, i, lane)));
     return side > 0 ? j->positive : j->negative;
 }
 
@@ -212,12 +212,12 @@ static double compliance(const friction_block *b, const double *B, const frictio
 }
 
 /* Decides which joints and motors of one lane stop: subtracts the friction from tau and sets `stops` and `side`. */
-static api_friction_status decide(const friction_block *b, const dyn_step *first, bool held, size_t lane)
+static dyn_friction_status decide(const friction_block *b, const dyn_step *first, bool held, size_t lane)
 {
     const arrays              *a     = &b->a;
     const api_step_clock      *clock = first->clock;
     const size_t               n = b->n, W = b->W;
-    const api_friction_problem p = {.n             = n,
+    const dyn_friction_problem p = {.n             = n,
                                     .A             = a->block,
                                     .b             = a->v,
                                     .positive      = a->positive,
@@ -236,9 +236,9 @@ static api_friction_status decide(const friction_block *b, const dyn_step *first
             a->block[i * n + j] = compliance(b, first->input_matrix, &row, j, lane);
     }
     if (held) set_sizes(b, first->h, lane);
-    const api_friction_status status = api_friction_problem_solve(&p, api_deadline_for_dynamics(clock->deadline));
-    if (status == API_FRICTION_STOPPED) api_deadline_check(clock->deadline, clock->problem); /* writes the problem */
-    for (size_t i = 0; status == API_FRICTION_FOUND && i < n; i++) {
+    const dyn_friction_status status = dyn_friction_problem_solve(&p, api_deadline_for_dynamics(clock->deadline));
+    if (status == DYN_FRICTION_STOPPED) api_deadline_check(clock->deadline, clock->problem); /* writes the problem */
+    for (size_t i = 0; status == DYN_FRICTION_FOUND && i < n; i++) {
         add_effort(b, i, -a->f[i], lane);
         a->stops[i * W + lane]  = a->side[i] == 0;
         a->slides[i * W + lane] = a->side[i];
@@ -284,7 +284,7 @@ static void correct_slopes(const friction_block *b, const dyn_step *io, size_t i
         const double rate = rate_of(b, i, lane), side = b->a.slides[i * W + lane];
         if (!(rate * side < 0)) continue;
         const double slope =
-            api_stiction_slope(b->tree, &b->joint[i], 1, rate) + api_stiction_slope(b->tree, &b->joint[i], -1, rate);
+            dyn_stiction_slope(b->tree, &b->joint[i], 1, rate) + dyn_stiction_slope(b->tree, &b->joint[i], -1, rate);
         for (size_t r = 0; r < 2 * nv; r++) {
             const double effect = slope * along(&row, io->input_matrix + r * nv * W + lane, W);
             for (size_t j = 0; j < row.n; j++)
@@ -367,9 +367,9 @@ void api_step_friction_apply(const api_static_friction *friction, const api_step
     memset(b.a.stops, 0, b.n * W * sizeof *b.a.stops);
     memset(b.a.slides, 0, b.n * W * sizeof *b.a.slides);
     for (size_t lane = 0; lane < W; lane++) {
-        const api_friction_status status = decide(&b, &first, by->contact, lane);
-        undecided[lane]                  = status == API_FRICTION_UNDECIDED ? API_STEP_UNDECIDED : DYN_STEP_SOLVED;
-        if (status == API_FRICTION_STOPPED) {
+        const dyn_friction_status status = decide(&b, &first, by->contact, lane);
+        undecided[lane]                  = status == DYN_FRICTION_UNDECIDED ? API_STEP_UNDECIDED : DYN_STEP_SOLVED;
+        if (status == DYN_FRICTION_STOPPED) {
             stop(io, W);
             return;
         }

@@ -2,15 +2,31 @@
 #include "integrator.h"
 #include "api/requests/fields/fields.h"
 
-#define ROW(name) &api_integrator_##name,
+#define ROW(name) &dyn_integrator_##name,
 
-const api_integrator *const api_integrators[] = {API_INTEGRATORS(ROW) NULL};
+const dyn_integrator *const api_integrators[] = {DYN_INTEGRATORS(ROW) NULL};
 
 enum { INTEGRATORS = sizeof api_integrators / sizeof *api_integrators - 1 };
 
+api_set api_integrator_needs(const dyn_integrator *integrator)
+{
+    return API_BIT(integrator->count_steps ? API_STEP : API_TOLERANCE);
+}
+
+api_set api_integrator_takes(const dyn_integrator *integrator)
+{
+    return integrator->is_implicit ? API_BIT(API_STIFF) : 0;
+}
+
+/* Returns both. */
+static api_set fields_of(const dyn_integrator *integrator)
+{
+    return api_integrator_needs(integrator) | api_integrator_takes(integrator);
+}
+
 static const char *name_at(const void *list, size_t i)
 {
-    const api_integrator *const *integrators = list;
+    const dyn_integrator *const *integrators = list;
     return integrators[i]->name;
 }
 
@@ -19,8 +35,8 @@ static api_set find_given(const api_node *fields)
 {
     api_set values = 0, flags = 0, given = 0;
     for (size_t i = 0; i < INTEGRATORS; i++) {
-        values |= api_integrators[i]->needs;
-        flags |= api_integrators[i]->takes;
+        values |= api_integrator_needs(api_integrators[i]);
+        flags |= api_integrator_takes(api_integrators[i]);
     }
     for (size_t f = 0; f < API_FIELD_COUNT; f++) {
         const api_node *value = api_node_get(fields, api_field_names[f]);
@@ -33,31 +49,31 @@ static api_set find_given(const api_node *fields)
 /* --- an integrator by name ---------------------------------------------------------------------------------------- */
 
 /* Refuses a given field that the integrator does not take. The message lists the fields that it takes. */
-static bool refuse_field(const api_query *q, const api_integrator *integrator, size_t field)
+static bool refuse_field(const api_query *q, const dyn_integrator *integrator, size_t field)
 {
     const char *names[API_FIELD_COUNT];
     size_t      n  = 0;
     api_place   at = api_place_key(NULL, api_field_names[field]);
     for (size_t f = 0; f < API_FIELD_COUNT; f++)
-        if ((integrator->needs | integrator->takes) & API_BIT(f)) names[n++] = api_field_names[f];
+        if (fields_of(integrator) & API_BIT(f)) names[n++] = api_field_names[f];
     api_names known = api_names_from_array(names, n);
     return api_fail_unknown(q, &at, API_UNKNOWN_FIELD, api_field_names[field], integrator->name, &known);
 }
 
-static bool check_fields(const api_query *q, const api_integrator *integrator, api_set given)
+static bool check_fields(const api_query *q, const dyn_integrator *integrator, api_set given)
 {
     for (size_t f = 0; f < API_FIELD_COUNT; f++)
-        if (given & ~(integrator->needs | integrator->takes) & API_BIT(f)) return refuse_field(q, integrator, f);
+        if (given & ~fields_of(integrator) & API_BIT(f)) return refuse_field(q, integrator, f);
     for (size_t f = 0; f < API_FIELD_COUNT; f++) {
         api_place at = api_place_key(NULL, api_field_names[f]);
-        if (integrator->needs & ~given & API_BIT(f))
+        if (api_integrator_needs(integrator) & ~given & API_BIT(f))
             return api_fail_at(q->problem, &at, API_MISSING_FIELD, "the integrator %s needs %s", integrator->name,
                                api_field_names[f]);
     }
     return true;
 }
 
-static const api_integrator *read_name(const api_query *q, const api_node *value, api_set given)
+static const dyn_integrator *read_name(const api_query *q, const api_node *value, api_set given)
 {
     api_place at    = api_place_key(NULL, api_field_names[API_INTEGRATOR_FIELD]);
     api_names known = {INTEGRATORS, name_at, api_integrators};
@@ -83,11 +99,11 @@ static bool refuse_fields(const api_query *q, const api_node *stiff, api_set giv
            api_fail_at(q->problem, &stiff_at, API_BAD_VALUE, "stiff needs a tolerance instead of a step");
 }
 
-static const api_integrator *choose(const api_query *q, const api_node *stiff, api_set given)
+static const dyn_integrator *choose(const api_query *q, const api_node *stiff, api_set given)
 {
     for (size_t i = 0; i < INTEGRATORS; i++) {
-        const api_integrator *integrator = api_integrators[i];
-        if (!(integrator->needs & ~given) && !(given & ~(integrator->needs | integrator->takes))) return integrator;
+        const dyn_integrator *integrator = api_integrators[i];
+        if (!(api_integrator_needs(integrator) & ~given) && !(given & ~fields_of(integrator))) return integrator;
     }
     refuse_fields(q, stiff, given);
     return NULL;
@@ -95,13 +111,13 @@ static const api_integrator *choose(const api_query *q, const api_node *stiff, a
 
 /* --- public functions --------------------------------------------------------------------------------------------- */
 
-const api_integrator *api_integrator_read(const api_query *q, const api_node *fields)
+const dyn_integrator *api_integrator_read(const api_query *q, const api_node *fields)
 {
     const api_node       *name     = api_node_get(fields, api_field_names[API_INTEGRATOR_FIELD]);
     const api_node       *stiff    = api_node_get(fields, api_field_names[API_STIFF]);
     api_set               given    = find_given(fields);
     api_place             stiff_at = api_place_key(NULL, api_field_names[API_STIFF]);
     bool                  is_stiff;
-    const api_integrator *integrator = name ? read_name(q, name, given) : choose(q, stiff, given);
+    const dyn_integrator *integrator = name ? read_name(q, name, given) : choose(q, stiff, given);
     return integrator && api_read_flag(q, stiff, &stiff_at, &is_stiff) ? integrator : NULL;
 }

@@ -2,7 +2,7 @@
 #include "ode_limits.h"
 #include "api/requests/control/joint_limits.h"
 #include "api/requests/evaluate/follower_efforts.h"
-#include "ode_contact.h"
+#include "dynamics/simulation/ode_contact.h"
 #include <math.h>
 #include <string.h>
 
@@ -18,18 +18,18 @@ struct api_ode_limits {
 /* --- opening ------------------------------------------------------------------------------------------------------ */
 
 /* Appends the wrenches on held frames to the scene. Returns false with a problem. */
-static bool add_held_frames(const api_evaluation *e, const api_ode *ode, api_ode_limits *limits)
+static bool add_held_frames(const api_evaluation *e, const api_simulated_rows *r, api_ode_limits *limits)
 {
-    const api_contact *contact = ode->s->contact;
+    const dyn_contact *contact = r->ode.s->contact;
     dyn_scene         *scene   = &limits->scene;
     const size_t       n = scene->n_wrenches, held = contact ? contact->n : 0;
     bool               room  = true;
     dyn_wrench_site   *sites = api_take(e->query->pool, (n + held + 1) * sizeof *sites);
-    limits->wrenches         = api_take_zeroed(e->query->pool, 9 * (n + held) * ode->W, &room);
+    limits->wrenches         = api_take_zeroed(e->query->pool, 9 * (n + held) * r->ode.W, &room);
     if (!sites || !room) return false;
     if (n > 0) memcpy(sites, scene->wrench, n * sizeof *sites);
     for (size_t i = 0; i < held; i++) {
-        const api_held_frame *frame = &contact->frame[i];
+        const dyn_held_frame *frame = &contact->frame[i];
         sites[n + i] =
             (dyn_wrench_site){.body = frame->frame.body, .X_bl = frame->frame.X_bf, .world_axes = !frame->frame_axes};
     }
@@ -38,66 +38,55 @@ static bool add_held_frames(const api_evaluation *e, const api_ode *ode, api_ode
     return true;
 }
 
-static bool open_followers(api_evaluation *e, api_ode *ode)
+static bool open_followers(api_evaluation *e, api_simulated_rows *r)
 {
     bool            room   = true;
     api_ode_limits *limits = api_take(e->query->pool, sizeof *limits);
     if (!limits) return false;
     *limits = (api_ode_limits){.scene = e->query->scene};
-    if (!api_followers_open(e->query, &ode->s->limits.list, &limits->followers) || !add_held_frames(e, ode, limits))
+    if (!api_followers_open(e->query, &r->s->limits.list, &limits->followers) || !add_held_frames(e, r, limits))
         return false;
     const size_t efforts = e->model->nv + limits->followers.n;
-    limits->efforts      = api_take_zeroed(e->query->pool, efforts * ode->W, &room);
+    limits->efforts      = api_take_zeroed(e->query->pool, efforts * r->ode.W, &room);
     limits->block        = (api_follower_block){
                .followers = &limits->followers,
-               .tree      = ode->loops ? dyn_loop_tree_kernels(ode->loops) : ode->kernels,
-               .loops     = ode->loops,
+               .tree      = r->ode.loops ? dyn_loop_tree_kernels(r->ode.loops) : r->ode.kernels,
+               .loops     = r->ode.loops,
                .scene     = &limits->scene,
-               .room      = api_take_zeroed(e->query->pool, api_followers_room(&limits->followers, false) * ode->W, &room)};
-    ode->limits = limits;
+               .room      = api_take_zeroed(e->query->pool, api_followers_room(&limits->followers, false) * r->ode.W, &room)};
+    r->limits = limits;
     return room;
 }
 
-bool api_ode_limits_open(api_evaluation *e, api_ode *ode)
+bool api_ode_limits_open(api_evaluation *e, api_simulated_rows *r)
 {
-    size_t n = ode->s->limits.list.n;
-    if (!ode->s->limits.violation || n == 0) return true;
-    ode->violation = api_take(e->query->pool, n * ode->W * sizeof *ode->violation);
-    return ode->violation && (ode->s->limits.list.n_followers == 0 || open_followers(e, ode));
+    size_t n = r->s->limits.list.n;
+    if (!r->s->limits.violation || n == 0) return true;
+    r->violation = api_take(e->query->pool, n * r->ode.W * sizeof *r->violation);
+    return r->violation && (r->s->limits.list.n_followers == 0 || open_followers(e, r));
 }
 
 /* --- comparison --------------------------------------------------------------------------------------------------- */
 
 /* Returns the efforts before clipping, with those of mimic joints behind them, at the accelerations of the last
- * api_ode_rate. */
-static const double *find_efforts(api_ode *ode, const double *qd)
+ * dyn_robot_ode_rate. */
+static const double *find_efforts(api_simulated_rows *r, const double *qd)
 {
-    const size_t    W = ode->W, nv = ode->e->model->nv, n = ode->e->query->scene.n_wrenches;
-    api_ode_limits *limits = ode->limits;
-    if (!limits) return ode->unclipped;
+    const size_t    W = r->ode.W, nv = r->e->model->nv, n = r->e->query->scene.n_wrenches;
+    api_ode_limits *limits = r->limits;
+    if (!limits) return r->ode.unclipped;
     dyn_torque_derivative motion = {
-        .q = ode->q, .qd = qd, .qdd = ode->stage_rate[0] + ode->e->model->nq * W, .wrenches = limits->wrenches};
-    if (n > 0) memcpy(limits->wrenches, ode->wrenches, 9 * n * W * sizeof *limits->wrenches);
+        .q = r->ode.q, .qd = qd, .qdd = r->ode.state.stage_rate[0] + r->e->model->nq * W, .wrenches = limits->wrenches};
+    if (n > 0) memcpy(limits->wrenches, r->ode.wrenches, 9 * n * W * sizeof *limits->wrenches);
     for (size_t i = n; i < limits->scene.n_wrenches; i++)
-        memcpy(limits->wrenches + 9 * i * W, api_ode_contact_wrenches(ode->contact) + 6 * (i - n) * W,
+        memcpy(limits->wrenches + 9 * i * W, dyn_ode_contact_wrenches(r->ode.contact) + 6 * (i - n) * W,
                6 * W * sizeof *limits->wrenches);
-    memcpy(limits->efforts, ode->unclipped, nv * W * sizeof *limits->efforts);
+    memcpy(limits->efforts, r->ode.unclipped, nv * W * sizeof *limits->efforts);
     api_follower_efforts(&limits->block, &motion, limits->efforts + nv * W, NULL);
     return limits->efforts;
 }
 
-/* Fails the simulation of lane l at time t: a torque that overflows has no excess that an answer could state. */
-static void fail_infinite(api_ode *ode, size_t l, double t, const api_limit *limit)
-{
-    if (ode->fault[l].kind != API_FAULT_NONE) return;
-    api_ode_record_fault(ode, l, API_FAULT_PROBLEM, t, 0);
-    api_problem_clear(&ode->fault[l].problem);
-    api_fail(&ode->fault[l].problem, API_RESULT_NOT_FINITE, NULL,
-             "the %s of %.64s is not finite: figures of the input are too large", api_limit_names[limit->kind],
-             limit->name);
-}
-
-static void compare(const api_limit *limit, double value, double t, api_limit_violation *found)
+static void compare(const dyn_limit *limit, double value, double t, api_limit_violation *found)
 {
     double over = value - limit->upper, under = limit->lower - value, excess = over > under ? over : under;
     if (excess > found->excess)
@@ -105,40 +94,33 @@ static void compare(const api_limit *limit, double value, double t, api_limit_vi
             (api_limit_violation){.excess = excess, .time = t, .limit = over > under ? limit->upper : limit->lower};
 }
 
-static void compare_lane(api_ode *ode, size_t k, size_t l, double value, double t)
+static void compare_lane(api_simulated_rows *r, size_t k, size_t l, double value, double t)
 {
-    const api_limit *limit = &ode->s->limits.list.limit[k];
+    const dyn_limit *limit = &r->s->limits.list.limit[k];
     if (isfinite(value))
-        compare(limit, value, t, &ode->violation[k * ode->W + l]);
-    else
-        fail_infinite(ode, l, t, limit);
+        compare(limit, value, t, &r->violation[k * r->ode.W + l]);
+    else /* a torque that overflows has no excess that an answer could state */
+        dyn_fault_record(&r->ode.state.fault[l], DYN_FAULT_LIMIT, t, k);
 }
 
-void api_ode_limits_compare(api_ode *ode, double t, const double *qd)
+void api_ode_limits_compare(api_simulated_rows *r, double t, const double *qd)
 {
-    const api_limit_list *list = &ode->s->limits.list;
-    if (!ode->violation) return;
-    const double *of[] = {[API_LIMIT_EFFORT]   = find_efforts(ode, qd),
-                          [API_LIMIT_POSITION] = ode->loops ? dyn_loop_tree_q(ode->loops) : ode->q,
-                          [API_LIMIT_VELOCITY] = ode->loops ? dyn_loop_tree_velocities(ode->loops, qd) : qd};
+    const api_limit_list *list = &r->s->limits.list;
+    if (!r->violation) return;
+    const double *of[] = {[DYN_LIMIT_EFFORT]   = find_efforts(r, qd),
+                          [DYN_LIMIT_POSITION] = r->ode.loops ? dyn_loop_tree_q(r->ode.loops) : r->ode.q,
+                          [DYN_LIMIT_VELOCITY] = r->ode.loops ? dyn_loop_tree_velocities(r->ode.loops, qd) : qd};
     for (size_t k = 0; k < list->n; k++) {
-        const api_limit *limit = &list->limit[k];
-        for (size_t l = 0; l < ode->rows; l++)
-            compare_lane(ode, k, l, api_limit_quantity(limit, of[limit->kind], ode->W, l), t);
+        const dyn_limit *limit = &list->limit[k];
+        for (size_t l = 0; l < r->ode.state.rows; l++)
+            compare_lane(r, k, l, dyn_limit_quantity(limit, of[limit->kind], r->ode.W, l), t);
     }
 }
 
-void api_ode_limits_evaluate(api_ode *ode, double t, const double *y)
+void api_ode_limits_store(const api_simulated_rows *r)
 {
-    if (!ode->violation) return;
-    api_ode_rate(ode, t, y, ode->stage_rate[0]);
-    api_ode_limits_compare(ode, t, y + ode->e->model->nq * ode->W);
-}
-
-void api_ode_limits_store(const api_ode *ode)
-{
-    const api_joint_limits *limits = &ode->s->limits;
-    for (size_t l = 0; ode->violation && l < ode->rows; l++)
+    const api_joint_limits *limits = &r->s->limits;
+    for (size_t l = 0; r->violation && l < r->ode.state.rows; l++)
         for (size_t k = 0; k < limits->list.n; k++)
-            limits->violation[ode->row[l] * limits->list.n + k] = ode->violation[k * ode->W + l];
+            limits->violation[r->ode.row[l] * limits->list.n + k] = r->violation[k * r->ode.W + l];
 }

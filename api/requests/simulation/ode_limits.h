@@ -1,17 +1,14 @@
 /* ode_limits.h - compares simulated states with the limits of joints (api/requests/control/joint_limits.h). */
 #pragma once
-#include "ode.h"
+#include "simulated_rows.h"
 
-/* Takes ode->violation from the request's pool; it stays NULL if limits are not requested. Returns false with a
+/* Takes r->violation from the request's pool; it stays NULL if limits are not requested. Returns false with a
  * problem. */
-bool api_ode_limits_open(api_evaluation *e, api_ode *ode);
+bool api_ode_limits_open(api_evaluation *e, api_simulated_rows *r);
 
-/* Compares the state of the last api_ode_rate with the joint limits, at time t (s) and with velocities qd, and keeps
+/* Compares the state that was evaluated last with the joint limits, at time t (s) and with velocities qd, and keeps
  * the largest violations, or the least margins. */
-void api_ode_limits_compare(api_ode *ode, double t, const double *qd);
-
-/* Evaluates y (in lanes) at time t by api_ode_rate, then compares the state with the joint limits. */
-void api_ode_limits_evaluate(api_ode *ode, double t, const double *y);
+void api_ode_limits_compare(api_simulated_rows *r, double t, const double *qd);
 
 /* Copies the violations to the results of the ODE's simulations. */
-void api_ode_limits_store(const api_ode *ode);
+void api_ode_limits_store(const api_simulated_rows *r);

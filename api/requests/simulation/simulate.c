@@ -4,7 +4,7 @@
 #include "api/requests/evaluate/motor_efforts.h"
 #include "api/service/http/call.h"
 #include "api/requests/fields/operation.h"
-#include "integrate.h"
+#include "integrator.h"
 #include "simulation.h"
 #include <math.h>
 
@@ -28,6 +28,8 @@ enum {
     MOTOR_TAU,
     CONTACT_RESIDUAL
 };
+
+enum { STEPS_PER_SAMPLE = 100 /* assumed where steps are adaptive */ };
 
 #define ERRORS (API_BIT(POSITION_ERROR) | API_BIT(VELOCITY_ERROR))
 
@@ -81,13 +83,13 @@ static bool begin(api_plan *plan, const api_selection *selected)
     s->steps            = selected->result[STEPS];
     s->contact_wrenches = selected->result[CONTACT_WRENCHES];
     s->contact_residual = selected->result[CONTACT_RESIDUAL];
-    for (int i = 0; i < API_WORKS; i++)
+    for (int i = 0; i < DYN_WORKS; i++)
         s->work[i] = selected->result[ACTUATOR_WORK + i];
     for (int i = 0; i < 2; i++)
         s->error[i] = selected->result[POSITION_ERROR + i];
-    s->works = selected->outputs / API_BIT(ACTUATOR_WORK) % API_BIT(API_WORKS);
+    s->works = selected->outputs / API_BIT(ACTUATOR_WORK) % API_BIT(DYN_WORKS);
     if (s->prescribed.n > 0)
-        s->works = API_BIT(API_WORKS) - 1; /* steps depend on all work entries, whether requested or not */
+        s->works = API_BIT(DYN_WORKS) - 1; /* steps depend on all work entries, whether requested or not */
     return api_simulation_run(plan, s);
 }
 
@@ -113,20 +115,21 @@ static void emit(const api_plan *plan, const api_selection *selected, size_t out
 
 /* Returns the integrator that the body seems to select: the one that it names, or the first whose fields it has. If it
  * shows none, an integrator with a tolerance. */
-static const api_integrator *peek_integrator(const api_call *call, const api_input *input)
+static const dyn_integrator *peek_integrator(const api_call *call, const api_input *input)
 {
     bool named = api_body_mentions(input, api_field_names[API_INTEGRATOR_FIELD]);
     for (size_t i = 0; api_integrators[i]; i++) {
         bool fits = !named || api_body_mentions(input, api_integrators[i]->name);
         for (api_field f = 0; f < API_FIELD_COUNT; f++)
-            if (api_integrators[i]->needs & API_BIT(f)) fits = fits && api_peek_number(call, input, f) > 0;
+            if (api_integrator_needs(api_integrators[i]) & API_BIT(f))
+                fits = fits && api_peek_number(call, input, f) > 0;
         if (fits) return api_integrators[i];
     }
-    return &api_integrator_dopri5;
+    return &dyn_integrator_dopri5;
 }
 
 /* Seconds of `n` simulations of so many integration steps. Simulations in the lanes of a vector take as long as one. */
-static double steps_seconds(const api_call *call, const api_integrator *integrator, double n, double steps)
+static double steps_seconds(const api_call *call, const dyn_integrator *integrator, double n, double steps)
 {
     enum {
         STEP            = 24 /* cost of one integration step, in evaluations of inverse dynamics */,
@@ -135,18 +138,18 @@ static double steps_seconds(const api_call *call, const api_integrator *integrat
     };
     const api_model *m     = call->model;
     double           lanes = (double)call->api->kernels->lanes;
-    if (integrator->lanes == API_LANES_ROWS) n = ceil(n / lanes) * lanes;
+    if (integrator->lanes == DYN_LANES_ROWS) n = ceil(n / lanes) * lanes;
     double each = STEP * (double)m->n_bodies * call->api->calibration.body +
                   STAGES * STEPS_FROM_LAST * api_closing_step_seconds(m);
-    return fmin(n, (double)call->api->limits.rows) * fmin(steps, API_MAX_STEPS) * each;
+    return fmin(n, (double)call->api->limits.rows) * fmin(steps, DYN_MAX_STEPS) * each;
 }
 
 static double request_seconds(const api_call *call, const api_input *input)
 {
-    const api_integrator *integrator = peek_integrator(call, input);
+    const dyn_integrator *integrator = peek_integrator(call, input);
     double                n          = 1 + api_peek_positions(call, input) / 16;
-    double                steps = integrator->steps_per_sample * fmax(api_peek_number(call, input, API_SAMPLES), 1);
-    if (integrator->steps_per_sample == 0)
+    double                steps      = STEPS_PER_SAMPLE * fmax(api_peek_number(call, input, API_SAMPLES), 1);
+    if (integrator->count_steps)
         steps = api_peek_number(call, input, API_DURATION) / api_peek_number(call, input, API_STEP);
     return steps_seconds(call, integrator, n, steps);
 }
@@ -156,11 +159,10 @@ static double decoded_seconds(const api_query *q, const api_selection *selected)
 {
     static const double   long_step  = 0.005; /* s */
     const api_simulation *s          = selected->options;
-    const api_integrator *integrator = s->integrator;
-    double                steps      = integrator->count_steps
-                                           ? integrator->count_steps(s, s->duration)
-                                           : fmax(integrator->steps_per_sample * (double)q->samples, s->duration / long_step);
-    double rows = (double)q->rows * (integrator->lanes == API_LANES_ROWS ? 1 : (double)q->call->api->kernels->lanes);
+    const dyn_integrator *integrator = s->integrator;
+    double                steps      = integrator->count_steps ? integrator->count_steps(s->step, s->duration)
+                                                               : fmax(STEPS_PER_SAMPLE * (double)q->samples, s->duration / long_step);
+    double rows = (double)q->rows * (integrator->lanes == DYN_LANES_ROWS ? 1 : (double)q->call->api->kernels->lanes);
     return steps_seconds(q->call, integrator, rows, steps);
 }
 

@@ -1,8 +1,7 @@
 /* simulation.c - reads a request for simulations (simulation.h). */
 #include "simulation.h"
-#include "api/requests/contact/stiction.h"
+#include "dynamics/contact/stiction.h"
 #include "api/requests/evaluate/loop_evaluation.h"
-#include "integrate.h"
 #include "api/codec/number.h"
 #include <float.h>
 #include <math.h>
@@ -81,10 +80,10 @@ static int compare_times(const void *a, const void *b)
  * signal. Returns their number. */
 static size_t find_breaks(const api_simulation *s, double last, double *breaks)
 {
-    size_t n = s->input.is_given ? api_signal_breaks(&s->input.signal, last, breaks) : 0;
+    size_t n = s->input.is_given ? dyn_signal_breaks(&s->input.signal.curve, last, breaks) : 0;
     for (size_t i = 0; i < s->wrenches.n; i++)
-        n += api_signal_breaks(&s->wrenches.signal[i].signal, last, breaks ? breaks + n : NULL);
-    if (s->prescribed.n > 0) n += api_signal_breaks(&s->prescribed.motion, last, breaks ? breaks + n : NULL);
+        n += dyn_signal_breaks(&s->wrenches.signal[i].signal.curve, last, breaks ? breaks + n : NULL);
+    if (s->prescribed.n > 0) n += dyn_signal_breaks(&s->prescribed.motion.curve, last, breaks ? breaks + n : NULL);
     return n;
 }
 
@@ -117,12 +116,12 @@ static bool check_steps(const api_query *q, const api_simulation *s)
     double    steps = 0;
     api_place at    = api_place_key(NULL, "step");
     for (size_t i = 1; s->integrator->count_steps && i < s->n_boundaries; i++)
-        steps += s->integrator->count_steps(s, s->boundaries[i] - s->boundaries[i - 1]);
-    return steps <= API_MAX_STEPS ||
+        steps += s->integrator->count_steps(s->step, s->boundaries[i] - s->boundaries[i - 1]);
+    return steps <= DYN_MAX_STEPS ||
            api_fail_at(q->problem, &at, API_TOO_MANY_STEPS,
                        "%s steps of %s s are needed, the limit is %d: choose a longer step or "
                        "a shorter duration",
-                       API_NUMBER_TEXT(steps), API_NUMBER_TEXT(s->step), API_MAX_STEPS);
+                       API_NUMBER_TEXT(steps), API_NUMBER_TEXT(s->step), DYN_MAX_STEPS);
 }
 
 /* --- public functions --------------------------------------------------------------------------------------------- */
@@ -151,7 +150,7 @@ static bool check_sharp_drives(const api_query *q, const api_simulation *s)
 {
     const dyn_model *m     = q->scene.model;
     size_t           drive = 0;
-    while (drive < m->n_drives && !api_stiction_is_possible_of(&m->drive[drive]))
+    while (drive < m->n_drives && !dyn_stiction_is_possible_of(&m->drive[drive]))
         drive++;
     if (drive == m->n_drives || !s->integrator->locates_events || !(q->scene.terms & DYN_FRICTION)) return true;
     return api_fail(q->problem, API_NOT_SUPPORTED, NULL,

@@ -11,20 +11,17 @@
  * every step, which keeps the order of the method (Hairer, Lubich & Wanner 2006, IV.4). */
 #pragma once
 #include "api/requests/lanes/evaluation.h"
-#include "api/requests/contact/contact.h"
+#include "api/requests/contact/held_fields.h"
 #include "api/requests/control/actuator_input.h"
 #include "api/requests/control/joint_limits.h"
 #include "api/requests/control/prescribed.h"
 #include "api/requests/motion/sampling.h"
 #include "api/requests/motion/wrench_signals.h"
+#include "dynamics/simulation/simulation.h"
 #include "integrator.h"
 
-enum { API_WORKS = 3 };
-
-typedef enum api_work { API_WORK_ACTUATORS, API_WORK_FRICTION, API_WORK_WRENCHES } api_work;
-
-struct api_simulation {
-    const api_integrator *integrator;
+typedef struct api_simulation {
+    const dyn_integrator *integrator;
     double                duration;  /* s */
     double                step;      /* s, longest fixed step; 0: not given */
     double                tolerance; /* relative and absolute error; 0: not given */
@@ -32,7 +29,7 @@ struct api_simulation {
     api_actuator_input    input;
     api_prescribed_motion prescribed; /* coordinates that follow a given motion */
     api_wrench_signals    wrenches;   /* wrenches that change with time */
-    const api_contact    *contact;    /* held frames; NULL: none */
+    const dyn_contact    *contact;    /* held frames; NULL: none */
     double                damping;    /* of the contacts; 0: none */
     api_joint_limits      limits;     /* joint limits to report */
     unsigned              works;      /* bit i: work entry i is integrated */
@@ -40,8 +37,8 @@ struct api_simulation {
     double               *boundaries; /* [n_boundaries] s, increasing, from 0 to the last sample */
     bool                 *is_break;   /* [n_boundaries] true: the input is not smooth at this boundary */
     /* Lanes of all states of the requested outputs; NULL: not requested. */
-    double *q, *qd, *qdd, *tau, *time, *steps, *work[API_WORKS], *error[2], *contact_wrenches, *contact_residual;
-};
+    double *q, *qd, *qdd, *tau, *time, *steps, *work[DYN_WORKS], *error[2], *contact_wrenches, *contact_residual;
+} api_simulation;
 
 /* Reads and checks the fields of a simulation, and sets q->samples. Returns NULL with a problem. */
 api_simulation *api_simulation_read(api_query *q, const api_node *fields);

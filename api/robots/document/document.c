@@ -39,6 +39,42 @@ static bool read_acceptance(const api_entry *root, api_document *document)
                           "a model that is given by \"screws\" has definite inertias");
 }
 
+enum { WARNINGS = 1000, WARNING_TEXT = 510 /* bytes of a text in a report */ };
+
+/* Reads a text of a warning: printable, and not long. */
+static bool read_warning_text(const api_entry *entry, const char *key, const char **text)
+{
+    if (!api_entry_text(entry, key, API_REQUIRED, text)) return false;
+    size_t length = strlen(*text), printable = 0;
+    while ((unsigned char)(*text)[printable] >= ' ' && (*text)[printable] != 0x7f)
+        printable++;
+    return (length > 0 && length <= WARNING_TEXT && printable == length) ||
+           api_entry_fail(entry, key, API_BAD_VALUE, "expected 1 to %d bytes without control characters", WARNING_TEXT);
+}
+
+/* Reads "warnings", which `torqued convert` writes: those about the file that the document was made from. They join
+ * the report, and are not part of the canonical document: a model with and without them is the same. */
+static bool read_warnings(const api_entry *root)
+{
+    static const char *const fields[] = {"code", "where", "text", NULL};
+    size_t                   n;
+    if (!api_entry_list(root, "warnings", API_OPTIONAL, &n)) return false;
+    if (n > WARNINGS) return api_entry_fail(root, "warnings", API_BAD_VALUE, "expected at most %d warnings", WARNINGS);
+    for (size_t i = 0; i < n; i++) {
+        api_entry   entry;
+        const char *code, *where, *text;
+        if (!api_entry_item(&entry, root, "warnings", i, fields) || !read_warning_text(&entry, "code", &code) ||
+            !read_warning_text(&entry, "where", &where) || !read_warning_text(&entry, "text", &text))
+            return false;
+        if (*where == '/')
+            return api_entry_fail(&entry, "where", API_BAD_VALUE,
+                                  "expected a place in the file that the document was made from, as \"line 3\"");
+        if (!api_reader_report(root->reader, where, "warning", code, "%s", text)) return false;
+    }
+    json_object_del(root->canonical, "warnings");
+    return true;
+}
+
 /* The canonical document always states type and link of the base. */
 static bool read_base(const api_entry *root, api_document *document)
 {
@@ -118,8 +154,8 @@ static bool read_frames(const api_entry *root, api_document *document, size_t ma
 bool api_document_read(api_document *document, api_reader *reader, const json_t *in, const char *name, size_t max_links)
 {
     static const char *const fields[] = {
-        "name",          "description", "source", "gravity",           "base", "links", "screws", "motors",
-        "transmissions", "frames",      "loops",  "accept_indefinite", NULL};
+        "name",          "description", "source", "gravity",           "base",           "links",    "screws", "motors",
+        "transmissions", "frames",      "loops",  "accept_indefinite", "configurations", "warnings", NULL};
     api_entry root;
     *document = (api_document){.canonical = json_object()};
     if (!document->canonical) return api_reader_no_memory(reader);
@@ -129,10 +165,11 @@ bool api_document_read(api_document *document, api_reader *reader, const json_t 
                               "a model is given by \"links\" or by \"screws\", not both");
 
     bool screws = api_entry_has(&root, "screws");
-    return read_name(&root, name) && read_texts(&root, document) && read_gravity(&root, document->gravity) &&
-           read_acceptance(&root, document) && read_base(&root, document) &&
+    return read_name(&root, name) && read_texts(&root, document) && read_warnings(&root) &&
+           read_gravity(&root, document->gravity) && read_acceptance(&root, document) && read_base(&root, document) &&
            (screws ? api_document_read_screws(&root, document, max_links) : read_links(&root, document, max_links)) &&
            api_document_read_motors(&root, document, max_links) && api_document_read_transmissions(&root, document) &&
            read_frames(&root, document, max_links) && api_document_read_loops(&root, document) &&
-           api_document_build_tree(document, reader) && api_document_review(document, reader);
+           api_document_read_configurations(&root, document) && api_document_build_tree(document, reader) &&
+           api_document_review(document, reader);
 }

@@ -67,6 +67,12 @@ typedef struct api_document_transmission {
     api_document_coupled_motor motor[DYN_MAX_DRIVEN];
 } api_document_transmission;
 
+/* A position of the robot that has a name. */
+typedef struct api_document_configuration {
+    const char   *name;
+    const json_t *positions; /* an object from names of coordinates to numbers, of the document that was read */
+} api_document_configuration;
+
 typedef struct api_document {
     json_t             *canonical;   /* canonical document; its name is that of the request path */
     const char         *description; /* NULL: none */
@@ -87,8 +93,10 @@ typedef struct api_document {
     api_document_frame        *frames;
     size_t                     n_loops;
     api_document_loop         *loops;
-    bool                       has_tip; /* true: "screws" gives the frame `tip`, the last listed frame */
-    api_document_frame         tip;
+    size_t                     n_configurations;
+    api_document_configuration *configurations;
+    bool                        has_tip; /* true: "screws" gives the frame `tip`, the last listed frame */
+    api_document_frame          tip;
 } api_document;
 
 /* Reads and checks a whole document. On failure the reader's problem is set. The caller releases
@@ -107,6 +115,8 @@ bool api_document_read_axis(const api_entry *owner, const char *key, double axis
 
 /* Reads "velocity", "effort" and "effort_rate" of the entry "limits" of a joint or of a motor. */
 bool api_document_read_drive_limits(const api_entry *entry, api_drive_limits *limits);
+
+bool api_document_read_configurations(const api_entry *root, api_document *document);
 
 /* Read "friction" of a joint or motor, and "spring" and "elastic" of a joint. */
 bool api_document_read_friction(const api_entry *owner, dyn_friction *friction);
@@ -147,6 +157,21 @@ bool api_document_check_inertia(const api_entry *place, const char *link, const 
 /* Refuses links and a base with indefinite tensors unless the document accepts them, and reports those that load: all
  * then, else those whose body, with the links that are fixed to it, has a definite one. */
 bool api_document_check_bodies(const api_document *document, api_reader *reader);
+/* Sums inertias of bodies: sum[i + 1], of n_links + 1, is that of link i with the links fixed to it, in its frame, and
+ * sum[0] that of the base. */
+void api_document_sum_bodies(const api_document *document, dyn_inertia *sum);
+/* A body, and whether it is a point mass: without inertia about an axis about which it turns. */
+typedef struct api_document_point {
+    bool is_point;
+    bool on_axis; /* it has inertia about other axes */
+    bool all;     /* it turns about all axes */
+    int  joint;   /* index of the link whose joint turns it; DYN_WORLD: the floating base */
+} api_document_point;
+
+/* Sets points[i + 1], of n_links + 1, for link i, and points[0] for the base, from their sums of inertias. In
+ * document_points.c. */
+bool api_document_find_points(const api_document *document, api_reader *reader, const dyn_inertia *sum,
+                              api_document_point *points);
 
 /* Reads "loops". api_loops_build checks that the frames of the loops exist. */
 bool api_document_read_loops(const api_entry *root, api_document *document);
@@ -166,6 +191,9 @@ bool api_document_resolve_mimics(api_document *document, api_reader *reader);
 
 /* Adds entries to the report about the finished tree: merged links, values without effect, suspicious values. */
 bool api_document_review(const api_document *document, api_reader *reader);
+
+/* Reports possible figures that are implausible beside the robot's size: lengths, angles, masses, inertias. */
+bool api_document_check_figures(const api_document *document, api_reader *reader);
 
 enum { API_COORDINATE_NAME = 272 }; /* bytes of a coordinate's name, NUL included */
 

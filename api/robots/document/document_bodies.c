@@ -15,8 +15,7 @@ static dyn_inertia in_parent(const dyn_link *link, const dyn_inertia *inertia)
     return moved;
 }
 
-/* Sums inertias of bodies: sum[i + 1] is that of link i with the links fixed to it, sum[0] that of the base. */
-static void sum_bodies(const api_document *document, dyn_inertia *sum)
+void api_document_sum_bodies(const api_document *document, dyn_inertia *sum)
 {
     sum[0] = document->base_inertia;
     for (size_t i = 0; i < document->n_links; i++)
@@ -86,7 +85,7 @@ bool api_document_check_bodies(const api_document *document, api_reader *reader)
         if (!sum) {
             sum = api_arena_take(reader->arena, document->n_links + 1, sizeof *sum);
             if (!sum) return api_reader_no_memory(reader);
-            sum_bodies(document, sum);
+            api_document_sum_bodies(document, sum);
         }
         if (!check_link(document, reader, (int)i, sum)) return false;
     }

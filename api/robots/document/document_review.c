@@ -1,8 +1,5 @@
 /* document_review.c - report on a finished tree: merged links, values without effect, suspicious values. */
 #include "document.h"
-#include "api/codec/number.h"
-#include "dynamics/math/geometry.h"
-#include <math.h>
 #include <stdio.h>
 
 static bool has_tensor(const dyn_inertia *inertia)
@@ -90,6 +87,18 @@ static bool find_moving(const api_document *document, bool *moves, double *mass,
     return mass[0] > 0;
 }
 
+/* True if a joint has friction or a spring, which have torques without any mass. */
+static bool has_joint_forces(const api_document *document)
+{
+    bool any = false;
+    for (size_t i = 0; i < document->n_links; i++) {
+        const dyn_link *link = &document->links[i].dyn;
+        any |= link->elastic || link->spring.stiffness != 0 || link->spring.damping != 0 ||
+               link->friction.positive != 0 || link->friction.negative != 0 || link->friction.viscous != 0;
+    }
+    return any;
+}
+
 /* True if neither a link, the base nor a rotor has mass or inertia. */
 static bool is_massless(const api_document *document)
 {
@@ -116,7 +125,8 @@ static bool report_singular(const api_document *document, api_reader *reader)
     bool base_weighs = find_moving(document, moves, mass, tensor);
     if (is_massless(document))
         return api_reader_report(reader, document->from_screws ? "/screws/G" : "/links", "warning", "suspicious",
-                                 "no link has a mass: the mass matrix is zero, forward dynamics will fail");
+                                 "no link has a mass: all torques are zero%s, and forward dynamics will fail",
+                                 has_joint_forces(document) ? " but those of friction and springs" : "");
     for (size_t k = n; k-- > 0;) {
         int                      i    = document->order[k];
         const api_document_link *link = &document->links[i];
@@ -169,91 +179,6 @@ static bool report_rotors(const api_document *document, api_reader *reader)
     return true;
 }
 
-/* --- units -------------------------------------------------------------------------------------------------------- */
-
-#define FAR_AWAY     100.0 /* m: beyond the reach of any robot; typical of lengths in millimetres */
-#define MANY_TURNS   30.0  /* rad: more turns than joints have; typical of degrees */
-#define HEAVY        1e4   /* kg: heavier than a robot's link; typical of grams, or of densities in kg/mm^3 */
-#define LARGE_RADIUS 0.9   /* m: the radius of gyration of 1 kg with 1 kg m^2, and more */
-#define LARGE_RATIO  5.0   /* times the size of the robot */
-#define NO_LIMIT     1e4   /* rad: a larger limit means that the joint has no limit */
-
-static bool is_far(const double p[3])
-{
-    return dyn_norm(p) > FAR_AWAY;
-}
-
-/* Reports joint origins and centres of mass that may be in millimetres, and limits that may be in degrees. They are
- * used unchanged. */
-static bool report_lengths(const api_document *document, api_reader *reader)
-{
-    for (size_t i = 0; i < document->n_links; i++) {
-        const api_document_link *link  = &document->links[i];
-        double                   limit = fmax(fabs(link->lower), fabs(link->upper));
-        char                     where[64];
-        snprintf(where, sizeof where, document->from_screws ? "/screws/M/%zu" : "/links/%zu/joint", i);
-        if ((is_far(link->dyn.before.p) || is_far(link->dyn.after.p)) &&
-            !api_reader_report(reader, where, "warning", "suspicious",
-                               "joint \"%.*s\" is more than %g m from the link it hangs on: lengths are in metres",
-                               api_text_shown(link->joint), link->joint, FAR_AWAY))
-            return false;
-        snprintf(where, sizeof where, document->from_screws ? "/screws/G/%zu" : "/links/%zu/inertial", i);
-        if (is_far(link->dyn.inertia.com) &&
-            !api_reader_report(reader, where, "warning", "suspicious",
-                               "the centre of mass of \"%.*s\" is more than %g m away: lengths are in metres",
-                               api_text_shown(link->name), link->name, FAR_AWAY))
-            return false;
-        snprintf(where, sizeof where, "/links/%zu/joint/limits/position", i);
-        if (link->has_position_limits && link->dyn.joint == DYN_REVOLUTE && limit > MANY_TURNS && limit < NO_LIMIT &&
-            !api_reader_report(reader, where, "warning", "suspicious",
-                               "joint \"%.*s\" has a limit of %s rad, many turns: angles are in radians",
-                               api_text_shown(link->joint), link->joint, API_NUMBER_TEXT(limit)))
-            return false;
-    }
-    return true;
-}
-
-/* Distance from the base to the far end of the robot: the greatest sum of lengths along a chain of links. */
-static bool find_size(const api_document *document, api_reader *reader, double *size)
-{
-    double *reach = api_arena_take(reader->arena, document->n_links, sizeof *reach);
-    *size         = 0;
-    if (!reach) return api_reader_no_memory(reader);
-    for (size_t k = 0; k < document->n_links; k++) {
-        int             i = document->order[k], up = document->links[i].parent_index;
-        const dyn_link *link = &document->links[i].dyn;
-        reach[i]             = (up == DYN_WORLD ? 0 : reach[up]) + dyn_norm(link->before.p) + dyn_norm(link->after.p);
-        *size                = fmax(*size, reach[i] + dyn_norm(link->inertia.com));
-    }
-    return true;
-}
-
-/* Reports masses that may be in grams, and tensors that are placeholders: radii of gyration far beyond the robot. */
-static bool report_masses(const api_document *document, api_reader *reader)
-{
-    double size, moments[3], axes[3][3];
-    if (!find_size(document, reader, &size)) return false;
-    for (size_t i = 0; i < document->n_links; i++) {
-        const api_document_link *link = &document->links[i];
-        const dyn_inertia       *I    = &link->dyn.inertia;
-        char                     where[64];
-        snprintf(where, sizeof where, document->from_screws ? "/screws/G/%zu" : "/links/%zu/inertial", i);
-        api_tensor_principal(I->about_com, moments, axes);
-        double radius = I->mass > 0 ? sqrt(fmax(moments[0], fmax(moments[1], moments[2])) / I->mass) : 0;
-        bool   large  = radius > LARGE_RADIUS && radius > LARGE_RATIO * size && size > 0;
-        if (I->mass > HEAVY && !api_reader_report(reader, where, "warning", "suspicious",
-                                                  "link \"%.*s\" has a mass of %.6g kg: masses are in kilograms",
-                                                  api_text_shown(link->name), link->name, I->mass))
-            return false;
-        if (large && !api_reader_report(reader, where, "warning", "suspicious",
-                                        "link \"%.*s\" has a radius of gyration of %.3g m in a robot of %.3g m: its "
-                                        "inertia may be a placeholder",
-                                        api_text_shown(link->name), link->name, radius, size))
-            return false;
-    }
-    return true;
-}
-
 /* Reports once a limit that is 0 at some joints: it keeps them from moving, or is a placeholder. */
 static bool report_zero(const api_document *document, api_reader *reader, const char *field,
                         bool (*is_zero)(const api_document_link *))
@@ -269,9 +194,11 @@ static bool report_zero(const api_document *document, api_reader *reader, const 
     snprintf(where, sizeof where, "/links/%zu/joint/limits/%s", first, field);
     if (n > 1) snprintf(others, sizeof others, ", and of %zu other%s,", n - 1, n > 2 ? "s" : "");
     const char *name = document->links[first].joint;
-    return api_reader_report(reader, where, "warning", "suspicious",
-                             "the %s limit of joint \"%.*s\"%s is 0: no motion keeps it", field, api_text_shown(name),
-                             name, others);
+    return api_reader_report(
+        reader, where, "warning", "suspicious",
+        "the %s limit of joint \"%.*s\"%s is 0: no motion keeps it; MuJoCo takes 0 for no limit, as "
+        "zero_limits=none does for a URDF or SDF file",
+        field, api_text_shown(name), name, others);
 }
 
 static bool has_no_effort(const api_document_link *link)
@@ -289,10 +216,9 @@ static bool has_no_range(const api_document_link *link)
     return link->has_position_limits && link->lower == 0 && link->upper == 0;
 }
 
-static bool report_units(const api_document *document, api_reader *reader)
+static bool report_zeros(const api_document *document, api_reader *reader)
 {
-    return report_lengths(document, reader) && report_masses(document, reader) &&
-           report_zero(document, reader, "effort", has_no_effort) &&
+    return report_zero(document, reader, "effort", has_no_effort) &&
            report_zero(document, reader, "velocity", has_no_velocity) &&
            report_zero(document, reader, "position", has_no_range);
 }
@@ -300,5 +226,6 @@ static bool report_units(const api_document *document, api_reader *reader)
 bool api_document_review(const api_document *document, api_reader *reader)
 {
     return report_base(document, reader) && report_fixed(document, reader) && report_mimics(document, reader) &&
-           report_singular(document, reader) && report_rotors(document, reader) && report_units(document, reader);
+           report_singular(document, reader) && report_rotors(document, reader) &&
+           api_document_check_figures(document, reader) && report_zeros(document, reader);
 }

@@ -281,7 +281,11 @@ static bool check_coordinates(const api_document *document, api_reader *reader)
     for (size_t i = 0; i < document->n_links; i++)
         for (const char *const *ending = api_joint_coordinate_suffixes(&document->links[i], true); *ending; ending++)
             nv++;
-    if (nv == 0) return api_fail(reader->problem, API_BAD_MODEL, "", "nothing moves: no moving joint and a fixed base");
+    if (nv == 0)
+        return api_fail(
+            reader->problem, API_BAD_MODEL, "",
+            "nothing moves: no moving joint and a fixed base; base=floating frees the base of a URDF or SDF "
+            "file, <freejoint/> a body of MJCF, \"base\": {\"type\": \"floating\"} that of a document");
     if (nv <= DYN_MAX_DOF) return true;
     return api_fail(reader->problem, API_MODEL_TOO_LARGE, "", "the model has %zu degrees of freedom, the limit is %d",
                     nv, DYN_MAX_DOF);

@@ -228,3 +228,43 @@ void api_inertia_add(dyn_inertia *sum, const dyn_inertia *other)
                 other->about_com[tensor_index[i][j]] + sum->mass * share * ((i == j ? square : 0) - d[i] * d[j]);
     sum->mass = mass;
 }
+
+/* --- what simulators refuse ----------------------------------------------------------------------------------------
+ */
+
+#define LEAST_DIFFERENCE 1e-9
+
+bool api_inertia_is_impossible(const dyn_inertia *inertia)
+{
+    double I[3], axes[3][3];
+    bool   impossible = false;
+    api_tensor_principal(inertia->about_com, I, axes);
+    double largest = fmax(I[0], fmax(I[1], I[2]));
+    for (int i = 0; i < 3; i++)
+        impossible |=
+            I[i] < -LEAST_DIFFERENCE * largest || I[(i + 1) % 3] + I[(i + 2) % 3] < I[i] * (1 - LEAST_DIFFERENCE);
+    return impossible;
+}
+
+bool api_inertia_is_plate(const dyn_inertia *inertia)
+{
+    double I[3], axes[3][3];
+    bool   plate = false;
+    api_tensor_principal(inertia->about_com, I, axes);
+    for (int i = 0; i < 3; i++) {
+        double others = I[(i + 1) % 3] + I[(i + 2) % 3];
+        plate |= I[i] > 0 && others >= I[i] * (1 - LEAST_DIFFERENCE) && others <= I[i] * (1 + LEAST_DIFFERENCE);
+    }
+    return plate;
+}
+
+void api_inertia_round_moments(double I[3])
+{
+    double largest = fmax(I[0], fmax(I[1], I[2]));
+    for (int i = 0; i < 3; i++)
+        if (I[i] < 0 && I[i] >= -LEAST_DIFFERENCE * largest) I[i] = 0;
+    for (int i = 0; i < 3; i++) {
+        double others = I[(i + 1) % 3] + I[(i + 2) % 3];
+        if (others < I[i] && others >= I[i] * (1 - LEAST_DIFFERENCE)) I[i] = others;
+    }
+}

@@ -14,6 +14,17 @@ bool api_inertia_is_indefinite(const dyn_inertia *inertia);
  * have it. */
 const char *api_inertia_suspicion(const dyn_inertia *inertia, char reason[160]);
 
+/* True for principal moments that are negative beyond rounding, and for those of no distribution of mass: one exceeds
+ * the sum of the others by more than rounding. */
+bool api_inertia_is_impossible(const dyn_inertia *inertia);
+
+/* True if one principal moment is the sum of the others up to rounding. */
+bool api_inertia_is_plate(const dyn_inertia *inertia);
+/* Sets a principal moment that is negative by a rounding to zero, and the greatest to the sum of the others where it
+ * exceeds that by a rounding: MuJoCo compares them without a tolerance, and refuses a rod or a plate whose moments were
+ * rounded the wrong way. */
+void api_inertia_round_moments(double I[3]);
+
 /* Principal moments of a symmetric tensor (order xx xy xz yy yz zz), and as columns of a rotation their axes:
  * T = axes diag(moments) axes^T. */
 void api_tensor_principal(const double T[6], double moments[3], double axes[3][3]);

@@ -13,7 +13,7 @@
 
 static bool read_options(const char *query, api_mjcf_equality *equality, api_problem *problem)
 {
-    static const api_xml_option known[] = {{"equality", {"coupled", "independent", "refuse"}, NULL}};
+    static const api_xml_option known[] = {{"equality", {"coupled", "independent", "refuse"}, NULL, NULL}};
     int                         chosen  = API_EQUALITY_COUPLED;
     bool                        ok      = api_xml_options_read(query, "an MJCF file", known, 1, &chosen, problem);
     *equality                           = (api_mjcf_equality)chosen;
@@ -53,20 +53,47 @@ static bool read_robot(api_mjcf *m, api_mjcf_files *files)
         return api_fail(m->xml.base.problem, API_BAD_MODEL, NULL,
                         "the outermost element is <%.40s>; MJCF's is <mujoco>, without a prefix",
                         (const char *)m->xml.root->name);
-    return api_mjcf_include(&m->xml, files) && api_xml_refuse_template(&m->xml) && open_maps(m) &&
-           api_mjcf_read_settings(m) && api_mjcf_expand_replicates(m) && api_mjcf_read_classes(m) &&
-           api_mjcf_index_meshes(m) && api_mjcf_read_bodies(m) && api_mjcf_name_all(m) && api_mjcf_read_masses(m) &&
-           api_mjcf_read_equalities(m) && api_mjcf_read_actuators(m) && api_mjcf_choose_driven(m) &&
-           api_mjcf_read_springdampers(m) && api_mjcf_write_document(m) && api_mjcf_report_unused(m);
+    files->model[0] = (api_mjcf_submodel){.root = m->xml.root, .entry = files->entry[0]};
+    m->files        = files;
+    m->xml.files    = files->name;
+    return api_mjcf_include(&m->xml, files, 0) && api_xml_refuse_template(&m->xml) && open_maps(m) &&
+           api_mjcf_attach(m, files) && api_mjcf_read_settings(m) && api_mjcf_expand_replicates(m) &&
+           api_mjcf_read_classes(m) && api_mjcf_index_meshes(m) && api_mjcf_read_bodies(m) && api_mjcf_name_all(m) &&
+           api_mjcf_read_masses(m) && api_mjcf_read_equalities(m) && api_mjcf_read_actuators(m) &&
+           api_mjcf_choose_driven(m) && api_mjcf_read_springdampers(m) && api_mjcf_write_document(m) &&
+           api_mjcf_report_unused(m);
 }
 
-/* Adds to a problem of the loops of a file what its user can do about it: a file has no fields of a document. */
-static void suggest_tree(const api_mjcf *m, api_problem *problem)
+/* Writes a clause for problems of the loops of a file: its user has no fields of a document. */
+static void write_remedy(const api_mjcf *m, char remedy[API_REMEDY_BYTES])
 {
+    static const char tree[] =
+        "with equality=independent the model is the tree, without the loops and welds of <equality>";
+    *remedy = '\0';
+    if (m->n_loops + m->n_fixed == 0) return;
+    if (m->undetermined)
+        snprintf(remedy, API_REMEDY_BYTES,
+                 "; the loops leave joint \"%.*s\" a freedom: give its body hinges and slides; %s",
+                 api_text_shown(m->undetermined), m->undetermined, tree);
+    else
+        snprintf(remedy, API_REMEDY_BYTES, "; %s", tree);
+}
+
+/* Says why a model with loops was not built. A document's field `actuated` has no counterpart in MJCF. */
+static void explain_loops(const api_mjcf *m, api_problem *problem)
+{
+    static const char *const own[][2] = {
+        {"all joints are actuated",
+         "the loops move ball and free joints alone, of which no freedom follows from others"},
+        {"no joint is actuated", "nothing moves: the loops leave their joints no freedom"}};
+    char remedy[API_REMEDY_BYTES];
+    if (problem->code != API_BAD_MODEL) return;
+    write_remedy(m, remedy);
+    for (size_t i = 0; *remedy && i < 2; i++)
+        if (strncmp(problem->detail, own[i][0], strlen(own[i][0])) == 0)
+            snprintf(problem->detail, sizeof problem->detail, "%s", own[i][1]);
     size_t length = strlen(problem->detail);
-    if (m->n_loops + m->n_fixed == 0 || problem->code != API_BAD_MODEL) return;
-    snprintf(problem->detail + length, sizeof problem->detail - length,
-             "; with equality=independent the model is the tree, without the loops and welds of <equality>");
+    snprintf(problem->detail + length, sizeof problem->detail - length, "%s", remedy);
 }
 
 static api_model *read_files(api_mjcf *m, api_mjcf_files *files, api_problem *problem)
@@ -76,7 +103,10 @@ static api_model *read_files(api_mjcf *m, api_mjcf_files *files, api_problem *pr
     if (api_xml_reader_open(&m->xml, files->file[0], files->source, &scratch, problem) && read_robot(m, files))
         model = api_xml_make_model(&m->xml, m->document.document, files->source->name, api_xml_document_element,
                                    &m->document);
-    if (!model) suggest_tree(m, problem);
+    if (model)
+        write_remedy(m, model->loop_remedy);
+    else
+        explain_loops(m, problem);
     api_xml_document_close(&m->document);
     close_maps(m);
     api_xml_reader_close(&m->xml);
@@ -86,8 +116,8 @@ static api_model *read_files(api_mjcf *m, api_mjcf_files *files, api_problem *pr
 
 api_model *api_model_from_mjcf(const api_model_source *source, api_problem *problem)
 {
-    api_mjcf_files files = {.source = source, .n = 1, .name = {""}};
-    api_xml_source text  = {.text = source->text, .length = source->length, .nesting = source->nesting};
+    api_mjcf_files files = {.source = source, .n = 1, .n_models = 1, .name = {""}};
+    api_xml_source text  = {.text = source->text, .length = source->length, .nesting = API_XML_NESTING};
     api_mjcf       m     = {.source = source};
     if (!read_options(source->query, &m.equality, problem)) return NULL;
     files.file[0] = api_xml_parse(&text, problem);
@@ -119,4 +149,5 @@ const api_model_format api_model_format_mjcf = {
     .estimate_memory = estimate_memory,
     .read            = api_model_from_mjcf,
     .write           = api_mjcf_write,
+    .bound           = api_mjcf_bound,
 };

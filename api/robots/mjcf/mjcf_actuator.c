@@ -31,7 +31,7 @@ static bool read_range(api_mjcf *m, const api_mjcf_item *item, const char *range
     if (!api_mjcf_choice(m, item, limited_name, values, &limited) || !api_mjcf_numbers(m, item, range_name, range, 2))
         return false;
     bool given = range[0] != 0 || range[1] != 0;
-    *limits    = limited == 1 || (limited == 2 && m->settings.auto_limits && given);
+    *limits    = limited == 1 || (limited == 2 && api_mjcf_compiler_of(m, item->element)->auto_limits && given);
     if (!*limits || range[0] < range[1]) return true;
     return api_xml_fail(&m->xml, item->element, API_BAD_VALUE, "%s of <%.40s>: %.9g is not below %.9g", range_name,
                         (const char *)item->element->name, range[0], range[1]);
@@ -74,7 +74,7 @@ static bool read_force(api_mjcf *m, actuator *a)
         !read_range(m, &a->item, "ctrlrange", "ctrllimited", control, &control_limits) ||
         !read_gain(m, &a->item, &gain))
         return false;
-    if (control_limits && gain != 0 && !m->settings.no_control_limits) {
+    if (control_limits && gain != 0 && !m->option.no_control_limits) {
         a->force[0] = fmin(gain * control[0], gain * control[1]);
         a->force[1] = fmax(gain * control[0], gain * control[1]);
         a->limited  = true;

@@ -6,7 +6,7 @@
 
 enum { MAX_TURNS = 500 };
 
-#define LEAST_OFF_DIAGONAL 1e-15 /* of the largest entry */
+#define LEAST_OFF_DIAGONAL 1e-15 /* relative to the largest entry */
 #define COARSE             1e-7  /* part of the largest entry of the tensor at which MuJoCo 3.14 stops */
 #define LEAST_DIFFERENCE   1e-12 /* kg m^2; moments that differ by less keep their order (MuJoCo) */
 
@@ -88,7 +88,7 @@ static bool is_aligned(api_mjcf *m, size_t index, bool *aligned)
     if (body->n_joints != 1 || joint->type != API_MJCF_FREE || has_children(m, index)) return true;
     if (api_xml_is(joint->element, "freejoint") && !api_xml_choice(&m->xml, joint->element, "align", values, &align))
         return false;
-    *aligned = align == 1 || (align == 2 && m->settings.align_free);
+    *aligned = align == 1 || (align == 2 && api_mjcf_compiler_of(m, joint->element)->align_free);
     return true;
 }
 

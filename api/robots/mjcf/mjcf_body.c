@@ -51,9 +51,9 @@ static bool check_free(api_mjcf *m, const api_mjcf_joint *joint)
 /* Brings axis and anchor into the body frame. */
 static bool read_axis(api_mjcf *m, const place *at, api_mjcf_joint *joint)
 {
-    dyn_pose to_body = m->settings.global ? dyn_pose_inverse(&m->bodies[at->body].X_wb) : at->X;
+    dyn_pose to_body = m->compilers[0].global ? dyn_pose_inverse(&m->bodies[at->body].X_wb) : at->X;
     double   pos[3] = {0}, axis[3] = {0, 0, 1};
-    if (m->settings.global) memcpy(pos, m->bodies[at->body].X_wb.p, sizeof pos);
+    if (m->compilers[0].global) memcpy(pos, m->bodies[at->body].X_wb.p, sizeof pos);
     if (!api_mjcf_numbers(m, &joint->item, "pos", pos, 3) || !api_mjcf_numbers(m, &joint->item, "axis", axis, 3) ||
         !api_mjcf_normalise(m, api_mjcf_with(m, &joint->item, "axis"), "axis", axis, 3))
         return false;
@@ -80,7 +80,7 @@ static bool read_joint(api_mjcf *m, const xmlNode *element, const place *at, api
     if (joint->type == API_MJCF_FREE) return true;
     if (!read_axis(m, at, joint)) return false;
     if (joint->type != API_MJCF_BALL && !api_mjcf_numbers(m, &joint->item, "ref", &joint->ref, 1)) return false;
-    if (joint->type == API_MJCF_HINGE && !m->settings.radians) joint->ref *= M_PI / 180;
+    if (joint->type == API_MJCF_HINGE && !api_mjcf_compiler_of(m, element)->radians) joint->ref *= M_PI / 180;
     return true;
 }
 
@@ -100,7 +100,7 @@ static bool add_joint(api_mjcf *m, const xmlNode *element, const place *at)
 /* Brings a pose of the file into the body frame. */
 static dyn_pose in_body(const api_mjcf *m, const place *at, const dyn_pose *X)
 {
-    if (!m->settings.global) return dyn_pose_compose(&at->X, X);
+    if (!m->compilers[0].global) return dyn_pose_compose(&at->X, X);
     if (at->body < 0) return *X;
     dyn_pose X_bw = dyn_pose_inverse(&m->bodies[at->body].X_wb);
     return dyn_pose_compose(&X_bw, X);
@@ -140,7 +140,7 @@ static bool open_frame(api_mjcf *m, const xmlNode *frame, const place *at, place
 {
     dyn_pose X;
     *inner = *at;
-    if (m->settings.global)
+    if (m->compilers[0].global)
         return api_xml_fail(&m->xml, frame, API_NOT_SUPPORTED, "<frame> needs coordinate=\"local\"");
     if (!api_mjcf_read_plain_pose(m, frame, &X) || !api_mjcf_find_class(m, frame, "childclass", &inner->class_index))
         return false;
@@ -148,12 +148,9 @@ static bool open_frame(api_mjcf *m, const xmlNode *frame, const place *at, place
     return true;
 }
 
-/* <composite> and <flexcomp> make many bodies of cables, cloths and soft bodies; <attach> those of another file. */
-static bool refuse_generator(api_mjcf *m, const xmlNode *element)
+/* <composite> and <flexcomp> make many bodies of cables, cloths and soft bodies. */
+static bool report_generator(api_mjcf *m, const xmlNode *element)
 {
-    if (api_xml_is(element, "attach"))
-        return api_xml_fail(&m->xml, element, API_NOT_SUPPORTED,
-                            "<attach> brings bodies of another model: save the compiled model as MJCF");
     m->generates = true;
     return api_xml_report(&m->xml, element, "warning", "not-held",
                           "<%.40s> generates bodies that are not part of the model", (const char *)element->name);
@@ -205,8 +202,8 @@ static bool read_content(api_mjcf *m, const xmlNode *in, const place *at)
             ok = set_inertial(m, e, at);
         else if (api_xml_is(e, "frame"))
             ok = open_frame(m, e, at, &inner) && read_content(m, e, &inner);
-        else if (api_xml_is(e, "attach") || api_xml_is(e, "composite") || api_xml_is(e, "flexcomp"))
-            ok = refuse_generator(m, e);
+        else if (api_xml_is(e, "composite") || api_xml_is(e, "flexcomp"))
+            ok = report_generator(m, e);
         if (!ok) return false;
     }
     return true;
@@ -221,7 +218,7 @@ static bool read_body_pose(api_mjcf *m, const place *at, api_mjcf_body *body)
     dyn_pose X;
     if (!api_mjcf_read_plain_pose(m, body->element, &X)) return false;
     body->stated = X;
-    if (!m->settings.global) {
+    if (!m->compilers[0].global) {
         body->X_pb = dyn_pose_compose(&at->X, &X);
         body->X_wb = at->body < 0 ? body->X_pb : dyn_pose_compose(&m->bodies[at->body].X_wb, &body->X_pb);
         return true;

@@ -1,7 +1,9 @@
 /* mjcf_class.c - read the classes of defaults, and find attributes in an element and its classes.
  *
  * A nested class begins as a copy of the class around it, so an attribute is that of the nearest class that states it.
- * Several outermost <default> sections continue one class, "main". */
+ * Several outermost <default> sections continue one class, "main". Sections of attached models are classes of their
+ * own.
+ */
 #include "mjcf_reader.h"
 #include <math.h>
 #include <stdint.h>
@@ -100,10 +102,11 @@ bool api_mjcf_read_classes(api_mjcf *m)
     if (!m->classes) return api_reader_no_memory(&m->xml.base);
     size_t sections = 0;
     for (const xmlNode *e = api_xml_child(m->xml.root, "default"); e; e = api_xml_next(e, "default")) {
-        if (++sections > MAX_SECTIONS)
+        const bool attached = api_mjcf_model_of(m->files, e) != 0;
+        if (!attached && ++sections > MAX_SECTIONS)
             return api_xml_fail(&m->xml, e, API_MODEL_TOO_LARGE, "there are more than %d outermost <default> sections",
                                 MAX_SECTIONS);
-        if (!read_class(m, e, m->main_class, true)) return false;
+        if (!read_class(m, e, attached ? API_MJCF_NO_CLASS : m->main_class, !attached)) return false;
     }
     return true;
 }

@@ -265,7 +265,7 @@ bool api_mjcf_write_document(api_mjcf *m)
     if (!api_xml_text(&m->xml, m->xml.root, "model", API_OPTIONAL, &name)) return false;
     if (name && !api_xml_set_field(&m->xml, m->document.document, "name", json_string(name))) return false;
     if (!write_gravity(m) || !write_base(m, base) || !write_links(m, base) || !write_frames(m, base != NULL) ||
-        !write_loops(m))
+        !write_loops(m) || !api_mjcf_write_keyframes(m, base))
         return false;
     api_xml_document_finish(&m->document);
     return true;

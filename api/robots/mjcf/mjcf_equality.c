@@ -148,7 +148,7 @@ static bool read_anchor(api_mjcf *m, const xmlNode *element, api_mjcf_loop *loop
 {
     dyn_pose X = dyn_pose_identity();
     if (!api_xml_numbers(&m->xml, element, "anchor", API_REQUIRED, X.p, 3)) return false;
-    if (m->settings.global) {
+    if (m->compilers[0].global) {
         dyn_pose X_wa = in_world(m, loop->body[0]), X_aw = dyn_pose_inverse(&X_wa);
         X = dyn_pose_compose(&X_aw, &X);
     }
@@ -273,7 +273,7 @@ static bool read_equality(api_mjcf *m, const xmlNode *element)
     if (!api_mjcf_open_item(m, element, API_MJCF_EQUALITY, m->main_class, &item) ||
         !api_mjcf_choice(m, &item, "active", values, &active))
         return false;
-    if (!active || m->settings.no_equalities)
+    if (!active || m->option.no_equalities)
         return api_xml_report(&m->xml, element, "info", "dropped", "<%.40s> of <equality> is not active",
                               (const char *)element->name);
     if (m->equality == API_EQUALITY_REFUSE)

@@ -54,7 +54,7 @@ static void fuse(api_mjcf *m, const json_t *names)
 
 bool api_mjcf_fuse(api_mjcf *m)
 {
-    if (!m->settings.fuse_static) return true;
+    if (!m->compilers[0].fuse_static) return true;
     json_t *names = json_object();
     if (!names) return api_reader_no_memory(&m->xml.base);
     bool ok = collect(m, names, m->xml.root);

@@ -7,8 +7,8 @@
  * dampers are disabled, which skips all passive forces. */
 static bool is_compensated(const api_mjcf *m)
 {
-    const api_mjcf_settings *s    = &m->settings;
-    bool                     some = false;
+    const api_mjcf_option *s    = &m->option;
+    bool                   some = false;
     for (size_t i = 0; i < m->n_bodies; i++)
         some = some || m->bodies[i].gravcomp > 0;
     return some && !(s->no_springs && s->no_dampers) &&
@@ -52,7 +52,7 @@ bool api_mjcf_read_gravity(api_mjcf *m, double gravity[3])
     const api_mjcf_joint *first = NULL;
     bool                  some  = is_compensated(m);
     for (int i = 0; i < 3; i++)
-        gravity[i] = m->settings.gravity[i] + 0.0;
+        gravity[i] = m->option.gravity[i] + 0.0;
     if (!some) return true;
     const xmlNode *different = find_different(m, &share);
     size_t         n         = count_compensating(m, &first);
@@ -65,7 +65,7 @@ bool api_mjcf_read_gravity(api_mjcf *m, double gravity[3])
             "which MuJoCo adds to the forces of the actuators beside their ranges");
     if (n > 0) return not_held(m, first->element, "the actuators of some joints compensate, those of others do not");
     for (int i = 0; i < 3; i++) {
-        gravity[i] = (1 - share) * m->settings.gravity[i] + 0.0;
+        gravity[i] = (1 - share) * m->option.gravity[i] + 0.0;
         if (!api_mjcf_check_finite(m, m->xml.root, "gravity with its compensation", gravity[i])) return false;
     }
     return api_xml_report(&m->xml, m->xml.root, "info", "compensated",

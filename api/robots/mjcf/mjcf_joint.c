@@ -11,7 +11,7 @@ bool api_mjcf_has_several(const api_mjcf_joint *joint)
 
 static bool is_angle(const api_mjcf *m, const api_mjcf_joint *joint)
 {
-    return joint->type == API_MJCF_HINGE && !m->settings.radians;
+    return joint->type == API_MJCF_HINGE && !api_mjcf_compiler_of(m, joint->element)->radians;
 }
 
 static json_t *open_object(api_mjcf *m, json_t *owner, const char *key)
@@ -33,7 +33,8 @@ static bool write_limits(api_mjcf *m, const api_mjcf_joint *joint, json_t *field
         !api_mjcf_numbers(m, &joint->item, "range", range, 2))
         return false;
     bool given = range[0] != 0 || range[1] != 0;
-    *limited   = !m->settings.no_limits && (state == 1 || (state == 2 && m->settings.auto_limits && given));
+    *limited   = !m->option.no_limits &&
+               (state == 1 || (state == 2 && api_mjcf_compiler_of(m, joint->element)->auto_limits && given));
     if (!*limited && !joint->has_effort) return true;
     json_t *limits = open_object(m, fields, "limits");
     if (!limits) return false;
@@ -79,9 +80,9 @@ static bool read_forces(api_mjcf *m, const api_mjcf_joint *joint, passive_forces
     }
     f->damping += joint->motor_damping;
     if (!api_mjcf_check_finite(m, joint->element, "damping with that of the actuators", f->damping)) return false;
-    if (m->settings.no_springs) f->stiffness = 0;
-    if (m->settings.no_dampers) f->damping = 0;
-    if (m->settings.no_friction) f->loss = 0;
+    if (m->option.no_springs) f->stiffness = 0;
+    if (m->option.no_dampers) f->damping = 0;
+    if (m->option.no_friction) f->loss = 0;
     return true;
 }
 
@@ -156,7 +157,7 @@ bool api_mjcf_report_several(api_mjcf *m, const api_mjcf_joint *joint)
         !report_value(m, joint, "armature", armature) || !report_value(m, joint, "damping", f.damping) ||
         !report_value(m, joint, "frictionloss", f.loss) || !report_value(m, joint, "stiffness", f.stiffness))
         return false;
-    if (joint->type == API_MJCF_FREE || !api_mjcf_has(m, &joint->item, "range") || m->settings.no_limits) return true;
+    if (joint->type == API_MJCF_FREE || !api_mjcf_has(m, &joint->item, "range") || m->option.no_limits) return true;
     return api_xml_report(&m->xml, joint->element, "warning", "not-held",
                           "range of joint \"%.*s\" is not part of the model: limits are for joints with one coordinate",
                           api_text_shown(joint->name), joint->name);

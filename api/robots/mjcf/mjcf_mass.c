@@ -46,7 +46,7 @@ static bool read_inertial_pose(api_mjcf *m, const api_mjcf_body *body, dyn_pose 
         return api_xml_fail(&m->xml, body->inertial, API_MISSING_FIELD, "<inertial> has no attribute \"pos\"");
     if (!api_mjcf_read_plain_pose(m, body->inertial, X)) return false;
     dyn_pose X_bw = dyn_pose_inverse(&body->X_wb);
-    *X            = dyn_pose_compose(m->settings.global ? &X_bw : &body->X_bi, X);
+    *X            = dyn_pose_compose(m->compilers[0].global ? &X_bw : &body->X_bi, X);
     return true;
 }
 
@@ -86,16 +86,17 @@ static bool violates_triangle(const double I[3])
  * inequality and `balanceinertia` asks for it. A tensor that needs neither keeps its bits. */
 static void bound(const api_mjcf *m, api_mjcf_body *body, principal *axes)
 {
-    double least       = m->settings.bound_inertia;
-    bool   changed     = false;
-    body->inertia.mass = fmax(body->inertia.mass, m->settings.bound_mass);
-    if (!(least > 0) && !m->settings.balance_inertia) return;
+    const api_mjcf_compiler *c       = api_mjcf_compiler_of(m, body->element);
+    const double             least   = c->bound_inertia;
+    bool                     changed = false;
+    body->inertia.mass               = fmax(body->inertia.mass, c->bound_mass);
+    if (!(least > 0) && !c->balance_inertia) return;
     if (!axes->known) api_tensor_principal(body->inertia.about_com, axes->I, axes->V);
     for (int i = 0; i < 3; i++) {
         changed |= axes->I[i] < least;
         axes->I[i] = fmax(axes->I[i], least);
     }
-    if (m->settings.balance_inertia && violates_triangle(axes->I)) {
+    if (c->balance_inertia && violates_triangle(axes->I)) {
         axes->I[0] = axes->I[1] = axes->I[2] = (axes->I[0] + axes->I[1] + axes->I[2]) / 3;
         changed                              = true;
     }
@@ -106,7 +107,7 @@ static void bound(const api_mjcf *m, api_mjcf_body *body, principal *axes)
  * attribute `pos` of the body, taken in the body. */
 static bool read_inertia(api_mjcf *m, api_mjcf_body *body)
 {
-    int  mode   = m->settings.inertia_from_geom;
+    int  mode   = api_mjcf_compiler_of(m, body->element)->inertia_from_geom;
     bool needed = mode == API_FROM_GEOM_ALWAYS || (mode == API_FROM_GEOM_AUTO && !body->inertial);
     if (needed && !api_mjcf_add_meshes(m, body)) return false;
     bool      has_geoms = body->from_geoms.mass > 0;
@@ -128,8 +129,8 @@ static void scale(api_mjcf *m)
     double total = 0;
     for (size_t i = 0; i < m->n_bodies; i++)
         total += m->bodies[i].fused_to_world ? 0 : m->bodies[i].inertia.mass;
-    if (!(m->settings.total_mass > 0) || !(total >= LEAST_MASS)) return;
-    double by = m->settings.total_mass / total;
+    if (!(m->compilers[0].total_mass > 0) || !(total >= LEAST_MASS)) return;
+    double by = m->compilers[0].total_mass / total;
     for (size_t i = 0; i < m->n_bodies; i++) {
         m->bodies[i].inertia.mass *= by;
         for (int k = 0; k < 6; k++)

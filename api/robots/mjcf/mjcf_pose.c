@@ -24,7 +24,7 @@ bool api_mjcf_normalise(api_mjcf *m, const xmlNode *element, const char *attribu
 /* Converts an angle of the file to radians. */
 static bool convert_angle(api_mjcf *m, const xmlNode *element, const char *attribute, double *angle)
 {
-    if (!m->settings.radians) *angle *= M_PI / 180;
+    if (!api_mjcf_compiler_of(m, element)->radians) *angle *= M_PI / 180;
     return fabs(*angle) <= DYN_MAX_ANGLE ||
            api_xml_fail(&m->xml, element, API_ANGLE_TOO_LARGE, "%s of <%.40s>: an angle of %s rad, beyond %g rad",
                         attribute, (const char *)element->name, API_NUMBER_TEXT(*angle), DYN_MAX_ANGLE);
@@ -58,7 +58,7 @@ static bool read_euler(api_mjcf *m, const xmlNode *element, dyn_pose *X)
     if (!api_xml_numbers(&m->xml, element, "euler", API_REQUIRED, angle, 3)) return false;
     *X = dyn_pose_identity();
     for (int i = 0; i < 3; i++) {
-        char letter = m->settings.euler[i];
+        char letter = api_mjcf_compiler_of(m, element)->euler[i];
         bool fixed  = letter >= 'X' && letter <= 'Z';
         if (!convert_angle(m, element, "euler", &angle[i])) return false;
         dyn_pose turn = dyn_pose_rotation((dyn_axis)(letter - (fixed ? 'X' : 'x')), angle[i]);

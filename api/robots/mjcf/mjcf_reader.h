@@ -40,8 +40,8 @@ typedef struct api_mjcf_item {
 
 typedef enum api_mjcf_from_geom { API_FROM_GEOM_NEVER, API_FROM_GEOM_ALWAYS, API_FROM_GEOM_AUTO } api_mjcf_from_geom;
 
-/* <compiler> and <option>, with MuJoCo's defaults. */
-typedef struct api_mjcf_settings {
+/* <compiler> of a file and what it includes, with MuJoCo's defaults. */
+typedef struct api_mjcf_compiler {
     bool        radians, global, auto_limits, balance_inertia;
     char        euler[4];                  /* sequence of axes: lower case turns with the body, upper case stays */
     int         inertia_from_geom;         /* an api_mjcf_from_geom */
@@ -54,10 +54,18 @@ typedef struct api_mjcf_settings {
     const char *mesh_folder, *asset_folder; /* folder of meshes, and of assets whose kind has none; NULL: not stated */
     bool        fuse_static;
     bool        align_free; /* free joints with align="auto" are aligned */
-    double      gravity[3];
-    bool        no_gravity, no_passive, no_springs, no_dampers, no_constraints, no_friction, no_limits, no_equalities,
+    int         conflict;   /* an api_mjcf_conflict: what becomes of the options of attached models */
+} api_mjcf_compiler;
+
+typedef enum api_mjcf_conflict { API_CONFLICT_WARNING, API_CONFLICT_MERGE, API_CONFLICT_ERROR } api_mjcf_conflict;
+
+/* <option>, with MuJoCo's defaults. */
+typedef struct api_mjcf_option {
+    double gravity[3];
+    bool   states_gravity, states_flags; /* a file says them */
+    bool   no_gravity, no_passive, no_springs, no_dampers, no_constraints, no_friction, no_limits, no_equalities,
         no_control_limits; /* disabled by <flag> */
-} api_mjcf_settings;
+} api_mjcf_option;
 
 typedef struct api_mjcf_joint {
     const xmlNode      *element;
@@ -74,13 +82,13 @@ typedef struct api_mjcf_joint {
     double              effort[2];   /* least and greatest sum of its actuators' forces, which may be infinite */
     const xmlNode      *effort_from; /* element of the range that limits it; NULL: none */
     bool                has_effort;
-    double              most;                  /* its limit of effort in the document, with has_effort */
+    double              most;                  /* limit of effort in the document, with has_effort */
     double              motor_armature;        /* kg m^2 or kg: that of its actuators, at the joint */
     double              motor_damping;         /* N m s/rad or N s/m, the same */
     bool                gravcomp_by_actuators; /* actuatorgravcomp="true" */
     bool                has_springdamper;
     double              springdamper[2]; /* stiffness and damping that `springdamper` asks for */
-    size_t              coordinate;      /* its first one in mjcf_springdamper.c */
+    size_t              coordinate;      /* first coordinate in mjcf_springdamper.c */
     bool                driven;          /* an actuator acts on it */
     bool                passive;         /* a loop moves it */
 } api_mjcf_joint;
@@ -116,7 +124,7 @@ typedef struct api_mjcf_body {
     dyn_pose            X_pb, X_wb;         /* pose in the parent, and in the world at the reference position */
     dyn_pose            stated;             /* pose in the file, in the frames around the body */
     size_t              first_joint, n_joints;
-    bool                moves;          /* it or an ancestor has joints */
+    bool                moves;          /* the body or an ancestor has joints */
     bool                mocap;          /* <body mocap="true"> */
     bool                fused_to_world; /* fusestatic merges it into the world, which has no mass */
     double              gravcomp;
@@ -139,27 +147,52 @@ typedef struct api_mjcf_site {
 typedef struct api_mjcf_loop {
     const xmlNode *element;
     const char    *name;
-    const char    *type; /* of the document */
+    const char    *type; /* a loop type of the document */
     int            body[2];
     dyn_pose       X[2]; /* frame a in body[0], frame b in body[1] */
 } api_mjcf_loop;
+
+/* A file with what it includes: the robot's, or one that an <asset><model> names. */
+typedef struct api_mjcf_submodel {
+    const xmlNode        *root;
+    const xmlNode        *declared; /* the <model> that names it; NULL: the robot's file */
+    size_t                outer;    /* index of the model whose <asset> names it */
+    const api_file_entry *entry;    /* NULL: the robot's file, if it comes alone */
+} api_mjcf_submodel;
+
+enum { API_MJCF_MODELS = 100, API_MJCF_COPIES = 65536 /* elements that <replicate> and <attach> make */ };
+
+/* The parsed files. The first is the one that was given; the others must live as long. */
+typedef struct api_mjcf_files {
+    const api_model_source *source;
+    size_t                  n, n_models;
+    xmlDoc                 *file[API_XML_FILES];
+    const char             *name[API_XML_FILES];     /* as the file that includes it writes it */
+    const api_file_entry   *entry[API_XML_FILES];    /* NULL: the first file, if it comes alone */
+    unsigned char           model_of[API_XML_FILES]; /* index of the model that a file belongs to */
+    api_mjcf_submodel       model[API_MJCF_MODELS];
+    size_t                  claimed; /* bytes of the request's budget, for the files after the first */
+} api_mjcf_files;
 
 typedef struct api_mjcf {
     api_xml_reader          xml;
     const api_model_source *source;
     api_xml_document        document;
     api_mjcf_equality       equality;
-    api_mjcf_settings       settings;
+    const api_mjcf_files   *files;
+    api_mjcf_compiler      *compilers; /* [files->n_models] */
+    api_mjcf_option         option;
     json_t                 *class_index; /* map from names of classes to indices */
     size_t                  n_classes;
     api_mjcf_class         *classes;
     int                     main_class;
     size_t                  n_bodies, n_joints, n_sites, n_loops;
-    bool                    generates; /* a <composite> or <flexcomp> would make bodies that the model lacks */
-    size_t                  n_copies;  /* elements that <replicate> has made */
-    size_t                  n_fixed;   /* free bodies that a weld fixes to the world */
-    api_mjcf_body          *bodies;    /* parents before children, depth-first */
-    api_mjcf_joint         *joints;    /* in the order of their bodies */
+    bool                    generates;    /* a <composite> or <flexcomp> would make bodies that the model lacks */
+    size_t                  n_copies;     /* elements that <replicate> and <attach> have made */
+    size_t                  n_fixed;      /* free bodies that a weld fixes to the world */
+    const char             *undetermined; /* name of a ball or free joint that the loops leave a freedom; NULL: none */
+    api_mjcf_body          *bodies;       /* parents before children, depth-first */
+    api_mjcf_joint         *joints;       /* in the order of their bodies */
     api_mjcf_site          *sites;
     api_mjcf_loop          *loops;
     json_t                 *body_index, *joint_index, *site_index, *mesh_index; /* maps from given names */
@@ -169,18 +202,31 @@ typedef struct api_mjcf {
     const xmlNode          *unnamed; /* the first body or joint without a name */
 } api_mjcf;
 
-/* The parsed files. The first is the one that was given; the others must live as long. */
-typedef struct api_mjcf_files {
-    const api_model_source *source;
-    size_t                  n;
-    xmlDoc                 *file[API_XML_FILES];
-    const char             *name[API_XML_FILES];  /* as the file that includes it writes it */
-    const api_file_entry   *entry[API_XML_FILES]; /* NULL: the first file, if it comes alone */
-    size_t                  claimed;              /* bytes of the request's budget, for the included files */
-} api_mjcf_files;
+/* Opens another file that an element names: the file is in the folder of its model's file or, if that has none, in the
+ * folder of the file that names it. NULL with a problem. */
+const api_file_entry *api_mjcf_find_file(api_xml_reader *reader, const api_mjcf_files *files, const xmlNode *element,
+                                         const char *name);
+/* Parses such a file, which the element calls `name`, as a part of a model. The tree shares the names of the first
+ * file, so that nodes may move there. NULL with a problem. */
+const xmlNode *api_mjcf_parse_file(api_xml_reader *reader, api_mjcf_files *files, const xmlNode *element,
+                                   const api_file_entry *found, const char *name, size_t model);
+/* Moves the elements of included files into the tree of a model. */
+bool api_mjcf_include(api_xml_reader *reader, api_mjcf_files *files, size_t model);
 
-/* Moves the elements of included files into the tree of the first file. */
-bool api_mjcf_include(api_xml_reader *reader, api_mjcf_files *files);
+/* Replaces each <attach> by copies from the model that it names, with those of defaults, assets and all elements that
+ * refer to what is copied; after the includes. */
+bool api_mjcf_attach(api_mjcf *m, api_mjcf_files *files);
+
+/* The model that an element comes from, which its copies keep. */
+static inline size_t api_mjcf_model_of(const api_mjcf_files *files, const xmlNode *element)
+{
+    return files->model_of[api_xml_file(element)];
+}
+/* The <compiler> that counts for an element. */
+static inline const api_mjcf_compiler *api_mjcf_compiler_of(const api_mjcf *m, const xmlNode *element)
+{
+    return &m->compilers[api_mjcf_model_of(m->files, element)];
+}
 
 /* Reads all <default> sections. */
 bool api_mjcf_read_classes(api_mjcf *m);
@@ -260,6 +306,9 @@ bool api_mjcf_names_generated(const api_mjcf *m, const xmlNode *element);
 
 /* Reads <equality>: couples joints and collects loops. */
 bool api_mjcf_read_equalities(api_mjcf *m);
+/* Writes <keyframe> to the document: the positions of its keys are configurations. `base`: the body that is the
+ * floating base, or NULL. */
+bool api_mjcf_write_keyframes(api_mjcf *m, const api_mjcf_body *base);
 /* Reads <actuator>: which joints are driven, and by what effort. */
 bool api_mjcf_read_actuators(api_mjcf *m);
 

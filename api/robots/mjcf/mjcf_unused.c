@@ -72,11 +72,18 @@ static void check_attributes(findings *t, const xmlNode *element, const api_mjcf
     }
 }
 
+/* Sections from which <attach> copies what it needs. The others of an attached model are checked in its own tree. */
+static bool is_copied(const xmlNode *section)
+{
+    static const char copied[] = " worldbody default asset contact tendon equality actuator sensor ";
+    return lists(copied, section->name);
+}
+
 /* Checks the children of an element; the nesting limit of the parser bounds the recursion. */
-static void check_children(findings *t, const xmlNode *element, bool quiet)
+static void check_children(findings *t, const xmlNode *element, bool quiet, bool attached)
 {
     for (const xmlNode *child = element->children; child; child = child->next) {
-        if (child->type != XML_ELEMENT_NODE) continue;
+        if (child->type != XML_ELEMENT_NODE || (attached && is_copied(child))) continue;
         const api_mjcf_known *known = find_known(t, child);
         const unsigned        use   = known ? (unsigned)known->use : UNKNOWN;
         const bool            told  = !known || (!quiet && is_told(use));
@@ -88,7 +95,7 @@ static void check_children(findings *t, const xmlNode *element, bool quiet)
         if (!known) continue;
         bool inside = quiet || told || known->use == API_MJCF_REPORTED || known->use == API_MJCF_SILENT;
         check_attributes(t, child, known, inside);
-        check_children(t, child, inside);
+        check_children(t, child, inside, false);
     }
 }
 
@@ -97,7 +104,9 @@ bool api_mjcf_report_unused(api_mjcf *m)
     static const api_mjcf_known root = {.names = " mujoco ", .attributes = {[API_MJCF_HELD] = " model "}};
     findings                    t    = {0};
     t.known                          = api_mjcf_schema(&t.n_known);
-    check_attributes(&t, m->xml.root, &root, false);
-    check_children(&t, m->xml.root, false);
+    for (size_t k = 0; k < m->files->n_models; k++) {
+        check_attributes(&t, m->files->model[k].root, &root, false);
+        check_children(&t, m->files->model[k].root, false, k > 0);
+    }
     return api_xml_report_findings(&m->xml, &t.all);
 }

@@ -24,8 +24,8 @@ static const api_mjcf_known known[] = {
     /* compiler */
     {" mujoco ", " compiler ", API_MJCF_EXPANDED, NULL,
      {HELD " alignfree angle autolimits balanceinertia boundinertia boundmass coordinate eulerseq fusestatic "
-           "fitaabb inertiafromgeom inertiagrouprange meshdir settotalmass strippath ",
-      EXPANDED " assetdir ", IRRELEVANT " conflict discardvisual saveinertial texturedir usethread ",
+           "conflict fitaabb inertiafromgeom inertiagrouprange meshdir settotalmass strippath ",
+      EXPANDED " assetdir ", IRRELEVANT " discardvisual saveinertial texturedir usethread ",
       OLD " convexhull exactmeshinertia "}},
     {" compiler ", " lengthrange ", API_MJCF_IRRELEVANT, NULL,
      {IRRELEVANT " accel interval inttotal maxforce mode timeconst timestep tolrange useexisting uselimit "}},
@@ -182,8 +182,8 @@ static const api_mjcf_known known[] = {
     {" asset ", " material ", API_MJCF_SILENT, NULL,
      {IRRELEVANT " class emission metallic name reflectance rgba roughness shininess specular texrepeat texture "
                  "texuniform "}},
-    {" asset ", " model ", API_MJCF_IRRELEVANT, NULL,
-     {IRRELEVANT " content_type file name "}},
+    {" asset ", " model ", API_MJCF_EXPANDED, NULL,
+     {EXPANDED " file name ", IRRELEVANT " content_type "}},
     {" skin ", " bone ", API_MJCF_IRRELEVANT, NULL,
      {IRRELEVANT " bindpos bindquat body vertid vertweight "}},
 
@@ -207,8 +207,8 @@ static const api_mjcf_known known[] = {
     {" body/geom frame/geom worldbody/geom replicate/geom worldbody body frame replicate ", " plugin ",
      API_MJCF_NOT_HELD, "its forces",
      {NOT_HELD " instance plugin "}},
-    {" worldbody body frame replicate ", " attach ", API_MJCF_REPORTED, NULL,
-     {NOT_HELD " body frame model prefix "}},
+    {" worldbody body frame replicate ", " attach ", API_MJCF_EXPANDED, NULL,
+     {EXPANDED " body frame model prefix "}},
     {" worldbody body frame replicate ", " site ", API_MJCF_HELD, NULL,
      {HELD " axisangle euler fromto name pos quat xyaxes zaxis ", EXPANDED " class ",
       SILENT " group material mesh rgba size type user "}},
@@ -430,9 +430,9 @@ static const api_mjcf_known known[] = {
      {IRRELEVANT " objname objtype prm "}},
 
     /* keyframe */
-    {" mujoco ", " keyframe ", API_MJCF_IRRELEVANT, NULL, {NULL}},
-    {" keyframe ", " key ", API_MJCF_IRRELEVANT, NULL,
-     {IRRELEVANT " act ctrl mpos mquat name qpos qvel time "}},
+    {" mujoco ", " keyframe ", API_MJCF_EXPANDED, NULL, {NULL}},
+    {" keyframe ", " key ", API_MJCF_HELD, NULL,
+     {EXPANDED " name qpos ", IRRELEVANT " act ctrl mpos mquat qvel time "}},
 };
 /* clang-format on */
 

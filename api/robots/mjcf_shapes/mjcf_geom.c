@@ -54,7 +54,8 @@ static bool read_group(api_mjcf *m, const api_mjcf_item *geom, bool *weighs)
 {
     double group = 0;
     if (!api_mjcf_numbers(m, geom, "group", &group, 1)) return false;
-    *weighs = group >= m->settings.inertia_groups[0] && group <= m->settings.inertia_groups[1];
+    const double *groups = api_mjcf_compiler_of(m, geom->element)->inertia_groups;
+    *weighs              = group >= groups[0] && group <= groups[1];
     return true;
 }
 
@@ -138,15 +139,16 @@ static void fit_size(geom_type type, const double half[3], bool aabb, double sca
 static bool add_fitted(api_mjcf *m, const api_mjcf_mesh_geom *geom, const api_mjcf_mesh *mesh, const dyn_pose *X,
                        api_mjcf_body *body)
 {
-    double   scale  = 1, half[3], size[3];
-    dyn_pose centre = dyn_pose_identity();
+    const bool fit_aabb = api_mjcf_compiler_of(m, geom->item.element)->fit_aabb;
+    double     scale    = 1, half[3], size[3];
+    dyn_pose   centre   = dyn_pose_identity();
     if (!api_mjcf_numbers(m, &geom->item, "fitscale", &scale, 1)) return false;
     memcpy(half, mesh->box, sizeof half);
-    for (int i = 0; m->settings.fit_aabb && i < 3; i++) {
+    for (int i = 0; fit_aabb && i < 3; i++) {
         centre.p[i] = (mesh->low[i] + mesh->high[i]) / 2;
         half[i]     = (mesh->high[i] - mesh->low[i]) / 2;
     }
-    fit_size((geom_type)geom->type, half, m->settings.fit_aabb, scale, size);
+    fit_size((geom_type)geom->type, half, fit_aabb, scale, size);
     for (size_t i = 0; i < types[geom->type].n_sizes; i++)
         if (!(size[i] >= 0))
             return api_xml_fail(&m->xml, geom->item.element, API_BAD_INERTIA,
@@ -159,7 +161,7 @@ static bool add_fitted(api_mjcf *m, const api_mjcf_mesh_geom *geom, const api_mj
 /* A mesh that cannot be read ends the reading if the body moves, or if its mass counts in that of all bodies. */
 static bool refuse_mesh(api_mjcf *m, const api_mjcf_mesh_geom *geom, const api_mjcf_body *body, const char *reason)
 {
-    if (body->moves || m->settings.total_mass > 0)
+    if (body->moves || m->compilers[0].total_mass > 0)
         return api_xml_fail(
             &m->xml, geom->item.element, API_BAD_INERTIA,
             "the mass of the body comes from this <geom>, and %s; <inertial> in the body would tell its "

@@ -66,16 +66,21 @@ static bool load_builtin(api_mjcf *m, const xmlNode *element, api_arena *arena, 
     return true;
 }
 
-static const char *find_mesh_file(const api_mjcf *m, const char *name, size_t *length)
+/* Finds a file from the folder of its model's file. */
+static const char *find_mesh_file(const api_mjcf *m, const xmlNode *element, const char *name, size_t *length)
 {
-    const api_mjcf_settings *s      = &m->settings;
+    const api_mjcf_compiler *s      = api_mjcf_compiler_of(m, element);
     const char              *folder = s->mesh_folder ? s->mesh_folder : s->asset_folder ? s->asset_folder : "";
     const char              *slash  = s->strip_path ? strrchr(name, '/') : NULL;
-    char                     path[API_FILE_PATH];
+    const api_file_entry    *entry  = m->files->model[api_mjcf_model_of(m->files, element)].entry;
+    char                     path[API_FILE_PATH], around[API_FILE_PATH];
     if (slash) name = slash + 1;
     if (*name == '/') folder = "";
     if (snprintf(path, sizeof path, "%s%s%s", folder, *folder ? "/" : "", name) >= (int)sizeof path) return NULL;
-    return api_xml_find_file(m->source, path, length);
+    api_files_folder(entry ? entry->path : m->source->path ? m->source->path : "", around);
+    entry = api_files_find(m->source->files, around, path);
+    if (entry) *length = entry->length;
+    return entry ? entry->bytes : NULL;
 }
 
 static bool load_mesh_file(api_mjcf *m, const xmlNode *element, const char *name, api_arena *arena, api_mesh *to,
@@ -84,7 +89,7 @@ static bool load_mesh_file(api_mjcf *m, const xmlNode *element, const char *name
     size_t      length = 0;
     const char *type   = name;
     if (!api_xml_text(&m->xml, element, "content_type", API_OPTIONAL, &type)) return false;
-    const char           *bytes  = find_mesh_file(m, name, &length);
+    const char           *bytes  = find_mesh_file(m, element, name, &length);
     const api_mesh_format format = api_mesh_format_of(type);
     if (bytes || format == API_MESH_FORMATS) /* files of other formats do not come with the robot's */
         api_mesh_read(to, arena, &(api_mesh_file){format, bytes, length, true}, reason);
@@ -131,7 +136,7 @@ static bool load_shape(api_mjcf *m, const xmlNode *element, api_arena *arena, ap
 bool api_mjcf_load_mesh(api_mjcf *m, const api_mjcf_mesh *mesh, api_arena *arena, api_mesh *to, api_mesh_rule *rule,
                         char reason[API_MESH_REASON])
 {
-    int    chosen = m->settings.exact_meshes ? API_MESH_EXACT : API_MESH_LEGACY;
+    int    chosen = api_mjcf_compiler_of(m, mesh->element)->exact_meshes ? API_MESH_EXACT : API_MESH_LEGACY;
     double most   = -1;
     if (!api_mjcf_choice(m, &mesh->item, "inertia", api_mjcf_mesh_rules, &chosen) ||
         !api_mjcf_numbers(m, &mesh->item, "maxhullvert", &most, 1))

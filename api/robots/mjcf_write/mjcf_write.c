@@ -6,81 +6,16 @@
 #include <stdio.h>
 #include <string.h>
 
-/* State of a link while bodies are written. */
-typedef struct link_state {
-    xmlNode *body;              /* NULL: not written yet, or absorbed */
-    int      n_children, child; /* child: the last one */
-    bool     referenced;        /* a frame or loop needs the link as a body */
-    bool     sound; /* the link, or one fixed to it, has the mass and moments that MuJoCo asks of moving bodies */
-} link_state;
-
 typedef struct mjcf_file {
-    api_xml_writer w;
-    xmlNode       *root, *world, *base; /* base: the body of the base link, or the world */
-    link_state    *link;                /* [n_links] */
-    bool           base_sound;          /* the same of the base link */
-    int           *chain;               /* [n_links] */
-    dyn_pose      *J;                   /* [n_links] */
+    api_xml_writer  w;
+    xmlNode        *root, *world, *base; /* base: the body of the base link, or the world */
+    api_mjcf_bodies bodies;
+    xmlNode       **body;  /* [n_links] NULL: not written yet, or a joint of another body */
+    int            *chain; /* [n_links] */
+    dyn_pose       *J;     /* [n_links] */
 } mjcf_file;
 
 /* --- bodies ------------------------------------------------------------------------------------------------------- */
-
-static void count_uses(mjcf_file *f)
-{
-    const api_document *d = f->w.document;
-    for (size_t i = 0; i < d->n_links; i++)
-        if (d->links[i].parent_index != DYN_WORLD) {
-            link_state *parent = &f->link[d->links[i].parent_index];
-            parent->n_children++;
-            parent->child = (int)i;
-        }
-    for (size_t i = 0; i < d->n_frames; i++)
-        if (d->frames[i].link != DYN_WORLD) f->link[d->frames[i].link].referenced = true;
-    for (size_t i = 0; i < d->n_loops; i++)
-        for (size_t k = 0; k < d->n_links; k++)
-            if (strcmp(d->loops[i].frame_a, d->links[k].name) == 0 ||
-                strcmp(d->loops[i].frame_b, d->links[k].name) == 0)
-                f->link[k].referenced = true;
-}
-
-/* Finds the links that are sound by themselves or by links that are fixed to them, children before parents. */
-static void find_sound(mjcf_file *f)
-{
-    const api_document *d = f->w.document;
-    f->base_sound         = api_mjcf_is_sound(&d->base_inertia);
-    for (size_t k = d->n_links; k-- > 0;) {
-        int                      i    = d->order[k];
-        const api_document_link *link = &d->links[i];
-        f->link[i].sound |= api_mjcf_is_sound(&link->dyn.inertia);
-        if (link->dyn.joint != DYN_FIXED) continue;
-        *(link->parent_index == DYN_WORLD ? &f->base_sound : &f->link[link->parent_index].sound) |= f->link[i].sound;
-    }
-}
-
-/* True for a link without mass that only carries one other link. */
-static bool is_joint_only(const mjcf_file *f, int i)
-{
-    const dyn_link *dyn = &f->w.document->links[i].dyn;
-    return dyn->joint != DYN_FIXED && dyn->joint != DYN_FLOATING && !api_mjcf_has_inertia(&dyn->inertia) &&
-           f->link[i].n_children == 1 && !f->link[i].referenced;
-}
-
-/* True if a rotation follows the joint of link i before the next body: MuJoCo allows none behind a ball. */
-static bool is_turned_on(const mjcf_file *f, int i)
-{
-    do {
-        i                    = f->link[i].child;
-        dyn_joint_kind joint = f->w.document->links[i].dyn.joint;
-        if (joint != DYN_PRISMATIC && joint != DYN_FIXED) return true;
-    } while (is_joint_only(f, i));
-    return false;
-}
-
-/* True for a link that becomes a joint of the body that it carries. */
-static bool is_absorbed(const mjcf_file *f, int i)
-{
-    return is_joint_only(f, i) && (f->w.document->links[i].dyn.joint != DYN_SPHERICAL || !is_turned_on(f, i));
-}
 
 /* Collects the link and the absorbed links that carry it; returns the link or DYN_WORLD under which its body stands. */
 static int collect_chain(mjcf_file *f, int i, size_t *n)
@@ -88,7 +23,7 @@ static int collect_chain(mjcf_file *f, int i, size_t *n)
     const api_document *d = f->w.document;
     int                 up;
     *n = 0;
-    for (up = i; up != DYN_WORLD && (up == i || is_absorbed(f, up)); up = d->links[up].parent_index)
+    for (up = i; up != DYN_WORLD && (up == i || api_mjcf_is_absorbed(&f->bodies, up)); up = d->links[up].parent_index)
         f->chain[(*n)++] = up;
     for (size_t a = 0; a < *n / 2; a++) { /* from the parent on */
         int swapped          = f->chain[a];
@@ -141,15 +76,13 @@ static void put_name(mjcf_file *f, xmlNode *body, const char *name)
 static void report_coordinates(mjcf_file *f, const api_mjcf_chain *chain, const char *name)
 {
     int n = 0;
-    for (size_t k = 0; k < chain->n; k++) {
-        const dyn_link *dyn = &f->w.document->links[chain->links[k]].dyn;
-        n += dyn->joint == DYN_HELICAL ? 2 : dyn_joint_nv(dyn->joint);
-    }
-    if (n > 6)
+    for (size_t k = 0; k < chain->n; k++)
+        n += api_mjcf_coordinates(&f->w.document->links[chain->links[k]].dyn);
+    if (n > API_MJCF_MOST_COORDINATES)
         api_xml_not_held(
             &f->w, "/links",
             "body \"%.*s\" has %d coordinates with those of the links without mass before it: MuJoCo refuses "
-            "more than six",
+            "more than six; --bound mends it",
             api_text_shown(name), name, n);
 }
 
@@ -159,7 +92,7 @@ static void put_body(mjcf_file *f, int i)
     const api_document_link *link  = &d->links[i];
     api_mjcf_chain           chain = {.w = &f->w, .links = f->chain, .J = f->J, .free = is_free(f, link)};
     int                      up    = collect_chain(f, i, &chain.n);
-    xmlNode                 *below = chain.free ? f->world : up == DYN_WORLD ? f->base : f->link[up].body;
+    xmlNode                 *below = chain.free ? f->world : up == DYN_WORLD ? f->base : f->body[up];
     chain.X_pb                     = dyn_pose_identity();
     for (size_t k = 0; k < chain.n; k++) {
         const dyn_link *dyn    = &d->links[f->chain[k]].dyn;
@@ -169,14 +102,14 @@ static void put_body(mjcf_file *f, int i)
         chain.X_pb             = dyn_pose_compose(&f->J[k], &dyn->after);
     }
     if (chain.free) chain.X_pb = home_pose(link);
-    chain.body = f->link[i].body = api_xml_put(&f->w, below, "body");
+    chain.body = f->body[i] = api_xml_put(&f->w, below, "body");
     put_name(f, chain.body, link->name);
     api_mjcf_put_pose(&f->w, chain.body, &chain.X_pb);
     api_mjcf_put_inertial(&f->w, chain.body, &link->dyn.inertia);
     api_mjcf_put_joints(&chain);
     report_coordinates(f, &chain, link->name);
     bool moves = chain.n > 1 || link->dyn.joint != DYN_FIXED;
-    api_mjcf_report_refused(&f->w, link->name, &link->dyn.inertia, moves && !f->link[i].sound);
+    api_mjcf_report_refused(&f->w, link->name, &link->dyn.inertia, moves && !f->bodies.sound.link[i]);
 }
 
 /* A link named `world` needs no body: it is MuJoCo's. */
@@ -188,7 +121,7 @@ static void put_base(mjcf_file *f)
     f->base = api_xml_put(&f->w, f->world, "body");
     put_name(f, f->base, d->base);
     api_mjcf_put_inertial(&f->w, f->base, &d->base_inertia);
-    api_mjcf_report_refused(&f->w, d->base, &d->base_inertia, d->floating && !f->base_sound);
+    api_mjcf_report_refused(&f->w, d->base, &d->base_inertia, d->floating && !f->bodies.sound.base);
     if (!d->floating) return;
     api_xml_put_text(&f->w, api_xml_put(&f->w, f->base, "freejoint"), "name", api_xml_join(&f->w, d->base, "free"));
 }
@@ -200,7 +133,7 @@ static void put_sites(mjcf_file *f)
     const api_document *d = f->w.document;
     for (size_t i = 0; i < d->n_frames; i++) {
         const api_document_frame *frame = &d->frames[i];
-        xmlNode *site = api_xml_put(&f->w, frame->link == DYN_WORLD ? f->base : f->link[frame->link].body, "site");
+        xmlNode *site = api_xml_put(&f->w, frame->link == DYN_WORLD ? f->base : f->body[frame->link], "site");
         api_xml_put_text(&f->w, site, "name", frame->name);
         api_mjcf_put_pose(&f->w, site, &frame->X_lf);
     }
@@ -213,10 +146,10 @@ static xmlNode *body_of_frame(const mjcf_file *f, const char *name, dyn_pose *X)
     for (size_t i = 0; i < d->n_frames; i++)
         if (strcmp(d->frames[i].name, name) == 0) {
             *X = d->frames[i].X_lf;
-            return d->frames[i].link == DYN_WORLD ? f->base : f->link[d->frames[i].link].body;
+            return d->frames[i].link == DYN_WORLD ? f->base : f->body[d->frames[i].link];
         }
     for (size_t k = 0; k < d->n_links; k++)
-        if (strcmp(d->links[k].name, name) == 0) return f->link[k].body;
+        if (strcmp(d->links[k].name, name) == 0) return f->body[k];
     return f->base;
 }
 
@@ -294,26 +227,24 @@ static void put_all(mjcf_file *f, const char *name)
     api_xml_put_text(&f->w, f->root, "model", name);
     put_settings(f);
     f->world = api_xml_put(&f->w, f->root, "worldbody");
-    count_uses(f);
-    find_sound(f);
     put_base(f);
     for (size_t k = 0; k < d->n_links; k++)
-        if (!is_absorbed(f, d->order[k])) put_body(f, d->order[k]);
+        if (!api_mjcf_is_absorbed(&f->bodies, d->order[k])) put_body(f, d->order[k]);
     put_sites(f);
     put_equalities(f);
     api_mjcf_put_motors(&f->w, f->root);
     api_xml_report_forces(&f->w);
 }
 
-char *api_mjcf_write(const api_document *document, const char *name, api_reader *reader, size_t *length)
+char *api_mjcf_write(const api_document *document, const api_model_heading *heading, api_reader *reader, size_t *length)
 {
     mjcf_file f = {0};
     f.root      = api_xml_writer_open(&f.w, reader, document, "mujoco");
-    f.link      = api_arena_take(reader->arena, document->n_links, sizeof *f.link);
+    f.body      = api_arena_take(reader->arena, document->n_links, sizeof *f.body);
     f.chain     = api_arena_take(reader->arena, document->n_links, sizeof *f.chain);
     f.J         = api_arena_take(reader->arena, document->n_links, sizeof *f.J);
-    if (f.link && f.chain && f.J)
-        put_all(&f, name);
+    if (f.body && f.chain && f.J && api_mjcf_find_bodies(&f.bodies, document, reader))
+        put_all(&f, heading->name);
     else
         f.w.failed = true;
     return api_xml_writer_finish(&f.w, length);

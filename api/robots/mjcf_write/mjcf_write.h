@@ -1,11 +1,41 @@
 /* mjcf_write.h - types shared by mjcf_write*.c, which write a document as an MJCF file. */
 #pragma once
+#include "api/robots/bound/bound.h"
+#include "api/robots/formats.h"
 #include "api/robots/xml/xml_writer.h"
 #include "api/robots/mjcf_schema/mjcf_joint_types.h"
 
 /* Writes a document as the text of an MJCF file, which the caller frees; adds what it cannot hold to the reader's
  * report. NULL with a problem. */
-char *api_mjcf_write(const api_document *document, const char *name, api_reader *reader, size_t *length);
+char *api_mjcf_write(const api_document *document, const api_model_heading *heading, api_reader *reader,
+                     size_t *length);
+
+/* Mends the inertias of a document so that MuJoCo takes its bodies, and reports each change. A link without mass that
+ * becomes a joint of another body stays without, unless that body would have too many joints. False when memory is
+ * short. */
+bool api_mjcf_bound(api_document *document, api_reader *reader);
+
+/* Part of a link in the tree of bodies. */
+typedef struct api_mjcf_link {
+    int  n_children, child; /* child: the last one */
+    bool referenced;        /* a frame or loop needs the link as a body */
+} api_mjcf_link;
+
+/* The links that become bodies. MuJoCo refuses moving bodies that are not sound. */
+typedef struct api_mjcf_bodies {
+    const api_document *document;
+    api_mjcf_link      *link; /* [n_links] */
+    api_sound_links     sound;
+} api_mjcf_bodies;
+
+enum { API_MJCF_MOST_COORDINATES = 6 }; /* of one body */
+
+/* False when memory is short. */
+bool api_mjcf_find_bodies(api_mjcf_bodies *bodies, const api_document *document, api_reader *reader);
+/* True for a link that becomes a joint of the body that it carries. */
+bool api_mjcf_is_absorbed(const api_mjcf_bodies *bodies, int i);
+/* Coordinates in the file of the joint that carries a link. */
+int api_mjcf_coordinates(const dyn_link *dyn);
 
 /* Joints of one body. In MJCF all of them are given in the frame of the body, where the joints are at their reference:
  *
@@ -29,8 +59,6 @@ bool api_mjcf_has_inertia(const dyn_inertia *inertia);
 /* Writes <inertial>, by the principal moments: MuJoCo computes them from a full tensor to 1e-8 only. */
 void api_mjcf_put_inertial(api_xml_writer *w, xmlNode *body, const dyn_inertia *inertia);
 
-/* True if a body has the mass and moments that MuJoCo asks of a moving body, or of one that is fixed to it. */
-bool api_mjcf_is_sound(const dyn_inertia *inertia);
 /* Reports a body that MuJoCo refuses. `undetermined`: it moves, and neither it nor a body that is fixed to it is sound.
  */
 void api_mjcf_report_refused(api_xml_writer *w, const char *name, const dyn_inertia *inertia, bool undetermined);

@@ -1,9 +1,7 @@
 /* mjcf_write_inertial.c - write poses and inertias of bodies, and tell which bodies MuJoCo refuses. */
-#include "api/robots/document/inertia.h"
+#include "api/robots/bound/bound.h"
 #include "mjcf_write.h"
 #include <string.h>
-
-#define LEAST 1e-15 /* kg, kg m^2 (mjMINVAL) */
 
 static void put_turn(api_xml_writer *w, xmlNode *element, const dyn_pose *X)
 {
@@ -29,16 +27,6 @@ bool api_mjcf_has_inertia(const dyn_inertia *inertia)
     return has;
 }
 
-/* Sets the greatest moment to the sum of the others where it exceeds that by a rounding: MuJoCo compares the two
- * without a tolerance, and refuses a plate whose moments were rounded the wrong way. */
-static void round_plate(double I[3])
-{
-    for (int i = 0; i < 3; i++) {
-        double others = I[(i + 1) % 3] + I[(i + 2) % 3];
-        if (others < I[i] && others >= I[i] * (1 - 1e-9)) I[i] = others;
-    }
-}
-
 void api_mjcf_put_inertial(api_xml_writer *w, xmlNode *body, const dyn_inertia *inertia)
 {
     const double *t = inertia->about_com; /* xx xy xz yy yz zz */
@@ -47,7 +35,7 @@ void api_mjcf_put_inertial(api_xml_writer *w, xmlNode *body, const dyn_inertia *
     dyn_pose X        = dyn_pose_identity();
     double   I[3]     = {t[0], t[3], t[5]};
     if (t[1] != 0 || t[2] != 0 || t[4] != 0) api_tensor_principal(t, I, X.R);
-    round_plate(I);
+    api_inertia_round_moments(I);
     memcpy(X.p, inertia->com, sizeof X.p);
     api_xml_put_numbers(w, inertial, "pos", inertia->com, 3);
     put_turn(w, inertial, &X);
@@ -55,32 +43,16 @@ void api_mjcf_put_inertial(api_xml_writer *w, xmlNode *body, const dyn_inertia *
     api_xml_put_numbers(w, inertial, "diaginertia", I, 3);
 }
 
-bool api_mjcf_is_sound(const dyn_inertia *inertia)
-{
-    double I[3], axes[3][3];
-    api_tensor_principal(inertia->about_com, I, axes);
-    return inertia->mass >= LEAST && I[0] >= LEAST && I[1] >= LEAST && I[2] >= LEAST;
-}
-
-/* Negative moments, and those of no distribution of mass. */
-static bool is_impossible(const dyn_inertia *inertia)
-{
-    double I[3], axes[3][3];
-    bool   impossible = false;
-    api_tensor_principal(inertia->about_com, I, axes);
-    for (int i = 0; i < 3; i++)
-        impossible |= I[i] < 0 || I[(i + 1) % 3] + I[(i + 2) % 3] < I[i] * (1 - 1e-9);
-    return impossible;
-}
-
 void api_mjcf_report_refused(api_xml_writer *w, const char *name, const dyn_inertia *inertia, bool undetermined)
 {
-    if (undetermined && inertia->mass < LEAST)
-        api_xml_not_held(w, "/links", "link \"%.*s\" moves without a mass: MuJoCo refuses such a body",
-                         api_text_shown(name), name);
-    else if (undetermined || is_impossible(inertia))
+    if (undetermined && inertia->mass < API_SOUND_LEAST)
         api_xml_not_held(w, "/links",
-                         "the inertia tensor of link \"%.*s\" is of a kind that MuJoCo refuses: the "
-                         "principal moments of a body are positive, and none exceeds the sum of the others",
+                         "link \"%.*s\" moves without a mass: MuJoCo refuses such a body; --bound mends it",
                          api_text_shown(name), name);
+    else if (undetermined || api_inertia_is_impossible(inertia))
+        api_xml_not_held(
+            w, "/links",
+            "the inertia tensor of link \"%.*s\" is of a kind that MuJoCo refuses: the "
+            "principal moments of a body are positive, and none exceeds the sum of the others; --bound mends it",
+            api_text_shown(name), name);
 }

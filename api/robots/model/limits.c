@@ -3,7 +3,7 @@
 #include "dynamics/loops/loops.h"
 #include <string.h>
 
-const char *const api_limit_names[API_LIMIT_KINDS] = {"position", "velocity", "effort", "effort_rate"};
+const char *const api_limit_names[DYN_LIMIT_KINDS] = {"position", "velocity", "effort", "effort_rate"};
 
 /* --- joints ------------------------------------------------------------------------------------------------------- */
 
@@ -17,7 +17,7 @@ static int driven_coordinate(const api_model *m, const dyn_body *b)
 
 /* Sets the entry of efforts that belongs to joint i. The efforts of mimic joints follow those of the coordinates; a
  * passive joint has none. */
-static void set_effort_entry(const api_model *m, size_t i, api_limit_list *limits, api_limit *limit)
+static void set_effort_entry(const api_model *m, size_t i, api_limit_list *limits, dyn_limit *limit)
 {
     const int v = api_model_coordinate(m, driven_coordinate(m, &m->dyn->body[m->joints[i].body]));
     limit->n    = 1;
@@ -34,40 +34,40 @@ static void set_effort_entry(const api_model *m, size_t i, api_limit_list *limit
     }
 }
 
-static void set_symmetric(api_limit *limit, double most)
+static void set_symmetric(dyn_limit *limit, double most)
 {
     limit->lower = -most;
     limit->upper = most;
 }
 
 /* Sets the quantity and the bounds of a joint's limit of limit->kind. Returns false if the joint has no such limit. */
-static bool set_joint_limit(const api_model *m, size_t i, api_limit_list *limits, api_limit *limit)
+static bool set_joint_limit(const api_model *m, size_t i, api_limit_list *limits, dyn_limit *limit)
 {
     const api_joint_name *j     = &m->joints[i];
     const dyn_body       *b     = &m->dyn->body[j->body];
     const double          ratio = j->leader ? j->multiplier : 1;
     switch (limit->kind) {
-    case API_LIMIT_POSITION:
+    case DYN_LIMIT_POSITION:
         limit->entry[0]  = (size_t)b->joint.q;
         limit->v         = (size_t)b->joint.v;
         limit->weight[0] = ratio;
         limit->offset    = j->leader ? j->offset : 0;
         limit->lower = j->lower, limit->upper = j->upper;
         return j->has_position_limits;
-    case API_LIMIT_VELOCITY:
+    case DYN_LIMIT_VELOCITY:
         limit->entry[0]  = (size_t)b->joint.v;
         limit->weight[0] = ratio;
         set_symmetric(limit, j->limits.velocity);
         return j->limits.has_velocity;
-    case API_LIMIT_EFFORT:
+    case DYN_LIMIT_EFFORT:
         if (j->limits.has_effort) set_effort_entry(m, i, limits, limit);
         set_symmetric(limit, j->limits.effort);
         return j->limits.has_effort;
-    case API_LIMIT_EFFORT_RATE:
+    case DYN_LIMIT_EFFORT_RATE:
         if (j->limits.has_effort_rate) set_effort_entry(m, i, limits, limit);
         set_symmetric(limit, j->limits.effort_rate);
         return j->limits.has_effort_rate;
-    case API_LIMIT_KINDS: break;
+    case DYN_LIMIT_KINDS: break;
     }
     return false;
 }
@@ -75,7 +75,7 @@ static bool set_joint_limit(const api_model *m, size_t i, api_limit_list *limits
 /* --- motors ------------------------------------------------------------------------------------------------------- */
 
 /* Sets the efforts of the joints that a motor drives as entries. Returns false if one of the joints is passive. */
-static bool set_motor_efforts(const api_model *m, const api_coupled_motor *motor, api_limit *limit)
+static bool set_motor_efforts(const api_model *m, const api_coupled_motor *motor, dyn_limit *limit)
 {
     memcpy(limit->weight, motor->effort, sizeof limit->weight);
     for (size_t j = 0; j < limit->n; j++) {
@@ -87,64 +87,62 @@ static bool set_motor_efforts(const api_model *m, const api_coupled_motor *motor
 }
 
 /* Sets the quantity and the bounds of a motor's limit of limit->kind. Returns false if the motor has no such limit. */
-static bool set_motor_limit(const api_model *m, const api_coupled_motor *motor, api_limit *limit)
+static bool set_motor_limit(const api_model *m, const api_coupled_motor *motor, dyn_limit *limit)
 {
     const api_drive_limits *own = &motor->limits;
     switch (limit->kind) {
-    case API_LIMIT_VELOCITY:
+    case DYN_LIMIT_VELOCITY:
         memcpy(limit->weight, motor->drive->weight, sizeof limit->weight);
         for (size_t j = 0; j < limit->n; j++)
             limit->entry[j] = (size_t)motor->drive->joint[j];
         set_symmetric(limit, own->velocity);
         return own->has_velocity;
-    case API_LIMIT_EFFORT:
+    case DYN_LIMIT_EFFORT:
         set_symmetric(limit, own->effort);
         return own->has_effort && set_motor_efforts(m, motor, limit);
-    case API_LIMIT_EFFORT_RATE:
+    case DYN_LIMIT_EFFORT_RATE:
         set_symmetric(limit, own->effort_rate);
         return own->has_effort_rate && set_motor_efforts(m, motor, limit);
-    case API_LIMIT_POSITION:
-    case API_LIMIT_KINDS: break;
+    case DYN_LIMIT_POSITION:
+    case DYN_LIMIT_KINDS: break;
     }
     return false;
 }
 
 /* --- the list ----------------------------------------------------------------------------------------------------- */
 
-bool api_limits_list(api_pool *pool, const api_model *m, const api_limit_kind *kinds, size_t n_kinds,
+static void append(api_limit_list *limits, const dyn_limit *limit, api_limit_owner owner)
+{
+    limits->limit[limits->n]   = *limit;
+    limits->owner[limits->n++] = owner;
+}
+
+bool api_limits_list(api_pool *pool, const api_model *m, const dyn_limit_kind *kinds, size_t n_kinds,
                      api_limit_list *limits)
 {
     const size_t most = n_kinds * (m->n_joints + m->dyn->n_drives);
     *limits           = (api_limit_list){.limit    = api_take(pool, (most + 1) * sizeof *limits->limit),
+                                         .owner    = api_take(pool, (most + 1) * sizeof *limits->owner),
                                          .follower = api_take(pool, (m->n_joints + 1) * sizeof *limits->follower)};
-    if (!limits->limit || !limits->follower) return false;
+    if (!limits->limit || !limits->owner || !limits->follower) return false;
     for (size_t i = 0; i < m->n_joints; i++)
         for (size_t k = 0; k < n_kinds; k++) {
-            api_limit limit = {.name = m->joints[i].name, .kind = kinds[k], .n = 1, .weight = {1}};
-            if (set_joint_limit(m, i, limits, &limit)) limits->limit[limits->n++] = limit;
+            dyn_limit limit = {.kind = kinds[k], .n = 1, .weight = {1}};
+            if (set_joint_limit(m, i, limits, &limit))
+                append(limits, &limit, (api_limit_owner){m->joints[i].name, NULL});
         }
     for (size_t i = 0; i < m->dyn->n_drives; i++)
         for (size_t k = 0; k < n_kinds; k++) {
             const api_coupled_motor *motor = &m->coupled_motors[i];
-            api_limit limit = {.name = motor->name, .kind = kinds[k], .motor = motor, .n = motor->drive->n};
-            if (set_motor_limit(m, motor, &limit)) limits->limit[limits->n++] = limit;
+            dyn_limit                limit = {.kind = kinds[k], .n = motor->drive->n};
+            if (set_motor_limit(m, motor, &limit)) append(limits, &limit, (api_limit_owner){motor->name, motor});
         }
     return true;
 }
 
-bool api_limits_have(const api_limit_list *limits, api_limit_kind kind)
+bool api_limits_have(const api_limit_list *limits, dyn_limit_kind kind)
 {
     for (size_t i = 0; i < limits->n; i++)
         if (limits->limit[i].kind == kind) return true;
     return false;
-}
-
-double api_limit_quantity(const api_limit *l, const double *x, size_t W, size_t lane)
-{
-    double sum = 0;
-    for (size_t j = 0; x && j < l->n; j++) {
-        const double part = l->weight[j] * x[l->entry[j] * W + lane];
-        sum               = j == 0 ? part : sum + part;
-    }
-    return sum + l->offset;
 }

@@ -1,5 +1,6 @@
 /* model.c - see model.h: read a document (document.h), build its tree in dynamics/, and print its canonical form. */
 #include "dynamics/identification/base_parameters.h"
+#include "configurations.h"
 #include "model.h"
 #include "api/robots/document/document.h"
 #include "dynamics/math/geometry.h"
@@ -8,6 +9,7 @@
 #include "dynamics/loops/loops.h"
 #include "loops_build.h"
 #include "model_names.h"
+#include "api/robots/report_order.h"
 #include "transmissions.h"
 #include <math.h>
 #include <nettle/sha2.h>
@@ -226,9 +228,9 @@ static bool assemble(api_model *model, const json_t *in, const char *name, size_
 {
     if (!api_document_read(document, reader, in, name, max_links) || !build(model, document, reader)) return false;
     if (!copy_texts(model, document, name) || !api_model_copy_names(model, document)) return no_memory(reader->problem);
-    if (!api_loops_build(model, document, reader)) return false;
+    if (!api_loops_build(model, document, reader) || !api_configurations_build(model, document, reader)) return false;
     if (!list_angles(model) || !print_document(model, document->canonical)) return no_memory(reader->problem);
-    return true;
+    return api_report_order(model->report) || no_memory(reader->problem);
 }
 
 api_model *api_model_from_document(const json_t *document, const char *name, size_t max_links, api_problem *problem)
@@ -254,8 +256,9 @@ api_model *api_model_from_document(const json_t *document, const char *name, siz
 api_model *api_model_from_text(const char *text, size_t length, const char *name, unsigned nesting, size_t max_links,
                                api_problem *problem)
 {
-    json_t    *document = api_json_parse(text, length, nesting, problem);
-    api_model *model    = document ? api_model_from_document(document, name, max_links, problem) : NULL;
+    json_t *document = api_json_parse(text, length, nesting, problem);
+    api_json_drop_nulls(document);
+    api_model *model = document ? api_model_from_document(document, name, max_links, problem) : NULL;
     json_decref(document);
     return model;
 }

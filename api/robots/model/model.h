@@ -64,7 +64,15 @@ typedef struct api_coupled_motor {
     api_drive_limits limits;
 } api_coupled_motor;
 
-enum { API_REVISION_SIZE = 33 }; /* bytes of a revision with its NUL */
+typedef struct api_configuration {
+    const char *name;
+    double     *q; /* [nq] */
+} api_configuration;
+
+enum {
+    API_REVISION_SIZE = 33, /* bytes of a revision with its NUL */
+    API_REMEDY_BYTES  = 260
+};
 
 typedef struct api_model {
     atomic_size_t references;
@@ -90,6 +98,8 @@ typedef struct api_model {
     size_t             n_transmissions;
     api_transmission  *transmissions;  /* [n_transmissions], document order */
     api_coupled_motor *coupled_motors; /* [dyn->n_drives], the motors of all transmissions */
+    size_t             n_configurations;
+    api_configuration *configurations;
     size_t             n_angles;
     dyn_bound         *angles; /* [n_angles] bounds on entries of q within which sine and cosine are accurate */
     const dyn_loops   *loops;  /* NULL: the model is a tree; else nq, nv and the names are those of the actuated
@@ -97,8 +107,9 @@ typedef struct api_model {
     size_t    n_loaded;
     dyn_body *loaded; /* [n_loaded] with loops: the tree's bodies with friction, if that of some actuated
                          joint depends on its load; `dyn` is without load coefficients */
-    json_t *report;   /* [{"severity","code","where","text"}...] */
-    char   *document; /* the canonical document as JSON, with the model's name */
+    char loop_remedy[API_REMEDY_BYTES]; /* a clause for problems of the loops, in the words of the file's format; "" */
+    json_t *report;                     /* [{"severity","code","where","text"}...] */
+    char   *document;                   /* the canonical document as JSON, with the model's name */
     size_t  document_length;
     _Atomic(struct dyn_base *)
               base[4]; /* base parameters, indexed by flags DYN_BASE_*; NULL until first computed, then constant */
@@ -111,7 +122,7 @@ typedef struct api_model_source {
     size_t           length;
     const char      *name;      /* name that the model gets */
     const char      *query;     /* parameters of the format, percent-encoded as in a request's target; NULL: none */
-    unsigned         nesting;   /* most levels of elements, arrays or objects */
+    unsigned         nesting;   /* most levels of arrays and objects; elements of XML have API_XML_NESTING */
     size_t           max_links; /* most links, not counting the base */
     const api_files *files;     /* files that the text may include, itself among them; NULL: it comes alone */
     const char      *path;      /* path of the text among the files */

@@ -196,6 +196,21 @@ static void emit_transmission(api_emit *e, const api_model *m, const api_transmi
     api_emit_end(e);
 }
 
+static void emit_configurations(api_emit *e, const api_model *m)
+{
+    if (m->n_configurations == 0) return;
+    api_emit_key(e, "configurations");
+    api_emit_array(e);
+    for (size_t i = 0; i < m->n_configurations; i++) {
+        api_emit_object(e);
+        api_emit_string_member(e, "name", m->configurations[i].name);
+        api_emit_key(e, "q");
+        api_emit_numbers(e, m->configurations[i].q, 1, (size_t[]){m->nq});
+        api_emit_end(e);
+    }
+    api_emit_end(e);
+}
+
 static void emit_transmissions(api_emit *e, const api_model *m)
 {
     if (m->n_transmissions == 0) return;
@@ -219,6 +234,7 @@ void api_model_emit_description(api_emit *e, const api_model *m)
     emit_loops(e, m);
     emit_motors(e, m);
     emit_transmissions(e, m);
+    emit_configurations(e, m);
     api_emit_key(e, "gravity");
     api_emit_numbers(e, m->dyn->gravity, 1, (size_t[]){3});
     api_emit_number_member(e, "mass", m->dyn->mass);

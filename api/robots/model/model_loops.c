@@ -2,6 +2,8 @@
 #include "model_loops.h"
 #include "dynamics/loops/reference.h"
 #include <math.h>
+#include <stdio.h>
+#include <string.h>
 
 static void fail_open(const dyn_loop_failure *f, const char *pointer, api_problem *problem)
 {
@@ -97,7 +99,7 @@ dyn_loop_workspace *api_loop_workspace_open(api_pool *pool, const api_model *mod
 
 /* --- reference ---------------------------------------------------------------------------------------------------- */
 
-static bool fail(dyn_loop_failure failure, api_problem *problem)
+static bool fail_reference(dyn_loop_failure failure, api_problem *problem)
 {
     api_problem found;
     api_problem_clear(&found);
@@ -128,6 +130,13 @@ static bool fail(dyn_loop_failure failure, api_problem *problem)
         found.detail);
 }
 
+static void fail(const api_model *model, dyn_loop_failure failure, api_problem *problem)
+{
+    fail_reference(failure, problem);
+    size_t length = strlen(problem->detail);
+    snprintf(problem->detail + length, sizeof problem->detail - length, "%s", model->loop_remedy);
+}
+
 api_model *api_find_reference(api_model *model, api_share *share, const api_deadline *deadline, api_problem *problem)
 {
     if (!model || !model->loops) return model;
@@ -139,7 +148,8 @@ api_model *api_find_reference(api_model *model, api_share *share, const api_dead
     dyn_loop_failure failure;
     bool             found =
         dyn_loop_find_reference(api_pool_memory(&pool), &mechanism, api_deadline_for_dynamics(deadline), &failure);
-    if (!found && problem->code == API_NO_PROBLEM && api_deadline_check(deadline, problem)) fail(failure, problem);
+    if (!found && problem->code == API_NO_PROBLEM && api_deadline_check(deadline, problem))
+        fail(model, failure, problem);
     api_pool_end(&pool);
     api_scratch_free(&scratch);
     if (found) return model;

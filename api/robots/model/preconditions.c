@@ -25,7 +25,12 @@ static const char *read_tag(const char *p, bool *weak, const char **opaque, size
     return end + 1;
 }
 
-static const char *const suffixes[API_MEDIA_COUNT] = {[API_MEDIA_JSON] = "", [API_MEDIA_CBOR] = "-cbor"};
+static const char *const suffixes[API_MEDIA_COUNT] = {
+    [API_MEDIA_JSON]                  = "",
+    [API_MEDIA_CBOR]                  = "-cbor-plain",
+    [API_MEDIA_CBOR_TYPED]            = "-cbor-typed",
+    [API_MEDIA_CBOR_MULTIDIMENSIONAL] = "-cbor",
+};
 
 void api_tag_write(const char *revision, api_media media, char tag[API_TAG_MAX])
 {

@@ -1,9 +1,11 @@
-/* sdf.c - see sdf.h: find the model in a file, the steps from a text to a model, and the format's constant. */
+/* sdf.c - see sdf.h: the steps from a text to a model, and the format's constant. */
 #include "sdf_reader.h"
+#include "api/robots/bound/bound.h"
 #include "api/robots/formats.h"
 #include "api/robots/several/template.h"
 #include "api/robots/xml/xml_model.h"
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -11,53 +13,27 @@
 
 static bool read_options(const char *query, api_sdf *sdf, api_problem *problem)
 {
-    static const api_xml_option known[]   = {{"base", {"fixed", "floating"}, NULL},
-                                             {"mimic", {"coupled", "independent", "refuse"}, NULL}};
-    int                         chosen[2] = {-1, 0};
-    bool                        ok        = api_xml_options_read(query, "an SDF file", known, 2, chosen, problem);
-    sdf->base                             = (api_sdf_base)(chosen[0] + 1);
-    sdf->mimic                            = (api_sdf_mimic)chosen[1];
+    const api_xml_option known[]   = {{"base", {"fixed", "floating"}, NULL, NULL},
+                                      {"mimic", {"coupled", "independent", "refuse"}, NULL, NULL},
+                                      {"loops", {"closed", "open"}, NULL, NULL},
+                                      {"zero_limits", {"kept", "none"}, NULL, NULL},
+                                      {"model", {NULL}, NULL, sdf->wanted}};
+    int                  chosen[5] = {-1, 0, 0, 0, 0};
+    bool                 ok        = api_xml_options_read(query, "an SDF file", known, 5, chosen, problem);
+    sdf->base                      = (api_sdf_base)(chosen[0] + 1);
+    sdf->mimic                     = (api_sdf_mimic)chosen[1];
+    sdf->loops_open                = chosen[2] == 1;
+    sdf->no_zero_limits            = chosen[3] == 1;
     return ok;
 }
 
 static bool check_query(const char *query, api_problem *problem)
 {
-    api_sdf sdf;
+    api_sdf sdf = {.files = NULL};
     return read_options(query, &sdf, problem);
 }
 
-/* --- the model in the file ---------------------------------------------------------------------------------------- */
-
-static bool is_static(api_sdf *sdf, const xmlNode *model, bool *is)
-{
-    *is = false;
-    return api_sdf_flag(sdf, model, "static", is);
-}
-
-/* Takes a model that is not static, and reports a static one. */
-static bool take_model(api_sdf *sdf, const xmlNode *model)
-{
-    bool stands;
-    if (!is_static(sdf, model, &stands)) return false;
-    if (stands)
-        return api_xml_report(&sdf->xml, model, "info", "dropped",
-                              "the model is static: it has no part in the dynamics");
-    if (sdf->model)
-        return api_xml_fail(&sdf->xml, model, API_BAD_MODEL,
-                            "the model of line %lu moves, too: a file is read for one model that is not static",
-                            api_xml_line(sdf->model));
-    sdf->model = model;
-    return true;
-}
-
-static bool find_model(api_sdf *sdf, const xmlNode *in)
-{
-    for (const xmlNode *e = api_xml_child(in, "model"); e; e = api_xml_next(e, "model"))
-        if (!take_model(sdf, e)) return false;
-    return sdf->model ||
-           api_xml_fail(&sdf->xml, in, API_BAD_MODEL, "<%.40s> has no <model> that is not static: nothing moves",
-                        (const char *)in->name);
-}
+/* --- the world ---------------------------------------------------------------------------------------------------- */
 
 /* Before version 1.6 gravity is part of the first <physics>. */
 static const xmlNode *find_gravity(const api_sdf *sdf, const xmlNode *world)
@@ -79,7 +55,7 @@ static bool read_world(api_sdf *sdf, const xmlNode *world)
     sdf->gravity = sdf->stated_gravity;
     memcpy(sdf->stated_gravity, (double[3]){0, 0, -9.8}, sizeof sdf->stated_gravity);
     if (gravity && !api_xml_content_numbers(&sdf->xml, gravity, sdf->stated_gravity, 3)) return false;
-    if (!find_model(sdf, world)) return false;
+    if (!api_sdf_choose_model(sdf, world)) return false;
     return gravity || api_xml_report(&sdf->xml, world, "info", "assumed",
                                      "the world has no <gravity>: SDF's default is [0,0,-9.8] m/s^2");
 }
@@ -125,19 +101,34 @@ static bool read_robot(api_sdf *sdf)
     sdf->index = json_object();
     if (!sdf->index) return api_reader_no_memory(&sdf->xml.base);
     if (!api_sdf_read_version(sdf, sdf->xml.root, &sdf->minor) || !api_sdf_include(sdf) ||
-        !api_xml_refuse_template(&sdf->xml) || !(world ? read_world(sdf, world) : find_model(sdf, sdf->xml.root)) ||
-        !read_place(sdf) || !api_xml_document_open(&sdf->document, &sdf->xml, 8 * sdf->xml.max_links) ||
+        !api_xml_refuse_template(&sdf->xml) ||
+        !(world ? read_world(sdf, world) : api_sdf_choose_model(sdf, sdf->xml.root)) || !read_place(sdf) ||
+        !api_xml_document_open(&sdf->document, &sdf->xml, 8 * sdf->xml.max_links) ||
         !api_xml_reserve_name(&sdf->document, sdf->document.names, "world"))
         return api_reader_no_memory(&sdf->xml.base); /* keeps a problem that is already set */
     return api_sdf_read_frames(sdf) && api_sdf_read_links(sdf) && api_sdf_read_joints(sdf) &&
            api_sdf_write_document(sdf) && api_sdf_report_unused(sdf);
 }
 
+/* Adds the option that leaves loops out to problems of loops: to that of the file, or for later to the model. */
+static void write_remedy(const api_sdf *sdf, api_model *model, api_problem *problem)
+{
+    static const char tree[] = "; with loops=open the model is the tree, without the joints that close loops";
+    const size_t      length = strlen(problem->detail);
+    if (model && sdf->undetermined)
+        snprintf(model->loop_remedy, API_REMEDY_BYTES, "; the loops leave joint \"%.*s\" a freedom%s",
+                 api_text_shown(sdf->undetermined), sdf->undetermined, tree);
+    else if (model)
+        snprintf(model->loop_remedy, API_REMEDY_BYTES, "%s", tree);
+    else if (problem->code == API_BAD_MODEL)
+        snprintf(problem->detail + length, sizeof problem->detail - length, "%s", tree);
+}
+
 api_model *api_model_from_sdf(const api_model_source *source, api_problem *problem)
 {
     api_sdf_files  files = {.source = source, .n = 1, .name = {""}};
     api_sdf        sdf   = {.files = &files};
-    api_xml_source text  = {.text = source->text, .length = source->length, .nesting = source->nesting};
+    api_xml_source text  = {.text = source->text, .length = source->length, .nesting = API_XML_NESTING};
     if (!read_options(source->query, &sdf, problem)) return NULL;
     xmlDoc *file = api_xml_parse(&text, problem);
     if (!file) return NULL;
@@ -148,6 +139,7 @@ api_model *api_model_from_sdf(const api_model_source *source, api_problem *probl
     if (api_xml_reader_open(&sdf.xml, file, source, &scratch, problem) && read_robot(&sdf))
         model =
             api_xml_make_model(&sdf.xml, sdf.document.document, source->name, api_xml_document_element, &sdf.document);
+    if (sdf.has_loops) write_remedy(&sdf, model, problem);
     api_xml_document_close(&sdf.document);
     json_decref(sdf.index);
     api_xml_reader_close(&sdf.xml);
@@ -161,9 +153,12 @@ api_model *api_model_from_sdf(const api_model_source *source, api_problem *probl
 static const char *const media_types[] = {"application/sdf+xml", NULL};
 
 const api_model_format api_model_format_sdf = {
+    .name            = "sdf",
     .media_types     = media_types,
     .root            = "sdf",
     .check_query     = check_query,
     .estimate_memory = api_xml_estimate_memory,
     .read            = api_model_from_sdf,
+    .write           = api_sdf_write,
+    .bound           = api_bound_moving,
 };

@@ -1,5 +1,6 @@
 /* sdf_collect.c - collect the frames of a model, of the models in it and of the joints of the world, and find them by
  * their names (SDFormat 1.8, "Name scoping and cross-referencing"). */
+#include "api/codec/names.h"
 #include "sdf_reader.h"
 #include <stdio.h>
 #include <string.h>
@@ -174,17 +175,37 @@ bool api_sdf_collect(api_sdf *sdf, size_t *n)
 
 /* --- finding ------------------------------------------------------------------------------------------------------ */
 
+static const char *frame_name(const void *frames, size_t i)
+{
+    return ((const api_sdf_frame *)frames)[i + 1].name; /* the outermost model has none */
+}
+
+static void fail_frame(api_sdf *sdf, const xmlNode *element, const char *name, const char *whole)
+{
+    const api_names known = {sdf->n_frames - 1, frame_name, sdf->frames};
+    char            list[API_NAMES_TEXT];
+    api_names_write(&known, whole, list);
+    api_xml_fail(&sdf->xml, element, API_UNKNOWN_NAME, "\"%.*s\" is not a link, joint, frame or model of this model%s",
+                 api_text_shown(name), name, list);
+}
+
+/* Finds a frame by its name in a model; `arm::__model__` is the model `arm`, unless a
+ * flattened file has a frame of that name. */
 static int find_in_model(api_sdf *sdf, const xmlNode *element, int scope, const char *name)
 {
-    if (strcmp(name, "__model__") == 0) return scope;
+    static const char end[] = "::__model__";
+    if (strcmp(name, end + 2) == 0) return scope;
     const char   *whole = scoped_name(sdf, scope, name);
+    size_t        n = whole ? strlen(whole) : 0, n_end = sizeof end - 1;
+    bool          model = n > n_end && strcmp(whole + n - n_end, end) == 0;
     const json_t *found = whole ? json_object_get(sdf->index, whole) : NULL;
     if (found) return (int)json_integer_value(found);
+    if (model) found = json_object_getn(sdf->index, whole, n - n_end);
+    if (found && sdf->frames[json_integer_value(found)].kind == API_SDF_IS_MODEL) return (int)json_integer_value(found);
     if (!whole)
         api_reader_no_memory(&sdf->xml.base);
     else
-        api_xml_fail(&sdf->xml, element, API_UNKNOWN_NAME,
-                     "\"%.*s\" is not a link, joint, frame or model of this model", api_text_shown(name), name);
+        fail_frame(sdf, element, name, whole);
     return API_SDF_NONE;
 }
 

@@ -35,11 +35,11 @@ typedef struct sdf_mimic {
     double         multiplier, offset, reference;
 } sdf_mimic;
 
-static bool read_mimic_figures(api_sdf *sdf, const api_sdf_joint *joint, sdf_mimic *m)
+static bool read_mimic_figures(api_sdf *sdf, const api_sdf_joint *joint, int part, sdf_mimic *m)
 {
-    const xmlNode *drake = api_xml_qualified_child(sdf->frames[joint->frame].element, "drake:mimic");
+    const xmlNode *drake = part == 0 ? api_xml_qualified_child(sdf->frames[joint->frame].element, "drake:mimic") : NULL;
     *m                   = (sdf_mimic){.multiplier = 1};
-    if (joint->axis[0].element) m->element = api_xml_child(joint->axis[0].element, "mimic");
+    if (joint->axis[part].element) m->element = api_xml_child(joint->axis[part].element, "mimic");
     if (m->element && drake)
         return api_xml_fail(&sdf->xml, drake, API_BAD_VALUE,
                             "the joint has <mimic> and <drake:mimic>: give one of them");
@@ -52,12 +52,22 @@ static bool read_mimic_figures(api_sdf *sdf, const api_sdf_joint *joint, sdf_mim
                       api_xml_numbers(&sdf->xml, drake, "offset", API_OPTIONAL, &m->offset, 1));
 }
 
-static bool read_mimic(api_sdf *sdf, api_sdf_joint *joint)
+/* Reads which axis of the leader is followed: by default its first one. */
+static bool read_mimic_axis(api_sdf *sdf, const xmlNode *mimic, const api_sdf_joint *leader, int *part)
+{
+    static const char *const axes[] = {"axis", "axis2", NULL};
+    *part                           = 0;
+    if (!api_xml_choice(&sdf->xml, mimic, "axis", axes, part)) return false;
+    return *part == 0 || api_sdf_has_two_axes(leader) ||
+           api_xml_fail(&sdf->xml, mimic, API_BAD_VALUE, "axis is \"axis2\", but the joint that it names has one axis");
+}
+
+static bool read_mimic(api_sdf *sdf, api_sdf_joint *joint, int part)
 {
     const char *name = NULL;
     sdf_mimic   m;
     bool        couple;
-    if (!read_mimic_figures(sdf, joint, &m)) return false;
+    if (!read_mimic_figures(sdf, joint, part, &m)) return false;
     const xmlNode *mimic = m.element;
     if (!mimic) return true;
     if (!api_xml_name(&sdf->xml, mimic, "joint", &name) || !ask_mimic(sdf, mimic, &couple)) return false;
@@ -67,13 +77,12 @@ static bool read_mimic(api_sdf *sdf, api_sdf_joint *joint)
     if (!leader || leader == joint)
         return api_xml_fail(&sdf->xml, mimic, API_UNKNOWN_NAME, "\"%.*s\" is not another joint of this model",
                             api_text_shown(name), name);
+    api_sdf_mimicked follows = {(int)(leader - sdf->joints), 0, m.multiplier, m.offset - m.multiplier * m.reference};
+    if (!read_mimic_axis(sdf, mimic, leader, &follows.part)) return false;
     if (!couple) return true;
-    if (api_sdf_has_two_axes(joint) || api_sdf_has_two_axes(leader) || joint->type == API_SDF_BALL ||
-        leader->type == API_SDF_BALL)
-        return report_independent(sdf, mimic, "one of its joints has several coordinates");
-    joint->leader     = (int)(leader - sdf->joints);
-    joint->multiplier = m.multiplier;
-    joint->offset     = m.offset - m.multiplier * m.reference;
+    if (joint->type == API_SDF_BALL || leader->type == API_SDF_BALL)
+        return report_independent(sdf, mimic, "a ball joint has several coordinates");
+    joint->follows[part] = follows;
     return true;
 }
 
@@ -130,19 +139,20 @@ static bool read_gearbox(api_sdf *sdf, const api_sdf_joint *gear)
     int            sign   = first && second
                                 ? gear_sign(sdf, gear, 0, first, gear->parent) * gear_sign(sdf, gear, 1, second, gear->child)
                                 : 0;
-    if (sign == 0 || first == second || second->leader >= 0 || first->leader == (int)(second - sdf->joints))
+    if (sign == 0 || first == second || second->follows[0].leader >= 0 ||
+        first->follows[0].leader == (int)(second - sdf->joints))
         return report_independent(sdf, frame->element,
                                   "it must couple two revolute joints between its links and the reference body, about "
                                   "its axes");
-    second->leader     = (int)(first - sdf->joints);
-    second->multiplier = -ratio * sign;
+    second->follows[0] = (api_sdf_mimicked){(int)(first - sdf->joints), 0, -ratio * sign, 0};
     return true;
 }
 
 bool api_sdf_read_couplings(api_sdf *sdf)
 {
     for (size_t i = 0; i < sdf->n_joints; i++)
-        if (sdf->joints[i].type != API_SDF_GEARBOX && !read_mimic(sdf, &sdf->joints[i])) return false;
+        for (int part = 0; part < (api_sdf_has_two_axes(&sdf->joints[i]) ? 2 : 1); part++)
+            if (sdf->joints[i].type != API_SDF_GEARBOX && !read_mimic(sdf, &sdf->joints[i], part)) return false;
     for (size_t i = 0; i < sdf->n_joints; i++)
         if (sdf->joints[i].type == API_SDF_GEARBOX && !read_gearbox(sdf, &sdf->joints[i])) return false;
     return true;

@@ -260,3 +260,20 @@ bool api_sdf_read_frames(api_sdf *sdf)
     }
     return n < sdf->n_frames || place_model(sdf, API_SDF_MODEL, &sdf->X_wm);
 }
+
+static bool is_equal(const dyn_pose *X, const dyn_pose *Y)
+{
+    for (int i = 0; i < 3; i++) {
+        if (X->p[i] != Y->p[i]) return false;
+        for (int j = 0; j < 3; j++)
+            if (X->R[i][j] != Y->R[i][j]) return false;
+    }
+    return true;
+}
+
+dyn_pose api_sdf_between(const dyn_pose *X_wa, const dyn_pose *X_wb)
+{
+    if (is_equal(X_wa, X_wb)) return dyn_pose_identity();
+    dyn_pose X_aw = dyn_pose_inverse(X_wa), X = dyn_pose_compose(&X_aw, X_wb);
+    return X;
+}

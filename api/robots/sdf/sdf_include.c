@@ -1,6 +1,6 @@
 /* sdf_include.c - replace each <include> by the model of the file that its <uri> names, with the name, pose, frame and
  * flag that the include states (SDFormat 1.12, "Composition"). A URI is resolved by sdf_model_file.h among the files of
- * the request. Each file keeps the rules of its own version. */
+ * the request. Each file keeps the rules of its own version. sdf_merge.c dissolves models of <include merge="true">. */
 #include "api/robots/xml/xml_text.h"
 #include "sdf_model_file.h"
 #include "sdf_reader.h"
@@ -41,7 +41,17 @@ static bool check_include_chain(api_sdf *sdf, const xmlNode *include, const api_
            api_xml_fail(&sdf->xml, include, API_MODEL_TOO_LARGE, "there are more than %d files", API_XML_FILES);
 }
 
-/* Parses a file. The tree shares the names of the main file, so that its nodes may move there. NULL with a problem. */
+/* Number of the elements around an element. */
+static unsigned depth_of(const xmlNode *element)
+{
+    unsigned depth = 0;
+    for (const xmlNode *e = element->parent; e && e->type == XML_ELEMENT_NODE; e = e->parent)
+        depth++;
+    return depth;
+}
+
+/* Parses a file, of which the elements may be as deep as the include leaves room. The tree shares the names of the main
+ * file, so that its nodes may move there. NULL with a problem. */
 static xmlNode *parse_included(api_sdf *sdf, const xmlNode *include, const api_file_entry *found, const char *uri)
 {
     api_sdf_files *files = sdf->files;
@@ -52,7 +62,7 @@ static xmlNode *parse_included(api_sdf *sdf, const xmlNode *include, const api_f
     api_problem_clear(&problem);
     api_xml_source source = {.text    = found->bytes,
                              .length  = found->length,
-                             .nesting = files->source->nesting,
+                             .nesting = API_XML_NESTING - depth_of(include),
                              .file    = (unsigned)files->n,
                              .names   = files->file[0]->dict};
     xmlDoc        *file   = api_xml_parse(&source, &problem);
@@ -105,13 +115,6 @@ static bool override_attribute(api_sdf *sdf, const xmlNode *include, const char 
 /* Puts the model in place of the include. */
 static bool put_model(api_sdf *sdf, xmlNode *include, xmlNode *model)
 {
-    const char *merge = NULL;
-    if (!api_xml_text(&sdf->xml, include, "merge", API_OPTIONAL, &merge)) return false;
-    if (merge && (strcmp(merge, "true") == 0 || strcmp(merge, "1") == 0))
-        return api_xml_fail(
-            &sdf->xml, include, API_NOT_SUPPORTED,
-            "merge=\"%s\" of <include> is not supported: include the model without it, or put its elements here",
-            merge);
     if (!override_attribute(sdf, include, "name", model) || !override_attribute(sdf, include, "placement_frame", model))
         return false;
     override_element(include, "pose", model);
@@ -149,14 +152,26 @@ static bool replace_include(api_sdf *sdf, xmlNode *include, xmlNode **placed)
     return put_model(sdf, include, *placed);
 }
 
+static bool is_merged(api_sdf *sdf, const xmlNode *include, bool *merged)
+{
+    static const char *const flags[] = {"false", "true", "0", "1", NULL};
+    int                      merge   = 0;
+    bool                     ok      = api_xml_choice(&sdf->xml, include, "merge", flags, &merge);
+    *merged                          = merge % 2 == 1;
+    return ok;
+}
+
 /* Expands the includes of an element and of the models in it. */
 static bool expand_includes(api_sdf *sdf, xmlNode *in)
 {
     for (xmlNode *child = in->children, *next; child; child = next) {
         xmlNode *within = api_xml_is(child, "model") || api_xml_is(child, "world") ? child : NULL;
+        bool     merged = false;
         next            = child->next;
-        if (api_xml_is(child, "include") && !replace_include(sdf, child, &within)) return false;
+        if (api_xml_is(child, "include") && (!is_merged(sdf, child, &merged) || !replace_include(sdf, child, &within)))
+            return false;
         if (within && !expand_includes(sdf, within)) return false;
+        if (within && merged && !api_sdf_merge(sdf, within)) return false;
     }
     return true;
 }

@@ -90,9 +90,10 @@ static bool read_axis(api_sdf *sdf, api_sdf_joint *joint, int which)
     joint->axis[which].element = axis;
     memcpy(joint->axis[which].axis, v, sizeof v);
     if (!any || (which == 1 && !api_sdf_has_two_axes(joint) && joint->type != API_SDF_GEARBOX)) return true;
-    if (!axis && joint->type != API_SDF_GEARBOX)
-        return api_xml_fail(&sdf->xml, frame->element, API_MISSING_FIELD, "the joint has no <%s>",
-                            which == 0 ? "axis" : "axis2");
+    if (!axis && joint->type != API_SDF_GEARBOX &&
+        !api_xml_report(&sdf->xml, frame->element, "warning", "assumed",
+                        "the joint has no <%s>: SDF's default axis, 0 0 1, is taken", which == 0 ? "axis" : "axis2"))
+        return false;
     if (xyz && (!api_xml_content_numbers(&sdf->xml, xyz, v, 3) || !find_axes(sdf, joint, axis, xyz, &X_ja)))
         return false;
     if (axis && !xyz &&
@@ -197,7 +198,7 @@ static bool read_type(api_sdf *sdf, const xmlNode *element, api_sdf_type *type)
 static bool read_joint(api_sdf *sdf, int frame, api_sdf_joint *joint)
 {
     const xmlNode *element = sdf->frames[frame].element;
-    *joint                 = (api_sdf_joint){.frame = frame, .leader = -1, .multiplier = 1};
+    *joint                 = (api_sdf_joint){.frame = frame, .follows = {{.leader = -1}, {.leader = -1}}};
     if (!read_type(sdf, element, &joint->type) || !read_end(sdf, joint, "parent", &joint->parent) ||
         !read_end(sdf, joint, "child", &joint->child) || !read_axis(sdf, joint, 0) || !read_axis(sdf, joint, 1) ||
         !read_pitch(sdf, joint) || !api_sdf_read_rotors(sdf, joint) || !report_axes(sdf, joint))
@@ -224,9 +225,18 @@ static bool read_limit(api_sdf *sdf, const xmlNode *limit, const char *name, dou
     return true;
 }
 
+/* Leaves out a limit of 0 if zero_limits=none asks for that. `zero` tells whether the limit is 0. */
+static bool leave_out_zero(api_sdf *sdf, const xmlNode *limit, const char *field, bool zero, bool *has)
+{
+    if (!sdf->no_zero_limits || !*has || !zero) return true;
+    *has = false;
+    return api_xml_report(&sdf->xml, limit, "info", "assumed",
+                          "the %s limit of 0 counts as none, as zero_limits=none asks", field);
+}
+
 static bool write_limits(api_sdf *sdf, const xmlNode *axis, json_t *fields)
 {
-    const xmlNode *limit    = api_xml_child(axis, "limit");
+    const xmlNode *limit    = axis ? api_xml_child(axis, "limit") : NULL;
     json_t        *limits   = json_object();
     double         range[2] = {0}, effort = 0, velocity = 0;
     bool           has[4];
@@ -240,6 +250,11 @@ static bool write_limits(api_sdf *sdf, const xmlNode *axis, json_t *fields)
     if (has[0] && has[1] && range[0] > range[1])
         return api_xml_fail(&sdf->xml, limit, API_BAD_VALUE, "the lower limit %.9g is above the upper limit %.9g",
                             range[0], range[1]);
+    bool still = has[0] && has[1] && range[0] == 0 && range[1] == 0;
+    if (!leave_out_zero(sdf, limit, "position", still, &has[0]) ||
+        !leave_out_zero(sdf, limit, "effort", effort == 0, &has[2]) ||
+        !leave_out_zero(sdf, limit, "velocity", velocity == 0, &has[3]))
+        return false;
     /* Negative limits of effort and velocity are none. */
     return (!has[0] || !has[1] || api_xml_set_vector(&sdf->xml, limits, "position", range, 2)) &&
            (!has[2] || effort < 0 || api_xml_set_number(&sdf->xml, limits, "effort", effort)) &&
@@ -248,7 +263,7 @@ static bool write_limits(api_sdf *sdf, const xmlNode *axis, json_t *fields)
 
 static bool write_dynamics(api_sdf *sdf, const xmlNode *axis, json_t *fields)
 {
-    const xmlNode *dynamics = api_xml_child(axis, "dynamics");
+    const xmlNode *dynamics = axis ? api_xml_child(axis, "dynamics") : NULL;
     double         damping = 0, friction = 0, stiffness = 0, rest = 0;
     if (!dynamics) return true;
     if (!api_sdf_number(sdf, dynamics, "damping", &damping) || !api_sdf_number(sdf, dynamics, "friction", &friction) ||
@@ -267,13 +282,24 @@ static bool write_dynamics(api_sdf *sdf, const xmlNode *axis, json_t *fields)
                                api_xml_set_number(&sdf->xml, spring, "rest", rest)));
 }
 
-static bool write_mimic(api_sdf *sdf, const api_sdf_joint *joint, json_t *fields)
+bool api_sdf_read_spring(api_sdf *sdf, const api_sdf_joint *joint, int part, bool *has)
 {
-    json_t *mimic = json_object();
+    const xmlNode *axis      = joint->axis[part].element;
+    const xmlNode *dynamics  = axis ? api_xml_child(axis, "dynamics") : NULL;
+    double         stiffness = 0;
+    if (dynamics && !api_sdf_number(sdf, dynamics, "spring_stiffness", &stiffness)) return false;
+    *has = stiffness != 0;
+    return true;
+}
+
+static bool write_mimic(api_sdf *sdf, const api_sdf_mimicked *follows, json_t *fields)
+{
+    json_t     *mimic = json_object();
+    const char *name  = sdf->joints[follows->leader].name[follows->part];
     return api_xml_set_field(&sdf->xml, fields, "mimic", mimic) &&
-           api_xml_set_field(&sdf->xml, mimic, "joint", json_string(sdf->joints[joint->leader].name[0])) &&
-           api_xml_set_number(&sdf->xml, mimic, "multiplier", joint->multiplier) &&
-           api_xml_set_number(&sdf->xml, mimic, "offset", joint->offset);
+           api_xml_set_field(&sdf->xml, mimic, "joint", json_string(name)) &&
+           api_xml_set_number(&sdf->xml, mimic, "multiplier", follows->multiplier) &&
+           api_xml_set_number(&sdf->xml, mimic, "offset", follows->offset);
 }
 
 /* A reversed joint moves its parent against its child: about the opposite axis. */
@@ -293,9 +319,9 @@ json_t *api_sdf_joint_fields(api_sdf *sdf, const api_sdf_joint *joint, int part)
     if (fields &&
         (joint->type == API_SDF_FIXED || joint->type == API_SDF_BALL || write_axis(sdf, joint, part, fields)) &&
         (joint->type != API_SDF_SCREW || api_xml_set_number(&sdf->xml, fields, "pitch", joint->pitch)) &&
-        (joint->leader < 0 || write_mimic(sdf, joint, fields)) &&
+        (joint->follows[part].leader < 0 || write_mimic(sdf, &joint->follows[part], fields)) &&
         (joint->rotor[part] == 0 || api_xml_set_number(&sdf->xml, fields, "rotor_inertia", joint->rotor[part])) &&
-        (!joint->passive || joint->leader >= 0 || joint->type == API_SDF_FIXED ||
+        (!joint->passive[part] || joint->follows[part].leader >= 0 || joint->type == API_SDF_FIXED ||
          api_xml_set_field(&sdf->xml, fields, "actuated", json_false())))
         return fields;
     api_reader_no_memory(&sdf->xml.base); /* keeps a problem that is already set */
@@ -314,8 +340,11 @@ static bool fix_link(api_sdf *sdf, int link, api_sdf_joint *joint)
     char                *name  = api_arena_take(sdf->xml.base.arena, size, 1);
     if (!name) return api_reader_no_memory(&sdf->xml.base);
     snprintf(name, size, "%s%s", frame->name, end);
-    *joint = (api_sdf_joint){
-        .frame = link, .type = API_SDF_FIXED, .parent = API_SDF_WORLD, .child = link, .leader = -1, .multiplier = 1};
+    *joint         = (api_sdf_joint){.frame   = link,
+                                     .type    = API_SDF_FIXED,
+                                     .parent  = API_SDF_WORLD,
+                                     .child   = link,
+                                     .follows = {{.leader = -1}, {.leader = -1}}};
     joint->name[0] = api_xml_reserve_name(&sdf->document, sdf->document.joints, name);
     if (!joint->name[0]) return api_reader_no_memory(&sdf->xml.base);
     return api_xml_report(&sdf->xml, frame->element, "info", "fixed",

@@ -2,6 +2,7 @@
  * owns all its arrays. */
 #pragma once
 #include "api/robots/xml/xml_document.h"
+#include "api/robots/xml/xml_options.h"
 #include "sdf.h"
 
 enum {
@@ -46,18 +47,23 @@ typedef enum api_sdf_type {
     API_SDF_GEARBOX
 } api_sdf_type;
 
+/* The joint that a part of a joint follows: q = multiplier q_leader + offset. */
+typedef struct api_sdf_mimicked {
+    int    leader, part; /* joint, or -1: none; and its part */
+    double multiplier, offset;
+} api_sdf_mimicked;
+
 typedef struct api_sdf_joint {
-    int          frame; /* index of its frame */
-    api_sdf_type type;
-    int          parent, child; /* links, or API_SDF_WORLD */
-    api_sdf_axis axis[2];
-    double       pitch;          /* m/rad, of a screw joint */
-    double       rotor[2];       /* inertia of the rotor of each axis, at the joint, in kg m^2 or kg */
-    const char  *name[2];        /* in the document: of the joint, or of both parts of a joint with two axes */
-    bool         used, reversed; /* it carries its child, or if reversed its parent */
-    bool         passive;        /* a loop moves it */
-    int          leader;         /* joint that it follows, or -1: q = multiplier q_leader + offset */
-    double       multiplier, offset;
+    int              frame; /* index of its frame */
+    api_sdf_type     type;
+    int              parent, child; /* links, or API_SDF_WORLD */
+    api_sdf_axis     axis[2];
+    double           pitch;          /* m/rad, of a screw joint */
+    double           rotor[2];       /* inertia of the rotor of each axis, at the joint, in kg m^2 or kg */
+    const char      *name[2];        /* in the document: of the joint, or of both parts of a joint with two axes */
+    bool             used, reversed; /* it carries its child, or if reversed its parent */
+    bool             passive[2];     /* a part that follows from the driven joints of the loops */
+    api_sdf_mimicked follows[2];     /* [part] */
 } api_sdf_joint;
 
 /* The parsed files. The first is the one that was given; the others must live as long. */
@@ -78,8 +84,13 @@ typedef struct api_sdf {
     api_xml_document document;
     api_sdf_base     base;
     api_sdf_mimic    mimic;
-    int              minor; /* the version of the first file is 1.minor */
-    const xmlNode   *world; /* NULL: the file has a model only */
+    char             wanted[API_XML_OPTION_TEXT]; /* name of the requested model; "": none */
+    bool             loops_open;                  /* loops=open: joints that close loops are left out */
+    bool             has_loops;                   /* the model has loops */
+    const char      *undetermined;                /* name of a ball joint that the loops leave a freedom; NULL: none */
+    bool             no_zero_limits;              /* zero_limits=none: limits of 0 count as none */
+    int              minor;                       /* the version of the first file is 1.minor */
+    const xmlNode   *world;                       /* NULL: the file has a model only */
     const xmlNode   *model;
     dyn_pose         X_wm;    /* pose of the model in the world */
     const double    *gravity; /* NULL: not stated */
@@ -108,6 +119,10 @@ bool api_sdf_read_version(api_sdf *sdf, const xmlNode *root, int *minor);
 int api_sdf_minor(const api_sdf *sdf, const xmlNode *element);
 /* Replaces the includes of the first file by the models of other files. */
 bool api_sdf_include(api_sdf *sdf);
+/* Puts the elements of an included model into the model around it, and removes it. */
+bool api_sdf_merge(api_sdf *sdf, xmlNode *model);
+/* Chooses the model among those in a world or in <sdf>: the only one that is not static, or the requested one. */
+bool api_sdf_choose_model(api_sdf *sdf, const xmlNode *in);
 /* Reads a pose: the element <pose> in `owner`, identity without it. */
 bool api_sdf_read_pose(api_sdf *sdf, const xmlNode *owner, dyn_pose *X);
 /* Reads a number or flag: the content of the first element of that name in `owner`, unchanged without it. */
@@ -142,10 +157,36 @@ bool api_sdf_read_couplings(api_sdf *sdf);
 /* Reads the rotors of a joint, an extension of Drake. */
 bool api_sdf_read_rotors(api_sdf *sdf, api_sdf_joint *joint);
 bool api_sdf_has_two_axes(const api_sdf_joint *joint);
+/* Sets *has if part 0 or 1 of a joint has a spring. */
+bool api_sdf_read_spring(api_sdf *sdf, const api_sdf_joint *joint, int part, bool *has);
 /* Writes the fields of part 0 or 1 of a joint, with the axis; NULL with a problem. */
 json_t *api_sdf_joint_fields(api_sdf *sdf, const api_sdf_joint *joint, int part);
 /* Type in the document of part 0 or 1 of a joint; *parts is the number of parts. */
 const char *api_sdf_joint_type(const api_sdf_joint *joint, int *parts);
+
+/* Pose in the world of a link, or of API_SDF_WORLD. */
+dyn_pose api_sdf_link_in_world(const api_sdf *sdf, int link);
+/* X_ab of two frames, from their poses in the world. Frames at the same pose give the identity without rounding. */
+dyn_pose api_sdf_between(const dyn_pose *X_wa, const dyn_pose *X_wb);
+
+/* A link of the tree, in the order in which the links are written. */
+typedef struct api_sdf_tree_link {
+    int link;  /* frame of the link; API_SDF_WORLD: the world */
+    int joint; /* joint that carries it; -1: none */
+} api_sdf_tree_link;
+
+typedef struct api_sdf_tree {
+    api_sdf           *sdf;
+    api_sdf_tree_link *link; /* [n], those nearer to a root first */
+    size_t             n;
+    int               *place; /* [n_frames + 1] by link + 1: 1 + its index in `link`, 0 while it is not in the tree */
+    bool               balls_last; /* the tree follows ball joints only where no other joint leads */
+} api_sdf_tree;
+
+/* True for a joint that closes a loop: its links are in the tree by other joints. */
+bool api_sdf_closes_loop(const api_sdf_joint *joint);
+/* Sets `passive` of the joints that follow from the driven ones of the loops. */
+bool api_sdf_choose_driven(const api_sdf_tree *t);
 
 /* Writes the document. */
 bool api_sdf_write_document(api_sdf *sdf);

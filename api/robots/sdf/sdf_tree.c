@@ -4,33 +4,20 @@
 #include <stdio.h>
 #include <string.h>
 
-/* A link of the tree, in the order in which the links are written. */
-typedef struct tree_link {
-    int link;  /* frame of the link; API_SDF_WORLD: the world */
-    int joint; /* joint that carries it; -1: none */
-} tree_link;
-
-typedef struct sdf_tree {
-    api_sdf   *sdf;
-    tree_link *link; /* [n] */
-    size_t     n;
-    int       *place; /* [n_frames + 1] by link + 1: 1 + its index in `link`, 0 while it is not in the tree */
-} sdf_tree;
-
-static bool is_in(const sdf_tree *t, int link)
+static bool is_in(const api_sdf_tree *t, int link)
 {
     return t->place[link + 1] > 0;
 }
 
-static void add(sdf_tree *t, int link, int joint)
+static void add(api_sdf_tree *t, int link, int joint)
 {
-    t->link[t->n++]    = (tree_link){.link = link, .joint = joint};
+    t->link[t->n++]    = (api_sdf_tree_link){.link = link, .joint = joint};
     t->place[link + 1] = (int)t->n;
 }
 
 /* Adds all links that joints connect to those from `first` on, nearest first, in the order of the joints in the file.
  */
-static void grow(sdf_tree *t, size_t first)
+static void follow_joints(api_sdf_tree *t, size_t first, bool follow_balls)
 {
     api_sdf *sdf = t->sdf;
     for (size_t k = first; k < t->n; k++)
@@ -40,10 +27,17 @@ static void grow(sdf_tree *t, size_t first)
             bool           forward = joint->parent == from && !is_in(t, joint->child);
             bool           reverse = joint->child == from && !is_in(t, joint->parent);
             if (joint->type == API_SDF_GEARBOX || joint->used || !(forward || reverse)) continue;
+            if (joint->type == API_SDF_BALL && !follow_balls) continue;
             joint->used     = true;
             joint->reversed = reverse;
             add(t, forward ? joint->child : joint->parent, (int)i);
         }
+}
+
+static void grow(api_sdf_tree *t, size_t first)
+{
+    if (t->balls_last) follow_joints(t, first, false);
+    follow_joints(t, t->balls_last ? 0 : first, true);
 }
 
 static bool is_child(const api_sdf *sdf, int link)
@@ -55,7 +49,7 @@ static bool is_child(const api_sdf *sdf, int link)
 
 /* Root of the links that are not in the tree yet: one that no joint carries, the canonical link if that is one; or else
  * the first. API_SDF_NONE: there is none left. */
-static int find_root(const sdf_tree *t)
+static int find_root(const api_sdf_tree *t)
 {
     const api_sdf *sdf       = t->sdf;
     int            canonical = sdf->frames[API_SDF_MODEL].link, first = API_SDF_NONE;
@@ -84,41 +78,23 @@ static const char *document_name(const api_sdf *sdf, int link)
     return link == API_SDF_WORLD ? "world" : sdf->frames[link].link_name;
 }
 
-static dyn_pose link_in_world(const api_sdf *sdf, int link)
+dyn_pose api_sdf_link_in_world(const api_sdf *sdf, int link)
 {
     return link == API_SDF_WORLD ? dyn_pose_identity() : api_sdf_in_world(sdf, link);
 }
 
-static bool is_equal(const dyn_pose *X, const dyn_pose *Y)
-{
-    for (int i = 0; i < 3; i++) {
-        if (X->p[i] != Y->p[i]) return false;
-        for (int j = 0; j < 3; j++)
-            if (X->R[i][j] != Y->R[i][j]) return false;
-    }
-    return true;
-}
-
-/* X_ab of two frames, from their poses in the world. Of frames at the same pose it is the identity without rounding. */
-static dyn_pose between(const dyn_pose *X_wa, const dyn_pose *X_wb)
-{
-    if (is_equal(X_wa, X_wb)) return dyn_pose_identity();
-    dyn_pose X_aw = dyn_pose_inverse(X_wa), X = dyn_pose_compose(&X_aw, X_wb);
-    return X;
-}
-
 /* Writes the link that a joint carries; a joint with two axes first carries a massless link. */
-static bool write_link(const sdf_tree *t, const tree_link *at)
+static bool write_link(const api_sdf_tree *t, const api_sdf_tree_link *at)
 {
     api_sdf             *sdf   = t->sdf;
     const api_sdf_joint *joint = &sdf->joints[at->joint];
     int                  parts, from = joint->reversed ? joint->child : joint->parent;
     const char          *type   = api_sdf_joint_type(joint, &parts);
-    dyn_pose             X_from = link_in_world(sdf, from), X_to = link_in_world(sdf, at->link);
+    dyn_pose             X_from = api_sdf_link_in_world(sdf, from), X_to = api_sdf_link_in_world(sdf, at->link);
     dyn_pose             X_j  = api_sdf_in_world(sdf, joint->frame);
     api_xml_link         link = {.parent        = document_name(sdf, from),
                                  .type          = type,
-                                 .before        = between(&X_from, &X_j),
+                                 .before        = api_sdf_between(&X_from, &X_j),
                                  .after         = dyn_pose_identity(),
                                  .element       = sdf->frames[at->link].element,
                                  .joint_element = sdf->frames[joint->frame].element};
@@ -129,7 +105,7 @@ static bool write_link(const sdf_tree *t, const tree_link *at)
         if (!link.fields) return false;
         link.name = document_name(sdf, at->link);
         if (i + 1 == parts) {
-            link.after   = between(&X_j, &X_to);
+            link.after   = api_sdf_between(&X_j, &X_to);
             link.inertia = sdf->frames[at->link].inertia;
         } else {
             link.name = api_xml_reserve_name(&sdf->document, sdf->document.names, link.joint);
@@ -148,7 +124,7 @@ static bool write_root(api_sdf *sdf, int link, bool fixed)
     const char       *name     = document_name(sdf, link);
     size_t            size     = strlen(name) + sizeof suffix;
     char             *text     = api_arena_take(sdf->xml.base.arena, size, 1);
-    dyn_pose          X        = link_in_world(sdf, link);
+    dyn_pose          X        = api_sdf_link_in_world(sdf, link);
     double            home[7];
     if (!text) return api_reader_no_memory(&sdf->xml.base);
     snprintf(text, size, "%s%s", name, suffix);
@@ -187,7 +163,7 @@ static bool write_base(api_sdf *sdf, int floating)
            (floating < 0 || api_xml_write_inertial(&sdf->document, base, &sdf->frames[floating].inertia));
 }
 
-static bool write_frames(const sdf_tree *t, int floating)
+static bool write_frames(const api_sdf_tree *t, int floating)
 {
     api_sdf       *sdf      = t->sdf;
     size_t         left_out = 0;
@@ -199,8 +175,8 @@ static bool write_frames(const sdf_tree *t, int floating)
             if (left_out++ == 0) first = frame->element;
             continue;
         }
-        dyn_pose    X_wl = link_in_world(sdf, frame->link), X_wf = api_sdf_in_world(sdf, i);
-        dyn_pose    X = between(&X_wl, &X_wf);
+        dyn_pose    X_wl = api_sdf_link_in_world(sdf, frame->link), X_wf = api_sdf_in_world(sdf, i);
+        dyn_pose    X = api_sdf_between(&X_wl, &X_wf);
         const char *name;
         if (!api_xml_reserve_given(&sdf->document, sdf->document.names, frame->element, frame->name, &name) ||
             !api_xml_write_frame(&sdf->document, name, document_name(sdf, frame->link), &X))
@@ -212,46 +188,14 @@ static bool write_frames(const sdf_tree *t, int floating)
 
 /* --- loops -------------------------------------------------------------------------------------------------------- */
 
-/* Inverts the marks of the joints between a link and the root. */
-static void turn_over(const sdf_tree *t, int link, bool *mark)
-{
-    for (int k = t->place[link + 1] - 1; t->link[k].joint >= 0;) {
-        const api_sdf_joint *joint = &t->sdf->joints[t->link[k].joint];
-        mark[t->link[k].joint]     = !mark[t->link[k].joint];
-        k                          = t->place[(joint->reversed ? joint->child : joint->parent) + 1] - 1;
-    }
-}
-
-/* Makes the joints between the ends of all loops passive, but the first that moves: a file does not say which are
- * driven. */
-static bool mark_passive(const sdf_tree *t, const api_sdf_joint *loop, bool *any)
-{
-    api_sdf *sdf  = t->sdf;
-    bool    *mark = api_arena_take(sdf->xml.base.arena, sdf->n_joints, sizeof *mark);
-    if (!mark) return api_reader_no_memory(&sdf->xml.base);
-    turn_over(t, loop->parent, mark);
-    turn_over(t, loop->child, mark);
-    for (size_t i = 0; i < sdf->n_joints; i++) {
-        api_sdf_joint *joint = &sdf->joints[i];
-        bool           moves = mark[i] && joint->type != API_SDF_FIXED && joint->leader < 0;
-        if (moves && !*any &&
-            !api_xml_report(&sdf->xml, sdf->frames[joint->frame].element, "info", "assumed",
-                            "the joint is taken as the driven one of the loops"))
-            return false;
-        joint->passive |= moves && *any;
-        *any |= moves;
-    }
-    return true;
-}
-
 static bool write_loop_frame(api_sdf *sdf, const api_sdf_joint *joint, int side, json_t *entry)
 {
     const char *name = sdf->frames[joint->frame].name;
     size_t      size = strlen(name) + sizeof ".a";
     char       *text = api_arena_take(sdf->xml.base.arena, size, 1);
     int         link = side == 0 ? joint->parent : joint->child;
-    dyn_pose    X_wl = link_in_world(sdf, link), X_wj = api_sdf_in_world(sdf, joint->frame);
-    dyn_pose    X = between(&X_wl, &X_wj);
+    dyn_pose    X_wl = api_sdf_link_in_world(sdf, link), X_wj = api_sdf_in_world(sdf, joint->frame);
+    dyn_pose    X = api_sdf_between(&X_wl, &X_wj);
     if (!text) return api_reader_no_memory(&sdf->xml.base);
     snprintf(text, size, "%s.%c", name, "ab"[side]);
     const char *unique = api_xml_reserve_name(&sdf->document, sdf->document.names, text);
@@ -299,22 +243,19 @@ static bool write_loop(api_sdf *sdf, const api_sdf_joint *joint)
            (joint->type != API_SDF_SCREW || api_xml_set_number(&sdf->xml, entry, "pitch", joint->pitch));
 }
 
-static bool mark_loops(const sdf_tree *t)
+static bool report_open(api_sdf *sdf, const api_sdf_joint *joint)
 {
-    bool any = false;
-    for (size_t i = 0; i < t->sdf->n_joints; i++) {
-        const api_sdf_joint *joint = &t->sdf->joints[i];
-        if (joint->type != API_SDF_GEARBOX && !joint->used && !mark_passive(t, joint, &any)) return false;
-    }
-    return true;
+    return api_xml_report(&sdf->xml, sdf->frames[joint->frame].element, "warning", "not-held",
+                          "loops=open was requested: the joint, which closes a loop, is left out");
 }
 
-static bool write_loops(const sdf_tree *t)
+static bool write_loops(const api_sdf_tree *t)
 {
     for (size_t i = 0; i < t->sdf->n_joints; i++) {
         const api_sdf_joint *joint = &t->sdf->joints[i];
-        if (joint->type != API_SDF_GEARBOX && !joint->used &&
-            !(report_loop(t->sdf, joint) && write_loop(t->sdf, joint)))
+        if (!api_sdf_closes_loop(joint)) continue;
+        if (t->sdf->loops_open ? !report_open(t->sdf, joint)
+                               : !(report_loop(t->sdf, joint) && write_loop(t->sdf, joint)))
             return false;
     }
     return true;
@@ -322,8 +263,27 @@ static bool write_loops(const sdf_tree *t)
 
 /* --- the document ------------------------------------------------------------------------------------------------- */
 
-/* Builds the tree. *floating is the link of a floating base, or API_SDF_WORLD. */
-static bool build(sdf_tree *t, int *floating)
+/* True if a joint closes a loop while the tree has a ball joint, which may be part of that loop. */
+static bool has_loop_beside_ball(const api_sdf *sdf)
+{
+    bool loop = false, ball = false;
+    for (size_t i = 0; i < sdf->n_joints; i++) {
+        loop |= api_sdf_closes_loop(&sdf->joints[i]);
+        ball |= sdf->joints[i].used && sdf->joints[i].type == API_SDF_BALL;
+    }
+    return loop && ball;
+}
+
+static void forget_tree(api_sdf_tree *t)
+{
+    for (size_t i = 0; i < t->sdf->n_joints; i++)
+        t->sdf->joints[i].used = t->sdf->joints[i].reversed = false;
+    memset(t->place, 0, (t->sdf->n_frames + 1) * sizeof *t->place);
+    t->n = 0;
+}
+
+/* Grows the tree. *floating is the link of a floating base, or API_SDF_WORLD. */
+static bool grow_all(api_sdf_tree *t, int *floating)
 {
     api_sdf *sdf = t->sdf;
     *floating    = API_SDF_WORLD;
@@ -348,11 +308,22 @@ static bool build(sdf_tree *t, int *floating)
     return true;
 }
 
-static bool write_links(const sdf_tree *t, int floating)
+/* Builds the tree. Ball joints close loops rather than other joints: a point has three equations instead of five, and
+ * the other joints turn about axes, of which each may be a coordinate. */
+static bool build_tree(api_sdf_tree *t, int *floating)
+{
+    if (!grow_all(t, floating)) return false;
+    if (!has_loop_beside_ball(t->sdf)) return true;
+    forget_tree(t);
+    t->balls_last = true;
+    return grow_all(t, floating);
+}
+
+static bool write_links(const api_sdf_tree *t, int floating)
 {
     api_sdf *sdf = t->sdf;
     for (size_t k = 0; k < t->n; k++) {
-        const tree_link *at = &t->link[k];
+        const api_sdf_tree_link *at = &t->link[k];
         if (at->joint >= 0 ? !write_link(t, at)
                            : at->link != API_SDF_WORLD && at->link != floating &&
                                  !write_root(sdf, at->link, sdf->base == API_SDF_BASE_FIXED))
@@ -363,18 +334,18 @@ static bool write_links(const sdf_tree *t, int floating)
 
 bool api_sdf_write_document(api_sdf *sdf)
 {
-    sdf_tree    t = {.sdf = sdf};
-    int         floating;
-    const char *name = NULL;
-    t.link           = api_arena_take(sdf->xml.base.arena, sdf->n_frames + 1, sizeof *t.link);
-    t.place          = api_arena_take(sdf->xml.base.arena, sdf->n_frames + 1, sizeof *t.place);
+    api_sdf_tree t = {.sdf = sdf};
+    int          floating;
+    const char  *name = NULL;
+    t.link            = api_arena_take(sdf->xml.base.arena, sdf->n_frames + 1, sizeof *t.link);
+    t.place           = api_arena_take(sdf->xml.base.arena, sdf->n_frames + 1, sizeof *t.place);
     if (!t.link || !t.place) return api_reader_no_memory(&sdf->xml.base);
     if (!api_xml_text(&sdf->xml, sdf->model, "name", API_OPTIONAL, &name) ||
         (name && !api_xml_set_field(&sdf->xml, sdf->document.document, "name", json_string(name))) ||
         (sdf->gravity && !api_xml_set_vector(&sdf->xml, sdf->document.document, "gravity", sdf->gravity, 3)))
         return false;
-    if (!build(&t, &floating) || !mark_loops(&t) || !write_base(sdf, floating) || !write_links(&t, floating) ||
-        !write_frames(&t, floating) || !write_loops(&t))
+    if (!build_tree(&t, &floating) || !api_sdf_choose_driven(&t) || !write_base(sdf, floating) ||
+        !write_links(&t, floating) || !write_frames(&t, floating) || !write_loops(&t))
         return false;
     api_xml_document_finish(&sdf->document);
     return true;

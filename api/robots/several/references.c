@@ -4,8 +4,6 @@
 #include "api/robots/xml/xml_text.h"
 #include <string.h>
 
-enum { NESTING_MOST = 200 };
-
 typedef struct visitor {
     api_reference_visit *visit;
     void                *arg;
@@ -64,7 +62,7 @@ static bool visit_tree(const visitor *v, const xmlNode *element)
 bool api_xml_references(const char *text, size_t length, api_reference_visit *visit, void *arg)
 {
     api_problem    problem;
-    api_xml_source source = {.text = text, .length = length, .nesting = NESTING_MOST};
+    api_xml_source source = {.text = text, .length = length, .nesting = API_XML_NESTING};
     visitor        v      = {visit, arg};
     if (!api_xml_begins(text, length)) return true;
     api_problem_clear(&problem);

@@ -1,5 +1,6 @@
 /* urdf.c - see urdf.h: build the tree of links and joints of a file, and write it as a model document. */
 #include "urdf_reader.h"
+#include "api/robots/bound/bound.h"
 #include "api/robots/formats.h"
 #include "api/robots/several/template.h"
 #include "api/robots/xml/xml_model.h"
@@ -194,15 +195,31 @@ static bool write_document(api_urdf *urdf, json_t *document)
     return true;
 }
 
+/* Returns the remedy for outermost elements that files around robots have. */
+static const char *remedy_of(const xmlNode *root)
+{
+    if (api_xml_is(root, "gazebo") && api_xml_has(root, "version"))
+        return "; <gazebo> is that of SDF before version 1.3: rename it to <sdf>, or take a newer file of the model";
+    if (api_xml_is(root, "gazebo")) return "; <gazebo> alone is an extension of a URDF file: put it in its <robot>";
+    if (api_xml_is(root, "mujocoinclude")) return "; <mujocoinclude> is a part: send the file that includes it";
+    if (api_xml_is(root, "model")) return "; a model.config names the file with the <sdf>: send that one";
+    return "";
+}
+
+static bool fail_outermost(const api_urdf *urdf)
+{
+    const xmlNode *root  = urdf->xml.root;
+    const xmlNs   *space = root->ns;
+    const char    *named = space && space->prefix ? (const char *)space->prefix : NULL;
+    return api_fail(urdf->xml.base.problem, API_BAD_MODEL, NULL,
+                    "the outermost element is <%.40s%s%.40s>; URDF's is <robot>, MJCF's <mujoco>, SDF's <sdf>%s",
+                    named ? named : "", named ? ":" : "", (const char *)root->name, remedy_of(root));
+}
+
 static bool read_robot(api_urdf *urdf, json_t *document)
 {
     if (!document) return api_reader_no_memory(&urdf->xml.base);
-    const xmlNs *space = urdf->xml.root->ns;
-    const char  *named = space && space->prefix ? (const char *)space->prefix : NULL;
-    if (!api_xml_is(urdf->xml.root, "robot"))
-        return api_fail(urdf->xml.base.problem, API_BAD_MODEL, NULL,
-                        "the outermost element is <%.40s%s%.40s>; URDF's is <robot>, MJCF's <mujoco>, SDF's <sdf>",
-                        named ? named : "", named ? ":" : "", (const char *)urdf->xml.root->name);
+    if (!api_xml_is(urdf->xml.root, "robot")) return fail_outermost(urdf);
     return api_xml_refuse_template(&urdf->xml) && api_urdf_read_version(urdf) && read_tree(urdf) &&
            write_document(urdf, document) && api_urdf_report_unused(urdf);
 }
@@ -234,7 +251,7 @@ static api_model *make_model(api_urdf *urdf, const char *name)
 api_model *api_model_from_urdf(const api_model_source *source, api_problem *problem)
 {
     api_urdf_options options;
-    api_xml_source   text = {.text = source->text, .length = source->length, .nesting = source->nesting};
+    api_xml_source   text = {.text = source->text, .length = source->length, .nesting = API_XML_NESTING};
     if (!api_urdf_options_read(source->query, &options, problem)) return NULL;
     xmlDoc *file = api_xml_parse(&text, problem);
     if (!file) return NULL;
@@ -253,14 +270,15 @@ api_model *api_model_from_urdf(const api_model_source *source, api_problem *prob
 bool api_urdf_options_read(const char *query, api_urdf_options *options, api_problem *problem)
 {
     double               density   = 0;
-    const api_xml_option known[]   = {{"base", {"fixed", "floating"}, NULL},
-                                      {"mimic", {"independent", "coupled", "refuse"}, NULL},
-                                      {"inertia", {"stated", "collision", "accept"}, NULL},
-                                      {"density", {NULL}, &density}};
-    int                  chosen[4] = {0, 0, 0, 0};
-    if (!api_xml_options_read(query, "a URDF file", known, 4, chosen, problem)) return false;
+    const api_xml_option known[]   = {{"base", {"fixed", "floating"}, NULL, NULL},
+                                      {"mimic", {"independent", "coupled", "refuse"}, NULL, NULL},
+                                      {"inertia", {"stated", "collision", "accept"}, NULL, NULL},
+                                      {"density", {NULL}, &density, NULL},
+                                      {"zero_limits", {"kept", "none"}, NULL, NULL}};
+    int                  chosen[5] = {0, 0, 0, 0, 0};
+    if (!api_xml_options_read(query, "a URDF file", known, 5, chosen, problem)) return false;
     *options = (api_urdf_options){chosen[0] == 1, (api_urdf_mimic)chosen[1], (api_urdf_inertia)chosen[2],
-                                  density > 0 ? density : WATER};
+                                  density > 0 ? density : WATER, chosen[4] == 1};
     return density == 0 || options->inertia == API_URDF_COLLISION ||
            api_fail(problem, API_BAD_VALUE, NULL,
                     "density is that of collisions: it has an effect with inertia=collision");
@@ -272,14 +290,18 @@ static bool check_query(const char *query, api_problem *problem)
     return api_urdf_options_read(query, &options, problem);
 }
 
+static const char *const versions[] = {"1.0", "1.2", NULL};
+
 static const char *const media_types[] = {"application/urdf+xml", NULL};
 
 const api_model_format api_model_format_urdf = {
     .name            = "urdf",
     .media_types     = media_types,
+    .versions        = versions,
     .root            = "robot",
     .check_query     = check_query,
     .estimate_memory = api_xml_estimate_memory,
     .read            = api_model_from_urdf,
     .write           = api_urdf_write,
+    .bound           = api_bound_moving,
 };

@@ -11,6 +11,7 @@
  * lists what was merged, dropped, assumed or is suspicious. */
 #pragma once
 #include "api/robots/document/document.h"
+#include "api/robots/formats.h"
 #include "api/robots/model/model.h"
 
 typedef enum api_urdf_mimic {
@@ -30,7 +31,8 @@ typedef struct api_urdf_options {
     bool             floating; /* base=floating: the root link moves freely */
     api_urdf_mimic   mimic;
     api_urdf_inertia inertia;
-    double           density; /* kg/m^3, of collisions that weigh */
+    double           density;        /* kg/m^3, of collisions that weigh */
+    bool             no_zero_limits; /* zero_limits=none: limits of 0 count as none */
 } api_urdf_options;
 
 /* Reads a query such as "base=floating&mimic=coupled" (NULL: the defaults). False with a problem for anything else. */
@@ -42,4 +44,5 @@ api_model *api_model_from_urdf(const api_model_source *source, api_problem *prob
 
 /* Writes a document as the text of such a file, which the caller frees; adds what it cannot hold to the reader's
  * report. NULL with a problem. */
-char *api_urdf_write(const api_document *document, const char *name, api_reader *reader, size_t *length);
+char *api_urdf_write(const api_document *document, const api_model_heading *heading, api_reader *reader,
+                     size_t *length);

@@ -67,6 +67,14 @@ static bool read_axis(api_urdf *urdf, const api_urdf_joint *joint, json_t *field
 
 /* --- limit -------------------------------------------------------------------------------------------------------- */
 
+/* Leaves out a limit of 0, as zero_limits=none asks. */
+static bool leave_out(api_urdf *urdf, const api_urdf_joint *joint, const xmlNode *limit, const char *field)
+{
+    return api_xml_report(&urdf->xml, limit, "info", "assumed",
+                          "joint \"%.*s\": the %s limit of 0 counts as none, as zero_limits=none asks",
+                          SHOWN(joint->name), field);
+}
+
 /* Reads the position limits; if only one is given, the other is 0, its default before version 1.2. */
 static bool read_range(api_urdf *urdf, const api_urdf_joint *joint, const xmlNode *limit, json_t *limits)
 {
@@ -88,6 +96,8 @@ static bool read_range(api_urdf *urdf, const api_urdf_joint *joint, const xmlNod
         !api_xml_report(&urdf->xml, limit, "info", "assumed", "joint \"%.*s\" has no %s limit: it is 0",
                         SHOWN(joint->name), has_lower ? "upper" : "lower"))
         return false;
+    if (urdf->options->no_zero_limits && range[0] == 0 && range[1] == 0)
+        return leave_out(urdf, joint, limit, "position");
     return api_xml_set_vector(&urdf->xml, limits, "position", range, 2);
 }
 
@@ -101,6 +111,7 @@ static bool read_magnitude(api_urdf *urdf, const api_urdf_joint *joint, const xm
         return api_xml_report(&urdf->xml, limit, "warning", "suspicious",
                               "joint \"%.*s\": the %s limit %.9g is negative; it was dropped", SHOWN(joint->name),
                               attribute, value);
+    if (value == 0 && urdf->options->no_zero_limits) return leave_out(urdf, joint, limit, attribute);
     return api_xml_set_number(&urdf->xml, limits, attribute, value);
 }
 

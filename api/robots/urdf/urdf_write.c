@@ -3,11 +3,17 @@
  * Frames become links without mass. A helical joint becomes a revolute one and a slide that mimics it, a rotor a
  * transmission of its joint, as ROS writes them. Spherical joints are an extension of URDF. A link whose frame is not
  * that of its joint, as with standard Denavit-Hartenberg parameters, is fixed to a link `link.joint` that the joint
- * carries. */
+ * carries. Rotations of version 1.0 are angles, of 1.2 quaternions. */
 #include "api/robots/xml/xml_writer.h"
 #include "urdf.h"
 #include <math.h>
 #include <string.h>
+
+typedef struct urdf_file {
+    api_xml_writer w;
+    xmlNode       *robot;
+    bool           quaternions; /* from version 1.1 on rotations may be quaternions: they need no angles */
+} urdf_file;
 
 /* A joint of the file. */
 typedef struct urdf_part {
@@ -17,109 +23,113 @@ typedef struct urdf_part {
     bool        has_axis;
 } urdf_part;
 
-static void put_origin(api_xml_writer *w, xmlNode *element, const dyn_pose *X)
+static void put_origin(urdf_file *f, xmlNode *element, const dyn_pose *X)
 {
-    double rpy[3];
+    double turn[4];
     if (dyn_pose_is_identity(X)) return;
-    xmlNode *origin = api_xml_put(w, element, "origin");
-    dyn_rpy_of((const double(*)[3])X->R, rpy);
-    api_xml_put_numbers(w, origin, "xyz", X->p, 3);
-    api_xml_put_numbers(w, origin, "rpy", rpy, 3);
+    xmlNode *origin = api_xml_put(&f->w, element, "origin");
+    api_xml_put_numbers(&f->w, origin, "xyz", X->p, 3);
+    if (f->quaternions) {
+        dyn_quaternion_of((const double(*)[3])X->R, turn);
+        api_xml_put_numbers(&f->w, origin, "quat_xyzw", turn, 4);
+    } else {
+        dyn_rpy_of((const double(*)[3])X->R, turn);
+        api_xml_put_numbers(&f->w, origin, "rpy", turn, 3);
+    }
 }
 
-static void put_link(api_xml_writer *w, xmlNode *robot, const char *name, const dyn_inertia *inertia)
+static void put_link(urdf_file *f, const char *name, const dyn_inertia *inertia)
 {
     static const char *const entries[6] = {"ixx", "ixy", "ixz", "iyy", "iyz", "izz"};
-    xmlNode                 *link       = api_xml_put(w, robot, "link");
-    api_xml_put_text(w, link, "name", name);
+    xmlNode                 *link       = api_xml_put(&f->w, f->robot, "link");
+    api_xml_put_text(&f->w, link, "name", name);
     if (!inertia) return;
     bool zero = inertia->mass == 0;
     for (int i = 0; i < 6; i++)
         zero = zero && inertia->about_com[i] == 0;
     if (zero) return;
-    xmlNode *inertial = api_xml_put(w, link, "inertial");
+    xmlNode *inertial = api_xml_put(&f->w, link, "inertial");
     dyn_pose X        = dyn_pose_translation(inertia->com[0], inertia->com[1], inertia->com[2]);
-    put_origin(w, inertial, &X);
-    api_xml_put_number(w, api_xml_put(w, inertial, "mass"), "value", inertia->mass);
-    xmlNode *tensor = api_xml_put(w, inertial, "inertia");
+    put_origin(f, inertial, &X);
+    api_xml_put_number(&f->w, api_xml_put(&f->w, inertial, "mass"), "value", inertia->mass);
+    xmlNode *tensor = api_xml_put(&f->w, inertial, "inertia");
     for (int i = 0; i < 6; i++)
-        api_xml_put_number(w, tensor, entries[i], inertia->about_com[i]);
+        api_xml_put_number(&f->w, tensor, entries[i], inertia->about_com[i]);
 }
 
-static xmlNode *put_joint(api_xml_writer *w, xmlNode *robot, const urdf_part *part)
+static xmlNode *put_joint(urdf_file *f, const urdf_part *part)
 {
-    xmlNode *joint = api_xml_put(w, robot, "joint");
-    api_xml_put_text(w, joint, "name", part->name);
-    api_xml_put_text(w, joint, "type", part->type);
-    put_origin(w, joint, &part->X);
-    api_xml_put_text(w, api_xml_put(w, joint, "parent"), "link", part->parent);
-    api_xml_put_text(w, api_xml_put(w, joint, "child"), "link", part->child);
-    if (part->has_axis) api_xml_put_numbers(w, api_xml_put(w, joint, "axis"), "xyz", part->axis, 3);
+    xmlNode *joint = api_xml_put(&f->w, f->robot, "joint");
+    api_xml_put_text(&f->w, joint, "name", part->name);
+    api_xml_put_text(&f->w, joint, "type", part->type);
+    put_origin(f, joint, &part->X);
+    api_xml_put_text(&f->w, api_xml_put(&f->w, joint, "parent"), "link", part->parent);
+    api_xml_put_text(&f->w, api_xml_put(&f->w, joint, "child"), "link", part->child);
+    if (part->has_axis) api_xml_put_numbers(&f->w, api_xml_put(&f->w, joint, "axis"), "xyz", part->axis, 3);
     return joint;
 }
 
 /* Limits, damping and friction of a joint with one coordinate. */
-static void put_figures(api_xml_writer *w, xmlNode *joint, const api_document_link *link)
+static void put_figures(urdf_file *f, xmlNode *joint, const api_document_link *link)
 {
     const dyn_friction *friction = &link->dyn.friction;
     double              damping  = friction->viscous + link->dyn.spring.damping;
     if (link->has_position_limits || link->limits.has_velocity || link->limits.has_effort) {
-        xmlNode *limit = api_xml_put(w, joint, "limit");
-        if (link->has_position_limits) api_xml_put_number(w, limit, "lower", link->lower);
-        if (link->has_position_limits) api_xml_put_number(w, limit, "upper", link->upper);
-        if (link->limits.has_velocity) api_xml_put_number(w, limit, "velocity", link->limits.velocity);
-        if (link->limits.has_effort) api_xml_put_number(w, limit, "effort", link->limits.effort);
+        xmlNode *limit = api_xml_put(&f->w, joint, "limit");
+        if (link->has_position_limits) api_xml_put_number(&f->w, limit, "lower", link->lower);
+        if (link->has_position_limits) api_xml_put_number(&f->w, limit, "upper", link->upper);
+        if (link->limits.has_velocity) api_xml_put_number(&f->w, limit, "velocity", link->limits.velocity);
+        if (link->limits.has_effort) api_xml_put_number(&f->w, limit, "effort", link->limits.effort);
     }
     if (damping != 0 || friction->positive != 0) {
-        xmlNode *dynamics = api_xml_put(w, joint, "dynamics");
-        api_xml_put_number(w, dynamics, "damping", damping);
-        api_xml_put_number(w, dynamics, "friction", friction->positive);
+        xmlNode *dynamics = api_xml_put(&f->w, joint, "dynamics");
+        api_xml_put_number(&f->w, dynamics, "damping", damping);
+        api_xml_put_number(&f->w, dynamics, "friction", friction->positive);
     }
 }
 
-static void put_mimic(api_xml_writer *w, xmlNode *joint, const char *leader, double multiplier, double offset)
+static void put_mimic(urdf_file *f, xmlNode *joint, const char *leader, double multiplier, double offset)
 {
-    xmlNode *mimic = api_xml_put(w, joint, "mimic");
-    api_xml_put_text(w, mimic, "joint", leader);
-    api_xml_put_number(w, mimic, "multiplier", multiplier);
-    api_xml_put_number(w, mimic, "offset", offset);
+    xmlNode *mimic = api_xml_put(&f->w, joint, "mimic");
+    api_xml_put_text(&f->w, mimic, "joint", leader);
+    api_xml_put_number(&f->w, mimic, "multiplier", multiplier);
+    api_xml_put_number(&f->w, mimic, "offset", offset);
 }
 
-static void report_joint(api_xml_writer *w, size_t i)
+static void report_joint(urdf_file *f, size_t i)
 {
-    const api_document_link *link = &w->document->links[i];
-    if (link->dyn.spring.stiffness != 0) api_xml_joint_not_held(w, i, "spring");
-    if (link->has_home && w->document->n_loops > 0) api_xml_joint_not_held(w, i, "home");
-    if (!link->actuated && w->document->n_loops > 0) api_xml_joint_not_held(w, i, "actuated");
+    const api_document_link *link = &f->w.document->links[i];
+    if (link->dyn.spring.stiffness != 0) api_xml_joint_not_held(&f->w, i, "spring");
+    if (link->has_home && f->w.document->n_loops > 0) api_xml_joint_not_held(&f->w, i, "home");
+    if (!link->actuated && f->w.document->n_loops > 0) api_xml_joint_not_held(&f->w, i, "actuated");
 }
 
 /* Puts a transmission whose motor turns with the joint and has the rotor's inertia. */
-static void put_rotor(api_xml_writer *w, xmlNode *robot, const api_document_link *link)
+static void put_rotor(urdf_file *f, const api_document_link *link)
 {
     if (link->dyn.rotor_inertia == 0) return;
-    xmlNode *transmission = api_xml_put(w, robot, "transmission");
-    api_xml_put_text(w, transmission, "name", api_xml_join(w, link->joint, "transmission"));
-    api_xml_put_content(w, api_xml_put(w, transmission, "type"), "transmission_interface/SimpleTransmission");
-    api_xml_put_text(w, api_xml_put(w, transmission, "joint"), "name", link->joint);
-    xmlNode *actuator = api_xml_put(w, transmission, "actuator");
-    api_xml_put_text(w, actuator, "name", api_xml_join(w, link->joint, "motor"));
-    api_xml_put_content(w, api_xml_put(w, actuator, "mechanicalReduction"), "1");
-    api_xml_put_content_number(w, api_xml_put(w, actuator, "motorInertia"), link->dyn.rotor_inertia);
+    xmlNode *transmission = api_xml_put(&f->w, f->robot, "transmission");
+    api_xml_put_text(&f->w, transmission, "name", api_xml_join(&f->w, link->joint, "transmission"));
+    api_xml_put_content(&f->w, api_xml_put(&f->w, transmission, "type"), "transmission_interface/SimpleTransmission");
+    api_xml_put_text(&f->w, api_xml_put(&f->w, transmission, "joint"), "name", link->joint);
+    xmlNode *actuator = api_xml_put(&f->w, transmission, "actuator");
+    api_xml_put_text(&f->w, actuator, "name", api_xml_join(&f->w, link->joint, "motor"));
+    api_xml_put_content(&f->w, api_xml_put(&f->w, actuator, "mechanicalReduction"), "1");
+    api_xml_put_content_number(&f->w, api_xml_put(&f->w, actuator, "motorInertia"), link->dyn.rotor_inertia);
 }
 
 /* A slide that moves `pitch` times as far as the joint turns, and then the joint. */
-static void put_helical(api_xml_writer *w, xmlNode *robot, urdf_part *part, const api_document_link *link)
+static void put_helical(urdf_file *f, urdf_part *part, const api_document_link *link)
 {
     const char *joint = part->name, *child = part->child;
-    const char *leader = link->dyn.mimic ? api_xml_leader_of(w->document, link) : joint;
-    const char *step   = api_xml_join(w, joint, "slide.link");
+    const char *leader = link->dyn.mimic ? api_xml_leader_of(f->w.document, link) : joint;
+    const char *step   = api_xml_join(&f->w, joint, "slide.link");
     urdf_part   slide  = *part;
-    slide.name         = api_xml_join(w, joint, "slide");
+    slide.name         = api_xml_join(&f->w, joint, "slide");
     slide.type         = "prismatic";
     slide.child        = step;
-    put_link(w, robot, step, NULL);
-    put_mimic(w, put_joint(w, robot, &slide), leader, link->dyn.pitch * link->dyn.ratio,
-              link->dyn.pitch * link->dyn.offset);
+    put_link(f, step, NULL);
+    put_mimic(f, put_joint(f, &slide), leader, link->dyn.pitch * link->dyn.ratio, link->dyn.pitch * link->dyn.offset);
     part->parent = step;
     part->X      = dyn_pose_identity();
     part->child  = child;
@@ -142,89 +152,91 @@ static const char *type_of(const api_document_link *link)
     return "fixed";
 }
 
-static void put_moving(api_xml_writer *w, xmlNode *robot, size_t i, urdf_part *part)
+static void put_moving(urdf_file *f, size_t i, urdf_part *part)
 {
-    const api_document_link *link = &w->document->links[i];
-    if (link->dyn.joint == DYN_HELICAL) put_helical(w, robot, part, link);
-    xmlNode *joint = put_joint(w, robot, part);
-    if (dyn_joint_nv(link->dyn.joint) == 1) put_figures(w, joint, link);
-    if (link->dyn.mimic) put_mimic(w, joint, api_xml_leader_of(w->document, link), link->dyn.ratio, link->dyn.offset);
-    put_rotor(w, robot, link);
-    report_joint(w, i);
+    const api_document_link *link = &f->w.document->links[i];
+    if (link->dyn.joint == DYN_HELICAL) put_helical(f, part, link);
+    xmlNode *joint = put_joint(f, part);
+    if (dyn_joint_nv(link->dyn.joint) == 1) put_figures(f, joint, link);
+    if (link->dyn.mimic) put_mimic(f, joint, api_xml_leader_of(f->w.document, link), link->dyn.ratio, link->dyn.offset);
+    put_rotor(f, link);
+    report_joint(f, i);
 }
 
-static void put_link_and_joint(api_xml_writer *w, xmlNode *robot, size_t i)
+static void put_link_and_joint(urdf_file *f, size_t i)
 {
-    const api_document_link *link  = &w->document->links[i];
+    const api_document_link *link  = &f->w.document->links[i];
     bool                     apart = !dyn_pose_is_identity(&link->dyn.after) && link->dyn.joint != DYN_FIXED;
     urdf_part                part  = {.name     = link->joint,
                                       .type     = type_of(link),
-                                      .parent   = api_xml_parent_of(w->document, link),
+                                      .parent   = api_xml_parent_of(f->w.document, link),
                                       .child    = link->name,
                                       .X        = link->dyn.before,
                                       .has_axis = dyn_joint_types[link->dyn.joint].has_axis};
     memcpy(part.axis, link->dyn.axis, sizeof part.axis);
-    put_link(w, robot, link->name, &link->dyn.inertia);
+    put_link(f, link->name, &link->dyn.inertia);
     if (link->dyn.joint == DYN_FIXED) {
         part.X = dyn_pose_compose(&link->dyn.before, &link->dyn.after);
-        put_joint(w, robot, &part);
+        put_joint(f, &part);
         return;
     }
     if (!apart) {
-        put_moving(w, robot, i, &part);
+        put_moving(f, i, &part);
         return;
     }
-    const char *mover = api_xml_join(w, link->name, link->joint);
-    put_link(w, robot, mover, NULL);
+    const char *mover = api_xml_join(&f->w, link->name, link->joint);
+    put_link(f, mover, NULL);
     part.child = mover;
-    put_moving(w, robot, i, &part);
-    urdf_part fixed = {.name   = api_xml_join(w, link->name, "fixed"),
+    put_moving(f, i, &part);
+    urdf_part fixed = {.name   = api_xml_join(&f->w, link->name, "fixed"),
                        .type   = "fixed",
                        .parent = mover,
                        .child  = link->name,
                        .X      = link->dyn.after};
-    put_joint(w, robot, &fixed);
+    put_joint(f, &fixed);
 }
 
-static void put_frames(api_xml_writer *w, xmlNode *robot)
+static void put_frames(urdf_file *f)
 {
-    for (size_t i = 0; i < w->document->n_frames; i++) {
-        const api_document_frame *frame = &w->document->frames[i];
-        urdf_part                 part  = {.name   = api_xml_join(w, frame->name, "fixed"),
+    for (size_t i = 0; i < f->w.document->n_frames; i++) {
+        const api_document_frame *frame = &f->w.document->frames[i];
+        urdf_part                 part  = {.name   = api_xml_join(&f->w, frame->name, "fixed"),
                                            .type   = "fixed",
-                                           .parent = api_xml_link_of(w->document, frame->link),
+                                           .parent = api_xml_link_of(f->w.document, frame->link),
                                            .child  = frame->name,
                                            .X      = frame->X_lf};
-        put_link(w, robot, frame->name, NULL);
-        put_joint(w, robot, &part);
+        put_link(f, frame->name, NULL);
+        put_joint(f, &part);
     }
 }
 
-static void report_document(api_xml_writer *w)
+static void report_document(urdf_file *f)
 {
-    const api_document *d = w->document;
+    const api_document *d = f->w.document;
     if (d->gravity[0] != 0 || d->gravity[1] != 0 || d->gravity[2] != -9.81)
-        api_xml_not_held(w, "/gravity", "gravity is not part of the file: readers assume [0,0,-9.81]");
+        api_xml_not_held(&f->w, "/gravity", "gravity is not part of the file: readers assume [0,0,-9.81]");
     if (d->floating)
-        api_xml_not_held(w, "/base/type", "the floating base is not part of the file: read it with base=floating");
+        api_xml_not_held(&f->w, "/base/type", "the floating base is not part of the file: read it with base=floating");
     for (size_t i = 0; i < d->n_loops; i++) {
         char where[40];
         snprintf(where, sizeof where, "/loops/%zu", i);
-        api_xml_not_held(w, where, "loop \"%.*s\" is not part of the file", api_text_shown(d->loops[i].name),
+        api_xml_not_held(&f->w, where, "loop \"%.*s\" is not part of the file", api_text_shown(d->loops[i].name),
                          d->loops[i].name);
     }
-    api_xml_report_forces(w);
+    api_xml_report_forces(&f->w);
 }
 
-char *api_urdf_write(const api_document *document, const char *name, api_reader *reader, size_t *length)
+char *api_urdf_write(const api_document *document, const api_model_heading *heading, api_reader *reader, size_t *length)
 {
-    api_xml_writer w;
-    xmlNode       *robot = api_xml_writer_open(&w, reader, document, "robot");
-    api_xml_put_text(&w, robot, "name", name);
-    report_document(&w);
-    put_link(&w, robot, document->base, &document->base_inertia);
+    urdf_file f;
+    f.robot       = api_xml_writer_open(&f.w, reader, document, "robot");
+    f.quaternions = heading->version && strcmp(heading->version, "1.2") == 0;
+    api_xml_put_text(&f.w, f.robot, "name", heading->name);
+    if (f.quaternions) api_xml_put_text(&f.w, f.robot, "version", heading->version);
+    report_document(&f);
+    put_link(&f, document->base, &document->base_inertia);
     for (size_t i = 0; i < document->n_links; i++)
-        put_link_and_joint(&w, robot, i);
-    put_frames(&w, robot);
-    return api_xml_writer_finish(&w, length);
+        put_link_and_joint(&f, i);
+    put_frames(&f);
+    return api_xml_writer_finish(&f.w, length);
 }

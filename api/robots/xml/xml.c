@@ -107,6 +107,8 @@ static bool check_bytes(const char *text, size_t length, api_problem *problem)
         return api_fail(problem, API_BODY_TOO_LARGE, NULL, "an XML text has at most %d bytes", INT_MAX);
     size_t      offset;
     const char *fault = api_container_fault(text, length, &offset);
+    if (!fault && *text == '{')
+        fault = "is not XML but looks like JSON: send the header Content-Type: application/json";
     if (fault) {
         api_fail(problem, API_BAD_XML, NULL, "the body %s", fault);
         problem->offset = (long long)offset;

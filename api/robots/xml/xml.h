@@ -15,7 +15,10 @@ typedef struct api_xml_source {
     xmlDict    *names;   /* NULL, or the `dict` of a tree: nodes may then be moved into that tree */
 } api_xml_source;
 
-enum { API_XML_FILES = 1000 };
+enum {
+    API_XML_FILES   = 1000,
+    API_XML_NESTING = 100 /* most levels of elements of a robot, with its included files in place; bounds recursions */
+};
 
 /* Parses a text. NULL and a problem: 400 with an offset, 422 for a refused document type declaration. The caller frees
  * the tree, which has a root element, with xmlFreeDoc. May be called from any thread. */

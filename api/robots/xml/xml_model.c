@@ -1,5 +1,6 @@
 /* xml_model.c - see xml_model.h. */
 #include "xml_model.h"
+#include "api/robots/report_order.h"
 
 bool api_xml_reader_open(api_xml_reader *reader, const xmlDoc *file, const api_model_source *source, api_arena *arena,
                          api_problem *problem)
@@ -15,10 +16,11 @@ void api_xml_reader_close(api_xml_reader *reader)
     json_decref(reader->base.report);
 }
 
-/* Puts the report about the file before the report about the document that was made from it. */
+/* Joins the report about the file and the report about the document that was made from it. */
 static bool join_reports(api_xml_reader *reader, api_model *model)
 {
-    if (json_array_extend(reader->base.report, model->report)) return api_reader_no_memory(&reader->base);
+    if (json_array_extend(reader->base.report, model->report) || !api_report_order(reader->base.report))
+        return api_reader_no_memory(&reader->base);
     json_decref(model->report);
     model->report = json_incref(reader->base.report);
     return true;

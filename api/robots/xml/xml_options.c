@@ -6,16 +6,13 @@
 #include <stdio.h>
 #include <string.h>
 
-enum {
-    OPTION_MAX  = 64, /* most bytes of a parameter's name or value; a longer text is cut, and then is an unknown one */
-    OPTIONS_MAX = 8
-};
+enum { OPTIONS_MAX = 8 };
 
 /* Decodes percent-encoding in [from, end). False for an invalid escape or a NUL character. */
-static bool decode(const char *from, const char *end, char to[OPTION_MAX])
+static bool decode(const char *from, const char *end, char to[API_XML_OPTION_TEXT])
 {
     size_t n = 0;
-    while (from < end && n + 1 < OPTION_MAX) {
+    while (from < end && n + 1 < API_XML_OPTION_TEXT) {
         bool escaped = *from == '%';
         int  byte    = escaped ? api_percent_decode(from) : *from;
         if (escaped && byte <= 0) return false;
@@ -47,6 +44,10 @@ static bool find_value(const api_xml_option *option, const char *value, int *cho
 {
     char   list[120] = "";
     size_t n         = 0;
+    if (option->text) {
+        strcpy(option->text, value); /* a value has at most API_XML_OPTION_TEXT bytes */
+        return *value || api_fail(problem, API_BAD_VALUE, NULL, "%s is empty: expected a name", option->name);
+    }
     if (option->number) {
         size_t length = strlen(value);
         if (api_number_read_decimal(value, length, option->number) == length && length > 0 && *option->number > 0 &&
@@ -69,13 +70,13 @@ bool api_xml_options_read(const char *query, const char *what, const api_xml_opt
 {
     bool seen[OPTIONS_MAX] = {false};
     for (const char *part = query ? query : "", *end; *part; part = end + (*end == '&')) {
-        char        name[OPTION_MAX], value[OPTION_MAX];
+        char        name[API_XML_OPTION_TEXT], value[API_XML_OPTION_TEXT];
         const char *equals = part + strcspn(part, "=&");
         size_t      i      = 0;
         end                = part + strcspn(part, "&");
         if (!decode(part, equals, name) || !decode(equals + (equals < end), end, value))
             return api_fail(problem, API_BAD_VALUE, NULL, "\"%.*s\" has a bad escape: %% and two hexadecimal digits",
-                            end - part < OPTION_MAX ? (int)(end - part) : OPTION_MAX, part);
+                            end - part < API_XML_OPTION_TEXT ? (int)(end - part) : API_XML_OPTION_TEXT, part);
         while (i < n && strcmp(known[i].name, name) != 0)
             i++;
         if (i == n || seen[i]) return fail_name(name, what, known, n, problem);

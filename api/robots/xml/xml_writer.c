@@ -1,4 +1,4 @@
-/* xml_writer.c - see xml_writer.h. */
+/* xml_writer.c - write an XML file element by element by libxml2; see xml_writer.h. */
 #include "xml_writer.h"
 #include "api/codec/number.h"
 #include <stdarg.h>
@@ -43,6 +43,10 @@ xmlNode *api_xml_writer_open(api_xml_writer *w, api_reader *reader, const api_do
     }
     xmlDocSetRootElement(w->file, element);
     put_description(w, element);
+    if (document->n_configurations > 0)
+        api_xml_not_held(w, "/configurations", "configurations are not part of the file: \"%.*s\" and %zu more",
+                         api_text_shown(document->configurations[0].name), document->configurations[0].name,
+                         document->n_configurations - 1);
     return element;
 }
 
@@ -77,15 +81,22 @@ void api_xml_put_text(api_xml_writer *w, xmlNode *element, const char *attribute
     if (!xmlNewProp(element, (const xmlChar *)attribute, (const xmlChar *)text)) fail(w);
 }
 
-void api_xml_put_numbers(api_xml_writer *w, xmlNode *element, const char *attribute, const double *v, size_t n)
+typedef char number_text[MOST_NUMBERS * (API_NUMBER_ROOM + 1)];
+
+static void list_numbers(const double *v, size_t n, number_text text)
 {
-    char   text[MOST_NUMBERS * (API_NUMBER_ROOM + 1)];
     size_t used = 0;
     for (size_t i = 0; i < n && i < MOST_NUMBERS; i++) {
         if (i > 0) text[used++] = ' ';
         used += api_number_write(v[i] + 0.0, text + used); /* -0 becomes 0 */
     }
     text[used] = '\0';
+}
+
+void api_xml_put_numbers(api_xml_writer *w, xmlNode *element, const char *attribute, const double *v, size_t n)
+{
+    number_text text;
+    list_numbers(v, n, text);
     api_xml_put_text(w, element, attribute, text);
 }
 
@@ -104,11 +115,16 @@ void api_xml_put_content(api_xml_writer *w, xmlNode *element, const char *text)
     fail(w);
 }
 
+void api_xml_put_content_numbers(api_xml_writer *w, xmlNode *element, const double *v, size_t n)
+{
+    number_text text;
+    list_numbers(v, n, text);
+    api_xml_put_content(w, element, text);
+}
+
 void api_xml_put_content_number(api_xml_writer *w, xmlNode *element, double value)
 {
-    char text[API_NUMBER_ROOM + 1];
-    text[api_number_write(value, text)] = '\0';
-    api_xml_put_content(w, element, text);
+    api_xml_put_content_numbers(w, element, &value, 1);
 }
 
 const char *api_xml_join(api_xml_writer *w, const char *name, const char *suffix)

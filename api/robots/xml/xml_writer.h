@@ -26,8 +26,9 @@ void     api_xml_put_text(api_xml_writer *w, xmlNode *element, const char *attri
 void     api_xml_put_numbers(api_xml_writer *w, xmlNode *element, const char *attribute, const double *v, size_t n);
 void     api_xml_put_number(api_xml_writer *w, xmlNode *element, const char *attribute, double value);
 
-/* Append a text or a number to the content of an element. */
+/* Append a text, numbers or a number to the content of an element. */
 void api_xml_put_content(api_xml_writer *w, xmlNode *element, const char *text);
+void api_xml_put_content_numbers(api_xml_writer *w, xmlNode *element, const double *v, size_t n);
 void api_xml_put_content_number(api_xml_writer *w, xmlNode *element, double value);
 
 /* Joins a name and a suffix: "elbow" and "x" become "elbow.x". The text is in the reader's arena, "" after a failure.
@@ -41,7 +42,7 @@ void api_xml_not_held(api_xml_writer *w, const char *where, const char *format, 
 /* The same for field `field` of the joint of a link, which is not held in that format. */
 void api_xml_joint_not_held(api_xml_writer *w, size_t link, const char *field);
 
-/* Reports of all links the fields that neither URDF nor MJCF has: elastic joints, motors, coupled transmissions,
+/* Reports of all links the fields that no format but the document has: elastic joints, motors, coupled transmissions,
  * smoothed or one-sided Coulomb friction, limits of the rate of effort, scaled screws. */
 void api_xml_report_forces(api_xml_writer *w);
 

@@ -104,23 +104,27 @@ static bool is_allowed(piece authority, const char *hosts)
     return is_name(host) && (is_loopback_name(host) || (hosts && is_listed(hosts, host)));
 }
 
-/* True if Host, and the host of an absolute target, are IP addresses, loopback names, or listed in `hosts`. NULL, no
- * list: any name is allowed, unless the connection was accepted on a loopback address. */
-static bool host_is_allowed(const api_request *request, const char *hosts)
+/* Returns the host that the request asks, with its port: that of an absolute target, beside which Host is ignored (RFC
+ * 9112, section 3.2.2), else that of Host. start is NULL: HTTP/1.0 without Host. */
+static piece find_host(const api_request *request)
 {
-    if (!hosts && !request->on_loopback) return true;
-    const char *host = request->host, *target = request->target;
-    if (host && !is_allowed((piece){host, strlen(host)}, hosts)) return false;
-    if (*target == '/' || !(target = strstr(target, "://"))) return true;
-    return is_allowed((piece){target + 3, strcspn(target + 3, "/?#")}, hosts);
+    const char *target = *request->target == '/' ? NULL : strstr(request->target, "://");
+    if (target) return (piece){target + 3, strcspn(target + 3, "/?#")};
+    return request->host ? (piece){request->host, strlen(request->host)} : (piece){NULL, 0};
 }
 
+/* The host must be an IP address, a loopback name, or listed in --host. Without that list any name is allowed, unless
+ * the connection was accepted on a loopback address. */
 bool api_check_host(api_call *call, const api_request *request, api_problem *problem)
 {
-    if (host_is_allowed(request, call->api->hosts)) return true;
+    const char *hosts = call->api->hosts;
+    const piece host  = find_host(request);
+    if ((!hosts && !request->on_loopback) || !host.start || is_allowed(host, hosts)) return true;
+    bool named = host.start == request->host;
     return api_fail(problem, API_MISDIRECTED_REQUEST, NULL,
-                    "this server does not answer to Host: %.100s; start it with --host to add a name",
-                    request->host ? request->host : request->target);
+                    "this server does not answer to %s%.*s%s; start it with --host to add a name",
+                    named ? "Host: " : "the host ", (int)(host.length < 100 ? host.length : 100), host.start,
+                    named ? "" : " of the request's absolute target");
 }
 
 bool api_hosts_are_valid(const char *list)

@@ -6,6 +6,7 @@
 #include "api/base/memory/scratch.h"
 #include "api/robots/model/registry.h"
 #include "api/robots/formats.h"
+#include "api/codec/coding/expand.h"
 #include "api/codec/emit.h"
 #include "api/requests/cost/cost_feedback.h"
 #include "api/codec/negotiate.h"
@@ -85,17 +86,20 @@ struct api_call {
     char     *if_match, *if_none_match, *if_revision; /* the call's own copies of these headers and of Model-Revision */
     uint64_t  change;                                 /* for which the call waits before its model is found; 0: none */
     api_media content, media;                         /* media types of the request body and of the answer */
-    double    timeout;                                /* s, from Request-Timeout or the configured maximum */
-    api_share share;                                  /* bytes claimed from the memory budget; api_end returns them */
-    double    estimated;                              /* s, estimated duration before cost feedback; 0: not estimated */
-    double    expected;                               /* s, estimated duration after cost feedback */
-    api_stamps stamps;
-    size_t     states; /* number of states of the request; 0: not known */
+    api_accepted accepted;  /* among which `media` is chosen again when the form of the request's arrays is known */
+    double       timeout;   /* s, from Request-Timeout or the configured maximum */
+    api_share    share;     /* bytes claimed from the memory budget; api_end returns them */
+    double       estimated; /* s, estimated duration before cost feedback; 0: not estimated */
+    double       expected;  /* s, estimated duration after cost feedback */
+    api_stamps   stamps;
+    size_t       states; /* number of states of the request; 0: not known */
     char    trace[API_TRACE_SIZE], span[API_ID_SIZE], parent_span[API_ID_SIZE]; /* see trace_context.c; "": no trace */
-    int64_t helped; /* ns of work by helper threads, beyond the elapsed time */
-    bool    wants_body;
-    bool    deferred;                  /* the scheduler has not admitted the decoded request */
-    bool    wants_coding;              /* the reply to a GET is complete, but not yet compressed */
+    int64_t helped;              /* ns of work by helper threads, beyond the elapsed time */
+    api_coding      body_coding; /* content coding of the request's body */
+    api_expanded    expanded;    /* body without this coding, during api_run and until the run has ended */
+    bool            wants_body;
+    bool            deferred;          /* the scheduler has not admitted the decoded request */
+    bool            wants_coding;      /* the reply to a GET is complete, but not yet compressed */
     api_coding      coding;            /* the content coding that the client prefers */
     bool            unchanged;         /* true: the client's copy is current, answer 304 */
     bool            takes_gzip;        /* true: the client accepts gzip, with at least the quality of no coding */

@@ -30,19 +30,39 @@ static bool answer_server_options(api_call *call, const api_request *request)
     return false;
 }
 
+/* True if the client prefers HTML to JSON, as browsers do. Under /v1 the client must also name XHTML, or navigate
+ * (Sec-Fetch-Mode): Java's HttpURLConnection prefers text/html by default, and is a program. */
+static bool prefers_page(const api_request *request)
+{
+    const char *path  = api_target_path(request->target);
+    bool        v1    = strncmp(path, "/v1", 3) == 0 && strchr("/?", path[3]); /* strchr also finds the NUL */
+    const char *fetch = request->fetch_mode;
+    return api_accept_prefers(request->accept, "text/html", "application/json") &&
+           (!v1 || (fetch && strcmp(fetch, "navigate") == 0) ||
+            api_accept_names(request->accept, "application/xhtml+xml"));
+}
+
+/* Fails with 404. Only GET is redirected from a path with a slash at its end. */
+static bool fail_path(const api_request *request, api_problem *problem)
+{
+    const char  *path  = api_target_path(request->target);
+    const size_t end   = strcspn(path, "?");
+    const bool   slash = end > 1 && path[end - 1] == '/';
+    return api_fail(problem, API_NO_SUCH_PATH, NULL,
+                    "no resource has the path %.200s%s; operations are at POST /v1/models/{model}/{operation}, and GET "
+                    "/openapi.json describes all resources",
+                    request->target, slash ? " (leave out the slash at its end)" : "");
+}
+
 static bool find_resource(api_call *call, const api_request *request, api_problem *problem)
 {
     api_method_kind kind = call->kind;
     if (kind == API_KIND_UNKNOWN)
         return api_fail(problem, API_METHOD_UNKNOWN, NULL, "no resource here has the method %.32s", request->method);
     bool gets        = call->method == API_GET && (kind == API_KIND_PLAIN || kind == API_KIND_HEAD);
-    call->wants_page = gets && api_accept_prefers(request->accept, "text/html", "application/json");
+    call->wants_page = gets && prefers_page(request);
     if (!api_route_find(call->api->resources, request->target, &call->route))
-        return gets && redirect(call, request)
-                   ? false
-                   : api_fail(problem, API_NO_SUCH_PATH, NULL,
-                              "no resource has the path %.200s; GET /openapi.json describes all resources",
-                              request->target);
+        return !(gets && redirect(call, request)) && fail_path(request, problem);
     const api_resource *resource = call->route.resource;
     if (resource->exists && !resource->exists(call, NULL, problem)) return false;
 
@@ -80,8 +100,9 @@ static bool check_query(api_call *call, api_problem *problem)
     const char *query = call->route.query;
     if (!query || *query == '\0') return true;
     if (!call->format)
-        return api_fail(problem, API_UNKNOWN_PARAMETER, NULL, "%s takes no query parameters, given ?%.64s",
-                        call->route.resource->pattern, query);
+        return api_fail(problem, API_UNKNOWN_PARAMETER, NULL, "%s takes no query parameters, given ?%.64s%s",
+                        call->route.resource->pattern, query,
+                        call->method == API_POST ? "; fields are members of the body: {\"q\": [0.1]}" : "");
     if (!call->format->check_query(query, problem)) return false;
     call->query = strdup(query);
     return call->query || api_fail(problem, API_MEMORY_FULL, NULL, "no memory for the request's head");
@@ -121,7 +142,8 @@ static bool find_model(api_call *call, api_problem *problem)
         if (call->method == API_DELETE) api_problem_clear(problem); /* deleting the model ends its fault */
         return call->method == API_DELETE;
     }
-    return api_fail(problem, API_NO_SUCH_MODEL, NULL, "there is no model \"%.64s\"", name);
+    return api_fail(problem, API_NO_SUCH_MODEL, NULL,
+                    "there is no model \"%.64s\"; names are case-sensitive, GET /v1/models lists them", name);
 }
 
 /* Adds headers to answers to GET. Answers to POST are not cached; they get Vary in api_reply_compress only. nosniff: a
@@ -139,7 +161,9 @@ static bool fail_media_type(const api_call *call, const char *content_type, api_
 {
     char types[API_MODEL_MEDIA_TYPES] = "application/json or application/cbor";
     if (call->method == API_PUT) api_model_media_types(types);
-    return api_fail(problem, API_UNSUPPORTED_MEDIA_TYPE, NULL, "Content-Type: %.100s; this takes %s, texts in UTF-8",
+    return api_fail(problem, API_UNSUPPORTED_MEDIA_TYPE, NULL,
+                    "Content-Type: %.100s; for JSON send the header Content-Type: application/json (curl --json); this "
+                    "takes %s, texts in UTF-8",
                     content_type, types);
 }
 
@@ -159,16 +183,21 @@ static bool negotiate(api_call *call, const api_request *request, api_problem *p
         call->format = api_model_format_of_content(content_type);
         body_media   = call->format ? API_MEDIA_JSON : API_MEDIA_NONE;
     }
-    call->content = body_media;
-    call->media   = api_media_by_accept(request->accept, body_media == API_MEDIA_NONE ? API_MEDIA_JSON : body_media);
+    call->content  = body_media;
+    call->accepted = api_accept(request->accept, body_media == API_MEDIA_NONE ? API_MEDIA_JSON : body_media);
+    call->media    = api_accepted_media(call->accepted, API_MEDIA_CBOR);
     if (call->media == API_MEDIA_NONE)
-        return api_fail(problem, API_NOT_ACCEPTABLE, NULL,
-                        "Accept: %.100s allows neither application/json nor application/cbor", request->accept);
+        return api_fail(
+            problem, API_NOT_ACCEPTABLE, NULL,
+            "Accept: %.100s allows neither application/json nor application/cbor, whose parameter \"arrays\" "
+            "is plain, typed or multidimensional",
+            request->accept);
     if (body_media == API_MEDIA_NONE) return fail_media_type(call, content_type, problem);
-    if (sends && request->content_encoding && *request->content_encoding)
-        return api_fail(problem, API_UNSUPPORTED_MEDIA_TYPE, NULL,
-                        "Content-Encoding: %.40s; bodies must not be encoded", request->content_encoding);
-    return true;
+    call->body_coding = sends ? api_coding_of_content(request->content_encoding) : API_CODING_NONE;
+    if (call->body_coding != API_CODING_COUNT) return true;
+    api_reply_static_header(call, "Accept-Encoding", "gzip, zstd");
+    return api_fail(problem, API_UNSUPPORTED_MEDIA_TYPE, NULL,
+                    "Content-Encoding: %.40s; bodies have one of gzip, zstd and identity", request->content_encoding);
 }
 
 /* Copies If-Match, If-None-Match and Model-Revision, because the registry checks them again when the change takes

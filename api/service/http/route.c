@@ -41,9 +41,7 @@ static const char *decode_segment(const char *from, char to[API_SEGMENT_MAX])
     return NULL;
 }
 
-/* Returns the path of a target. Skips scheme and host of the absolute form ("http://host/path"), which servers must
- * accept (RFC 9112, section 3.2.2). */
-static const char *skip_authority(const char *target)
+const char *api_target_path(const char *target)
 {
     if (*target == '/' || (strncasecmp(target, "http://", 7) != 0 && strncasecmp(target, "https://", 8) != 0))
         return target;
@@ -94,7 +92,7 @@ static void capture(const char *pattern, const path *p, api_route *route)
 bool api_route_find(const api_resource *resources, const char *target, api_route *route)
 {
     path        p;
-    const char *end      = split(skip_authority(target), &p);
+    const char *end      = split(api_target_path(target), &p);
     route->resource      = NULL;
     route->query         = end && *end ? end + 1 : NULL;
     route->capture[0][0] = route->capture[1][0] = '\0';
@@ -111,7 +109,7 @@ bool api_route_find(const api_resource *resources, const char *target, api_route
 bool api_route_without_slash(const api_resource *resources, const char *target, char *to, size_t size)
 {
     api_route   route;
-    const char *from   = skip_authority(target);
+    const char *from   = api_target_path(target);
     size_t      length = strcspn(from, "?");
     if (length < 3 || from[length - 1] != '/' || strlen(from) > size) return false;
     snprintf(to, size, "%.*s%s", (int)length - 1, from, from + length);

@@ -32,6 +32,10 @@ typedef struct api_route {
     char                capture[2][API_SEGMENT_MAX]; /* texts of the {segments}, decoded */
 } api_route;
 
+/* Returns the path of a target. Skips scheme and host of the absolute form ("http://host/path"), which servers must
+ * accept (RFC 9112, section 3.2.2). */
+const char *api_target_path(const char *target);
+
 /* Finds the resource of a target, and the texts of its {segments}. False if no resource has this path, or an escape is
  * malformed or decodes to NUL or a slash. */
 bool api_route_find(const api_resource *resources, const char *target, api_route *route);

@@ -36,7 +36,7 @@ enum { WORTH_FITTING = 4096 /* bytes; less unused memory is not returned */ };
 static bool reply(api_call *call, api_buffer *body, size_t bound, api_problem *problem)
 {
     api_reply_header(call, "Model-Revision", call->model->revision);
-    if (!api_reply_body(call, 200, api_media_type(call->media), body, problem)) return false;
+    if (!api_reply_body(call, 200, api_media_type(call->media, call->accepted.named), body, problem)) return false;
     if (bound - call->reply.length < WORTH_FITTING) return true;
     char *fitted = realloc(call->reply.body, call->reply.length + 1);
     if (!fitted) return true;
@@ -61,10 +61,12 @@ bool api_post_operation(api_call *call, const api_input *input, api_problem *pro
             .combined   = !call->operation,
     };
     /* See api_read_options: numbers of states are checked later. */
-    api_read_options how = {&pool, call->api->limits.nesting, api_field_names, API_STATE_FIELDS};
+    api_media        form = API_MEDIA_CBOR;
+    api_read_options how  = {&pool, call->api->limits.nesting, api_field_names, API_STATE_FIELDS, &form};
     api_node         request;
     size_t           bound = 0;
     bool             read  = api_read_request(&how, call->content, input->body, input->length, &request);
+    call->media            = api_accepted_media(call->accepted, form);
     if (!read && problem->has_pointer) problem->row = api_row_of_pointer(problem->pointer);
     bool done = read && api_evaluate(&q, &request, &body, &bound) && reply(call, &body, bound, problem);
     api_buffer_free(&body);

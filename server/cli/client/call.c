@@ -9,7 +9,8 @@
 #include <string.h>
 
 enum { DEFAULT_CHUNK = 4096, PATH_SIZE = 400 };
-#define BODY_MAX ((size_t)4 << 30)
+#define BODY_MAX    ((size_t)4 << 30)
+#define CBOR_ARRAYS "application/cbor; arrays=multidimensional"
 
 const cli_option cli_call_options[] = {
     {"from", CLI_FORMATS, CLI_WORDS, NULL,
@@ -179,7 +180,7 @@ static bool send_part(sending *s, const cli_batch *part)
     cli_connection *c    = &s->call->connection;
     cli_batch       half;
     bool            good = cli_cbor_write(&body, part, s->call->options) &&
-                post(s, "application/cbor", "application/cbor", body.bytes, body.length);
+                post(s, "application/cbor", CBOR_ARRAYS, body.bytes, body.length);
     cli_text_free(&body);
     if (!good) return false;
     if (c->status < 400 && !*c->pinned) pin(s->call, c->revision);
@@ -282,7 +283,7 @@ static size_t rows_of_request(const cli_call *call, const cli_states *states)
 static bool send_request(sending *s, const cli_states *states)
 {
     cli_call   *call   = s->call;
-    const char *accept = s->sink->takes_json ? "application/json" : "application/cbor";
+    const char *accept = s->sink->takes_json ? "application/json" : CBOR_ARRAYS;
     bool        as_is  = states->text && json_object_size(call->options) == 0 && !cli_value(call->arguments, "fields");
     cli_text    body   = {0};
     bool        good   = as_is || cli_cbor_write(&body, &states->whole, call->options);

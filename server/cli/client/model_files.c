@@ -5,13 +5,14 @@
 #include "api/robot_files.h"
 #include "server/cli/files/format_options.h"
 #include "server/cli/files/gather.h"
+#include "server/cli/files/report_text.h"
 #include "zip.h"
 #include <jansson.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum { DESCRIPTION_WIDTH = 60, PATH_SIZE = 1500 };
+enum { DESCRIPTION_WIDTH = 60, PATH_SIZE = 4000 };
 
 /* --- models ------------------------------------------------------------------------------------------------------ */
 
@@ -90,6 +91,7 @@ int cli_models(const cli_arguments *arguments)
 
 const cli_option cli_put_options[] = {
     {"meshes", NULL, CLI_NOTHING, NULL, "send the meshes of a URDF file, too"},
+    CLI_VERBOSE,
     {.name = NULL},
 };
 
@@ -108,39 +110,39 @@ static const char *media_type(const char *text, size_t length)
 }
 
 /* Prints what the server answered: "panda: created, revision ..., 7 coordinates", and the report of the import. */
-static void print_put(const cli_connection *c, const char *model)
+static void print_put(const cli_connection *c, const char *model, bool verbose)
 {
     json_t     *answer   = json_loads(c->body.bytes, 0, NULL), *entry;
     const char *revision = json_string_value(json_object_get(answer, "revision"));
+    cli_report  report   = {.subject = model, .verbose = verbose};
     size_t      i;
     printf("%s: %s, revision %s, nq %lld, nv %lld\n", model, c->status == 201 ? "created" : "replaced",
            revision ? revision : "?", (long long)json_integer_value(json_object_get(answer, "nq")),
            (long long)json_integer_value(json_object_get(answer, "nv")));
     json_array_foreach (json_object_get(answer, "report"), i, entry) {
-        const char *part[4], *const keys[4] = {"severity", "code", "text", "where"};
+        const char *part[4], *const keys[4] = {"severity", "code", "where", "text"};
         for (size_t k = 0; k < 4; k++) {
             part[k] = json_string_value(json_object_get(entry, keys[k]));
             if (!part[k]) part[k] = "";
         }
-        printf("%s: %s %s: %s (%s)\n", model, part[0], part[1], part[2], part[3]);
+        cli_report_entry(&report, part[0], part[1], part[2], part[3]);
     }
+    cli_report_end(&report);
     json_decref(answer);
 }
 
-/* Sends a body as the model; prints what the server answers. False after printing an error. */
+/* Sends a body as the model. False after printing an error. */
 static bool send_robot(cli_connection *c, const char *model, const char *query, const char *body, size_t length)
 {
     char path[PATH_SIZE], rest[PATH_SIZE];
     snprintf(rest, sizeof rest, "%s%s", *query ? "?" : "", query);
-    bool good = cli_model_path(c, model, rest, path, sizeof path) &&
-                cli_connection_ask(c, &(cli_request){.method       = "PUT",
-                                                     .path         = path,
-                                                     .content_type = media_type(body, length),
-                                                     .body         = body,
-                                                     .length       = length,
-                                                     .waits        = true});
-    if (good) print_put(c, model);
-    return good;
+    return cli_model_path(c, model, rest, path, sizeof path) &&
+           cli_connection_ask(c, &(cli_request){.method       = "PUT",
+                                                .path         = path,
+                                                .content_type = media_type(body, length),
+                                                .body         = body,
+                                                .length       = length,
+                                                .waits        = true});
 }
 
 /* Appends main=PATH, percent-encoded, to a query. */
@@ -168,7 +170,7 @@ static bool put_archive(cli_connection *c, const char *model, const cli_robot *r
     return good;
 }
 
-/* Gathers a robot's files and sends them. False after printing an error. */
+/* Gathers a robot's files, sends them and prints what the server answers. False after printing an error. */
 static bool put_robot(cli_connection *c, const cli_arguments *arguments)
 {
     cli_robot        robot;
@@ -186,6 +188,7 @@ static bool put_robot(cli_connection *c, const cli_arguments *arguments)
     else if (good)
         good = (!source.main || robot.path || escape_main(c, source.main, query)) &&
                send_robot(c, model, query, robot.text, robot.length);
+    if (good) print_put(c, model, cli_value(arguments, "verbose") != NULL);
     cli_robot_free(&robot);
     return good;
 }

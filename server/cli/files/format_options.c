@@ -1,5 +1,6 @@
 /* format_options.c - lists the options of files and formats; see format_options.h. */
 #include "format_options.h"
+#include <ctype.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -14,8 +15,12 @@ const cli_option cli_format_options[] = {
      "URDF: whether links without an inertial have no mass (default) or the inertia of their collisions, or indefinite "
      "inertias load with a warning"},
     {"density", "KG/M3", CLI_NOTHING, NULL, "URDF: density of collisions that weigh (default 1000)"},
+    {"zero-limits", "kept|none", CLI_WORDS, NULL,
+     "URDF, SDF: whether limits of 0 keep joints from moving (default), or count as none, as for MuJoCo"},
     {"equality", "coupled|independent|refuse", CLI_WORDS, NULL,
      "MJCF: whether equalities become mimics and loops (default), are left out, or are refused"},
+    {"loops", "closed|open", CLI_WORDS, NULL, "SDF: whether joints that close loops are loops (default) or left out"},
+    {"model", "NAME", CLI_NOTHING, NULL, "SDF: the model to read, where several of the file are not static"},
     {.name = NULL},
 };
 
@@ -28,12 +33,29 @@ const cli_option cli_file_options[] = {
     {.name = NULL},
 };
 
+enum { VALUE_BYTES = 255 /* most bytes of a value: CLI_QUERY has room for two of them, and for all words */ };
+
+/* Appends a value, percent-encoded, and cut after VALUE_BYTES. */
+static void append_value(char *query, const char *value)
+{
+    char *end = query + strlen(query);
+    for (size_t i = 0; i < VALUE_BYTES && value[i]; i++) {
+        const unsigned char byte  = (unsigned char)value[i];
+        const bool          plain = byte < 0x80 && (isalnum(byte) || strchr("-._~", byte));
+        end += snprintf(end, 4, plain ? "%c" : "%%%02X", byte);
+    }
+}
+
 void cli_format_query(const cli_arguments *arguments, char *query)
 {
     *query = '\0';
     for (const cli_option *o = cli_format_options; o->name; o++) {
         size_t      length = strlen(query);
         const char *value  = cli_value(arguments, o->name);
-        if (value) snprintf(query + length, CLI_QUERY - length, "%s%s=%.30s", length > 0 ? "&" : "", o->name, value);
+        if (!value) continue;
+        snprintf(query + length, CLI_QUERY - length, "%s%s=", length > 0 ? "&" : "", o->name);
+        for (char *c = query + length; *c; c++) /* zero-limits becomes zero_limits */
+            if (*c == '-') *c = '_';
+        append_value(query, value);
     }
 }

@@ -3,10 +3,10 @@
 #pragma once
 #include "server/cli/options.h"
 
-extern const cli_option cli_format_options[]; /* --base, --mimic, --equality */
+extern const cli_option cli_format_options[]; /* --base, --mimic, --model ... */
 extern const cli_option cli_file_options[];   /* --main, --path */
 
-enum { CLI_QUERY = 1200 /* bytes of a query, NUL included */ };
+enum { CLI_QUERY = 2000 /* bytes of a query, NUL included */ };
 
 /* Writes the options of the format as the query of a PUT, without "?"; query[CLI_QUERY]. */
 void cli_format_query(const cli_arguments *arguments, char *query);

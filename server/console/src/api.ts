@@ -145,7 +145,7 @@ export function ask<T>(model: string, operation: string, request: unknown, signa
 /** Like ask, with the answer in CBOR, whose arrays need no parsing. With `revision` another revision of the model is refused (412). */
 export async function askBinary<T>(model: string, operation: string, request: unknown, signal?: AbortSignal, revision?: string): Promise<T> {
     const answer = await call('POST', `${modelPath(model)}/${operation}`, {
-        body: JSON.stringify(request), type: 'application/json', accept: 'application/cbor', ...(signal && {signal}),
+        body: JSON.stringify(request), type: 'application/json', accept: 'application/cbor; arrays=multidimensional', ...(signal && {signal}),
         ...(revision && {headers: {'If-Match': `"${revision}"`}}),
     });
     return decodeCbor(await answer.arrayBuffer()) as T;

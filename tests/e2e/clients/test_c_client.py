@@ -145,7 +145,7 @@ class Requests(Probed):
                 method, path, head, body = fake.requests[0]
             self.assertEqual((method, path), ("POST", "/v1/models/a%20model/inverse-dynamics"))
             self.assertEqual(head["Content-Type"], "application/cbor")
-            self.assertEqual(head["Accept"], "application/cbor")
+            self.assertEqual(head["Accept"], "application/cbor; arrays=multidimensional")
             self.assertNotIn("Expect", head)
             self.assertNotIn("Authorization", head)
             sent = cbor2.loads(body)

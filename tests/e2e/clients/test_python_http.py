@@ -65,7 +65,8 @@ class Http(unittest.TestCase):
             self.assertEqual((peer.connections, len(peer.requests)), (1, 3))
             line, fields, _ = peer.requests[0]
             self.assertEqual(line, "POST /v1/models/arm/inverse-dynamics HTTP/1.1")
-            self.assertEqual((fields["Content-Type"], fields["Accept"]), ("application/cbor", "application/cbor"))
+            self.assertEqual((fields["Content-Type"], fields["Accept"]), 
+                             ("application/cbor", "application/cbor; arrays=multidimensional"))
             self.assertRegex(fields["User-Agent"], r"^torqued-python/\d")
             self.assertEqual(fields["Host"], f"127.0.0.1:{peer.port}")
 

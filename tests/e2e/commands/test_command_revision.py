@@ -74,7 +74,7 @@ class Revision(ServerCase):
     def test_what_is_sent(self):
         """The first part is sent without If-Match, later parts and halves of a part with the revision of the first
         answer."""
-        body = self.server.client().post("/v1/models/two_link/bias", {"q": [[0, 0], [1, 1]]}, accept="application/cbor").body
+        body = self.server.client().post("/v1/models/two_link/bias", {"q": [[0, 0], [1, 1]]}, accept="application/cbor; arrays=multidimensional").body
 
         def answer(method, path, headers, content):
             large = len(content) > 60

@@ -69,7 +69,7 @@ class Refused(Identify):
                 ({"tau": self.rows["tau"][:-1] + [[1] * 5 + [None]]}, "wrong-type", "/tau/59/5", 59),
                 ({"rotor": 1}, "wrong-type", "/rotor", None),
                 ({"friction": "yes"}, "wrong-type", "/friction", None),
-                ({"consistent": None}, "wrong-type", "/consistent", None),
+                ({"consistent": "yes"}, "wrong-type", "/consistent", None),
                 ({"gravity": [0, 0, -1.62]}, "bad-value", "/gravity", None),
                 ({"outputs": ["tau"]}, "unknown-name", "/outputs/0", None),
                 ({"qddd": self.rows["qdd"]}, "unknown-field", "/qddd", None)):

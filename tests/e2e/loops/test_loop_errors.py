@@ -31,7 +31,7 @@ class Documents(Closed):
         self.bad(change, code, "/loops/0" + pointer)
 
     def test_form(self):
-        for value in ({}, 3, "loop", None):
+        for value in ({}, 3, "loop", True):
             self.bad(lambda d: d.update(loops=value), "wrong-type", "/loops")
         self.bad(lambda d: d.update(loops=[3]), "wrong-type", "/loops/0")
         self.loop("unknown-field", "/extra", extra=1)
@@ -185,7 +185,7 @@ class Requests(Closed):
         share it."""
         ask = lambda **given: self.post("five_bar", "inverse-dynamics", **given)
         near, far = [0.1, 0.4, 0], [9, 0.4, 0]
-        self.refused(ask(q=[2.2, 1.1], qd=[[0, 0]] * 2, platform=None), "wrong-type", "/platform")
+        self.refused(ask(q=[2.2, 1.1], qd=[[0, 0]] * 2, platform=[]), "wrong-type", "/platform")
         place = lambda position, **more: {"platform": {"frame": "tip", "position": position, **more}}
         self.refused(ask(**place([near, near, far])), "loop-crossing", "/platform/position/2", row=2)
         self.refused(ask(**place(far, velocity=[[0, 0, 0]] * 2)), "loop-crossing", "/platform/velocity/0", row=0)

@@ -74,7 +74,7 @@ VALUES = {
     "fromto": {"fromto": "0 0 0 .1 .2 .3", "type": "capsule"}, "hflip": "true", "gridlayout": {"gridsize": "1 1", "gridlayout": "."},
 }
 BY_ELEMENT = {
-    ("option", "density"): "1.2", ("inertial", "mass"): "3", ("inertial", "diaginertia"): ".3 .4 .5",
+    ("option", "density"): "1.2", ("key", "qpos"): "0 0 0 0 0 0 0 0 0 0 0 0", ("inertial", "mass"): "3", ("inertial", "diaginertia"): ".3 .4 .5",
     ("inertial", "fullinertia"): {"diaginertia": None, "fullinertia": ".2 .3 .35 .01 .02 .03"},
     ("geom", "type"): ["box", "ellipsoid"], ("site", "fromto"): {"fromto": "0 0 0 .1 .2 .3", "type": "capsule"},
     ("geom", "group"): "4", ("geom", "mesh"): {"type": "mesh", "mesh": "tet", "mass": None},

@@ -119,6 +119,21 @@ class Driven(mujoco3.Agreement):
         self.assertProblem(answer, 422)
         self.assertIn(answer.json()["code"], ("loop-singular", "loop-open"))
 
+    def refused(self, text, *words):
+        problem = self.assertProblem(self.client.put("/v1/models/r", text.encode(), Content_Type="application/mjcf+xml"), 422)
+        for word in words:
+            self.assertIn(word, problem["detail"])
+
+    def test_refusals_name_the_joint_and_the_option(self):
+        """A rod between two balls spins; a free body that hangs on a point keeps three freedoms; a slide on a point has none."""
+        option = "with equality=independent the model is the tree"
+        rod = body("rod", ".05 0 .2", '<joint name="ball" type="ball"/>')
+        linkage = body("crank", "0 0 1", hinge("j1"), rod) + body("rocker", ".5 0 1", hinge("j3"))
+        self.refused(file(linkage, '<connect body1="rod" body2="rocker" anchor=".4 0 .15"/>', "j1"), 'the loops leave joint "ball" a freedom', option)
+        held = '<connect body1="b" anchor="0 0 .1"/>'
+        self.refused(file(body("b", "1 2 3", "<freejoint name='f'/>"), held), "the loops move ball and free joints alone", option)
+        self.refused(file(body("b", "1 2 3", "<joint name='s' type='slide'/>"), held), "nothing moves: the loops leave their joints no freedom", option)
+
 
 class Gantry(mujoco3.Agreement):
     """A weld of the free base to the world: the base is fixed there."""

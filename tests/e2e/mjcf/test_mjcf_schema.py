@@ -25,7 +25,7 @@ NUMBERS = ("mass_matrix", "bias", "passive", "inverse")
 ALWAYS_REPORTED = ("actuation", "invdiscrete", "actuatorgroupdisable", "torquescale")
 # Elements that one text cannot contain, or that only make a model that the reader refuses.
 WITHOUT_SAMPLE = {"extension": "plugins", "deformable": "soft bodies", "plugin": "plugins", "config": "plugins",
-                  "composite": "refused", "flexcomp": "refused", "attach": "refused", "replicate": "refused", "flex": "soft bodies",
+                  "composite": "refused", "flexcomp": "refused", "attach": "another file", "replicate": "refused", "flex": "soft bodies",
                   "flexvert": "soft bodies", "flexstrain": "soft bodies", "model": "another file"}
 
 

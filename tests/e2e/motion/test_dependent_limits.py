@@ -68,7 +68,8 @@ class DependentLimits(Dependent):
             both = self.ask(model, "evaluate", {**s, **loads, "operations": {"margins": {"kinds": ["effort", "position"]}, "inverse-dynamics": {}}})
             chosen = [i for i, limit in enumerate(got["limits"]) if limit["kind"] in ("effort", "position")]
             self.assertEqual(np.array(both["margins"]["margins"]).tolist(), np.array(got["margins"])[:, chosen].tolist())
-            answer = self.client.post(f"/v1/models/{model}/margins", {**s, **loads}, Accept="application/cbor")
+            answer = self.client.post(f"/v1/models/{model}/margins", {**s, **loads},
+                                      Accept="application/cbor; arrays=multidimensional")
             matrix = cbor2.loads(answer.body)["margins"]
             self.assertEqual(np.frombuffer(matrix.value[1].value).tolist(), sum(got["margins"], []))
 

@@ -170,7 +170,7 @@ class Margins(Closed):
         for model, change, code, pointer in (
                 ("limited", {"kinds": []}, "wrong-shape", "/kinds"), ("limited", {"kinds": ["power"]}, "unknown-name", "/kinds/0"),
                 ("limited", {"kinds": ["effort", "effort"]}, "duplicate-name", "/kinds/1"),
-                ("limited", {"kinds": "effort"}, "wrong-type", "/kinds")):
+                ("limited", {"kinds": "power"}, "unknown-name", "/kinds"), ("limited", {"kinds": 1}, "wrong-type", "/kinds")):
             problem = self.assertProblem(self.client.post(f"/v1/models/{model}/margins", {**s, **change}), 422, pointer)
             self.assertEqual(problem["code"], code, (change, problem))
 

@@ -9,7 +9,9 @@ import tap
 from harness import BINARY, ROOT, Server
 from urdf import ARM, INERTIAL, joint, link, robot
 
-MIMIC = robot(*ARM, link("c", INERTIAL), joint("k", "b", "c", '<mimic joint="j"/>'))
+ROD = INERTIAL.replace('"+1e-1"', '"1e-2"').replace('"0.1"', '"1e-2"').replace('"01e-1"', '"4e-3"')
+LIFT = (link("a"), link("b", ROD), *ARM[2:])
+MIMIC = robot(*LIFT, link("c", ROD), joint("k", "b", "c", '<mimic joint="j"/>'))
 
 
 class Offline(unittest.TestCase):
@@ -33,9 +35,9 @@ class Offline(unittest.TestCase):
         return done.stdout if status == 0 or arguments[0] == "check" else done.stderr
 
     def test_check(self):
-        said = self.run_command("check", self.urdf, os.path.join(ROOT, "models", "ur5.json"))
+        said = self.run_command("check", self.urdf, os.path.join(ROOT, "models", "ur5.json"), status=3)
         self.assertEqual(said.count(": good\n"), 1)
-        self.assertEqual(said.count(f"{self.urdf}: loads, with 1 warning\n"), 1)
+        self.assertEqual(said.count(f"{self.urdf}: loads, with 1 warning, 5 notes\n"), 1)
         self.assertIn('warning independent: joint "k" mimics "j"', said)
         said = self.run_command("check", "--mimic", "coupled", "--base", "floating", self.urdf)
         self.assertIn("info coupled", said)
@@ -43,9 +45,9 @@ class Offline(unittest.TestCase):
         said = self.run_command("check", bad, self.urdf, os.path.join(self.folder, "none"), status=1)
         self.assertIn(f"{bad}: error wrong-type: ", said)
         self.assertIn("(/links/0/name)", said)
-        self.assertIn(f"{self.urdf}: loads, with 1 warning\n", said)
+        self.assertIn(f"{self.urdf}: loads, with 1 warning, 5 notes\n", said)
         two = self.write("two.urdf", MIMIC.replace("</robot>", "<x/></robot>"))
-        self.assertTrue(self.run_command("check", two).endswith(": loads, with 2 warnings\n"))
+        self.assertTrue(self.run_command("check", two, status=3).endswith(": loads, with 2 warnings, 5 notes\n"))
         self.assertIn("No such file", said)
         cut = self.write("cut.urdf", "<robot>")
         self.assertIn("error bad-xml", self.run_command("check", cut, status=1))
@@ -53,14 +55,14 @@ class Offline(unittest.TestCase):
 
     def test_what_other_programs_write(self):
         """Files from standard input and from a named pipe, as `<(xacro ...)` makes one."""
-        said = self.run_command("check", self.urdf).replace(self.urdf, "-").replace("two_arms", "model")
-        self.assertEqual(self.run_command("check", "-", given=MIMIC), said)
+        said = self.run_command("check", self.urdf, status=3).replace(self.urdf, "-").replace("two_arms", "model")
+        self.assertEqual(self.run_command("check", "-", given=MIMIC, status=3), said)
         document = json.loads(self.run_command("convert", "-", given=MIMIC))
         self.assertEqual(document["links"], json.loads(self.run_command("convert", self.urdf))["links"])
-        shell = f"'{BINARY}' check <(cat '{self.urdf}') && echo '{{\"q\":[0,0]}}' | '{BINARY}' eval <(cat '{self.urdf}') mass-matrix"
+        shell = f"'{BINARY}' check <(cat '{self.urdf}'); echo '{{\"q\":[0,0]}}' | '{BINARY}' eval <(cat '{self.urdf}') mass-matrix"
         done = subprocess.run(["bash", "-c", shell], capture_output=True, text=True, timeout=60)
         self.assertEqual((done.returncode, done.stderr), (0, ""))
-        self.assertIn(": loads, with 1 warning\n", done.stdout)
+        self.assertIn(": loads, with 1 warning, 5 notes\n", done.stdout)
         self.assertIn("mass_matrix", done.stdout)
         empty = os.path.join(self.folder, "empty")
         os.mkdir(empty)
@@ -71,8 +73,8 @@ class Offline(unittest.TestCase):
         for length in (60, 64, 65, 100, 200):
             file = os.path.join(self.folder, "a" * length + ".urdf")
             with open(file, "w") as text:
-                text.write(robot(*ARM))
-            self.assertIn(": good\n", self.run_command("check", file))
+                text.write(robot(*LIFT))
+            self.assertIn(": good, 3 notes\n", self.run_command("check", file))
             self.assertEqual(json.loads(self.run_command("convert", file))["links"][0]["name"], "b")
 
     def test_misuse(self):
@@ -97,7 +99,11 @@ class Offline(unittest.TestCase):
                     self.assertIn(put.json()["detail"], self.run_command("convert", *options, self.urdf, status=1))
                     continue
                 document = client.get("/v1/models/two_arms/document").text
-                self.assertEqual(self.run_command("convert", *options, self.urdf), document + "\n")
+                converted = self.run_command("convert", *options, self.urdf)
+                warnings = [{k: e[k] for k in ("code", "where", "text")} for e in put.json()["report"] if e["severity"] == "warning" and e["where"].startswith("line ")]
+                self.assertEqual(len(warnings), 0 if "coupled" in options else 1)
+                added = ',"warnings":' + json.dumps(warnings, separators=(",", ":"), ensure_ascii=False) + "}" if warnings else "}"
+                self.assertEqual(converted, document[:-1] + added + "\n")
                 request = json.dumps({"q": [0.3] * put.json()["nq"]})
                 answer = client.post("/v1/models/two_arms/bias", json.loads(request)).text
                 self.assertEqual(self.run_command("eval", *options, self.urdf, "bias", given=request), answer + "\n")

@@ -11,7 +11,7 @@ from harness import Server, ServerCase
 from samples import branched, chain, everything, states
 
 SIZES = (1, 2, 7, 8, 9, 63, 64, 65, 511, 512, 513, 1537)
-CBOR = {"Content_Type": "application/cbor", "Accept": "application/cbor"}
+CBOR = {"Content_Type": "application/cbor", "Accept": "application/cbor; arrays=multidimensional"}
 
 
 def typed(rows, number="d"):

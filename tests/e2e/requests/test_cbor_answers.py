@@ -1,6 +1,6 @@
 """Tests answers in CBOR, decoded by cbor2: the doubles have the bits of the JSON answer; the encoding is the promised
-one (definite lengths, shortest heads, 64-bit floats, typed arrays); the Accept header selects the encoding; the size
-limit holds."""
+one (definite lengths, shortest heads, 64-bit floats, three forms of arrays); the Accept header selects the encoding and
+the form; the size limit holds."""
 import json
 import random
 import re
@@ -13,6 +13,8 @@ from harness import Server, ServerCase
 from samples import body, branched, chain, everything, states
 
 CBOR = "application/cbor"
+FORMS = ("plain", "typed", "multidimensional")
+SHAPED = "application/cbor; arrays=multidimensional"
 
 
 def bits(values):
@@ -46,13 +48,14 @@ def not_a_number(value):
 
 
 class CborCase(ServerCase):
-    def assertSame(self, json_value, cbor_value, where=""):
-        """Checks that the CBOR value equals the JSON value. In an array of numbers, null (a failed row) corresponds to
-        NaN."""
-        if isinstance(json_value, list) and None in json_value and isinstance(cbor_value, CBORTag):
+    def assertSame(self, json_value, cbor_value, form, where=""):
+        """Checks that the CBOR value equals the JSON value. In an array of numbers, null (a failed row) corresponds to null
+        in the plain form, and to NaN in the others."""
+        if isinstance(json_value, list) and None in json_value and form != "plain":
             row = next(row for row in json_value if row is not None)
-            json_value = [not_a_number(row) if entry is None else entry for entry in json_value]
-        if is_numbers(json_value):
+            if isinstance(row, float) or is_numbers(row):
+                json_value = [not_a_number(row) if entry is None else entry for entry in json_value]
+        if is_numbers(json_value) and (form == "multidimensional" or form == "typed" and len(extents(json_value)) == 1):
             shape = extents(json_value)
             if len(shape) > 1:
                 self.assertEqual(cbor_value.tag, 40, where)
@@ -61,13 +64,14 @@ class CborCase(ServerCase):
             self.assertEqual(cbor_value.tag, 86, where)
             self.assertEqual(cbor_value.value, bits(flat(json_value)), where)
         elif isinstance(json_value, list):
+            self.assertIsInstance(cbor_value, list, where) if json_value else None
             self.assertEqual(len(json_value), len(cbor_value), where)
             for i, (a, b) in enumerate(zip(json_value, cbor_value)):
-                self.assertSame(a, b, f"{where}/{i}")
+                self.assertSame(a, b, form, f"{where}/{i}")
         elif isinstance(json_value, dict):
             self.assertEqual(list(json_value), list(cbor_value), where)
             for key in json_value:
-                self.assertSame(json_value[key], cbor_value[key], f"{where}/{key}")
+                self.assertSame(json_value[key], cbor_value[key], form, f"{where}/{key}")
         elif isinstance(json_value, float):
             self.assertIsInstance(cbor_value, (int, float), where)
             self.assertEqual(bits([json_value]), bits([cbor_value]), where)
@@ -76,16 +80,20 @@ class CborCase(ServerCase):
             self.assertEqual(json_value, cbor_value, where)
 
     def both(self, method, path, request=None, **headers):
-        """Sends a request once for JSON and once for CBOR, compares the answers, and returns the decoded CBOR answer."""
+        """Sends a request once for JSON and once for each form of CBOR, compares the answers, and returns the decoded
+        CBOR answer with multidimensional arrays."""
         plain = self.client.request(method, path, request, {"Accept": "application/json", **headers})
-        coded = self.client.request(method, path, request, {"Accept": CBOR, **headers})
         self.assertIn(plain.status, (200, 201), plain)
-        self.assertIn(coded.status, (200, 201), coded)
-        self.assertEqual(coded.headers["Content-Type"], CBOR)
-        decoded = cbor2.loads(coded.body)
-        # cbor2 encodes with definite lengths, shortest heads and 64-bit floats, as the contract promises
-        self.assertEqual(cbor2.dumps(decoded), coded.body, path)
-        self.assertSame(json.loads(plain.body, parse_int=float), decoded, path)
+        expected = json.loads(plain.body, parse_int=float)
+        for form in FORMS:
+            kind = f"{CBOR}; arrays={form}"
+            coded = self.client.request(method, path, request, {"Accept": kind, **headers})
+            self.assertIn(coded.status, (200, 201), coded)
+            self.assertEqual(coded.headers["Content-Type"], kind)
+            decoded = cbor2.loads(coded.body)
+            # cbor2 encodes with definite lengths, shortest heads and 64-bit floats, as the contract promises
+            self.assertEqual(cbor2.dumps(decoded), coded.body, path)
+            self.assertSame(expected, decoded, form)
         return decoded
 
 
@@ -140,11 +148,11 @@ class SameDoubles(CborCase):
         derivatives by them."""
         q = [0, 0, 0, 0, 0, 0, 1]
         path, outputs = "/v1/models/brick/regressor", ["joint_regressor"]
-        one = self.client.post(path, {"q": q, "outputs": outputs}, Accept=CBOR)
+        one = self.client.post(path, {"q": q, "outputs": outputs}, Accept=SHAPED)
         self.assertEqual(cbor2.loads(one.body), {"joint_regressor": [CBORTag(86, b"")] * 6}, "no dimension may be zero")
-        two = self.client.post(path, {"q": [q, q], "outputs": outputs}, Accept=CBOR)
+        two = self.client.post(path, {"q": [q, q], "outputs": outputs}, Accept=SHAPED)
         self.assertEqual(cbor2.loads(two.body), {"joint_regressor": [[CBORTag(86, b"")] * 6] * 2})
-        none = self.client.post("/v1/models/brick/sensitivity", {"q": q, "outputs": ["dtau_dwrench"]}, Accept=CBOR)
+        none = self.client.post("/v1/models/brick/sensitivity", {"q": q, "outputs": ["dtau_dwrench"]}, Accept=SHAPED)
         self.assertEqual(cbor2.loads(none.body), {"dtau_dwrench": []})
 
     def test_models_and_the_service(self):
@@ -250,6 +258,37 @@ class Choice(CborCase):
         for accept in ("application/cbor;q=0, application/json;q=0", "application/cbor-seq", "text/cbor"):
             self.assertProblem(self.client.post(path, body, Content_Type=CBOR, Accept=accept), 406)
 
+    def test_form_of_arrays(self):
+        """Without a named form the arrays of the answer have the form of those of the request: plain unless all are typed."""
+        path, q = "/v1/models/puma560/coriolis", [0.5] * 6
+        row, rows = CBORTag(86, bits(q)), CBORTag(40, [[2, 6], CBORTag(86, bits(q + q))])
+        answers = {}
+        for request, accept, expected, kind in (
+                ({"q": q}, CBOR, "plain", CBOR), ({"q": [q, q]}, CBOR, "plain", CBOR), ({"q": row}, CBOR, "typed", CBOR),
+                ({"q": [row, row]}, None, "typed", CBOR), ({"q": rows}, None, "multidimensional", CBOR),
+                ({"q": rows, "qd": q}, None, "plain", CBOR), ({"q": [row, q]}, None, "plain", CBOR),
+                ({"q": CBORTag(40, [[2, 6], q + q])}, None, "plain", CBOR),
+                ({"q": rows, "qd": row}, None, "multidimensional", CBOR),
+                *(({"q": given}, f"{CBOR}; arrays={form}", form, f"{CBOR}; arrays={form}")
+                  for form in FORMS for given in (q, [q, q], row, rows)),
+                ({"q": rows}, f"{CBOR};arrays=typed;q=0.5, {CBOR};arrays=plain;q=0.4", "typed", f"{CBOR}; arrays=typed"),
+                ({"q": rows}, f"{CBOR};arrays=nested, {CBOR};arrays=plain;q=0.1", "plain", f"{CBOR}; arrays=plain")):
+            headers = {"Content_Type": CBOR, **({"Accept": accept} if accept else {})}
+            answer = self.client.post(path, cbor2.dumps({"qd": request["q"], **request, "outputs": ["coriolis_matrix"]}), **headers)
+            self.assertEqual((answer.status, answer.headers["Content-Type"]), (200, kind), answer)
+            value = cbor2.loads(answer.body)["coriolis_matrix"]
+            form = "multidimensional" if isinstance(value, CBORTag) else "plain"
+            while isinstance(value, list):
+                value = value[0]
+                form = "typed" if isinstance(value, CBORTag) else form
+            self.assertEqual(form, expected, (request, accept))
+            several = request["q"] not in (q, row)
+            self.assertEqual(answers.setdefault((several, form), answer.body), answer.body, (request, accept))
+        for arrays in "nested", "", "plain typed":
+            problem = self.assertProblem(self.client.post(path, {"q": q}, Accept=f'{CBOR}; arrays="{arrays}"'), 406)
+            for form in FORMS:
+                self.assertIn(form, problem["detail"])
+
     def test_errors_are_json(self):
         answer = self.client.post("/v1/models/puma560/bias", cbor2.dumps({"q": [0.5]}), Content_Type=CBOR, Accept=CBOR)
         self.assertEqual(answer.headers["Content-Type"], "application/problem+json")
@@ -265,6 +304,8 @@ class Choice(CborCase):
         for tag in plain.headers["ETag"], coded.headers["ETag"]:
             answer = self.client.post(path + "/bias", {"q": [0.5] * 6}, If_Match=tag)
             self.assertEqual(answer.status, 200, answer)
+        tags = {self.client.get(path, Accept=f"{CBOR}; arrays={form}").headers["ETag"] for form in FORMS}
+        self.assertEqual(len(tags), 3, "the forms have different bytes")
 
     def test_head(self):
         for path in "/v1", "/v1/models", "/v1/models/puma560", "/v1/models/puma560/document":
@@ -278,19 +319,23 @@ class Size(CborCase):
     def test_as_many_rows_as_said(self):
         request = {"q": states(300)["q"], "outputs": ["poses", "jacobian"], "frame": "tool"}
         self.put_model("arm", branched())
-        whole = len(self.client.post("/v1/models/arm/kinematics", request, Accept=CBOR).body)
+        for kind in CBOR, SHAPED:
+            self.limited(request, kind)
+
+    def limited(self, request, kind):
+        whole = len(self.client.post("/v1/models/arm/kinematics", request, Accept=kind).body)
         for limit in whole, whole - 1, whole // 3:
             server = Server("--max-answer", str(limit))
             try:
                 client = server.client()
                 client.put("/v1/models/arm", branched())
-                answer = client.post("/v1/models/arm/kinematics", request, Accept=CBOR)
+                answer = client.post("/v1/models/arm/kinematics", request, Accept=kind)
                 if limit == whole:
                     self.assertEqual(answer.status, 200, answer)
                     continue
                 fit = int(re.search(r"(\d+) rows fit", self.assertProblem(answer, 413)["detail"])[1])
                 for rows, status in ((fit, 200), (fit + 1, 413)):
-                    part = client.post("/v1/models/arm/kinematics", {**request, "q": request["q"][:rows]}, Accept=CBOR)
+                    part = client.post("/v1/models/arm/kinematics", {**request, "q": request["q"][:rows]}, Accept=kind)
                     self.assertEqual(part.status, status, rows)
             finally:
                 self.assertIsNone(server.stop())

@@ -44,12 +44,23 @@ def is_numbers(value):
     return isinstance(value, list) and bool(value) and all(isinstance(x, (int, float)) for x in flat(value))
 
 
+def by_columns(value):
+    """Returns the numbers in the order in which the first index runs fastest."""
+    if not isinstance(value[0], list):
+        return value
+    rows = [by_columns(row) for row in value]
+    return [row[i] for i in range(len(rows[0])) for row in rows]
+
+
 def forms_of(value):
     """Yields the CBOR forms that an array of numbers may have instead of plain arrays of 64-bit floats."""
     yield doubles(value) if len(extents(value)) == 1 else CBORTag(40, [extents(value), doubles(flat(value))])
     yield CBORTag(40, [extents(value), doubles(flat(value))])
     yield CBORTag(40, [extents(value), flat(value)])
     yield CBORTag(40, [extents(value), Indefinite(flat(value))])
+    yield CBORTag(40, [extents(value), CBORTag(82, struct.pack(f">{len(flat(value))}d", *flat(value)))])
+    yield CBORTag(1040, [extents(value), doubles(by_columns(value))])
+    yield CBORTag(1040, [extents(value), by_columns(value)])
     yield Indefinite([Indefinite(row) if isinstance(row, list) else row for row in value])
     if len(extents(value)) == 2:
         yield [doubles(row) for row in value]
@@ -164,6 +175,33 @@ class SameBits(ServerCase):
             self.assertEqual(given.body, answer.body)
 
 
+    def test_integers_and_halves_are_read_exactly(self):
+        rows = [[k - 3 + i for i in range(4)] for k in range(5)]
+        path, given = "/v1/models/arm/inverse-dynamics", {"q": [0.5, 1.0, -0.25, 2.0], "qd": rows}
+        expected = self.client.post(path, given).body
+        halves = [CBORTag(tag, struct.pack(f"{order}4e", *given["q"])) for tag, order in ((80, ">"), (84, "<"))]
+        for tag, form in ((72, "b"), (73, ">h"), (77, "<h"), (74, ">i"), (78, "<i"), (75, ">q"), (79, "<q"), (80, ">e"), (84, "<e"),
+                          (81, ">f"), (82, ">d")):
+            order, letter = form[:-1] or "<", form[-1]
+            packed = [CBORTag(tag, struct.pack(f"{order}4{letter}", *row)) for row in rows]
+            whole = CBORTag(40, [[5, 4], CBORTag(tag, struct.pack(f"{order}20{letter}", *flat(rows)))])
+            turned = CBORTag(1040, [[5, 4], CBORTag(tag, struct.pack(f"{order}20{letter}", *by_columns(rows)))])
+            for qd in packed, whole, turned:
+                answer = self.client.post(path, encode({"q": halves[tag % 2], "qd": qd}), **CBOR)
+                self.assertEqual(answer.body, expected, tag)
+
+    def test_references_to_strings(self):
+        """cbor2 writes repeated keys, names and typed arrays as references."""
+        rows = states(3)
+        request = {"q": doubles(rows["q"][0]), "qd": doubles(rows["q"][0]),
+                   "operations": {"bias": {"outputs": ["coriolis"]}, "kinematics": {"frame": "tool", "outputs": ["velocity"]}}}
+        body = cbor2.dumps(request, string_referencing=True)
+        self.assertLess(len(body), len(cbor2.dumps(request)))
+        path = "/v1/models/arm/evaluate"
+        self.assertEqual(self.client.post(path, body, **CBOR).body, self.client.post(path, cbor2.dumps(request), **CBOR).body)
+        self.assertEqual(self.client.post(path, body, **CBOR).status, 200)
+
+
 class Numbers(ServerCase):
     """Tests the value of each number that the server read: a slider of 1 kg has tau = qdd to the bit."""
 
@@ -205,7 +243,7 @@ class Refused(ServerCase):
                              (b"\xa1\x61q", 3), (b"\xa1\x61q\x9f\x00", 5), (b"\xf8\x10", 0), (b"\xa1\x61q\xff", 3),
                              (good + b"\x00", len(good)), (good + good, len(good)), (b"\xa1\x61\xff\x00", 1),
                              (b"\xa1\x62\xc3\x28\x00", 1), (b"\xa1\x63\xed\xa0\x80\x00", 1),
-                             (b"\xa1\x00\x00", 1), (b"\xa1\xf6\x00", 1), (b"\xa1\x41q\x00", 1), (b"\xa1\xc1\x61q\x00", 1),
+                             (b"\xa1\x00\x00", 1), (b"\xa1\xf6\x00", 1), (b"\xa1\x41\xff\x00", 1), (b"\xa1\xc1\x61q\x00", 1),
                              (b"\xa1\x61q\x9b\xff\xff\xff\xff\xff\xff\xff\xff\x00", 3), (b"\xbb\x00\x00\x00\x01" + b"\0" * 12, 0),
                              (b"\xa1\x61q\xd8\x56\x5b\x7f\xff\xff\xff\xff\xff\xff\xff\x00", 5), (b"\x9f\xd8\x56\xff", 3),
                              (b"\xbf\x61q\xff", 3)):
@@ -244,16 +282,17 @@ class Refused(ServerCase):
         self.refused({"q": CBORTag(86, b"1234567")}, 422, "wrong-shape", "/q")
         self.refused({"q": CBORTag(86, q)}, 422, "wrong-type", "/q")
         self.refused({"q": b"12345678"}, 422, "wrong-type", "/q")
-        for tag in (0, 1, 2, 3, 4, 64, 82, 84, 87, 1040, 1 << 40):
+        for tag in (0, 1, 2, 3, 4, 25, 63, 76, 83, 87, 88, 105, 256, 57343, 57344, 1 << 40):
             self.refused({"q": [0] * 5 + [CBORTag(tag, b"\x01")]}, 422, "wrong-type", "/q/5")
         self.refused({"q": 1 << 70}, 422, "wrong-type", "/q")
+        self.refused({"q": CBORTag(67, struct.pack(">6Q", 0, 0, 0, 0, 0, 2**53 + 1))}, 422, "bad-value", "/q")
 
     def test_what_is_no_number(self):
         self.refused({"q": [0.5] * 5 + [None]}, 422, "wrong-type", "/q/5")
         self.refused({"q": [0.5] * 5 + [cbor2.undefined]}, 422, "wrong-type", "/q/5")
         self.refused(b"\xa1\x61q\x86\x00\x00\x00\x00\x00\xf0", 422, "wrong-type", "/q/5")
         self.refused(b"\xa1\x61q\x86\x00\x00\x00\x00\x00\xf8\xff", 422, "wrong-type", "/q/5")
-        self.refused({"q": None}, 422, "wrong-type", "/q")
+        self.refused({"q": None}, 422, "missing-field", "/q")
         self.refused({"q": "1"}, 422, "wrong-type", "/q")
         self.refused(b"\xa1\x63a\x00b\x00", 422, "bad-value")
         self.refused({"q": "a\0b"}, 422, "bad-value", "/q")

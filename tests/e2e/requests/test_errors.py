@@ -73,7 +73,8 @@ class Requests(ErrorCase):
     def test_unknown_names(self):
         q = self.Q
         self.bad({"q": q, "outputs": ["tau", "tua"]}, "/outputs/1", says="tua")
-        self.bad({"q": q, "outputs": "tau"}, "/outputs")
+        self.bad({"q": q, "outputs": "tua"}, "/outputs", says="tua")
+        self.bad({"q": q, "outputs": {"tau": True}}, "/outputs")
         self.bad({"q": q, "outputs": [1]}, "/outputs/0")
         self.bad({"q": q, "frames": ["tool", "tol"]}, "/frames/1", operation="kinematics", says="tol")
         self.bad({"q": q, "frame": "tol", "outputs": ["jacobian"]}, "/frame", operation="kinematics", says="tol")
@@ -171,9 +172,9 @@ class Requests(ErrorCase):
 
     def test_free_coordinates(self):
         q, flying = self.Q, [0] * 6 + [1] + self.Q
-        for free in (3, None, {"hip": True}):
+        for free in (3, {"hip": True}):
             self.bad({"q": q, "free": free}, "/free", says="velocity names")
-        self.bad({"q": q, "free": "hip"}, "/free", says="hip")
+        self.bad({"q": q, "free": "knee"}, "/free", says="knee")
         self.bad({"q": q, "free": "base"}, "/free", says="fixed")
         self.bad({"q": [0] * 6, "free": "base"}, "/free", model="puma560", says="fixed")
         self.bad({"q": q, "free": ["hip", "knee"]}, "/free/1", says="knee")

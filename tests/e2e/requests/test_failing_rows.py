@@ -13,6 +13,7 @@ from harness import Server, ServerCase
 from samples import branched, everything, states
 
 CBOR = "application/cbor"
+SHAPED = "application/cbor; arrays=multidimensional"
 UPRIGHT = [0, 0, 1, 0, 0, 0, 1]
 
 
@@ -103,8 +104,11 @@ class FailingRows(ServerCase):
         self.assertEqual(sorted({e["row"] for e in plain["errors"]}), sorted(bad))
         self.assertEqual([e["row"] for e in plain["errors"]], sorted(e["row"] for e in plain["errors"]))
         self.check_arrays(plain, kept, good, bad, parts)
+        for form in "multidimensional", "typed":
+            coded = self.post(model, operation, request, Accept=f"{CBOR}; arrays={form}")
+            self.check_coded(decode(cbor2.loads(self.body_of(coded))), plain)
         coded = self.post(model, operation, request, Accept=CBOR)
-        self.check_coded(decode(cbor2.loads(self.body_of(coded))), plain)
+        self.assertTrue(same(cbor2.loads(self.body_of(coded)), plain), "plain arrays hold what JSON holds")
         for i in list(bad)[:3]:
             self.check_alone(model, operation, {**shared, **{name: v[i] for name, v in rows.items()}},
                              [e for e in plain["errors"] if e["row"] == i], bad[i])
@@ -123,7 +127,7 @@ class FailingRows(ServerCase):
             self.assertTrue(same([array[i] for i in good], expected[where]), where)
 
     def check_coded(self, coded, plain):
-        """Checks that CBOR has NaN where JSON has null, and otherwise the same bits."""
+        """Checks that typed arrays have NaN where JSON has null, and otherwise the same bits."""
         self.assertEqual(coded["errors"], plain["errors"])
         arrays = dict(leaves(coded))
         for where, array in leaves(plain):
@@ -304,7 +308,7 @@ class FailingRows(ServerCase):
         self.assertEqual([e["row"] for e in answer["errors"]], bad)
         self.assertEqual([e.get("pointer") for e in answer["errors"]], [f"/platform/position/{i}" for i in bad])
         self.check_arrays(answer, kept, good, bad, None)
-        coded = self.post(model, operation, {**of(position), "on_error": "row"}, Accept=CBOR)
+        coded = self.post(model, operation, {**of(position), "on_error": "row"}, Accept=SHAPED)
         self.check_coded(decode(cbor2.loads(self.body_of(coded))), answer)
 
     def test_platforms_out_of_reach(self):
@@ -351,7 +355,7 @@ class FailingRows(ServerCase):
         self.assertEqual([(e["row"], e["code"]) for e in answer.pop("errors")],
                          [(i, codes[k % 3]) for k, i in enumerate(bad)])
         self.assertTrue(same(answer, kept))
-        coded = self.post("arm", "identify", {**rows, "on_error": "row"}, Accept=CBOR)
+        coded = self.post("arm", "identify", {**rows, "on_error": "row"}, Accept=SHAPED)
         self.assertTrue(same({k: v for k, v in decode(cbor2.loads(coded.body)).items() if k != "errors"}, kept))
 
     def test_identify_without_rows(self):
@@ -436,7 +440,7 @@ class FailingRows(ServerCase):
         answer = self.ask("arm", "simulate", request)
         self.assertEqual([e["row"] for e in answer.pop("errors")], [0])
         self.assertEqual(set(answer.values()), {None})
-        coded = decode(cbor2.loads(self.post("arm", "simulate", request, Accept=CBOR).body))
+        coded = decode(cbor2.loads(self.post("arm", "simulate", request, Accept=SHAPED).body))
         self.assertTrue(all(math.isnan(x) for x in numbers(coded["q"])))
         self.assertEqual([len(coded["q"]), len(coded["q"][0])], [4, 4])
 
@@ -446,7 +450,7 @@ class FailingRows(ServerCase):
         answer = self.ask("arm", "bias", {"q": [[0.1] * 4] * 3, "on_error": "row"})
         self.assertEqual(answer["errors"], [])
         self.assertNotIn("errors", self.ask("arm", "bias", {"q": [[0.1] * 4] * 3, "on_error": "request"}))
-        coded = cbor2.loads(self.post("arm", "bias", {"q": [0.1] * 4, "on_error": "row"}, Accept=CBOR).body)
+        coded = cbor2.loads(self.post("arm", "bias", {"q": [0.1] * 4, "on_error": "row"}, Accept=SHAPED).body)
         self.assertEqual(list(coded), ["bias", "errors"])
         self.assertEqual(coded["errors"], [])
 

@@ -13,6 +13,7 @@ from samples import THREE_LINK
 from test_link_order import walker
 
 VALUES = (None, True, "x", "", {}, [], -1, 0, 0.5, [[]], ["x"], [None], {"x": 1})
+NAME_LISTS = {"outputs", "frames", "axes", "kinds", "unknown", "joints"}
 FORM = {"wrong-type", "missing-field", "unknown-field"}  # codes of errors that a schema can express
 
 Q = [0, 0, 0, 0, 0, 0, 1, 0.1, 0.2, 0.3, 0, 0, 0, 1, 0.1, 0.2, 0, 0, 0, 0.1]
@@ -48,6 +49,16 @@ def changed(value, path, change):
         at = at[key]
     change(at, path[-1])
     return value
+
+
+def spelled_out(value, key=None):
+    """Returns the request without fields that are null and with arrays for names alone: the introduction of the contract allows
+    both everywhere, and schemas do not repeat it."""
+    if isinstance(value, dict):
+        return {name: spelled_out(child, name) for name, child in value.items() if child is not None}
+    if isinstance(value, list):
+        return [spelled_out(child) for child in value]
+    return [value] if isinstance(value, str) and key in NAME_LISTS else value
 
 
 def mutants(request):
@@ -96,7 +107,7 @@ class Agreement(ServerCase):
                 count += 1
                 answer = self.client.request(method, path, request)
                 self.assertIn(answer.status, (200, 201, 413, 422), answer)
-                good, taken = validator.is_valid(request), answer.status < 300
+                good, taken = validator.is_valid(spelled_out(request)), answer.status < 300
                 if not good and taken:
                     strict.append((path, where, what))
                 detail = "" if taken else answer.json()["detail"]

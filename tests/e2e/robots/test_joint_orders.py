@@ -187,7 +187,7 @@ class Orders(ServerCase):
             request = {name: [row[name] for row in rows] for name in ("q", "qd", "tau")}
             other = self.permuted(request, order, about["velocity_names"], base)
             plain = self.ask(model, "step", {**request, "step": 0.01})
-            for kind in ("application/json", "application/cbor"):
+            for kind in ("application/json", "application/cbor; arrays=multidimensional"):
                 answer = self.client.post(f"/v1/models/{model}/step", {**other, "step": 0.01}, Accept=kind)
                 if kind.endswith("json"):
                     self.check("step", plain, answer.json(), order, model)

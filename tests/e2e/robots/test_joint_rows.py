@@ -12,7 +12,7 @@ from harness import BINARY, ROOT, ServerCase
 from samples import body
 
 TABLE = os.path.join(ROOT, "dynamics", "model", "joint_types.c")
-FORMATS = ("document", "urdf", "mjcf")
+FORMATS = ("document", "urdf", "mjcf", "sdf")
 EXACT = 1e-10
 
 

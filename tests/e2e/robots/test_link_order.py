@@ -16,26 +16,31 @@ def link(name, parent, joint, inertial=None):
     return {**entry, "inertial": inertial} if inertial else entry
 
 
+def small_body(mass, com=(0, 0, 0), xx=0.02, yy=0.03, zz=0.04):
+    """A body of plausible density."""
+    return body(mass, com, xx * mass / 8, yy * mass / 8, zz * mass / 8, 1e-4 * mass, -2e-4 * mass, 3e-4 * mass)
+
+
 def walker(base="floating"):
     """A tree with every type of joint, merged links, a mimic, an elastic joint, motors on other links, and frames."""
     at = {"origin": {"xyz": [0.1, -0.2, 0.3], "rpy": [0.3, -0.2, 0.1]}}
     revolute = {"type": "revolute", "axis": [0, 1, 0], **at}
     return {
-        "base": {"type": base, "link": "torso", "inertial": body(8, (0.01, -0.02, 0.1), 0.2, 0.25, 0.15)},
+        "base": {"type": base, "link": "torso", "inertial": small_body(8, (0.01, -0.02, 0.1), 0.2, 0.25, 0.15)},
         "links": [
             link("upper", "torso", {**revolute, "axis": [0, 0, 1], "friction": {"viscous": 0.3, "coulomb": 0.4},
-                                    "limits": {"position": [-3, 3], "effort": 80}}, body(2, (0.02, 0.01, 0.15))),
-            link("fore", "upper", {"type": "helical", "axis": [1, 2, -1], "pitch": 0.05, **at}, body(1.5)),
-            link("palm", "fore", {"type": "fixed", **at}, body(0.4, (0, 0.02, 0.05))),
-            link("finger", "palm", {"type": "prismatic", "axis": [0, 1, 0], "spring": {"stiffness": 30}, **at}, body(0.2)),
+                                    "limits": {"position": [-3, 3], "effort": 80}}, small_body(2, (0.02, 0.01, 0.15))),
+            link("fore", "upper", {"type": "helical", "axis": [1, 2, -1], "pitch": 0.05, **at}, small_body(1.5)),
+            link("palm", "fore", {"type": "fixed", **at}, small_body(0.4, (0, 0.02, 0.05))),
+            link("finger", "palm", {"type": "prismatic", "axis": [0, 1, 0], "spring": {"stiffness": 30}, **at}, small_body(0.2)),
             link("thumb", "palm", {"type": "prismatic", "axis": [0, 0, 1], **at,
-                                   "mimic": {"joint": "finger_joint", "multiplier": -0.7, "offset": 0.1}}, body(0.3)),
-            link("thigh", "torso", {"type": "spherical", **at}, body(3, (0, 0.01, -0.2))),
-            link("shank", "thigh", {**revolute, "elastic": {"stiffness": 200, "damping": 1}}, body(1.2)),
-            link("foot", "shank", {"type": "fixed", **at}, body(0.7)),
-            link("toe", "foot", {**revolute, "rotor_inertia": 0.02}, body(0.3)),
-            link("tail", "torso", {"type": "planar", "axis": [0, 1, 1], **at}, body(0.9)),
-            link("horn", "torso", {"type": "fixed", **at}, body(0.6))],
+                                   "mimic": {"joint": "finger_joint", "multiplier": -0.7, "offset": 0.1}}, small_body(0.3)),
+            link("thigh", "torso", {"type": "spherical", **at}, small_body(3, (0, 0.01, -0.2))),
+            link("shank", "thigh", {**revolute, "elastic": {"stiffness": 200, "damping": 1}}, small_body(1.2)),
+            link("foot", "shank", {"type": "fixed", **at}, small_body(0.7)),
+            link("toe", "foot", {**revolute, "rotor_inertia": 0.02}, small_body(0.3)),
+            link("tail", "torso", {"type": "planar", "axis": [0, 1, 1], **at}, small_body(0.9)),
+            link("horn", "torso", {"type": "fixed", **at}, small_body(0.6))],
         "motors": [
             {"joint": "shank_joint", "link": "torso", "axis": [0, 1, 0], "gear_ratio": 50, "spin_inertia": 2e-5},
             {"joint": "finger_joint", "link": "upper", "axis": [1, 0, 1], "gear_ratio": 90, "spin_inertia": 1e-4,

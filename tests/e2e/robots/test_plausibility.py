@@ -59,7 +59,8 @@ class Bodies(UrdfCase):
         for mass, product, good in ((1.3, 2.4e-35, True), (1.3, 5e-13, True), (1.3, 2e-12, False), (0, 2.4e-35, False), (1e-6, 1e-15, False)):
             body = robot(link("base"), link("arm", inertial(mass, (0, 0, 0, 0, product))), LIFT)
             if good:
-                self.assertEqual([e for e in self.take("body", body)["report"] if e["severity"] == "warning"], [])
+                told = [e["text"] for e in self.take("body", body)["report"] if e["severity"] == "warning"]
+                self.assertEqual((len(told), "a point mass" in told[0]), (1, True), told)
             else:
                 self.refuse(body, 422, "bad-inertia")
 
@@ -69,15 +70,71 @@ class Figures(UrdfCase):
         return [e["text"] for e in self.take("figures", robot(*parts))["report"] if e["severity"] == "warning"]
 
     def test_masses(self):
-        for mass, odd in ((56143, True), (10001, True), (9999, False), (2, False)):
-            told = self.told(link("base"), link("arm", inertial(mass, (42, 42, 42))), LIFT)
+        for mass, xyz, odd in ((56143, "0.1 0 0", True), (10001, "3 0 0", True), (9999, "3 0 0", False), (9999, "0.1 0 0", True), (1100, "0.1 0 0", True),
+                               (99, "0.1 0 0", False), (2, "0.1 0 0", False)):
+            told = self.told(link("base"), link("arm", inertial(mass, (mass * 4e-3,) * 3, xyz)), LIFT)
             self.assertEqual(any("masses are in kilograms" in t for t in told), odd, (mass, told))
 
     def test_placeholders(self):
-        for mass, moment, xyz, odd in ((0.05, 1, "0.1 0 0", True), (1, 1, "0.1 0 0", True), (1, 1, "0.5 0 0", False), (0.05, 1e-5, "0.1 0 0", False),
-                                       (20, 1, "0.1 0 0", False), (1, 4, "0 0 0", False)):
+        for mass, moment, xyz, odd in ((0.05, 1, "0.1 0 0", True), (1, 1, "0.1 0 0", True), (1, 1, "0.5 0 0", True), (0.05, 1e-5, "0.1 0 0", False),
+                                       (20, 1, "0.1 0 0", True), (80, 1, "0.1 0 0", False), (1, 4, "0 0 0", True), (1, 1e-4, "0.1 0 0", True),
+                                       (1, 2.2e-4, "0.1 0 0", False)):
             told = self.told(link("base"), link("arm", inertial(mass, (moment,) * 3, xyz)), LIFT)
             self.assertEqual(any("placeholder" in t for t in told), odd, (mass, moment, xyz, told))
+
+    def test_words_for_inertias(self):
+        """A ball of m kg and rho kg/m^3 has the radius of gyration sqrt(0.4) (3 m / (4 pi rho))^(1/3): 14.4 mm for 1 kg of 20000 kg/m^3.
+        The ellipsoid with I = 0.02 kg m^2 about all axes and 0.5 kg has the semi-axes sqrt(2.5 I / m) = 0.316 m, and 3.8 kg/m^3."""
+        for mass, tensor, words in ((4, (1, 1, 1), "of 4 kg has the identity as its inertia, that of a ball with a diameter of 1.58 m"),
+                                    (0.5, (0.02, 0.02, 0.02), "a body of 3.8 kg/m^3, lighter than foam"),
+                                    (1, (2.05e-4,) * 3, "with a mass of 1 kg has a radius of gyration of 0.0143 m, less than a ball of tungsten"),
+                                    (3, (0, 0, 0), "has a mass of 3 kg and no inertia about the axis of joint \"lift\": a point mass"), (0, (1, 1, 1), "an inertia tensor without a mass"),
+                                    (0.5, (2, 2, 2.1), "a radius of gyration of 2.05 m in a robot of 0.1 m")):
+            told = self.told(link("base"), link("arm", inertial(mass, tensor)), LIFT)
+            self.assertIn(words, told[0])
+            self.assertEqual(len(told), 1, told)
+
+    def test_plausible_inertias(self):
+        """A rod, a plate, a disc on a short arm and a part of foam are no placeholders."""
+        for mass, tensor, xyz in ((2, (0, 0.67, 0.67), "1 0 0"), (0.1, (1e-7, 0.0083, 0.0083), "0.5 0 0"), (5, (0.1, 0.1, 0.2), "0.01 0 0"),
+                                  (0.05, (5e-5, 5e-5, 5e-5), "0.1 0 0"), (300, (20, 20, 30), "0 0 0.3")):
+            self.assertEqual(self.told(link("base"), link("arm", inertial(mass, tensor, xyz)), LIFT), [])
+
+    def test_parts_of_a_body(self):
+        """A body is judged with the links that are fixed to it; a placeholder on a sensor hardly counts and is no warning."""
+        glue = joint("glue", "arm", "part", '<origin xyz="0.2 0 0"/>', "fixed")
+        point = inertial(1, (0, 0, 0))
+        self.assertEqual(self.told(link("base"), link("arm", point), LIFT, link("part", point), glue), [])
+        self.assertEqual(len(self.told(link("base"), link("arm"), LIFT, link("part", point), glue)), 1)
+        report = self.take("figures", robot(link("base"), link("arm", ARM), LIFT, link("part", inertial(1e-4, (1e-4,) * 3)), glue))["report"]
+        self.assertEqual([e["severity"] for e in report if "hardly counts" in e["text"]], ["info"])
+        self.assertEqual(len(self.told(link("base"), link("arm", ARM), LIFT, link("part", inertial(1e-3, (1e-2,) * 3)), glue)), 1)
+
+    def test_centres_of_mass(self):
+        """The next joint is 0.3 m away: 120 m is not metres, 5 m is outside a body of 6 cm, 0.5 m is not."""
+        tool = link("tool", ARM) + joint("turn", "arm", "tool", '<origin xyz="0.3 0 0"/><axis xyz="0 1 0"/><limit lower="-1" upper="1" effort="10" velocity="2"/>')
+        for xyz, odd in (("120 0 0", True), ("5 0 0", True), ("0.5 0 0", False), ("0.1 0 0", False)):
+            told = self.told(link("base"), link("arm", inertial(2, (0.005, 0.008, 0.008), xyz)), LIFT, tool)
+            self.assertEqual([('"arm" has its centre of mass' in t, "lengths are in metres" in t) for t in told], [(True, True)] * odd, told)
+
+    def test_centre_of_mass_of_a_link_between_near_neighbours(self):
+        """The robot reaches 3 m; its hand is 0.05 m from the forearm and has its centre of mass 1.5 m away, in a body of 6 cm."""
+        limit = '<axis xyz="0 1 0"/><limit lower="-1" upper="1" effort="10" velocity="2"/>'
+        for xyz, odd in (("1.5 0 0", True), ("0.2 0 0", False)):
+            told = self.told(link("base"), link("arm", inertial(9, (0.05, 7, 7), "1.5 0 0")), LIFT, link("fore", ARM), joint("bend", "arm", "fore", '<origin xyz="3 0 0"/>' + limit),
+                             link("hand", inertial(2, (0.005, 0.008, 0.008), xyz)), joint("turn", "fore", "hand", '<origin xyz="0.05 0 0"/>' + limit))
+            self.assertEqual(['"hand" has its centre of mass 1.5 m from its joint' in t for t in told], [True] * odd, told)
+
+    def test_one_entry_for_many_links(self):
+        chain = "".join(link(f"l{i}", inertial(1, (1, 1, 1))) + joint(f"j{i}", f"l{i - 1}" if i else "base", f"l{i}", '<axis xyz="0 0 1"/>', "continuous") for i in range(9))
+        told = self.told(link("base"), chain)
+        self.assertEqual(len(told), 1, told)
+        self.assertTrue(told[0].startswith('link "l0" of 1 kg') and told[0].endswith('; so "l1", "l2", "l3" and 5 more'), told)
+
+    def test_base(self):
+        body = robot(link("base", inertial(1, (1, 1, 1))), link("arm", ARM), LIFT)
+        odd = [e["where"] for e in self.take("figures", body, "?base=floating")["report"] if "identity" in e["text"]]
+        self.assertEqual(odd, ["/base/inertial"])
 
     def test_limits_of_zero(self):
         for limit, fields in (('lower="0" upper="0" effort="0" velocity="0"', ("effort", "velocity", "position")),
@@ -88,11 +145,36 @@ class Figures(UrdfCase):
             self.assertEqual(sorted(t.split()[1] for t in told if "no motion keeps it" in t), sorted(fields), told)
             self.assertTrue(all('"lift", and of 1 other, is 0' in t for t in told), told)
 
+    def test_zero_limits_count_as_none(self):
+        """zero_limits=none leaves out limits of 0, and those only; the report names each."""
+        limit = '<limit lower="0" upper="0" effort="0" velocity="0"/>'
+        text = robot(link("base"), link("arm", ARM), joint("lift", "base", "arm", limit), link("b", ARM), joint("k", "arm", "b", '<limit lower="0" upper="1" effort="2" velocity="0"/>'))
+        for query, limits in (("", [{"position": [0, 0], "velocity": 0, "effort": 0}, {"position": [0, 1], "velocity": 0, "effort": 2}]),
+                              ("?zero_limits=kept", [{"position": [0, 0], "velocity": 0, "effort": 0}, {"position": [0, 1], "velocity": 0, "effort": 2}]),
+                              ("?zero_limits=none", [{}, {"position": [0, 1], "effort": 2}])):
+            report = self.take("figures", text, query)["report"]
+            self.assertEqual([j["limits"] for j in self.client.get("/v1/models/figures").json()["joints"]], limits)
+            kept = [e["text"] for e in report if e["severity"] == "warning"]
+            left = [e["text"] for e in report if "counts as none" in e["text"]]
+            self.assertEqual((len(kept), len(left)), (0, 4) if "none" in query else (3, 0), report)
+            self.assertTrue(all("MuJoCo takes 0 for no limit, as zero_limits=none does" in t for t in kept))
+        self.refuse(text, 422, "bad-value", "zero_limits is kept or none", query="?zero_limits=no")
+
+    def test_zero_limits_of_sdf(self):
+        inner = "<inertial><mass>2</mass><inertia><ixx>.01</ixx><iyy>.01</iyy><izz>.01</izz></inertia></inertial>"
+        text = ("<sdf version='1.9'><model name='m'><link name='a'>" + inner + "</link><link name='b'>" + inner + "</link><joint name='w' type='fixed'><parent>world</parent>"
+                "<child>a</child></joint><joint name='j' type='revolute'><parent>a</parent><child>b</child><axis><xyz>0 1 0</xyz><limit><lower>0</lower>"
+                "<upper>0</upper><effort>0</effort><velocity>3</velocity></limit></axis></joint></model></sdf>")
+        for query, limits in (("", {"position": [0, 0], "velocity": 3, "effort": 0}), ("?zero_limits=none", {"velocity": 3})):
+            report = self.take("figures", text, query)["report"]
+            self.assertEqual([j["limits"] for j in self.client.get("/v1/models/figures").json()["joints"] if j["name"] == "j"], [limits])
+            self.assertEqual(sum("counts as none" in e["text"] for e in report), 2 if query else 0)
+
     def test_no_mass(self):
         """A robot without any mass gets one line, not one for each joint."""
         chain = [link("l0")] + [link(f"l{i + 1}") + joint(f"j{i}", f"l{i}", f"l{i + 1}") for i in range(5)]
         report = self.take("figures", robot(*chain))["report"]
-        self.assertEqual([e["text"] for e in report if "mass" in e["text"]], ["no link has a mass: the mass matrix is zero, forward dynamics will fail"])
+        self.assertEqual([e["text"] for e in report if "mass" in e["text"]], ["no link has a mass: all torques are zero, and forward dynamics will fail"])
         one = chain[:-1] + [chain[-1].replace("</link>", ARM + "</link>", 1)]
         self.assertFalse(any("no link has a mass" in e["text"] for e in self.take("figures", robot(*one))["report"]))
 

@@ -1,6 +1,7 @@
 """Tests files that are not well-formed XML in ways which change no element, and which other readers of robots accept:
 in every format the model is that of the well-formed file. Entities are always refused."""
 import tap
+from test_archives import ZIP, as_zip
 from urdf import ARM, UrdfCase, robot
 
 URDF = robot(*ARM)
@@ -80,6 +81,30 @@ class Forms(UrdfCase):
         self.refuse(text, 422, "wrong-type", "line 5")
         problem = self.refuse("\n<?xml version='0.0'?><robot></link>", 400, "bad-xml", "line 2")
         self.assertGreater(problem["offset"], 20)
+
+    def test_elements_are_a_hundred_deep(self):
+        """Published animals have 41 levels. With includes in place the limit is the same, so that no recursion grows with their number."""
+        def bodies(n, name, inner=""):
+            return "".join(f"<body name='{name}{i}'><joint/><geom size='.1'/>" for i in range(n)) + inner + "</body>" * n
+        self.assertEqual(self.take("deep", f"<mujoco><worldbody>{bodies(97, 'b')}</worldbody></mujoco>")["nv"], 97)
+        self.refuse(f"<mujoco><worldbody>{bodies(99, 'b')}</worldbody></mujoco>", 400, "too-deep", "100")
+        for n, status in ((40, 201), (60, 400)):
+            files = {"m.xml": f"<mujoco><worldbody>{bodies(n, 'b', '<include file=' + chr(34) + 'i.xml' + chr(34) + '/>')}</worldbody></mujoco>",
+                     "i.xml": f"<mujocoinclude>{bodies(40, 'c')}</mujocoinclude>"}
+            answer = self.client.request("PUT", f"/v1/models/include{n}", as_zip(files), {"Content-Type": ZIP})
+            self.assertEqual(answer.status, status, answer)
+        def model(name, inner):
+            return f"<model name='{name}'><link name='a'/>{inner}</model>"
+        nested = model("m", "")
+        for _ in range(40):
+            nested = model("m", nested)
+        for n, status in ((30, 201), (65, 400)):
+            outer = "<include><uri>i.sdf</uri></include>"
+            for _ in range(n):
+                outer = model("m", outer)
+            files = {"m.sdf": f"<sdf version='1.9'>{outer}</sdf>", "i.sdf": f"<sdf version='1.9'>{nested}</sdf>"}
+            answer = self.client.request("PUT", f"/v1/models/nested{n}", as_zip(files), {"Content-Type": ZIP})
+            self.assertEqual(answer.status, status, answer)
 
 
 if __name__ == "__main__":

@@ -11,6 +11,7 @@ export type {ProblemBody} from './problem.js';
 
 const encoder = new Encoder({useRecords: false, mapsAsObjects: true, tagUint8Array: false});
 const CBOR = 'application/cbor';
+const CBOR_OF_BLOCKS = `${CBOR}; arrays=multidimensional`;
 
 export interface Options {
     /** Bearer token, or a function that gives the present one. Sent in the head of requests, never in a URL. */
@@ -120,7 +121,7 @@ export class Torqued {
 
     /** `end`: time of performance.now() at which to give up. */
     private async send(message: Message, end: number): Promise<unknown> {
-        const head: Record<string, string> = {Accept: CBOR, ...message.head};
+        const head: Record<string, string> = {Accept: CBOR_OF_BLOCKS, ...message.head};
         if (message.type) head['Content-Type'] = message.type;
         if (this.change > 0 && message.path.startsWith('/v1/models/')) head['Model-Change'] = `${this.change}`;
         const {token} = this.options;

@@ -3,6 +3,7 @@
 import {useEffect, useState} from 'preact/hooks';
 import {formatOf, Problem, putModel, type PutOptions} from '../api';
 import {models, reloadModels} from '../models';
+import {arrange, countOf, hasWarnings} from '../report';
 import {robotLink} from '../route';
 import {Store, useStore} from '../store';
 import type {PutReply, Report} from '../types';
@@ -60,17 +61,28 @@ function nameOf(path: string): string {
     return stem.slice(0, 64) || 'robot';
 }
 
-export function ReportTable({report}: {report: Report}) {
-    if (!report.length) return <Notice kind="good">Nothing was assumed, dropped or found suspicious.</Notice>;
+function ReportLines({lines, label}: {lines: Report; label: string}) {
     return (
-        <div class="table-scroll" tabIndex={0} role="region" aria-label="Load report">
+        <div class="table-scroll" tabIndex={0} role="region" aria-label={label}>
             <table class="report">
                 <thead><tr><th scope="col">Kind</th><th scope="col">Where</th><th scope="col">What</th></tr></thead>
-                <tbody>{report.map((line, i) => (
+                <tbody>{lines.map((line, i) => (
                     <tr key={i} class={line.severity}><td><span class={`badge ${line.severity}`}>{line.code}</span></td><td><code>{line.where}</code></td><td>{line.text}</td></tr>
                 ))}</tbody>
             </table>
         </div>
+    );
+}
+
+export function ReportTable({report}: {report: Report}) {
+    if (!report.length) return <Notice kind="good">Nothing was assumed, dropped or found suspicious.</Notice>;
+    const {lines, groups} = arrange(report);
+    return (
+        <>
+            {hasWarnings(report) ? <Notice kind="warning">The model has {countOf(report)}.</Notice> : <p class="muted">No warnings, {countOf(report)}.</p>}
+            {lines.length > 0 && <ReportLines lines={lines} label="Load report" />}
+            {groups.map(group => <details key={group.title}><summary>{group.title}</summary><ReportLines lines={group.lines} label={group.title} /></details>)}
+        </>
     );
 }
 

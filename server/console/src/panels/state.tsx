@@ -62,6 +62,7 @@ export function StatePanel({workspace: w}: {workspace: Workspace}) {
     const state = useStore(w.state), result = useStore(w.result), problem = useStore(w.problem), selected = useStore(w.selected);
     const [quantity, setQuantity] = useState<Quantity>('q'), [filter, setFilter] = useState('');
     const largest = useLargest(result), names = w.rows.filter(r => !filter || r.name.toLowerCase().includes(filter.toLowerCase()));
+    const named = w.model.configurations ?? [];
     const value = (row: Row) => quantity === 'q' ? positionOf(row, state.q) : state[quantity][row.index];
     const change = (row: Row, x: number) => {
         if (quantity === 'q') return w.change({q: withPosition(row, w.state.value.q, x)});
@@ -80,6 +81,9 @@ export function StatePanel({workspace: w}: {workspace: Workspace}) {
                     options={[['q', 'Position q'], ['qd', 'Velocity q̇'], ['qdd', 'Acceleration q̈']]} />
                 <Button kind="quiet" icon="home" label="Reset" onClick={reset} />
             </div>
+            {named.length > 0 && <div class="row" role="group" aria-label="Configurations of the model">
+                {named.map(c => <Button key={c.name} kind="quiet" label={c.name} onClick={() => w.change({q: [...c.q]})} />)}
+            </div>}
             {w.rows.length > 12 && <label class="search small"><span class="hidden-label">Filter coordinates</span>
                 <input type="search" placeholder={`Filter ${w.rows.length} coordinates`} value={filter} onInput={e => setFilter(e.currentTarget.value)} /></label>}
             {problem && <ProblemText problem={problem} />}

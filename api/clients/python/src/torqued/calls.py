@@ -18,6 +18,7 @@ from . import cbor, http1
 from .errors import BadAnswer, DeadlinePassed, Problem
 
 JSON, XML, CBOR, TEXT = "application/json", "application/xml", "application/cbor", "text/plain"
+CBOR_OF_ARRAYS = CBOR + "; arrays=multidimensional"
 ZIP, TAR, GZIP = "application/zip", "application/x-tar", "application/gzip"
 TRANSIENT = (429, 502, 503)     # refused for now; nothing was computed
 FIRST_PAUSE = 0.1               # s, before the first repetition where the server names no time; doubled each time
@@ -80,7 +81,7 @@ def evaluation(name: str, operation: str, request: Mapping[str, Any], revision: 
                deadline: Optional[float] = None) -> Call:
     """An operation on a model; fields that are None are left out. `revision`: the only one that may be evaluated."""
     sent = {key: value for key, value in request.items() if value is not None}
-    fields = {"Content-Type": CBOR, "Accept": CBOR}
+    fields = {"Content-Type": CBOR, "Accept": CBOR_OF_ARRAYS}
     if revision is not None:
         fields["If-Match"] = f'"{revision}"'
     if deadline is not None:

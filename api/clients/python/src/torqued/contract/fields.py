@@ -13,19 +13,20 @@ from ..answers import Array, Coordinates, Scalar
 
 __all__ = ["Service", "PublishedOperation", "ServiceLimits", "ModelList", "ModelListUnservedItem", "ModelEntry", "ModelFields",
            "PublishedFrame", "PublishedJoint", "Elastic", "JointLimits", "PublishedJointMimic", "PublishedLoop",
-           "ModelFieldsReference", "ModelFieldsTree", "PublishedMotor", "ModelFieldsTransmissionsItem",
-           "ModelFieldsTransmissionsItemMotorsItem", "MotorLimits", "ReportEntry", "Ready", "ProblemMeaning", "Payload",
-           "Inertia", "Wrench", "Platform", "UnitWarning", "Full", "RowError", "Held", "KinematicsPointsItem", "Pose",
-           "WrenchWithRates", "Phase", "Grouping", "GroupingWithItem", "IdentifyPrior", "BaseParameter", "BodyParameters",
-           "InertiaFound", "FoundFriction", "FoundFrictionCoulomb", "IdentifyPayload", "IdentifyFit",
-           "IdentifyObservabilityItem", "TrajectoryInput", "SampledSignal", "SplineSignal", "Sinusoid", "WrenchOverTime",
-           "MarginLimit", "LeastMargin", "LeastGradient", "TorqueInput", "TorqueInputGiven", "Prescribed", "ExceededLimit",
-           "Plane", "JointAtLimit", "MarginsLeastItem", "MarginsLeastGradientsItem", "PathSmoothFrictionItem", "Evaluations",
-           "EvaluationsInverseDynamics", "EvaluationsForwardDynamics", "EvaluationsImpact", "EvaluationsMassMatrix",
-           "EvaluationsBias", "EvaluationsKinematics", "EvaluationsEnergy", "EvaluationsTorqueDerivative",
-           "EvaluationsSensitivity", "EvaluationsForwardSensitivity", "EvaluationsHessian", "EvaluationsForwardHessian",
-           "EvaluationsStep", "EvaluationsCoriolis", "EvaluationsRegressor", "EvaluationsTaskSpace",
-           "EvaluationsGroundReaction", "EvaluationsMargins", "EvaluationsFeedForward", "EvaluationsPath"]
+           "ModelFieldsReference", "ModelFieldsTree", "ModelFieldsConfigurationsItem", "PublishedMotor",
+           "ModelFieldsTransmissionsItem", "ModelFieldsTransmissionsItemMotorsItem", "MotorLimits", "ReportEntry", "Ready",
+           "ProblemMeaning", "Payload", "Inertia", "Wrench", "Platform", "UnitWarning", "Full", "RowError", "Held",
+           "KinematicsPointsItem", "Pose", "WrenchWithRates", "Phase", "Grouping", "GroupingWithItem", "IdentifyPrior",
+           "BaseParameter", "BodyParameters", "InertiaFound", "FoundFriction", "FoundFrictionCoulomb", "IdentifyPayload",
+           "IdentifyFit", "IdentifyObservabilityItem", "TrajectoryInput", "SampledSignal", "SplineSignal", "Sinusoid",
+           "WrenchOverTime", "MarginLimit", "LeastMargin", "LeastGradient", "TorqueInput", "TorqueInputGiven", "Prescribed",
+           "ExceededLimit", "Plane", "JointAtLimit", "MarginsLeastItem", "MarginsLeastGradientsItem", "PathSmoothFrictionItem",
+           "Evaluations", "EvaluationsInverseDynamics", "EvaluationsForwardDynamics", "EvaluationsImpact",
+           "EvaluationsMassMatrix", "EvaluationsBias", "EvaluationsKinematics", "EvaluationsEnergy",
+           "EvaluationsTorqueDerivative", "EvaluationsSensitivity", "EvaluationsForwardSensitivity", "EvaluationsHessian",
+           "EvaluationsForwardHessian", "EvaluationsStep", "EvaluationsCoriolis", "EvaluationsRegressor",
+           "EvaluationsTaskSpace", "EvaluationsGroundReaction", "EvaluationsMargins", "EvaluationsFeedForward",
+           "EvaluationsPath"]
 
 
 class Service(TypedDict):
@@ -124,7 +125,9 @@ class _ModelFieldsNeeded(TypedDict):
     gravity: list[float]
     # kg, of all bodies.
     mass: float
-    # Figures and elements that were merged, dropped or assumed, or that are suspicious.
+    # Figures and elements that are suspicious, that the model does not hold, or that were assumed, dropped or merged, in this
+    # order: warnings (`severity` `warning`), losses (a `warning` with the code `not-held`), assumptions (`assumed`), other
+    # notes (`info`), `unused` and `dropped` parts, and fixed links that were `merged`.
     report: list[ReportEntry]
 
 
@@ -137,6 +140,8 @@ class ModelFields(_ModelFieldsNeeded, total=False):
     reference: ModelFieldsReference
     # All coordinates, as if the loops were open.
     tree: ModelFieldsTree
+    # Positions with names, of the document or the keyframes of MJCF.
+    configurations: list[ModelFieldsConfigurationsItem]
     # The coupled transmissions of the document, without friction; absent if there are none.
     transmissions: list[ModelFieldsTransmissionsItem]
 
@@ -229,6 +234,12 @@ class ModelFieldsTree(TypedDict):
 
     position_names: list[str]
     velocity_names: list[str]
+
+
+class ModelFieldsConfigurationsItem(TypedDict):
+    name: str
+    # Of position_names: rad or m.
+    q: list[float]
 
 
 class PublishedMotor(TypedDict):

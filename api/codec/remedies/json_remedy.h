@@ -1,0 +1,19 @@
+/* json_remedy.h - name the remedy for malformed JSON that writers of JSON by hand, by templates or by libraries of
+ * other notations send: spellings of numbers, words and strings of other languages, other encodings. */
+#pragma once
+#include <stdbool.h>
+#include <stddef.h>
+
+/* The remedy for a syntax error. */
+typedef struct api_json_remedy {
+    const char *text;     /* a string literal; NULL: none is known */
+    bool        in_value; /* true: one value is misspelt */
+    size_t      value;    /* offset of that value, or just behind it */
+} api_json_remedy;
+
+/* Returns the remedy for text[0 .. length), whose parser stopped behind the byte text[position - 1]. */
+api_json_remedy api_json_remedy_find(const char *text, size_t length, size_t position);
+
+/* Returns the name of another format or encoding that the first bytes show, with its remedy; NULL
+ * if the text may be JSON. */
+const char *api_json_other_format(const char *text, size_t length);

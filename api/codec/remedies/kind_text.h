@@ -1,0 +1,11 @@
+/* kind_text.h - describe values of the wrong kind for messages, with the remedy where the writer's mistake shows. */
+#pragma once
+#include <stddef.h>
+
+/* Describes an object with the key "0": a typed array of JavaScript through JSON.stringify, or an array of PHP whose
+ * keys have a gap. */
+#define API_INDEXED_OBJECT                                                                                             \
+    "an object with the keys \"0\", \"1\", ... (send an array: Array.from in JavaScript, array_values in PHP)"
+
+/* Describes a string: one that spells a number or another JSON text with its remedy, any other as "a string". */
+const char *api_kind_of_string(const char *text, size_t length);

@@ -1,0 +1,130 @@
+/* held_fields.c - reads the fields "held" and "contact_damping", and says why no accelerations hold the frames
+ * (held_fields.h). */
+#include "held_fields.h"
+#include "api/requests/lanes/evaluation.h"
+#include "api/requests/fields/frame_fields.h"
+#include "api/codec/number.h"
+#include <stdio.h>
+
+/* --- request ------------------------------------------------------------------------------------------------------ */
+
+static bool read_frame(api_query *q, const api_node *given, const api_place *up, dyn_held_frame *held,
+                       const char **name)
+{
+    static const char *const fields[] = {"frame", "axes", "reference", NULL};
+    api_place                frame_at = api_place_key(up, "frame"), axes_at = api_place_key(up, "axes");
+    api_place                reference_at = api_place_key(up, "reference");
+    if (!api_check_keys(q, given, up, fields, "an entry of held")) return false;
+    if (!api_node_get(given, "frame"))
+        return api_fail_at(q->problem, &frame_at, API_MISSING_FIELD, "an entry of held needs its frame");
+    int i = api_read_frame(q, api_node_get(given, "frame"), &frame_at);
+    if (i < 0) return false;
+    held->frame = q->model->frames[i].frame;
+    *name       = q->model->frames[i].name;
+    return api_read_axes(q, api_node_get(given, "axes"), &axes_at, held->axis, &held->n) &&
+           api_read_reference(q, api_node_get(given, "reference"), &reference_at, &held->frame_axes);
+}
+
+static bool check_list(const api_query *q, const api_node *list, const api_place *at)
+{
+    size_t n = api_node_size(list);
+    if (!api_node_is(list, API_ARRAY))
+        return api_fail_at(q->problem, at, API_WRONG_TYPE, "%s given, an array of held frames expected",
+                           api_node_kind_text(list));
+    return n <= DYN_MAX_HELD ||
+           api_fail_at(q->problem, at, API_WRONG_SHAPE, "%zu frames given, at most %d expected", n, DYN_MAX_HELD);
+}
+
+bool api_contact_is_given(const api_node *options)
+{
+    const api_node *list = api_node_get(options, "held");
+    return list && !(api_node_is(list, API_ARRAY) && api_node_size(list) == 0);
+}
+
+bool api_contact_read(api_query *q, const api_node *options, const api_place *up, const dyn_contact **found)
+{
+    const api_node *list = api_node_get(options, "held");
+    api_place       at   = api_place_key(up, "held");
+    if (!api_contact_is_given(options)) return true;
+    if (!check_list(q, list, &at)) return false;
+    dyn_contact *contact = api_take(q->pool, sizeof *contact);
+    if (!contact) return false;
+    *contact           = (dyn_contact){.n = api_node_size(list), .deadline = q->scene.deadline};
+    contact->frame     = api_take(q->pool, contact->n * sizeof *contact->frame);
+    const char **names = api_take(q->pool, contact->n * sizeof *names);
+    if (!contact->frame || !names) return false;
+    contact->names = names;
+    for (size_t i = 0; i < contact->n; i++) {
+        api_node  given;
+        api_place entry = api_place_index(&at, i);
+        if (!api_node_item(list, i, &given) || !read_frame(q, &given, &entry, &contact->frame[i], &names[i]))
+            return false;
+        contact->k += contact->frame[i].n;
+    }
+    *found = contact;
+    return true;
+}
+
+bool api_contact_read_damping(api_query *q, const api_node *options, const api_place *up, bool held, double *damping)
+{
+    const api_node *given = api_node_get(options, "contact_damping");
+    api_place       at    = api_place_key(up, "contact_damping");
+    *damping              = 0;
+    if (!given) return true;
+    if (!api_read_number(q, given, &at, damping)) return false;
+    if (!(*damping > 0))
+        return api_fail_at(q->problem, &at, API_BAD_VALUE,
+                           "%s given, a number greater than 0 expected, in 1/kg and 1/(kg m^2)",
+                           API_NUMBER_TEXT(*damping));
+    return held ||
+           api_fail_at(q->problem, &at, API_BAD_VALUE, "given without held, the frames whose contacts it damps");
+}
+
+bool api_contact_select_residual(api_query *q, api_selection *selected, size_t output, double damping,
+                                 const api_node *options, const api_place *up)
+{
+    if (damping > 0 && !api_node_get(options, "outputs")) selected->outputs |= API_BIT(output);
+    return damping > 0 || !(selected->outputs & API_BIT(output)) ||
+           api_fail_output(q, selected, output, options, up,
+                           "contact_residual is what contact_damping leaves: give it, or leave out this output");
+}
+
+/* --- problem ------------------------------------------------------------------------------------------------------ */
+
+enum { NAMES = 4 /* frames that a message lists */, NAMES_ROOM = 256 };
+
+/* Lists the names of the frames up to frame `last`. */
+static void list_names(const dyn_contact *contact, size_t last, char text[NAMES_ROOM])
+{
+    size_t used = 0;
+    for (size_t i = 0; i <= last && i < NAMES; i++)
+        used += (size_t)snprintf(text + used, NAMES_ROOM - used, "%s%.48s",
+                                 i == 0      ? ""
+                                 : i == last ? " and "
+                                             : ", ",
+                                 contact->names[i]);
+    if (last >= NAMES) snprintf(text + used, NAMES_ROOM - used, " and %zu more", last + 1 - NAMES);
+}
+
+bool api_contact_describe(const dyn_contact *contact, size_t row, double damping, api_problem *problem)
+{
+    char   names[NAMES_ROOM];
+    size_t i = 0, a = row - 1;
+    if (!contact || row > contact->k)
+        return api_fail(problem, API_CONTRADICTORY_CONTACTS, NULL,
+                        "no accelerations keep the velocities along all held axes and stop all joints that stick");
+    for (; i + 1 < contact->n && a >= contact->frame[i].n; i++)
+        a -= contact->frame[i].n;
+    const dyn_held_frame *frame = &contact->frame[i];
+    const char           *axis  = api_axis_name(frame->axis[a]);
+    list_names(contact, i, names);
+    if (damping > 0)
+        return api_fail(problem, API_CONTRADICTORY_CONTACTS, NULL,
+                        "no accelerations keep the velocities along the held axes of %s: contact_damping %s is "
+                        "negligible for %.48s along %s. Give a larger one",
+                        names, API_NUMBER_TEXT(damping), contact->names[i], axis);
+    return api_fail(problem, API_CONTRADICTORY_CONTACTS, NULL,
+                    "no accelerations keep the velocities along the held axes of %s: that of %.48s along %s depends on "
+                    "the axes before it, and changes. Hold fewer axes, correct qd, or give contact_damping",
+                    names, contact->names[i], axis);
+}

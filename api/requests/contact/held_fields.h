@@ -1,0 +1,28 @@
+/* held_fields.h - reads the frames that a request holds (dynamics/contact/contact.h), the field "held":
+ *
+ *     {"frame", "axes"?, "reference"?} held along these axes, of the world or of the frame
+ */
+#pragma once
+#include "api/requests/fields/fields.h"
+#include "api/requests/fields/operation.h"
+#include "dynamics/contact/contact.h"
+
+/* True if `options` have the field "held". An empty list counts as no field. */
+bool api_contact_is_given(const api_node *options);
+
+/* Reads the field "held" of `options` at the place `up`. *contact stays NULL if it is not given. Returns false with a
+ * problem. */
+bool api_contact_read(api_query *q, const api_node *options, const api_place *up, const dyn_contact **contact);
+
+/* Reads "contact_damping", which needs held frames: `held` is true if there are some. *damping is 0 without the field.
+ * Returns false with a problem. */
+bool api_contact_read_damping(api_query *q, const api_node *options, const api_place *up, bool held, double *damping);
+
+/* Makes `output`, contact_residual, a default output of a request with damping. Returns false with a problem if it is
+ * requested without damping. */
+bool api_contact_select_residual(api_query *q, api_selection *selected, size_t output, double damping,
+                                 const api_node *options, const api_place *up);
+
+/* Writes why no accelerations hold the frames: `row` is 1 + the direction that dyn_contact_find_contradiction returned.
+ * Returns false. */
+bool api_contact_describe(const dyn_contact *contact, size_t row, double damping, api_problem *problem);

@@ -1,0 +1,45 @@
+/* controller_fields.c - lists the controllers with their fields, and reads the name and the options of one
+ * (controller_fields.h). */
+#include "controller_fields.h"
+#include "api/codec/number.h"
+#include "dynamics/control/hua_torques.h"
+
+#define FILTER 200 /* rad/s, default of "filter" */
+
+static const char *const common_fields[] = {"controller", "kp", "kd", "reference", "clip", NULL};
+static const char *const hua_fields[]    = {"controller", "kp", "kd", "reference", "filter", "clip", NULL};
+
+/* Reads the bandwidth of the filter on theta_d, in rad/s. */
+static const void *read_hua(const api_query *q, const api_node *given, const api_place *up)
+{
+    const api_node  *value   = api_node_get(given, "filter");
+    api_place        at      = api_place_key(up, "filter");
+    dyn_hua_options *options = api_take(q->pool, sizeof *options);
+    if (!options) return NULL;
+    options->filter = FILTER;
+    if (value && !api_read_number(q, value, &at, &options->filter)) return NULL;
+    if (options->filter > 0) return options;
+    api_fail_at(q->problem, &at, API_BAD_VALUE, "%s given, rad/s greater than 0 expected",
+                API_NUMBER_TEXT(options->filter));
+    return NULL;
+}
+
+const api_controller api_controllers[] = {
+    {.law = &dyn_controller_pd_gravity, .fields = common_fields},
+    {.law = &dyn_controller_computed_torque, .fields = common_fields},
+    {.law = &dyn_controller_hua, .fields = hua_fields, .read_options = read_hua},
+    {.law = NULL},
+};
+
+static const char *name_at(const void *list, size_t i)
+{
+    const api_controller *controllers = list;
+    return controllers[i].law->name;
+}
+
+const api_controller *api_read_controller(const api_query *q, const api_node *value, const api_place *at)
+{
+    api_names known = {sizeof api_controllers / sizeof *api_controllers - 1, name_at, api_controllers};
+    int       i     = api_read_choice(q, value, at, "a controller", &known);
+    return i >= 0 ? &api_controllers[i] : NULL;
+}

@@ -1,0 +1,67 @@
+/* loop_tree.h - a mechanism at its reference position, as the choice of its coordinates sees it: bodies in a tree,
+ * their joints, and the loops that frames of two bodies close. The reader of a format fills it. */
+#pragma once
+#include "api/robots/xml/xml_reader.h"
+#include "dynamics/math/geometry.h"
+
+typedef enum api_loop_motion {
+    API_LOOP_TURNS,
+    API_LOOP_SLIDES,
+    API_LOOP_SCREWS, /* turns, and slides by `pitch` for each radian */
+    API_LOOP_BALL,
+    API_LOOP_FREE /* moves, then turns about the axes of the body */
+} api_loop_motion;
+
+typedef struct api_loop_joint {
+    const xmlNode  *element;
+    const char     *name;
+    api_loop_motion motion;
+    int             body;            /* the body that it moves */
+    double          pos[3], axis[3]; /* in the frame of that body; axis of length 1 */
+    double          pitch;           /* m/rad, of a screw */
+    bool            locked;          /* true: an equality holds it */
+    int             leader; /* joint that it follows, or -1: its rate is `multiplier` times that of the leader */
+    double          multiplier;
+    bool            has_spring;
+    bool            in_loop; /* true: a loop moves it. The choice also sets it of a leader outside the loops */
+    bool            driven;  /* given: an actuator acts on it. Chosen: it is a coordinate of the mechanism */
+} api_loop_joint;
+
+typedef struct api_loop_body {
+    int      parent;     /* -1: the world */
+    dyn_pose X_pb, X_wb; /* pose in the parent, and in the world */
+    size_t   first_joint, n_joints;
+} api_loop_body;
+
+/* A direction in which the two frames of a loop may move against each other. */
+typedef struct api_loop_free {
+    api_loop_motion motion;  /* API_LOOP_TURNS, _SLIDES or _SCREWS */
+    double          axis[3]; /* in both frames of the loop at the reference position, of length 1 */
+    double          pitch;
+} api_loop_free;
+
+/* Two frames at one pose, but for the directions that are free; or with is_point at one point. */
+typedef struct api_loop {
+    int           body[2]; /* -1: the world */
+    dyn_pose      X[2];    /* pose of each frame in its body */
+    bool          is_point;
+    size_t        n_free;
+    api_loop_free free[2];
+} api_loop;
+
+/* Clauses of the report about a joint "of the loops". */
+typedef struct api_loop_words {
+    const char *follows; /* clause about a driven joint that follows from the others */
+    const char *free;    /* clause about a joint that nothing drives and that does not follow */
+} api_loop_words;
+
+typedef struct api_loop_tree {
+    api_xml_reader *xml;
+    size_t          n_bodies, n_joints, n_loops;
+    api_loop_body  *bodies; /* parents before children */
+    api_loop_joint *joints; /* joints of one body side by side, from the world outwards */
+    api_loop       *loops;
+    bool            guesses;      /* the driven joints are a guess, which counts only if they determine the loops */
+    const char     *undetermined; /* chosen: name of a ball or free joint that the loops leave a freedom; or NULL */
+    const api_loop_words *words;  /* NULL: the choice reports nothing */
+} api_loop_tree;

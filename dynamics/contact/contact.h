@@ -1,0 +1,98 @@
+/* contact.h - finds the wrenches on frames whose velocity is held along some of their axes (dyn_held_frame).
+ *
+ * J (k x nv) stacks the rows of the frames' Jacobians along these axes. The efforts on the robot are J^T l. With M = L
+ * L^T (task_inertia.h)
+ *
+ *     Lambda = (J M^-1 J^T)^-1, Jbar = M^-1 J^T Lambda,
+ *     held: J qdd + Jdot qd = 0: b = J qdd_0 + Jdot qd, l = -Lambda b, qdd = qdd_0 - Jbar b,
+ *     impact: J qd+ = -e J qd: b = (1 + e) J qd, p = -Lambda b, qd+ = qd - Jbar b,
+ *
+ * where qdd_0 are the accelerations of the free robot and e is the restitution.
+ *
+ * Driven coordinates have given accelerations, whatever the contacts do. For Lambda and Jbar their rows and columns of
+ * M are those of the identity and their columns of J are zero; b uses all of J.
+ *
+ * Contacts may be redundant (two hands on one object, four feet on the ground). Then the inverse is a pseudoinverse: l
+ * is the solution with the smallest sum of squares in N and N m, and the motion is the same for all solutions.
+ * dynamics/held_directions.h says when directions are redundant, and when they contradict each other.
+ *
+ * With contact damping delta, Lambda = (J M^-1 J^T + delta)^-1, so that
+ *
+ *     J qdd + Jdot qd = -delta l,
+ *
+ * which has a solution for any velocities. delta has the unit 1/kg along linear directions and 1/(kg m^2) along angular
+ * ones. */
+#pragma once
+#include "dynamics/memory/memory.h"
+#include "dynamics/step.h"
+#include "task_inertia.h"
+
+enum { DYN_FRAME_AXES = 6, DYN_MAX_HELD_AXES = DYN_MAX_HELD * DYN_FRAME_AXES };
+
+/* The frames that are held at once, at most DYN_MAX_HELD. */
+typedef struct dyn_contact {
+    size_t          n, k;     /* number of frames; axes of all frames */
+    dyn_held_frame *frame;    /* [n] */
+    const char    **names;    /* [n] for messages of the caller; the mechanics read none of them */
+    dyn_deadline    deadline; /* past it dyn_contact_solve fails */
+} dyn_contact;
+
+/* The states of one block in lanes; qd may be NULL (zero). */
+typedef struct dyn_contact_states {
+    const dyn_kernels *kernels;
+    const dyn_scene   *scene;
+    void              *workspace;
+    const double      *q, *qd;
+} dyn_contact_states;
+
+/* The constraint matrices of a block of states, in lanes. */
+typedef struct dyn_contact_block {
+    const dyn_contact *contact;
+    size_t             nv, W;
+    double            *J;                     /* k x nv */
+    double            *row_scale;             /* k: scale of each row (dyn_task_row_scale) */
+    double            *jdot_qd;               /* k: Jdot qd */
+    double            *sizes;                 /* k: the accelerations A + V of dynamics/held_directions.h */
+    double             unsettled;             /* V is multiplied by it: 1, or more for stages of an integrator */
+    double            *M;                     /* nv x nv, symmetric */
+    double            *inverse, *singular;    /* nv x nv and 1: outputs of dyn_mass_matrix; NULL: not wanted */
+    double            *frame_J, *frame_J_dot; /* 6 x nv, of one frame: scratch */
+    const bool        *driven;                /* [nv] coordinates with given acceleration; NULL: none */
+    dyn_task           task;                  /* arrays for one state, used for each in turn */
+} dyn_contact_block;
+
+/* dyn_contact_entries returns the doubles per state that a block needs in lanes. dyn_contact_lay_out returns a block in
+ * these lanes, with J first and `inverse` and `singular` NULL. */
+size_t            dyn_contact_entries(size_t nv, const dyn_contact *contact);
+dyn_contact_block dyn_contact_lay_out(const dyn_contact *contact, size_t nv, size_t W, double *lanes);
+
+/* Finds J, row_scale, Jdot qd, sizes and M of all lanes. */
+void dyn_contact_evaluate(const dyn_contact_block *b, const dyn_contact_states *states);
+
+/* Finds the task-space inertia Lambda and the dynamically consistent inverse Jbar of J in one lane, in b->task. Returns
+ * false if numbers are not finite or M is not positive definite, and after the deadline. */
+bool dyn_contact_solve(dyn_contact_block *b, size_t lane);
+
+/* Returns 0, or 1 + the first row that contradicts those before it (dynamics/held_directions.h), after
+ * dyn_contact_solve. `along` (k) are the accelerations J qdd + Jdot qd without contacts, qdd (nv in lanes) those of the
+ * coordinates. */
+size_t dyn_contact_find_contradiction(const dyn_contact_block *b, const double *along, const double *qdd, size_t lane);
+
+/* Adds J x of one lane to `to` (k entries): to[a] += sum_v J_av x_v. If x is NULL, `to` does not change. */
+void dyn_contact_add_jacobian_product(const dyn_contact_block *b, const double *x, size_t lane, double *to);
+
+/* dyn_contact_apply_correction subtracts Jbar b from x in one lane. dyn_contact_put_wrenches writes l = -Lambda b as n
+ * wrenches of 6 numbers, with zeros along axes that are not held. b is `right_side`. */
+void dyn_contact_apply_correction(const dyn_contact_block *b, const double *right_side, size_t lane, double *x);
+void dyn_contact_put_wrenches(const dyn_contact_block *b, const double *right_side, size_t lane, double *wrenches);
+
+/* Subtracts the efforts J^T l of contact wrenches from tau in one lane; `wrenches` are the l of n frames, 6 numbers
+ * each. */
+void dyn_contact_subtract_efforts(const dyn_contact_block *b, const double *wrenches, size_t lane, double *tau);
+
+/* Copies each of `entries` values from lane live - 1 to the lanes after it. */
+void dyn_contact_pad(const dyn_contact_block *b, size_t live, size_t entries, double *values);
+
+/* Writes the accelerations -delta l that contact wrenches l leave in one lane; both have n x 6 entries. */
+void dyn_contact_put_residual(const dyn_contact_block *b, double damping, const double *wrenches, size_t lane,
+                              double *residual);

@@ -1,0 +1,419 @@
+/* friction_problem.c - solves for the friction of joints and motors at rest by principal pivoting (friction_problem.h).
+ */
+#include "friction_problem.h"
+#include <lapacke.h>
+#include <math.h>
+#include <string.h>
+
+#define ROUNDING  1e-12 /* friction relative to its limits, accelerations relative to their terms: rounding errors */
+#define DEPENDENT 1e-12 /* pivots below this part of a row's own diagonal entry count as zero */
+#define FOLLOWS   1e-8  /* pivots below which a row that does not move follows others */
+#define UNHELD    1e-9  /* relative acceleration above which no friction holds a row */
+#define SHARED    1e-9  /* relative tolerance of limits where several rows can share the load */
+#define SOFTENED                                                                                                       \
+    1e-11 /* part of a row's own diagonal entry that is added to it where rounding decides which rows move */
+#define DECREASE 1e-12 /* relative to the terms of the objective: smaller decreases count as none */
+
+enum { ROUNDS = 100, ROUNDS_PER_ROW = 20 /* most steps; a few are typical, and more than one per row rare */ };
+
+/* The arrays of `room`, and properties of the present sides. Friction is scaled: f = span p. */
+typedef struct solver {
+    const dyn_friction_problem *s;
+    double                     *A;             /* n x n: that of the problem, or softened */
+    size_t                      n, held, rank; /* rows; rows with side 0; rank of their block of A */
+    bool                        shares;        /* the rank of A may be less than n */
+    double                     *factor;        /* n x n: Cholesky factor, or QR factors, of the held block */
+    double *unit, *span;        /* n: 1 / root of the diagonal entry, 0: the row cannot move; positive + negative */
+    double *a, *terms, *slope;  /* n: accelerations, sizes of their terms, their derivatives by e */
+    double *x, *y, *tau, *work; /* n, n, n, 2 n: of the held rows */
+    double *depth;              /* n: pivots of the held block, of C = unit A unit */
+    double *target, *next;      /* n: minimum over the held rows; friction after the step */
+    int    *index, *pivot;      /* n: rows with side 0; permutation of the factor */
+    int    *before;             /* n: sides before rows were released */
+} solver;
+
+size_t dyn_friction_problem_entries(size_t n)
+{
+    return 2 * n * n + 16 * n;
+}
+
+static solver open(const dyn_friction_problem *s)
+{
+    const size_t n = s->n;
+    solver       o = {.s = s, .n = n, .factor = s->room};
+    o.A            = o.factor + n * n;
+    o.unit         = o.A + n * n;
+    o.span         = o.unit + n;
+    o.a            = o.span + n;
+    o.terms        = o.a + n;
+    o.slope        = o.terms + n;
+    o.x            = o.slope + n;
+    o.y            = o.x + n;
+    o.tau          = o.y + n;
+    o.work         = o.tau + n;
+    o.target       = o.work + 2 * n;
+    o.next         = o.target + n;
+    o.depth        = o.next + n;
+    void *integers = o.depth + n; /* the memory of 2 n doubles holds the integers */
+    o.index        = integers;
+    o.pivot        = o.index + n;
+    o.before       = o.pivot + n;
+    memcpy(o.A, s->A, n * n * sizeof *o.A);
+    for (size_t i = 0; i < n; i++) {
+        const double diagonal = s->free_diagonal ? s->free_diagonal[i] : s->A[i * n + i];
+        o.span[i]             = s->positive[i] + s->negative[i];
+        o.unit[i]             = diagonal > 0 ? 1 / sqrt(diagonal) : 0;
+    }
+    return o;
+}
+
+/* Sets all rows held, without friction. */
+static void start(const solver *o)
+{
+    for (size_t i = 0; i < o->n; i++) {
+        o->s->side[i] = o->unit[i] > 0 && o->span[i] > 0 ? 0 : 1;
+        o->s->f[i]    = 0;
+    }
+}
+
+/* --- the held rows ------------------------------------------------------------------------------------------------ */
+
+/* Sets the held block of C = unit A unit. Returns its largest diagonal entry; NaN if a number is not finite. */
+static double set_block(const solver *o)
+{
+    double most = 0;
+    for (size_t c = 0; c < o->held; c++)
+        for (size_t r = c; r < o->held; r++) {
+            const size_t i = (size_t)o->index[r], j = (size_t)o->index[c];
+            const double value         = o->A[i * o->n + j] * o->unit[i] * o->unit[j];
+            o->factor[c * o->held + r] = value;
+            if (!isfinite(value)) return NAN;
+            if (r == c) most = fmax(most, value);
+        }
+    return most;
+}
+
+/* Lists the held rows, and factors their block: C = P L L^T P^T. Returns false if a number is not finite. */
+static bool factor(solver *o)
+{
+    lapack_int rank = 0, m;
+    o->held = o->rank = 0;
+    for (size_t i = 0; i < o->n; i++)
+        if (o->s->side[i] == 0) o->index[o->held++] = (int)i;
+    m                 = (lapack_int)o->held;
+    const double most = set_block(o);
+    for (lapack_int r = 0; r < m; r++)
+        o->pivot[r] = r + 1;
+    if (!(most > DEPENDENT)) return !isnan(most); /* dpstrf always takes its first pivot */
+    if (LAPACKE_dpstrf_work(LAPACK_COL_MAJOR, 'L', m, o->factor, m, o->pivot, &rank, DEPENDENT, o->work) < 0)
+        return false;
+    o->rank = (size_t)rank;
+    for (size_t r = 0; r < o->rank; r++)
+        o->depth[r] = o->factor[r * (o->held + 1)] * o->factor[r * (o->held + 1)];
+    return true;
+}
+
+/* The row of the problem at place r of the factor. */
+static size_t row_of(const solver *o, size_t r)
+{
+    return (size_t)o->index[o->pivot[r] - 1];
+}
+
+/* Replaces the trapezoidal factor X = span / unit L, of less than full rank, by its QR factors. */
+static bool factor_dependent(const solver *o)
+{
+    const lapack_int m = (lapack_int)o->held, rank = (lapack_int)o->rank;
+    for (size_t c = 0; c < o->rank; c++)
+        for (size_t r = 0; r < o->held; r++) {
+            const size_t i = row_of(o, r);
+            double      *x = &o->factor[c * o->held + r];
+            *x             = r < c ? 0 : *x * o->span[i] / o->unit[i];
+        }
+    return LAPACKE_dgeqrf_work(LAPACK_COL_MAJOR, m, rank, o->factor, m, o->tau, o->work, m) == 0;
+}
+
+/* Solves span A span x = y for the held rows, in the order of the factor, with x of least norm. */
+static bool solve_dependent(const solver *o, double *x)
+{
+    const lapack_int m = (lapack_int)o->held, rank = (lapack_int)o->rank;
+    const double    *Q = o->factor;
+    bool good = LAPACKE_dormqr_work(LAPACK_COL_MAJOR, 'L', 'T', m, 1, rank, Q, m, o->tau, x, m, o->work, m) == 0;
+    memset(x + o->rank, 0, (o->held - o->rank) * sizeof *x);
+    good = good && LAPACKE_dtrtrs_work(LAPACK_COL_MAJOR, 'U', 'N', 'N', rank, 1, Q, m, x, m) == 0;
+    good = good && LAPACKE_dtrtrs_work(LAPACK_COL_MAJOR, 'U', 'T', 'N', rank, 1, Q, m, x, m) == 0;
+    return good && LAPACKE_dormqr_work(LAPACK_COL_MAJOR, 'L', 'N', m, 1, rank, Q, m, o->tau, x, m, o->work, m) == 0;
+}
+
+/* Replaces x, in the order of the factor and in scaled units, by the solution of span A span x. */
+static bool solve_held(const solver *o, double *x)
+{
+    const lapack_int m = (lapack_int)o->held;
+    if (o->held == 0 || o->rank == 0) {
+        memset(x, 0, o->held * sizeof *x);
+        return true;
+    }
+    if (o->rank < o->held) return solve_dependent(o, x);
+    for (size_t r = 0; r < o->held; r++)
+        x[r] *= o->unit[row_of(o, r)] / o->span[row_of(o, r)];
+    if (LAPACKE_dpotrs_work(LAPACK_COL_MAJOR, 'L', m, 1, o->factor, m, x, m) != 0) return false;
+    for (size_t r = 0; r < o->held; r++)
+        x[r] *= o->unit[row_of(o, r)] / o->span[row_of(o, r)];
+    return true;
+}
+
+/* --- the minimum over the held rows ------------------------------------------------------------------------------- */
+
+/* Finds the friction at the minimum over the held rows, in o->target. */
+static bool find_target(solver *o)
+{
+    const dyn_friction_problem *s = o->s;
+    memcpy(o->target, s->f, o->n * sizeof *o->target);
+    if (!factor(o) || (o->rank > 0 && o->rank < o->held && !factor_dependent(o))) return false;
+    if (o->rank < o->held) o->shares = true;
+    for (size_t r = 0; r < o->held; r++) {
+        const size_t i   = row_of(o, r);
+        double       sum = s->b[i];
+        for (size_t j = 0; j < o->n; j++)
+            if (s->side[j] != 0) sum -= o->A[i * o->n + j] * s->f[j];
+        o->x[r] = sum * o->span[i];
+    }
+    if (!solve_held(o, o->x)) return false;
+    for (size_t r = 0; r < o->held; r++)
+        o->target[row_of(o, r)] = o->x[r] * o->span[row_of(o, r)];
+    return true;
+}
+
+/* Finds a = b - A target, and the sizes of the terms. Returns false if a number is not finite. */
+static bool find_accelerations(const solver *o)
+{
+    const dyn_friction_problem *s    = o->s;
+    bool                        good = true;
+    for (size_t i = 0; i < o->n; i++) {
+        o->a[i]     = s->b[i];
+        o->terms[i] = s->size ? s->size[i] : fabs(s->b[i]);
+        for (size_t j = 0; j < o->n; j++) {
+            const double part = o->A[i * o->n + j] * o->target[j];
+            o->a[i] -= part;
+            o->terms[i] += fabs(part);
+        }
+        good = good && isfinite(o->a[i]) && isfinite(o->target[i]);
+    }
+    return good;
+}
+
+/* Finds the derivatives of the scaled accelerations of sliding rows by e: A_sh A_hh^+ p_h - p_s. These derivatives
+ * decide where a is zero. */
+static bool find_slopes(const solver *o)
+{
+    const dyn_friction_problem *s = o->s;
+    memcpy(o->y, o->x, o->held * sizeof *o->y);
+    if (!solve_held(o, o->y)) return false;
+    for (size_t i = 0; i < o->n; i++) {
+        if (s->side[i] == 0 || !(o->span[i] > 0)) continue;
+        double sum = 0;
+        for (size_t r = 0; r < o->held; r++)
+            sum += o->A[i * o->n + row_of(o, r)] * o->span[row_of(o, r)] * o->y[r];
+        o->slope[i] = o->span[i] * sum - s->f[i] / o->span[i];
+    }
+    return true;
+}
+
+/* The side on which the target of a held row is beyond its limits, or 0. No friction holds a row that accelerates at
+ * the minimum. */
+static int side_beyond(const solver *o, size_t i)
+{
+    const dyn_friction_problem *s    = o->s;
+    const double                near = (o->shares ? SHARED : ROUNDING) * o->span[i];
+    if (o->rank < o->held && fabs(o->a[i]) > UNHELD * o->terms[i]) return o->a[i] > 0 ? 1 : -1;
+    return o->target[i] > s->positive[i] + near ? 1 : o->target[i] < -s->negative[i] - near ? -1 : 0;
+}
+
+static bool is_within(const solver *o)
+{
+    for (size_t i = 0; i < o->n; i++)
+        if (o->s->side[i] == 0 && side_beyond(o, i) != 0) return false;
+    return true;
+}
+
+/* --- steps -------------------------------------------------------------------------------------------------------- */
+
+/* The friction of a row at the limit of a side. */
+static double limit_of(const dyn_friction_problem *s, size_t i, int side)
+{
+    return side > 0 ? s->positive[i] : -s->negative[i];
+}
+
+/* Compares the objective f^T A f / 2 - b^T f, and then the sum of squares that e multiplies, of o->next and s->f. */
+static bool decreases(const solver *o)
+{
+    const dyn_friction_problem *s      = o->s;
+    double                      change = 0, size = 0, norm = 0, before = 0;
+    for (size_t i = 0; i < o->n; i++) {
+        const double d = o->next[i] - s->f[i];
+        double       a = s->b[i];
+        for (size_t j = 0; j < o->n; j++)
+            a -= o->A[i * o->n + j] * 0.5 * (o->next[j] + s->f[j]);
+        change -= a * d;
+        size += fabs(d) * o->terms[i];
+        if (!(o->span[i] > 0)) continue;
+        norm += o->next[i] / o->span[i] * (o->next[i] / o->span[i]);
+        before += s->f[i] / o->span[i] * (s->f[i] / o->span[i]);
+    }
+    return change < -DECREASE * size || (change <= DECREASE * size && norm < before * (1 - SHARED));
+}
+
+/* Takes all limits beyond which the target lies, if that decreases the objective. */
+static bool step_to_limits(const solver *o)
+{
+    const dyn_friction_problem *s = o->s;
+    for (size_t i = 0; i < o->n; i++) {
+        const int side = s->side[i] == 0 ? side_beyond(o, i) : s->side[i];
+        o->next[i]     = side == 0 ? o->target[i] : limit_of(s, i, side);
+    }
+    if (!decreases(o)) return false;
+    for (size_t i = 0; i < o->n; i++)
+        if (s->side[i] == 0) s->side[i] = side_beyond(o, i);
+    memcpy(s->f, o->next, o->n * sizeof *s->f);
+    return true;
+}
+
+/* The direction of a row in a step from s->f: towards the target or, where rows cannot be held, along their
+ * accelerations, which friction does not change. */
+static double direction_of(const solver *o, size_t i, bool open)
+{
+    if (o->s->side[i] != 0) return 0;
+    if (!open) return o->target[i] - o->s->f[i];
+    return fabs(o->a[i]) > UNHELD * o->terms[i] ? o->a[i] * o->span[i] * o->span[i] : 0;
+}
+
+/* Steps towards the target up to the first limit, which its row takes. */
+static void step_to_first_limit(const solver *o)
+{
+    const dyn_friction_problem *s     = o->s;
+    double                      least = HUGE_VAL;
+    size_t                      first = 0;
+    bool                        open  = false;
+    for (size_t i = 0; i < o->n; i++)
+        open = open || (s->side[i] == 0 && o->rank < o->held && fabs(o->a[i]) > UNHELD * o->terms[i]);
+    for (size_t i = 0; i < o->n; i++) {
+        const double d = direction_of(o, i, open);
+        if (d == 0 || (!open && side_beyond(o, i) == 0)) continue;
+        const double part = fmax((limit_of(s, i, d > 0 ? 1 : -1) - s->f[i]) / d, 0);
+        if (part >= least) continue;
+        least = part;
+        first = i;
+    }
+    const int side = direction_of(o, first, open) > 0 ? 1 : -1;
+    for (size_t i = 0; i < o->n; i++)
+        s->f[i] = fmin(fmax(s->f[i] + least * direction_of(o, i, open), -s->negative[i]), s->positive[i]);
+    s->f[first]    = limit_of(s, first, side);
+    s->side[first] = side;
+}
+
+/* --- rows at their limits ----------------------------------------------------------------------------------------- */
+
+/* Rates the urge of a row at its limit to leave it; 0: it stays. Accelerations come before derivatives by e. */
+static double urge_of(const solver *o, size_t i)
+{
+    const int    side = o->s->side[i];
+    const double a = o->a[i] * side, noise = ROUNDING * o->terms[i];
+    if (side == 0 || !(o->unit[i] > 0) || !(o->span[i] > 0)) return 0;
+    if (a < -noise) return 1 - a / o->terms[i];
+    return o->shares && a <= noise && o->slope[i] * side < -SHARED ? -o->slope[i] * side / (1 - o->slope[i] * side) : 0;
+}
+
+/* Releases the rows that should leave their limits: all, or only the one with the largest urge. Returns their number.
+ */
+static size_t release(const solver *o, bool all)
+{
+    size_t n = 0, worst = 0;
+    double most = 0;
+    memcpy(o->before, o->s->side, o->n * sizeof *o->before);
+    for (size_t i = 0; i < o->n; i++) {
+        const double urge = urge_of(o, i);
+        if (urge > most) most = urge, worst = i;
+        if (urge > 0) n++;
+        if (urge > 0 && all) o->s->side[i] = 0;
+    }
+    if (n > 0 && !all) o->s->side[worst] = 0;
+    return n;
+}
+
+/* Sets the sides: that of its acceleration for a row that begins to move. */
+static void finish(const solver *o)
+{
+    const dyn_friction_problem *s = o->s;
+    for (size_t i = 0; i < o->n; i++) {
+        const double noise = (o->shares ? UNHELD : ROUNDING) * o->terms[i];
+        const bool   free  = !(o->span[i] > 0) || !(o->unit[i] > 0);
+        s->f[i]            = fmin(fmax(s->f[i], -s->negative[i]), s->positive[i]);
+        if (free || (o->shares && fabs(o->a[i]) <= noise))
+            s->side[i] = fabs(o->a[i]) <= noise ? 0 : o->a[i] > 0 ? 1 : -1;
+    }
+}
+
+/* Marks the rows that follow: those of the held block that depend on its other rows, nearly or exactly, and those at
+ * their limits that do not move. */
+static void mark_followers(const solver *o, const int *before)
+{
+    const dyn_friction_problem *s = o->s;
+    for (size_t i = 0; i < o->n; i++)
+        s->follows[i] = s->side[i] == 0 && before[i] != 0;
+    for (size_t r = 0; r < o->held; r++)
+        if (r >= o->rank || o->depth[r] < FOLLOWS) s->follows[row_of(o, r)] = true;
+}
+
+/* Evaluates the minimum over the held rows. */
+static bool evaluate(solver *o)
+{
+    return find_target(o) && find_accelerations(o) && (!o->shares || find_slopes(o));
+}
+
+/* Moves rows between their limits until all conditions hold. */
+static dyn_friction_status pivot(solver *o, dyn_deadline deadline)
+{
+    const dyn_friction_problem *s        = o->s;
+    bool                        released = false; /* several rows since the last step */
+    start(o);
+    for (size_t round = 0; round < ROUNDS + ROUNDS_PER_ROW * s->n; round++) {
+        if (!dyn_may_continue(deadline)) return DYN_FRICTION_STOPPED;
+        if (!evaluate(o)) return DYN_FRICTION_UNDECIDED;
+        if (is_within(o)) {
+            memcpy(s->f, o->target, s->n * sizeof *s->f);
+            const size_t n = release(o, true);
+            if (n == 0) {
+                finish(o);
+                if (s->follows) mark_followers(o, o->before);
+                return DYN_FRICTION_FOUND;
+            }
+            released = n > 1;
+        } else if (step_to_limits(o)) {
+            released = false;
+        } else if (released) {
+            memcpy(s->side, o->before, s->n * sizeof *s->side);
+            if (!evaluate(o)) return DYN_FRICTION_UNDECIDED;
+            release(o, false);
+            released = false;
+        } else {
+            step_to_first_limit(o);
+        }
+    }
+    return DYN_FRICTION_UNDECIDED;
+}
+
+/* Adds a part to the diagonal entries, so that no rows depend on each other. */
+static void soften(solver *o)
+{
+    for (size_t i = 0; i < o->n; i++)
+        if (o->unit[i] > 0) o->A[i * o->n + i] += SOFTENED / (o->unit[i] * o->unit[i]);
+    o->shares = false;
+}
+
+dyn_friction_status dyn_friction_problem_solve(const dyn_friction_problem *s, dyn_deadline deadline)
+{
+    solver              o      = open(s);
+    dyn_friction_status status = pivot(&o, deadline);
+    if (status != DYN_FRICTION_UNDECIDED || !o.shares) return status;
+    soften(&o);
+    return pivot(&o, deadline);
+}

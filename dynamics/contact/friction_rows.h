@@ -1,0 +1,64 @@
+/* friction_rows.h - sets up the friction problem (friction_problem.h) of one state: the rows W that give the rates of
+ * joints and motors from the velocities of the model, and A = W K W^T, with held frames eliminated.
+ *
+ * With M = L L^T and the singular value decomposition L^-1 J^T = U S V^T of the held rows J (task_inertia.h), K = L^-T
+ * (1 - U U^T) L^-1. Hence A = Y^T Y with Y = (1 - U U^T) L^-1 W^T: rounding keeps A positive semidefinite. */
+#pragma once
+#include "contact.h"
+#include "dynamics/loops/mechanism.h"
+#include "friction_problem.h"
+#include "stiction.h"
+
+/* The rows of one state. The caller provides all arrays. */
+typedef struct dyn_friction_rows {
+    size_t  n, nv;
+    double *W;                      /* n x nv */
+    double *A, *b;                  /* n x n; n */
+    double *positive, *negative;    /* n: limits */
+    double *free_diagonal, *size;   /* n: of dyn_friction_problem; set with held frames only */
+    double *L, *qdd, *held_qdd, *Y; /* nv, nv: accelerations without and with held frames; nv x n: scratch */
+    double *f;                      /* n: result */
+    bool   *follows;                /* n: result */
+    int    *side;                   /* n: result */
+    double *room;                   /* scratch of the problem */
+    bool    with_held;              /* free_diagonal and size are set */
+} dyn_friction_rows;
+
+/* Lays out arrays for at most n rows in dyn_friction_rows_entries(n, nv) doubles. */
+size_t            dyn_friction_rows_entries(size_t n, size_t nv);
+dyn_friction_rows dyn_friction_rows_lay_out(size_t n, size_t nv, double *room);
+
+/* Lists the joints and motors of a mechanism that can stick, at most nv + n_drives of its tree. Returns their number.
+ */
+size_t dyn_friction_rows_list(const dyn_mechanism *mechanism, dyn_stiction_joint *joints);
+
+/* Velocities of a mechanism in lanes, and with loops G, with qd_tree = G qd. */
+typedef struct dyn_friction_state {
+    size_t        nv;
+    const double *G;  /* tree nv x nv; NULL: no loops */
+    const double *qd; /* nv; NULL: zero */
+    size_t        W, lane;
+    bool          fused; /* arithmetic of the kernels (dynamics.h) */
+} dyn_friction_state;
+
+/* Writes the row of a joint or motor to `row` (nv). */
+void dyn_friction_row_fill(const dyn_friction_state *s, const dyn_stiction_joint *joint, double *row);
+
+/* Returns the rate of a motor of a model without loops, summed as the kernels sum it. */
+double dyn_friction_motor_rate(const dyn_friction_state *s, const dyn_drive *drive);
+
+/* True if the rate of a joint or motor is exactly zero, as the kernels compute it. A passive joint rests where the
+ * model does. */
+bool dyn_friction_row_rests(const dyn_friction_state *s, const dyn_stiction_joint *joint);
+
+/* Set A and b = W qdd of rows whose W is set, from accelerations qdd (nv in lanes) without held frames: from the mass
+ * matrix M (nv x nv in lanes), or with held frames, for which dyn_contact_solve has solved lane s->lane. Driven
+ * coordinates have given accelerations (`driven` [nv], NULL: none; those of `contacts` with held frames). Return false
+ * if M is not positive definite. */
+bool dyn_friction_rows_set(dyn_friction_rows *r, const dyn_friction_state *s, const double *M, const bool *driven,
+                           const double *qdd);
+bool dyn_friction_rows_set_held(dyn_friction_rows *r, const dyn_friction_state *s, const dyn_contact_block *contacts,
+                                const double *qdd);
+
+/* Solves the problem: sets r->f and r->side. */
+dyn_friction_status dyn_friction_rows_solve(const dyn_friction_rows *r, dyn_deadline deadline);

@@ -1,0 +1,57 @@
+/* computed_torque.c - computes the efforts of the controller computed_torque: inverse dynamics (controller.h). */
+#include "controller.h"
+#include "dynamics/friction_map.h"
+
+/* Turns qdd of the free robot into qdd of the held robot, and finds the contact wrenches l. */
+static void apply_contacts(const dyn_controller_input *c, double *qdd)
+{
+    dyn_contact_block *b      = c->contact;
+    dyn_contact_states states = {
+        .kernels = c->kernels, .scene = c->scene, .workspace = c->workspace, .q = c->q, .qd = c->qd};
+    dyn_contact_evaluate(b, &states);
+    b->driven = c->driven;
+    for (size_t l = 0; l < c->states; l++) {
+        double right_side[DYN_MAX_HELD_AXES];
+        if (!dyn_contact_solve(b, l)) continue; /* the numbers are too large; the result is not finite either */
+        for (size_t a = 0; a < b->task.k; a++)
+            right_side[a] = b->jdot_qd[a * c->W + l];
+        dyn_contact_add_jacobian_product(b, qdd, l, right_side);
+        dyn_contact_put_wrenches(b, right_side, l, c->contact_wrenches);
+        dyn_contact_apply_correction(b, right_side, l, qdd);
+    }
+    dyn_contact_pad(b, c->states, c->nv, qdd);
+}
+
+/* Finds the accelerations of the passive coordinates from those of the actuated coordinates; both are in qdd. */
+static void find_passive(const dyn_controller_input *c, double *qdd)
+{
+    double *driven_qdd = c->work + c->nv * c->W;
+    for (size_t i = 0; i < c->nv * c->W; i++)
+        driven_qdd[i] = c->actuated[i / c->W] ? qdd[i] : c->prescribed_qdd ? c->prescribed_qdd[i] : 0;
+    dyn_forward_dynamics io = {
+        .q = c->q, .qd = c->qd, .driven = c->driven, .driven_qdd = driven_qdd, .qdd = qdd, .singular = c->singular};
+    c->kernels->forward_dynamics(c->scene, c->workspace, &io, 1);
+    if (c->contact) apply_contacts(c, qdd);
+}
+
+/* Friction that depends on the load is added last, since held frames change the load. */
+static void computed_torque(const dyn_controller_input *c, double *tau)
+{
+    dyn_inverse_dynamics io = {.q = c->q, .qd = c->qd, .qdd = c->work, .tau = tau};
+    for (size_t i = 0; i < c->nv * c->W; i++)
+        c->work[i] =
+            c->reference[2][i] + c->gains[1][i / c->W] * c->error[1][i] + c->gains[0][i / c->W] * c->error[0][i];
+    if (c->actuated) find_passive(c, c->work);
+    dyn_scene  scene  = *c->scene;
+    const bool loaded = c->contact && scene.model->has_load && scene.terms & DYN_FRICTION;
+    if (loaded) scene.terms &= ~(unsigned)DYN_FRICTION;
+    c->kernels->inverse_dynamics(&scene, c->workspace, &io, 1);
+    for (size_t l = 0; c->contact && l < c->states; l++)
+        dyn_contact_subtract_efforts(c->contact, c->contact_wrenches, l, tau);
+    if (c->contact) dyn_contact_pad(c->contact, c->states, c->nv, tau);
+    if (loaded)
+        c->kernels->friction_map(c->scene, c->workspace, &(dyn_friction_map){.qd = c->qd, .T = tau, .result = tau}, 1);
+}
+
+const dyn_controller dyn_controller_computed_torque = {
+    .name = "computed_torque", .compensates_friction = true, .torques = computed_torque};

@@ -1,0 +1,75 @@
+/* controller.h - computes the efforts of controllers that drive a simulated robot along a reference r(t).
+ *
+ *     pd_gravity tau = kp (r - q) + kd (r' - q') + g(q)
+ *     computed_torque tau = inverse dynamics of r'' + kd (r' - q') + kp (r - q)
+ *     hua for robots with elastic joints; motors follow what the joints need (hua_torques.h)
+ *
+ * Efforts act on actuated coordinates only (actuation.h); all others are zero. For a robot with passive coordinates p
+ * and actuated coordinates a, computed_torque is collocated partial feedback linearization (Spong 1994):
+ *
+ *     qdd_a = r'' + kd (r' - q') + kp (r - q),
+ *     M_pp qdd_p = -M_pa qdd_a - h_p, tau_a = M_ap qdd_p + M_aa qdd_a + h_a.
+ *
+ * Held frames (dynamics/contact/contact.h) add the efforts J^T l. computed_torque uses l and qdd_p of the held
+ * robot whose actuated coordinates have the acceleration qdd_a. pd_gravity uses the l of static equilibrium, of least
+ * norm; where no equilibrium exists, the least-squares solution:
+ *
+ *     J_p^T l = g_p, tau_a = ... + g_a - J_a^T l.
+ *
+ * The spring of an elastic joint passes the gravity load of its link to its motor. Therefore g of the joint's own
+ * coordinate is added to that of the motor's coordinate, and columns of J likewise (Tomei 1991).
+ *
+ * A controller knows the model with gravity and friction, but neither payload nor wrenches: their effect shows in the
+ * tracking errors. */
+#pragma once
+#include "dynamics/contact/contact.h"
+
+/* The input of a controller, in lanes: W states side by side. */
+typedef struct dyn_controller_input {
+    const dyn_kernels *kernels;
+    const dyn_scene   *scene;        /* the robot as the controller knows it, without payload */
+    const dyn_scene   *actual_scene; /* the robot with payload and wrenches, for measured accelerations */
+    const double      *wrenches;
+    void              *workspace;
+    size_t             nv, W, states; /* lanes from `states` on repeat lane states - 1 */
+    const int         *motor;         /* [nv] on the joint side of an elastic joint: its motor's coordinate; else -1 */
+    const bool        *actuated;      /* [nv] coordinates with an actuator; NULL: all */
+    const bool        *driven;        /* [nv] coordinates that are actuated or prescribed; NULL if `actuated` is NULL */
+    const double      *prescribed_qdd; /* nv: accelerations of prescribed coordinates; NULL: none prescribed */
+    /* [nv] coordinates whose gravity load is carried: actuated and prescribed coordinates, and those of elastic joints,
+     * which load their motor. Contacts must carry the load of all others. NULL if `actuated` is NULL. */
+    const bool        *supported;
+    dyn_contact_block *contact; /* work for held frames; NULL: no held frames, or all coordinates are actuated */
+    double            *contact_wrenches; /* 6 per held frame: work; NULL if `contact` is NULL */
+    double            *singular;         /* 1: body with a singular pivot, or -1 (dyn_forward_dynamics) */
+    const double      *q, *qd;
+    const double      *gains[2];     /* [nv] kp, kd, not in lanes */
+    double            *reference[3]; /* nv: reference r, r', r'' */
+    double            *error[2];     /* nv: tracking errors r - q, r' - q' */
+    const void        *options;      /* the controller's own, such as dyn_hua_options; NULL: it has none */
+    const double      *state;        /* the controller's own state; `state_rate` is its rate */
+    double            *state_rate;
+    double            *work; /* scratch */
+} dyn_controller_input;
+
+typedef struct dyn_controller {
+    const char *name;
+    bool        divides_by_kd;  /* true: all kd are greater than 0 */
+    bool        fully_actuated; /* true: only for robots with a fixed base and without passive joints */
+    bool        has_no_load;    /* true: only for friction that does not depend on the load: its equations are linear in
+                                 * the accelerations */
+    bool compensates_friction;  /* true: the efforts contain the friction by the sign of q' */
+    /* Doubles per state of `work` (NULL: 2 nv), and of the controller's own state, which is integrated with the robot's
+     * (NULL: none). */
+    size_t (*entries)(const dyn_model *model);
+    size_t (*states)(const dyn_model *model);
+    void (*torques)(const dyn_controller_input *c, double *tau);
+    /* Sets the controller's own state at the start of a simulation; on entry it is zero. `tau` (nv) is work. NULL: the
+     * state starts at zero. */
+    void (*start)(const dyn_controller_input *c, double *tau, double *state);
+} dyn_controller;
+
+extern const dyn_controller dyn_controller_pd_gravity, dyn_controller_computed_torque, dyn_controller_hua;
+
+size_t dyn_controller_entries(const dyn_controller *controller, const dyn_model *model);
+size_t dyn_controller_states(const dyn_controller *controller, const dyn_model *model); /* 0 if `controller` is NULL */

@@ -1,0 +1,79 @@
+/* margins.c - computes margins and their derivatives (margins.h). */
+#include "margins.h"
+#include "coordinate_change.h"
+#include <math.h>
+#include <string.h>
+
+void dyn_margins_put(const dyn_limits *limits, size_t W, const double *const quantities[DYN_LIMIT_KINDS],
+                     double *margins, double *sides)
+{
+    for (size_t i = 0; i < limits->n; i++) {
+        const dyn_limit *l = &limits->limit[i];
+        for (size_t lane = 0; lane < W; lane++) {
+            const double x     = dyn_limit_quantity(l, quantities[l->kind], W, lane);
+            const double below = x - l->lower, above = l->upper - x;
+            if (margins) margins[i * W + lane] = fmin(below, above);
+            if (sides) sides[i * W + lane] = below < above ? 1 : -1;
+        }
+    }
+}
+
+size_t dyn_margin_partials_entries(size_t n, size_t nv)
+{
+    return n * (DYN_SPLINE_ORDERS * nv + 1);
+}
+
+dyn_partials dyn_margin_partials_take(size_t n, size_t nv, size_t W, double **next)
+{
+    dyn_partials p = {.rows = n, .orders = DYN_SPLINE_ORDERS};
+    for (size_t r = 0; r < DYN_SPLINE_ORDERS; r++) {
+        p.by[r] = *next;
+        *next += n * nv * W;
+    }
+    p.by_duration = *next;
+    *next += n * W;
+    return p;
+}
+
+/* Adds to row i of the margins the side times the rows of the results y that the limit bounds. */
+static void add_rows(const dyn_margin_block *b, size_t i, const dyn_partials *y, dyn_partials *margins)
+{
+    const size_t     W = b->samples->W, row = b->samples->motion->robot.nv * W;
+    const dyn_limit *l    = &b->limits.limit[i];
+    const double    *side = b->sides + i * W;
+    for (size_t k = 0; k < l->n; k++) {
+        for (size_t r = 0; r < y->orders; r++)
+            for (size_t j = 0; j < row; j++)
+                margins->by[r][i * row + j] += side[j % W] * l->weight[k] * y->by[r][l->entry[k] * row + j];
+        for (size_t lane = 0; y->by_duration && lane < W; lane++)
+            margins->by_duration[i * W + lane] += side[lane] * l->weight[k] * y->by_duration[l->entry[k] * W + lane];
+    }
+}
+
+/* Sets row i of the margins of a position or of velocities, by the coordinates of the model. */
+static void put_position_or_velocity(const dyn_margin_block *b, size_t i, dyn_partials *margins)
+{
+    const size_t W = b->samples->W, nv = b->samples->motion->robot.nv;
+    for (size_t j = 0; j < 2 * nv * W; j++) {
+        const size_t by = j / (nv * W), v = j / W % nv, lane = j % W;
+        const double slope = dyn_limit_slope(&b->limits.limit[i], &b->rates, (int)by, v, lane);
+        if (slope != 0) margins->by[by][(i * nv + v) * W + lane] = b->sides[i * W + lane] * slope;
+    }
+}
+
+void dyn_margins_differentiate(const dyn_margin_block *b, const dyn_torque_partials *p, dyn_partials *margins)
+{
+    const dyn_mechanism *robot = &b->samples->motion->robot;
+    const size_t         W = b->samples->W, nv = robot->nv;
+    for (size_t r = 0; r < DYN_SPLINE_ORDERS; r++)
+        memset(margins->by[r], 0, b->limits.n * nv * W * sizeof *margins->by[r]);
+    memset(margins->by_duration, 0, b->limits.n * W * sizeof *margins->by_duration);
+    for (size_t i = 0; i < b->limits.n; i++)
+        if (b->limits.limit[i].kind == DYN_LIMIT_POSITION || b->limits.limit[i].kind == DYN_LIMIT_VELOCITY)
+            put_position_or_velocity(b, i, margins);
+    if (robot->loops) dyn_change_partials(b->samples, margins);
+    for (size_t i = 0; i < b->limits.n; i++) {
+        if (b->limits.limit[i].kind == DYN_LIMIT_EFFORT) add_rows(b, i, &p->tau, margins);
+        if (b->limits.limit[i].kind == DYN_LIMIT_EFFORT_RATE) add_rows(b, i, &p->rate, margins);
+    }
+}

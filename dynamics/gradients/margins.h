@@ -1,0 +1,30 @@
+/* margins.h - compute how far joints are from their limits along a motion, with gradients.
+ *
+ * The margin of x between `lower` and `upper` is min(x - lower, upper - x). The gradient is that of the nearer side, of
+ * the upper one where both are equally near. */
+#pragma once
+#include "free_partials.h"
+#include "dynamics/motion/limit.h"
+
+/* Writes the margins of n limits for a block in lanes of W, n numbers a state, and their sides: 1 where the lower limit
+ * is nearer, else -1. quantities[kind] are the lanes that limits of this kind bound. Either result may be NULL: not
+ * wanted. */
+void dyn_margins_put(const dyn_limits *limits, size_t W, const double *const quantities[DYN_LIMIT_KINDS],
+                     double *margins, double *sides);
+
+/* Takes partial derivatives of n margins from the lanes at *next. dyn_margin_partials_entries returns the numbers per
+ * state. */
+dyn_partials dyn_margin_partials_take(size_t n, size_t nv, size_t W, double **next);
+size_t       dyn_margin_partials_entries(size_t n, size_t nv);
+
+/* The margins of one block: their limits and sides, and the derivatives of the limited positions and velocities. */
+typedef struct dyn_margin_block {
+    const dyn_motion_block *samples;
+    dyn_limits              limits;
+    const double           *sides;
+    dyn_limited_rates       rates;
+} dyn_margin_block;
+
+/* Sets the partial derivatives of the margins. In `p` the partial derivatives of efforts and rates are by the spline's
+ * coordinates; their rows are the entries of the limits. */
+void dyn_margins_differentiate(const dyn_margin_block *b, const dyn_torque_partials *p, dyn_partials *margins);

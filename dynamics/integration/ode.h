@@ -1,0 +1,94 @@
+/* ode.h - describes the ordinary differential equations of simulations to integrators: y' = f(t, y) of W simulations
+ * side by side, in lanes, with
+ *
+ *     y = [q; q'; other states; works].
+ *
+ * The functions of a dyn_ode compute f, correct y after a step, and handle events; its other members are the state of
+ * the integration. integrator.h lists the methods. */
+#pragma once
+#include "fault.h"
+
+/* The functions of the equations. The first argument is `system` of the dyn_ode. */
+typedef struct dyn_ode_functions {
+    /* Finds y' at time t. Records faults. */
+    void (*rate)(void *system, double t, const double *y, double *rate);
+    /* Normalizes the quaternions of `lanes` states whose entries are `stride` apart. */
+    void (*normalize)(void *system, double *y, size_t stride, size_t lanes);
+    /* Corrects y after a step that ends at time t, of `lanes` states whose entries are `stride` apart. */
+    void (*finish_step)(void *system, double t, double *y, size_t stride, size_t lanes);
+    void (*check_range)(void *system, double t); /* records faults of lanes whose y is out of range */
+    bool (*may_continue)(const void *system);    /* false: no simulation that counts is without fault */
+    /* Observes the state y that `rate` evaluated last. Called only if the dyn_ode is `observed`. */
+    void (*observe)(void *system, double t, const double *y);
+
+    /* Handle events: instants at which f changes. Called only if the dyn_ode has events. */
+    void (*restart)(void *system, double t);   /* at y, after a break of the input */
+    void (*end_step)(void *system, double t);  /* at y, after a fixed step */
+    void (*switch_at)(void *system, double t); /* at y of one simulation: the functions with `roots` not 0 are zero */
+    /* Writes the values of the event functions at y (in lanes) of one simulation; an event is a change to negative. */
+    void (*margins)(void *system, double t, const double *y, double *margins);
+    /* Returns the least progress of a lane since it had the velocities `from` (nv in lanes). Negative: an event. */
+    double (*advance)(void *system, size_t lane, const double *from);
+    /* Applies the events of one lane since it had the velocities `from`. If they `stay`, no further motion begins. */
+    void (*stop)(void *system, double t, size_t lane, const double *from, bool stay);
+} dyn_ode_functions;
+
+enum { DYN_MAX_CARRIED = 2 /* most arrays beside y that a step takes over from the last */ };
+
+/* rad/s or m/s: a coordinate has turned where it moves faster than this against the direction of its motion. Below, its
+ * velocity may be a rounding error. */
+#define DYN_TURNED_RATE 1e-9
+
+/* An array in lanes. */
+typedef struct dyn_ode_array {
+    double *lanes;
+    size_t  entries;
+} dyn_ode_array;
+
+typedef struct dyn_ode {
+    /* The equations, set by the caller before dyn_ode_open (integrator.h). */
+    const dyn_ode_functions *functions;
+    void                    *system;
+    size_t                   W, entries;      /* lanes; entries of y */
+    size_t                   nq, nv;          /* entries of q and of q' */
+    size_t                   works;           /* last entries of y, on which no rate depends */
+    bool                     weighs_works;    /* true: the errors of works count */
+    bool                     observed;        /* true: `observe` sees the state at the start of each step */
+    double                   step;            /* s, longest fixed step */
+    double                   tolerance;       /* relative and absolute error */
+    double                   duration, end;   /* s; s, time at which the integration ends */
+    dyn_deadline             deadline;        /* for the simulations side by side */
+    dyn_deadline             deadline_of_all; /* for all simulations: checked within a step, too */
+    size_t                   n_events;        /* number of event functions */
+    const bool              *uncorrected;     /* [DYN_MAX_LANES] lanes that end_step left to correct; NULL: none */
+    dyn_ode_array carried[DYN_MAX_CARRIED];   /* arrays of the system that each step takes over from the last */
+    size_t        n_carried;
+
+    /* The state of the integration. The caller sets y, `rows` and `steps` before a simulation begins. */
+    double                  *y;            /* entries, in lanes */
+    size_t                   rows;         /* number of simulations, at most W; other lanes repeat the last */
+    size_t                   steps;        /* number of steps taken */
+    size_t                   alone;        /* 1 + the only lane whose results are used; 0: all */
+    int                     *roots;        /* [n_events] not 0 where an event occurred */
+    double                  *stage_y;      /* entries, in lanes: scratch, the state of a stage */
+    double                 **stage_rate;   /* [stages] entries, in lanes: scratch, y' of the stages */
+    struct dyn_fixed_events *fixed_events; /* with fixed steps and events; else NULL */
+    void                    *data;         /* data_bytes of the dyn_integrator */
+    dyn_fault                fault[DYN_MAX_LANES];
+} dyn_ode;
+
+/* Returns the velocities of y. */
+static inline double *dyn_ode_velocities(const dyn_ode *ode, double *y)
+{
+    return y + ode->nq * ode->W;
+}
+
+/* Evaluates y (in lanes) at time t and observes the state, if states are observed. */
+void dyn_ode_observe(dyn_ode *ode, double t, const double *y);
+
+/* True if no simulation has a fault. */
+bool dyn_ode_is_sound(const dyn_ode *ode);
+
+/* Returns the velocity index with the largest acceleration at y in lane 0, for messages; -1: all are zero or not
+ * finite. */
+int dyn_ode_find_worst(dyn_ode *ode, double t, double *acceleration);

@@ -1,0 +1,309 @@
+/* ode_contact.c - simulates held frames (ode_contact.h). */
+#include "ode_contact.h"
+#include "dynamics/model/coordinates.h"
+#include "ode_prescribed.h"
+#include "ode_stiction.h"
+#include "dynamics/math/elementary.h"
+#include <math.h>
+#include <string.h>
+
+enum { ROUNDS = 2 /* Newton iterations; steps are short, so two reach rounding */ };
+
+#define UNSETTLED 1e4   /* of the velocity block: velocities of stages are less consistent than those after a step */
+#define RESTING   1e-9  /* relative: a contact velocity counts as zero below this times the joints' contributions */
+#define STILL     1e-12 /* absolute, m/s and rad/s, for rounding errors of a motion that starts at rest */
+
+struct dyn_ode_contact {
+    dyn_contact       fixed;       /* frames and world axes whose position is kept; fixed.k may be 0 */
+    dyn_contact_block velocity;    /* constraint matrices of all held axes */
+    dyn_contact_block position;    /* constraint matrices of the axes of `fixed` */
+    dyn_frame        *frames;      /* [n] */
+    double           *start_poses; /* in lanes: [n][3] origins, then [n][4] quaternions, at time 0 */
+    double           *poses;       /* in lanes: present poses, laid out like start_poses */
+    double           *wrenches;    /* in lanes: 6 per frame */
+    double           *residual;    /* in lanes: 6 per frame, the accelerations that damping leaves */
+    double           *q, *qd;      /* in lanes: scratch */
+    double           *step;        /* in lanes: nv, scratch */
+};
+
+/* --- opening ---------------------------------------------------------------------------------------------------- */
+
+static void add_axes(dyn_held_frame *place, int first)
+{
+    for (int i = first; i < first + 3; i++)
+        place->axis[place->n++] = i;
+}
+
+/* Returns the axes along which a held frame keeps its position, given those along which its velocity is held
+ * (ode_contact.h). */
+static dyn_held_frame fixed_axes_of(const dyn_held_frame *held)
+{
+    dyn_held_frame place = {.frame = held->frame};
+    int            lines = 0, turns = 0;
+    for (size_t i = 0; i < held->n; i++)
+        *(held->axis[i] < 3 ? &lines : &turns) += 1;
+    if (lines == 3) add_axes(&place, 0);
+    for (size_t i = 0; i < held->n; i++)
+        if (lines < 3 && held->axis[i] < 3 && !held->frame_axes) place.axis[place.n++] = held->axis[i];
+    if (turns == 3) add_axes(&place, 3);
+    return place;
+}
+
+static bool take_fixed(dyn_memory memory, dyn_ode_contact *c, const dyn_contact *contact)
+{
+    c->fixed  = (dyn_contact){.n = contact->n, .frame = dyn_take(memory, contact->n * sizeof *c->fixed.frame)};
+    c->frames = dyn_take(memory, contact->n * sizeof *c->frames);
+    for (size_t i = 0; c->fixed.frame && c->frames && i < contact->n; i++) {
+        c->fixed.frame[i] = fixed_axes_of(&contact->frame[i]);
+        c->fixed.k += c->fixed.frame[i].n;
+        c->frames[i] = contact->frame[i].frame;
+    }
+    return c->fixed.frame && c->frames;
+}
+
+dyn_ode_contact *dyn_ode_contact_open(dyn_memory memory, const dyn_robot_ode *ode, const dyn_contact *contact)
+{
+    size_t           nq = ode->s->mechanism.nq, nv = ode->s->mechanism.nv;
+    bool             room = true;
+    dyn_ode_contact *c    = dyn_take(memory, sizeof *c);
+    if (!c || !take_fixed(memory, c, contact)) return NULL;
+    double *velocity = dyn_take_zeroed(memory, dyn_contact_entries(nv, contact) * ode->W, &room);
+    double *position = dyn_take_zeroed(memory, dyn_contact_entries(nv, &c->fixed) * ode->W, &room);
+    c->start_poses   = dyn_take_zeroed(memory, 7 * contact->n * ode->W, &room);
+    c->poses         = dyn_take_zeroed(memory, 7 * contact->n * ode->W, &room);
+    c->wrenches      = dyn_take_zeroed(memory, DYN_FRAME_AXES * contact->n * ode->W, &room);
+    c->residual      = dyn_take_zeroed(memory, DYN_FRAME_AXES * contact->n * ode->W, &room);
+    c->q             = dyn_take_zeroed(memory, nq * ode->W, &room);
+    c->qd            = dyn_take_zeroed(memory, nv * ode->W, &room);
+    c->step          = dyn_take_zeroed(memory, nv * ode->W, &room);
+    if (!room) return NULL;
+    c->velocity           = dyn_contact_lay_out(contact, nv, ode->W, velocity);
+    c->position           = dyn_contact_lay_out(&c->fixed, nv, ode->W, position);
+    c->velocity.unsettled = UNSETTLED;
+    return c;
+}
+
+dyn_contact_block *dyn_ode_contact_block(dyn_robot_ode *ode)
+{
+    ode->contact->velocity.driven = ode->s->prescribed.mask;
+    return &ode->contact->velocity;
+}
+
+const double *dyn_ode_contact_wrenches(const dyn_ode_contact *c)
+{
+    return c->wrenches;
+}
+
+/* --- lanes -------------------------------------------------------------------------------------------------------- */
+
+static void fill(const dyn_robot_ode *ode, const dyn_contact_block *b, const double *q, const double *qd)
+{
+    dyn_contact_states states = {
+        .kernels = ode->kernels, .scene = ode->s->scene, .workspace = ode->workspace, .q = q, .qd = qd};
+    dyn_contact_evaluate(b, &states);
+}
+
+static void find_poses(const dyn_robot_ode *ode, const double *q, double *to)
+{
+    const dyn_ode_contact *c  = ode->contact;
+    size_t                 n  = c->fixed.n;
+    dyn_kinematics         io = {
+                .q = q, .n_frames = n, .frames = c->frames, .positions = to, .orientations = to + 3 * n * ode->W};
+    ode->kernels->kinematics(ode->s->scene, ode->workspace, &io, 1);
+}
+
+/* --- the rate --------------------------------------------------------------------------------------------------- */
+
+/* Records that the accelerations `along` the held axes contradict each other, if they do. */
+static void check_contradiction(dyn_robot_ode *ode, double t, const double *along, const double *qdd, size_t lane)
+{
+    size_t row = dyn_contact_find_contradiction(&ode->contact->velocity, along, qdd, lane);
+    if (row > 0) dyn_fault_record(&ode->state.fault[lane], DYN_FAULT_CONTRADICTION, t, row);
+}
+
+/* Solves lane l of a block; coordinates that stick are driven. */
+static bool solve(const dyn_robot_ode *ode, dyn_contact_block *b, size_t l)
+{
+    b->driven = dyn_ode_driven(ode, l);
+    return dyn_contact_solve(b, l);
+}
+
+/* Sets b = J qdd + J' qd of lane l, which is solved, and its wrenches. */
+static void set_wrenches(const dyn_robot_ode *ode, const double *qdd, size_t l, double *right_side)
+{
+    const dyn_contact_block *b = &ode->contact->velocity;
+    for (size_t a = 0; a < b->task.k; a++)
+        right_side[a] = b->jdot_qd[a * ode->W + l];
+    dyn_contact_add_jacobian_product(b, qdd, l, right_side);
+    dyn_contact_put_wrenches(b, right_side, l, ode->contact->wrenches);
+}
+
+void dyn_ode_contact_rate(dyn_robot_ode *ode, double t, const double *qd, double *qdd)
+{
+    dyn_ode_contact   *c = ode->contact;
+    dyn_contact_block *b = &c->velocity;
+    b->task.damping      = sqrt(ode->s->damping);
+    fill(ode, b, ode->q, qd);
+    for (size_t l = dyn_robot_ode_first_lane(ode); l < dyn_robot_ode_distinct_lanes(ode); l++) {
+        double right_side[DYN_MAX_HELD_AXES];
+        if (!solve(ode, b, l)) continue; /* the numbers are too large; the rate is not finite either */
+        set_wrenches(ode, qdd, l, right_side);
+        check_contradiction(ode, t, right_side, qdd, l);
+        dyn_contact_apply_correction(b, right_side, l, qdd);
+    }
+    dyn_contact_pad(b, dyn_robot_ode_distinct_lanes(ode), b->nv, qdd);
+    dyn_contact_pad(b, dyn_robot_ode_distinct_lanes(ode), DYN_FRAME_AXES * c->fixed.n, c->wrenches);
+}
+
+void dyn_ode_contact_set_wrenches(dyn_robot_ode *ode, const double *qdd)
+{
+    dyn_contact_block *b = dyn_ode_contact_block(ode);
+    for (size_t l = dyn_robot_ode_first_lane(ode); l < dyn_robot_ode_distinct_lanes(ode); l++) {
+        double right_side[DYN_MAX_HELD_AXES];
+        if (dyn_contact_solve(b, l)) set_wrenches(ode, qdd, l, right_side);
+    }
+    dyn_contact_pad(b, dyn_robot_ode_distinct_lanes(ode), DYN_FRAME_AXES * ode->contact->fixed.n,
+                    ode->contact->wrenches);
+}
+
+const double *dyn_ode_contact_residual(const dyn_robot_ode *ode)
+{
+    const dyn_ode_contact *c = ode->contact;
+    for (size_t l = 0; l < ode->W; l++)
+        dyn_contact_put_residual(&c->velocity, ode->s->damping, c->wrenches, l, c->residual);
+    return c->residual;
+}
+
+void dyn_ode_contact_subtract_efforts(const dyn_robot_ode *ode, double *tau)
+{
+    const dyn_ode_contact *c = ode->contact;
+    for (size_t l = dyn_robot_ode_first_lane(ode); l < dyn_robot_ode_distinct_lanes(ode); l++)
+        dyn_contact_subtract_efforts(&c->velocity, c->wrenches, l, tau);
+    dyn_contact_pad(&c->velocity, dyn_robot_ode_distinct_lanes(ode), c->velocity.nv, tau);
+}
+
+/* --- projection after a step -------------------------------------------------------------------------------------- */
+
+/* The rotation vector, in world axes, from unit quaternion b to r: 2 atan2(|v|, s) v/|v| with (v, s) = r b^-1. */
+static void turn_between(const double *r, const double *b, size_t W, double turn[3])
+{
+    const double x = r[0], y = r[W], z = r[2 * W], w = r[3 * W], a = b[0], e = b[W], f = b[2 * W], g = b[3 * W];
+    double       v[3] = {x * g - w * a - y * f + z * e, y * g - w * e - z * a + x * f, z * g - w * f - x * e + y * a};
+    double       s = w * g + x * a + y * e + z * f, length = sqrt(v[0] * v[0] + v[1] * v[1] + v[2] * v[2]);
+    double       scale = length > 0 ? 2 * dyn_atan2(s < 0 ? -length : length, fabs(s)) / length : 2;
+    for (int i = 0; i < 3; i++)
+        turn[i] = scale * v[i];
+}
+
+/* Finds the displacements of the held frames from their initial poses in lane l, one per row of c->position. */
+static void find_offsets(const dyn_robot_ode *ode, size_t l, double *offsets)
+{
+    const dyn_ode_contact *c = ode->contact;
+    size_t                 W = ode->W, n = c->fixed.n, row = 0;
+    for (size_t i = 0; i < n; i++) {
+        double offset[DYN_FRAME_AXES];
+        for (size_t k = 0; k < 3; k++)
+            offset[k] = c->poses[(3 * i + k) * W + l] - c->start_poses[(3 * i + k) * W + l];
+        size_t turn = (3 * n + 4 * i) * W + l;
+        turn_between(c->poses + turn, c->start_poses + turn, W, offset + 3);
+        for (size_t k = 0; k < c->fixed.frame[i].n; k++)
+            offsets[row++] = offset[c->fixed.frame[i].axis[k]];
+    }
+}
+
+static void add_step(const dyn_robot_ode *ode, size_t l)
+{
+    const dyn_mechanism *m = &ode->s->mechanism;
+    dyn_ode_contact     *c = ode->contact;
+    for (size_t i = 0; i < m->tree->n_bodies; i++) {
+        const dyn_body *body = &m->tree->body[i];
+        if (body->joint.mimic || dyn_first_position(m, body) < 0) continue; /* passive: found by closing the loops */
+        size_t q = (size_t)dyn_first_position(m, body), v = (size_t)dyn_first_velocity(m, body);
+        dyn_coordinates_move(body, c->q + q * ode->W + l, ode->W, c->step + v * ode->W + l, 1);
+    }
+}
+
+static void project_positions(dyn_robot_ode *ode, double t, size_t lanes)
+{
+    dyn_ode_contact   *c = ode->contact;
+    dyn_contact_block *b = &c->position;
+    for (int round = 0; round < ROUNDS && b->task.k > 0; round++) {
+        dyn_robot_ode_close_loops(ode, t, c->q);
+        find_poses(ode, c->q, c->poses);
+        fill(ode, b, c->q, NULL);
+        memset(c->step, 0, b->nv * ode->W * sizeof *c->step);
+        for (size_t l = dyn_robot_ode_first_lane(ode); l < lanes; l++) {
+            double offsets[DYN_MAX_HELD_AXES];
+            if (!solve(ode, b, l)) continue;
+            find_offsets(ode, l, offsets);
+            dyn_contact_apply_correction(b, offsets, l, c->step);
+            add_step(ode, l);
+        }
+        dyn_contact_pad(b, lanes, ode->state.nq, c->q);
+    }
+}
+
+static void project_velocities(dyn_robot_ode *ode, double t, size_t lanes)
+{
+    dyn_ode_contact   *c = ode->contact;
+    dyn_contact_block *b = &c->velocity;
+    dyn_robot_ode_close_loops(ode, t, c->q);
+    fill(ode, b, c->q, NULL);
+    for (size_t l = dyn_robot_ode_first_lane(ode); l < lanes; l++) {
+        double right_side[DYN_MAX_HELD_AXES] = {0};
+        if (!solve(ode, b, l)) continue;
+        dyn_contact_add_jacobian_product(b, c->qd, l, right_side);
+        dyn_contact_apply_correction(b, right_side, l, c->qd);
+    }
+}
+
+void dyn_ode_contact_finish_step(dyn_robot_ode *ode, double t, double *y, size_t stride, size_t lanes)
+{
+    dyn_ode_contact *c  = ode->contact;
+    size_t           nq = ode->state.nq, nv = ode->state.nv, W = ode->W;
+    if (ode->s->damping > 0) return; /* frames with damped contacts move along the held axes */
+    for (size_t l = 0; l < W; l++) {
+        size_t from = l < lanes ? l : lanes - 1;
+        for (size_t i = 0; i < nq; i++)
+            c->q[i * W + l] = y[i * stride + from];
+        for (size_t i = 0; i < nv; i++)
+            c->qd[i * W + l] = y[(nq + i) * stride + from];
+    }
+    size_t different = lanes < ode->state.rows ? lanes : dyn_robot_ode_distinct_lanes(ode);
+    project_positions(ode, t, different);
+    project_velocities(ode, t, different);
+    dyn_contact_pad(&c->velocity, different, nq, c->q);
+    dyn_contact_pad(&c->velocity, different, nv, c->qd);
+    for (size_t l = 0; l < lanes; l++) {
+        for (size_t i = 0; i < nq; i++)
+            y[i * stride + l] = c->q[i * W + l];
+        for (size_t i = 0; i < nv; i++)
+            y[(nq + i) * stride + l] = c->qd[i * W + l];
+    }
+}
+
+/* True if the held frames of one simulation do not move along their held axes, up to rounding. */
+static bool is_at_rest(const dyn_robot_ode *ode, size_t l)
+{
+    const dyn_contact_block *b                             = &ode->contact->velocity;
+    const double            *qd                            = ode->state.y + ode->state.nq * ode->W;
+    double                   right_side[DYN_MAX_HELD_AXES] = {0};
+    dyn_contact_add_jacobian_product(b, qd, l, right_side);
+    for (size_t a = 0; a < b->task.k; a++) {
+        double size = 0;
+        for (size_t v = 0; v < b->nv; v++)
+            size += fabs(b->J[(a * b->nv + v) * ode->W + l] * qd[v * ode->W + l]);
+        if (!(fabs(right_side[a]) <= RESTING * size + STILL)) return false;
+    }
+    return true;
+}
+
+void dyn_ode_contact_start(dyn_robot_ode *ode)
+{
+    dyn_robot_ode_close_loops(ode, 0, ode->state.y);
+    fill(ode, &ode->contact->velocity, ode->state.y, NULL);
+    for (size_t l = 0; l < ode->state.rows; l++)
+        if (ode->s->damping == 0 && !is_at_rest(ode, l))
+            dyn_fault_record(&ode->state.fault[l], DYN_FAULT_HELD_MOVES, 0, 0);
+    find_poses(ode, ode->state.y, ode->contact->start_poses);
+}

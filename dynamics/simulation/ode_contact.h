@@ -1,0 +1,40 @@
+/* ode_contact.h - keeps frames held while a robot is simulated (dynamics/contact/contact.h). Accelerations keep the
+ * velocities along held axes at zero. After every step positions and velocities are projected back, so that they do not
+ * drift.
+ *
+ * Positions are projected where holding a velocity means holding a position: for a frame's origin along world axes, or
+ * along all three axes of any frame; for its orientation if all three rotations are held. Other holds are nonholonomic,
+ * like rolling bodies and skates, and constrain no position. The projections are the smallest in the metric of the mass
+ * matrix: q moves by -Jbar r, with r the displacements of the frames from their initial poses, then q' by -Jbar J q'.
+ */
+#pragma once
+#include "robot_ode.h"
+
+/* Takes the arrays. Returns NULL if memory is refused. */
+dyn_ode_contact *dyn_ode_contact_open(dyn_memory memory, const dyn_robot_ode *ode, const dyn_contact *contact);
+
+/* Stores the initial poses at ode->state.y. Records a fault of simulations in which a held frame moves. */
+void dyn_ode_contact_start(dyn_robot_ode *ode);
+
+/* Turns qdd of the free robot at ode->q into qdd of the held robot. */
+void dyn_ode_contact_rate(dyn_robot_ode *ode, double t, const double *qd, double *qdd);
+
+/* Sets the wrenches at the last dyn_ode_contact_rate to those that act beside accelerations qdd without held frames. */
+void dyn_ode_contact_set_wrenches(dyn_robot_ode *ode, const double *qdd);
+
+/* Subtracts the efforts J^T l of the contact wrenches l from tau, in lanes. The wrenches are those of the last
+ * dyn_ode_contact_rate. */
+void dyn_ode_contact_subtract_efforts(const dyn_robot_ode *ode, double *tau);
+
+/* Without contact damping: projects y after a step that ends at time t, for `lanes` states with entries `stride` apart.
+ */
+void dyn_ode_contact_finish_step(dyn_robot_ode *ode, double t, double *y, size_t stride, size_t lanes);
+
+/* Returns the constraint matrices at the last dyn_ode_contact_rate, in which only prescribed coordinates are driven. */
+dyn_contact_block *dyn_ode_contact_block(dyn_robot_ode *ode);
+
+/* Returns the accelerations that contact damping leaves along the held axes: laid out like the wrenches. */
+const double *dyn_ode_contact_residual(const dyn_robot_ode *ode);
+
+/* Returns the wrenches on the held frames: 6 numbers per frame, in lanes. */
+const double *dyn_ode_contact_wrenches(const dyn_ode_contact *contact);

@@ -1,0 +1,92 @@
+/* robot_ode.h - declares the ordinary differential equations of simulations of a robot, with
+ *
+ *     y = [q; q'; state of the controller; friction load of joints that can stick (ode_stiction.h); works].
+ *
+ * Quaternions are integrated as four numbers, q' = 1/2 q (w, 0), and normalized after every step, which keeps the order
+ * of the method (Hairer, Lubich & Wanner 2006, IV.4). */
+#pragma once
+#include "dynamics/loops/loop_kernels.h"
+#include "dynamics/integration/ode.h"
+#include "simulation.h"
+
+typedef struct dyn_ode_contact    dyn_ode_contact;    /* defined in ode_contact.c */
+typedef struct dyn_ode_stiction   dyn_ode_stiction;   /* defined in ode_stiction.h */
+typedef struct dyn_ode_friction   dyn_ode_friction;   /* defined in ode_friction.h */
+typedef struct dyn_ode_prescribed dyn_ode_prescribed; /* defined in ode_prescribed.c */
+
+/* A function of the caller that sees states during a simulation. */
+typedef struct dyn_observer {
+    /* Sees the state that was evaluated last, at time t and with velocities qd (in lanes). NULL: states are not seen.
+     */
+    void (*observe)(void *arg, double t, const double *qd);
+    void *arg;
+} dyn_observer;
+
+typedef struct dyn_robot_ode {
+    dyn_ode               state; /* the equations as integrators see them, and the state of the integration */
+    const dyn_simulation *s;
+    dyn_observer          observer;
+    const dyn_kernels    *kernels;
+    dyn_kernels           loop_kernels;       /* with loops: `kernels` points here */
+    dyn_loop_workspace   *loops;              /* workspace of loop_kernels; NULL: no loops */
+    dyn_ode_contact      *contact;            /* held frames; NULL: none */
+    dyn_ode_stiction     *stiction;           /* joints that can stick; NULL: none */
+    dyn_ode_friction     *friction;           /* map of efforts without friction; NULL: kernels apply the friction */
+    dyn_ode_prescribed   *prescribed;         /* coordinates with a given motion; NULL: none */
+    size_t                W;                  /* lanes of `kernels`: state.W */
+    size_t                row[DYN_MAX_LANES]; /* row of each lane in signals */
+    bool                  ignored[DYN_MAX_LANES]; /* simulations whose results are not used */
+    double    interval_time;    /* s, inside the present interval: the caller sets it before each but the first */
+    dyn_scene controller_scene; /* the robot as controllers know it, without payload and wrenches */
+    dyn_scene wrench_scene;     /* without gravity, friction and springs: for the power of wrenches */
+    void     *workspace;
+    double   *wrenches;                  /* 9 per wrench; NULL: none */
+    double   *step_q;                    /* nq: scratch */
+    double   *closed_q, *closed_passive; /* nq, n_passive_q: the closed position after the last step */
+    double   *q, *tau, *effort, *singular;
+    double   *reference[DYN_SIGNAL_ORDERS], *error[2], *controller_work; /* reference, tracking errors, scratch */
+    double   *unclipped;                                                 /* nv: efforts before clipping */
+    struct dyn_contact_block *controller_contact; /* work of a controller for held frames; NULL: none */
+    double                   *controller_wrenches;
+} dyn_robot_ode;
+
+/* Returns the number of lanes with states of their own; the others repeat the last of these. dyn_robot_ode_first_lane
+ * returns the first of them whose results are used. */
+size_t dyn_robot_ode_distinct_lanes(const dyn_robot_ode *ode);
+size_t dyn_robot_ode_first_lane(const dyn_robot_ode *ode);
+
+/* Takes all arrays. `deadline` ends the simulations side by side. ode->observer may be set before; all other members
+ * are set here. Returns false if memory is refused. */
+bool dyn_robot_ode_open(dyn_robot_ode *ode, const dyn_simulation *s, dyn_deadline deadline, dyn_memory memory);
+
+/* Begins state.rows simulations at state.y, of which q and q' are set, with ode->row, ode->wrenches and, with a guess,
+ * closed_passive. Records faults of simulations that cannot begin. */
+void dyn_robot_ode_start(dyn_robot_ode *ode);
+
+/* Finds y' at time t. Also sets the torques and the controller's errors, closes the loops for calls of `kernels` at y,
+ * and records faults. After an integration the loops are closed at another state until this is called. */
+void dyn_robot_ode_rate(dyn_robot_ode *ode, double t, const double *y, double *rate);
+
+/* Closes the loops of all lanes at q (nq in lanes). Records a fault at time t where that fails, and returns false. */
+bool dyn_robot_ode_close_loops(dyn_robot_ode *ode, double t, const double *q);
+
+/* Normalizes the quaternions of `lanes` states whose entries are `stride` apart. */
+void dyn_robot_ode_normalize(const dyn_robot_ode *ode, double *y, size_t stride, size_t lanes);
+
+/* Corrects y after a step that ends at time t: prescribed coordinates, held frames, and closed loops. y has `lanes`
+ * states whose entries are `stride` apart. */
+void dyn_robot_ode_finish_step(dyn_robot_ode *ode, double t, double *y, size_t stride, size_t lanes);
+
+/* Records faults of lanes whose state is out of range. */
+void dyn_robot_ode_check_range(dyn_robot_ode *ode, double t);
+
+/* Returns false if integration is pointless: the first simulation has a fault or, with `fail_alone`, all that are not
+ * `ignored` have one. */
+bool dyn_robot_ode_may_continue(const dyn_robot_ode *ode);
+
+/* True if friction depends on the load of joints. */
+static inline bool dyn_robot_ode_has_load(const dyn_robot_ode *ode)
+{
+    const dyn_loops *loops = ode->s->mechanism.loops;
+    return (loops ? loops->loaded != NULL : ode->s->scene->model->has_load) && (ode->s->scene->terms & DYN_FRICTION);
+}

@@ -1,0 +1,76 @@
+/* simulation.h - describes simulations of a robot that share all but their start: the robot, its input, held frames and
+ * the integrator. The caller owns all arrays. robot_ode.h has the equations.
+ *
+ * Simulations are the rows of signals and wrenches. Work entries are those of actuators, of friction and dampers, and
+ * of wrenches on the robot, with
+ *
+ *     kinetic + potential = the sum at time 0 + work_1 + work_2 + work_3. */
+#pragma once
+#include "dynamics/control/controller.h"
+#include "dynamics/loops/mechanism.h"
+#include "dynamics/motion/signal_value.h"
+#include "dynamics/integration/integrator.h"
+
+typedef enum dyn_work { DYN_WORK_ACTUATORS, DYN_WORK_FRICTION, DYN_WORK_WRENCHES, DYN_WORKS } dyn_work;
+
+/* The effort limit of a motor of a transmission. */
+typedef struct dyn_motor_limit {
+    const dyn_drive *drive;
+    const double    *effort; /* [drive->n] parts of the efforts at the joints that make up the motor's effort */
+    double           most;   /* N m or N */
+} dyn_motor_limit;
+
+/* The efforts of actuators: torques over time, or a controller. */
+typedef struct dyn_actuator_input {
+    const dyn_controller  *controller;   /* NULL: the signal is torques */
+    const dyn_signal      *signal;       /* torques, or the controller's reference; NULL: all efforts are zero */
+    const double          *gains[2];     /* [nv] kp, kd of the controller */
+    const void            *options;      /* options of the controller; NULL: none */
+    bool                   clip;         /* true: efforts of the controller are clipped at their limits */
+    const int             *position;     /* [nv] index in q of the coordinate; -1: the joint has a quaternion */
+    const int             *motor;        /* [nv] as in dyn_controller_input, like the three masks */
+    const bool            *actuated;     /* [nv] NULL: all */
+    const bool            *driven;       /* [nv] NULL if `actuated` is NULL */
+    const bool            *supported;    /* [nv] NULL if `actuated` is NULL */
+    const double          *effort_limit; /* [nv] N m or N; INFINITY: none */
+    size_t                 n_motor_limits;
+    const dyn_motor_limit *motor_limit; /* [n_motor_limits] */
+} dyn_actuator_input;
+
+/* Coordinates that follow a given motion r(t): q = r, q' = r' and q'' = r''. The efforts of these coordinates are those
+ * that the motion needs; hybrid dynamics give the accelerations of the others (Featherstone 2008, ch. 9.2). */
+typedef struct dyn_prescribed_motion {
+    size_t            n;      /* 0: none */
+    const size_t     *v, *q;  /* [n] indices of velocities and positions */
+    const bool       *mask;   /* [nv]; NULL if n is 0 */
+    const dyn_signal *motion; /* signal of n entries, in the order of `v` */
+} dyn_prescribed_motion;
+
+/* A part of a wrench that changes with time. */
+typedef struct dyn_wrench_signal {
+    size_t            wrench, part; /* index of the wrench; 0: force, 1: torque, 2: point */
+    const dyn_signal *value;        /* 3 numbers */
+} dyn_wrench_signal;
+
+typedef struct dyn_simulation {
+    const dyn_integrator    *integrator;
+    const dyn_kernels       *kernels; /* kernels of the tree */
+    const dyn_scene         *scene;
+    dyn_mechanism            mechanism; /* the robot without payload */
+    size_t                   n_angles;
+    const dyn_bound         *angle;     /* [n_angles] angles in range; a position beyond is a fault */
+    double                   step;      /* s, longest fixed step */
+    double                   tolerance; /* relative and absolute error */
+    double                   duration;  /* s */
+    double                   first_end; /* s, end of the first interval; 0: none */
+    double                   end;       /* s, end of the last interval */
+    dyn_actuator_input       input;
+    dyn_prescribed_motion    prescribed;
+    size_t                   n_wrench_signals;
+    const dyn_wrench_signal *wrench_signal; /* [n_wrench_signals] */
+    const dyn_contact       *contact;       /* held frames; NULL: none */
+    double                   damping;       /* contact damping; 0: none */
+    unsigned                 works;         /* bit i: work entry i is integrated */
+    bool                     fail_alone;    /* true: a fault ends its simulation only; false: all end with the first */
+    bool                     has_guess; /* true: closed_passive has a guess of the passive coordinates at the start */
+} dyn_simulation;
