@@ -38,6 +38,7 @@ const cli_command cli_commands[] = {
                     "does not hold all of it, 1 if one is refused; the worst of the files counts, and refused is worst.",
      .options = {cli_format_options, cli_file_options, cli_check_options},
      .operands = {{"FILE|FOLDER|ARCHIVE", CLI_FILE, CLI_SOME}},
+     .statuses = "0, 1, 3 or 4 as above, 2 for invalid arguments.",
      .example = "xacro my_arm.urdf.xacro | torqued check -",
      .run = srv_check},
     {.name = "convert",

@@ -83,7 +83,7 @@ void cli_help_command(const cli_command *command, FILE *out)
     }
     print_options(out, command);
     print_example(out, command->example);
-    fputs("\nexit status: " CLI_EXIT_STATUS "\n", out);
+    fprintf(out, "\nexit status: %s\n", command->statuses ? command->statuses : CLI_EXIT_STATUS);
 }
 
 void cli_help_overview(FILE *out)

@@ -44,6 +44,7 @@ typedef struct cli_command {
     const cli_option *options[CLI_OPTION_LISTS]; /* lists, each ending with a NULL name */
     cli_operand       operands[CLI_OPERANDS];
     bool              takes_settings;           /* every setting of the server is an option too */
+    const char       *statuses;                 /* the exit statuses; NULL: CLI_EXIT_STATUS */
     const char       *example;                  /* lines of shell; a line that begins with "#" is a comment */
     int (*run)(const cli_arguments *arguments); /* returns the exit status; NULL: main.c runs the command */
 } cli_command;

@@ -413,7 +413,7 @@ static void refusals(void **state)
     refused(WORLD("<body><joint/><geom fromto='0 0 0 0 0 1' size='1'/></body>", ""), "bad-value", "fromto");
     refused(WORLD("<body><joint/><geom size='1' mass='-1'/></body>", ""), "bad-inertia", "negative");
     refused(WORLD("<body><joint/><inertial mass='1' pos='0 0 0'/></body>", ""), "missing-field", "neither");
-    refused(WORLD("<body><attach/></body>", ""), "not-supported", "<attach>");
+    refused(WORLD("<body><attach/></body>", ""), "missing-field", "\"prefix\"");
     refused(WORLD(ARM("<joint/>"), "<equality><joint joint1='x'/></equality>"), "unknown-name", "\"x\"");
     refused(WORLD(ARM("<joint/>"), "<equality><weld body1='x'/></equality>"), "unknown-name", "\"x\"");
     refused(WORLD(ARM("<joint/>"), "<actuator><motor joint='x'/></actuator>"), "unknown-name", "\"x\"");

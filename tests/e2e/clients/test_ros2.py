@@ -19,7 +19,7 @@ sys.path.insert(0, FOLDER)
 from torqued_ros.joint_dynamics import JointDynamics  # noqa: E402  (the path is set first)
 
 LINK = """<link name="{}"><inertial><origin xyz="0.1 0 0"/><mass value="2"/>
-<inertia ixx="0.1" iyy="0.1" izz="0.1" ixy="0" ixz="0" iyz="0"/></inertial></link>"""
+<inertia ixx="0.01" iyy="0.01" izz="0.01" ixy="0" ixz="0" iyz="0"/></inertial></link>"""
 JOINT = """<joint name="{0}" type="revolute"><parent link="{1}"/><child link="{2}"/><origin xyz="0.2 0 0"/><axis xyz="0 1 0"/>
 <limit lower="-3" upper="3" effort="9" velocity="9"/>{3}</joint>"""
 

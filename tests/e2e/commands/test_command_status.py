@@ -93,7 +93,7 @@ class InvalidArguments(Case):
                           ("plot", *MOTION, "a.csv", "b.csv"), ("token", "planner"), ("token", "planner", "king"), ("token", "planner", "evaluate", "--days", "0"),
                           ("eval", "two_link"), ("eval", "two_link", "bias", "--base", "floating"), ("eval", "two_link", "bias", "--max-rows", "x"),
                           ("backup", "-", "--store", ""), ("backup", "-", "--max-rows", "0"), ("backup",), ("store", "nothing"), ("completion", "sh"), ("check",),
-                          ("convert", ARM, "--to", "sdf"), ("--max-rows", "x"), ("serve", "--nothing"), ("nothing",)):
+                          ("convert", ARM, "--to", "x3d"), ("--max-rows", "x"), ("serve", "--nothing"), ("nothing",)):
             done = self.run_to(subprocess.PIPE, *arguments)
             self.assertEqual((done.returncode, done.stdout), (2, b""), (arguments, done))
             self.assertTrue(done.stderr.startswith(b"torqued: "), done.stderr)

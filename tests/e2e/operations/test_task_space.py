@@ -126,7 +126,7 @@ class TaskSpace(ServerCase):
         self.assertProblem(post(), 422, "/frame")
         self.assertProblem(post(frame="nowhere"), 422, "/frame")
         self.assertProblem(post(frame="tool", axes=[]), 422, "/axes")
-        self.assertProblem(post(frame="tool", axes="x"), 422, "/axes")
+        self.assertProblem(post(frame="tool", axes="w"), 422, "/axes")
         self.assertProblem(post(frame="tool", axes=["x", "w"]), 422, "/axes/1")
         self.assertProblem(post(frame="tool", axes=["x", "z", "x"]), 422, "/axes/2")
         self.assertProblem(post(frame="tool", damping=-0.1), 422, "/damping")

@@ -149,7 +149,7 @@ class Written(MeaningCase):
     def test_loops_that_are_closed_at_zero(self):
         """A parallelogram: the file has the joint that closes it, or the report says why not."""
         legs = [link(name, parent, "revolute", samples.body(mass), axis=[0, 0, 1], origin={"xyz": xyz}, actuated=name == "crank")
-                for name, parent, mass, xyz in (("crank", "base", 1.3, [0, 0, 0]), ("rod", "crank", 0.8, [0, 0.4, 0]), ("rocker", "base", 1.1, [0.7, 0, 0]))]
+                for name, parent, mass, xyz in (("crank", "base", 1.3, [0, 0, 0]), ("rod", "crank", 1.8, [0, 0.4, 0]), ("rocker", "base", 1.1, [0.7, 0, 0]))]
         ends = [{"name": "rod_end", "link": "rod", "xyz": [0.7, 0, 0]}, {"name": "rocker_end", "link": "rocker", "xyz": [0, 0.4, 0]}]
         for kind, more in (("revolute", {"axis": [0, 0, 1]}), ("spherical", {})):
             document = {"links": legs, "frames": ends, "loops": [{"name": "close", "type": kind, "frame_a": "rod_end", "frame_b": "rocker_end", **more}]}
