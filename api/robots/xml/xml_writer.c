@@ -124,7 +124,8 @@ void api_xml_put_content_numbers(api_xml_writer *w, xmlNode *element, const doub
 
 void api_xml_put_content_number(api_xml_writer *w, xmlNode *element, double value)
 {
-    api_xml_put_content_numbers(w, element, &value, 1);
+    const double values[] = {value};
+    api_xml_put_content_numbers(w, element, values, 1);
 }
 
 const char *api_xml_join(api_xml_writer *w, const char *name, const char *suffix)

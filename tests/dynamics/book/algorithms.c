@@ -78,7 +78,7 @@ void book_rnea(book_tree *tree, const book_scene *scene, const double *q, const 
     book_joint_forces(tree, scene, q, qd, tau);
 }
 
-/* Adds H_ij = F^T S_j and its transpose. Both are on the diagonal if bodies i and j share a coordinate. */
+/* Adds H_ij = F^T S_j and its transpose. Both parts are on the diagonal if bodies i and j share a coordinate. */
 static void add_block(const book_tree *tree, const book_body *i, const book_body *j, const vec6 *F, double *H)
 {
     for (int k = 0; k < i->n; k++)

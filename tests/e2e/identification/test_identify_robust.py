@@ -53,7 +53,7 @@ class Uneven(Rows):
                                / numbers(answer, "deviation"))
                 self.near(answer["noise"] / sigma, np.ones(3), 0.2)
             each = np.sqrt(np.mean(np.square(errors), axis=0))
-            # of 60 runs: three standard deviations are 0.27
+            # three standard deviations of 60 runs are 0.27
             self.assertTrue((0.7 < each).all() and (each < 1.35).all(), each)
             self.assertLess(abs(np.sqrt(np.mean(np.square(errors))) - 1), 0.1)
             self.near(each, np.sqrt(np.mean(np.square(precise), axis=0)), 0.05)

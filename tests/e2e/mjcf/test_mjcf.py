@@ -10,7 +10,7 @@ import tap
 from harness import BINARY, ROOT, ServerCase
 
 OWN = os.path.join(ROOT, "tests", "data", "mjcf")
-PACKAGED = "/usr/share/mujoco/model"  # of the Debian package libmujoco-samples
+PACKAGED = "/usr/share/mujoco/model"  # files of the Debian package libmujoco-samples
 PACKAGES = ("humanoid/humanoid.xml", "tendon_arm/arm26.xml", "slider_crank/slider_crank.xml", "hammock/humanoid_body.xml",
             "humanoid100/humanoid_body.xml")
 EXACT = 1e-10  # relative to the largest entry
