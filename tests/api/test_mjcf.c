@@ -332,11 +332,27 @@ static void connect_closes_a_loop(void **state)
 
 static void includes(void **state)
 {
-    static const char *const beside[] = {"arm.xml",  "<x><include file='more.xml'/></x>",
-                                         "more.xml", "<x><body name='a'>\n<joint/><geom size='1'/></body></x>",
-                                         "bad.xml",  "<x>\n<body><joint/>\n<geom size='-1'/></body></x>",
-                                         "cut.xml",  "<x>",
-                                         "self.xml", "<x><include file='self.xml'/></x>",
+    static const char *const beside[] = {"arm.xml",
+                                         "<x><include file='more.xml'/></x>",
+                                         "more.xml",
+                                         "<x><body name='a'>\n<joint/><geom size='1'/></body></x>",
+                                         "bad.xml",
+                                         "<x>\n<body><joint/>\n<geom size='-1'/></body></x>",
+                                         "cut.xml",
+                                         "<x>",
+                                         "self.xml",
+                                         "<x><include file='self.xml'/></x>",
+                                         "turn.xml",
+                                         "<x><body><include file='back.xml'/></body></x>",
+                                         "back.xml",
+                                         "<x><include file='turn.xml'/></x>",
+                                         "limb.xml",
+                                         "<x><joint/><geom size='1'/></x>",
+                                         "pair.xml",
+                                         "<x><body><include file='limb.xml'/></body><body><include "
+                                         "file='sub/../limb.xml'/></body></x>",
+                                         "four.xml",
+                                         "<x><include file='pair.xml'/><include file='pair.xml'/></x>",
                                          NULL};
     static const struct {
         const char *text, *words;
@@ -344,17 +360,32 @@ static void includes(void **state)
                  {WORLD("<include/>", ""), "\"file\""},
                  {WORLD("<include file='bad.xml'/>", ""), "line 3 of bad.xml"},
                  {WORLD("<include file='cut.xml'/>", ""), "in cut.xml: line 1"},
-                 {WORLD("<include file='self.xml'/>", ""), "second time"},
-                 {WORLD("<include file='main.xml'/>", ""), "second time"},
+                 {WORLD("<include file='self.xml'/>", ""), "\"self.xml\" includes itself"},
+                 {WORLD("<include file='main.xml'/>", ""), "\"main.xml\" includes itself"},
+                 {WORLD("<include file='turn.xml'/>", ""), "\"turn.xml\" includes itself"},
                  {WORLD("<include file='../main.xml'/>", ""), "no such file"},
-                 {WORLD("<include file='more.xml'/><include file='arm.xml'/>", ""), "second time"},
-                 {WORLD("<include file='more.xml'/><include file='sub/../more.xml'/>", ""), "second time"}};
+                 {WORLD("<include file='more.xml'/><include file='arm.xml'/>", ""), "body \"a\""},
+                 {WORLD("<include file='more.xml'/><include file='sub/../more.xml'/>", ""), "body \"a\""}};
     api_problem problem;
     const char *good  = WORLD("<include file='arm.xml'/>", "");
     api_model  *model = read_with(good, NULL, beside, &problem);
     assert_non_null(model);
     assert_int_equal(model->nv, 1);
     api_model_release(model);
+    /* MuJoCo 3.14 has as many joints; it refuses the last one */
+    static const struct {
+        const char *text;
+        size_t      nv;
+    } repeated[] = {{WORLD("<include file='pair.xml'/>", ""), 2},
+                    {WORLD("<include file='four.xml'/>", ""), 4},
+                    {WORLD("<include file='pair.xml'/><body><include file='limb.xml'/></body>", ""), 3},
+                    {WORLD("<body><include file='limb.xml'/></body><include file='pair.xml'/>", ""), 3}};
+    for (size_t i = 0; i < sizeof repeated / sizeof *repeated; i++) {
+        model = read_with(repeated[i].text, NULL, beside, &problem);
+        if (!model) fail_msg("%s", problem.detail);
+        assert_int_equal(model->nv, repeated[i].nv);
+        api_model_release(model);
+    }
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         assert_null(read_with(cases[i].text, NULL, beside, &problem));
         if (!strstr(problem.detail, cases[i].words)) fail_msg("%s", problem.detail);

@@ -170,8 +170,9 @@ typedef struct api_mjcf_files {
     const char             *name[API_XML_FILES];     /* as the file that includes it writes it */
     const api_file_entry   *entry[API_XML_FILES];    /* NULL: the first file, if it comes alone */
     unsigned char           model_of[API_XML_FILES]; /* index of the model that a file belongs to */
-    api_mjcf_submodel       model[API_MJCF_MODELS];
-    size_t                  claimed; /* bytes of the request's budget, for the files after the first */
+    unsigned short    included_by[API_XML_FILES];    /* index of the file whose element names a file; 0 of the first */
+    api_mjcf_submodel model[API_MJCF_MODELS];
+    size_t            claimed; /* bytes of the request's budget, for the files after the first */
 } api_mjcf_files;
 
 typedef struct api_mjcf {

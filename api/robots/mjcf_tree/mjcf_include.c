@@ -1,6 +1,6 @@
-/* mjcf_include.c - replace each <include file="..."/> by the elements of that file. A file may be included once, as in
- * MuJoCo 3.14, which also ends circles. As there, a name is that of a file in the folder of the first file or, if that
- * has none, in the folder of the file that includes it. */
+/* mjcf_include.c - replace each <include file="..."/> by the elements of that file, which other includes may repeat:
+ * MuJoCo 3.14 refuses repeated files only where the first file of the model included them before. As there, a name is
+ * that of a file in the folder of the first file or, if that has none, in the folder of the file that includes it. */
 #include "api/robots/mjcf/mjcf_reader.h"
 #include "api/robots/xml/xml_text.h"
 #include <stdint.h>
@@ -34,16 +34,16 @@ const api_file_entry *api_mjcf_find_file(api_xml_reader *reader, const api_mjcf_
     return found;
 }
 
-/* Refuses a second <include> of a file in one model. */
+/* Refuses to include a file in itself. */
 static bool check_include(api_xml_reader *reader, const api_mjcf_files *files, const xmlNode *include,
                           const api_file_entry *found, const char *name)
 {
-    const size_t model = api_mjcf_model_of(files, include);
-    for (size_t i = 0; i < files->n; i++)
-        if (files->entry[i] == found && files->model_of[i] == model)
-            return api_xml_fail(reader, include, API_BAD_MODEL, "\"%.*s\" is included a second time",
-                                api_text_shown(name), name);
-    return true;
+    const unsigned first = api_xml_file(files->model[api_mjcf_model_of(files, include)].root);
+    for (unsigned i = api_xml_file(include);; i = files->included_by[i]) {
+        if (files->entry[i] == found)
+            return api_xml_fail(reader, include, API_BAD_MODEL, "\"%.*s\" includes itself", api_text_shown(name), name);
+        if (i == first) return true;
+    }
 }
 
 const xmlNode *api_mjcf_parse_file(api_xml_reader *reader, api_mjcf_files *files, const xmlNode *element,
@@ -68,10 +68,11 @@ const xmlNode *api_mjcf_parse_file(api_xml_reader *reader, api_mjcf_files *files
         api_xml_fail(reader, element, problem.code, "in %.*s: %s", api_text_shown(name), name, problem.detail);
         return NULL;
     }
-    files->entry[files->n]    = found;
-    files->name[files->n]     = name;
-    files->model_of[files->n] = (unsigned char)model;
-    files->file[files->n++]   = file;
+    files->entry[files->n]       = found;
+    files->name[files->n]        = name;
+    files->model_of[files->n]    = (unsigned char)model;
+    files->included_by[files->n] = (unsigned short)api_xml_file(element);
+    files->file[files->n++]      = file;
     return xmlDocGetRootElement(file);
 }
 

@@ -122,7 +122,7 @@ class Archives(ServerCase):
             text = f"<mujoco><worldbody><include file='{name}'/></worldbody></mujoco>"
             self.refused(as_zip({"r/a.xml": text}), ZIP, "no such file", status=422, code="not-supported")
         loop = {"a.xml": "<mujoco><include file='b.xml'/></mujoco>", "b.xml": "<x><include file='a.xml'/></x>"}
-        self.refused(as_zip(loop), ZIP, "second time", status=422, code="bad-model", query="?main=a.xml")
+        self.refused(as_zip(loop), ZIP, "includes itself", status=422, code="bad-model", query="?main=a.xml")
 
     def test_names_that_lead_outside_are_refused(self):
         for name, words in (("../a.xml", "\"..\""), ("r/../../a.xml", "\"..\""), ("/a.xml", "absolute"),
