@@ -19,8 +19,8 @@ typedef struct disk_state {
     int      after;    /* number of changes that the store takes before it refuses */
     bool     looks;    /* true: the store asks for the model while it saves it, and notes in `seen` ... */
     char     seen[40]; /* ... the revision that a reader gets meanwhile; "": no model */
-    /* A store that several servers share numbers changes. The store finds the next `others` changes outdated by a change of
-     * another server, which stores the record `other` (NULL: none). */
+    /* A store that several servers share numbers changes. The store finds the next `others` changes outdated by a
+     * change of another server, which stores the record `other` (NULL: none). */
     bool        shared;
     int         others;
     const char *other;
