@@ -69,7 +69,8 @@ LANES_extended := -DLANES=1 -DDYN_EXTENDED -O1
 lane_objects = $(LANE_TEXTS:%=$(BUILD)/dynamics/$(1)/%.o)
 # dynamics/samples is a program that links the library and no part of it.
 DYN_PLAIN   := $(patsubst %.c,$(BUILD)/%.o,$(filter-out $(LANE_TEXTS:%=dynamics/%.c) dynamics/samples/%,$(wildcard dynamics/*.c dynamics/*/*.c)))
-DYN_OBJECTS := $(DYN_PLAIN) $(BUILD)/dynamics/integration/sundials.o $(foreach t,$(TARGETS),$(call lane_objects,$(t)))
+ARKODE      := $(BUILD)/dynamics/integration/sundials.o
+DYN_OBJECTS := $(DYN_PLAIN) $(ARKODE) $(foreach t,$(TARGETS),$(call lane_objects,$(t)))
 
 define lane_rule
 $(BUILD)/dynamics/$(1)/%.o: dynamics/%.c $(BUILD)/flags

@@ -75,14 +75,15 @@ def plain_processor():
 
 
 def arm():
-    """Builds the library for ARM by the Makefile's rules, with each test as one static program, and runs the tests."""
+    """Builds the library for ARM by the Makefile's rules, with each test as one static program, and runs the tests. ARKODE, which Debian has
+    only for this machine, is left out: none of the tests integrates."""
     need(ARM_COMPILER, ARM)
     if SANITIZED:
         raise Skip("the sanitizers do not run under qemu")
     folder = f"{BUILD}/neon"
     library = f"{folder}/libdynamics.a"
     environment = {k: v for k, v in os.environ.items() if k not in ("MAKEFLAGS", "MFLAGS", "MAKELEVEL")}
-    subprocess.run(["make", "-j2", f"BUILD={folder}", f"CC={ARM_COMPILER}", "TARGETS=scalar neon", library],
+    subprocess.run(["make", "-j2", f"BUILD={folder}", f"CC={ARM_COMPILER}", "TARGETS=scalar neon", "ARKODE=", library],
                    env=environment, check=True, stdout=subprocess.DEVNULL)
     good = True
     for test in TESTS:
