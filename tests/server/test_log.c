@@ -333,7 +333,7 @@ static void test_audit_lines_are_kept_when_others_are_lost(void **state)
     pthread_t    reader;
     open_log(&log, true);
     size_t filled = fill_pipe();
-    for (int i = 0; i < 10000; i++)
+    for (int i = 0; i < 10000 || log.lost == 0; i++) /* the writer may make room once more, late on a busy machine */
         log_one(&log, SRV_INFO, "x");
     for (int i = 0; i < LINES; i++) {
         srv_line        line;
