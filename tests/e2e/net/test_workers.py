@@ -28,13 +28,15 @@ class Crew(unittest.TestCase):
         bodies = []
         for workers in (1, 3):
             server = self.serve("--workers", str(workers))
-            for _ in range(3):
+            for done in range(60):  # a machine that does other work may leave a worker out for some requests
                 answer = server.client(120).post("/v1/models/branched/evaluate", body)
                 self.assertEqual(answer.status, 200, answer)
                 bodies.append(answer.body)
-            times = processor_time(server, "torqued-worker")
+                times = processor_time(server, "torqued-worker")
+                self.assertEqual(len(times), workers)
+                if done >= 2 and min(times) > 0:
+                    break
             print(f"# {workers} workers: {times} ticks")
-            self.assertEqual(len(times), workers)
             self.assertGreater(min(times), 0, "all have worked")
             self.assertIsNone(server.stop())
         self.assertEqual(len(set(bodies)), 1)
