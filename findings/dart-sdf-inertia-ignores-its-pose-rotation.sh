@@ -6,6 +6,7 @@ set -eu
 folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT
 cd "$folder"
+[ -x /usr/bin/python3 ] || { echo "no python3 here"; exit 77; }
 mkdir -p debs/partial root
 apt-get install -y --no-install-recommends --download-only -o Debug::NoLocking=1 -o APT::Sandbox::User=root -o Dir::Cache::archives="$folder/debs" \
     python3-dartpy=6.12.1+dfsg4-12+b2 >apt.log 2>&1 || { tail -n 3 apt.log; exit 77; }
