@@ -1,7 +1,7 @@
 #!/bin/bash
 # SDF: the moments of <inertia> are in the frame of <inertial><pose>, relative to the link (SDF 1.6, "the axes of the inertial reference
 # frame"). DART's reader of SDF takes the position of that pose and drops its rotation, in silence. DART's reader of URDF heeds the
-# rotation of <origin>. Of the <limit> of a joint's axis the SDF reader drops effort and velocity as well.
+# rotation of <origin>. The SDF reader drops effort and velocity of a joint's <limit> as well.
 set -eu
 folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT
