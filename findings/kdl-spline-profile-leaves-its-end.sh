@@ -1,7 +1,7 @@
 #!/bin/bash
 # KDL: all velocity profiles share an interface (kdl/velocityprofile.hpp): SetProfile(from, to) sets a trajectory between two positions, and after
 # Duration() the trapezoids hold the last position at rest. VelocityProfile_Spline does neither. SetProfile has no effect: the former
-# trajectory stays, or the position 0 of a new object. After its end it goes on along the polynomial: one 1 s late reads a position far beyond.
+# trajectory stays, or the position 0 of a new object. After its end it goes on along the polynomial: a reading 1 s late is far beyond the end.
 set -eu
 folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT

@@ -1,7 +1,7 @@
 #!/bin/bash
 # ODE: dJointGet...Rate is the time derivative of dJointGet...Angle (ode/objects.h says so). For two of its joints the second one is the NEGATIVE
 # derivative: of a hinge-2 joint, and of a universal joint whose first body is the world (0) and whose second is the robot's. The first angle, and a
-# universal joint between two bodies or attached the other way about, are right. A PD law on this pair excites the joint.
+# universal joint between two bodies or attached the other way about, are right. A PD law on this pair has one gain of the wrong sign.
 set -eu
 folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT
