@@ -225,7 +225,7 @@ static bool report_loop(api_sdf *sdf, const api_sdf_joint *joint)
         json_decref(given);
     }
     return lost[0] == '\0' || api_xml_report(&sdf->xml, sdf->frames[joint->frame].element, "warning", "not-held",
-                                             "the joint closes a loop: its %s are not part of the model", lost);
+                                             "the joint closes a loop: the model does not hold its %s", lost);
 }
 
 static bool write_loop(api_sdf *sdf, const api_sdf_joint *joint)
