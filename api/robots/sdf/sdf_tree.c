@@ -344,8 +344,8 @@ bool api_sdf_write_document(api_sdf *sdf)
         (name && !api_xml_set_field(&sdf->xml, sdf->document.document, "name", json_string(name))) ||
         (sdf->gravity && !api_xml_set_vector(&sdf->xml, sdf->document.document, "gravity", sdf->gravity, 3)))
         return false;
-    if (!build_tree(&t, &floating) || !api_sdf_choose_driven(&t) || !write_base(sdf, floating) ||
-        !write_links(&t, floating) || !write_frames(&t, floating) || !write_loops(&t))
+    if (!build_tree(&t, &floating) || !api_sdf_check_leaders(sdf) || !api_sdf_choose_driven(&t) ||
+        !write_base(sdf, floating) || !write_links(&t, floating) || !write_frames(&t, floating) || !write_loops(&t))
         return false;
     api_xml_document_finish(&sdf->document);
     return true;
