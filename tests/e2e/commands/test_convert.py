@@ -168,6 +168,13 @@ class Converting(ServerCase):
             lost = self.convert(path, "--to", target)[1]
             self.assertEqual([f'"actuated" of joint "j{name}"' in lost for name in "abc"], [False, True, True], lost)
 
+    def test_configurations_are_counted(self):
+        links = [{"name": "a", "parent": "base", "inertial": samples.body(1), "joint": {"name": "j", "type": "revolute", "axis": [0, 1, 0]}}]
+        for n, told in ((1, '"c0" ('), (3, '"c0" and 2 more (')):
+            document = {"links": links, "configurations": [{"name": f"c{k}", "q": {"j": k}} for k in range(n)]}
+            for target in ("urdf", "mjcf", "sdf"):
+                self.assertIn("configurations are not part of the file: " + told, self.convert(self.write("c.json", document), "--to", target)[1])
+
     def test_passive_joints_of_loops_get_no_motor(self):
         """In MJCF a joint with a motor is driven: the effort limit of a passive joint is listed instead, and the same joints stay coordinates."""
         with open(ROBOTS["five_bar"]) as file:
