@@ -156,8 +156,8 @@ static bool read_keys(api_mjcf *m, const api_mjcf_body *base, keyframes *keys)
 bool api_mjcf_write_keyframes(api_mjcf *m, const api_mjcf_body *base)
 {
     keyframes keys = {.list = json_array(), .names = json_object()};
-    bool      ok   = keys.list && keys.names ? report_attached(m) && read_keys(m, base, &keys)
-                                             : api_reader_no_memory(&m->xml.base);
+    bool      ok =
+        keys.list && keys.names ? report_attached(m) && read_keys(m, base, &keys) : api_reader_no_memory(&m->xml.base);
     json_decref(keys.names);
     if (!ok || json_array_size(keys.list) == 0) return json_decref(keys.list), ok;
     return api_xml_set_field(&m->xml, m->document.document, "configurations", keys.list);

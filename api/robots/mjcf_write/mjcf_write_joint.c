@@ -218,7 +218,7 @@ void api_mjcf_put_motors(api_xml_writer *w, xmlNode *root)
     xmlNode *actuator = NULL;
     bool     loops    = w->document->n_loops > 0;
     for (size_t i = 0; i < w->document->n_links; i++) {
-        const api_document_link *link = &w->document->links[i];
+        const api_document_link *link     = &w->document->links[i];
         const bool               undriven = link->dyn.mimic || (loops && !link->actuated);
         if (undriven && link->limits.has_effort) api_xml_joint_not_held(w, i, "limits/effort");
         if (!loops && !link->actuated) api_xml_joint_not_held(w, i, "actuated");

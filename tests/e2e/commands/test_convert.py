@@ -162,7 +162,7 @@ class Converting(ServerCase):
         """No format says of a joint of a tree that nothing drives it: controllers of the model that is read would drive it."""
         links = [{"name": name, "parent": parent, "inertial": samples.body(1), "joint": {
             "name": "j" + name, "type": kind, "axis": [0, 1, 0], "actuated": driven, "limits": {"effort": 3}}}
-            for name, parent, kind, driven in (("a", "base", "revolute", True), ("b", "a", "prismatic", False), ("c", "b", "helical", False))]
+            for name, parent, kind, driven in (("a", "base", "revolute", True), ("b", "a", "prismatic", False), ("c", "b", "prismatic", False))]
         path = self.write("passive.json", {"links": links})
         for target in ("urdf", "mjcf", "sdf"):
             lost = self.convert(path, "--to", target)[1]
