@@ -161,18 +161,18 @@ bool api_sdf_read_couplings(api_sdf *sdf)
 /* Refuses an axis that follows a joint which closes a loop, or which follows it in turn. */
 static bool check_leader(api_sdf *sdf, const api_sdf_joint *joint, int part)
 {
-    const api_sdf_joint    *leader = &sdf->joints[joint->follows[part].leader];
-    const xmlNode          *at     = sdf->frames[joint->frame].element;
-    const char             *name   = sdf->frames[leader->frame].name;
-    const api_sdf_mimicked *next   = &joint->follows[part];
+    const api_sdf_joint    *leader  = &sdf->joints[joint->follows[part].leader];
+    const xmlNode          *element = sdf->frames[joint->frame].element;
+    const char             *name    = sdf->frames[leader->frame].name;
+    const api_sdf_mimicked *next    = &joint->follows[part];
     if (api_sdf_closes_loop(leader))
-        return api_xml_fail(&sdf->xml, at, API_NOT_SUPPORTED,
+        return api_xml_fail(&sdf->xml, element, API_NOT_SUPPORTED,
                             "the joint follows \"%.*s\", which closes a loop and is no joint of the tree: with "
                             "mimic=independent it moves on its own",
                             api_text_shown(name), name);
     for (size_t n = 0; next->leader >= 0 && n <= 2 * sdf->n_joints; n++) {
         if (&sdf->joints[next->leader] == joint && next->part == part)
-            return api_xml_fail(&sdf->xml, at, API_BAD_MODEL, "the joint mimics \"%.*s\", which mimics it in turn",
+            return api_xml_fail(&sdf->xml, element, API_BAD_MODEL, "the joint mimics \"%.*s\", which mimics it in turn",
                                 api_text_shown(name), name);
         next = &sdf->joints[next->leader].follows[next->part];
     }
