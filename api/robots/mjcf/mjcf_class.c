@@ -53,13 +53,21 @@ static const xmlNode **place_of(api_mjcf_class *class, const xmlNode *element, i
     return &class->actuator[class->n_actuators++];
 }
 
+static bool report_repeated(api_mjcf *m, const xmlNode *element)
+{
+    return api_xml_report(&m->xml, element, "warning", "repeated",
+                          "<%.40s> is given again in one <default>: where both state an attribute the last one counts, "
+                          "and MuJoCo refuses the file",
+                          (const char *)element->name);
+}
+
 static bool read_kinds(api_mjcf *m, const xmlNode *element, api_mjcf_class *class)
 {
     for (const xmlNode *child = element->children; child; child = child->next) {
         int kind = kind_of(child);
         if (kind == API_MJCF_KINDS) continue;
         const xmlNode **place = place_of(class, child, kind);
-        if (*place && !merge(m, child, *place)) return false;
+        if (*place && !(report_repeated(m, child) && merge(m, child, *place))) return false;
         if (!*place) *place = child;
     }
     return true;

@@ -56,49 +56,76 @@ static size_t count_positions(const api_mjcf *m)
     return n;
 }
 
-static bool is_taken(const json_t *list, const char *name)
+/* Positions of a key without qpos, in which MuJoCo begins. */
+static void set_reference(const api_mjcf *m, double *qpos)
 {
-    size_t        i;
-    const json_t *entry;
-    json_array_foreach (list, i, entry)
-        if (strcmp(json_string_value(json_object_get(entry, "name")), name) == 0) return true;
-    return false;
+    for (size_t i = 0; i < m->n_joints; qpos += sizes[m->joints[i++].type]) {
+        const api_mjcf_joint *joint = &m->joints[i];
+        const dyn_pose       *X     = &m->bodies[joint->body].X_wb;
+        double                q[4]  = {0, 0, 0, 1};
+        if (sizes[joint->type] == 1) {
+            *qpos = joint->ref;
+            continue;
+        }
+        if (joint->type == API_MJCF_FREE) {
+            memcpy(qpos, X->p, sizeof X->p);
+            dyn_quaternion_of(X->R, q);
+        }
+        memcpy(qpos + sizes[joint->type] - 4, (double[4]){q[3], q[0], q[1], q[2]}, sizeof q);
+    }
+}
+
+/* --- keys --------------------------------------------------------------------------------------------------------- */
+
+typedef struct keyframes {
+    json_t *list;  /* configurations */
+    json_t *names; /* map whose keys are their names */
+    size_t  place; /* Number of keys before the next one */
+} keyframes;
+
+/* Takes the names that the keys have in the file. */
+static bool take_name(api_mjcf *m, const xmlNode *key, keyframes *keys)
+{
+    const char *name = NULL;
+    if (!api_xml_text(&m->xml, key, "name", API_OPTIONAL, &name)) return false;
+    if (!name || !*name) return true;
+    if (json_object_get(keys->names, name))
+        return api_xml_fail(&m->xml, key, API_DUPLICATE_NAME, "another <key> has the name \"%.*s\"",
+                            api_text_shown(name), name);
+    return api_xml_reserve_name(&m->document, keys->names, name) || api_reader_no_memory(&m->xml.base);
 }
 
 /* Adds a key; one without a name is called after its place. */
-static bool add_key(api_mjcf *m, const api_mjcf_body *base, const xmlNode *key, const double *qpos, json_t *list)
+static bool add_key(api_mjcf *m, const api_mjcf_body *base, const xmlNode *key, const double *qpos, keyframes *keys)
 {
     char        number[40];
     const char *name = NULL;
     if (!api_xml_text(&m->xml, key, "name", API_OPTIONAL, &name)) return false;
-    snprintf(number, sizeof number, "key%zu", json_array_size(list));
-    if (!name || !*name) name = number;
-    if (is_taken(list, name))
-        return api_xml_fail(&m->xml, key, API_DUPLICATE_NAME, "another <key> has the name \"%.*s\"",
-                            api_text_shown(name), name);
+    snprintf(number, sizeof number, "key%zu", keys->place);
+    if (!name || !*name) name = api_xml_reserve_name(&m->document, keys->names, number);
+    if (!name) return api_reader_no_memory(&m->xml.base);
     json_t *entry = json_object(), *q = json_object();
-    if (json_array_append_new(list, entry)) return json_decref(q), api_reader_no_memory(&m->xml.base);
+    if (json_array_append_new(keys->list, entry)) return json_decref(q), api_reader_no_memory(&m->xml.base);
     return api_xml_set_field(&m->xml, entry, "name", json_string(name)) && api_xml_set_field(&m->xml, entry, "q", q) &&
            set_positions(m, base, qpos, q);
 }
 
-/* Reads a key with positions; without them a key stands for the reference position and says nothing new. */
-static bool read_key(api_mjcf *m, const api_mjcf_body *base, const xmlNode *key, json_t *list)
+/* Reads the positions of a key; without them it stands for the reference. */
+static bool read_key(api_mjcf *m, const api_mjcf_body *base, const xmlNode *key, keyframes *keys)
 {
     const size_t n    = count_positions(m);
     double      *qpos = api_arena_take(m->xml.base.arena, n, sizeof *qpos);
     if (!qpos) return api_reader_no_memory(&m->xml.base);
     api_xml_span span = {.v = qpos, .min = 0, .max = n};
-    if (!api_xml_has(key, "qpos")) return true;
-    if (m->generates)
+    if (m->generates && api_xml_has(key, "qpos"))
         return api_xml_report(&m->xml, key, "warning", "not-held",
                               "qpos of <key> has coordinates of generated bodies, and is not a configuration");
     if (!api_xml_span_read(&m->xml, key, "qpos", API_OPTIONAL, &span)) return false;
-    if (span.count == 0) return true;
-    if (span.count != n)
+    if (span.count == 0) set_reference(m, qpos);
+    if (span.count != 0 && span.count != n)
         return api_xml_fail(&m->xml, key, API_WRONG_SHAPE,
                             "qpos of <key> has %zu numbers, the joints have %zu coordinates", span.count, n);
-    return add_key(m, base, key, qpos, list);
+    return add_key(m, base, key, qpos, keys);
 }
 
 /* Keys of attached models list the coordinates of these alone. */
@@ -114,14 +141,24 @@ static bool report_attached(api_mjcf *m)
     return true;
 }
 
+static bool read_keys(api_mjcf *m, const api_mjcf_body *base, keyframes *keys)
+{
+    const xmlNode *first = api_xml_child(m->xml.root, "keyframe");
+    for (const xmlNode *s = first; s; s = api_xml_next(s, "keyframe"))
+        for (const xmlNode *key = api_xml_child(s, "key"); key; key = api_xml_next(key, "key"))
+            if (!take_name(m, key, keys)) return false;
+    for (const xmlNode *s = first; s; s = api_xml_next(s, "keyframe"))
+        for (const xmlNode *key = api_xml_child(s, "key"); key; key = api_xml_next(key, "key"), keys->place++)
+            if (!read_key(m, base, key, keys)) return false;
+    return true;
+}
+
 bool api_mjcf_write_keyframes(api_mjcf *m, const api_mjcf_body *base)
 {
-    json_t *list = json_array();
-    if (!list) return api_reader_no_memory(&m->xml.base);
-    bool ok = report_attached(m);
-    for (const xmlNode *s = api_xml_child(m->xml.root, "keyframe"); s && ok; s = api_xml_next(s, "keyframe"))
-        for (const xmlNode *key = api_xml_child(s, "key"); key && ok; key = api_xml_next(key, "key"))
-            ok = read_key(m, base, key, list);
-    if (!ok || json_array_size(list) == 0) return json_decref(list), ok;
-    return api_xml_set_field(&m->xml, m->document.document, "configurations", list);
+    keyframes keys = {.list = json_array(), .names = json_object()};
+    bool      ok =
+        keys.list && keys.names ? report_attached(m) && read_keys(m, base, &keys) : api_reader_no_memory(&m->xml.base);
+    json_decref(keys.names);
+    if (!ok || json_array_size(keys.list) == 0) return json_decref(keys.list), ok;
+    return api_xml_set_field(&m->xml, m->document.document, "configurations", keys.list);
 }

@@ -275,22 +275,22 @@ static const api_mjcf_known known[] = {
      {CONTACT " body1 body2 name "}},
 
     /* tendon */
-    {" mujoco ", " tendon ", API_MJCF_NOT_HELD, "tendons with their springs, limits and couplings", {NULL}},
-    {" mujoco/tendon ", " spatial ", API_MJCF_NOT_HELD, "tendons with their springs, limits and couplings",
+    {" mujoco ", " tendon ", API_MJCF_NOT_HELD, "tendons with their springs, armature, limits and couplings", {NULL}},
+    {" mujoco/tendon ", " spatial ", API_MJCF_NOT_HELD, "tendons with their springs, armature, limits and couplings",
      {SILENT " class group material name rgba user width ",
       NOT_HELD " actuatorfrclimited actuatorfrcrange armature damping frictionloss limited margin range "
                "solimpfriction solimplimit solreffriction solreflimit springlength stiffness "}},
-    {" spatial ", " site ", API_MJCF_NOT_HELD, "tendons with their springs, limits and couplings",
+    {" spatial ", " site ", API_MJCF_NOT_HELD, "tendons with their springs, armature, limits and couplings",
      {NOT_HELD " site "}},
-    {" spatial ", " geom ", API_MJCF_NOT_HELD, "tendons with their springs, limits and couplings",
+    {" spatial ", " geom ", API_MJCF_NOT_HELD, "tendons with their springs, armature, limits and couplings",
      {NOT_HELD " geom sidesite "}},
-    {" spatial ", " pulley ", API_MJCF_NOT_HELD, "tendons with their springs, limits and couplings",
+    {" spatial ", " pulley ", API_MJCF_NOT_HELD, "tendons with their springs, armature, limits and couplings",
      {NOT_HELD " divisor "}},
-    {" mujoco/tendon ", " fixed ", API_MJCF_NOT_HELD, "tendons with their springs, limits and couplings",
+    {" mujoco/tendon ", " fixed ", API_MJCF_NOT_HELD, "tendons with their springs, armature, limits and couplings",
      {SILENT " class group name user ",
       NOT_HELD " actuatorfrclimited actuatorfrcrange armature damping frictionloss limited margin range "
                "solimpfriction solimplimit solreffriction solreflimit springlength stiffness "}},
-    {" fixed ", " joint ", API_MJCF_NOT_HELD, "tendons with their springs, limits and couplings",
+    {" fixed ", " joint ", API_MJCF_NOT_HELD, "tendons with their springs, armature, limits and couplings",
      {NOT_HELD " coef joint "}},
 
     /* equality */

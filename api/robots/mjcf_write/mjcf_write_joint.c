@@ -212,15 +212,17 @@ void api_mjcf_put_couplings(api_xml_writer *w, xmlNode *equality)
     }
 }
 
+/* A joint with a motor is driven: in a model with loops the others have none, whatever their limits. */
 void api_mjcf_put_motors(api_xml_writer *w, xmlNode *root)
 {
     xmlNode *actuator = NULL;
     bool     loops    = w->document->n_loops > 0;
     for (size_t i = 0; i < w->document->n_links; i++) {
-        const api_document_link *link = &w->document->links[i];
-        if (link->dyn.mimic && link->limits.has_effort) api_xml_joint_not_held(w, i, "limits/effort");
-        if (dyn_joint_nv(link->dyn.joint) != 1 || link->dyn.mimic) continue;
-        if (!link->limits.has_effort && !(loops && link->actuated)) continue;
+        const api_document_link *link     = &w->document->links[i];
+        const bool               undriven = link->dyn.mimic || (loops && !link->actuated);
+        if (undriven && link->limits.has_effort) api_xml_joint_not_held(w, i, "limits/effort");
+        if (!loops && !link->actuated) api_xml_joint_not_held(w, i, "actuated");
+        if (dyn_joint_nv(link->dyn.joint) != 1 || undriven || (!link->limits.has_effort && !loops)) continue;
         if (!actuator) actuator = api_xml_put(w, root, "actuator");
         xmlNode *motor = api_xml_put(w, actuator, "motor");
         api_xml_put_text(w, motor, "name", link->joint);

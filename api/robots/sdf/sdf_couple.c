@@ -158,6 +158,37 @@ bool api_sdf_read_couplings(api_sdf *sdf)
     return true;
 }
 
+/* Refuses an axis that follows a joint which closes a loop, or which follows it in turn. */
+static bool check_leader(api_sdf *sdf, const api_sdf_joint *joint, int part)
+{
+    const api_sdf_joint    *leader  = &sdf->joints[joint->follows[part].leader];
+    const xmlNode          *element = sdf->frames[joint->frame].element;
+    const char             *name    = sdf->frames[leader->frame].name;
+    const api_sdf_mimicked *next    = &joint->follows[part];
+    if (api_sdf_closes_loop(leader))
+        return api_xml_fail(&sdf->xml, element, API_NOT_SUPPORTED,
+                            "the joint follows \"%.*s\", which closes a loop and is no joint of the tree: with "
+                            "mimic=independent it moves on its own",
+                            api_text_shown(name), name);
+    for (size_t n = 0; next->leader >= 0 && n <= 2 * sdf->n_joints; n++) {
+        if (&sdf->joints[next->leader] == joint && next->part == part)
+            return api_xml_fail(&sdf->xml, element, API_BAD_MODEL, "the joint mimics \"%.*s\", which mimics it in turn",
+                                api_text_shown(name), name);
+        next = &sdf->joints[next->leader].follows[next->part];
+    }
+    return true;
+}
+
+bool api_sdf_check_leaders(api_sdf *sdf)
+{
+    for (size_t i = 0; i < sdf->n_joints; i++)
+        for (int part = 0; part < 2; part++) {
+            const api_sdf_joint *joint = &sdf->joints[i];
+            if (joint->used && joint->follows[part].leader >= 0 && !check_leader(sdf, joint, part)) return false;
+        }
+    return true;
+}
+
 /* --- rotors ------------------------------------------------------------------------------------------------------- */
 
 /* Reads <drake:rotor_inertia> and <drake:gear_ratio> of a joint or of one of its axes: a rotor of inertia I behind a

@@ -220,7 +220,8 @@ static bool report_driven(const loop_parts *p)
         const api_loop_joint *joint = &p->loops.joints[i];
         if (joint->driven && n == 1)
             ok = api_xml_report(p->loops.xml, joint->element, "info", "assumed",
-                                "the joint is taken as the driven one of the loops");
+                                "\"%.*s\" is taken as the driven joint of the loops", api_text_shown(joint->name),
+                                joint->name);
         else if (joint->driven)
             ok = api_xml_report(
                 p->loops.xml, joint->element, "info", "assumed",

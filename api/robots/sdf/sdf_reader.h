@@ -154,6 +154,8 @@ bool api_sdf_read_links(api_sdf *sdf);
 bool api_sdf_read_joints(api_sdf *sdf);
 /* Reads mimics and gears, which couple joints. */
 bool api_sdf_read_couplings(api_sdf *sdf);
+/* Refuses joints of the tree that follow a joint which closes a loop, or each other. */
+bool api_sdf_check_leaders(api_sdf *sdf);
 /* Reads the rotors of a joint, an extension of Drake. */
 bool api_sdf_read_rotors(api_sdf *sdf, api_sdf_joint *joint);
 bool api_sdf_has_two_axes(const api_sdf_joint *joint);

@@ -225,7 +225,7 @@ static bool report_loop(api_sdf *sdf, const api_sdf_joint *joint)
         json_decref(given);
     }
     return lost[0] == '\0' || api_xml_report(&sdf->xml, sdf->frames[joint->frame].element, "warning", "not-held",
-                                             "the joint closes a loop: its %s are not part of the model", lost);
+                                             "the joint closes a loop: the model does not hold its %s", lost);
 }
 
 static bool write_loop(api_sdf *sdf, const api_sdf_joint *joint)
@@ -344,8 +344,8 @@ bool api_sdf_write_document(api_sdf *sdf)
         (name && !api_xml_set_field(&sdf->xml, sdf->document.document, "name", json_string(name))) ||
         (sdf->gravity && !api_xml_set_vector(&sdf->xml, sdf->document.document, "gravity", sdf->gravity, 3)))
         return false;
-    if (!build_tree(&t, &floating) || !api_sdf_choose_driven(&t) || !write_base(sdf, floating) ||
-        !write_links(&t, floating) || !write_frames(&t, floating) || !write_loops(&t))
+    if (!build_tree(&t, &floating) || !api_sdf_check_leaders(sdf) || !api_sdf_choose_driven(&t) ||
+        !write_base(sdf, floating) || !write_links(&t, floating) || !write_frames(&t, floating) || !write_loops(&t))
         return false;
     api_xml_document_finish(&sdf->document);
     return true;

@@ -101,7 +101,7 @@ static void report_joint(urdf_file *f, size_t i)
     const api_document_link *link = &f->w.document->links[i];
     if (link->dyn.spring.stiffness != 0) api_xml_joint_not_held(&f->w, i, "spring");
     if (link->has_home && f->w.document->n_loops > 0) api_xml_joint_not_held(&f->w, i, "home");
-    if (!link->actuated && f->w.document->n_loops > 0) api_xml_joint_not_held(&f->w, i, "actuated");
+    if (!link->actuated) api_xml_joint_not_held(&f->w, i, "actuated");
 }
 
 /* Puts a transmission whose motor turns with the joint and has the rotor's inertia. */

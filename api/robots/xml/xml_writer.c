@@ -33,6 +33,17 @@ static void put_description(api_xml_writer *w, xmlNode *root)
         fail(w);
 }
 
+static void report_configurations(api_xml_writer *w)
+{
+    const size_t n        = w->document->n_configurations;
+    char         more[40] = "";
+    if (n == 0) return;
+    const char *name = w->document->configurations[0].name;
+    if (n > 1) snprintf(more, sizeof more, " and %zu more", n - 1);
+    api_xml_not_held(w, "/configurations", "configurations are not part of the file: \"%.*s\"%s", api_text_shown(name),
+                     name, more);
+}
+
 xmlNode *api_xml_writer_open(api_xml_writer *w, api_reader *reader, const api_document *document, const char *root)
 {
     *w               = (api_xml_writer){.reader = reader, .document = document, .file = xmlNewDoc(BAD_CAST "1.0")};
@@ -43,10 +54,7 @@ xmlNode *api_xml_writer_open(api_xml_writer *w, api_reader *reader, const api_do
     }
     xmlDocSetRootElement(w->file, element);
     put_description(w, element);
-    if (document->n_configurations > 0)
-        api_xml_not_held(w, "/configurations", "configurations are not part of the file: \"%.*s\" and %zu more",
-                         api_text_shown(document->configurations[0].name), document->configurations[0].name,
-                         document->n_configurations - 1);
+    report_configurations(w);
     return element;
 }
 

@@ -120,6 +120,27 @@ class Requests(ServerCase):
             self.assertIn(answer.status, (200, 201), answer)
             self.assertClose(self.ok(self.client.get("/v1/models/driven"))["joints"][0]["limits"]["effort"], effort, 1e-14)
 
+    def test_an_element_twice_in_a_class_is_reported(self):
+        """MuJoCo refuses two elements of a kind in one <default>; sections of the same class may each have one."""
+        once = "<default><joint damping='1' armature='.5'/></default>"
+        twice = once.replace("</default>", "<joint damping='2'/></default>")
+        motors = "<default><motor gear='2'/><general gear='3'/><motor gear='4'/></default>"
+        for classes, told in ((once, 0), (twice, 1), (once + once, 0), (f"<default><default class='c'>{twice[9:-10]}</default></default>", 1), (motors, 1)):
+            answer = self.put_text("classes", self.ARM.replace("<worldbody>", classes + "<worldbody>"))
+            self.assertIn(answer.status, (200, 201), answer)
+            said = [entry["text"] for entry in answer.json()["report"] if entry["code"] == "repeated"]
+            self.assertEqual(len(said), told, (classes, said))
+        self.assertIn("<motor> is given again in one <default>", said[0])
+        self.assertEqual(self.put_text("classes", self.ARM.replace("<worldbody>", twice + "<worldbody>")).status, 200)
+        joint = self.client.get("/v1/models/classes/document").json()["links"][0]["joint"]
+        self.assertEqual((joint["friction"]["viscous"], joint["rotor_inertia"]), (2, 0.5))
+
+    def test_tendons_are_reported_with_their_armature(self):
+        """The armature of a tendon is part of MuJoCo's mass matrix."""
+        tendon = '<tendon><fixed name="t" armature="1"><joint joint="j" coef="1"/></fixed></tendon>'
+        report = self.put_text("tendon", self.ARM.replace("</mujoco>", tendon + "</mujoco>")).json()["report"]
+        self.assertTrue(any("<tendon>" in entry["text"] and "armature" in entry["text"] for entry in report), report)
+
     def test_an_include_is_an_error_that_says_what_to_do(self):
         text = self.ARM.replace("<body", '<include file="/etc/passwd"/><body', 1)
         problem = self.assertProblem(self.put_text("including", text), 422)

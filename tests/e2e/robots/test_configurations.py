@@ -1,4 +1,6 @@
 """Tests configurations: positions with names in documents, in the description of a model, and from the keyframes of MJCF."""
+import math
+
 import tap
 from harness import ServerCase
 from samples import pendulum
@@ -75,10 +77,27 @@ class Configurations(ServerCase):
                  '<body name="s"><joint name="ball" type="ball"/><geom size=".1" pos=".2 0 0"/></body></body></body></worldbody>')
         keys = '<keyframe><key name="stand" qpos="1 2 3 2 0 0 0 .4 .8 0 .6 0" qvel="1 2 3 4 5 6 7 8 9 10"/><key time="1"/><key qpos="0 0 0 1 0 0 0 0 1 0 0 0"/></keyframe>'
         self.put(f"<mujoco>{world}{keys}</mujoco>".encode(), Content_Type="application/mjcf+xml")
-        self.assertEqual(self.shown(), {"stand": [1, 2, 3, 0, 0, 0, 1, 0.4, 0, 0.6, 0, 0.8], "key1": [0, 0, 0, 0, 0, 0, 1, 0, 0, 0, 0, 1]})
+        self.assertEqual(self.shown(), {"stand": [1, 2, 3, 0, 0, 0, 1, 0.4, 0, 0.6, 0, 0.8], "key1": [0, 0, 0, 0, 0, 0, 1, math.radians(30), 0, 0, 0, 1],
+                                        "key2": [0, 0, 0, 0, 0, 0, 1, 0, 0, 0, 0, 1]})
         short = keys.replace(".4 .8 0 .6 0", ".4")
         answer = self.put(f"<mujoco>{world}{short}</mujoco>".encode(), (422,), Content_Type="application/mjcf+xml")
         self.assertIn("qpos of <key> has 8 numbers, the joints have 12 coordinates", answer["detail"])
+
+    def test_keys_without_positions(self):
+        """Such a key is the position in which MuJoCo begins, whatever else it states. Keys without a name keep clear of the names of others."""
+        half = math.radians(35)
+        world = ('<worldbody><body name="b" pos="1 2 3" euler="0 0 70"><freejoint name="root"/><geom size=".1"/><body name="l"><joint name="slide" type="slide" ref=".3"/>'
+                 '<geom size=".1" pos=".2 0 0"/></body></body></worldbody><actuator><motor joint="slide"/></actuator>')
+        keys = '<keyframe><key/><key name="key0" ctrl="1"/><key name="hold" qvel="1 0 0 0 0 0 0"/><key name="up" qpos="0 0 1 1 0 0 0 .5"/></keyframe>'
+        self.put(f"<mujoco>{world}{keys}</mujoco>".encode(), Content_Type="application/mjcf+xml")
+        shown = self.shown()
+        self.assertEqual(list(shown), ["key0_2", "key0", "hold", "up"])
+        self.assertEqual(shown["up"], [0, 0, 1, 0, 0, 0, 1, 0.5])
+        for name in ("key0_2", "key0", "hold"):
+            self.assertClose(shown[name], [1, 2, 3, 0, 0, math.sin(half), math.cos(half), 0.3], 1e-15, what=name)
+        twice = keys.replace('name="hold"', 'name="up"')
+        answer = self.put(f"<mujoco>{world}{twice}</mujoco>".encode(), (422,), Content_Type="application/mjcf+xml")
+        self.assertEqual(answer["code"], "duplicate-name")
 
 
 if __name__ == "__main__":

@@ -157,6 +157,25 @@ class Loops(SdfCase):
         rate = dict(zip(full["velocity_names"], full["qd"]))
         self.assertEqual(sorted(rate), ["j1", "j2", "j2_b", "j3", "j3_b"])
 
+    def test_mimics_beside_loops(self):
+        """A joint may follow a passive joint of a loop, but no joint that closes one: it has no coordinate, whether the loop is kept or left out."""
+        mimic = "<mimic joint='{0}'><multiplier>2</multiplier><offset>0.1</offset><reference>0</reference></mimic>"
+        hand = four_bar() + link("hand", 0.5, 1.3)
+        self.take_sdf("m", sdf(hand + joint("wave", "rocker", "hand", more=mimic.format("j3"))).replace("1.9", "1.11"))
+        self.assertEqual(self.client.get("/v1/models/m").json()["velocity_names"], ["j1"])
+        for query in ("", "?loops=open"):
+            refused = self.client.put("/v1/models/m" + query, sdf(hand + joint("wave", "rocker", "hand", more=mimic.format("close"))).replace("1.9", "1.11").encode(),
+                                      Content_Type="application/sdf+xml")
+            self.assertIn('joint "wave": the joint follows "close", which closes a loop', self.assertProblem(refused, 422)["detail"])
+
+    def test_mimics_of_each_other(self):
+        """The refusal names no remedy for loops."""
+        mimic = "<mimic joint='{0}'><multiplier>2</multiplier><offset>0</offset><reference>0</reference></mimic>"
+        hand = four_bar() + link("hand", 0.5, 1.3) + link("thumb", 0.5, 1.4) + joint("a", "rocker", "hand", more=mimic.format("b")) + joint("b", "hand", "thumb", more=mimic.format("a"))
+        refused = self.client.put("/v1/models/m", sdf(hand).replace("1.9", "1.11").encode(), Content_Type="application/sdf+xml")
+        detail = self.assertProblem(refused, 422)["detail"]
+        self.assertTrue(detail.endswith("mimics it in turn"), detail)
+
 
 if __name__ == "__main__":
     tap.main()
