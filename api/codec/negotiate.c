@@ -271,10 +271,10 @@ api_accepted api_accept(const char *accept, api_media preferred)
     while (take(&c, ','));
 
     api_media best = preferred;
-    int       quality[API_MEDIA_COUNT] = {0}; /* of the encodings */
+    int       quality[API_MEDIA_COUNT] = {0}; /* [encoding] the greatest of its media types */
     for (int m = 0; m < API_MEDIA_COUNT; m++) {
-        int *of = &quality[api_media_encoding((api_media)m)];
-        if (have[m].quality > *of) *of = have[m].quality;
+        int *greatest = &quality[api_media_encoding((api_media)m)];
+        if (have[m].quality > *greatest) *greatest = have[m].quality;
     }
     for (int m = 0; m < API_MEDIA_COUNT; m++)
         if (quality[m] > quality[best]) best = (api_media)m;

@@ -9,7 +9,7 @@ typedef enum api_msgpack_kind {
     API_MSGPACK_FALSE,
     API_MSGPACK_TRUE,
     API_MSGPACK_INTEGER,
-    API_MSGPACK_FLOAT, /* of 32 or 64 bits */
+    API_MSGPACK_FLOAT, /* a float has 32 or 64 bits */
     API_MSGPACK_STR,
     API_MSGPACK_BIN,
     API_MSGPACK_EXT,
@@ -21,7 +21,7 @@ typedef enum api_msgpack_kind {
 typedef struct api_msgpack_item {
     api_msgpack_kind     kind;
     bool                 negative; /* an integer below 0 */
-    int8_t               type;     /* of an ext */
+    int8_t               type;     /* the type of an ext */
     uint64_t             value;    /* an integer, in two's complement; items of an array, pairs of a map */
     double               number;   /* for integers and floats: the nearest double */
     const unsigned char *bytes;    /* [length] of a str, bin or ext; points into the body */
