@@ -56,8 +56,8 @@ static bool open_level(api_emit *e, bool is_object)
     return true;
 }
 
-/* Begins an object or array. In binary encodings it writes one placeholder byte, which api_emit_end replaces when the number of
- * items is known. */
+/* Begins an object or array. In binary encodings it writes one placeholder byte, which api_emit_end replaces when the
+ * number of items is known. */
 static void begin(api_emit *e, bool is_object)
 {
     if (open_level(e, is_object)) api_emit_put(e, is_object ? "{" : "[", 1);
@@ -88,7 +88,7 @@ void api_emit_object_of(api_emit *e, size_t members)
 static void set_head(api_emit *e, size_t offset, bool is_object, size_t items)
 {
     unsigned char head[API_HEAD_MAX];
-    size_t        n = api_binary_of(e->media)->head(head, is_object ? CBOR_MAP : CBOR_ARRAY, is_object ? items / 2 : items);
+    size_t n = api_binary_of(e->media)->head(head, is_object ? CBOR_MAP : CBOR_ARRAY, is_object ? items / 2 : items);
     api_emit_put(e, head, n - 1);
     if (!e->buffer || e->buffer->failed) return;
     unsigned char *p = (unsigned char *)e->buffer->data + offset;

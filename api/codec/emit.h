@@ -9,11 +9,11 @@
  *     api_emit_end(&e);
  *
  * The caller need not know sizes in advance. In CBOR and MessagePack all lengths are definite: an object or
- * array of many items is moved once, at its end, to make room for the longer head. A caller that keeps offsets into the buffer
- * begins the objects around them with api_emit_object_of, whose head is final: nothing is moved. Without a buffer an
- * emitter only measures: the same calls add up the bytes that they would write. The sum is exact, except that each
- * JSON number counts as the longest possible. Every error (no memory, a number that is not finite, another number of
- * members than announced) sets `failed` permanently; check it once, with api_emit_done. Keys live until the end. */
+ * array of many items is moved once, at its end, to make room for the longer head. A caller that keeps offsets into the
+ * buffer begins the objects around them with api_emit_object_of, whose head is final: nothing is moved. Without a
+ * buffer an emitter only measures: the same calls add up the bytes that they would write. The sum is exact, except that
+ * each JSON number counts as the longest possible. Every error (no memory, a number that is not finite, another number
+ * of members than announced) sets `failed` permanently; check it once, with api_emit_done. Keys live until the end. */
 #pragma once
 #include "dynamics/dynamics.h"
 #include "api/base/memory/buffer.h"

@@ -1,23 +1,16 @@
-/* emit_bytes.h - append bytes and the heads of CBOR and MessagePack to an emitter. Private to emit*.c and json_emit.c. */
+/* emit_bytes.h - append bytes and the heads of CBOR and MessagePack to an emitter. Private to emit*.c and json_emit.c.
+ */
 #pragma once
 #include "emit.h"
 #include <stdint.h>
 #include <string.h>
 
 /* Major types of CBOR (RFC 8949, section 3.1), which name the kinds of heads of MessagePack too. */
-enum {
-    CBOR_UNSIGNED,
-    CBOR_NEGATIVE,
-    CBOR_BYTES,
-    CBOR_TEXT,
-    CBOR_ARRAY,
-    CBOR_MAP,
-    CBOR_TAG
-};
+enum { CBOR_UNSIGNED, CBOR_NEGATIVE, CBOR_BYTES, CBOR_TEXT, CBOR_ARRAY, CBOR_MAP, CBOR_TAG };
 
 enum { API_HEAD_MAX = 9 };
 
-/* A binary encoding. Its numbers are the byte `number` and a 64-bit float in network byte order. */
+/* A binary encoding. A number is the byte `number` and a 64-bit float in network byte order. */
 typedef struct api_binary {
     /* Writes the shortest head of a kind, CBOR_UNSIGNED to CBOR_MAP without CBOR_BYTES; returns its length. */
     size_t (*head)(unsigned char head[API_HEAD_MAX], unsigned kind, uint64_t argument);

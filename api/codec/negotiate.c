@@ -6,11 +6,9 @@
 #include <strings.h>
 
 static const char *const types[API_MEDIA_COUNT] = {
-    [API_MEDIA_JSON]                  = "application/json",
-    [API_MEDIA_CBOR]                  = "application/cbor",
-    [API_MEDIA_CBOR_TYPED]            = "application/cbor",
-    [API_MEDIA_CBOR_MULTIDIMENSIONAL] = "application/cbor",
-    [API_MEDIA_MSGPACK]               = "application/vnd.msgpack",
+    [API_MEDIA_JSON] = "application/json",           [API_MEDIA_CBOR] = "application/cbor",
+    [API_MEDIA_CBOR_TYPED] = "application/cbor",     [API_MEDIA_CBOR_MULTIDIMENSIONAL] = "application/cbor",
+    [API_MEDIA_MSGPACK] = "application/vnd.msgpack",
 };
 
 /* Other names of MessagePack, from before its media type was registered. */
@@ -270,7 +268,7 @@ api_accepted api_accept(const char *accept, api_media preferred)
         read_range(&c, have);
     while (take(&c, ','));
 
-    api_media best = preferred;
+    api_media best                     = preferred;
     int       quality[API_MEDIA_COUNT] = {0}; /* [encoding] the greatest of its media types */
     for (int m = 0; m < API_MEDIA_COUNT; m++) {
         int *greatest = &quality[api_media_encoding((api_media)m)];

@@ -2,8 +2,8 @@
 #pragma once
 #include <stdbool.h>
 
-/* Media types of bodies under /v1. A request is JSON, API_MEDIA_CBOR, whatever its arrays are, or MessagePack; an answer
- * in CBOR has one of three forms of arrays of numbers, which the parameter "arrays" names. */
+/* Media types of bodies under /v1. A request is JSON, API_MEDIA_CBOR, whatever its arrays are, or MessagePack; an
+ * answer in CBOR has one of three forms of arrays of numbers, which the parameter "arrays" names. */
 typedef enum api_media {
     API_MEDIA_JSON,
     API_MEDIA_CBOR,                  /* arrays=plain: nested CBOR arrays of floats, as every library reads them */
@@ -54,8 +54,8 @@ typedef struct api_accepted {
     bool     named; /* true: the header names the form of arrays */
 } api_accepted;
 
-/* Reads an Accept header. `preferred`, an encoding, is taken if the header is NULL or empty, or if no other has a greater
- * quality; among others of the same quality JSON comes first, then CBOR. */
+/* Reads an Accept header. `preferred`, an encoding, is taken if the header is NULL or empty, or if no other has a
+ * greater quality; among others of the same quality JSON comes first, then CBOR. */
 api_accepted api_accept(const char *accept, api_media preferred);
 
 /* Chooses among accepted media types: `form`, a form of CBOR, if it is accepted, else the first accepted one;

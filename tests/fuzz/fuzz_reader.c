@@ -1,6 +1,6 @@
 /* fuzz_reader.c - passes arbitrary bytes to the readers of requests. A text that the one-pass reader of JSON accepts
- * must give the same nodes as jansson; the nodes of the readers of CBOR and MessagePack must hold finite numbers and valid
- * texts. The first byte chooses the reader. */
+ * must give the same nodes as jansson; the nodes of the readers of CBOR and MessagePack must hold finite numbers and
+ * valid texts. The first byte chooses the reader. */
 #include "api/codec/nodes/node_read.h"
 #include "drive.h"
 #include <math.h>

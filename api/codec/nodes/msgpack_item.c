@@ -5,16 +5,11 @@
 
 const char *api_msgpack_kind_text(api_msgpack_kind kind)
 {
-    static const char *const texts[API_MSGPACK_KINDS] = {[API_MSGPACK_NIL]     = "nil",
-                                                         [API_MSGPACK_FALSE]   = "false",
-                                                         [API_MSGPACK_TRUE]    = "true",
-                                                         [API_MSGPACK_INTEGER] = "a number",
-                                                         [API_MSGPACK_FLOAT]   = "a number",
-                                                         [API_MSGPACK_STR]     = "a string",
-                                                         [API_MSGPACK_BIN]     = "bin",
-                                                         [API_MSGPACK_EXT]     = "ext",
-                                                         [API_MSGPACK_ARRAY]   = "an array",
-                                                         [API_MSGPACK_MAP]     = "a map"};
+    static const char *const texts[API_MSGPACK_KINDS] = {
+        [API_MSGPACK_NIL] = "nil",          [API_MSGPACK_FALSE] = "false",    [API_MSGPACK_TRUE] = "true",
+        [API_MSGPACK_INTEGER] = "a number", [API_MSGPACK_FLOAT] = "a number", [API_MSGPACK_STR] = "a string",
+        [API_MSGPACK_BIN] = "bin",          [API_MSGPACK_EXT] = "ext",        [API_MSGPACK_ARRAY] = "an array",
+        [API_MSGPACK_MAP] = "a map"};
     return texts[kind];
 }
 
@@ -62,7 +57,7 @@ static const first_byte first_bytes[] = {
     {0xE0, API_MSGPACK_INTEGER, 0, true, 0},
 };
 
-static const first_byte *meaning_of(unsigned char byte)
+static const first_byte *msgpack_meaning_of(unsigned char byte)
 {
     size_t low = 0, high = sizeof first_bytes / sizeof *first_bytes;
     while (high - low > 1) {
@@ -75,7 +70,7 @@ static const first_byte *meaning_of(unsigned char byte)
     return &first_bytes[low];
 }
 
-static uint64_t read_bits(const unsigned char *bytes, size_t n)
+static uint64_t msgpack_read_bits(const unsigned char *bytes, size_t n)
 {
     uint64_t bits = 0;
     for (size_t i = 0; i < n; i++)
@@ -84,18 +79,18 @@ static uint64_t read_bits(const unsigned char *bytes, size_t n)
 }
 
 /* Returns the number, length or count of an object. */
-static uint64_t argument_of(const first_byte *f, const unsigned char *bytes)
+static uint64_t msgpack_argument_of(const first_byte *f, const unsigned char *bytes)
 {
     if (f->fixed > 0) return f->fixed;
     if (f->argument == 0) return f->is_signed ? (uint64_t)(int8_t)*bytes : (uint64_t)*bytes - f->least;
-    uint64_t bits  = read_bits(bytes + 1, f->argument);
+    uint64_t bits  = msgpack_read_bits(bytes + 1, f->argument);
     unsigned above = 64 - 8 * (unsigned)f->argument;
     return f->is_signed && above > 0 && bits << above >> 63 ? bits | UINT64_MAX << (64 - above) : bits;
 }
 
 /* --- the next object -------------------------------------------------------------------------------------------- */
 
-static double float_of(uint64_t bits, size_t bytes)
+static double msgpack_float_of(uint64_t bits, size_t bytes)
 {
     uint32_t half = (uint32_t)bits;
     float    single;
@@ -105,14 +100,14 @@ static double float_of(uint64_t bits, size_t bytes)
     return bytes == sizeof single ? (double)single : number;
 }
 
-static uint64_t magnitude_of(const api_msgpack_item *integer)
+static uint64_t msgpack_magnitude_of(const api_msgpack_item *integer)
 {
     return integer->negative ? 0 - integer->value : integer->value;
 }
 
 bool api_msgpack_is_double(const api_msgpack_item *integer)
 {
-    uint64_t magnitude = magnitude_of(integer);
+    uint64_t magnitude = msgpack_magnitude_of(integer);
     return magnitude == 0 || magnitude >> __builtin_ctzll(magnitude) < UINT64_C(1) << 53;
 }
 
@@ -128,7 +123,7 @@ bool api_msgpack_is_utf8(const api_msgpack_item *item)
 }
 
 /* Takes the type of an ext and the content of a str, bin or ext, of item->value bytes. */
-static bool take_content(api_msgpack_cursor *c, api_msgpack_item *item)
+static bool msgpack_take_content(api_msgpack_cursor *c, api_msgpack_item *item)
 {
     size_t left = c->length - c->position, type = item->kind == API_MSGPACK_EXT;
     if (left < type || left - type < item->value)
@@ -143,7 +138,7 @@ static bool take_content(api_msgpack_cursor *c, api_msgpack_item *item)
 }
 
 /* Checks that the announced items of an array or map can fit: an object takes at least one byte. */
-static bool check_count(const api_msgpack_cursor *c, const api_msgpack_item *item)
+static bool msgpack_check_count(const api_msgpack_cursor *c, const api_msgpack_item *item)
 {
     size_t left = c->length - c->position;
     return item->value <= (item->kind == API_MSGPACK_MAP ? left / 2 : left) ||
@@ -157,25 +152,25 @@ bool api_msgpack_next(api_msgpack_cursor *c, api_msgpack_item *item)
     size_t               left  = c->length - c->position;
     *item                      = (api_msgpack_item){.offset = c->position};
     if (left == 0) return api_msgpack_fail(c, c->position, "the body ends where an object should begin");
-    const first_byte *f = meaning_of(*bytes);
+    const first_byte *f = msgpack_meaning_of(*bytes);
     item->kind          = f->kind;
     if (f->kind == API_MSGPACK_KINDS)
         return api_msgpack_fail(c, c->position, "byte 0x%02x does not begin an object", *bytes);
     if (left - 1 < f->argument)
         return api_msgpack_fail(c, c->position, "an object is longer than the %zu bytes that are left", left);
-    item->value = argument_of(f, bytes);
+    item->value = msgpack_argument_of(f, bytes);
     c->position += 1 + (size_t)f->argument;
     switch (f->kind) {
     case API_MSGPACK_INTEGER:
         item->negative = f->is_signed && item->value >> 63;
-        item->number   = item->negative ? -(double)magnitude_of(item) : (double)item->value;
+        item->number   = item->negative ? -(double)msgpack_magnitude_of(item) : (double)item->value;
         return true;
-    case API_MSGPACK_FLOAT: item->number = float_of(item->value, f->argument); return true;
+    case API_MSGPACK_FLOAT: item->number = msgpack_float_of(item->value, f->argument); return true;
     case API_MSGPACK_STR:
     case API_MSGPACK_BIN:
-    case API_MSGPACK_EXT: return take_content(c, item);
+    case API_MSGPACK_EXT: return msgpack_take_content(c, item);
     case API_MSGPACK_ARRAY:
-    case API_MSGPACK_MAP: return check_count(c, item);
+    case API_MSGPACK_MAP: return msgpack_check_count(c, item);
     case API_MSGPACK_NIL:
     case API_MSGPACK_FALSE:
     case API_MSGPACK_TRUE:

@@ -1,5 +1,5 @@
-/* msgpack_item.h - decode MessagePack one object at a time. Nothing is allocated, so an array may announce any length. The
- * format is at https://github.com/msgpack/msgpack/blob/master/spec.md. */
+/* msgpack_item.h - decode MessagePack one object at a time. Nothing is allocated, so an array may announce any length.
+ * The format is at https://github.com/msgpack/msgpack/blob/master/spec.md. */
 #pragma once
 #include "api/problem.h"
 #include <stdint.h>
@@ -35,8 +35,9 @@ typedef struct api_msgpack_cursor {
     api_problem         *problem;
 } api_msgpack_cursor;
 
-/* Decodes the next first byte and its argument, with the content of a str, bin or ext. False with 400 when it is malformed
- * or incomplete, when a str is not UTF-8, or when an array or map announces more items than bytes are left. */
+/* Decodes the next first byte and its argument, with the content of a str, bin or ext. False with 400 when it is
+ * malformed or incomplete, when a str is not UTF-8, or when an array or map announces more items than bytes are left.
+ */
 bool api_msgpack_next(api_msgpack_cursor *c, api_msgpack_item *item);
 
 /* True if the bytes of a str or bin are UTF-8. */

@@ -47,6 +47,6 @@ api_plain_json_outcome api_read_plain_json(const api_read_options *r, const char
  * for malformed CBOR, 422 for a value that cannot be represented, 503 if memory is short. */
 bool api_read_cbor(const api_read_options *r, const char *body, size_t length, api_node *root);
 
-/* Reads a MessagePack object that JSON could represent, or with typed arrays of msgpackr (ext 0x74) of doubles and floats.
- * Problems are those of CBOR; an integer that is no double is refused (422). */
+/* Reads a MessagePack object that JSON could represent, or with typed arrays of msgpackr (ext 0x74) of doubles and
+ * floats. Problems are those of CBOR; an integer that is no double is refused (422). */
 bool api_read_msgpack(const api_read_options *r, const char *body, size_t length, api_node *root);

@@ -71,7 +71,7 @@ static double read_item(const unsigned char *p, const unsigned char *end)
 }
 
 /* Reads the next object of MessagePack; false if there is none. */
-static bool next_object(api_msgpack_cursor *c, api_msgpack_item *item)
+static bool next_object_of_msgpack(api_msgpack_cursor *c, api_msgpack_item *item)
 {
     api_problem ignored;
     api_problem_clear(&ignored);
@@ -82,11 +82,11 @@ static bool next_object(api_msgpack_cursor *c, api_msgpack_item *item)
 }
 
 /* Reads a number of MessagePack; 0 for any other object. */
-static double read_object(const unsigned char *p, const unsigned char *end)
+static double read_object_of_msgpack(const unsigned char *p, const unsigned char *end)
 {
     api_msgpack_cursor cursor = {.body = p, .length = (size_t)(end - p)};
     api_msgpack_item   item;
-    return next_object(&cursor, &item) ? item.number : 0;
+    return next_object_of_msgpack(&cursor, &item) ? item.number : 0;
 }
 
 /* The first byte after the field's name (JSON: after its closing quote); NULL if the field is absent. */
@@ -105,9 +105,9 @@ double api_peek_number(const api_call *call, const api_input *input, api_field f
 {
     const unsigned char *p = find_value(call, input, field);
     if (!p) return 0;
-    const unsigned char *end = (const unsigned char *)input->body + input->length;
+    const unsigned char *end    = (const unsigned char *)input->body + input->length;
     double               number = call->content == API_MEDIA_CBOR      ? read_item(p, end)
-                                  : call->content == API_MEDIA_MSGPACK ? read_object(p, end)
+                                  : call->content == API_MEDIA_MSGPACK ? read_object_of_msgpack(p, end)
                                                                        : read_decimal((const char *)p, (const char *)end);
     return isfinite(number) && number > 0 ? number : 0;
 }
@@ -157,13 +157,13 @@ static double largest_item(const unsigned char *p, const unsigned char *end, siz
 }
 
 /* The largest magnitude in nested arrays of MessagePack, or in a typed array of msgpackr. */
-static double largest_object(const unsigned char *p, const unsigned char *end, size_t count)
+static double largest_object_of_msgpack(const unsigned char *p, const unsigned char *end, size_t count)
 {
     enum { TYPED = 0x74, DOUBLES = 8 };
     api_msgpack_cursor cursor = {.body = p, .length = (size_t)(end - p)};
     api_msgpack_item   item;
     double             largest = 0, number;
-    for (size_t n = 0; n < count && next_object(&cursor, &item);) {
+    for (size_t n = 0; n < count && next_object_of_msgpack(&cursor, &item);) {
         bool typed = item.kind == API_MSGPACK_EXT && item.type == TYPED && item.length > 0 && *item.bytes == DOUBLES;
         if (item.kind == API_MSGPACK_ARRAY) continue;
         if (!typed && item.kind != API_MSGPACK_INTEGER && item.kind != API_MSGPACK_FLOAT) break;
@@ -182,10 +182,9 @@ double api_peek_largest(const api_call *call, const api_input *input, api_field 
     const unsigned char *p = find_value(call, input, field);
     if (!p) return 0;
     const unsigned char *end     = (const unsigned char *)input->body + input->length;
-    double               largest = call->content == API_MEDIA_CBOR ? largest_item(p, end, count)
-                                   : call->content == API_MEDIA_MSGPACK
-                                       ? largest_object(p, end, count)
-                                       : largest_decimal((const char *)p, (const char *)end, count);
+    double               largest = call->content == API_MEDIA_CBOR      ? largest_item(p, end, count)
+                                   : call->content == API_MEDIA_MSGPACK ? largest_object_of_msgpack(p, end, count)
+                                                                        : largest_decimal((const char *)p, (const char *)end, count);
     return isfinite(largest) ? largest : 0;
 }
 
