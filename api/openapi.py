@@ -37,12 +37,13 @@ def contents(item):
                 yield response["content"]
 
 
-def add_cbor(contract):
-    """Under /v1 what is in JSON is in CBOR, with the same fields."""
+def add_binary(contract):
+    """Under /v1 what is in JSON is in CBOR and MessagePack, with the same fields."""
     for path, item in contract["paths"].items():
         if path.startswith("/v1"):
             for content in contents(item):
-                content["application/cbor"] = {"schema": content["application/json"]["schema"]}
+                for kind in ("application/cbor", "application/vnd.msgpack"):
+                    content[kind] = {"schema": content["application/json"]["schema"]}
 
 
 SCHEMAS = "#/components/schemas/"
@@ -107,7 +108,7 @@ def add_row_forms(contract):
 def main():
     contract = yaml.load(sys.stdin, Loader=StrictLoader)
     add_row_forms(contract)
-    add_cbor(contract)
+    add_binary(contract)
     contract["info"]["version"] = sys.argv[1]
     json.dump(contract, sys.stdout, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
 

@@ -17,6 +17,8 @@
       "The body is not one JSON text (RFC 8259) in UTF-8. `offset` is the byte at which reading stopped.") \
     X(BAD_CBOR, "bad-cbor", 400, "Not CBOR", \
       "The body is not one well-formed CBOR item (RFC 8949) with text keys and UTF-8 texts. `offset` is the byte of the item at which reading stopped.") \
+    X(BAD_MSGPACK, "bad-msgpack", 400, "Not MessagePack", \
+      "The body is not one well-formed MessagePack object with text keys and UTF-8 texts. `offset` is the byte of the object at which reading stopped.") \
     X(BAD_XML, "bad-xml", 400, "Not XML", \
       "The body is not one well-formed XML text in UTF-8. `offset` is the byte at which reading stopped.") \
     X(BAD_CODING, "bad-coding", 400, "Damaged content coding", \
@@ -69,7 +71,7 @@
     X(MISDIRECTED_REQUEST, "misdirected-request", 421, "Unknown host name", \
       "Host is a name that this server does not answer to. Use an IP address or localhost, or start the server with this name in --host. The check protects browsers against DNS rebinding.") \
     X(UNSUPPORTED_MEDIA_TYPE, "unsupported-media-type", 415, "Unsupported media type", \
-      "The server does not support the body's Content-Type, charset or Content-Encoding. Send application/json in UTF-8, not compressed; operations also accept application/cbor, models application/xml.") \
+      "The server does not support the body's Content-Type, charset or Content-Encoding. Send application/json in UTF-8, not compressed; operations also accept application/cbor and application/vnd.msgpack, models application/xml.") \
     X(TOO_MANY_REQUESTS, "too-many-requests", 429, "Too many requests", \
       "The client sends more requests per second than the server allows. Try again after Retry-After seconds; send many states in one request.") \
     X(TOO_MANY_CONNECTIONS, "too-many-connections", 429, "Too many connections", \

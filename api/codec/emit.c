@@ -1,4 +1,4 @@
-/* emit.c - see emit.h: objects, arrays, texts and single values in both encodings. */
+/* emit.c - see emit.h: objects, arrays, texts and single values in all encodings. */
 #include "emit_bytes.h"
 #include "number.h"
 #include "utf8.h"
@@ -56,8 +56,8 @@ static bool open_level(api_emit *e, bool is_object)
     return true;
 }
 
-/* Begins an object or array. In CBOR it writes one placeholder byte, which api_emit_end replaces when the number of
- * items is known. */
+/* Begins an object or array. In binary encodings it writes one placeholder byte, which api_emit_end replaces when the
+ * number of items is known. */
 static void begin(api_emit *e, bool is_object)
 {
     if (open_level(e, is_object)) api_emit_put(e, is_object ? "{" : "[", 1);
@@ -84,11 +84,11 @@ void api_emit_object_of(api_emit *e, size_t members)
         api_emit_head(e, CBOR_MAP, members);
 }
 
-/* Replaces the placeholder byte at `offset` by the CBOR head of a map or array with this number of items. */
+/* Replaces the placeholder byte at `offset` by the head of a map or array with this number of items. */
 static void set_head(api_emit *e, size_t offset, bool is_object, size_t items)
 {
-    unsigned char head[CBOR_HEAD_MAX];
-    size_t        n = api_cbor_head(head, is_object ? CBOR_MAP : CBOR_ARRAY, is_object ? items / 2 : items);
+    unsigned char head[API_HEAD_MAX];
+    size_t n = api_binary_of(e->media)->head(head, is_object ? CBOR_MAP : CBOR_ARRAY, is_object ? items / 2 : items);
     api_emit_put(e, head, n - 1);
     if (!e->buffer || e->buffer->failed) return;
     unsigned char *p = (unsigned char *)e->buffer->data + offset;
@@ -141,8 +141,8 @@ static void put_json_text(api_emit *e, const char *text)
     api_emit_put(e, "\"", 1);
 }
 
-/* Writes a CBOR text string in two passes, because its length precedes the text. */
-static void put_cbor_text(api_emit *e, const char *text)
+/* Writes a text of CBOR or MessagePack in two passes, because its length precedes the text. */
+static void put_binary_text(api_emit *e, const char *text)
 {
     size_t length = 0, n;
     for (const char *p = text; *p; p += n ? n : 1) {
@@ -162,7 +162,7 @@ void api_emit_string(api_emit *e, const char *text)
     if (is_json(e))
         put_json_text(e, text);
     else
-        put_cbor_text(e, text);
+        put_binary_text(e, text);
 }
 
 void api_emit_key(api_emit *e, const char *key)
@@ -214,21 +214,21 @@ void api_emit_number(api_emit *e, double value)
     }
 }
 
-static void put_simple(api_emit *e, const char *json, unsigned char cbor)
+static void put_simple(api_emit *e, const char *json, unsigned char binary)
 {
     api_emit_begin_value(e);
     if (is_json(e))
         api_emit_put(e, json, strlen(json));
     else
-        api_emit_put(e, &cbor, 1);
+        api_emit_put(e, &binary, 1);
 }
 
 void api_emit_boolean(api_emit *e, bool value)
 {
-    put_simple(e, value ? "true" : "false", value ? CBOR_TRUE : CBOR_FALSE);
+    put_simple(e, value ? "true" : "false", value ? api_binary_of(e->media)->yes : api_binary_of(e->media)->no);
 }
 
 void api_emit_null(api_emit *e)
 {
-    put_simple(e, "null", CBOR_NULL);
+    put_simple(e, "null", api_binary_of(e->media)->null);
 }

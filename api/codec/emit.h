@@ -1,5 +1,5 @@
-/* emit.h - write answers as JSON text or as CBOR (RFC 8949) through one interface of objects, arrays, names and
- * numbers.
+/* emit.h - write answers as JSON text, as CBOR (RFC 8949) or as MessagePack through one interface of objects, arrays,
+ * names and numbers.
  *
  *     api_emit e;
  *     api_emit_init(&e, media, &buffer);
@@ -8,12 +8,12 @@
  *     api_emit_number(&e, 9.5);
  *     api_emit_end(&e);
  *
- * The caller need not know sizes in advance. In CBOR all lengths are definite: an object or array of 24 items or
- * more is moved once, at its end, to make room for the longer head. A caller that keeps offsets into the buffer
- * begins the objects around them with api_emit_object_of, whose head is final: nothing is moved. Without a buffer an
- * emitter only measures: the same calls add up the bytes that they would write. The sum is exact, except that each
- * JSON number counts as the longest possible. Every error (no memory, a number that is not finite, another number of
- * members than announced) sets `failed` permanently; check it once, with api_emit_done. Keys live until the end. */
+ * The caller need not know sizes in advance. In CBOR and MessagePack all lengths are definite: an object or
+ * array of many items is moved once, at its end, to make room for the longer head. A caller that keeps offsets into the
+ * buffer begins the objects around them with api_emit_object_of, whose head is final: nothing is moved. Without a
+ * buffer an emitter only measures: the same calls add up the bytes that they would write. The sum is exact, except that
+ * each JSON number counts as the longest possible. Every error (no memory, a number that is not finite, another number
+ * of members than announced) sets `failed` permanently; check it once, with api_emit_done. Keys live until the end. */
 #pragma once
 #include "dynamics/dynamics.h"
 #include "api/base/memory/buffer.h"
@@ -48,8 +48,8 @@ void api_emit_object_of(api_emit *e, size_t members);
 void api_emit_end(api_emit *e); /* ends the innermost object or array */
 void api_emit_key(api_emit *e, const char *key);
 void api_emit_string(api_emit *e, const char *text); /* NUL-terminated; ill-formed UTF-8 is replaced by U+FFFD */
-void api_emit_integer(api_emit *e, long long value); /* for counts and sizes: an integer in JSON and CBOR */
-void api_emit_number(api_emit *e, double value);     /* must be finite; always a 64-bit float in CBOR */
+void api_emit_integer(api_emit *e, long long value); /* for counts and sizes: an integer in every encoding */
+void api_emit_number(api_emit *e, double value);     /* must be finite; always a 64-bit float in CBOR and MessagePack */
 void api_emit_boolean(api_emit *e, bool value);
 void api_emit_null(api_emit *e);
 
@@ -76,7 +76,7 @@ static inline void api_emit_number_member(api_emit *e, const char *key, double v
 /* An array of numbers in the lane layout of the kernels: W states side by side. Entry k of state s, counted from
  * state `first`, is values[(s / W * entries + k) * W + s % W]. In CBOR the array has the form of the media type: nested
  * arrays of floats; arrays of typed arrays (RFC 8746, tag 86); or one typed array, with tag 40 around it if it has
- * several dimensions. A single number is a plain float. */
+ * several dimensions. In MessagePack it is nested arrays of floats. A single number is a plain float. */
 typedef struct api_lanes {
     const double      *values;
     const dyn_kernels *kernels; /* W is their lane width */

@@ -1,25 +1,28 @@
-/* emit_bytes.h - append bytes and the heads of CBOR items to an emitter. Private to emit*.c and json_emit.c. */
+/* emit_bytes.h - append bytes and the heads of CBOR and MessagePack to an emitter. Private to emit*.c and json_emit.c.
+ */
 #pragma once
 #include "emit.h"
 #include <stdint.h>
 #include <string.h>
 
-/* Major types of CBOR (RFC 8949, section 3.1), and complete first bytes of major type 7. */
-enum {
-    CBOR_UNSIGNED,
-    CBOR_NEGATIVE,
-    CBOR_BYTES,
-    CBOR_TEXT,
-    CBOR_ARRAY,
-    CBOR_MAP,
-    CBOR_TAG,
-    CBOR_FALSE  = 0xF4,
-    CBOR_TRUE   = 0xF5,
-    CBOR_NULL   = 0xF6,
-    CBOR_DOUBLE = 0xFB,
-};
+/* Major types of CBOR (RFC 8949, section 3.1), which name the kinds of heads of MessagePack too. */
+enum { CBOR_UNSIGNED, CBOR_NEGATIVE, CBOR_BYTES, CBOR_TEXT, CBOR_ARRAY, CBOR_MAP, CBOR_TAG };
 
-enum { CBOR_HEAD_MAX = 9 };
+enum { API_HEAD_MAX = 9 };
+
+/* A binary encoding. A number is the byte `number` and a 64-bit float in network byte order. */
+typedef struct api_binary {
+    /* Writes the shortest head of a kind, CBOR_UNSIGNED to CBOR_MAP without CBOR_BYTES; returns its length. */
+    size_t (*head)(unsigned char head[API_HEAD_MAX], unsigned kind, uint64_t argument);
+    unsigned char no, yes, null, number;
+} api_binary;
+
+extern const api_binary api_cbor, api_msgpack;
+
+static inline const api_binary *api_binary_of(api_media media)
+{
+    return media == API_MEDIA_MSGPACK ? &api_msgpack : &api_cbor;
+}
 
 /* Tags of arrays of numbers (RFC 8746): 40 for a multi-dimensional array in row-major order, 86 for little-endian
  * doubles. */
@@ -35,25 +38,10 @@ static inline void api_emit_put(api_emit *e, const void *bytes, size_t length)
         api_buffer_put(e->buffer, bytes, length);
 }
 
-/* Writes the head of a CBOR item in its shortest form, most significant byte first. Returns the length of the head. */
-static inline size_t api_cbor_head(unsigned char head[CBOR_HEAD_MAX], unsigned major, uint64_t argument)
+static inline void api_emit_head(api_emit *e, unsigned kind, uint64_t argument)
 {
-    size_t   n    = argument < 24            ? 0
-                    : argument <= UINT8_MAX  ? 1
-                    : argument <= UINT16_MAX ? 2
-                    : argument <= UINT32_MAX ? 4
-                                             : 8;
-    unsigned code = n == 0 ? (unsigned)argument : n == 1 ? 24 : n == 2 ? 25 : n == 4 ? 26 : 27;
-    head[0]       = (unsigned char)(major << 5 | code);
-    for (size_t i = 0; i < n; i++)
-        head[1 + i] = (unsigned char)(argument >> 8 * (n - 1 - i));
-    return 1 + n;
-}
-
-static inline void api_emit_head(api_emit *e, unsigned major, uint64_t argument)
-{
-    unsigned char head[CBOR_HEAD_MAX];
-    api_emit_put(e, head, api_cbor_head(head, major, argument));
+    unsigned char head[API_HEAD_MAX];
+    api_emit_put(e, head, api_binary_of(e->media)->head(head, kind, argument));
 }
 
 /* Appends a 64-bit float in network byte order. */
@@ -62,7 +50,7 @@ static inline void api_emit_double(api_emit *e, double value)
     uint64_t bits;
     memcpy(&bits, &value, sizeof bits);
     bits = __builtin_bswap64(bits);
-    api_emit_put(e, (unsigned char[]){CBOR_DOUBLE}, 1);
+    api_emit_put(e, &api_binary_of(e->media)->number, 1);
     api_emit_put(e, &bits, sizeof bits);
 }
 
@@ -82,7 +70,8 @@ void api_emit_typed(api_emit *e, size_t rank, const size_t *extent);
 size_t api_lanes_count(const api_lanes *a);
 size_t api_lanes_dimensions(const api_lanes *a, size_t extent[API_EMIT_RANK + 2]);
 
-/* Arrays of numbers in CBOR, in emit_cbor.c. api_cbor_lanes_states returns false at a number that is not finite. */
-void   api_cbor_lanes_begin(api_emit *e, const api_lanes *a);
-size_t api_cbor_lanes_room(api_media media, const api_lanes *a, size_t first, size_t states);
-bool   api_cbor_lanes_states(api_emit *e, const api_lanes *a, size_t first, size_t states);
+/* Arrays of numbers in CBOR and MessagePack, in emit_cbor.c. api_binary_lanes_states returns false at a number that is
+ * not finite. */
+void   api_binary_lanes_begin(api_emit *e, const api_lanes *a);
+size_t api_binary_lanes_room(api_media media, const api_lanes *a, size_t first, size_t states);
+bool   api_binary_lanes_states(api_emit *e, const api_lanes *a, size_t first, size_t states);

@@ -1,9 +1,74 @@
 /* emit_cbor.c - write arrays of numbers from the lanes of the kernels to CBOR, in one of three forms: one typed array
- * (RFC 8746), arrays of typed arrays, or arrays of floats. */
+ * (RFC 8746), arrays of typed arrays, or arrays of floats; and to MessagePack as arrays of floats
+ * (https://github.com/msgpack/msgpack/blob/master/spec.md). */
 #include "emit_bytes.h"
 #include <math.h>
 
-enum { RANK = API_EMIT_RANK + 2, TYPED_HEAD_MAX = 2 + CBOR_HEAD_MAX };
+enum { RANK = API_EMIT_RANK + 2, TYPED_HEAD_MAX = 2 + API_HEAD_MAX };
+
+/* Writes the head of a CBOR item in its shortest form, most significant byte first. Returns the length of the head. */
+static size_t cbor_head(unsigned char head[API_HEAD_MAX], unsigned major, uint64_t argument)
+{
+    size_t   n    = argument < 24            ? 0
+                    : argument <= UINT8_MAX  ? 1
+                    : argument <= UINT16_MAX ? 2
+                    : argument <= UINT32_MAX ? 4
+                                             : 8;
+    unsigned code = n == 0 ? (unsigned)argument : n == 1 ? 24 : n == 2 ? 25 : n == 4 ? 26 : 27;
+    head[0]       = (unsigned char)(major << 5 | code);
+    for (size_t i = 0; i < n; i++)
+        head[1 + i] = (unsigned char)(argument >> 8 * (n - 1 - i));
+    return 1 + n;
+}
+
+const api_binary api_cbor = {cbor_head, .no = 0xF4, .yes = 0xF5, .null = 0xF6, .number = 0xFB};
+
+/* --- MessagePack -------------------------------------------------------------------------------------------------- */
+
+/* Writes a first byte and the argument behind it in `bytes` bytes, most significant first. Returns the length. */
+static size_t msgpack_put_head(unsigned char head[API_HEAD_MAX], unsigned first, size_t bytes, uint64_t argument)
+{
+    head[0] = (unsigned char)first;
+    for (size_t i = 0; i < bytes; i++)
+        head[1 + i] = (unsigned char)(argument >> 8 * (bytes - 1 - i));
+    return 1 + bytes;
+}
+
+/* Returns 0 to 3 for an argument that takes 1, 2, 4 or 8 bytes. */
+static unsigned msgpack_width_of(uint64_t argument)
+{
+    return argument <= UINT8_MAX ? 0 : argument <= UINT16_MAX ? 1 : argument <= UINT32_MAX ? 2 : 3;
+}
+
+/* An integer is -1 - argument if it is negative. */
+static size_t msgpack_integer_head(unsigned char head[API_HEAD_MAX], bool negative, uint64_t argument)
+{
+    enum { UINT8 = 0xCC, INT8 = 0xD0, LEAST_FIXINT = 32, MOST_FIXINT = 127 };
+    if (argument < (negative ? LEAST_FIXINT : MOST_FIXINT + 1))
+        return msgpack_put_head(head, (unsigned)(negative ? ~argument : argument) & UINT8_MAX, 0, 0);
+    unsigned width = msgpack_width_of(negative ? argument << 1 : argument); /* one more bit: the sign */
+    return msgpack_put_head(head, (negative ? INT8 : UINT8) + width, (size_t)1 << width,
+                            negative ? ~argument : argument);
+}
+
+/* Texts, arrays and maps have a short head and one of 8 (texts alone), 16 or 32 bits: the request that asks for an
+ * answer is shorter than 2^32 bytes, and so is each dimension of the answer. */
+static size_t msgpack_head(unsigned char head[API_HEAD_MAX], unsigned kind, uint64_t argument)
+{
+    enum { FIXSTR = 0xA0, STR8 = 0xD9, FIXARRAY = 0x90, ARRAY16 = 0xDC, FIXMAP = 0x80, MAP16 = 0xDE };
+    if (kind == CBOR_UNSIGNED || kind == CBOR_NEGATIVE)
+        return msgpack_integer_head(head, kind == CBOR_NEGATIVE, argument);
+    bool     text  = kind == CBOR_TEXT;
+    unsigned fixed = text ? FIXSTR : kind == CBOR_ARRAY ? FIXARRAY : FIXMAP, width = msgpack_width_of(argument);
+    if (argument < (text ? 32 : 16)) return msgpack_put_head(head, fixed + (unsigned)argument, 0, 0);
+    if (text) return msgpack_put_head(head, STR8 + width, (size_t)1 << width, argument);
+    if (width == 0) width = 1;
+    return msgpack_put_head(head, (kind == CBOR_ARRAY ? ARRAY16 : MAP16) + width - 1, (size_t)1 << width, argument);
+}
+
+const api_binary api_msgpack = {msgpack_head, .no = 0xC2, .yes = 0xC3, .null = 0xC0, .number = 0xCB};
+
+/* --- typed arrays ------------------------------------------------------------------------------------------------- */
 
 void api_emit_typed(api_emit *e, size_t rank, const size_t *extent)
 {
@@ -27,26 +92,27 @@ void api_emit_typed(api_emit *e, size_t rank, const size_t *extent)
  * `before` dimensions are written before the numbers: that of a batch. All other heads are written among the numbers.
  */
 typedef struct nesting {
-    size_t        rank, before;
-    bool          typed;                                 /* the innermost arrays are typed */
-    size_t        extent[RANK], size[RANK], index[RANK]; /* size: numbers in one array of this dimension */
-    size_t        head_length[RANK];
-    unsigned char head[RANK][TYPED_HEAD_MAX];
+    size_t            rank, before;
+    bool              typed; /* the innermost arrays are typed */
+    const api_binary *binary;
+    size_t            extent[RANK], size[RANK], index[RANK]; /* size: numbers in one array of this dimension */
+    size_t            head_length[RANK];
+    unsigned char     head[RANK][TYPED_HEAD_MAX];
 } nesting;
 
 static nesting nesting_of(api_media media, const api_lanes *a)
 {
-    nesting n    = {.typed = media == API_MEDIA_CBOR_TYPED, .before = a->batched};
-    size_t  size = 1;
-    n.rank       = api_lanes_dimensions(a, n.extent);
+    const api_binary *binary = api_binary_of(media);
+    nesting           n      = {.typed = media == API_MEDIA_CBOR_TYPED, .binary = binary, .before = a->batched};
+    size_t            size   = 1;
+    n.rank                   = api_lanes_dimensions(a, n.extent);
     for (size_t d = n.rank; d-- > 0;) {
         bool typed       = n.typed && d + 1 == n.rank;
         n.size[d]        = size *= n.extent[d];
         n.index[d]       = 0;
-        n.head_length[d] = typed ? api_cbor_head(n.head[d], CBOR_TAG, CBOR_TAG_DOUBLES) : 0;
-        n.head_length[d] += typed
-                                ? api_cbor_head(n.head[d] + n.head_length[d], CBOR_BYTES, n.extent[d] * sizeof(double))
-                                : api_cbor_head(n.head[d], CBOR_ARRAY, n.extent[d]);
+        n.head_length[d] = typed ? cbor_head(n.head[d], CBOR_TAG, CBOR_TAG_DOUBLES) : 0;
+        n.head_length[d] += typed ? cbor_head(n.head[d] + n.head_length[d], CBOR_BYTES, n.extent[d] * sizeof(double))
+                                  : binary->head(n.head[d], CBOR_ARRAY, n.extent[d]);
     }
     return n;
 }
@@ -95,14 +161,15 @@ static size_t heads_bytes(const nesting *n, size_t begin, size_t end)
 
 /* --- numbers ---------------------------------------------------------------------------------------------------- */
 
-/* Writes numbers as CBOR floats, which may begin up to one byte per number before the doubles that they replace. */
-static unsigned char *write_floats(const unsigned char *from, size_t numbers, unsigned char *to)
+/* Writes numbers as floats with a first byte, which may begin up to one byte per number before the doubles that they
+ * replace. */
+static unsigned char *write_floats(unsigned char first, const unsigned char *from, size_t numbers, unsigned char *to)
 {
     for (size_t i = 0; i < numbers; i++, to += 1 + sizeof(double)) {
         uint64_t bits;
         memcpy(&bits, from + i * sizeof bits, sizeof bits);
         bits  = __builtin_bswap64(bits);
-        to[0] = CBOR_DOUBLE;
+        to[0] = first;
         memcpy(to + 1, &bits, sizeof bits);
     }
     return to;
@@ -121,7 +188,7 @@ static unsigned char *write_nested(nesting *n, const unsigned char *from, size_t
         if (n->typed && n->rank > 0)
             to = (unsigned char *)memmove(to, from, run * sizeof(double)) + run * sizeof(double);
         else
-            to = write_floats(from, run, to);
+            to = write_floats(n->binary->number, from, run, to);
         if (n->rank > 0) move_by(n, run);
     }
     return to;
@@ -137,7 +204,7 @@ static unsigned char *write_states_or_null(const api_lanes *a, nesting *n, const
             to = write_nested(n, from, numbers, to);
             continue;
         }
-        if (a->group == 0 || state % a->group == 0) *to++ = CBOR_NULL;
+        if (a->group == 0 || state % a->group == 0) *to++ = n->binary->null;
         if (n->rank > 0) move_to(n, (state + 1) * numbers);
     }
     return to;
@@ -148,17 +215,17 @@ static unsigned char *write_states_or_null(const api_lanes *a, nesting *n, const
 static size_t number_bytes(api_media media, const api_lanes *a)
 {
     bool single = !a->batched && a->rank == 0;
-    return (media == API_MEDIA_CBOR || single) + sizeof(double);
+    return (api_media_has_null(media) || single) + sizeof(double);
 }
 
-void api_cbor_lanes_begin(api_emit *e, const api_lanes *a)
+void api_binary_lanes_begin(api_emit *e, const api_lanes *a)
 {
     nesting n = nesting_of(e->media, a);
     if (e->media == API_MEDIA_CBOR_MULTIDIMENSIONAL && n.rank > 0) api_emit_typed(e, n.rank, n.extent);
     if (e->media != API_MEDIA_CBOR_MULTIDIMENSIONAL && n.before > 0) api_emit_put(e, n.head[0], n.head_length[0]);
 }
 
-size_t api_cbor_lanes_room(api_media media, const api_lanes *a, size_t first, size_t states)
+size_t api_binary_lanes_room(api_media media, const api_lanes *a, size_t first, size_t states)
 {
     size_t count = api_lanes_count(a), bytes = states * count * number_bytes(media, a);
     if (media == API_MEDIA_CBOR_MULTIDIMENSIONAL) return bytes;
@@ -176,21 +243,21 @@ static void spoil_failed(const api_lanes *a, unsigned char *rows, size_t first, 
 }
 
 /* The rows are first written at the end of the room, then moved forward to their heads, one after another. */
-bool api_cbor_lanes_states(api_emit *e, const api_lanes *a, size_t first, size_t states)
+bool api_binary_lanes_states(api_emit *e, const api_lanes *a, size_t first, size_t states)
 {
-    size_t         count = api_lanes_count(a), room = api_cbor_lanes_room(e->media, a, first, states);
+    size_t         count = api_lanes_count(a), room = api_binary_lanes_room(e->media, a, first, states);
     unsigned char *to = (unsigned char *)api_buffer_room(e->buffer, room);
     if (!to) return true;
     unsigned char *rows = to + room - states * count * sizeof(double), *end = to + room;
     const double  *lanes  = a->values + (first - a->first) * a->entries;
     bool           finite = a->kernels->to_rows(lanes, a->entries, count, a->order, rows, states);
     if (!finite && (!a->failed || api_emit_lanes_find_non_finite(a, first, states, &(size_t){0}))) return false;
-    if (e->media != API_MEDIA_CBOR) spoil_failed(a, rows, first, states);
+    if (!api_media_has_null(e->media)) spoil_failed(a, rows, first, states);
     if (rows > to) {
         nesting n = nesting_of(e->media, a);
         move_to(&n, first * count);
-        end = e->media == API_MEDIA_CBOR && a->failed ? write_states_or_null(a, &n, rows, first, states, to)
-                                                      : write_nested(&n, rows, states * count, to);
+        end = api_media_has_null(e->media) && a->failed ? write_states_or_null(a, &n, rows, first, states, to)
+                                                        : write_nested(&n, rows, states * count, to);
     }
     e->buffer->length += (size_t)(end - to);
     return true;

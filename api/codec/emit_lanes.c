@@ -1,5 +1,5 @@
-/* emit_lanes.c - write arrays of numbers from the lanes of the kernels to JSON text; emit_cbor.c writes them to CBOR.
- */
+/* emit_lanes.c - write arrays of numbers from the lanes of the kernels to JSON text; emit_cbor.c writes them to
+ * CBOR and MessagePack. */
 #include "emit_bytes.h"
 #include "number.h"
 #include <math.h>
@@ -228,7 +228,7 @@ void api_emit_lanes_begin(api_emit *e, const api_lanes *a)
         emit_empty(e, rank, extent);
     } else if (e->media != API_MEDIA_JSON) {
         api_emit_begin_value(e);
-        api_cbor_lanes_begin(e, a);
+        api_binary_lanes_begin(e, a);
     } else if (a->batched) {
         api_emit_array(e);
     } else {
@@ -239,7 +239,7 @@ void api_emit_lanes_begin(api_emit *e, const api_lanes *a)
 size_t api_emit_lanes_room(api_media media, const api_lanes *a, size_t states)
 {
     if (api_lanes_count(a) == 0) return 0;
-    if (media != API_MEDIA_JSON) return api_cbor_lanes_room(media, a, 0, states);
+    if (media != API_MEDIA_JSON) return api_binary_lanes_room(media, a, 0, states);
     return states * text_bound(a) + API_NUMBER_ROOM;
 }
 
@@ -253,7 +253,7 @@ bool api_emit_lanes_states(api_emit *e, const api_lanes *a, size_t first, size_t
     } else if (e->media == API_MEDIA_JSON) {
         good = write_text(e, a, first, states);
     } else {
-        good = api_cbor_lanes_states(e, a, first, states);
+        good = api_binary_lanes_states(e, a, first, states);
     }
     if (good) return true;
     e->failed = true;

@@ -33,7 +33,7 @@ static void put_numbers(api_emit *e, const json_t *value)
         put_numbers(e, json_array_get(value, i));
 }
 
-/* Writes a rectangular array of numbers in CBOR. */
+/* Writes a rectangular array of numbers in CBOR or MessagePack. */
 static void put_array(api_emit *e, const json_t *array, size_t rank, const size_t *extent)
 {
     if (e->media == API_MEDIA_CBOR_MULTIDIMENSIONAL || (e->media == API_MEDIA_CBOR_TYPED && rank == 1)) {

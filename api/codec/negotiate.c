@@ -6,11 +6,13 @@
 #include <strings.h>
 
 static const char *const types[API_MEDIA_COUNT] = {
-    [API_MEDIA_JSON]                  = "application/json",
-    [API_MEDIA_CBOR]                  = "application/cbor",
-    [API_MEDIA_CBOR_TYPED]            = "application/cbor",
-    [API_MEDIA_CBOR_MULTIDIMENSIONAL] = "application/cbor",
+    [API_MEDIA_JSON] = "application/json",           [API_MEDIA_CBOR] = "application/cbor",
+    [API_MEDIA_CBOR_TYPED] = "application/cbor",     [API_MEDIA_CBOR_MULTIDIMENSIONAL] = "application/cbor",
+    [API_MEDIA_MSGPACK] = "application/vnd.msgpack",
 };
+
+/* Other names of MessagePack, from before its media type was registered. */
+static const char *const msgpack_names[] = {"application/msgpack", "application/x-msgpack"};
 
 /* Media types with the form of their arrays, as answers to an Accept header that names it. */
 static const char *const named_types[API_MEDIA_COUNT] = {
@@ -18,6 +20,7 @@ static const char *const named_types[API_MEDIA_COUNT] = {
     [API_MEDIA_CBOR]                  = "application/cbor; arrays=plain",
     [API_MEDIA_CBOR_TYPED]            = "application/cbor; arrays=typed",
     [API_MEDIA_CBOR_MULTIDIMENSIONAL] = "application/cbor; arrays=multidimensional",
+    [API_MEDIA_MSGPACK]               = "application/vnd.msgpack",
 };
 
 static const char *const codings[API_CODING_COUNT] = {
@@ -91,7 +94,8 @@ const char *api_media_type(api_media media, bool named)
     return named ? named_types[media] : types[media];
 }
 
-/* True if a media range with the parameter "arrays" of this value means this media type. JSON has no such parameter. */
+/* True if a media range with the parameter "arrays" of this value means this media type. Only CBOR has this
+ * parameter. */
 static bool is_form(span arrays, api_media media)
 {
     const char *value = strchr(named_types[media], '=');
@@ -110,11 +114,21 @@ static bool is_media_type(span type, span subtype, const char *media_type)
            span_is(subtype, media_type + slash + 1);
 }
 
+/* True if this names the media type, or is one of its other names. */
+static bool names_media(span type, span subtype, api_media media)
+{
+    bool other = false;
+    for (size_t i = 0; media == API_MEDIA_MSGPACK && i < sizeof msgpack_names / sizeof *msgpack_names; i++)
+        other |= is_media_type(type, subtype, msgpack_names[i]);
+    return other || is_media_type(type, subtype, types[media]);
+}
+
 static api_media media_named(span type, span subtype)
 {
-    for (int m = 0; m < API_MEDIA_COUNT; m++)
-        if (is_media_type(type, subtype, types[m])) return (api_media)m;
-    return API_MEDIA_NONE;
+    int m = 0;
+    while (m < API_MEDIA_COUNT && !names_media(type, subtype, (api_media)m))
+        m++;
+    return (api_media)m;
 }
 
 /* True for UTF-8, for its common misspelling, and for ASCII, which is a part of it. */
@@ -218,7 +232,7 @@ static void read_range(cursor *c, preference have[API_MEDIA_COUNT])
     int quality = take_quality(c, &arrays);
     if (quality < 0) return; /* a malformed quality: ignore the media range */
     for (int m = 0; m < API_MEDIA_COUNT; m++) {
-        if (is_media_type(type, subtype, types[m])) {
+        if (names_media(type, subtype, (api_media)m)) {
             if (!arrays.start || is_form(arrays, (api_media)m))
                 prefer(&have[m], arrays.start ? NAMES_FORM : NAMES_TYPE, quality);
         } else if (span_is(type, "application") && span_is(subtype, "*")) {
@@ -234,11 +248,11 @@ static api_accepted best_forms(const preference have[API_MEDIA_COUNT])
 {
     api_accepted accepted = {0, false};
     preference   best     = {0, 0};
-    for (int m = API_MEDIA_CBOR; m < API_MEDIA_COUNT; m++)
+    for (int m = API_MEDIA_CBOR; m <= API_MEDIA_CBOR_MULTIDIMENSIONAL; m++)
         if (have[m].quality > best.quality ||
             (have[m].quality == best.quality && have[m].specificity > best.specificity))
             best = have[m];
-    for (int m = API_MEDIA_CBOR; best.quality > 0 && m < API_MEDIA_COUNT; m++)
+    for (int m = API_MEDIA_CBOR; best.quality > 0 && m <= API_MEDIA_CBOR_MULTIDIMENSIONAL; m++)
         if (have[m].quality == best.quality && have[m].specificity == best.specificity) accepted.media |= 1U << m;
     accepted.named = best.specificity == NAMES_FORM;
     return accepted;
@@ -254,11 +268,16 @@ api_accepted api_accept(const char *accept, api_media preferred)
         read_range(&c, have);
     while (take(&c, ','));
 
-    int json = have[API_MEDIA_JSON].quality, cbor = 0;
-    for (int m = API_MEDIA_CBOR; m < API_MEDIA_COUNT; m++)
-        cbor = have[m].quality > cbor ? have[m].quality : cbor;
-    if (cbor > json || (cbor == json && preferred == API_MEDIA_CBOR)) return best_forms(have);
-    return (api_accepted){json > 0 ? 1U << API_MEDIA_JSON : 0, false};
+    api_media best                     = preferred;
+    int       quality[API_MEDIA_COUNT] = {0}; /* [encoding] the greatest of its media types */
+    for (int m = 0; m < API_MEDIA_COUNT; m++) {
+        int *greatest = &quality[api_media_encoding((api_media)m)];
+        if (have[m].quality > *greatest) *greatest = have[m].quality;
+    }
+    for (int m = 0; m < API_MEDIA_COUNT; m++)
+        if (quality[m] > quality[best]) best = (api_media)m;
+    if (best == API_MEDIA_CBOR) return best_forms(have);
+    return (api_accepted){quality[best] > 0 ? 1U << best : 0, false};
 }
 
 api_media api_accepted_media(api_accepted accepted, api_media form)

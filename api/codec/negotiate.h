@@ -2,13 +2,14 @@
 #pragma once
 #include <stdbool.h>
 
-/* Media types of bodies under /v1. A request is JSON or API_MEDIA_CBOR, whatever its arrays are; an answer in CBOR has
- * one of three forms of arrays of numbers, which the parameter "arrays" names. */
+/* Media types of bodies under /v1. A request is JSON, API_MEDIA_CBOR, whatever its arrays are, or MessagePack; an
+ * answer in CBOR has one of three forms of arrays of numbers, which the parameter "arrays" names. */
 typedef enum api_media {
     API_MEDIA_JSON,
     API_MEDIA_CBOR,                  /* arrays=plain: nested CBOR arrays of floats, as every library reads them */
     API_MEDIA_CBOR_TYPED,            /* arrays=typed: the innermost arrays are typed (RFC 8746, tag 86) */
     API_MEDIA_CBOR_MULTIDIMENSIONAL, /* arrays=multidimensional: tag 40 around tag 86; tag 86 for one dimension */
+    API_MEDIA_MSGPACK,               /* nested arrays of 64-bit floats; also named msgpack and x-msgpack */
     API_MEDIA_COUNT,
     API_MEDIA_NONE = API_MEDIA_COUNT
 } api_media;
@@ -16,16 +17,16 @@ typedef enum api_media {
 /* Returns the text for Content-Type; with the parameter "arrays" if `named`. */
 const char *api_media_type(api_media media, bool named);
 
-/* Returns the encoding of a media type: JSON, or CBOR for every form of arrays. */
+/* Returns the encoding of a media type: JSON, MessagePack, or CBOR for every form of arrays. */
 static inline api_media api_media_encoding(api_media media)
 {
-    return media == API_MEDIA_JSON ? API_MEDIA_JSON : API_MEDIA_CBOR;
+    return media == API_MEDIA_CBOR_TYPED || media == API_MEDIA_CBOR_MULTIDIMENSIONAL ? API_MEDIA_CBOR : media;
 }
 
 /* True if null stands for a row that failed; false: NaN, in typed arrays. */
 static inline bool api_media_has_null(api_media media)
 {
-    return media == API_MEDIA_JSON || media == API_MEDIA_CBOR;
+    return api_media_encoding(media) == media;
 }
 
 /* Content codings of JSON answers. */
@@ -46,14 +47,15 @@ api_media api_media_of_content(const char *content_type);
  * or "ascii") or none. */
 bool api_content_type_is(const char *content_type, const char *media_type);
 
-/* The media types of the greatest quality in an Accept header: JSON alone, or one or several forms of CBOR. */
+/* The media types of the greatest quality in an Accept header: JSON or MessagePack alone, or one or several forms of
+ * CBOR. */
 typedef struct api_accepted {
     unsigned media; /* bit 1 << m: media type m; 0: Accept allows none */
     bool     named; /* true: the header names the form of arrays */
 } api_accepted;
 
-/* Reads an Accept header. `preferred`, JSON or CBOR, is taken if the header is NULL or empty, or if both have the same
- * quality. */
+/* Reads an Accept header. `preferred`, an encoding, is taken if the header is NULL or empty, or if no other has a
+ * greater quality; among others of the same quality JSON comes first, then CBOR. */
 api_accepted api_accept(const char *accept, api_media preferred);
 
 /* Chooses among accepted media types: `form`, a form of CBOR, if it is accepted, else the first accepted one;

@@ -143,7 +143,7 @@ static void print_head(void)
          ".Nm torqued\n.Fl Fl help | Fl Fl version | Fl Fl settings\\-table\n"
          ".Sh DESCRIPTION\n"
          ".Nm\ncomputes the dynamics of robots: torques, accelerations, inertia\nmatrices, gradients and motions.\n"
-         "Without a command it serves them over HTTP in JSON and CBOR,\nuntil SIGTERM or SIGINT.\n"
+         "Without a command it serves them over HTTP in JSON, CBOR and MessagePack,\nuntil SIGTERM or SIGINT.\n"
          "The reference of the service is at\n.Pa /docs\nof the server.");
 }
 

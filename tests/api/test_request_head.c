@@ -239,7 +239,12 @@ static void chosen_types(void **state)
         {"application/json, application/cbor", API_MEDIA_CBOR, API_MEDIA_CBOR},
         {"application/json, */*;q=0.1", API_MEDIA_CBOR, API_MEDIA_JSON},
         {"application/cbor;q=0, */*;q=0.1", API_MEDIA_CBOR, API_MEDIA_JSON},
-        {"application/cbor;q=0, application/json;q=0, */*", API_MEDIA_CBOR, API_MEDIA_NONE},
+        {"application/cbor;q=0, application/json;q=0, */*", API_MEDIA_CBOR, API_MEDIA_MSGPACK},
+        {"application/cbor;q=0, application/json;q=0, application/msgpack;q=0, */*", API_MEDIA_CBOR, API_MEDIA_NONE},
+        {NULL, API_MEDIA_MSGPACK, API_MEDIA_MSGPACK},
+        {"application/msgpack, application/json, application/cbor", API_MEDIA_MSGPACK, API_MEDIA_MSGPACK},
+        {"application/x-msgpack, application/cbor", API_MEDIA_JSON, API_MEDIA_CBOR},
+        {"application/cbor;q=0.9, application/vnd.msgpack", API_MEDIA_JSON, API_MEDIA_MSGPACK},
         {"application/cbor-seq", API_MEDIA_CBOR, API_MEDIA_NONE},
     };
     for (size_t i = 0; i < sizeof each / sizeof *each; i++)
@@ -251,7 +256,7 @@ static void chosen_types(void **state)
  * range that names a form is more specific than one that does not, and an unknown form matches nothing. */
 static void chosen_forms(void **state)
 {
-    enum { JSON = API_MEDIA_JSON, PLAIN, TYPED, SHAPED, NONE };
+    enum { JSON = API_MEDIA_JSON, PLAIN, TYPED, SHAPED, NONE = API_MEDIA_NONE };
     static const struct {
         const char *accept;
         int         form, chosen;

@@ -1,6 +1,6 @@
 /* fuzz_reader.c - passes arbitrary bytes to the readers of requests. A text that the one-pass reader of JSON accepts
- * must give the same nodes as jansson; the nodes of the CBOR reader must hold finite numbers and valid texts. The first
- * byte chooses the reader. */
+ * must give the same nodes as jansson; the nodes of the readers of CBOR and MessagePack must hold finite numbers and
+ * valid texts. The first byte chooses the reader. */
 #include "api/codec/nodes/node_read.h"
 #include "drive.h"
 #include <math.h>
@@ -54,10 +54,10 @@ static void read_json(const api_read_options *how, const char *text, size_t leng
     expect_same(&plain, &tree);
 }
 
-static void read_cbor(const api_read_options *how, const char *body, size_t length)
+static void read_binary(const api_read_options *how, api_media content, const char *body, size_t length)
 {
     api_node root;
-    bool     read = api_read_cbor(how, body, length, &root);
+    bool     read = api_read_request(how, content, body, length, &root);
     if (read && (!api_node_is(&root, API_OBJECT) ||
                  api_check_members_finite(how->pool->problem, root.items, api_node_size(&root))))
         expect_same(&root, &root);
@@ -80,7 +80,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     char            *bytes   = malloc(size); /* an allocation of exactly this size, for the sanitizer */
     drive_expect(bytes, "memory");
     memcpy(bytes, data + 1, size - 1);
-    (data[0] % 2 ? read_cbor : read_json)(&how, bytes, size - 1);
+    if (data[0] % 2)
+        read_binary(&how, data[0] % 4 == 1 ? API_MEDIA_CBOR : API_MEDIA_MSGPACK, bytes, size - 1);
+    else
+        read_json(&how, bytes, size - 1);
     api_pool_end(&pool);
     drive_expect(atomic_load(&budget.used) == 0, "all memory is released");
     api_scratch_reset(&scratch);

@@ -4,6 +4,7 @@
 
 bool api_read_request(const api_read_options *r, api_media content, const char *body, size_t length, api_node *root)
 {
+    if (content == API_MEDIA_MSGPACK) return api_read_msgpack(r, body, length, root);
     if (content == API_MEDIA_CBOR) return api_read_cbor(r, body, length, root);
     switch (api_read_plain_json(r, body, length, root)) {
     case API_PLAIN_JSON_READ: return true;

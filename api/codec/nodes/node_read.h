@@ -46,3 +46,7 @@ api_plain_json_outcome api_read_plain_json(const api_read_options *r, const char
 /* Reads a CBOR item that JSON could represent, or with typed arrays of doubles and floats. False with a problem: 400
  * for malformed CBOR, 422 for a value that cannot be represented, 503 if memory is short. */
 bool api_read_cbor(const api_read_options *r, const char *body, size_t length, api_node *root);
+
+/* Reads a MessagePack object that JSON could represent, or with typed arrays of msgpackr (ext 0x74) of doubles and
+ * floats. Problems are those of CBOR; an integer that is no double is refused (422). */
+bool api_read_msgpack(const api_read_options *r, const char *body, size_t length, api_node *root);

@@ -87,6 +87,9 @@ static void measure_text(api_calibration *calibration)
         measure_write(API_MEDIA_CBOR_TYPED, &b, calibration);
         measure_read(API_MEDIA_CBOR, &b, calibration);
         api_buffer_free(&b);
+        measure_write(API_MEDIA_MSGPACK, &b, calibration);
+        measure_read(API_MEDIA_MSGPACK, &b, calibration);
+        api_buffer_free(&b);
         measure_write(API_MEDIA_JSON, &b, calibration);
         measure_read(API_MEDIA_JSON, &b, calibration);
         measure_parse(&b, calibration);
@@ -138,12 +141,13 @@ static void measure_kernel(const dyn_kernels *kernels, api_calibration *calibrat
 
 api_calibration api_calibrate(const dyn_kernels *kernels)
 {
-    api_calibration calibration = {/* defaults, which a measurement only lowers */
-                                   .parse    = 100e-9,
-                                   .read     = {[API_MEDIA_JSON] = 100e-9, [API_MEDIA_CBOR] = 100e-9},
-                                   .write    = {[API_MEDIA_JSON] = 200e-9, [API_MEDIA_CBOR] = 20e-9},
-                                   .compress = {[API_CODING_ZSTD] = 50e-9, [API_CODING_GZIP] = 100e-9},
-                                   .body     = 100e-9};
+    api_calibration calibration = {
+        /* defaults, which a measurement only lowers */
+        .parse    = 100e-9,
+        .read     = {[API_MEDIA_JSON] = 100e-9, [API_MEDIA_CBOR] = 100e-9, [API_MEDIA_MSGPACK] = 100e-9},
+        .write    = {[API_MEDIA_JSON] = 200e-9, [API_MEDIA_CBOR] = 20e-9, [API_MEDIA_MSGPACK] = 20e-9},
+        .compress = {[API_CODING_ZSTD] = 50e-9, [API_CODING_GZIP] = 100e-9},
+        .body     = 100e-9};
     measure_text(&calibration);
     measure_kernel(kernels, &calibration);
     return calibration;

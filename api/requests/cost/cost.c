@@ -92,6 +92,8 @@ static size_t feedback_index(const api_call *call)
     return i < API_COST_OPERATIONS ? i : API_COST_OPERATIONS - 1;
 }
 
+_Static_assert((int)API_MEDIA_COUNT <= (int)API_COST_MEDIA, "every media type has its factors");
+
 double api_estimate_cost(api_call *call, const char *body, size_t length)
 {
     const api_coded        coded       = {call->body_coding, body, length, NULL};

@@ -10,7 +10,7 @@
 #include <stddef.h>
 
 /* A kind of request is a triple: operation, media type of the answer, class of estimated time. */
-enum { API_COST_OPERATIONS = 32, API_COST_MEDIA = 4, API_COST_SIZES = 4 };
+enum { API_COST_OPERATIONS = 32, API_COST_MEDIA = 5, API_COST_SIZES = 4 };
 
 typedef struct api_cost_feedback {
     _Atomic float factor[API_COST_OPERATIONS][API_COST_MEDIA][API_COST_SIZES];

@@ -1,5 +1,6 @@
 /* peek.c - see peek.h. */
 #include "peek.h"
+#include "api/codec/nodes/msgpack_item.h"
 #include "api/service/http/call.h"
 #include "dynamics/loops/loops.h"
 #include <math.h>
@@ -23,7 +24,7 @@ static const unsigned char *search(const char *in, size_t length, const char *te
     return NULL;
 }
 
-/* Finds a text in the body, which is JSON or CBOR; NULL if absent. Of a body longer than 2 END bytes, only the ends
+/* Finds a text in the body; NULL if absent. Of a body longer than 2 END bytes, only the ends
  * are searched. */
 static const unsigned char *find_text(const api_input *input, const char *text, size_t n)
 {
@@ -69,13 +70,33 @@ static double read_item(const unsigned char *p, const unsigned char *end)
     return *p / 32 == 0 ? (double)value : *p == 0xfb ? number : *p == 0xfa ? (double)single : 0;
 }
 
+/* Reads the next object of MessagePack; false if there is none. */
+static bool next_object_of_msgpack(api_msgpack_cursor *c, api_msgpack_item *item)
+{
+    api_problem ignored;
+    api_problem_clear(&ignored);
+    c->problem = &ignored;
+    bool read  = api_msgpack_next(c, item);
+    c->problem = NULL;
+    return read;
+}
+
+/* Reads a number of MessagePack; 0 for any other object. */
+static double read_object_of_msgpack(const unsigned char *p, const unsigned char *end)
+{
+    api_msgpack_cursor cursor = {.body = p, .length = (size_t)(end - p)};
+    api_msgpack_item   item;
+    return next_object_of_msgpack(&cursor, &item) ? item.number : 0;
+}
+
 /* The first byte after the field's name (JSON: after its closing quote); NULL if the field is absent. */
 static const unsigned char *find_value(const api_call *call, const api_input *input, api_field field)
 {
     char   key[64];
-    bool   binary = call->content == API_MEDIA_CBOR;
+    bool   binary = call->content != API_MEDIA_JSON;
     size_t length = strlen(api_field_names[field]);
-    snprintf(key, sizeof key, binary ? "%c%s" : "%c%s\"", binary ? (int)(0x60 + length) : '"', api_field_names[field]);
+    int    before = call->content == API_MEDIA_CBOR ? (int)(0x60 + length) : binary ? (int)(0xA0 + length) : '"';
+    snprintf(key, sizeof key, binary ? "%c%s" : "%c%s\"", before, api_field_names[field]);
     const unsigned char *p = find_text(input, key, strlen(key));
     return p ? p + strlen(key) : NULL;
 }
@@ -84,9 +105,10 @@ double api_peek_number(const api_call *call, const api_input *input, api_field f
 {
     const unsigned char *p = find_value(call, input, field);
     if (!p) return 0;
-    const unsigned char *end = (const unsigned char *)input->body + input->length;
-    double               number =
-        call->content == API_MEDIA_CBOR ? read_item(p, end) : read_decimal((const char *)p, (const char *)end);
+    const unsigned char *end    = (const unsigned char *)input->body + input->length;
+    double               number = call->content == API_MEDIA_CBOR      ? read_item(p, end)
+                                  : call->content == API_MEDIA_MSGPACK ? read_object_of_msgpack(p, end)
+                                                                       : read_decimal((const char *)p, (const char *)end);
     return isfinite(number) && number > 0 ? number : 0;
 }
 
@@ -134,20 +156,42 @@ static double largest_item(const unsigned char *p, const unsigned char *end, siz
     return largest;
 }
 
+/* The largest magnitude in nested arrays of MessagePack, or in a typed array of msgpackr. */
+static double largest_object_of_msgpack(const unsigned char *p, const unsigned char *end, size_t count)
+{
+    enum { TYPED = 0x74, DOUBLES = 8 };
+    api_msgpack_cursor cursor = {.body = p, .length = (size_t)(end - p)};
+    api_msgpack_item   item;
+    double             largest = 0, number;
+    for (size_t n = 0; n < count && next_object_of_msgpack(&cursor, &item);) {
+        bool typed = item.kind == API_MSGPACK_EXT && item.type == TYPED && item.length > 0 && *item.bytes == DOUBLES;
+        if (item.kind == API_MSGPACK_ARRAY) continue;
+        if (!typed && item.kind != API_MSGPACK_INTEGER && item.kind != API_MSGPACK_FLOAT) break;
+        if (!typed && isfinite(item.number)) largest = fmax(largest, fabs(item.number));
+        n += typed ? 0 : 1;
+        for (size_t i = 1; typed && n < count && item.length - i >= sizeof number; i += sizeof number, n++) {
+            memcpy(&number, item.bytes + i, sizeof number);
+            if (isfinite(number)) largest = fmax(largest, fabs(number));
+        }
+    }
+    return largest;
+}
+
 double api_peek_largest(const api_call *call, const api_input *input, api_field field, size_t count)
 {
     const unsigned char *p = find_value(call, input, field);
     if (!p) return 0;
     const unsigned char *end     = (const unsigned char *)input->body + input->length;
-    double               largest = call->content == API_MEDIA_CBOR ? largest_item(p, end, count)
-                                                                   : largest_decimal((const char *)p, (const char *)end, count);
+    double               largest = call->content == API_MEDIA_CBOR      ? largest_item(p, end, count)
+                                   : call->content == API_MEDIA_MSGPACK ? largest_object_of_msgpack(p, end, count)
+                                                                        : largest_decimal((const char *)p, (const char *)end, count);
     return isfinite(largest) ? largest : 0;
 }
 
-/* A number takes at least 6 bytes in JSON, 8 in CBOR. */
+/* A number takes at least 6 bytes in JSON, 8 in CBOR and MessagePack. */
 double api_peek_positions(const api_call *call, const api_input *input)
 {
-    double bytes = call->content == API_MEDIA_CBOR ? 8 : 6;
+    double bytes = call->content == API_MEDIA_JSON ? 6 : 8;
     return (double)input->length / (bytes * (double)(call->model->nq + 1));
 }
 

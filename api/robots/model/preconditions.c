@@ -30,6 +30,7 @@ static const char *const suffixes[API_MEDIA_COUNT] = {
     [API_MEDIA_CBOR]                  = "-cbor-plain",
     [API_MEDIA_CBOR_TYPED]            = "-cbor-typed",
     [API_MEDIA_CBOR_MULTIDIMENSIONAL] = "-cbor",
+    [API_MEDIA_MSGPACK]               = "-msgpack",
 };
 
 void api_tag_write(const char *revision, api_media media, char tag[API_TAG_MAX])

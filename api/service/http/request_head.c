@@ -159,7 +159,7 @@ static void add_get_headers(api_call *call)
 
 static bool fail_media_type(const api_call *call, const char *content_type, api_problem *problem)
 {
-    char types[API_MODEL_MEDIA_TYPES] = "application/json or application/cbor";
+    char types[API_MODEL_MEDIA_TYPES] = "application/json, application/cbor or application/vnd.msgpack";
     if (call->method == API_PUT) api_model_media_types(types);
     return api_fail(problem, API_UNSUPPORTED_MEDIA_TYPE, NULL,
                     "Content-Type: %.100s; for JSON send the header Content-Type: application/json (curl --json); this "
@@ -189,8 +189,8 @@ static bool negotiate(api_call *call, const api_request *request, api_problem *p
     if (call->media == API_MEDIA_NONE)
         return api_fail(
             problem, API_NOT_ACCEPTABLE, NULL,
-            "Accept: %.100s allows neither application/json nor application/cbor, whose parameter \"arrays\" "
-            "is plain, typed or multidimensional",
+            "Accept: %.100s allows none of application/json, application/vnd.msgpack and application/cbor, whose "
+            "parameter \"arrays\" is plain, typed or multidimensional",
             request->accept);
     if (body_media == API_MEDIA_NONE) return fail_media_type(call, content_type, problem);
     call->body_coding = sends ? api_coding_of_content(request->content_encoding) : API_CODING_NONE;

@@ -63,7 +63,8 @@ class Heads(ErrorCase):
             answer = self.client.post(self.PATH, self.REQUEST, Accept=given)
             self.assertEqual(answer.status, 200, given)
             self.assertEqual(answer.headers.get_content_type(), "application/json")
-        for given in ("text/html", "application/json;q=0", "image/*", "application/json;q=0, application/cbor;q=0, */*"):
+        for given in ("text/html", "application/json;q=0", "image/*",
+                      "application/json;q=0, application/cbor;q=0, application/vnd.msgpack;q=0, */*"):
             self.refused(self.PATH, self.REQUEST, 406, Accept=given)
         self.refused("/v1/models", None, 406, method="GET", Accept="text/html")
         self.assertEqual(self.client.get("/livez", Accept="text/html").status, 200, "406 under /v1 only")

@@ -11,7 +11,7 @@ ELSEWHERE = {
                      "unsupported-media-type", "not-acceptable", "bad-timeout"), "test_head_errors.py"),
     **dict.fromkeys(("body-too-large", "too-deep", "too-many-rows", "answer-too-large", "too-much-memory",
                      "store-full", "insufficient-storage"), "test_limits.py"),
-    "bad-json": "test_syntax.py", "bad-cbor": "test_cbor_requests.py", "bad-xml": "test_urdf_errors.py", "bad-archive": "test_archives.py",
+    "bad-json": "test_syntax.py", "bad-cbor": "test_cbor_requests.py", "bad-msgpack": "test_msgpack.py", "bad-xml": "test_urdf_errors.py", "bad-archive": "test_archives.py",
     "bad-coding": "test_coded_bodies.py",
     "bad-request": "test_http.py, where the framing is broken",
     "misdirected-request": "test_host.py", "unauthorized": "test_access.py", "forbidden": "test_access.py", "request-timeout": "test_slow_peers.py", "uri-too-long": "test_http.py", "headers-too-large": "test_http.py",
