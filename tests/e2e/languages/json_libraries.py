@@ -46,7 +46,7 @@ def keeps_all(text):
 def cells(row, stored):
     """The cells of the row in the table: library, version, text, digits, remedy."""
     if "package" not in row:
-        return row["library"], "documentation", "", row["keeps"], row.get("remedy", "")
+        return row["library"], "not run", "", row["keeps"], row.get("remedy", "")
     kept = "all" if keeps_all(stored["text"]) else "**fewer**"
     return row["library"], f"{row['package']} {stored['version']}", f"`{stored['text']}`", kept, row.get("remedy", "")
 
