@@ -4,6 +4,8 @@
     api/OPERATIONS.md           from api/openapi.yaml
     api/MJCF.md                 from api/robots/mjcf_schema/mjcf_schema.c
     server/SETTINGS.md          from `torqued --settings-table`
+    api/clients/SAMPLES.md      from api/clients/samples/
+    api/clients/README.md       its table of JSON libraries, from tests/e2e/languages/
     README.md                   its tables of operations and of latencies, between markers, and its number of robots
     dynamics/ALGORITHMS.md      the algorithms of the book, from tests/dynamics/book/algorithms.c
     tests/bench/results/*.svg   the charts of tests/bench/RESULTS.md, from its tables
@@ -20,14 +22,16 @@ import subprocess
 import sys
 
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
-for folder in ("api", "api/clients/python", "tests/bench", "tests/pictures"):
+for folder in ("api", "api/clients/python", "api/clients/samples", "tests/bench", "tests/e2e/languages", "tests/pictures"):
     sys.path.insert(0, os.path.join(ROOT, folder))
 
 import architecture  # noqa: E402
 import generate  # noqa: E402
+import json_libraries  # noqa: E402
 import openapi  # noqa: E402
 import overview  # noqa: E402
 import results  # noqa: E402
+import samples_page  # noqa: E402
 import yaml  # noqa: E402
 
 BINARY = os.path.join(ROOT, os.environ.get("BUILD", "build"), "torqued")
@@ -264,6 +268,8 @@ def pages():
     operations, figures = Operations(), results.Results()
     robots = len(glob.glob(os.path.join(ROOT, "models", "*.json")))
     made = {"api/OPERATIONS.md": operations.page(), "api/MJCF.md": mjcf_page(), "server/SETTINGS.md": settings_page(),
+            "api/clients/SAMPLES.md": samples_page.page(),
+            "api/clients/README.md": results.fill(read("api/clients/README.md"), {"json libraries": json_libraries.table()}),
             "README.md": readme(operations, figures, robots),
             "dynamics/ALGORITHMS.md": results.fill(read("dynamics/ALGORITHMS.md"), {"book": book()}),
             "tests/pictures/overview.svg": overview.overview(robots, len(operations.posts)), "tests/pictures/rooms.svg": architecture.rooms_picture(),

@@ -187,6 +187,10 @@ cbor-libraries: $(BUILD)/torqued ## fetch CBOR libraries of npm and Debian, and 
 	@tests/e2e/clients/cbor_libraries.sh $(BUILD)/cbor-libraries
 	@PYTHONPATH=tests/e2e/support $(PYTHON) tests/e2e/clients/cbor_libraries.py $(BUILD)/cbor-libraries
 
+.PHONY: json-libraries
+json-libraries: ## run the JSON encoders that are installed, and store how many digits they write
+	@PYTHONPATH=tests/e2e/support $(PYTHON) tests/e2e/languages/json_libraries.py
+
 # --- benchmarks ------------------------------------------------------------------------------------------------
 .PHONY: bench
 # Other libraries for robot dynamics, measured beside the kernels where they are installed.

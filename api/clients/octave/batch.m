@@ -1,4 +1,5 @@
 % batch.m - plots the torques of a Panda along a motion of 10 000 states, and prints them as CSV.
+addpath(fileparts(mfilename('fullpath')));     % torqued.m lies beside this file
 url = getenv('TORQUED_URL');
 if isempty(url)
     url = 'http://127.0.0.1:8088';

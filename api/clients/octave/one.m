@@ -1,4 +1,5 @@
 % one.m - asks for the torques that move a Puma 560 as wanted.
+addpath(fileparts(mfilename('fullpath')));     % torqued.m lies beside this file
 url = getenv('TORQUED_URL');
 if isempty(url)
     url = 'http://127.0.0.1:8088';

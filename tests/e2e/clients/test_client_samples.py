@@ -253,6 +253,12 @@ class Octave(SampleCase):
         self.assertEqual(said.split("\n"), [
             "torqued:wrong_shape", "/q: 3 entries given, 6 expected (nq of puma560)", "torqued:unreachable", "   3   2   2", "1", "1", ""])
 
+    def test_copied_folder(self):
+        """A copy runs from any working folder: the samples find torqued.m beside themselves."""
+        with tempfile.TemporaryDirectory() as folder:
+            shutil.copytree(os.path.join(CLIENTS, "octave"), os.path.join(folder, "copy"))
+            self.check_one(self.output("octave", "--no-gui", "--quiet", "copy/one.m", cwd=folder))
+
     def test_simulink(self):
         """Runs the page's code for Simulink; it must print the states and torques of the server."""
         with open(os.path.join(CLIENTS, "simulink", "README.md")) as file:

@@ -95,6 +95,17 @@ class TypeScript(SampleCase):
             self.skipTest(self.failure.replace("\n", " "))
         self.assertIsNone(self.failure)
 
+    def test_copied_folder(self):
+        """A copy of the folder alone builds by the contract of a running server, to the same client."""
+        with tempfile.TemporaryDirectory() as folder:
+            copy = os.path.join(folder, "copy")
+            shutil.copytree(os.path.join(CLIENTS, "typescript"), copy)
+            os.symlink(os.path.join(FOLDER, "node_modules"), os.path.join(copy, "node_modules"))
+            self.output("npm", "run", "build", cwd=copy)
+            for name in os.listdir(os.path.join(FOLDER, "dist")):
+                with open(os.path.join(copy, "dist", name)) as built, open(os.path.join(FOLDER, "dist", name)) as expected:
+                    self.assertEqual(built.read(), expected.read(), name)
+
     def test_client(self):
         test = os.path.join(FOLDER, "test")
         shutil.rmtree(test, ignore_errors=True)
