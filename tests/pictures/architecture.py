@@ -1,6 +1,7 @@
 """Draws the pictures of ARCHITECTURE.md: the rooms of the product with the rooms that they include, from the #include
 lines and the order in tests/rooms.py, and the way of one request. The SVG text is made with the standard library only."""
 import importlib.util
+import math
 import os
 import textwrap
 from xml.sax.saxutils import escape
@@ -52,7 +53,7 @@ def reached(below, room):
 def reduced(below):
     """Returns the graph without the edges that other edges imply."""
     far = {room: set().union(*(reached(below, one) for one in below[room])) if below[room] else set() for room in below}
-    return {room: below[room] - far[room] for room in below}
+    return {room: sorted(below[room] - far[room]) for room in below}
 
 
 def levels(below, rooms):
@@ -73,7 +74,7 @@ def rows_of(below, rooms):
         for i, room in enumerate(row):
             place[room] = (i + 1) / (len(row) + 1)
         if row is not rows[0]:
-            middle = {room: sum(place[one] for one in below[room] if one in level) /
+            middle = {room: math.fsum(place[one] for one in below[room] if one in level) /
                       max(1, sum(one in level for one in below[room])) for room in row}
             row.sort(key=lambda room: (middle[room], room))
             for i, room in enumerate(row):
