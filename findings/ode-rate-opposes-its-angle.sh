@@ -1,5 +1,5 @@
 #!/bin/bash
-# ODE: dJointGet...Rate is the time derivative of dJointGet...Angle (ode/objects.h says so). For two of its joints the second one is the NEGATIVE
+# ODE: dJointGet...Rate is the time derivative of dJointGet...Angle (so the comments of its header of objects say). For two of its joints the second one is the NEGATIVE
 # derivative: of a hinge-2 joint, and of a universal joint whose first body is the world (0) and whose second is the robot's. The first angle, and a
 # universal joint between two bodies or attached the other way about, are right. A PD law on this pair has one gain of the wrong sign.
 set -eu

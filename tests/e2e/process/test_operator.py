@@ -70,7 +70,7 @@ class Operator(unittest.TestCase):
             one = self.enterContext(socket.create_connection(("127.0.0.1", server.port)))
             one.sendall((HEAD % 3000000).encode() + b"[" * 2000000)
         self.await_metric(server, 'torqued_problems_total{problem="client-memory-full"}', 1)
-        self.await_metric(server, "torqued_memory_bytes", 2000000)  # what one request has sent; which ones are refused depends on their order
+        self.await_metric(server, "torqued_memory_bytes", 2000000)  # the bytes of one request; the order of the requests decides which are refused
         self.assertEqual(self.metric(server, "torqued_memory_limit_bytes"), 8 << 20)
         self.assertGreaterEqual(self.metric(server, 'torqued_client_refused_requests_total{from="127.0.0.1"}'), 1)
         server.await_log('"problem":"client-memory-full"')
