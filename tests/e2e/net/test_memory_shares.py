@@ -222,7 +222,6 @@ class Returned(Shares):
         give_up = time.monotonic() + PATIENCE
         while self.metric("torqued_memory_bytes") > SMALL:
             self.assertLess(time.monotonic(), give_up, "the bodies have not ended")
-        self.assertGreater(self.resident(), before + 80 * MIB, "nothing was kept: the test shows nothing")
         self.await_resident(before + 64 * MIB)
 
     def test_while_requests_go_on(self):
