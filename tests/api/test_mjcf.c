@@ -330,6 +330,8 @@ static void connect_closes_a_loop(void **state)
 
 /* --- includes ---------------------------------------------------------------------------------------------------- */
 
+#define TWICE(n) "<x><include file='" n ".xml'/><include file='" n ".xml'/></x>"
+
 static void includes(void **state)
 {
     static const char *const beside[] = {"arm.xml",
@@ -353,6 +355,26 @@ static void includes(void **state)
                                          "file='sub/../limb.xml'/></body></x>",
                                          "four.xml",
                                          "<x><include file='pair.xml'/><include file='pair.xml'/></x>",
+                                         "2.xml",
+                                         TWICE("3"),
+                                         "3.xml",
+                                         TWICE("4"),
+                                         "4.xml",
+                                         TWICE("5"),
+                                         "5.xml",
+                                         TWICE("6"),
+                                         "6.xml",
+                                         TWICE("7"),
+                                         "7.xml",
+                                         TWICE("8"),
+                                         "8.xml",
+                                         TWICE("9"),
+                                         "9.xml",
+                                         TWICE("10"),
+                                         "10.xml",
+                                         TWICE("11"),
+                                         "11.xml",
+                                         "<x/>",
                                          NULL};
     static const struct {
         const char *text, *words;
@@ -363,6 +385,7 @@ static void includes(void **state)
                  {WORLD("<include file='self.xml'/>", ""), "\"self.xml\" includes itself"},
                  {WORLD("<include file='main.xml'/>", ""), "\"main.xml\" includes itself"},
                  {WORLD("<include file='turn.xml'/>", ""), "\"turn.xml\" includes itself"},
+                 {WORLD("<include file='2.xml'/><include file='2.xml'/>", ""), "more than 1000 files"},
                  {WORLD("<include file='../main.xml'/>", ""), "no such file"},
                  {WORLD("<include file='more.xml'/><include file='arm.xml'/>", ""), "body \"a\""},
                  {WORLD("<include file='more.xml'/><include file='sub/../more.xml'/>", ""), "body \"a\""}};

@@ -80,7 +80,7 @@ static void set_reference(const api_mjcf *m, double *qpos)
 typedef struct keyframes {
     json_t *list;  /* configurations */
     json_t *names; /* map whose keys are their names */
-    size_t  place; /* Number of keys before the next one */
+    size_t  place; /* number of keys before the next one */
 } keyframes;
 
 /* Takes the names that the keys have in the file. */

@@ -1,6 +1,6 @@
-/* mjcf_include.c - replace each <include file="..."/> by the elements of that file, which other includes may repeat:
- * MuJoCo 3.14 refuses repeated files only where the first file of the model included them before. As there, a name is
- * that of a file in the folder of the first file or, if that has none, in the folder of the file that includes it. */
+/* mjcf_include.c - replace each <include file="..."/> by the elements of that file. Several includes may name the same
+ * file; MuJoCo 3.14 refuses that only if the first file of the model included it before. As in MuJoCo, the file is in
+ * the folder of the first file or else in the folder of the file that includes it. */
 #include "api/robots/mjcf/mjcf_reader.h"
 #include "api/robots/xml/xml_text.h"
 #include <stdint.h>
