@@ -11,10 +11,12 @@
 static api_model *read_with(const char *text, const char *query, const char *const *beside, api_problem *problem)
 {
     api_model_source source    = file_source(text, strlen(text), query);
-    api_file_entry   entry[20] = {{"main.xml", text, strlen(text)}};
+    api_file_entry   entry[40] = {{"main.xml", text, strlen(text)}};
     api_files        files     = {entry, 1};
-    for (const char *const *file = beside; file && *file; file += 2)
+    for (const char *const *file = beside; file && *file; file += 2) {
+        assert_true(files.n < sizeof entry / sizeof *entry);
         entry[files.n++] = (api_file_entry){file[0], file[1], strlen(file[1])};
+    }
     if (beside) source.files = &files;
     source.path = "main.xml";
     return file_read(api_model_from_mjcf, source, problem);
