@@ -20,8 +20,8 @@ $ ruby torques.rb http://127.0.0.1:8088/v1/models/two_link/inverse-dynamics
 /q: 6 entries given, 2 expected (nq of two_link)
 ```
 
-A double needs 17 significant digits. Many libraries write fewer unless they are told otherwise, and the server then computes for the
-state that it got: right torques of another state. *Digits* says what the language loses and how the sample keeps it; the table of
+A double needs 17 significant digits. Many libraries write fewer by default, and the server then computes for the rounded
+state. *Digits* says what the language loses and how the sample keeps it; the table of
 [JSON libraries](README.md#json-libraries-and-their-digits) has the figures. *Refusals* says how the reason of a 422 is read or lost.
 
 """
