@@ -82,7 +82,8 @@ check: ## build, run the tests of dynamics and api and a few end to end: a minut
 
 test-programs: $(BUILD)/torqued $(BUILD)/sample $(C_TESTS) $(ORACLES) $(FAILING_MALLOC) $(if $(FUZZ_CC),fuzz-programs)
 
-# JOBS programs run in parallel; those of tests/alone run one at a time after them.
+# One program more than JOBS runs in parallel, since many wait for a server or a deadline; those of tests/alone run one at a time
+# after them.
 JOBS  ?= $(shell nproc)
 TESTS ?=
 chosen = $(if $(TESTS),$(foreach t,$(TESTS),$(if $(filter %.c,$(t)),$(t:%.c=$(BUILD)/%),$(t))),$(C_TESTS) $(SCRIPT_TESTS))
@@ -94,7 +95,7 @@ test-build: $(BUILD)/torqued $(BUILD)/sample $(ORACLES) $(FAILING_MALLOC) $(filt
 test-run: test-build
 	@$(if $(filter build,$(BUILD)),,TORQUED_BIN=$(abspath $(BUILD)/torqued)) BUILD=$(BUILD) $(if $(FUZZ_CC),,NO_FUZZERS=1) \
 	    $(if $(TARGET),TORQUED_TARGET=$(TARGET)) \
-	    PERL5LIB=tests prove --harness Harness --exec tests/run --timer --failures --comments --jobs $(JOBS) $(chosen)
+	    PERL5LIB=tests prove --harness Harness --exec tests/run --timer --failures --comments --jobs $$(($(JOBS) + 1)) $(chosen)
 
 # The server lists the targets of this machine when it is started with an unknown one. WIDTHS has one of them for each number of
 # lanes, in the server's default arithmetic class.

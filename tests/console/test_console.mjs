@@ -3,7 +3,6 @@
 import assert from 'node:assert/strict';
 import {spawnSync} from 'node:child_process';
 import {mkdtempSync, readFileSync, writeFileSync} from 'node:fs';
-import {tmpdir} from 'node:os';
 import {join} from 'node:path';
 import test, {after, before} from 'node:test';
 import {BINARY, conforms, drop, has, launchBrowser, openPage, run, Server, skipReason} from './browser.mjs';
@@ -24,7 +23,7 @@ after(async () => {
 });
 
 const QN = [0.3, 0.5, 0, -1.5, 0, 1.6, 0], PANDA = `#/robot/panda/state?q=${QN}`;
-const folder = () => mkdtempSync(join(tmpdir(), 'torqued-files-'));
+const folder = () => mkdtempSync(join(server.folder, 'files-'));
 
 const URDF = `<robot name="two"><link name="ground"/>
 <link name="upper"><inertial><origin xyz="0 0 -0.2"/><mass value="2"/><inertia ixx="0.03" iyy="0.03" izz="0.002" ixy="0" ixz="0" iyz="0"/></inertial>

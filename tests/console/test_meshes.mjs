@@ -2,7 +2,6 @@
 // drawn like the box itself, in the browser alone; missing and broken files are named.
 import assert from 'node:assert/strict';
 import {mkdirSync, mkdtempSync, writeFileSync} from 'node:fs';
-import {tmpdir} from 'node:os';
 import {join} from 'node:path';
 import test, {after, before} from 'node:test';
 import {conforms, drop, launchBrowser, openPage, Server, skipReason} from './browser.mjs';
@@ -70,7 +69,7 @@ ${geometries.map(g => `<visual><origin xyz="0.1 0 0" rpy="0.3 0.2 0.1"/><geometr
 
 /** Drops a folder with the URDF file and its meshes, and opens the robot. */
 async function show(page, name, geometries, meshes) {
-    const folder = join(mkdtempSync(join(tmpdir(), 'torqued-folder-')), name);
+    const folder = join(mkdtempSync(join(server.folder, 'robot-')), name);
     mkdirSync(join(folder, 'meshes', 'visual'), {recursive: true});
     writeFileSync(join(folder, `${name}.urdf`), urdf(name, geometries));
     for (const [file, content] of Object.entries(meshes)) writeFileSync(join(folder, 'meshes', 'visual', file), content);
