@@ -78,7 +78,7 @@ static bool read_warnings(const api_entry *root)
 /* The canonical document always states type and link of the base. */
 static bool read_base(const api_entry *root, api_document *document)
 {
-    static const char *const fields[] = {"type", "link", "inertial", NULL};
+    static const char *const fields[] = {"type", "link", "inertial", "visual", NULL};
     const char              *type     = "fixed";
     api_entry                base;
     document->base = "base";
@@ -94,17 +94,19 @@ static bool read_base(const api_entry *root, api_document *document)
         !api_entry_name(&base, "link", API_OPTIONAL, &document->base) ||
         !api_entry_set_canonical(&base, "link", json_string(document->base)))
         return false;
-    return api_document_read_inertial(&base, document->base, &document->base_inertia, !document->accepts_indefinite);
+    return api_document_read_inertial(&base, document->base, &document->base_inertia, !document->accepts_indefinite) &&
+           api_document_read_visuals(&base, &document->base_visuals);
 }
 
 static bool read_link(const api_entry *root, size_t index, api_document_link *link)
 {
-    static const char *const fields[] = {"name", "parent", "joint", "inertial", NULL};
+    static const char *const fields[] = {"name", "parent", "joint", "inertial", "visual", NULL};
     api_entry                entry;
     return api_entry_item(&entry, root, "links", index, fields) &&
            api_entry_name(&entry, "name", API_REQUIRED, &link->name) &&
            api_entry_name(&entry, "parent", API_REQUIRED, &link->parent) && api_document_read_joint(&entry, link) &&
-           api_document_read_inertial(&entry, link->name, &link->dyn.inertia, false);
+           api_document_read_inertial(&entry, link->name, &link->dyn.inertia, false) &&
+           api_document_read_visuals(&entry, &link->visuals);
 }
 
 static bool read_links(const api_entry *root, api_document *document, size_t max_links)

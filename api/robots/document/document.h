@@ -9,6 +9,22 @@
 #include "dynamics/math/geometry.h"
 #include "inertia.h"
 
+/* A shape that a link looks like; it has no part in the dynamics. */
+typedef struct api_document_visual {
+    api_solid   solid;    /* API_SOLIDS: a mesh */
+    double      size[3];  /* of a solid, in m */
+    const char *mesh;     /* name of the mesh's file; NULL: a solid */
+    double      scale[3]; /* of a mesh, per axis of its file */
+    dyn_pose    X;        /* pose in the link frame of the solid's centre and axes, or of the mesh's frame */
+    bool        has_rgba;
+    double      rgba[4]; /* red, green, blue, opacity, 0 to 1 */
+} api_document_visual;
+
+typedef struct api_document_visuals {
+    size_t               n;
+    api_document_visual *list; /* [n] */
+} api_document_visuals;
+
 typedef struct api_document_link {
     const char      *name, *parent; /* names of links */
     const char      *joint, *type;  /* name and type of the joint that carries the link */
@@ -23,6 +39,7 @@ typedef struct api_document_link {
     const char      *mimicked;     /* if dyn.mimic: the joint that this one mimics, as the document names it */
     int              leader; /* if dyn.mimic: index in `links` of the independent joint at the end of the mimic chain */
     dyn_link         dyn;    /* dyn.parent and dyn.leader are set when the description is built */
+    api_document_visuals visuals;
 } api_document_link;
 
 typedef struct api_document_frame {
@@ -80,6 +97,7 @@ typedef struct api_document {
     bool                floating;
     bool                accepts_indefinite; /* bodies may have negative principal moments: reported, not refused */
     dyn_inertia         base_inertia;
+    api_document_visuals base_visuals;
     double              gravity[3];
     bool                from_screws; /* true: the document has "screws", so no pointer may refer to "links" */
     size_t              n_links;     /* number of links without the base link */
@@ -151,6 +169,14 @@ bool api_document_check_transform(const api_entry *place, const double *T, dyn_p
 /* Reads "inertial" of a link: values, or a homogeneous solid. Without the field the link has no mass. An indefinite
  * tensor is refused if the inertia is `alone`; otherwise it is that of a link, for api_document_check_bodies. */
 bool api_document_read_inertial(const api_entry *link_node, const char *link, dyn_inertia *inertia, bool alone);
+/* Reads "solid" and "size" of an entry: a box, cylinder, sphere, ellipsoid or capsule. */
+bool api_document_read_solid(const api_entry *entry, api_solid *solid, double size[3]);
+
+enum { API_MOST_VISUALS = 1000 /* of a link */ };
+
+/* Reads "visual" of a link or base: the shapes that it looks like. */
+bool api_document_read_visuals(const api_entry *owner, api_document_visuals *visuals);
+
 /* Refuses an inertia that is not physical, and reports a suspicious one. `link` is the name of the link. */
 bool api_document_check_inertia(const api_entry *place, const char *link, const dyn_inertia *inertia);
 

@@ -351,6 +351,12 @@ static bool has_control(const char *text)
     return false;
 }
 
+bool api_entry_is_name(const char *text)
+{
+    size_t length = strlen(text);
+    return length > 0 && length <= NAME_MAX_BYTES && !has_control(text);
+}
+
 bool api_entry_name(const api_entry *entry, const char *key, int need, const char **name)
 {
     if (!api_entry_text(entry, key, need, name)) return false;

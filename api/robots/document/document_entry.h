@@ -66,6 +66,7 @@ bool api_entry_flag(const api_entry *entry, const char *key, bool *flag);
 bool api_entry_text(const api_entry *entry, const char *key, int need, const char **text);
 /* Reads a name: 1 to 256 bytes without control characters. */
 bool api_entry_name(const api_entry *entry, const char *key, int need, const char **name);
+bool api_entry_is_name(const char *text); /* true for a text that api_entry_name accepts */
 
 /* Sets a field of the canonical object. Takes over the reference to `value`, which may be NULL when memory is short. */
 bool api_entry_set_canonical(const api_entry *entry, const char *key, json_t *value);

@@ -34,29 +34,34 @@ static bool read_mass(const api_entry *inertial, int need, double *mass)
     return api_entry_fail(inertial, "mass", API_BAD_INERTIA, "the mass %.6g kg is negative", *mass);
 }
 
-static bool find_solid(const api_entry *inertial, api_solid *solid)
+static bool find_solid(const api_entry *entry, api_solid *solid)
 {
     const char *name = NULL;
-    if (!api_entry_text(inertial, "solid", API_REQUIRED, &name)) return false;
+    if (!api_entry_text(entry, "solid", API_REQUIRED, &name)) return false;
     for (*solid = 0; *solid < API_SOLIDS; (*solid)++)
         if (strcmp(api_solid_form_of(*solid)->name, name) == 0) return true;
-    return api_entry_fail(inertial, "solid", API_BAD_VALUE,
+    return api_entry_fail(entry, "solid", API_BAD_VALUE,
                           "\"%.*s\" is not a solid; known are box, cylinder, sphere, ellipsoid and capsule",
                           api_text_shown(name), name);
 }
 
-static bool read_size(const api_entry *inertial, api_solid solid, double size[3])
+static bool read_size(const api_entry *entry, api_solid solid, double size[3])
 {
     const api_solid_form *form  = api_solid_form_of(solid);
-    const json_t         *value = json_object_get(inertial->input, "size");
+    const json_t         *value = json_object_get(entry->input, "size");
     if (json_is_array(value) && json_array_size(value) != form->n_sizes)
-        return api_entry_fail(inertial, "size", API_WRONG_SHAPE,
+        return api_entry_fail(entry, "size", API_WRONG_SHAPE,
                               "the size of a %s is %s: expected %zu entries, given %zu", form->name, form->sizes,
                               form->n_sizes, json_array_size(value));
-    if (!api_entry_vector(inertial, "size", API_REQUIRED, size, form->n_sizes)) return false;
+    if (!api_entry_vector(entry, "size", API_REQUIRED, size, form->n_sizes)) return false;
     for (size_t i = 0; i < form->n_sizes; i++)
-        if (size[i] < 0) return api_entry_fail(inertial, "size", API_BAD_VALUE, "sizes must not be negative");
+        if (size[i] < 0) return api_entry_fail(entry, "size", API_BAD_VALUE, "sizes must not be negative");
     return true;
+}
+
+bool api_document_read_solid(const api_entry *entry, api_solid *solid, double size[3])
+{
+    return find_solid(entry, solid) && read_size(entry, *solid, size);
 }
 
 static bool read_solid_mass(const api_entry *inertial, double volume, double *mass)
@@ -76,7 +81,7 @@ static bool read_solid(const api_entry *inertial, dyn_inertia *inertia)
 {
     api_solid solid;
     double    size[3] = {0}, mass = 0, xyz[3] = {0}, rpy[3] = {0};
-    if (!find_solid(inertial, &solid) || !read_size(inertial, solid, size) ||
+    if (!api_document_read_solid(inertial, &solid, size) ||
         !read_solid_mass(inertial, api_solid_volume(solid, size), &mass) ||
         !api_entry_vector(inertial, "xyz", API_OPTIONAL, xyz, 3) || !api_entry_rpy(inertial, rpy))
         return false;

@@ -32,7 +32,9 @@ static bool take_arrays(api_urdf *urdf)
     if (urdf->n_links == 0) return api_xml_fail(&urdf->xml, urdf->xml.root, API_BAD_MODEL, "the robot has no <link>");
     urdf->links  = api_arena_take(urdf->xml.base.arena, urdf->n_links, sizeof *urdf->links);
     urdf->joints = api_arena_take(urdf->xml.base.arena, urdf->n_joints, sizeof *urdf->joints);
-    return (urdf->links && urdf->joints) || api_reader_no_memory(&urdf->xml.base);
+    urdf->colours =
+        api_arena_take(urdf->xml.base.arena, count_elements(urdf->xml.root, "material"), sizeof *urdf->colours);
+    return (urdf->links && urdf->joints && urdf->colours) || api_reader_no_memory(&urdf->xml.base);
 }
 
 /* Adds a name to `map`, a jansson object from names to indices. Fails if the name is already in the map. */
@@ -139,9 +141,10 @@ static bool find_root(api_urdf *urdf, const json_t *links)
 static bool read_tree(api_urdf *urdf)
 {
     json_t *links = json_object(), *joints = json_object();
-    bool    ok = (links && joints) || api_reader_no_memory(&urdf->xml.base);
+    urdf->materials = json_object();
+    bool ok         = (links && joints && urdf->materials) || api_reader_no_memory(&urdf->xml.base);
     ok         = ok && take_arrays(urdf) && read_links(urdf, links) && read_joints(urdf, links, joints) &&
-         find_root(urdf, links) && api_urdf_read_transmissions(urdf, joints);
+         api_urdf_index_materials(urdf) && find_root(urdf, links) && api_urdf_read_transmissions(urdf, joints);
     json_decref(joints);
     json_decref(links);
     return ok;
@@ -157,7 +160,7 @@ static bool write_base(api_urdf *urdf, json_t *document)
     return api_xml_set_field(&urdf->xml, document, "base", base) &&
            api_xml_set_field(&urdf->xml, base, "type", json_string(type)) &&
            api_xml_set_field(&urdf->xml, base, "link", json_string(name)) &&
-           api_urdf_read_inertial(urdf, urdf->root, base) &&
+           api_urdf_read_inertial(urdf, urdf->root, base) && api_urdf_read_visuals(urdf, urdf->root, base) &&
            (urdf->options->inertia != API_URDF_ACCEPT ||
             api_xml_set_field(&urdf->xml, document, "accept_indefinite", json_true()));
 }
@@ -179,7 +182,8 @@ static bool write_link(api_urdf *urdf, const api_urdf_joint *joint, json_t *link
     return fields && api_xml_set_field(&urdf->xml, link, "joint", fields) &&
            api_xml_set_field(&urdf->xml, link, "name", json_string(joint->child)) &&
            api_xml_set_field(&urdf->xml, link, "parent", json_string(joint->parent)) &&
-           api_urdf_read_inertial(urdf, joint->link, link) && report_massless(urdf, joint);
+           api_urdf_read_inertial(urdf, joint->link, link) && api_urdf_read_visuals(urdf, joint->link, link) &&
+           report_massless(urdf, joint);
 }
 
 static bool write_document(api_urdf *urdf, json_t *document)
@@ -235,7 +239,8 @@ static const xmlNode *element_at(const void *reader, const char *pointer)
     if (strncmp(pointer, "/base", 5) == 0) return urdf->root;
     if (sscanf(pointer, "/links/%zu%n", &i, &length) != 1 || i >= urdf->n_joints) return NULL;
     const char *field   = pointer + length;
-    bool        of_link = strncmp(field, "/name", 5) == 0 || strncmp(field, "/inertial", 9) == 0;
+    bool        of_link = strncmp(field, "/name", 5) == 0 || strncmp(field, "/inertial", 9) == 0 ||
+                   strncmp(field, "/visual", 7) == 0;
     return of_link ? urdf->joints[i].link : urdf->joints[i].element;
 }
 
@@ -244,6 +249,7 @@ static api_model *make_model(api_urdf *urdf, const char *name)
     json_t    *document = json_object();
     api_model *model    = NULL;
     if (read_robot(urdf, document)) model = api_xml_make_model(&urdf->xml, document, name, element_at, urdf);
+    json_decref(urdf->materials);
     json_decref(document);
     return model;
 }

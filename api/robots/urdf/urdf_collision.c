@@ -1,4 +1,4 @@
-/* urdf_collision.c - read the shapes of a link's collisions, for inertia=collision. */
+/* urdf_collision.c - read the shapes of a link's visuals and collisions; the latter weigh with inertia=collision. */
 #include "api/robots/collision/xml_collision.h"
 #include "dynamics/math/geometry.h"
 #include "urdf_reader.h"
@@ -20,8 +20,7 @@ static bool read_urdf_mesh(api_urdf *urdf, const xmlNode *mesh, api_collision *c
     return scale.count != 2 || api_xml_fail(&urdf->xml, mesh, API_WRONG_SHAPE, "scale of <mesh>: expected 3 numbers");
 }
 
-/* Reads the shape in a <geometry>. */
-static bool read_urdf_geometry(api_urdf *urdf, const xmlNode *geometry, api_collision *c)
+bool api_urdf_read_geometry(api_urdf *urdf, const xmlNode *geometry, api_collision *c)
 {
     static const struct {
         const char *name;
@@ -51,7 +50,7 @@ static bool weigh_collision(api_urdf *urdf, const xmlNode *element, dyn_inertia 
     api_collision  c        = {.element = element, .scale = {1, 1, 1}, .density = urdf->options->density};
     double         xyz[3], rpy[3];
     if (!geometry) return api_xml_fail(&urdf->xml, element, API_MISSING_FIELD, "the collision has no <geometry>");
-    if (!api_urdf_read_origin(urdf, element, xyz, rpy) || !read_urdf_geometry(urdf, geometry, &c)) return false;
+    if (!api_urdf_read_origin(urdf, element, xyz, rpy) || !api_urdf_read_geometry(urdf, geometry, &c)) return false;
     c.X = dyn_pose_rpy(xyz, rpy);
     return api_xml_add_collision(&urdf->xml, urdf->source, &c, sum);
 }

@@ -1,5 +1,6 @@
 /* urdf_reader.h - types and functions shared by urdf*.c. An api_urdf lives while one file is read. */
 #pragma once
+#include "api/robots/collision/xml_collision.h"
 #include "api/robots/xml/xml_reader.h"
 #include "urdf.h"
 
@@ -22,6 +23,9 @@ typedef struct api_urdf {
     const xmlNode          *root;         /* the link that no joint carries */
     bool                    has_inertial; /* of any link */
     int                     minor;        /* the file's version is 1.minor */
+    json_t                 *materials;    /* names of the robot's materials to indices of `colours` */
+    size_t                  n_colours;
+    const xmlNode         **colours;
 } api_urdf;
 
 /* Reads the version of the file: 1.0 (also when it states none), 1.1 or 1.2; others are refused. */
@@ -41,6 +45,16 @@ bool api_urdf_has_one_coordinate(const api_urdf_joint *joint);
  * api/openapi.yaml). "inertial" is not set if the URDF link has none. */
 json_t *api_urdf_read_joint(api_urdf *urdf, const api_urdf_joint *joint);
 bool    api_urdf_read_inertial(api_urdf *urdf, const xmlNode *link, json_t *document_link);
+
+/* Reads the shape in a <geometry> into kind, solid, size, file and scale of `shape`. */
+bool api_urdf_read_geometry(api_urdf *urdf, const xmlNode *geometry, api_collision *shape);
+
+/* Enters the colours of the robot's materials. */
+bool api_urdf_index_materials(api_urdf *urdf);
+
+/* Reads the visuals of a link into the field "visual" of a document's link or base. One that cannot be read is
+ * reported and left out, since it has no part in the dynamics. */
+bool api_urdf_read_visuals(api_urdf *urdf, const xmlNode *link, json_t *owner);
 
 /* Sums the inertias of the collisions of a link; *n is their number. */
 bool api_urdf_read_collisions(api_urdf *urdf, const xmlNode *link, dyn_inertia *sum, size_t *n);
