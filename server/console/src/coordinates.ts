@@ -54,9 +54,10 @@ export function zeroPosition(model: Model): number[] {
     return model.position_names.map(name => name.endsWith('.qw') ? 1 : 0);
 }
 
-/** A position within the limits, near zero. */
+/** The configuration that is named home; otherwise a position within the limits, near zero. */
 export function startPosition(model: Model): number[] {
-    const q = zeroPosition(model);
+    const q = zeroPosition(model), home = model.configurations?.find(c => c.name === 'home');
+    if (home) return [...home.q];
     if (model.reference) return q;
     for (const row of rowsOf(model)) {
         const range = row.limits.position;

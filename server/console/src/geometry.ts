@@ -1,7 +1,7 @@
 // geometry.ts - derives the parts of the view that are fixed in links from the document: solids of equal inertia, joint axes, loops.
 // All poses of links come from the server.
 import {add, cross, dot, eigenSymmetric, norm, quatMultiply, quatOfColumns, quatOfRpy, rotate, scale, unit} from './linear';
-import type {Inertia, Inertial, Model, Origin, Quat, RobotDocument, ScrewModel, Tree, Vec3} from './types';
+import type {Inertia, Inertial, Model, Origin, Quat, RobotDocument, ScrewModel, Tree, Vec3, Visuals} from './types';
 
 export type SolidKind = 'ellipsoid' | 'box' | 'cylinder' | 'capsule';
 
@@ -15,6 +15,17 @@ export interface Solid {
     position: Vec3;
     rotation: Quat;
     mass: number;
+}
+
+/** A shape that a link looks like. */
+export interface Shape {
+    frame: number;
+    kind: SolidKind | 'mesh';
+    size: Vec3; // of a solid: as of Solid; of a mesh: factors of its coordinates
+    mesh: string; // name of the mesh's file
+    position: Vec3;
+    rotation: Quat;
+    rgba: readonly number[] | null;
 }
 
 export interface JointGeometry {
@@ -40,6 +51,7 @@ export interface RobotGeometry {
     frames: string[];
     index: Map<string, number>;
     solids: Solid[];
+    shapes: Shape[];
     joints: JointGeometry[];
     bodies: number[]; // frame of each body
     origins: number[]; // of each body: the frame at whose origin its joint wrench acts
@@ -76,13 +88,18 @@ function shapeOfFigures(mass: number, com: Vec3, inertia: number[][], frame: num
         position: com, rotation, mass};
 }
 
-function shapeOfSolid(inertial: Extract<Inertial, {solid: string}>, frame: number, name: string): Solid | null {
-    const [a = 0, b = 0, c = 0] = inertial.size, thin = (v: Vec3) => v.map(x => Math.max(x, 0.002)) as Vec3;
+/** Kind and full lengths of a solid of the document. */
+function kindAndSize(solid: string, [a = 0, b = 0, c = 0]: readonly number[]): [SolidKind, Vec3] | null {
+    const thin = (v: Vec3) => v.map(x => Math.max(x, 0.002)) as Vec3;
     const sizes: Record<string, [SolidKind, Vec3]> = {
         box: ['box', thin([a, b, c])], cylinder: ['cylinder', thin([2 * a, 2 * a, b])], sphere: ['ellipsoid', thin([2 * a, 2 * a, 2 * a])],
         ellipsoid: ['ellipsoid', thin([2 * a, 2 * b, 2 * c])], capsule: ['capsule', thin([2 * a, 2 * a, b])],
     };
-    const found = sizes[inertial.solid];
+    return sizes[solid] ?? null;
+}
+
+function shapeOfSolid(inertial: Extract<Inertial, {solid: string}>, frame: number, name: string): Solid | null {
+    const [a = 0, b = 0, c = 0] = inertial.size, found = kindAndSize(inertial.solid, inertial.size);
     if (!found) return null;
     const volume = {box: a * b * c, cylinder: Math.PI * a * a * b, sphere: 4 / 3 * Math.PI * a ** 3, ellipsoid: 4 / 3 * Math.PI * a * b * c,
         capsule: Math.PI * a * a * (b + 4 / 3 * a)}[inertial.solid];
@@ -94,6 +111,15 @@ function solidOf(inertial: Inertial | undefined, frame: number, name: string): S
     if (!inertial) return null;
     if ('solid' in inertial) return shapeOfSolid(inertial, frame, name);
     return shapeOfFigures(inertial.mass ?? 0, vec(inertial.com), tensor(inertial.inertia), frame, name);
+}
+
+function shapesOf(visuals: Visuals | undefined, frame: number): Shape[] {
+    return (visuals ?? []).flatMap((v): Shape[] => {
+        const place = {frame, position: vec(v.xyz), rotation: quatOfRpy(vec(v.rpy)), rgba: v.rgba ?? null};
+        if ('mesh' in v) return [{...place, kind: 'mesh', mesh: v.mesh, size: v.scale ? vec(v.scale) : [1, 1, 1]}];
+        const found = kindAndSize(v.solid, v.size);
+        return found ? [{...place, kind: found[0], mesh: '', size: found[1]}] : [];
+    });
 }
 
 /** The axis of a joint, fixed in its link's frame or, with standard DH parameters, in its parent's. */
@@ -108,6 +134,7 @@ interface Named {
     link: string;
     parent: string;
     inertial: Inertial | undefined;
+    visual?: Visuals | undefined;
     place: (parent: number, link: number) => Pick<JointGeometry, 'frame' | 'point' | 'axis'>;
 }
 
@@ -132,7 +159,7 @@ function screwLinks(document: ScrewModel): Named[] {
 }
 
 const treeLinks = (document: Tree): Named[] => document.links.map(link => ({
-    link: link.name, parent: link.parent, inertial: link.inertial, place: (parent, at) => axisOf(link.joint, parent, at),
+    link: link.name, parent: link.parent, inertial: link.inertial, visual: link.visual, place: (parent, at) => axisOf(link.joint, parent, at),
 }));
 
 export function geometryOf(model: Model, document: RobotDocument): RobotGeometry {
@@ -143,6 +170,7 @@ export function geometryOf(model: Model, document: RobotDocument): RobotGeometry
     const baseName = document.base?.link ?? 'base', base = at(baseName);
     const solids = [...named.map(n => solidOf(n.inertial, at(n.link), n.link)), solidOf(document.base?.inertial, base, baseName)]
         .filter((s): s is Solid => s !== null);
+    const shapes = [...named.flatMap(n => shapesOf(n.visual, at(n.link))), ...shapesOf(document.base?.visual, base)];
     const bodyOf = new Map(model.bodies.map((name, i) => [name, i]));
     const joints = model.joints.map((j): JointGeometry => {
         const parent = at(j.parent), link = at(j.link);
@@ -154,7 +182,7 @@ export function geometryOf(model: Model, document: RobotDocument): RobotGeometry
         return joint && joint.frame === joint.parent ? joint.parent : at(name);
     });
     return {
-        frames, index, solids, joints, origins, base, bodies: model.bodies.map(at), floating: model.base === 'floating',
+        frames, index, solids, shapes, joints, origins, base, bodies: model.bodies.map(at), floating: model.base === 'floating',
         loops: (model.loops ?? []).map(l => ({name: l.name, a: at(l.frame_a), b: at(l.frame_b)})),
         links: new Set(model.links.map(at)), edges: named.map(n => [at(n.parent), at(n.link)]),
     };
@@ -177,10 +205,10 @@ export const positionAt = (poses: Poses, i: number): Vec3 => [poses[7 * i], pose
 export const rotationAt = (poses: Poses, i: number): Quat => [poses[7 * i + 3], poses[7 * i + 4], poses[7 * i + 5], poses[7 * i + 6]];
 export const pointAt = (poses: Poses, i: number, local: Vec3): Vec3 => add(positionAt(poses, i), rotate(rotationAt(poses, i), local));
 
-/** Centre and radius of a ball around links and solids. */
+/** Centre and radius of a ball around links and shapes, or without shapes solids of equal inertia. */
 export function boundsOf(geometry: RobotGeometry, poses: Poses): {centre: Vec3; radius: number} {
-    const points: Vec3[] = [...geometry.links].map(i => positionAt(poses, i));
-    for (const s of geometry.solids) {
+    const points: Vec3[] = [...geometry.links].map(i => positionAt(poses, i)), drawn = geometry.shapes.filter(s => s.kind !== 'mesh');
+    for (const s of drawn.length ? drawn : geometry.solids) {
         const centre = pointAt(poses, s.frame, s.position), turn = quatMultiply(rotationAt(poses, s.frame), s.rotation);
         for (let k = 0; k < 3; k++) {
             const e: Vec3 = [0, 0, 0];

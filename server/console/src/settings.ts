@@ -10,8 +10,8 @@ export interface Settings {
 
 const DEFAULTS: Settings = {
     theme: 'auto', language: 'curl',
-    view: {solids: 'ellipsoids', skeleton: true, frames: false, coms: false, names: false, grid: true, gravity: true,
-        wrenches: true, reactions: false, meshes: true, arrowScale: 0.3},
+    view: {solids: 'auto', skeleton: true, frames: false, coms: false, names: false, grid: true, gravity: true,
+        wrenches: true, reactions: false, shapes: true, arrowScale: 0.3},
 };
 
 function load(): Settings {

@@ -12,6 +12,7 @@ export type Tree = Schemas['Tree'];
 export type ScrewModel = Schemas['ScrewModel'];
 export type RobotDocument = Tree | ScrewModel;
 export type Inertial = NonNullable<Schemas['Inertial']>;
+export type Visuals = NonNullable<Schemas['Visuals']>;
 export type Inertia = Schemas['Inertia'];
 export type Origin = Schemas['Origin'];
 export type Limits = Schemas['JointLimits'];

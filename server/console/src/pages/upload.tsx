@@ -16,8 +16,8 @@ export interface OfferedFile {
 
 /** Files that the user has dropped or chosen and not yet loaded. */
 export const offered = new Store<OfferedFile[] | null>(null);
-/** Meshes by the name of the model whose URDF came with them. */
-export const meshFolders = new Map<string, {urdf: string; files: OfferedFile[]}>();
+/** Meshes by the name of the model whose file came with them. */
+export const meshFolders = new Map<string, OfferedFile[]>();
 
 export function chooseFiles(): Promise<OfferedFile[]> {
     return new Promise(resolve => {
@@ -127,7 +127,7 @@ function Upload({files}: {files: OfferedFile[]}) {
         setProblem(null);
         try {
             setReply(await putModel(name, text, {replace: taken, format, base, mimic}));
-            if (urdf) meshFolders.set(name, {urdf: text, files: meshes});
+            meshFolders.set(name, meshes);
             await reloadModels();
         } catch (e) {
             setProblem(e instanceof Problem ? e : new Problem(0, {title: 'The model was not sent', detail: (e as Error).message}));

@@ -13,7 +13,7 @@ function ViewMenu({options, loops}: {options: ViewOptions; loops: boolean}) {
     const set = (change: Partial<ViewOptions>) => settings.update({view: {...settings.value.view, ...change}});
     return (
         <div class="menu" role="group" aria-label="What the view shows">
-            <Select label="Solids" value={options.solids} options={[['ellipsoids', 'ellipsoids of equal inertia'], ['boxes', 'boxes of equal inertia'], ['none', 'none']]}
+            <Select label="Solids" value={options.solids} options={[['auto', 'where there are no shapes'], ['ellipsoids', 'ellipsoids of equal inertia'], ['boxes', 'boxes of equal inertia'], ['none', 'none']]}
                 onChange={v => set({solids: v as ViewOptions['solids']})} />
             <Check label="Skeleton and joint axes" value={options.skeleton} onChange={skeleton => set({skeleton})} />
             <Check label="Joint names" value={options.names} onChange={names => set({names})} />
@@ -23,7 +23,7 @@ function ViewMenu({options, loops}: {options: ViewOptions; loops: boolean}) {
             <Check label="Joint reaction forces and moments" value={options.reactions} onChange={reactions => set({reactions})} />
             <Check label="Ground grid" value={options.grid} onChange={grid => set({grid})} />
             <Check label="Gravity" value={options.gravity} onChange={gravity => set({gravity})} />
-            <Check label="Meshes" value={options.meshes} onChange={meshes => set({meshes})} />
+            <Check label="Shapes of links" value={options.shapes} onChange={shapes => set({shapes})} />
             <label class="scale">Arrow scale: 100 N = {digits(options.arrowScale, 3)} m
                 <input type="range" min={-2} max={0.5} step={0.05} value={Math.log10(options.arrowScale)} aria-valuetext={`100 newtons are ${digits(options.arrowScale, 3)} metres`}
                     onInput={e => set({arrowScale: 10 ** Number(e.currentTarget.value)})} /></label>
@@ -46,8 +46,8 @@ export function ViewPane({workspace: w}: {workspace: Workspace}) {
             made.onPick = joint => w.selected.set(joint);
             made.setModel(w.geometry, w.state.value.gravity);
             setReady(true);
-            const folder = meshFolders.get(w.model.name);
-            if (folder) void import('../view/meshes').then(m => m.addMeshes(made, w.geometry, folder)).then(list => here && setMissing(list), (e: Error) => here && setMissing([e.message]));
+            const files = meshFolders.get(w.model.name) ?? [];
+            if (w.geometry.shapes.length) void import('../view/shapes').then(m => m.addShapes(made, w.geometry, files)).then(list => here && setMissing(list), (e: Error) => here && setMissing([e.message]));
         }, () => here && setFailed('The view could not be loaded.')).catch(() => here && setFailed('This browser has no WebGL, so the robot cannot be drawn. All numbers work without it.'));
         return () => {
             here = false;

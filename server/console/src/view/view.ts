@@ -14,7 +14,7 @@ import {Arrows, Instances} from './instances';
 import {drawsWithProcessor, Sharpness} from './sharpness';
 
 export interface ViewOptions {
-    solids: 'ellipsoids' | 'boxes' | 'none';
+    solids: 'auto' | 'ellipsoids' | 'boxes' | 'none'; // auto: ellipsoids unless the robot has shapes
     skeleton: boolean;
     frames: boolean;
     coms: boolean;
@@ -23,7 +23,7 @@ export interface ViewOptions {
     gravity: boolean;
     wrenches: boolean;
     reactions: boolean;
-    meshes: boolean;
+    shapes: boolean;
     arrowScale: number; // m for 100 N
 }
 
@@ -80,7 +80,7 @@ export class RobotView {
     private fitted = false;
     private readonly watcher: ResizeObserver;
     private readonly sharpness = new Sharpness(() => this.draw());
-    readonly meshes = new Map<number, Group>();
+    readonly shapes = new Map<number, Group>();
     onPick: (joint: string) => void = () => {};
     onFrame: (ms: number) => void = () => {};
 
@@ -145,13 +145,23 @@ export class RobotView {
         const targets: Object3D[] = Object.values(this.kinds).map(i => i.mesh);
         if (this.axes) targets.push(this.axes.mesh);
         for (const mesh of targets as (Object3D & {boundingSphere?: unknown})[]) mesh.boundingSphere = null;
-        const hit = ray.intersectObjects(targets, false)[0];
+        const {joints, solids} = this.geometry, shown = targets.filter(t => t.visible), hit = ray.intersectObjects(shown, false)[0];
+        const shape = this.options.shapes ? ray.intersectObjects([...this.shapes.values()], true)[0] : undefined;
+        if (shape && !(hit && hit.distance < shape.distance)) return this.onPick(this.jointOfShape(shape.object));
         if (!hit || hit.instanceId === undefined) return this.onPick('');
-        const {joints, solids} = this.geometry;
         if (hit.object === this.axes?.mesh) return this.onPick(joints.filter(j => j.axis)[hit.instanceId]?.name ?? '');
         const kind = (Object.keys(this.kinds) as Solid['kind'][]).find(k => this.kinds[k]?.mesh === hit.object);
         const solid = solids.filter(s => this.kindOf(s) === kind)[hit.instanceId];
         this.onPick(joints.find(j => j.link === solid?.frame)?.name ?? '');
+    }
+
+    private jointOfShape(part: Object3D): string {
+        for (const [frame, group] of this.shapes) {
+            let above: Object3D | null = part;
+            while (above && above !== group) above = above.parent;
+            if (above) return this.geometry!.joints.find(j => j.link === frame)?.name ?? '';
+        }
+        return '';
     }
 
     setModel(geometry: RobotGeometry, gravity: Vec3): void {
@@ -184,7 +194,7 @@ export class RobotView {
         this.capsules = [];
         this.robot.clear();
         this.ellipsoids.clear();
-        this.meshes.clear();
+        this.shapes.clear();
         this.labelHost.replaceChildren();
         this.labels.clear();
         this.wrenches.clear();
@@ -247,10 +257,10 @@ export class RobotView {
         const rebuild = options.solids !== this.options.solids;
         this.options = options;
         if (rebuild && this.geometry) {
-            const {poses, overlay, fitted} = this, meshes = new Map(this.meshes);
+            const {poses, overlay, fitted} = this, shapes = new Map(this.shapes);
             this.clearModel();
             this.build();
-            for (const [frame, group] of meshes) this.addMesh(frame, group);
+            for (const [frame, group] of shapes) this.addShape(frame, group);
             this.poses = poses;
             this.overlay = overlay;
             this.fitted = fitted;
@@ -284,13 +294,28 @@ export class RobotView {
 
     select(joint: string): void {
         this.selected = joint;
+        this.light();
         this.place();
     }
 
-    addMesh(frame: number, group: Group): void {
-        this.meshes.set(frame, group);
+    addShape(frame: number, group: Group): void {
+        this.shapes.set(frame, group);
         this.robot.add(group);
         this.place();
+    }
+
+    private get showsSolids(): boolean {
+        return this.options.solids === 'auto' ? !this.shapes.size || !this.options.shapes : this.options.solids !== 'none';
+    }
+
+    /** Lets the shapes of the selected link glow. */
+    private light(): void {
+        const chosen = this.geometry?.joints.find(j => j.name === this.selected)?.link;
+        for (const [frame, group] of this.shapes) {
+            group.traverse(part => {
+                if (part instanceof Mesh && part.material instanceof MeshLambertMaterial) part.material.emissive.copy(this.colours.selected).multiplyScalar(frame === chosen ? 0.45 : 0);
+            });
+        }
     }
 
     /** Puts the camera where the whole robot is seen. */
@@ -339,8 +364,8 @@ export class RobotView {
         if (!geometry || !poses) return this.draw();
         this.placeSolids(geometry, poses);
         this.placeSkeleton(geometry, poses);
-        for (const [frame, group] of this.meshes) {
-            group.visible = options.meshes;
+        for (const [frame, group] of this.shapes) {
+            group.visible = options.shapes;
             group.position.set(...positionAt(poses, frame));
             group.quaternion.set(...rotationAt(poses, frame));
         }
@@ -352,7 +377,7 @@ export class RobotView {
 
     private placeSolids(geometry: RobotGeometry, poses: Poses): void {
         const at = new Vector3(), turn = new Quaternion(), inner = new Quaternion(), size = new Vector3();
-        const shown = this.options.solids !== 'none', chosen = geometry.joints.find(j => j.name === this.selected)?.link;
+        const shown = this.showsSolids, chosen = geometry.joints.find(j => j.name === this.selected)?.link;
         const pose = (s: Solid) => {
             at.set(...pointAt(poses, s.frame, s.position));
             turn.set(...rotationAt(poses, s.frame)).multiply(inner.set(...s.rotation));
@@ -393,7 +418,8 @@ export class RobotView {
             points.forEach((p, i) => array.setXYZ(i, ...p));
             array.needsUpdate = true;
         };
-        this.bones!.mesh.visible = this.axes!.mesh.visible = options.skeleton;
+        this.axes!.mesh.visible = options.skeleton;
+        this.bones!.mesh.visible = options.skeleton && !(options.shapes && this.shapes.size); // they would stick out of the shapes
         triads.visible = options.frames;
         if (options.frames) {
             const length = 0.1 * r;

@@ -1,16 +1,9 @@
-// meshes.ts - draws the visual shapes of a URDF file in the view: primitives, and meshes from the dropped folder. The server gets no
-// mesh. A loader is fetched with the first file of its kind.
-import {BoxGeometry, BufferGeometry, Color, CylinderGeometry, Group, Light, Mesh, MeshLambertMaterial, Object3D, SphereGeometry} from 'three';
-import type {RobotGeometry} from '../geometry';
-import {quatOfRpy} from '../linear';
+// shapes.ts - draws the shapes of a robot's links in the view: solids of its document, and meshes from the dropped folder. The
+// server gets no mesh. A loader is fetched with the first file of its kind.
+import {BoxGeometry, BufferGeometry, CapsuleGeometry, Color, CylinderGeometry, Group, Light, Mesh, MeshLambertMaterial, Object3D, SphereGeometry} from 'three';
+import type {RobotGeometry, Shape} from '../geometry';
 import type {OfferedFile} from '../pages/upload';
-import type {Vec3} from '../types';
 import type {RobotView} from './view';
-
-const numbers = (text: string | null | undefined, fallback: Vec3): Vec3 => {
-    const found = (text ?? '').trim().split(/\s+/).map(Number);
-    return found.length === 3 && found.every(Number.isFinite) ? found as Vec3 : fallback;
-};
 
 const paint = (colour = 0xb8c0c8) => new MeshLambertMaterial({color: colour});
 
@@ -76,41 +69,54 @@ function find(name: string, files: OfferedFile[]): OfferedFile | undefined {
     return best;
 }
 
-/** Returns the shape of a <geometry>; throws if its mesh is missing or broken. */
-async function shape(geometry: Element, files: OfferedFile[]): Promise<Object3D | null> {
-    const of = (tag: string) => geometry.getElementsByTagName(tag)[0], value = (e: Element, key: string) => Number(e.getAttribute(key) ?? 0);
-    const solid = (buffer: BufferGeometry) => new Mesh(buffer, paint());
-    const box = of('box'), cylinder = of('cylinder'), sphere = of('sphere'), mesh = of('mesh');
-    if (box) return solid(new BoxGeometry(...numbers(box.getAttribute('size'), [0.1, 0.1, 0.1])));
-    if (cylinder) return solid(new CylinderGeometry(value(cylinder, 'radius'), value(cylinder, 'radius'), value(cylinder, 'length'), 28).rotateX(Math.PI / 2));
-    if (sphere) return solid(new SphereGeometry(value(sphere, 'radius'), 24, 16));
-    if (!mesh) return null;
-    const name = mesh.getAttribute('filename') ?? '', file = find(name, files);
-    if (!file) throw new Error(`${name} is not in the folder`);
-    const outer = new Group();
-    outer.add(await load(file));
-    outer.scale.set(...numbers(mesh.getAttribute('scale'), [1, 1, 1]));
-    return outer;
+/** Returns a solid with its centre at the origin. */
+function solid({kind, size}: Shape): Mesh {
+    const made = kind === 'capsule' ? new CapsuleGeometry(size[0] / 2, size[2], 10, 24).rotateX(Math.PI / 2) :
+        kind === 'box' ? new BoxGeometry(...size) : kind === 'cylinder' ? new CylinderGeometry(0.5, 0.5, 1, 32).rotateX(Math.PI / 2) : new SphereGeometry(0.5, 28, 20);
+    const mesh = new Mesh(made as BufferGeometry, paint());
+    if (kind === 'cylinder' || kind === 'ellipsoid') mesh.scale.set(...size);
+    return mesh;
 }
 
-/** Adds the visual shapes of a URDF file to the view. Returns why some of them are not drawn. */
-export async function addMeshes(view: RobotView, robot: RobotGeometry, folder: {urdf: string; files: OfferedFile[]}): Promise<string[]> {
-    const failures: string[] = [], document = new DOMParser().parseFromString(folder.urdf, 'application/xml');
-    for (const link of document.querySelectorAll('robot > link')) {
-        const frame = robot.index.get(link.getAttribute('name') ?? '');
-        if (frame === undefined) continue;
-        const group = new Group();
-        for (const visual of [...link.children].filter(e => e.tagName === 'visual')) {
-            const geometry = visual.getElementsByTagName('geometry')[0], origin = visual.getElementsByTagName('origin')[0];
-            const drawn = geometry && await shape(geometry, folder.files).catch((e: Error) => { failures.push(e.message); return null; });
-            if (!drawn) continue;
-            const placed = new Group();
-            placed.position.set(...numbers(origin?.getAttribute('xyz'), [0, 0, 0]));
-            placed.quaternion.set(...quatOfRpy(numbers(origin?.getAttribute('rpy'), [0, 0, 0])));
-            placed.add(drawn);
-            group.add(placed);
-        }
-        if (group.children.length) view.addMesh(frame, group);
+/** Gives a shape the colour of the document. */
+function colour(drawn: Object3D, [r, g, b, opacity]: readonly number[]): void {
+    drawn.traverse(part => {
+        if (!(part instanceof Mesh)) return;
+        const material = part.material as MeshLambertMaterial;
+        material.color.setRGB(r, g, b, 'srgb');
+        material.opacity = opacity;
+        material.transparent = opacity < 1;
+    });
+}
+
+/** Returns a shape in its place in the link frame; throws if its mesh is missing or broken. */
+async function draw(shape: Shape, files: OfferedFile[]): Promise<Object3D> {
+    const placed = new Group();
+    placed.position.set(...shape.position);
+    placed.quaternion.set(...shape.rotation);
+    if (shape.kind === 'mesh') {
+        const file = find(shape.mesh, files);
+        if (!file) throw new Error(files.length ? `${shape.mesh} is not in the folder` : `${shape.mesh}: load the robot with its folder to see it`);
+        const outer = new Group();
+        outer.add(await load(file));
+        outer.scale.set(...shape.size);
+        placed.add(outer);
+    } else {
+        placed.add(solid(shape));
     }
+    if (shape.rgba) colour(placed, shape.rgba);
+    return placed;
+}
+
+/** Adds the shapes of all links to the view; `files` are those of the dropped folder. Returns why some are not drawn. */
+export async function addShapes(view: RobotView, robot: RobotGeometry, files: OfferedFile[]): Promise<string[]> {
+    const failures: string[] = [], groups = new Map<number, Group>();
+    for (const shape of robot.shapes) {
+        const drawn = await draw(shape, files).catch((e: Error) => { failures.push(e.message); return null; });
+        if (!drawn) continue;
+        const group = groups.get(shape.frame) ?? new Group();
+        groups.set(shape.frame, group.add(drawn));
+    }
+    for (const [frame, group] of groups) view.addShape(frame, group);
     return failures;
 }
