@@ -116,7 +116,8 @@ static bool add_geom(api_mjcf *m, const xmlNode *element, const place *at)
         return false;
     if (at->body < 0) return true; /* the world does not move */
     X = in_body(m, at, &X);
-    return api_mjcf_add_geom(m, &geom, &X, half_length, &m->bodies[at->body]);
+    return api_mjcf_add_visual(m, &geom, &X, half_length, &m->bodies[at->body]) &&
+           api_mjcf_add_geom(m, &geom, &X, half_length, &m->bodies[at->body]);
 }
 
 /* A site has a name only to be referred to; one without is left out. */

@@ -108,6 +108,20 @@ static const char *between_name(api_mjcf *m, const api_mjcf_body *body, const ap
     return api_xml_reserve_name(&m->document, m->document.names, text);
 }
 
+/* Writes the link of a body itself, with its shapes. */
+static bool write_own_link(api_mjcf *m, const api_mjcf_body *body, api_xml_link *link)
+{
+    json_t *owner = json_object();
+    bool    ok    = (owner || api_reader_no_memory(&m->xml.base)) && api_mjcf_write_visuals(m, body, owner);
+    link->visual  = json_object_get(owner, "visual");
+    if (ok)
+        ok = api_xml_write_link(&m->document, link);
+    else
+        json_decref(link->fields);
+    json_decref(owner);
+    return ok;
+}
+
 /* Writes the chain of a body's joints. `X` is the pose of the body frame in the link before, where all joints are at
  * their reference. */
 static bool write_joints(api_mjcf *m, const api_mjcf_body *body, api_xml_link *link)
@@ -129,7 +143,8 @@ static bool write_joints(api_mjcf *m, const api_mjcf_body *body, api_xml_link *l
         link->name   = last ? body->name : between_name(m, body, joint);
         if (last) link->inertia = body->inertia;
         if (!link->name) json_decref(link->fields); /* not taken over by the link */
-        if (!link->name || !api_xml_write_link(&m->document, link)) return api_reader_no_memory(&m->xml.base);
+        if (!link->name || !(last ? write_own_link(m, body, link) : api_xml_write_link(&m->document, link)))
+            return api_reader_no_memory(&m->xml.base);
         link->parent = link->name;
     }
     return true;
@@ -151,7 +166,7 @@ static bool write_body(api_mjcf *m, const api_mjcf_body *body)
     link.after                        = dyn_pose_identity();
     link.inertia                      = body->inertia;
     if (!link.joint) return api_reader_no_memory(&m->xml.base);
-    return api_xml_write_link(&m->document, &link);
+    return write_own_link(m, body, &link);
 }
 
 /* --- base, frames, loops, gravity --------------------------------------------------------------------------------- */
@@ -186,7 +201,7 @@ static bool write_base(api_mjcf *m, const api_mjcf_body *body)
         !api_xml_set_field(&m->xml, base, "link", json_string(body ? body->name : "world")))
         return false;
     return !body || (api_mjcf_report_several(m, &m->joints[body->first_joint]) &&
-                     api_xml_write_inertial(&m->document, base, &body->inertia));
+                     api_xml_write_inertial(&m->document, base, &body->inertia) && api_mjcf_write_visuals(m, body, base));
 }
 
 /* With a floating base the world is no link: bodies and sites that are fixed to it are left out. */

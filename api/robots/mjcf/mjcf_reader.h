@@ -1,6 +1,7 @@
 /* mjcf_reader.h - types and functions shared by mjcf*.c. An api_mjcf lives while one file is read; the arena of its
  * reader owns all its arrays. */
 #pragma once
+#include "api/robots/collision/xml_visual.h"
 #include "api/robots/shape/mesh.h"
 #include "api/robots/xml/xml_document.h"
 #include "mjcf.h"
@@ -114,6 +115,12 @@ typedef struct api_mjcf_mesh_geom {
     struct api_mjcf_mesh_geom *next;
 } api_mjcf_mesh_geom;
 
+/* A shape that a body looks like. */
+typedef struct api_mjcf_visual {
+    api_xml_visual          visual; /* its X in the body */
+    struct api_mjcf_visual *next;
+} api_mjcf_visual;
+
 typedef struct api_mjcf_body {
     const xmlNode      *element, *inertial; /* inertial: NULL, none */
     dyn_pose            X_bi;               /* pose of the frames around `inertial`, in the body */
@@ -133,6 +140,7 @@ typedef struct api_mjcf_body {
     size_t              n_geoms;    /* geoms in `from_geoms` */
     dyn_pose            principal;  /* inertial frame as the file states it, with has_principal */
     bool                has_principal, aligned;
+    api_mjcf_visual    *visuals;    /* list of its shapes, the last one first */
     api_mjcf_mesh_geom *mesh_geoms; /* list of its geoms whose mass a mesh tells, the last one first */
 } api_mjcf_body;
 
@@ -197,6 +205,7 @@ typedef struct api_mjcf {
     api_mjcf_site          *sites;
     api_mjcf_loop          *loops;
     json_t                 *body_index, *joint_index, *site_index, *mesh_index; /* maps from given names */
+    json_t                 *material_index; /* map from names of materials to their rgba, where they state one */
     size_t                  n_meshes, n_mesh_faces; /* n_mesh_faces: of all meshes that were read */
     api_mjcf_mesh          *meshes;
     size_t                  n_unnamed;
@@ -276,6 +285,15 @@ bool api_mjcf_name_all(api_mjcf *m);
  * half_length as of fromto. */
 bool api_mjcf_add_geom(api_mjcf *m, const api_mjcf_item *geom, const dyn_pose *X, double half_length,
                        api_mjcf_body *body);
+/* Reads the solid of a geom with sizes as inertia.h has them; *solid is API_SOLIDS for other geoms. */
+bool api_mjcf_read_solid(api_mjcf *m, const api_mjcf_item *geom, double half_length, api_solid *solid, double size[3]);
+/* Adds a geom that MuJoCo draws by default to `visuals` of its body. One that a document cannot hold is left out. */
+bool api_mjcf_add_visual(api_mjcf *m, const api_mjcf_item *geom, const dyn_pose *X, double half_length,
+                         api_mjcf_body *body);
+/* Appends the shapes of a body to "visual" of a link or base of the document. */
+bool api_mjcf_write_visuals(api_mjcf *m, const api_mjcf_body *body, json_t *owner);
+/* Reads the colours of all materials of <asset>. */
+bool api_mjcf_index_materials(api_mjcf *m);
 /* Adds the inertias of `mesh_geoms` to `from_geoms`. */
 bool api_mjcf_add_meshes(api_mjcf *m, api_mjcf_body *body);
 /* Reads the names of all meshes of <asset>. */

@@ -9,6 +9,9 @@
 
 typedef enum geom_type { PLANE, HFIELD, SPHERE, CAPSULE, ELLIPSOID, CYLINDER, BOX, MESH, SDF_SHAPE } geom_type;
 
+static const char *const names[] = {"plane",    "hfield", "sphere", "capsule", "ellipsoid",
+                                    "cylinder", "box",    "mesh",   "sdf",     NULL};
+
 /* Solids of inertia.h, and how many sizes MJCF gives, which are half lengths. */
 static const struct {
     bool      solid;
@@ -195,13 +198,21 @@ bool api_mjcf_add_meshes(api_mjcf *m, api_mjcf_body *body)
     return true;
 }
 
+bool api_mjcf_read_solid(api_mjcf *m, const api_mjcf_item *geom, double half_length, api_solid *solid, double size[3])
+{
+    int type = SPHERE;
+    *solid   = API_SOLIDS;
+    if (!api_mjcf_choice(m, geom, "type", names, &type)) return false;
+    if (!types[type].solid || api_mjcf_has(m, geom, "mesh")) return true;
+    *solid = types[type].shape;
+    return read_geom_size(m, geom, (geom_type)type, half_length, size);
+}
+
 /* --- all ---------------------------------------------------------------------------------------------------------- */
 
 bool api_mjcf_add_geom(api_mjcf *m, const api_mjcf_item *geom, const dyn_pose *X, double half_length,
                        api_mjcf_body *body)
 {
-    static const char *const names[] = {"plane",    "hfield", "sphere", "capsule", "ellipsoid",
-                                        "cylinder", "box",    "mesh",   "sdf",     NULL};
     int                      type    = SPHERE;
     double                   size[3] = {0};
     bool                     weighs;

@@ -2,7 +2,6 @@
  *
  * The density of a collision is its own, else that of <inertial>, else 1000 kg/m^3. A mass that <inertial> states
  * scales the sum; pose and <inertia> of the <inertial> have no effect. */
-#include "api/robots/collision/xml_collision.h"
 #include "sdf_reader.h"
 #include <math.h>
 #include <string.h>
@@ -37,8 +36,7 @@ static bool read_sdf_mesh(api_sdf *sdf, const xmlNode *shape, api_collision *c)
            (!api_xml_child(shape, "scale") || read_entries(sdf, shape, "scale", c->scale, 3));
 }
 
-/* Reads the shape in a <geometry>. */
-static bool read_sdf_geometry(api_sdf *sdf, const xmlNode *geometry, api_collision *c)
+bool api_sdf_read_geometry(api_sdf *sdf, const xmlNode *geometry, api_collision *c)
 {
     static const struct {
         const char        *name;
@@ -72,13 +70,12 @@ static bool read_sdf_geometry(api_sdf *sdf, const xmlNode *geometry, api_collisi
         "mesh are; give the link mass and inertia");
 }
 
-/* Reads the pose of a collision in its link; another frame than the link's is named by the pose. */
-static bool read_collision_pose(api_sdf *sdf, const api_sdf_frame *link, const xmlNode *collision, dyn_pose *X)
+bool api_sdf_read_shape_pose(api_sdf *sdf, const api_sdf_frame *link, const xmlNode *shape, dyn_pose *X)
 {
-    const xmlNode *pose = api_xml_child(collision, "pose");
+    const xmlNode *pose = api_xml_child(shape, "pose");
     const char    *name = NULL;
     bool           old  = pose && sdf->minor < API_SDF_FRAMES && api_xml_has(pose, "frame");
-    if (!api_sdf_read_pose(sdf, collision, X) ||
+    if (!api_sdf_read_pose(sdf, shape, X) ||
         (pose && !api_xml_text(&sdf->xml, pose, old ? "frame" : "relative_to", API_OPTIONAL, &name)))
         return false;
     if (!name || !*name) return true;
@@ -97,8 +94,8 @@ static bool add_collision(api_sdf *sdf, const api_sdf_frame *link, const xmlNode
     const xmlNode *geometry = api_xml_child(element, "geometry");
     api_collision  c        = {.element = element, .scale = {1, 1, 1}, .density = density};
     if (!geometry) return api_xml_fail(&sdf->xml, element, API_MISSING_FIELD, "the collision has no <geometry>");
-    return api_sdf_number(sdf, element, "density", &c.density) && read_collision_pose(sdf, link, element, &c.X) &&
-           read_sdf_geometry(sdf, geometry, &c) && api_xml_add_collision(&sdf->xml, sdf->files->source, &c, sum);
+    return api_sdf_number(sdf, element, "density", &c.density) && api_sdf_read_shape_pose(sdf, link, element, &c.X) &&
+           api_sdf_read_geometry(sdf, geometry, &c) && api_xml_add_collision(&sdf->xml, sdf->files->source, &c, sum);
 }
 
 /* Scales the inertia to the mass that the file states. */

@@ -1,6 +1,7 @@
 /* sdf_reader.h - types and functions shared by sdf*.c. An api_sdf lives while one file is read; the arena of its reader
  * owns all its arrays. */
 #pragma once
+#include "api/robots/collision/xml_collision.h"
 #include "api/robots/xml/xml_document.h"
 #include "api/robots/xml/xml_options.h"
 #include "sdf.h"
@@ -144,6 +145,16 @@ bool api_sdf_is_still(const api_sdf *sdf, int link);
 dyn_pose api_sdf_pose_in(const api_sdf *sdf, int frame, int model);
 /* Pose of a link or joint in the world. */
 dyn_pose api_sdf_in_world(const api_sdf *sdf, int frame);
+
+/* Reads the shape in a <geometry> into kind, solid, size, file and scale of `shape`. */
+bool api_sdf_read_geometry(api_sdf *sdf, const xmlNode *geometry, api_collision *shape);
+/* Reads the pose of a collision or visual in its link; the pose may name another frame than the link's. */
+bool api_sdf_read_shape_pose(api_sdf *sdf, const api_sdf_frame *link, const xmlNode *shape, dyn_pose *X);
+/* Reads the visuals of a link into "visual" of a document's link or base; those that cannot be read are left out and
+ * reported. */
+bool api_sdf_read_visuals(api_sdf *sdf, const api_sdf_frame *link, json_t *owner);
+/* Writes the entry of a link to the document, with the link's shapes. */
+bool api_sdf_write_link(api_sdf *sdf, const api_sdf_frame *link, api_xml_link *entry);
 
 /* Sets the inertia of a link to that of its collisions, for <inertial auto="true">. */
 bool api_sdf_read_auto_inertia(api_sdf *sdf, const api_sdf_frame *link, const xmlNode *inertial, dyn_inertia *inertia);

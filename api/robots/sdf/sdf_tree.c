@@ -110,7 +110,9 @@ static bool write_link(const api_sdf_tree *t, const api_sdf_tree_link *at)
         } else {
             link.name = api_xml_reserve_name(&sdf->document, sdf->document.names, link.joint);
         }
-        if (!link.name || !api_xml_write_link(&sdf->document, &link)) return api_reader_no_memory(&sdf->xml.base);
+        if (!link.name || !(i + 1 == parts ? api_sdf_write_link(sdf, &sdf->frames[at->link], &link)
+                                           : api_xml_write_link(&sdf->document, &link)))
+            return api_reader_no_memory(&sdf->xml.base);
         link.parent = link.name;
         link.before = dyn_pose_identity();
     }
@@ -150,7 +152,7 @@ static bool write_root(api_sdf *sdf, int link, bool fixed)
         json_decref(root.fields);
         return false;
     }
-    return api_xml_write_link(&sdf->document, &root);
+    return api_sdf_write_link(sdf, &sdf->frames[link], &root);
 }
 
 static bool write_base(api_sdf *sdf, int floating)
@@ -160,7 +162,8 @@ static bool write_base(api_sdf *sdf, int floating)
     return api_xml_set_field(&sdf->xml, sdf->document.document, "base", base) &&
            api_xml_set_field(&sdf->xml, base, "type", json_string(floating >= 0 ? "floating" : "fixed")) &&
            api_xml_set_field(&sdf->xml, base, "link", json_string(name)) &&
-           (floating < 0 || api_xml_write_inertial(&sdf->document, base, &sdf->frames[floating].inertia));
+           (floating < 0 || (api_xml_write_inertial(&sdf->document, base, &sdf->frames[floating].inertia) &&
+                            api_sdf_read_visuals(sdf, &sdf->frames[floating], base)));
 }
 
 static bool write_frames(const api_sdf_tree *t, int floating)

@@ -134,7 +134,8 @@ static bool append_link(api_xml_document *d, const api_xml_link *link, json_t *j
            set_origin(d, joint, &link->before) &&
            api_xml_set_field(d->reader, entry, "name", json_string(link->name)) &&
            api_xml_set_field(d->reader, entry, "parent", json_string(link->parent)) &&
-           api_xml_write_inertial(d, entry, &link->inertia);
+           api_xml_write_inertial(d, entry, &link->inertia) &&
+           (!link->visual || api_xml_set_field(d->reader, entry, "visual", json_incref(link->visual)));
 }
 
 /* Returns the name of the link or joint `name.suffix`, reserved; NULL when memory is short. */
@@ -154,6 +155,7 @@ bool api_xml_write_link(api_xml_document *d, const api_xml_link *link)
     api_xml_link mover = *link, body = *link;
     mover.name    = derived_name(d, d->names, link->name, link->joint);
     mover.inertia = (dyn_inertia){0};
+    mover.visual  = NULL;
     body.parent   = mover.name;
     body.joint    = derived_name(d, d->joints, link->name, "fixed");
     body.type     = "fixed";
@@ -189,6 +191,7 @@ const xmlNode *api_xml_document_element(const void *document, const char *pointe
     int                     length = 0;
     if (sscanf(pointer, "/links/%zu%n", &i, &length) != 1 || i >= d->n) return NULL;
     const char *field   = pointer + length;
-    bool        of_link = strncmp(field, "/name", 5) == 0 || strncmp(field, "/inertial", 9) == 0;
+    bool        of_link = strncmp(field, "/name", 5) == 0 || strncmp(field, "/inertial", 9) == 0 ||
+                   strncmp(field, "/visual", 7) == 0;
     return of_link || !d->joint_element[i] ? d->link_element[i] : d->joint_element[i];
 }

@@ -38,6 +38,7 @@ typedef struct api_xml_link {
     json_t        *fields;        /* further fields of the joint; taken over, NULL: none */
     dyn_pose       before, after; /* joint frame in the parent link's frame; link frame in the moved joint frame */
     dyn_inertia    inertia;       /* in the link frame; zero: no mass */
+    json_t        *visual;        /* shapes of the link; not taken over, NULL: none */
     const xmlNode *element, *joint_element;
 } api_xml_link;
 

@@ -1,0 +1,108 @@
+/* mjcf_visual.c - collect the geoms that MuJoCo draws by default, those of groups 0 to 2, as shapes of the links. */
+#include "api/robots/mjcf/mjcf_reader.h"
+#include "dynamics/math/geometry.h"
+#include <string.h>
+
+enum { LAST_SHOWN_GROUP = 2 };
+
+static bool enter_material(api_mjcf *m, const xmlNode *element)
+{
+    const char *name = NULL;
+    if (!api_xml_has(element, "rgba")) return true;
+    if (!api_xml_text(&m->xml, element, "name", API_OPTIONAL, &name) || !name) return name == NULL;
+    double  rgba[4];
+    json_t *array = json_array();
+    return api_xml_numbers(&m->xml, element, "rgba", API_REQUIRED, rgba, 4) &&
+           api_xml_set_field(&m->xml, m->material_index, name, array) &&
+           api_xml_append_numbers(&m->xml, array, "rgba", rgba, 4);
+}
+
+bool api_mjcf_index_materials(api_mjcf *m)
+{
+    for (const xmlNode *asset = api_xml_child(m->xml.root, "asset"); asset; asset = api_xml_next(asset, "asset"))
+        for (const xmlNode *e = api_xml_child(asset, "material"); e; e = api_xml_next(e, "material"))
+            if (!enter_material(m, e)) return false;
+    return true;
+}
+
+/* Reads the colour of a geom: its own, else that of its material. */
+static bool read_colour(api_mjcf *m, const api_mjcf_item *geom, api_xml_visual *visual)
+{
+    const char *name = NULL;
+    visual->has_rgba = api_mjcf_has(m, geom, "rgba");
+    if (visual->has_rgba) return api_mjcf_numbers(m, geom, "rgba", visual->rgba, 4);
+    if (!api_xml_text(&m->xml, api_mjcf_with(m, geom, "material"), "material", API_OPTIONAL, &name)) return false;
+    const json_t *rgba = name ? json_object_get(m->material_index, name) : NULL;
+    visual->has_rgba   = json_array_size(rgba) == 4;
+    for (size_t i = 0; visual->has_rgba && i < 4; i++)
+        visual->rgba[i] = json_number_value(json_array_get(rgba, i));
+    return true;
+}
+
+/* Reads the file and scale of the mesh that a geom names. *held is false for a mesh without a file, or whose
+ * coordinates the file moves. */
+static bool read_mesh(api_mjcf *m, const api_mjcf_item *geom, api_collision *shape, bool *held)
+{
+    const char *name = NULL;
+    *held            = false;
+    if (!api_xml_text(&m->xml, api_mjcf_with(m, geom, "mesh"), "mesh", API_OPTIONAL, &name) || !name)
+        return name == NULL;
+    const json_t *index = json_object_get(m->mesh_index, name);
+    if (!index) return true;
+    const api_mjcf_mesh *mesh = &m->meshes[json_integer_value(index)];
+    *held = api_xml_has(mesh->element, "file") && !api_xml_has(mesh->element, "refpos") &&
+            !api_xml_has(mesh->element, "refquat");
+    shape->kind = API_COLLISION_MESH;
+    return !*held || (api_xml_text(&m->xml, mesh->element, "file", API_REQUIRED, &shape->file) &&
+                      api_mjcf_numbers(m, &mesh->item, "scale", shape->scale, 3));
+}
+
+/* Reads what is drawn of a geom; *held is false for nothing. */
+static bool read_visual(api_mjcf *m, const api_mjcf_item *geom, double half_length, api_xml_visual *visual, bool *held)
+{
+    double         group = 0;
+    api_collision *shape = &visual->shape;
+    if (!api_mjcf_numbers(m, geom, "group", &group, 1) || !read_colour(m, geom, visual)) return false;
+    *held = group <= LAST_SHOWN_GROUP && !(visual->has_rgba && visual->rgba[3] == 0);
+    if (!*held || !api_mjcf_read_solid(m, geom, half_length, &shape->solid, shape->size)) return !*held;
+    shape->kind = API_COLLISION_SOLID;
+    return shape->solid != API_SOLIDS || read_mesh(m, geom, shape, held);
+}
+
+bool api_mjcf_add_visual(api_mjcf *m, const api_mjcf_item *geom, const dyn_pose *X, double half_length,
+                         api_mjcf_body *body)
+{
+    api_xml_visual visual = {.shape = {.element = geom->element, .scale = {1, 1, 1}, .X = *X}};
+    api_problem    apart = {0}, *problem = m->xml.base.problem;
+    bool           held  = false;
+    m->xml.base.problem  = &apart; /* a shape never refuses a file */
+    bool ok              = read_visual(m, geom, half_length, &visual, &held);
+    m->xml.base.problem  = problem;
+    if (!ok && apart.code == API_MEMORY_FULL) return api_reader_no_memory(&m->xml.base);
+    if (!ok || !held) return true;
+    api_mjcf_visual *entry = api_arena_take(m->xml.base.arena, 1, sizeof *entry);
+    if (!entry) return api_reader_no_memory(&m->xml.base);
+    *entry        = (api_mjcf_visual){visual, body->visuals};
+    body->visuals = entry;
+    return true;
+}
+
+bool api_mjcf_write_visuals(api_mjcf *m, const api_mjcf_body *body, json_t *owner)
+{
+    api_mjcf_visual *first = NULL, *next;
+    for (api_mjcf_visual *v = body->visuals; v; v = next) { /* in the order of the file */
+        next    = v->next;
+        v->next = first;
+        first   = v;
+    }
+    for (const api_mjcf_visual *v = first; v; v = v->next) {
+        api_xml_visual visual = v->visual;
+        api_problem    apart = {0}, *problem = m->xml.base.problem;
+        if (body->aligned) visual.shape.X = dyn_pose_compose(&body->principal, &visual.shape.X);
+        m->xml.base.problem = &apart;
+        bool ok             = api_xml_add_visual(&m->xml, owner, &visual);
+        m->xml.base.problem = problem;
+        if (!ok && apart.code == API_MEMORY_FULL) return api_reader_no_memory(&m->xml.base);
+    }
+    return true;
+}
