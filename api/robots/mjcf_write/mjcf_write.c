@@ -107,6 +107,7 @@ static void put_body(mjcf_file *f, int i)
     api_mjcf_put_pose(&f->w, chain.body, &chain.X_pb);
     api_mjcf_put_inertial(&f->w, chain.body, &link->dyn.inertia);
     api_mjcf_put_joints(&chain);
+    api_mjcf_put_visuals(&f->w, chain.body, &link->visuals);
     report_coordinates(f, &chain, link->name);
     bool moves = chain.n > 1 || link->dyn.joint != DYN_FIXED;
     api_mjcf_report_refused(&f->w, link->name, &link->dyn.inertia, moves && !f->bodies.sound.link[i]);
@@ -117,13 +118,17 @@ static void put_base(mjcf_file *f)
 {
     const api_document *d = f->w.document;
     f->base               = f->world;
-    if (!d->floating && strcmp(d->base, "world") == 0) return;
+    if (!d->floating && strcmp(d->base, "world") == 0) {
+        api_mjcf_put_visuals(&f->w, f->world, &d->base_visuals);
+        return;
+    }
     f->base = api_xml_put(&f->w, f->world, "body");
     put_name(f, f->base, d->base);
     api_mjcf_put_inertial(&f->w, f->base, &d->base_inertia);
     api_mjcf_report_refused(&f->w, d->base, &d->base_inertia, d->floating && !f->bodies.sound.base);
-    if (!d->floating) return;
-    api_xml_put_text(&f->w, api_xml_put(&f->w, f->base, "freejoint"), "name", api_xml_join(&f->w, d->base, "free"));
+    if (d->floating)
+        api_xml_put_text(&f->w, api_xml_put(&f->w, f->base, "freejoint"), "name", api_xml_join(&f->w, d->base, "free"));
+    api_mjcf_put_visuals(&f->w, f->base, &d->base_visuals);
 }
 
 /* --- sites, loops ------------------------------------------------------------------------------------------------- */
@@ -229,11 +234,16 @@ static void put_all(mjcf_file *f, const char *name)
     f->world = api_xml_put(&f->w, f->root, "worldbody");
     put_base(f);
     for (size_t k = 0; k < d->n_links; k++)
-        if (!api_mjcf_is_absorbed(&f->bodies, d->order[k])) put_body(f, d->order[k]);
+        if (!api_mjcf_is_absorbed(&f->bodies, d->order[k]))
+            put_body(f, d->order[k]);
+        else
+            f->w.shapes_left += d->links[d->order[k]].visuals.n;
     put_sites(f);
     put_equalities(f);
     api_mjcf_put_motors(&f->w, f->root);
     api_xml_report_forces(&f->w);
+    api_xml_report_shapes(&f->w, "MuJoCo takes meshes only with their files, and links without mass that "
+                                 "become joints of another body have none");
 }
 
 char *api_mjcf_write(const api_document *document, const api_model_heading *heading, api_reader *reader, size_t *length)

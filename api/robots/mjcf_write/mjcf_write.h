@@ -56,6 +56,9 @@ typedef struct api_mjcf_chain {
 void api_mjcf_put_pose(api_xml_writer *w, xmlNode *element, const dyn_pose *X);
 
 bool api_mjcf_has_inertia(const dyn_inertia *inertia);
+/* Writes the shapes of a link as geoms without mass and contacts, in MuJoCo's group for visuals. Meshes are left out:
+ * MuJoCo takes them only with their files. */
+void api_mjcf_put_visuals(api_xml_writer *w, xmlNode *body, const api_document_visuals *visuals);
 /* Writes <inertial>, by the principal moments: MuJoCo computes them from a full tensor to 1e-8 only. */
 void api_mjcf_put_inertial(api_xml_writer *w, xmlNode *body, const dyn_inertia *inertia);
 

@@ -128,6 +128,11 @@ void api_sdf_put_pose(api_sdf_writer *s, xmlNode *parent, const char *relative_t
     put_pose_figures(s, pose, X);
 }
 
+void api_sdf_put_own_pose(api_sdf_writer *s, xmlNode *parent, const dyn_pose *X)
+{
+    put_pose_figures(s, api_xml_put(&s->w, parent, "pose"), X);
+}
+
 static void put_tensor_entries(api_sdf_writer *s, xmlNode *inertial, const double T[6])
 {
     static const char *const entries[6] = {"ixx", "ixy", "ixz", "iyy", "iyz", "izz"};
@@ -154,8 +159,8 @@ static void put_stated_inertia(api_sdf_writer *s, xmlNode *link, const dyn_inert
     put_tensor_entries(s, inertial, T);
 }
 
-void api_sdf_put_link(api_sdf_writer *s, const char *name, const char *relative_to, const dyn_pose *X,
-                      const dyn_inertia *inertia)
+xmlNode *api_sdf_put_link(api_sdf_writer *s, const char *name, const char *relative_to, const dyn_pose *X,
+                          const dyn_inertia *inertia)
 {
     static const dyn_inertia none;
     xmlNode                 *link = api_xml_put(&s->w, s->model, "link");
@@ -167,6 +172,7 @@ void api_sdf_put_link(api_sdf_writer *s, const char *name, const char *relative_
                          "the inertia tensor of link \"%.*s\" is of a kind that libsdformat refuses: principal moments "
                          "are not negative, and none exceeds the sum of the others; --bound mends it",
                          api_text_shown(name), name);
+    return link;
 }
 
 /* --- the file ----------------------------------------------------------------------------------------------------- */
@@ -176,8 +182,11 @@ static void put_base_link(api_sdf_writer *s)
 {
     const api_document *d    = s->w.document;
     dyn_pose            here = dyn_pose_identity();
-    if (strcmp(s->base, "world") == 0) return;
-    api_sdf_put_link(s, s->base, "world", &here, &d->base_inertia);
+    if (strcmp(s->base, "world") == 0) {
+        s->w.shapes_left += d->base_visuals.n;
+        return;
+    }
+    api_sdf_put_visuals(s, api_sdf_put_link(s, s->base, "world", &here, &d->base_inertia), &d->base_visuals);
     if (d->floating) return;
     api_sdf_part hold = {
         .name = api_sdf_take_name(s, api_xml_join(&s->w, s->base, "fixed"), "joint"), .parent = "world", .X = here};
@@ -209,7 +218,8 @@ static void put_link_with_joint(api_sdf_writer *s, size_t i)
     const api_document_link *link = &d->links[i];
     bool                     free = api_sdf_is_free(d, link);
     dyn_pose                 X    = link_pose(d, link);
-    api_sdf_put_link(s, s->link[i], free ? "world" : s->joint[i], &X, &link->dyn.inertia);
+    api_sdf_put_visuals(s, api_sdf_put_link(s, s->link[i], free ? "world" : s->joint[i], &X, &link->dyn.inertia),
+                        &link->visuals);
     if (free)
         report_free_joint(s, i);
     else
@@ -286,6 +296,7 @@ char *api_sdf_write(const api_document *document, const api_model_heading *headi
         put_file(&s, sdf, heading->name);
     else
         s.w.failed = true;
+    api_xml_report_shapes(&s.w, "the base is the world, which has no shapes");
     json_decref(s.taken);
     return api_xml_writer_finish(&s.w, length);
 }

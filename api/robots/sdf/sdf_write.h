@@ -33,9 +33,14 @@ void api_sdf_put(api_sdf_writer *s, xmlNode *parent, const char *name, const cha
 void api_sdf_put_number(api_sdf_writer *s, xmlNode *parent, const char *name, double value);
 /* Appends <pose> in the frame of that name; in the frame of the model if the name is "world". */
 void api_sdf_put_pose(api_sdf_writer *s, xmlNode *parent, const char *relative_to, const dyn_pose *X);
-/* Appends <link> with its pose and inertia; NULL: without mass. */
-void api_sdf_put_link(api_sdf_writer *s, const char *name, const char *relative_to, const dyn_pose *X,
-                      const dyn_inertia *inertia);
+/* Appends <pose> in the frame of the element around. */
+void api_sdf_put_own_pose(api_sdf_writer *s, xmlNode *parent, const dyn_pose *X);
+/* Appends <link> with its pose and inertia; NULL: without mass. Returns the element. */
+xmlNode *api_sdf_put_link(api_sdf_writer *s, const char *name, const char *relative_to, const dyn_pose *X,
+                          const dyn_inertia *inertia);
+
+/* Appends the shapes of a link to its element. */
+void api_sdf_put_visuals(api_sdf_writer *s, xmlNode *link, const api_document_visuals *visuals);
 
 /* Name in the file of the link that a joint or frame is fixed to; DYN_WORLD: the base link. */
 const char *api_sdf_link_name(const api_sdf_writer *s, int link);

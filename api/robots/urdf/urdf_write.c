@@ -4,16 +4,10 @@
  * transmission of its joint, as ROS writes them. Spherical joints are an extension of URDF. A link whose frame is not
  * that of its joint, as with standard Denavit-Hartenberg parameters, is fixed to a link `link.joint` that the joint
  * carries. Rotations of version 1.0 are angles, of 1.2 quaternions. */
-#include "api/robots/xml/xml_writer.h"
+#include "urdf_write.h"
 #include "urdf.h"
 #include <math.h>
 #include <string.h>
-
-typedef struct urdf_file {
-    api_xml_writer w;
-    xmlNode       *robot;
-    bool           quaternions; /* from version 1.1 on rotations may be quaternions: they need no angles */
-} urdf_file;
 
 /* A joint of the file. */
 typedef struct urdf_part {
@@ -23,7 +17,7 @@ typedef struct urdf_part {
     bool        has_axis;
 } urdf_part;
 
-static void put_origin(urdf_file *f, xmlNode *element, const dyn_pose *X)
+void api_urdf_put_origin(api_urdf_file *f, xmlNode *element, const dyn_pose *X)
 {
     double turn[4];
     if (dyn_pose_is_identity(X)) return;
@@ -38,11 +32,13 @@ static void put_origin(urdf_file *f, xmlNode *element, const dyn_pose *X)
     }
 }
 
-static void put_link(urdf_file *f, const char *name, const dyn_inertia *inertia)
+static void put_link(api_urdf_file *f, const char *name, const dyn_inertia *inertia,
+                     const api_document_visuals *visuals)
 {
     static const char *const entries[6] = {"ixx", "ixy", "ixz", "iyy", "iyz", "izz"};
     xmlNode                 *link       = api_xml_put(&f->w, f->robot, "link");
     api_xml_put_text(&f->w, link, "name", name);
+    if (visuals) api_urdf_put_visuals(f, link, visuals);
     if (!inertia) return;
     bool zero = inertia->mass == 0;
     for (int i = 0; i < 6; i++)
@@ -50,19 +46,19 @@ static void put_link(urdf_file *f, const char *name, const dyn_inertia *inertia)
     if (zero) return;
     xmlNode *inertial = api_xml_put(&f->w, link, "inertial");
     dyn_pose X        = dyn_pose_translation(inertia->com[0], inertia->com[1], inertia->com[2]);
-    put_origin(f, inertial, &X);
+    api_urdf_put_origin(f, inertial, &X);
     api_xml_put_number(&f->w, api_xml_put(&f->w, inertial, "mass"), "value", inertia->mass);
     xmlNode *tensor = api_xml_put(&f->w, inertial, "inertia");
     for (int i = 0; i < 6; i++)
         api_xml_put_number(&f->w, tensor, entries[i], inertia->about_com[i]);
 }
 
-static xmlNode *put_joint(urdf_file *f, const urdf_part *part)
+static xmlNode *put_joint(api_urdf_file *f, const urdf_part *part)
 {
     xmlNode *joint = api_xml_put(&f->w, f->robot, "joint");
     api_xml_put_text(&f->w, joint, "name", part->name);
     api_xml_put_text(&f->w, joint, "type", part->type);
-    put_origin(f, joint, &part->X);
+    api_urdf_put_origin(f, joint, &part->X);
     api_xml_put_text(&f->w, api_xml_put(&f->w, joint, "parent"), "link", part->parent);
     api_xml_put_text(&f->w, api_xml_put(&f->w, joint, "child"), "link", part->child);
     if (part->has_axis) api_xml_put_numbers(&f->w, api_xml_put(&f->w, joint, "axis"), "xyz", part->axis, 3);
@@ -70,7 +66,7 @@ static xmlNode *put_joint(urdf_file *f, const urdf_part *part)
 }
 
 /* Limits, damping and friction of a joint with one coordinate. */
-static void put_figures(urdf_file *f, xmlNode *joint, const api_document_link *link)
+static void put_figures(api_urdf_file *f, xmlNode *joint, const api_document_link *link)
 {
     const dyn_friction *friction = &link->dyn.friction;
     double              damping  = friction->viscous + link->dyn.spring.damping;
@@ -88,7 +84,7 @@ static void put_figures(urdf_file *f, xmlNode *joint, const api_document_link *l
     }
 }
 
-static void put_mimic(urdf_file *f, xmlNode *joint, const char *leader, double multiplier, double offset)
+static void put_mimic(api_urdf_file *f, xmlNode *joint, const char *leader, double multiplier, double offset)
 {
     xmlNode *mimic = api_xml_put(&f->w, joint, "mimic");
     api_xml_put_text(&f->w, mimic, "joint", leader);
@@ -96,7 +92,7 @@ static void put_mimic(urdf_file *f, xmlNode *joint, const char *leader, double m
     api_xml_put_number(&f->w, mimic, "offset", offset);
 }
 
-static void report_joint(urdf_file *f, size_t i)
+static void report_joint(api_urdf_file *f, size_t i)
 {
     const api_document_link *link = &f->w.document->links[i];
     if (link->dyn.spring.stiffness != 0) api_xml_joint_not_held(&f->w, i, "spring");
@@ -105,7 +101,7 @@ static void report_joint(urdf_file *f, size_t i)
 }
 
 /* Puts a transmission whose motor turns with the joint and has the rotor's inertia. */
-static void put_rotor(urdf_file *f, const api_document_link *link)
+static void put_rotor(api_urdf_file *f, const api_document_link *link)
 {
     if (link->dyn.rotor_inertia == 0) return;
     xmlNode *transmission = api_xml_put(&f->w, f->robot, "transmission");
@@ -119,7 +115,7 @@ static void put_rotor(urdf_file *f, const api_document_link *link)
 }
 
 /* A slide that moves `pitch` times as far as the joint turns, and then the joint. */
-static void put_helical(urdf_file *f, urdf_part *part, const api_document_link *link)
+static void put_helical(api_urdf_file *f, urdf_part *part, const api_document_link *link)
 {
     const char *joint = part->name, *child = part->child;
     const char *leader = link->dyn.mimic ? api_xml_leader_of(f->w.document, link) : joint;
@@ -128,7 +124,7 @@ static void put_helical(urdf_file *f, urdf_part *part, const api_document_link *
     slide.name         = api_xml_join(&f->w, joint, "slide");
     slide.type         = "prismatic";
     slide.child        = step;
-    put_link(f, step, NULL);
+    put_link(f, step, NULL, NULL);
     put_mimic(f, put_joint(f, &slide), leader, link->dyn.pitch * link->dyn.ratio, link->dyn.pitch * link->dyn.offset);
     part->parent = step;
     part->X      = dyn_pose_identity();
@@ -152,7 +148,7 @@ static const char *type_of(const api_document_link *link)
     return "fixed";
 }
 
-static void put_moving(urdf_file *f, size_t i, urdf_part *part)
+static void put_moving(api_urdf_file *f, size_t i, urdf_part *part)
 {
     const api_document_link *link = &f->w.document->links[i];
     if (link->dyn.joint == DYN_HELICAL) put_helical(f, part, link);
@@ -163,7 +159,7 @@ static void put_moving(urdf_file *f, size_t i, urdf_part *part)
     report_joint(f, i);
 }
 
-static void put_link_and_joint(urdf_file *f, size_t i)
+static void put_link_and_joint(api_urdf_file *f, size_t i)
 {
     const api_document_link *link  = &f->w.document->links[i];
     bool                     apart = !dyn_pose_is_identity(&link->dyn.after) && link->dyn.joint != DYN_FIXED;
@@ -174,7 +170,7 @@ static void put_link_and_joint(urdf_file *f, size_t i)
                                       .X        = link->dyn.before,
                                       .has_axis = dyn_joint_types[link->dyn.joint].has_axis};
     memcpy(part.axis, link->dyn.axis, sizeof part.axis);
-    put_link(f, link->name, &link->dyn.inertia);
+    put_link(f, link->name, &link->dyn.inertia, &link->visuals);
     if (link->dyn.joint == DYN_FIXED) {
         part.X = dyn_pose_compose(&link->dyn.before, &link->dyn.after);
         put_joint(f, &part);
@@ -185,7 +181,7 @@ static void put_link_and_joint(urdf_file *f, size_t i)
         return;
     }
     const char *mover = api_xml_join(&f->w, link->name, link->joint);
-    put_link(f, mover, NULL);
+    put_link(f, mover, NULL, NULL);
     part.child = mover;
     put_moving(f, i, &part);
     urdf_part fixed = {.name   = api_xml_join(&f->w, link->name, "fixed"),
@@ -196,7 +192,7 @@ static void put_link_and_joint(urdf_file *f, size_t i)
     put_joint(f, &fixed);
 }
 
-static void put_frames(urdf_file *f)
+static void put_frames(api_urdf_file *f)
 {
     for (size_t i = 0; i < f->w.document->n_frames; i++) {
         const api_document_frame *frame = &f->w.document->frames[i];
@@ -205,12 +201,12 @@ static void put_frames(urdf_file *f)
                                            .parent = api_xml_link_of(f->w.document, frame->link),
                                            .child  = frame->name,
                                            .X      = frame->X_lf};
-        put_link(f, frame->name, NULL);
+        put_link(f, frame->name, NULL, NULL);
         put_joint(f, &part);
     }
 }
 
-static void report_document(urdf_file *f)
+static void report_document(api_urdf_file *f)
 {
     const api_document *d = f->w.document;
     if (d->gravity[0] != 0 || d->gravity[1] != 0 || d->gravity[2] != -9.81)
@@ -228,15 +224,16 @@ static void report_document(urdf_file *f)
 
 char *api_urdf_write(const api_document *document, const api_model_heading *heading, api_reader *reader, size_t *length)
 {
-    urdf_file f;
+    api_urdf_file f;
     f.robot       = api_xml_writer_open(&f.w, reader, document, "robot");
     f.quaternions = heading->version && strcmp(heading->version, "1.2") == 0;
     api_xml_put_text(&f.w, f.robot, "name", heading->name);
     if (f.quaternions) api_xml_put_text(&f.w, f.robot, "version", heading->version);
     report_document(&f);
-    put_link(&f, document->base, &document->base_inertia);
+    put_link(&f, document->base, &document->base_inertia, &document->base_visuals);
     for (size_t i = 0; i < document->n_links; i++)
         put_link_and_joint(&f, i);
     put_frames(&f);
+    api_xml_report_shapes(&f.w, "URDF has no ellipsoids");
     return api_xml_writer_finish(&f.w, length);
 }

@@ -58,6 +58,13 @@ xmlNode *api_xml_writer_open(api_xml_writer *w, api_reader *reader, const api_do
     return element;
 }
 
+void api_xml_report_shapes(api_xml_writer *w, const char *why)
+{
+    if (w->shapes_left > 0 && !w->failed)
+        w->failed = !api_reader_report(w->reader, "/links", "info", "dropped",
+                                       "%zu shapes of links are not part of the file: %s", w->shapes_left, why);
+}
+
 char *api_xml_writer_finish(api_xml_writer *w, size_t *length)
 {
     xmlChar *text = NULL;

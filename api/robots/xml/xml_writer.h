@@ -11,11 +11,15 @@ typedef struct api_xml_writer {
     const api_document *document;
     xmlDoc             *file;
     bool                failed;
+    size_t              shapes_left; /* shapes of links that the file does not hold */
 } api_xml_writer;
 
 /* Begins a file with that outermost element, after a comment with the description of the document.
  * api_xml_writer_finish ends it in any case. */
 xmlNode *api_xml_writer_open(api_xml_writer *w, api_reader *reader, const api_document *document, const char *root);
+
+/* Reports the shapes that the file does not hold; `why` says which ones: "URDF has no ellipsoids". */
+void api_xml_report_shapes(api_xml_writer *w, const char *why);
 
 /* Returns the text of the file, indented, and closes the writer. The caller frees it; NULL with a problem. */
 char *api_xml_writer_finish(api_xml_writer *w, size_t *length);
