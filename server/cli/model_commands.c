@@ -176,7 +176,8 @@ const cli_option cli_convert_options[] = {
     {.name = NULL},
 };
 
-/* Findings: content of the source that the result does not hold. Changes by --bound are asked for, and no findings. */
+/* Findings: content of the source that the result does not hold. Changes by --bound are asked for, and shapes have no
+ * part in the dynamics ("info"): both are printed, but no findings. */
 typedef struct losses {
     const char *file;
     size_t      n;
@@ -185,9 +186,9 @@ typedef struct losses {
 static void print_loss(void *arg, const char *severity, const char *code, const char *where, const char *text)
 {
     losses *found = arg;
-    bool    lost  = strcmp(code, "not-held") == 0;
-    if (!lost && strcmp(code, "bounded") != 0 && strcmp(severity, "warning") != 0) return;
-    found->n += lost;
+    bool    lost  = strcmp(code, "not-held") == 0, warns = strcmp(severity, "warning") == 0;
+    if (!lost && strcmp(code, "bounded") != 0 && !warns) return;
+    found->n += lost && warns;
     fprintf(stderr, "%s: %s: %s (%s)\n", found->file, code, text, where);
 }
 

@@ -169,10 +169,13 @@ static void refusals(void **state)
     refused(ARM("<dynamics><friction>-1</friction></dynamics>"), "bad-value", "negative");
 }
 
+#define BALL "<geometry><sphere><radius>1</radius></sphere></geometry>"
+
 static void nothing_is_dropped_silently(void **state)
 {
     api_model *model =
-        taken(FILE_OF("<plugin name='p'/><own/><link name='a'><velocity_decay/><visual name='v'/>" INERTIAL
+        taken(FILE_OF("<plugin name='p'/><own/><link name='a'><velocity_decay/><visual name='v'>" BALL
+                      "</visual>" INERTIAL
                       "</link>" HINGE("world", "a", "<limit><stiffness>1</stiffness></limit>")),
               NULL);
     assert_int_equal(count_reports(model, "not-held"), 2); /* plugin, velocity_decay */

@@ -269,10 +269,12 @@ static void many_kinds(void **state)
 }
 
 /* A report entry must count the elements of its kind. */
+#define BALL "<visual><geometry><sphere radius='1'/></geometry></visual>"
+
 static void kinds_are_counted(void **state)
 {
     api_problem problem;
-    const char *text  = "<robot><link name='a'><visual/><visual/><collision/><visual/></link><link name='b'/>"
+    const char *text  = "<robot><link name='a'>" BALL BALL "<collision/>" BALL "</link><link name='b'/>"
                         "<joint name='j' type='continuous'><parent link='a'/><child link='b'/></joint></robot>";
     api_model  *model = read(text, strlen(text), &problem);
     assert_non_null(model);

@@ -105,7 +105,7 @@ static void put_body(mjcf_file *f, int i)
     chain.body = f->body[i] = api_xml_put(&f->w, below, "body");
     put_name(f, chain.body, link->name);
     api_mjcf_put_pose(&f->w, chain.body, &chain.X_pb);
-    api_mjcf_put_inertial(&f->w, chain.body, &link->dyn.inertia);
+    api_mjcf_put_inertial(&f->w, chain.body, &link->dyn.inertia, api_mjcf_is_shaped(&link->visuals));
     api_mjcf_put_joints(&chain);
     api_mjcf_put_visuals(&f->w, chain.body, &link->visuals);
     report_coordinates(f, &chain, link->name);
@@ -124,7 +124,7 @@ static void put_base(mjcf_file *f)
     }
     f->base = api_xml_put(&f->w, f->world, "body");
     put_name(f, f->base, d->base);
-    api_mjcf_put_inertial(&f->w, f->base, &d->base_inertia);
+    api_mjcf_put_inertial(&f->w, f->base, &d->base_inertia, api_mjcf_is_shaped(&d->base_visuals));
     api_mjcf_report_refused(&f->w, d->base, &d->base_inertia, d->floating && !f->bodies.sound.base);
     if (d->floating)
         api_xml_put_text(&f->w, api_xml_put(&f->w, f->base, "freejoint"), "name", api_xml_join(&f->w, d->base, "free"));

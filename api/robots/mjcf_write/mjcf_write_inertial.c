@@ -27,10 +27,10 @@ bool api_mjcf_has_inertia(const dyn_inertia *inertia)
     return has;
 }
 
-void api_mjcf_put_inertial(api_xml_writer *w, xmlNode *body, const dyn_inertia *inertia)
+void api_mjcf_put_inertial(api_xml_writer *w, xmlNode *body, const dyn_inertia *inertia, bool shaped)
 {
     const double *t = inertia->about_com; /* xx xy xz yy yz zz */
-    if (!api_mjcf_has_inertia(inertia)) return;
+    if (!api_mjcf_has_inertia(inertia) && !shaped) return;
     xmlNode *inertial = api_xml_put(w, body, "inertial");
     dyn_pose X        = dyn_pose_identity();
     double   I[3]     = {t[0], t[3], t[5]};

@@ -30,6 +30,13 @@ static void put_visual(api_xml_writer *w, xmlNode *body, const api_document_visu
     api_xml_put_text(w, geom, "conaffinity", "0");
 }
 
+bool api_mjcf_is_shaped(const api_document_visuals *visuals)
+{
+    for (size_t i = 0; i < visuals->n; i++)
+        if (!visuals->list[i].mesh) return true;
+    return false;
+}
+
 void api_mjcf_put_visuals(api_xml_writer *w, xmlNode *body, const api_document_visuals *visuals)
 {
     for (size_t i = 0; i < visuals->n; i++)

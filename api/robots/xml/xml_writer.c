@@ -61,7 +61,7 @@ xmlNode *api_xml_writer_open(api_xml_writer *w, api_reader *reader, const api_do
 void api_xml_report_shapes(api_xml_writer *w, const char *why)
 {
     if (w->shapes_left > 0 && !w->failed)
-        w->failed = !api_reader_report(w->reader, "/links", "info", "dropped",
+        w->failed = !api_reader_report(w->reader, "/links", "info", "not-held",
                                        "%zu shapes of links are not part of the file: %s", w->shapes_left, why);
 }
 

@@ -205,9 +205,9 @@ export const positionAt = (poses: Poses, i: number): Vec3 => [poses[7 * i], pose
 export const rotationAt = (poses: Poses, i: number): Quat => [poses[7 * i + 3], poses[7 * i + 4], poses[7 * i + 5], poses[7 * i + 6]];
 export const pointAt = (poses: Poses, i: number, local: Vec3): Vec3 => add(positionAt(poses, i), rotate(rotationAt(poses, i), local));
 
-/** Centre and radius of a ball around links and shapes, or without shapes solids of equal inertia. */
-export function boundsOf(geometry: RobotGeometry, poses: Poses): {centre: Vec3; radius: number} {
-    const points: Vec3[] = [...geometry.links].map(i => positionAt(poses, i)), drawn = geometry.shapes.filter(s => s.kind !== 'mesh');
+/** Corners of the solids that are drawn: shapes, or without shapes solids of equal inertia. */
+function cornersOf(geometry: RobotGeometry, poses: Poses): Vec3[] {
+    const drawn = geometry.shapes.filter(s => s.kind !== 'mesh'), points: Vec3[] = [];
     for (const s of drawn.length ? drawn : geometry.solids) {
         const centre = pointAt(poses, s.frame, s.position), turn = quatMultiply(rotationAt(poses, s.frame), s.rotation);
         for (let k = 0; k < 3; k++) {
@@ -216,6 +216,12 @@ export function boundsOf(geometry: RobotGeometry, poses: Poses): {centre: Vec3; 
             points.push(add(centre, rotate(turn, e)), add(centre, rotate(turn, scale(e, -1))));
         }
     }
+    return points;
+}
+
+/** Centre and radius of a ball around all links and what is drawn, whose corners may be given. */
+export function boundsOf(geometry: RobotGeometry, poses: Poses, corners = cornersOf(geometry, poses)): {centre: Vec3; radius: number} {
+    const points = [...[...geometry.links].map(i => positionAt(poses, i)), ...corners];
     const low = [0, 1, 2].map(k => Math.min(...points.map(p => p[k]))), high = [0, 1, 2].map(k => Math.max(...points.map(p => p[k])));
     const centre = [0, 1, 2].map(k => (low[k] + high[k]) / 2) as Vec3;
     return {centre, radius: Math.max(0.05, ...points.map(p => norm(add(p, scale(centre, -1)))))};

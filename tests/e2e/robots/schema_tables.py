@@ -121,3 +121,12 @@ def parse(text):
     def convert(element):
         return Node(element.tag, element.attrib, [convert(child) for child in element], (element.text or "").strip())
     return convert(xml.etree.ElementTree.fromstring(text))
+
+
+def without_appearance(client, name):
+    """Returns the document of a model without its name and the shapes of its links, which have no part in the dynamics."""
+    document = client.get(f"/v1/models/{name}/document").json()
+    document.pop("name", None)
+    for link in (document["base"], *document["links"]):
+        link.pop("visual", None)
+    return document

@@ -1,7 +1,7 @@
 // view.ts - draws a robot with three.js: solids of inertia on a skeleton of joint axes, frames, wrenches, ellipsoids. A picture is
 // drawn only when something has changed.
 import {
-    AmbientLight, BoxGeometry, BufferAttribute, BufferGeometry, CapsuleGeometry, Color, CylinderGeometry, DirectionalLight, DynamicDrawUsage, GridHelper, Group,
+    AmbientLight, Box3, BoxGeometry, BufferAttribute, BufferGeometry, CapsuleGeometry, Color, CylinderGeometry, DirectionalLight, DynamicDrawUsage, GridHelper, Group,
     LineBasicMaterial, LineDashedMaterial, LineSegments, Matrix4, Mesh, MeshBasicMaterial, MeshLambertMaterial, Object3D, PerspectiveCamera, Quaternion,
     Raycaster, Scene, SphereGeometry, TorusGeometry, Vector2, Vector3, WebGLRenderer,
 } from 'three';
@@ -78,6 +78,7 @@ export class RobotView {
     private selected = '';
     private wanted = 0;
     private fitted = false;
+    private moved = false; // the user has moved the camera
     private readonly watcher: ResizeObserver;
     private readonly sharpness = new Sharpness(() => this.draw());
     readonly shapes = new Map<number, Group>();
@@ -108,6 +109,7 @@ export class RobotView {
         const controls = new OrbitControls(this.camera, this.renderer.domElement);
         controls.enableDamping = false;
         controls.addEventListener('change', () => this.draw());
+        controls.addEventListener('start', () => { this.moved = true; });
         return controls;
     }
 
@@ -122,6 +124,7 @@ export class RobotView {
 
     /** Turns the camera about the robot, in rad; used by the arrow keys. */
     orbit(azimuth: number, polar: number): void {
+        this.moved = true;
         const offset = this.camera.position.clone().sub(this.controls.target), up = this.camera.up;
         offset.applyAxisAngle(up, azimuth);
         const side = offset.clone().cross(up).normalize(), angle = offset.angleTo(up);
@@ -133,6 +136,7 @@ export class RobotView {
     }
 
     zoom(factor: number): void {
+        this.moved = true;
         this.camera.position.sub(this.controls.target).multiplyScalar(factor).add(this.controls.target);
         this.controls.update();
         this.draw();
@@ -169,7 +173,7 @@ export class RobotView {
         this.geometry = geometry;
         this.poses = null;
         this.overlay = EMPTY;
-        this.fitted = false;
+        this.fitted = this.moved = false;
         this.gravity = gravity;
         const g = new Vector3(...gravity), up = g.length() > 0 ? g.normalize().negate() : new Vector3(0, 0, 1);
         this.camera.up.copy(up);
@@ -260,7 +264,10 @@ export class RobotView {
             const {poses, overlay, fitted} = this, shapes = new Map(this.shapes);
             this.clearModel();
             this.build();
-            for (const [frame, group] of shapes) this.addShape(frame, group);
+            for (const [frame, group] of shapes) {
+                this.shapes.set(frame, group);
+                this.robot.add(group);
+            }
             this.poses = poses;
             this.overlay = overlay;
             this.fitted = fitted;
@@ -299,9 +306,20 @@ export class RobotView {
     }
 
     addShape(frame: number, group: Group): void {
+        group.userData.box = new Box3().setFromObject(group); // in the link frame: the group has not been placed yet
         this.shapes.set(frame, group);
         this.robot.add(group);
+        if (!this.moved) this.fit();
         this.place();
+    }
+
+    /** Corners of the boxes around the shapes of each link; undefined without shapes. */
+    private cornersOfShapes(poses: Poses): Vec3[] | undefined {
+        if (!this.shapes.size) return undefined;
+        return [...this.shapes].flatMap(([frame, group]) => {
+            const {min, max} = group.userData.box as Box3;
+            return [...Array(8).keys()].map(i => pointAt(poses, frame, [i & 1 ? max.x : min.x, i & 2 ? max.y : min.y, i & 4 ? max.z : min.z]));
+        });
     }
 
     private get showsSolids(): boolean {
@@ -321,7 +339,7 @@ export class RobotView {
     /** Puts the camera where the whole robot is seen. */
     fit(): void {
         if (!this.geometry || !this.poses) return;
-        const {centre, radius} = boundsOf(this.geometry, this.poses), up = this.camera.up;
+        const {centre, radius} = boundsOf(this.geometry, this.poses, this.cornersOfShapes(this.poses)), up = this.camera.up;
         this.radius = radius;
         const side = Math.abs(up.z) > 0.9 ? new Vector3(1, -1.35, 0) : new Vector3(0.35, 0, 1).projectOnPlane(up);
         const direction = side.normalize().addScaledVector(up, Math.abs(up.z) > 0.9 ? 0.55 : 0.25).normalize();
