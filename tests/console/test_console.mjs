@@ -444,7 +444,11 @@ function near(a, b, what) {
 test('every bundled robot is drawn and evaluated', {skip}, async () => {
     const {page, close} = await openPage(browser, server);
     // every robot but the one that is given by screws has shapes in its picture
-    await page.waitForFunction(() => document.querySelectorAll('.picture').length === document.querySelectorAll('.card-picture').length);
+    await page.locator('.card-picture').first().waitFor();
+    for (const card of await page.locator('.card-picture').all()) {
+        await card.scrollIntoViewIfNeeded();
+        await card.locator('.picture').waitFor();
+    }
     const plain = await page.locator('.picture').evaluateAll(list => list.filter(p => !p.querySelector('.picture-shape')).map(p => p.getAttribute('aria-label')));
     assert.deepEqual(plain.filter(label => !label.includes('three_link')), []);
     for (const {name} of (await server.ask('GET', '/v1/models')).json.models) {
