@@ -186,7 +186,7 @@ typedef struct losses {
 static void print_loss(void *arg, const char *severity, const char *code, const char *where, const char *text)
 {
     losses *found = arg;
-    bool    lost  = strcmp(code, "not-held") == 0, warns = strcmp(severity, "warning") == 0;
+    bool    lost = strcmp(code, "not-held") == 0, warns = strcmp(severity, "warning") == 0;
     if (!lost && strcmp(code, "bounded") != 0 && !warns) return;
     found->n += lost && warns;
     fprintf(stderr, "%s: %s: %s (%s)\n", found->file, code, text, where);

@@ -274,9 +274,9 @@ static void many_kinds(void **state)
 static void kinds_are_counted(void **state)
 {
     api_problem problem;
-    const char *text  = "<robot><link name='a'>" BALL BALL "<collision/>" BALL "</link><link name='b'/>"
-                        "<joint name='j' type='continuous'><parent link='a'/><child link='b'/></joint></robot>";
-    api_model  *model = read(text, strlen(text), &problem);
+    const char *text = "<robot><link name='a'>" BALL BALL "<collision/>" BALL "</link><link name='b'/>"
+                       "<joint name='j' type='continuous'><parent link='a'/><child link='b'/></joint></robot>";
+    api_model                                       *model = read(text, strlen(text), &problem);
     assert_non_null(model);
     assert_int_equal(count_reports(model, "dropped"), 2);
     char *report = json_dumps(model->report, 0);

@@ -1,10 +1,10 @@
-/* xml_visual.c - see xml_visual.h. */
+/* xml_visual.c - write shapes to the document, and read the visuals of a link apart from the problems of the file. */
 #include "xml_visual.h"
 #include "api/robots/document/document.h"
 #include "dynamics/math/geometry.h"
 #include <math.h>
 
-static bool is_held(const api_xml_visual *visual)
+static bool can_be_held(const api_xml_visual *visual)
 {
     const api_collision *shape = &visual->shape;
     if (shape->kind == API_COLLISION_MESH) return api_entry_is_name(shape->file);
@@ -46,7 +46,7 @@ static bool set_colour(api_xml_reader *reader, json_t *entry, const api_xml_visu
 bool api_xml_add_visual(api_xml_reader *reader, json_t *owner, const api_xml_visual *visual)
 {
     json_t *list = json_object_get(owner, "visual");
-    if (!is_held(visual) || json_array_size(list) >= API_MOST_VISUALS)
+    if (!can_be_held(visual) || json_array_size(list) >= API_MOST_VISUALS)
         return api_xml_fail(reader, visual->shape.element, API_NOT_SUPPORTED, "the shape is not held");
     json_t *entry = json_object();
     bool    ok    = entry && set_shape(reader, entry, &visual->shape) && set_place(reader, entry, &visual->shape.X) &&
@@ -85,8 +85,9 @@ bool api_xml_read_visuals(api_xml_reader *reader, const xmlNode *link, json_t *o
         if (apart.code == API_MEMORY_FULL) return api_reader_no_memory(&reader->base);
         if (left++ == 0) first = e;
     }
-    return left == 0 || api_xml_report(reader, first, "info", "dropped",
-                                       "%zu of %zu <visual> of the link are not drawn: shapes are box, cylinder, sphere, "
-                                       "ellipsoid, capsule and mesh, with sizes of 0 and more, at most %d",
-                                       left, n, API_MOST_VISUALS);
+    return left == 0 ||
+           api_xml_report(reader, first, "info", "dropped",
+                          "%zu of %zu <visual> of the link are not drawn: shapes are box, cylinder, sphere, "
+                          "ellipsoid, capsule and mesh, with sizes of 0 and more, at most %d",
+                          left, n, API_MOST_VISUALS);
 }

@@ -12,9 +12,9 @@
 /* A shape that a link looks like; it has no part in the dynamics. */
 typedef struct api_document_visual {
     api_solid   solid;    /* API_SOLIDS: a mesh */
-    double      size[3];  /* of a solid, in m */
+    double      size[3];  /* m, of a solid */
     const char *mesh;     /* name of the mesh's file; NULL: a solid */
-    double      scale[3]; /* of a mesh, per axis of its file */
+    double      scale[3]; /* factors of the coordinates of a mesh */
     dyn_pose    X;        /* pose in the link frame of the solid's centre and axes, or of the mesh's frame */
     bool        has_rgba;
     double      rgba[4]; /* red, green, blue, opacity, 0 to 1 */
@@ -91,21 +91,21 @@ typedef struct api_document_configuration {
 } api_document_configuration;
 
 typedef struct api_document {
-    json_t             *canonical;   /* canonical document; its name is that of the request path */
-    const char         *description; /* NULL: none */
-    const char         *base;        /* name of the base link */
-    bool                floating;
-    bool                accepts_indefinite; /* bodies may have negative principal moments: reported, not refused */
-    dyn_inertia         base_inertia;
+    json_t              *canonical;   /* canonical document; its name is that of the request path */
+    const char          *description; /* NULL: none */
+    const char          *base;        /* name of the base link */
+    bool                 floating;
+    bool                 accepts_indefinite; /* bodies may have negative principal moments: reported, not refused */
+    dyn_inertia          base_inertia;
     api_document_visuals base_visuals;
-    double              gravity[3];
-    bool                from_screws; /* true: the document has "screws", so no pointer may refer to "links" */
-    size_t              n_links;     /* number of links without the base link */
-    api_document_link  *links;
-    int                *order; /* [n_links] indices of links, depth-first, children in document order */
-    size_t              n_motors;
-    api_document_motor *motors;
-    size_t              n_transmissions;
+    double               gravity[3];
+    bool                 from_screws; /* true: the document has "screws", so no pointer may refer to "links" */
+    size_t               n_links;     /* number of links without the base link */
+    api_document_link   *links;
+    int                 *order; /* [n_links] indices of links, depth-first, children in document order */
+    size_t               n_motors;
+    api_document_motor  *motors;
+    size_t               n_transmissions;
     api_document_transmission *transmissions;
     size_t                     n_frames, n_listed; /* all frames; the first n_listed of them are not defined by loops */
     api_document_frame        *frames;
@@ -172,7 +172,7 @@ bool api_document_read_inertial(const api_entry *link_node, const char *link, dy
 /* Reads "solid" and "size" of an entry: a box, cylinder, sphere, ellipsoid or capsule. */
 bool api_document_read_solid(const api_entry *entry, api_solid *solid, double size[3]);
 
-enum { API_MOST_VISUALS = 1000 /* of a link */ };
+enum { API_MOST_VISUALS = 1000 /* shapes of one link */ };
 
 /* Reads "visual" of a link or base: the shapes that it looks like. */
 bool api_document_read_visuals(const api_entry *owner, api_document_visuals *visuals);

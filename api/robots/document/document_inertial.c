@@ -50,9 +50,8 @@ static bool read_size(const api_entry *entry, api_solid solid, double size[3])
     const api_solid_form *form  = api_solid_form_of(solid);
     const json_t         *value = json_object_get(entry->input, "size");
     if (json_is_array(value) && json_array_size(value) != form->n_sizes)
-        return api_entry_fail(entry, "size", API_WRONG_SHAPE,
-                              "the size of a %s is %s: expected %zu entries, given %zu", form->name, form->sizes,
-                              form->n_sizes, json_array_size(value));
+        return api_entry_fail(entry, "size", API_WRONG_SHAPE, "the size of a %s is %s: expected %zu entries, given %zu",
+                              form->name, form->sizes, form->n_sizes, json_array_size(value));
     if (!api_entry_vector(entry, "size", API_REQUIRED, size, form->n_sizes)) return false;
     for (size_t i = 0; i < form->n_sizes; i++)
         if (size[i] < 0) return api_entry_fail(entry, "size", API_BAD_VALUE, "sizes must not be negative");

@@ -19,14 +19,14 @@ static bool read_mesh(const api_entry *entry, api_document_visual *visual)
            api_entry_vector(entry, "scale", API_OPTIONAL, visual->scale, 3);
 }
 
-static bool read_visual(const api_entry *owner, size_t i, api_document_visual *visual)
+static bool read_one_visual(const api_entry *owner, size_t i, api_document_visual *visual)
 {
     static const char *const solid_fields[] = {"solid", "size", "xyz", "rpy", "rgba", NULL};
     static const char *const mesh_fields[]  = {"mesh", "scale", "xyz", "rpy", "rgba", NULL};
-    const json_t *in      = json_array_get(json_object_get(owner->input, "visual"), i);
-    bool          is_mesh = json_object_get(in, "mesh") != NULL;
-    double        xyz[3] = {0}, rpy[3] = {0};
-    api_entry     entry;
+    const json_t            *in             = json_array_get(json_object_get(owner->input, "visual"), i);
+    bool                     is_mesh        = json_object_get(in, "mesh") != NULL;
+    double                   xyz[3] = {0}, rpy[3] = {0};
+    api_entry                entry;
     *visual = (api_document_visual){.scale = {1, 1, 1}};
     if (!api_entry_item(&entry, owner, "visual", i, is_mesh ? mesh_fields : solid_fields) ||
         !(is_mesh ? read_mesh(&entry, visual) : api_document_read_solid(&entry, &visual->solid, visual->size)) ||
@@ -48,6 +48,6 @@ bool api_document_read_visuals(const api_entry *owner, api_document_visuals *vis
     visuals->list = api_arena_take(owner->reader->arena, n, sizeof *visuals->list);
     if (n > 0 && !visuals->list) return api_reader_no_memory(owner->reader);
     for (visuals->n = 0; visuals->n < n; visuals->n++)
-        if (!read_visual(owner, visuals->n, &visuals->list[visuals->n])) return false;
+        if (!read_one_visual(owner, visuals->n, &visuals->list[visuals->n])) return false;
     return true;
 }

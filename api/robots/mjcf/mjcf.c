@@ -29,11 +29,11 @@ static bool check_query(const char *query, api_problem *problem)
 /* Opens the maps from names to indices. */
 static bool open_maps(api_mjcf *m)
 {
-    m->class_index = json_object();
-    m->body_index  = json_object();
-    m->joint_index = json_object();
-    m->site_index  = json_object();
-    m->mesh_index  = json_object();
+    m->class_index    = json_object();
+    m->body_index     = json_object();
+    m->joint_index    = json_object();
+    m->site_index     = json_object();
+    m->mesh_index     = json_object();
     m->material_index = json_object();
     return (m->class_index && m->body_index && m->joint_index && m->site_index && m->mesh_index && m->material_index) ||
            api_reader_no_memory(&m->xml.base);
@@ -60,10 +60,10 @@ static bool read_robot(api_mjcf *m, api_mjcf_files *files)
     m->xml.files    = files->name;
     return api_mjcf_include(&m->xml, files, 0) && api_xml_refuse_template(&m->xml) && open_maps(m) &&
            api_mjcf_attach(m, files) && api_mjcf_read_settings(m) && api_mjcf_expand_replicates(m) &&
-           api_mjcf_read_classes(m) && api_mjcf_index_meshes(m) && api_mjcf_index_materials(m) && api_mjcf_read_bodies(m) && api_mjcf_name_all(m) &&
-           api_mjcf_read_masses(m) && api_mjcf_read_equalities(m) && api_mjcf_read_actuators(m) &&
-           api_mjcf_choose_driven(m) && api_mjcf_read_springdampers(m) && api_mjcf_write_document(m) &&
-           api_mjcf_report_unused(m);
+           api_mjcf_read_classes(m) && api_mjcf_index_meshes(m) && api_mjcf_index_materials(m) &&
+           api_mjcf_read_bodies(m) && api_mjcf_name_all(m) && api_mjcf_read_masses(m) && api_mjcf_read_equalities(m) &&
+           api_mjcf_read_actuators(m) && api_mjcf_choose_driven(m) && api_mjcf_read_springdampers(m) &&
+           api_mjcf_write_document(m) && api_mjcf_report_unused(m);
 }
 
 /* Writes a clause for problems of the loops of a file: its user has no fields of a document. */

@@ -117,7 +117,7 @@ typedef struct api_mjcf_mesh_geom {
 
 /* A shape that a body looks like. */
 typedef struct api_mjcf_visual {
-    api_xml_visual          visual; /* its X in the body */
+    api_xml_visual          visual; /* visual.shape.X is the pose in the body */
     struct api_mjcf_visual *next;
 } api_mjcf_visual;
 

@@ -213,9 +213,9 @@ bool api_mjcf_read_solid(api_mjcf *m, const api_mjcf_item *geom, double half_len
 bool api_mjcf_add_geom(api_mjcf *m, const api_mjcf_item *geom, const dyn_pose *X, double half_length,
                        api_mjcf_body *body)
 {
-    int                      type    = SPHERE;
-    double                   size[3] = {0};
-    bool                     weighs;
+    int    type    = SPHERE;
+    double size[3] = {0};
+    bool   weighs;
     if (!api_mjcf_choice(m, geom, "type", names, &type) || !read_group(m, geom, &weighs)) return false;
     if (!weighs || type == PLANE || type == HFIELD) return true;
     if (type == MESH || type == SDF_SHAPE || api_mjcf_has(m, geom, "mesh"))

@@ -26,7 +26,7 @@ bool api_mjcf_index_materials(api_mjcf *m)
 }
 
 /* Reads the colour of a geom: its own, else that of its material. */
-static bool read_colour(api_mjcf *m, const api_mjcf_item *geom, api_xml_visual *visual)
+static bool read_geom_colour(api_mjcf *m, const api_mjcf_item *geom, api_xml_visual *visual)
 {
     const char *name = NULL;
     visual->has_rgba = api_mjcf_has(m, geom, "rgba");
@@ -39,34 +39,35 @@ static bool read_colour(api_mjcf *m, const api_mjcf_item *geom, api_xml_visual *
     return true;
 }
 
-/* Reads the file and scale of the mesh that a geom names. *held is false for a mesh without a file, or whose
+/* Reads the file and scale of the mesh that a geom names. *drawn is false for a mesh without a file, or whose
  * coordinates the file moves. */
-static bool read_mesh(api_mjcf *m, const api_mjcf_item *geom, api_collision *shape, bool *held)
+static bool read_mesh_visual(api_mjcf *m, const api_mjcf_item *geom, api_collision *shape, bool *drawn)
 {
     const char *name = NULL;
-    *held            = false;
+    *drawn           = false;
     if (!api_xml_text(&m->xml, api_mjcf_with(m, geom, "mesh"), "mesh", API_OPTIONAL, &name) || !name)
         return name == NULL;
     const json_t *index = json_object_get(m->mesh_index, name);
     if (!index) return true;
     const api_mjcf_mesh *mesh = &m->meshes[json_integer_value(index)];
-    *held = api_xml_has(mesh->element, "file") && !api_xml_has(mesh->element, "refpos") &&
-            !api_xml_has(mesh->element, "refquat");
+    *drawn                    = api_xml_has(mesh->element, "file") && !api_xml_has(mesh->element, "refpos") &&
+             !api_xml_has(mesh->element, "refquat");
     shape->kind = API_COLLISION_MESH;
-    return !*held || (api_xml_text(&m->xml, mesh->element, "file", API_REQUIRED, &shape->file) &&
-                      api_mjcf_numbers(m, &mesh->item, "scale", shape->scale, 3));
+    return !*drawn || (api_xml_text(&m->xml, mesh->element, "file", API_REQUIRED, &shape->file) &&
+                       api_mjcf_numbers(m, &mesh->item, "scale", shape->scale, 3));
 }
 
-/* Reads what is drawn of a geom; *held is false for nothing. */
-static bool read_visual(api_mjcf *m, const api_mjcf_item *geom, double half_length, api_xml_visual *visual, bool *held)
+/* Reads what is drawn of a geom; *drawn is false for nothing. */
+static bool read_geom_visual(api_mjcf *m, const api_mjcf_item *geom, double half_length, api_xml_visual *visual,
+                             bool *drawn)
 {
     double         group = 0;
     api_collision *shape = &visual->shape;
-    if (!api_mjcf_numbers(m, geom, "group", &group, 1) || !read_colour(m, geom, visual)) return false;
-    *held = group <= LAST_SHOWN_GROUP && !(visual->has_rgba && visual->rgba[3] == 0);
-    if (!*held || !api_mjcf_read_solid(m, geom, half_length, &shape->solid, shape->size)) return !*held;
+    if (!api_mjcf_numbers(m, geom, "group", &group, 1) || !read_geom_colour(m, geom, visual)) return false;
+    *drawn = group <= LAST_SHOWN_GROUP && !(visual->has_rgba && visual->rgba[3] == 0);
+    if (!*drawn || !api_mjcf_read_solid(m, geom, half_length, &shape->solid, shape->size)) return !*drawn;
     shape->kind = API_COLLISION_SOLID;
-    return shape->solid != API_SOLIDS || read_mesh(m, geom, shape, held);
+    return shape->solid != API_SOLIDS || read_mesh_visual(m, geom, shape, drawn);
 }
 
 bool api_mjcf_add_visual(api_mjcf *m, const api_mjcf_item *geom, const dyn_pose *X, double half_length,
@@ -74,12 +75,12 @@ bool api_mjcf_add_visual(api_mjcf *m, const api_mjcf_item *geom, const dyn_pose 
 {
     api_xml_visual visual = {.shape = {.element = geom->element, .scale = {1, 1, 1}, .X = *X}};
     api_problem    apart = {0}, *problem = m->xml.base.problem;
-    bool           held  = false;
+    bool           drawn = false;
     m->xml.base.problem  = &apart; /* a shape never refuses a file */
-    bool ok              = read_visual(m, geom, half_length, &visual, &held);
+    bool ok              = read_geom_visual(m, geom, half_length, &visual, &drawn);
     m->xml.base.problem  = problem;
     if (!ok && apart.code == API_MEMORY_FULL) return api_reader_no_memory(&m->xml.base);
-    if (!ok || !held) return true;
+    if (!ok || !drawn) return true;
     api_mjcf_visual *entry = api_arena_take(m->xml.base.arena, 1, sizeof *entry);
     if (!entry) return api_reader_no_memory(&m->xml.base);
     *entry        = (api_mjcf_visual){visual, body->visuals};

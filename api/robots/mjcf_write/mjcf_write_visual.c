@@ -7,15 +7,15 @@ static size_t sizes_of(const api_document_visual *visual, double size[3])
     const double          least = 1e-6;
     const api_solid_form *form  = api_solid_form_of(visual->solid);
     for (size_t i = 0; i < form->n_sizes; i++) {
-        bool whole = visual->solid == API_BOX ||
-                     (i == 1 && (visual->solid == API_CYLINDER || visual->solid == API_CAPSULE));
+        bool whole =
+            visual->solid == API_BOX || (i == 1 && (visual->solid == API_CYLINDER || visual->solid == API_CAPSULE));
         size[i] = whole ? visual->size[i] / 2 : visual->size[i];
         if (size[i] < least) size[i] = least;
     }
     return form->n_sizes;
 }
 
-static void put_visual(api_xml_writer *w, xmlNode *body, const api_document_visual *visual)
+static void put_geom(api_xml_writer *w, xmlNode *body, const api_document_visual *visual)
 {
     double   size[3];
     size_t   n    = sizes_of(visual, size);
@@ -43,5 +43,5 @@ void api_mjcf_put_visuals(api_xml_writer *w, xmlNode *body, const api_document_v
         if (visuals->list[i].mesh)
             w->shapes_left++;
         else
-            put_visual(w, body, &visuals->list[i]);
+            put_geom(w, body, &visuals->list[i]);
 }

@@ -163,7 +163,7 @@ static bool write_base(api_sdf *sdf, int floating)
            api_xml_set_field(&sdf->xml, base, "type", json_string(floating >= 0 ? "floating" : "fixed")) &&
            api_xml_set_field(&sdf->xml, base, "link", json_string(name)) &&
            (floating < 0 || (api_xml_write_inertial(&sdf->document, base, &sdf->frames[floating].inertia) &&
-                            api_sdf_read_visuals(sdf, &sdf->frames[floating], base)));
+                             api_sdf_read_visuals(sdf, &sdf->frames[floating], base)));
 }
 
 static bool write_frames(const api_sdf_tree *t, int floating)

@@ -9,7 +9,7 @@ typedef struct visual_place {
 } visual_place;
 
 /* Reads <material><diffuse>: red, green, blue and perhaps opacity; <transparency> of the visual takes from it. */
-static bool read_colour(api_sdf *sdf, const xmlNode *element, api_xml_visual *visual)
+static bool read_diffuse(api_sdf *sdf, const xmlNode *element, api_xml_visual *visual)
 {
     const xmlNode *material     = api_xml_child(element, "material");
     const xmlNode *diffuse      = material ? api_xml_child(material, "diffuse") : NULL;
@@ -23,20 +23,20 @@ static bool read_colour(api_sdf *sdf, const xmlNode *element, api_xml_visual *vi
     return true;
 }
 
-static bool read_visual(void *format, const xmlNode *element, api_xml_visual *visual)
+static bool read_sdf_visual(void *format, const xmlNode *element, api_xml_visual *visual)
 {
-    visual_place  *at       = format;
-    api_sdf       *sdf      = at->sdf;
+    visual_place  *place    = format;
+    api_sdf       *sdf      = place->sdf;
     const xmlNode *geometry = api_xml_child(element, "geometry");
     if (!geometry) return api_xml_fail(&sdf->xml, element, API_MISSING_FIELD, "the visual has no <geometry>");
-    return api_sdf_read_shape_pose(sdf, at->link, element, &visual->shape.X) &&
-           api_sdf_read_geometry(sdf, geometry, &visual->shape) && read_colour(sdf, element, visual);
+    return api_sdf_read_shape_pose(sdf, place->link, element, &visual->shape.X) &&
+           api_sdf_read_geometry(sdf, geometry, &visual->shape) && read_diffuse(sdf, element, visual);
 }
 
 bool api_sdf_read_visuals(api_sdf *sdf, const api_sdf_frame *link, json_t *owner)
 {
-    visual_place at = {sdf, link};
-    return api_xml_read_visuals(&sdf->xml, link->element, owner, read_visual, &at);
+    visual_place place = {sdf, link};
+    return api_xml_read_visuals(&sdf->xml, link->element, owner, read_sdf_visual, &place);
 }
 
 bool api_sdf_write_link(api_sdf *sdf, const api_sdf_frame *link, api_xml_link *entry)

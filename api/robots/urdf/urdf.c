@@ -143,7 +143,7 @@ static bool read_tree(api_urdf *urdf)
     json_t *links = json_object(), *joints = json_object();
     urdf->materials = json_object();
     bool ok         = (links && joints && urdf->materials) || api_reader_no_memory(&urdf->xml.base);
-    ok         = ok && take_arrays(urdf) && read_links(urdf, links) && read_joints(urdf, links, joints) &&
+    ok              = ok && take_arrays(urdf) && read_links(urdf, links) && read_joints(urdf, links, joints) &&
          api_urdf_index_materials(urdf) && find_root(urdf, links) && api_urdf_read_transmissions(urdf, joints);
     json_decref(joints);
     json_decref(links);
@@ -238,9 +238,9 @@ static const xmlNode *element_at(const void *reader, const char *pointer)
     int             length = 0;
     if (strncmp(pointer, "/base", 5) == 0) return urdf->root;
     if (sscanf(pointer, "/links/%zu%n", &i, &length) != 1 || i >= urdf->n_joints) return NULL;
-    const char *field   = pointer + length;
-    bool        of_link = strncmp(field, "/name", 5) == 0 || strncmp(field, "/inertial", 9) == 0 ||
-                   strncmp(field, "/visual", 7) == 0;
+    const char *field = pointer + length;
+    bool        of_link =
+        strncmp(field, "/name", 5) == 0 || strncmp(field, "/inertial", 9) == 0 || strncmp(field, "/visual", 7) == 0;
     return of_link ? urdf->joints[i].link : urdf->joints[i].element;
 }
 

@@ -1,5 +1,5 @@
-/* urdf_visual.c - read the visuals of links. The colour is that of the material in the visual or, by its name, of one of
- * the robot's. */
+/* urdf_visual.c - read the visuals of links. The colour is that of the material in the visual or, by its name, of one
+ * of the robot's. */
 #include "api/robots/collision/xml_visual.h"
 #include "dynamics/math/geometry.h"
 #include "urdf_reader.h"
@@ -18,7 +18,7 @@ bool api_urdf_index_materials(api_urdf *urdf)
     return true;
 }
 
-static bool read_colour(api_urdf *urdf, const xmlNode *element, api_xml_visual *visual)
+static bool read_material(api_urdf *urdf, const xmlNode *element, api_xml_visual *visual)
 {
     const xmlNode *material = api_xml_child(element, "material");
     const char    *name     = NULL;
@@ -31,14 +31,14 @@ static bool read_colour(api_urdf *urdf, const xmlNode *element, api_xml_visual *
     return !visual->has_rgba || api_xml_numbers(&urdf->xml, color, "rgba", API_REQUIRED, visual->rgba, 4);
 }
 
-static bool read_visual(void *format, const xmlNode *element, api_xml_visual *visual)
+static bool read_urdf_visual(void *format, const xmlNode *element, api_xml_visual *visual)
 {
     api_urdf      *urdf     = format;
     const xmlNode *geometry = api_xml_child(element, "geometry");
     double         xyz[3], rpy[3];
     if (!geometry) return api_xml_fail(&urdf->xml, element, API_MISSING_FIELD, "the visual has no <geometry>");
     if (!api_urdf_read_origin(urdf, element, xyz, rpy) || !api_urdf_read_geometry(urdf, geometry, &visual->shape) ||
-        !read_colour(urdf, element, visual))
+        !read_material(urdf, element, visual))
         return false;
     visual->shape.X = dyn_pose_rpy(xyz, rpy);
     return true;
@@ -46,5 +46,5 @@ static bool read_visual(void *format, const xmlNode *element, api_xml_visual *vi
 
 bool api_urdf_read_visuals(api_urdf *urdf, const xmlNode *link, json_t *owner)
 {
-    return api_xml_read_visuals(&urdf->xml, link, owner, read_visual, urdf);
+    return api_xml_read_visuals(&urdf->xml, link, owner, read_urdf_visual, urdf);
 }

@@ -190,8 +190,8 @@ const xmlNode *api_xml_document_element(const void *document, const char *pointe
     size_t                  i      = 0;
     int                     length = 0;
     if (sscanf(pointer, "/links/%zu%n", &i, &length) != 1 || i >= d->n) return NULL;
-    const char *field   = pointer + length;
-    bool        of_link = strncmp(field, "/name", 5) == 0 || strncmp(field, "/inertial", 9) == 0 ||
-                   strncmp(field, "/visual", 7) == 0;
+    const char *field = pointer + length;
+    bool        of_link =
+        strncmp(field, "/name", 5) == 0 || strncmp(field, "/inertial", 9) == 0 || strncmp(field, "/visual", 7) == 0;
     return of_link || !d->joint_element[i] ? d->link_element[i] : d->joint_element[i];
 }

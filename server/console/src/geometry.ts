@@ -21,7 +21,7 @@ export interface Solid {
 export interface Shape {
     frame: number;
     kind: SolidKind | 'mesh';
-    size: Vec3; // of a solid: as of Solid; of a mesh: factors of its coordinates
+    size: Vec3; // full lengths of a solid, factors of the coordinates of a mesh
     mesh: string; // name of the mesh's file
     position: Vec3;
     rotation: Quat;

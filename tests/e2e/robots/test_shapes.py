@@ -1,4 +1,4 @@
-"""Tests the shapes of links: in documents, read from URDF, MJCF and SDF, and written again. They have no part in the dynamics."""
+"""Tests the shapes of links: in documents, read from URDF, MJCF and SDF, and written again. Shapes have no part in the dynamics."""
 import glob
 import json
 import os

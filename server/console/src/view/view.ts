@@ -437,7 +437,7 @@ export class RobotView {
             array.needsUpdate = true;
         };
         this.axes!.mesh.visible = options.skeleton;
-        this.bones!.mesh.visible = options.skeleton && !(options.shapes && this.shapes.size); // they would stick out of the shapes
+        this.bones!.mesh.visible = options.skeleton && !(options.shapes && this.shapes.size);
         triads.visible = options.frames;
         if (options.frames) {
             const length = 0.1 * r;
