@@ -1,7 +1,7 @@
 #!/bin/bash
 # SymPy: Quaternion.from_rotation_matrix returns the quaternion equivalent to a matrix, of length 1 if the matrix is orthogonal with determinant 1 (its
-# docstring). For every half turn, about any axis, it returns 0: signs of differences of off-diagonal entries, which vanish there, multiply
-# all its parts. Its way back, to_rotation_matrix, of that 0 is not a number. A quarter turn comes back exactly.
+# docstring). For every half turn, about any axis, it returns 0: x, y and z are multiplied by the signs of differences of off-diagonal entries, and
+# these differences are 0 there. The way back, to_rotation_matrix, makes NaN of it. A quarter turn comes back exactly.
 set -eu
 folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT

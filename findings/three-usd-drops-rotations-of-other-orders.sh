@@ -1,7 +1,7 @@
 #!/bin/bash
-# USD: rotateXYZ, rotateXZY, ... rotateZYX are six operations of a prim's transform (UsdGeomXformOp's types); an operation may bear a suffix, and the
-# orders and suffixes in xformOpOrder are all equal in rank. The USDLoader of three.js knows rotateXYZ and operations without suffix. All others it
-# drops, in silence: the part keeps its place and loses its orientation.
+# USD: rotateXYZ, rotateXZY, ... rotateZYX are six operations of a prim's transform (the types of UsdGeomXformOp), and the name of any operation may
+# have a suffix. Those that xformOpOrder lists apply. The USDLoader of three.js knows rotateXYZ alone of the six, and rotations without a
+# suffix. All others it drops, in silence: the part keeps its place and loses its orientation.
 set -eu
 folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT
