@@ -1,6 +1,6 @@
 #!/bin/bash
-# 3MF: each item of the build has a transform, which places its part (3MF core specification, on item), and Assimp's 3MF reader heeds it. Its 3MF WRITER writes none
-# and does not move the vertices either: each part of an assembly lies at the origin, unturned and unscaled, in the units of the
+# 3MF: each item of the build has a transform, which places its part (3MF core specification, on item), and Assimp's 3MF reader heeds it. Assimp's WRITER of 3MF writes
+# none and does not move the vertices either: each part of an assembly lies at the origin, unturned and unscaled, in the units of the
 # source. The same Collada file written as OBJ, STL or PLY is right. The command succeeds.
 set -eu
 folder=$(mktemp -d)

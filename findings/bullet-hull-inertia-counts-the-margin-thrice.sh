@@ -1,6 +1,6 @@
 #!/bin/bash
-# Bullet: calculateLocalInertia of btConvexHullShape takes the box around the hull. That this box replaces the hull is known; it is exact for a hull
-# that IS a box. But the collision margin, 4 cm by default, widens it by three margins on each side: a finger of 2 x 4 x 6 cm as a hull has
+# Bullet: calculateLocalInertia of btConvexHullShape takes the box around the hull, as is known, which is exact for a hull that IS a
+# box. But the collision margin, 4 cm by default, widens it by three margins on each side: a finger of 2 x 4 x 6 cm as a hull has
 # 32 times the inertia that it has as btBoxShape. A smaller setMargin afterwards takes back two of the three: still 7 times.
 set -eu
 folder=$(mktemp -d)

@@ -1,7 +1,7 @@
 #!/bin/bash
 # URDF: a planar joint moves in the plane perpendicular to its axis (URDF's <joint>, type). DART's reader of URDF ignores the axis of this type, in silence: the
 # body always moves in the plane of x and y of the joint's frame and turns about z. With the axis along x, a wall, it leaves the wall along
-# x and never moves along z. Its revolute and prismatic joints heed the axis.
+# x and never moves along z. DART's revolute and prismatic joints heed the axis.
 set -eu
 folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT

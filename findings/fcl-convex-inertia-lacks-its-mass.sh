@@ -1,5 +1,5 @@
 #!/bin/bash
-# FCL: every geometry tells its volume, its centre of mass and its inertia about the origin and about its centre of mass (collision_geometry.h), at
+# FCL: every geometry tells its volume, its centre of mass and its inertia about the origin and about its centre of mass (class CollisionGeometry), at
 # density 1: Box, Sphere, Cone and BVHModel do. Convex returns the inertia per unit of VOLUME, but the move to the centre of mass still
 # subtracts volume times distance squared. The same box of 1 kg/m^3 and 0.048 m^3 has 21 times the inertia, and off its centre 6000 times.
 set -eu

@@ -1,6 +1,6 @@
 #!/bin/bash
-# gz-math: Box::VolumeBelow returns the volume of the box below a plane (comment of Box.hh), the basis of a floating box's buoyancy. It is right
-# for some heights only: as the plane rises, the volume falls at times, is up to 2.7 times too large, and at the top face, it exceeds
+# gz-math: Box::VolumeBelow returns the volume of the box below a plane (comment of Box.hh), the basis of a floating box's buoyancy. The result is
+# right for some heights only: as the plane rises, the volume falls at times, is up to 2.7 times too large, and at the top face, it exceeds
 # the whole box. CenterOfVolumeBelow is right at the same planes.
 set -eu
 folder=$(mktemp -d)

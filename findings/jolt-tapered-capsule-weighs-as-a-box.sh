@@ -1,6 +1,6 @@
 #!/bin/bash
-# Jolt: the mass properties of a shape follow from its density and form. Those of a tapered capsule are of a box around its middle
-# radius, and its volume is that of its bounding box: mass / density and GetVolume() differ. The
+# Jolt: the mass properties of a shape follow from its density and form. A tapered capsule has the mass properties of a box around
+# its middle radius, and the volume of its bounding box: mass / density and GetVolume() differ. The
 # capsule, the cylinder and the tapered cylinder are exact.
 set -eu
 folder=$(mktemp -d)

@@ -1,6 +1,6 @@
 #!/bin/bash
-# Matter.js: body.inertia is the moment of inertia, the second moment of area, computed from vertices and density (its API documentation). It is four times
-# that: a bar pushed at its end turns at a quarter of the rate. setInertia with the right value gives the right rate.
+# Matter.js: body.inertia is the moment of inertia, the second moment of area, computed from vertices and density (its API documentation). The number is
+# four times that moment: a bar pushed at its end turns at a quarter of the rate. setInertia with the right value gives the right rate.
 set -eu
 folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT

@@ -1,5 +1,5 @@
 #!/bin/bash
-# ODE: dRFromEulerAngles and dRFromAxisAndAngle stand side by side in ode/rotation.h; both make a rotation matrix. An angle about one axis
+# ODE: dRFromEulerAngles and dRFromAxisAndAngle stand side by side in ODE's header of rotations; both make a rotation matrix. An angle about one axis
 # should give the same matrix from both. dRFromEulerAngles makes the INVERSE: 30 degrees about x turn a body by -30 degrees. With three angles it
 # is the transpose of Rz(psi) Ry(theta) Rx(phi), the roll, pitch and yaw of URDF.
 set -eu

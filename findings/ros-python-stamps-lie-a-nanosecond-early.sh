@@ -1,6 +1,6 @@
 #!/bin/bash
 # ROS: a time is made from seconds as a float by ros::Time(t) in C++ and by Time.from_sec(t) in Python (genpy; rospy.Time inherits it). C++ rounds to a
-# nanosecond; Python cuts off. Of the whole milliseconds up to 10 s 39 percent get a stamp that is 1 ns early in Python, so the same
+# nanosecond; Python cuts off. In Python, 39 percent of the whole milliseconds up to 10 s get a stamp that is 1 ns early, so the same
 # instant has two stamps: joins by equal stamps, as of message_filters' exact time policy, find no partner.
 set -eu
 folder=$(mktemp -d)

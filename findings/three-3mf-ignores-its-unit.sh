@@ -1,7 +1,7 @@
 #!/bin/bash
 # 3MF: the unit attribute of <model> says what a coordinate of 1 means: micron, millimeter, centimeter, inch, foot or meter (3MF core specification, on that element). The
-# 3MFLoader of three.js reads the attribute and scales by nothing: a part of 1 inch and one of 1 metre get the size of one of 1 mm. Its
-# AMFLoader, for the predecessor of the format, makes millimetres of all units. Neither warns.
+# 3MFLoader of three.js reads the attribute and scales by nothing: a part of 1 inch and one of 1 metre get the size of one of 1 mm. The
+# AMFLoader of three.js, for the predecessor of the format, makes millimetres of all units. Neither warns.
 set -eu
 folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT

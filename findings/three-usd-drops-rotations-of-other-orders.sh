@@ -1,6 +1,6 @@
 #!/bin/bash
 # USD: rotateXYZ, rotateXZY, ... rotateZYX are six operations of a prim's transform (the types of UsdGeomXformOp), and the name of any operation may
-# have a suffix. Those that xformOpOrder lists apply. The USDLoader of three.js knows rotateXYZ alone of the six, and rotations without a
+# have a suffix. All operations in xformOpOrder apply. The USDLoader of three.js knows rotateXYZ alone of the six, and rotations without a
 # suffix. All others it drops, in silence: the part keeps its place and loses its orientation.
 set -eu
 folder=$(mktemp -d)
