@@ -46,7 +46,7 @@ static bool set_colour(api_xml_reader *reader, json_t *entry, const api_xml_visu
 bool api_xml_add_visual(api_xml_reader *reader, json_t *owner, const api_xml_visual *visual)
 {
     json_t *list = json_object_get(owner, "visual");
-    if (!can_be_held(visual) || json_array_size(list) >= API_MOST_VISUALS)
+    if (!can_be_held(visual) || json_array_size(list) >= API_MOST_VISUALS || reader->base.n_shapes >= API_MOST_SHAPES)
         return api_xml_fail(reader, visual->shape.element, API_NOT_SUPPORTED, "the shape is not held");
     json_t *entry = json_object();
     bool    ok    = entry && set_shape(reader, entry, &visual->shape) && set_place(reader, entry, &visual->shape.X) &&
@@ -59,6 +59,7 @@ bool api_xml_add_visual(api_xml_reader *reader, json_t *owner, const api_xml_vis
         json_decref(entry);
         return false;
     }
+    reader->base.n_shapes++;
     return json_array_append_new(list, entry) == 0 || api_reader_no_memory(&reader->base);
 }
 
@@ -88,6 +89,7 @@ bool api_xml_read_visuals(api_xml_reader *reader, const xmlNode *link, json_t *o
     return left == 0 ||
            api_xml_report(reader, first, "info", "dropped",
                           "%zu of %zu <visual> of the link are not drawn: shapes are box, cylinder, sphere, "
-                          "ellipsoid, capsule and mesh, with sizes of 0 and more, at most %d",
-                          left, n, API_MOST_VISUALS);
+                          "ellipsoid, capsule and mesh, with sizes of 0 and more, at most %d, and %d of all "
+                          "links",
+                          left, n, API_MOST_VISUALS, API_MOST_SHAPES);
 }

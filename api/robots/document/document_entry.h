@@ -13,7 +13,8 @@
 typedef struct api_reader {
     api_arena   *arena; /* owns the texts and arrays that reading returns */
     api_problem *problem;
-    json_t      *report; /* [{"severity","code","where","text"}...] */
+    json_t      *report;   /* [{"severity","code","where","text"}...] */
+    size_t       n_shapes; /* shapes of links that were read or written so far */
 } api_reader;
 
 #define API_NO_INDEX ((size_t)-1)

@@ -45,6 +45,10 @@ bool api_document_read_visuals(const api_entry *owner, api_document_visuals *vis
     if (n > API_MOST_VISUALS)
         return api_entry_fail(owner, "visual", API_MODEL_TOO_LARGE, "a link has at most %d shapes, given %zu",
                               API_MOST_VISUALS, n);
+    owner->reader->n_shapes += n;
+    if (owner->reader->n_shapes > API_MOST_SHAPES)
+        return api_entry_fail(owner, "visual", API_MODEL_TOO_LARGE, "the links have together at most %d shapes",
+                              API_MOST_SHAPES);
     visuals->list = api_arena_take(owner->reader->arena, n, sizeof *visuals->list);
     if (n > 0 && !visuals->list) return api_reader_no_memory(owner->reader);
     for (visuals->n = 0; visuals->n < n; visuals->n++)

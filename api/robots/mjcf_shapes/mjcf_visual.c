@@ -1,4 +1,5 @@
 /* mjcf_visual.c - collect the geoms that MuJoCo draws by default, those of groups 0 to 2, as shapes of the links. */
+#include "api/robots/document/document.h"
 #include "api/robots/mjcf/mjcf_reader.h"
 #include "dynamics/math/geometry.h"
 #include <string.h>
@@ -81,6 +82,7 @@ bool api_mjcf_add_visual(api_mjcf *m, const api_mjcf_item *geom, const dyn_pose 
     m->xml.base.problem  = problem;
     if (!ok && apart.code == API_MEMORY_FULL) return api_reader_no_memory(&m->xml.base);
     if (!ok || !drawn) return true;
+    if (m->n_visuals++ >= API_MOST_SHAPES) return true;
     api_mjcf_visual *entry = api_arena_take(m->xml.base.arena, 1, sizeof *entry);
     if (!entry) return api_reader_no_memory(&m->xml.base);
     *entry        = (api_mjcf_visual){visual, body->visuals};

@@ -1,7 +1,10 @@
 /* xml_text.c - see xml_text.h. */
 #define _GNU_SOURCE /* memmem */
 #include "xml_text.h"
+#include "api/robots/document/document.h"
 #include <string.h>
+
+enum { SHAPE_BYTES = 2000 /* of a shape in a file, beside its elements and attributes */ };
 
 static size_t skip_space(const char *text, size_t length, size_t offset)
 {
@@ -80,12 +83,21 @@ const char *api_xml_root_name(const char *text, size_t length, size_t *size)
 /* Estimates the memory that libxml2 allocates, including malloc's rounding: 136 bytes per element or text, 112 bytes
  * and the text per attribute; the prepared copy of a text has at most twice its length. The document and the report
  * take about as much per element again. */
+/* True at a <visual> of URDF or SDF and at a <geom> of MJCF. */
+static bool begins_shape(const char *text, size_t length)
+{
+    return text[0] == '<' && length > 8 &&
+           (memcmp(text, "<visual", 7) == 0 || (memcmp(text, "<geom", 5) == 0 && text[5] != 'e'));
+}
+
 size_t api_xml_estimate_memory(const char *text, size_t length)
 {
-    size_t elements = 1, attributes = 0;
+    size_t elements = 1, attributes = 0, shapes = 0;
     for (size_t i = 0; i < length; i++) {
         elements += text[i] == '<' && i + 1 < length && text[i + 1] != '/';
         attributes += text[i] == '=';
+        shapes += begins_shape(text + i, length - i);
     }
-    return 400 * elements + 300 * attributes + 4 * length;
+    shapes = shapes < API_MOST_SHAPES ? shapes : API_MOST_SHAPES;
+    return 400 * elements + 300 * attributes + 4 * length + SHAPE_BYTES * shapes;
 }

@@ -100,6 +100,19 @@ class Files(unittest.TestCase):
         report = subprocess.run([BINARY, "check", "-"], input=urdf("".join(broken) + good), capture_output=True, text=True, check=False).stdout
         self.assertIn("7 of 8 <visual> of the link are not drawn", report)
 
+    def test_bounds_of_all_links(self):
+        """Beyond 10 000 shapes a document is refused, and a file loses the rest."""
+        shapes = [{"solid": "sphere", "size": [1]}] * 1000
+        links = [{"name": f"l{i}", "parent": f"l{i - 1}" if i else "base", "joint": {"name": f"j{i}", "type": "fixed" if i else "continuous",
+                                                                                    **({} if i else {"axis": [0, 0, 1]})}, "visual": shapes} for i in range(11)]
+        self.assertEqual(convert(json.dumps({"links": links[:10]}), "json")[0], 0)
+        status, _, messages = convert(json.dumps({"links": links}), "json")
+        self.assertNotEqual(status, 0)
+        self.assertIn("together at most 10000 shapes", messages)
+        bodies = "".join(f'<body name="b{i}"><joint axis="0 0 1"/>' + '<geom size="1"/>' * 1000 + "</body>" for i in range(11))
+        found = self.read(f"<mujoco><worldbody>{bodies}</worldbody></mujoco>", "xml")
+        self.assertEqual(sum(len(entries) for entries in found.values()), 10000)
+
     def test_mjcf(self):
         """Geoms of the groups that MuJoCo draws, with sizes halved and classes resolved; X of a mesh as the file has it."""
         text = ('<mujoco><default><default class="v"><geom group="2" rgba="0 1 0 1"/></default></default><asset><material name="k" rgba=".1 .2 .3 1"/>'
