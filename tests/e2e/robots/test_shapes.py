@@ -31,6 +31,14 @@ def shapes_of(document):
     return {link["name"]: link["visual"] for link in links if "visual" in link}
 
 
+def figures(shapes):
+    """The kind, size, position and colour of each shape, with nine decimals."""
+    def rounded(entry, key, default):
+        return [round(x, 9) + 0.0 for x in entry.get(key, default)]
+    return {name: [(entry["solid"], rounded(entry, "size", []), rounded(entry, "xyz", [0, 0, 0]), rounded(entry, "rgba", [])) for entry in entries]
+            for name, entries in shapes.items()}
+
+
 def urdf(visuals, robot="", version=""):
     return (f'<robot name="r"{version}>{robot}<link name="base"/><link name="arm">{INERTIAL}{visuals}</link>'
             '<joint name="j" type="continuous"><parent link="base"/><child link="arm"/><axis xyz="0 0 1"/></joint></robot>')
@@ -145,7 +153,7 @@ class Files(unittest.TestCase):
                 status, out, _ = convert(done.stdout, ending, *(("--loops", "open") if form == "sdf" else ()))
                 if status == 0:  # the figures of puma560 are refused in MJCF
                     found = shapes_of(json.loads(out))
-                    self.assertEqual({name: len(found[name]) for name in found}, {name: len(shapes[name]) for name in shapes}, (path, form))
+                    self.assertEqual(figures(found), figures(shapes), (path, form))
 
     def test_urdf_says_what_it_lacks(self):
         """Ellipsoids are counted; a capsule of version 1.0 is a cylinder between two balls."""
