@@ -172,7 +172,7 @@ bool api_document_read_inertial(const api_entry *link_node, const char *link, dy
 /* Reads "solid" and "size" of an entry: a box, cylinder, sphere, ellipsoid or capsule. */
 bool api_document_read_solid(const api_entry *entry, api_solid *solid, double size[3]);
 
-enum { API_MOST_VISUALS = 1000 /* shapes of one link */, API_MOST_SHAPES = 10000 /* of all links */ };
+enum { API_MOST_VISUALS = 1000 /* shapes of one link */, API_MOST_SHAPES = 10000 /* shapes of all links together */ };
 
 /* Reads "visual" of a link or base: the shapes that it looks like. */
 bool api_document_read_visuals(const api_entry *owner, api_document_visuals *visuals);

@@ -1,4 +1,5 @@
 /* sdf.c - see sdf.h: the steps from a text to a model, and the format's constant. */
+#include "api/robots/sdf_write/sdf_write.h"
 #include "sdf_reader.h"
 #include "api/robots/bound/bound.h"
 #include "api/robots/formats.h"

@@ -26,7 +26,3 @@ typedef enum api_sdf_mimic { API_SDF_MIMIC_COUPLED, API_SDF_MIMIC_INDEPENDENT, A
  * independent or refuse, model=NAME where several models of the file or its world are not static. NULL with a problem;
  * unless it is one of XML syntax, it names the line and the link or joint. */
 api_model *api_model_from_sdf(const api_model_source *source, api_problem *problem);
-
-/* Writes a document as the text of such a file, which the caller frees; adds what it cannot hold to the reader's
- * report. NULL with a problem. */
-char *api_sdf_write(const api_document *document, const api_model_heading *heading, api_reader *reader, size_t *length);

@@ -4,7 +4,6 @@
  * holds a robot with the gravity that readers assume, a world with one model any other. A link whose frame is not that
  * of its joint needs no further link. */
 #include "sdf_write.h"
-#include "api/robots/sdf/sdf.h"
 #include "api/robots/document/inertia.h"
 #include <math.h>
 #include <stdio.h>

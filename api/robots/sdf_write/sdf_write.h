@@ -1,6 +1,11 @@
 /* sdf_write.h - types shared by sdf_write*.c, which write a document as an SDF file. */
 #pragma once
+#include "api/robots/formats.h"
 #include "api/robots/xml/xml_writer.h"
+
+/* Writes a document as the text of an SDF file, which the caller frees; adds what it cannot hold to the reader's
+ * report. NULL with a problem. */
+char *api_sdf_write(const api_document *document, const api_model_heading *heading, api_reader *reader, size_t *length);
 
 typedef struct api_sdf_writer {
     api_xml_writer w;

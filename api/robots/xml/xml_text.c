@@ -4,7 +4,7 @@
 #include "api/robots/document/document.h"
 #include <string.h>
 
-enum { SHAPE_BYTES = 2000 /* of a shape in a file, beside its elements and attributes */ };
+enum { SHAPE_BYTES = 2000 /* for each shape in a file, beside its elements and attributes */ };
 
 static size_t skip_space(const char *text, size_t length, size_t offset)
 {
