@@ -6,6 +6,7 @@
 #include <string.h>
 
 enum { TAG_RECORD = 105, TAG_RECORDS = 57343, FIRST_RECORD = 57344, LAST_RECORD = 65535 /* tags of cbor-x */ };
+enum { FIRST_OF_DOUBLE = 0xFB };
 
 bool api_cbor_refuse(api_cbor_reader *r, api_code code, const char *format, ...)
 {
@@ -116,7 +117,8 @@ static bool read_value(api_cbor_reader *r, api_cbor_item *item)
     case API_CBOR_ARRAY:
     case API_CBOR_MAP:
         if (!api_cbor_open(r, item)) return false;
-        r->levels[r->build.depth - 1] = (api_cbor_level){item->value, item->indefinite};
+        r->levels[r->build.depth - 1] = (api_level){item->value, item->indefinite};
+        r->runs.array                 = item->offset;
         return true;
     case API_CBOR_BYTES:
     case API_CBOR_SIMPLE:
@@ -126,12 +128,14 @@ static bool read_value(api_cbor_reader *r, api_cbor_item *item)
     return api_cbor_refuse_kind(r, item, "a value that JSON can hold");
 }
 
-/* Reads one value of the innermost array or map, or closes it. */
+/* Reads one value of the innermost array or map, or a run of its floats, or closes it. */
 static bool read_item(api_cbor_reader *r)
 {
-    api_cbor_item   item;
-    api_cbor_level *top = r->build.depth > 0 ? &r->levels[r->build.depth - 1] : NULL;
-    if (top && !top->indefinite && top->left-- == 0) return api_build_close(&r->build);
+    api_cbor_item item;
+    api_level    *top = r->build.depth > 0 ? &r->levels[r->build.depth - 1] : NULL;
+    if (top && !top->indefinite && top->left == 0) return api_build_close(&r->build);
+    if (api_read_float_runs(&r->runs, &r->build, r->levels, &r->cursor.position)) return r->plain = true;
+    if (top && !top->indefinite) top->left--;
     if (!api_cbor_next_item(r, &item)) return false;
     if (top && top->indefinite && item.kind == API_CBOR_BREAK) return api_build_close(&r->build);
     bool keyed = top && r->build.open[r->build.depth - 1].object;
@@ -174,7 +178,8 @@ bool api_read_cbor(const api_read_options *options, const char *body, size_t len
 {
     api_cbor_reader r = {
         .options = options,
-        .cursor  = {.body = (const unsigned char *)body, .length = length, .problem = options->pool->problem}};
+        .cursor  = {.body = (const unsigned char *)body, .length = length, .problem = options->pool->problem},
+        .runs    = {.first = FIRST_OF_DOUBLE, .body = (const unsigned char *)body, .length = length}};
     if (length > UINT32_MAX)
         return api_fail(options->pool->problem, API_BODY_TOO_LARGE, NULL, "%zu bytes of CBOR given, the limit is %u",
                         length, UINT32_MAX);

@@ -3,7 +3,7 @@
  * bool returns false with a problem. */
 #pragma once
 #include "cbor_item.h"
-#include "node_build.h"
+#include "float_runs.h"
 #include "node_read.h"
 
 enum {
@@ -14,12 +14,6 @@ enum {
     CBOR_TAG_MULTI_BY_COLUMNS = 1040,
     CBOR_TAG_CBOR             = 55799
 };
-
-/* Number of items that an open array or map still expects. */
-typedef struct api_cbor_level {
-    uint64_t left; /* items of an array or pairs of a map, unless indefinite */
-    bool     indefinite;
-} api_cbor_level;
 
 /* A string of the body that later items may reference. */
 typedef struct api_cbor_string {
@@ -32,7 +26,8 @@ typedef struct api_cbor_reader {
     const api_read_options *options;
     api_cbor_cursor         cursor;
     api_builder             build;
-    api_cbor_level         *levels; /* [nesting] one for each array or map that is open in `build` */
+    api_level              *levels; /* [nesting] one for each array or map that is open in `build` */
+    api_float_runs          runs;
     bool                    plain, typed, multidimensional; /* the forms of the arrays of numbers read so far */
     bool                    references; /* the body is in tag 256: its strings are listed in `strings` */
     api_cbor_string        *strings;    /* [n_strings] in room for [strings_capacity] */

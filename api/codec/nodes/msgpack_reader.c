@@ -1,7 +1,7 @@
 /* msgpack_reader.c - read a request in MessagePack. The reader is iterative; its stack of open arrays and maps is as
  * deep as the nesting limit. */
+#include "float_runs.h"
 #include "msgpack_item.h"
-#include "node_build.h"
 #include "node_read.h"
 #include <inttypes.h>
 #include <math.h>
@@ -14,12 +14,14 @@ enum {
     EXT_TIMESTAMP = -1,
     EXT_RECORD    = 0x72 /* msgpackr: a record */
 };
+enum { FIRST_OF_DOUBLE = 0xCB };
 
 typedef struct msgpack_reader {
     const api_read_options *options;
     api_msgpack_cursor      cursor;
     api_builder             build;
-    uint64_t               *left; /* [nesting] items or pairs that each open array or map still expects */
+    api_level              *levels; /* [nesting] one for each array or map that is open in `build` */
+    api_float_runs          runs;
 } msgpack_reader;
 
 /* Sets a problem whose pointer is that of the next value; returns false. */
@@ -123,7 +125,8 @@ static bool msgpack_open_value(msgpack_reader *r, const api_msgpack_item *item)
         return false;
     }
     if (!api_build_open(&r->build, item->kind == API_MSGPACK_MAP)) return false;
-    r->left[r->build.depth - 1] = item->value;
+    r->levels[r->build.depth - 1] = (api_level){.left = item->value};
+    r->runs.array                 = item->offset;
     return true;
 }
 
@@ -145,12 +148,14 @@ static bool msgpack_read_value(msgpack_reader *r, const api_msgpack_item *item)
     return msgpack_refuse_bin(r);
 }
 
-/* Reads one value of the innermost array or map, or closes it. */
+/* Reads one value of the innermost array or map, or a run of its floats, or closes it. */
 static bool msgpack_read_item(msgpack_reader *r)
 {
     api_msgpack_item item;
     size_t           depth = r->build.depth;
-    if (depth > 0 && r->left[depth - 1]-- == 0) return api_build_close(&r->build);
+    if (depth > 0 && r->levels[depth - 1].left == 0) return api_build_close(&r->build);
+    if (api_read_float_runs(&r->runs, &r->build, r->levels, &r->cursor.position)) return true;
+    if (depth > 0) r->levels[depth - 1].left--;
     if (!api_msgpack_next(&r->cursor, &item)) return false;
     if (depth > 0 && r->build.open[depth - 1].object &&
         (!msgpack_read_key(r, &item) || !api_msgpack_next(&r->cursor, &item)))
@@ -172,14 +177,15 @@ bool api_read_msgpack(const api_read_options *options, const char *body, size_t 
 {
     msgpack_reader r = {
         .options = options,
-        .cursor  = {.body = (const unsigned char *)body, .length = length, .problem = options->pool->problem}};
+        .cursor  = {.body = (const unsigned char *)body, .length = length, .problem = options->pool->problem},
+        .runs    = {.first = FIRST_OF_DOUBLE, .body = (const unsigned char *)body, .length = length}};
     if (length > UINT32_MAX)
         return api_fail(options->pool->problem, API_BODY_TOO_LARGE, NULL,
                         "%zu bytes of MessagePack given, the limit is %u", length, UINT32_MAX);
     if (length > 1 && (*body == '{' || *body == '[')) /* a small integer, which nothing may follow */
         return api_msgpack_fail(&r.cursor, 0, "the body is not MessagePack but looks like JSON (application/json)");
-    r.left = api_take(options->pool, options->nesting * sizeof *r.left);
-    if (!r.left || !api_build_start(&r.build, options->pool, options->nesting, 0)) return false;
+    r.levels = api_take(options->pool, options->nesting * sizeof *r.levels);
+    if (!r.levels || !api_build_start(&r.build, options->pool, options->nesting, 0)) return false;
     if (!msgpack_read_all(&r)) return false;
     *root = r.build.root;
     return true;
