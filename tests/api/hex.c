@@ -1,8 +1,15 @@
-/* hex.c - reads CBOR written in hexadecimal (hex.h). */
+/* hex.c - reads CBOR and MessagePack written in hexadecimal (hex.h). */
 #include "hex.h"
 #include "door.h"
 #include <stdio.h>
 #include <string.h>
+
+static nodes_reader hex_reader = NODES_CBOR;
+
+void hex_use(nodes_reader reader)
+{
+    hex_reader = reader;
+}
 
 size_t hex_bytes(const char *hex, unsigned char *bytes)
 {
@@ -18,7 +25,7 @@ size_t hex_bytes(const char *hex, unsigned char *bytes)
 const api_node *hex_read(const char *hex)
 {
     unsigned char bytes[1024];
-    return nodes_read(NODES_CBOR, bytes, hex_bytes(hex, bytes));
+    return nodes_read(hex_reader, bytes, hex_bytes(hex, bytes));
 }
 
 void assert_hex_is(const char *hex, const char *text)

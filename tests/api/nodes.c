@@ -48,9 +48,10 @@ const api_node *nodes_read(nodes_reader reader, const void *bytes, size_t length
     switch (reader) {
     case NODES_TEXT: return api_read_plain_json(&how, body, length, &root) == API_PLAIN_JSON_READ ? &root : NULL;
     case NODES_JSON: return api_read_json(&how, body, length, &root) ? &root : NULL;
-    case NODES_CBOR: break;
+    case NODES_CBOR: return api_read_request(&how, API_MEDIA_CBOR, body, length, &root) ? &root : NULL;
+    case NODES_MSGPACK: break;
     }
-    return api_read_cbor(&how, body, length, &root) ? &root : NULL;
+    return api_read_request(&how, API_MEDIA_MSGPACK, body, length, &root) ? &root : NULL;
 }
 
 const api_problem *nodes_problem(void)

@@ -2,7 +2,7 @@
 #pragma once
 #include "api/codec/nodes/node_read.h"
 
-typedef enum nodes_reader { NODES_TEXT, NODES_JSON, NODES_CBOR } nodes_reader;
+typedef enum nodes_reader { NODES_TEXT, NODES_JSON, NODES_CBOR, NODES_MSGPACK } nodes_reader;
 
 /* Returns the root node, valid until the next reading. NULL: refused (nodes_problem has the reason), or left to the
  * other reader by the text reader (then there is no problem). The bytes are copied to the end of a block of exactly

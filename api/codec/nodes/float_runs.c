@@ -46,8 +46,7 @@ bool api_read_float_runs(const api_float_runs *runs, api_builder *b, api_level *
         size_t more = read_run(runs, end + head, width < room - count ? width : room - count, to + count);
         if (more == 0) break;
         if (!row[-1].indefinite) row[-1].left--;
-        row->left = width;
-        in_row    = more;
+        in_row = more;
         count += more;
         end += head + more * FLOAT_BYTES;
     }
