@@ -182,10 +182,10 @@ $(FUZZ_BUILD)/fuzz_%: $(FUZZ_BUILD)/tests/fuzz/fuzz_%.o $(FUZZ_BUILD)/tests/fuzz
 	@echo '  LINK  $@'
 	$(Q)$(CC) -fsanitize=address,undefined,fuzzer -o $@ $^ $(LIBS)
 
-.PHONY: cbor-libraries
-cbor-libraries: $(BUILD)/torqued ## fetch CBOR libraries of npm and Debian, and print which forms of arrays they read and write
-	@tests/e2e/clients/cbor_libraries.sh $(BUILD)/cbor-libraries
-	@PYTHONPATH=tests/e2e/support $(PYTHON) tests/e2e/clients/cbor_libraries.py $(BUILD)/cbor-libraries
+.PHONY: wire-libraries
+wire-libraries: $(BUILD)/torqued ## fetch CBOR libraries of npm and Debian, and print which forms of arrays they read and write
+	@tests/e2e/libraries/wire_libraries.sh $(BUILD)/wire-libraries
+	@PYTHONPATH=tests/e2e/support $(PYTHON) tests/e2e/libraries/wire_libraries.py $(BUILD)/wire-libraries
 
 .PHONY: json-libraries
 json-libraries: ## run the JSON encoders that are installed, and store how many digits they write

@@ -1,5 +1,5 @@
-"""cbor_libraries.py FOLDER - prints a table: which forms of arrays CBOR libraries read and write, each as its users call it, by
-default. FOLDER holds the libraries; `make cbor-libraries` fills it from npm and Debian."""
+"""wire_libraries.py FOLDER - prints a table: which forms of arrays CBOR libraries read and write, each as its users call it, by
+default. FOLDER holds the libraries; `make wire-libraries` fills it from npm and Debian."""
 import json
 import os
 import subprocess

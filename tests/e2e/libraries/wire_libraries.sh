@@ -1,5 +1,5 @@
 #!/bin/bash
-# cbor_libraries.sh FOLDER - puts CBOR libraries of npm and of Debian into the folder, for cbor_libraries.py. Debian's packages
+# wire_libraries.sh FOLDER - puts CBOR libraries of npm and of Debian into the folder, for wire_libraries.py. Debian's packages
 # are unpacked there and not installed.
 set -euo pipefail
 mkdir -p "$1/root"
