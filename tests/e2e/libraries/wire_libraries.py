@@ -1,92 +1,95 @@
-"""wire_libraries.py FOLDER - prints a table: which forms of arrays CBOR libraries read and write, each as its users call it, by
-default. FOLDER holds the libraries; `make wire-libraries` fills it from npm and Debian."""
+"""wire_libraries.py FOLDER - tries the libraries of wire_libraries.yaml: which forms of answers each reads, and which of its requests the
+server accepts, with the bits of JSON. wire_libraries.sh fills the folder. The results are stored in wire_libraries_found.json, from which
+tests/reference_pages.py makes the tables of api/clients/README.md; a library that is not here keeps what is stored. `make
+wire-libraries` runs both."""
 import json
 import os
+import shutil
 import subprocess
 import sys
+import sysconfig
 
-import cbor2
-from harness import Server
+import yaml
 
-CBOR = "application/cbor"
+HERE = os.path.dirname(os.path.abspath(__file__))
+sys.path.insert(0, os.path.join(os.path.dirname(HERE), "languages"))
+from debian_packages import installed_version, missing_package  # noqa: E402
+
+FOUND = os.path.join(HERE, "wire_libraries_found.json")
+MEDIA = {"cbor": "application/cbor", "msgpack": "application/vnd.msgpack"}
 STATES = [[0.5, 1.5, -0.25, 0.125, 0.75, 0.1], [0.1, -1.1, 0.2, 0.3, -0.4, 2.5]]
 REQUEST = {"q": STATES, "qd": [1.5, -0.1, 0.1, 0.2, 0.3, 0.4]}
 PATH = "/v1/models/puma560/inverse-dynamics"
 FORMS = ("plain", "typed", "multidimensional")
+COLUMNS = {"cbor": ("default", *FORMS, "writes", "writes typed"), "msgpack": ("default", "writes")}
+WORDS = {True: "yes", False: "no", None: "–"}
 
-# Programs that read JSON and write CBOR ("encode"; "typed": arrays of numbers as the language's array of doubles), or read
-# CBOR and write JSON.
-JAVASCRIPT = """
-const [, , name, mode] = process.argv, input = require('fs').readFileSync(0);
-const doubles = value => Array.isArray(value) ? (typeof value[0] === 'number' ? new Float64Array(value) : value.map(doubles))
-    : typeof value === 'object' ? Object.fromEntries(Object.entries(value).map(([k, v]) => [k, doubles(v)])) : value;
-const plain = value => ArrayBuffer.isView(value) && !(value instanceof Uint8Array) ? Array.from(value)
-    : Array.isArray(value) ? value.map(plain) : value instanceof Map ? plain(Object.fromEntries(value))
-    : value && value.constructor === Object ? Object.fromEntries(Object.entries(value).map(([k, v]) => [k, plain(v)])) : value;
-import(name).then(module => {
-    const library = module.encode ? module : module.default, decode = library.decode ?? library.decodeFirstSync;
-    if (mode === 'decode') return process.stdout.write(JSON.stringify(plain(decode(name === 'cbor-js' || name === 'cbor-redux'
-        ? Uint8Array.from(input).buffer : input))));
-    const value = JSON.parse(input);
-    process.stdout.write(Buffer.from(library.encode(mode === 'typed' ? doubles(value) : value)));
-});
-"""
-PYTHON = """
-import json, sys, array, %(library)s as library
-if sys.argv[1] == "decode":
-    json.dump(library.loads(sys.stdin.buffer.read()), sys.stdout)
-else:
-    sys.stdout.buffer.write(library.dumps(json.load(sys.stdin)))
-"""
-PERL = """
-use CBOR::XS; use JSON::PP; binmode STDIN; binmode STDOUT; local $/; my $input = <STDIN>;
-sub text { my $v = shift; ref $v eq 'HASH' ? '{' . join(',', map { "\\"$_\\":" . text($v->{$_}) } keys %$v) . '}'
-    : ref $v eq 'ARRAY' ? '[' . join(',', map { text($_) } @$v) . ']' : ref $v ? 'null' : sprintf '%.17g', $v }
-print $ARGV[0] eq 'decode' ? text(CBOR::XS::decode_cbor($input)) : CBOR::XS::encode_cbor(JSON::PP::decode_json($input));
-"""
-CPP = """
-#include <nlohmann/json.hpp>
-#include <iostream>
-#include <iterator>
-int main(int, char **argv) {
-    std::vector<std::uint8_t> input(std::istreambuf_iterator<char>(std::cin), {});
-    if (std::string(argv[1]) == "decode") { std::cout << nlohmann::json::from_cbor(input); return 0; }
-    auto output = nlohmann::json::to_cbor(nlohmann::json::parse(input));
-    std::cout.write(reinterpret_cast<const char *>(output.data()), output.size());
-}
-"""
-GO = """
-package main
-import ("encoding/json"; "io"; "os"; "github.com/fxamacker/cbor")
-func main() {
-    input, _ := io.ReadAll(os.Stdin)
-    var value map[string]interface{}
-    var output []byte
-    if os.Args[1] == "decode" {
-        var tau struct { Tau [][]float64 `cbor:"tau" json:"tau"` }
-        if err := cbor.Unmarshal(input, &tau); err != nil { panic(err) }
-        output, _ = json.Marshal(tau)
-    } else {
-        json.Unmarshal(input, &value)
-        output, _ = cbor.Marshal(value)
-    }
-    os.Stdout.Write(output)
-}
-"""
-NPM = ("cbor-x", "cbor", "cbor2", "cborg", "@ipld/dag-cbor", "cbor-js", "cbor-redux", "borc")
-TYPED = {"cbor-x", "cbor", "cbor2", "cbor-redux"}
+
+def rows():
+    with open(os.path.join(HERE, "wire_libraries.yaml"), encoding="utf-8") as file:
+        return yaml.safe_load(file)
+
+
+def found():
+    """{"format library": {"version": of the package, column of the table: True, False or None}} of the libraries that were tried."""
+    if not os.path.exists(FOUND):
+        return {}
+    with open(FOUND, encoding="utf-8") as file:
+        return json.load(file)
+
+
+def key(row):
+    return f"{row['format']} {row['library']}"
 
 
 class Library:
-    """A library and the command that runs its program."""
+    """A library of the table: `missing` is the name of what this machine lacks to run its program, or None."""
 
-    def __init__(self, name, version, command, environment=None, typed=False):
-        self.name, self.version, self.command, self.typed = name, version, command, typed
-        self.environment = {**os.environ, **(environment or {})}
+    def __init__(self, row, folder):
+        self.row, self.media, self.folder = row, MEDIA[row["format"]], folder
+        self.modules = os.path.join(folder, "node_modules")
+        installed = not missing_package(row.get("packages", []))
+        self.usr = "/usr" if installed else os.path.join(folder, "root", "usr")
+        self.out = os.path.join(folder, "programs", "".join(c if c.isalnum() else "_" for c in row["library"]))
+        needed = [name for name in row.get("packages", []) if not installed and not os.path.exists(self.unpacked(name))]
+        if "npm" in row and not os.path.exists(os.path.join(self.modules, self.npm()[0])):
+            needed = [self.npm()[0]]
+        if "needs" in row and not shutil.which(row["needs"]):
+            needed = [row["needs"]]
+        self.missing = needed[0] if needed else None
+
+    def unpacked(self, package):
+        return os.path.join(self.folder, "versions", package)
+
+    def npm(self):
+        """The name and the version of a package of npm."""
+        return self.row["npm"].rsplit("@", 1)
+
+    def version(self):
+        if "npm" in self.row:
+            return self.npm()[1]
+        package = self.row["packages"][0]
+        if self.usr == "/usr":
+            return installed_version(package)
+        with open(self.unpacked(package), encoding="utf-8") as file:
+            return file.read().strip()
+
+    def call(self, command, data=b""):
+        return subprocess.run(["bash", "-c", command], input=data, capture_output=True, timeout=300, check=False,
+                              cwd=os.path.join(HERE, "programs"),
+                              env={**os.environ, "USR": self.usr, "ARCH": sysconfig.get_config_var("MULTIARCH"), "OUT": self.out, "MODULES": self.modules})
+
+    def build(self):
+        """Builds the program, unless a former run did."""
+        if "build" in self.row and not os.path.exists(self.out):
+            os.makedirs(os.path.dirname(self.out), exist_ok=True)
+            done = self.call(self.row["build"])
+            if done.returncode:
+                raise RuntimeError(f"{key(self.row)}: {done.stderr.decode()}")
 
     def run(self, mode, data):
         """The output of the program, or None if it fails."""
-        done = subprocess.run([*self.command, mode], input=data, capture_output=True, env=self.environment, timeout=60, check=False)
+        done = self.call(f"{self.row['run']} {mode}", data)
         return done.stdout if done.returncode == 0 else None
 
     def reads(self, body, expected):
@@ -96,88 +99,55 @@ class Library:
             return False
 
 
-def npm_libraries(folder):
-    modules = os.path.join(folder, "node_modules")
-    for name in NPM:
-        about = os.path.join(modules, name, "package.json")
-        if os.path.exists(about):
-            with open(about, encoding="utf-8") as file:
-                version = json.load(file)["version"]
-            program = os.path.join(folder, "program.js")
-            with open(program, "w", encoding="utf-8") as file:
-                file.write(JAVASCRIPT)
-            yield Library(f"{name} (JavaScript)", version, ["node", program, name], typed=name in TYPED)
-
-
-def debian_libraries(folder):
-    """Libraries of Debian packages, unpacked in the folder."""
-    version = lambda package: open(os.path.join(folder, package), encoding="utf-8").read().strip()
-    at = lambda *parts: os.path.join(folder, "root", "usr", *parts)
-    if os.path.exists(at("lib/python3/dist-packages/cbor")):
-        yield Library("cbor (Python)", version("python3-cbor"), ["/usr/bin/python3", "-c", PYTHON % {"library": "cbor"}],
-                      {"PYTHONPATH": at("lib/python3/dist-packages")})
-    for architecture in "x86_64", "aarch64":
-        if os.path.exists(at(f"lib/{architecture}-linux-gnu/perl5/5.36/CBOR")):
-            yield Library("CBOR::XS (Perl)", version("libcbor-xs-perl"), ["/usr/bin/perl", "-e", PERL],
-                          {"PERL5LIB": f'{at(f"lib/{architecture}-linux-gnu/perl5/5.36")}:{at("share/perl5")}'})
-    if os.path.exists(at("include/nlohmann/json.hpp")):
-        yield compiled(folder, "nlohmann::json (C++)", version("nlohmann-json3-dev"), "program.cc", CPP,
-                       lambda source, to: ["g++", "-O1", "-I", at("include"), "-o", to, source])
-    if os.path.exists(at("share/gocode/src/github.com/fxamacker")):
-        yield compiled(folder, "fxamacker/cbor (Go)", version("golang-github-fxamacker-cbor-dev"), "program.go", GO,
-                       lambda source, to: ["env", "GO111MODULE=off", f'GOPATH={at("share/gocode")}', "go", "build", "-o", to, source])
-
-
-def compiled(folder, name, version, source, text, command):
-    path, program = os.path.join(folder, source), os.path.join(folder, source.replace(".", "_"))
-    if not os.path.exists(program):
-        with open(path, "w", encoding="utf-8") as file:
-            file.write(text)
-        subprocess.run(command(path, program), check=True)
-    return Library(name, version, [program])
-
-
 def libraries(folder):
-    """The libraries in the folder, and cbor2, which the tests need anyway."""
-    yield Library("cbor2 (Python)", "5", ["/usr/bin/python3", "-c", PYTHON % {"library": "cbor2"}])
-    yield from npm_libraries(folder)
-    yield from debian_libraries(folder)
+    return [Library(row, folder) for row in rows()]
 
 
-def row(client, library):
-    """True for each form that the library writes so that the server accepts it, or reads with the bits of JSON."""
-    expected = client.post(PATH, REQUEST).json()["tau"]
-    as_json = json.dumps(REQUEST).encode()
-    written = [library.run(mode, as_json) for mode in ("encode", *(["typed"] if library.typed else []))]
-    answers = [body and client.post(PATH, body, Content_Type=CBOR, Accept="application/json") for body in written]
+def tried(client, library):
+    """The version, and True for each form that the library reads with the bits of JSON, or writes so that the server accepts it."""
+    library.build()
+    expected, as_json = client.post(PATH, REQUEST).json()["tau"], json.dumps(REQUEST).encode()
+    written = [library.run(mode, as_json) for mode in ("encode", *(["typed"] if library.row.get("typed") else []))]
+    answers = [body and client.post(PATH, body, Content_Type=library.media, Accept="application/json") for body in written]
     accepted = [bool(answer) and answer.status == 200 and answer.json()["tau"] == expected for answer in answers]
-    default = client.post(PATH, written[0] or cbor2.dumps(REQUEST), Content_Type=CBOR)
-    asked = client.post(PATH, REQUEST, Accept=CBOR)
-    forms = [client.post(PATH, REQUEST, Accept=f"{CBOR}; arrays={form}").body for form in FORMS]
-    return {"writes": accepted[0], "writes typed": accepted[1] if library.typed else None,
+    default = client.post(PATH, written[0], Content_Type=library.media)
+    asked = client.post(PATH, REQUEST, Accept=library.media)
+    forms = FORMS if library.row["format"] == "cbor" else ()
+    return {"version": library.version(),
             "default": default.status == 200 and library.reads(default.body, expected) and library.reads(asked.body, expected),
-            **{form: library.reads(body, expected) for form, body in zip(FORMS, forms)}}
+            **{form: library.reads(client.post(PATH, REQUEST, Accept=f"{library.media}; arrays={form}").body, expected) for form in forms},
+            "writes": accepted[0], "writes typed": accepted[1] if library.row.get("typed") else None}
 
 
-def words(found):
-    """The end of a library's row in the table."""
-    word = {True: "yes", False: "no", None: "–"}
-    columns = ("default", "plain", "typed", "multidimensional", "writes", "writes typed")
-    return " | ".join(word[found[column]] for column in columns) + " |"
+def table(wire_format):
+    """The table of one format in Markdown."""
+    columns = COLUMNS[wire_format]
+    heads = [column if column.startswith("writes") else f"reads {'the ' if column == 'default' else ''}{column}" for column in columns]
+    lines = [f"| library | version | {' | '.join(heads)} |", "|---" * (2 + len(heads)) + "|"]
+    for row in rows():
+        if row["format"] == wire_format and key(row) in found():
+            stored = found()[key(row)]
+            lines.append(f"| {row['library']} | {stored['version']} | {' | '.join(WORDS[stored[column]] for column in columns)} |")
+    return "\n".join(lines) + "\n"
 
 
 def main(folder):
-    """Prints the rows as a table in Markdown; fails if a library does not read the default answer."""
-    server = Server()
+    """Stores what was found; fails if a library does not read the default answer, or if its requests are refused."""
+    from harness import Server  # needs a built server, which reading the table does not
+    server, stored = Server(), found()
     try:
-        rows = [(library, row(server.client(), library)) for library in libraries(folder)]
+        for library in libraries(folder):
+            if library.missing:
+                print(f"{key(library.row)}: no {library.missing}")
+            else:
+                stored[key(library.row)] = tried(server.client(), library)
+                print(key(library.row), stored[key(library.row)])
     finally:
         server.stop()
-    print("| library | version | reads the default | reads plain | reads typed | reads multidimensional | writes | writes typed |\n"
-          "|---|---|---|---|---|---|---|---|")
-    for library, found in rows:
-        print(f"| {library.name} | {library.version} | {words(found)}")
-    return 0 if all(found["default"] and found["writes"] for _, found in rows) else 1
+    with open(FOUND, "w", encoding="utf-8") as file:
+        json.dump(stored, file, indent=1, ensure_ascii=False)
+        file.write("\n")
+    return 0 if all(row["default"] and row["writes"] for row in stored.values()) else 1
 
 
 if __name__ == "__main__":

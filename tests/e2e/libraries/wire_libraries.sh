@@ -1,15 +1,22 @@
 #!/bin/bash
-# wire_libraries.sh FOLDER - puts CBOR libraries of npm and of Debian into the folder, for wire_libraries.py. Debian's packages
-# are unpacked there and not installed.
+# wire_libraries.sh FOLDER - puts the libraries of wire_libraries.yaml into the folder, from npm and Debian. Debian's packages are
+# unpacked there and not installed; `versions` has the version of each.
 set -euo pipefail
-mkdir -p "$1/root"
+rows=$(dirname "$(realpath "$0")")/wire_libraries.yaml
+names() { /usr/bin/python3 -c 'import sys, yaml
+for row in yaml.safe_load(open(sys.argv[1])):
+    names = row.get(sys.argv[2], [])
+    print(*([names] if isinstance(names, str) else names), sep="\n")' "$rows" "$1" | sort -u; }
+mkdir -p "$1/root" "$1/versions"
 cd "$1"
-npm install --no-audit --no-fund --no-save --ignore-scripts --prefix . \
-    cbor-x@1.6.0 cbor@9.0.2 cbor2@1.12.0 cborg@4.5.8 @ipld/dag-cbor@9.2.7 cbor-js@0.1.0 cbor-redux@1.0.0 borc@3.0.0
-for package in libcbor-xs-perl libcommon-sense-perl libtypes-serialiser-perl python3-cbor nlohmann-json3-dev \
-    golang-github-fxamacker-cbor-dev golang-github-x448-float16-dev; do
-    apt-get download "$package"
+if command -v npm >/dev/null; then
+    # shellcheck disable=SC2046
+    npm install --no-audit --no-fund --no-save --ignore-scripts --prefix . $(names npm)
+fi
+for package in $(names packages); do
+    [ -e "versions/$package" ] && continue
+    apt-get download "$package" || continue
     dpkg -x "$package"_*.deb root
-    dpkg-deb -f "$package"_*.deb Version >"$package"
+    dpkg-deb -f "$package"_*.deb Version >"versions/$package"
     rm "$package"_*.deb
 done

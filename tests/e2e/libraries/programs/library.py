@@ -1,0 +1,13 @@
+"""library.py MODULE encode|decode - Python libraries of CBOR and MessagePack: turns JSON on standard input into bytes, or bytes into
+JSON."""
+import importlib
+import json
+import sys
+
+library, mode = importlib.import_module(sys.argv[1]), sys.argv[2]
+if mode == "decode":
+    decode = getattr(library, "loads", None) or library.unpackb
+    json.dump(decode(sys.stdin.buffer.read()), sys.stdout)
+else:
+    encode = getattr(library, "dumps", None) or library.packb
+    sys.stdout.buffer.write(encode(json.load(sys.stdin)))
