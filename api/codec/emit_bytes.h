@@ -70,7 +70,7 @@ void api_emit_typed(api_emit *e, size_t rank, const size_t *extent);
 size_t api_lanes_count(const api_lanes *a);
 size_t api_lanes_dimensions(const api_lanes *a, size_t extent[API_EMIT_RANK + 2]);
 
-/* Arrays of numbers in CBOR and MessagePack, in emit_cbor.c. api_binary_lanes_states returns false at a number that is
+/* Arrays of numbers in CBOR and MessagePack, in emit_binary.c. api_binary_lanes_states returns false at a number that is
  * not finite. */
 void   api_binary_lanes_begin(api_emit *e, const api_lanes *a);
 size_t api_binary_lanes_room(api_media media, const api_lanes *a, size_t first, size_t states);

@@ -3,8 +3,8 @@
  * bool returns false with a problem. */
 #pragma once
 #include "cbor_item.h"
-#include "float_runs.h"
-#include "node_read.h"
+#include "api/codec/nodes/float_runs.h"
+#include "api/codec/nodes/node_read.h"
 
 enum {
     CBOR_TAG_STRING           = 25, /* a reference to a string that precedes */

@@ -1,8 +1,8 @@
 /* msgpack_reader.c - read a request in MessagePack. The reader is iterative; its stack of open arrays and maps is as
  * deep as the nesting limit. */
-#include "float_runs.h"
+#include "api/codec/nodes/float_runs.h"
 #include "msgpack_item.h"
-#include "node_read.h"
+#include "api/codec/nodes/node_read.h"
 #include <inttypes.h>
 #include <math.h>
 #include <string.h>

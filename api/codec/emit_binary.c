@@ -1,4 +1,4 @@
-/* emit_cbor.c - write arrays of numbers from the lanes of the kernels to CBOR, in one of three forms: one typed array
+/* emit_binary.c - write arrays of numbers from the lanes of the kernels to CBOR, in one of three forms: one typed array
  * (RFC 8746), arrays of typed arrays, or arrays of floats; and to MessagePack as arrays of floats
  * (https://github.com/msgpack/msgpack/blob/master/spec.md). */
 #include "emit_bytes.h"
