@@ -1,5 +1,5 @@
-/* hex.h - passes CBOR or MessagePack written in hexadecimal to the reader of requests. The service under test must be open
- * (door.h). */
+/* hex.h - passes CBOR or MessagePack written in hexadecimal to the reader of requests. The service under test must be
+ * open (door.h). */
 #pragma once
 #include "nodes.h"
 

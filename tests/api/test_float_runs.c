@@ -1,6 +1,6 @@
 /* test_float_runs.c - reads random arrays of numbers in CBOR and MessagePack, once with 64-bit floats, which the reader
- * takes in runs over several rows, and once with 32-bit floats, which it takes one by one. The numbers are exact in both,
- * so the nodes and the problems must be the same. */
+ * takes in runs over several rows, and once with 32-bit floats, which it takes one by one. The numbers are exact in
+ * both, so the nodes and the problems must be the same. */
 #include "door.h"
 #include "draws.h"
 #include "nodes.h"
@@ -80,8 +80,12 @@ static void put_number(written *w, bool strange, size_t width)
 static void put_rows(written *w, size_t depth)
 {
     static const size_t widths[] = {1, 2, 7, 7, 7, 15, 16, 40};
-    size_t form = pick(w, 4), n = depth > 0 ? pick(w, 4) : pick(w, 20) ? pick(w, 40) : 300, width = widths[pick(w, 8)], ragged = pick(w, 4);
-    bool   strange = pick(w, 3) == 0, open = put_array(w, n, pick(w, 4));
+    size_t              form     = pick(w, 4),
+           n                     = depth > 0     ? pick(w, 4)
+                                   : pick(w, 20) ? pick(w, 40)
+                                                 : 300,
+           width = widths[pick(w, 8)], ragged = pick(w, 4);
+    bool strange = pick(w, 3) == 0, open = put_array(w, n, pick(w, 4));
     for (size_t i = 0; i < n; i++) {
         if (depth > 0) {
             put_rows(w, depth - 1);
@@ -141,8 +145,10 @@ static void runs_give_the_nodes_of_single_numbers(void **state)
         put_body(&wide, cbor, true, seed);
         put_body(&narrow, cbor, false, seed);
         const char *expected = reading(&narrow, problems[0]), *found = reading(&wide, problems[1]);
-        size_t same = common(expected, found);
-        if (expected[same] || found[same]) fail_msg("seed %zu: byte %zu is %.300s\nexpected %.300s", (size_t)seed, same, found + same, expected + same);
+        size_t      same = common(expected, found);
+        if (expected[same] || found[same])
+            fail_msg("seed %zu: byte %zu is %.300s\nexpected %.300s", (size_t)seed, same, found + same,
+                     expected + same);
         if (*found == '{')
             read++;
         else

@@ -106,13 +106,20 @@ class Negotiation(MsgpackCase):
         return self.client.request("POST", self.PATH, encoded, headers)
 
     def test_names(self):
+        """The answer has the media type that the client names, in Accept or else in Content-Type."""
         for name in NAMES:
-            self.assertEqual(self.ask(self.PATH, self.REQUEST, name, name.split(";")[0]).status, 200, name)
+            registered = name.lower().split(";")[0]
+            for answer in (self.ask(self.PATH, self.REQUEST, name, registered), self.kind(None, name), self.kind("*/*", name)):
+                self.assertEqual((answer.status, answer.headers["Content-Type"]), (200, registered), name)
+            other = NAMES[1] if registered != NAMES[1] else NAMES[2]
+            self.assertEqual(self.ask(self.PATH, self.REQUEST, name, other).headers["Content-Type"], other)
+            self.assertEqual(self.kind("application/json", name).headers["Content-Type"], "application/json")
+        self.assertProblem(self.ask(self.PATH, {"q": [0.5]}, NAMES[1], NAMES[1]), 422)
 
     def test_accept(self):
         for accept, kind in ((None, MSGPACK), ("*/*", MSGPACK), ("application/*", MSGPACK), ("application/json", "json"),
-                             ("application/json, application/msgpack", MSGPACK), ("application/cbor", "cbor"),
-                             ("application/x-msgpack;q=0.5, application/json;q=0.4", MSGPACK),
+                             ("application/json, application/msgpack", "application/msgpack"), ("application/cbor", "cbor"),
+                             ("application/x-msgpack;q=0.5, application/json;q=0.4", "application/x-msgpack"),
                              ("application/msgpack;q=0.5, application/cbor;q=0.6", "cbor")):
             self.assertIn(kind, self.kind(accept).headers["Content-Type"], accept)
         for accept, kind in ((None, "json"), ("*/*", "json"), ("application/msgpack, application/cbor", "cbor"),
