@@ -159,6 +159,7 @@ static bool take_number_items(api_cbor_reader *r, const api_cbor_item *list, api
         if (!ends && !api_cbor_next_item(r, &item)) return false;
         if (ends || (list->indefinite && item.kind == API_CBOR_BREAK)) break;
         if (item.kind != API_CBOR_NUMBER) return api_cbor_refuse_kind(r, &item, "a number");
+        if (!api_cbor_check_integer(r, &item)) return false;
         if (i < n) numbers[i] = item.number;
     }
     if (i != n)

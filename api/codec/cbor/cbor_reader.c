@@ -2,6 +2,7 @@
  * iterative; its stack of open arrays and maps is as deep as the nesting limit. */
 #include "cbor_reader.h"
 #include "cbor_typed.h"
+#include <inttypes.h>
 #include <math.h>
 #include <string.h>
 
@@ -53,9 +54,17 @@ static bool read_text(api_cbor_reader *r, api_cbor_item *item)
 
 /* --- the whole -------------------------------------------------------------------------------------------------- */
 
+bool api_cbor_check_integer(api_cbor_reader *r, const api_cbor_item *item)
+{
+    if (api_cbor_is_double(item)) return true;
+    return api_cbor_refuse(r, API_BAD_VALUE, "the integer %s%" PRIu64 " is no double (64-bit float)",
+                           item->is_negative ? "-" : "", item->value + item->is_negative);
+}
+
 bool api_cbor_read_number(api_cbor_reader *r, const api_cbor_item *item)
 {
     if (!isfinite(item->number)) return api_cbor_refuse(r, API_NON_FINITE, "the number is not finite");
+    if (!api_cbor_check_integer(r, item)) return false;
     if (r->build.depth > 0) r->plain |= !r->build.open[r->build.depth - 1].object;
     return api_build_number(&r->build, item->number);
 }

@@ -45,6 +45,9 @@ bool api_cbor_open(api_cbor_reader *r, const api_cbor_item *item);
 
 bool api_cbor_read_number(api_cbor_reader *r, const api_cbor_item *item);
 
+/* Refuses an integer that is no double. */
+bool api_cbor_check_integer(api_cbor_reader *r, const api_cbor_item *item);
+
 /* Reads the byte string of a typed array: the tag is already read, and api_cbor_is_typed. */
 bool api_cbor_read_typed(api_cbor_reader *r, uint64_t tag);
 
