@@ -2,7 +2,7 @@
  */
 #pragma once
 #include "emit.h"
-#include "format.h"
+#include "api/codec/nodes/format.h"
 #include <stdint.h>
 #include <string.h>
 

@@ -18,12 +18,12 @@ typedef struct written {
     unsigned char bytes[ROOM];
 } written;
 
-static size_t pick(written *w, size_t n)
+static size_t draw_below(written *w, size_t n)
 {
     return (size_t)((draw(&w->seed) + 1) / 2 * (double)n);
 }
 
-static void put(written *w, unsigned first, size_t bytes, uint64_t argument)
+static void put_bytes(written *w, unsigned first, size_t bytes, uint64_t argument)
 {
     assert_true(w->length + 9 < ROOM);
     w->bytes[w->length++] = (unsigned char)first;
@@ -31,94 +31,94 @@ static void put(written *w, unsigned first, size_t bytes, uint64_t argument)
         w->bytes[w->length++] = (unsigned char)(argument >> 8 * bytes);
 }
 
-static void put_float(written *w, double number)
+static void put_a_float(written *w, double number)
 {
     float    single = (float)number;
     uint32_t half;
     uint64_t bits;
     memcpy(&half, &single, sizeof half);
     memcpy(&bits, &number, sizeof bits);
-    put(w, w->wide ? (w->cbor ? 0xFB : 0xCB) : w->cbor ? 0xFA : 0xCA, w->wide ? 8 : 4, w->wide ? bits : half);
+    put_bytes(w, w->wide ? (w->cbor ? 0xFB : 0xCB) : w->cbor ? 0xFA : 0xCA, w->wide ? 8 : 4, w->wide ? bits : half);
 }
 
 /* Writes the head of an array in one of its forms. Returns true if it is indefinite. */
-static bool put_array(written *w, size_t n, size_t form)
+static bool put_array_head(written *w, size_t n, size_t form)
 {
-    if (w->cbor && form == 3) return put(w, 0x9F, 0, 0), true;
+    if (w->cbor && form == 3) return put_bytes(w, 0x9F, 0, 0), true;
     if (form == 0 && n < 16)
-        put(w, (unsigned)((w->cbor ? 0x80 : 0x90) + n), 0, 0);
+        put_bytes(w, (unsigned)((w->cbor ? 0x80 : 0x90) + n), 0, 0);
     else if (form <= 1)
-        put(w, w->cbor ? 0x99 : 0xDC, 2, n);
+        put_bytes(w, w->cbor ? 0x99 : 0xDC, 2, n);
     else
-        put(w, w->cbor ? 0x9A : 0xDD, 4, n);
+        put_bytes(w, w->cbor ? 0x9A : 0xDD, 4, n);
     return false;
 }
 
 /* Writes one number: mostly a float, sometimes a whole number, rarely one that is not finite, null or an array, which
  * may begin as the next row does. */
-static void put_number(written *w, bool strange, size_t width)
+static void put_random_number(written *w, bool strange, size_t width)
 {
-    size_t kind = strange ? pick(w, 200) : 99;
+    size_t kind = strange ? draw_below(w, 200) : 99;
     if (kind == 0) {
-        put_float(w, pick(w, 2) ? (double)INFINITY : -(double)INFINITY);
+        put_a_float(w, draw_below(w, 2) ? (double)INFINITY : -(double)INFINITY);
     } else if (kind == 1) {
-        put_float(w, NAN);
+        put_a_float(w, NAN);
     } else if (kind == 2) {
-        put(w, w->cbor ? 0xF6 : 0xC0, 0, 0);
+        put_bytes(w, w->cbor ? 0xF6 : 0xC0, 0, 0);
     } else if (kind == 3) {
-        put_array(w, width, width < 16 ? 0 : 1);
+        put_array_head(w, width, width < 16 ? 0 : 1);
         for (size_t i = 0; i < width; i++)
-            put_float(w, 0.5);
+            put_a_float(w, 0.5);
     } else if (kind < 10) {
-        put(w, (unsigned)pick(w, 24), 0, 0);
+        put_bytes(w, (unsigned)draw_below(w, 24), 0, 0);
     } else {
-        put_float(w, floor(draw(&w->seed) * EXACT * EXACT) / EXACT);
+        put_a_float(w, floor(draw(&w->seed) * EXACT * EXACT) / EXACT);
     }
 }
 
 /* Writes an array of rows, which are mostly of one width and have one form of heads. */
-static void put_rows(written *w, size_t depth)
+static void put_random_rows(written *w, size_t depth)
 {
     static const size_t widths[] = {1, 2, 7, 7, 7, 15, 16, 40};
-    size_t              form     = pick(w, 4),
-           n                     = depth > 0     ? pick(w, 4)
-                                   : pick(w, 20) ? pick(w, 40)
-                                                 : 300,
-           width = widths[pick(w, 8)], ragged = pick(w, 4);
-    bool strange = pick(w, 3) == 0, open = put_array(w, n, pick(w, 4));
+    size_t              form     = draw_below(w, 4),
+           n                     = depth > 0           ? draw_below(w, 4)
+                                   : draw_below(w, 20) ? draw_below(w, 40)
+                                                       : 300,
+           width = widths[draw_below(w, 8)], ragged = draw_below(w, 4);
+    bool strange = draw_below(w, 3) == 0, open = put_array_head(w, n, draw_below(w, 4));
     for (size_t i = 0; i < n; i++) {
         if (depth > 0) {
-            put_rows(w, depth - 1);
+            put_random_rows(w, depth - 1);
             continue;
         }
-        size_t this_width = ragged || pick(w, 50) ? width : pick(w, 9);
-        bool   this_open  = put_array(w, this_width, pick(w, 60) ? form : pick(w, 4));
+        size_t this_width = ragged || draw_below(w, 50) ? width : draw_below(w, 9);
+        bool   this_open  = put_array_head(w, this_width, draw_below(w, 60) ? form : draw_below(w, 4));
         for (size_t k = 0; k < this_width; k++)
-            put_number(w, strange, this_width);
-        if (this_open) put(w, 0xFF, 0, 0);
+            put_random_number(w, strange, this_width);
+        if (this_open) put_bytes(w, 0xFF, 0, 0);
     }
-    if (open) put(w, 0xFF, 0, 0);
+    if (open) put_bytes(w, 0xFF, 0, 0);
 }
 
 /* Writes a map of three fields, as requests have them. */
-static void put_body(written *w, bool cbor, bool wide, uint64_t seed)
+static void put_random_body(written *w, bool cbor, bool wide, uint64_t seed)
 {
     w->cbor   = cbor;
     w->wide   = wide;
     w->seed   = seed;
     w->length = 0;
-    put(w, cbor ? 0xA3 : 0x83, 0, 0);
+    put_bytes(w, cbor ? 0xA3 : 0x83, 0, 0);
     for (unsigned key = 'a'; key < 'd'; key++) {
-        put(w, cbor ? 0x61 : 0xA1, 1, key);
-        if (pick(w, 8) == 0)
-            put_number(w, true, 0);
+        put_bytes(w, cbor ? 0x61 : 0xA1, 1, key);
+        if (draw_below(w, 8) == 0)
+            put_random_number(w, true, 0);
         else
-            put_rows(w, key == 'b' && pick(w, 4) == 0);
+            put_random_rows(w, key == 'b' && draw_below(w, 4) == 0);
     }
 }
 
 /* The nodes as text, or the problem's code and pointer. */
-static const char *reading(const written *w, char problem[200])
+static const char *text_of_reading(const written *w, char problem[200])
 {
     const api_node *node = nodes_read(w->cbor ? NODES_CBOR : NODES_MSGPACK, w->bytes, w->length);
     if (node) return nodes_text(node);
@@ -127,7 +127,7 @@ static const char *reading(const written *w, char problem[200])
 }
 
 /* Returns the length of the longest common beginning. */
-static size_t common(const char *a, const char *b)
+static size_t common_length(const char *a, const char *b)
 {
     size_t n = 0;
     while (a[n] && a[n] == b[n])
@@ -142,10 +142,10 @@ static void runs_give_the_nodes_of_single_numbers(void **state)
     for (uint64_t seed = 1; seed <= DRAWS; seed++) {
         bool cbor = seed % 2;
         char problems[2][200];
-        put_body(&wide, cbor, true, seed);
-        put_body(&narrow, cbor, false, seed);
-        const char *expected = reading(&narrow, problems[0]), *found = reading(&wide, problems[1]);
-        size_t      same = common(expected, found);
+        put_random_body(&wide, cbor, true, seed);
+        put_random_body(&narrow, cbor, false, seed);
+        const char *expected = text_of_reading(&narrow, problems[0]), *found = text_of_reading(&wide, problems[1]);
+        size_t      same = common_length(expected, found);
         if (expected[same] || found[same])
             fail_msg("seed %zu: byte %zu is %.300s\nexpected %.300s", (size_t)seed, same, found + same,
                      expected + same);
@@ -162,11 +162,11 @@ static void a_cut_body_is_refused(void **state)
 {
     static written w;
     for (uint64_t seed = 1; seed <= 2; seed++) {
-        put_body(&w, seed % 2, true, 40 + seed);
+        put_random_body(&w, seed % 2, true, 40 + seed);
         size_t whole = w.length < 3000 ? w.length : 3000;
         for (w.length = 0; w.length < whole; w.length++) {
             char        problem[200];
-            const char *found = reading(&w, problem);
+            const char *found = text_of_reading(&w, problem);
             if (found != problem) fail_msg("seed %zu is read at %zu bytes", (size_t)seed, w.length);
         }
     }

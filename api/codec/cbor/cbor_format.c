@@ -1,5 +1,5 @@
 /* cbor_format.c - write the heads of CBOR (RFC 8949, section 3), and find numbers in a request without reading it. */
-#include "api/codec/format.h"
+#include "api/codec/nodes/format.h"
 #include "cbor_reader.h"
 #include <math.h>
 #include <string.h>
@@ -22,7 +22,7 @@ static size_t cbor_head(unsigned char head[API_HEAD_MAX], unsigned major, uint64
 static const api_binary cbor_binary = {cbor_head, .no = 0xF4, .yes = 0xF5, .null = 0xF6, .number = 0xFB};
 
 /* Reads a CBOR unsigned integer, or a float of 64 or 32 bits (RFC 8949, section 3); 0 for any other item. */
-static double read_item(const unsigned char *p, const unsigned char *end)
+static double number_of_item(const unsigned char *p, const unsigned char *end)
 {
     if (p == end) return 0;
     size_t   bytes = *p % 32 >= 24 && *p % 32 < 28 ? (size_t)1 << (*p % 32 - 24) : 0;
@@ -59,7 +59,7 @@ static double largest_item(const unsigned char *p, const unsigned char *end, siz
             p += head_bytes(*p);
         if (end - p < 9) break;
         if (dense) memcpy(&number, p, sizeof number);
-        if (!dense) number = read_item(p, end);
+        if (!dense) number = number_of_item(p, end);
         p += dense ? 8 : head_bytes(*p);
         if (isfinite(number)) largest = fmax(largest, fabs(number));
     }
@@ -70,5 +70,5 @@ const api_format api_cbor_format = {.read         = api_read_cbor,
                                     .binary       = &cbor_binary,
                                     .text         = CBOR_TEXT << 5,
                                     .number_bytes = 8,
-                                    .number       = read_item,
+                                    .number       = number_of_item,
                                     .largest      = largest_item};

@@ -1,4 +1,4 @@
-/* float_runs.c - see float_runs.h. */
+/* float_runs.c - convert runs of floats, over rows whose heads are the same bytes. */
 #include "float_runs.h"
 #include <string.h>
 

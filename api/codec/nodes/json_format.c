@@ -1,12 +1,12 @@
 /* json_format.c - choose between the readers of JSON, and find numbers in a request without reading it. */
-#include "api/codec/format.h"
+#include "format.h"
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 enum { LONGEST = 32 /* most characters of a number */ };
 
-static bool read_text(const api_read_options *r, const char *body, size_t length, api_node *root)
+static bool read_json_text(const api_read_options *r, const char *body, size_t length, api_node *root)
 {
     switch (api_read_plain_json(r, body, length, root)) {
     case API_PLAIN_JSON_READ: return true;
@@ -46,14 +46,15 @@ static double largest_decimal(const char *p, const char *end, size_t count)
     return largest;
 }
 
-static double number_at(const unsigned char *p, const unsigned char *end)
+static double decimal_at(const unsigned char *p, const unsigned char *end)
 {
     return read_decimal((const char *)p, (const char *)end);
 }
 
-static double largest_at(const unsigned char *p, const unsigned char *end, size_t count)
+static double largest_decimal_at(const unsigned char *p, const unsigned char *end, size_t count)
 {
     return largest_decimal((const char *)p, (const char *)end, count);
 }
 
-const api_format api_json_format = {.read = read_text, .number_bytes = 6, .number = number_at, .largest = largest_at};
+const api_format api_json_format = {
+    .read = read_json_text, .number_bytes = 6, .number = decimal_at, .largest = largest_decimal_at};

@@ -1,7 +1,7 @@
 /* node_read.c - see node_read.h: choose the reader of a format, and check the numbers that readers left
  * unchecked. */
 #include "node_read.h"
-#include "api/codec/format.h"
+#include "format.h"
 
 bool api_read_request(const api_read_options *r, api_media content, const char *body, size_t length, api_node *root)
 {

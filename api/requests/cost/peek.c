@@ -1,6 +1,6 @@
 /* peek.c - see peek.h. */
 #include "peek.h"
-#include "api/codec/format.h"
+#include "api/codec/nodes/format.h"
 #include "api/service/http/call.h"
 #include "dynamics/loops/loops.h"
 #include <math.h>

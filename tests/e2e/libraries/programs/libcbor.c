@@ -6,38 +6,38 @@
 #include <stdlib.h>
 #include <string.h>
 
-static void print(cbor_item_t *item);
+static void print_cbor(cbor_item_t *item);
 
-static void print_items(cbor_item_t *array)
+static void print_cbor_array(cbor_item_t *array)
 {
     printf("[");
     for (size_t i = 0; i < cbor_array_size(array); i++) {
         cbor_item_t *entry = cbor_array_get(array, i);
         printf(i > 0 ? "," : "");
-        print(entry);
+        print_cbor(entry);
         cbor_decref(&entry);
     }
     printf("]");
 }
 
-static void print_members(cbor_item_t *map)
+static void print_cbor_map(cbor_item_t *map)
 {
     printf("{");
     for (size_t i = 0; i < cbor_map_size(map); i++) {
         printf(i > 0 ? "," : "");
-        print(cbor_map_handle(map)[i].key);
+        print_cbor(cbor_map_handle(map)[i].key);
         printf(":");
-        print(cbor_map_handle(map)[i].value);
+        print_cbor(cbor_map_handle(map)[i].value);
     }
     printf("}");
 }
 
-static void print(cbor_item_t *item)
+static void print_cbor(cbor_item_t *item)
 {
     if (cbor_isa_array(item))
-        print_items(item);
+        print_cbor_array(item);
     else if (cbor_isa_map(item))
-        print_members(item);
+        print_cbor_map(item);
     else if (cbor_isa_string(item))
         printf("\"%.*s\"", (int)cbor_string_length(item), (const char *)cbor_string_handle(item));
     else if (cbor_is_float(item))
@@ -48,7 +48,7 @@ static void print(cbor_item_t *item)
         printf("null");
 }
 
-static cbor_item_t *built(json_t *value)
+static cbor_item_t *built_cbor(json_t *value)
 {
     const char  *key;
     json_t      *entry;
@@ -56,13 +56,13 @@ static cbor_item_t *built(json_t *value)
     if (json_is_array(value)) {
         item = cbor_new_definite_array(json_array_size(value));
         for (size_t i = 0; i < json_array_size(value); i++)
-            cbor_array_push(item, cbor_move(built(json_array_get(value, i))));
+            cbor_array_push(item, cbor_move(built_cbor(json_array_get(value, i))));
         return item;
     }
     if (!json_is_object(value)) return cbor_build_float8(json_number_value(value));
     item = cbor_new_definite_map(json_object_size(value));
     json_object_foreach(value, key, entry) {
-        struct cbor_pair pair = {cbor_move(cbor_build_string(key)), cbor_move(built(entry))};
+        struct cbor_pair pair = {cbor_move(cbor_build_string(key)), cbor_move(built_cbor(entry))};
         cbor_map_add(item, pair);
     }
     return item;
@@ -77,13 +77,13 @@ int main(int n, char **arguments)
     if (n == 2 && strcmp(arguments[1], "decode") == 0) {
         cbor_item_t *item = cbor_load(input, length, &result);
         if (!item) return 1;
-        print(item);
+        print_cbor(item);
         cbor_decref(&item);
         return 0;
     }
     json_t *value = json_loadb((const char *)input, length, 0, NULL);
     if (!value) return 1;
-    length = cbor_serialize_alloc(built(value), &output, &room);
+    length = cbor_serialize_alloc(built_cbor(value), &output, &room);
     fwrite(output, 1, length, stdout);
     return 0;
 }

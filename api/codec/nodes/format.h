@@ -1,9 +1,9 @@
 /* format.h - describe a format of bodies: how a request is read, an answer written, and a request's cost estimated
  * before it is read. A format is a folder of api/codec with one such constant, and a row of API_FORMATS. */
 #pragma once
-#include "api/codec/nodes/node_read.h"
+#include "node_read.h"
 
-/* Kinds of heads. They are the major types of CBOR (RFC 8949, section 3.1), and name the heads of other formats too. */
+/* Kinds of heads: the major types of CBOR (RFC 8949, section 3.1), which name the heads of other formats too. */
 enum { CBOR_UNSIGNED, CBOR_NEGATIVE, CBOR_BYTES, CBOR_TEXT, CBOR_ARRAY, CBOR_MAP, CBOR_TAG };
 
 enum { API_HEAD_MAX = 9 };
@@ -18,7 +18,7 @@ typedef struct api_binary {
 
 typedef struct api_format {
     bool (*read)(const api_read_options *r, const char *body, size_t length, api_node *root); /* see api_read_request */
-    const api_binary *binary;       /* how emit.h writes answers; NULL: as JSON text */
+    const api_binary *binary;       /* writing of answers by emit.h; NULL: as JSON text */
     unsigned char     text;         /* first byte of an empty text; the length is added to it. 0: texts are in quotes */
     double            number_bytes; /* least bytes of a number among the coordinates of states */
     /* Return the number at p, and the largest magnitude of the finite numbers among the first `count` in the arrays at

@@ -1,4 +1,4 @@
-/* format.c - list the formats of api/codec. */
+/* format.c - list the formats of bodies. */
 #include "format.h"
 
 #define DECLARATION(NAME, name, suffix, ...) extern const api_format api_##name##_format;
