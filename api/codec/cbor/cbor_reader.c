@@ -98,16 +98,19 @@ static bool read_tagged(api_cbor_reader *r, uint64_t tag)
                            (unsigned long long)tag);
 }
 
-/* Reads tags that change nothing here: of CBOR itself, of a map, and around the whole body that of its strings. */
+/* Reads tags that change nothing here: of CBOR itself, of a map or an array, and around the whole body that of its
+ * strings. */
 static bool skip_tags(api_cbor_reader *r, api_cbor_item *item)
 {
     while (item->kind == API_CBOR_TAG) {
         bool strings = item->value == CBOR_TAG_STRINGS && r->build.depth == 0 && !r->references;
         bool map     = item->value == CBOR_TAG_MAP;
-        if (!strings && !map && item->value != CBOR_TAG_CBOR) break;
+        bool array   = item->value == CBOR_TAG_HOMOGENEOUS;
+        if (!strings && !map && !array && item->value != CBOR_TAG_CBOR) break;
         r->references |= strings;
         if (!api_cbor_next_item(r, item)) return false;
         if (map && item->kind != API_CBOR_MAP) return api_cbor_refuse_kind(r, item, "the map of tag 259");
+        if (array && item->kind != API_CBOR_ARRAY) return api_cbor_refuse_kind(r, item, "the array of tag 41");
     }
     return true;
 }

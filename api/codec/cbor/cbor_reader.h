@@ -9,6 +9,7 @@
 enum {
     CBOR_TAG_STRING           = 25, /* a reference to a string that precedes */
     CBOR_TAG_MULTI            = 40,
+    CBOR_TAG_HOMOGENEOUS      = 41,  /* an array whose items are of one type */
     CBOR_TAG_STRINGS          = 256, /* around the body: its strings may be referenced */
     CBOR_TAG_MAP              = 259, /* a map whose keys may be of any type, such as a Map of JavaScript */
     CBOR_TAG_MULTI_BY_COLUMNS = 1040,
