@@ -44,7 +44,7 @@ static void start(const void *bytes, size_t length)
 const api_node *nodes_read(nodes_reader reader, const void *bytes, size_t length)
 {
     static const char *const later[] = {"q", "qd"};
-    const api_read_options   how     = {&pool, door_limits.nesting, later, 2, NULL};
+    const api_read_options   how     = {&pool, door_limits.nesting, later, 2, NULL, NULL};
     start(bytes, length);
     switch (reader) {
     case NODES_TEXT: return api_read_plain_json(&how, body, length, &root) == API_PLAIN_JSON_READ ? &root : NULL;

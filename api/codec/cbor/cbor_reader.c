@@ -155,16 +155,6 @@ static bool read_item(api_cbor_reader *r)
     return read_value(r, &item);
 }
 
-static bool read_all(api_cbor_reader *r)
-{
-    do
-        if (!read_item(r)) return false;
-    while (r->build.depth > 0);
-    return r->cursor.position == r->cursor.length ||
-           api_cbor_fail(&r->cursor, r->cursor.position, "%zu bytes follow the one item of the body",
-                         r->cursor.length - r->cursor.position);
-}
-
 /* Reports the earliest problem: if an array that is still unchecked has a number that is not finite, this number
  * precedes the problem found so far. */
 static bool fail_with_earliest_problem(api_cbor_reader *r)
@@ -179,6 +169,17 @@ static bool fail_with_earliest_problem(api_cbor_reader *r)
     return false;
 }
 
+static bool read_all(api_cbor_reader *r)
+{
+    do
+        if (!read_item(r)) return r->late ? false : fail_with_earliest_problem(r);
+    while (r->build.depth > 0);
+    if (r->cursor.position == r->cursor.length) return true;
+    api_cbor_fail(&r->cursor, r->cursor.position, "%zu bytes follow the one item of the body",
+                  r->cursor.length - r->cursor.position);
+    return fail_with_earliest_problem(r);
+}
+
 /* Returns the form of the arrays of numbers in the body, as api_read_options describes it. */
 static api_media form_of(const api_cbor_reader *r)
 {
@@ -190,6 +191,7 @@ bool api_read_cbor(const api_read_options *options, const char *body, size_t len
 {
     api_cbor_reader r = {
         .options = options,
+        .look    = API_READ_LOOK,
         .cursor  = {.body = (const unsigned char *)body, .length = length, .problem = options->pool->problem},
         .runs    = {.first = FIRST_OF_DOUBLE, .body = (const unsigned char *)body, .length = length}};
     if (length > UINT32_MAX)
@@ -200,7 +202,7 @@ bool api_read_cbor(const api_read_options *options, const char *body, size_t len
         return api_cbor_fail(&r.cursor, 0, "the body is not CBOR but looks like JSON (application/json)");
     r.levels = api_take(options->pool, options->nesting * sizeof *r.levels);
     if (!r.levels || !api_build_start(&r.build, options->pool, options->nesting, 0)) return false;
-    if (!read_all(&r)) return fail_with_earliest_problem(&r);
+    if (!read_all(&r)) return false;
     if (options->form) *options->form = form_of(&r);
     *root = r.build.root;
     return true;

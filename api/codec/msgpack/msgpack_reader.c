@@ -165,8 +165,9 @@ static bool msgpack_read_item(msgpack_reader *r)
 
 static bool msgpack_read_all(msgpack_reader *r)
 {
+    size_t look = API_READ_LOOK;
     do
-        if (!msgpack_read_item(r)) return false;
+        if (!msgpack_read_item(r) || !api_read_goes_on(r->options, r->cursor.position, &look)) return false;
     while (r->build.depth > 0);
     return r->cursor.position == r->cursor.length ||
            api_msgpack_fail(&r->cursor, r->cursor.position, "%zu bytes follow the one object of the body",

@@ -2,7 +2,7 @@
 #include "float_runs.h"
 #include <string.h>
 
-enum { FLOAT_BYTES = 1 + sizeof(double) };
+enum { FLOAT_BYTES = 1 + sizeof(double), MOST_FLOATS = 1 << 16 /* of a run: less than 1 ms */ };
 
 /* Converts at most `most` floats. Stops at the end of the body, at an item of another kind and at a number that is not
  * finite, whose exponent has all bits set. Returns how many it converted. */
@@ -36,6 +36,7 @@ bool api_read_float_runs(const api_float_runs *runs, api_builder *b, api_level *
     size_t  room, start = *position, head = start - runs->array;
     double *to = start < runs->length && runs->body[start] == runs->first ? api_build_reserve_numbers(b, &room) : NULL;
     if (!to) return false;
+    if (room > MOST_FLOATS) room = MOST_FLOATS;
     api_level *row   = &levels[b->depth - 1];
     uint64_t   rows  = rows_that_follow(b, levels);
     size_t     width = rows > 0 ? (size_t)row->left : 0, most = row->indefinite || row->left > room ? room : row->left;

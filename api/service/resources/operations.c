@@ -62,7 +62,8 @@ bool api_post_operation(api_call *call, const api_input *input, api_problem *pro
     };
     /* See api_read_options: numbers of states are checked later. */
     api_media        form = API_MEDIA_CBOR;
-    api_read_options how  = {&pool, call->api->limits.nesting, api_field_names, API_STATE_FIELDS, &form};
+    api_read_options how  = {&pool,          call->api->limits.nesting, api_field_names, API_STATE_FIELDS, &form,
+                             input->deadline};
     api_node         request;
     size_t           bound = 0;
     bool             read  = api_read_request(&how, call->content, input->body, input->length, &request);
