@@ -237,6 +237,10 @@ bench-limits: $(BUILD)/tests/bench/limits ## multiply-adds, bytes and share of t
 bench-wire: $(BUILD)/torqued $(BUILD)/tests/bench/echo ## forward sensitivity of 100 states over HTTP beside a bare server, and beside BASE=another/build
 	@BUILD=$(BUILD) $(PYTHON) tests/bench/wire.py $(BASE)
 
+.PHONY: bench-formats
+bench-formats: $(BUILD)/torqued ## requests and answers in JSON, CBOR and MessagePack: ms of a batch and of one state, and beside BASE=another/build
+	@BUILD=$(BUILD) $(PYTHON) tests/bench/wire.py formats $(BASE)
+
 # Also measures BASE, the build folder of another commit, if given.
 .PHONY: bench-nodes
 bench-nodes: $(BUILD)/torqued $(BUILD)/tests/bench/echo ## a node of optimal control: µs of step and rollout of a quadruped with A and B, and beside BASE=another/build
