@@ -192,15 +192,17 @@ static void memory_and_depth(void **state)
 /* A body cut short anywhere must be refused, and a body with a changed byte must be read or refused without harm. */
 static void cuts_and_changes(void **state)
 {
-    static const char good[] = "85a1719293cb3ff0000000000001"
-                               "00"
-                               "ca3f000000"
-                               "93cb3ff0000000000000d0ffcb3fe0000000000000"
-                               "a1659201c3a174c71174"
-                               "08" ONE TWO "c40162c0a163da000161";
-    unsigned char                       bytes[256], other[256];
-    size_t                              n     = hex_bytes(good, bytes);
-    const bool                          whole = nodes_read(NODES_MSGPACK, bytes, n) != NULL;
+    static const char good[] =
+        "86a1719293cb3ff0000000000001"
+        "00"
+        "ca3f000000"
+        "93cb3ff0000000000000d0ffcb3fe0000000000000"
+        "a1659201c3a174c71174"
+        "08" ONE TWO "c40162c0a163da000161" /* an array of NumPy: */
+        "a16485c4026e64c3c40474797065a33c6638c4046b696e64c400c4057368617065920102c40464617461c410" ONE TWO;
+    unsigned char bytes[256], other[256];
+    size_t        n     = hex_bytes(good, bytes);
+    const bool    whole = nodes_read(NODES_MSGPACK, bytes, n) != NULL;
     if (!whole) fail_msg("%s at %lld", nodes_problem()->detail, nodes_problem()->offset);
     for (size_t cut = 0; cut < n; cut++) {
         assert_null(nodes_read(NODES_MSGPACK, bytes, cut));

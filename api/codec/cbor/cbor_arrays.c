@@ -54,12 +54,9 @@ static bool convert(api_cbor_reader *r, uint64_t tag, const unsigned char *eleme
     char    text[API_CBOR_INTEGER_MAX];
     double *converted = api_take(r->build.pool, (numbers + 1) * sizeof *converted);
     if (!converted) return false;
-    size_t done = 0, good = 0, width = api_cbor_typed_width(tag);
-    for (size_t n; done < numbers && good == done; done += n) {
-        n = numbers - done < SOME ? numbers - done : SOME;
-        if (!look_at_deadline(r)) return false;
-        good += api_cbor_typed_convert(tag, elements + done * width, n, converted + done);
-    }
+    size_t good;
+    r->late = !api_cbor_typed_convert(r->options, tag, elements, numbers, converted, &good);
+    if (r->late) return false;
     if (good < numbers)
         return api_cbor_refuse(r, API_BAD_VALUE, "number %zu of a typed array, %s, is no double (64-bit float)", good,
                                api_cbor_typed_integer(tag, elements, good, text));

@@ -71,7 +71,7 @@ static uint64_t magnitude_of(uint64_t tag, uint64_t bits, bool *negative)
     return *negative ? (0 - (bits << above)) >> above : bits;
 }
 
-size_t api_cbor_typed_convert(uint64_t tag, const unsigned char *elements, size_t n, double *to)
+static size_t convert_some(uint64_t tag, const unsigned char *elements, size_t n, double *to)
 {
     size_t width = api_cbor_typed_width(tag);
     for (size_t i = 0; i < n; i++) {
@@ -86,6 +86,20 @@ size_t api_cbor_typed_convert(uint64_t tag, const unsigned char *elements, size_
         to[i] = negative ? -(double)magnitude : (double)magnitude;
     }
     return n;
+}
+
+bool api_cbor_typed_convert(const api_read_options *r, uint64_t tag, const unsigned char *elements, size_t n,
+                            double *to, size_t *good)
+{
+    enum { SOME = 1 << 16 /* elements between two looks at the deadline: less than 1 ms */ };
+    size_t done = 0, width = api_cbor_typed_width(tag);
+    *good = 0;
+    for (size_t some; done < n && *good == done; done += some) {
+        some = n - done < SOME ? n - done : SOME;
+        if (!api_deadline_check(r->deadline, r->pool->problem)) return false;
+        *good += convert_some(tag, elements + done * width, some, to + done);
+    }
+    return true;
 }
 
 const char *api_cbor_typed_integer(uint64_t tag, const unsigned char *elements, size_t i,

@@ -1,4 +1,5 @@
-/* msgpack_format.c - write the heads of MessagePack (Furuhashi 2013), and find numbers in a request without reading it. */
+/* msgpack_format.c - write the heads of MessagePack (Furuhashi 2013), and find numbers in a request without reading it.
+ */
 #include "api/codec/nodes/format.h"
 #include "msgpack_item.h"
 #include <math.h>

@@ -21,7 +21,7 @@ STATES = [[0.5, 1.5, -0.25, 0.125, 0.75, 0.1], [0.1, -1.1, 0.2, 0.3, -0.4, 2.5]]
 REQUEST = {"q": STATES, "qd": [1.5, -0.1, 0.1, 0.2, 0.3, 0.4]}
 PATH = "/v1/models/puma560/inverse-dynamics"
 FORMS = ("plain", "typed", "multidimensional")
-COLUMNS = {"cbor": ("default", *FORMS, "writes", "writes typed"), "msgpack": ("default", "writes")}
+COLUMNS = {"cbor": ("default", *FORMS, "writes", "writes typed"), "msgpack": ("default", "writes", "writes typed")}
 WORDS = {True: "yes", False: "no", None: "–"}
 
 
