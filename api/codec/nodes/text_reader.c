@@ -16,7 +16,7 @@ typedef struct reader {
     bool                    late; /* the deadline has passed */
 } reader;
 
-static bool goes_on(reader *r)
+static bool text_goes_on(reader *r)
 {
     r->late = !api_read_goes_on(r->options, (size_t)(r->cursor - r->begin), &r->look);
     return !r->late;
@@ -88,7 +88,7 @@ static bool read_numbers(reader *r)
 {
     bool array = r->build.depth > 0 && !r->build.open[r->build.depth - 1].object;
     for (;;) {
-        if (!read_number_run(r) || !goes_on(r)) return false;
+        if (!read_number_run(r) || !text_goes_on(r)) return false;
         if (!array || skip_space(r) != ',') return true;
         const char *comma = r->cursor++;
         if (begins_number(skip_space(r))) continue;
@@ -166,7 +166,7 @@ api_plain_json_outcome api_read_plain_json(const api_read_options *options, cons
     bool   good =
         length <= UINT32_MAX && api_build_start(&r.build, options->pool, options->nesting, length / BYTES_A_NUMBER);
     do
-        good = good && read_value(&r, &open) && (open || read_ends(&r)) && goes_on(&r);
+        good = good && read_value(&r, &open) && (open || read_ends(&r)) && text_goes_on(&r);
     while (good && r.build.depth > 0);
     if (good) skip_space(&r);
     if (good && r.cursor == r.end) {
