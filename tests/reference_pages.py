@@ -5,7 +5,7 @@
     api/MJCF.md                 from api/robots/mjcf_schema/mjcf_schema.c
     server/SETTINGS.md          from `torqued --settings-table`
     api/clients/SAMPLES.md      from api/clients/samples/
-    api/clients/README.md       its table of JSON libraries, from tests/e2e/languages/
+    api/clients/README.md       its tables of libraries, from tests/e2e/languages/ and tests/e2e/libraries/
     README.md                   its tables of operations and of latencies, between markers, and its number of robots
     dynamics/ALGORITHMS.md      the algorithms of the book, from tests/dynamics/book/algorithms.c
     tests/bench/results/*.svg   the charts of tests/bench/RESULTS.md, from its tables
