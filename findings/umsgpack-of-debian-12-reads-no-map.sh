@@ -1,7 +1,6 @@
 #!/bin/bash
-# u-msgpack (Python): Debian 12 packages version 2.3.0 beside Python 3.11. It writes everything and reads numbers and arrays, so a first
-# test of arrays passes; but it reads no map at all, not even what it has written: it asks for collections.Hashable, which Python 3.10
-# removed.
+# u-msgpack (Python): Debian 12 packages version 2.3.0 beside Python 3.11. The package reads and writes numbers and arrays, so a first test of
+# arrays passes. No map is read, not even one that the package has written: it asks for collections.Hashable, which Python 3.10 removed.
 set -eu
 [ -x /usr/bin/python3 ] && command -v apt-get >/dev/null || exit 77
 folder=$(mktemp -d)
