@@ -5,7 +5,7 @@
     api/MJCF.md                 from api/robots/mjcf_schema/mjcf_schema.c
     server/SETTINGS.md          from `torqued --settings-table`
     api/clients/SAMPLES.md      from api/clients/samples/
-    api/clients/README.md       its table of JSON libraries, from tests/e2e/languages/
+    api/clients/README.md       its tables of libraries, from tests/e2e/languages/ and tests/e2e/libraries/
     README.md                   its tables of operations and of latencies, between markers, and its number of robots
     dynamics/ALGORITHMS.md      the algorithms of the book, from tests/dynamics/book/algorithms.c
     tests/bench/results/*.svg   the charts of tests/bench/RESULTS.md, from its tables
@@ -22,7 +22,7 @@ import subprocess
 import sys
 
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
-for folder in ("api", "api/clients/python", "api/clients/samples", "tests/bench", "tests/e2e/languages", "tests/pictures"):
+for folder in ("api", "api/clients/python", "api/clients/samples", "tests/bench", "tests/e2e/languages", "tests/e2e/libraries", "tests/pictures"):
     sys.path.insert(0, os.path.join(ROOT, folder))
 
 import architecture  # noqa: E402
@@ -32,6 +32,7 @@ import openapi  # noqa: E402
 import overview  # noqa: E402
 import results  # noqa: E402
 import samples_page  # noqa: E402
+import wire_libraries  # noqa: E402
 import yaml  # noqa: E402
 
 BINARY = os.path.join(ROOT, os.environ.get("BUILD", "build"), "torqued")
@@ -269,7 +270,9 @@ def pages():
     robots = len(glob.glob(os.path.join(ROOT, "models", "*.json")))
     made = {"api/OPERATIONS.md": operations.page(), "api/MJCF.md": mjcf_page(), "server/SETTINGS.md": settings_page(),
             "api/clients/SAMPLES.md": samples_page.page(),
-            "api/clients/README.md": results.fill(read("api/clients/README.md"), {"json libraries": json_libraries.table()}),
+            "api/clients/README.md": results.fill(read("api/clients/README.md"), {
+                "json libraries": json_libraries.table(), "cbor libraries": wire_libraries.table("cbor"),
+                "messagepack libraries": wire_libraries.table("msgpack")}),
             "README.md": readme(operations, figures, robots),
             "dynamics/ALGORITHMS.md": results.fill(read("dynamics/ALGORITHMS.md"), {"book": book()}),
             "tests/pictures/overview.svg": overview.overview(robots, len(operations.posts)), "tests/pictures/rooms.svg": architecture.rooms_picture(),

@@ -183,10 +183,10 @@ $(FUZZ_BUILD)/fuzz_%: $(FUZZ_BUILD)/tests/fuzz/fuzz_%.o $(FUZZ_BUILD)/tests/fuzz
 	@echo '  LINK  $@'
 	$(Q)$(CC) -fsanitize=address,undefined,fuzzer -o $@ $^ $(LIBS)
 
-.PHONY: cbor-libraries
-cbor-libraries: $(BUILD)/torqued ## fetch CBOR libraries of npm and Debian, and print which forms of arrays they read and write
-	@tests/e2e/clients/cbor_libraries.sh $(BUILD)/cbor-libraries
-	@PYTHONPATH=tests/e2e/support $(PYTHON) tests/e2e/clients/cbor_libraries.py $(BUILD)/cbor-libraries
+.PHONY: wire-libraries
+wire-libraries: $(BUILD)/torqued ## fetch CBOR libraries of npm and Debian, and print which forms of arrays they read and write
+	@tests/e2e/libraries/wire_libraries.sh $(BUILD)/wire-libraries
+	@PYTHONPATH=tests/e2e/support $(PYTHON) tests/e2e/libraries/wire_libraries.py $(BUILD)/wire-libraries
 
 .PHONY: json-libraries
 json-libraries: ## run the JSON encoders that are installed, and store how many digits they write
@@ -237,6 +237,10 @@ bench-limits: $(BUILD)/tests/bench/limits ## multiply-adds, bytes and share of t
 .PHONY: bench-wire
 bench-wire: $(BUILD)/torqued $(BUILD)/tests/bench/echo ## forward sensitivity of 100 states over HTTP beside a bare server, and beside BASE=another/build
 	@BUILD=$(BUILD) $(PYTHON) tests/bench/wire.py $(BASE)
+
+.PHONY: bench-formats
+bench-formats: $(BUILD)/torqued ## requests and answers in JSON, CBOR and MessagePack: ms of a batch and of one state, and beside BASE=another/build
+	@BUILD=$(BUILD) $(PYTHON) tests/bench/wire.py formats $(BASE)
 
 # Also measures BASE, the build folder of another commit, if given.
 .PHONY: bench-nodes

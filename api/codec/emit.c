@@ -214,21 +214,22 @@ void api_emit_number(api_emit *e, double value)
     }
 }
 
-static void put_simple(api_emit *e, const char *json, unsigned char binary)
+/* Writes the text of JSON, or the byte at this offset in an api_binary. */
+static void put_simple(api_emit *e, const char *json, size_t offset)
 {
     api_emit_begin_value(e);
     if (is_json(e))
         api_emit_put(e, json, strlen(json));
     else
-        api_emit_put(e, &binary, 1);
+        api_emit_put(e, (const char *)api_binary_of(e->media) + offset, 1);
 }
 
 void api_emit_boolean(api_emit *e, bool value)
 {
-    put_simple(e, value ? "true" : "false", value ? api_binary_of(e->media)->yes : api_binary_of(e->media)->no);
+    put_simple(e, value ? "true" : "false", value ? offsetof(api_binary, yes) : offsetof(api_binary, no));
 }
 
 void api_emit_null(api_emit *e)
 {
-    put_simple(e, "null", api_binary_of(e->media)->null);
+    put_simple(e, "null", offsetof(api_binary, null));
 }

@@ -2,26 +2,13 @@
  */
 #pragma once
 #include "emit.h"
+#include "api/codec/nodes/format.h"
 #include <stdint.h>
 #include <string.h>
 
-/* Major types of CBOR (RFC 8949, section 3.1), which name the kinds of heads of MessagePack too. */
-enum { CBOR_UNSIGNED, CBOR_NEGATIVE, CBOR_BYTES, CBOR_TEXT, CBOR_ARRAY, CBOR_MAP, CBOR_TAG };
-
-enum { API_HEAD_MAX = 9 };
-
-/* A binary encoding. A number is the byte `number` and a 64-bit float in network byte order. */
-typedef struct api_binary {
-    /* Writes the shortest head of a kind, CBOR_UNSIGNED to CBOR_MAP without CBOR_BYTES; returns its length. */
-    size_t (*head)(unsigned char head[API_HEAD_MAX], unsigned kind, uint64_t argument);
-    unsigned char no, yes, null, number;
-} api_binary;
-
-extern const api_binary api_cbor, api_msgpack;
-
 static inline const api_binary *api_binary_of(api_media media)
 {
-    return media == API_MEDIA_MSGPACK ? &api_msgpack : &api_cbor;
+    return api_format_of(media)->binary;
 }
 
 /* Tags of arrays of numbers (RFC 8746): 40 for a multi-dimensional array in row-major order, 86 for little-endian
@@ -70,8 +57,8 @@ void api_emit_typed(api_emit *e, size_t rank, const size_t *extent);
 size_t api_lanes_count(const api_lanes *a);
 size_t api_lanes_dimensions(const api_lanes *a, size_t extent[API_EMIT_RANK + 2]);
 
-/* Arrays of numbers in CBOR and MessagePack, in emit_cbor.c. api_binary_lanes_states returns false at a number that is
- * not finite. */
+/* Arrays of numbers in CBOR and MessagePack, in emit_binary.c. api_binary_lanes_states returns false at a number that
+ * is not finite. */
 void   api_binary_lanes_begin(api_emit *e, const api_lanes *a);
 size_t api_binary_lanes_room(api_media media, const api_lanes *a, size_t first, size_t states);
 bool   api_binary_lanes_states(api_emit *e, const api_lanes *a, size_t first, size_t states);

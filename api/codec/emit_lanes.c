@@ -1,4 +1,4 @@
-/* emit_lanes.c - write arrays of numbers from the lanes of the kernels to JSON text; emit_cbor.c writes them to
+/* emit_lanes.c - write arrays of numbers from the lanes of the kernels to JSON text; emit_binary.c writes them to
  * CBOR and MessagePack. */
 #include "emit_bytes.h"
 #include "number.h"

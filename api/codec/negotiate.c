@@ -1,26 +1,32 @@
 /* negotiate.c - see negotiate.h. Media types and quality values: RFC 9110, sections 8.3.1 and 12.4-12.5. */
 #include "negotiate.h"
 #include <stddef.h>
-#include <stdlib.h>
+#include <stdio.h>
 #include <string.h>
 #include <strings.h>
 
-static const char *const types[API_MEDIA_COUNT] = {
-    [API_MEDIA_JSON] = "application/json",           [API_MEDIA_CBOR] = "application/cbor",
-    [API_MEDIA_CBOR_TYPED] = "application/cbor",     [API_MEDIA_CBOR_MULTIDIMENSIONAL] = "application/cbor",
-    [API_MEDIA_MSGPACK] = "application/vnd.msgpack",
+enum { MOST_NAMES = 4 };
+
+/* Media types of the formats, the registered one first; unused places are NULL. */
+static const char *const names[API_FORMAT_COUNT][MOST_NAMES] = {
+#define NAMES(NAME, name, suffix, ...) [API_MEDIA_##NAME] = {__VA_ARGS__},
+    API_FORMATS(NAMES)
+#undef NAMES
 };
 
-/* Other names of MessagePack, from before its media type was registered. */
-static const char *const msgpack_names[] = {"application/msgpack", "application/x-msgpack"};
+static const char *const suffixes[API_MEDIA_COUNT] = {
+#define SUFFIX(NAME, name, suffix, ...) [API_MEDIA_##NAME] = (suffix),
+    API_FORMATS(SUFFIX)
+#undef SUFFIX
+        [API_MEDIA_CBOR_TYPED]        = "-cbor-typed",
+    [API_MEDIA_CBOR_MULTIDIMENSIONAL] = "-cbor",
+};
 
 /* Media types with the form of their arrays, as answers to an Accept header that names it. */
-static const char *const named_types[API_MEDIA_COUNT] = {
-    [API_MEDIA_JSON]                  = "application/json",
+static const char *const forms[API_MEDIA_COUNT] = {
     [API_MEDIA_CBOR]                  = "application/cbor; arrays=plain",
     [API_MEDIA_CBOR_TYPED]            = "application/cbor; arrays=typed",
     [API_MEDIA_CBOR_MULTIDIMENSIONAL] = "application/cbor; arrays=multidimensional",
-    [API_MEDIA_MSGPACK]               = "application/vnd.msgpack",
 };
 
 static const char *const codings[API_CODING_COUNT] = {
@@ -89,17 +95,34 @@ static bool take_parameter(cursor *c, span *name, span *value)
     return false;
 }
 
-const char *api_media_type(api_media media, bool named)
+const char *api_media_suffix(api_media media)
 {
-    return named ? named_types[media] : types[media];
+    return suffixes[media];
+}
+
+const char *api_formats_text(const char *last, char text[API_FORMATS_TEXT])
+{
+    size_t n = 0;
+    for (int f = 0; f < API_FORMAT_COUNT && n < API_FORMATS_TEXT; f++)
+        n += (size_t)snprintf(text + n, API_FORMATS_TEXT - n, "%s%s",
+                              f == 0                      ? ""
+                              : f == API_FORMAT_COUNT - 1 ? last
+                                                          : ", ",
+                              names[f][0]);
+    return text;
+}
+
+const char *api_media_type(api_media media, const api_accepted *accepted)
+{
+    if (accepted->named && forms[media]) return forms[media];
+    return names[api_media_format(media)][accepted->name > 0 ? accepted->name : 0];
 }
 
 /* True if a media range with the parameter "arrays" of this value means this media type. Only CBOR has this
  * parameter. */
 static bool is_form(span arrays, api_media media)
 {
-    const char *value = strchr(named_types[media], '=');
-    return !value || span_is(arrays, value + 1);
+    return !forms[media] || span_is(arrays, strchr(forms[media], '=') + 1);
 }
 
 const char *api_coding_name(api_coding coding)
@@ -114,21 +137,12 @@ static bool is_media_type(span type, span subtype, const char *media_type)
            span_is(subtype, media_type + slash + 1);
 }
 
-/* True if this names the media type, or is one of its other names. */
-static bool names_media(span type, span subtype, api_media media)
+/* Returns the index of a media type among those of a format; -1 if it is none. */
+static int name_among(span type, span subtype, api_media format)
 {
-    bool other = false;
-    for (size_t i = 0; media == API_MEDIA_MSGPACK && i < sizeof msgpack_names / sizeof *msgpack_names; i++)
-        other |= is_media_type(type, subtype, msgpack_names[i]);
-    return other || is_media_type(type, subtype, types[media]);
-}
-
-static api_media media_named(span type, span subtype)
-{
-    int m = 0;
-    while (m < API_MEDIA_COUNT && !names_media(type, subtype, (api_media)m))
-        m++;
-    return (api_media)m;
+    for (int i = 0; i < MOST_NAMES && names[format][i]; i++)
+        if (is_media_type(type, subtype, names[format][i])) return i;
+    return -1;
 }
 
 /* True for UTF-8, for its common misspelling, and for ASCII, which is a part of it. */
@@ -151,13 +165,20 @@ static bool read_content_type(const char *content_type, span *type, span *subtyp
     return *c.p == '\0';
 }
 
-api_media api_media_of_content(const char *content_type)
+api_media api_media_of_content(const char *content_type, int *name)
 {
     span type, subtype;
+    if (name) *name = 0;
     if (!content_type || content_type[strspn(content_type, " \t")] == '\0') return API_MEDIA_JSON;
-    for (int m = 0; m < API_MEDIA_COUNT; m++) /* fast path: most clients send exactly our spelling */
-        if (strcmp(content_type, types[m]) == 0) return (api_media)m;
-    return read_content_type(content_type, &type, &subtype) ? media_named(type, subtype) : API_MEDIA_NONE;
+    for (int f = 0; f < API_FORMAT_COUNT; f++) /* fast path: most clients send exactly our spelling */
+        if (strcmp(content_type, names[f][0]) == 0) return (api_media)f;
+    if (!read_content_type(content_type, &type, &subtype)) return API_MEDIA_NONE;
+    for (int f = 0; f < API_FORMAT_COUNT; f++) {
+        int i = name_among(type, subtype, (api_media)f);
+        if (i >= 0 && name) *name = i;
+        if (i >= 0) return (api_media)f;
+    }
+    return API_MEDIA_NONE;
 }
 
 bool api_content_type_is(const char *content_type, const char *media_type)
@@ -206,12 +227,14 @@ static int take_quality(cursor *c, span *arrays)
  * "type/ *" before "* / *". */
 typedef struct preference {
     int specificity, quality;
+    int name; /* the range names the media type: its index among those of the format */
 } preference;
 
-static void prefer(preference *have, int specificity, int quality)
+static void prefer(preference *have, preference range)
 {
-    if (specificity > have->specificity || (specificity == have->specificity && quality > have->quality))
-        *have = (preference){specificity, quality};
+    if (range.specificity > have->specificity ||
+        (range.specificity == have->specificity && range.quality > have->quality))
+        *have = range;
 }
 
 /* Reads "type/subtype". "*" alone, which Java's HttpURLConnection sends, means the same as "* / *". */
@@ -232,52 +255,56 @@ static void read_range(cursor *c, preference have[API_MEDIA_COUNT])
     int quality = take_quality(c, &arrays);
     if (quality < 0) return; /* a malformed quality: ignore the media range */
     for (int m = 0; m < API_MEDIA_COUNT; m++) {
-        if (names_media(type, subtype, (api_media)m)) {
+        int name = name_among(type, subtype, api_media_format((api_media)m));
+        if (name >= 0) {
             if (!arrays.start || is_form(arrays, (api_media)m))
-                prefer(&have[m], arrays.start ? NAMES_FORM : NAMES_TYPE, quality);
+                prefer(&have[m], (preference){arrays.start ? NAMES_FORM : NAMES_TYPE, quality, name});
         } else if (span_is(type, "application") && span_is(subtype, "*")) {
-            prefer(&have[m], NAMES_TYPES, quality);
+            prefer(&have[m], (preference){NAMES_TYPES, quality, -1});
         } else if (span_is(type, "*") && span_is(subtype, "*")) {
-            prefer(&have[m], NAMES_ANY, quality);
+            prefer(&have[m], (preference){NAMES_ANY, quality, -1});
         }
     }
 }
 
-/* Returns the forms of CBOR of the greatest quality; among them those that the header names, if it names any. */
-static api_accepted best_forms(const preference have[API_MEDIA_COUNT])
+/* Returns the forms of a format of the greatest quality; among them those that the header names, if it names any. */
+static api_accepted best_forms(const preference have[API_MEDIA_COUNT], api_media format)
 {
-    api_accepted accepted = {0, false};
-    preference   best     = {0, 0};
-    for (int m = API_MEDIA_CBOR; m <= API_MEDIA_CBOR_MULTIDIMENSIONAL; m++)
-        if (have[m].quality > best.quality ||
-            (have[m].quality == best.quality && have[m].specificity > best.specificity))
+    api_accepted accepted = {0};
+    preference   best     = {.name = -1};
+    for (int m = 0; m < API_MEDIA_COUNT; m++)
+        if (api_media_format((api_media)m) == format &&
+            (have[m].quality > best.quality ||
+             (have[m].quality == best.quality && have[m].specificity > best.specificity)))
             best = have[m];
-    for (int m = API_MEDIA_CBOR; best.quality > 0 && m <= API_MEDIA_CBOR_MULTIDIMENSIONAL; m++)
-        if (have[m].quality == best.quality && have[m].specificity == best.specificity) accepted.media |= 1U << m;
+    for (int m = 0; best.quality > 0 && m < API_MEDIA_COUNT; m++)
+        if (api_media_format((api_media)m) == format && have[m].quality == best.quality &&
+            have[m].specificity == best.specificity)
+            accepted.media |= 1U << m;
     accepted.named = best.specificity == NAMES_FORM;
+    accepted.name  = best.name;
     return accepted;
 }
 
 api_accepted api_accept(const char *accept, api_media preferred)
 {
     cursor     c                     = {accept ? accept : ""};
-    preference have[API_MEDIA_COUNT] = {{0, 0}};
+    preference have[API_MEDIA_COUNT] = {{0}};
     skip_blank(&c);
     if (*c.p == '\0') c.p = "*/*";
     do
         read_range(&c, have);
     while (take(&c, ','));
 
-    api_media best                     = preferred;
-    int       quality[API_MEDIA_COUNT] = {0}; /* [encoding] the greatest of its media types */
+    api_media best                      = preferred;
+    int       quality[API_FORMAT_COUNT] = {0}; /* the greatest of the media types of a format */
     for (int m = 0; m < API_MEDIA_COUNT; m++) {
-        int *greatest = &quality[api_media_encoding((api_media)m)];
+        int *greatest = &quality[api_media_format((api_media)m)];
         if (have[m].quality > *greatest) *greatest = have[m].quality;
     }
-    for (int m = 0; m < API_MEDIA_COUNT; m++)
-        if (quality[m] > quality[best]) best = (api_media)m;
-    if (best == API_MEDIA_CBOR) return best_forms(have);
-    return (api_accepted){quality[best] > 0 ? 1U << best : 0, false};
+    for (int f = 0; f < API_FORMAT_COUNT; f++)
+        if (quality[f] > quality[best]) best = (api_media)f;
+    return best_forms(have, best);
 }
 
 api_media api_accepted_media(api_accepted accepted, api_media form)
@@ -298,17 +325,17 @@ static void read_range_for(cursor *c, const char *wanted, preference *have)
     size_t slash   = strcspn(wanted, "/");
     if (quality < 0) return;
     if (is_media_type(type, subtype, wanted))
-        prefer(have, 3, quality);
+        prefer(have, (preference){3, quality, 0});
     else if (type.length == slash && strncasecmp(type.start, wanted, slash) == 0 && span_is(subtype, "*"))
-        prefer(have, 2, quality);
+        prefer(have, (preference){2, quality, 0});
     else if (span_is(type, "*") && span_is(subtype, "*"))
-        prefer(have, 1, quality);
+        prefer(have, (preference){1, quality, 0});
 }
 
 static int quality_of(const char *accept, const char *media_type)
 {
     cursor     c    = {accept};
-    preference have = {0, 0};
+    preference have = {0};
     do
         read_range_for(&c, media_type, &have);
     while (take(&c, ','));
@@ -357,7 +384,8 @@ static void read_coding(cursor *c, preference have[API_CODING_COUNT])
     if (quality < 0) return;
     const api_coding named = coding_named(coding);
     for (int i = 0; i < API_CODING_COUNT; i++)
-        if (i == (int)named || span_is(coding, "*")) prefer(&have[i], i == (int)named ? 2 : 1, quality);
+        if (i == (int)named || span_is(coding, "*"))
+            prefer(&have[i], (preference){i == (int)named ? 2 : 1, quality, 0});
 }
 
 /* Reads the qualities of all codings. "identity" has quality 0 unless the header names it, and is the fallback (RFC
@@ -372,7 +400,7 @@ static void read_codings(const char *accept_encoding, preference have[API_CODING
 
 bool api_accepts_gzip(const char *accept_encoding)
 {
-    preference have[API_CODING_COUNT] = {{0, 0}};
+    preference have[API_CODING_COUNT] = {{0}};
     if (!accept_encoding) return false;
     read_codings(accept_encoding, have);
     return have[API_CODING_GZIP].quality > 0 && have[API_CODING_GZIP].quality >= have[API_CODING_NONE].quality;
@@ -381,7 +409,7 @@ bool api_accepts_gzip(const char *accept_encoding)
 /* Chooses the coding of the greatest quality. */
 api_coding api_coding_by_accept(const char *accept_encoding)
 {
-    preference have[API_CODING_COUNT] = {{0, 0}};
+    preference have[API_CODING_COUNT] = {{0}};
     if (!accept_encoding) return API_CODING_NONE;
     read_codings(accept_encoding, have);
     api_coding best = API_CODING_NONE;

@@ -1,7 +1,8 @@
-/* nodes.c - reads bytes into nodes and writes nodes as text (nodes.h). */
+/* nodes.c - reads bytes and hexadecimal into nodes, and writes nodes as text (nodes.h). */
 #include "nodes.h"
 #include "api/base/memory/buffer.h"
 #include "door.h"
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -43,14 +44,15 @@ static void start(const void *bytes, size_t length)
 const api_node *nodes_read(nodes_reader reader, const void *bytes, size_t length)
 {
     static const char *const later[] = {"q", "qd"};
-    const api_read_options   how     = {&pool, door_limits.nesting, later, 2, NULL};
+    const api_read_options   how     = {&pool, door_limits.nesting, later, 2, NULL, NULL};
     start(bytes, length);
     switch (reader) {
     case NODES_TEXT: return api_read_plain_json(&how, body, length, &root) == API_PLAIN_JSON_READ ? &root : NULL;
     case NODES_JSON: return api_read_json(&how, body, length, &root) ? &root : NULL;
-    case NODES_CBOR: break;
+    case NODES_CBOR: return api_read_request(&how, API_MEDIA_CBOR, body, length, &root) ? &root : NULL;
+    case NODES_MSGPACK: break;
     }
-    return api_read_cbor(&how, body, length, &root) ? &root : NULL;
+    return api_read_request(&how, API_MEDIA_MSGPACK, body, length, &root) ? &root : NULL;
 }
 
 const api_problem *nodes_problem(void)
@@ -127,4 +129,54 @@ const char *nodes_text(const api_node *node)
     api_buffer_put(b, "", 1);
     assert_false(b->failed);
     return b->data;
+}
+
+/* --- bodies in hexadecimal -------------------------------------------------------------------------------------- */
+
+static nodes_reader hex_reader = NODES_CBOR;
+
+void hex_use(nodes_reader reader)
+{
+    hex_reader = reader;
+}
+
+size_t hex_bytes(const char *hex, unsigned char *bytes)
+{
+    size_t   n = strlen(hex) / 2;
+    unsigned byte;
+    for (size_t i = 0; i < n; i++) {
+        assert_int_equal(sscanf(hex + 2 * i, "%2x", &byte), 1);
+        bytes[i] = (unsigned char)byte;
+    }
+    return n;
+}
+
+const api_node *hex_read(const char *hex)
+{
+    unsigned char bytes[1024];
+    return nodes_read(hex_reader, bytes, hex_bytes(hex, bytes));
+}
+
+void assert_hex_is(const char *hex, const char *text)
+{
+    const api_node *node = hex_read(hex);
+    if (!node) fail_msg("%s: %s", hex, nodes_problem()->detail);
+    const char *nodes = nodes_text(node);
+    node              = nodes_read(NODES_JSON, text, strlen(text));
+    assert_non_null(node);
+    if (strcmp(nodes, nodes_text(node)) != 0) fail_msg("%s is %s, expected %s", hex, nodes, nodes_text(node));
+}
+
+void assert_hex_refused(const char *hex, api_code code, const char *pointer, long long offset)
+{
+    api_problem        looked;
+    const api_problem *p    = nodes_problem();
+    const api_node    *node = hex_read(hex);
+    api_problem_clear(&looked);
+    if (node && api_node_is(node, API_OBJECT) && !api_check_members_finite(&looked, node->items, api_node_size(node)))
+        p = &looked;
+    if (node && p != &looked) fail_msg("%s is read", hex);
+    if (p->code != code || p->offset != offset) fail_msg("%s: %d %s, offset %lld", hex, p->code, p->detail, p->offset);
+    const char *found = p->has_pointer ? p->pointer : "(none)";
+    if (strcmp(found, pointer ? pointer : "(none)") != 0) fail_msg("%s: %s points at %s", hex, p->detail, found);
 }

@@ -1,7 +1,7 @@
 /* test_cbor_arrays.c - reads typed arrays (RFC 8746) and multi-dimensional arrays into nodes, and refuses invalid
  * ones. */
 #include "door.h"
-#include "hex.h"
+#include "nodes.h"
 #include <string.h>
 
 static void typed_arrays(void **state)
@@ -129,6 +129,26 @@ static void types_of_elements_refused(void **state)
     assert_hex_refused("d82882820202d84043010203", API_WRONG_SHAPE, "", -1);
 }
 
+/* The examples of RFC 8746: figures 1 and 2 (row-major), 3 (column-major) and 4 (a homogeneous array), and an array of
+ * arrays. */
+static void examples_of_rfc_8746(void **state)
+{
+    static const char *const each[][2] = {
+        {"d8288282020386020408041019"
+         "0100",
+         "[[2,4,8],[4,16,256]]"},
+        {"d82882820203d8414c000200040008000400100100", "[[2,4,8],[4,16,256]]"},
+        {"d9041082820203860204041008190100", "[[2,4,8],[4,16,256]]"},
+        {"d82982f5f4", "[true,false]"},
+        {"d82983820102820304820506", "[[1,2],[3,4],[5,6]]"},
+    };
+    for (size_t i = 0; i < sizeof each / sizeof *each; i++)
+        assert_hex_is(each[i][0], each[i][1]);
+    assert_hex_refused("a16171d82907", API_WRONG_TYPE, "/q", -1);
+    assert_hex_refused("a16171d829d85648" ONE, API_WRONG_TYPE, "/q", -1);
+    assert_hex_refused("a16171d84c4101", API_WRONG_TYPE, "/q", -1);
+}
+
 /* In column-major order the first index runs fastest (RFC 8746, section 3.1.2). */
 static void column_major_arrays(void **state)
 {
@@ -207,10 +227,11 @@ static void records_of_cbor_x(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(typed_arrays),        cmocka_unit_test(typed_arrays_refused),
-        cmocka_unit_test(types_of_elements),   cmocka_unit_test(types_of_elements_refused),
-        cmocka_unit_test(column_major_arrays), cmocka_unit_test(referenced_strings),
-        cmocka_unit_test(keys_and_maps),       cmocka_unit_test(records_of_cbor_x),
+        cmocka_unit_test(typed_arrays),         cmocka_unit_test(typed_arrays_refused),
+        cmocka_unit_test(types_of_elements),    cmocka_unit_test(types_of_elements_refused),
+        cmocka_unit_test(examples_of_rfc_8746), cmocka_unit_test(column_major_arrays),
+        cmocka_unit_test(referenced_strings),   cmocka_unit_test(keys_and_maps),
+        cmocka_unit_test(records_of_cbor_x),
     };
     return cmocka_run_group_tests(tests, NULL, nodes_teardown);
 }

@@ -1,7 +1,8 @@
 /* test_cbor_reader.c - reads CBOR into nodes: the examples of RFC 8949 (appendix A), malformed bodies, and bounds on
  * the memory that a malformed body can claim. (Typed arrays: test_cbor_arrays.c.) */
 #include "door.h"
-#include "hex.h"
+#include "nodes.h"
+#include <stdio.h>
 #include <string.h>
 
 /* --- RFC 8949, appendix A --------------------------------------------------------------------------------------- */
@@ -19,7 +20,6 @@ static void examples_that_json_could_hold(void **state)
         {"1903e8", "1000"},
         {"1a000f4240", "1000000"},
         {"1b000000e8d4a51000", "1000000000000"},
-        {"1bffffffffffffffff", "18446744073709551615"},
         {"3bffffffffffffffff", "-18446744073709551616"},
         {"20", "-1"},
         {"29", "-10"},
@@ -74,19 +74,38 @@ static void examples_that_json_could_hold(void **state)
         assert_hex_is(examples[i][0], examples[i][1]);
 }
 
-/* -1 - n, rounded once to the nearest double, ties to even. */
-static void large_negative_integers(void **state)
+/* Integers n (0x1b) and -1 - n (0x3b): those that are doubles, with at most 53 bits between the first and the last set
+ * one, are read; others would be rounded, and are refused by their value, also among the numbers of tags 40 and 1040.
+ */
+static void large_integers(void **state)
 {
-    static const char *const examples[][2] = {
+    static const char *const doubles[][2] = {
         {"3b001ffffffffffffe", "-9007199254740991"},     {"3b001fffffffffffff", "-9007199254740992"},
-        {"3b0020000000000000", "-9007199254740992"},     {"3b0020000000000001", "-9007199254740994"},
-        {"3b0020000000000002", "-9007199254740996"},     {"3b0020000000000003", "-9007199254740996"},
-        {"3b0020000000000005", "-9007199254740998"},     {"3b7ffffffffffffdff", "-9223372036854775296"},
-        {"3b7fffffffffffffff", "-9223372036854775808"},  {"3bfffffffffffff7ff", "-18446744073709549568"},
-        {"3bfffffffffffffffe", "-18446744073709551616"},
+        {"3b0020000000000001", "-9007199254740994"},     {"3b0020000000000003", "-9007199254740996"},
+        {"3b7ffffffffffffbff", "-9223372036854774784"},  {"3b7fffffffffffffff", "-9223372036854775808"},
+        {"3bfffffffffffff7ff", "-18446744073709549568"}, {"3bffffffffffffffff", "-18446744073709551616"},
+        {"1b0020000000000000", "9007199254740992"},      {"1b0020000000000002", "9007199254740994"},
+        {"1bfffffffffffff800", "18446744073709549568"},
     };
-    for (size_t i = 0; i < sizeof examples / sizeof *examples; i++)
-        assert_hex_is(examples[i][0], examples[i][1]);
+    static const char *const others[][2] = {
+        {"3b0020000000000000", "-9007199254740993"},    {"3b0020000000000002", "-9007199254740995"},
+        {"3b7ffffffffffffdff", "-9223372036854775296"}, {"3bfffffffffffffffe", "-18446744073709551615"},
+        {"1b0020000000000001", "9007199254740993"},     {"1bffffffffffffffff", "18446744073709551615"},
+        {"1bfffffffffffff801", "18446744073709549569"},
+    };
+    char nested[80];
+    for (size_t i = 0; i < sizeof doubles / sizeof *doubles; i++)
+        assert_hex_is(doubles[i][0], doubles[i][1]);
+    for (size_t i = 0; i < sizeof others / sizeof *others; i++) {
+        assert_hex_refused(others[i][0], API_BAD_VALUE, "", -1);
+        assert_non_null(strstr(nodes_problem()->detail, others[i][1]));
+        snprintf(nested, sizeof nested, "a161718307%s08", others[i][0]);
+        assert_hex_refused(nested, API_BAD_VALUE, "/q/1", -1);
+        snprintf(nested, sizeof nested, "d82882810282%s08", others[i][0]); /* row-major */
+        assert_hex_refused(nested, API_BAD_VALUE, "/0", -1);
+        snprintf(nested, sizeof nested, "d9041082810282%s08", others[i][0]); /* column-major */
+        assert_hex_refused(nested, API_BAD_VALUE, "", -1);
+    }
 }
 
 static void examples_beyond_json(void **state)
@@ -98,6 +117,7 @@ static void examples_beyond_json(void **state)
     } examples[] = {
         {"c249010000000000000000", API_WRONG_TYPE, -1}, /* bignums */
         {"c349010000000000000000", API_WRONG_TYPE, -1},
+        {"1bffffffffffffffff", API_BAD_VALUE, -1}, /* an integer that is no double */
         {"f97c00", API_NON_FINITE, -1},
         {"f97e00", API_NON_FINITE, -1},
         {"f9fc00", API_NON_FINITE, -1},
@@ -301,7 +321,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(examples_that_json_could_hold),
-        cmocka_unit_test(large_negative_integers),
+        cmocka_unit_test(large_integers),
         cmocka_unit_test(examples_beyond_json),
         cmocka_unit_test(malformed),
         cmocka_unit_test(texts),

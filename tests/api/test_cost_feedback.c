@@ -18,7 +18,7 @@ static int start(void **state)
 static void test_first_estimates_are_unchanged(void **state)
 {
     assert_true(api_cost_feedback_apply(&feedback, 0, 0, 3e-5) == 3e-5);
-    assert_true(api_cost_feedback_apply(&feedback, API_COST_OPERATIONS - 1, API_COST_MEDIA - 1, 7) == 7);
+    assert_true(api_cost_feedback_apply(&feedback, API_COST_OPERATIONS - 1, API_COST_FORMATS - 1, 7) == 7);
 }
 
 /* Every tenth request takes a hundred times as long, as if it had been interrupted, and is counted like any other. */

@@ -169,11 +169,11 @@ static void content_types(void **state)
                                         "application/json; charset=\"utf-16\"",
                                         "*/*",
                                         "application/x-www-form-urlencoded"};
-    assert_int_equal(api_media_of_content(NULL), API_MEDIA_JSON);
+    assert_int_equal(api_media_of_content(NULL, NULL), API_MEDIA_JSON);
     for (size_t i = 0; i < sizeof json / sizeof *json; i++)
-        if (api_media_of_content(json[i]) != API_MEDIA_JSON) fail_msg("%s", json[i]);
+        if (api_media_of_content(json[i], NULL) != API_MEDIA_JSON) fail_msg("%s", json[i]);
     for (size_t i = 0; i < sizeof other / sizeof *other; i++)
-        if (api_media_of_content(other[i]) != API_MEDIA_NONE) fail_msg("%s", other[i]);
+        if (api_media_of_content(other[i], NULL) != API_MEDIA_NONE) fail_msg("%s", other[i]);
 }
 
 static api_media chosen_media(const char *accept, api_media preferred, api_media form)
@@ -256,7 +256,13 @@ static void chosen_types(void **state)
  * range that names a form is more specific than one that does not, and an unknown form matches nothing. */
 static void chosen_forms(void **state)
 {
-    enum { JSON = API_MEDIA_JSON, PLAIN, TYPED, SHAPED, NONE = API_MEDIA_NONE };
+    enum {
+        JSON   = API_MEDIA_JSON,
+        PLAIN  = API_MEDIA_CBOR,
+        TYPED  = API_MEDIA_CBOR_TYPED,
+        SHAPED = API_MEDIA_CBOR_MULTIDIMENSIONAL,
+        NONE   = API_MEDIA_NONE
+    };
     static const struct {
         const char *accept;
         int         form, chosen;
@@ -297,8 +303,36 @@ static void chosen_forms(void **state)
         api_accepted accepted = api_accept(each[i].accept, API_MEDIA_CBOR);
         api_media    chosen   = api_accepted_media(accepted, (api_media)each[i].form);
         if ((int)chosen != each[i].chosen) fail_msg("%s: %d", each[i].accept, (int)chosen);
-        if (each[i].type) assert_string_equal(api_media_type(chosen, accepted.named), each[i].type);
+        if (each[i].type) assert_string_equal(api_media_type(chosen, &accepted), each[i].type);
     }
+}
+
+/* An answer has the media type that the client has named: by Accept, the first of equal quality. */
+static void named_types(void **state)
+{
+    static const struct {
+        const char *accept, *type;
+        int         name;
+    } each[] = {
+        {"application/vnd.msgpack", "application/vnd.msgpack", 0},
+        {"application/msgpack", "application/msgpack", 1},
+        {"Application/X-MsgPack;q=0.7", "application/x-msgpack", 2},
+        {"application/msgpack;q=0.4, application/x-msgpack;q=0.6", "application/x-msgpack", 2},
+        {"application/x-msgpack, application/msgpack", "application/x-msgpack", 2},
+        {"application/json;q=0, application/cbor;q=0, */*", "application/vnd.msgpack", -1},
+        {"application/json;q=0.5, application/msgpack;q=0.5, application/cbor;q=0.6", "application/cbor", 0},
+        {NULL, "application/json", -1},
+    };
+    for (size_t i = 0; i < sizeof each / sizeof *each; i++) {
+        api_accepted accepted = api_accept(each[i].accept, API_MEDIA_JSON);
+        assert_string_equal(api_media_type(api_accepted_media(accepted, API_MEDIA_CBOR), &accepted), each[i].type);
+        assert_int_equal(accepted.name, each[i].name);
+    }
+    int name = 7;
+    assert_int_equal(api_media_of_content("application/msgpack; charset=utf-8", &name), API_MEDIA_MSGPACK);
+    assert_int_equal(name, 1);
+    assert_int_equal(api_media_of_content("application/vnd.msgpack", &name), API_MEDIA_MSGPACK);
+    assert_int_equal(name, 0);
 }
 
 static void negotiation(void **state)
@@ -443,6 +477,7 @@ int main(void)
         cmocka_unit_test(accepted_types),
         cmocka_unit_test(chosen_types),
         cmocka_unit_test(chosen_forms),
+        cmocka_unit_test(named_types),
         cmocka_unit_test(negotiation),
         cmocka_unit_test(timeouts),
         cmocka_unit_test(request_ids),

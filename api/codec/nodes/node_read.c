@@ -1,17 +1,11 @@
-/* node_read.c - see node_read.h: choose the reader for an encoding, and check the numbers that readers left
+/* node_read.c - see node_read.h: choose the reader of a format, and check the numbers that readers left
  * unchecked. */
 #include "node_read.h"
+#include "format.h"
 
 bool api_read_request(const api_read_options *r, api_media content, const char *body, size_t length, api_node *root)
 {
-    if (content == API_MEDIA_MSGPACK) return api_read_msgpack(r, body, length, root);
-    if (content == API_MEDIA_CBOR) return api_read_cbor(r, body, length, root);
-    switch (api_read_plain_json(r, body, length, root)) {
-    case API_PLAIN_JSON_READ: return true;
-    case API_PLAIN_JSON_DECLINED: return api_read_json(r, body, length, root);
-    case API_PLAIN_JSON_FAILED: break;
-    }
-    return false;
+    return api_format_of(content)->read(r, body, length, root);
 }
 
 static size_t count_of(const api_node *numbers)

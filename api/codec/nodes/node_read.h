@@ -1,6 +1,7 @@
 /* node_read.h - read a request in any encoding into nodes. Nodes lie in a pool; packed numbers may lie in the body. */
 #pragma once
 #include "api/base/memory/pool.h"
+#include "api/base/work/deadline.h"
 #include "api/codec/negotiate.h"
 #include "node.h"
 #include "api/codec/pointer.h"
@@ -16,7 +17,19 @@ typedef struct api_read_options {
     /* Set by the reader of CBOR to the form of the arrays of numbers in the body, one of API_MEDIA_CBOR*: plain if one
      * of them is plain or there are none. NULL: not wanted. */
     api_media *form;
+    /* Asked after every API_READ_LOOK bytes of a body; past it the reading ends with its problem. NULL: none. */
+    const api_deadline *deadline;
 } api_read_options;
+
+enum { API_READ_LOOK = 32 * 1024 /* bytes; up to 2 ms */ };
+
+/* Asks the deadline if the reading has come to the offset `*look`, and moves that on. */
+static inline bool api_read_goes_on(const api_read_options *r, size_t position, size_t *look)
+{
+    if (position < *look) return true;
+    *look = position + API_READ_LOOK;
+    return api_deadline_check(r->deadline, r->pool->problem);
+}
 
 /* Reads a body in the encoding `content`. */
 bool api_read_request(const api_read_options *r, api_media content, const char *body, size_t length, api_node *root);
@@ -35,7 +48,7 @@ bool api_read_json(const api_read_options *r, const char *text, size_t length, a
 
 /* Outcome of api_read_plain_json, which reads JSON without escapes and non-ASCII characters in one pass. DECLINED: the
  * text is invalid or not of this kind. Then api_read_json must read it, which makes the same nodes and words the
- * problems. FAILED: no memory; the problem is set. */
+ * problems. FAILED: no memory, or the deadline has passed; the problem is set. */
 typedef enum api_plain_json_outcome {
     API_PLAIN_JSON_READ,
     API_PLAIN_JSON_DECLINED,

@@ -9,9 +9,18 @@
 #include <string.h>
 
 typedef struct reader {
-    const char *begin, *cursor, *end;
-    api_builder build;
+    const api_read_options *options;
+    const char             *begin, *cursor, *end;
+    api_builder             build;
+    size_t                  look; /* offset at which the deadline is asked next */
+    bool                    late; /* the deadline has passed */
 } reader;
+
+static bool text_goes_on(reader *r)
+{
+    r->late = !api_read_goes_on(r->options, (size_t)(r->cursor - r->begin), &r->look);
+    return !r->late;
+}
 
 /* Returns the next character; '\0' at the end of the text. */
 static char peek(const reader *r)
@@ -59,9 +68,11 @@ static bool read_key(reader *r)
  * number if it is not in an array of numbers. */
 static bool read_number_run(reader *r)
 {
+    enum { MOST_NUMBERS = 1 << 14 /* about 0.2 ms */ };
     size_t  room, count, left = (size_t)(r->end - r->cursor);
     double *numbers = api_build_reserve_numbers(&r->build, &room), number;
     if (numbers) {
+        if (room > MOST_NUMBERS) room = MOST_NUMBERS;
         api_rows rows = {.begin = r->begin, .text = r->cursor, .end = r->end, .width = api_build_row_width(&r->build)};
         r->cursor += api_rows_read(&rows, numbers, room, &count);
         api_build_commit_rows(&r->build, count, rows.width);
@@ -77,7 +88,7 @@ static bool read_numbers(reader *r)
 {
     bool array = r->build.depth > 0 && !r->build.open[r->build.depth - 1].object;
     for (;;) {
-        if (!read_number_run(r)) return false;
+        if (!read_number_run(r) || !text_goes_on(r)) return false;
         if (!array || skip_space(r) != ',') return true;
         const char *comma = r->cursor++;
         if (begins_number(skip_space(r))) continue;
@@ -146,19 +157,23 @@ api_plain_json_outcome api_read_plain_json(const api_read_options *options, cons
                                            api_node *root)
 {
     enum { BYTES_A_NUMBER = 16 }; /* bytes of text per number; a low guess for numbers of full length */
-    reader r    = {.begin = text, .cursor = text + api_utf8_mark(text, length), .end = text + length};
+    reader r    = {.options = options,
+                   .begin   = text,
+                   .look    = API_READ_LOOK,
+                   .cursor  = text + api_utf8_mark(text, length),
+                   .end     = text + length};
     bool   open = false;
     bool   good =
         length <= UINT32_MAX && api_build_start(&r.build, options->pool, options->nesting, length / BYTES_A_NUMBER);
     do
-        good = good && read_value(&r, &open) && (open || read_ends(&r));
+        good = good && read_value(&r, &open) && (open || read_ends(&r)) && text_goes_on(&r);
     while (good && r.build.depth > 0);
     if (good) skip_space(&r);
     if (good && r.cursor == r.end) {
         *root = r.build.root;
         return API_PLAIN_JSON_READ;
     }
-    if (options->pool->problem->code == API_MEMORY_FULL) return API_PLAIN_JSON_FAILED;
+    if (r.late || options->pool->problem->code == API_MEMORY_FULL) return API_PLAIN_JSON_FAILED;
     /* A duplicate key: api_read_json finds it again and reports its position. */
     api_problem_clear(options->pool->problem);
     return API_PLAIN_JSON_DECLINED;

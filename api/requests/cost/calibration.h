@@ -7,8 +7,8 @@
 /* Seconds per unit of work, measured once by api_open. */
 typedef struct api_calibration {
     double parse;                      /* per byte of a model document parsed */
-    double read[API_MEDIA_COUNT];      /* per byte of a request's body read */
-    double write[API_MEDIA_COUNT];     /* per number of an answer written */
+    double read[API_FORMAT_COUNT];     /* per byte of a request's body read */
+    double write[API_FORMAT_COUNT];    /* per number of an answer written */
     double compress[API_CODING_COUNT]; /* per byte of an answer compressed */
     double body;                       /* per state and body of inverse dynamics: the unit of api_operation's weight */
 } api_calibration;

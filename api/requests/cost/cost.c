@@ -54,7 +54,7 @@ static double state_cost(const api_call *call, const api_input *input, const api
         if ((named || operation->finish) && operation->once && *once == 0) *once = operation->once(m);
         if (named || output->by_default) numbers += (double)api_output_entries(m, &selected, i);
     }
-    double write = calibration->write[api_media_encoding(call->media)];
+    double write = calibration->write[api_media_format(call->media)];
     if (call->media == API_MEDIA_JSON) write += NUMBER_BYTES * calibration->compress[call->coding];
     double more = operation->state_seconds ? operation->state_seconds(call, input) : 0;
     return bodies * calibration->body + more + numbers * write;
@@ -92,8 +92,6 @@ static size_t feedback_index(const api_call *call)
     return i < API_COST_OPERATIONS ? i : API_COST_OPERATIONS - 1;
 }
 
-_Static_assert((int)API_MEDIA_COUNT <= (int)API_COST_MEDIA, "every media type has its factors");
-
 double api_estimate_cost(api_call *call, const char *body, size_t length)
 {
     const api_coded        coded       = {call->body_coding, body, length, NULL};
@@ -108,7 +106,7 @@ double api_estimate_cost(api_call *call, const char *body, size_t length)
     call->estimated       = seconds + operation_cost(call, &input);
     double least          = call->operation ? call->operation->least_seconds : 0;
     double expected       = api_cost_feedback_apply(&call->api->cost_feedback, feedback_index(call),
-                                                    api_media_encoding(call->media), call->estimated);
+                                                    api_media_format(call->media), call->estimated);
     return call->expected = expected > least ? expected : least;
 }
 
@@ -126,6 +124,6 @@ void api_cost_learn(const api_call *call)
     if (took > 0)
         api_metric_observe(API_METRIC_ESTIMATE_RATIO, API_NO_LABELS,
                            (uint64_t)(1e3 * fmin(call->expected / took, 1e6)));
-    api_cost_feedback_update(&call->api->cost_feedback, feedback_index(call), api_media_encoding(call->media),
+    api_cost_feedback_update(&call->api->cost_feedback, feedback_index(call), api_media_format(call->media),
                              call->estimated, took);
 }

@@ -17,15 +17,15 @@ void api_cost_feedback_init(api_cost_feedback *c)
         atomic_init(&factor[i], 1);
 }
 
-double api_cost_feedback_apply(const api_cost_feedback *c, size_t operation, size_t media, double estimated)
+double api_cost_feedback_apply(const api_cost_feedback *c, size_t operation, size_t format, double estimated)
 {
     return estimated *
-           (double)atomic_load_explicit(&c->factor[operation][media][time_class(estimated)], memory_order_relaxed);
+           (double)atomic_load_explicit(&c->factor[operation][format][time_class(estimated)], memory_order_relaxed);
 }
 
-void api_cost_feedback_update(api_cost_feedback *c, size_t operation, size_t media, double estimated, double took)
+void api_cost_feedback_update(api_cost_feedback *c, size_t operation, size_t format, double estimated, double took)
 {
-    _Atomic float *factor = &c->factor[operation][media][time_class(estimated)];
+    _Atomic float *factor = &c->factor[operation][format][time_class(estimated)];
     float          now    = atomic_load_explicit(factor, memory_order_relaxed);
     now                   = took > estimated * (double)now ? now * step : now / step;
     if (now > max_factor) now = max_factor;

@@ -6,20 +6,21 @@
  * effect. The functions may be called from any thread without locks; a step lost between two threads does no lasting
  * harm. */
 #pragma once
+#include "api/codec/negotiate.h"
 #include <stdatomic.h>
 #include <stddef.h>
 
-/* A kind of request is a triple: operation, media type of the answer, class of estimated time. */
-enum { API_COST_OPERATIONS = 32, API_COST_MEDIA = 5, API_COST_SIZES = 4 };
+/* A kind of request is a triple: operation, format of the answer, class of estimated time. */
+enum { API_COST_OPERATIONS = 32, API_COST_FORMATS = API_FORMAT_COUNT, API_COST_SIZES = 4 };
 
 typedef struct api_cost_feedback {
-    _Atomic float factor[API_COST_OPERATIONS][API_COST_MEDIA][API_COST_SIZES];
+    _Atomic float factor[API_COST_OPERATIONS][API_COST_FORMATS][API_COST_SIZES];
 } api_cost_feedback;
 
 void api_cost_feedback_init(api_cost_feedback *c); /* sets all factors to 1 */
 
 /* Returns the estimated seconds times the factor of this kind of request. */
-double api_cost_feedback_apply(const api_cost_feedback *c, size_t operation, size_t media, double estimated);
+double api_cost_feedback_apply(const api_cost_feedback *c, size_t operation, size_t format, double estimated);
 
 /* Updates the factor: a request whose uncorrected estimate was `estimated` seconds took `took` seconds. */
-void api_cost_feedback_update(api_cost_feedback *c, size_t operation, size_t media, double estimated, double took);
+void api_cost_feedback_update(api_cost_feedback *c, size_t operation, size_t format, double estimated, double took);

@@ -23,7 +23,7 @@ static double decoded_seconds(const api_plan *plan)
     const api_query *q       = plan->query;
     const api_model *m       = q->model;
     double           seconds = 0;
-    const double     write   = q->call->api->calibration.write[api_media_encoding(q->call->media)];
+    const double     write   = q->call->api->calibration.write[api_media_format(q->call->media)];
     for (size_t i = 0; i < q->n_selected; i++) {
         const api_operation *operation = q->selected[i].operation;
         double bodies  = operation->weight * (double)m->n_bodies + operation->square_weight * (double)(m->nv * m->nv);

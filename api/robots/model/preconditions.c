@@ -25,17 +25,9 @@ static const char *read_tag(const char *p, bool *weak, const char **opaque, size
     return end + 1;
 }
 
-static const char *const suffixes[API_MEDIA_COUNT] = {
-    [API_MEDIA_JSON]                  = "",
-    [API_MEDIA_CBOR]                  = "-cbor-plain",
-    [API_MEDIA_CBOR_TYPED]            = "-cbor-typed",
-    [API_MEDIA_CBOR_MULTIDIMENSIONAL] = "-cbor",
-    [API_MEDIA_MSGPACK]               = "-msgpack",
-};
-
 void api_tag_write(const char *revision, api_media media, char tag[API_TAG_MAX])
 {
-    snprintf(tag, API_TAG_MAX, "\"%s%s\"", revision, suffixes[media]);
+    snprintf(tag, API_TAG_MAX, "\"%s%s\"", revision, api_media_suffix(media));
 }
 
 /* True if the text of an entity tag stands for this revision in the media type `media`; API_MEDIA_NONE: in any media
@@ -45,7 +37,8 @@ static bool is_tag_of(const char *opaque, size_t length, const char *revision, a
     size_t own = strlen(revision);
     if (length < own || memcmp(opaque, revision, own) != 0) return false;
     for (int i = 0; i < API_MEDIA_COUNT; i++) {
-        bool same = length - own == strlen(suffixes[i]) && memcmp(opaque + own, suffixes[i], length - own) == 0;
+        const char *suffix = api_media_suffix((api_media)i);
+        bool        same   = length - own == strlen(suffix) && memcmp(opaque + own, suffix, length - own) == 0;
         if (same) return media == API_MEDIA_NONE || media == (api_media)i;
     }
     return false;

@@ -72,7 +72,7 @@ bool api_reply_body(api_call *call, unsigned status, const char *content_type, a
 bool api_reply_emitted(api_call *call, unsigned status, const api_emit *e, api_problem *problem)
 {
     if (!api_emit_done(e)) e->buffer->failed = true;
-    return api_reply_body(call, status, api_media_type(e->media, call->accepted.named), e->buffer, problem);
+    return api_reply_body(call, status, api_media_type(e->media, &call->accepted), e->buffer, problem);
 }
 
 static void emit_problem(api_emit *e, const api_problem *problem)

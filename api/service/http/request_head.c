@@ -159,12 +159,25 @@ static void add_get_headers(api_call *call)
 
 static bool fail_media_type(const api_call *call, const char *content_type, api_problem *problem)
 {
-    char types[API_MODEL_MEDIA_TYPES] = "application/json, application/cbor or application/vnd.msgpack";
-    if (call->method == API_PUT) api_model_media_types(types);
+    char types[API_MODEL_MEDIA_TYPES];
+    _Static_assert((int)API_MODEL_MEDIA_TYPES >= (int)API_FORMATS_TEXT, "types has room for either list");
+    if (call->method == API_PUT)
+        api_model_media_types(types);
+    else
+        api_formats_text(" or ", types);
     return api_fail(problem, API_UNSUPPORTED_MEDIA_TYPE, NULL,
                     "Content-Type: %.100s; for JSON send the header Content-Type: application/json (curl --json); this "
                     "takes %s, texts in UTF-8",
                     content_type, types);
+}
+
+static bool fail_accept(const char *accept, api_problem *problem)
+{
+    char formats[API_FORMATS_TEXT];
+    return api_fail(problem, API_NOT_ACCEPTABLE, NULL,
+                    "Accept: %.100s allows none of %s; of application/cbor the parameter \"arrays\" is plain, typed or "
+                    "multidimensional",
+                    accept, api_formats_text(" and ", formats));
 }
 
 /* Chooses media types and coding; fails with 406 or 415. Resources outside /v1 never fail: Accept decides only
@@ -178,7 +191,8 @@ static bool negotiate(api_call *call, const api_request *request, api_problem *p
     if (!is_under(&call->route, "/v1")) return true;
     bool        sends        = call->method == API_PUT || call->method == API_POST;
     const char *content_type = sends ? request->content_type : NULL;
-    api_media   body_media   = api_media_of_content(content_type);
+    int         name;
+    api_media   body_media = api_media_of_content(content_type, &name);
     if (call->method == API_PUT) {
         call->format = api_model_format_of_content(content_type);
         body_media   = call->format ? API_MEDIA_JSON : API_MEDIA_NONE;
@@ -186,12 +200,8 @@ static bool negotiate(api_call *call, const api_request *request, api_problem *p
     call->content  = body_media;
     call->accepted = api_accept(request->accept, body_media == API_MEDIA_NONE ? API_MEDIA_JSON : body_media);
     call->media    = api_accepted_media(call->accepted, API_MEDIA_CBOR);
-    if (call->media == API_MEDIA_NONE)
-        return api_fail(
-            problem, API_NOT_ACCEPTABLE, NULL,
-            "Accept: %.100s allows none of application/json, application/vnd.msgpack and application/cbor, whose "
-            "parameter \"arrays\" is plain, typed or multidimensional",
-            request->accept);
+    if (call->media == API_MEDIA_NONE) return fail_accept(request->accept, problem);
+    if (call->accepted.name < 0 && call->media == body_media) call->accepted.name = name;
     if (body_media == API_MEDIA_NONE) return fail_media_type(call, content_type, problem);
     call->body_coding = sends ? api_coding_of_content(request->content_encoding) : API_CODING_NONE;
     if (call->body_coding != API_CODING_COUNT) return true;

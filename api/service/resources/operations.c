@@ -36,7 +36,7 @@ enum { WORTH_FITTING = 4096 /* bytes; less unused memory is not returned */ };
 static bool reply(api_call *call, api_buffer *body, size_t bound, api_problem *problem)
 {
     api_reply_header(call, "Model-Revision", call->model->revision);
-    if (!api_reply_body(call, 200, api_media_type(call->media, call->accepted.named), body, problem)) return false;
+    if (!api_reply_body(call, 200, api_media_type(call->media, &call->accepted), body, problem)) return false;
     if (bound - call->reply.length < WORTH_FITTING) return true;
     char *fitted = realloc(call->reply.body, call->reply.length + 1);
     if (!fitted) return true;
@@ -62,7 +62,8 @@ bool api_post_operation(api_call *call, const api_input *input, api_problem *pro
     };
     /* See api_read_options: numbers of states are checked later. */
     api_media        form = API_MEDIA_CBOR;
-    api_read_options how  = {&pool, call->api->limits.nesting, api_field_names, API_STATE_FIELDS, &form};
+    api_read_options how  = {&pool,          call->api->limits.nesting, api_field_names, API_STATE_FIELDS, &form,
+                             input->deadline};
     api_node         request;
     size_t           bound = 0;
     bool             read  = api_read_request(&how, call->content, input->body, input->length, &request);

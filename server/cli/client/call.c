@@ -11,6 +11,7 @@
 enum { DEFAULT_CHUNK = 4096, PATH_SIZE = 400 };
 #define BODY_MAX    ((size_t)4 << 30)
 #define CBOR_ARRAYS "application/cbor; arrays=multidimensional"
+#define CBOR_PLAIN  "application/cbor; arrays=plain"
 
 const cli_option cli_call_options[] = {
     {"from", CLI_FORMATS, CLI_WORDS, NULL,
@@ -159,6 +160,18 @@ static bool post(sending *s, const char *type, const char *accept, const char *b
                                                                     .waits        = true});
 }
 
+/* Returns the media types of answers that the sink takes as they come. An answer in CBOR is one that every library
+ * reads. */
+static const char *accept_of(const cli_sink *sink)
+{
+    return sink->takes == CLI_CBOR ? CBOR_PLAIN : cli_format_media_type(sink->takes);
+}
+
+static bool pass_raw(sending *s)
+{
+    return s->sink->raw(s->sink->arg, s->call->connection.body.bytes, s->call->connection.body.length);
+}
+
 /* Passes on the answer in CBOR to a request of that many rows; 0: one state or motion. */
 static bool pass_answer(sending *s, size_t rows)
 {
@@ -173,19 +186,20 @@ static bool pass_answer(sending *s, size_t rows)
     return good;
 }
 
-/* Sends one part; the halves of it if it is too large for the server. */
+/* Sends one part; the halves of it if it is too large for the server, unless the answer is passed on as it comes. */
 static bool send_part(sending *s, const cli_batch *part)
 {
-    cli_text        body = {0};
-    cli_connection *c    = &s->call->connection;
+    cli_text        body   = {0};
+    cli_connection *c      = &s->call->connection;
+    bool            opaque = cli_format_is_opaque(s->sink->takes);
     cli_batch       half;
     bool            good = cli_cbor_write(&body, part, s->call->options) &&
-                post(s, "application/cbor", CBOR_ARRAYS, body.bytes, body.length);
+                post(s, "application/cbor", opaque ? accept_of(s->sink) : CBOR_ARRAYS, body.bytes, body.length);
     cli_text_free(&body);
     if (!good) return false;
     if (c->status < 400 && !*c->pinned) pin(s->call, c->revision);
-    if (c->status < 400) return pass_answer(s, part->rows);
-    if (c->status != 413 || part->rows < 2 || is_whole(s->call->operation)) {
+    if (c->status < 400) return opaque ? pass_raw(s) : pass_answer(s, part->rows);
+    if (c->status != 413 || opaque || part->rows < 2 || is_whole(s->call->operation)) {
         cli_connection_report(
             c, &(cli_origin){.file = s->name, .first_row = s->rows, .lines = part->lines, .rows = part->rows});
         return false;
@@ -283,20 +297,31 @@ static size_t rows_of_request(const cli_call *call, const cli_states *states)
 static bool send_request(sending *s, const cli_states *states)
 {
     cli_call   *call   = s->call;
-    const char *accept = s->sink->takes_json ? "application/json" : CBOR_ARRAYS;
+    bool        raw    = s->sink->takes != CLI_NO_FORMAT;
+    const char *accept = raw ? accept_of(s->sink) : CBOR_ARRAYS;
     bool        as_is  = states->text && json_object_size(call->options) == 0 && !cli_value(call->arguments, "fields");
     cli_text    body   = {0};
     bool        good   = as_is || cli_cbor_write(&body, &states->whole, call->options);
-    good               = good && (as_is ? post(s, "application/json", accept, states->text, states->text_length)
-                                        : post(s, "application/cbor", accept, body.bytes, body.length));
+    good = good && (as_is ? post(s, cli_format_media_type(states->format), accept, states->text, states->text_length)
+                          : post(s, "application/cbor", accept, body.bytes, body.length));
     cli_text_free(&body);
     if (!good) return false;
     if (call->connection.status >= 400) {
         cli_connection_report(&call->connection, NULL);
         return false;
     }
-    if (!s->sink->takes_json) return pass_answer(s, rows_of_request(call, states));
-    return s->sink->json(s->sink->arg, call->connection.body.bytes, call->connection.body.length);
+    return raw ? pass_raw(s) : pass_answer(s, rows_of_request(call, states));
+}
+
+/* Checks that a file whose rows are not read is sent as it is, and its answer is passed on so. */
+static bool check_opaque(const cli_call *call, const cli_sink *sink, cli_format format)
+{
+    if (!cli_format_is_opaque(format)) return true;
+    if (json_object_size(call->options) > 0 || cli_value(call->arguments, "fields"))
+        return cli_error("%s is sent as it is: leave out FIELD=JSON and --fields", call->file);
+    return sink->takes != CLI_NO_FORMAT ||
+           cli_error("%s is sent as it is, and its rows are not counted: use call with --to json, cbor or msgpack",
+                     call->file);
 }
 
 bool cli_call_run(cli_call *call, const cli_sink *sink)
@@ -314,11 +339,12 @@ bool cli_call_run(cli_call *call, const cli_sink *sink)
     if (!cli_model_path(&call->connection, call->model, rest, s.path, sizeof s.path)) return false;
     if (call->file && options.format == CLI_NO_FORMAT) options.format = cli_states_sniff(call->file);
     if (options.format == CLI_CSV && !cli_call_coordinates(call)) return false;
+    if (call->file && !check_opaque(call, sink, options.format)) return false;
     bool good = !call->file || cli_states_open(&states, &options);
     s.name    = states.name;
     if (good && !states.file && is_one_piece(call, &states))
         good = send_request(&s, &states);
-    else if (good && is_whole(call->operation))
+    else if (good && (is_whole(call->operation) || cli_format_is_opaque(sink->takes)))
         good = send_whole(&s, &states);
     else if (good)
         good = send_all_parts(&s, &states);

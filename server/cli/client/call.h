@@ -5,8 +5,10 @@
 /* Receives the answer, part by part in the order of the rows. */
 typedef struct cli_sink {
     void *arg;
-    bool  takes_json; /* an answer in JSON may be passed to `json` as it came, if the request was sent in one piece */
-    bool (*json)(void *arg, const char *answer, size_t length);
+    /* CLI_JSON: the answer in JSON is passed to `raw` as it came, if the request was sent in one piece. CLI_CBOR or
+     * CLI_MSGPACK: the request is sent in one piece, and the answer is passed so. CLI_NO_FORMAT: never. */
+    cli_format takes;
+    bool (*raw)(void *arg, const char *answer, size_t length);
     bool (*add)(void *arg, const cli_batch *part);
 } cli_sink;
 

@@ -15,12 +15,12 @@ const cli_option cli_output_options[] = {
     {.name = NULL},
 };
 
-static bool write_json(void *arg, const char *answer, size_t length)
+static bool write_raw(void *arg, const char *answer, size_t length)
 {
     cli_output *output = arg;
-    output->format     = CLI_NO_FORMAT; /* nothing is left to write at the end */
     fwrite(answer, 1, length, output->file.stream);
-    putc('\n', output->file.stream);
+    if (output->format == CLI_JSON) putc('\n', output->file.stream);
+    output->format = CLI_NO_FORMAT; /* nothing is left to write at the end */
     return cli_output_file_check(&output->file);
 }
 
@@ -49,8 +49,9 @@ static int write_answer(cli_call *call, const char *file)
     if (format == CLI_CSV && !cli_call_coordinates(call)) return 1;
     int status = cli_output_open(&output, file, format, call->coordinates.model ? &call->coordinates : NULL);
     if (status != 0) return status;
-    cli_sink sink = {.arg = &output, .takes_json = format == CLI_JSON, .json = write_json, .add = add_part};
-    bool     good = cli_call_run(call, &sink) && cli_output_finish(&output);
+    cli_format takes = cli_format_media_type(format) ? format : CLI_NO_FORMAT;
+    cli_sink   sink  = {.arg = &output, .takes = takes, .raw = write_raw, .add = add_part};
+    bool       good  = cli_call_run(call, &sink) && cli_output_finish(&output);
     cli_output_close(&output);
     return good ? 0 : 1;
 }

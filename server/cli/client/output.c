@@ -277,7 +277,7 @@ int cli_output_open(cli_output *output, const char *file, cli_format format, con
 {
     bool to_stdout = !file || strcmp(file, "-") == 0;
     *output        = (cli_output){.format = format, .coordinates = coordinates};
-    if (to_stdout && (format == CLI_NPY || format == CLI_NPZ) && isatty(STDOUT_FILENO))
+    if (to_stdout && (format == CLI_NPY || format == CLI_NPZ || cli_format_is_opaque(format)) && isatty(STDOUT_FILENO))
         return cli_fail(2, "this format is not for a terminal; name a file with --output");
     return cli_output_file_open(&output->file, file) ? 0 : 1;
 }

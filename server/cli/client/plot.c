@@ -123,7 +123,7 @@ static bool check(const cli_plot_script *plot)
 static bool draw_answer(cli_call *call, const char *file, const cli_output_file *output)
 {
     cli_batch       all  = {0};
-    cli_sink        sink = {.arg = &all, .add = add_part};
+    cli_sink        sink = {.arg = &all, .takes = CLI_NO_FORMAT, .add = add_part};
     char            title[300];
     cli_plot_script plot = {.title       = title,
                             .batch       = &all,

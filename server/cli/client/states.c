@@ -14,7 +14,8 @@ static const struct {
     const char *word;
     cli_format  format;
 } formats[] = {{"json", CLI_JSON}, {"jsonl", CLI_JSON_LINES}, {"ndjson", CLI_JSON_LINES},
-               {"csv", CLI_CSV},   {"npy", CLI_NPY},          {"npz", CLI_NPZ}};
+               {"csv", CLI_CSV},   {"npy", CLI_NPY},          {"npz", CLI_NPZ},
+               {"cbor", CLI_CBOR}, {"msgpack", CLI_MSGPACK},  {"mp", CLI_MSGPACK}};
 
 cli_format cli_format_named(const char *word)
 {
@@ -27,6 +28,19 @@ cli_format cli_format_of_file(const char *file)
 {
     const char *dot = file ? strrchr(file, '.') : NULL;
     return dot ? cli_format_named(dot + 1) : CLI_NO_FORMAT;
+}
+
+const char *cli_format_media_type(cli_format format)
+{
+    return format == CLI_JSON      ? "application/json"
+           : format == CLI_CBOR    ? "application/cbor"
+           : format == CLI_MSGPACK ? "application/vnd.msgpack"
+                                   : NULL;
+}
+
+bool cli_format_is_opaque(cli_format format)
+{
+    return format == CLI_CBOR || format == CLI_MSGPACK;
 }
 
 /* --- files that are read as a whole ------------------------------------------------------------------------------ */
@@ -125,7 +139,7 @@ static bool read_whole(cli_states *s, const cli_states_options *o)
     if (good && s->format == CLI_NPZ)
         good =
             cli_zip_read(bytes, length, s->name, FILE_MOST, visit_npz, &(npz_visit){.states = s, .fields = o->fields});
-    if (s->format == CLI_JSON) {
+    if (cli_format_media_type(s->format)) {
         s->text        = bytes;
         s->text_length = length;
     } else {
@@ -133,7 +147,8 @@ static bool read_whole(cli_states *s, const cli_states_options *o)
     }
     if (good && s->whole.rows == 0 && s->whole.n_arrays > 0 && has_rows(&s->whole))
         good = cli_error("%s has no rows", s->name);
-    if (good && s->whole.n_arrays == 0 && s->format != CLI_JSON) good = cli_error("%s has no array to send", s->name);
+    if (good && s->whole.n_arrays == 0 && !cli_format_media_type(s->format))
+        good = cli_error("%s has no array to send", s->name);
     return good;
 }
 

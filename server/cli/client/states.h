@@ -3,13 +3,28 @@
 #include "csv.h"
 #include "json_lines.h"
 
-typedef enum cli_format { CLI_JSON, CLI_JSON_LINES, CLI_CSV, CLI_NPY, CLI_NPZ, CLI_NO_FORMAT } cli_format;
+typedef enum cli_format {
+    CLI_JSON,
+    CLI_JSON_LINES,
+    CLI_CSV,
+    CLI_NPY,
+    CLI_NPZ,
+    CLI_CBOR, /* a body of the service, which is sent or written as it is */
+    CLI_MSGPACK,
+    CLI_NO_FORMAT
+} cli_format;
 
-#define CLI_FORMATS "json|jsonl|csv|npy|npz" /* the words of the options, in the order of cli_format */
+#define CLI_FORMATS "json|jsonl|csv|npy|npz|cbor|msgpack" /* the words of the options, in the order of cli_format */
 
 /* The format that a word names, or that the end of a file's name tells; CLI_NO_FORMAT if neither. */
 cli_format cli_format_named(const char *word);
 cli_format cli_format_of_file(const char *file);
+
+/* Returns the media type of a format in which the service sends and takes bodies; NULL for the others. */
+const char *cli_format_media_type(cli_format format);
+
+/* True for a format that is passed on unread. */
+bool cli_format_is_opaque(cli_format format);
 
 /* Tells the format of standard input, "-", by its first byte, which stays unread; CLI_NO_FORMAT for other files. */
 cli_format cli_states_sniff(const char *file);
@@ -24,7 +39,7 @@ typedef struct cli_states {
     cli_json_lines lines;
     cli_batch      whole;
     size_t         next;        /* first row of `whole` that has not been read */
-    char          *text;        /* of a JSON file; NULL otherwise */
+    char          *text;        /* of a file in JSON, CBOR or MessagePack; NULL otherwise */
     size_t         text_length; /* its bytes */
 } cli_states;
 

@@ -106,13 +106,20 @@ class Negotiation(MsgpackCase):
         return self.client.request("POST", self.PATH, encoded, headers)
 
     def test_names(self):
+        """The answer has the media type that the client names, in Accept or else in Content-Type."""
         for name in NAMES:
-            self.assertEqual(self.ask(self.PATH, self.REQUEST, name, name.split(";")[0]).status, 200, name)
+            registered = name.lower().split(";")[0]
+            for answer in (self.ask(self.PATH, self.REQUEST, name, registered), self.kind(None, name), self.kind("*/*", name)):
+                self.assertEqual((answer.status, answer.headers["Content-Type"]), (200, registered), name)
+            other = NAMES[1] if registered != NAMES[1] else NAMES[2]
+            self.assertEqual(self.ask(self.PATH, self.REQUEST, name, other).headers["Content-Type"], other)
+            self.assertEqual(self.kind("application/json", name).headers["Content-Type"], "application/json")
+        self.assertProblem(self.ask(self.PATH, {"q": [0.5]}, NAMES[1], NAMES[1]), 422)
 
     def test_accept(self):
         for accept, kind in ((None, MSGPACK), ("*/*", MSGPACK), ("application/*", MSGPACK), ("application/json", "json"),
-                             ("application/json, application/msgpack", MSGPACK), ("application/cbor", "cbor"),
-                             ("application/x-msgpack;q=0.5, application/json;q=0.4", MSGPACK),
+                             ("application/json, application/msgpack", "application/msgpack"), ("application/cbor", "cbor"),
+                             ("application/x-msgpack;q=0.5, application/json;q=0.4", "application/x-msgpack"),
                              ("application/msgpack;q=0.5, application/cbor;q=0.6", "cbor")):
             self.assertIn(kind, self.kind(accept).headers["Content-Type"], accept)
         for accept, kind in ((None, "json"), ("*/*", "json"), ("application/msgpack, application/cbor", "cbor"),
@@ -182,11 +189,40 @@ class Reading(MsgpackCase):
         self.refused({"q": ext(0x74, b"\x08" + struct.pack("<6d", 0, math.nan, 0, 0, 0, 0))}, 422, "non-finite", "/q/1")
         self.refused({"q": ext(0x74, b"")}, 422, "wrong-type", "/q")
 
+    def test_arrays_of_numpy(self):
+        """The form of msgpack_numpy: all types of integers and floats, big-endian ones too, batches and rows."""
+        rows = [[0.5, -0.25, 1, -3, 2, 7], [1.5, 0, -1, 2, 3, -4]]
+        whole = [[int(x) for x in row] for row in rows]
+
+        def numpy(kind, values, shape, form="<6d"):
+            data = b"".join(struct.pack(form, *row) for row in values)
+            return {b"nd": True, b"type": kind, b"kind": b"", b"shape": shape, b"data": data}
+
+        for kind, form in (("<f8", "<6d"), (">f8", ">6d"), ("<f4", "<6f"), (">f4", ">6f"), ("<f2", "<6e"), (">f2", ">6e")):
+            self.assertEqual(self.answer({"q": numpy(kind, rows, [2, 6], form)}), self.answer({"q": rows}), kind)
+            self.assertEqual(self.answer({"q": [numpy(kind, [row], [6], form) for row in rows]}), self.answer({"q": rows}), kind)
+        for kind, form in (("|i1", "6b"), ("<i2", "<6h"), (">i4", ">6i"), ("<i8", "<6q"), (">i8", ">6q")):
+            self.assertEqual(self.answer({"q": numpy(kind, whole, [2, 6], form)}), self.answer({"q": whole}), kind)
+        self.assertEqual(self.answer({"q": numpy("<f8", [], [0, 6])}), self.answer({"q": []}))
+        self.assertEqual(self.answer({"q": [{"nd": False, "type": "<f8", "data": struct.pack("<d", x)} for x in rows[0]]}),
+                         self.answer({"q": rows[0]}))
+        good = numpy("<f8", rows, [2, 6])
+        for change, code in (({b"type": "<c8"}, "wrong-type"), ({b"type": "|b1"}, "wrong-type"), ({b"type": "|f8"}, "wrong-type"),
+                             ({b"type": "<f16"}, "wrong-type"), ({b"type": [["x", "<f8"]]}, "wrong-type"), ({b"kind": b"V"}, "wrong-type"),
+                             ({b"shape": [3, 6]}, "wrong-shape"), ({b"shape": []}, "wrong-shape"), ({b"shape": [2, 0]}, "wrong-shape"),
+                             ({b"shape": [1, 1, 2, 6]}, "wrong-shape"), ({b"shape": [2**32, 2**32]}, "wrong-shape"),
+                             ({b"shape": [-2, 6]}, "wrong-shape"), ({b"data": "x" * 96}, "wrong-type"), ({b"data": bytes(95)}, "wrong-shape"),
+                             ({b"nd": 1}, "wrong-type"), ({b"nd": False}, "wrong-type"), ({"other": 1}, "wrong-type")):
+            self.refused({"q": {**good, **change}}, 422, code, "/q")
+        self.refused({"q": numpy("<f8", [[math.inf] * 6], [1, 6])}, 422, "non-finite", "/q/0/0")
+        self.refused({"q": numpy("<u8", [[0] * 5 + [2**64 - 1]], [6], "<6Q")}, 422, "bad-value", "/q", says=str(2**64 - 1))
+        self.refused(b"\x81\xa1q\x83\xc4\x02nd\xc3\xc4\x02nd\xc3\xa4type\xa3<f8", 400, "bad-msgpack", offset=9, says="twice")
+
     def test_what_json_cannot_hold(self):
         q = [0.5] * 6
         self.refused({"q": struct.pack("<6d", *q)}, 422, "wrong-type", "/q", says="x.tolist()")
-        self.refused({"q": {b"nd": True, b"type": "<f8", b"data": struct.pack("<6d", *q)}}, 422, "wrong-type",
-                     "/q/data", says="tolist")
+        self.refused({"q": {b"nd": True, b"type": "<f8", b"data": struct.pack("<6d", *q)}}, 422, "wrong-type", "/q", says="shape")
+        self.refused({"q": {b"data": struct.pack("<6d", *q)}}, 422, "wrong-type", "/q/data", says="tolist")
         self.refused({"q": q, "x": ext(-1, bytes(4))}, 422, "wrong-type", "/x", says="timestamp")
         self.refused({"q": q, "x": ext(0x72, b"\0")}, 422, "wrong-type", "/x", says="useRecords: false")
         for n in (1, 2, 4, 8, 16, 3, 300, 70000):

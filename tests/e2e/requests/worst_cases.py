@@ -170,6 +170,12 @@ def put(model, note="", body=None, content_type="application/json"):
     return Row("PUT", "/v1/models/{model}", model, note, body or (lambda: document(note)), content_type)
 
 
+def read(note, content_type, head, item, count, end=b""):
+    """A body of small items, which takes longer to read than its answer, a refusal. In `head` # stands for the count, of 32 bits."""
+    return Row("POST", "/v1/models/{model}/bias", "puma560", f"reading {note}",
+               lambda: head.replace(b"#", count.to_bytes(4, "big")) + item * count + end, content_type, 422)
+
+
 def get(path, model=None, refused=None):
     return Row("GET", path, model, refused=refused)
 
@@ -256,6 +262,11 @@ ROWS = [
     ask("feed-forward", "elastic", 500, higher_derivatives=[same("elastic")] * 20, **motion("elastic", "qd", "qdd", "qddd", "qdddd")),
     ask("evaluate", "chain", 5000, operations=EVERYTHING, **motion("chain", "qd", "qdd", "tau")),
     ask("evaluate", "five_bars", 1000, "loops", value="0.3", operations=EVERYTHING, **motion("five_bars", "qd", "qdd", "tau")),
+    read("numbers of JSON", "application/json", b'{"q":[', b"0,", 30_000_000, b"0]}"),
+    read("CBOR of short rows", "application/cbor", b"\xa1\x61q\x9a#", b"\x81\x00", 12_000_000),
+    read("a CBOR string of small parts", "application/cbor", b"\xa1\x61q\x7f", b"\x60", 15_000_000, b"\xff"),
+    read("a CBOR array by columns", "application/cbor", b"\xa1\x61q\xd9\x04\x10\x82\x82\x1a#\x01\xd8\x40\x5a#", b"\x01", 30_000_000),
+    read("integers of MessagePack", "application/vnd.msgpack", b"\x81\xa1q\xdd#", b"\x00", 30_000_000),
     put("put", "chain"),
     put("put", "five_bars"),
     put("put", "URDF", lambda: urdf(MOST), "application/xml"),

@@ -40,16 +40,26 @@ static size_t count_of(const api_node *array)
     return numbers;
 }
 
+enum { SOME = 1 << 16 /* numbers between two looks at the deadline: less than 1 ms */ };
+
+static bool look_at_deadline(api_cbor_reader *r)
+{
+    r->late = !api_deadline_check(r->options->deadline, r->cursor.problem);
+    return !r->late;
+}
+
 /* Converts the elements of a typed array to doubles. */
 static bool convert(api_cbor_reader *r, uint64_t tag, const unsigned char *elements, size_t numbers, api_node *array)
 {
     char    text[API_CBOR_INTEGER_MAX];
     double *converted = api_take(r->build.pool, (numbers + 1) * sizeof *converted);
     if (!converted) return false;
-    size_t done = api_cbor_typed_convert(tag, elements, numbers, converted);
-    if (done < numbers)
-        return api_cbor_refuse(r, API_BAD_VALUE, "number %zu of a typed array, %s, is no double (64-bit float)", done,
-                               api_cbor_typed_integer(tag, elements, done, text));
+    size_t good;
+    r->late = !api_cbor_typed_convert(r->options, tag, elements, numbers, converted, &good);
+    if (r->late) return false;
+    if (good < numbers)
+        return api_cbor_refuse(r, API_BAD_VALUE, "number %zu of a typed array, %s, is no double (64-bit float)", good,
+                               api_cbor_typed_integer(tag, elements, good, text));
     array->packing = API_DOUBLES;
     array->numbers = (const unsigned char *)converted;
     return true;
@@ -159,6 +169,7 @@ static bool take_number_items(api_cbor_reader *r, const api_cbor_item *list, api
         if (!ends && !api_cbor_next_item(r, &item)) return false;
         if (ends || (list->indefinite && item.kind == API_CBOR_BREAK)) break;
         if (item.kind != API_CBOR_NUMBER) return api_cbor_refuse_kind(r, &item, "a number");
+        if (!api_cbor_check_integer(r, &item)) return false;
         if (i < n) numbers[i] = item.number;
     }
     if (i != n)
@@ -178,6 +189,7 @@ static bool transpose(api_cbor_reader *r, api_node *array)
     double *rows = api_take(r->build.pool, (n + 1) * sizeof *rows);
     if (!rows) return false;
     for (size_t i = 0; i < n; i++) {
+        if (i % SOME == 0 && !look_at_deadline(r)) return false;
         size_t left = i, stride = n, from = 0;
         for (size_t axis = array->rank; axis-- > 0; left /= array->extent[axis]) {
             stride /= array->extent[axis];

@@ -1,5 +1,6 @@
 /* msgpack_item.c - see msgpack_item.h: one row for each range of first bytes. */
 #include "msgpack_item.h"
+#include "api/codec/nodes/integer.h"
 #include "api/codec/utf8.h"
 #include <string.h>
 
@@ -107,8 +108,7 @@ static uint64_t msgpack_magnitude_of(const api_msgpack_item *integer)
 
 bool api_msgpack_is_double(const api_msgpack_item *integer)
 {
-    uint64_t magnitude = msgpack_magnitude_of(integer);
-    return magnitude == 0 || magnitude >> __builtin_ctzll(magnitude) < UINT64_C(1) << 53;
+    return api_is_double(msgpack_magnitude_of(integer));
 }
 
 bool api_msgpack_is_utf8(const api_msgpack_item *item)

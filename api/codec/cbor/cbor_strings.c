@@ -14,7 +14,9 @@ bool api_cbor_join_parts(api_cbor_reader *r, api_cbor_item *string)
     for (int pass = 0; pass < 2; pass++) { /* the first pass measures the parts, the second copies them */
         r->cursor.position = start;
         bytes              = 0;
-        while (api_cbor_next(&r->cursor, &part) && part.kind == string->kind && !part.indefinite) {
+        r->look            = start;
+        while (api_cbor_goes_on(r) && api_cbor_next(&r->cursor, &part) && part.kind == string->kind &&
+               !part.indefinite) {
             if (whole && part.length > 0) memcpy(whole + bytes, part.bytes, part.length);
             bytes += part.length;
         }
@@ -65,8 +67,15 @@ static bool resolve(api_cbor_reader *r, api_cbor_item *item)
     return true;
 }
 
+bool api_cbor_goes_on(api_cbor_reader *r)
+{
+    r->late = !api_read_goes_on(r->options, r->cursor.position, &r->look);
+    return !r->late;
+}
+
 bool api_cbor_next_item(api_cbor_reader *r, api_cbor_item *item)
 {
+    if (!api_cbor_goes_on(r)) return false;
     if (!api_cbor_next(&r->cursor, item)) return false;
     if (!r->references) return true;
     if (item->kind == API_CBOR_TAG && item->value == CBOR_TAG_STRING) return resolve(r, item);

@@ -1,6 +1,7 @@
 /* cbor_typed.c - convert elements of typed arrays, integers and floats of 8 to 64 bits in both orders of bytes, to
  * doubles. */
 #include "cbor_typed.h"
+#include "api/codec/nodes/integer.h"
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
@@ -70,10 +71,9 @@ static uint64_t magnitude_of(uint64_t tag, uint64_t bits, bool *negative)
     return *negative ? (0 - (bits << above)) >> above : bits;
 }
 
-size_t api_cbor_typed_convert(uint64_t tag, const unsigned char *elements, size_t n, double *to)
+static size_t convert_some(uint64_t tag, const unsigned char *elements, size_t n, double *to)
 {
-    static const double exact = 0x1p53;
-    size_t              width = api_cbor_typed_width(tag);
+    size_t width = api_cbor_typed_width(tag);
     for (size_t i = 0; i < n; i++) {
         uint64_t bits = bits_of(tag, elements + i * width);
         bool     negative;
@@ -82,10 +82,24 @@ size_t api_cbor_typed_convert(uint64_t tag, const unsigned char *elements, size_
             continue;
         }
         uint64_t magnitude = magnitude_of(tag, bits, &negative);
-        if (magnitude > 0 && (double)(magnitude >> __builtin_ctzll(magnitude)) >= exact) return i;
+        if (!api_is_double(magnitude)) return i;
         to[i] = negative ? -(double)magnitude : (double)magnitude;
     }
     return n;
+}
+
+bool api_cbor_typed_convert(const api_read_options *r, uint64_t tag, const unsigned char *elements, size_t n,
+                            double *to, size_t *good)
+{
+    enum { SOME = 1 << 16 /* elements between two looks at the deadline: less than 1 ms */ };
+    size_t done = 0, width = api_cbor_typed_width(tag);
+    *good = 0;
+    for (size_t some; done < n && *good == done; done += some) {
+        some = n - done < SOME ? n - done : SOME;
+        if (!api_deadline_check(r->deadline, r->pool->problem)) return false;
+        *good += convert_some(tag, elements + done * width, some, to + done);
+    }
+    return true;
 }
 
 const char *api_cbor_typed_integer(uint64_t tag, const unsigned char *elements, size_t i,

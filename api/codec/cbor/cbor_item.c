@@ -1,5 +1,6 @@
 /* cbor_item.c - see cbor_item.h: collect libcbor's callbacks into one item. */
 #include "cbor_item.h"
+#include "api/codec/nodes/integer.h"
 #include "api/codec/utf8.h"
 #include <cbor.h>
 
@@ -62,6 +63,8 @@ static void set_negative(void *to, uint64_t n)
 {
     api_cbor_item *item = to;
     item->kind          = API_CBOR_NUMBER;
+    item->is_negative   = true;
+    item->value         = n;
     item->number        = n == UINT64_MAX ? -0x1p64 : -(double)(n + 1);
 }
 static void on_negint8(void *to, uint8_t n)
@@ -195,6 +198,12 @@ static size_t simple_bytes(const unsigned char *bytes, size_t left)
 {
     if (bytes[0] >= 0xE0 && bytes[0] <= 0xF3) return 1;
     return bytes[0] == 0xF8 && left > 1 && bytes[1] >= 32 ? 2 : 0;
+}
+
+bool api_cbor_is_double(const api_cbor_item *number)
+{
+    if (number->is_negative) return api_is_double(number->value + 1); /* 2^64 is 0 here, and a double */
+    return !number->is_unsigned || api_is_double(number->value);
 }
 
 bool api_cbor_is_utf8(const api_cbor_item *string)

@@ -24,6 +24,7 @@ typedef struct api_cbor_item {
     api_cbor_kind        kind;
     bool                 indefinite;  /* bytes, text, array or map: parts or items follow until a break */
     bool                 is_unsigned; /* the number is a non-negative integer, equal to `value` */
+    bool                 is_negative; /* the number is an integer, equal to -1 - `value` */
     uint64_t             value;       /* number of items of an array or pairs of a map; number of a tag */
     double               number;      /* for a number: the nearest double */
     const unsigned char *bytes;       /* [length] of a byte or text string; points into the body */
@@ -40,6 +41,9 @@ typedef struct api_cbor_cursor {
 /* Decodes the next head, with the content of a byte or text string. False with 400 when the item is malformed or
  * incomplete, when text is not UTF-8, or when an array or map announces more items than bytes are left. */
 bool api_cbor_next(api_cbor_cursor *c, api_cbor_item *item);
+
+/* True unless the number is an integer that is no double. */
+bool api_cbor_is_double(const api_cbor_item *number);
 
 /* True if the bytes of a byte or text string are UTF-8. */
 bool api_cbor_is_utf8(const api_cbor_item *string);

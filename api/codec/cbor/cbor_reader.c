@@ -2,10 +2,12 @@
  * iterative; its stack of open arrays and maps is as deep as the nesting limit. */
 #include "cbor_reader.h"
 #include "cbor_typed.h"
+#include <inttypes.h>
 #include <math.h>
 #include <string.h>
 
 enum { TAG_RECORD = 105, TAG_RECORDS = 57343, FIRST_RECORD = 57344, LAST_RECORD = 65535 /* tags of cbor-x */ };
+enum { FIRST_OF_DOUBLE = 0xFB };
 
 bool api_cbor_refuse(api_cbor_reader *r, api_code code, const char *format, ...)
 {
@@ -52,9 +54,17 @@ static bool read_text(api_cbor_reader *r, api_cbor_item *item)
 
 /* --- the whole -------------------------------------------------------------------------------------------------- */
 
+bool api_cbor_check_integer(api_cbor_reader *r, const api_cbor_item *item)
+{
+    if (api_cbor_is_double(item)) return true;
+    return api_cbor_refuse(r, API_BAD_VALUE, "the integer %s%" PRIu64 " is no double (64-bit float)",
+                           item->is_negative ? "-" : "", item->value + item->is_negative);
+}
+
 bool api_cbor_read_number(api_cbor_reader *r, const api_cbor_item *item)
 {
     if (!isfinite(item->number)) return api_cbor_refuse(r, API_NON_FINITE, "the number is not finite");
+    if (!api_cbor_check_integer(r, item)) return false;
     if (r->build.depth > 0) r->plain |= !r->build.open[r->build.depth - 1].object;
     return api_build_number(&r->build, item->number);
 }
@@ -88,16 +98,19 @@ static bool read_tagged(api_cbor_reader *r, uint64_t tag)
                            (unsigned long long)tag);
 }
 
-/* Reads tags that change nothing here: of CBOR itself, of a map, and around the whole body that of its strings. */
+/* Reads tags that change nothing here: of CBOR itself, of a map or an array, and around the whole body that of its
+ * strings. */
 static bool skip_tags(api_cbor_reader *r, api_cbor_item *item)
 {
     while (item->kind == API_CBOR_TAG) {
         bool strings = item->value == CBOR_TAG_STRINGS && r->build.depth == 0 && !r->references;
         bool map     = item->value == CBOR_TAG_MAP;
-        if (!strings && !map && item->value != CBOR_TAG_CBOR) break;
+        bool array   = item->value == CBOR_TAG_HOMOGENEOUS;
+        if (!strings && !map && !array && item->value != CBOR_TAG_CBOR) break;
         r->references |= strings;
         if (!api_cbor_next_item(r, item)) return false;
         if (map && item->kind != API_CBOR_MAP) return api_cbor_refuse_kind(r, item, "the map of tag 259");
+        if (array && item->kind != API_CBOR_ARRAY) return api_cbor_refuse_kind(r, item, "the array of tag 41");
     }
     return true;
 }
@@ -116,7 +129,8 @@ static bool read_value(api_cbor_reader *r, api_cbor_item *item)
     case API_CBOR_ARRAY:
     case API_CBOR_MAP:
         if (!api_cbor_open(r, item)) return false;
-        r->levels[r->build.depth - 1] = (api_cbor_level){item->value, item->indefinite};
+        r->levels[r->build.depth - 1] = (api_level){item->value, item->indefinite};
+        r->runs.array                 = item->offset;
         return true;
     case API_CBOR_BYTES:
     case API_CBOR_SIMPLE:
@@ -126,27 +140,19 @@ static bool read_value(api_cbor_reader *r, api_cbor_item *item)
     return api_cbor_refuse_kind(r, item, "a value that JSON can hold");
 }
 
-/* Reads one value of the innermost array or map, or closes it. */
+/* Reads one value of the innermost array or map, or a run of its floats, or closes it. */
 static bool read_item(api_cbor_reader *r)
 {
-    api_cbor_item   item;
-    api_cbor_level *top = r->build.depth > 0 ? &r->levels[r->build.depth - 1] : NULL;
-    if (top && !top->indefinite && top->left-- == 0) return api_build_close(&r->build);
+    api_cbor_item item;
+    api_level    *top = r->build.depth > 0 ? &r->levels[r->build.depth - 1] : NULL;
+    if (top && !top->indefinite && top->left == 0) return api_build_close(&r->build);
+    if (api_read_float_runs(&r->runs, &r->build, r->levels, &r->cursor.position)) return r->plain = true;
+    if (top && !top->indefinite) top->left--;
     if (!api_cbor_next_item(r, &item)) return false;
     if (top && top->indefinite && item.kind == API_CBOR_BREAK) return api_build_close(&r->build);
     bool keyed = top && r->build.open[r->build.depth - 1].object;
     if (keyed && (!read_key(r, &item) || !api_cbor_next_item(r, &item))) return false;
     return read_value(r, &item);
-}
-
-static bool read_all(api_cbor_reader *r)
-{
-    do
-        if (!read_item(r)) return false;
-    while (r->build.depth > 0);
-    return r->cursor.position == r->cursor.length ||
-           api_cbor_fail(&r->cursor, r->cursor.position, "%zu bytes follow the one item of the body",
-                         r->cursor.length - r->cursor.position);
 }
 
 /* Reports the earliest problem: if an array that is still unchecked has a number that is not finite, this number
@@ -163,6 +169,17 @@ static bool fail_with_earliest_problem(api_cbor_reader *r)
     return false;
 }
 
+static bool read_all(api_cbor_reader *r)
+{
+    do
+        if (!read_item(r)) return r->late ? false : fail_with_earliest_problem(r);
+    while (r->build.depth > 0);
+    if (r->cursor.position == r->cursor.length) return true;
+    api_cbor_fail(&r->cursor, r->cursor.position, "%zu bytes follow the one item of the body",
+                  r->cursor.length - r->cursor.position);
+    return fail_with_earliest_problem(r);
+}
+
 /* Returns the form of the arrays of numbers in the body, as api_read_options describes it. */
 static api_media form_of(const api_cbor_reader *r)
 {
@@ -174,7 +191,9 @@ bool api_read_cbor(const api_read_options *options, const char *body, size_t len
 {
     api_cbor_reader r = {
         .options = options,
-        .cursor  = {.body = (const unsigned char *)body, .length = length, .problem = options->pool->problem}};
+        .look    = API_READ_LOOK,
+        .cursor  = {.body = (const unsigned char *)body, .length = length, .problem = options->pool->problem},
+        .runs    = {.first = FIRST_OF_DOUBLE, .body = (const unsigned char *)body, .length = length}};
     if (length > UINT32_MAX)
         return api_fail(options->pool->problem, API_BODY_TOO_LARGE, NULL, "%zu bytes of CBOR given, the limit is %u",
                         length, UINT32_MAX);
@@ -183,7 +202,7 @@ bool api_read_cbor(const api_read_options *options, const char *body, size_t len
         return api_cbor_fail(&r.cursor, 0, "the body is not CBOR but looks like JSON (application/json)");
     r.levels = api_take(options->pool, options->nesting * sizeof *r.levels);
     if (!r.levels || !api_build_start(&r.build, options->pool, options->nesting, 0)) return false;
-    if (!read_all(&r)) return fail_with_earliest_problem(&r);
+    if (!read_all(&r)) return false;
     if (options->form) *options->form = form_of(&r);
     *root = r.build.root;
     return true;

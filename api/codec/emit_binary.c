@@ -1,72 +1,9 @@
-/* emit_cbor.c - write arrays of numbers from the lanes of the kernels to CBOR, in one of three forms: one typed array
- * (RFC 8746), arrays of typed arrays, or arrays of floats; and to MessagePack as arrays of floats
- * (https://github.com/msgpack/msgpack/blob/master/spec.md). */
+/* emit_binary.c - write arrays of numbers from the lanes of the kernels to binary formats: as arrays of floats, and to
+ * CBOR also as one typed array (RFC 8746) or as arrays of typed arrays. */
 #include "emit_bytes.h"
 #include <math.h>
 
 enum { RANK = API_EMIT_RANK + 2, TYPED_HEAD_MAX = 2 + API_HEAD_MAX };
-
-/* Writes the head of a CBOR item in its shortest form, most significant byte first. Returns the length of the head. */
-static size_t cbor_head(unsigned char head[API_HEAD_MAX], unsigned major, uint64_t argument)
-{
-    size_t   n    = argument < 24            ? 0
-                    : argument <= UINT8_MAX  ? 1
-                    : argument <= UINT16_MAX ? 2
-                    : argument <= UINT32_MAX ? 4
-                                             : 8;
-    unsigned code = n == 0 ? (unsigned)argument : n == 1 ? 24 : n == 2 ? 25 : n == 4 ? 26 : 27;
-    head[0]       = (unsigned char)(major << 5 | code);
-    for (size_t i = 0; i < n; i++)
-        head[1 + i] = (unsigned char)(argument >> 8 * (n - 1 - i));
-    return 1 + n;
-}
-
-const api_binary api_cbor = {cbor_head, .no = 0xF4, .yes = 0xF5, .null = 0xF6, .number = 0xFB};
-
-/* --- MessagePack -------------------------------------------------------------------------------------------------- */
-
-/* Writes a first byte and the argument behind it in `bytes` bytes, most significant first. Returns the length. */
-static size_t msgpack_put_head(unsigned char head[API_HEAD_MAX], unsigned first, size_t bytes, uint64_t argument)
-{
-    head[0] = (unsigned char)first;
-    for (size_t i = 0; i < bytes; i++)
-        head[1 + i] = (unsigned char)(argument >> 8 * (bytes - 1 - i));
-    return 1 + bytes;
-}
-
-/* Returns 0 to 3 for an argument that takes 1, 2, 4 or 8 bytes. */
-static unsigned msgpack_width_of(uint64_t argument)
-{
-    return argument <= UINT8_MAX ? 0 : argument <= UINT16_MAX ? 1 : argument <= UINT32_MAX ? 2 : 3;
-}
-
-/* An integer is -1 - argument if it is negative. */
-static size_t msgpack_integer_head(unsigned char head[API_HEAD_MAX], bool negative, uint64_t argument)
-{
-    enum { UINT8 = 0xCC, INT8 = 0xD0, LEAST_FIXINT = 32, MOST_FIXINT = 127 };
-    if (argument < (negative ? LEAST_FIXINT : MOST_FIXINT + 1))
-        return msgpack_put_head(head, (unsigned)(negative ? ~argument : argument) & UINT8_MAX, 0, 0);
-    unsigned width = msgpack_width_of(negative ? argument << 1 : argument); /* one more bit: the sign */
-    return msgpack_put_head(head, (negative ? INT8 : UINT8) + width, (size_t)1 << width,
-                            negative ? ~argument : argument);
-}
-
-/* Texts, arrays and maps have a short head and one of 8 (texts alone), 16 or 32 bits: the request that asks for an
- * answer is shorter than 2^32 bytes, and so is each dimension of the answer. */
-static size_t msgpack_head(unsigned char head[API_HEAD_MAX], unsigned kind, uint64_t argument)
-{
-    enum { FIXSTR = 0xA0, STR8 = 0xD9, FIXARRAY = 0x90, ARRAY16 = 0xDC, FIXMAP = 0x80, MAP16 = 0xDE };
-    if (kind == CBOR_UNSIGNED || kind == CBOR_NEGATIVE)
-        return msgpack_integer_head(head, kind == CBOR_NEGATIVE, argument);
-    bool     text  = kind == CBOR_TEXT;
-    unsigned fixed = text ? FIXSTR : kind == CBOR_ARRAY ? FIXARRAY : FIXMAP, width = msgpack_width_of(argument);
-    if (argument < (text ? 32 : 16)) return msgpack_put_head(head, fixed + (unsigned)argument, 0, 0);
-    if (text) return msgpack_put_head(head, STR8 + width, (size_t)1 << width, argument);
-    if (width == 0) width = 1;
-    return msgpack_put_head(head, (kind == CBOR_ARRAY ? ARRAY16 : MAP16) + width - 1, (size_t)1 << width, argument);
-}
-
-const api_binary api_msgpack = {msgpack_head, .no = 0xC2, .yes = 0xC3, .null = 0xC0, .number = 0xCB};
 
 /* --- typed arrays ------------------------------------------------------------------------------------------------- */
 
@@ -110,8 +47,8 @@ static nesting nesting_of(api_media media, const api_lanes *a)
         bool typed       = n.typed && d + 1 == n.rank;
         n.size[d]        = size *= n.extent[d];
         n.index[d]       = 0;
-        n.head_length[d] = typed ? cbor_head(n.head[d], CBOR_TAG, CBOR_TAG_DOUBLES) : 0;
-        n.head_length[d] += typed ? cbor_head(n.head[d] + n.head_length[d], CBOR_BYTES, n.extent[d] * sizeof(double))
+        n.head_length[d] = typed ? binary->head(n.head[d], CBOR_TAG, CBOR_TAG_DOUBLES) : 0;
+        n.head_length[d] += typed ? binary->head(n.head[d] + n.head_length[d], CBOR_BYTES, n.extent[d] * sizeof(double))
                                   : binary->head(n.head[d], CBOR_ARRAY, n.extent[d]);
     }
     return n;

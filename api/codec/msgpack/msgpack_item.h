@@ -1,5 +1,5 @@
 /* msgpack_item.h - decode MessagePack one object at a time. Nothing is allocated, so an array may announce any length.
- * The format is at https://github.com/msgpack/msgpack/blob/master/spec.md. */
+ * (Furuhashi 2013). */
 #pragma once
 #include "api/problem.h"
 #include <stdint.h>
