@@ -185,7 +185,7 @@ static bool write_base(api_mjcf *m, const api_mjcf_body *body)
     if (!base || !api_xml_set_field(&m->xml, base, "type", json_string(body ? "floating" : "fixed")) ||
         !api_xml_set_field(&m->xml, base, "link", json_string(body ? body->name : "world")))
         return false;
-    return !body || (api_mjcf_report_several(m, &m->joints[body->first_joint]) &&
+    return !body || (api_mjcf_write_several(m, &m->joints[body->first_joint], base) &&
                      api_xml_write_inertial(&m->document, base, &body->inertia));
 }
 
