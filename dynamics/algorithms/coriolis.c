@@ -7,6 +7,7 @@
  *
  * C is linear in qd, so the Christoffel symbols are the matrices of unit velocities: Gamma_ijk = C_ij(e_k). */
 #include "kernels.h"
+#include "dynamics/joint/free_joint_forces.h"
 #include "dynamics/recursion/spatial_world.h"
 
 typedef struct workspace {
@@ -81,6 +82,7 @@ static void coriolis_matrix(const dyn_scene *scene, const workspace *ws, const l
         const dyn_body *b = &m->body[i];
         for (size_t k = 0; k < dofs_of(b); k++)
             one_dof(m, ws, (size_t)i, k, C);
+        if (has_free_forces(b)) free_add_coriolis(b, (size_t)m->nv, qd, C);
         if (b->tree.parent != DYN_WORLD) spatial_gather_inertia(&ws->body[i], &ws->body[b->tree.parent]);
     }
 }

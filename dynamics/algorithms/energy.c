@@ -6,6 +6,7 @@
  * Jacobian is the linear part of F_i over the total mass. */
 #include "kernels.h"
 #include "dynamics/joint/drive_forces.h"
+#include "dynamics/joint/free_joint_spring.h"
 #include "dynamics/recursion/composite_inertia.h"
 #include "dynamics/recursion/world_kinematics.h"
 
@@ -50,6 +51,14 @@ LANE_INLINE wrench momentum_of(const dyn_body *b, const world_motion *B)
                     .n = cross_add(mat3_mul(&B->R, Iw), h, B->v)};
 }
 
+/* sd^2, or v.v + w.w of a joint with a quaternion. */
+LANE_INLINE lane squared_rate(const dyn_body *b, const lane *qd)
+{
+    const lane sd = joint_rate(b, qd);
+    const vec3 v = joint_linear(b, qd), w = joint_angular(b, qd);
+    return dyn_joint_has_quaternion(b->joint.kind) ? dot(v, v) + dot(w, w) : sd * sd;
+}
+
 /* Kinetic energy T = 1/2 sum (v l + w k) + 1/2 rotor sd^2, with momentum l and its moment k of each body. The rotors of
  * coupled transmissions count too. */
 static lane kinetic_energy(const dyn_model *m, const workspace *ws, const lane *qd)
@@ -59,10 +68,7 @@ static lane kinetic_energy(const dyn_model *m, const workspace *ws, const lane *
         const dyn_body *b = &m->body[i];
         wrench          l = momentum_of(b, &ws->world[i]);
         twice += dot(ws->world[i].v, l.f) + dot(ws->world[i].w, l.n);
-        if (b->joint.rotor_inertia != 0) {
-            lane sd = joint_rate(b, qd);
-            twice   = add_mul(twice, b->joint.rotor_inertia, sd * sd);
-        }
+        if (b->joint.rotor_inertia != 0) twice = add_mul(twice, b->joint.rotor_inertia, squared_rate(b, qd));
     }
     for (size_t k = 0; k < m->n_drives; k++) {
         lane sd = drive_sum(&m->drive[k], qd);
@@ -82,7 +88,10 @@ static lane potential_energy(const dyn_scene *scene, const workspace *ws, const 
         const dyn_body     *b = &m->body[i];
         const world_motion *B = &ws->world[i];
         V -= dot(g, add_scaled(mat3_mul(&B->R, vec3_of(b->moments.h)), B->p, lane_of(b->moments.mass)));
-        if (b->joint.has_spring && (scene->terms & DYN_SPRINGS)) {
+        if (has_free_spring(b, scene->terms)) {
+            const vec3 theta = joint_rotation_vector(q + b->joint.q);
+            V                = add_mul(V, 0.5 * b->joint.spring.stiffness, dot(theta, theta));
+        } else if (b->joint.spring.stiffness != 0 && (scene->terms & DYN_SPRINGS)) {
             lane stretch = joint_position(b, q) - b->joint.spring.rest;
             V            = add_mul(V, 0.5 * b->joint.spring.stiffness, stretch * stretch);
         }

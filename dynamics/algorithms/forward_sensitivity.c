@@ -7,6 +7,7 @@
  * With friction that depends on the load, the equation without friction gives T(tau, qd) (load_friction.h). At constant
  * tau, dT/dqd = -(f' + g' |T|) / a for each coordinate, and dT/dtau = 1 / a. */
 #include "kernels.h"
+#include "dynamics/joint/free_joint_forces.h"
 #include "dynamics/joint/load_friction.h"
 #include "dynamics/recursion/mass_solve.h"
 #include "dynamics/recursion/world_fixed.h"
@@ -55,7 +56,7 @@ static void solve_by_state(const dyn_scene *scene, const workspace *ws, const dy
     const size_t      nv     = (size_t)m->nv;
     const mass_system by_q   = {ws->by_q, block_out(io->dqdd_dq, 0, 0), nv, 0, m->nv, io->zeros_are_set};
     const mass_system by_qd  = {ws->by_qd, block_out(io->dqdd_dqd, 0, 0), nv, 0, m->nv, io->zeros_are_set};
-    const bool        floats = m->floating && m->body[0].joint.v == 0 && !m->dense;
+    const bool        floats = m->floating && m->body[0].joint.v == 0 && !m->dense && !has_free_forces(&m->body[0]);
     const int         pose = !floats ? 0 : scene_has_world_fixed(scene) ? 3 : 6, velocity = floats ? 3 : 0;
     if (floats) {
         solve_floating_base(&ws->blocks, nv, columns_of(by_q, 0, pose), ws->mass[0]);

@@ -28,6 +28,7 @@
 #include "kernels.h"
 #include "dynamics/hessian.h"
 #include "dynamics/joint/drive_forces.h"
+#include "dynamics/joint/free_joint_forces.h"
 #include "dynamics/joint/load_friction.h"
 #include "dynamics/recursion/virtual_motion.h"
 
@@ -53,6 +54,11 @@ static workspace place(arena *a, const dyn_model *m)
                        .world_fixed    = arena_take(a, m->n_bodies, sizeof(world_fixed_wrenches)),
                        .unit           = arena_take(a, (size_t)m->nv, sizeof(lane))};
 }
+
+/* State of one block. */
+typedef struct block_state {
+    const lane *q, *qd, *qdd, *wrenches;
+} block_state;
 
 /* Outputs for one block, nv x nv each; NULL: not requested. */
 typedef struct results {
@@ -179,8 +185,20 @@ static void pairs(const hessian_pass *p)
     }
 }
 
-/* Adds the second derivatives of friction. Smooth friction and Stribeck friction have them; springs and dampers are
- * linear. */
+/* Adds the second derivatives of the rotors and springs of joints with a quaternion. */
+static void free_curvatures(const dyn_scene *scene, const block_state *x, const lane *multipliers, const results *out)
+{
+    const dyn_model *m  = scene->model;
+    const size_t     nv = (size_t)m->nv;
+    for (size_t i = 0; m->n_quaternions > 0 && i < m->n_bodies; i++) {
+        const dyn_body *b = &m->body[i];
+        if (has_free_forces(b) && out->qd_qd) free_add_curvature(b, nv, multipliers, out->qd_qd);
+        if (has_free_spring(b, scene->terms) && out->q_q) free_add_spring_curvature(b, nv, x->q, multipliers, out->q_q);
+    }
+}
+
+/* Adds the second derivatives of friction. Smooth friction and Stribeck friction have them; springs and dampers of
+ * joints with one coordinate are linear. */
 static void passive_terms(const dyn_scene *scene, const lane *qd, const lane *multipliers, lane *qd_qd)
 {
     const dyn_model *m = scene->model;
@@ -203,11 +221,6 @@ LANE_NOINLINE void motions(const dyn_scene *scene, const workspace *ws, const la
     spatial_motions(scene, ws->XJ, all, ws->body, ws->dof);
 }
 
-/* State of one block. */
-typedef struct block_state {
-    const lane *qd, *qdd, *wrenches;
-} block_state;
-
 /* Computes the derivatives that are contracted with `multipliers`. The joint transforms are set. */
 static void contract(const dyn_scene *scene, const workspace *ws, block_state x, const lane *multipliers,
                      const results *out)
@@ -225,6 +238,7 @@ static void contract(const dyn_scene *scene, const workspace *ws, block_state x,
     if (pass.world_fixed) virtual_externals(scene, x.wrenches, ws->body, ws->virtual_motion);
     pairs(&pass);
     passive_terms(scene, x.qd, multipliers, out->qd_qd);
+    free_curvatures(scene, &x, multipliers, out);
 }
 
 static results results_of(const dyn_hessian *io, size_t index, size_t n)
@@ -251,10 +265,10 @@ void LANE_NAME(hessian)(const dyn_scene *scene, void *memory, const dyn_hessian 
     arena            a  = {.base = memory};
     const workspace  ws = place(&a, m);
     for (size_t block = 0; block < blocks; block++) {
-        const block_state x           = {block_in(io->qd, block, nv), block_in(io->qdd, block, nv),
+        const block_state x = {block_in(io->q, block, nq), block_in(io->qd, block, nv), block_in(io->qdd, block, nv),
                                nw ? block_in(io->wrenches, block, 9 * nw) : NULL};
         const lane       *multipliers = block_in(io->multipliers, block, nv);
-        set_joint_transforms(m, block_in(io->q, block, nq), ws.XJ);
+        set_joint_transforms(m, x.q, ws.XJ);
         for (size_t i = 0; i < nv && goes_on(scene->deadline, nv); i++) {
             const results out = multipliers ? results_of(io, block, nv * nv) : results_of(io, block * nv + i, nv * nv);
             clear(ws.unit, nv);

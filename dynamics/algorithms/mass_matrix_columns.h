@@ -11,6 +11,7 @@
  * printed in the book is book_crba of tests/dynamics/book/algorithms.c. Differences: W states in lanes; canonical body
  * frames, whose zeros are skipped; composites as mass and moments instead of 6x6 matrices. */
 #pragma once
+#include "dynamics/joint/free_joint_forces.h"
 #include "dynamics/recursion/composite_inertia.h"
 
 /* Passed by value, so that stores to M leave its fields in registers. */
@@ -100,6 +101,7 @@ LANE_INLINE void free_columns_form(mass_matrix_pass p, int i, const composite *c
         for (int l = first; l < 6; l++)
             p.M[(v + (size_t)l) * p.nv + v + (size_t)k] = along[l];
     }
+    if (b->joint.rotor_inertia != 0) free_add_diagonal(b, p.nv, b->joint.rotor_inertia, p.M);
     if (b->tree.parent == DYN_WORLD) return;
     for (int k = first; k < 6; k++) {
         wrench F = composite_column(b, c, k);

@@ -9,6 +9,7 @@
  * Friction and damping act at qd_r, as in the control laws that use this torque, and rotors at qdd_r. */
 #include "kernels.h"
 #include "dynamics/joint/drive_forces.h"
+#include "dynamics/joint/free_joint_forces.h"
 #include "dynamics/joint/load_friction.h"
 #include "dynamics/recursion/reference_motion.h"
 
@@ -59,10 +60,23 @@ static inputs inputs_of(const dyn_scene *scene, const dyn_reference_dynamics *io
                     .wrenches = nw ? block_in(io->wrenches, block, 9 * nw) : NULL};
 }
 
+/* Adds the efforts of the rotor, the damper and the spring of a joint with a quaternion. */
+static void add_free_effort(const dyn_scene *scene, const dyn_body *b, const inputs *x, lane *tau)
+{
+    const twist a   = free_reference(b, x->qd, x->qd_r, x->qdd_r);
+    wrench      sum = free_efforts(b, scene->terms, a, free_rates(b, x->qd_r));
+    if (has_free_spring(b, scene->terms)) sum.n = add(sum.n, free_spring(b, x->q));
+    free_add_efforts(b, sum, tau);
+}
+
 /* Adds the efforts of the joint itself: rotor, friction and spring. */
 LANE_INLINE void add_joint_effort(const dyn_scene *scene, const dyn_body *b, const inputs *at, lane *tau)
 {
-    if (b->joint.is_ideal || dyn_joint_has_quaternion(b->joint.kind)) return;
+    if (b->joint.is_ideal) return;
+    if (dyn_joint_has_quaternion(b->joint.kind)) {
+        if (has_free_forces(b)) add_free_effort(scene, b, at, tau);
+        return;
+    }
     lane effort = joint_passive(b, scene->terms, at->q, at->qd_r);
     if (b->joint.rotor_inertia != 0) effort = add_mul(effort, b->joint.rotor_inertia, joint_rate(b, at->qdd_r));
     tau[b->joint.v] += coordinate_effort(b, effort);

@@ -23,6 +23,7 @@
 #include "kernels.h"
 #include "dynamics/math/clear_large.h"
 #include "dynamics/joint/drive_forces.h"
+#include "dynamics/joint/free_joint_forces.h"
 #include "dynamics/joint/load_friction.h"
 #include "dynamics/recursion/reference_motion.h"
 #include "dynamics/recursion/spatial_rate.h"
@@ -255,15 +256,28 @@ static void spin_column(const dyn_model *m, const workspace *ws, size_t i, const
             Y[((size_t)m->body[p].joint.v + j) * columns + column] += dot(ws->dof[dof_first(m, (size_t)p) + j].S.w, n);
 }
 
+/* The column of the rotor inertia of a joint with a quaternion, which has no friction. */
+static void free_column(const dyn_body *b, const rates *x, size_t columns, lane *Y)
+{
+    const twist a = free_reference(b, x->qd, x->qd_reference, x->qdd);
+    lane        column[6];
+    store3(column, a.v);
+    store3(column + 3, a.w);
+    for (int k = joint_first_axis(b), v = b->joint.v; k < 6; k++, v++)
+        Y[(size_t)v * columns + 3 * (size_t)b->joint.mover] = column[k];
+}
+
 /* Columns of rotor inertia, viscous and Coulomb friction of each joint: sdd, sd, sign(sd). With a motor, the rotor
  * inertia's column is that of the spin inertia. The motor's friction acts on the joint's coordinate, or for an elastic
  * joint on the motor coordinate. */
-static void joint_columns(const dyn_model *m, const lane *qd, const lane *qdd, lane *Y)
+static void joint_columns(const dyn_model *m, const rates *x, lane *Y)
 {
-    size_t columns = 3 * m->n_movers;
+    const lane *qd = x->qd_reference, *qdd = x->qdd;
+    size_t      columns = 3 * m->n_movers;
     clear(Y, (size_t)m->nv * columns);
     for (size_t i = m->floating; i < m->n_bodies; i++) {
         const dyn_body *b = &m->body[i];
+        if (b->joint.mover >= 0 && dyn_joint_has_quaternion(b->joint.kind)) free_column(b, x, columns, Y);
         if (b->joint.mover < 0 || b->joint.is_multi_dof)
             continue; /* joints without these parameters have zero columns */
         lane *row = Y + (size_t)b->joint.v * columns + 3 * (size_t)b->joint.mover;
@@ -329,7 +343,7 @@ void LANE_NAME(regressor)(const dyn_scene *scene, void *memory, const dyn_regres
                           .qddd         = block_in(io->qddd, block, nv)};
         lane       *Y = block_out(io->regressor, block, ny), *J = block_out(io->joint_regressor, block, nj);
         lane       *Y_dot = block_out(io->regressor_dot, block, ny);
-        if (J) joint_columns(m, at.qd_reference, at.qdd, J);
+        if (J) joint_columns(m, &at, J);
         if (J) drive_columns(m, at.qd_reference, at.qdd, J);
         if (!Y && !Y_dot && !spins) continue;
         set_joint_transforms(m, q, ws.XJ);

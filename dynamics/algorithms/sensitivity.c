@@ -20,6 +20,7 @@
 #include "kernels.h"
 #include "dynamics/math/clear_large.h"
 #include "dynamics/joint/drive_forces.h"
+#include "dynamics/joint/free_joint_forces.h"
 #include "dynamics/joint/load_friction.h"
 #include "sensitivity_fast.h"
 #include "sensitivity_wrenches.h"
@@ -50,13 +51,28 @@ static void coupling_terms(const dyn_scene *scene, const results *out)
     }
 }
 
+/* Adds the derivatives of the rotor, the damper and the spring of a joint with a quaternion. */
+static void free_terms(const dyn_scene *scene, const dyn_body *b, const lane *q, const lane *qd, const results *out)
+{
+    const size_t nv = (size_t)scene->model->nv;
+    if (!has_free_forces(b)) return;
+    free_add_diagonal(b, nv, b->joint.rotor_inertia, out->dtau_dqdd);
+    free_add_diagonal(b, nv, free_damping(b, scene->terms), out->dtau_dqd);
+    free_add_turning(b, nv, qd, out->dtau_dqd);
+    if (has_free_spring(b, scene->terms)) free_add_stiffness(b, nv, q, out->dtau_dq);
+}
+
 /* Adds the derivatives of rotor, friction and spring efforts to the diagonals. */
-static void passive_terms(const dyn_scene *scene, const lane *qd, const results *out)
+static void passive_terms(const dyn_scene *scene, const lane *q, const lane *qd, const results *out)
 {
     const dyn_model *m = scene->model;
     for (size_t i = 0; i < m->n_bodies; i++) {
         const dyn_body *b = &m->body[i];
         if (b->joint.is_ideal) continue;
+        if (dyn_joint_has_quaternion(b->joint.kind)) {
+            free_terms(scene, b, q, qd, out);
+            continue;
+        }
         size_t e      = (size_t)b->joint.v * (size_t)m->nv + (size_t)b->joint.v;
         double square = b->joint.ratio * b->joint.ratio;
         if (b->joint.rotor_inertia != 0) out->dtau_dqdd[e] += square * b->joint.rotor_inertia;
@@ -156,7 +172,7 @@ void LANE_NAME(sensitivity)(const dyn_scene *scene, void *memory, const dyn_sens
             if (p.world_fixed) world_fixed_gather(scene, &ws.ext, values, ws.world_fixed);
             joint_wrench_derivatives(&p);
         }
-        passive_terms(scene, qd, &out);
+        passive_terms(scene, q, qd, &out);
         coupling_terms(scene, &out);
         drive_terms(scene, qd, &out);
     }

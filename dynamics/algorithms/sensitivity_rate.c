@@ -5,6 +5,7 @@
  * wrenches, in the axes in which they are given, are constant. */
 #include "kernels.h"
 #include "dynamics/joint/drive_forces.h"
+#include "dynamics/joint/free_joint_forces.h"
 #include "dynamics/joint/load_friction.h"
 #include "dynamics/recursion/spatial_rate.h"
 
@@ -147,12 +148,17 @@ static void pairs(const dyn_scene *scene, const workspace *ws, const results *ou
     }
 }
 
-/* Adds the time derivative of d friction / dqd. Only smooth friction has one; springs and dampers are linear. */
-static void passive_rates(const dyn_scene *scene, const lane *qd, const lane *qdd, const results *out)
+/* Adds the time derivatives of d friction / dqd, which smooth friction alone has, of the derivative of J w x v
+ * (free_joint_forces.h), which is linear in the rates, and of the stiffness of spherical joints. Other springs and
+ * dampers are linear. */
+static void passive_rates(const dyn_scene *scene, const free_motion *x, const results *out)
 {
+    const lane      *qd = x->qd, *qdd = x->qdd;
     const dyn_model *m = scene->model;
-    for (size_t i = m->floating; i < m->n_bodies; i++) {
+    for (size_t i = 0; i < m->n_bodies; i++) {
         const dyn_body *b = &m->body[i];
+        if (has_free_forces(b)) free_add_turning(b, (size_t)m->nv, qdd, out->dtau_dqd);
+        if (has_free_spring(b, scene->terms)) free_add_stiffness_rate(b, (size_t)m->nv, x->q, qd, out->dtau_dq);
         if (b->joint.has_friction && (scene->terms & DYN_FRICTION))
             out->dtau_dqd[(size_t)b->joint.v * (size_t)(m->nv + 1)] +=
                 b->joint.ratio * b->joint.ratio * joint_friction_slope_rate(b, joint_rate(b, qd), joint_rate(b, qdd));
@@ -200,6 +206,6 @@ void LANE_NAME(sensitivity_rate)(const dyn_scene *scene, void *memory, const dyn
             external_rates(scene, values, ws.body, ws.body_rate);
         }
         pairs(scene, &ws, &out, any_world_fixed);
-        passive_rates(scene, qd, qdd, &out);
+        passive_rates(scene, &(free_motion){q, qd, qdd, qddd}, &out);
     }
 }

@@ -13,6 +13,7 @@
  * grow with powers of this rate. */
 #include "kernels.h"
 #include "dynamics/joint/drive_forces.h"
+#include "dynamics/joint/free_joint_forces.h"
 #include "dynamics/joint/load_friction.h"
 #include "dynamics/recursion/external_wrenches.h"
 #include "dynamics/recursion/series_motion.h"
@@ -183,6 +184,79 @@ static void project(const series_pass *p, const lane *R, size_t axis, const lane
         series_add_product(p->n - 2, R + (3 * e + axis) * p->n, vector + e * p->n, effort);
 }
 
+/* sum += term k of a x b; vectors are three series each, p->n apart. */
+static void add_cross_term(const series_pass *p, size_t k, const lane *a, const lane *b, lane *sum)
+{
+    for (size_t e = 0; e < 3; e++) {
+        const size_t y = (e + 1) % 3 * p->n, z = (e + 2) % 3 * p->n;
+        lane        *term = &sum[e * p->n + k];
+        *term             = series_subtract_term(k, series_add_term(k, *term, a + y, b + z), a + z, b + y);
+    }
+}
+
+/* Sets terms 0 to k of c(y) (free_joint_spring.h) from those of y, by Horner's rule in series. */
+static void set_spring_curve(size_t k, const lane *y, lane *spare, lane *c)
+{
+    series_clear(k + 1, c);
+    for (int j = SPRING_TERMS; j-- > 0;) {
+        series_clear(k + 1, spare);
+        spare[0] = lane_of(spring_terms[j]);
+        series_add_product(k + 1, c, y, spare);
+        for (size_t i = 0; i <= k; i++)
+            c[i] = spare[i];
+    }
+}
+
+/* Sets the series of the rotation vector of a spherical joint, theta' = w + theta x w / 2 + c(y) theta x (theta x w),
+ * term by term. `free`: nine series of scratch. */
+static void rotation_series(const series_pass *p, const dyn_body *b, const lane *w, lane *theta, lane *free)
+{
+    lane *a = free, *twice = a + 3 * p->n, *y = twice + 3 * p->n, *c = y + p->n, *spare = c + p->n;
+    series_clear(3 * p->n, theta), series_clear(9 * p->n, free);
+    const vec3 start = joint_rotation_vector(p->motion + b->joint.q);
+    theta[0] = start.x, theta[p->n] = start.y, theta[2 * p->n] = start.z;
+    for (size_t k = 0; k + 1 < p->n - 2; k++) {
+        add_cross_term(p, k, theta, w, a);
+        add_cross_term(p, k, theta, a, twice);
+        for (size_t e = 0; e < 3 * p->n; e += p->n)
+            y[k] = series_add_term(k, y[k], theta + e, theta + e);
+        set_spring_curve(k, y, spare, c);
+        for (size_t e = 0; e < 3 * p->n; e += p->n) {
+            const lane rate  = series_add_term(k, add_mul(w[e + k], 0.5, a[e + k]), c, twice + e);
+            theta[e + k + 1] = rate / (double)(k + 1);
+        }
+    }
+}
+
+/* Adds J ((w x v) + u') + d u to the series of the efforts along one axis of a joint with a quaternion, with the rates
+ * u = (v, w) (free_joint_forces.h), and k theta of a spring. `u`: 19 series of scratch, those of a spherical joint's v
+ * are zero. */
+static void add_free_forces(const series_pass *p, const dyn_body *b, int axis, lane *u, lane *effort)
+{
+    const size_t n         = p->n - 2;
+    double       factorial = 1;
+    series_clear(7 * p->n, u);
+    for (size_t k = 0; k + 1 < p->n; k++) { /* u^(k) / k! */
+        const lane *rates = p->motion + p->scene->model->nq + k * (size_t)p->scene->model->nv + b->joint.v;
+        factorial *= k > 0 ? (double)k : 1;
+        for (int e = joint_first_axis(b); e < 6; e++)
+            u[(size_t)e * p->n + k] = rates[e - joint_first_axis(b)] / factorial;
+    }
+    lane *rate = u + 6 * p->n, *along = u + (size_t)axis * p->n;
+    series_rate(n, along, rate);
+    if (axis < 3) {
+        const size_t y = (size_t)((axis + 1) % 3), z = (size_t)((axis + 2) % 3);
+        series_add_product(n, u + (3 + y) * p->n, u + z * p->n, rate);
+        series_subtract_product(n, u + (3 + z) * p->n, u + y * p->n, rate);
+    }
+    series_add_scaled(n, rate, b->joint.rotor_inertia, effort);
+    series_add_scaled(n, along, free_damping(b, p->scene->terms), effort);
+    if (!has_free_spring(b, p->scene->terms)) return;
+    lane *theta = rate + p->n;
+    rotation_series(p, b, u + 3 * p->n, theta, theta + 3 * p->n);
+    series_add_scaled(n, theta + (size_t)(axis - 3) * p->n, b->joint.spring.stiffness, effort);
+}
+
 static void joint_efforts(const series_pass *p, size_t i, lane *tau)
 {
     const dyn_body   *b      = &p->scene->model->body[i];
@@ -191,6 +265,7 @@ static void joint_efforts(const series_pass *p, size_t i, lane *tau)
     if (dyn_joint_has_quaternion(b->joint.kind)) {
         for (int axis = joint_first_axis(b), v = b->joint.v; axis < 6; axis++, v++) {
             project(p, B.R, (size_t)(axis % 3), axis < 3 ? B.f : B.n, effort);
+            if (has_free_forces(b)) add_free_forces(p, b, axis, effort + p->n, effort);
             effort_out(p, effort, v, tau);
         }
         return;

@@ -40,20 +40,22 @@ static bool spring_is_finite(const dyn_spring *s)
     return all_finite((const double[]){s->stiffness, s->damping, s->rest}, 3);
 }
 
-/* True if the link has no property that only joints of one coordinate may have. */
+/* True if the link has no property that only joints of one coordinate may have, and a finite rotor and damper if it has
+ * a quaternion, and a finite stiffness if it is spherical. */
 static bool has_no_axis_data(const dyn_link *l)
 {
     const dyn_friction *f         = &l->friction;
     const dyn_spring   *s         = &l->spring;
+    const bool          turns     = dyn_joint_has_quaternion(l->joint);
     const double        numbers[] = {l->offset,
-                                     l->rotor_inertia,
+                              turns ? 0 : l->rotor_inertia,
                                      l->pitch,
                                      f->viscous,
                                      f->positive,
                                      f->negative,
                                      f->coulomb_velocity,
-                                     s->stiffness,
-                                     s->damping,
+                              l->joint == DYN_SPHERICAL ? 0 : s->stiffness,
+                              turns ? 0 : s->damping,
                                      s->rest,
                                      f->breakaway_positive,
                                      f->breakaway_negative,
@@ -61,7 +63,8 @@ static bool has_no_axis_data(const dyn_link *l)
                                      f->load};
     for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++)
         if (numbers[i] != 0) return false;
-    return l->ratio == 1 && !l->moment_at_parent_frame;
+    return l->ratio == 1 && !l->moment_at_parent_frame && isfinite(l->rotor_inertia) && isfinite(s->damping) &&
+           isfinite(s->stiffness);
 }
 
 static bool joint_numbers_valid(const dyn_link *l)
@@ -146,7 +149,9 @@ dyn_status dyn_description_check(const dyn_description *d, int *where)
 {
     size_t dof = d->floating ? 6 : 0;
     *where     = DYN_WORLD;
-    if (!all_finite(d->gravity, 3) || !dyn_inertia_is_finite(&d->base_inertia)) return DYN_BAD_NUMBER;
+    if (!all_finite(d->gravity, 3) || !dyn_inertia_is_finite(&d->base_inertia) || !isfinite(d->base_rotor_inertia) ||
+        !isfinite(d->base_damping))
+        return DYN_BAD_NUMBER;
     for (size_t i = 0; i < d->n_links; i++) {
         const dyn_link *l = &d->links[i];
         *where            = (int)i;

@@ -26,7 +26,7 @@ typedef enum dyn_joint_kind {
 /* For DYN_SPHERICAL and DYN_FLOATING, q is the pose of the moved joint frame in the joint frame, with a unit
  * quaternion. qd is the velocity of the moved frame relative to the parent, [linear of the origin; angular], in the
  * axes of the moved frame. tau is the force and the moment about the origin of the moved frame, in the same axes. These
- * joints have no axis, ratio, offset, mimics, rotor, friction or spring. */
+ * joints have no axis, ratio, offset, mimics or friction; their rotor, damper and spring: joint/free_joint_forces.h. */
 
 static inline int dyn_joint_nv(dyn_joint_kind kind)
 {

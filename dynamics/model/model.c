@@ -34,7 +34,12 @@ static void add_base(builder *to, const dyn_description *d)
     m->base      = (dyn_link_place){DYN_WORLD, pose_identity()};
     if (!d->floating) return;
     m->base.body     = 0;
-    const dyn_link l = {.joint = DYN_FLOATING, .before = pose_identity(), .after = pose_identity(), .ratio = 1};
+    const dyn_link l = {.joint         = DYN_FLOATING,
+                        .before        = pose_identity(),
+                        .after         = pose_identity(),
+                        .ratio         = 1,
+                        .rotor_inertia = d->base_rotor_inertia,
+                        .spring        = {.damping = d->base_damping}};
     dyn_body      *b = &to->body[m->n_bodies++];
     *b = (dyn_body){.tree.parent = DYN_WORLD, .tree.link = DYN_WORLD, .joint.mover = -1, .joint.rotor = -1};
     dyn_canonical_joint(b, &l, &l.before);

@@ -51,7 +51,8 @@ typedef struct dyn_friction {
                     joint and motor is less than 1 */
 } dyn_friction;
 
-/* tau_s = stiffness (q - rest) + damping qd, on the left side of the equation of motion. */
+/* tau_s = stiffness (q - rest) + damping qd, on the left side of the equation of motion. A joint with a quaternion has
+ * the damping alone, a spherical one the stiffness, too: joint/free_joint_spring.h. */
 typedef struct dyn_spring {
     double stiffness, damping, rest;
 } dyn_spring;
@@ -86,7 +87,7 @@ typedef struct dyn_link {
     bool moment_at_parent_frame; /* true: the joint wrench's moment is about the origin of the joint frame on the
                                     parent's side (standard DH: frame j-1); false: about the origin of the link frame */
     dyn_inertia  inertia;        /* in the link frame */
-    double       rotor_inertia;  /* kg m^2 or kg, reflected to the joint */
+    double       rotor_inertia;  /* kg m^2 or kg, reflected to the joint; with a quaternion: free_joint_forces.h */
     dyn_friction friction;
     dyn_spring   spring; /* friction and spring depend on the joint's own position s and rate */
     bool elastic; /* true: a spring connects the joint's coordinate q and the motor coordinate theta. theta has the unit
@@ -108,10 +109,12 @@ typedef struct dyn_drive {
 } dyn_drive;
 
 typedef struct dyn_description {
-    bool             floating;     /* true: the base link is body 0 and moves freely */
-    dyn_inertia      base_inertia; /* inertia of the base link, in its frame; no effect on a fixed base */
-    double           gravity[3];   /* m/s^2, world axes */
-    size_t           n_links;      /* number of links without the base link */
+    bool             floating;           /* true: the base link is body 0 and moves freely */
+    dyn_inertia      base_inertia;       /* inertia of the base link, in its frame; no effect on a fixed base */
+    double           base_rotor_inertia; /* kg and kg m^2, of a floating base: as of a floating joint */
+    double           base_damping;       /* N s/m and N m s/rad, the same */
+    double           gravity[3];         /* m/s^2, world axes */
+    size_t           n_links;            /* number of links without the base link */
     const dyn_link  *links; /* [n_links], parents before children; coordinates have the order of the moving links */
     size_t           n_drives;
     const dyn_drive *drives; /* [n_drives] motors of coupled transmissions */
@@ -185,7 +188,7 @@ typedef struct dyn_body_joint {
     bool moment_at_parent_frame; /* the joint wrench is about the joint frame on the parent, not about the link frame */
     bool mimic;                  /* its coordinate is that of another joint */
     bool is_rotor;               /* the body is the rotor of a motor: its position has no effect and is taken as zero */
-    bool is_multi_dof;           /* several coordinates, and so no friction, spring or rotor */
+    bool is_multi_dof;           /* several coordinates, and so no friction; rotor and damper only with a quaternion */
     bool has_slide_body;         /* helical joint: the previous body is the sliding part */
     double       ratio;          /* joint position per coordinate */
     double       offset;         /* rad or m, joint position at q = 0 */

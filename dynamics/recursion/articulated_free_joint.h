@@ -1,12 +1,14 @@
 /* articulated_free_joint.h - eliminates a joint with a quaternion from an articulated inertia. The axes are eliminated
  * one after another, as if each were a joint of its own and the bodies between them had no mass:
  *
- *     G = I S / D,  g = (tau - S^T p) / D,  D = S^T I S,   I -= I S G^T,  p += I S g.
+ *     G = I S / D,  g = (tau - S^T p) / D,  D = S^T I S + J,   I -= I S G^T,  p += I S g,
  *
- * Afterwards S^T I = 0 and S^T p = tau exactly. Linear axes come first: their pivots are masses, far from zero. Driven
+ * with the rotor inertia J; tau is without the efforts of rotor, damper and spring at qdd = 0. Without a rotor, S^T I =
+ * 0 and S^T p = tau afterwards exactly. Linear axes come first: their pivots are masses, far from zero. Driven
  * coordinates are not eliminated. Featherstone (2008), ch. 7; 6-vectors are [linear; angular]. */
 #pragma once
 #include "articulated_pass.h"
+#include "dynamics/joint/free_joint_forces.h"
 
 /* Copies I and p to arrays in the order [linear; angular]: IA = [Q H^T; H A], pA = [f; n]. */
 LANE_INLINE void articulated_to_array(const articulated_body *body, lane IA[6][6], lane pA[6])
@@ -56,6 +58,42 @@ LANE_INLINE void eliminate_axis(lane IA[6][6], lane pA[6], int from, int k, lane
     pA[k] = tau;
 }
 
+/* Eliminates axis k of a joint with the rotor inertia J, which leaves the axis in IA and pA. */
+LANE_INLINE void eliminate_rotor_axis(lane IA[6][6], lane pA[6], double J, int k, lane tau, free_joint_solution *out)
+{
+    lane d = 1.0 / (IA[k][k] + J), *G = out->G[k], g = out->g[k] = (tau - pA[k]) * d, U[6];
+    for (int j = 0; j < 6; j++) {
+        U[j] = IA[k][j];
+        G[j] = U[j] * d;
+    }
+    for (int i = 0; i < 6; i++) {
+        for (int j = i; j < 6; j++)
+            IA[j][i] = IA[i][j] = sub_mul(IA[i][j], U[i], G[j]);
+        pA[i] = add_mul(pA[i], U[i], g);
+    }
+}
+
+/* Eliminates a joint with rotor, damper or spring, as eliminate_free_joint does. */
+LANE_NOINLINE articulated_body eliminate_rotor_joint(const articulated_pass *p, int i, articulated_body body)
+{
+    const dyn_body      *b     = &p->scene->model->body[i];
+    const double         J     = b->joint.rotor_inertia;
+    const int            first = joint_first_axis(b);
+    const wrench         free  = free_forces(b, p->scene->terms, &(free_motion){p->io->q, p->io->qd, NULL, NULL});
+    free_joint_solution *out   = &p->ws->free_joint[b->joint.quaternion];
+    lane                 IA[6][6], pA[6], effort[6];
+    articulated_to_array(&body, IA, pA);
+    store3(effort, free.f);
+    store3(effort + 3, free.n);
+    for (int k = first; k < 6; k++) {
+        const int v = b->joint.v + k - first;
+        if (is_driven(p, v)) continue;
+        record_singular(IA[k][k] + J, pivot_floor(b, k < 3), i, p->singular);
+        eliminate_rotor_axis(IA, pA, J, k, p->tau[v] - effort[k], out);
+    }
+    return b->tree.parent == DYN_WORLD ? body : articulated_from_array(IA, pA);
+}
+
 /* Eliminates the joint of body i from I^A and p^A of the body. Returns what the joint passes on to the parent. */
 LANE_NOINLINE articulated_body eliminate_free_joint(const articulated_pass *p, int i, articulated_body body)
 {
@@ -63,6 +101,7 @@ LANE_NOINLINE articulated_body eliminate_free_joint(const articulated_pass *p, i
     lane            IA[6][6], pA[6];
     int             from  = 0;
     const int       first = joint_first_axis(b);
+    if (has_free_forces(b)) return eliminate_rotor_joint(p, i, body);
     articulated_to_array(&body, IA, pA);
 #pragma GCC unroll 6
     for (int k = 0; k < 6; k++) {

@@ -3,6 +3,7 @@
 #pragma once
 #include "newton_euler_forward.h"
 #include "dynamics/joint/drive_forces.h"
+#include "dynamics/joint/free_joint_forces.h"
 
 /* Wrench of a body about its origin, in its axes, and its time derivative. The rate is not set if a call computes no
  * rates. */
@@ -16,6 +17,21 @@ LANE_INLINE void free_effort_out(const dyn_body *b, wrench w, lane *tau)
     lane *out = tau + b->joint.v;
     if (b->joint.kind == DYN_FLOATING) store3(out, w.f);
     store3(b->joint.kind == DYN_FLOATING ? out + 3 : out, w.n);
+}
+
+/* Adds rotor, damper and spring of a joint with a quaternion to its effort. */
+LANE_NOINLINE void add_free_effort_out(const newton_euler_pass *p, const dyn_body *b)
+{
+    const newton_euler_io *io = p->io;
+    free_add_efforts(b, free_forces(b, p->scene->terms, &(free_motion){io->q, io->qd, io->qdd, NULL}), io->tau);
+}
+
+/* The time derivative of that. */
+LANE_NOINLINE void add_free_rate_out(const newton_euler_pass *p, const dyn_body *b)
+{
+    const newton_euler_io *io = p->io;
+    const free_motion      x  = {io->q, io->qd, io->qdd, io->qddd};
+    free_add_efforts(b, free_force_rates(b, p->scene->terms, &x), io->tau_dot);
 }
 
 /* S^T w of a joint with one coordinate. */
@@ -39,6 +55,7 @@ LANE_INLINE void effort_out(const newton_euler_pass *p, const dyn_body *b, wrenc
         io->tau[b->joint.v] = effort_along(b, w);
     } else if (dyn_joint_has_quaternion(b->joint.kind)) {
         free_effort_out(b, w, io->tau);
+        if (has_free_forces(b)) add_free_effort_out(p, b);
     } else {
         lane effort = effort_along(b, w);
         if (b->joint.rotor_inertia != 0) effort = add_mul(effort, b->joint.rotor_inertia, joint_rate(b, io->qdd));
@@ -55,6 +72,7 @@ LANE_INLINE void effort_rate_out(const newton_euler_pass *p, const dyn_body *b, 
         io->tau_dot[b->joint.v] = effort_along(b, rate);
     } else if (dyn_joint_has_quaternion(b->joint.kind)) {
         free_effort_out(b, rate, io->tau_dot);
+        if (has_free_forces(b)) add_free_rate_out(p, b);
     } else {
         lane effort = effort_along(b, rate);
         if (b->joint.rotor_inertia != 0) effort = add_mul(effort, b->joint.rotor_inertia, joint_rate(b, io->qddd));

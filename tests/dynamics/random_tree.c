@@ -331,6 +331,25 @@ static void draw_transmissions(random_source *source, unsigned features, random_
     }
 }
 
+/* Gives rotors, dampers and springs to joints with a quaternion, rotors and dampers to a floating base, from a source
+ * of their own: the other numbers of a seed stay as they are. */
+static void draw_free_forces(uint64_t seed, unsigned features, random_tree *tree)
+{
+    random_source    source = {.state = ~seed * 0x9e3779b97f4a7c15u};
+    dyn_description *d      = &tree->description;
+    const bool       rotors = features & TREE_ROTORS, dampers = features & TREE_DAMPERS;
+    if (rotors && d->floating && random_chance(&source, 0.4)) d->base_rotor_inertia = random_between(&source, 0.01, 2);
+    if (dampers && d->floating && random_chance(&source, 0.4)) d->base_damping = random_between(&source, 0, 3);
+    for (size_t i = 0; i < d->n_links; i++) {
+        dyn_link *l = &tree->links[i];
+        if (!dyn_joint_has_quaternion(l->joint)) continue;
+        if (rotors && random_chance(&source, 0.5)) l->rotor_inertia = random_between(&source, 0.01, 1);
+        if (dampers && random_chance(&source, 0.5)) l->spring.damping = random_between(&source, 0, 2);
+        if ((features & TREE_SPRINGS) && l->joint == DYN_SPHERICAL && random_chance(&source, 0.5))
+            l->spring.stiffness = random_between(&source, 1, 20);
+    }
+}
+
 /* `along`: probability that the parent of a link is the previous link */
 static random_tree grow(uint64_t seed, size_t dof, bool floating, unsigned features, double along)
 {
@@ -369,6 +388,7 @@ static random_tree grow(uint64_t seed, size_t dof, bool floating, unsigned featu
     for (size_t i = 0; i < n; i++)
         if (tree.links[i].inertia.mass == 0 && !has_child(&tree, i)) random_inertia(&source, &tree.links[i].inertia);
     draw_transmissions(&source, features, &tree);
+    draw_free_forces(seed, features, &tree);
     return tree;
 }
 

@@ -78,7 +78,7 @@ static void add_joint_forces(const reference *r, bool friction, bool springs, bo
     for (size_t k = 1; k < r->m.n; k++) {
         const motion_link *l = &r->m.link[k];
         const dyn_link    *d = &r->d->links[k - 1];
-        if (l->n == 0) continue;
+        if (l->n == 0 || motion_has_quaternion(d)) continue;
         real force = friction ? friction_force(&d->friction, jet_derivative(l->s, 1)) : 0;
         force += springs ? spring_force(&d->spring, l->s.c[0], jet_derivative(l->s, 1)) : 0;
         force += rotors && !d->elastic ? d->rotor_inertia * jet_derivative(l->s, 2) : 0;
@@ -139,6 +139,7 @@ void reference_inverse_dynamics(const reference *r, const reference_scene *scene
         add_transposed_jacobian(r, k, f, sum);
     }
     add_joint_forces(r, scene->friction, scene->springs, true, sum);
+    add_free_joints(r, scene->springs, true, sum);
     add_motors(r, true, sum);
     add_motor_forces(r, scene->friction, scene->springs, sum);
     add_drive_forces(r, scene->friction, true, sum);
@@ -162,6 +163,8 @@ static void bias_parts(const reference *r, const reference_scene *scene, real *c
     }
     for (int i = 0; i < 2; i++)
         if (parts[i]) add_motors(r, false, parts[i]);
+    for (int i = 0; i < 2; i++)
+        if (parts[i]) add_free_joints(r, i == 0 && scene->springs, false, parts[i]);
     if (parts[0]) add_joint_forces(r, scene->friction, scene->springs, false, parts[0]);
     if (parts[0]) add_motor_forces(r, scene->friction, scene->springs, parts[0]);
     if (parts[0]) add_drive_forces(r, scene->friction, false, parts[0]);
@@ -199,12 +202,13 @@ static real *mass_matrix(const reference *r)
             }
     for (size_t k = 1; k < r->m.n; k++) {
         const motion_link *l = &r->m.link[k];
-        if (l->n == 0) continue;
+        if (l->n == 0 || motion_has_quaternion(&r->d->links[k - 1])) continue;
         const dyn_link *d     = &r->d->links[k - 1];
         real            ratio = d->elastic ? 1 : l->ratio;
         M[(n + 1) * (size_t)(d->elastic ? l->v_theta : l->v + l->n - 1)] += ratio * ratio * d->rotor_inertia;
     }
     add_motor_inertia(r, M);
+    add_free_inertia(r, M);
     add_drive_inertia(r, M);
     return M;
 }

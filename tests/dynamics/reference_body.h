@@ -61,6 +61,12 @@ void motor_energies(const reference *r, real *kinetic, real *potential);
 /* Adds the momentum of the rotors' spin to h, and that at unit rate of coordinate v to columns[v]. */
 void add_spin_momentum(const reference *r, real h[6], real (*columns)[6]);
 
+/* --- rotors, dampers and springs of joints with a quaternion: reference_motor.c ----------------------------- */
+
+void add_free_joints(const reference *r, bool springs, bool drive, real *tau); /* `drive`: as of add_motors */
+void add_free_inertia(const reference *r, real *M);
+void free_joint_energies(const reference *r, real *kinetic, real *potential);
+
 /* --- motors of coupled transmissions: reference_motor.c ------------------------------------------------------- */
 
 void add_drive_forces(const reference *r, bool friction, bool rotors, real *tau);

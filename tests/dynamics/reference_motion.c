@@ -83,16 +83,15 @@ static jet3 move_freely(const double position[3], const jet33 *R, const jet v[3]
  * in the axes of the moved frame. */
 static void place_free_joint(motion_link *k, bool floats, reference_state state, jet33 *R, jet3 *p)
 {
-    jet    w[3], v[3];
     size_t linear = floats ? 3 : 0, q = (size_t)k->q, first = (size_t)k->v;
-    velocity_series(state, first + linear, w);
-    jet33 turn = turn_freely(state.q + q + linear, w);
+    velocity_series(state, first + linear, k->rates + 3);
+    k->turn = turn_freely(state.q + q + linear, k->rates + 3);
     if (floats) {
-        velocity_series(state, first, v);
-        jet3 way = move_freely(state.q + q, &turn, v);
-        *p       = jet3_add(*p, jet33_apply(R, way));
+        velocity_series(state, first, k->rates);
+        k->way = move_freely(state.q + q, &k->turn, k->rates);
+        *p     = jet3_add(*p, jet33_apply(R, k->way));
     }
-    *R = jet33_mul(R, &turn);
+    *R = jet33_mul(R, &k->turn);
     for (size_t i = 0; i < 3; i++) {
         jet3 axis          = {{R->e[0][i], R->e[1][i], R->e[2][i]}};
         k->lin[linear + i] = jet3_cross(*p, axis);

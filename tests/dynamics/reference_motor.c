@@ -5,7 +5,11 @@
  * T is in addition to the energy of the link with the rotor locked; a is the motor's axis and w the link's angular
  * velocity. The spin J s' a is an angular momentum of the link, and its rate requires a moment. About the axis, the
  * rotor itself requires the torque d/dt J (a . w + s'). The spring of an elastic joint has V = 1/2 stiffness (q - theta
- * - rest)^2. */
+ * - rest)^2.
+ *
+ * Rotors and dampers of joints with a quaternion follow from the path of the moved frame: J p'' + d p' in the axes of
+ * the joint's frame on the parent's side, turned into those of the moved frame, and J w' + d w of the components of the
+ * angular velocity. The spring of a spherical joint has the moment k phi n with the angle phi about the axis n. */
 #include "reference_body.h"
 
 typedef struct spinning {
@@ -183,4 +187,81 @@ real drive_energy(const reference *r)
         energy += r->d->drives[k].rotor_inertia * rate * rate / 2;
     }
     return energy;
+}
+
+/* --- joints with a quaternion ------------------------------------------------------------------------------------ */
+
+/* Rotor inertia and damping of link k; zeros for a joint without a quaternion. */
+typedef struct free_figures {
+    real J, d, k;
+    int  linear; /* number of linear coordinates */
+} free_figures;
+
+static free_figures figures_of(const reference *r, size_t k)
+{
+    const dyn_description *d = r->d;
+    if (k == 0 && !d->floating) return (free_figures){0};
+    if (k == 0) return (free_figures){d->base_rotor_inertia, d->base_damping, 0, 3};
+    const dyn_link *l = &d->links[k - 1];
+    if (!motion_has_quaternion(l)) return (free_figures){0};
+    return (free_figures){l->rotor_inertia, l->spring.damping, l->spring.stiffness, l->joint == DYN_FLOATING ? 3 : 0};
+}
+
+/* Sets theta to the rotation vector of a joint; returns its angle. */
+static real rotation_vector(const motion_link *l, real theta[3])
+{
+    real twice[3], sine = 0, cosine = -1;
+    for (int i = 0; i < 3; i++) {
+        const int y = (i + 1) % 3, z = (i + 2) % 3;
+        twice[i] = l->turn.e[z][y].c[0] - l->turn.e[y][z].c[0]; /* 2 sin(phi) n_i */
+        sine += twice[i] * twice[i] / 4;
+        cosine += l->turn.e[i][i].c[0];
+    }
+    const real angle = atan2l(sqrtl(sine), cosine / 2);
+    for (int i = 0; i < 3; i++)
+        theta[i] = sine > 0 ? angle * twice[i] / (2 * sqrtl(sine)) : 0;
+    return angle;
+}
+
+void add_free_joints(const reference *r, bool springs, bool drive, real *tau)
+{
+    for (size_t k = 0; k < r->m.n; k++) {
+        const motion_link *l        = &r->m.link[k];
+        const free_figures f        = figures_of(r, k);
+        real               theta[3] = {0};
+        if (f.J == 0 && f.d == 0 && f.k == 0) continue;
+        if (springs && f.k != 0) rotation_vector(l, theta);
+        for (int i = 0; i < f.linear; i++) {
+            real force = drive ? 0 : -f.J * l->rates[i].c[1];
+            for (int j = 0; j < 3; j++)
+                force += l->turn.e[j][i].c[0] *
+                         (f.J * jet_derivative(l->way.e[j], 2) + (springs ? f.d : 0) * jet_derivative(l->way.e[j], 1));
+            tau[l->v + i] += force;
+        }
+        for (int i = 0; i < 3; i++)
+            tau[l->v + f.linear + i] +=
+                f.k * theta[i] + (drive ? f.J : 0) * l->rates[3 + i].c[1] + (springs ? f.d : 0) * l->rates[3 + i].c[0];
+    }
+}
+
+void add_free_inertia(const reference *r, real *M)
+{
+    for (size_t k = 0; k < r->m.n; k++)
+        for (int i = 0; i < r->m.link[k].n; i++)
+            M[(size_t)(r->m.nv + 1) * (size_t)(r->m.link[k].v + i)] += figures_of(r, k).J;
+}
+
+void free_joint_energies(const reference *r, real *kinetic, real *potential)
+{
+    for (size_t k = 0; k < r->m.n; k++) {
+        const motion_link *l = &r->m.link[k];
+        const free_figures f = figures_of(r, k);
+        real               theta[3];
+        for (int i = 0; i < 3 && f.J != 0; i++) {
+            const real rate = f.linear ? jet_derivative(l->way.e[i], 1) : 0, w = l->rates[3 + i].c[0];
+            *kinetic += f.J * (rate * rate + w * w) / 2;
+        }
+        const real angle = f.k != 0 ? rotation_vector(l, theta) : 0;
+        *potential += f.k * angle * angle / 2;
+    }
 }

@@ -169,7 +169,7 @@ static void joint_energies(const reference *r, real *kinetic, real *potential)
     for (size_t k = 1; k < r->m.n; k++) {
         const motion_link *l = &r->m.link[k];
         const dyn_link    *d = &r->d->links[k - 1];
-        if (l->n == 0) continue;
+        if (l->n == 0 || motion_has_quaternion(d)) continue;
         real rate = jet_derivative(l->s, 1), stretch = l->s.c[0] - d->spring.rest;
         if (!d->elastic) *kinetic += d->rotor_inertia * rate * rate / 2;
         *potential += d->spring.stiffness * stretch * stretch / 2;
@@ -191,6 +191,7 @@ void reference_energy(const reference *r, const reference_scene *scene, referenc
     joint_energies(r, &kinetic, &potential);
     motor_energies(r, &kinetic, &potential);
     kinetic += drive_energy(r);
+    free_joint_energies(r, &kinetic, &potential);
     add_spin_momentum(r, h, NULL);
     move_momentum(com, h);
     out->kinetic   = (double)kinetic;

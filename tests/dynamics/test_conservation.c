@@ -48,9 +48,10 @@ static double dissipation(const trial *t)
     double heat = 0;
     for (size_t b = 0; b < t->model->n_bodies; b++) {
         const dyn_body *body = &t->model->body[b];
-        if (dyn_joint_has_quaternion(body->joint.kind)) continue;
-        double rate = body->joint.ratio * t->qd[body->joint.v];
-        heat += friction_heat(&body->joint.friction, rate) + body->joint.spring.damping * rate * rate;
+        for (int k = 0; k < dyn_joint_nv(body->joint.kind); k++) {
+            double rate = body->joint.ratio * t->qd[body->joint.v + k];
+            heat += friction_heat(&body->joint.friction, rate) + body->joint.spring.damping * rate * rate;
+        }
     }
     for (size_t k = 0; k < t->model->n_drives; k++) {
         const dyn_drive *d    = &t->model->drive[k];
@@ -189,18 +190,33 @@ static void energies(const trial *t, double kinetic[STATES], double potential[ST
                 (dyn_energy){.q = t->q, .qd = t->qd, .kinetic = kinetic, .potential = potential});
 }
 
+/* True if the spring of a spherical joint has passed half a turn, at which its moment jumps. */
+static bool passed_half_turn(const dyn_model *m, const double *before, const double *after)
+{
+    for (size_t i = 0; i < m->n_bodies; i++) {
+        const dyn_body *b = &m->body[i];
+        const int       w = b->joint.q + 3;
+        if (b->joint.kind == DYN_SPHERICAL && b->joint.spring.stiffness != 0 && before[w] * after[w] < 0) return true;
+    }
+    return false;
+}
+
 /* Returns the largest change of energy over half a second, relative to the energies of the motion. */
 static double energy_drift(uint64_t seed, size_t dof, unsigned features, double h)
 {
-    trial  t = trial_of(seed, random_tree_make(seed, dof, seed % 2, features), STATES, 0);
-    double kinetic[2][STATES], potential[2][STATES], most = 0;
+    trial   t = trial_of(seed, random_tree_make(seed, dof, seed % 2, features), STATES, 0);
+    double  kinetic[2][STATES], potential[2][STATES], most = 0;
+    double *before = trial_array(&t, t.nq);
+    memcpy(before, t.q, t.rows * t.nq * sizeof *before);
     energies(&t, kinetic[0], potential[0]);
     integrate(&t, h, (size_t)lround(0.5 / h));
     energies(&t, kinetic[1], potential[1]);
-    for (int l = 0; l < STATES; l++) {
+    for (size_t l = 0; l < STATES; l++) {
+        if (passed_half_turn(t.model, before + l * t.nq, t.q + l * t.nq)) continue;
         double change = kinetic[1][l] + potential[1][l] - kinetic[0][l] - potential[0][l];
         most          = fmax(most, fabs(change) / (kinetic[0][l] + kinetic[1][l] + fabs(potential[0][l])));
     }
+    free(before);
     trial_free(&t);
     return most;
 }

@@ -2,6 +2,7 @@
  * results, on every target. */
 #include "check.h"
 #include "rows.h"
+#include "tests/target.h"
 #include "trial.h"
 #include <math.h>
 #include <stdlib.h>
@@ -17,12 +18,14 @@ static random_tree with_fixed_base(const random_tree *floating)
     const dyn_description *d = &floating->description;
     random_tree            t = {.description = *d, .links = calloc(d->n_links + 1, sizeof *t.links)};
     assert_non_null(t.links);
-    t.links[0] = (dyn_link){.parent  = DYN_WORLD,
-                            .joint   = DYN_FLOATING,
-                            .before  = here,
-                            .after   = here,
-                            .ratio   = 1,
-                            .inertia = d->base_inertia};
+    t.links[0] = (dyn_link){.parent        = DYN_WORLD,
+                            .joint         = DYN_FLOATING,
+                            .before        = here,
+                            .after         = here,
+                            .ratio         = 1,
+                            .rotor_inertia = d->base_rotor_inertia,
+                            .spring        = {.damping = d->base_damping},
+                            .inertia       = d->base_inertia};
     for (size_t i = 0; i < d->n_links; i++) {
         dyn_link *l = &t.links[i + 1];
         *l          = d->links[i];
@@ -157,11 +160,162 @@ static void test_floating_bodies_do_not_load_their_parent(void **state)
         }
 }
 
+/* --- rotors ------------------------------------------------------------------------------------------------------ */
+
+enum { PAIRS = 120, ORDER = 3 };
+
+/* A robot with rotors in all free joints of the world, `with`, and one with bodies in their place, `without`. */
+typedef struct rotor_pair {
+    trial      with;
+    dyn_model *without;
+} rotor_pair;
+
+static bool turns_in_world(const dyn_body *b)
+{
+    return b->tree.parent == DYN_WORLD && dyn_joint_has_quaternion(b->joint.kind);
+}
+
+/* Builds both; false if no joint of the world has a quaternion. */
+static bool make_pair(uint64_t seed, rotor_pair *pair)
+{
+    random_tree  tree  = random_tree_make(seed, 6 + seed % 14, seed % 2 == 0, TREE_ALL & ~(unsigned)TREE_ROTORS);
+    dyn_model   *plain = NULL;
+    dyn_payload  part[40];
+    size_t       n = 0;
+    const double J = 0.3 + 0.1 * (double)(seed % 7);
+    memset(tree.description.gravity, 0, sizeof tree.description.gravity);
+    assert_int_equal(dyn_model_build(&tree.description, &plain, NULL), DYN_OK);
+    for (size_t i = 0; i < plain->n_bodies; i++)
+        if (turns_in_world(&plain->body[i]))
+            part[n++] = (dyn_payload){.body    = (int)i,
+                                      .X_bf    = {.R = {{1, 0, 0}, {0, 1, 0}, {0, 0, 1}}},
+                                      .inertia = {.mass = J, .about_com = {J, 0, 0, J, 0, J}}};
+    assert_int_equal(dyn_model_with_payload(plain, n, part, &pair->without), DYN_OK);
+    for (size_t i = 0; i < plain->n_bodies; i++) {
+        const int link = plain->body[i].tree.link;
+        if (turns_in_world(&plain->body[i]))
+            *(link == DYN_WORLD ? &tree.description.base_rotor_inertia : &tree.links[link].rotor_inertia) = J;
+    }
+    dyn_model_free(plain);
+    pair->with = trial_of(seed, tree, 1, 0);
+    return n > 0;
+}
+
+static void pair_free(rotor_pair *pair)
+{
+    dyn_model_free(pair->without);
+    trial_free(&pair->with);
+}
+
+/* Results of one model: `size` numbers each. */
+typedef struct result {
+    const char *what;
+    size_t      size;
+    double     *values[2];
+} result;
+
+enum { RESULTS = 15 };
+
+static void set_results(const trial *t, result r[RESULTS])
+{
+    const size_t n             = t->nv;
+    const char  *what[RESULTS] = {"M",         "C",       "christoffel", "bias",          "coriolis",
+                                  "tau",       "tau dot", "reference",   "dtau/dq",       "dtau/dqd",
+                                  "dtau/dqdd", "rate",    "hessian",     "torque series", "kinetic energy"};
+    const size_t size[RESULTS] = {n * n, n * n, n * n * n,       n, n, n, n, n, n * n, n * n, n * n,
+                                  n * n, n * n, n * (ORDER + 1), 1};
+    for (int i = 0; i < RESULTS; i++) {
+        r[i] = (result){.what = what[i], .size = size[i]};
+        for (int k = 0; k < 2; k++)
+            r[i].values[k] = trial_array(t, size[i]);
+    }
+}
+
+static void compute_all(const trial *t, const dyn_scene *scene, const double *motion, int k, result r[RESULTS])
+{
+    const dyn_kernels *kernels   = test_kernels();
+    double            *unused[2] = {trial_array(t, t->nv * t->nv), trial_array(t, t->nv * t->nv)};
+    rows_mass_matrix(kernels, scene, 1, (dyn_mass_matrix){.q = t->q, .mass_matrix = r[0].values[k]});
+    rows_coriolis(
+        kernels, scene, 1,
+        (dyn_coriolis){.q = t->q, .qd = t->qd, .coriolis_matrix = r[1].values[k], .christoffel = r[2].values[k]});
+    rows_bias(kernels, scene, 1,
+              (dyn_bias){.q = t->q, .qd = t->qd, .bias = r[3].values[k], .coriolis = r[4].values[k]});
+    rows_torque_derivative(
+        kernels, scene, 1,
+        (dyn_torque_derivative){
+            .q = t->q, .qd = t->qd, .qdd = t->qdd, .qddd = t->qddd, .tau = r[5].values[k], .tau_dot = r[6].values[k]});
+    rows_reference_dynamics(
+        kernels, scene, 1,
+        (dyn_reference_dynamics){
+            .q = t->q, .qd = t->qd, .qd_reference = t->tau, .qdd_reference = t->qdd, .tau = r[7].values[k]});
+    rows_sensitivity(kernels, scene, 1,
+                     (dyn_sensitivity){.q         = t->q,
+                                       .qd        = t->qd,
+                                       .qdd       = t->qdd,
+                                       .dtau_dq   = r[8].values[k],
+                                       .dtau_dqd  = r[9].values[k],
+                                       .dtau_dqdd = r[10].values[k]});
+    rows_sensitivity_rate(kernels, scene, 1,
+                          (dyn_sensitivity_rate){.q             = t->q,
+                                                 .qd            = t->qd,
+                                                 .qdd           = t->qdd,
+                                                 .qddd          = t->qddd,
+                                                 .dtau_dq_dot   = unused[0],
+                                                 .dtau_dqd_dot  = r[11].values[k],
+                                                 .dtau_dqdd_dot = unused[1]});
+    rows_hessian(kernels, scene, 1,
+                 (dyn_hessian){.q = t->q, .qd = t->qd, .qdd = t->qdd, .multipliers = t->tau, .qd_qd = r[12].values[k]});
+    rows_torque_series(kernels, scene, 1,
+                       (dyn_torque_series){.order = ORDER, .motion = motion, .tau = r[13].values[k]});
+    rows_energy(kernels, scene, 1, (dyn_energy){.q = t->q, .qd = t->qd, .kinetic = r[14].values[k]});
+    free(unused[0]), free(unused[1]);
+}
+
+static double *motion_of(const trial *t)
+{
+    random_source source = {.state = t->seed};
+    double       *motion = trial_array(t, t->nq + (ORDER + 2) * t->nv);
+    memcpy(motion, t->q, t->nq * sizeof *motion);
+    random_vector(&source, (ORDER + 2) * t->nv, 2, motion + t->nq);
+    return motion;
+}
+
+/* The rotor of a spherical or floating joint of the world, without gravity, is a point mass in its place that has an
+ * isotropic tensor: T = J (p'.p' + w.w) / 2 is the energy of both. The tolerance is the rounding of sums along at most
+ * 40 bodies, relative to the largest entry. */
+static void test_rotor_of_the_world_is_a_body(void **state)
+{
+    size_t compared = 0;
+    for (uint64_t seed = 1; seed <= PAIRS; seed++) {
+        rotor_pair pair;
+        if (make_pair(seed, &pair)) {
+            const trial    *t      = &pair.with;
+            const dyn_scene scene  = {.model = pair.without, .terms = DYN_ALL_TERMS};
+            double         *motion = motion_of(t);
+            result          r[RESULTS];
+            set_results(t, r);
+            compute_all(t, &t->scene, motion, 0, r);
+            compute_all(t, &scene, motion, 1, r);
+            for (int i = 0; i < RESULTS; i++) {
+                check_close_scaled(r[i].what, seed, r[i].size, r[i].values[0], r[i].values[1], 1e-12,
+                                   largest(t->nv * t->nv, r[0].values[1]));
+                free(r[i].values[0]), free(r[i].values[1]);
+            }
+            free(motion);
+            compared++;
+        }
+        pair_free(&pair);
+    }
+    assert_true(compared > PAIRS / 2);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_floating_base_is_a_floating_link),
         cmocka_unit_test(test_floating_bodies_do_not_load_their_parent),
+        cmocka_unit_test(test_rotor_of_the_world_is_a_body),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

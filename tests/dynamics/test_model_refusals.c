@@ -109,9 +109,15 @@ static void test_other_refusals(void **state)
     for (dyn_joint_kind free = DYN_SPHERICAL; free <= DYN_FLOATING;
          free++) { /* joints that may have none of the properties of a joint with one coordinate */
         link[2].joint            = free;
-        link[2].spring.stiffness = 1;
+        link[2].spring.stiffness = free == DYN_FLOATING ? 1 : NAN;
         assert_refused(&d, DYN_BAD_NUMBER, 2);
-        link[2].spring.stiffness       = 0;
+        link[2].spring.stiffness = 0;
+        link[2].spring.rest      = 1;
+        assert_refused(&d, DYN_BAD_NUMBER, 2);
+        link[2].spring.rest   = 0;
+        link[2].rotor_inertia = INFINITY;
+        assert_refused(&d, DYN_BAD_NUMBER, 2);
+        link[2].rotor_inertia          = 0;
         link[2].moment_at_parent_frame = true;
         assert_refused(&d, DYN_BAD_NUMBER, 2);
         link[2].moment_at_parent_frame = false;
@@ -124,8 +130,14 @@ static void test_other_refusals(void **state)
     link[2].joint       = DYN_PRISMATIC;
     d.base_inertia.mass = NAN;
     assert_refused(&d, DYN_BAD_NUMBER, DYN_WORLD);
-    d.base_inertia.mass = 0;
-    d.gravity[1]        = INFINITY;
+    d.base_inertia.mass  = 0;
+    d.base_rotor_inertia = NAN;
+    assert_refused(&d, DYN_BAD_NUMBER, DYN_WORLD);
+    d.base_rotor_inertia = 0;
+    d.base_damping       = INFINITY;
+    assert_refused(&d, DYN_BAD_NUMBER, DYN_WORLD);
+    d.base_damping = 0;
+    d.gravity[1]   = INFINITY;
     assert_refused(&d, DYN_BAD_NUMBER, DYN_WORLD);
 }
 

@@ -73,7 +73,10 @@ static void momentum_rate(const trial *t, double rate[6])
 /* Makes a floating robot with three wrenches in world axes. */
 static trial floating_trial(uint64_t seed)
 {
-    trial t = trial_of(seed, random_tree_make(seed, 6 + seed % 12, true, TREE_ALL), 1, 3);
+    random_tree tree                    = random_tree_make(seed, 6 + seed % 12, true, TREE_ALL);
+    tree.description.base_rotor_inertia = tree.description.base_damping =
+        0; /* rotor and damper of a base act from outside */
+    trial t = trial_of(seed, tree, 1, 3);
     for (int i = 0; i < 3; i++)
         t.site[i].world_axes = true;
     for (int i = 0; i < 6; i++)

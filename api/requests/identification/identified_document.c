@@ -167,6 +167,14 @@ static void set_joint(const api_identified *found, json_t *document, json_t *obj
     set_friction(found, object, j, own);
 }
 
+/* A joint with a quaternion has a rotor and no friction. */
+static void set_free_rotor(const api_identified *found, json_t *object, size_t j)
+{
+    const double *figures = found->parameters ? found->parameters + dyn_joint_parameter(found->model->dyn, j, 0) : NULL;
+    if (found->with & DYN_BASE_ROTORS)
+        json_object_set_new(object, "rotor_inertia", json_real(not_negative(figures, DYN_ROTOR_INERTIA)));
+}
+
 const char *api_identified_document_refusal(const api_model *m, unsigned with)
 {
     if (with == 0) return NULL;
@@ -185,9 +193,11 @@ static void set_link(const api_identified *found, json_t *document, json_t *obje
     const api_model *m    = found->model;
     json_t          *body = json_object_get(object, "joint");
     set_inertial(found, object, link);
-    for (size_t j = 0; found->with && j < m->n_joints; j++)
-        if (strcmp(m->joints[j].link, m->link_names[link]) == 0 && dyn_joint_nv(m->joints[j].kind) == 1)
-            set_joint(found, document, body, j);
+    for (size_t j = 0; found->with && j < m->n_joints; j++) {
+        if (strcmp(m->joints[j].link, m->link_names[link]) != 0) continue;
+        if (dyn_joint_nv(m->joints[j].kind) == 1) set_joint(found, document, body, j);
+        if (dyn_joint_has_quaternion(m->joints[j].kind)) set_free_rotor(found, body, j);
+    }
 }
 
 /* Sets the motors of coupled transmissions. They are the last movers, in the order of the document. */

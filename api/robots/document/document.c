@@ -75,10 +75,27 @@ static bool read_warnings(const api_entry *root)
     return true;
 }
 
+/* Reads the rotor inertia and the damper of a floating base. A fixed one drops and reports them. */
+static bool read_base_forces(const api_entry *base, api_document *document)
+{
+    static const char *const moving[] = {"rotor_inertia", "spring"};
+    dyn_spring               damper   = {0};
+    if (!api_entry_not_negative(base, "rotor_inertia", API_OPTIONAL, &document->base_rotor_inertia) ||
+        !api_document_read_spring(base, DYN_FLOATING, &damper))
+        return false;
+    document->base_damping = damper.damping;
+    for (size_t i = 0; !document->floating && i < sizeof moving / sizeof *moving; i++)
+        if (api_entry_has(base, moving[i]) &&
+            !api_entry_report(base, moving[i], "info", "dropped", "a fixed base does not move: \"%s\" has no effect",
+                              moving[i]))
+            return false;
+    return true;
+}
+
 /* The canonical document always states type and link of the base. */
 static bool read_base(const api_entry *root, api_document *document)
 {
-    static const char *const fields[] = {"type", "link", "inertial", "visual", NULL};
+    static const char *const fields[] = {"type", "link", "inertial", "visual", "rotor_inertia", "spring", NULL};
     const char              *type     = "fixed";
     api_entry                base;
     document->base = "base";
@@ -94,7 +111,8 @@ static bool read_base(const api_entry *root, api_document *document)
         !api_entry_name(&base, "link", API_OPTIONAL, &document->base) ||
         !api_entry_set_canonical(&base, "link", json_string(document->base)))
         return false;
-    return api_document_read_inertial(&base, document->base, &document->base_inertia, !document->accepts_indefinite) &&
+    return read_base_forces(&base, document) &&
+           api_document_read_inertial(&base, document->base, &document->base_inertia, !document->accepts_indefinite) &&
            api_document_read_visuals(&base, &document->base_visuals);
 }
 

@@ -98,6 +98,7 @@ typedef struct api_document {
     bool                 accepts_indefinite; /* bodies may have negative principal moments: reported, not refused */
     dyn_inertia          base_inertia;
     api_document_visuals base_visuals;
+    double               base_rotor_inertia, base_damping; /* figures of a floating base */
     double               gravity[3];
     bool                 from_screws; /* true: the document has "screws", so no pointer may refer to "links" */
     size_t               n_links;     /* number of links without the base link */
@@ -136,9 +137,10 @@ bool api_document_read_drive_limits(const api_entry *entry, api_drive_limits *li
 
 bool api_document_read_configurations(const api_entry *root, api_document *document);
 
-/* Read "friction" of a joint or motor, and "spring" and "elastic" of a joint. */
+/* Read "friction" of a joint or motor, and "spring" and "elastic" of a joint. A floating base has the spring of a
+ * floating joint. */
 bool api_document_read_friction(const api_entry *owner, dyn_friction *friction);
-bool api_document_read_spring(const api_entry *joint, dyn_spring *spring);
+bool api_document_read_spring(const api_entry *joint, dyn_joint_kind kind, dyn_spring *spring);
 bool api_document_read_elastic(const api_entry *joint, dyn_link *link);
 
 /* Checks the load coefficients of the friction of all joints and motors, when the motors are attached: a mimic has

@@ -77,12 +77,24 @@ bool api_document_read_friction(const api_entry *owner, dyn_friction *out)
     return true;
 }
 
-bool api_document_read_spring(const api_entry *joint, dyn_spring *out)
+/* Refuses what the spring of a joint with a quaternion has not. */
+static bool check_free_spring(const api_entry *spring, dyn_joint_kind kind)
+{
+    if (kind == DYN_FLOATING && api_entry_has(spring, "stiffness"))
+        return api_entry_fail(spring, "stiffness", API_BAD_VALUE,
+                              "the spring of a floating joint or base has \"damping\" alone");
+    return !api_entry_has(spring, "rest") ||
+           api_entry_fail(spring, "rest", API_BAD_VALUE,
+                          "the spring of a joint with a quaternion has no \"rest\": it is at rest without rotation");
+}
+
+bool api_document_read_spring(const api_entry *joint, dyn_joint_kind kind, dyn_spring *out)
 {
     static const char *const fields[] = {"stiffness", "damping", "rest", NULL};
     api_entry                spring;
     if (!api_entry_has(joint, "spring")) return true;
     if (!api_entry_open(&spring, joint, "spring", fields) ||
+        (dyn_joint_has_quaternion(kind) && !check_free_spring(&spring, kind)) ||
         !api_entry_number(&spring, "stiffness", API_OPTIONAL, &out->stiffness) ||
         !read_damping(&spring, "damping", &out->damping) ||
         !api_entry_number(&spring, "rest", API_OPTIONAL, &out->rest))

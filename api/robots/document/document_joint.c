@@ -169,11 +169,13 @@ static bool read_pitch(const api_entry *joint, api_document_link *link)
     return api_entry_fail(joint, "pitch", API_BAD_VALUE, "a %s joint has no pitch", link->type);
 }
 
-/* Checks that a joint with several coordinates has no field that describes a single coordinate. */
+/* Checks that a joint with several coordinates has no field that describes a single coordinate. A rotor inertia or
+ * damping belongs to each coordinate of a joint with a quaternion. */
 static bool check_several(const api_entry *joint, const api_document_link *link)
 {
-    static const char *const single[] = {"limits", "friction", "rotor_inertia", "spring", "elastic", "mimic"};
-    for (size_t i = 0; dyn_joint_nv(link->dyn.joint) > 1 && i < sizeof single / sizeof *single; i++)
+    static const char *const single[] = {"limits", "friction", "elastic", "mimic", "rotor_inertia", "spring"};
+    const size_t             n = sizeof single / sizeof *single - (dyn_joint_has_quaternion(link->dyn.joint) ? 2 : 0);
+    for (size_t i = 0; dyn_joint_nv(link->dyn.joint) > 1 && i < n; i++)
         if (api_entry_has(joint, single[i]))
             return api_entry_fail(joint, single[i], API_BAD_VALUE,
                                   "a %s joint has several coordinates: \"%s\" is for joints with one", link->type,
@@ -227,8 +229,8 @@ bool api_document_read_joint(const api_entry *link_node, api_document_link *link
         !check_several(&joint, link) || !read_limits(&joint, link) ||
         !api_document_read_friction(&joint, &dyn->friction) ||
         !api_entry_not_negative(&joint, "rotor_inertia", API_OPTIONAL, &dyn->rotor_inertia) ||
-        !api_document_read_spring(&joint, &dyn->spring) || !read_mimic(&joint, link) || !read_home(&joint, link) ||
-        !api_document_read_elastic(&joint, dyn))
+        !api_document_read_spring(&joint, dyn->joint, &dyn->spring) || !read_mimic(&joint, link) ||
+        !read_home(&joint, link) || !api_document_read_elastic(&joint, dyn))
         return false;
     if (dyn->joint == DYN_FIXED && !drop_motion(&joint, dyn)) return false;
     api_entry_close(&joint, false);

@@ -53,6 +53,11 @@ static bool moves_rotor(const dyn_link *link)
     return !link->elastic && (link->rotor_inertia > 0 || link->motor.spin_inertia > 0);
 }
 
+static bool has_base_rotor(const api_document *document)
+{
+    return document->floating && document->base_rotor_inertia > 0;
+}
+
 /* Sets moves[i] of the joints that move a rotor of a coupled transmission. */
 static void mark_coupled(const api_document *document, bool *moves)
 {
@@ -65,7 +70,7 @@ static void mark_coupled(const api_document *document, bool *moves)
 }
 
 /* Sets moves[i] if joint i moves mass, inertia or a rotor, by itself or through joints that mimic it. Returns true
- * if the base moves mass. */
+ * if the base moves mass or has a rotor. */
 static bool find_moving(const api_document *document, bool *moves, double *mass, bool *tensor)
 {
     bool has_mimics = false;
@@ -84,13 +89,13 @@ static bool find_moving(const api_document *document, bool *moves, double *mass,
     mark_coupled(document, moves);
     for (size_t i = 0; has_mimics && i < document->n_links; i++)
         if (document->links[i].dyn.mimic) moves[document->links[i].leader] |= moves[i];
-    return mass[0] > 0;
+    return mass[0] > 0 || has_base_rotor(document);
 }
 
 /* True if a joint has friction or a spring, which have torques without any mass. */
 static bool has_joint_forces(const api_document *document)
 {
-    bool any = false;
+    bool any = document->floating && document->base_damping != 0;
     for (size_t i = 0; i < document->n_links; i++) {
         const dyn_link *link = &document->links[i].dyn;
         any |= link->elastic || link->spring.stiffness != 0 || link->spring.damping != 0 ||
@@ -102,12 +107,50 @@ static bool has_joint_forces(const api_document *document)
 /* True if neither a link, the base nor a rotor has mass or inertia. */
 static bool is_massless(const api_document *document)
 {
-    bool any = document->base_inertia.mass > 0 || document->n_transmissions > 0;
+    bool any = document->base_inertia.mass > 0 || document->n_transmissions > 0 || has_base_rotor(document);
     for (size_t i = 0; i < document->n_links; i++) {
         const dyn_link *link = &document->links[i].dyn;
         any |= link->inertia.mass > 0 || has_tensor(&link->inertia) || moves_rotor(link);
     }
     return !any;
+}
+
+enum { SINGLE_ENTRIES = 3 /* most joints without mass that have entries of their own */ };
+
+static bool is_weightless(const api_document *document, const bool *moves, int i)
+{
+    const dyn_link *link = &document->links[i].dyn;
+    return !moves[i] && !link->mimic && link->joint != DYN_FIXED;
+}
+
+/* Reports joint i, and `others` further ones, as without mass to move. */
+static bool report_weightless(const api_document *document, api_reader *reader, int i, size_t others)
+{
+    char        where[64], more[40] = "";
+    const char *name = document->links[i].joint;
+    snprintf(where, sizeof where, document->from_screws ? "/screws/G/%d" : "/links/%d", i);
+    if (others > 0) snprintf(more, sizeof more, " and %zu others", others);
+    return api_reader_report(reader, where, "warning", "suspicious",
+                             "joint \"%.*s\"%s move%s no mass: the mass matrix is singular, forward dynamics will fail",
+                             api_text_shown(name), name, more, others > 0 ? "" : "s");
+}
+
+/* Reports all joints that move neither mass, inertia nor a rotor; many of them in one entry. */
+static bool report_all_weightless(const api_document *document, api_reader *reader, const bool *moves)
+{
+    size_t n     = 0;
+    int    first = 0;
+    for (size_t k = document->n_links; k-- > 0;)
+        if (is_weightless(document, moves, document->order[k])) {
+            first = document->order[k];
+            n++;
+        }
+    if (n > SINGLE_ENTRIES) return report_weightless(document, reader, first, n - 1);
+    for (size_t k = document->n_links; k-- > 0;)
+        if (is_weightless(document, moves, document->order[k]) &&
+            !report_weightless(document, reader, document->order[k], 0))
+            return false;
+    return true;
 }
 
 /* Reports coordinates that move neither mass, inertia nor a rotor, because they make the mass matrix singular. A
@@ -127,17 +170,7 @@ static bool report_singular(const api_document *document, api_reader *reader)
         return api_reader_report(reader, document->from_screws ? "/screws/G" : "/links", "warning", "suspicious",
                                  "no link has a mass: all torques are zero%s, and forward dynamics will fail",
                                  has_joint_forces(document) ? " but those of friction and springs" : "");
-    for (size_t k = n; k-- > 0;) {
-        int                      i    = document->order[k];
-        const api_document_link *link = &document->links[i];
-        char                     where[64];
-        if (moves[i] || link->dyn.mimic || link->dyn.joint == DYN_FIXED) continue;
-        snprintf(where, sizeof where, document->from_screws ? "/screws/G/%d" : "/links/%d", i);
-        if (!api_reader_report(reader, where, "warning", "suspicious",
-                               "joint \"%.*s\" moves no mass: the mass matrix is singular, forward dynamics will fail",
-                               api_text_shown(link->joint), link->joint))
-            return false;
-    }
+    if (!report_all_weightless(document, reader, moves)) return false;
     if (!document->floating || base_weighs) return true;
     return api_reader_report(
         reader, "/base", "warning", "suspicious",

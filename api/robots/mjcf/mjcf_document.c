@@ -201,7 +201,7 @@ static bool write_base(api_mjcf *m, const api_mjcf_body *body)
         !api_xml_set_field(&m->xml, base, "link", json_string(body ? body->name : "world")))
         return false;
     return !body ||
-           (api_mjcf_report_several(m, &m->joints[body->first_joint]) &&
+           (api_mjcf_write_several(m, &m->joints[body->first_joint], base) &&
             api_xml_write_inertial(&m->document, base, &body->inertia) && api_mjcf_write_visuals(m, body, base));
 }
 

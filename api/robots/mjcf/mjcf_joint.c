@@ -141,6 +141,15 @@ static bool write_one_coordinate(api_mjcf *m, const api_mjcf_joint *joint, json_
 
 /* --- joints with several coordinates ------------------------------------------------------------------------------ */
 
+/* Writes damping and stiffness. A ball is at rest in the reference, where its rotation is zero. */
+static bool write_free_spring(api_mjcf *m, double damping, double stiffness, json_t *fields)
+{
+    if (damping == 0 && stiffness == 0) return true;
+    json_t *spring = open_object(m, fields, "spring");
+    return spring && (damping == 0 || api_xml_set_number(&m->xml, spring, "damping", damping)) &&
+           (stiffness == 0 || api_xml_set_number(&m->xml, spring, "stiffness", stiffness));
+}
+
 static bool report_value(api_mjcf *m, const api_mjcf_joint *joint, const char *what, double value)
 {
     return value == 0 || api_xml_report(&m->xml, joint->element, "warning", "not-held",
@@ -149,13 +158,13 @@ static bool report_value(api_mjcf *m, const api_mjcf_joint *joint, const char *w
                                         what, value, api_text_shown(joint->name), joint->name);
 }
 
-bool api_mjcf_report_several(api_mjcf *m, const api_mjcf_joint *joint)
+bool api_mjcf_write_several(api_mjcf *m, const api_mjcf_joint *joint, json_t *fields)
 {
+    const bool     ball = joint->type == API_MJCF_BALL;
     passive_forces f;
-    double         armature;
-    if (!read_forces(m, joint, &f) || !api_mjcf_read_armature(m, joint, &armature) ||
-        !report_value(m, joint, "armature", armature) || !report_value(m, joint, "damping", f.damping) ||
-        !report_value(m, joint, "frictionloss", f.loss) || !report_value(m, joint, "stiffness", f.stiffness))
+    if (!read_forces(m, joint, &f) || !write_armature(m, joint, fields) ||
+        !write_free_spring(m, f.damping, ball ? f.stiffness : 0, fields) ||
+        !report_value(m, joint, "frictionloss", f.loss) || (!ball && !report_value(m, joint, "stiffness", f.stiffness)))
         return false;
     if (joint->type == API_MJCF_FREE || !api_mjcf_has(m, &joint->item, "range") || m->option.no_limits) return true;
     return api_xml_report(&m->xml, joint->element, "warning", "not-held",
@@ -183,7 +192,7 @@ static bool write_home(api_mjcf *m, const api_mjcf_joint *joint, json_t *fields)
 static bool write_fields(api_mjcf *m, const api_mjcf_joint *joint, json_t *fields, bool *limited)
 {
     if (joint->locked) return true;
-    bool ok = api_mjcf_has_several(joint) ? api_mjcf_report_several(m, joint)
+    bool ok = api_mjcf_has_several(joint) ? api_mjcf_write_several(m, joint, fields)
                                           : write_one_coordinate(m, joint, fields, limited);
     return ok && write_home(m, joint, fields) &&
            (!joint->passive || joint->driven || joint->leader >= 0 ||

@@ -348,8 +348,9 @@ bool api_mjcf_read_armature(api_mjcf *m, const api_mjcf_joint *joint, double *ar
 /* Returns all fields of a joint in the document but its name, type and origin; *type is its type. NULL with a problem.
  */
 json_t *api_mjcf_joint_fields(api_mjcf *m, const api_mjcf_joint *joint, const char **type);
-/* Reports the forces of a ball or free joint, which a document cannot hold. */
-bool api_mjcf_report_several(api_mjcf *m, const api_mjcf_joint *joint);
+/* Writes armature and damping of a ball or free joint into the fields of the joint or of the base, and reports the
+ * forces that a document cannot hold. */
+bool api_mjcf_write_several(api_mjcf *m, const api_mjcf_joint *joint, json_t *fields);
 
 /* Writes the document. */
 bool api_mjcf_write_document(api_mjcf *m);

@@ -1,5 +1,6 @@
 /* mjcf_springdamper.c - compute stiffness and damping of joints from `springdamper`, a time constant T and a damping
- * ratio r. With the joint's effective inertia m = 1 / (M^-1)_ii in the reference position, as MuJoCo has it,
+ * ratio r. With the joint's effective inertia m = n / sum of (M^-1)_ii over its n coordinates in the reference
+ * position, as MuJoCo has it,
  *
  *     stiffness = m / (T r)^2,    damping = 2 m / T.
  *
@@ -155,7 +156,7 @@ static bool not_held(api_mjcf *m, const api_mjcf_joint *joint, const char *reaso
                           joint->name, reason);
 }
 
-/* Reads the attribute of all joints; *wanted tells whether a joint with one coordinate has it. */
+/* Reads the attribute of all joints; *wanted tells whether a joint has it. */
 static bool read_attributes(api_mjcf *m, bool *wanted)
 {
     *wanted = false;
@@ -167,11 +168,24 @@ static bool read_attributes(api_mjcf *m, bool *wanted)
         if (!(v[0] > 0) || !(v[1] > 0))
             return api_xml_fail(&m->xml, joint->element, API_BAD_VALUE,
                                 "springdamper of <joint>: %.9g %.9g given, two positive numbers expected", v[0], v[1]);
-        joint->has_springdamper = !api_mjcf_has_several(joint);
-        *wanted |= joint->has_springdamper;
-        if (!joint->has_springdamper && !not_held(m, joint, "the joint has several coordinates")) return false;
+        joint->has_springdamper = *wanted = true;
     }
     return true;
+}
+
+static size_t count_coordinates(const api_mjcf_joint *joint)
+{
+    return joint->type == API_MJCF_FREE ? 6 : joint->type == API_MJCF_BALL ? 3 : 1;
+}
+
+/* The joint's effective inertia. */
+static double effective_inertia(const matrix *t, const api_mjcf_joint *joint)
+{
+    const size_t n   = count_coordinates(joint);
+    double       sum = 0;
+    for (size_t i = 0; i < n; i++)
+        sum += inverse_entry(t, joint->coordinate + i, t->M + t->n * t->n);
+    return (double)n / fmax(LEAST, sum);
 }
 
 /* Opens the coordinates of all joints and M; false with a problem. */
@@ -206,7 +220,7 @@ bool api_mjcf_read_springdampers(api_mjcf *m)
         if (!joint->has_springdamper) continue;
         if (!known && !not_held(m, joint, "its inertia in the reference position is not known")) return false;
         double time = joint->springdamper[0], ratio = joint->springdamper[1];
-        double inertia         = known ? 1 / fmax(LEAST, inverse_entry(&t, joint->coordinate, t.M + t.n * t.n)) : 0;
+        double inertia         = known ? effective_inertia(&t, joint) : 0;
         joint->springdamper[0] = inertia / fmax(LEAST, time * time * ratio * ratio);
         joint->springdamper[1] = 2 * inertia / fmax(LEAST, time);
     }

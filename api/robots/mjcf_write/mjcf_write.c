@@ -127,7 +127,11 @@ static void put_base(mjcf_file *f)
     api_mjcf_put_inertial(&f->w, f->base, &d->base_inertia, api_mjcf_is_shaped(&d->base_visuals));
     api_mjcf_report_refused(&f->w, d->base, &d->base_inertia, d->floating && !f->bodies.sound.base);
     if (d->floating)
-        api_xml_put_text(&f->w, api_xml_put(&f->w, f->base, "freejoint"), "name", api_xml_join(&f->w, d->base, "free"));
+        api_mjcf_put_free(&f->w, f->base,
+                          &(api_mjcf_free){.name          = api_xml_join(&f->w, d->base, "free"),
+                                           .coordinate    = "base",
+                                           .damping       = d->base_damping,
+                                           .rotor_inertia = d->base_rotor_inertia});
     api_mjcf_put_visuals(&f->w, f->base, &d->base_visuals);
 }
 
@@ -226,6 +230,29 @@ static void put_settings(mjcf_file *f)
     api_xml_put_numbers(&f->w, api_xml_put(&f->w, f->root, "option"), "gravity", f->w.document->gravity, 3);
 }
 
+/* Reports the links that became joints of the bodies that they carry: MuJoCo has no frame between joints of a body. */
+static void report_absorbed(mjcf_file *f)
+{
+    const api_document *d = f->w.document;
+    size_t              n = 0, first          = 0;
+    char                where[40], others[40] = "";
+    for (size_t k = d->n_links; k-- > 0;)
+        if (api_mjcf_is_absorbed(&f->bodies, d->order[k])) {
+            first = (size_t)d->order[k];
+            n++;
+        }
+    if (n == 0) return;
+    snprintf(where, sizeof where, "/links/%zu", first);
+    if (n > 1) snprintf(others, sizeof others, " and %zu other%s", n - 1, n > 2 ? "s" : "");
+    const char *name = d->links[first].name;
+    if (!api_reader_report(
+            f->w.reader, d->from_screws ? "/screws" : where, "info", "merged",
+            "link \"%.*s\"%s without mass %s a joint of the body that it carries: its name and frame are "
+            "not part of the file",
+            api_text_shown(name), name, others, n > 1 ? "are each" : "is"))
+        f->w.failed = true;
+}
+
 static void put_all(mjcf_file *f, const char *name)
 {
     const api_document *d = f->w.document;
@@ -241,6 +268,8 @@ static void put_all(mjcf_file *f, const char *name)
     put_sites(f);
     put_equalities(f);
     api_mjcf_put_motors(&f->w, f->root);
+    api_mjcf_put_keyframes(&f->w, f->root, f->world);
+    report_absorbed(f);
     api_xml_report_forces(&f->w);
     api_xml_report_shapes(&f->w, "MuJoCo takes meshes only with their files, and links without mass that "
                                  "become joints of another body have none");

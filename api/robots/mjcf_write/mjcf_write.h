@@ -78,6 +78,24 @@ dyn_pose api_mjcf_reference_motion(const api_document *document, const api_docum
 /* Writes the joints of a body, and reports what they do not hold. */
 void api_mjcf_put_joints(const api_mjcf_chain *chain);
 
+/* Positions of a joint of the file in a configuration; `_private` of its element points to it. */
+typedef struct api_mjcf_position {
+    api_mjcf_joint_type type;
+    const char         *name; /* coordinate of a hinge or slide in the document, the name without suffix of others */
+    double              scale, offset; /* position of a hinge or slide = scale coordinate + offset */
+    dyn_pose            C;             /* axes of a ball in the body */
+} api_mjcf_position;
+
+/* Writes a free joint; `coordinate`: the name of its coordinates without suffix. */
+typedef struct api_mjcf_free {
+    const char *name, *coordinate;
+    double      damping, rotor_inertia;
+} api_mjcf_free;
+void api_mjcf_put_free(api_xml_writer *w, xmlNode *body, const api_mjcf_free *free);
+
+/* Writes the configurations of a document, when `world` has all joints. */
+void api_mjcf_put_keyframes(api_xml_writer *w, xmlNode *root, const xmlNode *world);
+
 /* Writes the equalities of mimic and helical joints. */
 void api_mjcf_put_couplings(api_xml_writer *w, xmlNode *equality);
 

@@ -57,7 +57,19 @@ typedef struct mjcf_part {
     api_mjcf_joint_type type;
     double              axis[3]; /* in the joint frame */
     double              ref;
+    const char         *coordinate; /* as of api_mjcf_position, like the next two */
+    double              scale, offset;
 } mjcf_part;
+
+/* Attaches what a keyframe needs to the element of a joint. */
+static void attach_position(api_xml_writer *w, xmlNode *joint, const api_mjcf_position *position)
+{
+    api_mjcf_position *to = api_arena_take(w->reader->arena, 1, sizeof *to);
+    if (!to) w->failed = !api_reader_no_memory(w->reader);
+    if (!to || !joint) return;
+    *to             = *position;
+    joint->_private = to;
+}
 
 /* Pose of the moved joint frame in the body. */
 static dyn_pose in_body(const api_mjcf_chain *chain, size_t k)
@@ -81,7 +93,14 @@ static xmlNode *put_part(const api_mjcf_chain *chain, size_t k, const mjcf_part 
         api_xml_put_numbers(w, joint, "pos", C.p, 3);
     if (part->type != API_MJCF_BALL) api_xml_put_numbers(w, joint, "axis", axis, 3);
     if (part->ref != 0) api_xml_put_number(w, joint, "ref", part->ref);
+    attach_position(w, joint, &(api_mjcf_position){part->type, part->coordinate, part->scale, part->offset, C});
     return joint;
+}
+
+static void put_armature(api_xml_writer *w, xmlNode *joint, double damping, double rotor_inertia)
+{
+    if (damping != 0) api_xml_put_number(w, joint, "damping", damping);
+    if (rotor_inertia != 0) api_xml_put_number(w, joint, "armature", rotor_inertia);
 }
 
 static void put_figures(api_xml_writer *w, xmlNode *joint, size_t i)
@@ -93,12 +112,11 @@ static void put_figures(api_xml_writer *w, xmlNode *joint, size_t i)
         api_xml_put_numbers(w, joint, "range", (double[2]){link->lower, link->upper}, 2);
     else if (link->has_position_limits)
         api_xml_joint_not_held(w, i, "limits/position");
-    if (damping != 0) api_xml_put_number(w, joint, "damping", damping);
+    put_armature(w, joint, damping, dyn->rotor_inertia);
     if (dyn->friction.positive != 0) api_xml_put_number(w, joint, "frictionloss", dyn->friction.positive);
     if (dyn->spring.stiffness != 0) api_xml_put_number(w, joint, "stiffness", dyn->spring.stiffness);
     if (dyn->spring.stiffness != 0 && dyn->spring.rest != 0)
         api_xml_put_number(w, joint, "springref", dyn->spring.rest);
-    if (dyn->rotor_inertia != 0) api_xml_put_number(w, joint, "armature", dyn->rotor_inertia);
     if (link->limits.has_velocity) api_xml_joint_not_held(w, i, "limits/velocity");
 }
 
@@ -108,7 +126,11 @@ static void put_planar(const api_mjcf_chain *chain, size_t k, const api_document
     mjcf_part       x = {.name = api_xml_join(w, link->joint, "x"), .type = API_MJCF_SLIDE, .ref = link->home[0]};
     mjcf_part       y = {.name = api_xml_join(w, link->joint, "y"), .type = API_MJCF_SLIDE, .ref = link->home[1]};
     mjcf_part       a = {.name = api_xml_join(w, link->joint, "angle"), .type = API_MJCF_HINGE, .ref = link->home[2]};
-    double          e_x[3], e_y[3];
+    x.scale = y.scale = a.scale = 1;
+    x.coordinate                = x.name;
+    y.coordinate                = y.name;
+    a.coordinate                = a.name;
+    double e_x[3], e_y[3];
     api_mjcf_plane_axes(link->dyn.axis, e_x, e_y);
     /* The slides stand before the turn to the reference in the document, behind it in the file. */
     dyn_pose back = dyn_pose_about(link->dyn.axis, -link->home[2]);
@@ -129,12 +151,37 @@ static bool is_turned(const dyn_pose *X)
     return false;
 }
 
+/* Writes a part of a joint whose rotor inertia and damping belong to each coordinate. */
+static xmlNode *put_free_part(const api_mjcf_chain *chain, size_t k, const mjcf_part *part)
+{
+    const dyn_link *dyn   = &chain->w->document->links[chain->links[k]].dyn;
+    xmlNode        *joint = put_part(chain, k, part);
+    put_armature(chain->w, joint, dyn->spring.damping, dyn->rotor_inertia);
+    return joint;
+}
+
+/* The document has a stiffness for spherical joints alone. */
 static void put_ball(const api_mjcf_chain *chain, size_t k, const char *name)
 {
-    mjcf_part ball = {.name = name, .type = API_MJCF_BALL};
-    dyn_pose  C    = in_body(chain, k);
-    put_part(chain, k, &ball);
+    const double stiffness = chain->w->document->links[chain->links[k]].dyn.spring.stiffness;
+
+    mjcf_part ball = {
+        .name = name, .type = API_MJCF_BALL, .coordinate = chain->w->document->links[chain->links[k]].joint};
+    dyn_pose C     = in_body(chain, k);
+    xmlNode *joint = put_free_part(chain, k, &ball);
+    if (stiffness != 0) api_xml_put_number(chain->w, joint, "stiffness", stiffness);
     if (is_turned(&C)) api_xml_joint_not_held(chain->w, (size_t)chain->links[k], "origin");
+}
+
+void api_mjcf_put_free(api_xml_writer *w, xmlNode *body, const api_mjcf_free *free)
+{
+    const bool plain = free->damping == 0 && free->rotor_inertia == 0;
+    xmlNode   *joint = api_xml_put(w, body, plain ? "freejoint" : "joint");
+    api_xml_put_text(w, joint, "name", free->name);
+    if (!plain) api_xml_put_text(w, joint, "type", "free");
+    put_armature(w, joint, free->damping, free->rotor_inertia);
+    attach_position(w, joint,
+                    &(api_mjcf_position){.type = API_MJCF_FREE, .name = free->coordinate, .C = dyn_pose_identity()});
 }
 
 static void put_floating(const api_mjcf_chain *chain, size_t k, const api_document_link *link)
@@ -142,13 +189,18 @@ static void put_floating(const api_mjcf_chain *chain, size_t k, const api_docume
     static const char *const suffix[3] = {"x", "y", "z"};
     api_xml_writer          *w         = chain->w;
     if (chain->free) {
-        api_xml_put_text(w, api_xml_put(w, chain->body, "freejoint"), "name", link->joint);
+        api_mjcf_put_free(w, chain->body,
+                          &(api_mjcf_free){.name          = link->joint,
+                                           .coordinate    = link->joint,
+                                           .damping       = link->dyn.spring.damping,
+                                           .rotor_inertia = link->dyn.rotor_inertia});
         return;
     }
     for (int i = 0; i < 3; i++) {
-        mjcf_part slide = {.name = api_xml_join(w, link->joint, suffix[i]), .type = API_MJCF_SLIDE};
-        slide.axis[i]   = 1;
-        put_part(chain, k, &slide);
+        mjcf_part slide  = {.name = api_xml_join(w, link->joint, suffix[i]), .type = API_MJCF_SLIDE, .scale = 1};
+        slide.coordinate = slide.name;
+        slide.axis[i]    = 1;
+        put_free_part(chain, k, &slide);
     }
     put_ball(chain, k, api_xml_join(w, link->joint, "turn"));
     api_xml_joint_not_held(w, (size_t)chain->links[k], "type");
@@ -162,6 +214,11 @@ static void put_joint(const api_mjcf_chain *chain, size_t k)
     mjcf_part                part = {.name = link->joint, .type = API_MJCF_HINGE}, slide = {.type = API_MJCF_SLIDE};
     memcpy(part.axis, link->dyn.axis, sizeof part.axis);
     memcpy(slide.axis, link->dyn.axis, sizeof slide.axis);
+    part.coordinate = slide.coordinate = link->dyn.mimic ? api_xml_leader_of(w->document, link) : link->joint;
+    part.scale                         = link->dyn.ratio;
+    part.offset                        = link->dyn.offset;
+    slide.scale                        = link->dyn.pitch * link->dyn.ratio;
+    slide.offset                       = link->dyn.pitch * link->dyn.offset;
     switch (link->dyn.joint) {
     case DYN_FIXED: return;
     case DYN_PLANAR: put_planar(chain, k, link); return;

@@ -109,8 +109,12 @@ static bool build(api_model *model, const api_document *document, api_reader *re
         if (links[k].motor.present && links[k].motor.link != DYN_WORLD)
             links[k].motor.link = document->links[links[k].motor.link].core_index;
     }
-    dyn_description description = {
-        .floating = document->floating, .base_inertia = document->base_inertia, .n_links = n, .links = links};
+    dyn_description description = {.floating           = document->floating,
+                                   .base_inertia       = document->base_inertia,
+                                   .base_rotor_inertia = document->base_rotor_inertia,
+                                   .base_damping       = document->base_damping,
+                                   .n_links            = n,
+                                   .links              = links};
     if (!api_transmissions_list_drives(document, reader->arena, &description)) return no_memory(reader->problem);
     memcpy(description.gravity, document->gravity, sizeof description.gravity);
 

@@ -68,26 +68,35 @@ static bool read_inertial(api_sdf *sdf, const api_sdf_frame *link, const xmlNode
     return (!inertial || read_stated(sdf, inertial, inertia)) && report_defaults(sdf, link->element, inertial);
 }
 
+/* Links without gravity. */
+typedef struct weightless_links {
+    size_t               n;
+    const api_sdf_frame *first;
+} weightless_links;
+
 /* Reports what would make a link move in another way. */
-static bool report_link(api_sdf *sdf, const xmlNode *link, size_t *weightless)
+static bool report_link(api_sdf *sdf, const api_sdf_frame *frame, weightless_links *weightless)
 {
-    bool gravity = true, kinematic = false;
+    const xmlNode *link    = frame->element;
+    bool           gravity = true, kinematic = false;
     if (!api_sdf_flag(sdf, link, "gravity", &gravity) || !api_sdf_flag(sdf, link, "kinematic", &kinematic))
         return false;
-    *weightless += !gravity;
+    if (!gravity && weightless->n++ == 0) weightless->first = frame;
     return !kinematic ||
            api_xml_report(&sdf->xml, link, "warning", "not-held",
                           "the link is kinematic, moved by position alone: that is not part of the model");
 }
 
 /* Links without gravity: a model holds that for all links only. */
-static bool apply_gravity(api_sdf *sdf, size_t weightless, size_t n)
+static bool apply_gravity(api_sdf *sdf, const weightless_links *weightless, size_t n)
 {
     static const double none[3];
-    if (weightless == 0) return true;
-    if (weightless < n)
-        return api_xml_report(&sdf->xml, sdf->model, "warning", "not-held",
-                              "<gravity> is false for %zu of %zu links: that is not part of the model", weightless, n);
+    if (weightless->n == 0) return true;
+    if (weightless->n < n)
+        return api_xml_report(
+            &sdf->xml, weightless->first->element, "warning", "not-held",
+            "<gravity> is false for %zu of %zu links, first for \"%.*s\": that is not part of the model", weightless->n,
+            n, api_text_shown(weightless->first->name), weightless->first->name);
     sdf->gravity = none;
     return api_xml_report(&sdf->xml, sdf->model, "info", "compensated",
                           "<gravity> is false for all links: the model has no gravity");
@@ -95,16 +104,17 @@ static bool apply_gravity(api_sdf *sdf, size_t weightless, size_t n)
 
 bool api_sdf_read_links(api_sdf *sdf)
 {
-    size_t weightless = 0, n = 0;
+    weightless_links weightless = {0};
+    size_t           n          = 0;
     for (size_t i = 0; i < sdf->n_frames; i++) {
         api_sdf_frame *frame = &sdf->frames[i];
         if (frame->kind != API_SDF_IS_LINK) continue;
         const xmlNode *inertial = api_xml_child(frame->element, "inertial");
         frame->inertia          = (dyn_inertia){.mass = 1, .about_com = {1, 0, 0, 1, 0, 1}};
         n++;
-        if (!read_inertial(sdf, frame, inertial, &frame->inertia) || !report_link(sdf, frame->element, &weightless) ||
+        if (!read_inertial(sdf, frame, inertial, &frame->inertia) || !report_link(sdf, frame, &weightless) ||
             !api_xml_reserve_given(&sdf->document, sdf->document.names, frame->element, frame->name, &frame->link_name))
             return false;
     }
-    return apply_gravity(sdf, weightless, n);
+    return apply_gravity(sdf, &weightless, n);
 }

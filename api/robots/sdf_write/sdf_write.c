@@ -281,6 +281,8 @@ static void put_file(api_sdf_writer *s, xmlNode *sdf, const char *name)
     api_sdf_put_loops(s);
     put_named_frames(s);
     api_xml_report_forces(&s->w);
+    api_xml_report_free_forces(&s->w, false);
+    api_xml_report_configurations(&s->w);
 }
 
 char *api_sdf_write(const api_document *document, const api_model_heading *heading, api_reader *reader, size_t *length)

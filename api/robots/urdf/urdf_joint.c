@@ -185,16 +185,32 @@ static bool write_rotor(api_urdf *urdf, const api_urdf_joint *joint, json_t *fie
     return joint->rotor_inertia == 0 || api_xml_set_number(&urdf->xml, fields, "rotor_inertia", joint->rotor_inertia);
 }
 
+/* Keeps the damping of a joint that turns about all axes, which belongs to each of its velocities. *complete: nothing
+ * else is in <dynamics>. */
+static bool keep_damping(api_urdf *urdf, const api_urdf_joint *joint, json_t *fields, bool *complete)
+{
+    const json_t *friction = json_object_get(fields, "friction");
+    const double  damping  = json_number_value(json_object_get(friction, "viscous"));
+    *complete              = (is_type(joint, "floating") || is_type(joint, "spherical")) &&
+                json_number_value(json_object_get(friction, "coulomb")) == 0;
+    if (is_type(joint, "fixed") || is_type(joint, "planar") || damping == 0) return true;
+    json_t *spring = json_object();
+    return api_xml_set_field(&urdf->xml, fields, "spring", spring) &&
+           api_xml_set_number(&urdf->xml, spring, "damping", damping);
+}
+
 /* Drops and reports the fields that only joints with one coordinate have. They were checked when they were read. A
  * joint with several coordinates may have friction and limits in the file, a fixed joint cannot. */
 static bool drop_figures(api_urdf *urdf, const api_urdf_joint *joint, json_t *fields)
 {
     static const char *const elements[] = {"limit", "dynamics", "mimic"};
-    bool                     fixed      = is_type(joint, "fixed");
+    bool                     fixed      = is_type(joint, "fixed"), damped;
+    if (!keep_damping(urdf, joint, fields, &damped)) return false;
     json_object_del(fields, "limits");
     json_object_del(fields, "friction");
     for (size_t i = 0; i < sizeof elements / sizeof *elements; i++) {
         const xmlNode *element = api_xml_child(joint->element, elements[i]);
+        if (i == 1 && damped) continue;
         if (element && !api_xml_report(&urdf->xml, element, fixed ? "info" : "warning", fixed ? "dropped" : "not-held",
                                        "joint \"%.*s\" is %s: <%s> %s", SHOWN(joint->name), joint->type, elements[i],
                                        fixed ? "has no effect" : "is not part of the model"))

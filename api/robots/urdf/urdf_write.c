@@ -95,7 +95,8 @@ static void put_mimic(api_urdf_file *f, xmlNode *joint, const char *leader, doub
 static void report_joint(api_urdf_file *f, size_t i)
 {
     const api_document_link *link = &f->w.document->links[i];
-    if (link->dyn.spring.stiffness != 0) api_xml_joint_not_held(&f->w, i, "spring");
+    if (link->dyn.spring.stiffness != 0 && dyn_joint_nv(link->dyn.joint) == 1)
+        api_xml_joint_not_held(&f->w, i, "spring");
     if (link->has_home && f->w.document->n_loops > 0) api_xml_joint_not_held(&f->w, i, "home");
     if (!link->actuated) api_xml_joint_not_held(&f->w, i, "actuated");
 }
@@ -103,7 +104,7 @@ static void report_joint(api_urdf_file *f, size_t i)
 /* Puts a transmission whose motor turns with the joint and has the rotor's inertia. */
 static void put_rotor(api_urdf_file *f, const api_document_link *link)
 {
-    if (link->dyn.rotor_inertia == 0) return;
+    if (link->dyn.rotor_inertia == 0 || dyn_joint_nv(link->dyn.joint) != 1) return;
     xmlNode *transmission = api_xml_put(&f->w, f->robot, "transmission");
     api_xml_put_text(&f->w, transmission, "name", api_xml_join(&f->w, link->joint, "transmission"));
     api_xml_put_content(&f->w, api_xml_put(&f->w, transmission, "type"), "transmission_interface/SimpleTransmission");
@@ -153,7 +154,7 @@ static void put_moving(api_urdf_file *f, size_t i, urdf_part *part)
     const api_document_link *link = &f->w.document->links[i];
     if (link->dyn.joint == DYN_HELICAL) put_helical(f, part, link);
     xmlNode *joint = put_joint(f, part);
-    if (dyn_joint_nv(link->dyn.joint) == 1) put_figures(f, joint, link);
+    if (dyn_joint_nv(link->dyn.joint) == 1 || dyn_joint_has_quaternion(link->dyn.joint)) put_figures(f, joint, link);
     if (link->dyn.mimic) put_mimic(f, joint, api_xml_leader_of(f->w.document, link), link->dyn.ratio, link->dyn.offset);
     put_rotor(f, link);
     report_joint(f, i);
@@ -220,6 +221,8 @@ static void report_document(api_urdf_file *f)
                          d->loops[i].name);
     }
     api_xml_report_forces(&f->w);
+    api_xml_report_free_forces(&f->w, true);
+    api_xml_report_configurations(&f->w);
 }
 
 char *api_urdf_write(const api_document *document, const api_model_heading *heading, api_reader *reader, size_t *length)

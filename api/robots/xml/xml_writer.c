@@ -33,7 +33,7 @@ static void put_description(api_xml_writer *w, xmlNode *root)
         fail(w);
 }
 
-static void report_configurations(api_xml_writer *w)
+void api_xml_report_configurations(api_xml_writer *w)
 {
     const size_t n        = w->document->n_configurations;
     char         more[40] = "";
@@ -54,7 +54,6 @@ xmlNode *api_xml_writer_open(api_xml_writer *w, api_reader *reader, const api_do
     }
     xmlDocSetRootElement(w->file, element);
     put_description(w, element);
-    report_configurations(w);
     return element;
 }
 
@@ -210,6 +209,22 @@ void api_xml_report_forces(api_xml_writer *w)
                          "inertia nor friction there",
                          api_text_shown(name), name);
     }
+}
+
+void api_xml_report_free_forces(api_xml_writer *w, bool damping_is_held)
+{
+    const api_document *d = w->document;
+    for (size_t i = 0; i < d->n_links; i++) {
+        const dyn_link *dyn = &d->links[i].dyn;
+        if (!dyn_joint_has_quaternion(dyn->joint)) continue;
+        if (dyn->rotor_inertia != 0) api_xml_joint_not_held(w, i, "rotor_inertia");
+        if (dyn->spring.stiffness != 0 || (dyn->spring.damping != 0 && !damping_is_held))
+            api_xml_joint_not_held(w, i, "spring");
+    }
+    if (d->floating && d->base_rotor_inertia != 0)
+        api_xml_not_held(w, "/base/rotor_inertia", "\"rotor_inertia\" of the base is not part of the file");
+    if (d->floating && d->base_damping != 0)
+        api_xml_not_held(w, "/base/spring", "\"spring\" of the base is not part of the file");
 }
 
 /* --- names -------------------------------------------------------------------------------------------------------- */

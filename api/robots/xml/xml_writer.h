@@ -50,6 +50,13 @@ void api_xml_joint_not_held(api_xml_writer *w, size_t link, const char *field);
  * smoothed or one-sided Coulomb friction, limits of the rate of effort, scaled screws. */
 void api_xml_report_forces(api_xml_writer *w);
 
+/* Reports configurations, for formats without them. */
+void api_xml_report_configurations(api_xml_writer *w);
+
+/* Reports rotor inertia and spring of joints with a quaternion and of the base, for formats without them; some hold the
+ * damping of joints. */
+void api_xml_report_free_forces(api_xml_writer *w, bool damping_is_held);
+
 /* Name of the link that carries `link`, and of the joint that a mimic joint follows. */
 const char *api_xml_parent_of(const api_document *document, const api_document_link *link);
 const char *api_xml_leader_of(const api_document *document, const api_document_link *link);

@@ -4,6 +4,12 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* The first coordinate of a joint to which the rotor inertia belongs: its last one, or all with a quaternion. */
+static int first_with_rotor(const book_body *b)
+{
+    return dyn_joint_has_quaternion(b->type) || b->n == 0 ? 0 : b->n - 1;
+}
+
 /* Returns S x, with the joint's entries of x. */
 static vec6 joint_rate(const book_body *b, const double *x)
 {
@@ -71,7 +77,8 @@ void book_rnea(book_tree *tree, const book_scene *scene, const double *q, const 
         /* tau_i = S^T f_i,   f_p += X^T f_i */
         for (int k = 0; k < b->n; k++)
             tau[b->v + k] += dot6(b->S[k], b->f);
-        if (b->rotor > 0) tau[b->v + b->n - 1] += b->rotor * qdd[b->v + b->n - 1];
+        for (int k = first_with_rotor(b); k < b->n; k++)
+            tau[b->v + k] += b->rotor * qdd[b->v + k];
         p->f = add6(p->f, mul6_transposed(&b->X, b->f));
     }
     add_drives(tree, qdd, tau, NULL);
@@ -105,7 +112,8 @@ void book_crba(book_tree *tree, const double *q, double *H)
         for (int k = 0; k < b->n; k++)
             F[k] = mul6(&b->I_c, b->S[k]);
         add_block(tree, b, b, F, H);
-        if (b->rotor > 0) H[(b->v + b->n - 1) * (tree->nv + 1)] += b->rotor;
+        for (int k = first_with_rotor(b); k < b->n; k++)
+            H[(b->v + k) * (tree->nv + 1)] += b->rotor;
         /* to the base: F = X_j^T F,   H_ij = F^T S_j,   H_ji = H_ij^T */
         for (int j = i; body[j].lambda != 0; j = body[j].lambda) {
             for (int k = 0; k < b->n; k++)
@@ -192,7 +200,8 @@ void book_aba(book_tree *tree, const book_scene *scene, const double *q, const d
                 b->D[k][l] = dot6(b->S[k], b->U[l]);
             b->u[k] = tau[b->v + k] - qdd[b->v + k] - dot6(b->S[k], b->p_A);
         }
-        if (b->rotor > 0) b->D[b->n - 1][b->n - 1] += b->rotor;
+        for (int k = first_with_rotor(b); k < b->n; k++)
+            b->D[k][k] += b->rotor;
         add_to_parent(b, &body[b->lambda]);
     }
     body[0].a = base_acceleration(scene);

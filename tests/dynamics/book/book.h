@@ -22,9 +22,11 @@ typedef struct book_body {
     dyn_joint_kind type;
     double         axis[3], pitch, ratio, offset; /* of the joint, as in dyn_link */
     int            q, v, n;                       /* first entries in q and qd, number of velocities */
-    double         rotor;  /* kg m^2 or kg, added to the inertia of the joint's last coordinate */
-    mat6           X_T, I; /* joint frame in the parent's coordinates; inertia of the body */
-    dyn_pose       after;  /* link frame in the moved joint frame, which is the body's frame */
+    double         rotor; /* kg m^2 or kg, added to the inertia of the joint's last coordinate, or of all coordinates of
+                             a joint with a quaternion */
+    double   damping, stiffness; /* damper and spring of a joint with a quaternion */
+    mat6     X_T, I;             /* joint frame in the parent's coordinates; inertia of the body */
+    dyn_pose after;              /* link frame in the moved joint frame, which is the body's frame */
 
     mat6 X, X_0;         /* motion transforms to this body, from its parent and from body 0 */
     vec6 S[6], v_J, c_J; /* columns of S; S qd; S' qd, with S' the rate of S in the axes of the body */

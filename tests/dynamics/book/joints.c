@@ -151,9 +151,26 @@ static void add_forces_of_joint(const book_tree *tree, int link, const book_scen
     tau[theta] -= R;
 }
 
+/* The damper and spring of a joint with a quaternion, and rotor (w x v) of its linear rates v, whose derivatives in the
+ * axes of the parent are R (v' + w x v). */
+static void add_forces_of_free_joint(const book_body *b, bool springs, const double *q, const double *qd, double *tau)
+{
+    const double *v = qd + b->v, *w = v + 3, *r = q + b->q;
+    const double  sine = b->stiffness != 0 ? sqrt(r[0] * r[0] + r[1] * r[1] + r[2] * r[2]) : 0;
+    for (int i = 0; springs && sine > 0 && i < 3; i++) /* the smaller one of the two rotations of the quaternion */
+        tau[b->v + i] += b->stiffness * 2 * atan2(r[3] < 0 ? -sine : sine, fabs(r[3])) * r[i] / sine;
+    for (int k = 0; k < b->n; k++)
+        tau[b->v + k] += springs ? b->damping * v[k] : 0;
+    for (int i = 0; b->type == DYN_FLOATING && i < 3; i++)
+        tau[b->v + i] += b->rotor * (w[(i + 1) % 3] * v[(i + 2) % 3] - w[(i + 2) % 3] * v[(i + 1) % 3]);
+}
+
 void book_joint_forces(const book_tree *tree, const book_scene *scene, const double *q, const double *qd, double *tau)
 {
     const dyn_description *d = tree->description;
+    for (int i = 1; i <= tree->NB; i++)
+        if (dyn_joint_has_quaternion(tree->body[i].type))
+            add_forces_of_free_joint(&tree->body[i], scene->springs, q, qd, tau);
     for (int i = 0; i < (int)d->n_links; i++) {
         const dyn_joint_kind type = d->links[i].joint;
         if (type != DYN_FIXED && !dyn_joint_has_quaternion(type)) add_forces_of_joint(tree, i, scene, q, qd, tau);

@@ -56,6 +56,8 @@ static void make_link_body(book_tree *tree, int link, const dyn_pose *parent_aft
     b->offset           = l->offset;
     b->n                = dyn_joint_nv(l->joint);
     b->rotor            = l->elastic ? 0 : l->ratio * l->ratio * l->rotor_inertia;
+    b->damping          = l->spring.damping;
+    b->stiffness        = l->spring.stiffness;
     b->X_T              = transform6(&X_T);
     b->after            = l->after;
     b->I                = body_inertia(&l->inertia, &l->after);
@@ -130,7 +132,13 @@ static void make_base(book_tree *tree)
     tree->body[0]     = (book_body){.after = identity};
     tree->body[0].X_0 = transform6(&identity);
     if (!tree->description->floating) return;
-    *b   = (book_body){.type = DYN_FLOATING, .ratio = 1, .n = 6, .X_T = transform6(&identity), .after = identity};
+    *b   = (book_body){.type    = DYN_FLOATING,
+                       .ratio   = 1,
+                       .n       = 6,
+                       .rotor   = tree->description->base_rotor_inertia,
+                       .damping = tree->description->base_damping,
+                       .X_T     = transform6(&identity),
+                       .after   = identity};
     b->I = body_inertia(&tree->description->base_inertia, &identity);
 }
 

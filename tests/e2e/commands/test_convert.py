@@ -172,8 +172,44 @@ class Converting(ServerCase):
         links = [{"name": "a", "parent": "base", "inertial": samples.body(1), "joint": {"name": "j", "type": "revolute", "axis": [0, 1, 0]}}]
         for n, told in ((1, '"c0" ('), (3, '"c0" and 2 more (')):
             document = {"links": links, "configurations": [{"name": f"c{k}", "q": {"j": k}} for k in range(n)]}
-            for target in ("urdf", "mjcf", "sdf"):
+            for target in ("urdf", "sdf"):
                 self.assertIn("configurations are not part of the file: " + told, self.convert(self.write("c.json", document), "--to", target)[1])
+
+    def stands(self, name, configuration):
+        """Returns the positions of all links of a model in one of its configurations."""
+        about = self.client.get(f"/v1/models/{name}").json()
+        q = next(c["q"] for c in about["configurations"] if c["name"] == configuration)
+        poses = self.ask(name, "kinematics", {"q": q, "qd": [0] * about["nv"], "outputs": ["poses"]})["poses"]
+        return {link: (poses[link]["position"], poses[link]["orientation"]) for link in about["links"] if link != "world"}
+
+    def test_configurations_become_keyframes(self):
+        """All links stand at the same places in the configurations of a written MJCF file, whatever joints it has instead."""
+        def link(name, parent, kind, **joint):
+            axis = {} if kind in ("spherical", "floating") else {"axis": [0.6, 0, 0.8]}
+            return {"name": name, "parent": parent, "inertial": samples.body(1), "joint": {
+                "name": "j" + name, "type": kind, **axis, "origin": {"xyz": [0.1, 0.2, 0.3], "rpy": [0.4, 0.5, 0.6]}, **joint}}
+        links = [link("a", "base", "continuous", home=0.3), link("b", "a", "prismatic"), link("c", "a", "continuous", mimic={
+            "joint": "ja", "multiplier": -2, "offset": 0.3}), link("d", "c", "planar", home=[0.1, 0.2, 0.3]), link("e", "b", "helical", pitch=0.2),
+            link("f", "e", "spherical"), link("g", "base", "floating"), link("h", "base", "fixed")]
+        turned = {f".q{x}": value for x, value in zip("xyzw", (0.5, -0.5, 0.1, 0.7))}
+        q = {"ja": 0.4, "jb": -0.2, "jd.x": 0.3, "jd.angle": 0.9, "je": 1.1, "jg.z": 2, **{"jf" + x: value for x, value in turned.items()}}
+        moved = {**q, **{"jg" + x: value for x, value in turned.items()}, "base.x": 1.5, **{"base" + x: value for x, value in turned.items()}}
+        for base, name, second in (("floating", "trunk", moved), ("fixed", "world", q), ("fixed", "base", q)):
+            own = json.loads(json.dumps(links).replace('"base"', f'"{name}"'))
+            if name == "world":      # a free joint, whose axes are those of the world
+                own[6]["joint"] = {"name": "jg", "type": "floating"}
+            document = {"base": {"type": base, "link": name}, "links": own, "configurations": [
+                {"name": "zero", "q": {}}, {"name": "a pose", "q": second}]}
+            _, read, _ = self.again(self.write("poses.json", document), "mjcf")
+            self.put_model("m", document)
+            self.put_model("written", read)
+            for configuration in ("zero", "a pose"):
+                here, back = self.stands("m", configuration), self.stands("written", configuration)
+                for body, (position, (x, y, z, w)) in here.items():
+                    if body == name:
+                        continue
+                    self.assertClose(back[body][0], position, 1e-12, scale=1, what=f"{base} {configuration} {body}")
+                    self.assertGreater(abs(sum(a * b for a, b in zip(back[body][1], (x, y, z, w)))), 1 - 1e-12, body)
 
     def test_passive_joints_of_loops_get_no_motor(self):
         """In MJCF a joint with a motor is driven: the effort limit of a passive joint is listed instead, and the same joints stay coordinates."""

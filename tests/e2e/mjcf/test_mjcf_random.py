@@ -99,7 +99,7 @@ class File:
         gravcomp = pick(rng, 0, 0, 0, 0.25, -0.5, None)
         trees = "".join(self.frame(self.body(rng.randint(0, 3), gravcomp)) for _ in range(rng.randint(1, 2)))
         if rng.random() < 0.4:
-            free = pick(rng, "<freejoint/>", '<freejoint align="true"/>', '<joint type="free"/>')
+            free = pick(rng, "<freejoint/>", '<freejoint align="true"/>', '<joint type="free" armature="0.7" damping="1.3"/>')
             inner = self.maybe(0.5, self.body(2, gravcomp))
             trees += f'<body name="free" {pose(rng)} gravcomp="{gravcomp or 0}">{free}{self.geom()}{self.maybe(0.5, self.geom())}{inner}</body>'
         return trees + self.maybe(0.3, '<body name="still"><geom size=".3"/></body>')

@@ -308,8 +308,13 @@ class FreeTurns(ServerCase):
         tau = self.ask("plain-tree", "inverse-dynamics", motion)["tau"]
         self.assertClose((np.array(a["regressor"]) @ p).tolist(), tau, 1e-13, scale=10)
         J = np.array(a["joint_regressor"]).reshape(len(tau), len(FIXED_TREE["links"]), 3)
-        self.assertTrue((J[:, [1, 2, 4]] == 0).all())  # these joints have neither rotor nor friction
+        self.assertTrue((J[:, [1, 2, 4], 1:] == 0).all())  # these joints have no friction
         self.assertEqual(J[0, 0, 1], s["qd"][0])
+        for link in (1, 2, 4):
+            document["links"][link]["joint"]["rotor_inertia"] = 0.5 + link
+        self.put_model("rotors", document)
+        added = np.array(self.ask("rotors", "inverse-dynamics", motion)["tau"]) - tau
+        self.assertClose(sum((0.5 + link) * J[:, link, 0] for link in (1, 2, 4)).tolist(), added.tolist(), 1e-13, scale=10)
 
     def test_same_bits_in_a_batch(self):
         rows = [self.tree_state(20 + i) for i in range(9)]
@@ -350,10 +355,12 @@ class FreeTurns(ServerCase):
 
     def test_refused_documents(self):
         for kind in NAMES:
-            for key, value in (("axis", [0, 0, 1]), ("limits", {"effort": 1}), ("friction", {"viscous": 1}), ("rotor_inertia", 1),
-                               ("spring", {"stiffness": 1}), ("elastic", {"stiffness": 1}), ("mimic", {"joint": "root"}), ("pitch", 1)):
+            for key, value in (("axis", [0, 0, 1]), ("limits", {"effort": 1}), ("friction", {"viscous": 1}),
+                               ("elastic", {"stiffness": 1}), ("mimic", {"joint": "root"}), ("pitch", 1)):
                 self.refused(f"/links/2/joint/{key}", {key: value}, kind)
             self.refused("/links/2/joint/origin", {"origin": {"dh": {"theta": 0, "d": 0, "a": 1, "alpha": 0}}}, kind)
+            self.refused("/links/2/joint/spring/rest", {"spring": {"rest": 0.1}}, kind)
+        self.refused("/links/2/joint/spring/stiffness", {"spring": {"stiffness": 1}}, "floating")
         follower = on_arm("spherical")
         follower["links"][0]["joint"]["mimic"] = {"joint": "at"}
         self.refused("/links/0/joint/mimic/joint", None, document=follower)

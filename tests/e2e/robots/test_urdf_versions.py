@@ -134,8 +134,19 @@ class Versions(UrdfCase):
         self.assertEqual((taken["nq"], taken["nv"]), (4, 3))
         M = self.ask("ball", "mass-matrix", {"q": [0, 0, 0, 1]})["mass_matrix"]
         self.assertClose(np.ravel(M).tolist(), np.ravel(np.diag([0.01, 0.04, 0.04])).tolist(), 1e-15, scale=1)
-        taken = self.take("lossy", robot(link("w"), link("a", inside), joint("j", "w", "a", '<dynamics damping="2"/>', kind="spherical")))
+        taken = self.take("lossy", robot(link("w"), link("a", inside), joint("j", "w", "a", '<dynamics friction="2"/>', kind="spherical")))
         self.assertEqual([e["code"] for e in words(taken, "warning", "<dynamics>")], ["not-held"])
+
+    def test_damping_of_spherical_and_floating_joints(self):
+        """Damping belongs to each velocity, as MuJoCo has it."""
+        inside = '<inertial><mass value="2"/><inertia ixx="0.01" iyy="0.02" izz="0.02" ixy="0" ixz="0" iyz="0"/></inertial>'
+        for kind, q, n in (("spherical", [0, 0, 0, 1], 3), ("floating", [0] * 6 + [1], 6)):
+            taken = self.take("damped", robot(link("w"), link("a", inside), joint("j", "w", "a", '<dynamics damping="2.5"/>', kind=kind)))
+            self.assertFalse(words(taken, "warning", "<dynamics>"))
+            for k in range(n):
+                qd = [float(i == k) for i in range(n)]
+                at_rest, moving = (self.ask("damped", "inverse-dynamics", {"q": q, "qd": rates, "qdd": [0] * n})["tau"] for rates in ([0] * n, qd))
+                self.assertClose([a - b for a, b in zip(moving, at_rest)], [2.5 * rate for rate in qd], 1e-14, scale=1)
 
 
 if __name__ == "__main__":

@@ -851,16 +851,17 @@ class Operations:
         tau = regressor · (inertial parameters) + joint_regressor · (joint parameters), without springs and wrenches, friction
         sharp, equal in both directions and the same under every load. The ten parameters of each body of the model are m, m·c
         (3), Ixx, Ixy, Iyy, Ixz, Iyz, Izz about its link's origin, in link axes, motors' rotors locked; the three of each moving
-        joint are rotor_inertia, viscous, coulomb (zeros for joints of several coordinates); those of each motor coordinate
-        `<joint>.motor` follow after all joints. Of a joint with a motor, rotor_inertia stands for its spin_inertia, at the
-        joint or, if that is elastic, at its motor coordinate; elasticity counts as a spring. Missing `qd` and `qdd` are zero.
-        With `qd_reference` or `qdd_reference`, in place of `qdd`, the torque is that of inverse-dynamics with the same
-        reference. Motion cannot distinguish all inertial parameters, only the base parameters β: regressor · (inertial
-        parameters) = base_regressor · β at every state. They are computed numerically, once per model, for its own gravity (a
-        request with another `gravity` is a 422) and for up to 100 moving bodies. The first request for them waits, some tenths
-        of a second with 50 bodies; with a shorter `Request-Timeout` it fails and a later request computes them. Parameters that
-        appear in no β have no effect. The base parameters of a model with loops hold for the assembly of its `reference`, and
-        for others that move alike.
+        joint are rotor_inertia, viscous, coulomb (of spherical and floating joints rotor_inertia alone, else zeros for joints
+        of several coordinates); those of each motor coordinate `<joint>.motor` follow after all joints. The rotor_inertia of a
+        floating base is in none of them. Of a joint with a motor, rotor_inertia stands for its spin_inertia, at the joint or,
+        if that is elastic, at its motor coordinate; elasticity counts as a spring. Missing `qd` and `qdd` are zero. With
+        `qd_reference` or `qdd_reference`, in place of `qdd`, the torque is that of inverse-dynamics with the same reference.
+        Motion cannot distinguish all inertial parameters, only the base parameters β: regressor · (inertial parameters) =
+        base_regressor · β at every state. They are computed numerically, once per model, for its own gravity (a request with
+        another `gravity` is a 422) and for up to 100 moving bodies. The first request for them waits, some tenths of a second
+        with 50 bodies; with a shorter `Request-Timeout` it fails and a later request computes them. Parameters that appear in
+        no β have no effect. The base parameters of a model with loops hold for the assembly of its `reference`, and for others
+        that move alike.
 
         q: Positions, nq entries: rad or m.
         qd: Velocities, nv entries: rad/s or m/s. Default 0.
