@@ -39,10 +39,10 @@ static double gravity_of(const dyn_scene *scene)
     return fmax(sqrt(g[0] * g[0] + g[1] * g[1] + g[2] * g[2]), DYN_STANDARD_GRAVITY);
 }
 
-/* Sets A + V of the rows of one held frame in one lane (dynamics/held_directions.h), from row `first` on. */
-static void set_sizes(const dyn_contact_block *b, const dyn_held_frame *held_frame, const dyn_contact_states *states,
-                      double reach, size_t first, size_t lane)
+void dyn_contact_set_sizes(const dyn_contact_block *b, const dyn_held_frame *held_frame,
+                           const dyn_contact_states *states, size_t first, size_t lane)
 {
+    const double reach = dyn_point_reach(states->scene->model, held_frame->frame.body, held_frame->frame.X_bf.p);
     size_t nv = b->nv, W = b->W;
     double u = 0, w = 0, gravity = gravity_of(states->scene);
     for (size_t v = 0; states->qd && v < nv; v++) {
@@ -74,7 +74,7 @@ static void fill_frame(const dyn_contact_block *b, const dyn_held_frame *held_fr
                            .jacobian_dot = b->frame_J_dot};
     states->kernels->kinematics(states->scene, states->workspace, &io, 1);
     for (size_t lane = 0; lane < W; lane++)
-        set_sizes(b, held_frame, states, reach, first, lane);
+        dyn_contact_set_sizes(b, held_frame, states, first, lane);
     for (size_t i = 0; i < held_frame->n; i++) {
         const double *J_dot   = b->frame_J_dot + (size_t)held_frame->axis[i] * nv * W;
         double       *jdot_qd = b->jdot_qd + (first + i) * W, *row_scale = b->row_scale + (first + i) * W;

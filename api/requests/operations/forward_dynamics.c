@@ -12,7 +12,7 @@
 #include <math.h>
 #include <string.h>
 
-enum { QDD, JOINT_WRENCHES, CONTACT_WRENCHES, FULL, FRICTION, CONTACT_RESIDUAL, SITE_VALUES = 9 };
+enum { QDD, JOINT_WRENCHES, CONTACT_WRENCHES, FULL, FRICTION, CONTACT_RESIDUAL };
 
 /* --- options ---------------------------------------------------------------------------------------------------- */
 
@@ -49,18 +49,10 @@ static bool prepare(api_plan *plan, api_selection *selected)
 {
     forward_options   *o       = selected->options;
     const dyn_contact *contact = o->contact;
-    size_t             given   = plan->query->scene.n_wrenches;
     if (!api_static_friction_check(plan->query, o->sticking)) return false;
     if (!contact || !(selected->outputs & (API_BIT(JOINT_WRENCHES) | API_BIT(FULL)))) return true;
-    dyn_wrench_site *sites = api_take(plan->query->pool, (given + contact->n) * sizeof *sites);
-    if (!sites) return false;
-    if (given > 0) memcpy(sites, plan->query->scene.wrench, given * sizeof *sites);
-    for (size_t i = 0; i < contact->n; i++)
-        sites[given + i] = (dyn_wrench_site){.body       = contact->frame[i].frame.body,
-                                             .X_bl       = contact->frame[i].frame.X_bf,
-                                             .world_axes = !contact->frame[i].frame_axes};
-    o->sites = sites;
-    return true;
+    o->sites = api_contact_list_sites(plan->query, contact);
+    return o->sites != NULL;
 }
 
 /* --- lanes ------------------------------------------------------------------------------------------------------ */
@@ -76,7 +68,7 @@ static size_t spare(const api_model *model, const api_selection *selected)
         entries += api_static_friction_entries(model, o->sticking) + (selected->result[FRICTION] ? 0 : model->nv);
     if (!contact) return entries;
     return entries + API_FRAME_AXES * contact->n +
-           SITE_VALUES * (api_selected_extent(selected, API_REQUEST_WRENCHES) + contact->n) +
+           API_SITE_VALUES * (api_selected_extent(selected, API_REQUEST_WRENCHES) + contact->n) +
            dyn_contact_entries(model->nv, contact);
 }
 
@@ -97,20 +89,6 @@ static void find_joint_wrenches(const api_evaluation *e, const api_selection *se
 }
 
 /* --- held frames -------------------------------------------------------------------------------------------------- */
-
-/* Gathers force, torque and point of all wrenches of a block. The point of a contact is its frame's origin: zero. */
-static void gather_wrenches(const api_evaluation *e, const dyn_contact *contact, const double *contacts, size_t block,
-                            double *to)
-{
-    size_t        W = e->lanes, given = SITE_VALUES * e->query->scene.n_wrenches * W;
-    const double *wrenches = api_wrench_block(e, block);
-    if (wrenches) memcpy(to, wrenches, given * sizeof *to);
-    for (size_t i = 0; i < contact->n; i++) {
-        double *site = to + given + i * SITE_VALUES * W;
-        memcpy(site, contacts + i * API_FRAME_AXES * W, API_FRAME_AXES * W * sizeof *site);
-        memset(site + API_FRAME_AXES * W, 0, 3 * W * sizeof *site);
-    }
-}
 
 /* Corrects qdd of one state so that the held frames do not accelerate, and writes the contact wrenches. Returns as
  * api_fail_state does. */
@@ -154,7 +132,7 @@ static held_work prepare_contacts(const api_evaluation *e, const api_selection *
         *next      = api_behind(e, *next, API_FRAME_AXES * contact->n, 1);
     }
     w.wrenches                = *next;
-    *next                     = api_behind(e, *next, SITE_VALUES * (e->query->scene.n_wrenches + contact->n), 1);
+    *next                     = api_behind(e, *next, API_SITE_VALUES * (e->query->scene.n_wrenches + contact->n), 1);
     w.block                   = dyn_contact_lay_out(contact, nv, e->lanes, *next);
     *next                     = api_behind(e, *next, dyn_contact_entries(nv, contact), 1);
     dyn_contact_states states = {.kernels   = e->kernels,
@@ -192,7 +170,7 @@ static void find_held_wrenches(const api_evaluation *e, const api_selection *sel
     dyn_scene scene = e->query->scene;
     scene.n_wrenches += o->contact->n;
     scene.wrench = o->sites;
-    gather_wrenches(e, o->contact, w->contacts, block, w->wrenches);
+    api_contact_gather_wrenches(e, o->contact, w->contacts, block, w->wrenches);
     find_joint_wrenches(e, selected, &scene, qdd, w->wrenches, block, 1);
 }
 

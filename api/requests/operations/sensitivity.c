@@ -46,7 +46,7 @@ static bool options(api_query *q, api_selection *selected, const api_node *given
 
 static bool prepare(api_plan *plan, api_selection *selected)
 {
-    return api_free_check_tau(plan, selected);
+    return api_free_check_tau(plan, selected, driven_of(selected));
 }
 
 /* --- evaluation ------------------------------------------------------------------------------------------------- */

@@ -31,7 +31,7 @@ static bool prepare(api_plan *plan, api_selection *selected)
     if ((driven_of(selected) || plan->query->model->loops) && selected->outputs & API_BIT(DTAU_DOT_DPARAMETERS) &&
         api_has_load(plan->query))
         return api_fail_load(plan->query, "dtau_dot_dparameters with free coordinates or loops");
-    return api_free_check_tau(plan, selected);
+    return api_free_check_tau(plan, selected, driven_of(selected));
 }
 
 /* Counts the scratch lanes of free coordinates: qdd and qddd if they are not requested; then a mask, M, tau and

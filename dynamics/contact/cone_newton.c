@@ -1,0 +1,188 @@
+/* cone_newton.c - Newton's method on the conditions of optimality of a least norm within cones (cone_newton.h). */
+#include "cone_newton.h"
+#include <lapacke.h>
+#include <math.h>
+#include <string.h>
+
+#define AT_APEX   1e-7  /* |T x| of a cone whose apex x meets, relative to |x| */
+#define CONVERGED 1e-14 /* last change of x, relative to |x| */
+#define NEGATIVE  1e-9  /* multiplier that counts as none, relative to |x| */
+
+enum { ITERATIONS = 12 };
+
+/* --- active cones ------------------------------------------------------------------------------------------------- */
+
+static double product(const double *a, const double *b, size_t n)
+{
+    double sum = 0;
+    for (size_t i = 0; i < n; i++)
+        sum += a[i] * b[i];
+    return sum;
+}
+
+/* Turns the half space of a cone to the present x. Returns |T x|; 0 for a row and at the apex of a cone. */
+static double turn(const dyn_least_norm *s, dyn_active_limit *active)
+{
+    if (active->limit < s->n_rows) return 0;
+    const dyn_limit_cone *cone = &s->cone[active->limit - s->n_rows];
+    const double         *x    = s->x + cone->first;
+    const double a = product(cone->tangent[0], x, cone->n), b = product(cone->tangent[1], x, cone->n);
+    const double size = sqrt(a * a + b * b), strength = active->multiplier / active->length;
+    double       sum = 0;
+    if (!(size > AT_APEX * sqrt(product(s->x, s->x, s->k)))) return 0;
+    active->u[0] = a / size, active->u[1] = b / size;
+    for (size_t i = 0; i < cone->n; i++) {
+        const double g = cone->normal[i] - active->u[0] * cone->tangent[0][i] - active->u[1] * cone->tangent[1][i];
+        sum += g * g;
+    }
+    active->length     = sqrt(sum);
+    active->multiplier = strength * active->length;
+    return size;
+}
+
+/* Replaces the half spaces of each cone whose apex x does not meet by one. Returns true if there is such a cone. */
+static bool merge(dyn_least_norm *s)
+{
+    size_t n     = 0;
+    bool   found = false;
+    for (size_t i = 0; i < s->n_active; i++) {
+        dyn_active_limit now = s->active[i];
+        const bool       smooth = turn(s, &now) > 0;
+        size_t           same   = 0;
+        while (smooth && same < n && s->active[same].limit != now.limit)
+            same++;
+        found = found || smooth;
+        if (smooth && same < n)
+            s->active[same].multiplier += now.multiplier;
+        else
+            s->active[n++] = now;
+    }
+    s->n_active = n;
+    return found;
+}
+
+/* --- conditions of optimality ------------------------------------------------------------------------------------- */
+
+/* Adds the curvature v p p^T / |T x| of a cone to the matrix with `order` rows; p = u_0 T_1 - u_1 T_0. */
+static void add_curvature(const dyn_least_norm *s, const dyn_active_limit *active, double size, size_t order)
+{
+    const dyn_limit_cone *cone = &s->cone[active->limit - s->n_rows];
+    double                p[DYN_LIMIT_ENTRIES];
+    for (size_t i = 0; i < cone->n; i++)
+        p[i] = active->u[0] * cone->tangent[1][i] - active->u[1] * cone->tangent[0][i];
+    for (size_t i = 0; i < cone->n; i++)
+        for (size_t j = 0; j < cone->n; j++)
+            s->kkt[(cone->first + i) * order + cone->first + j] +=
+                active->multiplier / active->length * p[i] * p[j] / size;
+}
+
+/* Appends a unit gradient as row and column `index` of the matrix; its value at x must become `right`. */
+static void append(const dyn_least_norm *s, size_t index, size_t order, const double *gradient, double right)
+{
+    for (size_t e = 0; e < s->k; e++)
+        s->kkt[index * order + e] = s->kkt[e * order + index] = gradient[e];
+    s->kkt_right[index] = right - product(gradient, s->x, s->k);
+}
+
+static bool is_empty(const double *row, size_t k)
+{
+    return product(row, row, k) == 0;
+}
+
+/* Counts the equations that have an effect. */
+static size_t count_equations(const dyn_least_norm *s)
+{
+    size_t n = 0;
+    for (size_t i = 0; i < s->n_equations; i++)
+        n += !is_empty(s->equation + i * s->k, s->k);
+    return n;
+}
+
+/* Sets the matrix and the right side for the change of x, whose half spaces it turns. Returns the order of the matrix;
+ * 0: there are more active limits than entries of x. */
+static size_t set_conditions(dyn_least_norm *s)
+{
+    const size_t k = s->k, equations = count_equations(s), order = k + equations + s->n_active;
+    size_t       next = k;
+    if (equations + s->n_active > k) return 0;
+    memset(s->kkt, 0, order * order * sizeof *s->kkt);
+    for (size_t e = 0; e < k; e++) {
+        s->kkt[e * order + e] = 1;
+        s->kkt_right[e]       = -s->x[e];
+    }
+    for (size_t i = 0; i < s->n_equations; i++)
+        if (!is_empty(s->equation + i * k, k)) append(s, next++, order, s->equation + i * k, s->right[i]);
+    for (size_t i = 0; i < s->n_active; i++) {
+        dyn_active_limit *active = &s->active[i];
+        const double      size   = turn(s, active);
+        dyn_least_norm_gradient(s, active, s->direction);
+        append(s, next++, order, s->direction,
+               active->limit < s->n_rows ? s->row[active->limit].least / active->length : 0);
+        if (size > 0) add_curvature(s, active, size, order);
+    }
+    return order;
+}
+
+/* One step of Newton's method. Returns the length of the change of x; infinity: there is none. */
+static double step(dyn_least_norm *s)
+{
+    const size_t     k = s->k, order = set_conditions(s);
+    const lapack_int n = (lapack_int)order;
+    if (order == 0 || LAPACKE_dgesv_work(LAPACK_COL_MAJOR, n, 1, s->kkt, n, s->pivot, s->kkt_right, n) != 0)
+        return INFINITY;
+    for (size_t e = 0; e < k; e++)
+        s->x[e] += s->kkt_right[e];
+    for (size_t i = 0; i < s->n_active; i++) /* the matrix has the gradients with the other sign */
+        s->active[i].multiplier = -s->kkt_right[order - s->n_active + i];
+    return sqrt(product(s->kkt_right, s->kkt_right, k));
+}
+
+static bool is_optimal(const dyn_least_norm *s)
+{
+    const double least = -NEGATIVE * sqrt(product(s->x, s->x, s->k));
+    for (size_t i = 0; i < s->n_active; i++)
+        if (!(s->active[i].multiplier >= least)) return false;
+    return dyn_least_norm_violation(s, NULL) <= dyn_least_norm_tolerance(s);
+}
+
+bool dyn_cone_newton_finish(dyn_least_norm *s)
+{
+    const size_t n = s->n_active, k = s->k;
+    bool         done = false;
+    memcpy(s->saved_x, s->x, k * sizeof *s->x);
+    memcpy(s->saved, s->active, n * sizeof *s->saved);
+    if (merge(s))
+        for (int i = 0; i < ITERATIONS && !done && dyn_may_continue(s->deadline); i++) {
+            const double change = step(s);
+            if (!isfinite(change)) break;
+            done = change <= CONVERGED * sqrt(product(s->x, s->x, k));
+        }
+    if (done && is_optimal(s)) return true;
+    memcpy(s->x, s->saved_x, k * sizeof *s->x);
+    memcpy(s->active, s->saved, n * sizeof *s->saved);
+    s->n_active = n;
+    return false;
+}
+
+/* --- derivatives -------------------------------------------------------------------------------------------------- */
+
+bool dyn_cone_newton_factor(dyn_least_norm *s)
+{
+    merge(s);
+    const size_t     order = set_conditions(s);
+    const lapack_int n     = (lapack_int)order;
+    return order > 0 && LAPACKE_dgetrf_work(LAPACK_COL_MAJOR, n, n, s->kkt, n, s->pivot) == 0;
+}
+
+const double *dyn_cone_newton_differentiate(dyn_least_norm *s, const double *gradient, const double *equation)
+{
+    const size_t     k = s->k, order = k + count_equations(s) + s->n_active;
+    const lapack_int n    = (lapack_int)order;
+    size_t           next = k;
+    memset(s->kkt_right, 0, order * sizeof *s->kkt_right);
+    memcpy(s->kkt_right, gradient, k * sizeof *gradient);
+    for (size_t i = 0; i < s->n_equations; i++)
+        if (!is_empty(s->equation + i * k, k)) s->kkt_right[next++] = equation[i];
+    LAPACKE_dgetrs_work(LAPACK_COL_MAJOR, 'N', n, 1, s->kkt, n, s->pivot, s->kkt_right, n);
+    return s->kkt_right;
+}
