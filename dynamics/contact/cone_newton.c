@@ -6,6 +6,7 @@
 
 #define AT_APEX   1e-7  /* |T x| of a cone whose apex x meets, relative to |x| */
 #define CONVERGED 1e-14 /* last change of x, relative to |x| */
+#define STALLED   1e-9  /* change of x below which only rounding errors keep it from decreasing, relative to |x| */
 #define NEGATIVE  1e-9  /* multiplier that counts as none, relative to |x| */
 
 enum { ITERATIONS = 12 };
@@ -145,19 +146,25 @@ static bool is_optimal(const dyn_least_norm *s)
     return dyn_least_norm_violation(s, NULL) <= dyn_least_norm_tolerance(s);
 }
 
+/* Repeats steps until x does not change but by rounding errors. Returns false if it goes on changing. */
+static bool converge(dyn_least_norm *s)
+{
+    double before = INFINITY;
+    for (int i = 0; i < ITERATIONS && dyn_may_continue(s->deadline); i++) {
+        const double change = step(s), size = sqrt(product(s->x, s->x, s->k));
+        if (!isfinite(change)) return false;
+        if (change <= CONVERGED * size || (change <= STALLED * size && change > before / 2)) return true;
+        before = change;
+    }
+    return false;
+}
+
 bool dyn_cone_newton_finish(dyn_least_norm *s)
 {
     const size_t n = s->n_active, k = s->k;
-    bool         done = false;
     memcpy(s->saved_x, s->x, k * sizeof *s->x);
     memcpy(s->saved, s->active, n * sizeof *s->saved);
-    if (merge(s))
-        for (int i = 0; i < ITERATIONS && !done && dyn_may_continue(s->deadline); i++) {
-            const double change = step(s);
-            if (!isfinite(change)) break;
-            done = change <= CONVERGED * sqrt(product(s->x, s->x, k));
-        }
-    if (done && is_optimal(s)) return true;
+    if (merge(s) && converge(s) && is_optimal(s)) return true;
     memcpy(s->x, s->saved_x, k * sizeof *s->x);
     memcpy(s->active, s->saved, n * sizeof *s->saved);
     s->n_active = n;

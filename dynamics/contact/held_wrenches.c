@@ -176,6 +176,34 @@ size_t dyn_held_find_unbalanced(const dyn_held_block *b, size_t lane)
     return find_first(b, b->remains, b->remains_scale, b->choice->n_passive, lane);
 }
 
+/* Returns entry i of z, where z_u = 1 and E R_u = sum_i -z_i E R_i. `scratch` keeps those of the entries after i. */
+static double combine(const dyn_held_block *b, size_t lane, size_t u, size_t i, const double *scratch)
+{
+    const size_t  W = b->W, n = b->choice->n_passive;
+    const double *R = b->R + lane, pivot = R[(i * n + i) * W];
+    double        sum = R[(u * n + i) * W];
+    for (size_t j = i + 1; j < u; j++)
+        sum += scratch[j * W] * R[(j * n + i) * W];
+    return pivot > 0 ? -sum / pivot : 0;
+}
+
+size_t dyn_held_describe_unbalanced(const dyn_held_block *b, size_t lane, size_t u, double *remains)
+{
+    const size_t W     = b->W;
+    double      *z     = b->e + lane; /* e is not needed any more */
+    double       total = b->remains[u * W + lane], most = b->choice->scale[u];
+    size_t       found = u;
+    *remains           = total;
+    for (size_t i = u; i-- > 0;) {
+        z[i * W] = combine(b, lane, u, i, z);
+        if (!(fabs(z[i * W]) * b->choice->scale[i] > most)) continue;
+        most     = fabs(z[i * W]) * b->choice->scale[i];
+        *remains = total / z[i * W];
+        found    = i;
+    }
+    return found;
+}
+
 dyn_least_norm_status dyn_held_limit(const dyn_held_block *b, size_t lane, dyn_least_norm *s)
 {
     const dyn_held_choice *c = b->choice;

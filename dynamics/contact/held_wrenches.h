@@ -58,6 +58,10 @@ size_t dyn_held_find_moving(const dyn_held_block *b, size_t lane);
 /* Returns 0, or 1 + the first entry of choice->passive whose effort remains in one lane. */
 size_t dyn_held_find_unbalanced(const dyn_held_block *b, size_t lane);
 
+/* Describes the effort that remains at entry u of choice->passive: with the combination z of the rows of A that is zero,
+ * *remains = z.tau_0U / z_w for the entry w with the largest |z_w| scale_w, which is returned. */
+size_t dyn_held_describe_unbalanced(const dyn_held_block *b, size_t lane, size_t u, double *remains);
+
 /* Finds x of one lane within the limits of the choice. `s` has memory for k and n_passive. */
 dyn_least_norm_status dyn_held_limit(const dyn_held_block *b, size_t lane, dyn_least_norm *s);
 

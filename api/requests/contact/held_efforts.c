@@ -1,7 +1,6 @@
 /* held_efforts.c - finds the wrenches on held frames under a given motion (held_efforts.h). */
 #include "held_efforts.h"
 #include "held_fields.h"
-#include "api/codec/number.h"
 #include "api/requests/fields/frame_fields.h"
 #include "api/robots/model/actuation.h"
 #include "dynamics/held_directions.h"
@@ -114,20 +113,21 @@ static bool fail_moving(const api_evaluation *e, const api_held_efforts *h, cons
     int          axis;
     const size_t i = find_frame(h->choice.contact, row, &axis);
     return api_fail_state(e, API_HELD_FRAME_ACCELERATES, API_QDD, state,
-                          "held frame %.64s accelerates by %s %s along %s, where at most %s of %s is taken for rounding: give "
-                          "qdd with J qdd + J' qd = 0, such as that of forward-dynamics with held",
-                          h->choice.contact->names[i], API_NUMBER_TEXT(left), axis < 3 ? "m/s^2" : "rad/s^2",
-                          api_axis_name(axis), API_NUMBER_TEXT(DYN_HELD_MOTION), API_NUMBER_TEXT(scale));
+                          "held frame %.64s accelerates by %.4g %s along %s; at most %.4g counts as none. Give qdd with J qdd + "
+                          "J' qd = 0, such as that of forward-dynamics with held",
+                          h->choice.contact->names[i], left, axis < 3 ? "m/s^2" : "rad/s^2", api_axis_name(axis),
+                          DYN_HELD_MOTION * scale);
 }
 
 static bool fail_unbalanced(const api_evaluation *e, const api_held_efforts *h, const dyn_held_block *b, size_t u,
                             size_t state)
 {
-    const size_t v = h->choice.passive[u];
+    double       left;
+    const size_t found = dyn_held_describe_unbalanced(b, state % b->W, u, &left);
     return api_fail_state(e, API_INFEASIBLE_CONTACTS, API_QDD, state,
-                          "no wrenches along the held axes bear this motion: %s N or N m remain at %.64s, which no "
+                          "no wrenches along the held axes bear this motion: %.4g N or N m remain at %.64s, which no "
                           "actuator moves. Hold more axes, or give another qdd",
-                          API_NUMBER_TEXT(b->remains[u * b->W + state % b->W]), e->model->velocity_names[v]);
+                          left, e->model->velocity_names[h->choice.passive[found]]);
 }
 
 /* Lists the limits that contradict each other, each once. */
