@@ -27,9 +27,9 @@ static double turn(const dyn_least_norm *s, dyn_active_limit *active)
     if (active->limit < s->n_rows) return 0;
     const dyn_limit_cone *cone = &s->cone[active->limit - s->n_rows];
     const double         *x    = s->x + cone->first;
-    const double a = product(cone->tangent[0], x, cone->n), b = product(cone->tangent[1], x, cone->n);
-    const double size = sqrt(a * a + b * b), strength = active->multiplier / active->length;
-    double       sum = 0;
+    const double          a = product(cone->tangent[0], x, cone->n), b = product(cone->tangent[1], x, cone->n);
+    const double          size = sqrt(a * a + b * b), strength = active->multiplier / active->length;
+    double                sum = 0;
     if (!(size > AT_APEX * sqrt(product(s->x, s->x, s->k)))) return 0;
     active->u[0] = a / size, active->u[1] = b / size;
     for (size_t i = 0; i < cone->n; i++) {
@@ -47,7 +47,7 @@ static bool merge(dyn_least_norm *s)
     size_t n     = 0;
     bool   found = false;
     for (size_t i = 0; i < s->n_active; i++) {
-        dyn_active_limit now = s->active[i];
+        dyn_active_limit now    = s->active[i];
         const bool       smooth = turn(s, &now) > 0;
         size_t           same   = 0;
         while (smooth && same < n && s->active[same].limit != now.limit)

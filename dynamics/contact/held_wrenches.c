@@ -39,8 +39,7 @@ static void set_acceleration(const dyn_held_block *b, const dyn_held_frame *held
     const double *v = b->velocity, *w = v + 3 * W;
     memcpy(b->moves + row * W, b->acceleration + axis * W, W * sizeof *b->moves);
     for (size_t lane = 0; held->frame_axes && axis < 3 && lane < W; lane++)
-        b->moves[row * W + lane] -=
-            w[y * W + lane] * v[z * W + lane] - w[z * W + lane] * v[y * W + lane];
+        b->moves[row * W + lane] -= w[y * W + lane] * v[z * W + lane] - w[z * W + lane] * v[y * W + lane];
 }
 
 /* Adds |J_av qdd_v| to the scale of a row. */
@@ -55,8 +54,8 @@ static void add_sizes(const dyn_held_block *b, const double *J, const double *qd
 static void set_frame(const dyn_held_block *b, const dyn_held_frame *held, const dyn_contact_states *states,
                       const double *qdd, size_t first)
 {
-    const dyn_held_choice *c = b->choice;
-    const size_t           W = b->W, k = c->contact->k;
+    const dyn_held_choice  *c = b->choice;
+    const size_t            W = b->W, k = c->contact->k;
     const dyn_contact_block sized = {
         .nv = b->nv, .W = W, .frame_J = b->frame_J, .sizes = b->moves_scale, .unsettled = 1};
     dyn_kinematics io = {.q            = states->q,
@@ -133,7 +132,7 @@ static void set_right(const dyn_held_block *b, size_t u, const double *tau)
             sum -= R[i * W + lane] * b->e[i * W + lane];
             if (pivot > 0) scale += fabs(R[i * W + lane] / pivot) * b->remains_scale[i * W + lane];
         }
-        const bool counts                = R[u * W + lane] > 0;
+        const bool counts              = R[u * W + lane] > 0;
         b->e[u * W + lane]             = counts ? sum / R[u * W + lane] : 0;
         b->remains[u * W + lane]       = counts ? 0 : sum;
         b->remains_scale[u * W + lane] = scale;

@@ -5,9 +5,9 @@
  *
  *     A l = tau_0U,  A = (J^T)_U,  tau = tau_0 - J^T l.
  *
- * The choice is the l with the least sum of w_i l_i^2 within the limits of the contacts. In x = sqrt(w) l it is a vector
- * of least norm. The rows of A become an orthonormal basis E by Gram & Schmidt, A diag(w)^-1/2 = R^T E, so that E x = e
- * with R^T e = tau_0U; without limits x = E^T e. A row of A depends on those before it by the rule of
+ * The choice is the l with the least sum of w_i l_i^2 within the limits of the contacts. In x = sqrt(w) l it is a
+ * vector of least norm. The rows of A become an orthonormal basis E by Gram & Schmidt, A diag(w)^-1/2 = R^T E, so that
+ * E x = e with R^T e = tau_0U; without limits x = E^T e. A row of A depends on those before it by the rule of
  * dynamics/held_directions.h, and has no effect. The motion is then refused unless the effort that remains is
  * negligible, as is one whose held frames accelerate:
  *
@@ -37,10 +37,10 @@ typedef struct dyn_held_choice {
 typedef struct dyn_held_block {
     const dyn_held_choice *choice;
     size_t                 nv, W;
-    double                *moves, *moves_scale;       /* k: J qdd + J' qd; s_a */
-    double                *E, *R, *e;                 /* n_passive x k; n_passive x n_passive; n_passive */
-    double                *remains, *remains_scale;   /* n_passive: tau_0U - A l where a row depends on others; s_u */
-    double                *x;                         /* k */
+    double                *moves, *moves_scale;     /* k: J qdd + J' qd; s_a */
+    double                *E, *R, *e;               /* n_passive x k; n_passive x n_passive; n_passive */
+    double                *remains, *remains_scale; /* n_passive: tau_0U - A l where a row depends on others; s_u */
+    double                *x;                       /* k */
     double                *frame_J, *velocity, *acceleration; /* 6 x nv, 6, 6, of one frame: scratch */
 } dyn_held_block;
 
@@ -58,8 +58,8 @@ size_t dyn_held_find_moving(const dyn_held_block *b, size_t lane);
 /* Returns 0, or 1 + the first entry of choice->passive whose effort remains in one lane. */
 size_t dyn_held_find_unbalanced(const dyn_held_block *b, size_t lane);
 
-/* Describes the effort that remains at entry u of choice->passive: with the combination z of the rows of A that is zero,
- * *remains = z.tau_0U / z_w for the entry w with the largest |z_w| scale_w, which is returned. */
+/* Describes the effort that remains at entry u of choice->passive: with the combination z of the rows of A that is
+ * zero, *remains = z.tau_0U / z_w for the entry w with the largest |z_w| scale_w, which is returned. */
 size_t dyn_held_describe_unbalanced(const dyn_held_block *b, size_t lane, size_t u, double *remains);
 
 /* Finds x of one lane within the limits of the choice. `s` has memory for k and n_passive. */

@@ -63,7 +63,8 @@ static double cone_violation(const dyn_least_norm *s, size_t index, dyn_active_l
     const double          a = product(cone->tangent[0], x, cone->n), b = product(cone->tangent[1], x, cone->n);
     const double          size = sqrt(a * a + b * b);
     double                sum  = 0;
-    *half_space = (dyn_active_limit){.limit = s->n_rows + index, .u = {size > 0 ? a / size : 1, size > 0 ? b / size : 0}};
+    *half_space =
+        (dyn_active_limit){.limit = s->n_rows + index, .u = {size > 0 ? a / size : 1, size > 0 ? b / size : 0}};
     for (size_t i = 0; i < cone->n; i++) {
         const double g =
             cone->normal[i] - half_space->u[0] * cone->tangent[0][i] - half_space->u[1] * cone->tangent[1][i];

@@ -50,12 +50,12 @@ typedef struct dyn_least_norm {
     dyn_deadline          deadline;
     dyn_active_limit     *active; /* [k + 2] */
     size_t                n_active, n_conflicting;
-    double               *normal, *Q, *R; /* (k + 2) x k: unit gradients, and their orthonormal basis; triangular factor */
-    double               *direction, *coefficient, *rates; /* k; k + 2; k + 2: scratch */
-    double               *kkt, *kkt_right;                 /* (2 k)^2; 2 k: of cone_newton.h */
-    double               *saved_x;                         /* k: x before cone_newton.h changes it */
-    dyn_active_limit     *saved;                           /* k + 2: `active`, too */
-    int                  *pivot;                           /* 2 k */
+    double           *normal, *Q, *R; /* (k + 2) x k: unit gradients, and their orthonormal basis; triangular factor */
+    double           *direction, *coefficient, *rates; /* k; k + 2; k + 2: scratch */
+    double           *kkt, *kkt_right;                 /* (2 k)^2; 2 k: of cone_newton.h */
+    double           *saved_x;                         /* k: x before cone_newton.h changes it */
+    dyn_active_limit *saved;                           /* k + 2: `active`, too */
+    int              *pivot;                           /* 2 k */
 } dyn_least_norm;
 
 /* dyn_least_norm_bytes returns the bytes that dyn_least_norm_lay_out divides among the arrays from `equation` on. The
@@ -66,7 +66,8 @@ void   dyn_least_norm_lay_out(dyn_least_norm *s, void *room);
 /* Finds x. A limit counts as satisfied up to 1e-12 of |x| and of the limit itself. */
 dyn_least_norm_status dyn_least_norm_solve(dyn_least_norm *s);
 
-/* Returns the most that x violates a limit, in the unit of x; *worst, unless NULL, is its half space, not active yet. */
+/* Returns the most that x violates a limit, in the unit of x; *worst, unless NULL, is its half space, not active yet.
+ */
 double dyn_least_norm_violation(const dyn_least_norm *s, dyn_active_limit *worst);
 
 /* Returns the violation that counts as none. */

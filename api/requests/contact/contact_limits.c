@@ -7,9 +7,17 @@
 
 enum { LEAST_FACETS = 3, MOST_FACETS = 32 };
 
-const char *const api_contact_limit_members[] = {
-    "frame",  "axes", "reference", "weight", "normal", "least_normal_force", "friction_coefficient",
-    "facets", "torsional_friction_coefficient", "sole", NULL};
+const char *const api_contact_limit_members[] = {"frame",
+                                                 "axes",
+                                                 "reference",
+                                                 "weight",
+                                                 "normal",
+                                                 "least_normal_force",
+                                                 "friction_coefficient",
+                                                 "facets",
+                                                 "torsional_friction_coefficient",
+                                                 "sole",
+                                                 NULL};
 
 const char *api_contact_limit_name(api_limit_kind kind)
 {
@@ -128,7 +136,8 @@ static bool read_weight(const entry_limits *l, const dyn_held_frame *held, doubl
     return true;
 }
 
-/* --- half spaces and cones ----------------------------------------------------------------------------------------- */
+/* --- half spaces and cones -----------------------------------------------------------------------------------------
+ */
 
 /* Sets c to the entries of the wrench coefficients w (force, torque) along the held directions, in the unknowns x. */
 static void reduce(const limit_list *to, const entry_limits *l, const double w[API_FRAME_AXES], double *c)
@@ -153,9 +162,9 @@ static void add_row(limit_list *to, const entry_limits *l, api_limit_kind kind, 
 /* Sets the tangents of the plane: the x axis projected on it, or the y axis if x is near the normal, and n x that. */
 static void set_tangents(const double n[3], double tangent[2][API_FRAME_AXES])
 {
-    const int    axis    = fabs(n[0]) > 0.9;
-    const double size    = sqrt(1 - n[axis] * n[axis]);
-    double      *first   = tangent[0], *second = tangent[1];
+    const int    axis  = fabs(n[0]) > 0.9;
+    const double size  = sqrt(1 - n[axis] * n[axis]);
+    double      *first = tangent[0], *second = tangent[1];
     memset(tangent, 0, 2 * sizeof *tangent);
     for (int i = 0; i < 3; i++)
         first[i] = ((i == axis) - n[axis] * n[i]) / size;
@@ -167,8 +176,8 @@ static void set_tangents(const double n[3], double tangent[2][API_FRAME_AXES])
 static void add_facets(limit_list *to, const entry_limits *l, double tangent[2][API_FRAME_AXES])
 {
     for (size_t f = 0; f < l->facets; f++) {
-        const double angle = (double)(2 * f + 1) * M_PI / (double)l->facets;
-        const double slope = l->friction * cos(M_PI / (double)l->facets);
+        const double angle             = (double)(2 * f + 1) * M_PI / (double)l->facets;
+        const double slope             = l->friction * cos(M_PI / (double)l->facets);
         double       w[API_FRAME_AXES] = {0};
         for (int i = 0; i < 3; i++)
             w[i] = slope * l->normal[i] - cos(angle) * tangent[0][i] - sin(angle) * tangent[1][i];
@@ -185,7 +194,7 @@ static void add_friction(limit_list *to, const entry_limits *l)
         return;
     }
     dyn_limit_cone *cone = &to->cone[to->choice->n_cones];
-    *cone = (dyn_limit_cone){.first = l->first, .n = to->choice->contact->frame[l->frame].n};
+    *cone                = (dyn_limit_cone){.first = l->first, .n = to->choice->contact->frame[l->frame].n};
     for (int i = 0; i < 3; i++)
         normal[i] = l->friction * l->normal[i];
     reduce(to, l, normal, cone->normal);
@@ -239,11 +248,12 @@ bool api_contact_limits_read(api_query *q, const api_node *list, const api_place
     for (size_t i = 0, first = 0; i < n; first += choice->contact->frame[i++].n) {
         api_node     entry;
         api_place    entry_place = api_place_index(place, i);
-        entry_limits l = {.q = q, .entry = &entry, .place = &entry_place, .frame = i, .first = first};
+        entry_limits l           = {.q = q, .entry = &entry, .place = &entry_place, .frame = i, .first = first};
         if (!api_node_item(list, i, &entry) || !read_entry(&l, choice)) return false;
         add_limits(&to, &l);
     }
-    if (choice->n_cones > 0) memcpy(to.row_place + choice->n_rows, to.cone_place, choice->n_cones * sizeof *to.cone_place);
+    if (choice->n_cones > 0)
+        memcpy(to.row_place + choice->n_rows, to.cone_place, choice->n_cones * sizeof *to.cone_place);
     choice->row  = to.row;
     choice->cone = to.cone;
     *limits      = choice->n_rows + choice->n_cones > 0 ? to.row_place : NULL;

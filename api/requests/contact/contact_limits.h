@@ -1,12 +1,12 @@
 /* contact_limits.h - reads the limits of the wrenches on held frames: members of the entries of "held",
  *
- *     {"weight"?, "normal"?, "least_normal_force"?, "friction_coefficient"?, "facets"?, "torsional_friction_coefficient"?,
- *      "sole"?}
+ *     {"weight"?, "normal"?, "least_normal_force"?, "friction_coefficient"?, "facets"?,
+ * "torsional_friction_coefficient"?, "sole"?}
  *
  * With the force f and the torque t about the frame's origin, and the unit normal n out of the ground:
  *
- *     n.f >= least_normal_force, |f - (n.f) n| <= friction_coefficient n.f, |n.t| <= torsional_friction_coefficient n.f,
- *     the centre of pressure is in the polygon `sole`. */
+ *     n.f >= least_normal_force, |f - (n.f) n| <= friction_coefficient n.f, |n.t| <= torsional_friction_coefficient
+ * n.f, the centre of pressure is in the polygon `sole`. */
 #pragma once
 #include "api/requests/fields/fields.h"
 #include "dynamics/contact/held_wrenches.h"

@@ -41,7 +41,8 @@ static double lever_of(const api_query *q, const dyn_contact *contact)
 {
     double most = 0;
     for (size_t i = 0; i < contact->n; i++)
-        most = fmax(most, dyn_point_reach(q->scene.model, contact->frame[i].frame.body, contact->frame[i].frame.X_bf.p));
+        most =
+            fmax(most, dyn_point_reach(q->scene.model, contact->frame[i].frame.body, contact->frame[i].frame.X_bf.p));
     return most;
 }
 
@@ -56,7 +57,7 @@ static bool list_body(const api_query *q, const dyn_body *body, const api_coordi
         const bool linear = body->joint.kind == DYN_PRISMATIC || (body->joint.kind == DYN_FLOATING && i < 3);
         if (coordinate[v + i].actuated) continue;
         if (api_has_load(q) && body->joint.friction.load > 0)
-            return api_fail_load(q, "a joint without actuator beside held frames");
+            return api_fail_load(q, "a given motion with held frames, at a joint without actuator,");
         choice->scale[choice->n_passive]     = scale[!linear];
         choice->passive[choice->n_passive++] = (size_t)(v + i);
     }
@@ -65,14 +66,14 @@ static bool list_body(const api_query *q, const dyn_body *body, const api_coordi
 
 static bool list_passive(const api_query *q, dyn_held_choice *choice)
 {
-    const dyn_model *m          = q->model->dyn;
-    const double     gravity    = sqrt(q->scene.gravity[0] * q->scene.gravity[0] + q->scene.gravity[1] * q->scene.gravity[1] +
-                                       q->scene.gravity[2] * q->scene.gravity[2]);
-    const double     weight     = q->scene.model->mass * fmax(gravity, DYN_STANDARD_GRAVITY);
-    const double     scale[2]   = {weight, weight * lever_of(q, choice->contact)};
-    api_coordinate  *coordinate = api_take(q->pool, (q->model->nv + 1) * sizeof *coordinate);
-    choice->passive             = api_take(q->pool, (q->model->nv + 1) * sizeof *choice->passive);
-    choice->scale               = api_take(q->pool, (q->model->nv + 1) * sizeof *choice->scale);
+    const dyn_model *m    = q->model->dyn;
+    const double gravity  = sqrt(q->scene.gravity[0] * q->scene.gravity[0] + q->scene.gravity[1] * q->scene.gravity[1] +
+                                 q->scene.gravity[2] * q->scene.gravity[2]);
+    const double weight   = q->scene.model->mass * fmax(gravity, DYN_STANDARD_GRAVITY);
+    const double scale[2] = {weight, weight * lever_of(q, choice->contact)};
+    api_coordinate *coordinate = api_take(q->pool, (q->model->nv + 1) * sizeof *coordinate);
+    choice->passive            = api_take(q->pool, (q->model->nv + 1) * sizeof *choice->passive);
+    choice->scale              = api_take(q->pool, (q->model->nv + 1) * sizeof *choice->scale);
     if (!coordinate || !choice->passive || !choice->scale) return false;
     api_coordinates_describe(q->model, coordinate);
     for (size_t i = 0; i < m->n_bodies; i++)
@@ -83,7 +84,7 @@ static bool list_passive(const api_query *q, dyn_held_choice *choice)
 bool api_held_efforts_prepare(const api_query *q, api_held_efforts *efforts)
 {
     const dyn_contact *contact = efforts->choice.contact;
-    if (q->model->loops && api_has_load(q)) return api_fail_load(q, "held frames under a given motion of loops");
+    if (q->model->loops && api_has_load(q)) return api_fail_load(q, "a given motion with loops and held frames");
     efforts->sites = api_contact_list_sites(q, contact);
     if (!efforts->sites) return false;
     efforts->scene = q->scene;
@@ -112,11 +113,12 @@ static bool fail_moving(const api_evaluation *e, const api_held_efforts *h, cons
     const double left = b->moves[row * b->W + state % b->W], scale = b->moves_scale[row * b->W + state % b->W];
     int          axis;
     const size_t i = find_frame(h->choice.contact, row, &axis);
-    return api_fail_state(e, API_HELD_FRAME_ACCELERATES, API_QDD, state,
-                          "held frame %.64s accelerates by %.4g %s along %s; at most %.4g counts as none. Give qdd with J qdd + "
-                          "J' qd = 0, such as that of forward-dynamics with held",
-                          h->choice.contact->names[i], left, axis < 3 ? "m/s^2" : "rad/s^2", api_axis_name(axis),
-                          DYN_HELD_MOTION * scale);
+    return api_fail_state(
+        e, API_HELD_FRAME_ACCELERATES, API_QDD, state,
+        "held frame %.64s accelerates by %.4g %s along %s; at most %.4g counts as none. Give qdd with J qdd + "
+        "J' qd = 0, such as that of forward-dynamics with held",
+        h->choice.contact->names[i], left, axis < 3 ? "m/s^2" : "rad/s^2", api_axis_name(axis),
+        DYN_HELD_MOTION * scale);
 }
 
 static bool fail_unbalanced(const api_evaluation *e, const api_held_efforts *h, const dyn_held_block *b, size_t u,
@@ -130,34 +132,35 @@ static bool fail_unbalanced(const api_evaluation *e, const api_held_efforts *h, 
                           left, e->model->velocity_names[h->choice.passive[found]]);
 }
 
-/* Lists the limits that contradict each other, each once. */
-static void list_conflict(const api_held_efforts *h, const dyn_least_norm *s, char text[TEXT])
+/* Lists the limits that contradict each other, each once. Returns their number. */
+static size_t list_conflict(const api_held_efforts *h, const dyn_least_norm *s, char text[TEXT])
 {
-    size_t used = 0;
+    size_t used = 0, n = 0;
     for (size_t i = 0; i < s->n_conflicting && used < TEXT - 120; i++) {
         const api_contact_limit *limit = &h->limits[s->active[i].limit];
         bool                     known = false;
         for (size_t j = 0; j < i; j++) {
             const api_contact_limit *before = &h->limits[s->active[j].limit];
-            known = known || (before->frame == limit->frame && before->kind == limit->kind);
+            known                           = known || (before->frame == limit->frame && before->kind == limit->kind);
         }
-        if (!known)
-            used += (size_t)snprintf(text + used, TEXT - used, "%s%s of %.48s", used > 0 ? ", " : "",
-                                     api_contact_limit_name(limit->kind), h->choice.contact->names[limit->frame]);
+        if (known) continue;
+        used += (size_t)snprintf(text + used, TEXT - used, "%s%s of %.48s", n++ > 0 ? ", " : "",
+                                 api_contact_limit_name(limit->kind), h->choice.contact->names[limit->frame]);
     }
+    return n;
 }
 
 static bool fail_limits(const api_evaluation *e, const api_held_efforts *h, const dyn_least_norm *s, size_t state)
 {
-    char text[TEXT] = "";
-    list_conflict(h, s, text);
-    return api_fail_state(e, API_INFEASIBLE_CONTACTS, API_QDD, state,
-                          s->n_conflicting > 1
-                              ? "no wrenches bear this motion within the limits of the contacts: these contradict each "
-                                "other: %s. Give another qdd, hold more axes or frames, or relax a limit"
-                              : "no wrenches bear this motion within the limits of the contacts: the motion alone breaks %s. "
-                                "Give another qdd, hold more axes or frames, or relax the limit",
-                          text);
+    char         text[TEXT] = "";
+    const size_t n          = list_conflict(h, s, text);
+    return api_fail_state(
+        e, API_INFEASIBLE_CONTACTS, API_QDD, state,
+        n > 1 ? "no wrenches bear this motion within the limits of the contacts: these contradict each "
+                "other: %s. Give another qdd, hold more axes or frames, or relax a limit"
+              : "no wrenches bear this motion within the limits of the contacts: the motion alone breaks %s. "
+                "Give another qdd, hold more axes or frames, or relax the limit",
+        text);
 }
 
 /* --- wrenches ----------------------------------------------------------------------------------------------------- */
@@ -181,9 +184,10 @@ static bool limit_state(const api_evaluation *e, const api_held_efforts *h, api_
     case DYN_LEAST_NORM_LATE: return api_row_share_fail(e, API_Q, state);
     case DYN_LEAST_NORM_UNDECIDED: break;
     }
-    return api_fail_state(e, API_INFEASIBLE_CONTACTS, API_QDD, state,
-                          "the search for wrenches within the limits of the contacts has not come to an end: they barely "
-                          "allow this motion, or do not. Relax a limit, or give facets");
+    return api_fail_state(
+        e, API_INFEASIBLE_CONTACTS, API_QDD, state,
+        "the search for wrenches within the limits of the contacts has not come to an end: they barely "
+        "allow this motion, or do not. Relax a limit, or give facets");
 }
 
 /* Checks and limits the live states of a block. */

@@ -23,8 +23,8 @@ typedef struct api_held_wrenches {
     double        *wrenches; /* 9 each in lanes: those of the request, then of the contacts */
 } api_held_wrenches;
 
-/* Reads "held" with the limits of the contacts. *found stays NULL without held frames, and `output`, contact_wrenches, is
- * then refused; else it becomes a default output. False with a problem. */
+/* Reads "held" with the limits of the contacts. *found stays NULL without held frames, and `output`, contact_wrenches,
+ * is then refused; else it becomes a default output. False with a problem. */
 bool api_held_efforts_read(api_query *q, api_selection *selected, size_t output, const api_node *options,
                            const api_place *up, api_held_efforts **found);
 
@@ -34,7 +34,8 @@ bool api_held_efforts_prepare(const api_query *q, api_held_efforts *efforts);
 /* Returns the scratch entries of a state for the arrays below. `n_wrenches` are those of the request. */
 size_t api_held_efforts_entries(const api_model *model, const api_held_efforts *efforts, size_t n_wrenches);
 
-/* Finds the wrenches of a block under a motion with the efforts motion->tau without contacts. `contacts` receives the contact wrenches; NULL: not wanted. Moves *next past the arrays. False with a problem. */
+/* Finds the wrenches of a block under a motion with the efforts motion->tau without contacts. `contacts` receives the
+ * contact wrenches; NULL: not wanted. Moves *next past the arrays. False with a problem. */
 bool api_held_efforts_find(const api_evaluation *e, const api_held_efforts *efforts, size_t block,
                            const dyn_inverse_dynamics *motion, double *contacts, double **next, api_held_wrenches *w);
 

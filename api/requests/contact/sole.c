@@ -46,10 +46,10 @@ static bool is_flat(const api_sole *s, const double normal[3], double size)
 }
 
 /* Returns the sum of the angles at the corners, 2 pi or -2 pi for a convex polygon; 0: two of them turn to different
- * sides, or an edge has no length. */
+ * sides, one turns back, or an edge has no length. */
 static double sum_of_turns(const api_sole *s, const double normal[3], double size)
 {
-    double sum = 0;
+    double sum  = 0;
     int    side = 0;
     for (size_t i = 0; i < s->n; i++) {
         double before[3], after[3], across[3];
@@ -58,7 +58,7 @@ static double sum_of_turns(const api_sole *s, const double normal[3], double siz
         cross(before, after, across);
         const double turn = atan2(dot(across, normal), dot(before, after));
         const int    now  = turn > FLAT ? 1 : turn < -FLAT ? -1 : 0;
-        if (now * side < 0) return 0;
+        if (now * side < 0 || fabs(turn) > M_PI - FLAT) return 0;
         if (now != 0) side = now;
         sum += turn;
     }
@@ -93,8 +93,9 @@ bool api_sole_read(const api_query *q, const api_node *value, const api_place *p
     }
     const double size = size_of(sole), turns = sum_of_turns(sole, normal, size);
     if (!is_flat(sole, normal, size))
-        return api_fail_at(q->problem, place, API_BAD_VALUE,
-                           "the corners of the sole are not in a plane across the normal: correct them, or give normal");
+        return api_fail_at(
+            q->problem, place, API_BAD_VALUE,
+            "the corners of the sole are not in a plane across the normal: correct them, or give normal");
     if (!(fabs(fabs(turns) - 2 * M_PI) < 0.1))
         return api_fail_at(q->problem, place, API_BAD_VALUE,
                            "the corners of the sole are no convex polygon in their order");

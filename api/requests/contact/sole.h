@@ -9,8 +9,8 @@ typedef struct api_sole {
     double corner[API_SOLE_CORNERS][3]; /* m, in the axes of the frame, counterclockwise about the normal */
 } api_sole;
 
-/* Reads an array of 3 to 16 corners of a convex polygon in a plane across the unit `normal`, in either order. False with
- * a problem. */
+/* Reads an array of 3 to 16 corners of a convex polygon in a plane across the unit `normal`, in either order. False
+ * with a problem. */
 bool api_sole_read(const api_query *q, const api_node *value, const api_place *place, const double normal[3],
                    api_sole *sole);
 

@@ -139,7 +139,7 @@ static bool evaluate_held(const api_evaluation *e, const api_selection *selected
 {
     const api_held_efforts *held     = held_of(selected);
     double                 *contacts = api_result_block(e, selected, CONTACT_WRENCHES, block), *next = e->spare;
-    double                 *motors   = api_result_block(e, selected, MOTOR_TAU, block), *joints = io->joint_wrenches;
+    double                 *motors = api_result_block(e, selected, MOTOR_TAU, block), *joints = io->joint_wrenches;
     api_held_wrenches       w;
     if (!io->tau) {
         io->tau = next;
@@ -211,18 +211,18 @@ const api_operation api_inverse_dynamics = {
              API_BIT(API_WRENCHES) | API_BIT(API_FRICTION) | API_BIT(API_JOINTS) | API_BIT(API_GUESS) |
              API_BIT(API_PLATFORM) | API_BIT(API_OUTPUTS) | API_BIT(API_FREE) | API_BIT(API_QD_REFERENCE) |
              API_BIT(API_QDD_REFERENCE) | API_BIT(API_HELD_FIELD),
-    .outputs  = {[TAU]               = {"tau", true, {API_NV}},
-                 [JOINT_WRENCHES]    = {"joint_wrenches", false, {API_BODIES, 6}},
-                 [QDD]               = {"qdd", false, {API_NV}},
-                 [BASE_ACCELERATION] = {"base_acceleration", false, {BASE_ENTRIES}},
-                 [FULL]              = {"full", false, {API_LOOP_STATE}},
-                 [MOTOR_TAU]         = {"motor_tau", false, {API_COUPLED_MOTORS}},
-                 [CONTACT_WRENCHES]  = {"contact_wrenches", false, {API_HELD_FRAMES, 6}}},
-    .weight   = 1,
-    .state_seconds = state_seconds,
+    .outputs         = {[TAU]               = {"tau", true, {API_NV}},
+                        [JOINT_WRENCHES]    = {"joint_wrenches", false, {API_BODIES, 6}},
+                        [QDD]               = {"qdd", false, {API_NV}},
+                        [BASE_ACCELERATION] = {"base_acceleration", false, {BASE_ENTRIES}},
+                        [FULL]              = {"full", false, {API_LOOP_STATE}},
+                        [MOTOR_TAU]         = {"motor_tau", false, {API_COUPLED_MOTORS}},
+                        [CONTACT_WRENCHES]  = {"contact_wrenches", false, {API_HELD_FRAMES, 6}}},
+    .weight          = 1,
+    .state_seconds   = state_seconds,
     .decoded_seconds = decoded_seconds,
-    .options  = options,
-    .prepare  = prepare,
-    .spare    = spare,
-    .evaluate = evaluate,
+    .options         = options,
+    .prepare         = prepare,
+    .spare           = spare,
+    .evaluate        = evaluate,
 };

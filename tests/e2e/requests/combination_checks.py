@@ -4,19 +4,41 @@ operations.
 `t.near(name, given, expected, tolerance)` compares the rows that do not fail, relative to the largest expected entry."""
 import numpy as np
 from combination_differences import DIFFERENCE, along, exact, held, hybrid, near_loads, registry, rows_of, tau_of, three
-from combination_requests import IMPACT, TASK, efforts, request_of
+from combination_requests import IMPACT, TASK, bearing, efforts, holding, request_of
 from combinations import HELD
 from multibody import apply
+from multibody_state import AXES
 
 CHECKS, check = registry()
 
 
 @check("inverse-dynamics")
 def inverse_dynamics(t, case, answer):
+    if case.has("held"):
+        return held_inverse_dynamics(t, case, answer)
     tau, qdd = hybrid(case, case.state(), case.qdd, efforts(case))
     t.near("tau", case.taken(answer, "tau", "v"), tau, exact(case))
     if case.has("free"):
         t.near("qdd", case.taken(answer, "qdd", "v"), qdd, 10 * exact(case))
+
+
+def held_inverse_dynamics(t, case, answer):
+    """Compares with the least-norm efforts l along the held axes that bear the coordinates U without actuator."""
+    state = case.state()
+    J, _ = state.held_rows(bearing(case))
+    T, U = state.transmitted(holding(case)), list(range(6 if case.has("floating") else 0))
+    if case.has("elastic"):
+        U.append(case.names.index("elbow"))
+    l = apply(np.linalg.pinv(np.swapaxes(J, 1, 2)[:, U]), (T + state.resisted())[:, U])
+    T = T - apply(np.swapaxes(J, 1, 2), l)
+    tau = T + state.resisted() + state.load() * np.abs(T)
+    tau[:, U] = 0
+    t.near("tau", case.taken(answer, "tau", "v"), tau, 1e2 * exact(case))
+    wrenches, first = case.taken(answer, "contact_wrenches"), 0
+    for i, entry in enumerate(bearing(case)):
+        axes = [AXES.index(axis) for axis in entry.get("axes", AXES)]
+        t.near("wrench", wrenches[:, i, axes], l[:, first:first + len(axes)], 1e2 * exact(case))
+        first += len(axes)
 
 
 @check("forward-dynamics")

@@ -6,6 +6,7 @@ from multibody import apply
 
 STEP = 0.004
 TASK = {"frame": "tool", "axes": ["z", "x"]}
+STANDING = [{"frame": "tool"}, {"frame": "fore", "axes": ["rz"], "reference": "frame"}]
 IMPACT = [{"frame": "tool", "axes": ["y"]}]
 NODES, POINTS, SAMPLES, DEGREE, DURATION = 3, 5, 4, 3, 1.3
 IDENTIFIED = 90  # number of states for identify
@@ -46,9 +47,25 @@ def wrench(case, output):
     return [output] if case.has("wrenches") else []
 
 
+def bearing(case):
+    """Returns the frames that the inverse dynamics of a case hold: with a floating base they bear any effort of it."""
+    return STANDING if case.has("floating") else HELD
+
+
+def holding(case):
+    """Returns accelerations near those of the case that hold the frames of `bearing`."""
+    if not case.has("held") or case.has("free"):
+        return case.qdd
+    J, drift = case.state().held_rows(bearing(case))
+    return case.qdd - apply(np.linalg.pinv(J), apply(J, case.qdd) + drift)
+
+
 @operation("inverse-dynamics")
 def inverse_dynamics(case):
-    return {**state(case, "qd", "qdd"), **loose(case)}
+    made = {**state(case, "qd", "qdd"), **loose(case)}
+    if case.has("held") and not case.has("free"):
+        made["qdd"] = case.field(holding(case))
+    return made
 
 
 @operation("forward-dynamics")
@@ -249,4 +266,6 @@ INSIDE = {"evaluate": {"free", "held"}}
 def request_of(name, case):
     made = OPERATIONS[name](case)
     around = {key: value for key, value in case.around().items() if key not in INSIDE.get(name, ())}
+    if name == "inverse-dynamics" and "held" in around:
+        around["held"] = bearing(case)
     return {**made, **around}

@@ -36,6 +36,8 @@ class InverseDynamicsAnswer(Answer):
     # For a model with `loops`, the complete state: the coordinates of the whole tree with their names, qd and qdd, `G` with
     # qd_tree = G qd, and the wrenches in the loops.
     full: Full
+    # held × 6, as contact_wrenches of forward-dynamics: those chosen to bear the motion.
+    contact_wrenches: Array
     # Motors: the efforts of the motors of `transmissions`, in the order of the model's `transmissions` and their motors:
     # matrix^T tau, with tau of the transmission's joints, in N m or N. This is what the motors exert, rotor inertia and
     # friction included. The model must have transmissions; their joints must not be passive.
