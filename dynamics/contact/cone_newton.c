@@ -13,7 +13,7 @@ enum { ITERATIONS = 12 };
 
 /* --- active cones ------------------------------------------------------------------------------------------------- */
 
-static double product(const double *a, const double *b, size_t n)
+static double sum_of_products(const double *a, const double *b, size_t n)
 {
     double sum = 0;
     for (size_t i = 0; i < n; i++)
@@ -22,15 +22,15 @@ static double product(const double *a, const double *b, size_t n)
 }
 
 /* Turns the half space of a cone to the present x. Returns |T x|; 0 for a row and at the apex of a cone. */
-static double turn(const dyn_least_norm *s, dyn_active_limit *active)
+static double turn_half_space(const dyn_least_norm *s, dyn_active_limit *active)
 {
     if (active->limit < s->n_rows) return 0;
     const dyn_limit_cone *cone = &s->cone[active->limit - s->n_rows];
     const double         *x    = s->x + cone->first;
-    const double          a = product(cone->tangent[0], x, cone->n), b = product(cone->tangent[1], x, cone->n);
-    const double          size = sqrt(a * a + b * b), strength = active->multiplier / active->length;
-    double                sum = 0;
-    if (!(size > AT_APEX * sqrt(product(s->x, s->x, s->k)))) return 0;
+    const double a = sum_of_products(cone->tangent[0], x, cone->n), b = sum_of_products(cone->tangent[1], x, cone->n);
+    const double size = sqrt(a * a + b * b), strength = active->multiplier / active->length;
+    double       sum = 0;
+    if (!(size > AT_APEX * sqrt(sum_of_products(s->x, s->x, s->k)))) return 0;
     active->u[0] = a / size, active->u[1] = b / size;
     for (size_t i = 0; i < cone->n; i++) {
         const double g = cone->normal[i] - active->u[0] * cone->tangent[0][i] - active->u[1] * cone->tangent[1][i];
@@ -42,13 +42,13 @@ static double turn(const dyn_least_norm *s, dyn_active_limit *active)
 }
 
 /* Replaces the half spaces of each cone whose apex x does not meet by one. Returns true if there is such a cone. */
-static bool merge(dyn_least_norm *s)
+static bool merge_half_spaces(dyn_least_norm *s)
 {
     size_t n     = 0;
     bool   found = false;
     for (size_t i = 0; i < s->n_active; i++) {
         dyn_active_limit now    = s->active[i];
-        const bool       smooth = turn(s, &now) > 0;
+        const bool       smooth = turn_half_space(s, &now) > 0;
         size_t           same   = 0;
         while (smooth && same < n && s->active[same].limit != now.limit)
             same++;
@@ -78,16 +78,16 @@ static void add_curvature(const dyn_least_norm *s, const dyn_active_limit *activ
 }
 
 /* Appends a unit gradient as row and column `index` of the matrix; its value at x must become `right`. */
-static void append(const dyn_least_norm *s, size_t index, size_t order, const double *gradient, double right)
+static void append_condition(const dyn_least_norm *s, size_t index, size_t order, const double *gradient, double right)
 {
     for (size_t e = 0; e < s->k; e++)
         s->kkt[index * order + e] = s->kkt[e * order + index] = gradient[e];
-    s->kkt_right[index] = right - product(gradient, s->x, s->k);
+    s->kkt_right[index] = right - sum_of_products(gradient, s->x, s->k);
 }
 
-static bool is_empty(const double *row, size_t k)
+static bool is_zero_row(const double *row, size_t k)
 {
-    return product(row, row, k) == 0;
+    return sum_of_products(row, row, k) == 0;
 }
 
 /* Counts the equations that have an effect. */
@@ -95,7 +95,7 @@ static size_t count_equations(const dyn_least_norm *s)
 {
     size_t n = 0;
     for (size_t i = 0; i < s->n_equations; i++)
-        n += !is_empty(s->equation + i * s->k, s->k);
+        n += !is_zero_row(s->equation + i * s->k, s->k);
     return n;
 }
 
@@ -112,20 +112,20 @@ static size_t set_conditions(dyn_least_norm *s)
         s->kkt_right[e]       = -s->x[e];
     }
     for (size_t i = 0; i < s->n_equations; i++)
-        if (!is_empty(s->equation + i * k, k)) append(s, next++, order, s->equation + i * k, s->right[i]);
+        if (!is_zero_row(s->equation + i * k, k)) append_condition(s, next++, order, s->equation + i * k, s->right[i]);
     for (size_t i = 0; i < s->n_active; i++) {
         dyn_active_limit *active = &s->active[i];
-        const double      size   = turn(s, active);
+        const double      size   = turn_half_space(s, active);
         dyn_least_norm_gradient(s, active, s->direction);
-        append(s, next++, order, s->direction,
-               active->limit < s->n_rows ? s->row[active->limit].least / active->length : 0);
+        append_condition(s, next++, order, s->direction,
+                         active->limit < s->n_rows ? s->row[active->limit].least / active->length : 0);
         if (size > 0) add_curvature(s, active, size, order);
     }
     return order;
 }
 
 /* One step of Newton's method. Returns the length of the change of x; infinity: there is none. */
-static double step(dyn_least_norm *s)
+static double newton_step(dyn_least_norm *s)
 {
     const size_t     k = s->k, order = set_conditions(s);
     const lapack_int n = (lapack_int)order;
@@ -135,12 +135,12 @@ static double step(dyn_least_norm *s)
         s->x[e] += s->kkt_right[e];
     for (size_t i = 0; i < s->n_active; i++) /* the matrix has the gradients with the other sign */
         s->active[i].multiplier = -s->kkt_right[order - s->n_active + i];
-    return sqrt(product(s->kkt_right, s->kkt_right, k));
+    return sqrt(sum_of_products(s->kkt_right, s->kkt_right, k));
 }
 
 static bool is_optimal(const dyn_least_norm *s)
 {
-    const double least = -NEGATIVE * sqrt(product(s->x, s->x, s->k));
+    const double least = -NEGATIVE * sqrt(sum_of_products(s->x, s->x, s->k));
     for (size_t i = 0; i < s->n_active; i++)
         if (!(s->active[i].multiplier >= least)) return false;
     return dyn_least_norm_violation(s, NULL) <= dyn_least_norm_tolerance(s);
@@ -151,7 +151,7 @@ static bool converge(dyn_least_norm *s)
 {
     double before = INFINITY;
     for (int i = 0; i < ITERATIONS && dyn_may_continue(s->deadline); i++) {
-        const double change = step(s), size = sqrt(product(s->x, s->x, s->k));
+        const double change = newton_step(s), size = sqrt(sum_of_products(s->x, s->x, s->k));
         if (!isfinite(change)) return false;
         if (change <= CONVERGED * size || (change <= STALLED * size && change > before / 2)) return true;
         before = change;
@@ -164,7 +164,7 @@ bool dyn_cone_newton_finish(dyn_least_norm *s)
     const size_t n = s->n_active, k = s->k;
     memcpy(s->saved_x, s->x, k * sizeof *s->x);
     memcpy(s->saved, s->active, n * sizeof *s->saved);
-    if (merge(s) && converge(s) && is_optimal(s)) return true;
+    if (merge_half_spaces(s) && converge(s) && is_optimal(s)) return true;
     memcpy(s->x, s->saved_x, k * sizeof *s->x);
     memcpy(s->active, s->saved, n * sizeof *s->saved);
     s->n_active = n;
@@ -175,7 +175,7 @@ bool dyn_cone_newton_finish(dyn_least_norm *s)
 
 bool dyn_cone_newton_factor(dyn_least_norm *s)
 {
-    merge(s);
+    merge_half_spaces(s);
     const size_t     order = set_conditions(s);
     const lapack_int n     = (lapack_int)order;
     return order > 0 && LAPACKE_dgetrf_work(LAPACK_COL_MAJOR, n, n, s->kkt, n, s->pivot) == 0;
@@ -189,7 +189,7 @@ const double *dyn_cone_newton_differentiate(dyn_least_norm *s, const double *gra
     memset(s->kkt_right, 0, order * sizeof *s->kkt_right);
     memcpy(s->kkt_right, gradient, k * sizeof *gradient);
     for (size_t i = 0; i < s->n_equations; i++)
-        if (!is_empty(s->equation + i * k, k)) s->kkt_right[next++] = equation[i];
+        if (!is_zero_row(s->equation + i * k, k)) s->kkt_right[next++] = equation[i];
     LAPACKE_dgetrs_work(LAPACK_COL_MAJOR, 'N', n, 1, s->kkt, n, s->pivot, s->kkt_right, n);
     return s->kkt_right;
 }

@@ -17,5 +17,5 @@ bool dyn_cone_newton_finish(dyn_least_norm *s);
 bool dyn_cone_newton_factor(dyn_least_norm *s);
 
 /* Returns the derivative (k) of x, with those of the conditions: `gradient` (k) of the part E^T mu of x at constant mu,
- * `equation` (n_equations) of E x - e at constant x, with the other sign. Both are for the orthonormal E. */
+ * `equation` (n_equations) of E x - e at constant x, with the other sign, where E is orthonormal. */
 const double *dyn_cone_newton_differentiate(dyn_least_norm *s, const double *gradient, const double *equation);

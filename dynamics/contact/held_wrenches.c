@@ -33,12 +33,12 @@ dyn_held_block dyn_held_lay_out(const dyn_held_choice *choice, size_t nv, size_t
 
 /* Sets the accelerations of row `row` of a frame. In the frame's axes the time derivatives of the components of its
  * velocity (v, w) are a - w x v. */
-static void set_acceleration(const dyn_held_block *b, const dyn_held_frame *held, size_t axis, size_t row)
+static void set_acceleration(const dyn_held_block *b, const dyn_held_frame *frame, size_t axis, size_t row)
 {
     const size_t  W = b->W, y = (axis + 1) % 3, z = (axis + 2) % 3;
     const double *v = b->velocity, *w = v + 3 * W;
     memcpy(b->moves + row * W, b->acceleration + axis * W, W * sizeof *b->moves);
-    for (size_t lane = 0; held->frame_axes && axis < 3 && lane < W; lane++)
+    for (size_t lane = 0; frame->frame_axes && axis < 3 && lane < W; lane++)
         b->moves[row * W + lane] -= w[y * W + lane] * v[z * W + lane] - w[z * W + lane] * v[y * W + lane];
 }
 
@@ -51,7 +51,7 @@ static void add_sizes(const dyn_held_block *b, const double *J, const double *qd
 }
 
 /* Sets the rows of one held frame, from row `first` on: accelerations, their scales, and A diag(w)^-1/2 in E. */
-static void set_frame(const dyn_held_block *b, const dyn_held_frame *held, const dyn_contact_states *states,
+static void set_frame(const dyn_held_block *b, const dyn_held_frame *frame, const dyn_contact_states *states,
                       const double *qdd, size_t first)
 {
     const dyn_held_choice  *c = b->choice;
@@ -61,18 +61,18 @@ static void set_frame(const dyn_held_block *b, const dyn_held_frame *held, const
     dyn_kinematics io = {.q            = states->q,
                          .qd           = states->qd,
                          .qdd          = qdd,
-                         .frame        = &held->frame,
-                         .frame_axes   = held->frame_axes,
+                         .frame        = &frame->frame,
+                         .frame_axes   = frame->frame_axes,
                          .jacobian     = b->frame_J,
                          .velocity     = b->velocity,
                          .acceleration = b->acceleration};
     states->kernels->kinematics(states->scene, states->workspace, &io, 1);
     for (size_t lane = 0; lane < W; lane++)
-        dyn_contact_set_sizes(&sized, held, states, first, lane);
-    for (size_t i = 0; i < held->n; i++) {
-        const size_t  row = first + i, axis = (size_t)held->axis[i];
+        dyn_contact_set_sizes(&sized, frame, states, first, lane);
+    for (size_t i = 0; i < frame->n; i++) {
+        const size_t  row = first + i, axis = (size_t)frame->axis[i];
         const double *J = b->frame_J + axis * b->nv * W;
-        set_acceleration(b, held, axis, row);
+        set_acceleration(b, frame, axis, row);
         add_sizes(b, J, qdd, b->moves_scale + row * W);
         for (size_t u = 0; u < c->n_passive; u++)
             for (size_t lane = 0; lane < W; lane++)
@@ -83,7 +83,7 @@ static void set_frame(const dyn_held_block *b, const dyn_held_frame *held, const
 /* --- least norm --------------------------------------------------------------------------------------------------- */
 
 /* to = sum of the products of n entries */
-static void multiply(const double *a, const double *c, size_t n, size_t W, double *to)
+static void multiply_lanes(const double *a, const double *c, size_t n, size_t W, double *to)
 {
     memset(to, 0, W * sizeof *to);
     for (size_t i = 0; i < n; i++)
@@ -98,18 +98,18 @@ static void orthonormalise(const dyn_held_block *b, size_t u)
     const size_t W = b->W, k = b->choice->contact->k, n = b->choice->n_passive;
     double      *row = b->E + u * k * W, *R = b->R + u * n * W, part[DYN_MAX_LANES], size[DYN_MAX_LANES];
     memset(R, 0, n * W * sizeof *R);
-    multiply(row, row, k, W, size);
+    multiply_lanes(row, row, k, W, size);
     for (int pass = 0; pass < 2; pass++)
         for (size_t i = 0; i < u; i++) {
             const double *before = b->E + i * k * W;
-            multiply(before, row, k, W, part);
+            multiply_lanes(before, row, k, W, part);
             for (size_t lane = 0; lane < W; lane++)
                 R[i * W + lane] += part[lane];
             for (size_t a = 0; a < k; a++)
                 for (size_t lane = 0; lane < W; lane++)
                     row[a * W + lane] -= part[lane] * before[a * W + lane];
         }
-    multiply(row, row, k, W, part);
+    multiply_lanes(row, row, k, W, part);
     for (size_t lane = 0; lane < W; lane++) {
         const bool counts = part[lane] > DYN_DEPENDENT * size[lane];
         R[u * W + lane]   = counts ? sqrt(part[lane]) : 0;
@@ -176,7 +176,7 @@ size_t dyn_held_find_unbalanced(const dyn_held_block *b, size_t lane)
 }
 
 /* Returns entry i of z, where z_u = 1 and E R_u = sum_i -z_i E R_i. `scratch` keeps those of the entries after i. */
-static double combine(const dyn_held_block *b, size_t lane, size_t u, size_t i, const double *scratch)
+static double dependence_factor(const dyn_held_block *b, size_t lane, size_t u, size_t i, const double *scratch)
 {
     const size_t  W = b->W, n = b->choice->n_passive;
     const double *R = b->R + lane, pivot = R[(i * n + i) * W];
@@ -194,7 +194,7 @@ size_t dyn_held_describe_unbalanced(const dyn_held_block *b, size_t lane, size_t
     size_t       found = u;
     *remains           = total;
     for (size_t i = u; i-- > 0;) {
-        z[i * W] = combine(b, lane, u, i, z);
+        z[i * W] = dependence_factor(b, lane, u, i, z);
         if (!(fabs(z[i * W]) * b->choice->scale[i] > most)) continue;
         most     = fabs(z[i * W]) * b->choice->scale[i];
         *remains = total / z[i * W];

@@ -42,7 +42,7 @@ void dyn_least_norm_lay_out(dyn_least_norm *s, void *room)
 
 /* --- limits ------------------------------------------------------------------------------------------------------- */
 
-static double product(const double *a, const double *b, size_t n)
+static double sum_of_products(const double *a, const double *b, size_t n)
 {
     double sum = 0;
     for (size_t i = 0; i < n; i++)
@@ -50,9 +50,9 @@ static double product(const double *a, const double *b, size_t n)
     return sum;
 }
 
-static double length(const double *a, size_t n)
+static double norm_of(const double *a, size_t n)
 {
-    return sqrt(product(a, a, n));
+    return sqrt(sum_of_products(a, a, n));
 }
 
 /* Sets *violation and the half space of a cone that x violates most. */
@@ -60,9 +60,9 @@ static double cone_violation(const dyn_least_norm *s, size_t index, dyn_active_l
 {
     const dyn_limit_cone *cone = &s->cone[index];
     const double         *x    = s->x + cone->first;
-    const double          a = product(cone->tangent[0], x, cone->n), b = product(cone->tangent[1], x, cone->n);
-    const double          size = sqrt(a * a + b * b);
-    double                sum  = 0;
+    const double a = sum_of_products(cone->tangent[0], x, cone->n), b = sum_of_products(cone->tangent[1], x, cone->n);
+    const double size = sqrt(a * a + b * b);
+    double       sum  = 0;
     *half_space =
         (dyn_active_limit){.limit = s->n_rows + index, .u = {size > 0 ? a / size : 1, size > 0 ? b / size : 0}};
     for (size_t i = 0; i < cone->n; i++) {
@@ -71,14 +71,14 @@ static double cone_violation(const dyn_least_norm *s, size_t index, dyn_active_l
         sum += g * g;
     }
     half_space->length = sqrt(sum);
-    return (size - product(cone->normal, x, cone->n)) / half_space->length;
+    return (size - sum_of_products(cone->normal, x, cone->n)) / half_space->length;
 }
 
 static double row_violation(const dyn_least_norm *s, size_t index, dyn_active_limit *half_space)
 {
     const dyn_limit_row *row = &s->row[index];
-    *half_space              = (dyn_active_limit){.limit = index, .length = length(row->c, row->n)};
-    return (row->least - product(row->c, s->x + row->first, row->n)) / half_space->length;
+    *half_space              = (dyn_active_limit){.limit = index, .length = norm_of(row->c, row->n)};
+    return (row->least - sum_of_products(row->c, s->x + row->first, row->n)) / half_space->length;
 }
 
 double dyn_least_norm_violation(const dyn_least_norm *s, dyn_active_limit *worst)
@@ -97,9 +97,9 @@ double dyn_least_norm_violation(const dyn_least_norm *s, dyn_active_limit *worst
 
 double dyn_least_norm_tolerance(const dyn_least_norm *s)
 {
-    double sum = product(s->x, s->x, s->k);
+    double sum = sum_of_products(s->x, s->x, s->k);
     for (size_t i = 0; i < s->n_rows; i++) {
-        const double least = s->row[i].least / length(s->row[i].c, s->row[i].n);
+        const double least = s->row[i].least / norm_of(s->row[i].c, s->row[i].n);
         sum                = fmax(sum, least * least);
     }
     return SATISFIED * sqrt(sum);
@@ -123,7 +123,7 @@ void dyn_least_norm_gradient(const dyn_least_norm *s, const dyn_active_limit *ha
 
 /* Subtracts from d (k) its parts along the equations and the basis of n active limits, twice for the rounding errors.
  * `coefficient` (n) becomes the parts along the basis. */
-static void project(const dyn_least_norm *s, size_t n, double *d, double *coefficient)
+static void remove_projections(const dyn_least_norm *s, size_t n, double *d, double *coefficient)
 {
     memset(coefficient, 0, n * sizeof *coefficient);
     for (int pass = 0; pass < 2; pass++)
@@ -131,7 +131,7 @@ static void project(const dyn_least_norm *s, size_t n, double *d, double *coeffi
             const bool    is_equation = i < s->n_equations;
             const size_t  j           = i - s->n_equations;
             const double *q           = is_equation ? s->equation + i * s->k : s->Q + j * s->k;
-            const double  part        = product(q, d, s->k);
+            const double  part        = sum_of_products(q, d, s->k);
             if (!is_equation) coefficient[j] += part;
             for (size_t e = 0; e < s->k; e++)
                 d[e] -= part * q[e];
@@ -145,15 +145,15 @@ static void factor_from(dyn_least_norm *s, size_t first)
     for (size_t j = first; j < s->n_active; j++) {
         double *q = s->Q + j * s->k;
         memcpy(q, s->normal + j * s->k, s->k * sizeof *q);
-        project(s, j, q, s->R + j * n);
-        const double size = length(q, s->k);
+        remove_projections(s, j, q, s->R + j * n);
+        const double size = norm_of(q, s->k);
         s->R[j * n + j]   = size;
         for (size_t e = 0; e < s->k; e++)
             q[e] /= size;
     }
 }
 
-static void drop(dyn_least_norm *s, size_t j)
+static void deactivate_limit(dyn_least_norm *s, size_t j)
 {
     s->n_active--;
     memmove(s->active + j, s->active + j + 1, (s->n_active - j) * sizeof *s->active);
@@ -163,18 +163,18 @@ static void drop(dyn_least_norm *s, size_t j)
 
 /* Sets the direction of x and the rates of the multipliers as the multiplier of `next` grows; `gradient` (k) is that of
  * `next`. Returns the squared length of the direction, 0 if it is of rounding size. */
-static double find_direction(dyn_least_norm *s, const double *gradient)
+static double find_step_direction(dyn_least_norm *s, const double *gradient)
 {
     const size_t n = s->k + 2;
     memcpy(s->direction, gradient, s->k * sizeof *gradient);
-    project(s, s->n_active, s->direction, s->coefficient);
+    remove_projections(s, s->n_active, s->direction, s->coefficient);
     for (size_t j = s->n_active; j-- > 0;) {
         double sum = s->coefficient[j];
         for (size_t i = j + 1; i < s->n_active; i++)
             sum -= s->R[i * n + j] * s->rates[i];
         s->rates[j] = sum / s->R[j * n + j];
     }
-    const double size = product(s->direction, s->direction, s->k);
+    const double size = sum_of_products(s->direction, s->direction, s->k);
     return size > DEPENDENT * DEPENDENT ? size : 0;
 }
 
@@ -192,7 +192,7 @@ static size_t find_blocking(const dyn_least_norm *s, double *step)
 }
 
 /* Keeps the limits that contradict each other: `next`, and the active ones that bear it. */
-static dyn_least_norm_status conflict(dyn_least_norm *s, const dyn_active_limit *next)
+static dyn_least_norm_status keep_conflict(dyn_least_norm *s, const dyn_active_limit *next)
 {
     dyn_active_limit before = *next;
     s->n_conflicting        = 1;
@@ -210,17 +210,18 @@ static dyn_least_norm_status conflict(dyn_least_norm *s, const dyn_active_limit 
 
 /* Adds the half space `next`, which x violates, to the active set, and drops those that block it. *pivots counts
  * down. */
-static dyn_least_norm_status add(dyn_least_norm *s, dyn_active_limit next, double violation, size_t *pivots)
+static dyn_least_norm_status activate_half_space(dyn_least_norm *s, dyn_active_limit next, double violation,
+                                                 size_t *pivots)
 {
     double *gradient = s->normal + s->n_active * s->k;
     dyn_least_norm_gradient(s, &next, gradient);
     while ((*pivots)-- > 0) {
         double       blocks;
-        const double size = find_direction(s, gradient), meets = size > 0 ? violation / size : INFINITY;
+        const double size = find_step_direction(s, gradient), meets = size > 0 ? violation / size : INFINITY;
         const size_t blocking = find_blocking(s, &blocks);
         const double step     = blocks < meets ? blocks : meets;
         if (!dyn_may_continue(s->deadline)) return DYN_LEAST_NORM_LATE;
-        if (isinf(step)) return conflict(s, &next);
+        if (isinf(step)) return keep_conflict(s, &next);
         for (size_t e = 0; size > 0 && e < s->k; e++)
             s->x[e] += step * s->direction[e];
         for (size_t j = 0; j < s->n_active; j++)
@@ -232,7 +233,7 @@ static dyn_least_norm_status add(dyn_least_norm *s, dyn_active_limit next, doubl
             factor_from(s, s->n_active - 1);
             return DYN_LEAST_NORM_DONE;
         }
-        drop(s, blocking); /* also moves the gradient of `next` */
+        deactivate_limit(s, blocking); /* also moves the gradient of `next` */
         dyn_least_norm_gradient(s, &next, gradient = s->normal + s->n_active * s->k);
     }
     return DYN_LEAST_NORM_UNDECIDED;
@@ -243,7 +244,7 @@ dyn_least_norm_status dyn_least_norm_solve(dyn_least_norm *s)
     size_t pivots = LEAST_PIVOTS + PIVOTS * (s->n_rows + s->n_cones);
     double tried  = INFINITY;
     s->n_active = s->n_conflicting = 0;
-    while (isfinite(product(s->x, s->x, s->k))) {
+    while (isfinite(sum_of_products(s->x, s->x, s->k))) {
         dyn_active_limit next;
         const double     violation = dyn_least_norm_violation(s, &next), none = dyn_least_norm_tolerance(s);
         if (violation <= none) {
@@ -254,7 +255,7 @@ dyn_least_norm_status dyn_least_norm_solve(dyn_least_norm *s)
             tried = violation;
             if (dyn_cone_newton_finish(s)) return DYN_LEAST_NORM_DONE;
         }
-        const dyn_least_norm_status status = add(s, next, violation, &pivots);
+        const dyn_least_norm_status status = activate_half_space(s, next, violation, &pivots);
         if (status != DYN_LEAST_NORM_DONE) return status;
     }
     return DYN_LEAST_NORM_UNDECIDED;

@@ -26,11 +26,12 @@ typedef struct dyn_limit_cone {
     double normal[DYN_LIMIT_ENTRIES], tangent[2][DYN_LIMIT_ENTRIES];
 } dyn_limit_cone;
 
-/* A limit that x meets with equality. Its gradient in x, divided by its length, is a unit vector. */
+/* A limit that x meets with equality. The gradient in x is scaled to a unit vector.
+ */
 typedef struct dyn_active_limit {
-    size_t limit; /* a row, or n_rows + a cone */
-    double u[2];  /* unit vector T x / |T x| of a cone's half space */
-    double length, multiplier;
+    size_t limit;              /* a row, or n_rows + a cone */
+    double u[2];               /* unit vector T x / |T x| of a cone's half space */
+    double length, multiplier; /* `multiplier` is that of the scaled gradient */
 } dyn_active_limit;
 
 typedef enum dyn_least_norm_status {

@@ -53,7 +53,7 @@ typedef struct limit_list {
 } limit_list;
 
 /* Reads a number that is at least 0, or greater than 0 if `positive`. */
-static bool read_size(entry_limits *l, const char *name, bool positive, double *number)
+static bool read_least(entry_limits *l, const char *name, bool positive, double *number)
 {
     const api_node *value = api_node_get(l->entry, name);
     const api_place place = api_place_key(l->place, name);
@@ -83,7 +83,7 @@ static bool read_facets(entry_limits *l)
 }
 
 /* Reads the normal, and checks that the frame is held along a part of it. */
-static bool read_normal(entry_limits *l, const dyn_held_frame *held)
+static bool read_normal(entry_limits *l, const dyn_held_frame *frame)
 {
     const api_node *value = api_node_get(l->entry, "normal");
     const api_place place = api_place_key(l->place, "normal");
@@ -97,36 +97,36 @@ static bool read_normal(entry_limits *l, const dyn_held_frame *held)
         return api_fail_at(l->q->problem, &place, API_BAD_VALUE, "a direction expected, not zero and not too large");
     for (int i = 0; i < 3; i++)
         l->normal[i] /= size;
-    for (size_t i = 0; i < held->n; i++)
-        if (held->axis[i] < 3) along = fmax(along, fabs(l->normal[held->axis[i]]));
+    for (size_t i = 0; i < frame->n; i++)
+        if (frame->axis[i] < 3) along = fmax(along, fabs(l->normal[frame->axis[i]]));
     return along > 0 || api_fail_at(l->q->problem, &place, API_BAD_VALUE,
                                     "the frame is not held along the normal of its contact: add the axis to axes, or "
                                     "give another normal");
 }
 
-static bool read_sole(entry_limits *l, const dyn_held_frame *held)
+static bool read_sole(entry_limits *l, const dyn_held_frame *frame)
 {
     const api_node *value = api_node_get(l->entry, "sole");
     const api_place place = api_place_key(l->place, "sole");
     if (!value) return true;
-    if (!held->frame_axes)
+    if (!frame->frame_axes)
         return api_fail_at(l->q->problem, &place, API_BAD_VALUE,
                            "the corners of a sole are in the axes of the frame: set reference to \"frame\"");
     return api_sole_read(l->q, value, &place, l->normal, &l->sole);
 }
 
 /* Reads "weight" into the roots of the entry's directions. */
-static bool read_weight(const entry_limits *l, const dyn_held_frame *held, double *root)
+static bool read_weight(const entry_limits *l, const dyn_held_frame *frame, double *root)
 {
     const api_node *value = api_node_get(l->entry, "weight");
     const api_place place = api_place_key(l->place, "weight");
     double          weight[API_FRAME_AXES];
     const bool      differ = value && api_node_is(value, API_ARRAY);
-    for (size_t i = 0; i < held->n; i++)
+    for (size_t i = 0; i < frame->n; i++)
         weight[i] = 1;
-    if (differ && !api_read_numbers(l->q, value, &place, held->n, weight)) return false;
+    if (differ && !api_read_numbers(l->q, value, &place, frame->n, weight)) return false;
     if (value && !differ && !api_read_number(l->q, value, &place, weight)) return false;
-    for (size_t i = 0; i < held->n; i++) {
+    for (size_t i = 0; i < frame->n; i++) {
         if (value && !differ) weight[i] = weight[0];
         root[i] = 1 / sqrt(weight[i]);
         if (!(weight[i] > 0 && isfinite(root[i])))
@@ -140,19 +140,19 @@ static bool read_weight(const entry_limits *l, const dyn_held_frame *held, doubl
  */
 
 /* Sets c to the entries of the wrench coefficients w (force, torque) along the held directions, in the unknowns x. */
-static void reduce(const limit_list *to, const entry_limits *l, const double w[API_FRAME_AXES], double *c)
+static void to_unknowns(const limit_list *to, const entry_limits *l, const double w[API_FRAME_AXES], double *c)
 {
-    const dyn_held_frame *held = &to->choice->contact->frame[l->frame];
-    for (size_t i = 0; i < held->n; i++)
-        c[i] = w[held->axis[i]] * to->choice->root[l->first + i];
+    const dyn_held_frame *frame = &to->choice->contact->frame[l->frame];
+    for (size_t i = 0; i < frame->n; i++)
+        c[i] = w[frame->axis[i]] * to->choice->root[l->first + i];
 }
 
-static void add_row(limit_list *to, const entry_limits *l, api_limit_kind kind, const double w[API_FRAME_AXES],
-                    double least)
+static void add_half_space(limit_list *to, const entry_limits *l, api_limit_kind kind, const double w[API_FRAME_AXES],
+                           double least)
 {
     dyn_limit_row *row = &to->row[to->choice->n_rows];
     *row = (dyn_limit_row){.first = l->first, .n = to->choice->contact->frame[l->frame].n, .least = least};
-    reduce(to, l, w, row->c);
+    to_unknowns(to, l, w, row->c);
     double most = 0;
     for (size_t i = 0; i < row->n; i++)
         most = fmax(most, fabs(row->c[i]));
@@ -181,11 +181,11 @@ static void add_facets(limit_list *to, const entry_limits *l, double tangent[2][
         double       w[API_FRAME_AXES] = {0};
         for (int i = 0; i < 3; i++)
             w[i] = slope * l->normal[i] - cos(angle) * tangent[0][i] - sin(angle) * tangent[1][i];
-        add_row(to, l, API_FRICTION_LIMIT, w, 0);
+        add_half_space(to, l, API_FRICTION_LIMIT, w, 0);
     }
 }
 
-static void add_friction(limit_list *to, const entry_limits *l)
+static void add_friction_limit(limit_list *to, const entry_limits *l)
 {
     double tangent[2][API_FRAME_AXES], normal[API_FRAME_AXES] = {0};
     set_tangents(l->normal, tangent);
@@ -197,9 +197,9 @@ static void add_friction(limit_list *to, const entry_limits *l)
     *cone                = (dyn_limit_cone){.first = l->first, .n = to->choice->contact->frame[l->frame].n};
     for (int i = 0; i < 3; i++)
         normal[i] = l->friction * l->normal[i];
-    reduce(to, l, normal, cone->normal);
-    reduce(to, l, tangent[0], cone->tangent[0]);
-    reduce(to, l, tangent[1], cone->tangent[1]);
+    to_unknowns(to, l, normal, cone->normal);
+    to_unknowns(to, l, tangent[0], cone->tangent[0]);
+    to_unknowns(to, l, tangent[1], cone->tangent[1]);
     to->cone_place[to->choice->n_cones++] = (api_contact_limit){l->frame, API_FRICTION_LIMIT};
 }
 
@@ -208,30 +208,30 @@ static void add_limits(limit_list *to, const entry_limits *l)
     double w[API_FRAME_AXES] = {0};
     if (!l->limited) return;
     memcpy(w, l->normal, sizeof l->normal);
-    add_row(to, l, API_NORMAL_LIMIT, w, l->least);
-    if (l->friction > 0) add_friction(to, l);
+    add_half_space(to, l, API_NORMAL_LIMIT, w, l->least);
+    if (l->friction > 0) add_friction_limit(to, l);
     for (int sign = -1; l->torsion > 0 && sign <= 1; sign += 2) {
         for (int i = 0; i < 3; i++) {
             w[i]     = l->torsion * l->normal[i];
             w[3 + i] = sign * l->normal[i];
         }
-        add_row(to, l, API_TORSION_LIMIT, w, 0);
+        add_half_space(to, l, API_TORSION_LIMIT, w, 0);
     }
     for (size_t i = 0; i < l->sole.n; i++) {
         api_sole_edge(&l->sole, l->normal, i, w);
-        add_row(to, l, API_SOLE_LIMIT, w, 0);
+        add_half_space(to, l, API_SOLE_LIMIT, w, 0);
     }
 }
 
 /* --- the list ----------------------------------------------------------------------------------------------------- */
 
-static bool read_entry(entry_limits *l, const dyn_held_choice *choice)
+static bool read_contact_entry(entry_limits *l, const dyn_held_choice *choice)
 {
-    const dyn_held_frame *held = &choice->contact->frame[l->frame];
-    return read_size(l, "least_normal_force", false, &l->least) &&
-           read_size(l, "friction_coefficient", true, &l->friction) && read_facets(l) &&
-           read_size(l, "torsional_friction_coefficient", true, &l->torsion) && read_normal(l, held) &&
-           read_sole(l, held) && read_weight(l, held, choice->root + l->first);
+    const dyn_held_frame *frame = &choice->contact->frame[l->frame];
+    return read_least(l, "least_normal_force", false, &l->least) &&
+           read_least(l, "friction_coefficient", true, &l->friction) && read_facets(l) &&
+           read_least(l, "torsional_friction_coefficient", true, &l->torsion) && read_normal(l, frame) &&
+           read_sole(l, frame) && read_weight(l, frame, choice->root + l->first);
 }
 
 bool api_contact_limits_read(api_query *q, const api_node *list, const api_place *place, dyn_held_choice *choice,
@@ -249,7 +249,7 @@ bool api_contact_limits_read(api_query *q, const api_node *list, const api_place
         api_node     entry;
         api_place    entry_place = api_place_index(place, i);
         entry_limits l           = {.q = q, .entry = &entry, .place = &entry_place, .frame = i, .first = first};
-        if (!api_node_item(list, i, &entry) || !read_entry(&l, choice)) return false;
+        if (!api_node_item(list, i, &entry) || !read_contact_entry(&l, choice)) return false;
         add_limits(&to, &l);
     }
     if (choice->n_cones > 0)

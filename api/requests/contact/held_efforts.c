@@ -98,7 +98,7 @@ bool api_held_efforts_prepare(const api_query *q, api_held_efforts *efforts)
 enum { TEXT = 400 };
 
 /* Returns the held frame of direction `row`, and sets *axis. */
-static size_t find_frame(const dyn_contact *contact, size_t row, int *axis)
+static size_t frame_of_row(const dyn_contact *contact, size_t row, int *axis)
 {
     size_t i = 0;
     for (; row >= contact->frame[i].n; i++)
@@ -112,7 +112,7 @@ static bool fail_moving(const api_evaluation *e, const api_held_efforts *h, cons
 {
     const double left = b->moves[row * b->W + state % b->W], scale = b->moves_scale[row * b->W + state % b->W];
     int          axis;
-    const size_t i = find_frame(h->choice.contact, row, &axis);
+    const size_t i = frame_of_row(h->choice.contact, row, &axis);
     return api_fail_state(
         e, API_HELD_FRAME_ACCELERATES, API_QDD, state,
         "held frame %.64s accelerates by %.4g %s along %s; at most %.4g counts as none. Give qdd with J qdd + "
@@ -191,7 +191,7 @@ static bool limit_state(const api_evaluation *e, const api_held_efforts *h, api_
 }
 
 /* Checks and limits the live states of a block. */
-static bool check_states(const api_evaluation *e, const api_held_efforts *h, api_held_wrenches *w, size_t block)
+static bool check_live_states(const api_evaluation *e, const api_held_efforts *h, api_held_wrenches *w, size_t block)
 {
     const size_t        W = e->lanes, first = block * W, states = api_states(e->query);
     const size_t        live  = states - first < W ? states - first : W;
@@ -209,12 +209,11 @@ static bool check_states(const api_evaluation *e, const api_held_efforts *h, api
 }
 
 bool api_held_efforts_find(const api_evaluation *e, const api_held_efforts *h, size_t block,
-                           const dyn_inverse_dynamics *motion, double *contacts, double **next, api_held_wrenches *w)
+                           const dyn_inverse_dynamics *motion, double **next, api_held_wrenches *w)
 {
     const dyn_contact *contact = h->choice.contact;
     const size_t       nv      = e->model->nv;
-    *w                         = (api_held_wrenches){.contacts = contacts};
-    if (!contacts) {
+    if (!w->contacts) {
         w->contacts = *next;
         *next       = api_behind(e, *next, API_FRAME_AXES * contact->n, 1);
     }
@@ -230,7 +229,7 @@ bool api_held_efforts_find(const api_evaluation *e, const api_held_efforts *h, s
     const dyn_contact_states states = {
         .kernels = e->kernels, .scene = &e->query->scene, .workspace = e->workspace, .q = motion->q, .qd = motion->qd};
     dyn_held_solve(&w->block, &states, motion->qdd, motion->tau);
-    if (!check_states(e, h, w, block)) return false;
+    if (!check_live_states(e, h, w, block)) return false;
     dyn_held_put_wrenches(&w->block, w->contacts);
     api_contact_gather_wrenches(e, contact, w->contacts, block, w->wrenches);
     return true;

@@ -11,14 +11,14 @@
 typedef struct api_held_efforts {
     dyn_held_choice        choice;
     api_contact_limit     *limits; /* [rows, then cones]; NULL: none */
-    const dyn_wrench_site *sites;  /* of the request's wrenches, then of the contacts */
-    dyn_scene              scene;  /* of the request, with these sites */
+    const dyn_wrench_site *sites;  /* the request's wrenches, then the contacts */
+    dyn_scene              scene;  /* the scene of the request with these sites */
 } api_held_efforts;
 
 /* The wrenches of a block of states. */
 typedef struct api_held_wrenches {
     dyn_held_block block;
-    dyn_least_norm limited;  /* of one state; its arrays exist only with limits */
+    dyn_least_norm limited;  /* one state; its arrays exist only with limits */
     double        *contacts; /* n x 6 in lanes */
     double        *wrenches; /* 9 each in lanes: those of the request, then of the contacts */
 } api_held_wrenches;
@@ -34,10 +34,10 @@ bool api_held_efforts_prepare(const api_query *q, api_held_efforts *efforts);
 /* Returns the scratch entries of a state for the arrays below. `n_wrenches` are those of the request. */
 size_t api_held_efforts_entries(const api_model *model, const api_held_efforts *efforts, size_t n_wrenches);
 
-/* Finds the wrenches of a block under a motion with the efforts motion->tau without contacts. `contacts` receives the
- * contact wrenches; NULL: not wanted. Moves *next past the arrays. False with a problem. */
+/* Finds the wrenches of a block under a motion with the efforts motion->tau without contacts. The caller sets
+ * w->contacts, which receives the contact wrenches, or NULL. Moves *next past the arrays. False with a problem. */
 bool api_held_efforts_find(const api_evaluation *e, const api_held_efforts *efforts, size_t block,
-                           const dyn_inverse_dynamics *motion, double *contacts, double **next, api_held_wrenches *w);
+                           const dyn_inverse_dynamics *motion, double **next, api_held_wrenches *w);
 
 /* Sets the efforts (nv in lanes) of the coordinates without actuator to zero, without rounding errors. */
 void api_held_efforts_clear(const api_evaluation *e, const api_held_efforts *efforts, double *tau);

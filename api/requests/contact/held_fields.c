@@ -9,8 +9,8 @@
 
 /* --- request ------------------------------------------------------------------------------------------------------ */
 
-static bool read_frame(api_query *q, const api_node *given, const api_place *up, const char *const *fields,
-                       dyn_held_frame *held, const char **name)
+static bool read_held_frame(api_query *q, const api_node *given, const api_place *up, const char *const *fields,
+                            dyn_held_frame *held, const char **name)
 {
     api_place frame_at = api_place_key(up, "frame"), axes_at = api_place_key(up, "axes");
     api_place reference_at = api_place_key(up, "reference");
@@ -58,7 +58,8 @@ bool api_contact_read_members(api_query *q, const api_node *options, const api_p
     for (size_t i = 0; i < contact->n; i++) {
         api_node  given;
         api_place entry = api_place_index(&at, i);
-        if (!api_node_item(list, i, &given) || !read_frame(q, &given, &entry, fields, &contact->frame[i], &names[i]))
+        if (!api_node_item(list, i, &given) ||
+            !read_held_frame(q, &given, &entry, fields, &contact->frame[i], &names[i]))
             return false;
         contact->k += contact->frame[i].n;
     }

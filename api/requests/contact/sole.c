@@ -1,20 +1,10 @@
 /* sole.c - reads the sole of a foot, and turns its edges into half spaces of wrenches (sole.h). */
 #include "sole.h"
+#include "dynamics/math/geometry.h"
 #include <math.h>
 #include <string.h>
 
 #define FLAT 1e-6 /* distance from the plane and turn at a corner that count as none, relative to the sole */
-
-static double dot(const double a[3], const double b[3])
-{
-    return a[0] * b[0] + a[1] * b[1] + a[2] * b[2];
-}
-
-static void cross(const double a[3], const double b[3], double to[3])
-{
-    for (int i = 0; i < 3; i++)
-        to[i] = a[(i + 1) % 3] * b[(i + 2) % 3] - a[(i + 2) % 3] * b[(i + 1) % 3];
-}
 
 /* Sets the edge from corner i to the next one. */
 static void set_edge(const api_sole *s, size_t i, double edge[3])
@@ -33,7 +23,7 @@ static double size_of(const api_sole *s)
             double d[3];
             for (int axis = 0; axis < 3; axis++)
                 d[axis] = s->corner[i][axis] - s->corner[j][axis];
-            most = fmax(most, sqrt(dot(d, d)));
+            most = fmax(most, sqrt(dyn_dot(d, d)));
         }
     return most;
 }
@@ -41,7 +31,7 @@ static double size_of(const api_sole *s)
 static bool is_flat(const api_sole *s, const double normal[3], double size)
 {
     for (size_t i = 1; i < s->n; i++)
-        if (!(fabs(dot(normal, s->corner[i]) - dot(normal, s->corner[0])) <= FLAT * size)) return false;
+        if (!(fabs(dyn_dot(normal, s->corner[i]) - dyn_dot(normal, s->corner[0])) <= FLAT * size)) return false;
     return true;
 }
 
@@ -54,9 +44,9 @@ static double sum_of_turns(const api_sole *s, const double normal[3], double siz
     for (size_t i = 0; i < s->n; i++) {
         double before[3], after[3], across[3];
         set_edge(s, i, before), set_edge(s, i + 1, after);
-        if (!(dot(before, before) > FLAT * FLAT * size * size)) return 0;
-        cross(before, after, across);
-        const double turn = atan2(dot(across, normal), dot(before, after));
+        if (!(dyn_dot(before, before) > FLAT * FLAT * size * size)) return 0;
+        dyn_cross(before, after, across);
+        const double turn = atan2(dyn_dot(across, normal), dyn_dot(before, after));
         const int    now  = turn > FLAT ? 1 : turn < -FLAT ? -1 : 0;
         if (now * side < 0 || fabs(turn) > M_PI - FLAT) return 0;
         if (now != 0) side = now;
@@ -66,7 +56,7 @@ static double sum_of_turns(const api_sole *s, const double normal[3], double siz
 }
 
 /* Reverses the order of the corners. */
-static void reverse(api_sole *s)
+static void reverse_corners(api_sole *s)
 {
     for (size_t i = 0, j = s->n - 1; i < j; i++, j--) {
         double corner[3];
@@ -99,7 +89,7 @@ bool api_sole_read(const api_query *q, const api_node *value, const api_place *p
     if (!(fabs(fabs(turns) - 2 * M_PI) < 0.1))
         return api_fail_at(q->problem, place, API_BAD_VALUE,
                            "the corners of the sole are no convex polygon in their order");
-    if (turns < 0) reverse(sole);
+    if (turns < 0) reverse_corners(sole);
     return true;
 }
 
@@ -108,7 +98,7 @@ void api_sole_edge(const api_sole *sole, const double normal[3], size_t i, doubl
     const double *p = sole->corner[i];
     double        m[3];
     set_edge(sole, i, w + 3);
-    cross(normal, w + 3, m);
+    dyn_cross(normal, w + 3, m);
     for (int axis = 0; axis < 3; axis++)
-        w[axis] = dot(normal, p) * m[axis] - dot(m, p) * normal[axis];
+        w[axis] = dyn_dot(normal, p) * m[axis] - dyn_dot(m, p) * normal[axis];
 }

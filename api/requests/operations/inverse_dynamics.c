@@ -28,30 +28,30 @@ static const bool *driven_of(const api_selection *selected)
     return ((const inverse_options *)selected->options)->driven;
 }
 
-static api_held_efforts *held_of(const api_selection *selected)
+static api_held_efforts *efforts_of(const api_selection *selected)
 {
     return ((const inverse_options *)selected->options)->held;
 }
 
-static bool read_options(api_query *q, api_selection *selected, const api_node *given, const api_place *up)
+static bool read_inverse_options(api_query *q, api_selection *selected, const api_node *node, const api_place *up)
 {
-    const api_place  at = api_place_key(up, "held");
-    inverse_options *o  = api_take(q->pool, sizeof *o);
+    const api_place  where = api_place_key(up, "held");
+    inverse_options *o     = api_take(q->pool, sizeof *o);
     if (!o) return false;
     *o = (inverse_options){.held = NULL};
-    if (!api_free_read(q, selected, given, up, QDD)) return false;
+    if (!api_free_read(q, selected, node, up, QDD)) return false;
     o->driven         = selected->options;
     selected->options = o;
-    if (!api_held_efforts_read(q, selected, CONTACT_WRENCHES, given, up, &o->held)) return false;
+    if (!api_held_efforts_read(q, selected, CONTACT_WRENCHES, node, up, &o->held)) return false;
     return !o->driven || !o->held ||
-           api_fail_at(q->problem, &at, API_BAD_VALUE,
+           api_fail_at(q->problem, &where, API_BAD_VALUE,
                        "held cannot be combined with \"free\": the accelerations of free coordinates follow from "
                        "forward-dynamics with held");
 }
 
 static bool options(api_query *q, api_selection *selected, const api_node *given, const api_place *up)
 {
-    if (!read_options(q, selected, given, up)) return false;
+    if (!read_inverse_options(q, selected, given, up)) return false;
     bool free_base = driven_of(selected) && api_base_is_free(q);
     if (free_base && !api_node_get(given, "outputs")) selected->outputs |= API_BIT(BASE_ACCELERATION);
     if (selected->outputs & API_BIT(BASE_ACCELERATION) && !free_base)
@@ -67,7 +67,7 @@ static bool check_reference(const api_query *q, const api_selection *selected)
     if (driven_of(selected))
         return api_fail_reference(
             q, "a reference velocity cannot be combined with \"free\", which asks for accelerations");
-    if (held_of(selected))
+    if (efforts_of(selected))
         return api_fail_reference(q, "a reference velocity cannot be combined with \"held\": it moves no frame");
     if (selected->outputs & API_BIT(JOINT_WRENCHES))
         return api_fail_reference(q, "joint_wrenches are not computed for a reference velocity: it moves no body");
@@ -77,7 +77,7 @@ static bool check_reference(const api_query *q, const api_selection *selected)
 static bool prepare(api_plan *plan, api_selection *selected)
 {
     return check_reference(plan->query, selected) && api_free_check_tau(plan, selected, driven_of(selected)) &&
-           (!held_of(selected) || api_held_efforts_prepare(plan->query, held_of(selected)));
+           (!efforts_of(selected) || api_held_efforts_prepare(plan->query, efforts_of(selected)));
 }
 
 /* --- scratch lanes ------------------------------------------------------------------------------------------------ */
@@ -92,10 +92,11 @@ static size_t spare_of_free(const api_model *model, const api_selection *selecte
  * requested, then those of held frames. */
 static size_t spare(const api_model *model, const api_selection *selected)
 {
-    const api_held_efforts *held   = held_of(selected);
-    const bool              hidden = (selected->result[MOTOR_TAU] || held) && !selected->result[TAU];
+    const api_held_efforts *efforts = efforts_of(selected);
+    const bool              hidden  = (selected->result[MOTOR_TAU] || efforts) && !selected->result[TAU];
     return spare_of_free(model, selected) + (hidden ? model->nv : 0) +
-           (held ? api_held_efforts_entries(model, held, api_selected_extent(selected, API_REQUEST_WRENCHES)) : 0);
+           (efforts ? api_held_efforts_entries(model, efforts, api_selected_extent(selected, API_REQUEST_WRENCHES))
+                    : 0);
 }
 
 /* --- free coordinates ------------------------------------------------------------------------------------------- */
@@ -134,25 +135,25 @@ static void evaluate_reference(const api_evaluation *e, double *tau, size_t bloc
 
 /* Evaluates one block with held frames: the efforts without contacts, the contact wrenches that bear those of
  * coordinates without actuator, and the motion with these wrenches. */
-static bool evaluate_held(const api_evaluation *e, const api_selection *selected, size_t block,
-                          dyn_inverse_dynamics *io)
+static bool evaluate_contacts(const api_evaluation *e, const api_selection *selected, size_t block,
+                              dyn_inverse_dynamics *io)
 {
-    const api_held_efforts *held     = held_of(selected);
-    double                 *contacts = api_result_block(e, selected, CONTACT_WRENCHES, block), *next = e->spare;
+    const api_held_efforts *efforts = efforts_of(selected);
     double                 *motors = api_result_block(e, selected, MOTOR_TAU, block), *joints = io->joint_wrenches;
-    api_held_wrenches       w;
+    double                 *next = e->spare;
+    api_held_wrenches       w    = {.contacts = api_result_block(e, selected, CONTACT_WRENCHES, block)};
     if (!io->tau) {
         io->tau = next;
         next    = api_behind(e, next, e->model->nv, 1);
     }
     io->joint_wrenches = NULL;
     e->kernels->inverse_dynamics(&e->query->scene, e->workspace, io, 1);
-    if (!api_held_efforts_find(e, held, block, io, contacts, &next, &w)) return false;
+    if (!api_held_efforts_find(e, efforts, block, io, &next, &w)) return false;
     io->wrenches       = w.wrenches;
     io->joint_wrenches = joints;
-    e->kernels->inverse_dynamics(&held->scene, e->workspace, io, 1);
-    api_held_efforts_clear(e, held, io->tau);
-    if (selected->result[FULL]) api_loop_state_put(e, &held->scene, io, selected->result[FULL], block);
+    e->kernels->inverse_dynamics(&efforts->scene, e->workspace, io, 1);
+    api_held_efforts_clear(e, efforts, io->tau);
+    if (selected->result[FULL]) api_loop_state_put(e, &efforts->scene, io, selected->result[FULL], block);
     if (motors) api_motor_efforts(e, io->tau, 1, motors);
     return true;
 }
@@ -173,7 +174,7 @@ static bool evaluate(const api_evaluation *e, const api_selection *selected, siz
     };
     if (driven_of(selected) && !(io.qdd = find_qdd(e, selected, block, blocks))) return false;
     if (base && io.qdd) copy_base(e, io.qdd, blocks, base);
-    if (held_of(selected)) return evaluate_held(e, selected, block, &io);
+    if (efforts_of(selected)) return evaluate_contacts(e, selected, block, &io);
     if (selected->result[FULL]) api_loop_state_put(e, &e->query->scene, &io, selected->result[FULL], block);
     if (motors && !io.tau) io.tau = api_behind(e, e->spare, spare_of_free(e->model, selected), blocks);
     if (!io.tau && !io.joint_wrenches) return true;
@@ -198,9 +199,9 @@ static double state_seconds(const api_call *call, const api_input *input)
 /* Estimates the search for wrenches within limits by the cube of the held directions. */
 static double decoded_seconds(const api_query *q, const api_selection *selected)
 {
-    const api_held_efforts *held = held_of(selected);
-    if (!held || !held->limits) return 0;
-    const double k = (double)held->choice.contact->k, n = (double)(held->choice.n_rows + held->choice.n_cones);
+    const api_held_efforts *efforts = efforts_of(selected);
+    if (!efforts || !efforts->limits) return 0;
+    const double k = (double)efforts->choice.contact->k, n = (double)(efforts->choice.n_rows + efforts->choice.n_cones);
     return (double)api_states(q) * (k * k * k + k * k * n) * 0.05 * q->call->api->calibration.body;
 }
 

@@ -191,6 +191,9 @@ def motion(model, *names, value=0.1):
 ROWS = [
     ask("inverse-dynamics", "chain", 2500, outputs=["tau", "joint_wrenches"]),
     ask("inverse-dynamics", "rubbing", 100, "free", free=[f"j{i}" for i in range(MOST)], **motion("rubbing", "tau", value=0)),
+    ask("inverse-dynamics", "floating", 0, "held frames", texts={"q": batch(2000, MOST + 1, "0.5")}, normalise=True, held=HELD),
+    ask("inverse-dynamics", "floating", 0, "held frames within cones", texts={"q": batch(2000, MOST + 1, "0.5")}, normalise=True,
+        held=[{"frame": f"l{i}", "friction_coefficient": 0.1, "normal": [i % 3, 1, i % 7]} for i in range(32)], on_error="row"),
     ask("forward-dynamics", "chain", 5000, **motion("chain", "tau")),
     ask("forward-dynamics", "loaded", 500, "friction by load", **motion("loaded", "qd", "tau")),
     ask("forward-dynamics", "rubbing", 200, "sticking", friction_at_rest="stick", **motion("rubbing", "tau")),
