@@ -181,6 +181,17 @@ bool dyn_cone_newton_factor(dyn_least_norm *s)
     return order > 0 && LAPACKE_dgetrf_work(LAPACK_COL_MAJOR, n, n, s->kkt, n, s->pivot) == 0;
 }
 
+const double *dyn_cone_newton_equations(dyn_least_norm *s)
+{
+    memcpy(s->kkt_right, s->x, s->k * sizeof *s->x);
+    for (size_t i = 0; i < s->n_active; i++) {
+        dyn_least_norm_gradient(s, &s->active[i], s->direction);
+        for (size_t e = 0; e < s->k; e++)
+            s->kkt_right[e] -= s->active[i].multiplier * s->direction[e];
+    }
+    return s->kkt_right;
+}
+
 const double *dyn_cone_newton_differentiate(dyn_least_norm *s, const double *gradient, const double *equation)
 {
     const size_t     k = s->k, order = k + count_equations(s) + s->n_active;

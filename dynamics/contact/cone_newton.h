@@ -16,6 +16,9 @@ bool dyn_cone_newton_finish(dyn_least_norm *s);
 /* Prepares for dyn_cone_newton_differentiate. Returns false if the derivatives do not exist. */
 bool dyn_cone_newton_factor(dyn_least_norm *s);
 
+/* Returns the part E^T mu (k) of x, after dyn_cone_newton_factor. */
+const double *dyn_cone_newton_equations(dyn_least_norm *s);
+
 /* Returns the derivative (k) of x, with those of the conditions: `gradient` (k) of the part E^T mu of x at constant mu,
  * `equation` (n_equations) of E x - e at constant x, with the other sign, where E is orthonormal. */
 const double *dyn_cone_newton_differentiate(dyn_least_norm *s, const double *gradient, const double *equation);

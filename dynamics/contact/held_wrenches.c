@@ -209,7 +209,6 @@ dyn_least_norm_status dyn_held_limit(const dyn_held_block *b, size_t lane, dyn_l
     const size_t           W = b->W;
     s->n_rows = c->n_rows, s->n_cones = c->n_cones;
     s->row = c->row, s->cone = c->cone;
-    s->deadline = c->contact->deadline;
     for (size_t i = 0; i < c->n_passive * s->k; i++)
         s->equation[i] = b->E[i * W + lane];
     for (size_t u = 0; u < c->n_passive; u++)

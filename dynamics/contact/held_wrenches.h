@@ -62,7 +62,7 @@ size_t dyn_held_find_unbalanced(const dyn_held_block *b, size_t lane);
  * zero, *remains = z.tau_0U / z_w for the entry w with the largest |z_w| scale_w, which is returned. */
 size_t dyn_held_describe_unbalanced(const dyn_held_block *b, size_t lane, size_t u, double *remains);
 
-/* Finds x of one lane within the limits of the choice. `s` has memory for k and n_passive. */
+/* Finds x of one lane within the limits of the choice. `s` has memory for k and n_passive, and a deadline. */
 dyn_least_norm_status dyn_held_limit(const dyn_held_block *b, size_t lane, dyn_least_norm *s);
 
 /* Writes l as wrenches of 6 numbers (n x 6 in lanes), with zeros along axes that are not held. */

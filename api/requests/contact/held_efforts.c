@@ -2,6 +2,7 @@
 #include "held_efforts.h"
 #include "held_fields.h"
 #include "api/requests/fields/frame_fields.h"
+#include "api/service/http/call.h"
 #include "api/robots/model/actuation.h"
 #include "dynamics/held_directions.h"
 #include <math.h>
@@ -107,18 +108,29 @@ static size_t frame_of_row(const dyn_contact *contact, size_t row, int *axis)
     return i;
 }
 
-static bool fail_moving(const api_evaluation *e, const api_held_efforts *h, const dyn_held_block *b, size_t row,
-                        size_t state)
+bool api_held_efforts_fail_moving(const api_evaluation *e, const api_held_efforts *h, const api_held_residual *residual,
+                                  size_t state)
 {
-    const double left = b->moves[row * b->W + state % b->W], scale = b->moves_scale[row * b->W + state % b->W];
     int          axis;
-    const size_t i = frame_of_row(h->choice.contact, row, &axis);
-    return api_fail_state(
-        e, API_HELD_FRAME_ACCELERATES, API_QDD, state,
-        "held frame %.64s accelerates by %.4g %s along %s; at most %.4g counts as none. Give qdd with J qdd + "
-        "J' qd = 0, such as that of forward-dynamics with held",
-        h->choice.contact->names[i], left, axis < 3 ? "m/s^2" : "rad/s^2", api_axis_name(axis),
-        DYN_HELD_MOTION * scale);
+    const size_t i    = frame_of_row(h->choice.contact, residual->row, &axis);
+    const char  *unit = axis < 3 ? "m" : "rad", *name = h->choice.contact->names[i];
+    const int    order = residual->jerks ? 3 : 2;
+    return api_fail_state(e, API_HELD_FRAME_ACCELERATES, residual->jerks ? API_QDDD : API_QDD, state,
+                          "held frame %.64s %s by %.4g %s/s^%d along %s; at most %.4g counts as none. Give %s", name,
+                          residual->jerks ? "changes its acceleration" : "accelerates", residual->left, unit, order,
+                          api_axis_name(axis), residual->most,
+                          residual->jerks ? "qddd with the time derivative of J qdd + J' qd = 0"
+                                          : "qdd with J qdd + J' qd = 0, such as that of forward-dynamics with held");
+}
+
+/* Fails a state whose held direction `row` accelerates. */
+static bool fail_accelerating(const api_evaluation *e, const api_held_efforts *h, const dyn_held_block *b, size_t row,
+                              size_t state)
+{
+    const size_t            entry    = row * b->W + state % b->W;
+    const api_held_residual residual = {
+        .row = row, .left = b->moves[entry], .most = DYN_HELD_MOTION * b->moves_scale[entry]};
+    return api_held_efforts_fail_moving(e, h, &residual, state);
 }
 
 static bool fail_unbalanced(const api_evaluation *e, const api_held_efforts *h, const dyn_held_block *b, size_t u,
@@ -177,10 +189,11 @@ size_t api_held_efforts_entries(const api_model *model, const api_held_efforts *
 static bool limit_state(const api_evaluation *e, const api_held_efforts *h, api_held_wrenches *w, size_t state,
                         const api_row_share *share)
 {
-    w->limited.deadline = api_row_share_for_dynamics(share);
-    switch (dyn_held_limit(&w->block, state % e->lanes, &w->limited)) {
-    case DYN_LEAST_NORM_DONE: return true;
-    case DYN_LEAST_NORM_INFEASIBLE: return fail_limits(e, h, &w->limited, state);
+    dyn_least_norm *s = &w->limited[state % e->lanes];
+    s->deadline       = api_row_share_for_dynamics(share);
+    switch (dyn_held_limit(&w->block, state % e->lanes, s)) {
+    case DYN_LEAST_NORM_DONE: w->found[state % e->lanes] = true; return true;
+    case DYN_LEAST_NORM_INFEASIBLE: return fail_limits(e, h, s, state);
     case DYN_LEAST_NORM_LATE: return api_row_share_fail(e, API_Q, state);
     case DYN_LEAST_NORM_UNDECIDED: break;
     }
@@ -190,20 +203,28 @@ static bool limit_state(const api_evaluation *e, const api_held_efforts *h, api_
         "allow this motion, or do not. Relax a limit, or give facets");
 }
 
-/* Checks and limits the live states of a block. */
-static bool check_live_states(const api_evaluation *e, const api_held_efforts *h, api_held_wrenches *w, size_t block)
+/* Checks one state and limits its wrenches. Returns as api_fail_state does. */
+static bool find_state(const api_evaluation *e, const api_held_efforts *h, api_held_wrenches *w, size_t state,
+                       const api_row_share *share)
+{
+    const size_t lane = state % e->lanes, moving = dyn_held_find_moving(&w->block, lane);
+    const size_t left = dyn_held_find_unbalanced(&w->block, lane);
+    if (moving > 0) return fail_accelerating(e, h, &w->block, moving - 1, state);
+    if (left > 0) return fail_unbalanced(e, h, &w->block, left - 1, state);
+    if (h->limits) return limit_state(e, h, w, state, share);
+    w->found[lane] = true;
+    return true;
+}
+
+/* Checks the live states of a block and limits their wrenches. Returns false with a problem. */
+static bool find_states(const api_evaluation *e, const api_held_efforts *h, api_held_wrenches *w, size_t block)
 {
     const size_t        W = e->lanes, first = block * W, states = api_states(e->query);
     const size_t        live  = states - first < W ? states - first : W;
     const api_row_share share = api_row_share_take(e->plan, live);
     for (size_t lane = 0; lane < live; lane++) {
-        const api_row_share part   = api_row_share_divide(&share, live - lane);
-        const size_t        moving = dyn_held_find_moving(&w->block, lane);
-        const size_t        left   = dyn_held_find_unbalanced(&w->block, lane);
-        if (moving > 0 ? !fail_moving(e, h, &w->block, moving - 1, first + lane)
-            : left > 0 ? !fail_unbalanced(e, h, &w->block, left - 1, first + lane)
-                       : h->limits && !limit_state(e, h, w, first + lane, &part))
-            return false;
+        const api_row_share part = api_row_share_divide(&share, live - lane);
+        if (!find_state(e, h, w, first + lane, &part)) return false;
     }
     return true;
 }
@@ -221,15 +242,15 @@ bool api_held_efforts_find(const api_evaluation *e, const api_held_efforts *h, s
     *next       = api_behind(e, *next, API_SITE_VALUES * h->scene.n_wrenches, 1);
     w->block    = dyn_held_lay_out(&h->choice, nv, e->lanes, *next);
     *next       = api_behind(e, *next, dyn_held_entries(nv, &h->choice), 1);
-    if (h->limits) {
-        w->limited = (dyn_least_norm){.k = contact->k, .n_equations = h->choice.n_passive};
-        dyn_least_norm_lay_out(&w->limited, *next);
-        *next = api_behind(e, *next, dyn_least_norm_bytes(contact->k, h->choice.n_passive) / sizeof(double) + 1, 1);
+    for (size_t lane = 0; h->limits && lane < e->lanes; lane++) {
+        w->limited[lane] = (dyn_least_norm){.k = contact->k, .n_equations = h->choice.n_passive};
+        dyn_least_norm_lay_out(&w->limited[lane], *next);
+        *next += dyn_least_norm_bytes(contact->k, h->choice.n_passive) / sizeof(double) + 1;
     }
     const dyn_contact_states states = {
         .kernels = e->kernels, .scene = &e->query->scene, .workspace = e->workspace, .q = motion->q, .qd = motion->qd};
     dyn_held_solve(&w->block, &states, motion->qdd, motion->tau);
-    if (!check_live_states(e, h, w, block)) return false;
+    if (!find_states(e, h, w, block)) return false;
     dyn_held_put_wrenches(&w->block, w->contacts);
     api_contact_gather_wrenches(e, contact, w->contacts, block, w->wrenches);
     return true;
@@ -239,4 +260,20 @@ void api_held_efforts_clear(const api_evaluation *e, const api_held_efforts *h, 
 {
     for (size_t u = 0; u < h->choice.n_passive; u++)
         memset(tau + h->choice.passive[u] * e->lanes, 0, e->lanes * sizeof *tau);
+}
+
+/* --- costs -------------------------------------------------------------------------------------------------------- */
+
+double api_held_efforts_seconds(const api_call *call)
+{
+    const double frame_weight = 2, held_weight = 30;
+    return (held_weight + frame_weight * (double)call->model->n_bodies) * call->api->calibration.body;
+}
+
+double api_held_efforts_decoded_seconds(const api_query *q, const api_held_efforts *h)
+{
+    const double weight = 0.05; /* of a pivot's operations, which are the squares of the held directions */
+    if (!h || !h->limits) return 0;
+    const double k = (double)h->choice.contact->k, n = (double)(h->choice.n_rows + h->choice.n_cones);
+    return (double)api_states(q) * (k * k * k + k * k * n) * weight * q->call->api->calibration.body;
 }

@@ -18,9 +18,10 @@ typedef struct api_held_efforts {
 /* The wrenches of a block of states. */
 typedef struct api_held_wrenches {
     dyn_held_block block;
-    dyn_least_norm limited;  /* one state; its arrays exist only with limits */
-    double        *contacts; /* n x 6 in lanes */
-    double        *wrenches; /* 9 each in lanes: those of the request, then of the contacts */
+    dyn_least_norm limited[DYN_MAX_LANES]; /* the states of the block; their arrays exist only with limits */
+    bool           found[DYN_MAX_LANES];   /* the states whose wrenches are found */
+    double        *contacts;               /* n x 6 in lanes */
+    double        *wrenches;               /* 9 each in lanes: those of the request, then of the contacts */
 } api_held_wrenches;
 
 /* Reads "held" with the limits of the contacts. *found stays NULL without held frames, and `output`, contact_wrenches,
@@ -39,5 +40,21 @@ size_t api_held_efforts_entries(const api_model *model, const api_held_efforts *
 bool api_held_efforts_find(const api_evaluation *e, const api_held_efforts *efforts, size_t block,
                            const dyn_inverse_dynamics *motion, double **next, api_held_wrenches *w);
 
+/* Fails a state whose held direction `row` has the acceleration or, if `jerks`, the jerk `left`, of which `most` counts
+ * as none. Returns as api_fail_state does. */
+typedef struct api_held_residual {
+    size_t row;
+    double left, most;
+    bool   jerks;
+} api_held_residual;
+bool api_held_efforts_fail_moving(const api_evaluation *e, const api_held_efforts *efforts,
+                                  const api_held_residual *residual, size_t state);
+
 /* Sets the efforts (nv in lanes) of the coordinates without actuator to zero, without rounding errors. */
 void api_held_efforts_clear(const api_evaluation *e, const api_held_efforts *efforts, double *tau);
+
+/* Estimates the seconds of a state with held frames: the motion of each of them and an inverse dynamics more. */
+double api_held_efforts_seconds(const api_call *call);
+
+/* Estimates the seconds of the search for wrenches within limits, of all states; `efforts` may be NULL. */
+double api_held_efforts_decoded_seconds(const api_query *q, const api_held_efforts *efforts);

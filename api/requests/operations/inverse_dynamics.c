@@ -2,8 +2,7 @@
  * joints. With held frames, contact wrenches among the W bear the coordinates without actuator (held_efforts.h). With
  * free coordinates, forward dynamics first finds their qdd; the other coordinates are driven. With a
  * reference velocity, tau = M qdd_reference + C(q, qd) qd_reference + g + ... */
-#include "api/requests/contact/held_efforts.h"
-#include "api/requests/contact/held_fields.h"
+#include "api/requests/contact/motion_options.h"
 #include "api/requests/cost/peek.h"
 #include "api/requests/evaluate/free_motion.h"
 #include "api/requests/evaluate/loop_evaluation.h"
@@ -11,47 +10,25 @@
 #include "api/requests/fields/fields.h"
 #include "api/requests/fields/free_coordinates.h"
 #include "api/requests/fields/reference_fields.h"
-#include "api/service/http/call.h"
 #include <string.h>
 
 enum { TAU, JOINT_WRENCHES, QDD, BASE_ACCELERATION, FULL, MOTOR_TAU, CONTACT_WRENCHES, BASE_ENTRIES = 6 };
 
 /* --- options ---------------------------------------------------------------------------------------------------- */
 
-typedef struct inverse_options {
-    const bool       *driven; /* [nv] true for coordinates that are not free; NULL: no field "free" */
-    api_held_efforts *held;   /* NULL: no field "held" */
-} inverse_options;
-
 static const bool *driven_of(const api_selection *selected)
 {
-    return ((const inverse_options *)selected->options)->driven;
+    return api_motion_options_of(selected)->driven;
 }
 
-static api_held_efforts *efforts_of(const api_selection *selected)
+static const api_held_efforts *efforts_of(const api_selection *selected)
 {
-    return ((const inverse_options *)selected->options)->held;
-}
-
-static bool read_inverse_options(api_query *q, api_selection *selected, const api_node *node, const api_place *up)
-{
-    const api_place  where = api_place_key(up, "held");
-    inverse_options *o     = api_take(q->pool, sizeof *o);
-    if (!o) return false;
-    *o = (inverse_options){.held = NULL};
-    if (!api_free_read(q, selected, node, up, QDD)) return false;
-    o->driven         = selected->options;
-    selected->options = o;
-    if (!api_held_efforts_read(q, selected, CONTACT_WRENCHES, node, up, &o->held)) return false;
-    return !o->driven || !o->held ||
-           api_fail_at(q->problem, &where, API_BAD_VALUE,
-                       "held cannot be combined with \"free\": the accelerations of free coordinates follow from "
-                       "forward-dynamics with held");
+    return api_motion_options_of(selected)->held;
 }
 
 static bool options(api_query *q, api_selection *selected, const api_node *given, const api_place *up)
 {
-    if (!read_inverse_options(q, selected, given, up)) return false;
+    if (!api_motion_options_read(q, selected, given, up, &(api_motion_outputs){QDD, CONTACT_WRENCHES})) return false;
     bool free_base = driven_of(selected) && api_base_is_free(q);
     if (free_base && !api_node_get(given, "outputs")) selected->outputs |= API_BIT(BASE_ACCELERATION);
     if (selected->outputs & API_BIT(BASE_ACCELERATION) && !free_base)
@@ -76,8 +53,7 @@ static bool check_reference(const api_query *q, const api_selection *selected)
 
 static bool prepare(api_plan *plan, api_selection *selected)
 {
-    return check_reference(plan->query, selected) && api_free_check_tau(plan, selected, driven_of(selected)) &&
-           (!efforts_of(selected) || api_held_efforts_prepare(plan->query, efforts_of(selected)));
+    return check_reference(plan->query, selected) && api_motion_options_prepare(plan, selected);
 }
 
 /* --- scratch lanes ------------------------------------------------------------------------------------------------ */
@@ -187,22 +163,14 @@ static bool evaluate(const api_evaluation *e, const api_selection *selected, siz
     return true;
 }
 
-/* With held frames a state costs the motion of each of them and an inverse dynamics more, and within limits also a
- * search. */
 static double state_seconds(const api_call *call, const api_input *input)
 {
-    const double frame_weight = 2, held_weight = 30;
-    if (!api_body_mentions(input, api_field_names[API_HELD_FIELD])) return 0;
-    return (held_weight + frame_weight * (double)call->model->n_bodies) * call->api->calibration.body;
+    return api_body_mentions(input, api_field_names[API_HELD_FIELD]) ? api_held_efforts_seconds(call) : 0;
 }
 
-/* Estimates the search for wrenches within limits by the cube of the held directions. */
 static double decoded_seconds(const api_query *q, const api_selection *selected)
 {
-    const api_held_efforts *efforts = efforts_of(selected);
-    if (!efforts || !efforts->limits) return 0;
-    const double k = (double)efforts->choice.contact->k, n = (double)(efforts->choice.n_rows + efforts->choice.n_cones);
-    return (double)api_states(q) * (k * k * k + k * k * n) * 0.05 * q->call->api->calibration.body;
+    return api_held_efforts_decoded_seconds(q, efforts_of(selected));
 }
 
 const api_operation api_inverse_dynamics = {

@@ -140,6 +140,8 @@ def limits(held):
 def least_distance(A, b, G, h, root):
     """Returns the l of least |l / root| with A l = b and G l >= h, or None: Lawson & Hanson (1974), chapter 23."""
     particular = np.linalg.pinv(A * root, rcond=1e-10) @ b
+    if len(G) == 0:
+        return root * particular
     _, sizes, Vt = np.linalg.svd(A * root)
     N = Vt[(sizes > 1e-9 * sizes[0]).sum():].T
     rows, right = (G * root) @ N, h - (G * root) @ particular
