@@ -244,3 +244,55 @@ void dyn_held_rates_solve(const dyn_held_rates *r, double *l)
             solve_free(r, lane, l);
     }
 }
+
+/* --- columns of derivatives --------------------------------------------------------------------------------------- */
+
+/* Sets `effort` and `direction` of one column. */
+static void take_column(const dyn_held_rates *r, const dyn_held_columns *columns, size_t column)
+{
+    const dyn_held_choice *c = r->block->choice;
+    const size_t           W = r->block->W, k = c->contact->k, n = columns->n;
+    for (size_t u = 0; u < c->n_passive; u++)
+        memcpy(r->effort + u * W, columns->tau + (c->passive[u] * n + column) * W, W * sizeof *r->effort);
+    for (size_t a = 0; columns->direction && a < k; a++)
+        memcpy(r->direction + a * W, columns->direction + (a * n + column) * W, W * sizeof *r->direction);
+    if (!columns->direction) memset(r->direction, 0, k * W * sizeof *r->direction);
+}
+
+/* to (nv rows, n numbers apart) += levers (nv x 6, one axis) l */
+static void add_lever(const dyn_held_rates *r, const double *lever, const double *l, size_t n, double *to)
+{
+    const size_t W = r->block->W;
+    for (size_t v = 0; v < r->block->nv; v++)
+        for (size_t lane = 0; lane < W; lane++)
+            to[v * n * W + lane] += lever[6 * v * W + lane] * l[lane];
+}
+
+/* Adds the effect of the derivatives l' of one column, and writes them. */
+static void put_column(const dyn_held_rates *r, const dyn_held_columns *columns, size_t column, const double *levers,
+                       const double *l)
+{
+    const dyn_held_choice *c = r->block->choice;
+    const size_t           W = r->block->W, n = columns->n;
+    for (size_t i = 0, a = 0; i < c->contact->n; i++)
+        for (size_t j = 0; j < c->contact->frame[i].n; j++, a++) {
+            const size_t axis = (size_t)c->contact->frame[i].axis[j];
+            add_lever(r, levers + (i * r->block->nv * 6 + axis) * W, l + a * W, n, columns->tau + column * W);
+            if (columns->wrenches)
+                memcpy(columns->wrenches + ((6 * i + axis) * n + column) * W, l + a * W, W * sizeof *l);
+        }
+    for (size_t u = 0; u < c->n_passive; u++)
+        memset(columns->tau + (c->passive[u] * n + column) * W, 0, W * sizeof *columns->tau);
+}
+
+void dyn_held_rates_complete(const dyn_held_rates *r, const dyn_held_columns *columns, const double *levers, double *l)
+{
+    const dyn_contact *contact = r->block->choice->contact;
+    const size_t       entries = DYN_FRAME_AXES * contact->n * columns->n * r->block->W;
+    if (columns->wrenches) memset(columns->wrenches, 0, entries * sizeof *columns->wrenches);
+    for (size_t column = 0; column < columns->n && dyn_may_continue(contact->deadline); column++) {
+        take_column(r, columns, column);
+        dyn_held_rates_solve(r, l);
+        put_column(r, columns, column, levers, l);
+    }
+}

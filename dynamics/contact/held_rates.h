@@ -39,9 +39,21 @@ void dyn_held_rates_follow(const dyn_held_rates *r, const dyn_contact_states *st
                            const double *qddd);
 
 /* Returns 0, or 1 + the first held direction whose acceleration changes in one lane: |jerks| > DYN_HELD_MOTION
- * jerks_scale. The scale is sum |J_av qddd_v| + 3 (w + sqrt(g / R)) s_a, where w bounds the angular velocity of the frame,
- * and g and R are the gravity and the reach of dynamics/held_directions.h. */
+ * jerks_scale. The scale is sum |J_av qddd_v| + 3 (w + sqrt(g / R)) s_a, where w bounds the angular velocity of the
+ * frame, and g and R are the gravity and the reach of dynamics/held_directions.h. */
 size_t dyn_held_rates_find_moving(const dyn_held_rates *r, size_t lane);
 
 /* Computes l' (k in lanes) from `direction` and `effort`, which the caller sets; zeros in lanes that are not ready. */
 void dyn_held_rates_solve(const dyn_held_rates *r, double *l);
+
+/* Derivatives of the efforts with respect to n parameters, at constant contact wrenches. */
+typedef struct dyn_held_columns {
+    size_t        n;         /* columns */
+    double       *tau;       /* nv x n: replaced by those with the contact wrenches that follow */
+    const double *direction; /* k x n: A'^T mu; NULL: zero, the parameters do not move the held axes */
+    double       *wrenches;  /* (frames x 6) x n: receives the derivatives of the contact wrenches; NULL: not wanted */
+} dyn_held_columns;
+
+/* Differentiates the contact wrenches, and completes the efforts: `levers` (frames x nv x 6) are the derivatives of the
+ * efforts by the contact wrenches, in the axes in which the frames are held. `l` (k) is scratch. */
+void dyn_held_rates_complete(const dyn_held_rates *r, const dyn_held_columns *columns, const double *levers, double *l);

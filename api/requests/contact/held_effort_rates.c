@@ -1,6 +1,5 @@
 /* held_effort_rates.c - finds the time derivatives of the wrenches on held frames (held_effort_rates.h). */
 #include "held_effort_rates.h"
-#include "dynamics/contact/held_rates.h"
 #include <string.h>
 
 size_t api_held_effort_rates_entries(const api_model *model, const api_held_efforts *h, size_t n_wrenches)
@@ -10,8 +9,7 @@ size_t api_held_effort_rates_entries(const api_model *model, const api_held_effo
            contact->k;
 }
 
-/* Begins the states whose wrenches are found. */
-static bool begin_states(const api_evaluation *e, const api_held_wrenches *w, dyn_held_rates *r, size_t block)
+bool api_held_effort_rates_begin(const api_evaluation *e, const api_held_wrenches *w, dyn_held_rates *r, size_t block)
 {
     for (size_t lane = 0; lane < e->lanes; lane++)
         if (w->found[lane] && !dyn_held_rates_begin(r, lane) &&
@@ -73,7 +71,7 @@ const double *api_held_effort_rates(const api_evaluation *e, const api_held_effo
     if (motion->wrench_rates) memcpy(rates, motion->wrench_rates, requested * sizeof *rates);
     moving.wrenches     = w->wrenches;
     moving.wrench_rates = rates;
-    if (!begin_states(e, w, &r, block)) return NULL;
+    if (!api_held_effort_rates_begin(e, w, &r, block)) return NULL;
     dyn_held_rates_follow(&r, &at, motion->qdd, motion->qddd);
     if (!check_jerks(e, h, &r, block)) return NULL;
     set_efforts(e, h, moving, &r, tau_dot);

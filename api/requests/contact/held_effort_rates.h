@@ -2,6 +2,10 @@
  * the active limits kept. */
 #pragma once
 #include "held_efforts.h"
+#include "dynamics/contact/held_rates.h"
+
+/* Begins the derivatives of the states whose wrenches are found. Returns false with a problem. */
+bool api_held_effort_rates_begin(const api_evaluation *e, const api_held_wrenches *w, dyn_held_rates *r, size_t block);
 
 /* Returns the scratch entries of a state for the arrays of api_held_effort_rates. */
 size_t api_held_effort_rates_entries(const api_model *model, const api_held_efforts *efforts, size_t n_wrenches);

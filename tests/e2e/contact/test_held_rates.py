@@ -4,6 +4,7 @@ the active limits do not change."""
 import numpy as np
 import tap
 from contacts import AXES, ContactCase
+from floating import turned
 from held_robots import HeldMotion, least_distance, limits, random_held, random_robot, random_state
 from lagrange import extrapolated
 
@@ -149,6 +150,86 @@ class HeldRates(ContactCase):
             at = self.chosen(held, answer.json()["contact_wrenches"])
             checked += any(n @ at - np.hypot(s @ at, t @ at) < 1e-9 * np.abs(at).max() for n, s, t in limits(held)[2])
         self.assertGreater(checked, 4)
+
+    # --- derivatives by the state -----------------------------------------------------------------------------------
+
+    def check_partials(self, motion, held, answer):
+        """Compares with differences of least norms or quadratic programs at displaced states, in which the frames need not
+        be held."""
+        q, qd, qdd = (np.array(motion[name]) for name in ("q", "qd", "qdd"))
+        nv = len(qd)
+        for name in ("q", "qd", "qdd"):
+            states = []
+            for v in range(nv):
+                for t in TIMES:
+                    change = t * np.eye(nv)[v]
+                    states.append((turned(q, change) if name == "q" else q, qd + change * (name == "qd"), qdd + change * (name == "qdd")))
+            expected = extrapolated(self.chosen_efforts("random", states, held), STEP)
+            expected[:6] = 0
+            size = np.abs(expected).max()
+            self.assertClose(answer["dtau_d" + name], [list(row) for row in expected[:nv]], 1e-9, size, name)
+            wrenches, row = np.array(answer["d_contact_wrenches_d" + name]), nv
+            for i, entry in enumerate(held):
+                for axis in entry.get("axes", AXES):
+                    self.assertClose(list(wrenches[i][AXES.index(axis)]), list(expected[row]), 1e-9, size, name)
+                    row += 1
+
+    def test_derivatives_of_the_least_norm(self):
+        for seed in range(5):
+            motion, held, choose = self.smooth_motion(seed)
+            held = [{**entry, "weight": choose.uniform(0.5, 2)} for entry in held]
+            self.check_partials(motion, held, self.ask("random", "sensitivity", self.request(motion, held, "qd", "qdd")))
+
+    def test_derivatives_keep_the_active_limits(self):
+        checked = 0
+        for seed in range(30):
+            motion, held, choose = self.smooth_motion(seed)
+            held = self.with_limits(held, choose)
+            answer = self.client.post("/v1/models/random/sensitivity", {
+                **self.request(motion, held, "qd", "qdd"), "outputs": ["dtau_dq", "dtau_dqd", "dtau_dqdd", "contact_wrenches", *(
+                    f"d_contact_wrenches_d{name}" for name in ("q", "qd", "qdd"))]})
+            if answer.status != 200:
+                continue
+            l, (G, h, _) = self.chosen(held, answer.json()["contact_wrenches"]), limits(held)
+            slack = np.sort(np.abs(G @ l - h)) / np.abs(l).max()
+            active = (slack < 1e-9).sum()
+            if active == 0 or slack[active] < 0.1 or checked == 3:
+                continue
+            self.check_partials(motion, held, answer.json())
+            checked += 1
+        self.assertGreater(checked, 1)
+
+    def test_derivatives_by_wrenches_gravity_and_parameters(self):
+        """tau is linear in all of them without limits: differences of answers are exact."""
+        motion, held, choose = self.smooth_motion(2)
+        wrench = {"link": "trunk", "force": [1, -2, 3], "torque": [0.3, 0.2, -0.1], "point": [0.1, 0.05, -0.2]}
+        base = {**self.request(motion, held, "qd", "qdd"), "gravity": [0.5, 0.3, -9], "wrenches": [wrench]}
+        answer = self.ask("random", "sensitivity", {**base, "outputs": ["tau", "joint_wrenches", "dtau_dwrench", "dtau_dgravity",
+                                                                        "dtau_dparameters", "contact_wrenches"]})
+        plain = self.ask("random", "inverse-dynamics", {**base, "outputs": ["tau", "joint_wrenches", "contact_wrenches"]})
+        for name, value in plain.items():
+            self.assertEqual(answer[name], value)
+        tau, size = np.array(plain["tau"]), np.abs(plain["tau"]).max()
+        for k in range(3):
+            gravity = self.ask("random", "inverse-dynamics", {**base, "gravity": list(np.array(base["gravity"]) + np.eye(3)[k])})
+            self.assertClose(list(np.array(answer["dtau_dgravity"])[:, k]), list(gravity["tau"] - tau), 1e-10, size)
+            force = {**wrench, "force": list(np.array(wrench["force"]) + np.eye(3)[k])}
+            pushed = self.ask("random", "inverse-dynamics", {**base, "wrenches": [force]})
+            self.assertClose(list(np.array(answer["dtau_dwrench"])[0][:, k]), list(pushed["tau"] - tau), 1e-10, size)
+        loaded = self.ask("random", "inverse-dynamics", {**base, "payload": {"link": "l1", "mass": 1, "com": [0, 0, 0]}})
+        bodies = self.client.get("/v1/models/random").json()["bodies"]
+        column = [body["name"] if isinstance(body, dict) else body for body in bodies].index("l1")
+        self.assertClose(list(np.array(answer["dtau_dparameters"])[:, 10 * column]), list(loaded["tau"] - tau), 1e-10, size)
+
+    def test_outputs_that_held_frames_do_not_have_are_refused(self):
+        motion, held, _ = self.smooth_motion(2)
+        for operation, output in (("sensitivity", "d_joint_wrenches_dq"), ("torque-derivative", "dtau_dot_dparameters")):
+            answer = self.client.post(f"/v1/models/random/{operation}", {
+                **self.request(motion, held, "qd", "qdd"), "outputs": [output]})
+            self.assertEqual((answer.json()["code"], answer.json()["pointer"]), ("bad-value", "/outputs/0"))
+        for operation, output in (("sensitivity", "d_contact_wrenches_dq"), ("torque-derivative", "contact_wrench_rates")):
+            answer = self.client.post(f"/v1/models/random/{operation}", {"q": list(motion["q"]), "outputs": [output]})
+            self.assertEqual((answer.json()["code"], answer.json()["pointer"]), ("bad-value", "/outputs/0"))
 
     def test_a_jerk_that_moves_a_held_frame_is_named(self):
         motion, held, _ = self.smooth_motion(3)
