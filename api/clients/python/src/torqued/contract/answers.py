@@ -245,6 +245,10 @@ class TorqueDerivativeAnswer(Answer):
     joint_wrenches: Array
     # bodies × 6: time derivative of every entry of joint_wrenches.
     joint_wrench_rates: Array
+    # held × 6, as contact_wrenches of inverse-dynamics. Only with `held`.
+    contact_wrenches: Array
+    # held × 6: time derivative of every entry of contact_wrenches. Only with `held`.
+    contact_wrench_rates: Array
     # nv × 10·bodies: by the inertial parameters, in the order of regressor.
     dtau_dot_dparameters: Array
     # With on_error="row": the rows that failed.
@@ -298,6 +302,14 @@ class SensitivityAnswer(Answer):
     dqdd_dqdd: Array
     # nv × nv: by the efforts of free coordinates. Only with `free`.
     dqdd_dtau: Array
+    # held × 6, as contact_wrenches of inverse-dynamics. Only with `held`.
+    contact_wrenches: Array
+    # held × 6 × nv. Only with `held`, as those below.
+    d_contact_wrenches_dq: Array
+    # held × 6 × nv.
+    d_contact_wrenches_dqd: Array
+    # held × 6 × nv.
+    d_contact_wrenches_dqdd: Array
     # With on_error="row": the rows that failed.
     errors: list[RowError]
 

@@ -897,14 +897,20 @@ class EvaluationsTorqueDerivative(TypedDict, total=False):
     # The coordinates whose acceleration is computed, by velocity_names; "base": all six of a floating base. Without `free`
     # there are no outputs that begin with qdd or dqdd.
     free: Union[Sequence[str], Literal['base']]
-    outputs: Sequence[Literal['tau', 'tau_dot', 'joint_wrenches', 'joint_wrench_rates', 'qdd', 'qddd', 'dtau_dot_dparameters']]
+    # Frames in contact, whose wrenches bear the motion; an empty list counts as no `held`. contact_wrenches are then among the
+    # default outputs; without `held` that output does not exist. Not with `free`.
+    held: Sequence[HeldContact]
+    outputs: Sequence[Literal['tau', 'tau_dot', 'joint_wrenches', 'joint_wrench_rates', 'qdd', 'qddd', 'dtau_dot_dparameters', 'contact_wrenches', 'contact_wrench_rates']]
 
 
 class EvaluationsSensitivity(TypedDict, total=False):
     # The coordinates whose acceleration is computed, by velocity_names; "base": all six of a floating base. Without `free`
     # there are no outputs that begin with qdd or dqdd.
     free: Union[Sequence[str], Literal['base']]
-    outputs: Sequence[Literal['dtau_dq', 'dtau_dqd', 'dtau_dqdd', 'tau', 'joint_wrenches', 'd_joint_wrenches_dq', 'd_joint_wrenches_dqd', 'd_joint_wrenches_dqdd', 'dtau_dwrench', 'dtau_dgravity', 'dtau_dparameters', 'qdd', 'dqdd_dq', 'dqdd_dqd', 'dqdd_dqdd', 'dqdd_dtau']]
+    # Frames in contact, whose wrenches bear the motion; an empty list counts as no `held`. contact_wrenches are then among the
+    # default outputs; without `held` that output does not exist. Not with `free`.
+    held: Sequence[HeldContact]
+    outputs: Sequence[Literal['dtau_dq', 'dtau_dqd', 'dtau_dqdd', 'tau', 'joint_wrenches', 'd_joint_wrenches_dq', 'd_joint_wrenches_dqd', 'd_joint_wrenches_dqdd', 'dtau_dwrench', 'dtau_dgravity', 'dtau_dparameters', 'qdd', 'dqdd_dq', 'dqdd_dqd', 'dqdd_dqdd', 'dqdd_dtau', 'contact_wrenches', 'd_contact_wrenches_dq', 'd_contact_wrenches_dqd', 'd_contact_wrenches_dqdd']]
 
 
 class EvaluationsForwardSensitivity(TypedDict, total=False):

@@ -413,9 +413,10 @@ class Operations:
             wrenches: Optional[Sequence[WrenchWithRates]] = None, friction: Optional[bool] = None,
             joints: Optional[Sequence[str]] = None, guess: Optional[Coordinates] = None, platform: Optional[Platform] = None,
             tau: Optional[Coordinates] = None, free: Optional[Union[Sequence[str], Literal['base']]] = None,
-            normalise: Optional[bool] = None, on_error: Optional[Literal['request', 'row']] = None,
+            held: Optional[Sequence[HeldContact]] = None, normalise: Optional[bool] = None,
+            on_error: Optional[Literal['request', 'row']] = None,
             outputs: Optional[Sequence[Literal['tau', 'tau_dot', 'joint_wrenches', 'joint_wrench_rates', 'qdd', 'qddd',
-            'dtau_dot_dparameters']]] = None,
+            'dtau_dot_dparameters', 'contact_wrenches', 'contact_wrench_rates']]] = None,
             timeout: Optional[float] = None,
     ) -> TorqueDerivativeAnswer:
         """Torques and their time derivative.
@@ -424,9 +425,15 @@ class Operations:
         that change at `force_rate` and `torque_rate`. Rates are derivatives of the components as returned, or as given; `point`
         is fixed in the link. Missing `qd`, `qdd`, `qddd` are zero. The efforts of coordinates in `free` are given, as in
         inverse-dynamics, and constant: their tau_dot is 0. `qdd` and `qddd` of these coordinates are computed. Both vectors are
-        then among the outputs by default. `dtau_dot_dparameters` is the time derivative of the regressor: the derivatives of
-        tau_dot by the inertial parameters of all bodies at constant motion and, with `free`, at constant efforts of these
-        coordinates, whose rows are then zero.
+        then among the outputs by default. With `held` frames the torques and contact_wrenches are those of inverse-dynamics,
+        whose conditions and refusals hold here too, and `contact_wrench_rates` are the time derivatives of these wrenches.
+        Limits of contacts that are active stay active. `qddd` must let the frames keep their accelerations: d/dt (J qdd + J̇
+        qd) = 0, up to 1e-6 of Σ|J_av qddd_v| + 3 (w + √(g/R)) s, with the size s of the accelerations, the frame's rate w,
+        gravity g and the frame's reach R; else the answer is the 422 held-frame-accelerates. Where the held axes do not bear
+        each coordinate without actuator (a robot balanced on two point feet), or active limits depend on each other, there are
+        no rates: 422 infeasible-contacts. `dtau_dot_dparameters` is not computed with `held`. `dtau_dot_dparameters` is the
+        time derivative of the regressor: the derivatives of tau_dot by the inertial parameters of all bodies at constant motion
+        and, with `free`, at constant efforts of these coordinates, whose rows are then zero.
 
         q: Positions, nq entries: rad or m.
         qd: Velocities, nv entries: rad/s or m/s. Default 0.
@@ -451,6 +458,8 @@ class Operations:
         tau: Only with `free`: efforts, nv entries, 0 for coordinates that are not free. Default 0.
         free: The coordinates whose acceleration is computed, by velocity_names; "base": all six of a floating base. Without
         `free` there are no outputs that begin with qdd or dqdd.
+        held: Frames in contact, whose wrenches bear the motion; an empty list counts as no `held`. contact_wrenches are then
+        among the default outputs; without `held` that output does not exist. Not with `free`.
         normalise: Whether quaternions of the request (in `q`, `guess`, `platform` and `orientation`) may have any norm but 0,
         and are normalised. By default a norm that differs from 1 by more than 1e-6 is the 422 bad-quaternion: it is often a
         wrong order or a missing component.
@@ -461,8 +470,8 @@ class Operations:
         """
         return self._evaluate("torque-derivative", TorqueDerivativeAnswer, {"q": q, "qd": qd, "qdd": qdd, "qddd": qddd,
             "gravity": gravity, "payload": payload, "wrenches": wrenches, "friction": friction, "joints": joints, "guess":
-            guess, "platform": platform, "tau": tau, "free": free, "normalise": normalise, "on_error": on_error, "outputs":
-            outputs}, timeout)
+            guess, "platform": platform, "tau": tau, "free": free, "held": held, "normalise": normalise, "on_error": on_error,
+            "outputs": outputs}, timeout)
 
     def sensitivity(
             self, q: Optional[Coordinates] = None, *, qd: Optional[Coordinates] = None, qdd: Optional[Coordinates] = None,
@@ -470,10 +479,12 @@ class Operations:
             wrenches: Optional[Sequence[Wrench]] = None, friction: Optional[bool] = None,
             joints: Optional[Sequence[str]] = None, guess: Optional[Coordinates] = None, platform: Optional[Platform] = None,
             tau: Optional[Coordinates] = None, free: Optional[Union[Sequence[str], Literal['base']]] = None,
-            normalise: Optional[bool] = None, on_error: Optional[Literal['request', 'row']] = None,
+            held: Optional[Sequence[HeldContact]] = None, normalise: Optional[bool] = None,
+            on_error: Optional[Literal['request', 'row']] = None,
             outputs: Optional[Sequence[Literal['dtau_dq', 'dtau_dqd', 'dtau_dqdd', 'tau', 'joint_wrenches',
             'd_joint_wrenches_dq', 'd_joint_wrenches_dqd', 'd_joint_wrenches_dqdd', 'dtau_dwrench', 'dtau_dgravity',
-            'dtau_dparameters', 'qdd', 'dqdd_dq', 'dqdd_dqd', 'dqdd_dqdd', 'dqdd_dtau']]] = None,
+            'dtau_dparameters', 'qdd', 'dqdd_dq', 'dqdd_dqd', 'dqdd_dqdd', 'dqdd_dtau', 'contact_wrenches',
+            'd_contact_wrenches_dq', 'd_contact_wrenches_dqd', 'd_contact_wrenches_dqdd']]] = None,
             timeout: Optional[float] = None,
     ) -> SensitivityAnswer:
         """Derivatives of the torques and internal wrenches.
@@ -487,7 +498,11 @@ class Operations:
         coordinates in the derivatives of tau are zero, and so are their columns in derivatives by qdd. `dqdd_dq`, `dqdd_dqd`
         and `dqdd_dqdd` are the derivatives of the accelerations, by default among the outputs with `qdd`. On request
         `dqdd_dtau` has the derivatives by the efforts of free coordinates. The derivatives of the other coordinates' torques by
-        these efforts are entries of -dqdd_dqddᵀ.
+        these efforts are entries of -dqdd_dqddᵀ. With `held` frames all derivatives are those of tau and contact_wrenches as
+        inverse-dynamics chooses them for q, qd, qdd, wrenches, gravity and parameters, also beyond the motions that hold the
+        frames; rows of coordinates without actuator are zero. Limits of contacts that are active stay active.
+        `d_contact_wrenches_dq`, `…_dqd` and `…_dqdd` are then among the outputs by default, and derivatives of joint_wrenches
+        are not computed. They exist where rates exist (torque-derivative), for models without loops.
 
         q: Positions, nq entries: rad or m.
         qd: Velocities, nv entries: rad/s or m/s. Default 0.
@@ -511,6 +526,8 @@ class Operations:
         tau: Only with `free`: efforts, nv entries, 0 for coordinates that are not free. Default 0.
         free: The coordinates whose acceleration is computed, by velocity_names; "base": all six of a floating base. Without
         `free` there are no outputs that begin with qdd or dqdd.
+        held: Frames in contact, whose wrenches bear the motion; an empty list counts as no `held`. contact_wrenches are then
+        among the default outputs; without `held` that output does not exist. Not with `free`.
         normalise: Whether quaternions of the request (in `q`, `guess`, `platform` and `orientation`) may have any norm but 0,
         and are normalised. By default a norm that differs from 1 by more than 1e-6 is the 422 bad-quaternion: it is often a
         wrong order or a missing component.
@@ -521,7 +538,7 @@ class Operations:
         """
         return self._evaluate("sensitivity", SensitivityAnswer, {"q": q, "qd": qd, "qdd": qdd, "gravity": gravity, "payload":
             payload, "wrenches": wrenches, "friction": friction, "joints": joints, "guess": guess, "platform": platform, "tau":
-            tau, "free": free, "normalise": normalise, "on_error": on_error, "outputs": outputs}, timeout)
+            tau, "free": free, "held": held, "normalise": normalise, "on_error": on_error, "outputs": outputs}, timeout)
 
     def forward_sensitivity(
             self, q: Optional[Coordinates] = None, *, tau: Coordinates, qd: Optional[Coordinates] = None,
