@@ -2,7 +2,7 @@
  * joints. With held frames, contact wrenches among the W bear the coordinates without actuator (held_efforts.h). With
  * free coordinates, forward dynamics first finds their qdd; the other coordinates are driven. With a
  * reference velocity, tau = M qdd_reference + C(q, qd) qd_reference + g + ... */
-#include "api/requests/contact/motion_options.h"
+#include "api/requests/held/motion_options.h"
 #include "api/requests/cost/peek.h"
 #include "api/requests/evaluate/free_motion.h"
 #include "api/requests/evaluate/loop_evaluation.h"
@@ -21,7 +21,7 @@ static const bool *driven_of(const api_selection *selected)
     return api_motion_options_of(selected)->driven;
 }
 
-static const api_held_efforts *efforts_of(const api_selection *selected)
+static const api_held_efforts *held_efforts_of(const api_selection *selected)
 {
     return api_motion_options_of(selected)->held;
 }
@@ -44,7 +44,7 @@ static bool check_reference(const api_query *q, const api_selection *selected)
     if (driven_of(selected))
         return api_fail_reference(
             q, "a reference velocity cannot be combined with \"free\", which asks for accelerations");
-    if (efforts_of(selected))
+    if (held_efforts_of(selected))
         return api_fail_reference(q, "a reference velocity cannot be combined with \"held\": it moves no frame");
     if (selected->outputs & API_BIT(JOINT_WRENCHES))
         return api_fail_reference(q, "joint_wrenches are not computed for a reference velocity: it moves no body");
@@ -68,7 +68,7 @@ static size_t spare_of_free(const api_model *model, const api_selection *selecte
  * requested, then those of held frames. */
 static size_t spare(const api_model *model, const api_selection *selected)
 {
-    const api_held_efforts *efforts = efforts_of(selected);
+    const api_held_efforts *efforts = held_efforts_of(selected);
     const bool              hidden  = (selected->result[MOTOR_TAU] || efforts) && !selected->result[TAU];
     return spare_of_free(model, selected) + (hidden ? model->nv : 0) +
            (efforts ? api_held_efforts_entries(model, efforts, api_selected_extent(selected, API_REQUEST_WRENCHES))
@@ -111,10 +111,10 @@ static void evaluate_reference(const api_evaluation *e, double *tau, size_t bloc
 
 /* Evaluates one block with held frames: the efforts without contacts, the contact wrenches that bear those of
  * coordinates without actuator, and the motion with these wrenches. */
-static bool evaluate_contacts(const api_evaluation *e, const api_selection *selected, size_t block,
-                              dyn_inverse_dynamics *io)
+static bool evaluate_with_contacts(const api_evaluation *e, const api_selection *selected, size_t block,
+                                   dyn_inverse_dynamics *io)
 {
-    const api_held_efforts *efforts = efforts_of(selected);
+    const api_held_efforts *efforts = held_efforts_of(selected);
     double                 *motors = api_result_block(e, selected, MOTOR_TAU, block), *joints = io->joint_wrenches;
     double                 *next = e->spare;
     api_held_wrenches       w    = {.contacts = api_result_block(e, selected, CONTACT_WRENCHES, block)};
@@ -150,7 +150,7 @@ static bool evaluate(const api_evaluation *e, const api_selection *selected, siz
     };
     if (driven_of(selected) && !(io.qdd = find_qdd(e, selected, block, blocks))) return false;
     if (base && io.qdd) copy_base(e, io.qdd, blocks, base);
-    if (efforts_of(selected)) return evaluate_contacts(e, selected, block, &io);
+    if (held_efforts_of(selected)) return evaluate_with_contacts(e, selected, block, &io);
     if (selected->result[FULL]) api_loop_state_put(e, &e->query->scene, &io, selected->result[FULL], block);
     if (motors && !io.tau) io.tau = api_behind(e, e->spare, spare_of_free(e->model, selected), blocks);
     if (!io.tau && !io.joint_wrenches) return true;
@@ -170,7 +170,7 @@ static double state_seconds(const api_call *call, const api_input *input)
 
 static double decoded_seconds(const api_query *q, const api_selection *selected)
 {
-    return api_held_efforts_decoded_seconds(q, efforts_of(selected));
+    return api_held_efforts_decoded_seconds(q, held_efforts_of(selected));
 }
 
 const api_operation api_inverse_dynamics = {

@@ -2,7 +2,7 @@
  * also with free coordinates (free_motion.h) or held frames (held_partials.h). */
 #include "api/requests/evaluate/free_motion.h"
 #include "api/requests/fields/fields.h"
-#include "held_partials.h"
+#include "api/requests/held/held_partials.h"
 #include <string.h>
 
 enum {
@@ -227,7 +227,7 @@ static dyn_sensitivity arrays_of(const api_evaluation *e, const api_selection *s
     };
 }
 
-static bool evaluate_contacts(const api_evaluation *e, const api_selection *selected, size_t block, dyn_sensitivity *io,
+static bool evaluate_partials(const api_evaluation *e, const api_selection *selected, size_t block, dyn_sensitivity *io,
                               double *next)
 {
     const api_held_partials partials = {.tau              = api_result_block(e, selected, TAU, block),
@@ -246,7 +246,7 @@ static bool evaluate(const api_evaluation *e, const api_selection *selected, siz
     double         *next = e->spare;
     free_arrays     a    = {.qdd = NULL};
     dyn_sensitivity io   = arrays_of(e, selected, block, &next);
-    if (has_held(selected)) return evaluate_contacts(e, selected, block, &io, next);
+    if (has_held(selected)) return evaluate_partials(e, selected, block, &io, next);
     if (driven_of(selected)) {
         a = take_free(e, selected, block, &next);
         if (has_joint_wrenches(selected))

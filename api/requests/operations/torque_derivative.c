@@ -1,8 +1,8 @@
 /* torque_derivative.c - computes tau, the joint wrenches, and their time derivatives, also with free coordinates, whose
  * tau is constant (free_motion.h), or with held frames (held_effort_rates.h), and the derivatives of tau_dot by the
  * inertial parameters. */
-#include "api/requests/contact/held_effort_rates.h"
-#include "api/requests/contact/motion_options.h"
+#include "api/requests/held/held_effort_rates.h"
+#include "api/requests/held/motion_options.h"
 #include "api/requests/cost/peek.h"
 #include "api/requests/evaluate/free_motion.h"
 #include "api/requests/fields/fields.h"
@@ -31,15 +31,15 @@ static const bool *driven_of(const api_selection *selected)
 static bool options(api_query *q, api_selection *selected, const api_node *given, const api_place *up)
 {
     if (!api_motion_options_read(q, selected, given, up, &(api_motion_outputs){QDD, CONTACT_WRENCHES})) return false;
-    const bool held = api_motion_options_of(selected)->held;
-    if (held && !api_node_get(given, "outputs")) selected->outputs |= API_BIT(CONTACT_WRENCH_RATES);
-    if (!held && selected->outputs & API_BIT(CONTACT_WRENCH_RATES))
+    const bool has_held = api_motion_options_of(selected)->held;
+    if (has_held && !api_node_get(given, "outputs")) selected->outputs |= API_BIT(CONTACT_WRENCH_RATES);
+    if (!has_held && selected->outputs & API_BIT(CONTACT_WRENCH_RATES))
         return api_fail_output(q, selected, CONTACT_WRENCH_RATES, given, up,
                                "contact_wrench_rates are computed only with held frames: name them in held");
-    if (held && selected->outputs & API_BIT(DTAU_DOT_DPARAMETERS))
+    if (has_held && selected->outputs & API_BIT(DTAU_DOT_DPARAMETERS))
         return api_fail_output(q, selected, DTAU_DOT_DPARAMETERS, given, up,
                                "dtau_dot_dparameters are not computed with held frames");
-    selected->one_by_one = held || driven_of(selected) || selected->outputs & API_BIT(DTAU_DOT_DPARAMETERS);
+    selected->one_by_one = has_held || driven_of(selected) || selected->outputs & API_BIT(DTAU_DOT_DPARAMETERS);
     if (!driven_of(selected) && selected->outputs & API_BIT(QDDD))
         return api_fail_output(q, selected, QDDD, given, up,
                                "qddd is computed only with free coordinates: name them in free");
@@ -102,11 +102,11 @@ static void clear_free(const api_evaluation *e, const api_selection *selected, d
 /* --- held frames ------------------------------------------------------------------------------------------------- */
 
 /* Evaluates one block with held frames: the contact wrenches, their rates, and the motion with both. */
-static bool evaluate_contacts(const api_evaluation *e, const api_selection *selected, size_t block,
-                              dyn_torque_derivative *io)
+static bool evaluate_contact_rates(const api_evaluation *e, const api_selection *selected, size_t block,
+                                   dyn_torque_derivative *io)
 {
     const api_held_efforts *efforts = api_motion_options_of(selected)->held;
-    const size_t            W = e->lanes, given = API_FRAME_AXES * e->query->scene.n_wrenches * W;
+    const size_t            W = e->lanes, requested = API_FRAME_AXES * e->query->scene.n_wrenches * W;
     double                 *rates = api_result_block(e, selected, CONTACT_WRENCH_RATES, block), *next = e->spare;
     double                 *tau = next, *tau_dot = api_behind(e, tau, e->model->nv, 1);
     api_held_wrenches       w      = {.contacts = api_result_block(e, selected, CONTACT_WRENCHES, block)};
@@ -117,7 +117,7 @@ static bool evaluate_contacts(const api_evaluation *e, const api_selection *sele
     if (!api_held_efforts_find(e, efforts, block, &motion, &next, &w)) return false;
     const double *all = api_held_effort_rates(e, efforts, block, io, next, &w);
     if (!all) return false;
-    if (rates) memcpy(rates, all + given, API_FRAME_AXES * efforts->choice.contact->n * W * sizeof *rates);
+    if (rates) memcpy(rates, all + requested, API_FRAME_AXES * efforts->choice.contact->n * W * sizeof *rates);
     io->wrenches     = w.wrenches;
     io->wrench_rates = all;
     if (!io->tau) io->tau = tau;
@@ -145,7 +145,7 @@ static bool evaluate(const api_evaluation *e, const api_selection *selected, siz
         .joint_wrench_rates = api_result_block(e, selected, JOINT_WRENCH_RATES, block),
     };
     double *next = e->spare, *by_parameters = api_result_block(e, selected, DTAU_DOT_DPARAMETERS, block);
-    if (api_motion_options_of(selected)->held) return evaluate_contacts(e, selected, block, &io);
+    if (api_motion_options_of(selected)->held) return evaluate_contact_rates(e, selected, block, &io);
     if (driven_of(selected) && !find_motion(e, selected, block, &io, &next)) return false;
     e->kernels->torque_derivative(&e->query->scene, e->workspace, &io, blocks);
     if (driven_of(selected) && io.tau) api_free_restore(e, driven_of(selected), block, 1, io.tau);

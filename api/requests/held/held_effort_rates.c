@@ -48,7 +48,7 @@ static void set_efforts(const api_evaluation *e, const api_held_efforts *h, dyn_
 }
 
 /* Writes the rates l' (k in lanes) along the held axes as those of the contact wrenches. */
-static void put_rates(const api_held_efforts *h, const double *l, size_t W, double *to)
+static void put_wrench_rates(const api_held_efforts *h, const double *l, size_t W, double *to)
 {
     const dyn_contact *contact = h->choice.contact;
     memset(to, 0, API_FRAME_AXES * contact->n * W * sizeof *to);
@@ -65,17 +65,17 @@ const double *api_held_effort_rates(const api_evaluation *e, const api_held_effo
     double        *rates = next, *tau_dot = rates + API_FRAME_AXES * h->scene.n_wrenches * W, *l = tau_dot + nv * W;
     dyn_held_rates r = dyn_held_rates_lay_out(&w->block, h->limits ? w->limited : NULL, l + h->choice.contact->k * W);
     dyn_torque_derivative    moving = *motion;
-    const dyn_contact_states at     = {
-            .kernels = e->kernels, .scene = &e->query->scene, .workspace = e->workspace, .q = motion->q, .qd = motion->qd};
+    const dyn_contact_states now    = {
+           .kernels = e->kernels, .scene = &e->query->scene, .workspace = e->workspace, .q = motion->q, .qd = motion->qd};
     memset(rates, 0, API_FRAME_AXES * h->scene.n_wrenches * W * sizeof *rates);
     if (motion->wrench_rates) memcpy(rates, motion->wrench_rates, requested * sizeof *rates);
     moving.wrenches     = w->wrenches;
     moving.wrench_rates = rates;
     if (!api_held_effort_rates_begin(e, w, &r, block)) return NULL;
-    dyn_held_rates_follow(&r, &at, motion->qdd, motion->qddd);
+    dyn_held_rates_follow(&r, &now, motion->qdd, motion->qddd);
     if (!check_jerks(e, h, &r, block)) return NULL;
     set_efforts(e, h, moving, &r, tau_dot);
     dyn_held_rates_solve(&r, l);
-    put_rates(h, l, W, rates + requested);
+    put_wrench_rates(h, l, W, rates + requested);
     return rates;
 }

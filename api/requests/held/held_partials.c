@@ -1,7 +1,7 @@
 /* held_partials.c - completes the derivatives of inverse dynamics with those of the wrenches on held frames
  * (held_partials.h). */
 #include "held_partials.h"
-#include "api/requests/contact/held_effort_rates.h"
+#include "held_effort_rates.h"
 #include "api/requests/fields/fields.h"
 #include "dynamics/frame_sensitivity.h"
 #include <string.h>
@@ -56,14 +56,15 @@ static void complete_state(const partial_arrays *a, const dyn_sensitivity *io, c
     dyn_held_rates_complete(&a->rates, &by_qdd, levers, a->l);
 }
 
-/* Completes the derivatives by the request's wrenches, `given` of which are wanted, by gravity and by parameters. */
-static void complete_others(const api_evaluation *e, const partial_arrays *a, const dyn_sensitivity *io, double *given,
-                            const api_held_partials *p, const double *levers)
+/* Completes the derivatives by the request's wrenches, `requested` of which are wanted, by gravity and by parameters.
+ */
+static void complete_others(const api_evaluation *e, const partial_arrays *a, const dyn_sensitivity *io,
+                            double *requested, const api_held_partials *p, const double *levers)
 {
     const size_t nv = e->model->nv, W = e->lanes;
-    for (size_t n = 0; given && n < e->query->scene.n_wrenches; n++) {
-        const dyn_held_columns by_wrench = {.n = 6, .tau = given + n * nv * 6 * W};
-        memcpy(by_wrench.tau, a->levers + n * nv * 6 * W, nv * 6 * W * sizeof *given);
+    for (size_t n = 0; requested && n < e->query->scene.n_wrenches; n++) {
+        const dyn_held_columns by_wrench = {.n = 6, .tau = requested + n * nv * 6 * W};
+        memcpy(by_wrench.tau, a->levers + n * nv * 6 * W, nv * 6 * W * sizeof *requested);
         dyn_held_rates_complete(&a->rates, &by_wrench, levers, a->l);
     }
     const dyn_held_columns by_gravity    = {.n = 3, .tau = io->dtau_dgravity};
@@ -95,8 +96,8 @@ bool api_held_partials_evaluate(const api_evaluation *e, const api_selection *se
     const api_held_efforts *h  = api_motion_options_of(selected)->held;
     const size_t            nv = e->model->nv, W = e->lanes;
     dyn_inverse_dynamics    motion = {.q = io->q, .qd = io->qd, .qdd = io->qdd, .wrenches = io->wrenches, .tau = next};
-    double                 *given  = io->dtau_dwrench;
-    api_held_wrenches       w      = {.contacts = p->contact_wrenches};
+    double                 *requested = io->dtau_dwrench;
+    api_held_wrenches       w         = {.contacts = p->contact_wrenches};
     partial_arrays          a;
     next = api_behind(e, next, nv, 1);
     e->kernels->inverse_dynamics(&e->query->scene, e->workspace, &motion, 1);
@@ -114,6 +115,6 @@ bool api_held_partials_evaluate(const api_evaluation *e, const api_selection *se
     find_values(e, h, io, p);
     const double *levers = a.levers + 6 * nv * e->query->scene.n_wrenches * W;
     complete_state(&a, io, p, nv, levers);
-    complete_others(e, &a, io, given, p, levers);
+    complete_others(e, &a, io, requested, p, levers);
     return true;
 }

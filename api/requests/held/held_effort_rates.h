@@ -1,8 +1,8 @@
-/* held_effort_rates.h - finds the time derivatives of the wrenches on held frames (dynamics/contact/held_rates.h), with
+/* held_effort_rates.h - finds the time derivatives of the wrenches on held frames (dynamics/held/held_rates.h), with
  * the active limits kept. */
 #pragma once
 #include "held_efforts.h"
-#include "dynamics/contact/held_rates.h"
+#include "dynamics/held/held_rates.h"
 
 /* Begins the derivatives of the states whose wrenches are found. Returns false with a problem. */
 bool api_held_effort_rates_begin(const api_evaluation *e, const api_held_wrenches *w, dyn_held_rates *r, size_t block);

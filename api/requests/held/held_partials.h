@@ -1,7 +1,7 @@
 /* held_partials.h - completes the derivatives of inverse dynamics with those of the wrenches on held frames
- * (dynamics/contact/held_rates.h): part of sensitivity. */
+ * (dynamics/held/held_rates.h): part of sensitivity. */
 #pragma once
-#include "api/requests/contact/motion_options.h"
+#include "motion_options.h"
 
 /* The outputs of one block that depend on the contact wrenches. NULL: not selected, but for those by q, qd and qdd. */
 typedef struct api_held_partials {

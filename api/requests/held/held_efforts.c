@@ -1,6 +1,6 @@
 /* held_efforts.c - finds the wrenches on held frames under a given motion (held_efforts.h). */
 #include "held_efforts.h"
-#include "held_fields.h"
+#include "api/requests/contact/held_fields.h"
 #include "api/requests/fields/frame_fields.h"
 #include "api/service/http/call.h"
 #include "api/robots/model/actuation.h"
@@ -272,7 +272,7 @@ double api_held_efforts_seconds(const api_call *call)
 
 double api_held_efforts_decoded_seconds(const api_query *q, const api_held_efforts *h)
 {
-    const double weight = 0.05; /* of a pivot's operations, which are the squares of the held directions */
+    const double weight = 0.05; /* weight of one operation of a pivot, which has the square of the held directions */
     if (!h || !h->limits) return 0;
     const double k = (double)h->choice.contact->k, n = (double)(h->choice.n_rows + h->choice.n_cones);
     return (double)api_states(q) * (k * k * k + k * k * n) * weight * q->call->api->calibration.body;

@@ -1,10 +1,10 @@
-/* held_efforts.h - finds the wrenches on held frames under a given motion (dynamics/contact/held_wrenches.h), and says
+/* held_efforts.h - finds the wrenches on held frames under a given motion (dynamics/held/held_wrenches.h), and says
  * why there are none. Shared by the operations that compute efforts from a motion with "held" frames.
  *
  * No actuator moves the coordinates of a floating base, of joints with "actuated": false, and of elastic joints beyond
  * their springs. */
 #pragma once
-#include "api/requests/contact/contact_limits.h"
+#include "contact_limits.h"
 #include "api/requests/lanes/evaluation.h"
 
 /* The held frames of an operation. */

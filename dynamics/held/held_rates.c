@@ -187,7 +187,7 @@ size_t dyn_held_rates_find_moving(const dyn_held_rates *r, size_t lane)
 /* --- derivatives -------------------------------------------------------------------------------------------------- */
 
 /* Replaces `effort` of one lane by L^-1 h. */
-static void substitute(const dyn_held_rates *r, size_t lane)
+static void substitute_efforts(const dyn_held_rates *r, size_t lane)
 {
     const size_t  W = r->block->W, n = r->block->choice->n_passive;
     const double *L = r->block->R + lane;
@@ -237,7 +237,7 @@ void dyn_held_rates_solve(const dyn_held_rates *r, double *l)
     memset(l, 0, r->block->choice->contact->k * r->block->W * sizeof *l);
     for (size_t lane = 0; lane < r->block->W; lane++) {
         if (!r->ready[lane]) continue;
-        substitute(r, lane);
+        substitute_efforts(r, lane);
         if (r->limited)
             solve_limited(r, lane, l);
         else
@@ -269,8 +269,8 @@ static void add_lever(const dyn_held_rates *r, const double *lever, const double
 }
 
 /* Adds the effect of the derivatives l' of one column, and writes them. */
-static void put_column(const dyn_held_rates *r, const dyn_held_columns *columns, size_t column, const double *levers,
-                       const double *l)
+static void put_wrench_column(const dyn_held_rates *r, const dyn_held_columns *columns, size_t column,
+                              const double *levers, const double *l)
 {
     const dyn_held_choice *c = r->block->choice;
     const size_t           W = r->block->W, n = columns->n;
@@ -293,6 +293,6 @@ void dyn_held_rates_complete(const dyn_held_rates *r, const dyn_held_columns *co
     for (size_t column = 0; column < columns->n && dyn_may_continue(contact->deadline); column++) {
         take_column(r, columns, column);
         dyn_held_rates_solve(r, l);
-        put_column(r, columns, column, levers, l);
+        put_wrench_column(r, columns, column, levers, l);
     }
 }

@@ -16,7 +16,7 @@
  * with s_a = A + V + sum_v |J_av qdd_v| (dynamics/held_directions.h), and s_u of the efforts: the weight of the robot,
  * times a length for moments, plus the s of the rows on which u depends times their factors. */
 #pragma once
-#include "contact.h"
+#include "dynamics/contact/contact.h"
 #include "least_norm.h"
 
 #define DYN_HELD_MOTION 1e-6

@@ -9,7 +9,7 @@
  * n.f, the centre of pressure is in the polygon `sole`. */
 #pragma once
 #include "api/requests/fields/fields.h"
-#include "dynamics/contact/held_wrenches.h"
+#include "dynamics/held/held_wrenches.h"
 
 typedef enum api_limit_kind { API_NORMAL_LIMIT, API_FRICTION_LIMIT, API_TORSION_LIMIT, API_SOLE_LIMIT } api_limit_kind;
 
