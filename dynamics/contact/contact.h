@@ -90,6 +90,10 @@ void dyn_contact_add_jacobian_product(const dyn_contact_block *b, const double *
 void dyn_contact_apply_correction(const dyn_contact_block *b, const double *right_side, size_t lane, double *x);
 void dyn_contact_put_wrenches(const dyn_contact_block *b, const double *right_side, size_t lane, double *wrenches);
 
+/* Writes the Delassus matrix J M^-1 J^T + delta (k x k in lanes) of one lane, after dyn_contact_solve; `damping` is
+ * delta. Its rows are the held directions. */
+void dyn_contact_put_delassus(const dyn_contact_block *b, double damping, size_t lane, double *delassus);
+
 /* Subtracts the efforts J^T l of contact wrenches from tau in one lane; `wrenches` are the l of n frames, 6 numbers
  * each. */
 void dyn_contact_subtract_efforts(const dyn_contact_block *b, const double *wrenches, size_t lane, double *tau);

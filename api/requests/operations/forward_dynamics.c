@@ -12,7 +12,7 @@
 #include <math.h>
 #include <string.h>
 
-enum { QDD, JOINT_WRENCHES, CONTACT_WRENCHES, FULL, FRICTION, CONTACT_RESIDUAL };
+enum { QDD, JOINT_WRENCHES, CONTACT_WRENCHES, FULL, FRICTION, CONTACT_RESIDUAL, DELASSUS };
 
 /* --- options ---------------------------------------------------------------------------------------------------- */
 
@@ -34,11 +34,15 @@ static bool options(api_query *q, api_selection *selected, const api_node *given
         !api_contact_select_residual(q, selected, CONTACT_RESIDUAL, o->damping, given, up))
         return false;
     api_set_extent(selected, API_HELD_FRAMES, o->contact ? o->contact->n : 0);
+    api_set_extent(selected, API_SELECTED_AXES, o->contact ? o->contact->k : 0);
     if (!api_static_friction_read(q, given, up, &o->sticking)) return false;
     selected->one_by_one  = o->contact || o->sticking;
     selected->shares_time = o->sticking;
     if (o->sticking && !api_node_get(given, "outputs")) selected->outputs |= API_BIT(FRICTION);
     if (o->contact && !api_node_get(given, "outputs")) selected->outputs |= API_BIT(CONTACT_WRENCHES);
+    if (!o->contact && selected->outputs & API_BIT(DELASSUS))
+        return api_fail_output(q, selected, DELASSUS, given, up,
+                               "delassus is computed only with held frames: name them in held");
     return o->contact || !(selected->outputs & API_BIT(CONTACT_WRENCHES)) ||
            api_fail_output(q, selected, CONTACT_WRENCHES, given, up,
                            "contact_wrenches are computed only with held frames: name them in held");
@@ -153,9 +157,12 @@ static bool apply_contacts(const api_evaluation *e, const api_selection *selecte
     const forward_options *o        = selected->options;
     const size_t           W        = e->lanes;
     double                *residual = api_result_block(e, selected, CONTACT_RESIDUAL, block);
+    double                *delassus = api_result_block(e, selected, DELASSUS, block);
     memset(w->contacts, 0, API_FRAME_AXES * w->block.contact->n * W * sizeof *w->contacts);
-    for (size_t lane = 0; lane < W && block * W + lane < e->query->rows; lane++)
+    for (size_t lane = 0; lane < W && block * W + lane < e->query->rows; lane++) {
         if (!apply_to_state(e, &w->block, o->damping, block * W + lane, w->contacts, qdd)) return false;
+        if (delassus) dyn_contact_put_delassus(&w->block, o->damping, lane, delassus);
+    }
     for (size_t lane = 0; residual && lane < W; lane++)
         dyn_contact_put_residual(&w->block, o->damping, w->contacts, lane, residual);
     return true;
@@ -263,7 +270,8 @@ const api_operation api_forward_dynamics = {
                         [CONTACT_WRENCHES] = {"contact_wrenches", false, {API_HELD_FRAMES, 6}},
                         [FULL]             = {"full", false, {API_LOOP_STATE}},
                         [FRICTION]         = {"friction", false, {API_NV}},
-                        [CONTACT_RESIDUAL] = {"contact_residual", false, {API_HELD_FRAMES, 6}}},
+                        [CONTACT_RESIDUAL] = {"contact_residual", false, {API_HELD_FRAMES, 6}},
+                        [DELASSUS]         = {"delassus", false, {API_SELECTED_AXES, API_SELECTED_AXES}}},
     .weight          = 3,
     .state_seconds   = state_seconds,
     .decoded_seconds = decoded_seconds,
