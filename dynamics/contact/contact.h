@@ -91,7 +91,7 @@ void dyn_contact_apply_correction(const dyn_contact_block *b, const double *righ
 void dyn_contact_put_wrenches(const dyn_contact_block *b, const double *right_side, size_t lane, double *wrenches);
 
 /* Writes the Delassus matrix J M^-1 J^T + delta (k x k in lanes) of one lane, after dyn_contact_solve; `damping` is
- * delta. Its rows are the held directions. */
+ * delta. A row belongs to a held direction. */
 void dyn_contact_put_delassus(const dyn_contact_block *b, double damping, size_t lane, double *delassus);
 
 /* Subtracts the efforts J^T l of contact wrenches from tau in one lane; `wrenches` are the l of n frames, 6 numbers

@@ -73,6 +73,10 @@ class ForwardDynamicsAnswer(Answer):
     # For a model with `loops`, the complete state: the coordinates of the whole tree with their names, qd and qdd, `G` with
     # qd_tree = G qd, and the wrenches in the loops.
     full: Full
+    # k × k: the Delassus matrix J M⁻¹ Jᵀ + δ of the k held axes, in the order of `held` and its `axes`, with δ of
+    # `contact_damping`, in 1/kg, 1/(kg m) and 1/(kg m²). It maps efforts along the held axes to accelerations along them. Only
+    # with `held`.
+    delassus: Array
     # held × 6: m/s² and rad/s², the accelerations J qdd + J̇ qd = -δ l that contact_damping δ leaves along the held axes, laid
     # out like contact_wrenches.
     contact_residual: Array

@@ -854,7 +854,7 @@ class EvaluationsForwardDynamics(TypedDict, total=False):
     contact_damping: float
     # Friction of joints whose velocity is zero.
     friction_at_rest: Literal['none', 'stick']
-    outputs: Sequence[Literal['qdd', 'joint_wrenches', 'contact_wrenches', 'full', 'friction', 'contact_residual']]
+    outputs: Sequence[Literal['qdd', 'joint_wrenches', 'contact_wrenches', 'full', 'friction', 'contact_residual', 'delassus']]
 
 
 class _EvaluationsImpactNeeded(TypedDict):

@@ -119,7 +119,7 @@ class Operations:
             friction_at_rest: Optional[Literal['none', 'stick']] = None, normalise: Optional[bool] = None,
             on_error: Optional[Literal['request', 'row']] = None,
             outputs: Optional[Sequence[Literal['qdd', 'joint_wrenches', 'contact_wrenches', 'full', 'friction',
-            'contact_residual']]] = None,
+            'contact_residual', 'delassus']]] = None,
             timeout: Optional[float] = None,
     ) -> ForwardDynamicsAnswer:
         """Accelerations for given torques.
