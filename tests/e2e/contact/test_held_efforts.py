@@ -242,6 +242,17 @@ class HeldEfforts(ContactCase):
         spin = {"q": UPRIGHT, "qd": [0, 0, 0, 0, 0, 2], "held": [{"frame": "leg1", "axes": XYZ}]}
         self.refused("table", spin, "held-frame-accelerates", "leg1", "1.2 m/s^2 along x")  # -w^2 r with r = -0.3 m
 
+    def test_axes_of_a_frame_turn_with_it(self):
+        """A block that slides and turns at constant velocity keeps the components of its velocity in its own axes, as a skate
+        does, but not those in the world's. Its acceleration is w x v, and so is the force divided by the mass."""
+        state = {"q": UPRIGHT, "qd": [1.5, 0.4, 0, 0, 0, 2]}
+        held = [{"frame": "under", "reference": "frame"}]
+        for operation in ("inverse-dynamics", "torque-derivative"):
+            answer = self.ask("block", operation, {**state, "held": held})
+            self.assertClose(answer["contact_wrenches"][0][:2], [3 * -2 * 0.4, 3 * 2 * 1.5], 1e-13, 10)
+        self.assertClose(answer["contact_wrench_rates"], [[0] * 6], 1e-13, 10)
+        self.refused("block", {**state, "held": [{"frame": "under"}]}, "held-frame-accelerates", "under", "-0.8 m/s^2 along x")
+
     def test_an_effort_that_no_held_axis_bears_is_named(self):
         self.refused("solo12", {"q": SOLO, "held": points(FEET[:2])}, "infeasible-contacts", "base.wy", "no actuator moves")
         self.refused("solo12", {"q": SOLO, "held": [{"frame": "FL_FOOT", "axes": ["x"]}]}, "infeasible-contacts", "base.")
