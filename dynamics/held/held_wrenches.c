@@ -157,6 +157,16 @@ void dyn_held_solve(const dyn_held_block *b, const dyn_contact_states *states, c
 
 /* --- one state -------------------------------------------------------------------------------------------------- */
 
+bool dyn_held_is_finite(const dyn_held_block *b, size_t lane)
+{
+    double sum = 0;
+    for (size_t a = 0; a < b->choice->contact->k; a++)
+        sum += fabs(b->moves[a * b->W + lane]) + b->moves_scale[a * b->W + lane] + fabs(b->x[a * b->W + lane]);
+    for (size_t u = 0; u < b->choice->n_passive; u++)
+        sum += fabs(b->remains[u * b->W + lane]) + b->remains_scale[u * b->W + lane];
+    return isfinite(sum);
+}
+
 /* Returns 0, or 1 + the first of n values that is not negligible beside its scale. */
 static size_t find_first(const dyn_held_block *b, const double *values, const double *scale, size_t n, size_t lane)
 {

@@ -52,6 +52,9 @@ dyn_held_block dyn_held_lay_out(const dyn_held_choice *choice, size_t nv, size_t
  * lanes; NULL: zero) the accelerations. */
 void dyn_held_solve(const dyn_held_block *b, const dyn_contact_states *states, const double *qdd, const double *tau);
 
+/* True if accelerations, efforts and wrenches of one lane are finite. */
+bool dyn_held_is_finite(const dyn_held_block *b, size_t lane);
+
 /* Returns 0, or 1 + the first held direction that accelerates in one lane. */
 size_t dyn_held_find_moving(const dyn_held_block *b, size_t lane);
 

@@ -97,12 +97,10 @@ double dyn_least_norm_violation(const dyn_least_norm *s, dyn_active_limit *worst
 
 double dyn_least_norm_tolerance(const dyn_least_norm *s)
 {
-    double sum = sum_of_products(s->x, s->x, s->k);
-    for (size_t i = 0; i < s->n_rows; i++) {
-        const double least = s->row[i].least / norm_of(s->row[i].c, s->row[i].n);
-        sum                = fmax(sum, least * least);
-    }
-    return SATISFIED * sqrt(sum);
+    double most = norm_of(s->x, s->k);
+    for (size_t i = 0; i < s->n_rows; i++)
+        most = fmax(most, fabs(s->row[i].least) / norm_of(s->row[i].c, s->row[i].n));
+    return SATISFIED * most;
 }
 
 void dyn_least_norm_gradient(const dyn_least_norm *s, const dyn_active_limit *half_space, double *to)

@@ -5,6 +5,10 @@
 #include <math.h>
 #include <string.h>
 
+#define MOST_NUMBER 1e9 /* of forces and coefficients: the squares of larger ones lose the others */
+#define MOST_WEIGHT 1e4 /* and the reciprocal is the least: a foot is not left out of the balance by its weight alone  \
+                         */
+
 enum { LEAST_FACETS = 3, MOST_FACETS = 32 };
 
 const char *const api_contact_limit_members[] = {"frame",
@@ -60,9 +64,10 @@ static bool read_least(entry_limits *l, const char *name, bool positive, double 
     if (!value) return true;
     l->limited = true;
     if (!api_read_number(l->q, value, &place, number)) return false;
-    return *number > 0 || (!positive && *number == 0) ||
-           api_fail_at(l->q->problem, &place, API_BAD_VALUE, "%s given, a number %s expected", API_NUMBER_TEXT(*number),
-                       positive ? "greater than 0" : "of at least 0");
+    const bool enough = *number > 0 || (!positive && *number == 0);
+    return (enough && *number <= MOST_NUMBER) ||
+           api_fail_at(l->q->problem, &place, API_BAD_VALUE, "%s given, a number %s and at most 1e9 expected",
+                       API_NUMBER_TEXT(*number), positive ? "greater than 0" : "of at least 0");
 }
 
 static bool read_facets(entry_limits *l)
@@ -129,8 +134,8 @@ static bool read_weight(const entry_limits *l, const dyn_held_frame *frame, doub
     for (size_t i = 0; i < frame->n; i++) {
         if (value && !differ) weight[i] = weight[0];
         root[i] = 1 / sqrt(weight[i]);
-        if (!(weight[i] > 0 && isfinite(root[i])))
-            return api_fail_at(l->q->problem, &place, API_BAD_VALUE, "%s given, numbers greater than 0 expected",
+        if (!(weight[i] >= 1 / MOST_WEIGHT && weight[i] <= MOST_WEIGHT))
+            return api_fail_at(l->q->problem, &place, API_BAD_VALUE, "%s given, numbers from 1e-4 to 1e4 expected",
                                API_NUMBER_TEXT(weight[i]));
     }
     return true;

@@ -209,6 +209,8 @@ static bool find_state(const api_evaluation *e, const api_held_efforts *h, api_h
 {
     const size_t lane = state % e->lanes, moving = dyn_held_find_moving(&w->block, lane);
     const size_t left = dyn_held_find_unbalanced(&w->block, lane);
+    if (!dyn_held_is_finite(&w->block, lane))
+        return api_fail_state(e, API_RESULT_NOT_FINITE, -1, state, "the numbers of this state are too large");
     if (moving > 0) return fail_accelerating(e, h, &w->block, moving - 1, state);
     if (left > 0) return fail_unbalanced(e, h, &w->block, left - 1, state);
     if (h->limits) return limit_state(e, h, w, state, share);
