@@ -99,18 +99,35 @@ static size_t count_equations(const dyn_least_norm *s)
     return n;
 }
 
-/* Sets the matrix and the right side for the change of x, whose half spaces it turns. Returns the order of the matrix;
- * 0: there are more active limits than entries of x. */
+/* Sets the right side of x: -(x - E^T mu - sum y_i g_i), with the mu that makes it smallest. The rows from k on are E,
+ * as far as they have an effect, then the g_i. */
+static void set_stress(const dyn_least_norm *s, size_t order)
+{
+    const size_t k = s->k, equations = order - k - s->n_active;
+    double      *to = s->kkt_right;
+    for (size_t e = 0; e < k; e++)
+        to[e] = -s->x[e];
+    for (size_t i = 0; i < s->n_active; i++)
+        for (size_t e = 0; e < k; e++)
+            to[e] += s->active[i].multiplier * s->kkt[(k + equations + i) * order + e];
+    for (size_t i = k; i < k + equations; i++) {
+        const double part = sum_of_products(s->kkt + i * order, to, k);
+        for (size_t e = 0; e < k; e++)
+            to[e] -= part * s->kkt[i * order + e];
+    }
+}
+
+/* Sets the matrix and the right side for the changes of x and of the multipliers, and turns the half spaces to x.
+ * Changes keep the rounding errors of large multipliers out of the limits. Returns the order of the matrix; 0: there
+ * are more active limits than entries of x. */
 static size_t set_conditions(dyn_least_norm *s)
 {
     const size_t k = s->k, equations = count_equations(s), order = k + equations + s->n_active;
     size_t       next = k;
     if (equations + s->n_active > k) return 0;
     memset(s->kkt, 0, order * order * sizeof *s->kkt);
-    for (size_t e = 0; e < k; e++) {
+    for (size_t e = 0; e < k; e++)
         s->kkt[e * order + e] = 1;
-        s->kkt_right[e]       = -s->x[e];
-    }
     for (size_t i = 0; i < s->n_equations; i++)
         if (!is_zero_row(s->equation + i * k, k)) append_condition(s, next++, order, s->equation + i * k, s->right[i]);
     for (size_t i = 0; i < s->n_active; i++) {
@@ -121,6 +138,7 @@ static size_t set_conditions(dyn_least_norm *s)
                          active->limit < s->n_rows ? s->row[active->limit].least / active->length : 0);
         if (size > 0) add_curvature(s, active, size, order);
     }
+    set_stress(s, order);
     return order;
 }
 
@@ -134,7 +152,7 @@ static double newton_step(dyn_least_norm *s)
     for (size_t e = 0; e < k; e++)
         s->x[e] += s->kkt_right[e];
     for (size_t i = 0; i < s->n_active; i++) /* the matrix has the gradients with the other sign */
-        s->active[i].multiplier = -s->kkt_right[order - s->n_active + i];
+        s->active[i].multiplier -= s->kkt_right[order - s->n_active + i];
     return sqrt(sum_of_products(s->kkt_right, s->kkt_right, k));
 }
 

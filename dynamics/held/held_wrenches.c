@@ -213,6 +213,24 @@ size_t dyn_held_describe_unbalanced(const dyn_held_block *b, size_t lane, size_t
     return found;
 }
 
+/* True if x of a state bears the efforts of the coordinates U up to rounding errors: wrenches that are very large
+ * beside the robot's weight do not. */
+static bool is_balanced(const dyn_held_block *b, size_t lane, const dyn_least_norm *s)
+{
+    const size_t W = b->W, n = b->choice->n_passive;
+    for (size_t u = 0; u < n; u++) {
+        double left = 0;
+        for (size_t i = 0; i <= u; i++) {
+            double part = s->right[i];
+            for (size_t a = 0; a < s->k; a++)
+                part -= s->equation[i * s->k + a] * s->x[a];
+            left += b->R[(u * n + i) * W + lane] * part;
+        }
+        if (!(fabs(left) <= DYN_HELD_BALANCE * b->choice->scale[u])) return false;
+    }
+    return true;
+}
+
 dyn_least_norm_status dyn_held_limit(const dyn_held_block *b, size_t lane, dyn_least_norm *s)
 {
     const dyn_held_choice *c = b->choice;
@@ -228,7 +246,7 @@ dyn_least_norm_status dyn_held_limit(const dyn_held_block *b, size_t lane, dyn_l
     const dyn_least_norm_status status = dyn_least_norm_solve(s);
     for (size_t a = 0; a < s->k; a++)
         b->x[a * W + lane] = s->x[a];
-    return status;
+    return status == DYN_LEAST_NORM_DONE && !is_balanced(b, lane, s) ? DYN_LEAST_NORM_UNDECIDED : status;
 }
 
 void dyn_held_put_wrenches(const dyn_held_block *b, double *wrenches)

@@ -19,7 +19,9 @@
 #include "dynamics/contact/contact.h"
 #include "least_norm.h"
 
-#define DYN_HELD_MOTION 1e-6
+#define DYN_HELD_MOTION  1e-6
+#define DYN_HELD_BALANCE 1e-9 /* effort that rounding errors of wrenches within limits may leave, of the scale in s_u  \
+                               */
 
 /* The choice of wrenches, the same for all states. */
 typedef struct dyn_held_choice {

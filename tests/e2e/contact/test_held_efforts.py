@@ -216,6 +216,23 @@ class HeldEfforts(ContactCase):
             self.assertEqual(answer.status, status, answer.text)
         self.assertIn("the motion alone breaks sole of under", answer.json()["detail"])
 
+    def test_a_grip_that_friction_barely_allows_is_still_the_optimum(self):
+        """Near the least friction that bears the motion the wrenches are thousands of weights, and so are the multipliers."""
+        motion, held, choose = self.held_motion(24)
+        held = [{**entry, "normal": list(choose.normal(size=3))} for entry in held]
+        grip = lambda mu: self.client.post("/v1/models/random/inverse-dynamics", {
+            **motion.state, "held": [{**entry, "friction_coefficient": mu} for entry in held]})
+        low, high = 1e-3, 1e3
+        for _ in range(40):
+            middle = math.sqrt(low * high)
+            low, high = (low, middle) if grip(middle).status == 200 else (middle, high)
+        for part in (1e-1, 1e-2, 1e-3, 1e-4):
+            entries = [{**entry, "friction_coefficient": high * (1 + part)} for entry in held]
+            l = self.chosen(entries, grip(high * (1 + part)).json()["contact_wrenches"])
+            outside, unexplained = certificate(motion.A, motion.b, *limits(entries), np.ones(len(l)), l)
+            self.assertLess(outside, 1e-10)
+            self.assertLess(unexplained, 1e-9)
+
     def test_an_arm_on_a_fixed_base_presses_as_much_as_it_is_told(self):
         """Without contacts its actuators bear everything; the least normal force is then the whole wrench."""
         held = [{"frame": "tip", "axes": ["x", "z"], "normal": [1, 0, 0], "least_normal_force": 7.5}]
