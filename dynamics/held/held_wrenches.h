@@ -20,8 +20,7 @@
 #include "least_norm.h"
 
 #define DYN_HELD_MOTION  1e-6
-#define DYN_HELD_BALANCE 1e-9 /* effort that rounding errors of wrenches within limits may leave, of the scale in s_u  \
-                               */
+#define DYN_HELD_BALANCE 1e-9 /* effort that rounding of wrenches within limits may leave, of its scale */
 
 /* The choice of wrenches, the same for all states. */
 typedef struct dyn_held_choice {

@@ -5,9 +5,10 @@
 #include <math.h>
 #include <string.h>
 
-#define MOST_NUMBER 1e9 /* of forces and coefficients: the squares of larger ones lose the others */
-#define MOST_WEIGHT 1e4 /* and the reciprocal is the least: a foot is not left out of the balance by its weight alone  \
-                         */
+#define MOST_NUMBER 1e9 /* largest force and coefficient: squares of larger ones lose the others */
+#define MOST_WEIGHT                                                                                                    \
+    1e4 /* and the reciprocal is the least: a foot is not left out of the balance by its weight alone                  \
+         */
 
 enum { LEAST_FACETS = 3, MOST_FACETS = 32 };
 

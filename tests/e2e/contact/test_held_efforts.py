@@ -261,7 +261,7 @@ class HeldEfforts(ContactCase):
 
     def test_axes_of_a_frame_turn_with_it(self):
         """A block that slides and turns at constant velocity keeps the components of its velocity in its own axes, as a skate
-        does, but not those in the world's. Its acceleration is w x v, and so is the force divided by the mass."""
+        does, but not those in the world's. The force divided by the mass is the acceleration w x v."""
         state = {"q": UPRIGHT, "qd": [1.5, 0.4, 0, 0, 0, 2]}
         held = [{"frame": "under", "reference": "frame"}]
         for operation in ("inverse-dynamics", "torque-derivative"):
