@@ -138,6 +138,12 @@
       "The held frames cannot all keep their velocities, whatever the accelerations: two of them are on one rotating body, or " \
       "the robot moves at the limit of its reach. Hold fewer frames or axes, give compatible velocities, or give " \
       "`contact_damping`, which leaves a residual acceleration.") \
+    X(HELD_FRAME_ACCELERATES, "held-frame-accelerates", 422, "Held frame accelerates", \
+      "The given accelerations do not hold a frame of `held`: J qdd + J' qd is not zero along one of its axes. `detail` names the " \
+      "frame, the axis and the residual. Give the qdd of `forward-dynamics` with the same `held`, or project yours.") \
+    X(INFEASIBLE_CONTACTS, "infeasible-contacts", 422, "Infeasible contacts", \
+      "No wrenches on the held frames bear the given motion within the limits of their contacts. `detail` names the frames and the " \
+      "limits, or the coordinate at which an effort remains. Give another qdd, hold more axes or frames, or relax a limit.") \
     X(NO_FREE_BASE, "no-free-base", 422, "No free base", \
       "The model has neither a floating base nor a chain of three prismatic and three revolute joints that moves all of it; or " \
       "at this state the axes of these joints do not allow motion in all directions. " \

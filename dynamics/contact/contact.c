@@ -2,6 +2,7 @@
 #include "contact.h"
 #include "dynamics/dynamics.h"
 #include "dynamics/held_directions.h"
+#include <lapacke.h>
 #include <math.h>
 #include <string.h>
 
@@ -39,12 +40,12 @@ static double gravity_of(const dyn_scene *scene)
     return fmax(sqrt(g[0] * g[0] + g[1] * g[1] + g[2] * g[2]), DYN_STANDARD_GRAVITY);
 }
 
-/* Sets A + V of the rows of one held frame in one lane (dynamics/held_directions.h), from row `first` on. */
-static void set_sizes(const dyn_contact_block *b, const dyn_held_frame *held_frame, const dyn_contact_states *states,
-                      double reach, size_t first, size_t lane)
+void dyn_contact_set_sizes(const dyn_contact_block *b, const dyn_held_frame *held_frame,
+                           const dyn_contact_states *states, size_t first, size_t lane)
 {
-    size_t nv = b->nv, W = b->W;
-    double u = 0, w = 0, gravity = gravity_of(states->scene);
+    const double reach = dyn_point_reach(states->scene->model, held_frame->frame.body, held_frame->frame.X_bf.p);
+    size_t       nv = b->nv, W = b->W;
+    double       u = 0, w = 0, gravity = gravity_of(states->scene);
     for (size_t v = 0; states->qd && v < nv; v++) {
         double linear = 0, angular = 0;
         for (size_t a = 0; a < 3; a++) {
@@ -74,7 +75,7 @@ static void fill_frame(const dyn_contact_block *b, const dyn_held_frame *held_fr
                            .jacobian_dot = b->frame_J_dot};
     states->kernels->kinematics(states->scene, states->workspace, &io, 1);
     for (size_t lane = 0; lane < W; lane++)
-        set_sizes(b, held_frame, states, reach, first, lane);
+        dyn_contact_set_sizes(b, held_frame, states, first, lane);
     for (size_t i = 0; i < held_frame->n; i++) {
         const double *J_dot   = b->frame_J_dot + (size_t)held_frame->axis[i] * nv * W;
         double       *jdot_qd = b->jdot_qd + (first + i) * W, *row_scale = b->row_scale + (first + i) * W;
@@ -180,6 +181,26 @@ void dyn_contact_put_residual(const dyn_contact_block *b, double damping, const 
 {
     for (size_t i = 0; i < b->contact->n * DYN_FRAME_AXES; i++)
         residual[i * b->W + lane] = -damping * wrenches[i * b->W + lane];
+}
+
+/* With M = L L^T the matrix is Z^T Z, Z = L^-1 J^T. The task keeps L, and its U is free. */
+void dyn_contact_put_delassus(const dyn_contact_block *b, double damping, size_t lane, double *delassus)
+{
+    const dyn_task *t  = &b->task;
+    const size_t    nv = b->nv, W = b->W, k = t->k;
+    for (size_t a = 0; a < k; a++)
+        for (size_t v = 0; v < nv; v++)
+            t->U[v + nv * a] = b->J[(a * nv + v) * W + lane];
+    if (nv > 0)
+        LAPACKE_dtrtrs_work(LAPACK_COL_MAJOR, 'L', 'N', 'N', (lapack_int)nv, (lapack_int)k, t->M, (lapack_int)nv, t->U,
+                            (lapack_int)nv);
+    for (size_t a = 0; a < k; a++)
+        for (size_t c = 0; c <= a; c++) {
+            double sum = a == c ? damping : 0;
+            for (size_t v = 0; v < nv; v++)
+                sum += t->U[v + nv * a] * t->U[v + nv * c];
+            delassus[(a * k + c) * W + lane] = delassus[(c * k + a) * W + lane] = sum;
+        }
 }
 
 void dyn_contact_subtract_efforts(const dyn_contact_block *b, const double *wrenches, size_t lane, double *tau)

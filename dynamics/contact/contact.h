@@ -69,6 +69,10 @@ dyn_contact_block dyn_contact_lay_out(const dyn_contact *contact, size_t nv, siz
 /* Finds J, row_scale, Jdot qd, sizes and M of all lanes. */
 void dyn_contact_evaluate(const dyn_contact_block *b, const dyn_contact_states *states);
 
+/* Sets `sizes` of the rows of one held frame in one lane, from row `first` on. frame_J is the frame's Jacobian. */
+void dyn_contact_set_sizes(const dyn_contact_block *b, const dyn_held_frame *held_frame,
+                           const dyn_contact_states *states, size_t first, size_t lane);
+
 /* Finds the task-space inertia Lambda and the dynamically consistent inverse Jbar of J in one lane, in b->task. Returns
  * false if numbers are not finite or M is not positive definite, and after the deadline. */
 bool dyn_contact_solve(dyn_contact_block *b, size_t lane);
@@ -85,6 +89,10 @@ void dyn_contact_add_jacobian_product(const dyn_contact_block *b, const double *
  * wrenches of 6 numbers, with zeros along axes that are not held. b is `right_side`. */
 void dyn_contact_apply_correction(const dyn_contact_block *b, const double *right_side, size_t lane, double *x);
 void dyn_contact_put_wrenches(const dyn_contact_block *b, const double *right_side, size_t lane, double *wrenches);
+
+/* Writes the Delassus matrix J M^-1 J^T + delta (k x k in lanes) of one lane, after dyn_contact_solve; `damping` is
+ * delta. A row belongs to a held direction. */
+void dyn_contact_put_delassus(const dyn_contact_block *b, double damping, size_t lane, double *delassus);
 
 /* Subtracts the efforts J^T l of contact wrenches from tau in one lane; `wrenches` are the l of n frames, 6 numbers
  * each. */

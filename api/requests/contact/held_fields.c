@@ -5,15 +5,15 @@
 #include "api/requests/fields/frame_fields.h"
 #include "api/codec/number.h"
 #include <stdio.h>
+#include <string.h>
 
 /* --- request ------------------------------------------------------------------------------------------------------ */
 
-static bool read_frame(api_query *q, const api_node *given, const api_place *up, dyn_held_frame *held,
-                       const char **name)
+static bool read_held_frame(api_query *q, const api_node *given, const api_place *up, const char *const *fields,
+                            dyn_held_frame *held, const char **name)
 {
-    static const char *const fields[] = {"frame", "axes", "reference", NULL};
-    api_place                frame_at = api_place_key(up, "frame"), axes_at = api_place_key(up, "axes");
-    api_place                reference_at = api_place_key(up, "reference");
+    api_place frame_at = api_place_key(up, "frame"), axes_at = api_place_key(up, "axes");
+    api_place reference_at = api_place_key(up, "reference");
     if (!api_check_keys(q, given, up, fields, "an entry of held")) return false;
     if (!api_node_get(given, "frame"))
         return api_fail_at(q->problem, &frame_at, API_MISSING_FIELD, "an entry of held needs its frame");
@@ -41,7 +41,8 @@ bool api_contact_is_given(const api_node *options)
     return list && !(api_node_is(list, API_ARRAY) && api_node_size(list) == 0);
 }
 
-bool api_contact_read(api_query *q, const api_node *options, const api_place *up, const dyn_contact **found)
+bool api_contact_read_members(api_query *q, const api_node *options, const api_place *up, const char *const *fields,
+                              const dyn_contact **found)
 {
     const api_node *list = api_node_get(options, "held");
     api_place       at   = api_place_key(up, "held");
@@ -57,12 +58,19 @@ bool api_contact_read(api_query *q, const api_node *options, const api_place *up
     for (size_t i = 0; i < contact->n; i++) {
         api_node  given;
         api_place entry = api_place_index(&at, i);
-        if (!api_node_item(list, i, &given) || !read_frame(q, &given, &entry, &contact->frame[i], &names[i]))
+        if (!api_node_item(list, i, &given) ||
+            !read_held_frame(q, &given, &entry, fields, &contact->frame[i], &names[i]))
             return false;
         contact->k += contact->frame[i].n;
     }
     *found = contact;
     return true;
+}
+
+bool api_contact_read(api_query *q, const api_node *options, const api_place *up, const dyn_contact **found)
+{
+    static const char *const fields[] = {"frame", "axes", "reference", NULL};
+    return api_contact_read_members(q, options, up, fields, found);
 }
 
 bool api_contact_read_damping(api_query *q, const api_node *options, const api_place *up, bool held, double *damping)
@@ -87,6 +95,34 @@ bool api_contact_select_residual(api_query *q, api_selection *selected, size_t o
     return damping > 0 || !(selected->outputs & API_BIT(output)) ||
            api_fail_output(q, selected, output, options, up,
                            "contact_residual is what contact_damping leaves: give it, or leave out this output");
+}
+
+/* --- wrenches --------------------------------------------------------------------------------------------------- */
+
+const dyn_wrench_site *api_contact_list_sites(const api_query *q, const dyn_contact *contact)
+{
+    const size_t     n     = q->scene.n_wrenches;
+    dyn_wrench_site *sites = api_take(q->pool, (n + contact->n) * sizeof *sites);
+    if (!sites) return NULL;
+    if (n > 0) memcpy(sites, q->scene.wrench, n * sizeof *sites);
+    for (size_t i = 0; i < contact->n; i++)
+        sites[n + i] = (dyn_wrench_site){.body       = contact->frame[i].frame.body,
+                                         .X_bl       = contact->frame[i].frame.X_bf,
+                                         .world_axes = !contact->frame[i].frame_axes};
+    return sites;
+}
+
+void api_contact_gather_wrenches(const api_evaluation *e, const dyn_contact *contact, const double *contacts,
+                                 size_t block, double *to)
+{
+    const size_t  W = e->lanes, n = API_SITE_VALUES * e->query->scene.n_wrenches * W;
+    const double *wrenches = api_wrench_block(e, block);
+    if (wrenches) memcpy(to, wrenches, n * sizeof *to);
+    for (size_t i = 0; i < contact->n; i++) {
+        double *site = to + n + i * API_SITE_VALUES * W;
+        memcpy(site, contacts + i * API_FRAME_AXES * W, API_FRAME_AXES * W * sizeof *site);
+        memset(site + API_FRAME_AXES * W, 0, 3 * W * sizeof *site);
+    }
 }
 
 /* --- problem ------------------------------------------------------------------------------------------------------ */

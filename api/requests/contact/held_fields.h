@@ -14,6 +14,11 @@ bool api_contact_is_given(const api_node *options);
  * problem. */
 bool api_contact_read(api_query *q, const api_node *options, const api_place *up, const dyn_contact **contact);
 
+/* Like api_contact_read, for entries that may have the members `fields`, an array that ends with NULL and has those of
+ * api_contact_read among them. The caller reads the others. */
+bool api_contact_read_members(api_query *q, const api_node *options, const api_place *up, const char *const *fields,
+                              const dyn_contact **contact);
+
 /* Reads "contact_damping", which needs held frames: `held` is true if there are some. *damping is 0 without the field.
  * Returns false with a problem. */
 bool api_contact_read_damping(api_query *q, const api_node *options, const api_place *up, bool held, double *damping);
@@ -22,6 +27,16 @@ bool api_contact_read_damping(api_query *q, const api_node *options, const api_p
  * requested without damping. */
 bool api_contact_select_residual(api_query *q, api_selection *selected, size_t output, double damping,
                                  const api_node *options, const api_place *up);
+
+enum { API_SITE_VALUES = 9 /* numbers of a wrench in lanes: force, torque, point */ };
+
+/* Returns the sites of the request's wrenches, then of the contacts. NULL with a problem. */
+const dyn_wrench_site *api_contact_list_sites(const api_query *q, const dyn_contact *contact);
+
+/* Gathers force, torque and point of all wrenches of a block: those of the request, then `contacts` (n x 6 in lanes),
+ * whose points are the origins of the frames. */
+void api_contact_gather_wrenches(const api_evaluation *e, const dyn_contact *contact, const double *contacts,
+                                 size_t block, double *to);
 
 /* Writes why no accelerations hold the frames: `row` is 1 + the direction that dyn_contact_find_contradiction returned.
  * Returns false. */

@@ -19,10 +19,10 @@ bool api_free_read(api_query *q, api_selection *selected, const api_node *given,
     return true;
 }
 
-bool api_free_check_tau(const api_plan *plan, const api_selection *selected)
+bool api_free_check_tau(const api_plan *plan, const api_selection *selected, const bool *driven)
 {
     api_place at = api_place_key(NULL, "tau");
-    if (selected->options || !plan->state[API_TAU]) return true;
+    if (driven || !plan->state[API_TAU]) return true;
     for (size_t i = 0; i < plan->query->n_selected; i++) {
         const api_selection *other = &plan->query->selected[i];
         if (other != selected && (other->operation->needs | other->operation->takes) & API_BIT(API_TAU)) return true;

@@ -8,8 +8,9 @@
  * exists only with free coordinates. False with a problem. */
 bool api_free_read(api_query *q, api_selection *selected, const api_node *given, const api_place *up, size_t output);
 
-/* Checks that tau is used: by free coordinates, or by another operation of the request. False with a problem. */
-bool api_free_check_tau(const api_plan *plan, const api_selection *selected);
+/* Checks that tau is used: by free coordinates (driven not NULL), or by another operation of the request. False with a
+ * problem. */
+bool api_free_check_tau(const api_plan *plan, const api_selection *selected, const bool *driven);
 
 /* Finds qdd (nv in lanes) of all coordinates. driven NULL: all coordinates are free. `singular` is work, one entry a
  * state. False with a problem. */

@@ -12,7 +12,7 @@
 #include <math.h>
 #include <string.h>
 
-enum { QDD, JOINT_WRENCHES, CONTACT_WRENCHES, FULL, FRICTION, CONTACT_RESIDUAL, SITE_VALUES = 9 };
+enum { QDD, JOINT_WRENCHES, CONTACT_WRENCHES, FULL, FRICTION, CONTACT_RESIDUAL, DELASSUS };
 
 /* --- options ---------------------------------------------------------------------------------------------------- */
 
@@ -34,11 +34,15 @@ static bool options(api_query *q, api_selection *selected, const api_node *given
         !api_contact_select_residual(q, selected, CONTACT_RESIDUAL, o->damping, given, up))
         return false;
     api_set_extent(selected, API_HELD_FRAMES, o->contact ? o->contact->n : 0);
+    api_set_extent(selected, API_SELECTED_AXES, o->contact ? o->contact->k : 0);
     if (!api_static_friction_read(q, given, up, &o->sticking)) return false;
     selected->one_by_one  = o->contact || o->sticking;
     selected->shares_time = o->sticking;
     if (o->sticking && !api_node_get(given, "outputs")) selected->outputs |= API_BIT(FRICTION);
     if (o->contact && !api_node_get(given, "outputs")) selected->outputs |= API_BIT(CONTACT_WRENCHES);
+    if (!o->contact && selected->outputs & API_BIT(DELASSUS))
+        return api_fail_output(q, selected, DELASSUS, given, up,
+                               "delassus is computed only with held frames: name them in held");
     return o->contact || !(selected->outputs & API_BIT(CONTACT_WRENCHES)) ||
            api_fail_output(q, selected, CONTACT_WRENCHES, given, up,
                            "contact_wrenches are computed only with held frames: name them in held");
@@ -49,18 +53,10 @@ static bool prepare(api_plan *plan, api_selection *selected)
 {
     forward_options   *o       = selected->options;
     const dyn_contact *contact = o->contact;
-    size_t             given   = plan->query->scene.n_wrenches;
     if (!api_static_friction_check(plan->query, o->sticking)) return false;
     if (!contact || !(selected->outputs & (API_BIT(JOINT_WRENCHES) | API_BIT(FULL)))) return true;
-    dyn_wrench_site *sites = api_take(plan->query->pool, (given + contact->n) * sizeof *sites);
-    if (!sites) return false;
-    if (given > 0) memcpy(sites, plan->query->scene.wrench, given * sizeof *sites);
-    for (size_t i = 0; i < contact->n; i++)
-        sites[given + i] = (dyn_wrench_site){.body       = contact->frame[i].frame.body,
-                                             .X_bl       = contact->frame[i].frame.X_bf,
-                                             .world_axes = !contact->frame[i].frame_axes};
-    o->sites = sites;
-    return true;
+    o->sites = api_contact_list_sites(plan->query, contact);
+    return o->sites != NULL;
 }
 
 /* --- lanes ------------------------------------------------------------------------------------------------------ */
@@ -76,7 +72,7 @@ static size_t spare(const api_model *model, const api_selection *selected)
         entries += api_static_friction_entries(model, o->sticking) + (selected->result[FRICTION] ? 0 : model->nv);
     if (!contact) return entries;
     return entries + API_FRAME_AXES * contact->n +
-           SITE_VALUES * (api_selected_extent(selected, API_REQUEST_WRENCHES) + contact->n) +
+           API_SITE_VALUES * (api_selected_extent(selected, API_REQUEST_WRENCHES) + contact->n) +
            dyn_contact_entries(model->nv, contact);
 }
 
@@ -97,20 +93,6 @@ static void find_joint_wrenches(const api_evaluation *e, const api_selection *se
 }
 
 /* --- held frames -------------------------------------------------------------------------------------------------- */
-
-/* Gathers force, torque and point of all wrenches of a block. The point of a contact is its frame's origin: zero. */
-static void gather_wrenches(const api_evaluation *e, const dyn_contact *contact, const double *contacts, size_t block,
-                            double *to)
-{
-    size_t        W = e->lanes, given = SITE_VALUES * e->query->scene.n_wrenches * W;
-    const double *wrenches = api_wrench_block(e, block);
-    if (wrenches) memcpy(to, wrenches, given * sizeof *to);
-    for (size_t i = 0; i < contact->n; i++) {
-        double *site = to + given + i * SITE_VALUES * W;
-        memcpy(site, contacts + i * API_FRAME_AXES * W, API_FRAME_AXES * W * sizeof *site);
-        memset(site + API_FRAME_AXES * W, 0, 3 * W * sizeof *site);
-    }
-}
 
 /* Corrects qdd of one state so that the held frames do not accelerate, and writes the contact wrenches. Returns as
  * api_fail_state does. */
@@ -154,7 +136,7 @@ static held_work prepare_contacts(const api_evaluation *e, const api_selection *
         *next      = api_behind(e, *next, API_FRAME_AXES * contact->n, 1);
     }
     w.wrenches                = *next;
-    *next                     = api_behind(e, *next, SITE_VALUES * (e->query->scene.n_wrenches + contact->n), 1);
+    *next                     = api_behind(e, *next, API_SITE_VALUES * (e->query->scene.n_wrenches + contact->n), 1);
     w.block                   = dyn_contact_lay_out(contact, nv, e->lanes, *next);
     *next                     = api_behind(e, *next, dyn_contact_entries(nv, contact), 1);
     dyn_contact_states states = {.kernels   = e->kernels,
@@ -175,9 +157,12 @@ static bool apply_contacts(const api_evaluation *e, const api_selection *selecte
     const forward_options *o        = selected->options;
     const size_t           W        = e->lanes;
     double                *residual = api_result_block(e, selected, CONTACT_RESIDUAL, block);
+    double                *delassus = api_result_block(e, selected, DELASSUS, block);
     memset(w->contacts, 0, API_FRAME_AXES * w->block.contact->n * W * sizeof *w->contacts);
-    for (size_t lane = 0; lane < W && block * W + lane < e->query->rows; lane++)
+    for (size_t lane = 0; lane < W && block * W + lane < e->query->rows; lane++) {
         if (!apply_to_state(e, &w->block, o->damping, block * W + lane, w->contacts, qdd)) return false;
+        if (delassus) dyn_contact_put_delassus(&w->block, o->damping, lane, delassus);
+    }
     for (size_t lane = 0; residual && lane < W; lane++)
         dyn_contact_put_residual(&w->block, o->damping, w->contacts, lane, residual);
     return true;
@@ -192,7 +177,7 @@ static void find_held_wrenches(const api_evaluation *e, const api_selection *sel
     dyn_scene scene = e->query->scene;
     scene.n_wrenches += o->contact->n;
     scene.wrench = o->sites;
-    gather_wrenches(e, o->contact, w->contacts, block, w->wrenches);
+    api_contact_gather_wrenches(e, o->contact, w->contacts, block, w->wrenches);
     find_joint_wrenches(e, selected, &scene, qdd, w->wrenches, block, 1);
 }
 
@@ -285,7 +270,8 @@ const api_operation api_forward_dynamics = {
                         [CONTACT_WRENCHES] = {"contact_wrenches", false, {API_HELD_FRAMES, 6}},
                         [FULL]             = {"full", false, {API_LOOP_STATE}},
                         [FRICTION]         = {"friction", false, {API_NV}},
-                        [CONTACT_RESIDUAL] = {"contact_residual", false, {API_HELD_FRAMES, 6}}},
+                        [CONTACT_RESIDUAL] = {"contact_residual", false, {API_HELD_FRAMES, 6}},
+                        [DELASSUS]         = {"delassus", false, {API_SELECTED_AXES, API_SELECTED_AXES}}},
     .weight          = 3,
     .state_seconds   = state_seconds,
     .decoded_seconds = decoded_seconds,

@@ -1,7 +1,8 @@
 /* sensitivity.c - computes the derivatives of inverse dynamics with respect to state, wrenches, gravity and parameters,
- * also with free coordinates (free_motion.h). */
+ * also with free coordinates (free_motion.h) or held frames (held_partials.h). */
 #include "api/requests/evaluate/free_motion.h"
 #include "api/requests/fields/fields.h"
+#include "api/requests/held/held_partials.h"
 #include <string.h>
 
 enum {
@@ -20,20 +21,49 @@ enum {
     DQDD_DQ,
     DQDD_DQD,
     DQDD_DQDD,
-    DQDD_DTAU
+    DQDD_DTAU,
+    CONTACT_WRENCHES,
+    D_CONTACT_WRENCHES_DQ,
+    D_CONTACT_WRENCHES_DQD,
+    D_CONTACT_WRENCHES_DQDD
 };
 
 /* --- options ---------------------------------------------------------------------------------------------------- */
 
-/* [nv] true for coordinates that are not free. NULL: the request has no field "free". */
 static const bool *driven_of(const api_selection *selected)
 {
-    return selected->options;
+    return api_motion_options_of(selected)->driven;
+}
+
+static bool has_held(const api_selection *selected)
+{
+    return api_motion_options_of(selected)->held;
+}
+
+/* Checks the outputs of a request with or without held frames, whose derivatives of contact wrenches are defaults. */
+static bool check_held(api_query *q, api_selection *selected, const api_node *options, const api_place *up)
+{
+    const api_place place = api_place_key(up, "held");
+    for (size_t output = D_CONTACT_WRENCHES_DQ; output <= D_CONTACT_WRENCHES_DQDD; output++) {
+        if (has_held(selected) && !api_node_get(options, "outputs")) selected->outputs |= API_BIT(output);
+        if (!has_held(selected) && selected->outputs & API_BIT(output))
+            return api_fail_output(q, selected, output, options, up,
+                                   "contact wrenches are differentiated only with held frames: name them in held");
+    }
+    for (size_t output = D_JOINT_WRENCHES_DQ; has_held(selected) && output <= D_JOINT_WRENCHES_DQDD; output++)
+        if (selected->outputs & API_BIT(output))
+            return api_fail_output(q, selected, output, options, up,
+                                   "derivatives of joint_wrenches are not computed with held frames");
+    return !has_held(selected) || !q->model->loops ||
+           api_fail_at(q->problem, &place, API_NOT_FOR_LOOPS,
+                       "derivatives with held frames are for models without loops, which the model has");
 }
 
 static bool options(api_query *q, api_selection *selected, const api_node *given, const api_place *up)
 {
-    if (!api_free_read(q, selected, given, up, QDD)) return false;
+    if (!api_motion_options_read(q, selected, given, up, &(api_motion_outputs){QDD, CONTACT_WRENCHES}) ||
+        !check_held(q, selected, given, up))
+        return false;
     for (size_t output = DQDD_DQ; !driven_of(selected) && output <= DQDD_DTAU; output++)
         if (selected->outputs & API_BIT(output))
             return api_fail_output(q, selected, output, given, up,
@@ -46,7 +76,7 @@ static bool options(api_query *q, api_selection *selected, const api_node *given
 
 static bool prepare(api_plan *plan, api_selection *selected)
 {
-    return api_free_check_tau(plan, selected);
+    return api_motion_options_prepare(plan, selected);
 }
 
 /* --- evaluation ------------------------------------------------------------------------------------------------- */
@@ -63,6 +93,7 @@ static bool has_joint_wrenches(const api_selection *selected)
 static size_t spare(const api_model *model, const api_selection *selected)
 {
     size_t sum = api_missing_entries(model, selected, DTAU_DQ, DTAU_DQDD);
+    if (has_held(selected)) return sum + api_held_partials_entries(model, selected);
     if (!driven_of(selected)) return sum;
     sum += api_missing_entries(model, selected, QDD, DQDD_DQDD);
     if (has_joint_wrenches(selected))
@@ -184,7 +215,7 @@ static dyn_sensitivity arrays_of(const api_evaluation *e, const api_selection *s
         .qd                   = api_state_block(e, API_QD, block),
         .qdd                  = api_state_block(e, API_QDD, block),
         .wrenches             = api_wrench_block(e, block),
-        .zeros_are_set        = e->zeros_written && !driven_of(selected),
+        .zeros_are_set        = e->zeros_written && !driven_of(selected) && !has_held(selected),
         .dtau_dq              = api_result_or_spare(e, selected, DTAU_DQ, block, next),
         .dtau_dqd             = api_result_or_spare(e, selected, DTAU_DQD, block, next),
         .dtau_dqdd            = api_result_or_spare(e, selected, DTAU_DQDD, block, next),
@@ -196,12 +227,26 @@ static dyn_sensitivity arrays_of(const api_evaluation *e, const api_selection *s
     };
 }
 
+static bool evaluate_partials(const api_evaluation *e, const api_selection *selected, size_t block, dyn_sensitivity *io,
+                              double *next)
+{
+    const api_held_partials partials = {.tau              = api_result_block(e, selected, TAU, block),
+                                        .joint_wrenches   = api_result_block(e, selected, JOINT_WRENCHES, block),
+                                        .contact_wrenches = api_result_block(e, selected, CONTACT_WRENCHES, block),
+                                        .dtau_dparameters = api_result_block(e, selected, DTAU_DPARAMETERS, block),
+                                        .wrenches_dq      = api_result_block(e, selected, D_CONTACT_WRENCHES_DQ, block),
+                                        .wrenches_dqd  = api_result_block(e, selected, D_CONTACT_WRENCHES_DQD, block),
+                                        .wrenches_dqdd = api_result_block(e, selected, D_CONTACT_WRENCHES_DQDD, block)};
+    return api_held_partials_evaluate(e, selected, block, io, &partials, next);
+}
+
 static bool evaluate(const api_evaluation *e, const api_selection *selected, size_t block, size_t blocks)
 {
     (void)blocks; /* always 1 */
     double         *next = e->spare;
     free_arrays     a    = {.qdd = NULL};
     dyn_sensitivity io   = arrays_of(e, selected, block, &next);
+    if (has_held(selected)) return evaluate_partials(e, selected, block, &io, next);
     if (driven_of(selected)) {
         a = take_free(e, selected, block, &next);
         if (has_joint_wrenches(selected))
@@ -215,33 +260,43 @@ static bool evaluate(const api_evaluation *e, const api_selection *selected, siz
     return true;
 }
 
+static double decoded_seconds(const api_query *q, const api_selection *selected)
+{
+    return api_held_efforts_decoded_seconds(q, api_motion_options_of(selected)->held);
+}
+
 const api_operation api_sensitivity = {
     .name  = "sensitivity",
     .needs = API_BIT(API_Q),
     .takes = API_BIT(API_QD) | API_BIT(API_QDD) | API_BIT(API_GRAVITY) | API_BIT(API_PAYLOAD) | API_BIT(API_WRENCHES) |
              API_BIT(API_FRICTION) | API_BIT(API_JOINTS) | API_BIT(API_GUESS) | API_BIT(API_PLATFORM) |
-             API_BIT(API_OUTPUTS) | API_BIT(API_TAU) | API_BIT(API_FREE),
-    .outputs       = {[DTAU_DQ]               = {"dtau_dq", true, {API_NV, API_NV}},
-                      [DTAU_DQD]              = {"dtau_dqd", true, {API_NV, API_NV}},
-                      [DTAU_DQDD]             = {"dtau_dqdd", true, {API_NV, API_NV}},
-                      [TAU]                   = {"tau", false, {API_NV}},
-                      [JOINT_WRENCHES]        = {"joint_wrenches", false, {API_BODIES, 6}},
-                      [D_JOINT_WRENCHES_DQ]   = {"d_joint_wrenches_dq", false, {API_BODIES, 6, API_NV}},
-                      [D_JOINT_WRENCHES_DQD]  = {"d_joint_wrenches_dqd", false, {API_BODIES, 6, API_NV}},
-                      [D_JOINT_WRENCHES_DQDD] = {"d_joint_wrenches_dqdd", false, {API_BODIES, 6, API_NV}},
-                      [DTAU_DWRENCH]          = {"dtau_dwrench", false, {API_REQUEST_WRENCHES, API_NV, 6}},
-                      [DTAU_DGRAVITY]         = {"dtau_dgravity", false, {API_NV, 3}},
-                      [DTAU_DPARAMETERS]      = {"dtau_dparameters", false, {API_NV, API_BODY_PARAMETERS}},
-                      [QDD]                   = {"qdd", false, {API_NV}},
-                      [DQDD_DQ]               = {"dqdd_dq", false, {API_NV, API_NV}},
-                      [DQDD_DQD]              = {"dqdd_dqd", false, {API_NV, API_NV}},
-                      [DQDD_DQDD]             = {"dqdd_dqdd", false, {API_NV, API_NV}},
-                      [DQDD_DTAU]             = {"dqdd_dtau", false, {API_NV, API_NV}}},
-    .one_by_one    = true,
-    .weight        = 3,
-    .square_weight = 0.5,
-    .options       = options,
-    .prepare       = prepare,
-    .spare         = spare,
-    .evaluate      = evaluate,
+             API_BIT(API_OUTPUTS) | API_BIT(API_TAU) | API_BIT(API_FREE) | API_BIT(API_HELD_FIELD),
+    .outputs         = {[DTAU_DQ]                 = {"dtau_dq", true, {API_NV, API_NV}},
+                        [DTAU_DQD]                = {"dtau_dqd", true, {API_NV, API_NV}},
+                        [DTAU_DQDD]               = {"dtau_dqdd", true, {API_NV, API_NV}},
+                        [TAU]                     = {"tau", false, {API_NV}},
+                        [JOINT_WRENCHES]          = {"joint_wrenches", false, {API_BODIES, 6}},
+                        [D_JOINT_WRENCHES_DQ]     = {"d_joint_wrenches_dq", false, {API_BODIES, 6, API_NV}},
+                        [D_JOINT_WRENCHES_DQD]    = {"d_joint_wrenches_dqd", false, {API_BODIES, 6, API_NV}},
+                        [D_JOINT_WRENCHES_DQDD]   = {"d_joint_wrenches_dqdd", false, {API_BODIES, 6, API_NV}},
+                        [DTAU_DWRENCH]            = {"dtau_dwrench", false, {API_REQUEST_WRENCHES, API_NV, 6}},
+                        [DTAU_DGRAVITY]           = {"dtau_dgravity", false, {API_NV, 3}},
+                        [DTAU_DPARAMETERS]        = {"dtau_dparameters", false, {API_NV, API_BODY_PARAMETERS}},
+                        [QDD]                     = {"qdd", false, {API_NV}},
+                        [DQDD_DQ]                 = {"dqdd_dq", false, {API_NV, API_NV}},
+                        [DQDD_DQD]                = {"dqdd_dqd", false, {API_NV, API_NV}},
+                        [DQDD_DQDD]               = {"dqdd_dqdd", false, {API_NV, API_NV}},
+                        [DQDD_DTAU]               = {"dqdd_dtau", false, {API_NV, API_NV}},
+                        [CONTACT_WRENCHES]        = {"contact_wrenches", false, {API_HELD_FRAMES, 6}},
+                        [D_CONTACT_WRENCHES_DQ]   = {"d_contact_wrenches_dq", false, {API_HELD_FRAMES, 6, API_NV}},
+                        [D_CONTACT_WRENCHES_DQD]  = {"d_contact_wrenches_dqd", false, {API_HELD_FRAMES, 6, API_NV}},
+                        [D_CONTACT_WRENCHES_DQDD] = {"d_contact_wrenches_dqdd", false, {API_HELD_FRAMES, 6, API_NV}}},
+    .one_by_one      = true,
+    .weight          = 3,
+    .square_weight   = 0.5,
+    .decoded_seconds = decoded_seconds,
+    .options         = options,
+    .prepare         = prepare,
+    .spare           = spare,
+    .evaluate        = evaluate,
 };

@@ -256,6 +256,30 @@ class AgainstLoops(ContactCase):
             M = np.array(self.ask("open", "mass-matrix", {"q": full["q"]})["mass_matrix"])
             self.assertClose(hit, list(G * (G @ M @ loose) / (G @ M @ G)), 1e-9, max(map(abs, loose)))
 
+    def test_the_delassus_matrix_maps_efforts_to_accelerations(self):
+        """J M^-1 J^T from the mass matrix and the Jacobians, for trees, mimics and loops, and with damping on its diagonal."""
+        self.put_model("closed", four_bar(True))
+        cases = (("flying", {"q": [0.1, -0.2, 0.3, 0.5, -0.5, 0.5, 0.5, 0.4, -0.3, 0.02, 0.6]}, [
+                     {"frame": "fore", "axes": ["z", "rx"]}, {"frame": "thigh", "reference": "frame"}]),
+                 ("mimicking", {"q": [0.4, -0.7, 0.9]}, [{"frame": "l3", "axes": ["x", "z"]}]),
+                 ("closed", {"q": [0.7], "guess": closing(0.7)}, [{"frame": "coupler", "axes": ["y"]}]))
+        for model, state, held in cases:
+            M = np.array(self.ask(model, "mass-matrix", state)["mass_matrix"])
+            nv = len(M)
+            J = np.concatenate([np.array(self.ask(model, "kinematics", {**state, "frame": entry["frame"], "reference": entry.get(
+                "reference", "world"), "outputs": ["jacobian"]})["jacobian"])[[AXES.index(axis) for axis in entry.get("axes", AXES)]]
+                                for entry in held])
+            expected = J @ np.linalg.solve(M, J.T)
+            for damping in ({}, {"contact_damping": 0.3}):
+                request = {**state, "tau": [0.1] * nv, "held": held, **damping, "outputs": ["delassus"]}
+                matrix = self.ask(model, "forward-dynamics", request)["delassus"]
+                self.assertClose(matrix, [list(row) for row in expected + damping.get("contact_damping", 0) * np.eye(len(J))], 1e-12,
+                                 np.abs(expected).max())
+                rows = self.ask(model, "forward-dynamics", {**request, "q": [state["q"]] * 3})["delassus"]
+                self.assertEqual(rows, [matrix] * 3)
+        answer = self.client.post("/v1/models/flying/forward-dynamics", {**cases[0][1], "tau": [0] * 10, "outputs": ["delassus"]})
+        self.assertProblem(answer, 422, "/outputs/0")
+
     def test_models_with_loops(self):
         """Frames of models with loops can be held: the contact force balances the crank's torque."""
         self.put_model("closed", four_bar(True))

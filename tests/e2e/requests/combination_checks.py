@@ -4,19 +4,45 @@ operations.
 `t.near(name, given, expected, tolerance)` compares the rows that do not fail, relative to the largest expected entry."""
 import numpy as np
 from combination_differences import DIFFERENCE, along, exact, held, hybrid, near_loads, registry, rows_of, tau_of, three
-from combination_requests import IMPACT, TASK, efforts, request_of
+from combination_requests import IMPACT, TASK, bearing, efforts, holding, request_of
 from combinations import HELD
 from multibody import apply
+from multibody_state import AXES
 
 CHECKS, check = registry()
 
 
 @check("inverse-dynamics")
 def inverse_dynamics(t, case, answer):
+    if case.has("held"):
+        return held_inverse_dynamics(t, case, answer)
     tau, qdd = hybrid(case, case.state(), case.qdd, efforts(case))
     t.near("tau", case.taken(answer, "tau", "v"), tau, exact(case))
     if case.has("free"):
         t.near("qdd", case.taken(answer, "qdd", "v"), qdd, 10 * exact(case))
+
+
+def chosen(case, state, qdd):
+    """Returns tau and the least-norm efforts l along the held axes that bear the coordinates U without actuator."""
+    J, _ = state.held_rows(bearing(case))
+    T, U = state.transmitted(qdd), list(range(6 if case.has("floating") else 0))
+    if case.has("elastic"):
+        U.append(case.names.index("elbow"))
+    l = apply(np.linalg.pinv(np.swapaxes(J, 1, 2)[:, U]), (T + state.resisted())[:, U])
+    T = T - apply(np.swapaxes(J, 1, 2), l)
+    tau = T + state.resisted() + state.load() * np.abs(T)
+    tau[:, U] = 0
+    return tau, l
+
+
+def held_inverse_dynamics(t, case, answer):
+    tau, l = chosen(case, case.state(), holding(case))
+    t.near("tau", case.taken(answer, "tau", "v"), tau, 1e2 * exact(case))
+    wrenches, first = case.taken(answer, "contact_wrenches"), 0
+    for i, entry in enumerate(bearing(case)):
+        axes = [AXES.index(axis) for axis in entry.get("axes", AXES)]
+        t.near("wrench", wrenches[:, i, axes], l[:, first:first + len(axes)], 1e2 * exact(case))
+        first += len(axes)
 
 
 @check("forward-dynamics")
@@ -87,6 +113,8 @@ def energy(t, case, answer):
 
 @check("sensitivity")
 def sensitivity(t, case, answer):
+    if case.has("held"):
+        return held_sensitivity(t, case, answer)
     many = lambda x, n: rows_of(x, n)
     tau = efforts(case)
     f = lambda q, qd, qdd: tau_of(case, q, qd, qdd, many(tau, len(q) // case.rows))[0]
@@ -102,6 +130,14 @@ def sensitivity(t, case, answer):
     shifted = lambda k, h: state.tau(case.qdd, gravity=case.robot.gravity + h * np.eye(3)[k])
     by_gravity = np.stack([along(lambda h, k=k: shifted(k, h), size) for k in range(3)], -1)
     t.near("dtau_dgravity", case.taken(answer, "dtau_dgravity", "v."), by_gravity, DIFFERENCE)
+
+
+def held_sensitivity(t, case, answer):
+    qdd = holding(case)
+    f = lambda q, qd, qdd: chosen(case, case.state(q, qd), qdd)[0]
+    for name, expected in zip(("dtau_dq", "dtau_dqd", "dtau_dqdd"), three(case, f, qdd)):
+        t.near(name, case.taken(answer, name, "vv"), expected, DIFFERENCE)
+    near_loads(t, case, answer, ("dtau_dparameters", "dtau_dwrench"), lambda: f(case.q, case.qd, qdd))
 
 
 @check("forward-sensitivity")

@@ -1,8 +1,10 @@
 """Compares the answers of operations that step in time (step, rollout, simulate, trajectory, identify) or contain rates
 (tau_dot, margins, path, feed-forward) with multibody.py, as combination_checks.py does for the others."""
 import numpy as np
-from combination_differences import DIFFERENCE, EXACT, along, exact, held, hybrid, in_motion, rate_of, registry, three
-from combination_requests import NODES, SAMPLES, STEP, control_points, efforts, request_of, start, torque_multipliers, torques
+from combination_checks import chosen
+from combination_differences import DIFFERENCE, EXACT, H, along, exact, held, hybrid, in_motion, rate_of, registry, three
+from combination_requests import (NODES, SAMPLES, STEP, control_points, efforts, holding, holding_jerk, request_of, start,
+                                  torque_multipliers, torques)
 from multibody import apply
 
 CHECKS, check = registry()
@@ -10,6 +12,10 @@ CHECKS, check = registry()
 
 @check("torque-derivative")
 def torque_derivative(t, case, answer):
+    if case.has("held"):
+        move = in_motion(case, case.q, case.qd, holding(case), holding_jerk(case))
+        rate = along(lambda x: chosen(case, case.state(*move(x)[:2]), move(x)[2])[0], H / 10)
+        return t.near("tau_dot", case.taken(answer, "tau_dot", "v"), rate, DIFFERENCE)
     tau, qdd = hybrid(case, case.state(), case.qdd, efforts(case))
     t.near("tau", case.taken(answer, "tau", "v"), tau, exact(case))
     move = in_motion(case, case.q, case.qd, qdd, case.qddd)

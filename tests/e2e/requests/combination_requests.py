@@ -6,6 +6,7 @@ from multibody import apply
 
 STEP = 0.004
 TASK = {"frame": "tool", "axes": ["z", "x"]}
+STANDING = [{"frame": "tool"}, {"frame": "fore", "axes": ["rz"], "reference": "frame"}]
 IMPACT = [{"frame": "tool", "axes": ["y"]}]
 NODES, POINTS, SAMPLES, DEGREE, DURATION = 3, 5, 4, 3, 1.3
 IDENTIFIED = 90  # number of states for identify
@@ -46,9 +47,46 @@ def wrench(case, output):
     return [output] if case.has("wrenches") else []
 
 
+def bearing(case):
+    """Returns the frames that the inverse dynamics of a case hold: with a floating base they bear any effort of it."""
+    return STANDING if case.has("floating") else HELD
+
+
+def holding(case):
+    """Returns accelerations near those of the case that hold the frames of `bearing`."""
+    if not case.has("held") or case.has("free"):
+        return case.qdd
+    J, drift = case.state().held_rows(bearing(case))
+    return case.qdd - apply(np.linalg.pinv(J), apply(J, case.qdd) + drift)
+
+
+def holding_jerk(case):
+    """Returns jerks near those of the case with which the frames keep their accelerations."""
+    if not case.has("held") or case.has("free"):
+        return case.qddd
+    qdd = holding(case)
+
+    def velocities(t):
+        J, drift = case.state(case.robot.moved(case.q, t * case.qd + t * t / 2 * qdd), case.qd + t * qdd).held_rows(bearing(case))
+        return apply(J, qdd) + drift
+    h = 1e-3
+    drift = (8 * (velocities(h) - velocities(-h)) - (velocities(2 * h) - velocities(-2 * h))) / (12 * h)
+    J, _ = case.state().held_rows(bearing(case))
+    return case.qddd - apply(np.linalg.pinv(J), apply(J, case.qddd) + drift)
+
+
+def held_state(case, *names):
+    """Returns the state of a motion that holds the frames of a case with the feature `held`."""
+    made = state(case, *names)
+    for name, values in (("qdd", holding), ("qddd", holding_jerk)):
+        if name in names and case.has("held") and not case.has("free"):
+            made[name] = case.field(values(case))
+    return made
+
+
 @operation("inverse-dynamics")
 def inverse_dynamics(case):
-    return {**state(case, "qd", "qdd"), **loose(case)}
+    return {**held_state(case, "qd", "qdd"), **loose(case)}
 
 
 @operation("forward-dynamics")
@@ -83,13 +121,13 @@ def energy(case):
 
 @operation("torque-derivative")
 def torque_derivative(case):
-    return {**state(case, "qd", "qdd", "qddd"), **loose(case)}
+    return {**held_state(case, "qd", "qdd", "qddd"), **loose(case)}
 
 
 @operation("sensitivity")
 def sensitivity(case):
     more = ["qdd", "dqdd_dq", "dqdd_dqd", "dqdd_dqdd", "dqdd_dtau"] if case.has("free") else []
-    return {**state(case, "qd", "qdd"), **loose(case), "outputs": [
+    return {**held_state(case, "qd", "qdd"), **loose(case), "outputs": [
         "tau", "dtau_dq", "dtau_dqd", "dtau_dqdd", "dtau_dgravity", "dtau_dparameters", *wrench(case, "dtau_dwrench"), *more]}
 
 
@@ -249,4 +287,6 @@ INSIDE = {"evaluate": {"free", "held"}}
 def request_of(name, case):
     made = OPERATIONS[name](case)
     around = {key: value for key, value in case.around().items() if key not in INSIDE.get(name, ())}
+    if name in ("inverse-dynamics", "torque-derivative", "sensitivity") and "held" in around:
+        around["held"] = bearing(case)
     return {**made, **around}

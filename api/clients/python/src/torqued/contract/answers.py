@@ -36,6 +36,8 @@ class InverseDynamicsAnswer(Answer):
     # For a model with `loops`, the complete state: the coordinates of the whole tree with their names, qd and qdd, `G` with
     # qd_tree = G qd, and the wrenches in the loops.
     full: Full
+    # held × 6, as contact_wrenches of forward-dynamics: those chosen to bear the motion.
+    contact_wrenches: Array
     # Motors: the efforts of the motors of `transmissions`, in the order of the model's `transmissions` and their motors:
     # matrix^T tau, with tau of the transmission's joints, in N m or N. This is what the motors exert, rotor inertia and
     # friction included. The model must have transmissions; their joints must not be passive.
@@ -71,6 +73,10 @@ class ForwardDynamicsAnswer(Answer):
     # For a model with `loops`, the complete state: the coordinates of the whole tree with their names, qd and qdd, `G` with
     # qd_tree = G qd, and the wrenches in the loops.
     full: Full
+    # k × k: the Delassus matrix J M⁻¹ Jᵀ + δ of the k held axes, in the order of `held` and its `axes`, with δ of
+    # `contact_damping`, in 1/kg, 1/(kg m) and 1/(kg m²). It maps efforts along the held axes to accelerations along them. Only
+    # with `held`.
+    delassus: Array
     # held × 6: m/s² and rad/s², the accelerations J qdd + J̇ qd = -δ l that contact_damping δ leaves along the held axes, laid
     # out like contact_wrenches.
     contact_residual: Array
@@ -243,6 +249,10 @@ class TorqueDerivativeAnswer(Answer):
     joint_wrenches: Array
     # bodies × 6: time derivative of every entry of joint_wrenches.
     joint_wrench_rates: Array
+    # held × 6, as contact_wrenches of inverse-dynamics. Only with `held`.
+    contact_wrenches: Array
+    # held × 6: time derivative of every entry of contact_wrenches. Only with `held`.
+    contact_wrench_rates: Array
     # nv × 10·bodies: by the inertial parameters, in the order of regressor.
     dtau_dot_dparameters: Array
     # With on_error="row": the rows that failed.
@@ -296,6 +306,14 @@ class SensitivityAnswer(Answer):
     dqdd_dqdd: Array
     # nv × nv: by the efforts of free coordinates. Only with `free`.
     dqdd_dtau: Array
+    # held × 6, as contact_wrenches of inverse-dynamics. Only with `held`.
+    contact_wrenches: Array
+    # held × 6 × nv. Only with `held`, as those below.
+    d_contact_wrenches_dq: Array
+    # held × 6 × nv.
+    d_contact_wrenches_dqd: Array
+    # held × 6 × nv.
+    d_contact_wrenches_dqdd: Array
     # With on_error="row": the rows that failed.
     errors: list[RowError]
 

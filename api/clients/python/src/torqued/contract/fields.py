@@ -15,8 +15,8 @@ __all__ = ["Service", "PublishedOperation", "ServiceLimits", "ModelList", "Model
            "PublishedFrame", "PublishedJoint", "Elastic", "JointLimits", "PublishedJointMimic", "PublishedLoop",
            "ModelFieldsReference", "ModelFieldsTree", "ModelFieldsConfigurationsItem", "PublishedMotor",
            "ModelFieldsTransmissionsItem", "ModelFieldsTransmissionsItemMotorsItem", "MotorLimits", "ReportEntry", "Ready",
-           "ProblemMeaning", "Payload", "Inertia", "Wrench", "Platform", "UnitWarning", "Full", "RowError", "Held",
-           "KinematicsPointsItem", "Pose", "WrenchWithRates", "Phase", "Grouping", "GroupingWithItem", "IdentifyPrior",
+           "ProblemMeaning", "Payload", "Inertia", "Wrench", "Platform", "HeldContact", "UnitWarning", "Full", "RowError",
+           "Held", "KinematicsPointsItem", "Pose", "WrenchWithRates", "Phase", "Grouping", "GroupingWithItem", "IdentifyPrior",
            "BaseParameter", "BodyParameters", "InertiaFound", "FoundFriction", "FoundFrictionCoulomb", "IdentifyPayload",
            "IdentifyFit", "IdentifyObservabilityItem", "TrajectoryInput", "SampledSignal", "SplineSignal", "Sinusoid",
            "WrenchOverTime", "MarginLimit", "LeastMargin", "LeastGradient", "TorqueInput", "TorqueInputGiven", "Prescribed",
@@ -360,6 +360,39 @@ class Platform(_PlatformNeeded, total=False):
     velocity: npt.ArrayLike
     # Their derivatives, gravity not included; default 0.
     acceleration: npt.ArrayLike
+
+
+class _HeldContactNeeded(TypedDict):
+    # A link or frame of the model.
+    frame: str
+
+
+class HeldContact(_HeldContactNeeded, total=False):
+    """A frame that is held as in forward-dynamics, with the weights and the limits of its wrench."""
+
+    # Directions along and about which the velocity of the frame at its origin is kept.
+    axes: Sequence[Literal['x', 'y', 'z', 'rx', 'ry', 'rz']]
+    # The axes of these directions. Those of the frame rotate with it: the components of its velocity in them are kept, as those
+    # of a skate across its edge.
+    reference: Literal['world', 'frame']
+    # The weight of the squared efforts along all axes, or one for each entry of `axes`.
+    weight: npt.ArrayLike
+    # The direction out of the ground, of any length, in the axes of `reference`; default [0, 0, 1]. It is needed only where
+    # another limit is given, or to say that the ground does not pull. The frame must be held along a part of it.
+    normal: npt.ArrayLike
+    # N. With any limit or a normal the force along the normal is at least this.
+    least_normal_force: float
+    # Greatest tangential force divided by the normal force. Missing: no limit. For a contact without friction hold only the
+    # normal's axis.
+    friction_coefficient: float
+    # Sides of the pyramid inside the friction cone that replaces it. Its edges lie on the cone, the first above the x axis of
+    # `reference` projected on the plane, or above the y axis where x is within 26° of the normal.
+    facets: int
+    # m: greatest torque about the normal through the frame's origin, divided by the normal force. Missing: no limit.
+    torsional_friction_coefficient: float
+    # m: the corners, in order, of the convex polygon that the foot has on the ground, in the axes of the frame, in a plane
+    # across the normal. The centre of pressure is kept inside. Only with reference "frame".
+    sole: npt.ArrayLike
 
 
 class UnitWarning(TypedDict):
@@ -806,7 +839,10 @@ class EvaluationsInverseDynamics(TypedDict, total=False):
     # `outputs` is then tau, qdd and, if coordinates of the base are among them, base_acceleration. Without `free` there are no
     # outputs qdd and base_acceleration.
     free: Union[Sequence[str], Literal['base']]
-    outputs: Sequence[Literal['tau', 'joint_wrenches', 'qdd', 'base_acceleration', 'full', 'motor_tau']]
+    # Frames in contact, whose wrenches bear the motion; an empty list counts as no `held`. contact_wrenches are then among the
+    # default outputs; without `held` that output does not exist. Not with `free`.
+    held: Sequence[HeldContact]
+    outputs: Sequence[Literal['tau', 'joint_wrenches', 'qdd', 'base_acceleration', 'full', 'motor_tau', 'contact_wrenches']]
 
 
 class EvaluationsForwardDynamics(TypedDict, total=False):
@@ -818,7 +854,7 @@ class EvaluationsForwardDynamics(TypedDict, total=False):
     contact_damping: float
     # Friction of joints whose velocity is zero.
     friction_at_rest: Literal['none', 'stick']
-    outputs: Sequence[Literal['qdd', 'joint_wrenches', 'contact_wrenches', 'full', 'friction', 'contact_residual']]
+    outputs: Sequence[Literal['qdd', 'joint_wrenches', 'contact_wrenches', 'full', 'friction', 'contact_residual', 'delassus']]
 
 
 class _EvaluationsImpactNeeded(TypedDict):
@@ -861,14 +897,20 @@ class EvaluationsTorqueDerivative(TypedDict, total=False):
     # The coordinates whose acceleration is computed, by velocity_names; "base": all six of a floating base. Without `free`
     # there are no outputs that begin with qdd or dqdd.
     free: Union[Sequence[str], Literal['base']]
-    outputs: Sequence[Literal['tau', 'tau_dot', 'joint_wrenches', 'joint_wrench_rates', 'qdd', 'qddd', 'dtau_dot_dparameters']]
+    # Frames in contact, whose wrenches bear the motion; an empty list counts as no `held`. contact_wrenches are then among the
+    # default outputs; without `held` that output does not exist. Not with `free`.
+    held: Sequence[HeldContact]
+    outputs: Sequence[Literal['tau', 'tau_dot', 'joint_wrenches', 'joint_wrench_rates', 'qdd', 'qddd', 'dtau_dot_dparameters', 'contact_wrenches', 'contact_wrench_rates']]
 
 
 class EvaluationsSensitivity(TypedDict, total=False):
     # The coordinates whose acceleration is computed, by velocity_names; "base": all six of a floating base. Without `free`
     # there are no outputs that begin with qdd or dqdd.
     free: Union[Sequence[str], Literal['base']]
-    outputs: Sequence[Literal['dtau_dq', 'dtau_dqd', 'dtau_dqdd', 'tau', 'joint_wrenches', 'd_joint_wrenches_dq', 'd_joint_wrenches_dqd', 'd_joint_wrenches_dqdd', 'dtau_dwrench', 'dtau_dgravity', 'dtau_dparameters', 'qdd', 'dqdd_dq', 'dqdd_dqd', 'dqdd_dqdd', 'dqdd_dtau']]
+    # Frames in contact, whose wrenches bear the motion; an empty list counts as no `held`. contact_wrenches are then among the
+    # default outputs; without `held` that output does not exist. Not with `free`.
+    held: Sequence[HeldContact]
+    outputs: Sequence[Literal['dtau_dq', 'dtau_dqd', 'dtau_dqdd', 'tau', 'joint_wrenches', 'd_joint_wrenches_dq', 'd_joint_wrenches_dqd', 'd_joint_wrenches_dqdd', 'dtau_dwrench', 'dtau_dgravity', 'dtau_dparameters', 'qdd', 'dqdd_dq', 'dqdd_dqd', 'dqdd_dqdd', 'dqdd_dtau', 'contact_wrenches', 'd_contact_wrenches_dq', 'd_contact_wrenches_dqd', 'd_contact_wrenches_dqdd']]
 
 
 class EvaluationsForwardSensitivity(TypedDict, total=False):

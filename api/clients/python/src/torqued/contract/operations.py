@@ -33,9 +33,10 @@ class Operations:
             wrenches: Optional[Sequence[Wrench]] = None, friction: Optional[bool] = None,
             joints: Optional[Sequence[str]] = None, guess: Optional[Coordinates] = None, platform: Optional[Platform] = None,
             tau: Optional[Coordinates] = None, free: Optional[Union[Sequence[str], Literal['base']]] = None,
-            normalise: Optional[bool] = None, on_error: Optional[Literal['request', 'row']] = None,
-            outputs: Optional[Sequence[Literal['tau', 'joint_wrenches', 'qdd', 'base_acceleration', 'full', 'motor_tau']]] =
-            None,
+            held: Optional[Sequence[HeldContact]] = None, normalise: Optional[bool] = None,
+            on_error: Optional[Literal['request', 'row']] = None,
+            outputs: Optional[Sequence[Literal['tau', 'joint_wrenches', 'qdd', 'base_acceleration', 'full', 'motor_tau',
+            'contact_wrenches']]] = None,
             timeout: Optional[float] = None,
     ) -> InverseDynamicsAnswer:
         """Torques for given accelerations.
@@ -48,7 +49,26 @@ class Operations:
         support, joints without a motor. Their `tau` is given (default 0) and their `qdd` is computed, by the articulated-body
         algorithm in which all other joints are driven; `tau` of the others is computed. A computed quantity is absent or 0 in
         the request. The answer has `tau` and `qdd` of all coordinates, and `base_acceleration` where coordinates of the base
-        are free. A free coordinate without mass or inertia is a 422 that names the joint.
+        are free. A free coordinate without mass or inertia is a 422 that names the joint. With `held` frames (feet on the
+        ground, a hand on a table) contact wrenches bear the motion. No actuator moves the coordinates U of a floating base, of
+        joints with "actuated": false and of elastic joints beyond their springs; their tau is 0. With J the rows of the frames
+        along the held axes and tau₀ the torques without contacts, the efforts l along these axes satisfy (Jᵀl)_U = tau₀_U, and
+        tau = tau₀ - Jᵀl. The answer has `contact_wrenches`; `joint_wrenches`, `full` and `motor_tau` include their effect. A
+        robot without coordinates U can do without contacts: l is then as small as the limits below allow. `qdd` must hold the
+        frames as in forward-dynamics: J qdd + J̇ qd = 0. Up to 1e-6 of the size of the accelerations at the frames (gravity,
+        that of qd, |J_av qdd_v| of each coordinate) counts as zero; more is the 422 held-frame-accelerates, which names frame,
+        axis and residual. The qdd of forward-dynamics with the same `held` does. If several l bear the motion, that with the
+        least sum of weight l² is chosen, in N² and N² m². Limits of the contacts restrict the choice: members of the entries of
+        `held`. With the force f and the torque t on the frame about its origin and the `normal` n out of the ground: n·f ≥
+        `least_normal_force`; |f - (n·f) n| ≤ `friction_coefficient` n·f, or with `facets` the pyramid inside this cone; |n·t| ≤
+        `torsional_friction_coefficient` n·f; the centre of pressure is in the polygon `sole`. The wrenches keep within the
+        limits up to 1e-12 of their size. If no wrenches bear the motion, the answer is the 422 infeasible-contacts: it names
+        the limits and frames that contradict each other, or the coordinate at which an effort remains that none of the held
+        axes bears (up to 1e-6 of the robot's weight, times the largest reach of a held frame for torques, counts as none).
+        Without limits the wrenches are those of linear algebra and may pull. The choice within limits is a convex problem,
+        which the dual active-set method of Goldfarb & Idnani solves; cones are approached by their tangents, and finished by
+        Newton's method. The number of its steps is bounded. With "free", a reference, or friction that depends on the load in a
+        model with loops or at a joint without actuator, `held` is refused.
 
         q: Positions, nq entries: rad or m.
         qd: Velocities, nv entries: rad/s or m/s. Default 0.
@@ -75,6 +95,8 @@ class Operations:
         free: The coordinates whose acceleration is computed, by velocity_names; "base": all six of a floating base. The default
         of `outputs` is then tau, qdd and, if coordinates of the base are among them, base_acceleration. Without `free` there
         are no outputs qdd and base_acceleration.
+        held: Frames in contact, whose wrenches bear the motion; an empty list counts as no `held`. contact_wrenches are then
+        among the default outputs; without `held` that output does not exist. Not with `free`.
         normalise: Whether quaternions of the request (in `q`, `guess`, `platform` and `orientation`) may have any norm but 0,
         and are normalised. By default a norm that differs from 1 by more than 1e-6 is the 422 bad-quaternion: it is often a
         wrong order or a missing component.
@@ -85,8 +107,8 @@ class Operations:
         """
         return self._evaluate("inverse-dynamics", InverseDynamicsAnswer, {"q": q, "qd": qd, "qdd": qdd, "qd_reference":
             qd_reference, "qdd_reference": qdd_reference, "gravity": gravity, "payload": payload, "wrenches": wrenches,
-            "friction": friction, "joints": joints, "guess": guess, "platform": platform, "tau": tau, "free": free, "normalise":
-            normalise, "on_error": on_error, "outputs": outputs}, timeout)
+            "friction": friction, "joints": joints, "guess": guess, "platform": platform, "tau": tau, "free": free, "held":
+            held, "normalise": normalise, "on_error": on_error, "outputs": outputs}, timeout)
 
     def forward_dynamics(
             self, q: Optional[Coordinates] = None, *, tau: Coordinates, qd: Optional[Coordinates] = None,
@@ -97,7 +119,7 @@ class Operations:
             friction_at_rest: Optional[Literal['none', 'stick']] = None, normalise: Optional[bool] = None,
             on_error: Optional[Literal['request', 'row']] = None,
             outputs: Optional[Sequence[Literal['qdd', 'joint_wrenches', 'contact_wrenches', 'full', 'friction',
-            'contact_residual']]] = None,
+            'contact_residual', 'delassus']]] = None,
             timeout: Optional[float] = None,
     ) -> ForwardDynamicsAnswer:
         """Accelerations for given torques.
@@ -391,9 +413,10 @@ class Operations:
             wrenches: Optional[Sequence[WrenchWithRates]] = None, friction: Optional[bool] = None,
             joints: Optional[Sequence[str]] = None, guess: Optional[Coordinates] = None, platform: Optional[Platform] = None,
             tau: Optional[Coordinates] = None, free: Optional[Union[Sequence[str], Literal['base']]] = None,
-            normalise: Optional[bool] = None, on_error: Optional[Literal['request', 'row']] = None,
+            held: Optional[Sequence[HeldContact]] = None, normalise: Optional[bool] = None,
+            on_error: Optional[Literal['request', 'row']] = None,
             outputs: Optional[Sequence[Literal['tau', 'tau_dot', 'joint_wrenches', 'joint_wrench_rates', 'qdd', 'qddd',
-            'dtau_dot_dparameters']]] = None,
+            'dtau_dot_dparameters', 'contact_wrenches', 'contact_wrench_rates']]] = None,
             timeout: Optional[float] = None,
     ) -> TorqueDerivativeAnswer:
         """Torques and their time derivative.
@@ -402,9 +425,15 @@ class Operations:
         that change at `force_rate` and `torque_rate`. Rates are derivatives of the components as returned, or as given; `point`
         is fixed in the link. Missing `qd`, `qdd`, `qddd` are zero. The efforts of coordinates in `free` are given, as in
         inverse-dynamics, and constant: their tau_dot is 0. `qdd` and `qddd` of these coordinates are computed. Both vectors are
-        then among the outputs by default. `dtau_dot_dparameters` is the time derivative of the regressor: the derivatives of
-        tau_dot by the inertial parameters of all bodies at constant motion and, with `free`, at constant efforts of these
-        coordinates, whose rows are then zero.
+        then among the outputs by default. With `held` frames the torques and contact_wrenches are those of inverse-dynamics,
+        whose conditions and refusals hold here too, and `contact_wrench_rates` are the time derivatives of these wrenches.
+        Limits of contacts that are active stay active. `qddd` must let the frames keep their accelerations: d/dt (J qdd + J̇
+        qd) = 0, up to 1e-6 of Σ|J_av qddd_v| + 3 (w + √(g/R)) s, with the size s of the accelerations, the frame's rate w,
+        gravity g and the frame's reach R; else the answer is the 422 held-frame-accelerates. Where the held axes do not bear
+        each coordinate without actuator (a robot balanced on two point feet), or active limits depend on each other, there are
+        no rates: 422 infeasible-contacts. `dtau_dot_dparameters` is not computed with `held`. `dtau_dot_dparameters` is the
+        time derivative of the regressor: the derivatives of tau_dot by the inertial parameters of all bodies at constant motion
+        and, with `free`, at constant efforts of these coordinates, whose rows are then zero.
 
         q: Positions, nq entries: rad or m.
         qd: Velocities, nv entries: rad/s or m/s. Default 0.
@@ -429,6 +458,8 @@ class Operations:
         tau: Only with `free`: efforts, nv entries, 0 for coordinates that are not free. Default 0.
         free: The coordinates whose acceleration is computed, by velocity_names; "base": all six of a floating base. Without
         `free` there are no outputs that begin with qdd or dqdd.
+        held: Frames in contact, whose wrenches bear the motion; an empty list counts as no `held`. contact_wrenches are then
+        among the default outputs; without `held` that output does not exist. Not with `free`.
         normalise: Whether quaternions of the request (in `q`, `guess`, `platform` and `orientation`) may have any norm but 0,
         and are normalised. By default a norm that differs from 1 by more than 1e-6 is the 422 bad-quaternion: it is often a
         wrong order or a missing component.
@@ -439,8 +470,8 @@ class Operations:
         """
         return self._evaluate("torque-derivative", TorqueDerivativeAnswer, {"q": q, "qd": qd, "qdd": qdd, "qddd": qddd,
             "gravity": gravity, "payload": payload, "wrenches": wrenches, "friction": friction, "joints": joints, "guess":
-            guess, "platform": platform, "tau": tau, "free": free, "normalise": normalise, "on_error": on_error, "outputs":
-            outputs}, timeout)
+            guess, "platform": platform, "tau": tau, "free": free, "held": held, "normalise": normalise, "on_error": on_error,
+            "outputs": outputs}, timeout)
 
     def sensitivity(
             self, q: Optional[Coordinates] = None, *, qd: Optional[Coordinates] = None, qdd: Optional[Coordinates] = None,
@@ -448,10 +479,12 @@ class Operations:
             wrenches: Optional[Sequence[Wrench]] = None, friction: Optional[bool] = None,
             joints: Optional[Sequence[str]] = None, guess: Optional[Coordinates] = None, platform: Optional[Platform] = None,
             tau: Optional[Coordinates] = None, free: Optional[Union[Sequence[str], Literal['base']]] = None,
-            normalise: Optional[bool] = None, on_error: Optional[Literal['request', 'row']] = None,
+            held: Optional[Sequence[HeldContact]] = None, normalise: Optional[bool] = None,
+            on_error: Optional[Literal['request', 'row']] = None,
             outputs: Optional[Sequence[Literal['dtau_dq', 'dtau_dqd', 'dtau_dqdd', 'tau', 'joint_wrenches',
             'd_joint_wrenches_dq', 'd_joint_wrenches_dqd', 'd_joint_wrenches_dqdd', 'dtau_dwrench', 'dtau_dgravity',
-            'dtau_dparameters', 'qdd', 'dqdd_dq', 'dqdd_dqd', 'dqdd_dqdd', 'dqdd_dtau']]] = None,
+            'dtau_dparameters', 'qdd', 'dqdd_dq', 'dqdd_dqd', 'dqdd_dqdd', 'dqdd_dtau', 'contact_wrenches',
+            'd_contact_wrenches_dq', 'd_contact_wrenches_dqd', 'd_contact_wrenches_dqdd']]] = None,
             timeout: Optional[float] = None,
     ) -> SensitivityAnswer:
         """Derivatives of the torques and internal wrenches.
@@ -465,7 +498,11 @@ class Operations:
         coordinates in the derivatives of tau are zero, and so are their columns in derivatives by qdd. `dqdd_dq`, `dqdd_dqd`
         and `dqdd_dqdd` are the derivatives of the accelerations, by default among the outputs with `qdd`. On request
         `dqdd_dtau` has the derivatives by the efforts of free coordinates. The derivatives of the other coordinates' torques by
-        these efforts are entries of -dqdd_dqddᵀ.
+        these efforts are entries of -dqdd_dqddᵀ. With `held` frames all derivatives are those of tau and contact_wrenches as
+        inverse-dynamics chooses them for q, qd, qdd, wrenches, gravity and parameters, also beyond the motions that hold the
+        frames; rows of coordinates without actuator are zero. Limits of contacts that are active stay active.
+        `d_contact_wrenches_dq`, `…_dqd` and `…_dqdd` are then among the outputs by default, and derivatives of joint_wrenches
+        are not computed. They exist where rates exist (torque-derivative), for models without loops.
 
         q: Positions, nq entries: rad or m.
         qd: Velocities, nv entries: rad/s or m/s. Default 0.
@@ -489,6 +526,8 @@ class Operations:
         tau: Only with `free`: efforts, nv entries, 0 for coordinates that are not free. Default 0.
         free: The coordinates whose acceleration is computed, by velocity_names; "base": all six of a floating base. Without
         `free` there are no outputs that begin with qdd or dqdd.
+        held: Frames in contact, whose wrenches bear the motion; an empty list counts as no `held`. contact_wrenches are then
+        among the default outputs; without `held` that output does not exist. Not with `free`.
         normalise: Whether quaternions of the request (in `q`, `guess`, `platform` and `orientation`) may have any norm but 0,
         and are normalised. By default a norm that differs from 1 by more than 1e-6 is the 422 bad-quaternion: it is often a
         wrong order or a missing component.
@@ -499,7 +538,7 @@ class Operations:
         """
         return self._evaluate("sensitivity", SensitivityAnswer, {"q": q, "qd": qd, "qdd": qdd, "gravity": gravity, "payload":
             payload, "wrenches": wrenches, "friction": friction, "joints": joints, "guess": guess, "platform": platform, "tau":
-            tau, "free": free, "normalise": normalise, "on_error": on_error, "outputs": outputs}, timeout)
+            tau, "free": free, "held": held, "normalise": normalise, "on_error": on_error, "outputs": outputs}, timeout)
 
     def forward_sensitivity(
             self, q: Optional[Coordinates] = None, *, tau: Coordinates, qd: Optional[Coordinates] = None,

@@ -1,0 +1,78 @@
+/* least_norm.h - finds the vector of least norm that satisfies linear equations, inequalities and cones: one state, no
+ * lanes.
+ *
+ *     min |x|^2 / 2,  E x = e,  c_i x >= least_i,  |T_j x| <= n_j x
+ *
+ * The method is the dual active-set method of Goldfarb & Idnani (1983) with the identity matrix. A cone is the
+ * intersection of the half spaces (n - T^T u) x >= 0 with |u| = 1, and the half space that x violates most is added to
+ * the active set (Kelley 1960). Close to the solution, Newton's method on the conditions of optimality replaces these
+ * half spaces by the cones themselves (cone_newton.h). Each limit acts on at most six neighbouring entries of x.
+ *
+ * Debian has no library for such small problems with cones: OSQP, qpOASES, ECOS and SCS are not packaged for C. */
+#pragma once
+#include "dynamics/memory/memory.h"
+
+enum { DYN_LIMIT_ENTRIES = 6 };
+
+/* The half space sum_i c[i] x[first + i] >= least. */
+typedef struct dyn_limit_row {
+    size_t first, n;
+    double c[DYN_LIMIT_ENTRIES], least;
+} dyn_limit_row;
+
+/* The cone |T x| <= n x of entries first to first + n - 1. */
+typedef struct dyn_limit_cone {
+    size_t first, n;
+    double normal[DYN_LIMIT_ENTRIES], tangent[2][DYN_LIMIT_ENTRIES];
+} dyn_limit_cone;
+
+/* A limit that x meets with equality. The gradient in x is scaled to a unit vector.
+ */
+typedef struct dyn_active_limit {
+    size_t limit;              /* a row, or n_rows + a cone */
+    double u[2];               /* unit vector T x / |T x| of a cone's half space */
+    double length, multiplier; /* `multiplier` is that of the scaled gradient */
+} dyn_active_limit;
+
+typedef enum dyn_least_norm_status {
+    DYN_LEAST_NORM_DONE,
+    DYN_LEAST_NORM_INFEASIBLE, /* no x satisfies the limits: active[0 .. n_conflicting) contradict each other */
+    DYN_LEAST_NORM_UNDECIDED,  /* the pivots have run out, or a number is not finite */
+    DYN_LEAST_NORM_LATE,       /* the deadline has passed */
+} dyn_least_norm_status;
+
+typedef struct dyn_least_norm {
+    size_t                k, n_equations, n_rows, n_cones;
+    const dyn_limit_row  *row;      /* [n_rows] */
+    const dyn_limit_cone *cone;     /* [n_cones] */
+    double               *equation; /* n_equations x k: orthonormal rows E; a row without effect is zero */
+    double               *right;    /* n_equations: e */
+    double               *x;        /* k; the caller sets it to E^T e */
+    dyn_deadline          deadline;
+    dyn_active_limit     *active; /* [k + 2] */
+    size_t                n_active, n_conflicting;
+    double           *normal, *Q, *R; /* (k + 2) x k: unit gradients, and their orthonormal basis; triangular factor */
+    double           *direction, *coefficient, *rates; /* k; k + 2; k + 2: scratch */
+    double           *kkt, *kkt_right;                 /* (2 k)^2; 2 k: of cone_newton.h */
+    double           *saved_x;                         /* k: x before cone_newton.h changes it */
+    dyn_active_limit *saved;                           /* k + 2: `active`, too */
+    int              *pivot;                           /* 2 k */
+} dyn_least_norm;
+
+/* dyn_least_norm_bytes returns the bytes that dyn_least_norm_lay_out divides among the arrays from `equation` on. The
+ * caller sets k, the counts and the limits. `room` is aligned to 16 bytes. */
+size_t dyn_least_norm_bytes(size_t k, size_t n_equations);
+void   dyn_least_norm_lay_out(dyn_least_norm *s, void *room);
+
+/* Finds x. A limit counts as satisfied up to 1e-12 of |x| and of the limit itself. */
+dyn_least_norm_status dyn_least_norm_solve(dyn_least_norm *s);
+
+/* Returns the most that x violates a limit, in the unit of x; *worst, unless NULL, is its half space, not active yet.
+ */
+double dyn_least_norm_violation(const dyn_least_norm *s, dyn_active_limit *worst);
+
+/* Returns the violation that counts as none. */
+double dyn_least_norm_tolerance(const dyn_least_norm *s);
+
+/* Writes the unit gradient (k) of a half space. */
+void dyn_least_norm_gradient(const dyn_least_norm *s, const dyn_active_limit *half_space, double *to);
