@@ -137,9 +137,8 @@ size_t api_step_spare(const api_model *model, const api_selection *selected)
     return sum;
 }
 
-/* Writes why the step from a state has no result, or returns true. */
-static bool check_state(const api_evaluation *e, const api_step_means *by, double damping, const dyn_step *io,
-                        size_t lane, api_problem *found)
+bool api_step_check(const api_evaluation *e, const api_step_means *by, double damping, const dyn_step *io, size_t lane,
+                    api_problem *found)
 {
     api_problem within;
     api_problem_clear(&within);
@@ -177,7 +176,7 @@ static bool check_states(const api_evaluation *e, const api_step_options *o, con
         char        prefix[48] = "";
         api_problem found, problem;
         api_problem_clear(&found), api_problem_clear(&problem);
-        if (range_of_state(e, o, state) != range || check_state(e, &means, o->held.damping, io, lane, &found)) continue;
+        if (range_of_state(e, o, state) != range || api_step_check(e, &means, o->held.damping, io, lane, &found)) continue;
         if (e->query->samples > 0) snprintf(prefix, sizeof prefix, "step %zu: ", state % e->query->samples);
         api_fail(&problem, found.code, NULL, "%s%s", prefix, found.detail);
         if (!api_fail_found(e, API_Q, state, &problem)) return false;
