@@ -1,7 +1,7 @@
 /* gradient.h - declares the kernels of gradients: products of multipliers and the derivatives of inverse dynamics, of
  * forward dynamics and of one step of integration, without the matrices.
  *
- * Their arrays, lanes and blocks follow the rules of dynamics.h. A gradient with respect to q has nv entries, along the
+ * Arrays, lanes and blocks follow the rules of dynamics.h. A gradient with respect to q has nv entries, along the
  * directions of dyn_sensitivity. The derivative of the sign of sharp Coulomb friction is 0. */
 #pragma once
 #include "step.h"
@@ -34,8 +34,8 @@ typedef struct dyn_step_gradient {
     const double   *q, *qd, *tau, *wrenches;
     const double   *multipliers_q, *multipliers_qd; /* nv; must not be NULL */
     dyn_step_method method;
-    double          h;                                       /* s */
-    double         *gradient_q, *gradient_qd, *gradient_tau; /* nv; must not be NULL */
+    double          h;                                                          /* s */
+    double         *gradient_q, *gradient_qd, *gradient_tau;                    /* nv; must not be NULL */
     double         *gradient_parameters, *gradient_wrenches, *gradient_gravity; /* as of dyn_gradient */
     double *work; /* scratch of one block, whatever their number: `lanes` times dyn_step_gradient_work(). Not NULL */
     double *singular, *unsolved;       /* 1, as of dyn_step; must not be NULL */

@@ -16,11 +16,12 @@
 
 enum { ROBOTS = 120, LOADED = 40, STEPS = 40, Q = 0, QD, QDD, PARAMETERS, WRENCHES, GRAVITY, PARTS };
 
-static const char *const names[PARTS] = {"by q", "by qd", "by qdd or tau", "by parameters", "by wrenches", "by gravity"};
+static const char *const names[PARTS] = {"by q",          "by qd",       "by qdd or tau",
+                                         "by parameters", "by wrenches", "by gravity"};
 
 /* The gradients of one state, and the values beside them. */
 typedef struct gradients {
-    double *by[PARTS], *value;
+    double *part[PARTS], *value;
 } gradients;
 
 static size_t length(const trial *t, int part)
@@ -31,23 +32,23 @@ static size_t length(const trial *t, int part)
                                 : 3;
 }
 
-static gradients allocate(const trial *t)
+static gradients gradients_allocate(const trial *t)
 {
     gradients g = {.value = trial_array(t, t->nv)};
     for (int part = 0; part < PARTS; part++)
-        g.by[part] = trial_array(t, length(t, part));
+        g.part[part] = trial_array(t, length(t, part));
     return g;
 }
 
-static void release(gradients *g)
+static void gradients_free(gradients *g)
 {
     for (int part = 0; part < PARTS; part++)
-        free(g->by[part]);
+        free(g->part[part]);
     free(g->value);
 }
 
 /* The multipliers are the random numbers of qddd. */
-static void inverse(const dyn_kernels *k, const trial *t, const gradients *g)
+static void run_inverse(const dyn_kernels *k, const trial *t, const gradients *g)
 {
     rows_gradient(k, &t->scene, t->rows,
                   (dyn_gradient){.q                   = t->q,
@@ -56,15 +57,15 @@ static void inverse(const dyn_kernels *k, const trial *t, const gradients *g)
                                  .wrenches            = t->wrenches,
                                  .multipliers         = t->qddd,
                                  .tau                 = g->value,
-                                 .gradient_q          = g->by[Q],
-                                 .gradient_qd         = g->by[QD],
-                                 .gradient_qdd        = g->by[QDD],
-                                 .gradient_parameters = g->by[PARAMETERS],
-                                 .gradient_wrenches   = g->by[WRENCHES],
-                                 .gradient_gravity    = g->by[GRAVITY]});
+                                 .gradient_q          = g->part[Q],
+                                 .gradient_qd         = g->part[QD],
+                                 .gradient_qdd        = g->part[QDD],
+                                 .gradient_parameters = g->part[PARAMETERS],
+                                 .gradient_wrenches   = g->part[WRENCHES],
+                                 .gradient_gravity    = g->part[GRAVITY]});
 }
 
-static void forward(const dyn_kernels *k, const trial *t, const gradients *g)
+static void run_forward(const dyn_kernels *k, const trial *t, const gradients *g)
 {
     rows_forward_gradient(k, &t->scene, t->rows,
                           (dyn_forward_gradient){.q                   = t->q,
@@ -73,19 +74,19 @@ static void forward(const dyn_kernels *k, const trial *t, const gradients *g)
                                                  .wrenches            = t->wrenches,
                                                  .multipliers         = t->qddd,
                                                  .qdd                 = g->value,
-                                                 .gradient_q          = g->by[Q],
-                                                 .gradient_qd         = g->by[QD],
-                                                 .gradient_tau        = g->by[QDD],
-                                                 .gradient_parameters = g->by[PARAMETERS],
-                                                 .gradient_wrenches   = g->by[WRENCHES],
-                                                 .gradient_gravity    = g->by[GRAVITY]});
+                                                 .gradient_q          = g->part[Q],
+                                                 .gradient_qd         = g->part[QD],
+                                                 .gradient_tau        = g->part[QDD],
+                                                 .gradient_parameters = g->part[PARAMETERS],
+                                                 .gradient_wrenches   = g->part[WRENCHES],
+                                                 .gradient_gravity    = g->part[GRAVITY]});
 }
 
 /* --- matrices --------------------------------------------------------------------------------------------------- */
 
 /* Sets `sum` to the multipliers times a matrix nv x columns. Returns the largest sum of magnitudes, and adds to it the
  * largest multiplier times `size`. */
-static double contract(const trial *t, const double *matrix, size_t columns, double size, double *sum)
+static double contract_columns(const trial *t, const double *matrix, size_t columns, double size, double *sum)
 {
     double most = size * largest(t->nv, t->qddd);
     for (size_t j = 0; j < columns; j++) {
@@ -100,12 +101,13 @@ static double contract(const trial *t, const double *matrix, size_t columns, dou
     return most;
 }
 
-static void compare(const trial *t, int part, const gradients *got, const double *matrix, double size, double tolerance)
+static void compare_part(const trial *t, int part, const gradients *got, const double *matrix, double size,
+                         double tolerance)
 {
     const size_t n    = length(t, part);
     double      *sum  = trial_array(t, n);
-    const double most = contract(t, matrix, n, size, sum);
-    check_close_scaled(names[part], t->seed, n, got->by[part], sum, tolerance, most);
+    const double most = contract_columns(t, matrix, n, size, sum);
+    check_close_scaled(names[part], t->seed, n, got->part[part], sum, tolerance, most);
     free(sum);
 }
 
@@ -114,7 +116,7 @@ static void compare_with_matrices(const trial *t)
 {
     const size_t       nv = t->nv, square = nv * nv, nj = 6 * t->bodies * nv, nw = t->scene.n_wrenches;
     double            *D[PARTS], *W[3], *by_wrench = trial_array(t, 6 * nv * nw), *tau = trial_array(t, nv);
-    gradients          got = allocate(t);
+    gradients          got = gradients_allocate(t);
     const dyn_kernels *k;
     for (int part = 0; part < PARTS; part++)
         D[part] = trial_array(t, nv * length(t, part));
@@ -136,23 +138,20 @@ static void compare_with_matrices(const trial *t)
                                            .dtau_dwrench         = by_wrench,
                                            .dtau_dgravity        = D[GRAVITY]});
         rows_regressor(k, &t->scene, 1,
-                       (dyn_regressor){.q         = t->q,
-                                       .qd        = t->qd,
-                                       .qdd       = t->qdd,
-                                       .wrenches  = t->wrenches,
-                                       .regressor = D[PARAMETERS]});
-        rows_inverse_dynamics(k, &t->scene, 1,
-                              (dyn_inverse_dynamics){
-                                  .q = t->q, .qd = t->qd, .qdd = t->qdd, .wrenches = t->wrenches, .tau = tau});
+                       (dyn_regressor){
+                           .q = t->q, .qd = t->qd, .qdd = t->qdd, .wrenches = t->wrenches, .regressor = D[PARAMETERS]});
+        rows_inverse_dynamics(
+            k, &t->scene, 1,
+            (dyn_inverse_dynamics){.q = t->q, .qd = t->qd, .qdd = t->qdd, .wrenches = t->wrenches, .tau = tau});
         for (size_t w = 0; w < nw; w++)
             for (size_t i = 0; i < nv; i++)
                 for (size_t c = 0; c < 6; c++)
                     D[WRENCHES][i * 6 * nw + 6 * w + c] = by_wrench[(w * nv + i) * 6 + c];
-        inverse(k, t, &got);
+        run_inverse(k, t, &got);
         assert_memory_equal(got.value, tau, nv * sizeof *tau);
         for (int part = 0; part < PARTS; part++) {
             const double size = part < PARAMETERS ? largest(nj, W[part]) : part == GRAVITY ? t->model->mass : 0;
-            compare(t, part, &got, D[part], size, OF_MATRICES);
+            compare_part(t, part, &got, D[part], size, OF_MATRICES);
         }
     }
     for (int part = 0; part < PARTS; part++)
@@ -160,7 +159,7 @@ static void compare_with_matrices(const trial *t)
     for (int i = 0; i < 3; i++)
         free(W[i]);
     free(by_wrench), free(tau);
-    release(&got);
+    gradients_free(&got);
 }
 
 static void test_gradients_are_products_of_multipliers_and_matrices(void **state)
@@ -217,18 +216,18 @@ static void inverse_column(const trial *t, int part, size_t j, double *D, double
 static void compare_with_complex_step(const trial *t)
 {
     const dyn_kernels *k;
-    gradients          got = allocate(t);
+    gradients          got = gradients_allocate(t);
     double            *D = trial_array(t, t->nv * t->nv), *W = trial_array(t, 6 * t->bodies * t->nv);
     for (int part = Q; part <= QDD; part++) {
         for (size_t j = 0; j < t->nv; j++)
             inverse_column(t, part, j, D, W);
         for (size_t target = 0; (k = dyn_kernels_at(target)); target++) {
-            inverse(k, t, &got);
-            compare(t, part, &got, D, largest(6 * t->bodies * t->nv, W), OF_COMPLEX_STEP);
+            run_inverse(k, t, &got);
+            compare_part(t, part, &got, D, largest(6 * t->bodies * t->nv, W), OF_COMPLEX_STEP);
         }
     }
     free(D), free(W);
-    release(&got);
+    gradients_free(&got);
 }
 
 static void test_gradients_are_complex_step_derivatives(void **state)
@@ -244,7 +243,7 @@ static void compare_forward(const trial *t)
     const size_t       nv = t->nv, square = nv * nv, nw = t->scene.n_wrenches;
     double            *D[3], *by_wrench = trial_array(t, 6 * nv * nw), *E = trial_array(t, 6 * nv * nw);
     double            *qdd = trial_array(t, nv), singular[1];
-    gradients          got = allocate(t), inner = allocate(t);
+    gradients          got = gradients_allocate(t), inner = gradients_allocate(t);
     const dyn_kernels *k;
     for (int i = 0; i < 3; i++)
         D[i] = trial_array(t, square);
@@ -264,25 +263,26 @@ static void compare_forward(const trial *t)
             for (size_t i = 0; i < nv; i++)
                 for (size_t c = 0; c < 6; c++)
                     E[i * 6 * nw + 6 * w + c] = by_wrench[(w * nv + i) * 6 + c];
-        forward(k, t, &got);
+        run_forward(k, t, &got);
         check_close("qdd", t->seed, nv, got.value, qdd, OF_SOLUTIONS);
         for (int part = Q; part <= QDD; part++)
-            compare(t, part, &got, D[part], largest(square, D[part]) , OF_SOLUTIONS);
-        compare(t, WRENCHES, &got, E, largest(6 * nv * nw, E), OF_SOLUTIONS);
+            compare_part(t, part, &got, D[part], largest(square, D[part]), OF_SOLUTIONS);
+        compare_part(t, WRENCHES, &got, E, largest(6 * nv * nw, E), OF_SOLUTIONS);
         /* the gradients by parameters and gravity are those of inverse dynamics with the multipliers -mu */
         trial with_mu = *t;
-        with_mu.qdd = qdd, with_mu.qddd = got.by[QDD];
-        inverse(k, &with_mu, &inner);
+        with_mu.qdd = qdd, with_mu.qddd = got.part[QDD];
+        run_inverse(k, &with_mu, &inner);
         for (int part = PARAMETERS; part < PARTS; part++)
             for (size_t i = 0; part != WRENCHES && i < length(t, part); i++)
-                inner.by[part][i] = -inner.by[part][i];
-        check_close(names[PARAMETERS], t->seed, length(t, PARAMETERS), got.by[PARAMETERS], inner.by[PARAMETERS], OF_SOLUTIONS);
-        check_close_scaled(names[GRAVITY], t->seed, 3, got.by[GRAVITY], inner.by[GRAVITY], OF_SOLUTIONS, 1);
+                inner.part[part][i] = -inner.part[part][i];
+        check_close(names[PARAMETERS], t->seed, length(t, PARAMETERS), got.part[PARAMETERS], inner.part[PARAMETERS],
+                    OF_SOLUTIONS);
+        check_close_scaled(names[GRAVITY], t->seed, 3, got.part[GRAVITY], inner.part[GRAVITY], OF_SOLUTIONS, 1);
     }
     for (int i = 0; i < 3; i++)
         free(D[i]);
     free(by_wrench), free(E), free(qdd);
-    release(&got), release(&inner);
+    gradients_free(&got), gradients_free(&inner);
 }
 
 static void test_forward_gradients(void **state)
@@ -299,11 +299,11 @@ static void test_forward_gradients(void **state)
  * multipliers of q+ are those of qdd, the multipliers of qd+ those of qddd. */
 static void compare_steps(const trial *t)
 {
-    const size_t       nv = t->nv, nw = t->scene.n_wrenches, np = 10 * t->model->n_rows;
-    double            *A = trial_array(t, 4 * nv * nv), *B = trial_array(t, 2 * nv * nv), *q = trial_array(t, t->nq),
+    const size_t nv = t->nv, nw = t->scene.n_wrenches, np = 10 * t->model->n_rows;
+    double      *A = trial_array(t, 4 * nv * nv), *B = trial_array(t, 2 * nv * nv), *q = trial_array(t, t->nq),
            *qd = trial_array(t, nv), *by_wrench = trial_array(t, 12 * nv * nw + 1), *by_p = trial_array(t, 2 * nv * np);
     double             singular, unsolved, contradictory, singular_too, unsolved_too;
-    gradients          got = allocate(t);
+    gradients          got = gradients_allocate(t);
     const dyn_kernels *k;
     for (size_t target = 0; (k = dyn_kernels_at(target)); target++)
         for (dyn_step_method method = DYN_EXPLICIT_EULER; method <= DYN_IMPLICIT_EULER; method++) {
@@ -333,18 +333,18 @@ static void compare_steps(const trial *t)
                                                    .multipliers_qd      = t->qddd,
                                                    .method              = method,
                                                    .h                   = h,
-                                                   .gradient_q          = got.by[Q],
-                                                   .gradient_qd         = got.by[QD],
-                                                   .gradient_tau        = got.by[QDD],
-                                                   .gradient_parameters = got.by[PARAMETERS],
-                                                   .gradient_wrenches   = got.by[WRENCHES],
+                                                   .gradient_q          = got.part[Q],
+                                                   .gradient_qd         = got.part[QD],
+                                                   .gradient_tau        = got.part[QDD],
+                                                   .gradient_parameters = got.part[PARAMETERS],
+                                                   .gradient_wrenches   = got.part[WRENCHES],
                                                    .singular            = &singular_too,
                                                    .unsolved            = &unsolved_too});
             assert_true(unsolved == unsolved_too && singular == singular_too);
             if (unsolved != 0) continue;
             for (int part = 0; part < GRAVITY; part++) {
-                const size_t n    = length(t, part);
-                double      *sum  = trial_array(t, n), most = 0;
+                const size_t n   = length(t, part);
+                double      *sum = trial_array(t, n), most = 0;
                 for (size_t j = 0; j < n; j++) {
                     double terms = 0;
                     for (size_t i = 0; i < 2 * nv; i++) {
@@ -359,12 +359,12 @@ static void compare_steps(const trial *t)
                     }
                     most = fmax(most, terms);
                 }
-                check_close_scaled(names[part], t->seed, n, got.by[part], sum, OF_SOLUTIONS, most);
+                check_close_scaled(names[part], t->seed, n, got.part[part], sum, OF_SOLUTIONS, most);
                 free(sum);
             }
         }
     free(A), free(B), free(q), free(qd), free(by_wrench), free(by_p);
-    release(&got);
+    gradients_free(&got);
 }
 
 static void test_gradients_of_steps(void **state)
@@ -379,10 +379,9 @@ static void test_gradients_of_steps(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_gradients_are_products_of_multipliers_and_matrices),
-                                       cmocka_unit_test(test_with_load_friction),
-                                       cmocka_unit_test(test_gradients_are_complex_step_derivatives),
-                                       cmocka_unit_test(test_forward_gradients),
-                                       cmocka_unit_test(test_gradients_of_steps)};
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_gradients_are_products_of_multipliers_and_matrices),
+        cmocka_unit_test(test_with_load_friction), cmocka_unit_test(test_gradients_are_complex_step_derivatives),
+        cmocka_unit_test(test_forward_gradients), cmocka_unit_test(test_gradients_of_steps)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

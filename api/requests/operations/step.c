@@ -176,7 +176,8 @@ static bool check_states(const api_evaluation *e, const api_step_options *o, con
         char        prefix[48] = "";
         api_problem found, problem;
         api_problem_clear(&found), api_problem_clear(&problem);
-        if (range_of_state(e, o, state) != range || api_step_check(e, &means, o->held.damping, io, lane, &found)) continue;
+        if (range_of_state(e, o, state) != range || api_step_check(e, &means, o->held.damping, io, lane, &found))
+            continue;
         if (e->query->samples > 0) snprintf(prefix, sizeof prefix, "step %zu: ", state % e->query->samples);
         api_fail(&problem, found.code, NULL, "%s%s", prefix, found.detail);
         if (!api_fail_found(e, API_Q, state, &problem)) return false;

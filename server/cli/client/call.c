@@ -109,8 +109,7 @@ static bool has_sums(const json_t *options)
 {
     const json_t *outputs = json_object_get(options, "outputs"), *output;
     size_t        i;
-    json_array_foreach(outputs, i, output)
-    {
+    json_array_foreach (outputs, i, output) {
         const char *name = json_string_value(output);
         if (name && strncmp(name, "sum_", strlen("sum_")) == 0) return true;
     }

@@ -1,5 +1,5 @@
-/* gradient.c - computes the derivatives of multipliers . tau by q, qd and qdd, by inertial parameters, external wrenches
- * and gravity, and tau beside them, in O(n).
+/* gradient.c - computes the derivatives of multipliers . tau by q, qd and qdd, by inertial parameters, external
+ * wrenches and gravity, and tau beside them, in O(n).
  *
  * The passes of virtual_power.h give the derivatives by rigid bodies. The derivatives by qdd are efforts M multipliers,
  * written where inverse dynamics writes tau, so that rotors are added there. This file adds friction, springs, elastic
@@ -9,10 +9,10 @@
  *     by the force and torque of a wrench at x: -u(x) and -o,     by gravity: the sum of -R A over bodies on the world.
  *
  * The derivative of the sign of sharp friction is 0. Friction that depends on the load: load_gradient.c. */
-#include "kernels.h"
+#include "dynamics/algorithms/kernels.h"
 #include "dynamics/gradient.h"
 #include "dynamics/joint/load_friction.h"
-#include "dynamics/recursion/virtual_power_fast.h"
+#include "virtual_power_fast.h"
 #include "dynamics/recursion/world_fixed.h"
 
 enum { PARAMETERS = 10 };
@@ -37,7 +37,7 @@ size_t LANE_NAME(gradient_size)(const dyn_model *m)
 
 /* --- the passes ------------------------------------------------------------------------------------------------- */
 
-LANE_INLINE void forward_pass(const power_pass *p, newton_euler_variant v)
+LANE_INLINE void power_forward_pass(const power_pass *p, newton_euler_variant v)
 {
     const dyn_model *m = p->euler.scene->model;
     if (m->serial && !v.wrenches) {
@@ -51,7 +51,7 @@ LANE_INLINE void forward_pass(const power_pass *p, newton_euler_variant v)
             power_forward_run(p, m->run[r], v);
 }
 
-LANE_INLINE void backward_pass(const power_pass *p, newton_euler_variant v)
+LANE_INLINE void power_backward_pass(const power_pass *p, newton_euler_variant v)
 {
     const dyn_model *m = p->euler.scene->model;
     if (m->serial && !v.wrenches) {
@@ -75,23 +75,24 @@ static void gather_turns(const power_pass *p)
     for (size_t k = 0; k < scene->n_wrenches; k++) {
         const dyn_wrench_site *site = &scene->wrench[k];
         if (site->body == DYN_WORLD || !site->world_axes) continue;
-        power_body    *B = &p->body[site->body];
-        const attitude *att = &ws->ext.attitude[site->body];
+        power_body     *B     = &p->body[site->body];
+        const attitude *att   = &ws->ext.attitude[site->body];
         const lane     *value = p->euler.io->wrenches + 9 * k;
-        const vec3      arm = add(vec3_of(site->X_bl.p), rotate_const(site->X_bl.R, load3(value + 6)));
-        const vec3      F   = external_in_body_axes(site, att, load3(value)), T = external_in_body_axes(site, att, load3(value + 3));
-        B->Y = cross_add(cross_add(B->Y, F, cross_add(B->u.v, B->u.w, arm)), T, B->u.w);
+        const vec3      arm   = add(vec3_of(site->X_bl.p), rotate_const(site->X_bl.R, load3(value + 6)));
+        const vec3      F     = external_in_body_axes(site, att, load3(value)),
+                   T          = external_in_body_axes(site, att, load3(value + 3));
+        B->Y                  = cross_add(cross_add(B->Y, F, cross_add(B->u.v, B->u.w, arm)), T, B->u.w);
     }
 }
 
-/* The passes with external wrenches. These are rare, so the function is not inlined. */
+/* The passes with external wrenches. External wrenches are rare, so the function is not inlined. */
 LANE_NOINLINE void passes_with_wrenches(const power_pass *p)
 {
     const newton_euler_variant v = {.wrenches = true};
     gather_external_wrenches(p->euler.scene, p->euler.ws->XJ, p->euler.io->wrenches, &p->euler.ws->ext);
-    forward_pass(p, v);
+    power_forward_pass(p, v);
     if (p->world_fixed) gather_turns(p);
-    backward_pass(p, v);
+    power_backward_pass(p, v);
 }
 
 /* --- efforts within joints --------------------------------------------------------------------------------------- */
@@ -153,14 +154,14 @@ LANE_INLINE vec3 acceleration_transposed_add(vec3 s, const acceleration_matrix *
 
 /* Writes the derivatives by the parameters m, m c, J of a link, from its motion in its own frame:
  *     u . a,   U^T u + a x o,   o wd^T + (o x w) w^T, of which an entry off the diagonal stands for two. */
-static void body_parameters(const dyn_body *b, const power_body *B, lane *to)
+static void body_parameters_out(const dyn_body *b, const power_body *B, lane *to)
 {
-    const double(*R)[3]                 = b->pose.X_bl.R;
-    const vec3                at        = vec3_of(b->pose.X_bl.p);
-    const acceleration_matrix in_body   = acceleration_matrix_of(B->w, B->wd);
-    const vec3                a         = unrotate_const(R, acceleration_of_point(B->a, &in_body, at));
-    const vec3 u = unrotate_const(R, cross_add(B->u.v, B->u.w, at)), o = unrotate_const(R, B->u.w);
-    const vec3 w = unrotate_const(R, B->w), wd = unrotate_const(R, B->wd), c = cross(o, w);
+    const double(*R)[3]               = b->pose.X_bl.R;
+    const vec3                p       = vec3_of(b->pose.X_bl.p);
+    const acceleration_matrix in_body = acceleration_matrix_of(B->w, B->wd);
+    const vec3                a       = unrotate_const(R, acceleration_of_point(B->a, &in_body, p));
+    const vec3                u = unrotate_const(R, cross_add(B->u.v, B->u.w, p)), o = unrotate_const(R, B->u.w);
+    const vec3                w = unrotate_const(R, B->w), wd = unrotate_const(R, B->wd), c = cross(o, w);
     const acceleration_matrix U = acceleration_matrix_of(w, wd);
     to[0]                       = dot(a, u);
     store3(to + 1, acceleration_transposed_add(cross(a, o), &U, u));
@@ -176,15 +177,16 @@ static void parameters_out(const dyn_model *m, const power_body *body, lane *to)
 {
     for (size_t r = 0; r < m->n_rows; r++) {
         const int i = m->row_body[r];
-        body_parameters(&m->body[i], &body[i], to + PARAMETERS * r);
+        body_parameters_out(&m->body[i], &body[i], to + PARAMETERS * r);
     }
 }
 
-/* A vector in body axes, in the axes in which a force or torque of the site is given: external_in_body_axes reversed. */
+/* A vector in body axes, in the axes in which a force or torque of the site is given: external_in_body_axes reversed.
+ */
 static vec3 in_axes_of_site(const dyn_wrench_site *site, const attitude *att, vec3 x)
 {
     const vec3 *e = att->row;
-    x             = site->world_axes ? (vec3){dot(e[0], x), dot(e[1], x), dot(e[2], x)} : unrotate_const(site->X_bl.R, x);
+    x = site->world_axes ? (vec3){dot(e[0], x), dot(e[1], x), dot(e[2], x)} : unrotate_const(site->X_bl.R, x);
     return external_in_given_axes(site, x);
 }
 
@@ -224,7 +226,7 @@ typedef struct block_arrays {
     lane       *tau, *by_q, *by_qd, *by_qdd, *by_parameters, *by_wrenches, *by_gravity;
 } block_arrays;
 
-static block_arrays arrays_of(const dyn_scene *scene, const workspace *ws, const dyn_gradient *io, size_t block)
+static block_arrays block_arrays_of(const dyn_scene *scene, const workspace *ws, const dyn_gradient *io, size_t block)
 {
     const size_t nq = (size_t)scene->model->nq, nv = (size_t)scene->model->nv, nw = scene->n_wrenches;
     return (block_arrays){.q             = block_in(io->q, block, nq),
@@ -249,20 +251,20 @@ static void gradient_block(const dyn_scene *scene, const dyn_scene *inertia_only
     const power_outputs   out     = {x->by_q, x->by_qd, x->by_gravity ? &gravity : NULL};
     const newton_euler_io efforts = {.q = x->q, .qd = x->qd, .qdd = x->qdd, .wrenches = x->wrenches, .tau = x->tau},
                           momenta = {.q = x->q, .qd = x->qd, .qdd = x->multipliers, .tau = x->by_qdd};
-    const power_pass p = {.euler       = {scene, &ws->euler, &efforts},
-                          .inertial    = {inertia_only, &ws->euler, &momenta},
-                          .multipliers = x->multipliers,
-                          .body        = ws->body,
-                          .out         = &out,
-                          .keeps       = x->by_parameters != NULL,
-                          .world_fixed = x->wrenches && scene_has_world_fixed(scene)};
+    const power_pass p            = {.euler       = {scene, &ws->euler, &efforts},
+                                     .inertial    = {inertia_only, &ws->euler, &momenta},
+                                     .multipliers = x->multipliers,
+                                     .body        = ws->body,
+                                     .out         = &out,
+                                     .keeps       = x->by_parameters != NULL,
+                                     .world_fixed = x->wrenches && scene_has_world_fixed(scene)};
     clear_sums(scene->model, &p);
     set_joint_transforms(scene->model, x->q, ws->euler.XJ);
     if (x->wrenches) {
         passes_with_wrenches(&p);
     } else {
-        forward_pass(&p, (newton_euler_variant){.rates = false});
-        backward_pass(&p, (newton_euler_variant){.rates = false});
+        power_forward_pass(&p, (newton_euler_variant){.rates = false});
+        power_backward_pass(&p, (newton_euler_variant){.rates = false});
     }
     if (x->by_wrenches && !x->wrenches) attitudes(scene->model, ws->euler.XJ, ws->euler.ext.attitude);
     if (x->by_wrenches) wrenches_out(&p, x->wrenches, x->by_wrenches);
@@ -287,7 +289,7 @@ void LANE_NAME(gradient)(const dyn_scene *scene, void *memory, const dyn_gradien
     dyn_scene       inertia_only = *scene;
     inertia_only.terms           = 0;
     for (size_t block = 0; block < blocks; block++) {
-        const block_arrays x = arrays_of(scene, &ws, io, block);
+        const block_arrays x = block_arrays_of(scene, &ws, io, block);
         gradient_block(scene, &inertia_only, &ws, &x);
     }
 }

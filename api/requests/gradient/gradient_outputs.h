@@ -3,24 +3,17 @@
 #pragma once
 #include "api/requests/lanes/evaluation.h"
 
-/* The shared outputs follow the outputs of each operation. Sums are over all states that have not failed, in the order of
- * the states. */
-enum {
-    API_BY_PARAMETERS,
-    API_BY_WRENCHES,
-    API_BY_GRAVITY,
-    API_SUM_PARAMETERS,
-    API_SUM_GRAVITY,
-    API_GRADIENT_OUTPUTS
-};
+/* The shared outputs follow the outputs of each operation. Sums are over all states that have not failed, in the order
+ * of the states. */
+enum { API_BY_PARAMETERS, API_BY_WRENCHES, API_BY_GRAVITY, API_SUM_PARAMETERS, API_SUM_GRAVITY, API_GRADIENT_OUTPUTS };
 
 /* The rows of the shared outputs, from output `first` on. */
 #define API_GRADIENT_OUTPUT_ROWS(first)                                                                                \
-    [(first) + API_BY_PARAMETERS]  = {"gradient_parameters", false, {API_BODY_PARAMETERS}},                            \
-    [(first) + API_BY_WRENCHES]    = {"gradient_wrenches", false, {API_REQUEST_WRENCHES, 6}},                          \
-    [(first) + API_BY_GRAVITY]     = {"gradient_gravity", false, {3}},                                                 \
-    [(first) + API_SUM_PARAMETERS] = {"sum_parameters", false, {API_STRUCTURED}},                                      \
-    [(first) + API_SUM_GRAVITY]    = {"sum_gravity", false, {API_STRUCTURED}}
+    [(first) + API_BY_PARAMETERS]             = {"gradient_parameters", false, {API_BODY_PARAMETERS}},                 \
+               [(first) + API_BY_WRENCHES]    = {"gradient_wrenches", false, {API_REQUEST_WRENCHES, 6}},               \
+               [(first) + API_BY_GRAVITY]     = {"gradient_gravity", false, {3}},                                      \
+               [(first) + API_SUM_PARAMETERS] = {"sum_parameters", false, {API_STRUCTURED}},                           \
+               [(first) + API_SUM_GRAVITY]    = {"sum_gravity", false, {API_STRUCTURED}}
 
 /* The shared part of an operation's options. */
 typedef struct api_gradient_sums {

@@ -1,8 +1,8 @@
 /* step_gradient_pass.h - evaluates and differentiates the accelerations and displacements of a step, backwards. Part of
  * step_gradient.c. */
 #pragma once
-#include "step_implicit.h"
-#include "step_rk4.h"
+#include "dynamics/algorithms/step_implicit.h"
+#include "dynamics/algorithms/step_rk4.h"
 
 /* One evaluation of forward dynamics within a step. */
 typedef struct gradient_stage {
@@ -17,14 +17,14 @@ typedef struct gradient_pass {
     const dyn_step_gradient *io;
     size_t                   nv;
     gradient_stage           stage[STAGES];
-    lane *by_q, *by_qd;            /* [nv] the results */
-    lane *stage_q, *stage_qd;      /* [nv] gradients of one stage by its position and velocity */
-    lane *stage_tau;               /* [nv] and by tau */
-    lane *u, *by_u;                /* [nv] displacement of the step, and the gradient by a displacement */
-    lane *unused_q;                /* [nq] */
-    lane *parameters, *wrenches, *gravity; /* gradients of one stage */
-    lane *a_q, *a_qd, *W;          /* nv x nv: derivatives of the acceleration, and W^T; only of implicit Euler */
-    lane *step_work;               /* work of dyn_step; only of implicit Euler */
+    lane                    *by_q, *by_qd;       /* [nv] the results */
+    lane                    *stage_q, *stage_qd; /* [nv] gradients of one stage by its position and velocity */
+    lane                    *stage_tau;          /* [nv] and by tau */
+    lane                    *u, *by_u;           /* [nv] displacement of the step, and the gradient by a displacement */
+    lane                    *unused_q;           /* [nq] */
+    lane                    *parameters, *wrenches, *gravity; /* gradients of one stage */
+    lane *a_q, *a_qd, *W; /* nv x nv: derivatives of the acceleration, and W^T; only of implicit Euler */
+    lane *step_work;      /* work of dyn_step; only of implicit Euler */
     lane *singular, *unsolved;
 } gradient_pass;
 
@@ -64,15 +64,15 @@ static inline gradient_pass gradient_pass_of(const dyn_scene *scene, void *memor
 {
     const dyn_model *m  = scene->model;
     const size_t     nq = (size_t)m->nq, nv = (size_t)m->nv;
-    lane            *next   = block_out(io->work, 0, 0);
-    gradient_pass    p      = {.scene    = scene,
-                               .memory   = memory,
-                               .io       = io,
-                               .nv       = nv,
-                               .by_q     = block_out(io->gradient_q, 0, 0),
-                               .by_qd    = block_out(io->gradient_qd, 0, 0),
-                               .singular = block_out(io->singular, 0, 0),
-                               .unsolved = block_out(io->unsolved, 0, 0)};
+    lane            *next = block_out(io->work, 0, 0);
+    gradient_pass    p    = {.scene    = scene,
+                             .memory   = memory,
+                             .io       = io,
+                             .nv       = nv,
+                             .by_q     = block_out(io->gradient_q, 0, 0),
+                             .by_qd    = block_out(io->gradient_qd, 0, 0),
+                             .singular = block_out(io->singular, 0, 0),
+                             .unsolved = block_out(io->unsolved, 0, 0)};
     for (int n = 0; n < (io->method == DYN_RK4 ? STAGES : 1); n++) {
         gradient_stage *s = &p.stage[n];
         s->q              = take_lanes(&next, nq);
@@ -118,7 +118,7 @@ static inline void begin_stage(const gradient_pass *p, const gradient_stage *s, 
     }
 }
 
-static inline void accelerate(const gradient_pass *p, const gradient_stage *s)
+static inline void stage_accelerate(const gradient_pass *p, const gradient_stage *s)
 {
     lane singular;
     LANE_NAME(forward_dynamics)

@@ -1,12 +1,12 @@
-/* rollout_gradient.c - integrates each row over many steps and differentiates a cost of the states, or multipliers . states,
- * by the torques, the initial state, parameters, wrenches and gravity.
+/* rollout_gradient.c - integrates each row over many steps and differentiates a cost of the states, or multipliers .
+ * states, by the torques, the initial state, parameters, wrenches and gravity.
  *
- * The rows of a block are integrated side by side; only the states of the nodes are kept, (nq + nv) numbers each. Then the
- * gradients by the state go back from the last node to the first through the adjoint of each step
+ * The rows of a block are integrated side by side; only the states of the nodes are kept, (nq + nv) numbers each. Then
+ * the gradients by the state go back from the last node to the first through the adjoint of each step
  * (dynamics/algorithms/step_gradient.c), which evaluates the step again. */
 #include "gradient_outputs.h"
 #include "rollout_cost.h"
-#include "step.h"
+#include "api/requests/operations/step.h"
 #include "api/service/http/call.h"
 #include "dynamics/gradient.h"
 #include "dynamics/math/geometry.h"
@@ -27,27 +27,27 @@ typedef struct rollout_options {
 
 /* --- request ------------------------------------------------------------------------------------------------------ */
 
-static bool check_steps(const api_query *q, const rollout_options *o)
+static bool check_step_count(const api_query *q, const rollout_options *o)
 {
-    const api_place at    = api_place_key(NULL, "torques");
-    const size_t    limit = q->call->api->limits.rows;
-    return o->torques.n <= limit ||
-           api_fail_at(q->problem, &at, API_TOO_MANY_ROWS, "%zu torques given, the limit is %zu", o->torques.n, limit);
+    const api_place pointer = api_place_key(NULL, "torques");
+    const size_t    limit   = q->call->api->limits.rows;
+    return o->torques.n <= limit || api_fail_at(q->problem, &pointer, API_TOO_MANY_ROWS,
+                                                "%zu torques given, the limit is %zu", o->torques.n, limit);
 }
 
-static bool options(api_query *q, api_selection *selected, const api_node *given, const api_place *up)
+static bool options(api_query *q, api_selection *selected, const api_node *request, const api_place *up)
 {
-    const api_points_form form = {.name = "torques", .least = 1, .why = ""};
-    const api_place       at   = api_place_key(up, "torques");
+    const api_points_form form    = {.name = "torques", .least = 1, .why = ""};
+    const api_place       pointer = api_place_key(up, "torques");
     rollout_options      *o = selected->options = api_take(q->pool, sizeof *o);
-    if (!o || !api_gradient_read(q, selected, SHARED, &o->sums) || !api_step_read(q, given, up, &o->step) ||
-        !api_points_measure(q, api_node_get(given, "torques"), &at, &form, &o->torques) || !check_steps(q, o) ||
-        !api_rollout_cost_read(q, given, up, o->torques.n, &o->cost))
+    if (!o || !api_gradient_read(q, selected, SHARED, &o->sums) || !api_step_read(q, request, up, &o->step) ||
+        !api_points_measure(q, api_node_get(request, "torques"), &pointer, &form, &o->torques) ||
+        !check_step_count(q, o) || !api_rollout_cost_read(q, request, up, o->torques.n, &o->cost))
         return false;
     api_set_extent(selected, API_ROLLOUT_STEPS, o->torques.n);
-    if (o->cost.present && !api_node_get(given, "outputs")) selected->outputs |= API_BIT(COST);
+    if (o->cost.present && !api_node_get(request, "outputs")) selected->outputs |= API_BIT(COST);
     return o->cost.present || !(selected->outputs & API_BIT(COST)) ||
-           api_fail_output(q, selected, COST, given, up, "the output cost is that of a cost in the request");
+           api_fail_output(q, selected, COST, request, up, "the output cost is that of a cost in the request");
 }
 
 static bool prepare(api_plan *plan, api_selection *selected)
@@ -71,16 +71,16 @@ typedef struct sweep {
     const api_evaluation  *e;
     const rollout_options *o;
     size_t                 block, steps;
-    double                *q, *qd;                  /* [steps] states before each step */
-    double                *q_after, *qd_after;      /* the state at the end */
-    double                *tau;                     /* of one step */
-    double                *by_q, *by_qd;            /* gradients by the state after a step */
-    double                *before_q, *before_qd;    /* and before it */
-    double                *by_torques;              /* [steps] */
+    double                *q, *qd;               /* [steps] states before each step */
+    double                *q_after, *qd_after;   /* the state at the end */
+    double                *tau;                  /* torques of one step */
+    double                *by_q, *by_qd;         /* gradients by the state after a step */
+    double                *before_q, *before_qd; /* and before it */
+    double                *by_torques;           /* [steps] */
     double                *singular, *unsolved, *contradictory, *work;
     double                *to[SCENE_GRADIENTS], *of_step[SCENE_GRADIENTS];
     size_t                 n[SCENE_GRADIENTS];
-    double                *cost; /* of each row */
+    double                *cost; /* cost of each row */
 } sweep;
 
 static size_t scene_entries(const api_model *model, const api_selection *selected, int i)
@@ -90,7 +90,7 @@ static size_t scene_entries(const api_model *model, const api_selection *selecte
 
 static size_t spare(const api_model *model, const api_selection *selected)
 {
-    const rollout_options *o   = selected->options;
+    const rollout_options *o  = selected->options;
     const size_t           nq = model->nq, nv = model->nv, steps = o->torques.n;
     size_t                 sum = steps * (nq + nv) + 5 * nv + 4 + o->work;
     sum += api_missing_entries(model, selected, BY_TORQUES, BY_TORQUES);
@@ -107,14 +107,14 @@ static sweep sweep_of(const api_evaluation *e, const api_selection *selected, si
     sweep                  s    = {.e = e, .o = o, .block = block, .steps = o->torques.n};
     double                *next = e->spare;
     const struct part {
-        double **at;
+        double **array;
         size_t   entries;
-    } parts[] = {{&s.q, s.steps * nq}, {&s.qd, s.steps * nv}, {&s.tau, nv},          {&s.by_q, nv},
-                 {&s.by_qd, nv},       {&s.before_q, nv},     {&s.before_qd, nv},    {&s.singular, 1},
-                 {&s.unsolved, 1},     {&s.contradictory, 1}, {&s.cost, 1},          {&s.work, o->work}};
+    } parts[] = {{&s.q, s.steps * nq}, {&s.qd, s.steps * nv}, {&s.tau, nv},       {&s.by_q, nv},
+                 {&s.by_qd, nv},       {&s.before_q, nv},     {&s.before_qd, nv}, {&s.singular, 1},
+                 {&s.unsolved, 1},     {&s.contradictory, 1}, {&s.cost, 1},       {&s.work, o->work}};
     for (size_t i = 0; i < sizeof parts / sizeof *parts; i++) {
-        *parts[i].at = next;
-        next         = api_behind(e, next, parts[i].entries, 1);
+        *parts[i].array = next;
+        next            = api_behind(e, next, parts[i].entries, 1);
     }
     s.by_torques = api_result_or_spare(e, selected, BY_TORQUES, block, &next);
     s.q_after    = api_result_or_spare(e, selected, Q_AFTER, block, &next);
@@ -182,7 +182,7 @@ static bool check_step(const sweep *s, size_t step, const dyn_step *io)
 /* Integrates the rows and keeps the states before all steps. */
 static bool march(const sweep *s)
 {
-    const api_evaluation *e  = s->e;
+    const api_evaluation *e = s->e;
     const size_t          W = e->lanes, nq = e->model->nq * W, nv = e->model->nv * W;
     const double         *qd    = api_state_block(e, API_QD, s->block);
     api_step_clock        clock = {e->query->input->deadline, e->problem};
@@ -244,7 +244,7 @@ static void add_scene_gradients(const sweep *s)
 /* Takes the gradients by the state after step n to those by the state before it. */
 static bool step_back(const sweep *s, size_t n)
 {
-    const api_evaluation   *e  = s->e;
+    const api_evaluation   *e = s->e;
     const size_t            W = e->lanes, nq = e->model->nq * W, nv = e->model->nv * W;
     double                 *by_tau = s->by_torques + n * nv;
     api_step_clock          clock  = {e->query->input->deadline, e->problem};
@@ -302,9 +302,9 @@ static bool evaluate(const api_evaluation *e, const api_selection *selected, siz
 {
     (void)blocks; /* always 1 */
     const size_t W = e->lanes, bytes = e->model->nv * W * sizeof(double);
-    const sweep  s    = sweep_of(e, selected, block);
-    double      *by_q = api_result_block(e, selected, BY_Q, block), *by_qd = api_result_block(e, selected, BY_QD, block);
-    double      *cost = api_result_block(e, selected, COST, block);
+    const sweep  s = sweep_of(e, selected, block);
+    double *by_q = api_result_block(e, selected, BY_Q, block), *by_qd = api_result_block(e, selected, BY_QD, block);
+    double *cost = api_result_block(e, selected, COST, block);
     if (!march(&s) || !sweep_back(&s)) return false;
     if (by_q) memcpy(by_q, s.by_q, bytes);
     if (by_qd) memcpy(by_qd, s.by_qd, bytes);
@@ -326,10 +326,10 @@ static void emit(const api_plan *plan, const api_selection *selected, size_t out
 static double decoded_seconds(const api_query *q, const api_selection *selected)
 {
     enum { STAGES_RK4 = 4, NEWTON = 6 };
-    const rollout_options *o    = selected->options;
-    const double           nv   = (double)q->model->nv, bodies = (double)q->model->n_bodies;
+    const rollout_options *o  = selected->options;
+    const double           nv = (double)q->model->nv, bodies = (double)q->model->n_bodies;
     const double           steps = (double)o->torques.n;
-    double                 each = api_rollout_gradient.weight * bodies;
+    double                 each  = api_rollout_gradient.weight * bodies;
     if (o->step.method == DYN_RK4) each *= STAGES_RK4;
     if (o->step.method == DYN_IMPLICIT_EULER) each += NEWTON * (API_STEP_SQUARE_WEIGHT * nv * nv + 2 * nv * nv * nv);
     return (double)q->rows * (steps * each - api_rollout_gradient.weight * bodies) * q->call->api->calibration.body;

@@ -8,23 +8,25 @@ static const char *const reference_names[API_COST_TERMS] = {"q_reference", "qd_r
                                                             "q_reference", "qd_reference"};
 
 /* Reads points of nv numbers: `steps` of them or one. */
-static bool read_points(api_query *q, const api_node *value, const api_place *at, const char *name, size_t steps,
+static bool read_points(api_query *q, const api_node *value, const api_place *pointer, const char *name, size_t steps,
                         api_points *points)
 {
     const api_points_form form = {.name = name, .least = 1, .why = ""};
-    if (!api_points_measure(q, value, at, &form, points)) return false;
+    if (!api_points_measure(q, value, pointer, &form, points)) return false;
     return points->n == 1 || points->n == steps ||
-           api_fail_at(q->problem, at, API_WRONG_SHAPE, "%zu %s given, 1 or as many as torques, %zu, expected",
+           api_fail_at(q->problem, pointer, API_WRONG_SHAPE, "%zu %s given, 1 or as many as torques, %zu, expected",
                        points->n, name, steps);
 }
 
-static bool read_terms(api_query *q, const api_node *cost, const api_place *at, size_t steps, api_rollout_cost *to)
+static bool read_terms(api_query *q, const api_node *cost, const api_place *pointer, size_t steps, api_rollout_cost *to)
 {
     const api_points_form form = {.name = "weights", .least = 0, .why = "", .spread = true};
     for (int i = 0; i < API_COST_TERMS; i++) {
-        const api_place weight_at = api_place_key(at, weight_names[i]), point_at = api_place_key(at, reference_names[i]);
-        const api_node *weight = api_node_get(cost, weight_names[i]), *reference = api_node_get(cost, reference_names[i]);
-        api_cost_term  *term   = &to->term[i];
+        const api_place weight_at = api_place_key(pointer, weight_names[i]),
+                        point_at  = api_place_key(pointer, reference_names[i]);
+        const api_node *weight    = api_node_get(cost, weight_names[i]),
+                       *reference = api_node_get(cost, reference_names[i]);
+        api_cost_term *term       = &to->term[i];
         if (weight && !api_points_measure(q, weight, &weight_at, &form, &term->weights)) return false;
         if (weight && reference && !read_points(q, reference, &point_at, "references", steps, &term->reference))
             return false;
@@ -33,42 +35,45 @@ static bool read_terms(api_query *q, const api_node *cost, const api_place *at, 
 }
 
 /* Refuses references of quantities that have no weight, and a cost without weights. */
-static bool check_terms(const api_query *q, const api_node *cost, const api_place *at, const api_rollout_cost *of)
+static bool check_terms(const api_query *q, const api_node *cost, const api_place *pointer,
+                        const api_rollout_cost *read)
 {
     bool any = false;
     for (int i = 0; i < API_COST_TERMS; i++)
-        any = any || of->term[i].weights.value;
-    if (!any) return api_fail_at(q->problem, at, API_MISSING_FIELD, "a cost needs a weight: of q, qd, tau, final_q or final_qd");
+        any = any || read->term[i].weights.value;
+    if (!any)
+        return api_fail_at(q->problem, pointer, API_MISSING_FIELD,
+                           "a cost needs a weight: of q, qd, tau, final_q or final_qd");
     for (int i = 0; i <= API_COST_TAU; i++) {
-        const api_place reference_at = api_place_key(at, reference_names[i]);
-        const bool      at_end       = i < API_COST_TAU && of->term[API_COST_FINAL_Q + i].weights.value;
-        if (api_node_get(cost, reference_names[i]) && !of->term[i].weights.value && !at_end)
+        const api_place reference_at = api_place_key(pointer, reference_names[i]);
+        const bool      at_end       = i < API_COST_TAU && read->term[API_COST_FINAL_Q + i].weights.value;
+        if (api_node_get(cost, reference_names[i]) && !read->term[i].weights.value && !at_end)
             return api_fail_at(q->problem, &reference_at, API_UNKNOWN_FIELD, "%s has an effect only with a weight %s",
                                reference_names[i], weight_names[i]);
     }
     return true;
 }
 
-static bool read_cost(api_query *q, const api_node *given, const api_place *up, size_t steps, api_rollout_cost *to)
+static bool read_cost(api_query *q, const api_node *request, const api_place *up, size_t steps, api_rollout_cost *to)
 {
     static const char *const names[] = {"q",           "qd",           "tau",           "final_q", "final_qd",
                                         "q_reference", "qd_reference", "tau_reference", NULL};
-    const api_node *cost = api_node_get(given, "cost");
-    const api_place at   = api_place_key(up, "cost");
-    to->present          = cost != NULL;
-    return !cost || (api_check_keys(q, cost, &at, names, "cost") && read_terms(q, cost, &at, steps, to) &&
-                     check_terms(q, cost, &at, to));
+    const api_node          *cost    = api_node_get(request, "cost");
+    const api_place          pointer = api_place_key(up, "cost");
+    to->present                      = cost != NULL;
+    return !cost || (api_check_keys(q, cost, &pointer, names, "cost") && read_terms(q, cost, &pointer, steps, to) &&
+                     check_terms(q, cost, &pointer, to));
 }
 
-static bool read_multipliers(api_query *q, const api_node *given, const api_place *up, size_t steps,
+static bool read_multipliers(api_query *q, const api_node *request, const api_place *up, size_t steps,
                              api_rollout_cost *to)
 {
     static const char *const names[2] = {"multipliers_q", "multipliers_qd"};
     bool                     any      = to->present;
     for (int i = 0; i < 2; i++) {
-        const api_node *value = api_node_get(given, names[i]);
-        const api_place at    = api_place_key(up, names[i]);
-        if (value && !read_points(q, value, &at, "multipliers", steps, &to->multipliers[i])) return false;
+        const api_node *value   = api_node_get(request, names[i]);
+        const api_place pointer = api_place_key(up, names[i]);
+        if (value && !read_points(q, value, &pointer, "multipliers", steps, &to->multipliers[i])) return false;
         any = any || value;
     }
     return any || api_fail(q->problem, API_MISSING_FIELD, NULL,
@@ -90,28 +95,29 @@ static bool find_positions(const api_query *q, api_rollout_cost *to)
     return true;
 }
 
-bool api_rollout_cost_read(api_query *q, const api_node *given, const api_place *up, size_t steps,
+bool api_rollout_cost_read(api_query *q, const api_node *request, const api_place *up, size_t steps,
                            api_rollout_cost *cost)
 {
     *cost = (api_rollout_cost){.present = false};
-    return read_cost(q, given, up, steps, cost) && read_multipliers(q, given, up, steps, cost) &&
+    return read_cost(q, request, up, steps, cost) && read_multipliers(q, request, up, steps, cost) &&
            find_positions(q, cost);
 }
 
 /* --- numbers ------------------------------------------------------------------------------------------------------ */
 
 /* Refuses weights of q of joints with a quaternion, whose difference from a reference is no difference of numbers. */
-static bool check_positions(const api_query *q, const api_rollout_cost *cost, int term)
+static bool check_position_weights(const api_query *q, const api_rollout_cost *cost, int term)
 {
     const api_cost_term *t    = &cost->term[term];
     const size_t         rows = t->weights.batch ? q->rows : 1, nv = q->model->nv;
     for (size_t i = 0; i < rows * nv; i++) {
-        const api_place in = api_place_key(NULL, "cost"), at = api_place_key(&in, weight_names[term]);
+        const api_place in = api_place_key(NULL, "cost"), pointer = api_place_key(&in, weight_names[term]);
         if (t->weight[i] == 0 || cost->position[i % nv] >= 0) continue;
-        return api_fail_at(q->problem, &at, API_NOT_SUPPORTED,
-                           "%.64s belongs to a joint with a quaternion, whose position has no quadratic cost: give it the "
-                           "weight 0, or use multipliers_q",
-                           q->model->velocity_names[i % nv]);
+        return api_fail_at(
+            q->problem, &pointer, API_NOT_SUPPORTED,
+            "%.64s belongs to a joint with a quaternion, whose position has no quadratic cost: give it the "
+            "weight 0, or use multipliers_q",
+            q->model->velocity_names[i % nv]);
     }
     return true;
 }
@@ -122,7 +128,8 @@ bool api_rollout_cost_load(const api_query *q, api_rollout_cost *cost)
         api_cost_term *t = &cost->term[i];
         if (t->weights.value && !(t->weight = api_points_read(q, &t->weights))) return false;
         if (t->reference.value && !(t->target = api_points_read(q, &t->reference))) return false;
-        if (t->weight && (i == API_COST_Q || i == API_COST_FINAL_Q) && !check_positions(q, cost, i)) return false;
+        if (t->weight && (i == API_COST_Q || i == API_COST_FINAL_Q) && !check_position_weights(q, cost, i))
+            return false;
     }
     for (int i = 0; i < 2; i++)
         if (cost->multipliers[i].value && !(cost->multiplier[i] = api_points_read(q, &cost->multipliers[i])))
@@ -146,8 +153,8 @@ static double add_term(const api_cost_term *t, const api_cost_state *s, size_t n
     const double *target = t->target ? point_of(&t->reference, t->target, s->row, node) : NULL;
     for (size_t v = 0; v < s->nv; v++) {
         if (weight[v] == 0) continue;
-        const size_t at       = entry ? (size_t)entry[v] : v;
-        const double distance = x[at * s->W] - (target ? target[v] : 0), slope = weight[v] * distance;
+        const size_t place    = entry ? (size_t)entry[v] : v;
+        const double distance = x[place * s->W] - (target ? target[v] : 0), slope = weight[v] * distance;
         sum += 0.5 * slope * distance;
         by_x[v * s->W] += slope;
     }
@@ -156,9 +163,9 @@ static double add_term(const api_cost_term *t, const api_cost_state *s, size_t n
 
 double api_rollout_cost_of_state(const api_rollout_cost *cost, const api_cost_state *s)
 {
-    const bool last = s->node == s->steps;
-    double    *by[] = {s->by_q, s->by_qd};
-    double     sum  = add_term(&cost->term[API_COST_Q], s, s->node - 1, cost->position, s->q, s->by_q);
+    const bool last     = s->node == s->steps;
+    double    *slopes[] = {s->by_q, s->by_qd};
+    double     sum      = add_term(&cost->term[API_COST_Q], s, s->node - 1, cost->position, s->q, s->by_q);
     sum += add_term(&cost->term[API_COST_QD], s, s->node - 1, NULL, s->qd, s->by_qd);
     if (last) sum += add_term(&cost->term[API_COST_FINAL_Q], s, s->node - 1, cost->position, s->q, s->by_q);
     if (last) sum += add_term(&cost->term[API_COST_FINAL_QD], s, s->node - 1, NULL, s->qd, s->by_qd);
@@ -167,7 +174,7 @@ double api_rollout_cost_of_state(const api_rollout_cost *cost, const api_cost_st
         if (!cost->multiplier[i] || (points->n == 1 && !last)) continue; /* a single point is that of the end */
         const double *multipliers = point_of(points, cost->multiplier[i], s->row, s->node - 1);
         for (size_t v = 0; v < s->nv; v++)
-            by[i][v * s->W] += multipliers[v];
+            slopes[i][v * s->W] += multipliers[v];
     }
     return sum;
 }

@@ -5,7 +5,7 @@
  * first joint on the world turns about a fixed axis through the body's origin, so that u = 0 and (w; o) has the z
  * component only. */
 #pragma once
-#include "newton_euler_fast.h"
+#include "dynamics/recursion/newton_euler_fast.h"
 #include "virtual_power.h"
 
 /* w x p, where p is a constant offset of the model; only its components flagged in `along` are used. */
@@ -65,9 +65,10 @@ LANE_INLINE void power_plain_body(const power_pass *p, int i, motion_state *stat
     WITH_REVOLUTE_TRANSFORM(b, &e->ws->XJ[i], plain_virtual_step, p->multipliers[b->joint.v], u)
     keep_motion(p, i, state, *u);
     moments_at_next(b, state->motion.w, u, to);
-    state->U        = acceleration_matrix_of(state->motion.w, state->motion.wd);
-    to->U_z         = (vec3){state->U.xz, state->U.yz, -acceleration_zz(&state->U)};
-    state->motion.a = acceleration_of_offset(state->motion.a, &state->U, b->derived.next_origin, b->derived.next_offsets);
+    state->U = acceleration_matrix_of(state->motion.w, state->motion.wd);
+    to->U_z  = (vec3){state->U.xz, state->U.yz, -acceleration_zz(&state->U)};
+    state->motion.a =
+        acceleration_of_offset(state->motion.a, &state->U, b->derived.next_origin, b->derived.next_offsets);
     e->ws->required[i] = inertial_wrench(&b->derived.regrouped_at_next, state->motion.a, &state->U, true);
     subtract_external_at_next(e, i, state, v);
 }

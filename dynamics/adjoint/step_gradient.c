@@ -10,7 +10,7 @@
  *     RK4:                  the stages of step_rk4.h from the last to the first.
  *
  * The multipliers that an acceleration gets go through forward_gradient.c. */
-#include "kernels.h"
+#include "dynamics/algorithms/kernels.h"
 #include "dynamics/gradient.h"
 #include "step_gradient_pass.h"
 
@@ -19,13 +19,13 @@
 /* Explicit or semi-implicit Euler. */
 static void euler_back(const gradient_pass *p)
 {
-    const dyn_step_gradient *io = p->io;
-    const gradient_stage    *s  = &p->stage[0];
+    const dyn_step_gradient *io    = p->io;
+    const gradient_stage    *s     = &p->stage[0];
     const bool               after = io->method == DYN_SEMI_IMPLICIT_EULER;
     const lane              *by_qd = block_in(io->multipliers_qd, 0, 0);
     const lane              *qd    = block_in(io->qd, 0, 0);
     begin_stage(p, s, block_in(io->q, 0, 0), qd);
-    accelerate(p, s);
+    stage_accelerate(p, s);
     for (size_t i = 0; i < p->nv; i++)
         p->u[i] = io->h * (after ? add_mul(s->v[i], io->h, s->a[i]) : s->v[i]);
     displace_back(p, p->u, block_in(io->multipliers_q, 0, 0), p->by_q, p->by_u);
@@ -109,9 +109,8 @@ static void implicit_euler_back(const gradient_pass *p)
     displace_back(p, p->u, block_in(io->multipliers_q, 0, 0), p->by_q, p->by_u);
     for (size_t i = 0; i < p->nv; i++)
         p->by_qd[i] = add_mul(block_in(io->multipliers_qd, 0, 0)[i], io->h, p->by_u[i]);
-    const lane_mask regular =
-        solve_equations(&(linear_equations){p->scene->deadline, p->nv, 1, p->W, p->by_qd});
-    *p->unsolved = lane_select(regular, *p->unsolved, lane_of(DYN_STEP_SINGULAR));
+    const lane_mask regular = solve_equations(&(linear_equations){p->scene->deadline, p->nv, 1, p->W, p->by_qd});
+    *p->unsolved            = lane_select(regular, *p->unsolved, lane_of(DYN_STEP_SINGULAR));
     for (size_t i = 0; i < p->nv; i++)
         s->by_a[i] = io->h * p->by_qd[i];
     differentiate_acceleration(p, s);
@@ -139,10 +138,10 @@ static void free_rate_back(const dyn_body *b, const gradient_stage *s, lane *by_
 {
     const twist u = twist_of(b, s->u), v = twist_of(b, s->v), y = bracket(u, v), of_k = twist_of(b, s->by_k);
     const twist of_z = {scale(of_k.v, lane_of(1.0 / 12)), scale(of_k.w, lane_of(1.0 / 12))};
-    const twist of_y = twist_sum((twist){scale(of_k.v, lane_of(0.5)), scale(of_k.w, lane_of(0.5))},
-                                 bracket_transposed(u, of_z));
-    const twist more_u =
-        twist_minus((twist){vec3_zero(), vec3_zero()}, twist_sum(bracket_transposed(y, of_z), bracket_transposed(v, of_y)));
+    const twist of_y =
+        twist_sum((twist){scale(of_k.v, lane_of(0.5)), scale(of_k.w, lane_of(0.5))}, bracket_transposed(u, of_z));
+    const twist more_u = twist_minus((twist){vec3_zero(), vec3_zero()},
+                                     twist_sum(bracket_transposed(y, of_z), bracket_transposed(v, of_y)));
     set_twist_column(b, by_u, 1, 0, twist_sum(twist_of(b, by_u), more_u));
     set_twist_column(b, by_v, 1, 0, twist_sum(twist_of(b, by_v), bracket_transposed(u, of_y)));
 }
@@ -165,14 +164,14 @@ static const double rk4_weights[STAGES] = {1, 2, 2, 1}, rk4_parts[STAGES] = {0, 
 /* Computes all stages, and the displacement u of the step. */
 static void rk4_stages(const gradient_pass *p)
 {
-    const double h    = p->io->h;
-    const lane  *q    = block_in(p->io->q, 0, 0), *qd = block_in(p->io->qd, 0, 0);
+    const double h = p->io->h;
+    const lane  *q = block_in(p->io->q, 0, 0), *qd = block_in(p->io->qd, 0, 0);
     lane        *rate = p->by_u;
     clear(p->u, p->nv);
     begin_stage(p, &p->stage[0], q, qd);
     for (int n = 0; n < STAGES; n++) {
         const gradient_stage *s = &p->stage[n];
-        accelerate(p, s);
+        stage_accelerate(p, s);
         set_rates(p, s, rate);
         for (size_t i = 0; i < p->nv; i++)
             p->u[i] = add_mul(p->u[i], h / 6 * rk4_weights[n], rate[i]);
@@ -211,8 +210,8 @@ static void rk4_stage_back(const gradient_pass *p, int n)
 
 static void rk4_back(const gradient_pass *p)
 {
-    const double part     = p->io->h / 6;
-    const lane  *by_qd    = block_in(p->io->multipliers_qd, 0, 0);
+    const double part  = p->io->h / 6;
+    const lane  *by_qd = block_in(p->io->multipliers_qd, 0, 0);
     rk4_stages(p);
     displace_back(p, p->u, block_in(p->io->multipliers_q, 0, 0), p->by_q, p->by_u);
     for (size_t i = 0; i < p->nv; i++) {

@@ -1,8 +1,8 @@
 /* load_gradient.c - computes gradients of models whose friction depends on the load (load_friction.h).
  *
- * tau = T + f + g |T| has dtau = a dT + (f' + g' |T|) dqd, with a = 1 + g sign(T) of each coordinate. So the derivatives
- * of multipliers . tau are those of T with the multipliers a m, and those of the friction at constant T. */
-#include "kernels.h"
+ * tau = T + f + g |T| has dtau = a dT + (f' + g' |T|) dqd, with a = 1 + g sign(T) of each coordinate. So the
+ * derivatives of multipliers . tau are those of T with the multipliers a m, and those of the friction at constant T. */
+#include "dynamics/algorithms/kernels.h"
 #include "dynamics/gradient.h"
 #include "dynamics/joint/load_friction.h"
 #include "dynamics/recursion/workspace.h"
@@ -69,7 +69,7 @@ void LANE_NAME(loaded_gradient)(const dyn_scene *scene, void *memory, const dyn_
     for (size_t block = 0; block < blocks; block++) {
         dyn_gradient one         = gradient_block(scene, io, block);
         const lane  *multipliers = block_in(one.multipliers, 0, 0), *qd = block_in(one.qd, 0, 0);
-        lane        *tau         = block_out(one.tau, 0, 0);
+        lane        *tau = block_out(one.tau, 0, 0);
         LANE_NAME(inverse_dynamics)
         (&rigid, ws.memory,
          &(dyn_inverse_dynamics){

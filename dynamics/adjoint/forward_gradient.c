@@ -6,10 +6,11 @@
  *     d(multipliers . qdd) = mu . (dtau - dID at constant qdd).
  *
  * mu is the acceleration of the robot at rest under the efforts `multipliers`, without gravity and any other force. So
- * the gradient by tau is mu, and the others are those of gradient.c with the multipliers -mu. With friction that depends
- * on the load, dID/dqdd = a M has its rows scaled by a of each coordinate (load_friction.h), and mu = M^-1 multipliers / a.
+ * the gradient by tau is mu, and the others are those of gradient.c with the multipliers -mu. With friction that
+ * depends on the load, dID/dqdd = a M has its rows scaled by a of each coordinate (load_friction.h), and mu = M^-1
+ * multipliers / a.
  */
-#include "kernels.h"
+#include "dynamics/algorithms/kernels.h"
 #include "dynamics/gradient.h"
 #include "dynamics/joint/load_friction.h"
 #include "dynamics/recursion/workspace.h"
@@ -38,7 +39,7 @@ size_t LANE_NAME(forward_gradient_size)(const dyn_model *m)
 }
 
 /* Returns a copy of `io` whose arrays begin at block `block`. */
-static dyn_forward_gradient block_io(const dyn_scene *scene, const dyn_forward_gradient *io, size_t block)
+static dyn_forward_gradient forward_block_io(const dyn_scene *scene, const dyn_forward_gradient *io, size_t block)
 {
     const dyn_model *m  = scene->model;
     const size_t     nq = (size_t)m->nq, nv = (size_t)m->nv, nw = scene->n_wrenches;
@@ -60,13 +61,14 @@ static dyn_forward_gradient block_io(const dyn_scene *scene, const dyn_forward_g
 }
 
 /* Divides mu by a of each coordinate. */
-static void divide_by_load_factors(const dyn_scene *scene, const workspace *ws, const dyn_forward_gradient *io, lane *mu)
+static void divide_by_load_factors(const dyn_scene *scene, const workspace *ws, const dyn_forward_gradient *io,
+                                   lane *mu)
 {
     const lane *tau = block_in(io->tau, 0, 0);
     load_friction_set(scene->model, block_in(io->qd, 0, 0), ws->friction);
     for (int v = 0; v < scene->model->nv; v++) {
         const load_friction *f = &ws->friction[v];
-        mu[v] = mu[v] / load_factor(f, load_transmitted(f, tau ? tau[v] : lane_of(0)));
+        mu[v]                  = mu[v] / load_factor(f, load_transmitted(f, tau ? tau[v] : lane_of(0)));
     }
 }
 
@@ -74,16 +76,11 @@ static void forward_block(const dyn_scene *scene, const workspace *ws, const dyn
 {
     const dyn_scene at_rest = {.model = scene->model, .deadline = scene->deadline};
     lane           *mu      = block_out(io->gradient_tau, 0, 0);
-    if (!io->qdd_is_set)
-        LANE_NAME(forward_dynamics)
-        (scene, ws->memory,
-         &(dyn_forward_dynamics){.q        = io->q,
-                                 .qd       = io->qd,
-                                 .tau      = io->tau,
-                                 .wrenches = io->wrenches,
-                                 .qdd      = io->qdd,
-                                 .singular = io->singular},
-         1);
+    if (!io->qdd_is_set) LANE_NAME(forward_dynamics)
+    (scene, ws->memory,
+     &(dyn_forward_dynamics){
+         .q = io->q, .qd = io->qd, .tau = io->tau, .wrenches = io->wrenches, .qdd = io->qdd, .singular = io->singular},
+     1);
     LANE_NAME(forward_dynamics)
     (&at_rest, ws->memory, &(dyn_forward_dynamics){.q = io->q, .tau = io->multipliers, .qdd = (double *)mu}, 1);
     if (scene_has_load(scene)) divide_by_load_factors(scene, ws, io, mu);
@@ -110,7 +107,7 @@ void LANE_NAME(forward_gradient)(const dyn_scene *scene, void *memory, const dyn
     arena           a  = {.base = memory};
     const workspace ws = place(&a, scene->model);
     for (size_t block = 0; block < blocks; block++) {
-        const dyn_forward_gradient one = block_io(scene, io, block);
+        const dyn_forward_gradient one = forward_block_io(scene, io, block);
         forward_block(scene, &ws, &one);
     }
 }

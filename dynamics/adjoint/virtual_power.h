@@ -1,20 +1,20 @@
 /* virtual_power.h - computes the derivatives of the virtual power of a robot, multipliers . tau, by one pass from the
  * base to the leaves and one back: own derivation.
  *
- * The multipliers are virtual rates of the coordinates. They give each body the virtual velocity (u, o) of its origin,
+ * The multipliers are virtual rates of the coordinates, and give each body the virtual velocity (u, o) of its origin,
  * in its axes, and the virtual power is the sum of u . f + o . n over the bodies. With the acceleration a, the angular
  * velocity w, and U = [wd x] + [w x]^2 as in newton_euler_forward.h, a body with the mass moments m, h, E has
  *
  *     A = m u + o x h,   N = h x u + I o,   W = (w x h) x u + E (w x o),   I = trace(E) 1 - E.
  *
- * These are sums over mass points: A = sum m u(r), N = sum m r x u(r), W = sum m (w x r) x u(r). The derivatives of the
- * virtual power are A by a, N by wd, 2 W - w x N by w, f by u and n by o, where all five include the descendants:
+ * All three are sums over mass points: A = sum m u(r), N = sum m r x u(r), W = sum m (w x r) x u(r). The derivatives of
+ * the virtual power are A by a, N by wd, 2 W - w x N by w, f by u and n by o, where all five include the descendants:
  *
  *     A_p += R A,   N_p += R N + p x R A,   W_p += R W + (w_p x p + p') x R A,
  *
  * and (f, n) as in Newton-Euler. p is the origin of the body in its parent, and p' its rate within the parent: zero for
- * a revolute joint. Of a joint with the axis z, or with the velocities v, y and their rates of a joint with a
- * quaternion, the derivatives are
+ * a revolute joint. For a joint with the axis z, or with a quaternion and the velocities v, y and their rates,
+ * the derivatives are
  *
  *     by        revolute                  prismatic          with a quaternion: linear, angular
  *     qdd       N.z                       A.z                A,  N
@@ -28,7 +28,7 @@
  * bodies. A force F at the point x and a torque T add -(u(x) x F + o x T) to the sum Y of a body and its descendants,
  * Y_p += R Y, and Y is added to the derivatives by rotations. virtual_power_fast.h only makes the passes faster. */
 #pragma once
-#include "newton_euler_results.h"
+#include "dynamics/recursion/newton_euler_results.h"
 
 /* Motion, virtual motion and derivatives of one body, in its axes. */
 typedef struct power_body {
@@ -42,7 +42,7 @@ typedef struct power_body {
 
 /* Outputs for one block. */
 typedef struct power_outputs {
-    lane *q, *qd; /* [nv] derivatives */
+    lane *q, *qd;  /* [nv] derivatives */
     vec3 *gravity; /* sum of R A over the bodies on the world, or NULL */
 } power_outputs;
 
@@ -65,18 +65,18 @@ LANE_INLINE void virtual_moments(const dyn_moments *moments, vec3 w, twist u, co
     const vec3    o = u.w, v = u.v, c = cross(w, o);
     vec3          d = {-(h[1] * w.z), h[0] * w.z, sub_mul(h[1] * w.x, h[0], w.y)}; /* w x h */
     to->P.f         = (vec3){-(h[1] * o.z), h[0] * o.z, sub_mul(h[1] * o.x, h[0], o.y)};
-    to->P.n         = (vec3){sub_mul(sub_mul(add_mul(E[3] * o.x, h[1], v.z), E[1], o.y), E[2], o.z),
-                             sub_mul(sub_mul(sub_mul(E[0] * o.y, h[0], v.z), E[1], o.x), E[4], o.z),
-                             sub_mul(sub_mul(sub_mul(add_mul((E[0] + E[3]) * o.z, h[0], v.y), h[1], v.x), E[2], o.x), E[4],
-                                     o.y)};
-    to->W           = (vec3){add_mul(add_mul(E[0] * c.x, E[1], c.y), E[2], c.z),
-                             add_mul(add_mul(E[1] * c.x, E[3], c.y), E[4], c.z), add_mul(E[2] * c.x, E[4], c.y)};
+    to->P.n =
+        (vec3){sub_mul(sub_mul(add_mul(E[3] * o.x, h[1], v.z), E[1], o.y), E[2], o.z),
+               sub_mul(sub_mul(sub_mul(E[0] * o.y, h[0], v.z), E[1], o.x), E[4], o.z),
+               sub_mul(sub_mul(sub_mul(add_mul((E[0] + E[3]) * o.z, h[0], v.y), h[1], v.x), E[2], o.x), E[4], o.y)};
+    to->W = (vec3){add_mul(add_mul(E[0] * c.x, E[1], c.y), E[2], c.z),
+                   add_mul(add_mul(E[1] * c.x, E[3], c.y), E[4], c.z), add_mul(E[2] * c.x, E[4], c.y)};
     if (!revolute) {
-        d.x     = add_mul(d.x, h[2], w.y);
-        d.y     = sub_mul(d.y, h[2], w.x);
-        to->P.f = (vec3){add_mul(add_mul(to->P.f.x, moments->mass, v.x), h[2], o.y),
-                         sub_mul(add_mul(to->P.f.y, moments->mass, v.y), h[2], o.x),
-                         add_mul(to->P.f.z, moments->mass, v.z)};
+        d.x = add_mul(d.x, h[2], w.y);
+        d.y = sub_mul(d.y, h[2], w.x);
+        to->P.f =
+            (vec3){add_mul(add_mul(to->P.f.x, moments->mass, v.x), h[2], o.y),
+                   sub_mul(add_mul(to->P.f.y, moments->mass, v.y), h[2], o.x), add_mul(to->P.f.z, moments->mass, v.z)};
         to->P.n = (vec3){sub_mul(add_mul(to->P.n.x, E[5], o.x), h[2], v.y),
                          add_mul(add_mul(to->P.n.y, E[5], o.y), h[2], v.x), to->P.n.z};
         to->W.z = add_mul(to->W.z, E[5], c.z);
@@ -200,19 +200,18 @@ LANE_INLINE void joint_gradients_out(const power_pass *p, const dyn_body *b, con
 LANE_NOINLINE void free_gradients_out(const power_pass *p, const dyn_body *b, const power_body *B, const power_sums *s)
 {
     const newton_euler_io *io = p->euler.io;
-    const vec3 v = joint_linear(b, io->qd), y = joint_angular(b, io->qd), vd = joint_linear(b, io->qdd),
+    const vec3             v = joint_linear(b, io->qd), y = joint_angular(b, io->qd), vd = joint_linear(b, io->qdd),
                yd = joint_angular(b, io->qdd), A = s->P.f, N = s->P.n;
     const vec3 k = sub(B->w, y), wd0 = sub(sub(B->wd, yd), cross(k, y)),
-               a0 = sub(sub(B->a, vd), cross(add(add(k, k), y), v));
-    const vec3 u0 = sub(B->u.v, joint_linear(b, p->multipliers)), o0 = sub(B->u.w, joint_angular(b, p->multipliers));
-    const vec3 spin = cross_add(add(s->W, s->W), N, k), coriolis = cross(v, A);
-    const wrench by_q  = {cross_add(cross_add(cross(A, wd0), k, cross(k, A)), s->w.f, o0),
-                          cross_add(cross_add(cross_add(cross_add(cross(add(spin, add(coriolis, coriolis)), k), N, wd0),
-                                                        A, a0),
-                                              s->w.f, u0),
-                                    s->w.n, o0)};
-    const wrench by_qd = {cross(A, add(B->w, k)),
-                          add(cross_add(cross_add(add(s->W, s->W), N, B->w), N, k), coriolis)};
+               a0   = sub(sub(B->a, vd), cross(add(add(k, k), y), v));
+    const vec3   u0 = sub(B->u.v, joint_linear(b, p->multipliers)), o0 = sub(B->u.w, joint_angular(b, p->multipliers));
+    const vec3   spin = cross_add(add(s->W, s->W), N, k), coriolis = cross(v, A);
+    const wrench by_q = {
+        cross_add(cross_add(cross(A, wd0), k, cross(k, A)), s->w.f, o0),
+        cross_add(
+            cross_add(cross_add(cross_add(cross(add(spin, add(coriolis, coriolis)), k), N, wd0), A, a0), s->w.f, u0),
+            s->w.n, o0)};
+    const wrench by_qd = {cross(A, add(B->w, k)), add(cross_add(cross_add(add(s->W, s->W), N, B->w), N, k), coriolis)};
     free_effort_out(b, p->world_fixed ? (wrench){by_q.f, add(by_q.n, s->Y)} : by_q, p->out->q);
     free_effort_out(b, by_qd, p->out->qd);
 }
@@ -240,10 +239,10 @@ LANE_INLINE void turn_to_parent(link_transform X, vec3 *x)
 
 LANE_INLINE void add_to_parent_sums(const power_pass *p, int parent, const power_sums *s, newton_euler_variant v)
 {
-    power_body *P                = &p->body[parent];
+    power_body *P                 = &p->body[parent];
     p->euler.ws->required[parent] = wrench_add(p->euler.ws->required[parent], s->w);
-    P->P                         = wrench_add(P->P, s->P);
-    P->W                         = add(P->W, s->W);
+    P->P                          = wrench_add(P->P, s->P);
+    P->W                          = add(P->W, s->W);
     if (v.wrenches && p->world_fixed) P->Y = add(P->Y, s->Y);
 }
 

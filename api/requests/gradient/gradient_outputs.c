@@ -36,10 +36,10 @@ bool api_gradient_prepare(api_plan *plan, api_selection *selected, api_gradient_
 }
 
 /* Adds the lanes of output `terms` of all states that have not failed. */
-static bool add_states(const api_evaluation *e, const api_selection *selected, size_t terms, double *sum)
+static bool sum_states(const api_evaluation *e, const api_selection *selected, size_t terms, double *sum)
 {
-    const api_query     *q      = e->query;
-    const size_t         n      = api_output_entries(e->model, selected, terms), states = api_answered_states(q);
+    const api_query     *q = e->query;
+    const size_t         n = api_output_entries(e->model, selected, terms), states = api_answered_states(q);
     const unsigned char *failed = api_failed_rows_marks(e->plan->failed_rows, (int)(selected - q->selected));
     for (size_t state = 0, since = 0; sum && state < states; state++, since += n) {
         if (since >= LOOK && !api_deadline_check(q->input->deadline, q->problem)) return false;
@@ -58,8 +58,8 @@ static bool add_states(const api_evaluation *e, const api_selection *selected, s
 
 bool api_gradient_finish(const api_evaluation *e, const api_selection *selected, const api_gradient_sums *sums)
 {
-    return add_states(e, selected, sums->first + API_BY_PARAMETERS, sums->parameters) &&
-           add_states(e, selected, sums->first + API_BY_GRAVITY, sums->gravity);
+    return sum_states(e, selected, sums->first + API_BY_PARAMETERS, sums->parameters) &&
+           sum_states(e, selected, sums->first + API_BY_GRAVITY, sums->gravity);
 }
 
 void api_gradient_emit(const api_plan *plan, const api_gradient_sums *sums, size_t output, api_emit *to)

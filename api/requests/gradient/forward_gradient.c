@@ -1,14 +1,14 @@
-/* forward_gradient.c - computes the derivatives of multipliers . qdd by the state, tau, parameters, wrenches and gravity
- * (dynamics/algorithms/forward_gradient.c). */
+/* forward_gradient.c - computes the derivatives of multipliers . qdd by the state, tau, parameters, wrenches and
+ * gravity (dynamics/algorithms/forward_gradient.c). */
 #include "gradient_outputs.h"
 #include "api/requests/fields/fields.h"
 #include "dynamics/gradient.h"
 
 enum { BY_Q, BY_QD, BY_TAU, QDD, SHARED };
 
-static bool options(api_query *q, api_selection *selected, const api_node *given, const api_place *up)
+static bool options(api_query *q, api_selection *selected, const api_node *request, const api_place *up)
 {
-    (void)given, (void)up;
+    (void)request, (void)up;
     api_gradient_sums *sums = selected->options = api_take(q->pool, sizeof *sums);
     return sums && api_gradient_read(q, selected, SHARED, sums);
 }
@@ -62,18 +62,18 @@ const api_operation api_forward_gradient = {
     .needs = API_BIT(API_Q) | API_BIT(API_TAU) | API_BIT(API_MULTIPLIERS),
     .takes = API_BIT(API_QD) | API_BIT(API_GRAVITY) | API_BIT(API_PAYLOAD) | API_BIT(API_WRENCHES) |
              API_BIT(API_FRICTION) | API_BIT(API_JOINTS) | API_BIT(API_OUTPUTS),
-    .outputs       = {[BY_Q]   = {"gradient_q", true, {API_NV}},
-                      [BY_QD]  = {"gradient_qd", true, {API_NV}},
-                      [BY_TAU] = {"gradient_tau", true, {API_NV}},
-                      [QDD]    = {"qdd", false, {API_NV}},
-                      API_GRADIENT_OUTPUT_ROWS(SHARED)},
-    .one_by_one    = true,
-    .weight        = 8,
-    .options       = options,
-    .prepare       = prepare,
-    .spare         = spare,
-    .emit          = emit,
-    .evaluate      = evaluate,
-    .finish        = finish,
-    .unordered     = true,
+    .outputs    = {[BY_Q]   = {"gradient_q", true, {API_NV}},
+                   [BY_QD]  = {"gradient_qd", true, {API_NV}},
+                   [BY_TAU] = {"gradient_tau", true, {API_NV}},
+                   [QDD]    = {"qdd", false, {API_NV}},
+                   API_GRADIENT_OUTPUT_ROWS(SHARED)},
+    .one_by_one = true,
+    .weight     = 8,
+    .options    = options,
+    .prepare    = prepare,
+    .spare      = spare,
+    .emit       = emit,
+    .evaluate   = evaluate,
+    .finish     = finish,
+    .unordered  = true,
 };

@@ -18,15 +18,15 @@ typedef struct gradient_options {
     api_gradient_sums sums;
 } gradient_options;
 
-static bool options(api_query *q, api_selection *selected, const api_node *given, const api_place *up)
+static bool options(api_query *q, api_selection *selected, const api_node *request, const api_place *up)
 {
     gradient_options *o = api_take(q->pool, sizeof *o);
-    if (!o || !api_free_read(q, selected, given, up, QDD)) return false;
+    if (!o || !api_free_read(q, selected, request, up, QDD)) return false;
     o->driven         = selected->options;
     selected->options = o;
-    if (o->driven && !api_node_get(given, "outputs")) selected->outputs |= API_BIT(BY_TAU);
+    if (o->driven && !api_node_get(request, "outputs")) selected->outputs |= API_BIT(BY_TAU);
     if (!o->driven && (selected->outputs & API_BIT(BY_TAU)))
-        return api_fail_output(q, selected, BY_TAU, given, up,
+        return api_fail_output(q, selected, BY_TAU, request, up,
                                "efforts are given only for free coordinates: name them in free");
     const api_set all    = API_BIT(BY_Q) | API_BIT(BY_QD) | API_BIT(BY_QDD);
     selected->one_by_one = o->driven || (selected->outputs & all) != all;
@@ -63,8 +63,8 @@ static void set_multipliers(const api_evaluation *e, const bool *driven, const d
 {
     const size_t               W = e->lanes, n = e->model->nv * W;
     const dyn_scene            at_rest = {.model = e->query->scene.model, .deadline = e->query->scene.deadline};
-    const dyn_inverse_dynamics at      = {.q = io->q, .qd = io->qd, .qdd = a->qdd, .wrenches = io->wrenches};
-    const double              *load    = api_free_find_load(e, at, a->load);
+    const dyn_inverse_dynamics state   = {.q = io->q, .qd = io->qd, .qdd = a->qdd, .wrenches = io->wrenches};
+    const double              *load    = api_free_find_load(e, state, a->load);
     for (size_t i = 0; i < n; i++)
         a->multipliers[i] = driven[i / W] ? (load ? load[i] : 1) * io->multipliers[i] : 0;
     const dyn_forward_dynamics solve = {
@@ -74,28 +74,28 @@ static void set_multipliers(const api_evaluation *e, const bool *driven, const d
         a->multipliers[i] = driven[i / W] ? io->multipliers[i] : io->gradient_qdd[i] / (load ? load[i] : 1);
 }
 
-/* Clears the derivatives by accelerations of free coordinates, and sets those by their given efforts, of which `given`
- * are the multipliers of the request. */
-static void put_free(const api_evaluation *e, const bool *driven, const dyn_gradient *io, const double *given,
+/* Clears the derivatives by accelerations of free coordinates, and sets those by their given efforts, of which
+ * `request` are the multipliers of the request. */
+static void put_free(const api_evaluation *e, const bool *driven, const dyn_gradient *io, const double *request,
                      double *by_tau)
 {
     const size_t W = e->lanes, n = e->model->nv * W;
     for (size_t i = 0; i < n; i++) {
         if (!driven[i / W]) io->gradient_qdd[i] = 0;
-        if (by_tau) by_tau[i] = driven[i / W] ? 0 : given[i] - io->multipliers[i];
+        if (by_tau) by_tau[i] = driven[i / W] ? 0 : request[i] - io->multipliers[i];
     }
 }
 
-static bool evaluate_free(const api_evaluation *e, const api_selection *selected, size_t block, const dyn_gradient *all,
-                          double *next)
+static bool free_block(const api_evaluation *e, const api_selection *selected, size_t block, const dyn_gradient *all,
+                       double *next)
 {
-    const bool  *driven      = ((const gradient_options *)selected->options)->driven;
-    double      *singular    = next;
-    dyn_gradient io          = *all;
-    free_arrays  a           = {.multipliers = singular + e->lanes};
-    a.load                   = api_behind(e, a.multipliers, e->model->nv, 1);
-    next                     = api_behind(e, a.load, e->model->nv, 1);
-    a.qdd                    = api_result_or_spare(e, selected, QDD, block, &next);
+    const bool  *driven   = ((const gradient_options *)selected->options)->driven;
+    double      *singular = next;
+    dyn_gradient io       = *all;
+    free_arrays  a        = {.multipliers = singular + e->lanes};
+    a.load                = api_behind(e, a.multipliers, e->model->nv, 1);
+    next                  = api_behind(e, a.load, e->model->nv, 1);
+    a.qdd                 = api_result_or_spare(e, selected, QDD, block, &next);
     if (!api_free_accelerations(e, driven, singular, a.qdd, block, 1)) return false;
     set_multipliers(e, driven, all, &a);
     io.qdd         = a.qdd;
@@ -125,7 +125,7 @@ static bool evaluate(const api_evaluation *e, const api_selection *selected, siz
           .gradient_wrenches   = api_result_block(e, selected, SHARED + API_BY_WRENCHES, block),
           .gradient_gravity    = api_result_block(e, selected, SHARED + API_BY_GRAVITY, block),
     };
-    if (((const gradient_options *)selected->options)->driven) return evaluate_free(e, selected, block, &io, next);
+    if (((const gradient_options *)selected->options)->driven) return free_block(e, selected, block, &io, next);
     e->kernels->gradient(&e->query->scene, e->workspace, &io, blocks);
     return true;
 }
