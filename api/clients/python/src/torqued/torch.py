@@ -31,14 +31,15 @@ def forward_dynamics(model: Model, q: torch.Tensor, qd: torch.Tensor, tau: torch
 
 class _InverseDynamics(torch.autograd.Function):
     @staticmethod
-    def forward(context: Any, model: Model, fields: dict[str, Any], *state: torch.Tensor) -> torch.Tensor:
+    def forward(context: Any, model: Model, fields: dict[str, Any],     # type: ignore[override]
+                *state: torch.Tensor) -> torch.Tensor:
         _save(context, model, fields, state)
         q, qd, qdd = _arrays(state)
         return _tensor(model.inverse_dynamics(q, qd=qd, qdd=qdd, **fields).tau)
 
     @staticmethod
     @once_differentiable
-    def backward(context: Any, multipliers: torch.Tensor) -> tuple[Any, ...]:
+    def backward(context: Any, multipliers: torch.Tensor) -> tuple[Any, ...]:      # type: ignore[override]
         q, qd, qdd, along = _arrays((*context.saved_tensors, multipliers))
         by = context.model.gradient(q, qd=qd, qdd=qdd, multipliers=along, **context.fields)
         return (None, None, *map(_tensor, (by.gradient_q, by.gradient_qd, by.gradient_qdd)))
@@ -46,14 +47,15 @@ class _InverseDynamics(torch.autograd.Function):
 
 class _ForwardDynamics(torch.autograd.Function):
     @staticmethod
-    def forward(context: Any, model: Model, fields: dict[str, Any], *state: torch.Tensor) -> torch.Tensor:
+    def forward(context: Any, model: Model, fields: dict[str, Any],     # type: ignore[override]
+                *state: torch.Tensor) -> torch.Tensor:
         _save(context, model, fields, state)
         q, qd, tau = _arrays(state)
         return _tensor(model.forward_dynamics(q, qd=qd, tau=tau, **fields).qdd)
 
     @staticmethod
     @once_differentiable
-    def backward(context: Any, multipliers: torch.Tensor) -> tuple[Any, ...]:
+    def backward(context: Any, multipliers: torch.Tensor) -> tuple[Any, ...]:      # type: ignore[override]
         q, qd, tau, along = _arrays((*context.saved_tensors, multipliers))
         by = context.model.forward_gradient(q, qd=qd, tau=tau, multipliers=along, **context.fields)
         return (None, None, *map(_tensor, (by.gradient_q, by.gradient_qd, by.gradient_tau)))
