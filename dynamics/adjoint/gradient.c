@@ -244,8 +244,8 @@ static block_arrays block_arrays_of(const dyn_scene *scene, const workspace *ws,
 }
 
 /* Computes one block. `inertia_only` is the scene without friction and springs. */
-static void gradient_block(const dyn_scene *scene, const dyn_scene *inertia_only, const workspace *ws,
-                           const block_arrays *x)
+static void put_gradient_block(const dyn_scene *scene, const dyn_scene *inertia_only, const workspace *ws,
+                               const block_arrays *x)
 {
     vec3                  gravity;
     const power_outputs   out     = {x->by_q, x->by_qd, x->by_gravity ? &gravity : NULL};
@@ -290,6 +290,6 @@ void LANE_NAME(gradient)(const dyn_scene *scene, void *memory, const dyn_gradien
     inertia_only.terms           = 0;
     for (size_t block = 0; block < blocks; block++) {
         const block_arrays x = block_arrays_of(scene, &ws, io, block);
-        gradient_block(scene, &inertia_only, &ws, &x);
+        put_gradient_block(scene, &inertia_only, &ws, &x);
     }
 }

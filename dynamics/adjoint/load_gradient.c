@@ -31,7 +31,7 @@ size_t LANE_NAME(load_gradient_size)(const dyn_model *m, size_t inner)
 }
 
 /* Returns a copy of `io` whose arrays begin at block `block`. */
-static dyn_gradient gradient_block(const dyn_scene *scene, const dyn_gradient *io, size_t block)
+static dyn_gradient loaded_gradient_block(const dyn_scene *scene, const dyn_gradient *io, size_t block)
 {
     const dyn_model *m  = scene->model;
     const size_t     nq = (size_t)m->nq, nv = (size_t)m->nv, nw = scene->n_wrenches;
@@ -67,7 +67,7 @@ void LANE_NAME(loaded_gradient)(const dyn_scene *scene, void *memory, const dyn_
     const dyn_scene  rigid = scene_without_friction(scene);
     const workspace  ws    = place(&a, m);
     for (size_t block = 0; block < blocks; block++) {
-        dyn_gradient one         = gradient_block(scene, io, block);
+        dyn_gradient one         = loaded_gradient_block(scene, io, block);
         const lane  *multipliers = block_in(one.multipliers, 0, 0), *qd = block_in(one.qd, 0, 0);
         lane        *tau = block_out(one.tau, 0, 0);
         LANE_NAME(inverse_dynamics)

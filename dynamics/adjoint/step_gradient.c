@@ -147,7 +147,7 @@ static void free_rate_back(const dyn_body *b, const gradient_stage *s, lane *by_
 }
 
 /* Sets k = dexpinv(u, v) of a stage. */
-static void set_rates(const gradient_pass *p, const gradient_stage *s, lane *k)
+static void set_displacement_rates(const gradient_pass *p, const gradient_stage *s, lane *k)
 {
     const dyn_model *m = p->scene->model;
     memcpy(k, s->v, p->nv * sizeof *k);
@@ -172,7 +172,7 @@ static void rk4_stages(const gradient_pass *p)
     for (int n = 0; n < STAGES; n++) {
         const gradient_stage *s = &p->stage[n];
         stage_accelerate(p, s);
-        set_rates(p, s, rate);
+        set_displacement_rates(p, s, rate);
         for (size_t i = 0; i < p->nv; i++)
             p->u[i] = add_mul(p->u[i], h / 6 * rk4_weights[n], rate[i]);
         if (n + 1 == STAGES) break;

@@ -88,8 +88,8 @@ static void put_free(const api_evaluation *e, const bool *driven, const dyn_grad
     }
 }
 
-static bool free_block(const api_evaluation *e, const api_selection *selected, size_t block, const dyn_gradient *all,
-                       double *next)
+static bool free_coordinates_block(const api_evaluation *e, const api_selection *selected, size_t block,
+                                   const dyn_gradient *all, double *next)
 {
     const bool  *driven   = ((const gradient_options *)selected->options)->driven;
     double      *singular = next;
@@ -127,7 +127,8 @@ static bool evaluate(const api_evaluation *e, const api_selection *selected, siz
           .gradient_wrenches   = api_result_block(e, selected, SHARED + API_BY_WRENCHES, block),
           .gradient_gravity    = api_result_block(e, selected, SHARED + API_BY_GRAVITY, block),
     };
-    if (((const gradient_options *)selected->options)->driven) return free_block(e, selected, block, &io, next);
+    if (((const gradient_options *)selected->options)->driven)
+        return free_coordinates_block(e, selected, block, &io, next);
     e->kernels->gradient(&e->query->scene, e->workspace, &io, blocks);
     return true;
 }

@@ -8,8 +8,8 @@ static const char *const reference_names[API_COST_TERMS] = {"q_reference", "qd_r
                                                             "q_reference", "qd_reference"};
 
 /* Reads points of nv numbers: `steps` of them or one. */
-static bool read_points(api_query *q, const api_node *value, const api_place *pointer, const char *name, size_t steps,
-                        api_points *points)
+static bool read_node_points(api_query *q, const api_node *value, const api_place *pointer, const char *name,
+                             size_t steps, api_points *points)
 {
     const api_points_form form = {.name = name, .least = 1, .why = ""};
     if (!api_points_measure(q, value, pointer, &form, points)) return false;
@@ -28,7 +28,7 @@ static bool read_terms(api_query *q, const api_node *cost, const api_place *poin
                        *reference = api_node_get(cost, reference_names[i]);
         api_cost_term *term       = &to->term[i];
         if (weight && !api_points_measure(q, weight, &weight_at, &form, &term->weights)) return false;
-        if (weight && reference && !read_points(q, reference, &point_at, "references", steps, &term->reference))
+        if (weight && reference && !read_node_points(q, reference, &point_at, "references", steps, &term->reference))
             return false;
     }
     return true;
@@ -65,15 +65,15 @@ static bool read_cost(api_query *q, const api_node *request, const api_place *up
                      check_terms(q, cost, &pointer, to));
 }
 
-static bool read_multipliers(api_query *q, const api_node *request, const api_place *up, size_t steps,
-                             api_rollout_cost *to)
+static bool read_state_multipliers(api_query *q, const api_node *request, const api_place *up, size_t steps,
+                                   api_rollout_cost *to)
 {
     static const char *const names[2] = {"multipliers_q", "multipliers_qd"};
     bool                     any      = to->present;
     for (int i = 0; i < 2; i++) {
         const api_node *value   = api_node_get(request, names[i]);
         const api_place pointer = api_place_key(up, names[i]);
-        if (value && !read_points(q, value, &pointer, "multipliers", steps, &to->multipliers[i])) return false;
+        if (value && !read_node_points(q, value, &pointer, "multipliers", steps, &to->multipliers[i])) return false;
         any = any || value;
     }
     return any || api_fail(q->problem, API_MISSING_FIELD, NULL,
@@ -99,7 +99,7 @@ bool api_rollout_cost_read(api_query *q, const api_node *request, const api_plac
                            api_rollout_cost *cost)
 {
     *cost = (api_rollout_cost){.present = false};
-    return read_cost(q, request, up, steps, cost) && read_multipliers(q, request, up, steps, cost) &&
+    return read_cost(q, request, up, steps, cost) && read_state_multipliers(q, request, up, steps, cost) &&
            find_positions(q, cost);
 }
 

@@ -131,7 +131,7 @@ static sweep sweep_of(const api_evaluation *e, const api_selection *selected, si
 }
 
 /* The row in a lane; lanes after the last row repeat it. */
-static size_t row_of(const sweep *s, size_t lane)
+static size_t row_in_lane(const sweep *s, size_t lane)
 {
     const size_t row = s->block * s->e->lanes + lane, last = s->e->query->rows - 1;
     return row < last ? row : last;
@@ -143,14 +143,14 @@ static void gather_torques(const sweep *s, size_t step)
 {
     const size_t W = s->e->lanes, nv = s->e->model->nv;
     for (size_t lane = 0; lane < W; lane++) {
-        const double *tau = api_points_of(&s->o->torques, s->o->torque, row_of(s, lane)) + step * nv;
+        const double *tau = api_points_of(&s->o->torques, s->o->torque, row_in_lane(s, lane)) + step * nv;
         for (size_t v = 0; v < nv; v++)
             s->tau[v * W + lane] = tau[v];
     }
 }
 
 /* Normalizes the quaternions of a state as those of requests are normalized. */
-static void normalize(const sweep *s, double *q)
+static void normalize_quaternions(const sweep *s, double *q)
 {
     const api_model *model = s->e->model;
     const size_t     W     = s->e->lanes;
@@ -211,7 +211,7 @@ static bool march(const sweep *s)
         gather_torques(s, n);
         e->kernels->step(&e->query->scene, e->workspace, &io, 1);
         if (s->unsolved[0] == DYN_STEP_STOPPED || !check_step(s, n, &io)) return false;
-        if (!last) normalize(s, io.q_after);
+        if (!last) normalize_quaternions(s, io.q_after);
     }
     return true;
 }
@@ -222,7 +222,7 @@ static api_cost_state cost_state(const sweep *s, size_t node, size_t lane)
 {
     const size_t W = s->e->lanes, nq = s->e->model->nq * W, nv = s->e->model->nv * W;
     const bool   last = node == s->steps;
-    return (api_cost_state){.row   = row_of(s, lane),
+    return (api_cost_state){.row   = row_in_lane(s, lane),
                             .node  = node,
                             .steps = s->steps,
                             .nv    = s->e->model->nv,

@@ -104,23 +104,10 @@ bool cli_call_coordinates(cli_call *call)
 
 /* --- requests ---------------------------------------------------------------------------------------------------- */
 
-/* True if the options ask for an output that is a sum over all rows. */
-static bool has_sums(const json_t *options)
-{
-    const json_t *outputs = json_object_get(options, "outputs"), *output;
-    size_t        i;
-    json_array_foreach (outputs, i, output) {
-        const char *name = json_string_value(output);
-        if (name && strncmp(name, "sum_", strlen("sum_")) == 0) return true;
-    }
-    return false;
-}
-
 /* Operations whose rows belong together, or whose rows are motions: they are sent in one request. */
-static bool is_whole(const cli_call *call)
+static bool is_whole(const char *operation)
 {
-    const char *operation = call->operation;
-    return has_sums(call->options) || strcmp(operation, "identify") == 0 || strcmp(operation, "trajectory") == 0 ||
+    return strcmp(operation, "identify") == 0 || strcmp(operation, "trajectory") == 0 ||
            strcmp(operation, "trajectory-hessian") == 0 || strcmp(operation, "simulate") == 0 ||
            strcmp(operation, "path") == 0;
 }
@@ -186,19 +173,34 @@ static bool pass_answer(sending *s, size_t rows)
     return good;
 }
 
+/* True if the options ask for an output that is a sum over all rows. */
+static bool has_sums(const json_t *options)
+{
+    const json_t *outputs = json_object_get(options, "outputs"), *output;
+    size_t        i;
+    json_array_foreach (outputs, i, output) {
+        const char *name = json_string_value(output);
+        if (name && strncmp(name, "sum_", strlen("sum_")) == 0) return true;
+    }
+    return false;
+}
+
 /* Sends one part; the halves of it if it is too large for the server. */
 static bool send_part(sending *s, const cli_batch *part)
 {
     cli_text        body = {0};
     cli_connection *c    = &s->call->connection;
     cli_batch       half;
-    bool            good = cli_cbor_write(&body, part, s->call->options) &&
+    if (part->rows > 0 && has_sums(s->call->options))
+        return cli_error(
+            "outputs sum_... are of all rows, and the answer has a line for each: POST the request, see GET /docs");
+    bool good = cli_cbor_write(&body, part, s->call->options) &&
                 post(s, "application/cbor", CBOR_ARRAYS, body.bytes, body.length);
     cli_text_free(&body);
     if (!good) return false;
     if (c->status < 400 && !*c->pinned) pin(s->call, c->revision);
     if (c->status < 400) return pass_answer(s, part->rows);
-    if (c->status != 413 || part->rows < 2 || is_whole(s->call)) {
+    if (c->status != 413 || part->rows < 2 || is_whole(s->call->operation)) {
         cli_connection_report(
             c, &(cli_origin){.file = s->name, .first_row = s->rows, .lines = part->lines, .rows = part->rows});
         return false;
@@ -276,7 +278,7 @@ static bool is_one_piece(const cli_call *call, const cli_states *states)
     const json_t *rest = states->whole.rest;
     if (states->whole.rows == 0) return true;
     return states->format == CLI_JSON &&
-           (is_whole(call) || states->whole.rows <= call->chunk || json_object_get(rest, "wrenches") ||
+           (is_whole(call->operation) || states->whole.rows <= call->chunk || json_object_get(rest, "wrenches") ||
             json_object_get(rest, "platform") || json_object_get(rest, "guess"));
 }
 
@@ -331,7 +333,7 @@ bool cli_call_run(cli_call *call, const cli_sink *sink)
     s.name    = states.name;
     if (good && !states.file && is_one_piece(call, &states))
         good = send_request(&s, &states);
-    else if (good && is_whole(call))
+    else if (good && is_whole(call->operation))
         good = send_whole(&s, &states);
     else if (good)
         good = send_all_parts(&s, &states);

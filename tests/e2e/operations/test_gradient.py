@@ -1,9 +1,13 @@
 """Tests gradient and forward-gradient: products of multipliers and the matrices of sensitivity and forward-sensitivity,
 sums over a batch, free coordinates, the same bits alone, in batches and in CBOR, and refusals."""
+import json
+import subprocess
+
 import cbor2
 import numpy as np
 import tap
-from harness import ServerCase
+from harness import BINARY, ServerCase
+from python_client import torqued
 
 CBOR = {"Content_Type": "application/cbor", "Accept": "application/json"}
 INVERSE = {f"gradient_{x}": f"dtau_d{x}" for x in ("q", "qd", "qdd", "parameters", "gravity")}
@@ -104,6 +108,19 @@ class Gradient(ServerCase):
                     self.assertEqual(value, batch[name][row], (operation, name, row))
             reply = self.client.post(f"/v1/models/humanoid/{operation}", cbor2.dumps({n: s[n] for n in names}), **CBOR)
             self.assertEqual(self.ok(reply), batch)
+
+    def test_clients_that_cut_batches_refuse_sums(self):
+        """A sum of one part would be taken for that of all rows."""
+        panda = torqued.Client(f"http://127.0.0.1:{self.server.port}").model("panda")
+        rows = np.ones((3, 7))
+        with self.assertRaisesRegex(ValueError, "sum_gravity"):
+            panda.batch(panda.gradient, q=rows, multipliers=rows, outputs=["sum_gravity"], progress=False)
+        self.assertEqual(panda.gradient(rows, multipliers=rows, outputs=["sum_parameters"]).sum_parameters.shape, (70,))
+        states = "".join(json.dumps({"q": [0.1 * i] * 7, "multipliers": [1] * 7}) + "\n" for i in range(3))
+        done = subprocess.run([BINARY, "call", "--url", f"http://127.0.0.1:{self.server.port}", "--from", "jsonl", "panda", "gradient", "-",
+                               'outputs=["sum_gravity"]'], input=states, capture_output=True, text=True, timeout=60, check=False)
+        self.assertNotEqual(done.returncode, 0)
+        self.assertIn("sum_", done.stderr)
 
     def test_refusals(self):
         s = self.state("panda", 2)

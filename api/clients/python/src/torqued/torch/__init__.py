@@ -16,7 +16,7 @@ import numpy as np
 import torch
 from torch.autograd.function import once_differentiable
 
-from .client import Model
+from ..client import Model
 
 
 def inverse_dynamics(model: Model, q: torch.Tensor, qd: torch.Tensor, qdd: torch.Tensor, **fields: Any) -> torch.Tensor:
