@@ -14,13 +14,13 @@ import sys
 
 # Rooms joined by | include each other. A file listed here stands lower than its room.
 ORDER = """
-dynamics/memory/memory.h dynamics/model/joint_types.h dynamics/model/model.h dynamics/math dynamics/model dynamics/dynamics.h dynamics/held_directions.h dynamics/step.h dynamics/friction_map.h dynamics/hessian.h dynamics/frame_sensitivity.h dynamics/torque_series.h dynamics/joint
-dynamics/recursion dynamics/algorithms dynamics dynamics/memory dynamics/loops dynamics/kinematics dynamics/contact dynamics/held dynamics/motion dynamics/gradients dynamics/control dynamics/integration dynamics/simulation dynamics/identification dynamics/samples
+dynamics/memory/memory.h dynamics/model/joint_types.h dynamics/model/model.h dynamics/math dynamics/model dynamics/dynamics.h dynamics/held_directions.h dynamics/step.h dynamics/friction_map.h dynamics/hessian.h dynamics/gradient.h dynamics/frame_sensitivity.h dynamics/torque_series.h dynamics/joint
+dynamics/recursion dynamics/algorithms dynamics/adjoint dynamics dynamics/memory dynamics/loops dynamics/kinematics dynamics/contact dynamics/held dynamics/motion dynamics/gradients dynamics/control dynamics/integration dynamics/simulation dynamics/identification dynamics/samples
 api/problem api/metrics api/client_metrics api/exemplars api/robots/files api/api.h api/base/memory api/robot_files.h api/base/work api/codec/negotiate api/robots/model/preconditions api/codec/compress
 api/codec/coding api/codec/decimal api/codec/remedies api/codec|api/codec/nodes|api/codec/cbor|api/codec/msgpack api/archive api/robots/document api/robots/shape api/robots/report_order api/robots/model api/robots/formats.h api/robots/xml api/robots/bound api/robots/loops api/robots/several api/robots/collision api/robots/mjcf_schema api/robots/mjcf_write api/robots/sdf_write api/robots/urdf api/robots/mjcf|api/robots/mjcf_shapes|api/robots/mjcf_tree api/robots/sdf api/robots/main_file|api/robots/archive_formats|api/robots/formats
 api/service/http/route api/requests/cost/calibration api/requests/cost/cost_feedback
 api/service/http/call.h api/requests/fields api/requests/lanes api/requests/cost/peek api/requests/answer api/requests/evaluate api/requests/inverse_kinematics api/requests/motion api/requests/identification api/requests/contact api/requests/held
-api/requests/control api/requests/simulation api/requests/operations api/requests/cost api/service/http api/robots api/service/resources api
+api/requests/control api/requests/simulation api/requests/operations|api/requests/gradient api/requests/cost api/service/http api/robots api/service/resources api
 server/config.h server/default_folders server/console server/framing server/work server/memory server/audit server/log|server/log_writer server/slow_log server/operating/wall_clock server/handover server/store/checksum server/store/twin server/store/postgres server/store server/access server/net server/settings|server/config|server/config_checks|server/config_text|server/config_file|server/config_names server/cli/options server/operating server/cli/files server/cli/client server/cli/top server/cli server
 """.split()
 RANK = {room: place for place, rooms in enumerate(ORDER) for room in rooms.split("|")}

@@ -2,6 +2,7 @@
  * batch but the first, zeros that do not depend on the state are already written (zeros_are_set). */
 #include "passes.h"
 #include "dynamics/frame_sensitivity.h"
+#include "dynamics/gradient.h"
 #include "dynamics/hessian.h"
 #include "dynamics/torque_series.h"
 #include "step_passes.h"
@@ -141,6 +142,71 @@ static void forward_hessian(void *what)
                               .work        = s->out[3],
                               .singular    = s->out[2]};
     f->kernels->forward_hessian(&f->scene, s->workspace, &io, f->blocks);
+}
+
+/* Computes tau and its contracted first derivatives. */
+static void pass_gradient(const workload *f, double *by_parameters)
+{
+    const states      *s       = &f->states;
+    const size_t       entries = (size_t)f->scene.model->nv * f->blocks * (size_t)f->kernels->lanes;
+    const dyn_gradient io      = {.q                   = s->q,
+                                  .qd                  = s->qd,
+                                  .qdd                 = s->qdd,
+                                  .multipliers         = s->tau,
+                                  .tau                 = s->out[0],
+                                  .gradient_q          = s->out[0] + entries,
+                                  .gradient_qd         = s->out[0] + 2 * entries,
+                                  .gradient_qdd        = s->out[0] + 3 * entries,
+                                  .gradient_parameters = by_parameters};
+    f->kernels->gradient(&f->scene, s->workspace, &io, f->blocks);
+}
+static void gradient(void *what)
+{
+    pass_gradient(what, NULL);
+}
+static void parameter_gradient(void *what)
+{
+    pass_gradient(what, ((const workload *)what)->states.out[1]);
+}
+
+/* Computes qdd and its contracted first derivatives. */
+static void forward_gradient(void *what)
+{
+    const workload            *f       = what;
+    const states              *s       = &f->states;
+    const size_t               entries = (size_t)f->scene.model->nv * f->blocks * (size_t)f->kernels->lanes;
+    const dyn_forward_gradient io      = {.q            = s->q,
+                                          .qd           = s->qd,
+                                          .tau          = s->tau,
+                                          .multipliers  = s->qddd,
+                                          .qdd          = s->out[0],
+                                          .gradient_q   = s->out[0] + entries,
+                                          .gradient_qd  = s->out[0] + 2 * entries,
+                                          .gradient_tau = s->out[0] + 3 * entries,
+                                          .singular     = s->out[1]};
+    f->kernels->forward_gradient(&f->scene, s->workspace, &io, f->blocks);
+}
+
+/* Computes the contracted derivatives of a step of RK4. */
+static void step_gradient(void *what)
+{
+    const workload         *f       = what;
+    const states           *s       = &f->states;
+    const size_t            entries = (size_t)f->scene.model->nv * f->blocks * (size_t)f->kernels->lanes;
+    const dyn_step_gradient io      = {.q              = s->q,
+                                       .qd             = s->qd,
+                                       .tau            = s->tau,
+                                       .multipliers_q  = s->qdd,
+                                       .multipliers_qd = s->qddd,
+                                       .method         = DYN_RK4,
+                                       .h              = 1e-3,
+                                       .gradient_q     = s->out[0],
+                                       .gradient_qd    = s->out[0] + entries,
+                                       .gradient_tau   = s->out[0] + 2 * entries,
+                                       .work           = f->work,
+                                       .singular       = s->out[1],
+                                       .unsolved       = s->out[2]};
+    f->kernels->step_gradient(&f->scene, s->workspace, &io, f->blocks);
 }
 
 static void coriolis_matrix(void *what)
@@ -302,6 +368,10 @@ const kernel_pass kernel_passes[N_KERNELS] = {
     {.name = "forward dynamics, every other coordinate given", .pass = driven_dynamics},
     {.name = "forward sensitivity: qdd, dqdd by q, qd, tau", .pass = forward_sensitivity},
     {.name = "forward sensitivity, the tip held along x, y, z", .pass = pass_held_sensitivity},
+    {.name = "gradient: tau, and its derivatives contracted", .pass = gradient, .per_joint = true},
+    {.name = "the same with those by parameters", .pass = parameter_gradient, .per_joint = true},
+    {.name = "forward gradient: qdd, and its derivatives contracted", .pass = forward_gradient, .per_joint = true},
+    {.name = "gradient of a step of RK4", .pass = step_gradient, .per_joint = true},
     {.name = "second derivatives of tau, contracted", .pass = hessian},
     {.name = "second derivatives of qdd, contracted", .pass = forward_hessian},
     {.name = "step: x+ and its derivatives by x and tau", .pass = pass_step},

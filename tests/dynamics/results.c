@@ -154,6 +154,51 @@ static void evaluate_series(const dyn_kernels *k, const trial *t, const results 
 }
 
 /* Evaluates the second derivatives, contracted with the multipliers qddd. */
+/* Evaluates the gradients, with the random numbers of qddd as multipliers. */
+static void evaluate_gradients(const dyn_kernels *k, const trial *t, const results *r)
+{
+    double *unsolved = trial_array(t, 1);
+    rows_gradient(k, &t->scene, t->rows,
+                  (dyn_gradient){.q                   = t->q,
+                                 .qd                  = t->qd,
+                                 .qdd                 = t->qdd,
+                                 .wrenches            = t->wrenches,
+                                 .multipliers         = t->qddd,
+                                 .tau                 = r->gradient_tau,
+                                 .gradient_q          = r->gradient_q,
+                                 .gradient_qd         = r->gradient_qd,
+                                 .gradient_qdd        = r->gradient_qdd,
+                                 .gradient_parameters = r->gradient_parameters,
+                                 .gradient_wrenches   = r->gradient_wrenches,
+                                 .gradient_gravity    = r->gradient_gravity});
+    rows_forward_gradient(k, &t->scene, t->rows,
+                          (dyn_forward_gradient){.q            = t->q,
+                                                 .qd           = t->qd,
+                                                 .tau          = t->tau,
+                                                 .wrenches     = t->wrenches,
+                                                 .multipliers  = t->qddd,
+                                                 .qdd          = r->qdd_beside_gradient,
+                                                 .gradient_q   = r->forward_gradient_q,
+                                                 .gradient_qd  = r->forward_gradient_qd,
+                                                 .gradient_tau = r->forward_gradient_tau,
+                                                 .singular     = r->pivot_beside_gradient});
+    rows_step_gradient(k, &t->scene, t->rows,
+                       (dyn_step_gradient){.q              = t->q,
+                                           .qd             = t->qd,
+                                           .tau            = t->tau,
+                                           .wrenches       = t->wrenches,
+                                           .multipliers_q  = t->qdd,
+                                           .multipliers_qd = t->qddd,
+                                           .method         = DYN_RK4,
+                                           .h              = 1e-3,
+                                           .gradient_q     = r->rk4_gradient_q,
+                                           .gradient_qd    = r->rk4_gradient_qd,
+                                           .gradient_tau   = r->rk4_gradient_tau,
+                                           .singular       = r->pivot_beside_gradient,
+                                           .unsolved       = unsolved});
+    free(unsolved);
+}
+
 static void evaluate_hessians(const dyn_kernels *k, const trial *t, const results *r)
 {
     if (t->nv > FEW_COORDINATES) return;
@@ -314,6 +359,7 @@ void results_evaluate(const dyn_kernels *k, const trial *t, const results *r)
     evaluate_driven(k, t, r);
     evaluate_derivatives(k, t, r);
     evaluate_series(k, t, r);
+    evaluate_gradients(k, t, r);
     evaluate_hessians(k, t, r);
     evaluate_steps(k, t, r);
     evaluate_closure(k, t, r);

@@ -18,6 +18,11 @@
     X(hessian_q_q, n * n) X(hessian_q_qd, n * n) X(hessian_q_qdd, n * n) X(hessian_qd_qd, n * n) \
     X(pivot_beside_hessian, 1) X(forward_q_q, n * n) X(forward_q_qd, n * n)                      \
     X(forward_qd_qd, n * n) X(forward_q_tau, n * n)                                              \
+    X(gradient_tau, n) X(gradient_q, n) X(gradient_qd, n) X(gradient_qdd, n)                     \
+    X(gradient_parameters, 10 * b) X(gradient_wrenches, 6 * w) X(gradient_gravity, 3)            \
+    X(pivot_beside_gradient, 1) X(qdd_beside_gradient, n) X(forward_gradient_q, n)               \
+    X(forward_gradient_qd, n) X(forward_gradient_tau, n) X(rk4_gradient_q, n)                    \
+    X(rk4_gradient_qd, n) X(rk4_gradient_tau, n)                                                 \
     X(rk4_q, t->nq) X(rk4_qd, n) X(rk4_A, 4 * n * n) X(rk4_B, 2 * n * n)                         \
     X(implicit_q, t->nq) X(implicit_qd, n) X(implicit_A, 4 * n * n) X(implicit_B, 2 * n * n)     \
     X(coriolis_matrix, n * n) X(christoffel, n * n * n)                                          \

@@ -387,3 +387,64 @@ void rows_frame_sensitivity(const dyn_kernels *k, const dyn_scene *scene, size_t
     assert_non_null(k->frame_sensitivity);
     RUN_KERNEL(k->frame_sensitivity, k, scene, rows, io, ports);
 }
+
+#define GRADIENTS_OF_SCENE(type)                                                                                       \
+    OUT(type, gradient_parameters, 10 * scene->model->n_rows), OUT(type, gradient_wrenches, 6 * scene->n_wrenches),    \
+        OUT(type, gradient_gravity, 3)
+
+void rows_gradient(const dyn_kernels *k, const dyn_scene *scene, size_t rows, dyn_gradient io)
+{
+    SIZES;
+    const port ports[] = {IN(dyn_gradient, q, nq),
+                          IN(dyn_gradient, qd, nv),
+                          IN(dyn_gradient, qdd, nv),
+                          IN(dyn_gradient, wrenches, 9 * scene->n_wrenches),
+                          IN(dyn_gradient, multipliers, nv),
+                          OUT(dyn_gradient, tau, nv),
+                          OUT(dyn_gradient, gradient_q, nv),
+                          OUT(dyn_gradient, gradient_qd, nv),
+                          OUT(dyn_gradient, gradient_qdd, nv),
+                          GRADIENTS_OF_SCENE(dyn_gradient)};
+    RUN_KERNEL(k->gradient, k, scene, rows, io, ports);
+}
+
+void rows_forward_gradient(const dyn_kernels *k, const dyn_scene *scene, size_t rows, dyn_forward_gradient io)
+{
+    SIZES;
+    const port ports[] = {IN(dyn_forward_gradient, q, nq),
+                          IN(dyn_forward_gradient, qd, nv),
+                          IN(dyn_forward_gradient, tau, nv),
+                          IN(dyn_forward_gradient, wrenches, 9 * scene->n_wrenches),
+                          IN(dyn_forward_gradient, multipliers, nv),
+                          OUT(dyn_forward_gradient, qdd, nv),
+                          OUT(dyn_forward_gradient, gradient_q, nv),
+                          OUT(dyn_forward_gradient, gradient_qd, nv),
+                          OUT(dyn_forward_gradient, gradient_tau, nv),
+                          OUT(dyn_forward_gradient, singular, 1),
+                          GRADIENTS_OF_SCENE(dyn_forward_gradient)};
+    RUN_KERNEL(k->forward_gradient, k, scene, rows, io, ports);
+}
+
+void rows_step_gradient(const dyn_kernels *k, const dyn_scene *scene, size_t rows, dyn_step_gradient io)
+{
+    SIZES;
+    const size_t entries = dyn_step_gradient_work(scene, io.method);
+    double      *work    = calloc(rows * entries, sizeof *work);
+    const port   ports[] = {IN(dyn_step_gradient, q, nq),
+                            IN(dyn_step_gradient, qd, nv),
+                            IN(dyn_step_gradient, tau, nv),
+                            IN(dyn_step_gradient, wrenches, 9 * scene->n_wrenches),
+                            IN(dyn_step_gradient, multipliers_q, nv),
+                            IN(dyn_step_gradient, multipliers_qd, nv),
+                            OUT(dyn_step_gradient, gradient_q, nv),
+                            OUT(dyn_step_gradient, gradient_qd, nv),
+                            OUT(dyn_step_gradient, gradient_tau, nv),
+                            OUT(dyn_step_gradient, work, entries),
+                            OUT(dyn_step_gradient, singular, 1),
+                            OUT(dyn_step_gradient, unsolved, 1),
+                            GRADIENTS_OF_SCENE(dyn_step_gradient)};
+    assert_non_null(work);
+    io.work = work;
+    RUN_KERNEL(k->step_gradient, k, scene, rows, io, ports);
+    free(work);
+}

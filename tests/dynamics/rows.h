@@ -5,6 +5,7 @@
  * memory behind these afterwards, so that a test notices a missing result, or a byte written beyond the end. */
 #pragma once
 #include "dynamics/frame_sensitivity.h"
+#include "dynamics/gradient.h"
 #include "dynamics/hessian.h"
 #include "dynamics/step.h"
 #include "dynamics/torque_series.h"
@@ -32,3 +33,7 @@ void   rows_reference_dynamics(const dyn_kernels *k, const dyn_scene *scene, siz
 void   rows_regressor(const dyn_kernels *k, const dyn_scene *scene, size_t rows, dyn_regressor io);
 void   rows_closure(const dyn_kernels *k, const dyn_scene *scene, size_t rows, dyn_closure io);
 void   rows_frame_sensitivity(const dyn_kernels *k, const dyn_scene *scene, size_t rows, dyn_frame_sensitivity io);
+void   rows_gradient(const dyn_kernels *k, const dyn_scene *scene, size_t rows, dyn_gradient io);
+void   rows_forward_gradient(const dyn_kernels *k, const dyn_scene *scene, size_t rows, dyn_forward_gradient io);
+/* Calls the kernel, with an io.work that the function allocates. */
+void rows_step_gradient(const dyn_kernels *k, const dyn_scene *scene, size_t rows, dyn_step_gradient io);

@@ -35,8 +35,9 @@ enum {
     API_FIXED_POINTS     = -16,
     API_JOINT_LIMITS     = -17, /* limits of joints that an operation lists */
     API_SPLINE_KNOTS     = -18, /* knots of a motion */
-    API_COUPLED_MOTORS   = -19, /* motors of coupled transmissions: this length depends on the model only */
-    API_REQUEST_EXTENTS  = 10
+    API_ROLLOUT_STEPS    = -19, /* steps of a rollout in one array of its row */
+    API_COUPLED_MOTORS   = -20, /* motors of coupled transmissions: this length depends on the model only */
+    API_REQUEST_EXTENTS  = 11
 };
 
 /* An operation that the request selects, with its outputs and options. */
@@ -128,7 +129,8 @@ typedef struct api_operation {
 #define API_OPERATIONS(X) \
     X(inverse_dynamics) X(forward_dynamics) X(mass_matrix) X(bias) \
     X(kinematics) X(energy) X(torque_derivative) X(sensitivity) \
-    X(forward_sensitivity) X(hessian) X(forward_hessian) X(step) X(rollout) X(coriolis) X(regressor) X(impact) \
+    X(forward_sensitivity) X(gradient) X(forward_gradient) X(hessian) X(forward_hessian) \
+    X(step) X(rollout) X(rollout_gradient) X(coriolis) X(regressor) X(impact) \
     X(task_space) X(identify) X(trajectory) X(trajectory_hessian) X(simulate) \
     X(ground_reaction) X(inverse_kinematics) X(margins) X(feed_forward) X(path)
 /* clang-format on */

@@ -94,7 +94,10 @@ enum { API_MAX_HIGHER = 20 /* vectors in "higher_derivatives": derivatives of q 
     X(API_POINTS_FIELD, "points")                                                                                      \
     X(API_KINDS, "kinds")                                                                                              \
     X(API_TORQUE_MULTIPLIERS, "torque_multipliers")                                                                    \
-    X(API_SUPPORTS, "supports")
+    X(API_SUPPORTS, "supports")                                                                                        \
+    X(API_COST, "cost")                                                                                                \
+    X(API_MULTIPLIERS_Q, "multipliers_q")                                                                              \
+    X(API_MULTIPLIERS_QD, "multipliers_qd")
 
 #define API_FIELD_CONSTANT(constant, name) constant,
 

@@ -137,13 +137,12 @@ size_t api_step_spare(const api_model *model, const api_selection *selected)
     return sum;
 }
 
-/* Writes why the step from a state has no result, or returns true. */
-static bool check_state(const api_evaluation *e, const api_step_means *by, double damping, const dyn_step *io,
-                        size_t lane, api_problem *found)
+bool api_step_check(const api_evaluation *e, const api_step_means *means, double damping, const dyn_step *io,
+                    size_t lane, api_problem *found)
 {
     api_problem within;
     api_problem_clear(&within);
-    if (by->failures && !api_loop_fail(by->failures->lane[lane], NULL, -1, &within))
+    if (means->failures && !api_loop_fail(means->failures->lane[lane], NULL, -1, &within))
         return api_fail(found, within.code, NULL, "within the step %s", within.detail);
     const dyn_bound *beyond   = api_find_angle_beyond_limit(e->model, io->q_after + lane, e->lanes);
     double           singular = io->singular[lane], unsolved = io->unsolved[lane];
@@ -159,7 +158,7 @@ static bool check_state(const api_evaluation *e, const api_step_means *by, doubl
                         unsolved == DYN_STEP_SINGULAR ? "the Jacobian of the implicit equation is singular"
                                                       : "Newton's method does not solve the implicit equation");
     if (io->contradictory[lane] != 0)
-        return api_contact_describe(by->contact, (size_t)io->contradictory[lane], damping, found);
+        return api_contact_describe(means->contact, (size_t)io->contradictory[lane], damping, found);
     return !beyond || api_fail(found, API_ANGLE_TOO_LARGE, NULL,
                                "after the step %.64s is beyond %g rad: the motion is too fast, or the step too long",
                                e->model->position_names[beyond->entry], DYN_MAX_ANGLE);
@@ -177,7 +176,8 @@ static bool check_states(const api_evaluation *e, const api_step_options *o, con
         char        prefix[48] = "";
         api_problem found, problem;
         api_problem_clear(&found), api_problem_clear(&problem);
-        if (range_of_state(e, o, state) != range || check_state(e, &means, o->held.damping, io, lane, &found)) continue;
+        if (range_of_state(e, o, state) != range || api_step_check(e, &means, o->held.damping, io, lane, &found))
+            continue;
         if (e->query->samples > 0) snprintf(prefix, sizeof prefix, "step %zu: ", state % e->query->samples);
         api_fail(&problem, found.code, NULL, "%s%s", prefix, found.detail);
         if (!api_fail_found(e, API_Q, state, &problem)) return false;

@@ -56,6 +56,10 @@ bool api_step_prepare(api_plan *plan, api_selection *selected);
 void api_step_take(const api_step_options *options, const api_held_range *range, const api_step_means *by,
                    const dyn_step *io, double *sticking);
 
+/* Writes why the step of one lane has no result, or returns true. */
+bool api_step_check(const api_evaluation *e, const api_step_means *means, double damping, const dyn_step *io,
+                    size_t lane, api_problem *found);
+
 /* dyn_step.may_continue of the operations, with an api_step_clock. */
 bool api_step_may_continue(void *clock);
 

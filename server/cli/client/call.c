@@ -186,6 +186,18 @@ static bool pass_answer(sending *s, size_t rows)
     return good;
 }
 
+/* True if the options ask for an output that is a sum over all rows. */
+static bool has_sums(const json_t *options)
+{
+    const json_t *outputs = json_object_get(options, "outputs"), *output;
+    size_t        i;
+    json_array_foreach (outputs, i, output) {
+        const char *name = json_string_value(output);
+        if (name && strncmp(name, "sum_", strlen("sum_")) == 0) return true;
+    }
+    return false;
+}
+
 /* Sends one part; the halves of it if it is too large for the server, unless the answer is passed on as it comes. */
 static bool send_part(sending *s, const cli_batch *part)
 {
@@ -193,7 +205,10 @@ static bool send_part(sending *s, const cli_batch *part)
     cli_connection *c      = &s->call->connection;
     bool            opaque = cli_format_is_opaque(s->sink->takes);
     cli_batch       half;
-    bool            good = cli_cbor_write(&body, part, s->call->options) &&
+    if (part->rows > 0 && has_sums(s->call->options))
+        return cli_error(
+            "outputs sum_... are of all rows, and the answer has a line for each: POST the request, see GET /docs");
+    bool good = cli_cbor_write(&body, part, s->call->options) &&
                 post(s, "application/cbor", opaque ? accept_of(s->sink) : CBOR_ARRAYS, body.bytes, body.length);
     cli_text_free(&body);
     if (!good) return false;

@@ -25,7 +25,9 @@ class ZeroRows(Closed):
         every = {
             "inverse-dynamics": motion, "forward-dynamics": forward, "mass-matrix": {}, "bias": {"qd": None}, "kinematics": {"frames": [frame]},
             "energy": {"qd": None}, "torque-derivative": {**motion, "qddd": None}, "sensitivity": motion, "forward-sensitivity": forward,
-            "hessian": {**motion, "multipliers": None}, "forward-hessian": {**forward, "multipliers": None}, "coriolis": {"qd": None},
+            "hessian": {**motion, "multipliers": None}, "forward-hessian": {**forward, "multipliers": None},
+            "gradient": {**motion, "multipliers": None}, "forward-gradient": {**forward, "multipliers": None},
+            "rollout-gradient": {"qd": None, "torques": [[0.0] * nv] * 2, "step": 0.01, "cost": {"qd": 1}}, "coriolis": {"qd": None},
             "regressor": motion, "task-space": {"frame": frame, "axes": ["x"]}, "margins": {"qd": None},
             "impact": {"qd": None, "held": [{"frame": frame, "axes": ["x"]}]}, "step": {**forward, "step": 0.01},
             "rollout": {"qd": None, "torques": [[0.0] * nv] * 2, "step": 0.01},
@@ -34,6 +36,7 @@ class ZeroRows(Closed):
         }
         if model == "five_bar":
             del every["hessian"], every["forward-hessian"], every["inverse-kinematics"]
+            del every["gradient"], every["forward-gradient"], every["rollout-gradient"]
         return every
 
     def assertNoRows(self, value, what):

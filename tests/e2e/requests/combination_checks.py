@@ -149,6 +149,36 @@ def forward_sensitivity(t, case, answer):
     near_loads(t, case, answer, ("dqdd_dparameters", "dqdd_dwrench"), lambda: f(case.q, case.qd, tau))
 
 
+def near_products(t, case, answer, operation, pairs):
+    """Compares gradients with the multipliers times the server's matrices of the same request."""
+    request = {**case.around(), **request_of(operation, case), "outputs": [matrix for _, matrix in pairs]}
+    request.pop("multipliers", None), request.pop("on_error", None)
+    given = t.ask_model(operation, request)
+    rows = lambda value: np.array(value if case.rows > 1 else [value])
+    multipliers = case.axis(case.multipliers, "v")  # all arrays have the request's order of coordinates
+    for name, matrix in pairs:
+        D = rows(given[matrix])
+        size = np.einsum("ri,rij->rj", abs(multipliers), abs(D)).max()
+        error = rows(answer[name]) - np.einsum("ri,rij->rj", multipliers, D)
+        t.less(name, abs(error).max() / max(size, 1e-3), 1e-12 if operation == "sensitivity" else 1e-9)
+
+
+@check("gradient")
+def gradient(t, case, answer):
+    if case.has("failing"):
+        return
+    near_products(t, case, answer, "sensitivity", [
+        (f"gradient_{x}", f"dtau_d{x}") for x in ("q", "qd", "qdd", "parameters", "gravity")])
+
+
+@check("forward-gradient")
+def forward_gradient(t, case, answer):
+    if case.has("failing"):
+        return
+    near_products(t, case, answer, "forward-sensitivity", [
+        (f"gradient_{x}", f"dqdd_d{x}") for x in ("q", "qd", "tau", "parameters")])
+
+
 def second_differences(t, case, operation, first, third, x):
     """Returns differences, by q, qd and x, of the server's first derivatives contracted with the multipliers."""
     multipliers = case.multipliers

@@ -58,6 +58,29 @@ def rollout(t, case, answer):
             at.update(q=one["q_after"], qd=one["qd_after"])
 
 
+@check("rollout-gradient")
+def rollout_gradient(t, case, answer):
+    """Compares with the products of the matrices that `rollout` answers, from the last node to the first."""
+    if case.has("failing"):
+        return
+    request = {**case.around(), **request_of("rollout", case)}
+    request.pop("on_error", None)
+    nodes = t.ask_model("rollout", request)
+    for row in range(case.rows):
+        of = lambda name, given: np.array(given[name] if case.rows == 1 else given[name][row])
+        m = case.axis(case.multipliers, "v")[row]
+        by_x = np.concatenate([0 * m, -0.5 * m])
+        for node in reversed(range(NODES)):
+            by_x[:case.nv] += m * (1 + node)
+            expected = by_x @ of("input_matrix", nodes)[node]
+            t.less("gradient_torques", abs(of("gradient_torques", answer)[node] - expected).max() / max(abs(expected).max(), 1e-3), 1e-9)
+            by_x = by_x @ of("state_matrix", nodes)[node]
+        got = np.concatenate([of("gradient_q", answer), of("gradient_qd", answer)])
+        t.less("gradient by the state", abs(got - by_x).max() / max(abs(by_x).max(), 1e-3), 1e-9)
+        for name in ("q_after", "qd_after"):
+            t.same(name, of(name, answer).tolist(), of(name, nodes)[-1].tolist())
+
+
 @check("identify")
 def identify(t, case, answer):
     """Checks that torques computed by the reference are fitted to rounding."""

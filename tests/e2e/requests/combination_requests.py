@@ -137,6 +137,28 @@ def forward_sensitivity(case):
                                                   *wrench(case, "dqdd_dwrench")]}
 
 
+@operation("gradient")
+def gradient(case):
+    more = ["qdd", "gradient_tau"] if case.has("free") else []
+    return {**state(case, "qd", "qdd", "multipliers"), **loose(case), "outputs": [
+        "gradient_q", "gradient_qd", "gradient_qdd", "tau", "gradient_parameters", "gradient_gravity",
+        *wrench(case, "gradient_wrenches"), *more]}
+
+
+@operation("forward-gradient")
+def forward_gradient(case):
+    return {**state(case, "qd", "multipliers"), "tau": case.field(efforts(case)), "outputs": [
+        "gradient_q", "gradient_qd", "gradient_tau", "qdd", "gradient_parameters", "gradient_gravity", *wrench(case, "gradient_wrenches")]}
+
+
+@operation("rollout-gradient")
+def rollout_gradient(case):
+    multipliers = np.stack([case.multipliers * (1 + node) for node in range(NODES)], 1)
+    return {**state(case, "qd"), "torques": case.field(torques(case)), "step": STEP, "multipliers_q": case.field(multipliers),
+            "multipliers_qd": case.field(-0.5 * multipliers[:, :1]), "outputs": [
+                "gradient_torques", "gradient_q", "gradient_qd", "q_after", "qd_after", *wrench(case, "gradient_wrenches")]}
+
+
 @operation("hessian")
 def hessian(case):
     return state(case, "qd", "qdd", "multipliers")

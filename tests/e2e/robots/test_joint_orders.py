@@ -14,7 +14,8 @@ from harness import ROOT, ServerCase
 MODELS = sorted(name[:-5] for name in os.listdir(os.path.join(ROOT, "models")) if name.endswith(".json"))
 FLOATING = ("solo12", "humanoid", "free_arm")
 TIMED = {"duration": 0.02, "samples": 3, "step": 0.01}
-VECTORS = {"qd": "v", "qdd": "v", "qddd": "v", "tau": "v", "q": "q", "torques": "-v", "control_points": "-v", "torque_multipliers": "-v"}
+VECTORS = {"qd": "v", "qdd": "v", "qddd": "v", "tau": "v", "q": "q", "torques": "-v", "control_points": "-v", "torque_multipliers": "-v",
+           "multipliers_q": "-v"}
 
 
 def axes_of(text):
@@ -98,6 +99,13 @@ class Orders(ServerCase):
         yield "sensitivity", {**state("q", "qd", "qdd"), **wrench, "outputs": ["dtau_dq", "dtau_dqd", "dtau_dqdd", "d_joint_wrenches_dq", "dtau_dwrench",
                                                                                "dtau_dgravity"]}
         yield "forward-sensitivity", {**state("q", "qd", "tau"), "outputs": ["dqdd_dq", "dqdd_dqd", "dqdd_dtau", "qdd"]}
+        yield "gradient", {**state("q", "qd", "qdd", "multipliers"), **wrench, "outputs": [
+            "gradient_q", "gradient_qd", "gradient_qdd", "tau", "gradient_parameters", "gradient_wrenches", "gradient_gravity"]}
+        yield "gradient", {**state("q", "qd", "qdd", "multipliers"), "free": names[-1:], "tau": [0] * (len(names) - 1) + [0.2],
+                           "outputs": ["gradient_q", "gradient_qdd", "gradient_tau"]}
+        yield "forward-gradient", {**state("q", "qd", "tau", "multipliers"), "outputs": ["gradient_q", "gradient_qd", "gradient_tau", "qdd"]}
+        yield "rollout-gradient", {**state("q", "qd", "torques"), "step": 0.01, "cost": {"qd": s["multipliers"], "tau": 0.3},
+                                   "multipliers_q": [s["qdd"]], "outputs": ["gradient_torques", "gradient_q", "gradient_qd"]}
         yield "hessian", {**state("q", "qd", "qdd", "multipliers"), "outputs": ["hessian_q_q", "hessian_q_qd", "hessian_qd_qdd"]}
         if len(names) < 20:
             yield "hessian", {**state("q", "qd", "qdd"), "outputs": ["d2tau_dq_dqd"]}
@@ -130,6 +138,8 @@ class Orders(ServerCase):
         for key, value in request.items():
             axes = "-" * (np.ndim(value) - 1) + VECTORS.get(key, "v" if key == "multipliers" else "")[-1:] if key in VECTORS or key == "multipliers" else ""
             other[key] = turned(value, axes, order) if axes else value
+        if "cost" in request:
+            other["cost"] = {**request["cost"], "qd": turned(request["cost"]["qd"], "v", order)}
         if "input" in request:
             other["input"] = {key: turned(value, "v", order) if isinstance(value, list) else value for key, value in request["input"].items()}
         return {**other, "joints": [names[i] for i in order["v"]][base:]}

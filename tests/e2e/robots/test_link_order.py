@@ -84,6 +84,9 @@ OPERATIONS = {
                     "dtau_dwrench": [2, "v", 6], "dtau_dgravity": ["v", 3], "dtau_dparameters": ["v", "parameter"]},
     "forward-sensitivity": {"dqdd_dq": "vv", "dqdd_dtau": "vv", "dqdd_dwrench": [2, "v", 6],
                             "dqdd_dparameters": ["v", "parameter"]},
+    "gradient": {"gradient_q": "v", "gradient_qd": "v", "gradient_qdd": "v", "tau": "v", "gradient_parameters": ["parameter"],
+                 "gradient_wrenches": [2, 6], "gradient_gravity": [3]},
+    "forward-gradient": {"gradient_q": "v", "gradient_qd": "v", "gradient_tau": "v", "gradient_parameters": ["parameter"]},
     "hessian": {"hessian_q_q": "vv", "hessian_q_qd": "vv", "hessian_q_qdd": "vv", "hessian_qd_qd": "vv", "d2tau_dq_dqd": "vvv"},
     "forward-hessian": {"hessian_q_q": "vv", "hessian_q_qd": "vv", "hessian_qd_qd": "vv", "d2qdd_dq_dtau": "vvv"},
     "regressor": {"regressor": ["v", "parameter"], "joint_regressor": ["v", "mover"]}}
@@ -120,9 +123,10 @@ FIELDS = {"inverse-dynamics": ["q", "qd", "qdd"], "forward-dynamics": ["q", "qd"
           "bias": ["q", "qd"], "kinematics": ["q", "qd", "qdd", "qddd"], "energy": ["q", "qd"],
           "torque-derivative": ["q", "qd", "qdd", "qddd"], "coriolis": ["q", "qd"], "sensitivity": ["q", "qd", "qdd"],
           "forward-sensitivity": ["q", "qd", "tau"], "regressor": ["q", "qd", "qdd"],
+          "gradient": ["q", "qd", "qdd", "multipliers"], "forward-gradient": ["q", "qd", "tau", "multipliers"],
           "hessian": ["q", "qd", "qdd", "multipliers"], "forward-hessian": ["q", "qd", "tau", "multipliers"]}
 PULLED = {"inverse-dynamics", "forward-dynamics", "bias", "torque-derivative", "sensitivity", "forward-sensitivity", "hessian",
-          "forward-hessian"}
+          "forward-hessian", "gradient", "forward-gradient"}
 
 
 def request_of(operation, state, surroundings):

@@ -15,6 +15,7 @@ from .errors import MixedArithmetic, Problem, in_whole_batch, shifted_pointer
 CHUNK = 8192            # rows: the time between two requests is then 1 % of that of a request or less
 Progress = Callable[[int, int], None]       # rows done, rows in all
 NOT_BY_ROWS = ("identify", "trajectory", "trajectory-hessian", "simulate", "path")
+OF_ALL_ROWS = ("sum_parameters", "sum_gravity")     # outputs that a piece of a batch does not have
 STATE = ("q", "qd", "qdd", "qddd", "qdddd", "tau", "guess", "weights", "qd_reference", "qdd_reference",
          "multipliers")
 TOO_LARGE = ("body-too-large", "too-many-rows", "answer-too-large", "too-much-memory")
@@ -30,6 +31,9 @@ class Chunks:
         name = getattr(operation, "__name__", "")
         if name in NOT_BY_ROWS:
             raise ValueError(f"{name} does not work row by row: call it with the whole request")
+        sums = [output for output in fields.get("outputs") or () if output in OF_ALL_ROWS]
+        if sums:
+            raise ValueError(f"the output {sums[0]} is of all rows together: call {name} with the whole request")
         if size < 1:
             raise ValueError(f"size {size}: a piece has at least one row")
         self.operation = operation

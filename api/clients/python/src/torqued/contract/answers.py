@@ -343,6 +343,64 @@ class ForwardSensitivityAnswer(Answer):
     errors: list[RowError]
 
 
+class GradientAnswer(Answer):
+    """The answer of gradient."""
+    __slots__ = ()
+    # Figures of the request that look like degrees or millimetres; they are used unchanged.
+    warnings: list[UnitWarning]
+    # nv: by q.
+    gradient_q: Array
+    # nv: by qd.
+    gradient_qd: Array
+    # nv: by qdd; without friction that depends on the load, the mass matrix times the multipliers.
+    gradient_qdd: Array
+    # nv: N m or N.
+    tau: Array
+    # nv: rad/s² or m/s². Only with `free`.
+    qdd: Array
+    # nv: by the given efforts of free coordinates, else 0. Only with `free`.
+    gradient_tau: Array
+    # 10·bodies: by the inertial parameters, in the order of regressor.
+    gradient_parameters: Array
+    # wrenches × 6: by force and torque of each wrench of the request, in its axes.
+    gradient_wrenches: Array
+    # 3: by the gravity vector.
+    gradient_gravity: Array
+    # 10·bodies: the sum of gradient_parameters over the rows.
+    sum_parameters: Array
+    # 3: the sum of gradient_gravity over the rows.
+    sum_gravity: Array
+    # With on_error="row": the rows that failed.
+    errors: list[RowError]
+
+
+class ForwardGradientAnswer(Answer):
+    """The answer of forward-gradient."""
+    __slots__ = ()
+    # Figures of the request that look like degrees or millimetres; they are used unchanged.
+    warnings: list[UnitWarning]
+    # nv: by q.
+    gradient_q: Array
+    # nv: by qd.
+    gradient_qd: Array
+    # nv: by tau.
+    gradient_tau: Array
+    # nv: rad/s² or m/s².
+    qdd: Array
+    # 10·bodies: by the inertial parameters, in the order of regressor.
+    gradient_parameters: Array
+    # wrenches × 6: by force and torque of each wrench of the request, in its axes.
+    gradient_wrenches: Array
+    # 3: by the gravity vector.
+    gradient_gravity: Array
+    # 10·bodies: the sum of gradient_parameters over the rows.
+    sum_parameters: Array
+    # 3: the sum of gradient_gravity over the rows.
+    sum_gravity: Array
+    # With on_error="row": the rows that failed.
+    errors: list[RowError]
+
+
 class HessianAnswer(Answer):
     """The answer of hessian."""
     __slots__ = ()
@@ -454,6 +512,37 @@ class RolloutAnswer(Answer):
     # For a model with `loops`, the complete state: the coordinates of the whole tree with their names, qd and qdd, `G` with
     # qd_tree = G qd, and the wrenches in the loops.
     full: Full
+    # With on_error="row": the rows that failed.
+    errors: list[RowError]
+
+
+class RolloutGradientAnswer(Answer):
+    """The answer of rollout-gradient."""
+    __slots__ = ()
+    # Figures of the request that look like degrees or millimetres; they are used unchanged.
+    warnings: list[UnitWarning]
+    # N × nv: by the torques.
+    gradient_torques: Array
+    # nv: by the initial q.
+    gradient_q: Array
+    # nv: by the initial qd.
+    gradient_qd: Array
+    # The value of the cost, without the multipliers' part.
+    cost: Scalar
+    # nq: after the last step, rad or m; quaternions have w ≥ 0.
+    q_after: Array
+    # nv: after the last step, rad/s or m/s.
+    qd_after: Array
+    # 10·bodies: by the inertial parameters, in the order of regressor.
+    gradient_parameters: Array
+    # wrenches × 6: by force and torque of each wrench of the request, in its axes.
+    gradient_wrenches: Array
+    # 3: by the gravity vector.
+    gradient_gravity: Array
+    # 10·bodies: the sum of gradient_parameters over the rows.
+    sum_parameters: Array
+    # 3: the sum of gradient_gravity over the rows.
+    sum_gravity: Array
     # With on_error="row": the rows that failed.
     errors: list[RowError]
 
@@ -879,10 +968,11 @@ class EvaluateAnswer(Answer):
     _nested = {"inverse-dynamics": InverseDynamicsAnswer, "forward-dynamics": ForwardDynamicsAnswer, "impact": ImpactAnswer,
                "mass-matrix": MassMatrixAnswer, "bias": BiasAnswer, "kinematics": KinematicsAnswer, "energy":
                EnergyAnswer, "torque-derivative": TorqueDerivativeAnswer, "sensitivity": SensitivityAnswer,
-               "forward-sensitivity": ForwardSensitivityAnswer, "hessian": HessianAnswer, "forward-hessian":
-               ForwardHessianAnswer, "step": StepAnswer, "coriolis": CoriolisAnswer, "regressor": RegressorAnswer,
-               "task-space": TaskSpaceAnswer, "ground-reaction": GroundReactionAnswer, "margins": MarginsAnswer,
-               "feed-forward": FeedForwardAnswer, "path": PathAnswer}
+               "forward-sensitivity": ForwardSensitivityAnswer, "gradient": GradientAnswer, "forward-gradient":
+               ForwardGradientAnswer, "hessian": HessianAnswer, "forward-hessian": ForwardHessianAnswer, "step":
+               StepAnswer, "coriolis": CoriolisAnswer, "regressor": RegressorAnswer, "task-space":
+               TaskSpaceAnswer, "ground-reaction": GroundReactionAnswer, "margins": MarginsAnswer, "feed-forward":
+               FeedForwardAnswer, "path": PathAnswer}
     # Figures of the request that look like degrees or millimetres; they are used unchanged.
     warnings: list[UnitWarning]
     # If the request has a platform: the corresponding coordinates, nq or nv.
@@ -901,6 +991,8 @@ class EvaluateAnswer(Answer):
     torque_derivative: TorqueDerivativeAnswer
     sensitivity: SensitivityAnswer
     forward_sensitivity: ForwardSensitivityAnswer
+    gradient: GradientAnswer
+    forward_gradient: ForwardGradientAnswer
     hessian: HessianAnswer
     forward_hessian: ForwardHessianAnswer
     step: StepAnswer

@@ -15,18 +15,18 @@ __all__ = ["Service", "PublishedOperation", "ServiceLimits", "ModelList", "Model
            "PublishedFrame", "PublishedJoint", "Elastic", "JointLimits", "PublishedJointMimic", "PublishedLoop",
            "ModelFieldsReference", "ModelFieldsTree", "ModelFieldsConfigurationsItem", "PublishedMotor",
            "ModelFieldsTransmissionsItem", "ModelFieldsTransmissionsItemMotorsItem", "MotorLimits", "ReportEntry", "Ready",
-           "ProblemMeaning", "Payload", "Inertia", "Wrench", "Platform", "HeldContact", "UnitWarning", "Full", "RowError",
-           "Held", "KinematicsPointsItem", "Pose", "WrenchWithRates", "Phase", "Grouping", "GroupingWithItem", "IdentifyPrior",
-           "BaseParameter", "BodyParameters", "InertiaFound", "FoundFriction", "FoundFrictionCoulomb", "IdentifyPayload",
-           "IdentifyFit", "IdentifyObservabilityItem", "TrajectoryInput", "SampledSignal", "SplineSignal", "Sinusoid",
-           "WrenchOverTime", "MarginLimit", "LeastMargin", "LeastGradient", "TorqueInput", "TorqueInputGiven", "Prescribed",
-           "ExceededLimit", "Plane", "JointAtLimit", "MarginsLeastItem", "MarginsLeastGradientsItem", "PathSmoothFrictionItem",
-           "Evaluations", "EvaluationsInverseDynamics", "EvaluationsForwardDynamics", "EvaluationsImpact",
-           "EvaluationsMassMatrix", "EvaluationsBias", "EvaluationsKinematics", "EvaluationsEnergy",
-           "EvaluationsTorqueDerivative", "EvaluationsSensitivity", "EvaluationsForwardSensitivity", "EvaluationsHessian",
-           "EvaluationsForwardHessian", "EvaluationsStep", "EvaluationsCoriolis", "EvaluationsRegressor",
-           "EvaluationsTaskSpace", "EvaluationsGroundReaction", "EvaluationsMargins", "EvaluationsFeedForward",
-           "EvaluationsPath"]
+           "ProblemMeaning", "Payload", "Inertia", "Wrench", "Platform", "UnitWarning", "Full", "RowError", "Held",
+           "KinematicsPointsItem", "Pose", "WrenchWithRates", "Phase", "RolloutCost", "Grouping", "GroupingWithItem",
+           "IdentifyPrior", "BaseParameter", "BodyParameters", "InertiaFound", "FoundFriction", "FoundFrictionCoulomb",
+           "IdentifyPayload", "IdentifyFit", "IdentifyObservabilityItem", "TrajectoryInput", "SampledSignal", "SplineSignal",
+           "Sinusoid", "WrenchOverTime", "MarginLimit", "LeastMargin", "LeastGradient", "TorqueInput", "TorqueInputGiven",
+           "Prescribed", "ExceededLimit", "Plane", "JointAtLimit", "MarginsLeastItem", "MarginsLeastGradientsItem",
+           "PathSmoothFrictionItem", "Evaluations", "EvaluationsInverseDynamics", "EvaluationsForwardDynamics",
+           "EvaluationsImpact", "EvaluationsMassMatrix", "EvaluationsBias", "EvaluationsKinematics", "EvaluationsEnergy",
+           "EvaluationsTorqueDerivative", "EvaluationsSensitivity", "EvaluationsForwardSensitivity", "EvaluationsGradient",
+           "EvaluationsForwardGradient", "EvaluationsHessian", "EvaluationsForwardHessian", "EvaluationsStep",
+           "EvaluationsCoriolis", "EvaluationsRegressor", "EvaluationsTaskSpace", "EvaluationsGroundReaction",
+           "EvaluationsMargins", "EvaluationsFeedForward", "EvaluationsPath"]
 
 
 class Service(TypedDict):
@@ -506,6 +506,25 @@ class Phase(_PhaseNeeded, total=False):
     held: Sequence[Held]
 
 
+class RolloutCost(TypedDict, total=False):
+    # Weights of q after each step; 0 for joints with a quaternion.
+    q: npt.ArrayLike
+    # Weights of qd after each step.
+    qd: npt.ArrayLike
+    # Weights of the torques of all nodes.
+    tau: npt.ArrayLike
+    # Further weights of q after the last step.
+    final_q: npt.ArrayLike
+    # Further weights of qd after the last step.
+    final_qd: npt.ArrayLike
+    # N × nv or 1 × nv, or rows × these. Entries without a weight have no effect.
+    q_reference: npt.ArrayLike
+    # N × nv or 1 × nv, or rows × these. Entries without a weight have no effect.
+    qd_reference: npt.ArrayLike
+    # N × nv or 1 × nv, or rows × these. Entries without a weight have no effect.
+    tau_reference: npt.ArrayLike
+
+
 Grouping = TypedDict("Grouping", {
     "parameter": "str",
     "with": "list[GroupingWithItem]",
@@ -821,6 +840,8 @@ Evaluations = TypedDict("Evaluations", {
     "torque-derivative": "EvaluationsTorqueDerivative",
     "sensitivity": "EvaluationsSensitivity",
     "forward-sensitivity": "EvaluationsForwardSensitivity",
+    "gradient": "EvaluationsGradient",
+    "forward-gradient": "EvaluationsForwardGradient",
     "hessian": "EvaluationsHessian",
     "forward-hessian": "EvaluationsForwardHessian",
     "step": "EvaluationsStep",
@@ -921,6 +942,17 @@ class EvaluationsForwardSensitivity(TypedDict, total=False):
     # Damping δ of the contacts of `held`, 1/kg and 1/(kg m²): see forward-dynamics. Missing: none.
     contact_damping: float
     outputs: Sequence[Literal['dqdd_dq', 'dqdd_dqd', 'dqdd_dtau', 'qdd', 'dqdd_dwrench', 'dqdd_dparameters']]
+
+
+class EvaluationsGradient(TypedDict, total=False):
+    # The coordinates whose acceleration is computed, by velocity_names; "base": all six of a floating base. Without `free`
+    # there are no outputs that begin with qdd or dqdd.
+    free: Union[Sequence[str], Literal['base']]
+    outputs: Sequence[Literal['gradient_q', 'gradient_qd', 'gradient_qdd', 'tau', 'qdd', 'gradient_tau', 'gradient_parameters', 'gradient_wrenches', 'gradient_gravity', 'sum_parameters', 'sum_gravity']]
+
+
+class EvaluationsForwardGradient(TypedDict, total=False):
+    outputs: Sequence[Literal['gradient_q', 'gradient_qd', 'gradient_tau', 'qdd', 'gradient_parameters', 'gradient_wrenches', 'gradient_gravity', 'sum_parameters', 'sum_gravity']]
 
 
 class EvaluationsHessian(TypedDict, total=False):

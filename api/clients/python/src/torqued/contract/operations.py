@@ -12,10 +12,10 @@ import numpy.typing as npt
 from ..answers import A, Coordinates
 from .answers import (InverseDynamicsAnswer, ForwardDynamicsAnswer, ImpactAnswer, MassMatrixAnswer, BiasAnswer,
                       KinematicsAnswer, EnergyAnswer, TorqueDerivativeAnswer, SensitivityAnswer, ForwardSensitivityAnswer,
-                      HessianAnswer, ForwardHessianAnswer, StepAnswer, RolloutAnswer, CoriolisAnswer, RegressorAnswer,
-                      TaskSpaceAnswer, IdentifyAnswer, TrajectoryAnswer, TrajectoryHessianAnswer, SimulateAnswer,
-                      GroundReactionAnswer, InverseKinematicsAnswer, MarginsAnswer, PathAnswer, FeedForwardAnswer,
-                      EvaluateAnswer)
+                      GradientAnswer, ForwardGradientAnswer, HessianAnswer, ForwardHessianAnswer, StepAnswer, RolloutAnswer,
+                      RolloutGradientAnswer, CoriolisAnswer, RegressorAnswer, TaskSpaceAnswer, IdentifyAnswer, TrajectoryAnswer,
+                      TrajectoryHessianAnswer, SimulateAnswer, GroundReactionAnswer, InverseKinematicsAnswer, MarginsAnswer,
+                      PathAnswer, FeedForwardAnswer, EvaluateAnswer)
 from .fields import *  # noqa: F403
 
 
@@ -597,6 +597,99 @@ class Operations:
             "platform": platform, "held": held, "contact_damping": contact_damping, "normalise": normalise, "on_error":
             on_error, "outputs": outputs}, timeout)
 
+    def gradient(
+            self, q: Coordinates, *, multipliers: Coordinates, qd: Optional[Coordinates] = None,
+            qdd: Optional[Coordinates] = None, gravity: Optional[npt.ArrayLike] = None,
+            payload: Optional[Union[Payload, Sequence[Payload]]] = None, wrenches: Optional[Sequence[Wrench]] = None,
+            friction: Optional[bool] = None, joints: Optional[Sequence[str]] = None, tau: Optional[Coordinates] = None,
+            free: Optional[Union[Sequence[str], Literal['base']]] = None, normalise: Optional[bool] = None,
+            on_error: Optional[Literal['request', 'row']] = None,
+            outputs: Optional[Sequence[Literal['gradient_q', 'gradient_qd', 'gradient_qdd', 'tau', 'qdd', 'gradient_tau',
+            'gradient_parameters', 'gradient_wrenches', 'gradient_gravity', 'sum_parameters', 'sum_gravity']]] = None,
+            timeout: Optional[float] = None,
+    ) -> GradientAnswer:
+        """One gradient of the torques instead of their matrices.
+
+        The gradient of the scalar λᵀtau, with the `multipliers` λ of the torques of inverse-dynamics: the products λᵀ ∂tau/∂x
+        with the derivatives of sensitivity, in O(n) time and with nv numbers instead of nv². So a cost of the torques, whose
+        own derivative by tau is λ, is differentiated by everything on which they depend: `q`, `qd`, `qdd` by default; on
+        request the inertial parameters of all bodies, the wrenches and gravity. For a floating base or joint and a spherical
+        joint the gradient by `q` is along p += R e_v, R ← R exp(e_w). Components of wrenches, in their named axes, and their
+        points are constant. The derivative of sign(qd) of sharp friction is taken as zero. `tau` has the bits of
+        inverse-dynamics. Missing `qd` and `qdd` are zero. `sum_parameters` and `sum_gravity` are the sums of these gradients
+        over all rows, in the order of the rows: the gradient of one cost of a batch, without the gradients of each row. Rows
+        that fail with on_error are left out, and `errors` lists them. Coordinates named in `free` are as in sensitivity: their
+        accelerations follow from the dynamics, the gradient by their qdd is zero, and `gradient_tau` is that by their given
+        efforts. Models with loops are the 422 not-for-loops.
+
+        q: Positions, nq entries: rad or m.
+        multipliers: Multipliers λ of the torques or accelerations, nv entries: one number for each coordinate.
+        qd: Velocities, nv entries: rad/s or m/s. Default 0.
+        qdd: Accelerations, nv entries: rad/s² or m/s². Default 0.
+        gravity: m/s², world axes; replaces the model's.
+        payload: A rigid body fixed to a link or frame for this request.
+        wrenches: Acts on the link, by the environment.
+        friction: false omits joint friction.
+        joints: A permutation of velocity_names, the order of coordinates in this request and its answer. The six coordinates of
+        a floating base stay first, as in `q` its seven positions, and may be left out of the list. For models none of whose
+        joints has a quaternion.
+        tau: Only with `free`: efforts, nv entries, 0 for coordinates that are not free. Default 0.
+        free: The coordinates whose acceleration is computed, by velocity_names; "base": all six of a floating base. Without
+        `free` there are no outputs that begin with qdd or dqdd.
+        normalise: Whether quaternions of the request (in `q`, `guess`, `platform` and `orientation`) may have any norm but 0,
+        and are normalised. By default a norm that differs from 1 by more than 1e-6 is the 422 bad-quaternion: it is often a
+        wrong order or a missing component.
+        on_error: Whether a row that cannot be evaluated fails the whole request, or only itself: then it is null (NaN in typed
+        arrays of CBOR), and listed in `errors` of the answer.
+        outputs
+        timeout: of this call, s; the server then stops working on it, too.
+        """
+        return self._evaluate("gradient", GradientAnswer, {"q": q, "multipliers": multipliers, "qd": qd, "qdd": qdd, "gravity":
+            gravity, "payload": payload, "wrenches": wrenches, "friction": friction, "joints": joints, "tau": tau, "free": free,
+            "normalise": normalise, "on_error": on_error, "outputs": outputs}, timeout)
+
+    def forward_gradient(
+            self, q: Coordinates, *, tau: Coordinates, multipliers: Coordinates, qd: Optional[Coordinates] = None,
+            gravity: Optional[npt.ArrayLike] = None, payload: Optional[Union[Payload, Sequence[Payload]]] = None,
+            wrenches: Optional[Sequence[Wrench]] = None, friction: Optional[bool] = None,
+            joints: Optional[Sequence[str]] = None, normalise: Optional[bool] = None,
+            on_error: Optional[Literal['request', 'row']] = None,
+            outputs: Optional[Sequence[Literal['gradient_q', 'gradient_qd', 'gradient_tau', 'qdd', 'gradient_parameters',
+            'gradient_wrenches', 'gradient_gravity', 'sum_parameters', 'sum_gravity']]] = None,
+            timeout: Optional[float] = None,
+    ) -> ForwardGradientAnswer:
+        """One gradient of the accelerations instead of their matrices.
+
+        The gradient of the scalar λᵀqdd, with the `multipliers` λ of the accelerations of forward-dynamics, by `q`, `qd` and
+        `tau`; on request by the inertial parameters, the wrenches and gravity: the products λᵀ ∂qdd/∂x with the derivatives of
+        forward-sensitivity, in O(n) time. One solve with the mass matrix gives μ = M⁻¹λ, which is the gradient by tau; the
+        others are those of the operation gradient with the multipliers -μ. Directions, constant quantities, sums over the rows
+        and signs are as there. Missing `qd` is zero. A mass matrix that is singular at the state is a 422 naming the joint;
+        models with loops are the 422 not-for-loops. For `held` frames, ask forward-sensitivity.
+
+        q: Positions, nq entries: rad or m.
+        tau: Joint efforts, nv entries: N m or N.
+        multipliers: Multipliers λ of the torques or accelerations, nv entries: one number for each coordinate.
+        qd: Velocities, nv entries: rad/s or m/s. Default 0.
+        gravity: m/s², world axes; replaces the model's.
+        payload: A rigid body fixed to a link or frame for this request.
+        wrenches: Acts on the link, by the environment.
+        friction: false omits joint friction.
+        joints: A permutation of velocity_names, the order of coordinates in this request and its answer. The six coordinates of
+        a floating base stay first, as in `q` its seven positions, and may be left out of the list. For models none of whose
+        joints has a quaternion.
+        normalise: Whether quaternions of the request (in `q`, `guess`, `platform` and `orientation`) may have any norm but 0,
+        and are normalised. By default a norm that differs from 1 by more than 1e-6 is the 422 bad-quaternion: it is often a
+        wrong order or a missing component.
+        on_error: Whether a row that cannot be evaluated fails the whole request, or only itself: then it is null (NaN in typed
+        arrays of CBOR), and listed in `errors` of the answer.
+        outputs
+        timeout: of this call, s; the server then stops working on it, too.
+        """
+        return self._evaluate("forward-gradient", ForwardGradientAnswer, {"q": q, "tau": tau, "multipliers": multipliers, "qd":
+            qd, "gravity": gravity, "payload": payload, "wrenches": wrenches, "friction": friction, "joints": joints,
+            "normalise": normalise, "on_error": on_error, "outputs": outputs}, timeout)
+
     def hessian(
             self, q: Coordinates, *, qd: Optional[Coordinates] = None, qdd: Optional[Coordinates] = None,
             multipliers: Optional[Coordinates] = None, gravity: Optional[npt.ArrayLike] = None,
@@ -836,6 +929,63 @@ class Operations:
             integrator, "held": held, "contact_damping": contact_damping, "phases": phases, "friction_at_rest":
             friction_at_rest, "gravity": gravity, "payload": payload, "wrenches": wrenches, "friction": friction, "joints":
             joints, "guess": guess, "normalise": normalise, "on_error": on_error, "outputs": outputs}, timeout)
+
+    def rollout_gradient(
+            self, q: Coordinates, *, torques: npt.ArrayLike, step: float, qd: Optional[Coordinates] = None,
+            integrator: Optional[Literal['explicit_euler', 'semi_implicit_euler', 'rk4', 'implicit_euler']] = None,
+            cost: Optional[RolloutCost] = None, multipliers_q: Optional[npt.ArrayLike] = None,
+            multipliers_qd: Optional[npt.ArrayLike] = None, gravity: Optional[npt.ArrayLike] = None,
+            payload: Optional[Union[Payload, Sequence[Payload]]] = None, wrenches: Optional[Sequence[Wrench]] = None,
+            friction: Optional[bool] = None, joints: Optional[Sequence[str]] = None, normalise: Optional[bool] = None,
+            on_error: Optional[Literal['request', 'row']] = None,
+            outputs: Optional[Sequence[Literal['gradient_torques', 'gradient_q', 'gradient_qd', 'cost', 'q_after', 'qd_after',
+            'gradient_parameters', 'gradient_wrenches', 'gradient_gravity', 'sum_parameters', 'sum_gravity']]] = None,
+            timeout: Optional[float] = None,
+    ) -> RolloutGradientAnswer:
+        """The gradient of a cost of many steps of integration.
+
+        N steps of the operation step from the state (q, qd) of each row, under the `torques` of N nodes, and the gradient of
+        one cost of them: by the torques of all nodes, by the initial state, and on request by inertial parameters, wrenches and
+        gravity. The answer has N nv + 2 nv numbers a row where the matrices of rollout have 6 N nv²; the server keeps nq + nv
+        numbers a node and evaluates each step again on the way back. All integrators of step are differentiated exactly, as the
+        matrices of step are. The differentiated scalar is λ_qᵀ e + λ_vᵀ qd at the states after the steps, with e along p += R
+        e_v, R ← R exp(e_w) and the q of other joints: `multipliers_q` and `multipliers_qd` have one row of nv numbers for each
+        step, or a single row for the last state. Or it is a quadratic `cost`, which the server evaluates and answers: ½ Σ w (x
+        - x_reference)² over q and qd of the states after the steps and tau of the nodes, with the weights w of each coordinate;
+        `final_q` and `final_qd` are further weights of the last state. References have one row for each step, or a single row
+        for all; without one they are zero. The cost is a plain sum: multiply the weights by the step for an integral. A
+        floating base, floating and spherical joints have no quadratic cost of q. Multipliers and cost may be given together.
+        Wrenches are constant in each row. N is at most the limit of rows of a request. A problem of a step names its node,
+        counted from 0. Models with loops are the 422 not-for-loops; held frames, phases and friction_at_rest are not taken
+        here.
+
+        q: Positions, nq entries: rad or m.
+        torques: N × nv, or rows × N × nv: joint efforts of the nodes, N m or N.
+        step: The step's duration h, s.
+        qd: Velocities, nv entries: rad/s or m/s. Default 0.
+        integrator
+        cost
+        multipliers_q: N × nv or 1 × nv, or rows × these: multipliers of changes of q after each step, or after the last.
+        multipliers_qd: As multipliers_q, of qd.
+        gravity: m/s², world axes; replaces the model's.
+        payload: A rigid body fixed to a link or frame for this request.
+        wrenches: Acts on the link, by the environment.
+        friction: false omits joint friction.
+        joints: A permutation of velocity_names, the order of coordinates in this request and its answer. The six coordinates of
+        a floating base stay first, as in `q` its seven positions, and may be left out of the list. For models none of whose
+        joints has a quaternion.
+        normalise: Whether quaternions of the request (in `q`, `guess`, `platform` and `orientation`) may have any norm but 0,
+        and are normalised. By default a norm that differs from 1 by more than 1e-6 is the 422 bad-quaternion: it is often a
+        wrong order or a missing component.
+        on_error: Whether a row that cannot be evaluated fails the whole request, or only itself: then it is null (NaN in typed
+        arrays of CBOR), and listed in `errors` of the answer.
+        outputs: With a cost, `cost` is among the default outputs.
+        timeout: of this call, s; the server then stops working on it, too.
+        """
+        return self._evaluate("rollout-gradient", RolloutGradientAnswer, {"q": q, "torques": torques, "step": step, "qd": qd,
+            "integrator": integrator, "cost": cost, "multipliers_q": multipliers_q, "multipliers_qd": multipliers_qd, "gravity":
+            gravity, "payload": payload, "wrenches": wrenches, "friction": friction, "joints": joints, "normalise": normalise,
+            "on_error": on_error, "outputs": outputs}, timeout)
 
     def coriolis(
             self, q: Optional[Coordinates] = None, *, qd: Optional[Coordinates] = None,

@@ -1,0 +1,167 @@
+/* gradient.c - computes the derivatives of multipliers . tau by the state, parameters, wrenches and gravity
+ * (dynamics/algorithms/gradient.c), also with free coordinates.
+ *
+ * The efforts of free coordinates F are given, and those of the driven ones D follow: with M of both,
+ * dqdd_F = -M_FF^-1 (dID_F + M_FD dqdd_D). So the multipliers of F become x = -M_FF^-1 M_FD multipliers_D, which is the
+ * acceleration of F if D accelerate with their multipliers and no other force acts. With friction that depends on the
+ * load, a multiplies the multipliers of D, and x is divided by a of F (dynamics/joint/load_friction.h). */
+#include "gradient_outputs.h"
+#include "api/requests/evaluate/free_motion.h"
+#include "api/requests/fields/fields.h"
+#include "dynamics/gradient.h"
+#include <string.h>
+
+enum { BY_Q, BY_QD, BY_QDD, TAU, QDD, BY_TAU, SHARED };
+
+typedef struct gradient_options {
+    const bool       *driven; /* [nv] true for coordinates that are not free. NULL: the request has no field "free" */
+    api_gradient_sums sums;
+} gradient_options;
+
+static bool options(api_query *q, api_selection *selected, const api_node *request, const api_place *up)
+{
+    gradient_options *o = api_take(q->pool, sizeof *o);
+    if (!o || !api_free_read(q, selected, request, up, QDD)) return false;
+    o->driven         = selected->options;
+    selected->options = o;
+    if (o->driven && !api_node_get(request, "outputs")) selected->outputs |= API_BIT(BY_TAU);
+    if (!o->driven && (selected->outputs & API_BIT(BY_TAU)))
+        return api_fail_output(q, selected, BY_TAU, request, up,
+                               "efforts are given only for free coordinates: name them in free");
+    const api_set all    = API_BIT(BY_Q) | API_BIT(BY_QD) | API_BIT(BY_QDD);
+    selected->one_by_one = o->driven || (selected->outputs & all) != all;
+    return api_gradient_read(q, selected, SHARED, &o->sums);
+}
+
+/* api_free_check_tau takes the driven coordinates as the options of the selection. */
+static bool prepare(api_plan *plan, api_selection *selected)
+{
+    gradient_options *o = selected->options;
+    selected->options   = (void *)(uintptr_t)o->driven;
+    const bool taken    = api_free_check_tau(plan, selected);
+    selected->options   = o;
+    return taken && api_gradient_prepare(plan, selected, &o->sums);
+}
+
+/* Counts the scratch lanes: gradients that are not requested and, with free coordinates, the singular mask, qdd,
+ * multipliers and dtau/dT. */
+static size_t spare(const api_model *model, const api_selection *selected)
+{
+    const gradient_options *o   = selected->options;
+    size_t                  sum = api_missing_entries(model, selected, BY_Q, BY_QDD);
+    if (o->driven) sum += 1 + api_missing_entries(model, selected, QDD, QDD) + 2 * model->nv;
+    return sum;
+}
+
+/* --- free coordinates ------------------------------------------------------------------------------------------- */
+
+/* Arrays of nv in lanes of one block. */
+typedef struct free_arrays {
+    double *qdd, *multipliers, *load;
+} free_arrays;
+
+/* Replaces the multipliers of free coordinates. */
+static void set_multipliers(const api_evaluation *e, const bool *driven, const dyn_gradient *io, const free_arrays *a)
+{
+    const size_t               W = e->lanes, n = e->model->nv * W;
+    const dyn_scene            at_rest = {.model = e->query->scene.model, .deadline = e->query->scene.deadline};
+    const dyn_inverse_dynamics state   = {.q = io->q, .qd = io->qd, .qdd = a->qdd, .wrenches = io->wrenches};
+    const double              *load    = api_free_find_load(e, state, a->load);
+    for (size_t i = 0; i < n; i++)
+        a->multipliers[i] = driven[i / W] ? (load ? load[i] : 1) * io->multipliers[i] : 0;
+    const dyn_forward_dynamics solve = {
+        .q = io->q, .driven = driven, .driven_qdd = a->multipliers, .qdd = io->gradient_qdd};
+    e->kernels->forward_dynamics(&at_rest, e->workspace, &solve, 1);
+    for (size_t i = 0; i < n; i++)
+        a->multipliers[i] = driven[i / W] ? io->multipliers[i] : io->gradient_qdd[i] / (load ? load[i] : 1);
+}
+
+/* Clears the derivatives by accelerations of free coordinates, and sets those by their given efforts, of which
+ * `request` are the multipliers of the request. */
+static void put_free(const api_evaluation *e, const bool *driven, const dyn_gradient *io, const double *request,
+                     double *by_tau)
+{
+    const size_t W = e->lanes, n = e->model->nv * W;
+    for (size_t i = 0; i < n; i++) {
+        if (!driven[i / W]) io->gradient_qdd[i] = 0;
+        if (by_tau) by_tau[i] = driven[i / W] ? 0 : request[i] - io->multipliers[i];
+    }
+}
+
+static bool free_coordinates_block(const api_evaluation *e, const api_selection *selected, size_t block,
+                                   const dyn_gradient *all, double *next)
+{
+    const bool  *driven   = ((const gradient_options *)selected->options)->driven;
+    double      *singular = next;
+    dyn_gradient io       = *all;
+    free_arrays  a        = {.multipliers = singular + e->lanes};
+    a.load                = api_behind(e, a.multipliers, e->model->nv, 1);
+    next                  = api_behind(e, a.load, e->model->nv, 1);
+    a.qdd                 = api_result_or_spare(e, selected, QDD, block, &next);
+    if (!api_free_accelerations(e, driven, singular, a.qdd, block, 1)) return false;
+    set_multipliers(e, driven, all, &a);
+    io.qdd         = a.qdd;
+    io.multipliers = a.multipliers;
+    e->kernels->gradient(&e->query->scene, e->workspace, &io, 1);
+    put_free(e, driven, &io, all->multipliers, api_result_block(e, selected, BY_TAU, block));
+    if (io.tau) api_free_restore(e, driven, block, 1, io.tau);
+    return true;
+}
+
+/* --- a block ---------------------------------------------------------------------------------------------------- */
+
+static bool evaluate(const api_evaluation *e, const api_selection *selected, size_t block, size_t blocks)
+{
+    double            *next = e->spare;
+    const dyn_gradient io   = {
+          .q                   = api_state_block(e, API_Q, block),
+          .qd                  = api_state_block(e, API_QD, block),
+          .qdd                 = api_state_block(e, API_QDD, block),
+          .wrenches            = api_wrench_block(e, block),
+          .multipliers         = api_state_block(e, API_MULTIPLIERS, block),
+          .tau                 = api_result_block(e, selected, TAU, block),
+          .gradient_q          = api_result_or_spare(e, selected, BY_Q, block, &next),
+          .gradient_qd         = api_result_or_spare(e, selected, BY_QD, block, &next),
+          .gradient_qdd        = api_result_or_spare(e, selected, BY_QDD, block, &next),
+          .gradient_parameters = api_result_block(e, selected, SHARED + API_BY_PARAMETERS, block),
+          .gradient_wrenches   = api_result_block(e, selected, SHARED + API_BY_WRENCHES, block),
+          .gradient_gravity    = api_result_block(e, selected, SHARED + API_BY_GRAVITY, block),
+    };
+    if (((const gradient_options *)selected->options)->driven)
+        return free_coordinates_block(e, selected, block, &io, next);
+    e->kernels->gradient(&e->query->scene, e->workspace, &io, blocks);
+    return true;
+}
+
+static bool finish(const api_evaluation *e, const api_selection *selected)
+{
+    return api_gradient_finish(e, selected, &((const gradient_options *)selected->options)->sums);
+}
+
+static void emit(const api_plan *plan, const api_selection *selected, size_t output, api_emit *to)
+{
+    api_gradient_emit(plan, &((const gradient_options *)selected->options)->sums, output, to);
+}
+
+const api_operation api_gradient = {
+    .name  = "gradient",
+    .needs = API_BIT(API_Q) | API_BIT(API_MULTIPLIERS),
+    .takes = API_BIT(API_QD) | API_BIT(API_QDD) | API_BIT(API_TAU) | API_BIT(API_GRAVITY) | API_BIT(API_PAYLOAD) |
+             API_BIT(API_WRENCHES) | API_BIT(API_FRICTION) | API_BIT(API_JOINTS) | API_BIT(API_OUTPUTS) |
+             API_BIT(API_FREE),
+    .outputs   = {[BY_Q]   = {"gradient_q", true, {API_NV}},
+                  [BY_QD]  = {"gradient_qd", true, {API_NV}},
+                  [BY_QDD] = {"gradient_qdd", true, {API_NV}},
+                  [TAU]    = {"tau", false, {API_NV}},
+                  [QDD]    = {"qdd", false, {API_NV}},
+                  [BY_TAU] = {"gradient_tau", false, {API_NV}},
+                  API_GRADIENT_OUTPUT_ROWS(SHARED)},
+    .weight    = 2.5,
+    .options   = options,
+    .prepare   = prepare,
+    .spare     = spare,
+    .emit      = emit,
+    .evaluate  = evaluate,
+    .finish    = finish,
+    .unordered = true,
+};

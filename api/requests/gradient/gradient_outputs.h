@@ -1,0 +1,36 @@
+/* gradient_outputs.h - outputs that the operations gradient, forward-gradient and rollout-gradient share: gradients by
+ * inertial parameters, wrenches and gravity, and sums over the batch. */
+#pragma once
+#include "api/requests/lanes/evaluation.h"
+
+/* The shared outputs follow the outputs of each operation. Sums are over all states that have not failed, in the order
+ * of the states. */
+enum { API_BY_PARAMETERS, API_BY_WRENCHES, API_BY_GRAVITY, API_SUM_PARAMETERS, API_SUM_GRAVITY, API_GRADIENT_OUTPUTS };
+
+/* The rows of the shared outputs, from output `first` on. */
+#define API_GRADIENT_OUTPUT_ROWS(first)                                                                                \
+    [(first) + API_BY_PARAMETERS]             = {"gradient_parameters", false, {API_BODY_PARAMETERS}},                 \
+               [(first) + API_BY_WRENCHES]    = {"gradient_wrenches", false, {API_REQUEST_WRENCHES, 6}},               \
+               [(first) + API_BY_GRAVITY]     = {"gradient_gravity", false, {3}},                                      \
+               [(first) + API_SUM_PARAMETERS] = {"sum_parameters", false, {API_STRUCTURED}},                           \
+               [(first) + API_SUM_GRAVITY]    = {"sum_gravity", false, {API_STRUCTURED}}
+
+/* The shared part of an operation's options. */
+typedef struct api_gradient_sums {
+    size_t  first;      /* the operation's first shared output */
+    double *parameters; /* [10 bodies]; NULL: not selected */
+    double *gravity;    /* [3]; NULL: not selected */
+} api_gradient_sums;
+
+/* Refuses models with loops, and notes the sums that the request selects. `sums` belongs to the options. False with a
+ * problem. */
+bool api_gradient_read(api_query *q, api_selection *selected, size_t first, api_gradient_sums *sums);
+
+/* Takes lanes for the gradients that are summed. False with a problem. */
+bool api_gradient_prepare(api_plan *plan, api_selection *selected, api_gradient_sums *sums);
+
+/* Adds the gradients of all states. False with the query's problem: a sum is not finite. */
+bool api_gradient_finish(const api_evaluation *e, const api_selection *selected, const api_gradient_sums *sums);
+
+/* Emits a sum. */
+void api_gradient_emit(const api_plan *plan, const api_gradient_sums *sums, size_t output, api_emit *to);

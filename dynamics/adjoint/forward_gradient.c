@@ -1,0 +1,113 @@
+/* forward_gradient.c - computes the derivatives of multipliers . qdd by q, qd and tau, by inertial parameters, external
+ * wrenches and gravity, in O(n): the adjoint of forward dynamics.
+ *
+ * tau = ID(q, qd, qdd) remains true under any variation (forward_sensitivity.c), so with mu = M^-1 multipliers
+ *
+ *     d(multipliers . qdd) = mu . (dtau - dID at constant qdd).
+ *
+ * mu is the acceleration of the robot at rest under the efforts `multipliers`, without gravity and any other force. So
+ * the gradient by tau is mu, and the others are those of gradient.c with the multipliers -mu. With friction that
+ * depends on the load, dID/dqdd = a M has its rows scaled by a of each coordinate (load_friction.h), and mu = M^-1
+ * multipliers / a.
+ */
+#include "dynamics/algorithms/kernels.h"
+#include "dynamics/gradient.h"
+#include "dynamics/joint/load_friction.h"
+#include "dynamics/recursion/workspace.h"
+
+typedef struct workspace {
+    lane          *multipliers, *unused; /* [nv]; -mu, and the gradient by qdd */
+    load_friction *friction;             /* [nv]; only with friction that depends on the load */
+    void          *memory;               /* workspace of the kernels that this one calls */
+} workspace;
+
+static workspace place(arena *a, const dyn_model *m)
+{
+    const size_t nv = (size_t)m->nv, forward = LANE_NAME(forward_dynamics_size)(m),
+                 gradient = LANE_NAME(gradient_size)(m);
+    return (workspace){.multipliers = arena_take(a, nv, sizeof(lane)),
+                       .unused      = arena_take(a, nv, sizeof(lane)),
+                       .friction    = arena_take(a, m->has_load ? nv : 0, sizeof(load_friction)),
+                       .memory      = arena_take(a, forward > gradient ? forward : gradient, 1)};
+}
+
+size_t LANE_NAME(forward_gradient_size)(const dyn_model *m)
+{
+    arena a = {0};
+    place(&a, m);
+    return a.used;
+}
+
+/* Returns a copy of `io` whose arrays begin at block `block`. */
+static dyn_forward_gradient forward_block_io(const dyn_scene *scene, const dyn_forward_gradient *io, size_t block)
+{
+    const dyn_model *m  = scene->model;
+    const size_t     nq = (size_t)m->nq, nv = (size_t)m->nv, nw = scene->n_wrenches;
+    return (dyn_forward_gradient){
+        .q                   = (const double *)block_in(io->q, block, nq),
+        .qd                  = (const double *)block_in(io->qd, block, nv),
+        .tau                 = (const double *)block_in(io->tau, block, nv),
+        .wrenches            = nw ? (const double *)block_in(io->wrenches, block, 9 * nw) : NULL,
+        .multipliers         = (const double *)block_in(io->multipliers, block, nv),
+        .qdd_is_set          = io->qdd_is_set,
+        .qdd                 = (double *)block_out(io->qdd, block, nv),
+        .gradient_q          = (double *)block_out(io->gradient_q, block, nv),
+        .gradient_qd         = (double *)block_out(io->gradient_qd, block, nv),
+        .gradient_tau        = (double *)block_out(io->gradient_tau, block, nv),
+        .gradient_parameters = (double *)block_out(io->gradient_parameters, block, 10 * m->n_rows),
+        .gradient_wrenches   = nw ? (double *)block_out(io->gradient_wrenches, block, 6 * nw) : NULL,
+        .gradient_gravity    = (double *)block_out(io->gradient_gravity, block, 3),
+        .singular            = (double *)block_out(io->singular, block, 1)};
+}
+
+/* Divides mu by a of each coordinate. */
+static void divide_by_load_factors(const dyn_scene *scene, const workspace *ws, const dyn_forward_gradient *io,
+                                   lane *mu)
+{
+    const lane *tau = block_in(io->tau, 0, 0);
+    load_friction_set(scene->model, block_in(io->qd, 0, 0), ws->friction);
+    for (int v = 0; v < scene->model->nv; v++) {
+        const load_friction *f = &ws->friction[v];
+        mu[v]                  = mu[v] / load_factor(f, load_transmitted(f, tau ? tau[v] : lane_of(0)));
+    }
+}
+
+static void forward_block(const dyn_scene *scene, const workspace *ws, const dyn_forward_gradient *io)
+{
+    const dyn_scene at_rest = {.model = scene->model, .deadline = scene->deadline};
+    lane           *mu      = block_out(io->gradient_tau, 0, 0);
+    if (!io->qdd_is_set) LANE_NAME(forward_dynamics)
+    (scene, ws->memory,
+     &(dyn_forward_dynamics){
+         .q = io->q, .qd = io->qd, .tau = io->tau, .wrenches = io->wrenches, .qdd = io->qdd, .singular = io->singular},
+     1);
+    LANE_NAME(forward_dynamics)
+    (&at_rest, ws->memory, &(dyn_forward_dynamics){.q = io->q, .tau = io->multipliers, .qdd = (double *)mu}, 1);
+    if (scene_has_load(scene)) divide_by_load_factors(scene, ws, io, mu);
+    for (int v = 0; v < scene->model->nv; v++)
+        ws->multipliers[v] = -mu[v];
+    LANE_NAME(gradient)
+    (scene, ws->memory,
+     &(dyn_gradient){.q                   = io->q,
+                     .qd                  = io->qd,
+                     .qdd                 = io->qdd,
+                     .wrenches            = io->wrenches,
+                     .multipliers         = (const double *)ws->multipliers,
+                     .gradient_q          = io->gradient_q,
+                     .gradient_qd         = io->gradient_qd,
+                     .gradient_qdd        = (double *)ws->unused,
+                     .gradient_parameters = io->gradient_parameters,
+                     .gradient_wrenches   = io->gradient_wrenches,
+                     .gradient_gravity    = io->gradient_gravity},
+     1);
+}
+
+void LANE_NAME(forward_gradient)(const dyn_scene *scene, void *memory, const dyn_forward_gradient *io, size_t blocks)
+{
+    arena           a  = {.base = memory};
+    const workspace ws = place(&a, scene->model);
+    for (size_t block = 0; block < blocks; block++) {
+        const dyn_forward_gradient one = forward_block_io(scene, io, block);
+        forward_block(scene, &ws, &one);
+    }
+}

@@ -1,0 +1,295 @@
+/* gradient.c - computes the derivatives of multipliers . tau by q, qd and qdd, by inertial parameters, external
+ * wrenches and gravity, and tau beside them, in O(n).
+ *
+ * The passes of virtual_power.h give the derivatives by rigid bodies. The derivatives by qdd are efforts M multipliers,
+ * written where inverse dynamics writes tau, so that rotors are added there. This file adds friction, springs, elastic
+ * joints and coupled transmissions, whose efforts are functions of single coordinates, and the sums over bodies:
+ *
+ *     by the parameters of a body: its virtual velocity times the wrenches of unit parameters (regressor.c),
+ *     by the force and torque of a wrench at x: -u(x) and -o,     by gravity: the sum of -R A over bodies on the world.
+ *
+ * The derivative of the sign of sharp friction is 0. Friction that depends on the load: load_gradient.c. */
+#include "dynamics/algorithms/kernels.h"
+#include "dynamics/gradient.h"
+#include "dynamics/joint/load_friction.h"
+#include "virtual_power_fast.h"
+#include "dynamics/recursion/world_fixed.h"
+
+enum { PARAMETERS = 10 };
+
+typedef struct workspace {
+    newton_euler_workspace euler;
+    power_body            *body; /* [n_bodies] */
+} workspace;
+
+static workspace place(arena *a, const dyn_model *m)
+{
+    return (workspace){.euler = newton_euler_place(a, m, false),
+                       .body  = arena_take(a, m->n_bodies, sizeof(power_body))};
+}
+
+size_t LANE_NAME(gradient_size)(const dyn_model *m)
+{
+    arena a = {0};
+    place(&a, m);
+    return LANE_NAME(load_gradient_size)(m, a.used);
+}
+
+/* --- the passes ------------------------------------------------------------------------------------------------- */
+
+LANE_INLINE void power_forward_pass(const power_pass *p, newton_euler_variant v)
+{
+    const dyn_model *m = p->euler.scene->model;
+    if (m->serial && !v.wrenches) {
+        power_forward_plain_run(p, m->run[0], v, true);
+        return;
+    }
+    for (size_t r = 0; r < m->n_runs; r++)
+        if (m->run[r].plain)
+            power_forward_plain_run(p, m->run[r], v, false);
+        else
+            power_forward_run(p, m->run[r], v);
+}
+
+LANE_INLINE void power_backward_pass(const power_pass *p, newton_euler_variant v)
+{
+    const dyn_model *m = p->euler.scene->model;
+    if (m->serial && !v.wrenches) {
+        power_backward_plain_run(p, m->run[0], v, true);
+        return;
+    }
+    for (size_t r = m->n_runs; r-- > 0;)
+        if (m->run[r].plain)
+            power_backward_plain_run(p, m->run[r], v, false);
+        else
+            power_backward_run(p, m->run[r], v);
+}
+
+/* Sets Y of all bodies from the external wrenches in world axes. */
+static void gather_turns(const power_pass *p)
+{
+    const dyn_scene              *scene = p->euler.scene;
+    const newton_euler_workspace *ws    = p->euler.ws;
+    for (size_t i = 0; i < scene->model->n_bodies; i++)
+        p->body[i].Y = vec3_zero();
+    for (size_t k = 0; k < scene->n_wrenches; k++) {
+        const dyn_wrench_site *site = &scene->wrench[k];
+        if (site->body == DYN_WORLD || !site->world_axes) continue;
+        power_body     *B     = &p->body[site->body];
+        const attitude *att   = &ws->ext.attitude[site->body];
+        const lane     *value = p->euler.io->wrenches + 9 * k;
+        const vec3      arm   = add(vec3_of(site->X_bl.p), rotate_const(site->X_bl.R, load3(value + 6)));
+        const vec3      F     = external_in_body_axes(site, att, load3(value)),
+                   T          = external_in_body_axes(site, att, load3(value + 3));
+        B->Y                  = cross_add(cross_add(B->Y, F, cross_add(B->u.v, B->u.w, arm)), T, B->u.w);
+    }
+}
+
+/* The passes with external wrenches. External wrenches are rare, so the function is not inlined. */
+LANE_NOINLINE void passes_with_wrenches(const power_pass *p)
+{
+    const newton_euler_variant v = {.wrenches = true};
+    gather_external_wrenches(p->euler.scene, p->euler.ws->XJ, p->euler.io->wrenches, &p->euler.ws->ext);
+    power_forward_pass(p, v);
+    if (p->world_fixed) gather_turns(p);
+    power_backward_pass(p, v);
+}
+
+/* --- efforts within joints --------------------------------------------------------------------------------------- */
+
+/* Adds the derivatives of friction and springs of joints. */
+static void passive_gradients(const dyn_scene *scene, const lane *qd, const lane *multipliers, const power_outputs *out)
+{
+    const dyn_model *m = scene->model;
+    for (size_t i = 0; i < m->n_bodies; i++) {
+        const dyn_body *b = &m->body[i];
+        if (!b->joint.has_friction && !b->joint.has_spring) continue;
+        const lane rate = joint_rate(b, multipliers);
+        lane       by_q = lane_of(0), by_qd = lane_of(0);
+        if (b->joint.has_friction && (scene->terms & DYN_FRICTION)) by_qd += joint_friction_slope(b, joint_rate(b, qd));
+        if (b->joint.has_spring && (scene->terms & DYN_SPRINGS)) {
+            by_q += b->joint.spring.stiffness;
+            by_qd += b->joint.spring.damping;
+        }
+        out->q[b->joint.v] += coordinate_effort(b, by_q * rate);
+        out->qd[b->joint.v] += coordinate_effort(b, by_qd * rate);
+    }
+}
+
+/* Adds the derivatives of the efforts of elastic joints, with R of coupling_effort: R is linear. */
+static void coupling_gradients(const dyn_scene *scene, const lane *multipliers, const power_outputs *out)
+{
+    for (size_t i = 0; (scene->terms & DYN_SPRINGS) && i < scene->model->n_couplings; i++) {
+        const dyn_coupling *c     = &scene->model->coupling[i];
+        const lane          rate  = multipliers[c->v] - multipliers[c->v_theta];
+        const lane          force = c->spring.stiffness * rate, damping = c->spring.damping * rate;
+        out->q[c->v] += force;
+        out->q[c->v_theta] -= force;
+        out->qd[c->v] += damping;
+        out->qd[c->v_theta] -= damping;
+    }
+}
+
+/* Adds the derivatives of the friction of the motors of coupled transmissions. */
+static void drive_gradients(const dyn_scene *scene, const lane *qd, const lane *multipliers, const power_outputs *out)
+{
+    for (size_t k = 0; drive_has_friction(scene) && k < scene->model->n_drives; k++) {
+        const dyn_drive *d = &scene->model->drive[k];
+        drive_put(d, friction_slope(&d->friction, drive_sum(d, qd)) * drive_sum(d, multipliers), 1, out->qd);
+    }
+}
+
+/* --- parameters and wrenches ------------------------------------------------------------------------------------ */
+
+/* U^T u + s */
+LANE_INLINE vec3 acceleration_transposed_add(vec3 s, const acceleration_matrix *U, vec3 u)
+{
+    return (vec3){sub_mul(add_mul(add_mul(s.x, U->yx, u.y), U->zx, u.z), U->xx, u.x),
+                  sub_mul(add_mul(add_mul(s.y, U->xy, u.x), U->zy, u.z), U->yy, u.y),
+                  sub_mul(add_mul(add_mul(s.z, U->xz, u.x), U->yz, u.y), acceleration_zz(U), u.z)};
+}
+
+/* sum + a.i b.j + a.j b.i */
+#define SYMMETRIC(sum, a, b, i, j) add_mul(add_mul(sum, (a).i, (b).j), (a).j, (b).i)
+
+/* Writes the derivatives by the parameters m, m c, J of a link, from its motion in its own frame:
+ *     u . a,   U^T u + a x o,   o wd^T + (o x w) w^T, of which an entry off the diagonal stands for two. */
+static void body_parameters_out(const dyn_body *b, const power_body *B, lane *to)
+{
+    const double(*R)[3]               = b->pose.X_bl.R;
+    const vec3                p       = vec3_of(b->pose.X_bl.p);
+    const acceleration_matrix in_body = acceleration_matrix_of(B->w, B->wd);
+    const vec3                a       = unrotate_const(R, acceleration_of_point(B->a, &in_body, p));
+    const vec3                u = unrotate_const(R, cross_add(B->u.v, B->u.w, p)), o = unrotate_const(R, B->u.w);
+    const vec3                w = unrotate_const(R, B->w), wd = unrotate_const(R, B->wd), c = cross(o, w);
+    const acceleration_matrix U = acceleration_matrix_of(w, wd);
+    to[0]                       = dot(a, u);
+    store3(to + 1, acceleration_transposed_add(cross(a, o), &U, u));
+    to[4] = add_mul(o.x * wd.x, c.x, w.x);
+    to[5] = SYMMETRIC(SYMMETRIC(lane_of(0), o, wd, x, y), c, w, x, y);
+    to[6] = add_mul(o.y * wd.y, c.y, w.y);
+    to[7] = SYMMETRIC(SYMMETRIC(lane_of(0), o, wd, x, z), c, w, x, z);
+    to[8] = SYMMETRIC(SYMMETRIC(lane_of(0), o, wd, y, z), c, w, y, z);
+    to[9] = add_mul(o.z * wd.z, c.z, w.z);
+}
+
+static void parameters_out(const dyn_model *m, const power_body *body, lane *to)
+{
+    for (size_t r = 0; r < m->n_rows; r++) {
+        const int i = m->row_body[r];
+        body_parameters_out(&m->body[i], &body[i], to + PARAMETERS * r);
+    }
+}
+
+/* A vector in body axes, in the axes in which a force or torque of the site is given: external_in_body_axes reversed.
+ */
+static vec3 in_axes_of_site(const dyn_wrench_site *site, const attitude *att, vec3 x)
+{
+    const vec3 *e = att->row;
+    x = site->world_axes ? (vec3){dot(e[0], x), dot(e[1], x), dot(e[2], x)} : unrotate_const(site->X_bl.R, x);
+    return external_in_given_axes(site, x);
+}
+
+/* Writes -u(x) and -o of each external wrench, in its axes. */
+static void wrenches_out(const power_pass *p, const lane *values, lane *to)
+{
+    const dyn_scene *scene = p->euler.scene;
+    for (size_t k = 0; k < scene->n_wrenches; k++, to += 6) {
+        const dyn_wrench_site *site = &scene->wrench[k];
+        clear(to, 6);
+        if (site->body == DYN_WORLD) continue;
+        const twist     u     = p->body[site->body].u;
+        const attitude *att   = &p->euler.ws->ext.attitude[site->body];
+        const vec3      point = values ? load3(values + 9 * k + 6) : vec3_zero();
+        const vec3      arm   = add(vec3_of(site->X_bl.p), rotate_const(site->X_bl.R, point));
+        store3(to, sub(vec3_zero(), in_axes_of_site(site, att, cross_add(u.v, u.w, arm))));
+        store3(to + 3, sub(vec3_zero(), in_axes_of_site(site, att, u.w)));
+    }
+}
+
+/* --- the kernel ------------------------------------------------------------------------------------------------- */
+
+static void clear_sums(const dyn_model *m, const power_pass *p)
+{
+    const size_t nv = (size_t)m->nv;
+    if (p->out->gravity) *p->out->gravity = vec3_zero();
+    if (!m->has_mimics) return;
+    clear(p->euler.io->tau, nv);
+    clear(p->inertial.io->tau, nv);
+    clear(p->out->q, nv);
+    clear(p->out->qd, nv);
+}
+
+/* The arrays of one block. */
+typedef struct block_arrays {
+    const lane *q, *qd, *qdd, *wrenches, *multipliers;
+    lane       *tau, *by_q, *by_qd, *by_qdd, *by_parameters, *by_wrenches, *by_gravity;
+} block_arrays;
+
+static block_arrays block_arrays_of(const dyn_scene *scene, const workspace *ws, const dyn_gradient *io, size_t block)
+{
+    const size_t nq = (size_t)scene->model->nq, nv = (size_t)scene->model->nv, nw = scene->n_wrenches;
+    return (block_arrays){.q             = block_in(io->q, block, nq),
+                          .qd            = values_or_zeros(&ws->euler, block_in(io->qd, block, nv)),
+                          .qdd           = values_or_zeros(&ws->euler, block_in(io->qdd, block, nv)),
+                          .wrenches      = nw ? block_in(io->wrenches, block, 9 * nw) : NULL,
+                          .multipliers   = block_in(io->multipliers, block, nv),
+                          .tau           = block_out(io->tau, block, nv),
+                          .by_q          = block_out(io->gradient_q, block, nv),
+                          .by_qd         = block_out(io->gradient_qd, block, nv),
+                          .by_qdd        = block_out(io->gradient_qdd, block, nv),
+                          .by_parameters = block_out(io->gradient_parameters, block, PARAMETERS * scene->model->n_rows),
+                          .by_wrenches   = nw ? block_out(io->gradient_wrenches, block, 6 * nw) : NULL,
+                          .by_gravity    = block_out(io->gradient_gravity, block, 3)};
+}
+
+/* Computes one block. `inertia_only` is the scene without friction and springs. */
+static void put_gradient_block(const dyn_scene *scene, const dyn_scene *inertia_only, const workspace *ws,
+                               const block_arrays *x)
+{
+    vec3                  gravity;
+    const power_outputs   out     = {x->by_q, x->by_qd, x->by_gravity ? &gravity : NULL};
+    const newton_euler_io efforts = {.q = x->q, .qd = x->qd, .qdd = x->qdd, .wrenches = x->wrenches, .tau = x->tau},
+                          momenta = {.q = x->q, .qd = x->qd, .qdd = x->multipliers, .tau = x->by_qdd};
+    const power_pass p            = {.euler       = {scene, &ws->euler, &efforts},
+                                     .inertial    = {inertia_only, &ws->euler, &momenta},
+                                     .multipliers = x->multipliers,
+                                     .body        = ws->body,
+                                     .out         = &out,
+                                     .keeps       = x->by_parameters != NULL,
+                                     .world_fixed = x->wrenches && scene_has_world_fixed(scene)};
+    clear_sums(scene->model, &p);
+    set_joint_transforms(scene->model, x->q, ws->euler.XJ);
+    if (x->wrenches) {
+        passes_with_wrenches(&p);
+    } else {
+        power_forward_pass(&p, (newton_euler_variant){.rates = false});
+        power_backward_pass(&p, (newton_euler_variant){.rates = false});
+    }
+    if (x->by_wrenches && !x->wrenches) attitudes(scene->model, ws->euler.XJ, ws->euler.ext.attitude);
+    if (x->by_wrenches) wrenches_out(&p, x->wrenches, x->by_wrenches);
+    if (x->by_parameters) parameters_out(scene->model, ws->body, x->by_parameters);
+    if (x->by_gravity) store3(x->by_gravity, sub(vec3_zero(), gravity));
+    if (x->tau) couplings_add(scene, x->q, x->qd, 1, x->tau);
+    if (x->tau) drives_add(scene, x->qd, x->qdd, x->tau);
+    drives_add(inertia_only, NULL, x->multipliers, x->by_qdd);
+    passive_gradients(scene, x->qd, x->multipliers, &out);
+    coupling_gradients(scene, x->multipliers, &out);
+    drive_gradients(scene, x->qd, x->multipliers, &out);
+}
+
+void LANE_NAME(gradient)(const dyn_scene *scene, void *memory, const dyn_gradient *io, size_t blocks)
+{
+    if (scene_has_load(scene)) {
+        LANE_NAME(loaded_gradient)(scene, memory, io, blocks);
+        return;
+    }
+    arena           a            = {.base = memory};
+    const workspace ws           = place(&a, scene->model);
+    dyn_scene       inertia_only = *scene;
+    inertia_only.terms           = 0;
+    for (size_t block = 0; block < blocks; block++) {
+        const block_arrays x = block_arrays_of(scene, &ws, io, block);
+        put_gradient_block(scene, &inertia_only, &ws, &x);
+    }
+}

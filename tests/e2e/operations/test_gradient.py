@@ -1,0 +1,139 @@
+"""Tests gradient and forward-gradient: products of multipliers and the matrices of sensitivity and forward-sensitivity,
+sums over a batch, free coordinates, the same bits alone, in batches and in CBOR, and refusals."""
+import json
+import subprocess
+
+import cbor2
+import numpy as np
+import tap
+from harness import BINARY, ServerCase
+from python_client import torqued
+
+CBOR = {"Content_Type": "application/cbor", "Accept": "application/json"}
+INVERSE = {f"gradient_{x}": f"dtau_d{x}" for x in ("q", "qd", "qdd", "parameters", "gravity")}
+FORWARD = {f"gradient_{x}": f"dqdd_d{x}" for x in ("q", "qd", "tau", "parameters")}
+LOADS = {"panda": {"gravity": [1, -2, -9], "payload": {"link": "panda_link7", "mass": 2, "com": [0, 0, 0.1]}},
+         "solo12": {"wrenches": [{"link": "FR_FOOT", "force": [1, 2, 9], "torque": [0.3, 0, 0.2], "point": [0, 0.1, 0]}]},
+         "hua": {}, "prismatic_revolute": {}, "humanoid": {}}
+FREE = ["base.vx", "base.vy", "base.vz", "base.wx", "base.wy", "base.wz"]
+
+
+class Gradient(ServerCase):
+    def state(self, model, seed, rows=None):
+        about = self.ok(self.client.get(f"/v1/models/{model}"))
+        choose = np.random.default_rng(seed)
+        s = {name: choose.uniform(-1, 1, (rows or 1, about["nq" if name == "q" else "nv"]))
+             for name in ("q", "qd", "qdd", "tau", "multipliers")}
+        if about["nq"] != about["nv"]:
+            s["q"][:, 3:7] /= np.linalg.norm(s["q"][:, 3:7], axis=1)[:, None]
+        return {name: (x if rows else x[0]).tolist() for name, x in s.items()}
+
+    def compare(self, model, operation, matrices, pairs, request):
+        got = self.ask(model, operation, {**request, "outputs": [*pairs, *(["gradient_wrenches"] if "wrenches" in request else [])]})
+        plain = {name: value for name, value in request.items() if name != "multipliers"}
+        derivative = {"gradient": "dtau_dwrench", "forward-gradient": "dqdd_dwrench"}[operation]
+        given = self.ask(model, matrices, {**plain, "outputs": [*pairs.values(), *([derivative] if "wrenches" in request else [])]})
+        weights = np.array(request["multipliers"])
+        for name, matrix in pairs.items():
+            D = np.array(given[matrix])
+            size = (abs(weights) @ abs(D)).max()
+            self.assertLess(abs(np.array(got[name]) - weights @ D).max(), (1e-13 if operation == "gradient" else 1e-10) * size, (model, name))
+        for k in range(len(request.get("wrenches", ()))):
+            D = np.array(given[derivative][k])
+            self.assertLess(abs(np.array(got["gradient_wrenches"][k]) - weights @ D).max(), 1e-11 * (abs(weights) @ abs(D)).max(), model)
+
+    def test_gradients_are_products_of_multipliers_and_matrices(self):
+        for seed, (model, load) in enumerate(LOADS.items()):
+            s = self.state(model, seed)
+            with self.subTest(model=model):
+                self.compare(model, "gradient", "sensitivity", INVERSE, {**{n: s[n] for n in ("q", "qd", "qdd", "multipliers")}, **load})
+                self.compare(model, "forward-gradient", "forward-sensitivity", FORWARD,
+                             {**{n: s[n] for n in ("q", "qd", "tau", "multipliers")}, **load})
+
+    def test_tau_and_qdd_have_the_bits_of_their_operations(self):
+        for model in LOADS:
+            s = self.state(model, 3)
+            motion, forced = {n: s[n] for n in ("q", "qd", "qdd")}, {n: s[n] for n in ("q", "qd", "tau")}
+            more = {"multipliers": s["multipliers"]}
+            self.assertEqual(self.ask(model, "gradient", {**motion, **more, "outputs": ["tau"]})["tau"], self.ask(model, "inverse-dynamics", motion)["tau"])
+            self.assertEqual(self.ask(model, "forward-gradient", {**forced, **more, "outputs": ["qdd"]})["qdd"],
+                             self.ask(model, "forward-dynamics", forced)["qdd"])
+
+    def test_sums_are_those_of_the_rows_in_their_order(self):
+        """The sum of a loop over the rows has the same bits; a row that fails is left out."""
+        s = self.state("panda", 5, 300)
+        each = {n: s[n] for n in ("q", "qd", "qdd", "multipliers")}
+        request = {**each, "outputs": ["gradient_parameters", "gradient_gravity", "sum_parameters", "sum_gravity"]}
+        answer = self.ask("panda", "gradient", request)
+        alone = self.ask("panda", "gradient", {**each, "outputs": ["sum_parameters", "sum_gravity"]})
+        for name in ("parameters", "gravity"):
+            total = np.zeros(len(answer[f"sum_{name}"]))
+            for row in answer[f"gradient_{name}"]:
+                total = total + np.array(row)
+            self.assertEqual(answer[f"sum_{name}"], total.tolist())
+            self.assertEqual(alone[f"sum_{name}"], total.tolist())
+        bad = dict(each, q=[[1e9] * 7 if i == 7 else q for i, q in enumerate(s["q"])])
+        lost = self.ask("panda", "gradient", {**bad, "on_error": "row", "outputs": ["gradient_gravity", "sum_gravity"]})
+        self.assertEqual([error["row"] for error in lost["errors"]], [7])
+        total = np.zeros(3)
+        for row in lost["gradient_gravity"]:
+            total = total if row is None else total + np.array(row)
+        self.assertEqual(lost["sum_gravity"], total.tolist())
+
+    def test_free_coordinates(self):
+        """The base of the humanoid moves as the dynamics say: compared with the matrices of sensitivity with "free"."""
+        s = self.state("humanoid", 11)
+        base = lambda x, keep: [v if (i < 6) == keep else 0 for i, v in enumerate(x)]
+        request = {"q": s["q"], "qd": s["qd"], "qdd": base(s["qdd"], False), "tau": base(s["tau"], True), "free": FREE}
+        pairs = {f"gradient_{x}": f"dtau_d{x}" for x in ("q", "qd", "qdd")}
+        got = self.ask("humanoid", "gradient", {**request, "multipliers": s["multipliers"], "outputs": [*pairs, "gradient_tau", "qdd", "tau"]})
+        given = self.ask("humanoid", "sensitivity", {**request, "outputs": [*pairs.values(), "dqdd_dqdd", "qdd", "tau"]})
+        weights = np.array(s["multipliers"])
+        for name, matrix in pairs.items():
+            D = np.array(given[matrix])
+            self.assertLess(abs(np.array(got[name]) - weights @ D).max(), 1e-11 * (abs(weights) @ abs(D)).max(), name)
+        by_tau = weights[:6] - weights[6:] @ np.array(given["dqdd_dqdd"])[:6, 6:].T
+        self.assertLess(abs(np.array(got["gradient_tau"][:6]) - by_tau).max(), 1e-11 * abs(by_tau).max())
+        self.assertEqual(got["gradient_tau"][6:], [0] * 33)
+        self.assertEqual((got["qdd"], got["tau"]), (given["qdd"], given["tau"]))
+
+    def test_equal_bits_alone_in_batches_and_in_cbor(self):
+        for operation, third in (("gradient", "qdd"), ("forward-gradient", "tau")):
+            s = self.state("humanoid", 7, 19)
+            names = ("q", "qd", third, "multipliers")
+            batch = self.ask("humanoid", operation, {n: s[n] for n in names})
+            for row in (0, 7, 18):
+                one = self.ask("humanoid", operation, {n: s[n][row] for n in names})
+                for name, value in one.items():
+                    self.assertEqual(value, batch[name][row], (operation, name, row))
+            reply = self.client.post(f"/v1/models/humanoid/{operation}", cbor2.dumps({n: s[n] for n in names}), **CBOR)
+            self.assertEqual(self.ok(reply), batch)
+
+    def test_clients_that_cut_batches_refuse_sums(self):
+        """A sum of one part would be taken for that of all rows."""
+        panda = torqued.Client(f"http://127.0.0.1:{self.server.port}").model("panda")
+        rows = np.ones((3, 7))
+        with self.assertRaisesRegex(ValueError, "sum_gravity"):
+            panda.batch(panda.gradient, q=rows, multipliers=rows, outputs=["sum_gravity"], progress=False)
+        self.assertEqual(panda.gradient(rows, multipliers=rows, outputs=["sum_parameters"]).sum_parameters.shape, (70,))
+        states = "".join(json.dumps({"q": [0.1 * i] * 7, "multipliers": [1] * 7}) + "\n" for i in range(3))
+        done = subprocess.run([BINARY, "call", "--url", f"http://127.0.0.1:{self.server.port}", "--from", "jsonl", "panda", "gradient", "-",
+                               'outputs=["sum_gravity"]'], input=states, capture_output=True, text=True, timeout=60, check=False)
+        self.assertNotEqual(done.returncode, 0)
+        self.assertIn("sum_", done.stderr)
+
+    def test_refusals(self):
+        s = self.state("panda", 2)
+        motion = {"q": s["q"], "multipliers": s["multipliers"]}
+        refuse = lambda model, operation, request, pointer: self.assertProblem(self.client.post(f"/v1/models/{model}/{operation}", request), 422, pointer)
+        refuse("panda", "gradient", {"q": s["q"]}, "/multipliers")
+        refuse("panda", "gradient", {**motion, "tau": s["tau"]}, "/tau")
+        refuse("panda", "gradient", {**motion, "outputs": ["gradient_tau"]}, "/outputs/0")
+        refuse("panda", "gradient", {**motion, "held": []}, "/held")
+        refuse("panda", "forward-gradient", motion, "/tau")
+        answer = refuse("four_bar", "gradient", {"q": [0.1], "multipliers": [1]}, None)
+        self.assertEqual(answer["code"], "not-for-loops")
+
+
+if __name__ == "__main__":
+    tap.main()
