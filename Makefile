@@ -19,7 +19,10 @@ ifneq ($(SANITIZE),)
 HARDEN   := -fPIE
 SANFLAGS := -fsanitize=$(SANITIZE) -fno-sanitize-recover=all -fno-omit-frame-pointer
 endif
-COMMON    = -iquote . $(WARNINGS) $(HARDEN) $(SANFLAGS) -g -MMD -MP $(DEFINES)
+# Packages that tests/deps unpacks instead of installing them. PKG_CONFIG finds those and the installed ones.
+UNPACKED   := $(wildcard build/packages/usr)
+PKG_CONFIG := $(if $(UNPACKED),PKG_CONFIG_PATH=$(firstword $(wildcard $(UNPACKED)/lib/*/pkgconfig)) )pkg-config
+COMMON    = -iquote . $(WARNINGS) $(HARDEN) $(SANFLAGS) -g -MMD -MP$(UNPACKED:%= -isystem %/include) $(DEFINES)
 C_FLAGS   = -O2 -std=gnu11 -ffp-contract=off -Wstrict-prototypes -Wmissing-prototypes $(COMMON) $(LEVEL) $(CFLAGS)
 
 .DEFAULT_GOAL := all
@@ -28,10 +31,18 @@ C_FLAGS   = -O2 -std=gnu11 -ffp-contract=off -Wstrict-prototypes -Wmissing-proto
 .PHONY: all
 all: $(BUILD)/torqued ## build the server, build/torqued
 
+# $(call say,CC,FILE) prints a step with its number and the number of all steps, which a dry run of the same goals counts when the
+# first step begins. With COUNTING=1 make writes files that hold a list of names or flags, which tell what is out of date.
+STEPS :=
+say   = $(eval STEPS += x)echo '[$(words $(STEPS))/$(N_STEPS)] $(1) $(2)'
+N_STEPS = $(eval N_STEPS := $(if $(findstring n,$(firstword -$(MAKEFLAGS))),?$(MAKELEVEL),$(COUNT_STEPS)))$(N_STEPS)
+COUNT_STEPS = $(shell env -u MAKEFLAGS -u MFLAGS $(MAKE) --no-print-directory -n $(MAKEOVERRIDES) COUNTING=1 $(MAKECMDGOALS) \
+              2>/dev/null | grep -c "^echo '\[[0-9]*/?$(MAKELEVEL)\]")
+
 # A change of compiler, flags or version rebuilds what it concerns: every object depends on this file.
 .PHONY: FORCE
 $(BUILD)/flags: FORCE
-	@mkdir -p $(@D); new=$@.$$$$; \
+	$(COUNTING:%=+)@mkdir -p $(@D); new=$@.$$$$; \
 	echo '$(CC) $(C_FLAGS) $(LANE_FLAGS) $(TARGETS) $(VERSION)' >$$new; \
 	cmp -s $$new $@ && rm $$new || mv $$new $@
 
@@ -75,7 +86,7 @@ DYN_OBJECTS := $(DYN_PLAIN) $(ARKODE) $(foreach t,$(TARGETS),$(call lane_objects
 define lane_rule
 $(BUILD)/dynamics/$(1)/%.o: dynamics/%.c $(BUILD)/flags
 	@mkdir -p $$(@D)
-	@echo '  CC    $$< ($(1))'
+	@$$(call say,CC,$$< ($(1)))
 	$$(Q)$(CC) $$(LANE_FLAGS) $(LANES_$(1)) -DTARGET=$(1) -c $$< -o $$@
 endef
 $(foreach t,$(TARGETS) complex extended,$(eval $(call lane_rule,$(t))))
@@ -90,8 +101,9 @@ $(BUILD)/libdynamics.a: $(DYN_OBJECTS)
 # ARKODE, with the vectors and matrices that it needs. It takes its memory from dynamics/integration/sundials_memory.c.
 $(BUILD)/dynamics/integration/sundials.o: $(BUILD)/flags
 	@mkdir -p $(@D)
-	@echo '  LD    $@'
-	$(Q)$(CC) -r -nostdlib -o $@.all -Wl,--whole-archive $(shell $(CC) -print-file-name=libsundials_arkode.a)
+	@$(call say,LD,$@)
+	$(Q)$(CC) -r -nostdlib -o $@.all -Wl,--whole-archive \
+	    $(or $(wildcard $(UNPACKED)/lib/*/libsundials_arkode.a),$(shell $(CC) -print-file-name=libsundials_arkode.a))
 	$(Q)$(shell $(CC) -print-prog-name=objcopy) \
 	    $(foreach f,malloc calloc realloc free,--redefine-sym $(f)=dyn_sundials_$(f)) $@.all $@
 	$(Q)rm $@.all
@@ -100,7 +112,7 @@ $(BUILD)/dynamics/integration/sundials.o: $(BUILD)/flags
 sample: $(BUILD)/sample ## build and run a C program that computes with dynamics/ alone, without a server
 	@$<
 $(BUILD)/sample: $(patsubst %.c,$(BUILD)/%.o,$(wildcard dynamics/samples/*.c)) $(BUILD)/libdynamics.a
-	@echo '  LINK  $@'
+	@$(call say,LINK,$@)
 	$(Q)$(CC) $(LINK) $(SANFLAGS) $(LDFLAGS) -o $@ $^ -llapacke -lm
 
 $(BUILD)/libcomplex.a: $(call lane_objects,complex)
@@ -113,17 +125,17 @@ API_OBJECTS := $(patsubst %.c,$(BUILD)/%.o,$(filter-out api/clients/%,$(wildcard
 
 $(BUILD)/libapi.a: $(API_OBJECTS)
 
-XML_FLAGS := $(shell pkg-config --cflags libxml-2.0 2>/dev/null)
+XML_FLAGS := $(subst -I,-isystem ,$(shell $(PKG_CONFIG) --cflags libxml-2.0 2>/dev/null))
 $(patsubst %.c,$(BUILD)/%.o,api/base/memory/shortage.c $(wildcard api/robots/xml/*.c api/robots/several/*.c api/robots/collision/*.c api/robots/loops/*.c api/robots/urdf/*.c api/robots/mjcf*/*.c api/robots/sdf/*.c)): private DEFINES := $(XML_FLAGS)
 
 API_TABLES := $(BUILD)/api/codec/decimal/powers_of_ten $(BUILD)/api/codec/number_layouts
 $(API_TABLES:=.c): $(BUILD)/%.c: %.py $(BUILD)/flags
 	@mkdir -p $(@D)
-	@echo '  TABLE $<'
+	@$(call say,TABLE,$<)
 	$(Q)$(PYTHON) $< >$@
 
 $(API_TABLES:=.o): %.o: %.c
-	@echo '  CC    $<'
+	@$(call say,CC,$<)
 	$(Q)$(CC) $(C_FLAGS) -c $< -o $@
 
 ifeq ($(shell uname -m),x86_64)
@@ -132,7 +144,7 @@ endif
 
 $(BUILD)/api/openapi.json: api/openapi.yaml api/openapi.py $(BUILD)/flags
 	@mkdir -p $(@D)
-	@echo '  JSON  $<'
+	@$(call say,JSON,$<)
 	$(Q)$(PYTHON) api/openapi.py $(VERSION) <$< >$@
 
 # api_openapi_start .. api_openapi_end: the contract as bytes; api_openapi_gzip .. api_openapi_gzip_end: compressed;
@@ -148,7 +160,7 @@ $(BUILD)/api/openapi.o: $(BUILD)/api/openapi.json
 # --- server: libserver.a and torqued -------------------------------------------------------------------------
 SRV_OBJECTS := $(patsubst %.c,$(BUILD)/%.o,$(filter-out server/main.c,$(wildcard server/*.c server/*/*.c server/*/*/*.c))) \
                $(BUILD)/server/console/files.o
-LIBS         = $(shell pkg-config --libs libmicrohttpd gnutls libuv jansson libcbor zlib libzstd nettle libxml-2.0 lapacke) \
+LIBS         = $(shell $(PKG_CONFIG) --libs libmicrohttpd gnutls libuv jansson libcbor zlib libzstd nettle libxml-2.0 lapacke) \
                -lm -lpthread
 
 $(BUILD)/libserver.a: $(SRV_OBJECTS)
@@ -157,33 +169,33 @@ $(BUILD)/libserver.a: $(SRV_OBJECTS)
 CONSOLE_ICON  := server/console/src/icon.svg
 CONSOLE_FILES := $(shell find server/console/dist -type f | LC_ALL=C sort) $(CONSOLE_ICON)
 $(BUILD)/server/console/list: FORCE
-	@mkdir -p $(@D); new=$@.$$$$; echo '$(CONSOLE_FILES)' >$$new; cmp -s $$new $@ && rm $$new || mv $$new $@
+	$(COUNTING:%=+)@mkdir -p $(@D); new=$@.$$$$; echo '$(CONSOLE_FILES)' >$$new; cmp -s $$new $@ && rm $$new || mv $$new $@
 
 $(BUILD)/server/console/files.c: server/console/embed $(CONSOLE_FILES) $(BUILD)/server/console/list
-	@echo '  EMBED server/console/dist'
+	@$(call say,EMBED,server/console/dist)
 	$(Q)server/console/embed server/console/dist $(CONSOLE_ICON) $(@D) >$@
 
 $(BUILD)/server/console/files.o: $(BUILD)/server/console/files.c $(BUILD)/flags
-	@echo '  CC    $<'
+	@$(call say,CC,$<)
 	$(Q)$(CC) $(C_FLAGS) -c $< -o $@
 
 $(BUILD)/torqued: $(BUILD)/server/main.o $(BUILD)/libserver.a $(BUILD)/libapi.a $(BUILD)/libdynamics.a
-	@echo '  LINK  $@'
+	@$(call say,LINK,$@)
 	$(Q)$(CC) $(LINK) $(SANFLAGS) $(LDFLAGS) -o $@ $^ $(LIBS)
 
 $(BUILD)/server/%.o: private DEFINES := -DTORQUED_VERSION='"$(VERSION)"'
 
 # The header of libpq; the library is loaded when a store in a database is named.
-PQ_FLAGS := $(shell pkg-config --cflags libpq 2>/dev/null)
+PQ_FLAGS := $(addsuffix /include/postgresql,$(addprefix -isystem ,$(UNPACKED) /usr))
 $(BUILD)/server/store/postgres/%.o: private DEFINES := $(PQ_FLAGS)
 
 $(BUILD)/%.o: %.c $(BUILD)/flags
 	@mkdir -p $(@D)
-	@echo '  CC    $<'
+	@$(call say,CC,$<)
 	$(Q)$(CC) $(C_FLAGS) -c $< -o $@
 
 %.a:
-	@echo '  AR    $@'
+	@$(call say,AR,$@)
 	@rm -f $@
 	$(Q)ar rcs $@ $^
 
@@ -274,8 +286,8 @@ hooks: ## make git check every commit first (tests/pre-commit)
 release: ## check, test and tag HEAD as version VERSION=x.y.z
 	@tests/release $(if $(filter command,$(firstword $(origin VERSION))),$(VERSION))
 
-clean: ## remove build/
-	rm -rf $(BUILD)
+clean: ## remove build/, but not the packages that are unpacked there
+	rm -rf $(filter-out build/packages,$(wildcard $(BUILD)/*))
 
 help: ## this list
 	@awk -F':.*## ' '/^[a-z_.-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' Makefile tests/tests.mk
