@@ -186,7 +186,7 @@ $(BUILD)/torqued: $(BUILD)/server/main.o $(BUILD)/libserver.a $(BUILD)/libapi.a 
 $(BUILD)/server/%.o: private DEFINES := -DTORQUED_VERSION='"$(VERSION)"'
 
 # The header of libpq; the library is loaded when a store in a database is named.
-PQ_FLAGS := $(addsuffix /include/postgresql,$(addprefix -isystem ,$(UNPACKED) /usr))
+PQ_FLAGS := $(foreach folder,$(UNPACKED) /usr,-isystem $(folder)/include/postgresql)
 $(BUILD)/server/store/postgres/%.o: private DEFINES := $(PQ_FLAGS)
 
 $(BUILD)/%.o: %.c $(BUILD)/flags

@@ -286,7 +286,8 @@ typedef struct api_request {
     const char         *request_timeout, *request_id, *traceparent, *model_change, *model_revision;
     const char         *host, *origin, *preflight_method; /* preflight_method: Access-Control-Request-Method */
     const char         *fetch_mode;                       /* Sec-Fetch-Mode, in which browsers name their purpose */
-    bool                on_loopback;                      /* true: the connection was accepted on a loopback address */
+    bool                on_loopback;                      /* true: accepted on a loopback address, and no
+                                                             certificate names the host */
     bool                has_body;                         /* true: Content-Length is above 0, or the body is chunked */
     api_scope           scope;                            /* resources at the address of the connection */
     api_client_memory  *memory;   /* memory of the client; NULL: the request shares with no client */
