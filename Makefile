@@ -19,10 +19,13 @@ ifneq ($(SANITIZE),)
 HARDEN   := -fPIE
 SANFLAGS := -fsanitize=$(SANITIZE) -fno-sanitize-recover=all -fno-omit-frame-pointer
 endif
+# The same sources give the same bytes in any folder. Kernels have lines for debuggers and sanitizers, and no variables:
+# -g instead of -g1 takes as long as the optimisation, and four times the space.
+DEBUG    := -g -fdebug-prefix-map=$(CURDIR)=.
 # Packages that tests/deps unpacks instead of installing them. PKG_CONFIG finds those and the installed ones.
 UNPACKED   := $(wildcard build/packages/usr)
 PKG_CONFIG := $(if $(UNPACKED),PKG_CONFIG_PATH=$(firstword $(wildcard $(UNPACKED)/lib/*/pkgconfig)) )pkg-config
-COMMON    = -iquote . $(WARNINGS) $(HARDEN) $(SANFLAGS) -g -MMD -MP$(UNPACKED:%= -isystem %/include) $(DEFINES)
+COMMON    = -iquote . $(WARNINGS) $(HARDEN) $(SANFLAGS) $(DEBUG) -MMD -MP$(UNPACKED:%= -isystem %/include) $(DEFINES)
 C_FLAGS   = -O2 -std=gnu11 -ffp-contract=off -Wstrict-prototypes -Wmissing-prototypes $(COMMON) $(LEVEL) $(CFLAGS)
 
 .DEFAULT_GOAL := all
@@ -50,7 +53,7 @@ $(BUILD)/flags: FORCE
 # The lane texts, compiled once per target: the same bits on every target need exactly these flags
 # (dynamics/NOTATION.md says why).
 LANE_FLAGS  = -O3 -std=gnu11 -ffp-contract=off -fno-tree-slp-vectorize -fno-math-errno -fno-trapping-math $(NO_HOISTING) \
-              -Wno-psabi -Wstrict-prototypes $(COMMON) $(CFLAGS)
+              -Wno-psabi -Wstrict-prototypes $(COMMON) -g1 $(CFLAGS)
 # gcc takes what the forms of joints compute or load alike out of their switch, more than there are registers for: with 8
 # lanes forward dynamics takes 0.90 of its time without that, sensitivity and torque derivative 0.94. clang knows no such flag.
 NO_HOISTING := $(if $(findstring Free Software,$(shell $(CC) --version 2>/dev/null)),-fno-code-hoisting)
@@ -165,15 +168,40 @@ LIBS         = $(shell $(PKG_CONFIG) --libs libmicrohttpd gnutls libuv jansson l
 
 $(BUILD)/libserver.a: $(SRV_OBJECTS)
 
+# Pages and clients that the server serves beside the console.
+DOCUMENT_PAGE := api/document/page.py api/document/drawings.py api/document/examples.yaml api/openapi.yaml api/openapi.py
+$(BUILD)/served/document.html: $(DOCUMENT_PAGE)
+	@mkdir -p $(@D)
+	@$(call say,PAGE,$@)
+	$(Q)$(PYTHON) api/document/page.py html <api/openapi.yaml >$@
+$(BUILD)/served/document.schema.json: $(DOCUMENT_PAGE)
+	@mkdir -p $(@D)
+	@$(call say,PAGE,$@)
+	$(Q)$(PYTHON) api/document/page.py schema <api/openapi.yaml >$@
+$(BUILD)/served/clients.html: api/clients/page.py $(BUILD)/flags
+	@mkdir -p $(@D)
+	@$(call say,PAGE,$@)
+	$(Q)$(PYTHON) api/clients/page.py $(VERSION) >$@
+CLIENT_WHEEL := $(BUILD)/served/torqued-$(VERSION)-py3-none-any.whl
+$(CLIENT_WHEEL): $(shell find api/clients/python/src -name '*.py') api/clients/python/pyproject.toml api/clients/python/README.md
+	@mkdir -p $(@D)
+	@$(call say,WHEEL,$@)
+	$(Q)SOURCE_DATE_EPOCH=315532800 $(MAKE) --no-print-directory -s wheel WHEEL=$(@D)
+SERVED := /document=$(BUILD)/served/document.html /document.css=api/document/page.css \
+          /document.schema.json=$(BUILD)/served/document.schema.json /clients=$(BUILD)/served/clients.html \
+          /clients/torqued-$(VERSION)-py3-none-any.whl=$(CLIENT_WHEEL) /clients/torqued.js=api/clients/typescript/bundle.js \
+          /clients/torqued.h=api/clients/c/torqued.h /clients/torqued.c=api/clients/c/torqued.c
+SERVED_FILES := $(foreach one,$(SERVED),$(lastword $(subst =, ,$(one))))
+
 # srv_console_files: the built files of the console, compressed. A file that comes or goes changes the list.
 CONSOLE_ICON  := server/console/src/icon.svg
 CONSOLE_FILES := $(shell find server/console/dist -type f | LC_ALL=C sort) $(CONSOLE_ICON)
 $(BUILD)/server/console/list: FORCE
-	$(COUNTING:%=+)@mkdir -p $(@D); new=$@.$$$$; echo '$(CONSOLE_FILES)' >$$new; cmp -s $$new $@ && rm $$new || mv $$new $@
+	$(COUNTING:%=+)@mkdir -p $(@D); new=$@.$$$$; echo '$(CONSOLE_FILES) $(SERVED)' >$$new; cmp -s $$new $@ && rm $$new || mv $$new $@
 
-$(BUILD)/server/console/files.c: server/console/embed $(CONSOLE_FILES) $(BUILD)/server/console/list
+$(BUILD)/server/console/files.c: server/console/embed $(CONSOLE_FILES) $(SERVED_FILES) $(BUILD)/server/console/list
 	@$(call say,EMBED,server/console/dist)
-	$(Q)server/console/embed server/console/dist $(CONSOLE_ICON) $(@D) >$@
+	$(Q)server/console/embed server/console/dist $(CONSOLE_ICON) $(@D) $(SERVED) >$@
 
 $(BUILD)/server/console/files.o: $(BUILD)/server/console/files.c $(BUILD)/flags
 	@$(call say,CC,$<)
@@ -203,7 +231,7 @@ $(BUILD)/%.o: %.c $(BUILD)/flags
 include tests/tests.mk
 
 # --- the tree as a project -----------------------------------------------------------------------------------
-.PHONY: deps run install install-c uninstall wheel typescript deb assets format lint hooks release clean help
+.PHONY: deps run install install-c uninstall wheel typescript deb portable packages assets format lint hooks release clean help
 deps: ## check the packages; install what is missing with one apt-get
 	@tests/deps run
 
@@ -250,12 +278,21 @@ uninstall: ## remove what `make install` and `make install-c` have put under DES
 	rm -f $(DESTDIR)$(ZSH_COMPLETIONS)/_torqued $(DESTDIR)$(FISH_COMPLETIONS)/torqued.fish
 	rm -rf $(ROOT_OF_INSTALL)/share/torqued $(ROOT_OF_INSTALL)/share/doc/torqued
 
+# The server of the tarball and of the wheel: it finds shared libraries beside itself; libxml2 and LAPACK, which would bring 44 MB,
+# are part of it.
+PORTABLE_LIBS = $(patsubst -lxml2,-l:libxml2.a -l:liblzma.so.5,$(patsubst -llapacke,-l:liblapacke.a -l:liblapack.a -l:libblas.a \
+                -l:libgfortran.so.5,$(LIBS)))
+$(BUILD)/portable/torqued: $(BUILD)/server/main.o $(BUILD)/libserver.a $(BUILD)/libapi.a $(BUILD)/libdynamics.a $(BUILD)/deploy/portable/older_libraries.o
+	@mkdir -p $(@D)
+	@$(call say,LINK,$@)
+	$(Q)$(CC) $(LINK) -Wl,--disable-new-dtags,-rpath,'$$ORIGIN/../lib/torqued' $(LDFLAGS) -o $@ $^ $(PORTABLE_LIBS)
+
 # Folder of the wheel. The wheel is built from a copy, since setuptools writes beside the sources; no network is needed.
 WHEEL ?= $(BUILD)/python
 wheel: ## build the Python client as a wheel, in build/python
 	@rm -rf $(BUILD)/wheel && mkdir -p $(BUILD)/wheel $(WHEEL)
 	$(Q)cp -r api/clients/python/pyproject.toml api/clients/python/README.md api/clients/python/src $(BUILD)/wheel
-	$(Q)cd $(BUILD)/wheel && $(PYTHON) -c "from setuptools import build_meta; build_meta.build_wheel('.')" >log 2>&1 || { cat log; exit 1; }
+	$(Q)cd $(BUILD)/wheel && $(TIMED) $(PYTHON) -c "from setuptools import build_meta; build_meta.build_wheel('.')" >log 2>&1 || { cat log; exit 1; }
 	$(Q)mv $(BUILD)/wheel/*.whl $(WHEEL) && rm -r $(BUILD)/wheel
 
 typescript: $(BUILD)/api/openapi.json ## build the TypeScript client as an npm package, in build/typescript; needs npm
@@ -268,9 +305,21 @@ deb: all $(BUILD)/libtorqued.a ## build Debian packages of the tree in build/deb
 	@tests/deps deb
 	deploy/deb/build $(BUILD) $(DEB_VERSION) $(DEB)
 
+# All that a release publishes. Times in the packages are that of the commit.
+RELEASE ?= $(BUILD)/release
+TIMED = SOURCE_DATE_EPOCH=$${SOURCE_DATE_EPOCH:-$(shell git log -1 --format=%ct 2>/dev/null || echo 315532800)}
+packages: deb portable ## build all packages of a release with checksums in build/release: .deb, tarball, wheel, list of parts (SPDX)
+	cp $(DEB)/*.deb $(RELEASE)
+	cd $(RELEASE) && sha256sum *.* >SHA256SUMS
+portable: all $(BUILD)/portable/torqued wheel ## build a tarball and a Python wheel that carry the server and its libraries, in build/release
+	@rm -rf $(RELEASE) && mkdir -p $(RELEASE)
+	$(TIMED) $(PYTHON) deploy/portable/build.py $(BUILD) $(WHEEL)/torqued-$(VERSION)-py3-none-any.whl $(RELEASE)
+
 assets: $(BUILD)/api/openapi.json ## build the pages of the console, server/console/dist, with npm; `make` itself needs no npm
 	BUILD=$(BUILD) server/console/install
 	node $(BUILD)/console/build.mjs --types $< --out server/console/dist
+	$(MAKE) --no-print-directory typescript
+	node api/clients/typescript/bundle.mjs $(BUILD)/typescript $(BUILD)/console api/clients/typescript/bundle.js
 
 C_FILES = $(shell git ls-files '*.c' '*.h' '*.cc')
 format: ## lay out all C and C++ files after .clang-format

@@ -1,4 +1,4 @@
-/* machine_names.c - see machine_names.h. */
+/* machine_names.c - collects the names of a machine from the kernel and the resolver (machine_names.h). */
 #include "machine_names.h"
 #include <arpa/inet.h>
 #include <ifaddrs.h>
@@ -10,7 +10,7 @@
 
 static const char letters[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-.";
 
-/* True for labels of 1 to 63 letters, digits and hyphens with dots between (RFC 1123, section 2.1). */
+/* True for labels of 1 to 63 letters, digits and hyphens with dots between. */
 static bool is_host_name(const char *text)
 {
     size_t length = strlen(text), label = 0;
@@ -66,17 +66,17 @@ static void add_interface(srv_machine_names *names, const struct sockaddr *addre
 
 bool srv_machine_names_collect(srv_machine_names *names)
 {
-    char             own[SRV_HOST_NAME], local[SRV_HOST_NAME + 6];
-    struct addrinfo  hints = {.ai_flags = AI_CANONNAME}, *found = NULL;
-    struct ifaddrs  *interfaces;
-    if (gethostname(own, sizeof own) != 0) return false;
-    own[sizeof own - 1] = '\0';
-    srv_machine_names_add(names, own);
-    if (getaddrinfo(own, NULL, &hints, &found) == 0) {
+    char            host_name[SRV_HOST_NAME], local[SRV_HOST_NAME + 6];
+    struct addrinfo hints = {.ai_flags = AI_CANONNAME}, *found = NULL;
+    struct ifaddrs *interfaces;
+    if (gethostname(host_name, sizeof host_name) != 0) return false;
+    host_name[sizeof host_name - 1] = '\0';
+    srv_machine_names_add(names, host_name);
+    if (getaddrinfo(host_name, NULL, &hints, &found) == 0) {
         if (found->ai_canonname) srv_machine_names_add(names, found->ai_canonname);
         freeaddrinfo(found);
     }
-    snprintf(local, sizeof local, "%.*s.local", (int)strcspn(own, "."), own);
+    snprintf(local, sizeof local, "%.*s.local", (int)strcspn(host_name, "."), host_name);
     srv_machine_names_add(names, local);
     srv_machine_names_add(names, "localhost");
     srv_machine_names_add(names, "127.0.0.1");

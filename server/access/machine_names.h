@@ -21,5 +21,5 @@ typedef struct srv_machine_names {
 bool srv_machine_names_add(srv_machine_names *names, const char *text);
 
 /* Adds the host name, its full name in DNS or /etc/hosts, its name in mDNS, localhost, and the addresses of all
- * interfaces except link-local ones, which need a zone. Those that do not fit are left out. False with errno. */
+ * interfaces except link-local ones, which need a zone. Names that do not fit are left out. False with errno. */
 bool srv_machine_names_collect(srv_machine_names *names);

@@ -86,7 +86,8 @@ bool srv_tls_names_host(const srv_tls *tls, const char *host)
     char               name[256];
     int                length = (int)strcspn(host, ":");
     if (length > 0 && host[length - 1] == '.') length--; /* the root of DNS */
-    if (length >= (int)sizeof name || gnutls_certificate_get_x509_crt(tls->credentials, 0, &chain, &n) != 0) return false;
+    if (length >= (int)sizeof name || gnutls_certificate_get_x509_crt(tls->credentials, 0, &chain, &n) != 0)
+        return false;
     snprintf(name, sizeof name, "%.*s", length, host);
     bool named = n > 0 && gnutls_x509_crt_check_hostname(chain[0], name) != 0;
     for (unsigned i = 0; i < n; i++)

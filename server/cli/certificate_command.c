@@ -1,7 +1,7 @@
 /* certificate_command.c - implement `torqued certificate`: make a key and a certificate with the names of this machine.
  *
- * The certificate is its own authority (RFC 5280): clients trust the file itself, as with curl --cacert. Its key is on
- * the curve P-256. The names of the machine and the addresses of its interfaces are its subject alternative names. */
+ * The certificate is its own authority (RFC 5280): clients trust the file itself, as with curl --cacert. The curve of
+ * the key is P-256. The names of the machine and the addresses of its interfaces are its subject alternative names. */
 #include "commands.h"
 #include "server/access/machine_names.h"
 #include <errno.h>
@@ -70,7 +70,7 @@ static int add_names(new_certificate *c)
 }
 
 /* Sets the fields of a certificate of version 3 for a server, but not its names. */
-static int describe(new_certificate *c)
+static int set_fields(new_certificate *c)
 {
     unsigned char serial[SERIAL_BYTES];
     const char   *common = c->names.name[0].text;
@@ -80,8 +80,7 @@ static int describe(new_certificate *c)
     if (code == 0) code = gnutls_x509_crt_set_version(c->certificate, 3);
     if (code == 0) code = gnutls_x509_crt_set_serial(c->certificate, serial, sizeof serial);
     if (code == 0) code = gnutls_x509_crt_set_activation_time(c->certificate, now - CLOCK_SLACK);
-    if (code == 0)
-        code = gnutls_x509_crt_set_expiration_time(c->certificate, now + (time_t)c->days * SECONDS_PER_DAY);
+    if (code == 0) code = gnutls_x509_crt_set_expiration_time(c->certificate, now + (time_t)c->days * SECONDS_PER_DAY);
     if (code == 0)
         code = gnutls_x509_crt_set_dn_by_oid(c->certificate, GNUTLS_OID_X520_COMMON_NAME, 0, common,
                                              (unsigned)strnlen(common, SRV_COMMON_NAME_MOST));
@@ -105,22 +104,22 @@ static int make(new_certificate *c)
 {
     int code = gnutls_x509_privkey_init(&c->key);
     if (code == 0)
-        code = gnutls_x509_privkey_generate(c->key, GNUTLS_PK_ECDSA, GNUTLS_CURVE_TO_BITS(GNUTLS_ECC_CURVE_SECP256R1),
-                                            0);
+        code =
+            gnutls_x509_privkey_generate(c->key, GNUTLS_PK_ECDSA, GNUTLS_CURVE_TO_BITS(GNUTLS_ECC_CURVE_SECP256R1), 0);
     if (code == 0) code = gnutls_x509_crt_init(&c->certificate);
     if (code == 0) code = gnutls_x509_crt_set_key(c->certificate, c->key);
-    if (code == 0) code = describe(c);
+    if (code == 0) code = set_fields(c);
     if (code == 0) code = set_key_identifier(c);
     if (code == 0) code = add_names(c);
     if (code == 0) code = gnutls_x509_crt_sign2(c->certificate, c->certificate, c->key, GNUTLS_DIG_SHA256, 0);
-    if (code == 0) code = gnutls_x509_privkey_export2_pkcs8(c->key, GNUTLS_X509_FMT_PEM, NULL, GNUTLS_PKCS_PLAIN,
-                                                            &c->key_text);
+    if (code == 0)
+        code = gnutls_x509_privkey_export2_pkcs8(c->key, GNUTLS_X509_FMT_PEM, NULL, GNUTLS_PKCS_PLAIN, &c->key_text);
     if (code == 0) code = gnutls_x509_crt_export2(c->certificate, GNUTLS_X509_FMT_PEM, &c->certificate_text);
     return code;
 }
 
 /* Writes a new file; one that exists stays as it is. False after printing an error. */
-static bool write_file(const char *path, mode_t mode, const gnutls_datum_t *text)
+static bool write_pem(const char *path, mode_t mode, const gnutls_datum_t *text)
 {
     int  descriptor = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, mode);
     bool good       = descriptor >= 0 && write(descriptor, text->data, text->size) == (ssize_t)text->size;
@@ -128,17 +127,16 @@ static bool write_file(const char *path, mode_t mode, const gnutls_datum_t *text
     if (good && fsync(descriptor) != 0) reason = errno;
     if (descriptor >= 0 && close(descriptor) != 0 && reason == 0) reason = errno;
     if (reason == 0) return true;
-    if (descriptor < 0 && reason == EEXIST)
-        return cli_error("%s exists; remove it, or name another file", path);
+    if (descriptor < 0 && reason == EEXIST) return cli_error("%s exists; remove it, or name another file", path);
     if (descriptor >= 0) unlink(path);
     return cli_error("cannot write %s: %s", path, strerror(reason ? reason : ENOSPC));
 }
 
 /* A key without its certificate is of no use, and would stop the next attempt. */
-static bool write_files(const new_certificate *c)
+static bool write_pems(const new_certificate *c)
 {
-    if (!write_file(c->key_file, 0600, &c->key_text)) return false;
-    if (write_file(c->certificate_file, 0644, &c->certificate_text)) return true;
+    if (!write_pem(c->key_file, 0600, &c->key_text)) return false;
+    if (write_pem(c->certificate_file, 0644, &c->certificate_text)) return true;
     unlink(c->key_file);
     return false;
 }
@@ -166,7 +164,7 @@ int srv_certificate_command(const cli_arguments *arguments)
     if (status != 0) return status;
     int code = make(&c);
     if (code != 0) status = cli_fail(1, "cannot make the certificate: %s", gnutls_strerror(code));
-    if (status == 0 && !write_files(&c)) status = 1;
+    if (status == 0 && !write_pems(&c)) status = 1;
     if (status == 0) print_summary(&c);
     free_certificate(&c);
     return status;
