@@ -46,7 +46,7 @@ COUNT_STEPS = $(shell env -u MAKEFLAGS -u MFLAGS $(MAKE) --no-print-directory -n
 .PHONY: FORCE
 $(BUILD)/flags: FORCE
 	$(COUNTING:%=+)@mkdir -p $(@D); new=$@.$$$$; \
-	echo '$(CC) $(C_FLAGS) $(LANE_FLAGS) $(TARGETS) $(VERSION)' >$$new; \
+	echo '$(subst $(CURDIR),,$(CC) $(C_FLAGS) $(LANE_FLAGS) $(TARGETS) $(VERSION))' >$$new; \
 	cmp -s $$new $@ && rm $$new || mv $$new $@
 
 # --- dynamics: libdynamics.a ---------------------------------------------------------------------------------
@@ -183,10 +183,10 @@ $(BUILD)/served/clients.html: api/clients/page.py $(BUILD)/flags
 	@$(call say,PAGE,$@)
 	$(Q)$(PYTHON) api/clients/page.py $(VERSION) >$@
 CLIENT_WHEEL := $(BUILD)/served/torqued-$(VERSION)-py3-none-any.whl
-$(CLIENT_WHEEL): $(shell find api/clients/python/src -name '*.py') api/clients/python/pyproject.toml api/clients/python/README.md
+$(CLIENT_WHEEL): $(shell find api/clients/python/src -name '*.py') $(addprefix api/clients/python/,wheel.py pyproject.toml README.md)
 	@mkdir -p $(@D)
 	@$(call say,WHEEL,$@)
-	$(Q)SOURCE_DATE_EPOCH=315532800 $(MAKE) --no-print-directory -s wheel WHEEL=$(@D)
+	$(Q)$(PYTHON) api/clients/python/wheel.py $(@D)
 SERVED := /document=$(BUILD)/served/document.html /document.css=api/document/page.css \
           /document.schema.json=$(BUILD)/served/document.schema.json /clients=$(BUILD)/served/clients.html \
           /clients/torqued-$(VERSION)-py3-none-any.whl=$(CLIENT_WHEEL) /clients/torqued.js=api/clients/typescript/bundle.js \
@@ -287,13 +287,11 @@ $(BUILD)/portable/torqued: $(BUILD)/server/main.o $(BUILD)/libserver.a $(BUILD)/
 	@$(call say,LINK,$@)
 	$(Q)$(CC) $(LINK) -Wl,--disable-new-dtags,-rpath,'$$ORIGIN/../lib/torqued' $(LDFLAGS) -o $@ $^ $(PORTABLE_LIBS)
 
-# Folder of the wheel. The wheel is built from a copy, since setuptools writes beside the sources; no network is needed.
+# Folder of the wheel.
 WHEEL ?= $(BUILD)/python
 wheel: ## build the Python client as a wheel, in build/python
-	@rm -rf $(BUILD)/wheel && mkdir -p $(BUILD)/wheel $(WHEEL)
-	$(Q)cp -r api/clients/python/pyproject.toml api/clients/python/README.md api/clients/python/src $(BUILD)/wheel
-	$(Q)cd $(BUILD)/wheel && $(TIMED) $(PYTHON) -c "from setuptools import build_meta; build_meta.build_wheel('.')" >log 2>&1 || { cat log; exit 1; }
-	$(Q)mv $(BUILD)/wheel/*.whl $(WHEEL) && rm -r $(BUILD)/wheel
+	@mkdir -p $(WHEEL)
+	$(Q)$(PYTHON) api/clients/python/wheel.py $(WHEEL)
 
 typescript: $(BUILD)/api/openapi.json ## build the TypeScript client as an npm package, in build/typescript; needs npm
 	@BUILD=$(BUILD) api/clients/typescript/build $(VERSION)
@@ -311,9 +309,9 @@ TIMED = SOURCE_DATE_EPOCH=$${SOURCE_DATE_EPOCH:-$(shell git log -1 --format=%ct 
 packages: deb portable ## build all packages of a release with checksums in build/release: .deb, tarball, wheel, list of parts (SPDX)
 	cp $(DEB)/*.deb $(RELEASE)
 	cd $(RELEASE) && sha256sum *.* >SHA256SUMS
-portable: all $(BUILD)/portable/torqued wheel ## build a tarball and a Python wheel that carry the server and its libraries, in build/release
+portable: all $(BUILD)/portable/torqued ## build a tarball and a Python wheel that carry the server and its libraries, in build/release
 	@rm -rf $(RELEASE) && mkdir -p $(RELEASE)
-	$(TIMED) $(PYTHON) deploy/portable/build.py $(BUILD) $(WHEEL)/torqued-$(VERSION)-py3-none-any.whl $(RELEASE)
+	$(TIMED) $(PYTHON) deploy/portable/build.py $(BUILD) $(RELEASE)
 
 assets: $(BUILD)/api/openapi.json ## build the pages of the console, server/console/dist, with npm; `make` itself needs no npm
 	BUILD=$(BUILD) server/console/install

@@ -1,14 +1,12 @@
 #!/usr/bin/python3
-"""Writes packages of the server that need no package manager of a system: build.py BUILD WHEEL FOLDER.
+"""Writes packages of the server that need no package manager of a system: build.py BUILD FOLDER.
 
-From the tree that is built in BUILD and the WHEEL of its Python client, FOLDER gets a tarball that runs where it is
+From the tree that is built in BUILD, FOLDER gets a tarball that runs where it is
 unpacked, a wheel that carries the server, and a list of the parts (SPDX). `make packages` calls it.
 
 The shared libraries lie in lib/torqued beside the server, where its RPATH leads; glibc and libgcc_s are the system's. All times are
 SOURCE_DATE_EPOCH: the same tree and packages give the same bytes."""
-import base64
 import gzip
-import hashlib
 import io
 import json
 import os
@@ -19,12 +17,11 @@ import subprocess
 import sys
 import tarfile
 import tempfile
-import time
-import zipfile
 
 TREE = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
-sys.path.insert(0, os.path.join(TREE, "deploy"))
+sys.path[:0] = [os.path.join(TREE, "deploy"), os.path.join(TREE, "api/clients/python")]
 import sbom  # noqa: E402
+import wheel  # noqa: E402
 
 EPOCH = int(os.environ["SOURCE_DATE_EPOCH"])
 OF_THE_SYSTEM = re.compile(r"(libc|libm|libgcc_s|ld-linux-[^/]*)\.so\.\d+")
@@ -114,34 +111,21 @@ def newest_glibc(root):
     return max((int(major), int(minor)) for major, minor in versions)
 
 
-def write_wheel(root, client, path, tag):
+def write_wheel(root, folder, tag):
     """Writes the client's wheel with the server as a script and its libraries and robots as data of the environment."""
-    with zipfile.ZipFile(client) as pure:
-        contents = {name: pure.read(name) for name in pure.namelist()}
-    info = next(name for name in contents if name.endswith(".dist-info/WHEEL"))[:-len("/WHEEL")]
+    contents, info, version = wheel.contents_of_client()
     data = info.replace(".dist-info", ".data")
     text = contents[f"{info}/WHEEL"].decode()
-    text = text.replace("Root-Is-Purelib: true", "Root-Is-Purelib: false").replace("Tag: py3-none-any", f"Tag: {tag}")
-    contents[f"{info}/WHEEL"] = text.encode()
+    contents[f"{info}/WHEEL"] = text.replace("Purelib: true", "Purelib: false").replace("Tag: py3-none-any", f"Tag: {tag}").encode()
     for name in files(root):
         with open(os.path.join(root, name), "rb") as file:
-            place = f"{data}/scripts/torqued" if name == "bin/torqued" else f"{data}/data/{name}"
-            contents[place] = file.read()
-    del contents[f"{info}/RECORD"]
-    record = "".join(f"{name},sha256={base64.urlsafe_b64encode(hashlib.sha256(content).digest()).rstrip(b'=').decode()},{len(content)}\n"
-                     for name, content in sorted(contents.items()))
-    contents[f"{info}/RECORD"] = f"{record}{info}/RECORD,,\n".encode()
-    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED, compresslevel=9) as wheel:
-        for name, content in sorted(contents.items()):
-            entry = zipfile.ZipInfo(name, time.gmtime(max(EPOCH, 315532800))[:6])
-            entry.external_attr = (0o100755 if name.endswith(".data/scripts/torqued") else 0o100644) << 16
-            entry.compress_type = zipfile.ZIP_DEFLATED
-            wheel.writestr(entry, content)
+            contents[f"{data}/scripts/torqued" if name == "bin/torqued" else f"{data}/data/{name}"] = file.read()
+    wheel.write(f"{folder}/torqued-{version}-{tag}.whl", contents, info)
 
 
 def main():
-    build, client, folder = map(os.path.abspath, sys.argv[1:])
-    version = os.path.basename(client).split("-")[1]
+    build, folder = map(os.path.abspath, sys.argv[1:])
+    version = wheel.contents_of_client()[2]
     machine = platform.machine()
     with tempfile.TemporaryDirectory() as work:
         root = os.path.join(work, f"torqued-{version}-linux-{machine}")
@@ -154,7 +138,7 @@ def main():
         glibc = newest_glibc(root)
         write_tarball(root, f"{folder}/{os.path.basename(root)}.tar.gz")
         tag = f"py3-none-manylinux_{glibc[0]}_{glibc[1]}_{machine}"
-        write_wheel(root, client, f"{folder}/torqued-{version}-{tag}.whl", tag)
+        write_wheel(root, folder, tag)
         shutil.copyfile(f"{root}/share/doc/torqued/torqued.spdx.json", f"{folder}/torqued-{version}-linux-{machine}.spdx.json")
     print(f"needs glibc {glibc[0]}.{glibc[1]} or newer")
 
