@@ -7,7 +7,7 @@ import sys
 ADDRESS = "http://127.0.0.1:8088"
 CLIENTS = (
     ("Python", "torqued-{version}-py3-none-any.whl", "pip install {address}/clients/torqued-{version}-py3-none-any.whl",
-     "import torqued\nprint(torqued.Client('{address}').model('puma560').inverse_dynamics([0, 0.5, 3, 0, 0.5, 0]))"),
+     "import torqued\nprint(torqued.Client('{address}').model('puma560').inverse_dynamics([0, 0.5, 3, 0, 0.5, 0]).tau)"),
     ("JavaScript, in browsers", "torqued.js", "import {{Torqued}} from '{address}/clients/torqued.js';",
      "const client = new Torqued('{address}');\nconsole.log(await client.evaluate('puma560', 'inverse-dynamics', {{q: [0, 0.5, 3, 0, 0.5, 0]}}));"),
     ("C, with libcurl", "torqued.c", "curl -sO {address}/clients/torqued.h -sO {address}/clients/torqued.c",
