@@ -100,7 +100,7 @@ def write_tarball(root, path):
             entry.mtime, entry.mode = EPOCH, 0o755 if name == "bin/torqued" else 0o644
             with open(os.path.join(root, name), "rb") as content:
                 archive.addfile(entry, content)
-    with open(path, "wb") as file, gzip.GzipFile("", "wb", 9, file, mtime=EPOCH) as compressed:
+    with open(path, "wb") as file, gzip.GzipFile("", "wb", 6, file, mtime=EPOCH) as compressed:
         compressed.write(packed.getvalue())
 
 

@@ -44,7 +44,7 @@ def write(path, contents, info):
     def digest(content):
         return base64.urlsafe_b64encode(hashlib.sha256(content).digest()).rstrip(b"=").decode()
     record = "".join(f"{name},sha256={digest(content)},{len(content)}\n" for name, content in sorted(contents.items()))
-    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED, compresslevel=9) as wheel:
+    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED, compresslevel=6) as wheel:
         for name, content in [*sorted(contents.items()), (f"{info}/RECORD", f"{record}{info}/RECORD,,\n".encode())]:
             entry = zipfile.ZipInfo(name)
             entry.external_attr = (0o100755 if ".data/scripts/" in name else 0o100644) << 16
