@@ -68,8 +68,9 @@ class Contract:
         """Returns (field, value, needed, meaning) of an object; those of its members that have no table of their own follow."""
         for name, part in schema.get("properties", {}).items():
             needed = "yes" if name in schema.get("required", ()) else ""
-            yield f"`{name}`", self.shape(part), needed, self.meaning(part)
-            if part.get("type") == "object" and part.get("properties"):
+            has_rows = part.get("type") == "object" and part.get("properties")
+            yield f"`{name}`", "object" if has_rows else self.shape(part), needed, self.meaning(part)
+            if has_rows:
                 for field, value, also, meaning in self.rows(part):
                     yield f"`{name}.{field.strip('`')}`", value, also, meaning
 
