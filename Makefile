@@ -305,7 +305,7 @@ deb: all $(BUILD)/libtorqued.a ## build Debian packages of the tree in build/deb
 
 # All that a release publishes. Times in the packages are that of the commit.
 RELEASE ?= $(BUILD)/release
-TIMED = SOURCE_DATE_EPOCH=$${SOURCE_DATE_EPOCH:-$(shell git log -1 --format=%ct 2>/dev/null || echo 315532800)}
+TIMED = SOURCE_DATE_EPOCH=$${SOURCE_DATE_EPOCH:-$(shell git log -1 --format=%ct 2>/dev/null || stat -c %Y CHANGELOG.md)}
 packages: deb portable ## build all packages of a release with checksums in build/release: .deb, tarball, wheel, list of parts (SPDX)
 	cp $(DEB)/*.deb $(RELEASE)
 	cd $(RELEASE) && sha256sum *.* >SHA256SUMS
