@@ -19,7 +19,13 @@ ifneq ($(SANITIZE),)
 HARDEN   := -fPIE
 SANFLAGS := -fsanitize=$(SANITIZE) -fno-sanitize-recover=all -fno-omit-frame-pointer
 endif
-COMMON    = -iquote . $(WARNINGS) $(HARDEN) $(SANFLAGS) -g -MMD -MP $(DEFINES)
+# The same sources give the same bytes in any folder. Kernels have lines for debuggers and sanitizers, and no variables:
+# -g instead of -g1 takes as long as the optimisation, and four times the space.
+DEBUG    := -g -fdebug-prefix-map=$(CURDIR)=.
+# Packages that tests/deps unpacks instead of installing them. PKG_CONFIG finds those and the installed ones.
+UNPACKED   := $(wildcard build/packages/usr)
+PKG_CONFIG := $(if $(UNPACKED),PKG_CONFIG_PATH=$(firstword $(wildcard $(UNPACKED)/lib/*/pkgconfig)) )pkg-config
+COMMON    = -iquote . $(WARNINGS) $(HARDEN) $(SANFLAGS) $(DEBUG) -MMD -MP$(UNPACKED:%= -isystem %/include) $(DEFINES)
 C_FLAGS   = -O2 -std=gnu11 -ffp-contract=off -Wstrict-prototypes -Wmissing-prototypes $(COMMON) $(LEVEL) $(CFLAGS)
 
 .DEFAULT_GOAL := all
@@ -28,18 +34,26 @@ C_FLAGS   = -O2 -std=gnu11 -ffp-contract=off -Wstrict-prototypes -Wmissing-proto
 .PHONY: all
 all: $(BUILD)/torqued ## build the server, build/torqued
 
+# $(call say,CC,FILE) prints a step with its number and the number of all steps, which a dry run of the same goals counts when the
+# first step begins. With COUNTING=1 make writes files that hold a list of names or flags, which tell what is out of date.
+STEPS :=
+say   = $(eval STEPS += x)echo '[$(words $(STEPS))/$(N_STEPS)] $(1) $(2)'
+N_STEPS = $(eval N_STEPS := $(if $(findstring n,$(firstword -$(MAKEFLAGS))),?$(MAKELEVEL),$(COUNT_STEPS)))$(N_STEPS)
+COUNT_STEPS = $(shell env -u MAKEFLAGS -u MFLAGS $(MAKE) --no-print-directory -n $(MAKEOVERRIDES) COUNTING=1 $(MAKECMDGOALS) \
+              2>/dev/null | grep -c "^echo '\[[0-9]*/?$(MAKELEVEL)\]")
+
 # A change of compiler, flags or version rebuilds what it concerns: every object depends on this file.
 .PHONY: FORCE
 $(BUILD)/flags: FORCE
-	@mkdir -p $(@D); new=$@.$$$$; \
-	echo '$(CC) $(C_FLAGS) $(LANE_FLAGS) $(TARGETS) $(VERSION)' >$$new; \
+	$(COUNTING:%=+)@mkdir -p $(@D); new=$@.$$$$; \
+	echo '$(subst $(CURDIR),,$(CC) $(C_FLAGS) $(LANE_FLAGS) $(TARGETS) $(VERSION))' >$$new; \
 	cmp -s $$new $@ && rm $$new || mv $$new $@
 
 # --- dynamics: libdynamics.a ---------------------------------------------------------------------------------
 # The lane texts, compiled once per target: the same bits on every target need exactly these flags
 # (dynamics/NOTATION.md says why).
 LANE_FLAGS  = -O3 -std=gnu11 -ffp-contract=off -fno-tree-slp-vectorize -fno-math-errno -fno-trapping-math $(NO_HOISTING) \
-              -Wno-psabi -Wstrict-prototypes $(COMMON) $(CFLAGS)
+              -Wno-psabi -Wstrict-prototypes $(COMMON) -g1 $(CFLAGS)
 # gcc takes what the forms of joints compute or load alike out of their switch, more than there are registers for: with 8
 # lanes forward dynamics takes 0.90 of its time without that, sensitivity and torque derivative 0.94. clang knows no such flag.
 NO_HOISTING := $(if $(findstring Free Software,$(shell $(CC) --version 2>/dev/null)),-fno-code-hoisting)
@@ -75,7 +89,7 @@ DYN_OBJECTS := $(DYN_PLAIN) $(ARKODE) $(foreach t,$(TARGETS),$(call lane_objects
 define lane_rule
 $(BUILD)/dynamics/$(1)/%.o: dynamics/%.c $(BUILD)/flags
 	@mkdir -p $$(@D)
-	@echo '  CC    $$< ($(1))'
+	@$$(call say,CC,$$< ($(1)))
 	$$(Q)$(CC) $$(LANE_FLAGS) $(LANES_$(1)) -DTARGET=$(1) -c $$< -o $$@
 endef
 $(foreach t,$(TARGETS) complex extended,$(eval $(call lane_rule,$(t))))
@@ -90,8 +104,9 @@ $(BUILD)/libdynamics.a: $(DYN_OBJECTS)
 # ARKODE, with the vectors and matrices that it needs. It takes its memory from dynamics/integration/sundials_memory.c.
 $(BUILD)/dynamics/integration/sundials.o: $(BUILD)/flags
 	@mkdir -p $(@D)
-	@echo '  LD    $@'
-	$(Q)$(CC) -r -nostdlib -o $@.all -Wl,--whole-archive $(shell $(CC) -print-file-name=libsundials_arkode.a)
+	@$(call say,LD,$@)
+	$(Q)$(CC) -r -nostdlib -o $@.all -Wl,--whole-archive \
+	    $(or $(wildcard $(UNPACKED)/lib/*/libsundials_arkode.a),$(shell $(CC) -print-file-name=libsundials_arkode.a))
 	$(Q)$(shell $(CC) -print-prog-name=objcopy) \
 	    $(foreach f,malloc calloc realloc free,--redefine-sym $(f)=dyn_sundials_$(f)) $@.all $@
 	$(Q)rm $@.all
@@ -100,7 +115,7 @@ $(BUILD)/dynamics/integration/sundials.o: $(BUILD)/flags
 sample: $(BUILD)/sample ## build and run a C program that computes with dynamics/ alone, without a server
 	@$<
 $(BUILD)/sample: $(patsubst %.c,$(BUILD)/%.o,$(wildcard dynamics/samples/*.c)) $(BUILD)/libdynamics.a
-	@echo '  LINK  $@'
+	@$(call say,LINK,$@)
 	$(Q)$(CC) $(LINK) $(SANFLAGS) $(LDFLAGS) -o $@ $^ -llapacke -lm
 
 $(BUILD)/libcomplex.a: $(call lane_objects,complex)
@@ -113,17 +128,17 @@ API_OBJECTS := $(patsubst %.c,$(BUILD)/%.o,$(filter-out api/clients/%,$(wildcard
 
 $(BUILD)/libapi.a: $(API_OBJECTS)
 
-XML_FLAGS := $(shell pkg-config --cflags libxml-2.0 2>/dev/null)
+XML_FLAGS := $(subst -I,-isystem ,$(shell $(PKG_CONFIG) --cflags libxml-2.0 2>/dev/null))
 $(patsubst %.c,$(BUILD)/%.o,api/base/memory/shortage.c $(wildcard api/robots/xml/*.c api/robots/several/*.c api/robots/collision/*.c api/robots/loops/*.c api/robots/urdf/*.c api/robots/mjcf*/*.c api/robots/sdf*/*.c)): private DEFINES := $(XML_FLAGS)
 
 API_TABLES := $(BUILD)/api/codec/decimal/powers_of_ten $(BUILD)/api/codec/number_layouts
 $(API_TABLES:=.c): $(BUILD)/%.c: %.py $(BUILD)/flags
 	@mkdir -p $(@D)
-	@echo '  TABLE $<'
+	@$(call say,TABLE,$<)
 	$(Q)$(PYTHON) $< >$@
 
 $(API_TABLES:=.o): %.o: %.c
-	@echo '  CC    $<'
+	@$(call say,CC,$<)
 	$(Q)$(CC) $(C_FLAGS) -c $< -o $@
 
 ifeq ($(shell uname -m),x86_64)
@@ -132,7 +147,7 @@ endif
 
 $(BUILD)/api/openapi.json: api/openapi.yaml api/openapi.py $(BUILD)/flags
 	@mkdir -p $(@D)
-	@echo '  JSON  $<'
+	@$(call say,JSON,$<)
 	$(Q)$(PYTHON) api/openapi.py $(VERSION) <$< >$@
 
 # api_openapi_start .. api_openapi_end: the contract as bytes; api_openapi_gzip .. api_openapi_gzip_end: compressed;
@@ -148,42 +163,67 @@ $(BUILD)/api/openapi.o: $(BUILD)/api/openapi.json
 # --- server: libserver.a and torqued -------------------------------------------------------------------------
 SRV_OBJECTS := $(patsubst %.c,$(BUILD)/%.o,$(filter-out server/main.c,$(wildcard server/*.c server/*/*.c server/*/*/*.c))) \
                $(BUILD)/server/console/files.o
-LIBS         = $(shell pkg-config --libs libmicrohttpd gnutls libuv jansson libcbor zlib libzstd nettle libxml-2.0 lapacke) \
+LIBS         = $(shell $(PKG_CONFIG) --libs libmicrohttpd gnutls libuv jansson libcbor zlib libzstd nettle libxml-2.0 lapacke) \
                -lm -lpthread
 
 $(BUILD)/libserver.a: $(SRV_OBJECTS)
+
+# Pages and clients that the server serves beside the console.
+DOCUMENT_PAGE := api/document/page.py api/document/drawings.py api/document/examples.yaml api/openapi.yaml api/openapi.py
+$(BUILD)/served/document.html: $(DOCUMENT_PAGE)
+	@mkdir -p $(@D)
+	@$(call say,PAGE,$@)
+	$(Q)$(PYTHON) api/document/page.py html <api/openapi.yaml >$@
+$(BUILD)/served/document.schema.json: $(DOCUMENT_PAGE)
+	@mkdir -p $(@D)
+	@$(call say,PAGE,$@)
+	$(Q)$(PYTHON) api/document/page.py schema <api/openapi.yaml >$@
+$(BUILD)/served/clients.html: api/clients/page.py $(BUILD)/flags
+	@mkdir -p $(@D)
+	@$(call say,PAGE,$@)
+	$(Q)$(PYTHON) api/clients/page.py $(VERSION) >$@
+CLIENT_WHEEL := $(BUILD)/served/torqued-$(VERSION)-py3-none-any.whl
+$(CLIENT_WHEEL): $(shell find api/clients/python/src -name '*.py') $(addprefix api/clients/python/,wheel.py pyproject.toml README.md)
+	@mkdir -p $(@D)
+	@$(call say,WHEEL,$@)
+	$(Q)$(PYTHON) api/clients/python/wheel.py $(@D)
+SERVED := /document=$(BUILD)/served/document.html /document.css=api/document/page.css \
+          /document.schema.json=$(BUILD)/served/document.schema.json /clients=$(BUILD)/served/clients.html \
+          /clients/torqued-$(VERSION)-py3-none-any.whl=$(CLIENT_WHEEL) /clients/torqued.js=api/clients/typescript/bundle.js \
+          /clients/torqued.h=api/clients/c/torqued.h /clients/torqued.c=api/clients/c/torqued.c
+SERVED_FILES := $(foreach one,$(SERVED),$(lastword $(subst =, ,$(one))))
 
 # srv_console_files: the built files of the console, compressed. A file that comes or goes changes the list.
 CONSOLE_ICON  := server/console/src/icon.svg
 CONSOLE_FILES := $(shell find server/console/dist -type f | LC_ALL=C sort) $(CONSOLE_ICON)
 $(BUILD)/server/console/list: FORCE
-	@mkdir -p $(@D); new=$@.$$$$; echo '$(CONSOLE_FILES)' >$$new; cmp -s $$new $@ && rm $$new || mv $$new $@
+	$(COUNTING:%=+)@mkdir -p $(@D); new=$@.$$$$; echo '$(CONSOLE_FILES) $(SERVED)' >$$new; cmp -s $$new $@ && rm $$new || mv $$new $@
 
-$(BUILD)/server/console/files.c: server/console/embed $(CONSOLE_FILES) $(BUILD)/server/console/list
-	@echo '  EMBED server/console/dist'
-	$(Q)server/console/embed server/console/dist $(CONSOLE_ICON) $(@D) >$@
+$(BUILD)/server/console/files.c: server/console/embed $(CONSOLE_FILES) $(SERVED_FILES) $(BUILD)/server/console/list
+	@$(call say,EMBED,server/console/dist)
+	$(Q)server/console/embed server/console/dist $(CONSOLE_ICON) $(@D) $(SERVED) >$@
 
 $(BUILD)/server/console/files.o: $(BUILD)/server/console/files.c $(BUILD)/flags
-	@echo '  CC    $<'
+	@$(call say,CC,$<)
 	$(Q)$(CC) $(C_FLAGS) -c $< -o $@
 
 $(BUILD)/torqued: $(BUILD)/server/main.o $(BUILD)/libserver.a $(BUILD)/libapi.a $(BUILD)/libdynamics.a
-	@echo '  LINK  $@'
+	@$(call say,LINK,$@)
 	$(Q)$(CC) $(LINK) $(SANFLAGS) $(LDFLAGS) -o $@ $^ $(LIBS)
 
 $(BUILD)/server/%.o: private DEFINES := -DTORQUED_VERSION='"$(VERSION)"'
 
 # The header of libpq; the library is loaded when a store in a database is named.
-PQ_FLAGS := $(shell pkg-config --cflags libpq 2>/dev/null)
+PQ_FLAGS := $(foreach folder,$(UNPACKED) /usr,-isystem $(folder)/include/postgresql)
 $(BUILD)/server/store/postgres/%.o: private DEFINES := $(PQ_FLAGS)
 
 $(BUILD)/%.o: %.c $(BUILD)/flags
 	@mkdir -p $(@D)
-	@echo '  CC    $<'
+	@$(call say,CC,$<)
 	$(Q)$(CC) $(C_FLAGS) -c $< -o $@
 
 %.a:
-	@echo '  AR    $@'
+	@$(call say,AR,$@)
 	@rm -f $@
 	$(Q)ar rcs $@ $^
 
@@ -191,7 +231,7 @@ $(BUILD)/%.o: %.c $(BUILD)/flags
 include tests/tests.mk
 
 # --- the tree as a project -----------------------------------------------------------------------------------
-.PHONY: deps run install install-c uninstall wheel typescript deb assets format lint hooks release clean help
+.PHONY: deps run install install-c uninstall wheel typescript deb portable packages assets format lint hooks release clean help
 deps: ## check the packages; install what is missing with one apt-get
 	@tests/deps run
 
@@ -238,13 +278,20 @@ uninstall: ## remove what `make install` and `make install-c` have put under DES
 	rm -f $(DESTDIR)$(ZSH_COMPLETIONS)/_torqued $(DESTDIR)$(FISH_COMPLETIONS)/torqued.fish
 	rm -rf $(ROOT_OF_INSTALL)/share/torqued $(ROOT_OF_INSTALL)/share/doc/torqued
 
-# Folder of the wheel. The wheel is built from a copy, since setuptools writes beside the sources; no network is needed.
+# The server of the tarball and of the wheel: it finds shared libraries beside itself; libxml2 and LAPACK, which would bring 44 MB,
+# are part of it.
+PORTABLE_LIBS = $(patsubst -lxml2,-l:libxml2.a -l:liblzma.so.5,$(patsubst -llapacke,-l:liblapacke.a -l:liblapack.a -l:libblas.a \
+                -l:libgfortran.so.5,$(LIBS)))
+$(BUILD)/portable/torqued: $(BUILD)/server/main.o $(BUILD)/libserver.a $(BUILD)/libapi.a $(BUILD)/libdynamics.a $(BUILD)/deploy/portable/older_libraries.o
+	@mkdir -p $(@D)
+	@$(call say,LINK,$@)
+	$(Q)$(CC) $(LINK) -Wl,--disable-new-dtags,-rpath,'$$ORIGIN/../lib/torqued' $(LDFLAGS) -o $@ $^ $(PORTABLE_LIBS)
+
+# Folder of the wheel.
 WHEEL ?= $(BUILD)/python
 wheel: ## build the Python client as a wheel, in build/python
-	@rm -rf $(BUILD)/wheel && mkdir -p $(BUILD)/wheel $(WHEEL)
-	$(Q)cp -r api/clients/python/pyproject.toml api/clients/python/README.md api/clients/python/src $(BUILD)/wheel
-	$(Q)cd $(BUILD)/wheel && $(PYTHON) -c "from setuptools import build_meta; build_meta.build_wheel('.')" >log 2>&1 || { cat log; exit 1; }
-	$(Q)mv $(BUILD)/wheel/*.whl $(WHEEL) && rm -r $(BUILD)/wheel
+	@mkdir -p $(WHEEL)
+	$(Q)$(PYTHON) api/clients/python/wheel.py $(WHEEL)
 
 typescript: $(BUILD)/api/openapi.json ## build the TypeScript client as an npm package, in build/typescript; needs npm
 	@BUILD=$(BUILD) api/clients/typescript/build $(VERSION)
@@ -256,9 +303,21 @@ deb: all $(BUILD)/libtorqued.a ## build Debian packages of the tree in build/deb
 	@tests/deps deb
 	deploy/deb/build $(BUILD) $(DEB_VERSION) $(DEB)
 
+# All that a release publishes. Times in the packages are that of the commit.
+RELEASE ?= $(BUILD)/release
+TIMED = SOURCE_DATE_EPOCH=$${SOURCE_DATE_EPOCH:-$(shell git log -1 --format=%ct 2>/dev/null || stat -c %Y CHANGELOG.md)}
+packages: deb portable ## build all packages of a release with checksums in build/release: .deb, tarball, wheel, list of parts (SPDX)
+	cp $(DEB)/*.deb $(RELEASE)
+	cd $(RELEASE) && sha256sum *.* >SHA256SUMS
+portable: all $(BUILD)/portable/torqued ## build a tarball and a Python wheel that carry the server and its libraries, in build/release
+	@rm -rf $(RELEASE) && mkdir -p $(RELEASE)
+	$(TIMED) $(PYTHON) deploy/portable/build.py $(BUILD) $(RELEASE)
+
 assets: $(BUILD)/api/openapi.json ## build the pages of the console, server/console/dist, with npm; `make` itself needs no npm
 	BUILD=$(BUILD) server/console/install
 	node $(BUILD)/console/build.mjs --types $< --out server/console/dist
+	$(MAKE) --no-print-directory typescript
+	node api/clients/typescript/bundle.mjs $(BUILD)/typescript $(BUILD)/console api/clients/typescript/bundle.js
 
 C_FILES = $(shell git ls-files '*.c' '*.h' '*.cc')
 format: ## lay out all C and C++ files after .clang-format
@@ -274,8 +333,8 @@ hooks: ## make git check every commit first (tests/pre-commit)
 release: ## check, test and tag HEAD as version VERSION=x.y.z
 	@tests/release $(if $(filter command,$(firstword $(origin VERSION))),$(VERSION))
 
-clean: ## remove build/
-	rm -rf $(BUILD)
+clean: ## remove build/, but not the packages that are unpacked there
+	rm -rf $(filter-out build/packages,$(wildcard $(BUILD)/*))
 
 help: ## this list
 	@awk -F':.*## ' '/^[a-z_.-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' Makefile tests/tests.mk

@@ -280,17 +280,18 @@ typedef enum api_scope {
 
 /* The head of a request; NULL for absent headers. The strings must live until api_begin returns. */
 typedef struct api_request {
-    const char         *method;
-    const char         *target; /* path and query as sent, still percent-encoded */
-    const char         *content_type, *content_encoding, *accept, *accept_encoding, *if_match, *if_none_match;
-    const char         *request_timeout, *request_id, *traceparent, *model_change, *model_revision;
-    const char         *host, *origin, *preflight_method; /* preflight_method: Access-Control-Request-Method */
-    const char         *fetch_mode;                       /* Sec-Fetch-Mode, in which browsers name their purpose */
-    bool                on_loopback;                      /* true: the connection was accepted on a loopback address */
-    bool                has_body;                         /* true: Content-Length is above 0, or the body is chunked */
-    api_scope           scope;                            /* resources at the address of the connection */
-    api_client_memory  *memory;   /* memory of the client; NULL: the request shares with no client */
-    const api_identity *identity; /* NULL: no access control, every client may do everything */
+    const char *method;
+    const char *target; /* path and query as sent, still percent-encoded */
+    const char *content_type, *content_encoding, *accept, *accept_encoding, *if_match, *if_none_match;
+    const char *request_timeout, *request_id, *traceparent, *model_change, *model_revision;
+    const char *host, *origin, *preflight_method; /* preflight_method: Access-Control-Request-Method */
+    const char *fetch_mode;                       /* Sec-Fetch-Mode, in which browsers name their purpose */
+    bool        on_loopback;                      /* true: accepted on a loopback address, and no
+                                                     certificate names the host */
+    bool                has_body;                 /* true: Content-Length is above 0, or the body is chunked */
+    api_scope           scope;                    /* resources at the address of the connection */
+    api_client_memory  *memory;                   /* memory of the client; NULL: the request shares with no client */
+    const api_identity *identity;                 /* NULL: no access control, every client may do everything */
 } api_request;
 
 typedef struct api_header {

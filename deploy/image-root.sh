@@ -53,27 +53,6 @@ printf 'root:x:0:0::/:/nonexistent\ntorqued:x:65532:65532::/:/nonexistent\n' >"$
 printf 'root:x:0:\ntorqued:x:65532:\n' >"$root/etc/group"
 printf 'hosts: files dns\n' >"$root/etc/nsswitch.conf"
 
-# The list of packages, whose namespace names its content.
-version=$("$binary" --version | cut -d' ' -f2)
-{
-    printf '{"spdxVersion":"SPDX-2.3","dataLicense":"CC0-1.0","SPDXID":"SPDXRef-DOCUMENT","name":"torqued-%s",' "$version"
-    printf '"documentNamespace":"https://torqued.invalid/sbom/%s",' "$(cat "$binary" "$list/packages" | sha256sum | cut -c1-64)"
-    printf '"creationInfo":{"created":"%s","creators":["Tool: image-root.sh"]},' "$(date -u -d "@$epoch" +%Y-%m-%dT%H:%M:%SZ)"
-    printf '"packages":[\n{"SPDXID":"SPDXRef-torqued","name":"torqued","versionInfo":"%s","downloadLocation":"NOASSERTION",' "$version"
-    printf '"filesAnalyzed":false,"checksums":[{"algorithm":"SHA256","checksumValue":"%s"}]}' "$(sha256sum <"$binary" | cut -c1-64)"
-    while IFS='	' read -r package number architecture; do
-        printf ',\n{"SPDXID":"SPDXRef-%s","name":"%s","versionInfo":"%s","downloadLocation":"NOASSERTION","filesAnalyzed":false,' \
-            "$(echo "$package" | tr -c 'A-Za-z0-9.\n-' -)" "$package" "$number"
-        printf '"externalRefs":[{"referenceCategory":"PACKAGE-MANAGER","referenceType":"purl",'
-        printf '"referenceLocator":"pkg:deb/debian/%s@%s?arch=%s&distro=debian-12"}]}' "$(echo "$package" | sed 's/+/%2B/g')" \
-            "$(echo "$number" | sed 's/+/%2B/g; s/:/%3A/g; s/~/%7E/g')" "$architecture"
-    done <"$list/packages"
-    printf '\n],"relationships":[\n{"spdxElementId":"SPDXRef-DOCUMENT","relationshipType":"DESCRIBES","relatedSpdxElement":"SPDXRef-torqued"}'
-    while read -r package _; do
-        printf ',\n{"spdxElementId":"SPDXRef-torqued","relationshipType":"DEPENDS_ON","relatedSpdxElement":"SPDXRef-%s"}' \
-            "$(echo "$package" | tr -c 'A-Za-z0-9.\n-' -)"
-    done <"$list/packages"
-    printf '\n]}\n'
-} >"$root/usr/share/doc/torqued.spdx.json"
+SOURCE_DATE_EPOCH=$epoch /usr/bin/python3 "$(dirname "$0")/sbom.py" "$binary" <"$list/packages" >"$root/usr/share/doc/torqued.spdx.json"
 
 find "$root" -exec touch -h -d "@$epoch" {} +

@@ -221,19 +221,27 @@ static bool load_models(service *s, char *error, size_t size)
     return true;
 }
 
-/* Prints an example request for a user who started the server in a terminal. */
+/* Prints the addresses of the pages, how to install a client, and an example request for a user who started the server
+ * in a terminal. */
 static void show_example(service *s)
 {
     if (s->log.json || s->log.level < SRV_INFO) return;
     const srv_listener *first = &s->listeners.listener[0];
     bool                local = *first->address.path;
-    char                text[1200];
-    snprintf(text, sizeof text,
-             "\ntry:  curl -s %s%s %s://%s/v1/models/puma560/inverse-dynamics -H 'Content-Type: application/json' -d "
+    char                url[320], text[3000];
+    int                 n = 0;
+    snprintf(url, sizeof url, "%s://%s", srv_listener_uses_tls(&s->listeners, 0) ? "https" : "http",
+             local ? "localhost" : first->bound);
+    if (!local)
+        n = snprintf(text, sizeof text,
+                     "\nconsole:    %s/\nreference:  %s/docs\nPython:     pip install "
+                     "%s/clients/torqued-" TORQUED_VERSION "-py3-none-any.whl    (other languages: %s/clients)",
+                     url, url, url, url);
+    snprintf(text + n, sizeof text - (size_t)n,
+             "\ntry:  curl -s %s%s%s%s/v1/models/puma560/inverse-dynamics -H 'Content-Type: application/json' -d "
              "'{\"q\":[0,0.7853981633974483,3.141592653589793,0,0.7853981633974483,0],\"qd\":[1,1,1,1,1,1],"
              "\"qdd\":[1,1,1,1,1,1]}'\n\n",
-             local ? "--unix-socket " : "", first->address.path,
-             srv_listener_uses_tls(&s->listeners, 0) ? "https" : "http", local ? "localhost" : first->bound);
+             local ? "--unix-socket " : "", first->address.path, local ? " " : "", url);
     srv_log_plain(&s->log, text);
 }
 

@@ -25,8 +25,7 @@ const srv_setting srv_settings[] = {
      "permissions of unix sockets, octal; a client needs write permission to connect"},
     {"host", "NAME", TEXT, OFFSET(hosts), 0, 0, NULL, NULL,
      "names by which clients may call the server, separated by commas; IP addresses and localhost always may (default: "
-     "any "
-     "name, but none on loopback addresses)"},
+     "any name, on loopback addresses only those of the certificate)"},
     {"allow-origin", "ORIGIN", TEXT, OFFSET(origins), 0, 0, NULL, NULL,
      "web origins whose pages may use the server, separated by commas, such as http://localhost:5173, or * for all "
      "(default: only its own pages)"},

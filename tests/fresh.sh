@@ -1,7 +1,7 @@
 #!/bin/bash
 # fresh.sh [FOLDER] - tests that the README's two commands suffice on a bare Debian 12 that has only make and git.
-# Makes such a system with debootstrap (needs root), clones this tree's HEAD into it, and runs there `make test`,
-# then `make run` and the README's first request.
+# Makes such a system with debootstrap (needs root), clones this tree's HEAD into it, counts there the packages and megabytes
+# that a build needs, and runs `make test`, then `make run` and the README's first request.
 set -euo pipefail
 case ${1:-} in
 -*) sed -n '2,4s/^# //p' "$0"; exit 2 ;;
@@ -28,6 +28,14 @@ mount --make-rslave "$root/dev"
 inside() { chroot "$root" /usr/bin/env -i PATH=/usr/sbin:/usr/bin:/sbin:/bin HOME=/root LANG=C.UTF-8 "$@"; }
 
 git clone -q . "$root/root/torqued"
+installed() { inside dpkg-query -W -f '${db:Status-Abbrev}\n' | grep -c ^ii; }
+megabytes() { inside apt-get clean; du -sm --one-file-system --exclude="$root/root" --exclude="$root/var/lib/apt/lists" "$root" | cut -f1; }
+packages=$(installed) size=$(megabytes)
+inside /root/torqued/tests/deps run
+packages=$(($(installed) - packages)) size=$(($(megabytes) - size))
+log "a build needs $packages packages, $size MB"
+[ "$packages" -le 130 ] && [ "$size" -le 350 ] || { log "FAILED: at most 130 packages and 350 MB are allowed"; exit 1; }
+
 log "make test"
 started=$SECONDS
 tests=passed

@@ -2,6 +2,7 @@
 """reference_pages.py [--check] - writes the pages and pictures that are made from the product and its measurements:
 
     api/OPERATIONS.md           from api/openapi.yaml
+    api/DOCUMENT.md             from api/openapi.yaml and api/document/, with its drawings
     api/MJCF.md                 from api/robots/mjcf_schema/mjcf_schema.c
     server/SETTINGS.md          from `torqued --settings-table`
     api/clients/SAMPLES.md      from api/clients/samples/
@@ -22,13 +23,14 @@ import subprocess
 import sys
 
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
-for folder in ("api", "api/clients/python", "api/clients/samples", "tests/bench", "tests/e2e/languages", "tests/e2e/libraries", "tests/pictures"):
+for folder in ("api", "api/document", "api/clients/python", "api/clients/samples", "tests/bench", "tests/e2e/languages", "tests/e2e/libraries", "tests/pictures"):
     sys.path.insert(0, os.path.join(ROOT, folder))
 
 import architecture  # noqa: E402
 import generate  # noqa: E402
 import json_libraries  # noqa: E402
 import openapi  # noqa: E402
+import page as document_page  # noqa: E402
 import overview  # noqa: E402
 import results  # noqa: E402
 import samples_page  # noqa: E402
@@ -278,6 +280,8 @@ def pages():
             "tests/pictures/overview.svg": overview.overview(robots, len(operations.posts)), "tests/pictures/rooms.svg": architecture.rooms_picture(),
             "tests/pictures/request.svg": architecture.request_picture()}
     version = re.search(r"^VERSION := (\S+)", read("Makefile"), re.M).group(1)
+    made["api/DOCUMENT.md"] = document_page.markdown(document_page.Contract(read("api/openapi.yaml")))
+    made |= {f"api/document/drawings/{name}.svg": draw().svg(name) for name, draw in document_page.DRAWINGS.items()}
     made |= generate.files(operations.contract, version)
     return made | {f"tests/bench/results/{name}.svg": chart for name, chart in figures.charts().items()}
 

@@ -18,7 +18,7 @@ define test_rule
 $(BUILD)/tests/$(1)/test_%: $(BUILD)/tests/$(1)/test_%.o \
     $(patsubst %.c,$(BUILD)/%.o,$(filter-out tests/$(1)/test_%,$(wildcard tests/$(1)/*.c))) \
     $(LAYERS_$(1):%=$(BUILD)/%)
-	@echo '  LINK  $$@'
+	@$$(call say,LINK,$$@)
 	$$(Q)$$(CC) $$(LINK) $$(SANFLAGS) -o $$@ $$^ $$(LIBS) -lcmocka -ldl
 endef
 $(foreach d,dynamics api server,$(eval $(call test_rule,$(d))))
@@ -27,7 +27,7 @@ $(BUILD)/tests/dynamics/test_book: $(patsubst %.c,$(BUILD)/%.o,$(wildcard tests/
 # cmocka's signatures have a parameter that most tests do not use.
 $(BUILD)/tests/%.o: tests/%.c $(BUILD)/flags
 	@mkdir -p $(@D)
-	@echo '  CC    $<'
+	@$(call say,CC,$<)
 	$(Q)$(CC) $(C_FLAGS) -Wno-unused-parameter -c $< -o $@
 
 # Programs that compute expected results: with dragonbox and fast_float for numbers as text; the table of MJCF; with MuJoCo and
@@ -39,28 +39,28 @@ ORACLES := $(BUILD)/tests/oracle/numbers $(BUILD)/tests/oracle/mjcf_schema \
            $(if $(wildcard /usr/include/mujoco/mujoco.h),$(BUILD)/tests/oracle/mujoco) \
            $(if $(shell pkg-config --exists sdformat12 2>/dev/null && echo yes),$(BUILD)/tests/oracle/sdformat)
 $(BUILD)/tests/oracle/%: $(BUILD)/tests/oracle/%.o
-	@echo '  LINK  $@'
+	@$(call say,LINK,$@)
 	$(Q)$(CC) $(LINK) $(SANFLAGS) -o $@ $< -lmujoco
 
 $(BUILD)/tests/oracle/mjcf_schema: $(BUILD)/tests/oracle/mjcf_schema.o $(BUILD)/libapi.a
-	@echo '  LINK  $@'
+	@$(call say,LINK,$@)
 	$(Q)$(CC) $(LINK) $(SANFLAGS) -o $@ $^
 
 $(BUILD)/tests/oracle/numbers: tests/oracle/numbers.cc $(BUILD)/libapi.a
 	@mkdir -p $(@D)
-	@echo '  CXX   $<'
+	@$(call say,CXX,$<)
 	$(Q)$(CXX) -O2 -std=c++17 -iquote . $(LINK) $(SANFLAGS) -isystem $(lastword $(wildcard /usr/include/dragonbox-*)) -o $@ $^
 
 $(BUILD)/tests/oracle/sdformat: tests/oracle/sdformat.cc $(BUILD)/flags
 	@mkdir -p $(@D)
-	@echo '  CXX   $<'
+	@$(call say,CXX,$<)
 	$(Q)$(CXX) -O1 -std=c++17 $(LINK) $(HARDEN) -o $@ $< $(subst -I,-isystem ,$(shell pkg-config --cflags-only-I sdformat12)) $(shell pkg-config --libs sdformat12)
 
 # A malloc that a test can make fail, for LD_PRELOAD.
 FAILING_MALLOC := $(BUILD)/tests/e2e/failing_malloc.so
 $(FAILING_MALLOC): tests/e2e/support/failing_malloc.c tests/failing_allocators.h $(BUILD)/flags
 	@mkdir -p $(@D)
-	@echo '  LINK  $@'
+	@$(call say,LINK,$@)
 	$(Q)$(CC) $(filter-out -fPIE,$(C_FLAGS)) -fPIC -shared -o $@ $< -ldl
 
 # The fuzzers need clang; without it their tests are skipped.
@@ -180,7 +180,7 @@ fuzz-programs:
 	+@$(FUZZ_MAKE) $(FUZZERS)
 
 $(FUZZ_BUILD)/fuzz_%: $(FUZZ_BUILD)/tests/fuzz/fuzz_%.o $(FUZZ_BUILD)/tests/fuzz/drive.o $(BUILD)/libserver.a $(BUILD)/libapi.a $(BUILD)/libdynamics.a
-	@echo '  LINK  $@'
+	@$(call say,LINK,$@)
 	$(Q)$(CC) -fsanitize=address,undefined,fuzzer -o $@ $^ $(LIBS)
 
 .PHONY: wire-libraries
@@ -218,7 +218,7 @@ endif
 
 $(BUILD)/tests/bench/numbers: tests/bench/numbers.cc $(if $(BASE),$(BUILD)/tests/bench/base.a) $(BUILD)/libapi.a
 	@mkdir -p $(@D)
-	@echo '  CXX   $<'
+	@$(call say,CXX,$<)
 	$(Q)$(CXX) -O2 -std=c++17 -iquote . $(LINK) $(if $(BASE),-DHAVE_BASE) -isystem $(lastword $(wildcard /usr/include/dragonbox-*)) -o $@ $^
 
 .PHONY: bench-overhead
@@ -249,7 +249,7 @@ bench-nodes: $(BUILD)/torqued $(BUILD)/tests/bench/echo ## a node of optimal con
 
 # Runs control loops in C, for the figures of deploy/REALTIME.md.
 $(BUILD)/feedforward: $(BUILD)/api/clients/c/feedforward.o $(BUILD)/libtorqued.a
-	@echo '  LINK  $@'
+	@$(call say,LINK,$@)
 	$(Q)$(CC) $(LINK) $(SANFLAGS) -o $@ $^ -lcurl -lpthread -lm
 
 .PHONY: realtime
@@ -280,7 +280,7 @@ cluster: $(BUILD)/torqued ## three servers behind HAProxy, PostgreSQL with a sta
 .PHONY: bench-programs
 bench-programs: $(BUILD)/torqued $(BENCHES:%=$(BUILD)/tests/bench/%)
 $(BUILD)/tests/bench/%: $(BUILD)/tests/bench/%.o $(BUILD)/libapi.a $(BUILD)/libdynamics.a
-	@echo '  LINK  $@'
+	@$(call say,LINK,$@)
 	$(Q)$(CC) $(LINK) -o $@ $(filter %.o,$^) $(filter %.a,$^) $(LIBS)
 
 $(BUILD)/tests/bench/kernels $(BUILD)/tests/bench/scaling $(BUILD)/tests/bench/threads $(BUILD)/tests/bench/limits: $(BUILD)/tests/bench/passes.o $(BUILD)/tests/bench/step_passes.o
@@ -289,10 +289,10 @@ $(BUILD)/tests/bench/peers.o: private DEFINES := $(PEERS:%=-DHAVE_PEER_%)
 
 # KDL is a C++ library.
 $(BUILD)/tests/bench/peers: $(BUILD)/tests/bench/peers.o $(PEERS:%=$(BUILD)/tests/bench/peer/%.o) $(BUILD)/libapi.a $(BUILD)/libdynamics.a
-	@echo '  LINK  $@'
+	@$(call say,LINK,$@)
 	$(Q)$(CXX) $(LINK) -o $@ $(filter %.o,$^) $(filter %.a,$^) $(LIBS) $(foreach p,$(PEERS),$(PEER_LIBS_$(p)))
 
 $(BUILD)/tests/bench/peer/%.o: tests/bench/peer/%.cc $(BUILD)/flags
 	@mkdir -p $(@D)
-	@echo '  CXX   $<'
+	@$(call say,CXX,$<)
 	$(Q)$(CXX) -O2 -std=c++17 $(COMMON) $(CXXFLAGS) -isystem /usr/include/eigen3 -c $< -o $@

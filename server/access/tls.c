@@ -79,6 +79,23 @@ time_t srv_tls_expiry(const srv_tls *tls)
     return first;
 }
 
+bool srv_tls_names_host(const srv_tls *tls, const char *host)
+{
+    gnutls_x509_crt_t *chain = NULL;
+    unsigned           n     = 0;
+    char               name[256];
+    int                length = (int)strcspn(host, ":");
+    if (length > 0 && host[length - 1] == '.') length--; /* the root of DNS */
+    if (length >= (int)sizeof name || gnutls_certificate_get_x509_crt(tls->credentials, 0, &chain, &n) != 0)
+        return false;
+    snprintf(name, sizeof name, "%.*s", length, host);
+    bool named = n > 0 && gnutls_x509_crt_check_hostname(chain[0], name) != 0;
+    for (unsigned i = 0; i < n; i++)
+        gnutls_x509_crt_deinit(chain[i]);
+    gnutls_free(chain);
+    return named;
+}
+
 time_t srv_tls_file_expiry(const char *path)
 {
     gnutls_datum_t    text  = {NULL, 0};

@@ -18,6 +18,9 @@ void     srv_tls_free(srv_tls *tls);
 /* Returns when the first certificate of the server's chain ends, s since 1970; 0: not known. */
 time_t srv_tls_expiry(const srv_tls *tls);
 
+/* True if the server's certificate names the host, given as in the header Host. */
+bool srv_tls_names_host(const srv_tls *tls, const char *host);
+
 /* Returns when the first certificate of a file ends, s since 1970; -1: the file has none. */
 time_t srv_tls_file_expiry(const char *path);
 

@@ -107,6 +107,16 @@ const cli_command cli_commands[] = {
      .operands = {{"NAME", CLI_NOTHING, CLI_NEEDED}, {"ROLE[,ROLE]...", CLI_NOTHING, CLI_NEEDED}},
      .example = "torqued token planner evaluate --days 90 --models 'cell1-*' >>/etc/torqued/tokens",
      .run = srv_token},
+    {.name = "certificate",
+     .summary = "make a key and a certificate with the names and addresses of this machine",
+     .description = "Clients that are given the certificate (curl --cacert certificate.pem) then reach the server by each of its names: the "
+                    "host name, alone and with its domain, NAME.local, localhost, and the addresses of all interfaces. Further names and "
+                    "addresses are operands. Files that exist are not overwritten. A certificate of your own authority serves as well.",
+     .options = {cli_certificate_options},
+     .operands = {{"NAME|ADDRESS", CLI_NOTHING, CLI_MANY}},
+     .example = "torqued certificate robots.example 192.0.2.7\n"
+                "torqued --tokens tokens --tls-certificate certificate.pem --tls-key key.pem --listen 0.0.0.0:8088",
+     .run = srv_certificate_command},
     {.name = "models",
      .summary = "list the models of a running server",
      .options = {cli_models_options, cli_connection_options},

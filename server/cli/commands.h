@@ -32,6 +32,12 @@ extern const cli_option cli_token_options[];
 
 int srv_token(const cli_arguments *arguments);
 
+/* --- certificate_command.c ---------------------------------------------------------------------------------------- */
+
+extern const cli_option cli_certificate_options[];
+
+int srv_certificate_command(const cli_arguments *arguments);
+
 /* --- manual.c, completion.c --------------------------------------------------------------------------------------- */
 
 int cli_man(const cli_arguments *arguments);

@@ -164,12 +164,21 @@ static enum MHD_Result handle_head(srv_exchange *x, const srv_head *head)
     return MHD_YES;
 }
 
+/* True if names other than loopback names are refused: pages of other sites could reach this server by a name of theirs
+ * (DNS rebinding). A name in the certificate is the server's. */
+static bool guards_names(const srv_exchange *x, const srv_head *head)
+{
+    const srv_tls *tls = x->connection->tls ? x->loop->credentials->tls : NULL;
+    if (!x->connection->on_loopback) return false;
+    return !tls || !head->request.host || *head->request.target != '/' || !srv_tls_names_host(tls, head->request.host);
+}
+
 /* Adds to the head what the server knows about the client, and finds its account. */
 static void recognise(srv_exchange *x, srv_head *head, api_identity *identity)
 {
     const srv_networks *proxies = &x->loop->credentials->proxies;
     srv_ip              client;
-    head->request.on_loopback = x->connection->on_loopback;
+    head->request.on_loopback = guards_names(x, head);
     head->request.scope       = x->loop->scope;
     if (x->loop->scope != API_ALL_RESOURCES) head->request.accept_encoding = NULL; /* compressing could need a worker */
     bool is_forwarded = srv_peer_is_in(&x->connection->peer, proxies) &&

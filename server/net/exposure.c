@@ -27,8 +27,7 @@ bool srv_exposure_check(const srv_config *config, const srv_listeners *listeners
     snprintf(error, error_size,
              "%s. These commands put it right:\n"
              "  torqued token admin admin >>tokens\n"
-             "  openssl req -x509 -newkey ec -pkeyopt ec_paramgen_curve:P-256 -nodes -days 365 -subj /CN=$(hostname) "
-             "-addext subjectAltName=DNS:$(hostname) -keyout key.pem -out certificate.pem\n"
+             "  torqued certificate\n"
              "  torqued --listen 0.0.0.0:8088 --tokens tokens --tls-certificate certificate.pem --tls-key key.pem\n"
              "Or listen on 127.0.0.1, or say --insecure to serve as it is.",
              missing);

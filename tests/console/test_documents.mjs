@@ -7,7 +7,7 @@ import {pathToFileURL} from 'node:url';
 import test, {after, before} from 'node:test';
 import {installed, markupFindings, missingPackages, ROOT, Server} from './browser.mjs';
 
-const skip = missingPackages(), PAGES = ['/', '/docs', '/problems/bad-json', '/nowhere'];
+const skip = missingPackages(), PAGES = ['/', '/docs', '/document', '/clients', '/problems/bad-json', '/nowhere'];
 let server;
 
 before(async () => { if (!skip) server = await Server.start(); });
@@ -29,7 +29,7 @@ test('the evaluator has no findings in the policies', {skip}, async () => {
         // The finding says: "'self' can be problematic if you host JSONP, AngularJS or user uploaded files".
         // test_no_model_is_a_script shows that a model is never served as a script, and the server serves no other data
         // of clients.
-        assert.deepEqual(found, /^\/(docs)?$/.test(path) ? ["50 script-src 'self'"] : [], path);
+        assert.deepEqual(found, /^\/(docs|document|clients)?$/.test(path) ? ["50 script-src 'self'"] : [], path);
     }
     assert.ok(findings("script-src 'unsafe-inline' https:").length > 2);
 });

@@ -15,9 +15,10 @@ static bool read_name(const api_entry *root, const char *name)
 
 static bool read_texts(const api_entry *root, api_document *document)
 {
-    const char *source;
+    const char *source, *schema; /* `schema` tells an editor how to check the document */
     return api_entry_text(root, "description", API_OPTIONAL, &document->description) &&
-           api_entry_text(root, "source", API_OPTIONAL, &source);
+           api_entry_text(root, "source", API_OPTIONAL, &source) &&
+           api_entry_text(root, "$schema", API_OPTIONAL, &schema);
 }
 
 static bool read_gravity(const api_entry *root, double gravity[3])
@@ -173,10 +174,11 @@ static bool read_frames(const api_entry *root, api_document *document, size_t ma
 
 bool api_document_read(api_document *document, api_reader *reader, const json_t *in, const char *name, size_t max_links)
 {
-    static const char *const fields[] = {
-        "name",          "description", "source", "gravity",           "base",           "links",    "screws", "motors",
-        "transmissions", "frames",      "loops",  "accept_indefinite", "configurations", "warnings", NULL};
-    api_entry root;
+    static const char *const fields[] = {"name",           "description", "source",  "gravity",
+                                         "base",           "links",       "screws",  "motors",
+                                         "transmissions",  "frames",      "loops",   "accept_indefinite",
+                                         "configurations", "warnings",    "$schema", NULL};
+    api_entry                root;
     *document = (api_document){.canonical = json_object()};
     if (!document->canonical) return api_reader_no_memory(reader);
     if (!api_entry_root(&root, reader, in, document->canonical, fields)) return false;

@@ -131,8 +131,10 @@ bool api_reply_problem_page(api_call *call, const api_problem_kind *kind, const 
         put_escaped(&b, detail);
         api_buffer_text(&b, ".</p>\n");
     }
-    api_buffer_text(&b, "<nav><a href=\"/\">Console</a><a href=\"/docs\">Reference</a></nav>\n"
-                        "</main>\n</body>\n</html>\n");
+    api_buffer_text(
+        &b,
+        "<nav><a href=\"/\">Console</a><a href=\"/docs\">Reference</a><a href=\"/document\">Model documents</a></nav>\n"
+        "</main>\n</body>\n</html>\n");
     add_page_headers(call, problem_policy);
     return api_reply_body(call, 200, "text/html; charset=utf-8", &b, problem);
 }

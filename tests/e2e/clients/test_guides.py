@@ -21,8 +21,11 @@ BLOCK = re.compile(r"^```(\w*)\n(.*?)^```$", re.DOTALL | re.MULTILINE)
 ADDRESS = "127.0.0.1:8088"
 
 
+WITHOUT_PYTHON = ("README.md", "robot-cell.md", "web-page.md")  # tests/console/test_web_page.mjs opens the page of the last
+
+
 def documents():
-    return [os.path.join(ROOT, "api", "clients", "python", "README.md"), *sorted(set(glob.glob(os.path.join(ROOT, "api/guides/*.md"))) - {os.path.join(ROOT, "api/guides/README.md")})]
+    return [os.path.join(ROOT, "api", "clients", "python", "README.md"), *sorted(set(glob.glob(os.path.join(ROOT, "api/guides/*.md"))) - {os.path.join(ROOT, "api/guides", name) for name in WITHOUT_PYTHON})]
 
 
 def snippets(text):

@@ -20,7 +20,8 @@ PACKAGE = os.path.join(ROOT, "api", "clients", "python")
 METHODS = {"getService": "service", "listModels": "models", "getModel": "model", "putModel": "put", "deleteModel": "delete",
            "getDocument": "document", "livez": "live", "readyz": "readiness", "getMetrics": "metrics",
            "getContract": "contract", "getProblem": "problem",
-           "getConsole": None, "getReference": None, "getAsset": None, "getIcon": None, "getLicences": None}
+           "getConsole": None, "getReference": None, "getAsset": None, "getIcon": None, "getLicences": None,
+           "getDocumentPage": None, "getDocumentStyle": None, "getDocumentSchema": None, "getClients": None, "getClient": None}
 # Names of the methods' parameters for parameters of the contract; all others have the same name.
 PARAMETERS = {"If-Match": {"if_match", "pinned"}, "If-None-Match": {"if_absent"}, "Request-Timeout": {"timeout"}}
 # Headers that the clients send by themselves, or as If-Match.

@@ -25,7 +25,7 @@ class Refused(unittest.TestCase):
             with self.subTest(listen=listen):
                 done = start("--listen", listen)
                 self.assertEqual(done.returncode, 1)
-                for text in ("no --tokens", "no --tls-certificate", "torqued token", "openssl req", "--tls-key", "--insecure"):
+                for text in ("no --tokens", "no --tls-certificate", "torqued token", "torqued certificate", "--tls-key", "--insecure"):
                     self.assertIn(text, done.stderr)
                 self.assertNotIn('"event":"ready"', done.stderr)
 

@@ -5,8 +5,10 @@ import glob
 import gzip
 import hashlib
 import html.parser
+import io
 import os
 import re
+import zipfile
 
 import tap
 from harness import ROOT, ServerCase
@@ -97,6 +99,28 @@ class Files(ServerCase):
                     self.assertEqual((again.status, len(again.body)), (status, len(first.body) if status == 200 else 0), given)
                     for name in ("ETag", "Cache-Control", "Vary", "Content-Security-Policy"):
                         self.assertEqual(again.headers[name], first.headers[name], name)
+
+    def test_the_clients_are_those_of_the_tree(self):
+        """Every file that the page /clients names is served; the wheel has the modules of the tree, as installers read them."""
+        page = self.client.get("/clients", Accept=BROWSER).body.decode()
+        links = sorted(set(re.findall('href="(/clients/[^"]+)"', page)))
+        self.assertEqual([re.sub(r"-[\d.]+-", "-", link) for link in links],
+                         ["/clients/torqued-py3-none-any.whl", "/clients/torqued.c", "/clients/torqued.h", "/clients/torqued.js"])
+        content = {link: self.client.get(link).body for link in links}
+        for name, path in (("torqued.c", "c/torqued.c"), ("torqued.h", "c/torqued.h"), ("torqued.js", "typescript/bundle.js")):
+            with open(os.path.join(ROOT, "api/clients", path), "rb") as file:
+                self.assertEqual(content[f"/clients/{name}"], file.read(), name)
+        sources = os.path.join(ROOT, "api/clients/python/src")
+        with zipfile.ZipFile(io.BytesIO(content[links[0]])) as wheel:
+            self.assertIsNone(wheel.testzip())
+            packed = {name: wheel.read(name) for name in wheel.namelist()}
+        for file in glob.glob(os.path.join(sources, "**", "*.py"), recursive=True):
+            with open(file, "rb") as text:
+                self.assertEqual(packed.pop(os.path.relpath(file, sources)), text.read(), file)
+        record = packed[next(name for name in packed if name.endswith("/RECORD"))].decode()
+        self.assertEqual(record.count("sha256="), len(record.splitlines()) - 1)
+        for said in (page, self.client.get("/problems/bad-json", Accept=BROWSER).body.decode()):
+            self.assertIn('href="/document"', said)
 
     def test_files_with_a_hash_in_their_name_are_kept(self):
         for path in served():

@@ -288,5 +288,6 @@ ROWS = [
     get("/v1/models/{model}", "five_bars"), get("/v1/models/{model}/document", "chain"), get("/v1/models"),
     Row("DELETE", "/v1/models/{model}", "put", refused=404),
     get("/"), get("/docs"), get("/assets/{file}", refused=404), get("/favicon.ico"), get("/THIRD_PARTY.txt"), get("/v1"),
+    get("/document"), get("/document.css"), get("/document.schema.json"), get("/clients"), get("/clients/{file}", refused=404),
     get("/livez"), get("/readyz"), get("/metrics"), get("/openapi.json"), get("/problems/{code}", refused=404),
 ]

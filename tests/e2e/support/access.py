@@ -68,7 +68,8 @@ MATRIX = [
     ("PUT", "/v1/models/mine", PENDULUM, ADMIN, (200, 201)),
     ("DELETE", "/v1/models/mine", None, ADMIN, (204, 404)),
 ]
-PUBLIC = ["/", "/docs", "/livez", "/readyz", "/openapi.json", "/problems/forbidden", "/favicon.ico", "/THIRD_PARTY.txt"]
+PUBLIC = ["/", "/docs", "/livez", "/readyz", "/openapi.json", "/problems/forbidden", "/favicon.ico", "/THIRD_PARTY.txt", "/document",
+          "/document.css", "/document.schema.json", "/clients", "/clients/torqued.js"]
 
 
 def statuses(expected):

@@ -45,7 +45,9 @@ export function ServerPage() {
             </dl>
             <Latencies values={t.latencies} />
             {service && <><h2>Limits</h2><table class="limits"><tbody>{LIMITS.map(([key, label, show]) => <tr key={key}><th scope="row">{label}</th><td>{show(service.limits[key])}</td></tr>)}</tbody></table></>}
-            <p><a href="docs">Reference of the HTTP interface</a> · <a href="openapi.json">The contract as JSON</a> · <a href="THIRD_PARTY.txt">Licences of the libraries in this page</a></p>
+            {service && <><h2>Clients</h2><p>This server has the clients of its version, <a href="clients">for Python, JavaScript and C</a>:</p>
+                <pre class="code" tabIndex={0} aria-label="Install the Python client"><code>pip install {new URL(`clients/torqued-${service.version}-py3-none-any.whl`, document.baseURI).href}</code></pre></>}
+            <p><a href="docs">Reference of the HTTP interface</a> · <a href="document">Model documents</a> · <a href="openapi.json">The contract as JSON</a> · <a href="THIRD_PARTY.txt">Licences of the libraries in this page</a></p>
         </main>
     );
 }

@@ -45,7 +45,7 @@ function OperationSection({contract, operation: o}: {contract: Contract; operati
             <Markdown text={o.description} />
             {o.parameters.length > 0 && <details open={!operational}><summary>Parameters</summary><ul class="parameters">{o.parameters.map(p => <li key={p.name}><code>{p.name}</code> <span class="muted">in {p.in}{p.required ? ', needed' : ''}</span>: <Inline text={p.description ?? ''} /></li>)}</ul></details>}
             <TryIt operation={o} />
-            {document ? <p>The body is a URDF, MJCF or SDF file, or a <a href="#document">model document</a>.</p> : <details><summary>Fields of the request ({request.length})</summary><FieldTable label={`Fields of the request of ${label}`} fields={request} /></details>}
+            {document ? <p>The body is a URDF, MJCF or SDF file, or a <a href="#document">model document</a>: <a href="document">each joint with a drawing and an example</a>.</p> : <details><summary>Fields of the request ({request.length})</summary><FieldTable label={`Fields of the request of ${label}`} fields={request} /></details>}
             {answer.length > 0 && <details><summary>Fields of the answer ({answer.length})</summary><FieldTable label={`Fields of the answer of ${label}`} fields={answer} /></details>}
             <details><summary>Errors</summary><ul class="parameters">{o.problems.map(p => <li key={p.status}><strong>{p.status}</strong> <Inline text={p.text.trim()} /> {p.codes.map(c => <a key={c} class="code-link" href={`problems/${c}`}>{c}</a>)}</li>)}</ul></details>
         </section>
@@ -73,7 +73,7 @@ function Contents({operations, tags}: {operations: Operation[]; tags: Contract['
             <a href="#conventions">Conventions</a><a href="#general">In general</a>
             {tags.map(t => <div key={t.name}><p>{t.name}</p>{operations.filter(o => o.tag === t.name).map(o => <a key={o.operationId} href={`#${o.operationId}`} title={o.summary}>
                 <span class={`method ${o.method.toLowerCase()}`}>{o.method}</span>{o.path.replace('/v1/models/{model}/', '').replace('/v1/models/{model}', 'a model').replace('/v1/models', 'all models')}</a>)}</div>)}
-            <div><p>schemas</p><a href="#document">model document</a></div>
+            <div><p>schemas</p><a href="#document">model document</a><a href="document">joints with drawings</a></div>
         </nav>
     );
 }
