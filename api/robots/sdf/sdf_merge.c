@@ -71,10 +71,10 @@ static bool point_axis(api_sdf *sdf, xmlNode *axis, const char *frame)
     if (minor >= API_SDF_FRAMES) return point_attribute(sdf, xyz, "expressed_in", frame, false);
     if (!api_sdf_flag(sdf, axis, flag, &in_model)) return false;
     if (!in_model) return point_attribute(sdf, xyz, "expressed_in", frame, false);
-    xmlNode *told = child_of(axis, flag);
-    if (!told) told = add_child(sdf, axis, flag, axis);
-    if (!told) return false;
-    xmlNodeSetContent(told, (const xmlChar *)"false");
+    xmlNode *choice = child_of(axis, flag);
+    if (!choice) choice = add_child(sdf, axis, flag, axis);
+    if (!choice) return false;
+    xmlNodeSetContent(choice, (const xmlChar *)"false");
     return set_attribute(sdf, xyz, "expressed_in", frame);
 }
 
