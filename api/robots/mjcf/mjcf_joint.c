@@ -179,12 +179,23 @@ static bool write_home(api_mjcf *m, const api_mjcf_joint *joint, json_t *fields)
     return joint->ref == 0 || joint->leader >= 0 || api_xml_set_number(&m->xml, fields, "home", joint->ref);
 }
 
+/* Writes one of the hinges that stand for a ball joint: what the ball joint has beside its motion is reported once. */
+static bool write_part(api_mjcf *m, const api_mjcf_joint *joint, json_t *fields)
+{
+    api_mjcf_joint ball = *joint;
+    ball.type           = API_MJCF_BALL;
+    ball.name           = joint->ball;
+    return (joint->part > 1 || api_mjcf_report_several(m, &ball)) &&
+           api_xml_set_vector(&m->xml, fields, "axis", joint->axis, 3);
+}
+
 /* A locked joint is fixed: it has no fields. */
 static bool write_fields(api_mjcf *m, const api_mjcf_joint *joint, json_t *fields, bool *limited)
 {
     if (joint->locked) return true;
-    bool ok = api_mjcf_has_several(joint) ? api_mjcf_report_several(m, joint)
-                                          : write_one_coordinate(m, joint, fields, limited);
+    bool ok = joint->part > 0               ? write_part(m, joint, fields)
+              : api_mjcf_has_several(joint) ? api_mjcf_report_several(m, joint)
+                                            : write_one_coordinate(m, joint, fields, limited);
     return ok && write_home(m, joint, fields) &&
            (!joint->passive || joint->driven || joint->leader >= 0 ||
             api_xml_set_field(&m->xml, fields, "actuated", json_false()));
