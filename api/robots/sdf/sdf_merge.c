@@ -59,8 +59,8 @@ static bool point_content(api_sdf *sdf, xmlNode *element, const char *frame)
     return true;
 }
 
-/* Sets the frame of an axis. Before version 1.7, <use_parent_model_frame> may put it into the frame of the model, and up
- * to 1.4 it does so by default: the axis then refers to `frame`, and the element no longer says so. */
+/* Sets the frame of an axis. Before version 1.7, <use_parent_model_frame> may put it into the frame of the model, and
+ * up to 1.4 it does so by default: the axis then refers to `frame`, and the element no longer says so. */
 static bool point_axis(api_sdf *sdf, xmlNode *axis, const char *frame)
 {
     static const char flag[]   = "use_parent_model_frame";

@@ -98,8 +98,8 @@ static size_t separate_attributes(const char *text, size_t length, char *to)
 {
     size_t n = 0;
     for (size_t i = 0, end; i < length; i = end) {
-        const char *next   = memchr(text + i, '<', length - i);
-        bool        markup = next == text + i, tag = markup && i + 1 < length && text[i + 1] != '!' && text[i + 1] != '?';
+        const char *next = memchr(text + i, '<', length - i);
+        bool markup = next == text + i, tag = markup && i + 1 < length && text[i + 1] != '!' && text[i + 1] != '?';
         end = markup ? skip_markup(text, length, i) : next ? (size_t)(next - text) : length;
         if (tag) {
             n += separate_tag(text + i, end - i, to ? to + n : NULL);
