@@ -177,10 +177,21 @@ export const positionAt = (poses: Poses, i: number): Vec3 => [poses[7 * i], pose
 export const rotationAt = (poses: Poses, i: number): Quat => [poses[7 * i + 3], poses[7 * i + 4], poses[7 * i + 5], poses[7 * i + 6]];
 export const pointAt = (poses: Poses, i: number, local: Vec3): Vec3 => add(positionAt(poses, i), rotate(rotationAt(poses, i), local));
 
-/** Centre and radius of a ball around links and solids. */
+/** Extents of the links, beyond which a solid of equal inertia does not count in the picture. */
+const FAR = 8;
+
+/** Diagonal of the box around points. */
+const diagonal = (points: Vec3[]): number =>
+    norm([0, 1, 2].map(k => Math.max(...points.map(p => p[k])) - Math.min(...points.map(p => p[k]))) as Vec3);
+
+/**
+ * Centre and radius of a ball around links and solids. A tensor that is a placeholder, as the identity of a link of one gram is, has
+ * a solid of a hundred metres: it does not count, so that the robot stays in sight.
+ */
 export function boundsOf(geometry: RobotGeometry, poses: Poses): {centre: Vec3; radius: number} {
-    const points: Vec3[] = [...geometry.links].map(i => positionAt(poses, i));
+    const points: Vec3[] = [...geometry.links].map(i => positionAt(poses, i)), extent = diagonal(points);
     for (const s of geometry.solids) {
+        if (!s.given && extent > 0 && Math.max(...s.size) > FAR * extent) continue;
         const centre = pointAt(poses, s.frame, s.position), turn = quatMultiply(rotationAt(poses, s.frame), s.rotation);
         for (let k = 0; k < 3; k++) {
             const e: Vec3 = [0, 0, 0];
