@@ -324,6 +324,10 @@ bool api_mjcf_read_bodies(api_mjcf *m)
             !read_children(m, e, &inner))
             return false;
     }
-    if (m->n_bodies == 0) return api_xml_fail(&m->xml, m->xml.root, API_BAD_MODEL, "the world has no <body>");
+    if (m->n_bodies == 0)
+        return api_xml_fail(&m->xml, m->xml.root, API_BAD_MODEL, "the world has no <body>%s",
+                            m->generates ? " but those that <composite> or <flexcomp> makes: bodies that bend are not "
+                                           "part of a model, only rigid ones"
+                                         : "");
     return true;
 }
