@@ -1,7 +1,7 @@
 /* xml_prepare.h - copy a text into a form that libxml2 parses. Files of robots are often not well-formed in five ways
  * that other readers accept, and that change no element: white space or comments before the XML declaration, a
- * declaration with a version other than 1.x, "--" in a comment, no space between two attributes, and ISO-8859-1 where the
- * declaration names it. */
+ * declaration with a version other than 1.x, "--" in a comment, no space between two attributes, and ISO-8859-1 where
+ * the declaration names it. */
 #pragma once
 #include <stddef.h>
 
