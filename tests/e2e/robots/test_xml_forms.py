@@ -51,6 +51,15 @@ class Forms(UrdfCase):
         self.take("quoted", named.replace("<worldbody>", "<!-- a='b'c --><worldbody>").replace("'j' axis", "'j'axis"))
         self.assertIn('b"c"d', [j["link"] for j in self.ok(self.client.get("/v1/models/quoted"))["joints"]])
 
+    def test_text_before_the_first_element(self):
+        """A document type by Content-Type and by the first byte is JSON: text before the XML is told as such."""
+        for text in FORMATS:
+            for before in ("?xml version='1.0'?>", "x", " Copyright "):
+                problem = self.assertProblem(self.client.put("/v1/models/m", (before + text).encode()), 400)
+                self.assertIn("before the first <", problem["detail"], before)
+        problem = self.assertProblem(self.client.put("/v1/models/m", b'{"name": "<robot>"'), 400)
+        self.assertEqual(problem["code"], "bad-json")
+
     def test_comments_hide_nothing(self):
         """Comment delimiters inside an attribute, CDATA or a processing instruction start no comment."""
         named = URDF.replace('link name="b"', 'link name="b&lt;!--"').replace('child link="b"', 'child link="b&lt;!--"')
