@@ -41,6 +41,8 @@ const char *api_container_fault(const char *bytes, size_t length, size_t *offset
         return "is a pointer of Git LFS, not the file itself: run git lfs pull where it was cloned";
     if (begins_with(bytes, length, "<!DOCTYPE html") || begins_with(bytes, length, "<html"))
         return "is an HTML page: download the file itself, on GitHub by Raw";
+    if (begins_with(bytes, length, "#usda ") || begins_with(bytes, length, "PXR-USDC"))
+        return "is OpenUSD, which is not read: export it as URDF or MJCF, as api/OPENUSD.md says";
     if (is_wide(bytes, length)) return "is UTF-16 or UTF-32: convert it by iconv -f UTF-16 -t UTF-8";
     if (!nul) return NULL;
     *offset = (size_t)(nul - bytes);

@@ -133,3 +133,9 @@ const api_file_entry *api_files_find(const api_files *files, const char *from_fo
         return NULL;
     return api_files_join(from_folder, name, path) ? find_path(files, path) : NULL;
 }
+
+const char *api_files_plain_name(const char *name)
+{
+    if (strncmp(name, "file://", 7) == 0) name += 7;
+    return *name == '/' || strncmp(name, "../", 3) == 0 || strstr(name, "://") ? NULL : name;
+}

@@ -38,3 +38,6 @@ void api_files_folder(const char *path, char folder[API_FILE_PATH]);
 /* Appends a relative or absolute name to a folder and removes ".", ".." and empty parts. False: the result leads above
  * the root, is the root, or is too long. */
 bool api_files_join(const char *folder, const char *name, char path[API_FILE_PATH]);
+
+/* Returns the name without `file://`; NULL for a name with another scheme, from the root, or that leads upwards. */
+const char *api_files_plain_name(const char *name);

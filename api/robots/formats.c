@@ -1,4 +1,5 @@
 /* formats.c - see formats.h: list the formats, and choose one by Content-Type or by the first bytes of a text. */
+#define _GNU_SOURCE /* memmem */
 #include "formats.h"
 #include "api/archive/archive.h"
 #include "api/archive/container.h"
@@ -15,6 +16,19 @@ static bool refuse_document_query(const char *query, api_problem *problem)
                     "a model in JSON states its base and its mimic joints itself: it takes no query parameters, given "
                     "?%.64s",
                     query);
+}
+
+/* True for a text that is no JSON object and has the outermost element of a robot behind other text. */
+static bool hides_element(const char *text, size_t length)
+{
+    static const char *const elements[] = {"<robot", "<mujoco", "<sdf"};
+    size_t                   first      = 0;
+    while (first < length && strchr(" \t\r\n", text[first]) && text[first])
+        first++;
+    if (first == length || text[first] == '{' || text[first] == '[') return false;
+    for (size_t i = 0; i < sizeof elements / sizeof *elements; i++)
+        if (memmem(text, length, elements[i], strlen(elements[i]))) return true;
+    return false;
 }
 
 static api_model *read_document(const api_model_source *s, api_problem *problem)
@@ -34,6 +48,10 @@ static api_model *read_document(const api_model_source *s, api_problem *problem)
         problem->offset = (long long)good;
         return NULL;
     }
+    if (hides_element(s->text, s->length))
+        return api_fail(problem, API_BAD_XML, NULL,
+                        "the file begins with other text than its XML: remove what stands before the first <"),
+               NULL;
     return api_model_from_text(s->text, s->length, s->name, s->nesting, s->max_links, problem);
 }
 

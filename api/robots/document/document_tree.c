@@ -287,8 +287,10 @@ static bool check_coordinates(const api_document *document, api_reader *reader)
             "nothing moves: no moving joint and a fixed base; base=floating frees the base of a URDF or SDF "
             "file, <freejoint/> a body of MJCF, \"base\": {\"type\": \"floating\"} that of a document");
     if (nv <= DYN_MAX_DOF) return true;
-    return api_fail(reader->problem, API_MODEL_TOO_LARGE, "", "the model has %zu degrees of freedom, the limit is %d",
-                    nv, DYN_MAX_DOF);
+    return api_fail(
+        reader->problem, API_MODEL_TOO_LARGE, "",
+        "the model has %zu degrees of freedom, the limit is %d: of several robots, each is a model of its own", nv,
+        DYN_MAX_DOF);
 }
 
 bool api_document_build_tree(api_document *document, api_reader *reader)

@@ -30,7 +30,7 @@ static bool extend_by_several(api_loop_jacobian *J, api_loop_column *c)
 {
     bool all = true;
     for (size_t k = 0; k < c->n; k++)
-        all &= api_loop_column_extend(J, c->v + k * J->rows, api_loop_column_length(c->v + k * J->rows, J->rows));
+        all &= api_loop_column_extend(J, c->v + k * J->rows, api_loop_column_norm(J, c->v + k * J->rows));
     return all;
 }
 

@@ -120,6 +120,13 @@ double api_loop_column_length(const double *v, size_t rows)
     return sqrt(sum);
 }
 
+double api_loop_column_norm(const api_loop_jacobian *J, const double *v)
+{
+    static const double rounding = 1e-13; /* part of the longest column */
+    double              length   = api_loop_column_length(v, J->rows);
+    return length > rounding * J->longest ? length : 0;
+}
+
 /* Begins the basis with the directions in which the frames of the loops may move. A direction on which both frames
  * agree no more, beside the reference position, is taken from frame a. */
 static bool extend_by_free(api_loop_jacobian *J)
@@ -176,7 +183,10 @@ bool api_loop_jacobian_open(api_loop_tree *t, api_loop_jacobian *J)
         add_joint_to_loops(t, &t->joints[i], factor, J->column[*place - 1].n, J->column[*place - 1].v, J->rows);
     }
     for (size_t i = 0; i < J->n; i++)
-        J->column[i].norm = api_loop_column_length(J->column[i].v, J->rows);
+        for (size_t k = 0; k < J->column[i].n; k++)
+            J->longest = fmax(J->longest, api_loop_column_length(J->column[i].v + k * J->rows, J->rows));
+    for (size_t i = 0; i < J->n; i++)
+        J->column[i].norm = api_loop_column_norm(J, J->column[i].v);
     return extend_by_free(J);
 }
 

@@ -14,7 +14,7 @@ typedef struct api_loop_column {
     int             tier; /* kind of the joint, of loop_choice.c */
     size_t          n;    /* columns of the joint: 1, 3 or 6 */
     double         *v;    /* [n][rows] */
-    double          norm; /* length of a single column */
+    double          norm; /* length of a single column; 0 where rounding alone makes it */
     bool            chosen;
 } api_loop_column;
 
@@ -25,6 +25,7 @@ typedef struct api_loop_jacobian {
     double          *basis;        /* [rank][rows], orthonormal */
     size_t           rank, n_free; /* the first n_free of the basis are directions in which the loops are free */
     size_t          *order;        /* [rank], columns in the order in which they were chosen; of single columns alone */
+    double           longest;      /* length of the longest column */
     bool             several;      /* a ball or free joint is among them */
     double           tolerance;    /* API_LOOP_INDEPENDENT, or larger where the loops are not quite closed */
 } api_loop_jacobian;
@@ -43,6 +44,9 @@ api_loop_joint *api_loop_leader_of(api_loop_tree *t, api_loop_joint *joint, doub
 bool *api_loop_find_moves(const api_loop_jacobian *J);
 
 double api_loop_column_length(const double *v, size_t rows);
+
+/* Length of a column of J; 0 where rounding alone makes it. */
+double api_loop_column_norm(const api_loop_jacobian *J, const double *v);
 
 /* Removes from v what lies in the basis, and returns the length of the rest. */
 double api_loop_column_reduce(const api_loop_jacobian *J, double *v);

@@ -84,12 +84,17 @@ static void write_remedy(const api_mjcf *m, char remedy[API_REMEDY_BYTES])
 /* Says why a model with loops was not built. A document's field `actuated` has no counterpart in MJCF. */
 static void explain_loops(const api_mjcf *m, api_problem *problem)
 {
+    static const char        still[]  = "nothing moves";
     static const char *const own[][2] = {
         {"all joints are actuated",
          "the loops move ball and free joints alone, of which no freedom follows from others"},
         {"no joint is actuated", "nothing moves: the loops leave their joints no freedom"}};
     char remedy[API_REMEDY_BYTES];
     if (problem->code != API_BAD_MODEL) return;
+    if (m->generates && strncmp(problem->detail, still, strlen(still)) == 0)
+        snprintf(problem->detail, sizeof problem->detail,
+                 "nothing moves but what <composite> or <flexcomp> makes: bodies that bend are not part of a model, "
+                 "only rigid ones");
     write_remedy(m, remedy);
     for (size_t i = 0; *remedy && i < 2; i++)
         if (strncmp(problem->detail, own[i][0], strlen(own[i][0])) == 0)

@@ -286,9 +286,20 @@ static void count_elements(const xmlNode *in, size_t *bodies, size_t *joints, si
     }
 }
 
+/* Each <connect> may hold a rod, whose ball joint becomes three hinges. */
+static size_t count_connects(const api_mjcf *m)
+{
+    size_t n = 0;
+    for (const xmlNode *e = api_xml_child(m->xml.root, "equality"); e; e = api_xml_next(e, "equality"))
+        for (const xmlNode *c = api_xml_child(e, "connect"); c; c = api_xml_next(c, "connect"))
+            n++;
+    return n;
+}
+
 static bool take_arrays(api_mjcf *m)
 {
     size_t bodies = 0, joints = 0, sites = 0;
+    size_t added = 2 * count_connects(m);
     for (const xmlNode *e = api_xml_child(m->xml.root, "worldbody"); e; e = api_xml_next(e, "worldbody"))
         count_elements(e, &bodies, &joints, &sites);
     if (bodies > m->xml.max_links || joints > m->xml.max_links || sites > m->xml.max_links)
@@ -296,10 +307,11 @@ static bool take_arrays(api_mjcf *m)
                         "the model has %zu bodies, %zu joints and %zu sites; the limit is %zu of each", bodies, joints,
                         sites, m->xml.max_links);
     m->bodies = api_arena_take(m->xml.base.arena, bodies, sizeof *m->bodies);
-    m->joints = api_arena_take(m->xml.base.arena, joints, sizeof *m->joints);
+    m->joints = api_arena_take(m->xml.base.arena, joints + added, sizeof *m->joints);
     m->sites  = api_arena_take(m->xml.base.arena, sites, sizeof *m->sites);
     /* Each body with joints may take one link more, see xml_document.h; each joint one. */
-    return (m->bodies && m->joints && m->sites && api_xml_document_open(&m->document, &m->xml, 2 * bodies + joints)) ||
+    return (m->bodies && m->joints && m->sites &&
+            api_xml_document_open(&m->document, &m->xml, 2 * bodies + joints + added)) ||
            api_reader_no_memory(&m->xml.base);
 }
 
@@ -313,6 +325,10 @@ bool api_mjcf_read_bodies(api_mjcf *m)
             !read_children(m, e, &inner))
             return false;
     }
-    if (m->n_bodies == 0) return api_xml_fail(&m->xml, m->xml.root, API_BAD_MODEL, "the world has no <body>");
+    if (m->n_bodies == 0)
+        return api_xml_fail(&m->xml, m->xml.root, API_BAD_MODEL, "the world has no <body>%s",
+                            m->generates ? " but those that <composite> or <flexcomp> makes: bodies that bend are not "
+                                           "part of a model, only rigid ones"
+                                         : "");
     return true;
 }

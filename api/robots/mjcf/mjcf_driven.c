@@ -65,15 +65,16 @@ static bool drive_first(api_mjcf *m)
 
 bool api_mjcf_choose_driven(api_mjcf *m)
 {
-    api_arena    *arena = m->xml.base.arena;
-    api_loop_tree t     = {.xml      = &m->xml,
-                           .n_bodies = m->n_bodies,
-                           .n_joints = m->n_joints,
-                           .n_loops  = m->n_loops,
-                           .bodies   = api_arena_take(arena, m->n_bodies, sizeof *t.bodies),
-                           .joints   = api_arena_take(arena, m->n_joints, sizeof *t.joints),
-                           .loops    = api_arena_take(arena, m->n_loops, sizeof *t.loops),
-                           .words    = &words};
+    api_arena *arena = m->xml.base.arena;
+    if (!api_mjcf_split_rods(m)) return false;
+    api_loop_tree t = {.xml      = &m->xml,
+                       .n_bodies = m->n_bodies,
+                       .n_joints = m->n_joints,
+                       .n_loops  = m->n_loops,
+                       .bodies   = api_arena_take(arena, m->n_bodies, sizeof *t.bodies),
+                       .joints   = api_arena_take(arena, m->n_joints, sizeof *t.joints),
+                       .loops    = api_arena_take(arena, m->n_loops, sizeof *t.loops),
+                       .words    = &words};
     if (m->n_loops == 0) return true;
     if (!t.bodies || !t.joints || !t.loops) return api_reader_no_memory(&m->xml.base);
     if (!drive_first(m)) return false;

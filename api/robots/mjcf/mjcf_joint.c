@@ -158,6 +158,14 @@ static bool report_value(api_mjcf *m, const api_mjcf_joint *joint, const char *w
                                         what, value, api_text_shown(joint->name), joint->name);
 }
 
+static bool report_range(api_mjcf *m, const api_mjcf_joint *joint)
+{
+    if (joint->type == API_MJCF_FREE || !api_mjcf_has(m, &joint->item, "range") || m->option.no_limits) return true;
+    return api_xml_report(&m->xml, joint->element, "warning", "not-held",
+                          "range of joint \"%.*s\" is not part of the model: limits are for joints with one coordinate",
+                          api_text_shown(joint->name), joint->name);
+}
+
 bool api_mjcf_write_several(api_mjcf *m, const api_mjcf_joint *joint, json_t *fields)
 {
     const bool     ball = joint->type == API_MJCF_BALL;
@@ -166,10 +174,18 @@ bool api_mjcf_write_several(api_mjcf *m, const api_mjcf_joint *joint, json_t *fi
         !write_free_spring(m, f.damping, ball ? f.stiffness : 0, fields) ||
         !report_value(m, joint, "frictionloss", f.loss) || (!ball && !report_value(m, joint, "stiffness", f.stiffness)))
         return false;
-    if (joint->type == API_MJCF_FREE || !api_mjcf_has(m, &joint->item, "range") || m->option.no_limits) return true;
-    return api_xml_report(&m->xml, joint->element, "warning", "not-held",
-                          "range of joint \"%.*s\" is not part of the model: limits are for joints with one coordinate",
-                          api_text_shown(joint->name), joint->name);
+    return report_range(m, joint);
+}
+
+/* Reports the forces of a ball joint for which three hinges stand. */
+static bool report_ball(api_mjcf *m, const api_mjcf_joint *ball)
+{
+    passive_forces f;
+    double         armature;
+    return read_forces(m, ball, &f) && api_mjcf_read_armature(m, ball, &armature) &&
+           report_value(m, ball, "armature", armature) && report_value(m, ball, "damping", f.damping) &&
+           report_value(m, ball, "frictionloss", f.loss) && report_value(m, ball, "stiffness", f.stiffness) &&
+           report_range(m, ball);
 }
 
 /* --- all joints --------------------------------------------------------------------------------------------------- */
@@ -188,12 +204,23 @@ static bool write_home(api_mjcf *m, const api_mjcf_joint *joint, json_t *fields)
     return joint->ref == 0 || joint->leader >= 0 || api_xml_set_number(&m->xml, fields, "home", joint->ref);
 }
 
+/* Writes one of the hinges that stand for a ball joint: what the ball joint has beside its motion is reported once. */
+static bool write_part(api_mjcf *m, const api_mjcf_joint *joint, json_t *fields)
+{
+    api_mjcf_joint ball = *joint;
+    ball.type           = API_MJCF_BALL;
+    ball.name           = joint->ball;
+    return (joint->part > 1 || report_ball(m, &ball)) &&
+           api_xml_set_vector(&m->xml, fields, "axis", joint->axis, 3);
+}
+
 /* A locked joint is fixed: it has no fields. */
 static bool write_fields(api_mjcf *m, const api_mjcf_joint *joint, json_t *fields, bool *limited)
 {
     if (joint->locked) return true;
-    bool ok = api_mjcf_has_several(joint) ? api_mjcf_write_several(m, joint, fields)
-                                          : write_one_coordinate(m, joint, fields, limited);
+    bool ok = joint->part > 0               ? write_part(m, joint, fields)
+              : api_mjcf_has_several(joint) ? api_mjcf_write_several(m, joint, fields)
+                                            : write_one_coordinate(m, joint, fields, limited);
     return ok && write_home(m, joint, fields) &&
            (!joint->passive || joint->driven || joint->leader >= 0 ||
             api_xml_set_field(&m->xml, fields, "actuated", json_false()));

@@ -11,6 +11,21 @@ enum { MOST = 7, NAME = 400 }; /* coordinates of a joint; bytes of a coordinate'
 static const size_t sizes[API_MJCF_JOINT_TYPES] = {
     [API_MJCF_FREE] = 7, [API_MJCF_BALL] = 4, [API_MJCF_SLIDE] = 1, [API_MJCF_HINGE] = 1};
 
+/* Coordinates of a joint in MuJoCo; the first of the hinges that stand for a ball joint has those of that joint. */
+static size_t size_of(const api_mjcf_joint *joint)
+{
+    return joint->part > 1 ? 0 : sizes[joint->part == 1 ? API_MJCF_BALL : joint->type];
+}
+
+/* Sets the angle of a hinge that stands for a ball joint with this quaternion. */
+static bool set_part(api_mjcf *m, const api_mjcf_joint *joint, const double *quaternion, json_t *to)
+{
+    double w[4], norm;
+    memcpy(w, quaternion, sizeof w);
+    if (!dyn_quaternion_normalise_any(w, 1, &norm)) memcpy(w, (double[4]){1, 0, 0, 0}, sizeof w);
+    return api_xml_set_number(&m->xml, to, joint->name, api_mjcf_part_angle(joint, w));
+}
+
 /* Sets the coordinates of a joint: in MJCF w is the first of a quaternion, here it is the last. */
 static bool set_coordinates(api_mjcf *m, const api_mjcf_joint *joint, const char *joint_name, const double *qpos,
                             json_t *to)
@@ -19,6 +34,7 @@ static bool set_coordinates(api_mjcf *m, const api_mjcf_joint *joint, const char
     const size_t             n = sizes[joint->type], first = MOST - n;
     double                   q[MOST], norm;
     char                     name[NAME];
+    if (joint->part > 0) return set_part(m, joint, joint->part == 1 ? qpos : qpos - sizes[API_MJCF_BALL], to);
     if (n == 1) return api_xml_set_number(&m->xml, to, joint_name, *qpos);
     memcpy(q, qpos, n * sizeof *q);
     memmove(q + n - 4, qpos + n - 3, 3 * sizeof *q);
@@ -40,7 +56,7 @@ static bool has_own(const api_mjcf_joint *joint)
 
 static bool set_positions(api_mjcf *m, const api_mjcf_body *base, const double *qpos, json_t *to)
 {
-    for (size_t i = 0; i < m->n_joints; qpos += sizes[m->joints[i++].type]) {
+    for (size_t i = 0; i < m->n_joints; qpos += size_of(&m->joints[i++])) {
         const api_mjcf_joint *joint = &m->joints[i];
         const bool            free  = base && base == &m->bodies[joint->body];
         if (has_own(joint) && !set_coordinates(m, joint, free ? "base" : joint->name, qpos, to)) return false;
@@ -52,18 +68,20 @@ static size_t count_positions(const api_mjcf *m)
 {
     size_t n = 0;
     for (size_t i = 0; i < m->n_joints; i++)
-        n += sizes[m->joints[i].type];
+        n += size_of(&m->joints[i]);
     return n;
 }
 
 /* Positions of a key without qpos, in which MuJoCo begins. */
 static void set_reference(const api_mjcf *m, double *qpos)
 {
-    for (size_t i = 0; i < m->n_joints; qpos += sizes[m->joints[i++].type]) {
+    for (size_t i = 0; i < m->n_joints; qpos += size_of(&m->joints[i++])) {
         const api_mjcf_joint *joint = &m->joints[i];
+        const size_t          n     = size_of(joint);
         const dyn_pose       *X     = &m->bodies[joint->body].X_wb;
         double                q[4]  = {0, 0, 0, 1};
-        if (sizes[joint->type] == 1) {
+        if (n == 0) continue;
+        if (n == 1) {
             *qpos = joint->ref;
             continue;
         }
@@ -71,7 +89,7 @@ static void set_reference(const api_mjcf *m, double *qpos)
             memcpy(qpos, X->p, sizeof X->p);
             dyn_quaternion_of(X->R, q);
         }
-        memcpy(qpos + sizes[joint->type] - 4, (double[4]){q[3], q[0], q[1], q[2]}, sizeof q);
+        memcpy(qpos + n - 4, (double[4]){q[3], q[0], q[1], q[2]}, sizeof q);
     }
 }
 

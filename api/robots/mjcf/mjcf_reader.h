@@ -92,6 +92,8 @@ typedef struct api_mjcf_joint {
     size_t              coordinate;      /* first coordinate in mjcf_springdamper.c */
     bool                driven;          /* an actuator acts on it */
     bool                passive;         /* a loop moves it */
+    const char         *ball;            /* the ball joint whose hinge number `part` this is; see mjcf_rod.c */
+    int                 part;            /* 1 to 3; 0: none */
 } api_mjcf_joint;
 
 /* A mesh of <asset>, which is read when the mass of a geom needs it. */
@@ -332,6 +334,11 @@ bool api_mjcf_write_keyframes(api_mjcf *m, const api_mjcf_body *base);
 /* Reads <actuator>: which joints are driven, and by what effort. */
 bool api_mjcf_read_actuators(api_mjcf *m);
 
+/* Puts three hinges in the place of each ball joint of a rod that the loops let spin. Called by api_mjcf_choose_driven.
+ */
+bool api_mjcf_split_rods(api_mjcf *m);
+/* Angle of one of these hinges, a part of m->joints, where the ball joint has the unit quaternion w x y z. */
+double api_mjcf_part_angle(const api_mjcf_joint *part, const double quaternion[4]);
 /* Chooses which joints of the loops are actuated in the model, and which follow from them; after actuators. */
 bool api_mjcf_choose_driven(api_mjcf *m);
 

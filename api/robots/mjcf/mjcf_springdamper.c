@@ -168,7 +168,9 @@ static bool read_attributes(api_mjcf *m, bool *wanted)
         if (!(v[0] > 0) || !(v[1] > 0))
             return api_xml_fail(&m->xml, joint->element, API_BAD_VALUE,
                                 "springdamper of <joint>: %.9g %.9g given, two positive numbers expected", v[0], v[1]);
-        joint->has_springdamper = *wanted = true;
+        joint->has_springdamper = joint->part == 0;
+        *wanted |= joint->has_springdamper;
+        if (!joint->has_springdamper && !not_held(m, joint, "three hinges stand for the joint")) return false;
     }
     return true;
 }

@@ -37,13 +37,16 @@ static xmlNode *add_child(api_sdf *sdf, xmlNode *to, const char *name, const xml
     return child;
 }
 
-/* Sets the frame of a pose; the element gets a pose if it has none and `by_default` is true. */
+/* Sets the frame of a pose; the element gets a pose if it has none and `by_default` is true. Before version 1.7, the
+ * attribute `frame` counts before `relative_to`. */
 static bool point_pose(api_sdf *sdf, xmlNode *element, const char *frame, bool by_default)
 {
     xmlNode *pose = child_of(element, "pose");
     if (!pose && !by_default) return true;
     if (!pose) pose = add_child(sdf, element, "pose", element);
-    return pose && point_attribute(sdf, pose, "relative_to", frame, by_default);
+    if (!pose) return false;
+    bool old = api_sdf_minor(sdf, pose) < API_SDF_FRAMES && api_xml_has(pose, "frame");
+    return point_attribute(sdf, pose, old ? "frame" : "relative_to", frame, by_default);
 }
 
 /* Sets the content of an element to `frame` where it is the name of the model. */
@@ -56,13 +59,31 @@ static bool point_content(api_sdf *sdf, xmlNode *element, const char *frame)
     return true;
 }
 
+/* Sets the frame of an axis. Before version 1.7, <use_parent_model_frame> may put it into the frame of the model, and
+ * up to 1.4 it does so by default: the axis then refers to `frame`, and the element no longer says so. */
+static bool point_axis(api_sdf *sdf, xmlNode *axis, const char *frame)
+{
+    static const char flag[]   = "use_parent_model_frame";
+    int               minor    = api_sdf_minor(sdf, axis);
+    bool              in_model = minor < API_SDF_AXES_OF_JOINT;
+    xmlNode          *xyz      = child_of(axis, "xyz");
+    if (!xyz) return true;
+    if (minor >= API_SDF_FRAMES) return point_attribute(sdf, xyz, "expressed_in", frame, false);
+    if (!api_sdf_flag(sdf, axis, flag, &in_model)) return false;
+    if (!in_model) return point_attribute(sdf, xyz, "expressed_in", frame, false);
+    xmlNode *choice = child_of(axis, flag);
+    if (!choice) choice = add_child(sdf, axis, flag, axis);
+    if (!choice) return false;
+    xmlNodeSetContent(choice, (const xmlChar *)"false");
+    return set_attribute(sdf, xyz, "expressed_in", frame);
+}
+
 static bool point_joint(api_sdf *sdf, const xmlNode *joint, const char *frame)
 {
     static const char *const axes[] = {"axis", "axis2"};
     for (int i = 0; i < 2; i++) {
-        const xmlNode *axis = api_xml_child(joint, axes[i]);
-        xmlNode       *xyz  = axis ? child_of(axis, "xyz") : NULL;
-        if (xyz && !point_attribute(sdf, xyz, "expressed_in", frame, false)) return false;
+        xmlNode *axis = child_of(joint, axes[i]);
+        if (axis && !point_axis(sdf, axis, frame)) return false;
     }
     return point_content(sdf, child_of(joint, "parent"), frame) && point_content(sdf, child_of(joint, "child"), frame);
 }
@@ -101,10 +122,6 @@ static bool check_merge(api_sdf *sdf, const xmlNode *model)
     if (!api_xml_is(model->parent, "model"))
         return api_xml_fail(&sdf->xml, model, API_NOT_SUPPORTED,
                             "<include merge=\"true\"> is part of a model; a world includes models without it");
-    if (api_sdf_minor(sdf, model) < API_SDF_FRAMES)
-        return api_xml_fail(&sdf->xml, model, API_NOT_SUPPORTED,
-                            "<include merge=\"true\"> of a file of version 1.%d: files from version 1.%d on are merged",
-                            api_sdf_minor(sdf, model), API_SDF_FRAMES);
     if (api_xml_has(model, "placement_frame"))
         return api_xml_fail(&sdf->xml, model, API_NOT_SUPPORTED,
                             "<include merge=\"true\"> with a placement_frame: state the pose of the model instead");

@@ -58,7 +58,8 @@ static void read_config(const api_file_entry *config, char name[API_FILE_PATH])
     xmlFreeDoc(file);
 }
 
-const api_file_entry *api_sdf_find_model(const api_files *files, const char *folder, const char *uri)
+/* Finds the file that a URI names, or that of the model's folder. */
+static const api_file_entry *find_named(const api_files *files, const char *folder, const char *uri)
 {
     char                  config_name[API_FILE_PATH], name[API_FILE_PATH], inner[API_FILE_PATH];
     const api_file_entry *found = api_files_find(files, folder, uri);
@@ -69,6 +70,15 @@ const api_file_entry *api_sdf_find_model(const api_files *files, const char *fol
     read_config(config, name);
     api_files_folder(config->path, inner);
     return api_files_find(files, inner, name);
+}
+
+const api_file_entry *api_sdf_find_model(const api_files *files, const char *folder, const char *uri)
+{
+    char                  as_model[API_FILE_PATH];
+    const api_file_entry *found = find_named(files, folder, uri);
+    const char           *plain = found ? NULL : api_files_plain_name(uri);
+    if (!plain || (size_t)snprintf(as_model, sizeof as_model, "model://%s", plain) >= sizeof as_model) return found;
+    return find_named(files, folder, as_model);
 }
 
 void api_sdf_visit_older(const api_files *files, const api_file_entry                *config,

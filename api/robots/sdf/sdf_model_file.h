@@ -3,7 +3,8 @@
 #include "api/robots/files.h"
 
 /* Finds the file for a URI in a file of `folder`: the file itself, or, for a folder, the <sdf> of its model.config of
- * the greatest version up to 1.12, as libsdformat does. NULL: there is none. */
+ * the greatest version up to 1.12, as libsdformat does. A name without a scheme that is not there counts as one of
+ * model://. NULL: there is none. */
 const api_file_entry *api_sdf_find_model(const api_files *files, const char *folder, const char *uri);
 
 /* Calls `visit` for each file that a model.config names beside that of the greatest version: the same model in older

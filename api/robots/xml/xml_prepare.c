@@ -44,25 +44,71 @@ static size_t skip_tag(const char *text, size_t length, size_t offset)
     return length;
 }
 
+/* Offset behind the markup that begins with the "<" at `offset`: a comment, CDATA, an instruction or a tag. */
+static size_t skip_markup(const char *text, size_t length, size_t offset)
+{
+    if (begins(text, length, offset, "<!--")) return skip_to(text, length, offset + 4, "-->");
+    if (begins(text, length, offset, "<![CDATA[")) return skip_to(text, length, offset, "]]>");
+    if (begins(text, length, offset, "<?")) return skip_to(text, length, offset, "?>");
+    return skip_tag(text, length, offset);
+}
+
 /* Blanks the content of all comments that end. */
 static void blank_comments(char *text, size_t length)
 {
     for (size_t i = 0; i < length;) {
         const char *next = memchr(text + i, '<', length - i);
         if (!next) return;
-        i = (size_t)(next - text);
-        if (begins(text, length, i, "<!--")) {
-            size_t end = skip_to(text, length, i + 4, "-->");
-            if (begins(text, end, end - 3, "-->")) blank(text, i + 4, end - 3);
-            i = end;
-        } else if (begins(text, length, i, "<![CDATA[")) {
-            i = skip_to(text, length, i, "]]>");
-        } else if (begins(text, length, i, "<?")) {
-            i = skip_to(text, length, i, "?>");
-        } else {
-            i = skip_tag(text, length, i);
+        i          = (size_t)(next - text);
+        size_t end = skip_markup(text, length, i);
+        if (begins(text, length, i, "<!--") && begins(text, end, end - 3, "-->")) blank(text, i + 4, end - 3);
+        i = end;
+    }
+}
+
+static bool begins_name(char c)
+{
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_' || c == ':' || (unsigned char)c >= 0x80;
+}
+
+/* Copies a tag with a space between a value and a name that follows it directly; counts only if `to` is NULL. Returns
+ * the length of the copy. */
+static size_t separate_tag(const char *tag, size_t length, char *to)
+{
+    char   quote = '\0';
+    size_t n     = 0;
+    for (size_t i = 0; i < length; i++) {
+        char c = tag[i];
+        if (to) to[n] = c;
+        n++;
+        if (quote == '\0' && (c == '"' || c == '\'')) {
+            quote = c;
+        } else if (quote != '\0' && c == quote) {
+            quote = '\0';
+            if (i + 1 == length || !begins_name(tag[i + 1])) continue;
+            if (to) to[n] = ' ';
+            n++;
         }
     }
+    return n;
+}
+
+/* Copies a text with spaces between all attributes; counts only if `to` is NULL. Returns the length of the copy. */
+static size_t separate_attributes(const char *text, size_t length, char *to)
+{
+    size_t n = 0;
+    for (size_t i = 0, end; i < length; i = end) {
+        const char *next = memchr(text + i, '<', length - i);
+        bool markup = next == text + i, tag = markup && i + 1 < length && text[i + 1] != '!' && text[i + 1] != '?';
+        end = markup ? skip_markup(text, length, i) : next ? (size_t)(next - text) : length;
+        if (tag) {
+            n += separate_tag(text + i, end - i, to ? to + n : NULL);
+        } else {
+            if (to) memcpy(to + n, text + i, end - i);
+            n += end - i;
+        }
+    }
+    return n;
 }
 
 /* Finds the XML declaration behind white space and comments. */
@@ -118,5 +164,14 @@ char *api_xml_prepare(const char *text, size_t length, size_t *prepared)
     if (find_declaration(copy, *prepared, &from, &to)) blank(copy, from, to);
     blank_comments(copy, *prepared);
     copy[*prepared] = '\0';
-    return copy;
+    size_t separate = separate_attributes(copy, *prepared, NULL);
+    if (separate == *prepared) return copy;
+    char *longer = malloc(separate + 1);
+    if (longer) {
+        separate_attributes(copy, *prepared, longer);
+        longer[separate] = '\0';
+        *prepared        = separate;
+    }
+    free(copy);
+    return longer;
 }

@@ -130,14 +130,21 @@ static bool resolve_name(gathering *s, const char *folder, const char *name, cha
     return !strstr(name, "://") && api_files_join(folder, name, path);
 }
 
-/* Adds a model that a URI of SDF names: a file, or the files of a folder with model.config. */
-static bool add_sdf_model(gathering *s, const char *folder, const char *uri)
+/* Adds the file at the path, or the files of a folder with model.config. */
+static bool add_model_at(gathering *s, const char *path)
 {
-    char path[API_FILE_PATH];
-    if (!resolve_name(s, folder, uri, path)) return false;
     if (add_path(s, path)) return true;
     if (!add_in(s, path, "model.config")) return false;
     return cli_walk_ending(path, ".sdf", add_walked, s);
+}
+
+/* Adds a model that a URI of SDF names: by its place, else, without a scheme, by the name of its folder. */
+static bool add_sdf_model(gathering *s, const char *folder, const char *uri)
+{
+    char path[API_FILE_PATH];
+    if (resolve_name(s, folder, uri, path) && add_model_at(s, path)) return true;
+    const char *plain = api_files_plain_name(uri);
+    return plain && package_path(s, plain, path) && add_model_at(s, path);
 }
 
 /* Adds a mesh: relative to the main file, to the file that names it, or to a folder of meshes. */

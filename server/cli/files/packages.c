@@ -39,7 +39,7 @@ static bool manifest_names(const char *folder, const char *name)
     return names;
 }
 
-/* Looks in the folders around. */
+/* Looks in the folders around, then in the folder itself. */
 static bool find_near(const char *name, const char *folder, char found[API_FILE_PATH])
 {
     char around[API_FILE_PATH];
@@ -53,7 +53,7 @@ static bool find_near(const char *name, const char *folder, char found[API_FILE_
         *(slash ? slash : around) = '\0';
         if (*around && try_folder(around, name, found)) return true;
     }
-    return false;
+    return try_folder(folder, name, found);
 }
 
 /* Looks in a list of folders. */

@@ -205,10 +205,22 @@ export const positionAt = (poses: Poses, i: number): Vec3 => [poses[7 * i], pose
 export const rotationAt = (poses: Poses, i: number): Quat => [poses[7 * i + 3], poses[7 * i + 4], poses[7 * i + 5], poses[7 * i + 6]];
 export const pointAt = (poses: Poses, i: number, local: Vec3): Vec3 => add(positionAt(poses, i), rotate(rotationAt(poses, i), local));
 
-/** Corners of the solids that are drawn: shapes, or without shapes solids of equal inertia. */
+/** Extents of the links, beyond which a solid of equal inertia does not count in the picture. */
+const FAR = 8;
+
+/** Diagonal of the box around points. */
+const diagonal = (points: Vec3[]): number =>
+    norm([0, 1, 2].map(k => Math.max(...points.map(p => p[k])) - Math.min(...points.map(p => p[k]))) as Vec3);
+
+/**
+ * Corners of the solids that are drawn: shapes, or without shapes solids of equal inertia. A tensor that is a placeholder, as the
+ * identity of a link of one gram is, has a solid of a hundred metres: it does not count, so that the robot stays in sight.
+ */
 function cornersOf(geometry: RobotGeometry, poses: Poses): Vec3[] {
     const drawn = geometry.shapes.filter(s => s.kind !== 'mesh'), points: Vec3[] = [];
-    for (const s of drawn.length ? drawn : geometry.solids) {
+    const extent = diagonal([...geometry.links].map(i => positionAt(poses, i)));
+    const solids = geometry.solids.filter(s => s.given || !(extent > 0) || Math.max(...s.size) <= FAR * extent);
+    for (const s of drawn.length ? drawn : solids) {
         const centre = pointAt(poses, s.frame, s.position), turn = quatMultiply(rotationAt(poses, s.frame), s.rotation);
         for (let k = 0; k < 3; k++) {
             const e: Vec3 = [0, 0, 0];

@@ -7,6 +7,7 @@ import numpy as np
 import tap
 from mujoco3 import Compiled
 
+RADIANS = '<compiler angle="radian"/>'
 GEOM = '<geom size=".02" pos="0 .01 .1" mass=".4"/>'
 
 
@@ -111,6 +112,68 @@ class Driven(mujoco3.Agreement):
         said = self.follow(file(four_bar() + second, coupled, "j1 k3"), ["j1"], [("k1", "j1", 0.5)])
         self.assertTrue(any('"k3" of the loops has an actuator, but follows' in text for text in said), said)
 
+    ROD = '<connect body1="rod" body2="rocker" anchor=".4 0 .15"/>'
+
+    def with_rod(self, joint, more="", actuator="j1", equality=ROD):
+        rod = body("rod", ".05 0 .2", joint)
+        return file(body("crank", "0 0 1", hinge("j1"), rod) + body("rocker", ".5 0 1", hinge("j3"), body("tip", "0 0 .1", hinge("j4"))),
+                    equality, actuator, more)
+
+    def test_a_rod_that_spins(self):
+        """The ball joint of a rod is three hinges, the last along the rod: its turn is a coordinate that nothing drives."""
+        x, z = (v / math.hypot(0.4, 0.15) for v in (0.4, 0.15))
+        axes = ((0, 1, 0), (-z, 0, x), (x, 0, z))
+        hinges = "".join(f'<joint name="ball.{k + 1}" axis="{" ".join(map(repr, axis))}"/>' for k, axis in enumerate(axes))
+        for more in ("", RADIANS):
+            for equality in (self.ROD, '<connect body1="rocker" body2="rod" anchor="-.05 0 .35"/>'):
+                self.follow(self.with_rod(hinges, more, equality=equality), ["j1", "ball.3", "j4"])
+                document = self.client.get("/v1/models/m/document").json()
+                said = self.put_text("m", self.with_rod('<joint name="ball" type="ball"/>', more, equality=equality), "")
+                self.assertEqual(self.without_rounding(self.client.get("/v1/models/m/document").json()), self.without_rounding(document))
+                for words in ('joint "ball" of a rod that the loops let spin is three hinges', '"ball.3" of the loops has no actuator'):
+                    self.assertTrue(any(words in entry["text"] for entry in said), said)
+
+    def without_rounding(self, value):
+        if isinstance(value, float):
+            return round(value, 12) + 0.0
+        if isinstance(value, dict):
+            return {key: self.without_rounding(item) for key, item in value.items() if key != "report"}
+        return [self.without_rounding(item) for item in value] if isinstance(value, list) else value
+
+    def test_what_a_rod_has_beside(self):
+        """Damping, armature and range of the ball joint are not held; a ball joint with an actuator or a hand stays one."""
+        said = self.put_text("m", self.with_rod('<joint name="ball" type="ball" damping=".1" armature=".2" range="0 1"/>', RADIANS), "")
+        for word in ("armature", "damping", "range"):
+            self.assertEqual(sum(entry["code"] == "not-held" and entry["text"].startswith(word) for entry in said), 1, said)
+        for changed in (self.with_rod('<joint name="ball" type="ball"/>', RADIANS, "j1 ball"),
+                        self.with_rod('<joint name="ball" type="ball"/>' + body("hand", "0 0 .1", hinge("h")), RADIANS)):
+            answer = self.client.put("/v1/models/m", changed.encode(), Content_Type="application/mjcf+xml")
+            self.assertEqual(answer.status, 422, answer)
+
+    def test_keys_of_a_rod(self):
+        """The hinges of a configuration turn the rod as the quaternion of the key does."""
+        rng = np.random.default_rng(5)
+        for _ in range(4):
+            turn, swing = rng.normal(size=4), rng.uniform(-1, 1, 3)
+            key = f'<keyframe><key name="k" qpos="{swing[0]} {" ".join(map(str, turn))} {swing[1]} {swing[2]}"/></keyframe>'
+            text = self.with_rod('<joint name="ball" type="ball"/>', RADIANS).replace("</mujoco>", key + "</mujoco>")
+            self.put_text("m", text, "")
+            document = self.client.get("/v1/models/m/document").json()
+            at = document["configurations"][0]["q"]
+            self.assertClose([at["j1"], at["j3"], at["j4"]], swing.tolist(), 1e-15)
+            tree = {**document, "loops": [], "configurations": [], "name": "tree"}
+            for link in tree["links"]:
+                link["joint"].pop("actuated", None)
+            self.client.put("/v1/models/tree", tree)
+            q = [at[name] for name in self.client.get("/v1/models/tree").json()["position_names"]]
+            pose = self.ask("tree", "kinematics", {"q": q})["poses"]["rod"]
+            state = [[swing[0], *(turn / np.linalg.norm(turn)), swing[1], swing[2]], [0] * 6, [0] * 6]
+            model = Compiled(text)
+            i = model.about["bodies"].index("rod")
+            theirs = model.answer([state])[0]["xquat"][4 * i:4 * i + 4]
+            ours = pose["orientation"][3:] + pose["orientation"][:3]
+            self.assertClose(ours if np.dot(ours, theirs) > 0 else [-v for v in ours], theirs, 1e-12, scale=1)
+
     def test_drawn_stretched(self):
         """At a position where the links lie in a line the rank is smaller than elsewhere: no wrong coordinate is made up."""
         world = body("crank", "0 0 1", hinge("j1"), body("coupler", ".2 0 0", hinge("j2"))) + body("rocker", ".9 0 1", hinge("j3"))
@@ -125,11 +188,12 @@ class Driven(mujoco3.Agreement):
             self.assertIn(word, problem["detail"])
 
     def test_refusals_name_the_joint_and_the_option(self):
-        """A rod between two balls spins; a free body that hangs on a point keeps three freedoms; a slide on a point has none."""
+        """A ball joint in the point that holds its body turns as it likes; a free body that hangs on a point keeps three freedoms; a
+        slide on a point has none."""
         option = "with equality=independent the model is the tree"
         rod = body("rod", ".05 0 .2", '<joint name="ball" type="ball"/>')
         linkage = body("crank", "0 0 1", hinge("j1"), rod) + body("rocker", ".5 0 1", hinge("j3"))
-        self.refused(file(linkage, '<connect body1="rod" body2="rocker" anchor=".4 0 .15"/>', "j1"), 'the loops leave joint "ball" a freedom', option)
+        self.refused(file(linkage, '<connect body1="rod" body2="rocker" anchor="0 0 0"/>', "j1"), 'the loops leave joint "ball" a freedom', option)
         held = '<connect body1="b" anchor="0 0 .1"/>'
         self.refused(file(body("b", "1 2 3", "<freejoint name='f'/>"), held), "the loops move ball and free joints alone", option)
         self.refused(file(body("b", "1 2 3", "<joint name='s' type='slide'/>"), held), "nothing moves: the loops leave their joints no freedom", option)

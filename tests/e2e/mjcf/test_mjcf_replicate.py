@@ -108,6 +108,17 @@ class Generators(mujoco3.Agreement):
         self.assertEqual(sum("<composite> or <flexcomp> makes" in text for text in said), 2, said)
         self.assertProblem(self.client.put("/v1/models/m", file(robot, after), Content_Type="application/mjcf+xml"), 422)
 
+    def test_nothing_else_moves(self):
+        """A world of bodies that bend alone is refused by that name."""
+        for generator in ('<composite type="cable" count="5 1 1" curve="s" size="1"><geom size=".1"/></composite>',
+                          '<flexcomp name="f" type="grid" count="2 2 1" spacing=".1 .1 .1"/>'):
+            for still in ("", '<body name="a"><geom size=".1"/></body>'):
+                problem = self.assertProblem(self.client.put("/v1/models/m", file(still + generator).encode(), Content_Type="application/mjcf+xml"), 422)
+                self.assertIn("<composite> or <flexcomp> makes: bodies that bend", problem["detail"])
+            for still in ("", '<body name="a"><geom size=".1"/></body>'):
+                problem = self.assertProblem(self.client.put("/v1/models/m", file(still).encode(), Content_Type="application/mjcf+xml"), 422)
+                self.assertNotIn("bend", problem["detail"])
+
 
 if __name__ == "__main__":
     tap.main()

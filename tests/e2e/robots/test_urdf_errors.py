@@ -12,6 +12,8 @@ class Refused(UrdfCase):
         for blank in ("\ufeff", " \n", "\ufeff\r\n\t "):
             self.refuse(blank, 400, "bad-xml", "the body is empty")
         self.refuse("version https://git-lfs.github.com/spec/v1\noid sha256:1\nsize 9\n", 400, "bad-xml", "git lfs pull")
+        self.refuse("#usda 1.0\n(\n    defaultPrim = \"arm\"\n)\n", 400, "bad-xml", "OpenUSD", "api/OPENUSD.md")
+        self.refuse("PXR-USDC\x01", 400, "bad-xml", "OpenUSD")
         self.refuse("<!DOCTYPE html>\n<html></html>", 400, "bad-xml", "Raw")
         self.refuse("{}", 400, "bad-xml")
         self.refuse("<robot", 400, "bad-xml", "line 1")

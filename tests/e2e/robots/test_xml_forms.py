@@ -33,6 +33,33 @@ class Forms(UrdfCase):
             self.check(lambda text: comment + text + comment)
             self.check(lambda text: text.replace("><", f">{comment}<"))
 
+    def test_attributes_without_a_space_between(self):
+        for quote, other in (("'", '"'), ('"', "'")):
+            pair = f"name={quote}b{quote}type={quote}revolute{quote}"
+            text = URDF.replace("<joint name='j' type='revolute'>", "<joint name='j'type='revolute'>").replace(
+                '<joint name="j" type="revolute">', '<joint name="j"type="revolute">')
+            self.assertNotEqual(text, URDF)
+            self.assertEqual(self.take("plain", URDF)["revision"], self.take("changed", text.replace("'", "\0").replace('"', "\0").replace("\0", quote))["revision"])
+        for text, changed in ((SDF, SDF.replace("'j' type", "'j'type")), (MJCF, MJCF.replace("'j' axis", "'j'axis")),
+                              (MJCF, MJCF.replace("'j' axis='0 1 0'/>", "'j'axis='0 1 0'pos='0 0 0'/>"))):
+            self.assertNotEqual(text, changed)
+            self.assertEqual(self.take("plain", text)["revision"], self.take("changed", changed)["revision"])
+
+    def test_values_get_no_spaces(self):
+        """Quotes in values, text, comments and CDATA separate nothing."""
+        named = MJCF.replace("name='b'", "name='b\"c\"d'")
+        self.take("quoted", named.replace("<worldbody>", "<!-- a='b'c --><worldbody>").replace("'j' axis", "'j'axis"))
+        self.assertIn('b"c"d', [j["link"] for j in self.ok(self.client.get("/v1/models/quoted"))["joints"]])
+
+    def test_text_before_the_first_element(self):
+        """A document type by Content-Type and by the first byte is JSON: text before the XML is told as such."""
+        for text in FORMATS:
+            for before in ("?xml version='1.0'?>", "x", " Copyright "):
+                problem = self.assertProblem(self.client.put("/v1/models/m", (before + text).encode()), 400)
+                self.assertIn("before the first <", problem["detail"], before)
+        problem = self.assertProblem(self.client.put("/v1/models/m", b'{"name": "<robot>"'), 400)
+        self.assertEqual(problem["code"], "bad-json")
+
     def test_comments_hide_nothing(self):
         """Comment delimiters inside an attribute, CDATA or a processing instruction start no comment."""
         named = URDF.replace('link name="b"', 'link name="b&lt;!--"').replace('child link="b"', 'child link="b&lt;!--"')

@@ -46,7 +46,8 @@ class Includes(ServerCase):
     def test_a_model_by_its_folder(self):
         """The version of model.config decides between its files; the folder's name counts, not the <name>."""
         for uri, main in (("model://mine", "w/robot.sdf"), ("mine", "robot.sdf"), ("model://mine/arm.sdf", "w/robot.sdf"),
-                          ("../mine/arm.sdf", "w/robot.sdf"), ("mine/arm.sdf", "robot.sdf")):
+                          ("../mine/arm.sdf", "w/robot.sdf"), ("mine/arm.sdf", "robot.sdf"), ("mine", "w/robot.sdf"),
+                          ("file://mine", "w/robot.sdf"), ("mine/arm.sdf", "w/v/robot.sdf"), ("model://mine/", "robot.sdf")):
             for name, place in (("", ""), ("<name>two</name>", ""), ("", "<pose>1 2 3 0.1 0.2 0.3</pose>"),
                                 ("<name>two</name>", "<pose relative_to='root'>1 2 3 0.1 0.2 0.3</pose>")):
                 called = "two" if name else "arm"
@@ -150,6 +151,29 @@ class Includes(ServerCase):
                 for flag in ("true", "1"):
                     self.same(self.merged(model("included", parts), place, given, flag), expected, "?main=r.sdf")
 
+    def test_merge_of_old_versions(self):
+        """A file keeps the rules of its version: up to 1.4 axes are in the axes of its model, up to 1.6 where
+        <use_parent_model_frame> says so, and `frame` names the frame of a pose."""
+        turned = "<link name='tip'><pose {}>0 0.2 0.1 0.3 0.2 0.1</pose><inertial><mass>0.4</mass></inertial></link>"
+        axis = "<joint name='j' type='revolute'><parent>base</parent><child>tip</child><axis><xyz{}>0 0.6 0.8</xyz>{}</axis></joint>"
+        flag = "<use_parent_model_frame>{}</use_parent_model_frame>"
+        in_model, in_joint = (" expressed_in='__model__'", ""), ("", "")
+        cases = [(version, flag.format(value), in_model if value in ("1", "true") else in_joint)
+                 for version in ("1.3", "1.4", "1.5", "1.6") for value in ("1", "true", "0", "false")]
+        cases += [("1.3", "", in_model), ("1.4", "", in_model), ("1.5", "", in_joint), ("1.6", "", in_joint), ("1.7", "", in_joint)]
+        base = LINK.format("base", 0.1, 3)
+        for version, old, (expressed, new) in cases:
+            for frames in (("", ""), ("frame='base'", "relative_to='base'"), ("frame=''", ""), ("relative_to='base'", "relative_to='base'")):
+                if version == "1.7" and "frame" in frames[0][:5]:
+                    continue  # 1.7 has no such attribute
+                files, newest = (self.merged(model("included", base + turned.format(frame) + axis.format(*more)))
+                                 for frame, more in zip(frames, (("", old), (expressed, new))))
+                files["arm.sdf"] = files["arm.sdf"].replace("version='1.9'", f"version='{version}'")
+                answers = [self.put(each, "?main=r.sdf") for each in (files, newest)]
+                for answer in answers:
+                    self.assertIn(answer.status, (200, 201), (version, old, frames, answer))
+                self.assertEqual(*(answer.json()["revision"] for answer in answers), (version, old, frames))
+
     def test_merge_within_merge(self):
         """The inner model is merged into the outer one, with its own pose, and both into the robot."""
         files = self.merged(model("arms", LINK.format("base", 0.1, 3) + "<include merge='1'><uri>tip.sdf</uri><pose>0 0 1 0.2 0 0</pose></include>" +
@@ -171,9 +195,6 @@ class Includes(ServerCase):
         self.refused(self.merged(model("included", ARM, " placement_frame='base'")), "placement_frame")
         self.refused(self.merged(model("included", ARM), flag="maybe"), "merge")
         self.refused(self.merged(model("included", ARM.replace("'base'", "'root'").replace(">base<", ">root<"))), "root", "name")
-        files = self.merged(model("included", ARM))
-        files["arm.sdf"] = sdf(model("included", ARM), "1.5")
-        self.refused(files, "version 1.5", "1.7")
         self.refused({"r.sdf": sdf("<world name='w'><include merge='1'><uri>arm.sdf</uri></include></world>"), "arm.sdf": sdf(model("a", ARM))},
                      "a world includes models without it")
 
@@ -214,6 +235,20 @@ class Commands(unittest.TestCase):
         self.check(AMENT_PREFIX_PATH=os.path.join(self.folder, "ws"))
         os.renames(os.path.join(self.folder, "ws", "share", "mine"), os.path.join(self.folder, "mine"))
         self.check()
+        os.renames(os.path.join(self.folder, "mine"), os.path.join(self.folder, "here", "mine"))
+        self.check()
+
+    def test_names_without_a_scheme(self):
+        """They are places beside the file, else names of models."""
+        self.write("far/mine/model.config", CONFIG)
+        self.write("far/mine/arm.sdf", sdf(model("arm", ARM)))
+        for uri in ("mine", "file://mine", "mine/arm.sdf"):
+            self.write("here/robot.sdf", sdf(MAIN.format(f"<include><uri>{uri}</uri></include>", "arm")))
+            self.check("--path", "far")
+            self.assertIn(uri, self.check(status=1))
+        for uri in ("../mine", "/mine", "https://far/mine"):
+            self.write("here/robot.sdf", sdf(MAIN.format(f"<include><uri>{uri}</uri></include>", "arm")))
+            self.assertIn("no such file", self.check("--path", "far", status=1))
 
 
 if __name__ == "__main__":
