@@ -227,7 +227,7 @@ $(BUILD)/%.o: %.c $(BUILD)/flags
 	@rm -f $@
 	$(Q)ar rcs $@ $^
 
--include $(shell find $(BUILD) -type f -name '*.d' 2>/dev/null)
+-include $(shell find $(BUILD) -path $(BUILD)/mutate -prune -o -type f -name "*.d" -print 2>/dev/null)
 include tests/tests.mk
 
 # --- the tree as a project -----------------------------------------------------------------------------------
