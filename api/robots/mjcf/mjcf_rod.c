@@ -1,7 +1,7 @@
 /* mjcf_rod.c - read the ball joint of a rod as three hinges. A rod that turns in a ball joint at one end, and that a
  * loop holds by a point at the other, may spin: that turn follows from no other joint, and nothing drives it. Hinges
- * across the rod, then along it, make the turn a coordinate of its own. They are 0 at the reference of the ball joint.
- */
+ * across the rod, then along it, make the turn a coordinate of its own. The hinges are 0 at the reference of the ball
+ * joint. */
 #include "api/robots/xml/xml_text.h"
 #include "mjcf_reader.h"
 #include <math.h>
