@@ -76,7 +76,7 @@ static bool make_hinge(api_mjcf *m, const api_mjcf_joint *ball, int part, const 
 }
 
 /* Puts three hinges in the place of joint `index`; m->joints has room for them. */
-static bool split(api_mjcf *m, size_t index, const double along[3])
+static bool split_ball(api_mjcf *m, size_t index, const double along[3])
 {
     const api_mjcf_joint ball = m->joints[index];
     double               axes[HINGES][3];
@@ -101,7 +101,7 @@ bool api_mjcf_split_rods(api_mjcf *m)
 {
     double axis[3];
     for (size_t i = 0; i < m->n_joints; i++)
-        if (is_rod(m, &m->joints[i], axis) && !split(m, i, axis)) return false;
+        if (is_rod(m, &m->joints[i], axis) && !split_ball(m, i, axis)) return false;
     return true;
 }
 
