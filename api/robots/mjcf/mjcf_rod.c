@@ -1,7 +1,7 @@
 /* mjcf_rod.c - read the ball joint of a rod as three hinges. A rod that turns in a ball joint at one end, and that a
  * loop holds by a point at the other, may spin: that turn follows from no other joint, and nothing drives it. Hinges
- * across the rod, then along it, make the turn a coordinate of its own. They are 0 at the reference of the ball joint.
- */
+ * across the rod, then along it, make the turn a coordinate of its own. The hinges are 0 at the reference of the ball
+ * joint. */
 #include "api/robots/xml/xml_text.h"
 #include "mjcf_reader.h"
 #include <math.h>
@@ -76,7 +76,7 @@ static bool make_hinge(api_mjcf *m, const api_mjcf_joint *ball, int part, const 
 }
 
 /* Puts three hinges in the place of joint `index`; m->joints has room for them. */
-static bool split(api_mjcf *m, size_t index, const double along[3])
+static bool split_ball(api_mjcf *m, size_t index, const double along[3])
 {
     const api_mjcf_joint ball = m->joints[index];
     double               axes[HINGES][3];
@@ -101,7 +101,7 @@ bool api_mjcf_split_rods(api_mjcf *m)
 {
     double axis[3];
     for (size_t i = 0; i < m->n_joints; i++)
-        if (is_rod(m, &m->joints[i], axis) && !split(m, i, axis)) return false;
+        if (is_rod(m, &m->joints[i], axis) && !split_ball(m, i, axis)) return false;
     return true;
 }
 

@@ -239,7 +239,7 @@ class Commands(unittest.TestCase):
         self.check()
 
     def test_names_without_a_scheme(self):
-        """They are places beside the file, else names of models."""
+        """Names without a scheme are places beside the file, else models."""
         self.write("far/mine/model.config", CONFIG)
         self.write("far/mine/arm.sdf", sdf(model("arm", ARM)))
         for uri in ("mine", "file://mine", "mine/arm.sdf"):
