@@ -33,14 +33,10 @@ static bool options(api_query *q, api_selection *selected, const api_node *reque
     return api_gradient_read(q, selected, SHARED, &o->sums);
 }
 
-/* api_free_check_tau takes the driven coordinates as the options of the selection. */
 static bool prepare(api_plan *plan, api_selection *selected)
 {
     gradient_options *o = selected->options;
-    selected->options   = (void *)(uintptr_t)o->driven;
-    const bool taken    = api_free_check_tau(plan, selected);
-    selected->options   = o;
-    return taken && api_gradient_prepare(plan, selected, &o->sums);
+    return api_free_check_tau(plan, selected, o->driven) && api_gradient_prepare(plan, selected, &o->sums);
 }
 
 /* Counts the scratch lanes: gradients that are not requested and, with free coordinates, the singular mask, qdd,
