@@ -22,6 +22,12 @@ typedef struct workspace {
     power_body            *body; /* [n_bodies] */
 } workspace;
 
+/* The arrays of one block. */
+typedef struct block_arrays {
+    const lane *q, *qd, *qdd, *wrenches, *multipliers;
+    lane       *tau, *by_q, *by_qd, *by_qdd, *by_parameters, *by_wrenches, *by_gravity;
+} block_arrays;
+
 static workspace place(arena *a, const dyn_model *m)
 {
     return (workspace){.euler = newton_euler_place(a, m, false),
@@ -97,16 +103,37 @@ LANE_NOINLINE void passes_with_wrenches(const power_pass *p)
 
 /* --- efforts within joints --------------------------------------------------------------------------------------- */
 
+/* Adds the derivatives of u . f + w . n of a joint with a quaternion (free_joint_forces.h): J u x w and J v x u of the
+ * rotor, the damping, and k G^T of the multipliers' angular part of a spring. */
+static void free_gradients(const dyn_scene *scene, const dyn_body *b, const block_arrays *x, const power_outputs *out)
+{
+    const twist  rates = free_rates(b, x->qd), virtual_rates = free_rates(b, x->multipliers);
+    const double J = b->joint.rotor_inertia, d = free_damping(b, scene->terms);
+    wrench       by_qd = {.f = times(d, virtual_rates.v), .n = times(d, virtual_rates.w)};
+    if (b->joint.kind == DYN_FLOATING) {
+        by_qd.f = add(by_qd.f, times(J, cross(virtual_rates.v, rates.w)));
+        by_qd.n = add(by_qd.n, times(J, cross(rates.v, virtual_rates.v)));
+    }
+    free_add_efforts(b, by_qd, out->qd);
+    if (!has_free_spring(b, scene->terms)) return;
+    const vec3 theta  = joint_rotation_vector(x->q + b->joint.q);
+    const lane c      = spring_curve_at(dot(theta, theta)).value;
+    const vec3 moment = times(b->joint.spring.stiffness, spring_turn(sub(vec3_zero(), theta), c, virtual_rates.w));
+    free_add_efforts(b, (wrench){.f = vec3_zero(), .n = moment}, out->q);
+}
+
 /* Adds the derivatives of friction and springs of joints. */
-static void passive_gradients(const dyn_scene *scene, const lane *qd, const lane *multipliers, const power_outputs *out)
+static void passive_gradients(const dyn_scene *scene, const block_arrays *x, const power_outputs *out)
 {
     const dyn_model *m = scene->model;
     for (size_t i = 0; i < m->n_bodies; i++) {
         const dyn_body *b = &m->body[i];
-        if (!b->joint.has_friction && !b->joint.has_spring) continue;
-        const lane rate = joint_rate(b, multipliers);
+        if (has_free_forces(b)) free_gradients(scene, b, x, out);
+        if (dyn_joint_has_quaternion(b->joint.kind) || (!b->joint.has_friction && !b->joint.has_spring)) continue;
+        const lane rate = joint_rate(b, x->multipliers);
         lane       by_q = lane_of(0), by_qd = lane_of(0);
-        if (b->joint.has_friction && (scene->terms & DYN_FRICTION)) by_qd += joint_friction_slope(b, joint_rate(b, qd));
+        if (b->joint.has_friction && (scene->terms & DYN_FRICTION))
+            by_qd += joint_friction_slope(b, joint_rate(b, x->qd));
         if (b->joint.has_spring && (scene->terms & DYN_SPRINGS)) {
             by_q += b->joint.spring.stiffness;
             by_qd += b->joint.spring.damping;
@@ -220,12 +247,6 @@ static void clear_sums(const dyn_model *m, const power_pass *p)
     clear(p->out->qd, nv);
 }
 
-/* The arrays of one block. */
-typedef struct block_arrays {
-    const lane *q, *qd, *qdd, *wrenches, *multipliers;
-    lane       *tau, *by_q, *by_qd, *by_qdd, *by_parameters, *by_wrenches, *by_gravity;
-} block_arrays;
-
 static block_arrays block_arrays_of(const dyn_scene *scene, const workspace *ws, const dyn_gradient *io, size_t block)
 {
     const size_t nq = (size_t)scene->model->nq, nv = (size_t)scene->model->nv, nw = scene->n_wrenches;
@@ -250,7 +271,7 @@ static void put_gradient_block(const dyn_scene *scene, const dyn_scene *inertia_
     vec3                  gravity;
     const power_outputs   out     = {x->by_q, x->by_qd, x->by_gravity ? &gravity : NULL};
     const newton_euler_io efforts = {.q = x->q, .qd = x->qd, .qdd = x->qdd, .wrenches = x->wrenches, .tau = x->tau},
-                          momenta = {.q = x->q, .qd = x->qd, .qdd = x->multipliers, .tau = x->by_qdd};
+                          momenta = {.q = x->q, .qdd = x->multipliers, .tau = x->by_qdd};
     const power_pass p            = {.euler       = {scene, &ws->euler, &efforts},
                                      .inertial    = {inertia_only, &ws->euler, &momenta},
                                      .multipliers = x->multipliers,
@@ -273,7 +294,7 @@ static void put_gradient_block(const dyn_scene *scene, const dyn_scene *inertia_
     if (x->tau) couplings_add(scene, x->q, x->qd, 1, x->tau);
     if (x->tau) drives_add(scene, x->qd, x->qdd, x->tau);
     drives_add(inertia_only, NULL, x->multipliers, x->by_qdd);
-    passive_gradients(scene, x->qd, x->multipliers, &out);
+    passive_gradients(scene, x, &out);
     coupling_gradients(scene, x->multipliers, &out);
     drive_gradients(scene, x->qd, x->multipliers, &out);
 }

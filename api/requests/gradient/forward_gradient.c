@@ -1,5 +1,5 @@
 /* forward_gradient.c - computes the derivatives of multipliers . qdd by the state, tau, parameters, wrenches and
- * gravity (dynamics/algorithms/forward_gradient.c). */
+ * gravity (dynamics/adjoint/forward_gradient.c). */
 #include "gradient_outputs.h"
 #include "api/requests/fields/fields.h"
 #include "dynamics/gradient.h"

@@ -1,5 +1,5 @@
 /* gradient.c - computes the derivatives of multipliers . tau by the state, parameters, wrenches and gravity
- * (dynamics/algorithms/gradient.c), also with free coordinates.
+ * (dynamics/adjoint/gradient.c), also with free coordinates.
  *
  * The efforts of free coordinates F are given, and those of the driven ones D follow: with M of both,
  * dqdd_F = -M_FF^-1 (dID_F + M_FD dqdd_D). So the multipliers of F become x = -M_FF^-1 M_FD multipliers_D, which is the

@@ -3,7 +3,7 @@
  *
  * The rows of a block are integrated side by side; only the states of the nodes are kept, (nq + nv) numbers each. Then
  * the gradients by the state go back from the last node to the first through the adjoint of each step
- * (dynamics/algorithms/step_gradient.c), which evaluates the step again. */
+ * (dynamics/adjoint/step_gradient.c), which evaluates the step again. */
 #include "gradient_outputs.h"
 #include "rollout_cost.h"
 #include "api/requests/operations/step.h"
