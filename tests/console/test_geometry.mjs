@@ -14,7 +14,7 @@ async function load() {
 }
 
 /** A robot of two links 1 m from each other, of which the second has a solid of these lengths. */
-const robot = (size, given) => ({links: new Set([0, 1]), solids: [{frame: 1, kind: 'ellipsoid', given, size, position: [0, 0, 0], rotation: [0, 0, 0, 1], mass: 1}]});
+const robot = (size, given) => ({links: new Set([0, 1]), shapes: [], solids: [{frame: 1, kind: 'ellipsoid', given, size, position: [0, 0, 0], rotation: [0, 0, 0, 1], mass: 1}]});
 const POSES = [0, 0, 0, 0, 0, 0, 1, 1, 0, 0, 0, 0, 0, 1];
 
 test('a solid of a placeholder does not hide the robot', {skip}, async () => {
