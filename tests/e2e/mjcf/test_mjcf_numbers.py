@@ -211,12 +211,17 @@ class Warnings(mujoco3.Agreement):
             self.assertIn(word, entry)
 
     def test_joints_with_several_coordinates(self):
-        for kind in ("ball", "free"):
-            for attribute, word in (('armature=".1"', "armature"), ('damping="2"', "damping"), ('frictionloss="3"', "frictionloss"),
-                                    ('stiffness="4"', "stiffness"), ('springdamper=".1 .2"', "springdamper")):
+        held = {"ball": ('armature=".1"', 'damping="2"', 'stiffness="4"', 'springdamper=".1 .2"'), "free": ('armature=".1"', 'damping="2"')}
+        lost = {"ball": (('frictionloss="3"', "frictionloss"),), "free": (('frictionloss="3"', "frictionloss"), ('stiffness="4"', "stiffness"))}
+        for kind, attributes in held.items():
+            for attribute in attributes:
+                self.agree(file(arm(f'<joint name="j" type="{kind}" {attribute}/>')))
+                self.agree(file(arm(f'<joint name="j" type="{kind}"/>'), "", RADIANS + f"<default><joint {attribute}/></default>"))
+        for kind, attributes in lost.items():
+            for attribute, word in attributes:
                 self.warned(file(arm(f'<joint name="j" type="{kind}" {attribute}/>')), word)
                 self.warned(file(arm(f'<joint name="j" type="{kind}"/>'), "", RADIANS + f"<default><joint {attribute}/></default>"), word)
-        self.warned(file(arm('<joint name="j" type="ball" damping="2" stiffness="3"/>'), "", flags(damper="disable")), "stiffness")
+        self.agree(file(arm('<joint name="j" type="ball" damping="2" stiffness="3"/>'), "", flags(damper="disable")))
         self.warned(file(arm('<joint name="j" type="ball"/>'), actuators('<motor joint="j" armature=".1"/>')), "<motor>")
 
     def test_actuators_on_no_joint(self):
