@@ -2,7 +2,7 @@
 #pragma once
 #include <stddef.h>
 
-enum { API_NAMES_TEXT = 360 }; /* bytes of a list of names, NUL included */
+enum { API_NAMES_TEXT = 400 }; /* bytes of a list of names, NUL included */
 
 typedef struct api_names {
     size_t n;

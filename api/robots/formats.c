@@ -18,7 +18,7 @@ static bool refuse_document_query(const char *query, api_problem *problem)
                     query);
 }
 
-/* True for a text that is no JSON object and has the outermost element of a robot behind other text. */
+/* True for a text that begins as no JSON object does and has the outermost element of a robot. */
 static bool hides_element(const char *text, size_t length)
 {
     static const char *const elements[] = {"<robot", "<mujoco", "<sdf"};
@@ -48,7 +48,7 @@ static api_model *read_document(const api_model_source *s, api_problem *problem)
         problem->offset = (long long)good;
         return NULL;
     }
-    if (hides_element(s->text, s->length))
+    if (!api_xml_begins(s->text, s->length) && hides_element(s->text, s->length))
         return api_fail(problem, API_BAD_XML, NULL,
                         "the file begins with other text than its XML: remove what stands before the first <"),
                NULL;

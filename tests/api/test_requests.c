@@ -207,7 +207,7 @@ static void names(void **state)
         {ID, "{" Q ",'payload':{'link':'nowhere','mass':1}}", "unknown-name", "/payload/link", -1,
          "no link or frame \"nowhere\"; there are: torso, "},
         {EVAL, "{" Q ",'operations':{'bais':{}}}", "unknown-name", "/operations/bais", -1,
-         "the nearest are: bias"},
+         "there are: inverse-dynamics"},
         {EVAL, "{" Q ",'operations':{'evaluate':{}}}", "unknown-name", "/operations/evaluate", -1, ""},
         {EVAL, "{" Q ",'operations':{'kinematics':{'frames':['x']}}}", "unknown-name",
          "/operations/kinematics/frames/0", -1, ""},

@@ -115,7 +115,7 @@ class SameBits(ServerCase):
         """Returns the fields of a state that the operation accepts, found by trying each."""
         fields = {}
         for name, (row,) in states(1).items():
-            answer = self.client.post(f"/v1/models/arm/{operation}", {"q": [0, 0, 0, 0], name: row})
+            answer = self.client.post(f"/v1/models/arm/{operation}", {"q": [0, 0, 0, 0], name: row, **OPTIONS.get(operation, {})})
             if answer.json().get("code") != "unknown-field":
                 fields[name] = row
         return fields
