@@ -222,7 +222,7 @@ ROWS = [
     ask("sensitivity", "five_bars", 8, "loops", value="0.3", **motion("five_bars", "qd", "qdd")),
     ask("forward-sensitivity", "chain", 13, **motion("chain", "qd", "tau")),
     ask("forward-sensitivity", "chain", 3, "parameters", outputs=["dqdd_dparameters"], **motion("chain", "qd", "tau")),
-    ask("gradient", "chain", 3000, outputs=["gradient_q", "gradient_parameters"], **motion("chain", "qd", "qdd", "multipliers")),
+    ask("gradient", "chain", 600, outputs=["gradient_q", "gradient_parameters"], **motion("chain", "qd", "qdd", "multipliers")),
     ask("gradient", "chain", 1000, "sums", outputs=["sum_parameters", "sum_gravity"], **motion("chain", "qd", "qdd", "multipliers")),
     ask("gradient", "rubbing", 50, "free", free=[f"j{i}" for i in range(MOST)], **motion("rubbing", "tau", "multipliers", value=0)),
     ask("forward-gradient", "loaded", 300, **motion("loaded", "qd", "tau", "multipliers")),
