@@ -3,8 +3,8 @@
 #include <stdbool.h>
 
 /* Formats of bodies under /v1, X(NAME, name, suffix, media types): API_MEDIA_NAME, the constant api_name_format
- * (nodes/format.h), the suffix of entity tags, and media types of which the first is the registered one. Among formats that a
- * client accepts equally, an earlier one is chosen. */
+ * (nodes/format.h), the suffix of entity tags, and media types of which the first is the registered one. Among formats
+ * that a client accepts equally, an earlier one is chosen. */
 #define API_FORMATS(X)                                                                                                 \
     X(JSON, json, "", "application/json")                                                                              \
     X(CBOR, cbor, "-cbor-plain", "application/cbor")                                                                   \

@@ -175,8 +175,7 @@ static void nothing_is_dropped_silently(void **state)
 {
     api_model *model =
         taken(FILE_OF("<plugin name='p'/><own/><link name='a'><velocity_decay/><visual name='v'>" BALL
-                      "</visual>" INERTIAL
-                      "</link>" HINGE("world", "a", "<limit><stiffness>1</stiffness></limit>")),
+                      "</visual>" INERTIAL "</link>" HINGE("world", "a", "<limit><stiffness>1</stiffness></limit>")),
               NULL);
     assert_int_equal(count_reports(model, "not-held"), 2); /* plugin, velocity_decay */
     assert_int_equal(count_reports(model, "unknown"), 1);  /* own */

@@ -210,8 +210,7 @@ static bool write_part(api_mjcf *m, const api_mjcf_joint *joint, json_t *fields)
     api_mjcf_joint ball = *joint;
     ball.type           = API_MJCF_BALL;
     ball.name           = joint->ball;
-    return (joint->part > 1 || report_ball(m, &ball)) &&
-           api_xml_set_vector(&m->xml, fields, "axis", joint->axis, 3);
+    return (joint->part > 1 || report_ball(m, &ball)) && api_xml_set_vector(&m->xml, fields, "axis", joint->axis, 3);
 }
 
 /* A locked joint is fixed: it has no fields. */

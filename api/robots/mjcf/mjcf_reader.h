@@ -208,7 +208,7 @@ typedef struct api_mjcf {
     api_mjcf_loop          *loops;
     json_t                 *body_index, *joint_index, *site_index, *mesh_index; /* maps from given names */
     json_t                 *material_index; /* map from names of materials to their rgba, where they state one */
-    size_t                  n_visuals; /* shapes of all bodies */
+    size_t                  n_visuals;      /* shapes of all bodies */
     size_t                  n_meshes, n_mesh_faces; /* n_mesh_faces: of all meshes that were read */
     api_mjcf_mesh          *meshes;
     size_t                  n_unnamed;

@@ -1,5 +1,5 @@
-/* libcbor.c - libcbor: libcbor encode|decode turns JSON on standard input into CBOR, or CBOR of maps, arrays, texts and numbers into
- * JSON. Jansson reads the JSON. */
+/* libcbor.c - libcbor: libcbor encode|decode turns JSON on standard input into CBOR, or CBOR of maps, arrays, texts and
+ * numbers into JSON. Jansson reads the JSON. */
 #include <cbor.h>
 #include <jansson.h>
 #include <stdio.h>
@@ -61,7 +61,7 @@ static cbor_item_t *built_cbor(json_t *value)
     }
     if (!json_is_object(value)) return cbor_build_float8(json_number_value(value));
     item = cbor_new_definite_map(json_object_size(value));
-    json_object_foreach(value, key, entry) {
+    json_object_foreach (value, key, entry) {
         struct cbor_pair pair = {cbor_move(cbor_build_string(key)), cbor_move(built_cbor(entry))};
         cbor_map_add(item, pair);
     }

@@ -1,4 +1,5 @@
-// nlohmann.cc - nlohmann::json: nlohmann cbor|msgpack encode|decode turns JSON on standard input into bytes, or bytes into JSON.
+// nlohmann.cc - nlohmann::json: nlohmann cbor|msgpack encode|decode turns JSON on standard input into bytes, or bytes
+// into JSON.
 #include <iostream>
 #include <iterator>
 #include <nlohmann/json.hpp>
