@@ -63,7 +63,7 @@ static bool read_robot(api_mjcf *m, api_mjcf_files *files)
            api_mjcf_read_classes(m) && api_mjcf_index_meshes(m) && api_mjcf_index_materials(m) &&
            api_mjcf_read_bodies(m) && api_mjcf_name_all(m) && api_mjcf_read_masses(m) && api_mjcf_read_equalities(m) &&
            api_mjcf_read_actuators(m) && api_mjcf_choose_driven(m) && api_mjcf_read_springdampers(m) &&
-           api_mjcf_write_document(m) && api_mjcf_report_unused(m);
+           api_mjcf_write_document(m) && api_mjcf_report_visuals(m) && api_mjcf_report_unused(m);
 }
 
 /* Writes a clause for problems of the loops of a file: its user has no fields of a document. */

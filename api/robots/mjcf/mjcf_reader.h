@@ -208,6 +208,8 @@ typedef struct api_mjcf {
     api_mjcf_loop          *loops;
     json_t                 *body_index, *joint_index, *site_index, *mesh_index; /* maps from given names */
     json_t                 *material_index; /* map from names of materials to their rgba, where they state one */
+    size_t                  n_undrawn;      /* geoms that MuJoCo draws and the document lacks */
+    const xmlNode          *undrawn;        /* the first of them */
     size_t                  n_visuals;      /* shapes of all bodies */
     size_t                  n_meshes, n_mesh_faces; /* n_mesh_faces: of all meshes that were read */
     api_mjcf_mesh          *meshes;
@@ -295,6 +297,8 @@ bool api_mjcf_add_visual(api_mjcf *m, const api_mjcf_item *geom, const dyn_pose 
                          api_mjcf_body *body);
 /* Appends the shapes of a body to "visual" of a link or base of the document. */
 bool api_mjcf_write_visuals(api_mjcf *m, const api_mjcf_body *body, json_t *owner);
+/* Reports how many geoms that MuJoCo draws are not in the document. */
+bool api_mjcf_report_visuals(api_mjcf *m);
 /* Reads the colours of all materials of <asset>. */
 bool api_mjcf_index_materials(api_mjcf *m);
 /* Adds the inertias of `mesh_geoms` to `from_geoms`. */

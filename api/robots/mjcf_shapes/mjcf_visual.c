@@ -40,25 +40,40 @@ static bool read_geom_colour(api_mjcf *m, const api_mjcf_item *geom, api_xml_vis
     return true;
 }
 
-/* Reads the file and scale of the mesh that a geom names. *drawn is false for a mesh without a file, or whose
- * coordinates the file moves. */
-static bool read_mesh_visual(api_mjcf *m, const api_mjcf_item *geom, api_collision *shape, bool *drawn)
+/* Counts a geom that MuJoCo draws and a document cannot hold. */
+static bool leave_out(api_mjcf *m, const xmlNode *geom)
 {
-    const char *name = NULL;
-    *drawn           = false;
-    if (!api_xml_text(&m->xml, api_mjcf_with(m, geom, "mesh"), "mesh", API_OPTIONAL, &name) || !name)
-        return name == NULL;
-    const json_t *index = json_object_get(m->mesh_index, name);
-    if (!index) return true;
-    const api_mjcf_mesh *mesh = &m->meshes[json_integer_value(index)];
-    *drawn                    = api_xml_has(mesh->element, "file") && !api_xml_has(mesh->element, "refpos") &&
-             !api_xml_has(mesh->element, "refquat");
-    shape->kind = API_COLLISION_MESH;
-    return !*drawn || (api_xml_text(&m->xml, mesh->element, "file", API_REQUIRED, &shape->file) &&
-                       api_mjcf_numbers(m, &mesh->item, "scale", shape->scale, 3));
+    if (m->n_undrawn++ == 0) m->undrawn = geom;
+    return true;
 }
 
-/* Reads what is drawn of a geom; *drawn is false for nothing. */
+bool api_mjcf_report_visuals(api_mjcf *m)
+{
+    return m->n_undrawn == 0 ||
+           api_xml_report(
+               &m->xml, m->undrawn, "info", "dropped",
+               "%zu <geom> are not drawn: shapes are box, cylinder, sphere, ellipsoid, capsule, and meshes of "
+               "files without refpos and refquat, at most %d of a link and %d of all links",
+               m->n_undrawn, API_MOST_VISUALS, API_MOST_SHAPES);
+}
+
+/* Reads the file and scale of the mesh that a geom names. False for another shape, for a mesh without a file, and for
+ * one whose coordinates the file moves. */
+static bool read_mesh_visual(api_mjcf *m, const api_mjcf_item *geom, api_collision *shape)
+{
+    const char *name = NULL;
+    if (!api_xml_text(&m->xml, api_mjcf_with(m, geom, "mesh"), "mesh", API_OPTIONAL, &name) || !name) return false;
+    const json_t *index = json_object_get(m->mesh_index, name);
+    if (!index) return false;
+    const api_mjcf_mesh *mesh = &m->meshes[json_integer_value(index)];
+    shape->kind               = API_COLLISION_MESH;
+    return api_xml_has(mesh->element, "file") && !api_xml_has(mesh->element, "refpos") &&
+           !api_xml_has(mesh->element, "refquat") &&
+           api_xml_text(&m->xml, mesh->element, "file", API_REQUIRED, &shape->file) &&
+           api_mjcf_numbers(m, &mesh->item, "scale", shape->scale, 3);
+}
+
+/* Reads what is drawn of a geom; *drawn is false for one that MuJoCo hides. False for one that cannot be held. */
 static bool read_geom_visual(api_mjcf *m, const api_mjcf_item *geom, double half_length, api_xml_visual *visual,
                              bool *drawn)
 {
@@ -66,9 +81,10 @@ static bool read_geom_visual(api_mjcf *m, const api_mjcf_item *geom, double half
     api_collision *shape = &visual->shape;
     if (!api_mjcf_numbers(m, geom, "group", &group, 1) || !read_geom_colour(m, geom, visual)) return false;
     *drawn = group <= LAST_SHOWN_GROUP && !(visual->has_rgba && visual->rgba[3] == 0);
-    if (!*drawn || !api_mjcf_read_solid(m, geom, half_length, &shape->solid, shape->size)) return !*drawn;
+    if (!*drawn) return true;
     shape->kind = API_COLLISION_SOLID;
-    return shape->solid != API_SOLIDS || read_mesh_visual(m, geom, shape, drawn);
+    if (!api_mjcf_read_solid(m, geom, half_length, &shape->solid, shape->size)) return false;
+    return shape->solid != API_SOLIDS || read_mesh_visual(m, geom, shape);
 }
 
 bool api_mjcf_add_visual(api_mjcf *m, const api_mjcf_item *geom, const dyn_pose *X, double half_length,
@@ -81,8 +97,8 @@ bool api_mjcf_add_visual(api_mjcf *m, const api_mjcf_item *geom, const dyn_pose 
     bool ok              = read_geom_visual(m, geom, half_length, &visual, &drawn);
     m->xml.base.problem  = problem;
     if (!ok && apart.code == API_MEMORY_FULL) return api_reader_no_memory(&m->xml.base);
-    if (!ok || !drawn) return true;
-    if (m->n_visuals++ >= API_MOST_SHAPES) return true;
+    if (!ok || (drawn && m->n_visuals++ >= API_MOST_SHAPES)) return leave_out(m, geom->element);
+    if (!drawn) return true;
     api_mjcf_visual *entry = api_arena_take(m->xml.base.arena, 1, sizeof *entry);
     if (!entry) return api_reader_no_memory(&m->xml.base);
     *entry        = (api_mjcf_visual){visual, body->visuals};
@@ -106,6 +122,7 @@ bool api_mjcf_write_visuals(api_mjcf *m, const api_mjcf_body *body, json_t *owne
         bool ok             = api_xml_add_visual(&m->xml, owner, &visual);
         m->xml.base.problem = problem;
         if (!ok && apart.code == API_MEMORY_FULL) return api_reader_no_memory(&m->xml.base);
+        if (!ok) leave_out(m, visual.shape.element);
     }
     return true;
 }

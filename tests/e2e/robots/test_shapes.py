@@ -133,6 +133,14 @@ class Files(unittest.TestCase):
                           {"solid": "box", "size": [0.2, 0.4, 0.6], "xyz": [1, 0, 0], "rgba": [0, 1, 0, 1]},
                           {"mesh": "p.obj", "scale": [2, 2, 2], "xyz": [0, 1, 0]}])
 
+    def test_geoms_that_are_not_drawn_are_counted(self):
+        """A plane, a mesh of vertices and one that is moved; a hidden geom does not count."""
+        text = ('<mujoco><asset><mesh name="v" vertex="0 0 0 1 0 0 0 1 0 0 0 1"/><mesh name="r" file="r.obj" refpos="1 0 0"/></asset><worldbody>'
+                '<body name="b"><joint axis="0 1 0"/><inertial mass="1" pos="0 0 0" diaginertia="1 1 1"/><geom type="plane" size="1 1 1" mass="0"/>'
+                '<geom type="mesh" mesh="v" mass="0"/><geom type="mesh" mesh="r" mass="0"/><geom size="1" group="3"/></body></worldbody></mujoco>')
+        report = subprocess.run([BINARY, "check", "-"], input=text, capture_output=True, text=True, check=False).stdout
+        self.assertIn("3 <geom> are not drawn", report)
+
     def test_sdf(self):
         """A pose in another frame, the diffuse colour and transparency; a plane is left out."""
         text = ('<sdf version="1.9"><model name="m"><link name="a"><inertial><mass>1</mass></inertial></link><link name="b"><pose>0 0 1 0 0 0</pose>'
