@@ -41,7 +41,7 @@ static bool read_geom_colour(api_mjcf *m, const api_mjcf_item *geom, api_xml_vis
 }
 
 /* Counts a geom that MuJoCo draws and a document cannot hold. */
-static bool leave_out(api_mjcf *m, const xmlNode *geom)
+static bool count_undrawn(api_mjcf *m, const xmlNode *geom)
 {
     if (m->n_undrawn++ == 0) m->undrawn = geom;
     return true;
@@ -97,7 +97,7 @@ bool api_mjcf_add_visual(api_mjcf *m, const api_mjcf_item *geom, const dyn_pose 
     bool ok              = read_geom_visual(m, geom, half_length, &visual, &drawn);
     m->xml.base.problem  = problem;
     if (!ok && apart.code == API_MEMORY_FULL) return api_reader_no_memory(&m->xml.base);
-    if (!ok || (drawn && m->n_visuals++ >= API_MOST_SHAPES)) return leave_out(m, geom->element);
+    if (!ok || (drawn && m->n_visuals++ >= API_MOST_SHAPES)) return count_undrawn(m, geom->element);
     if (!drawn) return true;
     api_mjcf_visual *entry = api_arena_take(m->xml.base.arena, 1, sizeof *entry);
     if (!entry) return api_reader_no_memory(&m->xml.base);
@@ -122,7 +122,7 @@ bool api_mjcf_write_visuals(api_mjcf *m, const api_mjcf_body *body, json_t *owne
         bool ok             = api_xml_add_visual(&m->xml, owner, &visual);
         m->xml.base.problem = problem;
         if (!ok && apart.code == API_MEMORY_FULL) return api_reader_no_memory(&m->xml.base);
-        if (!ok) leave_out(m, visual.shape.element);
+        if (!ok) count_undrawn(m, visual.shape.element);
     }
     return true;
 }
