@@ -143,6 +143,10 @@ reference: $(BUILD)/torqued $(BUILD)/tests/oracle/mjcf_schema ## write the pages
 baseline: $(BUILD)/torqued ## write the present interfaces as those that later versions are compared with: at a release, or to break one on purpose
 	@$(PYTHON) tests/compatibility/compatibility.py --write
 
+.PHONY: golden
+golden: $(BUILD)/torqued ## write the bits of 500 answers anew; where they change, REASON='...' is a sentence of the changelog
+	@$(PYTHON) tests/golden/golden.py
+
 # One target and -O1, so that lines and branches are those of the source; tests that make builds of their own are left out.
 COVERED = $(C_TESTS:$(BUILD)/%=%.c) $(filter-out tests/dynamics/test_processors.py tests/fuzz/% tests/mutate/%,$(SCRIPT_TESTS))
 coverage: ## lines and branches of each layer that the tests reach; the report of every line is in build/coverage/report/
