@@ -276,33 +276,3 @@ api_json_remedy api_json_remedy_find(const char *text, size_t length, size_t pos
     }
     return (api_json_remedy){0};
 }
-
-/* --- other formats ---------------------------------------------------------------------------------------------------
- */
-
-const char *api_json_other_format(const char *text, size_t length)
-{
-    static const struct {
-        const char *begin;
-        size_t      n;
-        const char *name;
-    } formats[] = {
-        {"<", 1, "XML: send the header Content-Type: application/xml"},
-        {"\xD9", 1, "CBOR: send the header Content-Type: application/cbor"},
-        {"\x1F\x8B", 2, "gzip: send the header Content-Encoding: gzip"},
-        {"\x28\xB5\x2F\xFD", 4, "zstd: send the header Content-Encoding: zstd"},
-        {"\xFF\xFE", 2, "UTF-16: JSON is in UTF-8"},
-        {"\xFE\xFF", 2, "UTF-16: JSON is in UTF-8"},
-        {"{\0", 2, "UTF-16: JSON is in UTF-8"},
-        {"\0", 1, "UTF-16 or UTF-32: JSON is in UTF-8"},
-        {"PK\x03\x04", 4, "zip: send the header Content-Type: application/zip"},
-        {"\x93NUMPY", 6, "NumPy's .npy: send the numbers as JSON or CBOR (q.tolist())"},
-        {"%7B", 3, "a percent-encoded text: send the JSON itself"},
-        {"--", 2, "a form (multipart/form-data): send the JSON itself (curl --json)"},
-        {"@", 1, "the name of a file: curl reads it from --json @FILE, other clients open it themselves"},
-    };
-    if (length > 0 && (unsigned char)*text >= 0xA0 && (unsigned char)*text < 0xC0) return formats[1].name;
-    for (size_t i = 0; i < sizeof formats / sizeof *formats; i++)
-        if (length >= formats[i].n && memcmp(text, formats[i].begin, formats[i].n) == 0) return formats[i].name;
-    return NULL;
-}

@@ -2,6 +2,30 @@
 #include "kind_text.h"
 #include <string.h>
 
+const char *api_remedy_of_tag(uint64_t tag)
+{
+    static const struct {
+        uint64_t    first, last;
+        const char *remedy;
+    } tags[] = {
+        {0, 1, "send a time as a number"},
+        {2, 3, "send a big integer as a float"},
+        {4, 5, "send a decimal number as a float (float(x) in Python, to_f in Ruby)"},
+        {26, 27, "send an object of a language as a map"},
+        {28, 29, "write repeated values out (cbor2: value_sharing=False; cbor-x: structuredClone: false)"},
+        {30, 30, "send a fraction as a float (float(x) in Python, to_f in Ruby)"},
+        {32, 37, "send a text without a tag"},
+        {83, 87, "send floats of 128 bits as 64-bit floats"}, /* 84 to 86 are read */
+        {100, 100, "send a date as a number"},
+        {258, 258, "send a set as an array"},
+        {264, 265, "send a decimal number as a float"},
+        {1004, 1004, "send a date as a number"},
+    };
+    for (size_t i = 0; i < sizeof tags / sizeof *tags; i++)
+        if (tag >= tags[i].first && tag <= tags[i].last) return tags[i].remedy;
+    return "arrays of numbers may be in the tags 40, 1040, 64 to 75, 77 to 82 and 84 to 86";
+}
+
 #define DIGITS "0123456789"
 
 /* Number of bytes at the start of `text` of a decimal number, its sign and exponent included. */
