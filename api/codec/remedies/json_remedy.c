@@ -201,6 +201,12 @@ static bool is_comment(const scene *s)
 /* --- punctuation ---------------------------------------------------------------------------------------------------
  */
 
+/* The character that ends strings in C. */
+static bool is_nul(const scene *s)
+{
+    return s->token < s->text + s->length && *s->token == '\0';
+}
+
 static bool is_cut(const scene *s)
 {
     const char *open = memchr(s->text, '"', s->length);
@@ -261,6 +267,7 @@ static const struct {
     {has_empty_entry, false, "an entry is missing before the comma"},
     {is_tuple, true, "arrays stand in brackets: [1, 2], not (1, 2)"},
     {lacks_comma, false, "entries are separated by commas"},
+    {is_nul, false, "a NUL character is no part of JSON: send strlen(text) bytes, not sizeof or strlen + 1"},
     {is_cut, false, "the text ends early: Content-Length counts bytes, not characters"},
 };
 
