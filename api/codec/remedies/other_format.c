@@ -81,6 +81,16 @@ static bool is_file_name(const unsigned char *body, size_t length)
     return length > 1 && *body == '@' && (has_name(body, length, 1, 1) || body[1] == '.' || body[1] == '/');
 }
 
+/* An object that JavaScript, Lua, Perl, Go, Ruby or PHP turned into a text. */
+static bool is_text_of_object(const unsigned char *body, size_t length)
+{
+    static const char *const begins[] = {"[object ", "table: 0x", "HASH(0x", "ARRAY(0x", "map[",
+                                         "&map[",    "{:",        "#<",      "array (",  "Array\n"};
+    for (size_t i = 0; i < sizeof begins / sizeof *begins; i++)
+        if (length >= strlen(begins[i]) && memcmp(body, begins[i], strlen(begins[i])) == 0) return true;
+    return false;
+}
+
 /* Nothing but the characters of base64, which has those of hexadecimal digits. */
 static bool is_base64(const unsigned char *body, size_t length)
 {
@@ -123,13 +133,14 @@ static const struct {
     {JSON, "\xFF\xFE", 2, NULL, "UTF-16: JSON is in UTF-8"},
     {JSON, "\xFE\xFF", 2, NULL, "UTF-16: JSON is in UTF-8"},
     {JSON, "{\0", 2, NULL, "UTF-16: JSON is in UTF-8"},
-    {JSON, "\0", 1, NULL, "UTF-16 or UTF-32: JSON is in UTF-8"},
+    {JSON, "\0", 1, NULL, "UTF-16, UTF-32 or the bytes of numbers: JSON is a text in UTF-8"},
     {ALL, NULL, 0, is_npz, "NumPy's .npz: send the numbers as JSON or CBOR (q.tolist()), or the file by torqued call"},
     {ALL, "\x93NUMPY", 6, NULL,
      "NumPy's .npy: send the numbers as JSON or CBOR (q.tolist()), or the file by torqued call"},
     {ALL, "PK\x03\x04", 4, NULL,
      "zip: send the archive of a robot by PUT with the header Content-Type: application/zip"},
     {ALL, NULL, 0, is_text_of_bytes, "binary data that went through a text: send the bytes, not a string of them"},
+    {JSON, NULL, 0, is_text_of_object, "the text of an object: send its JSON (JSON.stringify, json.dumps, to_json)"},
     {JSON, "%7B", 3, NULL, "a percent-encoded text: send the JSON itself"},
     {JSON, "--", 2, NULL, "a form (multipart/form-data): send the JSON itself (curl --json)"},
     {BINARY, "--", 2, NULL, "a form (multipart/form-data): send the body itself (curl --data-binary @FILE)"},
