@@ -31,7 +31,7 @@ bool api_cbor_refuse_kind(api_cbor_reader *r, const api_cbor_item *item, const c
 /* --- strings ---------------------------------------------------------------------------------------------------- */
 
 /* The pointer is that of the map, if the map is a field. */
-static bool refuse_key(api_cbor_reader *r, const api_cbor_item *item)
+static bool cbor_refuse_key(api_cbor_reader *r, const api_cbor_item *item)
 {
     const api_pointer map = api_build_pointer(&r->build);
     api_fail(r->cursor.problem, API_BAD_CBOR, r->build.depth > 1 ? api_pointer_text(&map) : NULL,
@@ -46,7 +46,7 @@ static bool read_key(api_cbor_reader *r, api_cbor_item *item)
 {
     /* A problem with this key points at the map: the previous value is complete. */
     r->build.open[r->build.depth - 1].key = NULL;
-    if (item->kind != API_CBOR_TEXT && item->kind != API_CBOR_BYTES) return refuse_key(r, item);
+    if (item->kind != API_CBOR_TEXT && item->kind != API_CBOR_BYTES) return cbor_refuse_key(r, item);
     if (!api_cbor_join_parts(r, item)) return false;
     if (item->kind == API_CBOR_BYTES && !api_cbor_is_utf8(item))
         return api_cbor_fail(&r->cursor, item->offset, "a byte string as a key is not UTF-8");
@@ -203,7 +203,7 @@ static api_media form_of(const api_cbor_reader *r)
 }
 
 /* Says what the body looks like in place of a problem that follows from reading another format as CBOR. */
-static bool name_other_format(api_cbor_reader *r)
+static bool cbor_name_other_format(api_cbor_reader *r)
 {
     const api_cbor_cursor *c = &r->cursor;
     if (c->problem->code != API_BAD_CBOR && c->problem->code != API_WRONG_TYPE) return false;
@@ -225,7 +225,7 @@ bool api_read_cbor(const api_read_options *options, const char *body, size_t len
                         length, UINT32_MAX);
     r.levels = api_take(options->pool, options->nesting * sizeof *r.levels);
     if (!r.levels || !api_build_start(&r.build, options->pool, options->nesting, 0)) return false;
-    if (!read_all(&r)) return name_other_format(&r);
+    if (!read_all(&r)) return cbor_name_other_format(&r);
     if (options->form) *options->form = form_of(&r);
     *root = r.build.root;
     return true;

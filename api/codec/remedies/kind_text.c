@@ -43,7 +43,7 @@ static size_t number_length(const char *text)
 }
 
 /* True for the words that encoders write for what is no finite number. */
-static bool is_not_finite(const char *text)
+static bool spells_not_finite(const char *text)
 {
     static const char *const words[] = {"NA", "NaN", "nan", "Inf", "inf", "Infinity"};
     size_t                   sign    = *text == '-' || *text == '+';
@@ -53,7 +53,7 @@ static bool is_not_finite(const char *text)
 }
 
 /* True for at least two numbers between brackets, commas, semicolons and blanks. */
-static bool is_list(const char *text)
+static bool spells_numbers(const char *text)
 {
     size_t count = 0;
     for (;;) {
@@ -74,11 +74,11 @@ const char *api_kind_of_string(const char *text, size_t length)
         return "a string with a decimal comma (send a number with a decimal point: 0.5, not \"0,5\")";
     if (strcmp(text, "true") == 0 || strcmp(text, "false") == 0 || strcmp(text, "null") == 0)
         return "a string that spells true, false or null (send it without quotes)";
-    if (is_not_finite(text)) return "a string for NaN, NA or infinity, which no number is (leave such states out)";
+    if (spells_not_finite(text)) return "a string for NaN, NA or infinity, which no number is (leave such states out)";
     if (number > 0 && text[number] == '/' && number_length(text + number + 1) == length - number - 1)
         return "a string that spells a fraction (send a number: 0.5, not 1/2)";
     if (length > 1 && (*text == '{' || *text == '['))
         return "a string that holds JSON (it was encoded twice: send the object or array itself)";
-    if (is_list(text)) return "a string that spells several numbers (send an array of them)";
+    if (spells_numbers(text)) return "a string that spells several numbers (send an array of them)";
     return "a string";
 }

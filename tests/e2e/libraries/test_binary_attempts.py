@@ -27,7 +27,7 @@ NPY = b"\x93NUMPY\x01\x00\x76\x00{'descr': '<f8', 'fortran_order': False, 'shape
 
 
 def npz(**arrays):
-    """What numpy.savez writes."""
+    """Returns a file as numpy.savez writes it."""
     file = io.BytesIO()
     with zipfile.ZipFile(file, "w") as archive:
         for name, content in arrays.items():
@@ -63,7 +63,7 @@ OTHERS = {
     "nothing": (b"", "the body is empty"),
 }
 
-# What libraries of CBOR write by default or by an option: request, status, pointer, words.
+# Requests as libraries of CBOR write them, by default or by an option: request, status, pointer, words of the detail.
 CBOR = {
     "decimals": (with_q([decimal.Decimal("0.5")] * 6), 422, "/q/0", "as a float"),
     "fractions": (with_q([fractions.Fraction(1, 2)] * 6), 422, "/q/0", "as a float"),
