@@ -23,7 +23,8 @@ static bool fail_count(const api_evaluation *e, const api_vector *v, const api_n
 {
     const char *remedy = api_comma_remedy(row, v->n);
     size_t      given  = api_node_size(row);
-    if (!*remedy && e->query->batched && v->value != row && api_node_size(v->value) == v->n)
+    size_t      extent[API_PACKED_RANK];
+    if (!*remedy && e->query->batched && api_node_packed(v->value, extent) == 2 && extent[0] == v->n)
         remedy = "; each row of the array is a state: transpose it, or send one state as one row";
     if (!v->count)
         return api_fail_at(e->problem, at, API_WRONG_SHAPE, "%zu entries given, %zu expected%s", given, v->n, remedy);

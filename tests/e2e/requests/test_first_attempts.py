@@ -175,6 +175,13 @@ class FirstAttempts(ServerCase):
                 self.assertEqual(problem.get("pointer") or None, pointer, problem)
                 self.assertIn(words, problem["detail"])
 
+    def test_a_row_of_another_length_is_not_a_column(self):
+        """Six states of a robot with six joints, one of them too short: nothing is transposed."""
+        rows = [Q] * 6
+        for q in (rows[:3] + [Q[:5]] + rows[:2], [Q[:5]] + rows[:5], [Q[:5]] * 5):
+            answer = self.send(json.dumps({"q": q, "qd": rows[:len(q)], "qdd": rows[:len(q)]}), {})
+            self.assertNotIn("transpose", self.assertProblem(answer, 422)["detail"])
+
     def test_paths_name_their_remedy(self):
         for method, path, status, words in (
                 ("POST", PATH + "/", 404, "leave out the slash"), ("POST", PATH.replace("/v1", ""), 404, "/v1/models/{model}/{op"),
