@@ -126,6 +126,8 @@ export const getService = (): Promise<Service> => json(call('GET', 'v1'));
 export const listModels = async (): Promise<ModelEntry[]> => (await json<{models: ModelEntry[]}>(call('GET', 'v1/models'))).models;
 export const getModel = (name: string): Promise<Model> => json(call('GET', modelPath(name)));
 export const getDocument = (name: string): Promise<RobotDocument> => json(call('GET', `${modelPath(name)}/document`));
+/** The document as the server sends it, which keeps every digit. */
+export const getDocumentText = async (name: string): Promise<string> => (await call('GET', `${modelPath(name)}/document`)).text();
 export const deleteModel = (name: string): Promise<Response> => call('DELETE', modelPath(name));
 
 /** Formats of robots, as the outermost element of an XML file tells. */
