@@ -13,6 +13,7 @@
 
 const api_resource api_resources[] = {
     {"/v1/models/{model}/document", {[API_GET] = api_get_document}, NULL, false},
+    {"/v1/models/{model}/export/{format}", {[API_GET] = api_get_export}, NULL, false},
     {"/v1/models/{model}/{operation}",
      {[API_POST] = api_post_operation},
      api_operation_exists,

@@ -79,3 +79,56 @@ test('times are those of the server and of the round trip', {skip}, async () => 
     await page.getByText('Median of the server’s own time').waitFor();
     await close();
 });
+
+test('states and models are compared, and margins listed, with the numbers of the API', {skip}, async () => {
+    const {page, close, picture} = await openPage(browser, server, '#/robot/ur5/state?q=0,-1,1,0.3,1,0.5'), tau = async (model, q) => (await server.ask('POST', `/v1/models/${model}/inverse-dynamics`, {q})).json.tau;
+    const document = (await server.ask('GET', '/v1/models/ur5/document')).json;
+    document.links[2].inertial.mass *= 2;
+    await server.ask('PUT', '/v1/models/heavy', document);
+    const last = () => page.getByRole('region', {name: 'Comparison'}).locator('td strong').allTextContents();
+    const expect = async differences => {
+        const shown = differences.map(x => Math.abs(x) < 1e-12 ? 0 : x);
+        for (let i = 0; i < 100; i++) {
+            const found = (await last().catch(() => [])).map(Number);
+            if (found.length === shown.length && found.every((x, k) => Math.abs(x - shown[k]) <= 1e-4 * (1e-6 + Math.abs(shown[k])))) return;
+            await page.waitForTimeout(50);
+        }
+        assert.deepEqual(await last(), shown.map(String));
+    };
+    await page.locator('.view-status').getByText('server').waitFor();
+    await page.getByRole('button', {name: 'Keep this state'}).click();
+    const field = page.getByRole('textbox', {name: 'elbow_joint position, rad', exact: true});
+    await field.fill('0.4');
+    await field.press('Enter');
+    const [before, now] = [await tau('ur5', [0, -1, 1, 0.3, 1, 0.5]), await tau('ur5', [0, -1, 0.4, 0.3, 1, 0.5])];
+    await expect(now.map((x, i) => x - before[i]));
+    await page.getByLabel('or with').selectOption('heavy');
+    const heavy = await tau('heavy', [0, -1, 0.4, 0.3, 1, 0.5]);
+    await expect(now.map((x, i) => x - heavy[i]));
+    await conforms(page);
+    await picture('compare');
+    await page.getByRole('tab', {name: 'Analysis'}).click();
+    const {json: {limits, margins}} = await server.ask('POST', '/v1/models/ur5/margins', {q: [0, -1, 0.4, 0.3, 1, 0.5], kinds: ['position', 'velocity', 'effort']});
+    const rows = page.getByRole('region', {name: 'Margins'}).locator('tbody tr');
+    await rows.nth(margins.length - 1).waitFor();
+    await page.getByRole('region', {name: 'Margins'}).getByRole('row', {name: /shoulder_lift_joint effort/}).getByText(String(Number(margins[limits.findIndex(l => l.joint === 'shoulder_lift_joint' && l.kind === 'effort')].toPrecision(4)))).waitFor();
+    await server.ask('DELETE', '/v1/models/heavy');
+    await close();
+});
+
+test('a motion is recorded and played with its torques', {skip}, async () => {
+    const {page, close, picture} = await openPage(browser, server, '#/robot/two_link/state');
+    await page.locator('.view-status').getByText('server').waitFor();
+    await page.getByRole('button', {name: 'Record the motion'}).click();
+    const slider = page.getByRole('slider').first();
+    for (let i = 0; i < 6; i++) await slider.press('ArrowRight', {delay: 40});
+    await page.getByRole('button', {name: 'Stop recording, and play'}).click();
+    await page.getByRole('tab', {name: 'Motion', selected: true}).waitFor();
+    await page.getByText(/^7 states in/).waitFor();
+    await page.locator('.plot').nth(1).waitFor();
+    await page.getByRole('button', {name: 'Play'}).click();
+    await page.waitForFunction(() => Number.parseFloat(document.querySelector('.player output').textContent) > 0.03);
+    await picture('recording');
+    await conforms(page);
+    await close();
+});

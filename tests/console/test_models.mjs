@@ -1,5 +1,6 @@
 // test_models.mjs - the figures of a model, their change, exports, and a deletion that is taken back.
 import assert from 'node:assert/strict';
+import {readFileSync} from 'node:fs';
 import test, {after, before} from 'node:test';
 import {conforms, launchBrowser, openPage, Server, skipReason} from './browser.mjs';
 
@@ -58,6 +59,19 @@ test('figures of a model are shown, changed and put as a new model', {skip}, asy
     expect(/status of 422/);
     await page.getByRole('button', {name: 'Put as a new model'}).click();
     await page.locator('.problem-detail').getByText('the mass -1 kg is negative').waitFor();
+    await close();
+});
+
+test('a model is exported as URDF, MJCF and SDF, with what they do not hold', {skip}, async () => {
+    const {page, close} = await openPage(browser, server, '#/robot/five_bar/model');
+    for (const [format, ending] of [['URDF', 'urdf'], ['MJCF', 'xml'], ['SDF', 'sdf']]) {
+        const [saved] = await Promise.all([page.waitForEvent('download'), page.getByRole('button', {name: format, exact: true}).click()]);
+        assert.equal(saved.suggestedFilename(), `five_bar.${ending}`);
+        const {json} = await server.ask('GET', `/v1/models/five_bar/export/${format.toLowerCase()}`);
+        assert.equal(readFileSync(await saved.path(), 'utf8'), json.text);
+        await page.getByText(json.report.length ? `What ${format} does not hold` : `${format} holds the whole model`).waitFor();
+    }
+    await conforms(page);
     await close();
 });
 

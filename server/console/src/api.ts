@@ -2,7 +2,7 @@
 import {decodeCbor} from './cbor';
 import {authorization, credential, refuse} from './credential';
 import {Store} from './store';
-import type {Model, ModelEntry, ProblemBody, PutReply, RobotDocument, Service} from './types';
+import type {Model, ModelEntry, ProblemBody, PutReply, Report, RobotDocument, Service} from './types';
 
 /** An answer with an error status, as described by the server's problem document. */
 export class Problem extends Error {
@@ -128,6 +128,7 @@ export const getModel = (name: string): Promise<Model> => json(call('GET', model
 export const getDocument = (name: string): Promise<RobotDocument> => json(call('GET', `${modelPath(name)}/document`));
 /** The document as the server sends it, which keeps every digit. */
 export const getDocumentText = async (name: string): Promise<string> => (await call('GET', `${modelPath(name)}/document`)).text();
+export const exportModel = (name: string, format: 'urdf' | 'mjcf' | 'sdf'): Promise<{text: string; report: Report}> => json(call('GET', `${modelPath(name)}/export/${format}`));
 export const deleteModel = (name: string): Promise<Response> => call('DELETE', modelPath(name));
 
 /** Formats of robots, as the outermost element of an XML file tells. */

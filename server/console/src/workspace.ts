@@ -51,6 +51,14 @@ export interface Result {
     took: Took;
 }
 
+/** Positions that the user has gone through, with their times. */
+export interface Recording {
+    times: number[]; // s
+    q: number[][];
+}
+
+const MOST_STATES = 20000;
+
 type Operations = Record<string, Record<string, unknown>>;
 
 const zeros = (n: number): number[] => new Array<number>(n).fill(0);
@@ -93,6 +101,8 @@ export class Workspace {
     readonly undoable = new Store({undo: false, redo: false});
     readonly selected = new Store(''); // the joint under the mouse or with the focus
     readonly marked = new Store<ReadonlySet<number>>(new Set()); // coordinates that the arrow keys move
+    readonly recording = new Store<Recording | null>(null); // under way
+    readonly recorded = new Store<Recording | null>(null);
     private past: RobotState[] = [];
     private future: RobotState[] = [];
     private settled: RobotState;
@@ -176,6 +186,28 @@ export class Workspace {
         this.state.set(next);
         this.noteUndo();
         this.refresh();
+    }
+
+    /** Begins to record positions as they change. */
+    record(): void {
+        const started = performance.now(), taken: Recording = {times: [0], q: [this.state.value.q]};
+        this.recording.set(taken);
+        const stop = this.state.subscribe(({q}) => {
+            const now = (performance.now() - started) / 1000;
+            if (this.recording.value !== taken || taken.times.length >= MOST_STATES) return stop();
+            if (q === taken.q[taken.q.length - 1] || now - taken.times[taken.times.length - 1] < 0.005) return;
+            taken.times.push(now);
+            taken.q.push(q);
+        });
+    }
+
+    /** Ends the recording. False if nothing has moved. */
+    stopRecording(): boolean {
+        const taken = this.recording.value;
+        this.recording.set(null);
+        if (!taken || taken.q.length < 2) return false;
+        this.recorded.set(taken);
+        return true;
     }
 
     /** Marks the coordinates of a joint for the arrow keys, alone or beside those that are marked. */

@@ -5,6 +5,7 @@ import {Dragger} from '../drag';
 import {digits} from '../format';
 import {pointAt} from '../geometry';
 import {DragBox, DragTorques} from './dragbox';
+import {robotLink} from '../route';
 import {meshFolders} from './upload';
 import {dark, settings} from '../settings';
 import {useStore} from '../store';
@@ -46,7 +47,7 @@ export function ViewPane({workspace: w}: {workspace: Workspace}) {
     const host = useRef<HTMLDivElement>(null), labels = useRef<HTMLDivElement>(null), view = useRef<RobotView | null>(null);
     const [ready, setReady] = useState(false), [open, setOpen] = useState<'' | 'options' | 'drag'>(''), [failed, setFailed] = useState(''), [missing, setMissing] = useState<string[]>([]);
     const {view: options} = useStore(settings), isDark = useStore(dark), result = useStore(w.result), state = useStore(w.state);
-    const selected = useStore(w.selected), marked = useStore(w.marked), shown = useStore(scenery);
+    const selected = useStore(w.selected), marked = useStore(w.marked), recording = useStore(w.recording), shown = useStore(scenery);
     const dragger = useMemo(() => new Dragger(w), [w]), drag = useStore(dragger.state), frame = useStore(dragger.frame);
     useEffect(() => {
         let here = true;
@@ -100,6 +101,10 @@ export function ViewPane({workspace: w}: {workspace: Workspace}) {
         else return;
         e.preventDefault();
     };
+    const record = () => {
+        if (!recording) w.record();
+        else if (w.stopRecording()) location.hash = robotLink(w.model.name, 'motion', w.link());
+    };
     const picture = async () => {
         const blob = await view.current?.picture();
         if (blob) download(`${w.model.name}.png`, blob);
@@ -115,6 +120,7 @@ export function ViewPane({workspace: w}: {workspace: Workspace}) {
             <div class="view-tools">
                 <Button bare icon="eye" label="What the view shows" pressed={open === 'options'} onClick={() => setOpen(open === 'options' ? '' : 'options')} />
                 <Button bare icon="hand" label="Move a frame" pressed={open === 'drag'} onClick={() => setOpen(open === 'drag' ? '' : 'drag')} />
+                <Button bare icon={recording ? 'stop' : 'record'} label={recording ? 'Stop recording, and play' : 'Record the motion'} pressed={!!recording} onClick={record} />
                 <Button bare icon="fit" label="Show the whole robot" onClick={() => view.current?.fit()} />
                 <Button bare icon="camera" label="Save the picture as PNG" onClick={() => void picture()} />
             </div>

@@ -1,7 +1,7 @@
 // model.tsx - shows the figures of a model and the report of its load, edits them, and puts the result as a new model.
 import {useMemo, useState} from 'preact/hooks';
 import type {ComponentChildren} from 'preact';
-import {Problem, putModel} from '../api';
+import {exportModel, Problem, putModel} from '../api';
 import {changesOf, placeOf, pointerOf, withValue, type Path} from '../edits';
 import {digits} from '../format';
 import {isTree} from '../geometry';
@@ -10,8 +10,8 @@ import {DeleteDialog} from '../pages/delete';
 import {ProblemText, ReportTable} from '../pages/upload';
 import {robotLink} from '../route';
 import {useStore} from '../store';
-import type {Inertial, Limits, PutReply, RobotDocument, Tree} from '../types';
-import {Button, Notice, Select, VectorField} from '../ui';
+import type {Inertial, Limits, PutReply, Report, RobotDocument, Tree} from '../types';
+import {Button, download, Notice, Select, VectorField} from '../ui';
 import type {Workspace} from '../workspace';
 import {PartEditor} from './editor';
 
@@ -130,6 +130,32 @@ function Editor({workspace: w}: {workspace: Workspace}) {
     );
 }
 
+const FORMATS = ['urdf', 'mjcf', 'sdf'] as const;
+const ENDINGS = {urdf: 'urdf', mjcf: 'xml', sdf: 'sdf'};
+
+/** Downloads of the model, and what the format of a download does not hold. */
+function Exports({name}: {name: string}) {
+    const [last, setLast] = useState<{format: string; report: Report} | null>(null), [problem, setProblem] = useState<Problem | null>(null);
+    const save = async (format: (typeof FORMATS)[number]) => {
+        setProblem(null);
+        try {
+            const {text, report} = await exportModel(name, format);
+            download(`${name}.${ENDINGS[format]}`, text, 'application/xml');
+            setLast({format, report});
+        } catch (e) {
+            setProblem(e instanceof Problem ? e : new Problem(0, {title: 'Nothing was exported', detail: (e as Error).message}));
+        }
+    };
+    return (
+        <section class="group" aria-label="Export"><h2>Export</h2>
+            <div class="row"><a class="button" href={`v1/models/${encodeURIComponent(name)}/document`} download={`${name}.json`}>Document</a>
+                {FORMATS.map(f => <Button key={f} icon="download" label={f.toUpperCase()} onClick={() => void save(f)} />)}</div>
+            {problem && <ProblemText problem={problem} />}
+            {last && (last.report.length ? <><p class="muted">What {last.format.toUpperCase()} does not hold:</p><ReportTable report={last.report} /></> : <Notice kind="good">{last.format.toUpperCase()} holds the whole model.</Notice>)}
+        </section>
+    );
+}
+
 export function ModelPanel({workspace: w}: {workspace: Workspace}) {
     const [deleting, setDeleting] = useState(false), {model, document} = w;
     return (
@@ -142,8 +168,8 @@ export function ModelPanel({workspace: w}: {workspace: Workspace}) {
             <Frames document={document} />
             <Editor workspace={w} />
             <p class="muted">Revision <code>{model.revision}</code></p>
-            <div class="actions start"><a class="button" href={`v1/models/${encodeURIComponent(model.name)}/document`} download={`${model.name}.json`}>Download the document</a>
-                <Button kind="danger" icon="trash" label="Delete the model" onClick={() => setDeleting(true)} /></div>
+            <Exports name={model.name} />
+            <div class="actions start"><Button kind="danger" icon="trash" label="Delete the model" onClick={() => setDeleting(true)} /></div>
             {deleting && <DeleteDialog name={model.name} onClose={() => setDeleting(false)} onDeleted={() => { location.hash = '#/'; }} />}
         </div>
     );

@@ -3,7 +3,7 @@ import {useEffect, useMemo, useRef, useState} from 'preact/hooks';
 import {askBinary, Problem} from '../api';
 import {shownRequest} from '../code';
 import {digits} from '../format';
-import {csvOf, readMotion, requestOf} from '../motion/files';
+import {csvOf, evaluateStates, readMotion, requestOf} from '../motion/files';
 import {CURVES, motionOf, PoseStream, violationsOf, type Curve, type Motion} from '../motion/motion';
 import {hueOf, makePlots, pngOf, svgOf, type PlotSet} from '../motion/plots';
 import {firstSpline, SplineEditor, type Spline} from '../motion/spline';
@@ -15,11 +15,13 @@ import {Button, Dialog, download, Notice, Segments, Select} from '../ui';
 import {loadFields, type Workspace} from '../workspace';
 import {problemOf, SimulationForm, type Report} from './simulation';
 
-type Kind = 'spline' | 'simulation' | 'file';
+type Kind = 'spline' | 'simulation' | 'file' | 'recording';
 
 export function MotionPanel({workspace: w}: {workspace: Workspace}) {
-    const [kind, setKind] = useState<Kind>(w.model.nq === w.model.nv ? 'spline' : 'simulation'), [motion, setMotion] = useState<Motion | null>(null);
+    const [kind, setKind] = useState<Kind>(w.recorded.value ? 'recording' : w.model.nq === w.model.nv ? 'spline' : 'simulation'), [motion, setMotion] = useState<Motion | null>(null);
     const [spline, setSpline] = useState<Spline>(() => firstSpline(w)), [problem, setProblem] = useState<Problem | null>(null);
+    const recorded = useStore(w.recorded);
+    useEffect(() => { if (recorded) setKind('recording'); }, [recorded]);
     useEffect(() => () => scenery.set(NOTHING), []);
     const show = (m: Motion | null, p: Problem | null) => {
         if (m) setMotion(m);
@@ -28,10 +30,11 @@ export function MotionPanel({workspace: w}: {workspace: Workspace}) {
     return (
         <div class="panel-body">
             <div class="panel-tools"><Segments label="Kind of motion" value={kind} onChange={k => { setKind(k); setMotion(null); setProblem(null); scenery.set(NOTHING); }}
-                options={[['spline', 'B-spline'], ['simulation', 'Simulation'], ['file', 'File']]} /></div>
+                options={[['spline', 'B-spline'], ['simulation', 'Simulation'], ['file', 'File'], ['recording', 'Recording']]} /></div>
             {kind === 'spline' && <SplineForm workspace={w} spline={spline} onSpline={setSpline} motion={motion} onMotion={show} />}
             {kind === 'simulation' && <SimulationForm workspace={w} spline={spline} onSpline={setSpline} motion={motion} onMotion={show} />}
             {kind === 'file' && <FileForm workspace={w} onMotion={show} />}
+            {kind === 'recording' && <RecordingForm workspace={w} onMotion={show} />}
             {problem && <ProblemText problem={problem} />}
             {motion && <Playback workspace={w} motion={motion} />}
         </div>
@@ -87,6 +90,15 @@ function FileForm({workspace: w, onMotion}: {workspace: Workspace; onMotion: Rep
             {part !== null && <p role="status">Computing torques: {Math.round(part * 100)} %</p>}
         </div>
     );
+}
+
+/** The recorded states with their torques. */
+function RecordingForm({workspace: w, onMotion}: {workspace: Workspace; onMotion: Report}) {
+    const recorded = useStore(w.recorded);
+    useEffect(() => {
+        if (recorded) void evaluateStates(w, 'recording', recorded, () => {}).then(m => { shownRequest.set({model: w.model.name, operation: 'inverse-dynamics', body: requestOf(w, m)}); onMotion(m, null); }, e => onMotion(null, problemOf(e)));
+    }, [recorded]);
+    return <p class="muted">{recorded ? `${recorded.q.length} states in ${digits(recorded.times[recorded.times.length - 1], 3)} s.` : 'Press the record button of the view, then drag a frame or move joints, and stop.'}</p>;
 }
 
 /** One plot in a dialogue. */

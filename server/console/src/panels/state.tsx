@@ -6,6 +6,7 @@ import {useStore} from '../store';
 import type {Vec3} from '../types';
 import {Button, Check, NumberField, Notice, Segments, Select, VectorField} from '../ui';
 import {ProblemText} from '../pages/upload';
+import {Compare} from './compare';
 import {firstState, type Result, type Workspace, type Wrench} from '../workspace';
 
 const NAMES: Record<Quantity, string> = {q: 'position', qd: 'velocity', qdd: 'acceleration'};
@@ -110,6 +111,7 @@ export function StatePanel({workspace: w}: {workspace: Workspace}) {
                     marked={marked.has(row.index)} onMark={() => toggle(row)} onKeys={part => keys(row, part)} />)}
             </ul>
             <Loads workspace={w} />
+            <Compare workspace={w} />
         </div>
     );
 }
