@@ -1,6 +1,6 @@
 // dragbox.tsx - shows the torques beside a frame that is dragged, and the form that moves a frame to typed numbers.
 import {useEffect, useMemo, useRef, useState} from 'preact/hooks';
-import type {Dragger} from '../drag';
+import type {Dragger} from '../view/drag';
 import {digits} from '../format';
 import {TorqueBar, useLargest} from '../panels/state';
 import {useStore} from '../store';

@@ -1,7 +1,7 @@
 // viewpane.tsx - shows the 3-D view with its tools, and loads three.js with the first robot.
 import {useEffect, useMemo, useRef, useState} from 'preact/hooks';
 import type {Took} from '../api';
-import {Dragger} from '../drag';
+import {Dragger} from '../view/drag';
 import {digits} from '../format';
 import {pointAt} from '../geometry';
 import {DragBox, DragTorques} from './dragbox';

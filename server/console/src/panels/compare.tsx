@@ -36,7 +36,7 @@ function useOther(w: Workspace, other: string): {side: Side | null; problem: Pro
         if (!other || !result) return setFound({side: null, problem: null});
         let newest = true;
         const {state} = result;
-        ask<{tau: number[]}>(other, 'inverse-dynamics', stateFields(w.model, {...state, gravity: w.model.gravity as RobotState['gravity']}, true)).then(
+        ask<{tau: number[]}>(other, 'inverse-dynamics', stateFields(w.model, state, true)).then(
             a => newest && setFound({side: {title: other, state, tau: a.tau}, problem: null}), (e: Error) => newest && setFound({side: null, problem: e instanceof Problem ? e : new Problem(0, {detail: e.message})}));
         return () => { newest = false; };
     }, [other, result]);
@@ -58,7 +58,7 @@ export function Compare({workspace: w}: {workspace: Workspace}) {
                 {able.length > 0 && <Select label="or with" value={other} options={[['', 'another model …'], ...able.map(m => [m.name, m.name] as [string, string])]} onChange={setOther} />}</div>
             {problem && <ProblemText problem={problem} />}
             {there && result && result.tau.length > 0 && <Table rows={w.rows} here={{title: 'here', state: result.state, tau: result.tau}} there={there} />}
-            {other && side && <p class="muted">The state, payload and wrenches are the same for both; each model has its own gravity.</p>}
+            {other && side && <p class="muted">State, payload and wrenches are the same for both, and gravity if it is set here; else each model has its own.</p>}
         </section>
     );
 }

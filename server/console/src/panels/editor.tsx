@@ -1,5 +1,5 @@
 // editor.tsx - edits the numbers of one link or frame of a model document: every number that the document has, and those that it may have.
-import {pointerOf, valueAt, withValue, type Path} from '../edits';
+import {pointerOf, valueAt, withValue, type Path} from './edits';
 import type {RobotDocument} from '../types';
 import {Button, NumberField, Select, VectorField} from '../ui';
 

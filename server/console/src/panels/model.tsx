@@ -2,7 +2,7 @@
 import {useMemo, useState} from 'preact/hooks';
 import type {ComponentChildren} from 'preact';
 import {exportModel, Problem, putModel} from '../api';
-import {changesOf, placeOf, pointerOf, withValue, type Path} from '../edits';
+import {changesOf, placeOf, pointerOf, withValue, type Path} from './edits';
 import {digits} from '../format';
 import {isTree} from '../geometry';
 import {models, reloadModels} from '../models';

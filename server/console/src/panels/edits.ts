@@ -1,5 +1,5 @@
 // edits.ts - changes numbers of a model document by their JSON pointers, and lists what differs from the document that was read.
-import type {RobotDocument} from './types';
+import type {RobotDocument} from '../types';
 
 export type Path = readonly (string | number)[];
 

@@ -1,13 +1,13 @@
 // drag.ts - moves a frame of the robot to a goal: the server solves the inverse kinematics within the limits, of closed loops too. One
 // request is in flight at a time, for the newest goal. A goal out of reach is followed as far as the way to it is free.
-import {ask, Problem} from './api';
-import {positionOf, rangeOf, withPosition} from './coordinates';
-import {digits} from './format';
-import {positionAt, rotationAt} from './geometry';
-import {add, dot, eigenSymmetric, norm, rotate, scale, unit} from './linear';
-import {Store} from './store';
-import type {Quat, Vec3} from './types';
-import type {RowError, Workspace} from './workspace';
+import {ask, Problem} from '../api';
+import {positionOf, rangeOf, withPosition} from '../coordinates';
+import {digits} from '../format';
+import {positionAt, rotationAt} from '../geometry';
+import {add, dot, eigenSymmetric, norm, rotate, scale, unit} from '../linear';
+import {Store} from '../store';
+import type {Quat, Vec3} from '../types';
+import type {RowError, Workspace} from '../workspace';
 
 export interface DragState {
     held: boolean;
