@@ -32,7 +32,7 @@ function leaves(value: unknown, path: Path): Path[] {
 
 interface EditorProps {
     document: RobotDocument;
-    path: Path; // of the link or frame
+    path: Path; // path of the link or frame
     onChange: (document: RobotDocument) => void;
 }
 

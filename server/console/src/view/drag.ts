@@ -16,7 +16,7 @@ export interface DragState {
     message: string;
 }
 
-/** How a frame's origin can move: in space, in a plane, or along a curve on which the coordinates change by `step` per metre. */
+/** Directions in which a frame's origin can move: in space, in a plane, or along a curve on which the coordinates change by `step` per metre. */
 interface Freedom {
     rank: number;
     normal: Vec3;
@@ -132,7 +132,7 @@ export class Dragger {
         this.part = best < 0 ? Math.max(0.05, this.part / 2) : parts[best];
         if (best >= 0) this.w.change({q: found[best].q!});
         if (best >= 0 && parts[best] === 1) return this.state.update({goal: null, kind: 'free', message: ''});
-        const first = found[best < 0 ? found.length - 1 : best - 1]; // what stops the frame first
+        const first = found[best < 0 ? found.length - 1 : best - 1]; // the nearest position that is not free
         this.state.update({goal, kind: first.limit ? 'limit' : 'reach', message: first.why});
     }
 

@@ -25,7 +25,7 @@ export interface ViewOptions {
     wrenches: boolean;
     reactions: boolean;
     shapes: boolean;
-    handle: boolean; // of the frame that is dragged
+    handle: boolean; // the ring that drags a frame
     arrowScale: number; // m for 100 N
 }
 
