@@ -40,6 +40,13 @@ class Export(ServerCase):
             answer = self.client.get(f"/v1/models/{path}")
             self.assertEqual((answer.status, answer.json()["code"]), (404, code), path)
 
+    def test_a_cache_keeps_its_copy(self):
+        path = "/v1/models/stewart/export/sdf"
+        first, head = self.client.get(path), self.client.request("HEAD", path)
+        self.assertEqual((head.status, head.headers["Content-Length"]), (200, str(len(first.body))))
+        again = self.client.get(path, **{"If-None-Match": first.headers["ETag"]})
+        self.assertEqual((again.status, again.body), (304, b""))
+
     def test_cbor_and_revision(self):
         answer = self.client.get("/v1/models/panda/export/mjcf", Accept="application/cbor")
         self.assertEqual(cbor2.loads(answer.body), self.ok(self.client.get("/v1/models/panda/export/mjcf")))
