@@ -197,6 +197,7 @@ api_handler api_get_livez, api_get_readyz, api_get_problem;             /* servi
 api_handler api_get_metrics;                                            /* metrics_page.c */
 api_handler api_list_models, api_get_model, api_get_document;           /* models.c */
 api_handler api_put_model, api_delete_model;                            /* models.c */
+api_handler api_get_export;                                             /* export.c */
 api_handler api_post_operation, api_operation_exists;                   /* operations.c */
 api_handler api_get_home, api_find_home, api_get_file, api_file_exists; /* files.c */
 api_handler api_find_contract;                                          /* files.c */

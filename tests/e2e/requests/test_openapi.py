@@ -98,7 +98,7 @@ class Contract(ServerCase):
                 expected = methods | {"OPTIONS"} | ({"HEAD"} if "GET" in methods else set())
                 if path in ("/docs", "/assets/{file}", "/clients/{file}", "/THIRD_PARTY.txt"):
                     continue  # exists only if the console is built: test_pages.py
-                concrete = path.replace("{model}", "puma560").replace("{code}", "bad-json")
+                concrete = path.replace("{model}", "puma560").replace("{code}", "bad-json").replace("{format}", "urdf")
                 answer = self.client.request("OPTIONS", concrete)
                 self.assertEqual(answer.status, 204)
                 self.assertEqual(set(re.split(r",\s*", answer.headers["Allow"])), expected)
@@ -126,7 +126,7 @@ class Contract(ServerCase):
             if method != "get" or path == "/openapi.json" or JSON not in operation["responses"]["200"]["content"]:
                 continue
             for name in models if "{model}" in path else codes if "{code}" in path else [None]:
-                concrete = path.replace("{model}", str(name)).replace("{code}", str(name))
+                concrete = path.replace("{model}", str(name)).replace("{code}", str(name)).replace("{format}", "urdf")
                 with self.subTest(path=concrete):
                     answer = self.ok(self.client.get(concrete))
                     self.validate(answer, self.answer_schema(path, "get", 200), concrete)
