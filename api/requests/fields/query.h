@@ -43,6 +43,7 @@ enum { API_MAX_HIGHER = 20 /* vectors in "higher_derivatives": derivatives of q 
     X(API_JOINTS, "joints")                                                                                            \
     X(API_GUESS, "guess")                                                                                              \
     X(API_PLATFORM, "platform")                                                                                        \
+    X(API_LOCKED, "locked") /* every request may contain it */                                                         \
     X(API_HIGHER_DERIVATIVES, "higher_derivatives") /* of q, from the fifth on */                                      \
     X(API_NORMALISE, "normalise")                   /* every request may contain normalise and on_error */             \
     X(API_ON_ERROR, "on_error")
@@ -132,7 +133,8 @@ typedef struct api_query {
     const api_input                   *input;
     api_problem                       *problem; /* problem of the request */
     api_pool                          *pool;    /* allocates memory that lasts until the end of the request */
-    const api_model                   *model;
+    const api_model                   *model;      /* with "locked" the reduced model */
+    api_model                         *reduced;    /* the reduced model, a counted reference; NULL: no joint is locked */
     const struct api_operation *const *operations; /* all operations that a request may select; ends with NULL */
     /* True: the request is `evaluate`, and its answer is keyed by operation. */
     bool            combined;

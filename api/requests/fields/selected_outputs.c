@@ -7,7 +7,7 @@
 #define SHARED (API_BIT(API_SHARED_FIELDS) - 1)
 
 /* The set of the fields that every request may have. */
-#define ALWAYS (API_BIT(API_NORMALISE) | API_BIT(API_ON_ERROR))
+#define ALWAYS (API_BIT(API_NORMALISE) | API_BIT(API_ON_ERROR) | API_BIT(API_LOCKED))
 
 /* Lists the names of the fields in the mask, and `more` if that is not NULL; the list ends with NULL. */
 static void list_fields(api_set mask, const char *more, const char *names[API_FIELD_COUNT + 2])
