@@ -320,6 +320,16 @@ static bool drop_transmissions(api_document *document, api_reader *reader)
     return true;
 }
 
+/* Refuses locks that leave the loops without an actuated joint. */
+static bool check_drives(const api_document *document, api_reader *reader)
+{
+    bool drives = document->n_loops == 0 || document->floating;
+    for (size_t i = 0; !drives && i < document->n_links; i++)
+        drives = document->links[i].dyn.joint != DYN_FIXED && document->links[i].actuated;
+    return drives || api_fail(reader->problem, API_BAD_VALUE, "/locked",
+                              "nothing moves: all actuated joints are locked; leave at least one out");
+}
+
 bool api_document_lock_joints(api_document *document, api_reader *reader)
 {
     for (size_t k = 0; k < document->n_locks; k++) {
@@ -330,7 +340,7 @@ bool api_document_lock_joints(api_document *document, api_reader *reader)
         if (joint >= 0 ? !lock_joint(document, reader, joint, lock) : !lock_motor(document, reader, motor, lock))
             return false;
     }
-    return document->n_locks == 0 || drop_transmissions(document, reader);
+    return document->n_locks == 0 || (check_drives(document, reader) && drop_transmissions(document, reader));
 }
 
 bool api_document_has_lost(const api_document *document, const char *coordinate)

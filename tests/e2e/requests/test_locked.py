@@ -271,6 +271,120 @@ class Locked(ServerCase):
             answer.get("poses", {}).pop("turret", None)
         self.assertSame(given, expected, 1e-11, what)
 
+    def test_loops_keep_their_assembly(self):
+        # The full robot at rest in the locked joint: its reference, and so its assembly, is that of the robot.
+        for name in ("delta", "five_bar", "stewart"):
+            about_full = self.ok(self.client.get(f"/v1/models/{name}"))
+            q = np.array(about_full["reference"]["q"]) + 0.04 * np.arange(3, 3 + about_full["nq"])
+            qd, qdd = 0.3 * np.arange(about_full["nv"]), 0.7 * np.arange(about_full["nv"])
+            full = {"q": q.tolist(), "qd": qd.tolist(), "qdd": qdd.tolist()}
+            rest = {field: values[1:] for field, values in full.items()} | {"locked": {about_full["position_names"][0]: full["q"][0]}}
+            expected = self.ask(name, "inverse-dynamics", full)["tau"][1:]
+            self.assertClose(self.ask(name, "inverse-dynamics", rest)["tau"], expected, 1e-13, max(1, *map(abs, expected)), name)
+            poses, given = (self.ask(name, "kinematics", {field: r[field] for field in ("q", "locked") if field in r})["poses"] for r in (full, rest))
+            self.assertEqual(poses.keys(), given.keys())
+            for frame in poses:
+                self.assertClose(given[frame]["position"], poses[frame]["position"], 1e-13, 1, frame)
+
+    def test_a_locked_motor_leaves_its_spring(self):
+        joint = {"name": "hinge", "type": "revolute", "axis": [0, 1, 0], "rotor_inertia": 0.05, "spring": {"stiffness": 7, "damping": 0.1, "rest": 0.4},
+                 "elastic": {"stiffness": 60, "damping": 0.2, "rest": 0.1}, "limits": {"position": [-2, 2], "effort": 3, "velocity": 4}}
+        robot = {"links": [{"name": "arm", "parent": "base", "joint": joint, "inertial": body(2, (0.3, 0.02, 0.1))}]}
+        plain_joint = {name: joint[name] for name in ("name", "type", "axis")} | {
+            "spring": {"stiffness": 67, "damping": 0.1 + 0.2, "rest": (7 * 0.4 + 60 * (0.1 + 0.35)) / 67}}
+        self.put_model("full", robot)
+        self.put_model("plain", {"links": [{**robot["links"][0], "joint": plain_joint}]})
+        state = {"q": [0.6], "qd": [1.2], "qdd": [0.7]}
+        self.assertSame(self.ask("full", "inverse-dynamics", {**state, "locked": {"hinge.motor": 0.35}}), self.ask("plain", "inverse-dynamics", state), 1e-14, "spring")
+        margins = self.ask("full", "margins", {**state, "locked": {"hinge.motor": 0.35}})
+        self.assertEqual([limit["kind"] for limit in margins["limits"]], ["position", "velocity"])
+
+    def test_an_evaluate_request_is_reduced_as_a_whole(self):
+        state = {"q": [[0.1, 0.2, 0.3, 0.4, 0.5], [0.5, 0.4, 0.3, 0.2, 0.1]], "qd": [1, 2, 3, 4, 5], "locked": {"joint3": 0.7}}
+        options = {"inverse-dynamics": {}, "mass-matrix": {}, "energy": {}}
+        given = self.ask("puma560", "evaluate", {**state, "operations": options})
+        for name in options:
+            fields = state if name != "mass-matrix" else {name: state[name] for name in ("q", "locked")}
+            self.assertEqual(given[name], self.ask("puma560", name, fields), name)
+        rows = [self.ask("puma560", "inverse-dynamics", {**state, "q": q})["tau"] for q in state["q"]]
+        self.assertEqual(given["inverse-dynamics"]["tau"], rows)
+
+    def test_requests_documents_and_queries_lock_alike(self):
+        robot = random_robot(7)
+        locks = random_locks(np.random.default_rng(5), robot)
+        name, (first, *_) = "full", locks
+        self.put_model(name, robot)
+        made = self.put_model("document", {**robot, "locked": locks})
+        query = ",".join(":".join([joint, *map(repr, np.atleast_1d(value).tolist())]) for joint, value in locks.items())
+        for model, text in (("query", query), ("escaped", quote(query, safe=""))):
+            put = self.put_model(f"{model}?locked={text}", robot)
+            self.assertEqual(put["revision"], made["revision"])
+            entries = [entry["where"] for entry in put["report"] if entry["code"] == "locked"]
+            self.assertEqual(sorted(entries), sorted(f"/locked/{joint}" for joint in locks))
+        self.assertEqual(self.ok(self.client.get("/v1/models/query/document"))["locked"], locks)
+        state = self.random_state(np.random.default_rng(6), self.ok(self.client.get("/v1/models/query")), 0)
+        request = {field: state[field] for field in ("q", "qd", "qdd")}
+        answers = [self.ask(model, "inverse-dynamics", request) for model in ("document", "query", "escaped")]
+        self.assertEqual([self.ask(name, "inverse-dynamics", {**request, "locked": locks})] * 3, answers)
+        others = {joint: value for joint, value in locks.items() if joint != first}
+        self.put_model("some", {**robot, "locked": {first: locks[first]}})
+        self.assertEqual(self.ask("some", "inverse-dynamics", {**request, "locked": others}), answers[0])
+        self.assertProblem(self.client.post("/v1/models/some/inverse-dynamics", {**request, "locked": locks}), 422, f"/locked/{first}")
+
+    def test_configurations_lose_the_locked_coordinates(self):
+        robot = {"links": [{"name": f"l{i}", "parent": f"l{i - 1}" if i else "base", "inertial": body(1),
+                            "joint": {"name": f"j{i}", "type": kind, **({"axis": [0, 1, 0]} if kind == "revolute" else {})}}
+                           for i, kind in enumerate(("revolute", "spherical", "revolute"))],
+                 "configurations": [{"name": "up", "q": {"j0": 0.3, "j1.qz": 1, "j1.qw": 0, "j2": 0.5}}], "locked": {"j1": [0, 0, 0.6, 0.8]}}
+        self.put_model("ball", robot)
+        self.assertEqual(self.ok(self.client.get("/v1/models/ball"))["configurations"], [{"name": "up", "q": [0.3, 0.5]}])
+
+    def test_a_transmission_is_locked_as_a_whole(self):
+        robot = document(["transmission", "floating"])
+        self.put_model("coupled", robot)
+        state = self.random_state(np.random.default_rng(1), self.ok(self.client.get("/v1/models/coupled")), 0)
+        locked = {"shoulder": 0.3, "wrist": -0.2}
+        q = state["q"][:7] + state["q"][8:10]
+        problem = self.assertProblem(self.client.post("/v1/models/coupled/mass-matrix", {"q": q, "locked": {"wrist": 0.3}}), 422, "/locked/wrist")
+        self.assertIn("all joints of the transmission", problem["detail"])
+        fixed = fixed_document({**robot, "motors": []}, locked)
+        del fixed["transmissions"], fixed["motors"]
+        self.put_model("fixed", fixed)
+        expected = self.ask("fixed", "mass-matrix", {"q": q})
+        self.assertSame(self.ask("coupled", "mass-matrix", {"q": q, "locked": locked}), expected, 1e-13, "transmission")
+
+    def test_refusals_name_the_joint_and_the_remedy(self):
+        robot, loop = random_robot(3), document(["loop", "floating", "mimic"])
+        self.put_model("loop", loop)
+        for model, locked, code, pointer, words in (
+                ("puma560", {"elbow": 1}, "unknown-name", "/locked/elbow", "there are: joint1"),
+                ("puma560", {"joint1": [1, 2, 3]}, "wrong-shape", "/locked/joint1", "a number in rad or m"),
+                ("puma560", {"joint1": "x"}, "wrong-type", "/locked/joint1", "a number expected"),
+                ("puma560", {"joint1": 2e5}, "angle-too-large", "/locked/joint1", "limited"),
+                ("puma560", [1], "wrong-type", "/locked", "an object from names"),
+                ("puma560", {f"joint{i}": 0 for i in range(1, 7)}, "bad-value", "/locked", "leave at least one out"),
+                ("loop", {"finger": 1}, "bad-value", "/locked/finger", 'follows "wrist": lock that joint'),
+                ("loop", {"rocker": 1}, "bad-value", "/locked/rocker", "lock actuated joints instead"),
+                ("loop", {"bolt": 1}, "bad-value", "/locked/bolt", "is fixed"),
+                ("loop", {"base": 1}, "not-supported", "/locked/base", "a floating base is not locked"),
+                ("five_bar", {"left": 1, "right": 1}, "bad-value", "/locked", "leave at least one out")):
+            problem = self.assertProblem(self.client.post(f"/v1/models/{model}/mass-matrix", {"q": [0.1], "locked": locked}), 422, pointer)
+            self.assertEqual(problem["code"], code, problem)
+            self.assertIn(words, problem["detail"])
+        for query in ("locked=", "locked=j0", "locked=j0:x", "locked=j0:1&locked=j1:2", "locked=:1", "locked=j0:%zz", "locked=j0:1,", "locked=j0:1,j0:2"):
+            self.assertProblem(self.client.put(f"/v1/models/refused?{query}", robot), 422)
+
+    def test_identified_documents_have_the_locks(self):
+        # The estimates of noiseless torques of the locked robot are its own figures.
+        rows = np.random.default_rng(9).uniform(-1, 1, (3, 200, 5))
+        state = {name: values.tolist() for name, values in zip(("q", "qd", "qdd"), rows)} | {"locked": {"joint2": -0.6}}
+        tau = self.ask("puma560", "inverse-dynamics", {**state, "friction": False})["tau"]
+        found = self.ask("puma560", "identify", {**state, "tau": tau, "friction": False, "outputs": ["model", "residual"]})
+        self.assertEqual(found["model"]["locked"], {"joint2": -0.6})
+        self.put_model("found", found["model"])
+        again = self.ask("found", "inverse-dynamics", {**{name: state[name] for name in ("q", "qd", "qdd")}, "friction": False})["tau"]
+        self.assertClose(again, tau, 1e-9)
+
 
 if __name__ == "__main__":
     tap.main()
