@@ -374,6 +374,14 @@ class Locked(ServerCase):
         for query in ("locked=", "locked=j0", "locked=j0:x", "locked=j0:1&locked=j1:2", "locked=:1", "locked=j0:%zz", "locked=j0:1,", "locked=j0:1,j0:2"):
             self.assertProblem(self.client.put(f"/v1/models/refused?{query}", robot), 422)
 
+    def test_messages_and_warnings_know_the_locked_joints(self):
+        short = self.client.post("/v1/models/puma560/bias", {"q": [0.1] * 6, "locked": {"joint2": 0.3}})
+        self.assertIn("6 entries given, 5 expected (nq of puma560 without its locked joints)", self.assertProblem(short, 422, "/q")["detail"])
+        degrees = self.ask("panda", "bias", {"q": [0.1] * 5, "locked": {"panda_joint2": 90, "panda_joint3": 0.5}})
+        self.assertEqual([(w["where"], w["code"]) for w in degrees["warnings"]], [("/locked/panda_joint2", "suspicious")])
+        report = self.put_model("turned?locked=panda_joint2:7", self.ok(self.client.get("/v1/models/panda/document")))["report"]
+        self.assertIn(("/locked/panda_joint2", "suspicious"), [(entry["where"], entry["code"]) for entry in report])
+
     def test_identified_documents_have_the_locks(self):
         # The estimates of noiseless torques of the locked robot are its own figures.
         rows = np.random.default_rng(9).uniform(-1, 1, (3, 200, 5))
