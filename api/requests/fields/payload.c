@@ -1,28 +1,47 @@
 /* payload.c - read "payload", rigid bodies fixed to links or frames, and add them to the model for this request. */
-#include "fields.h"
 #include "api/robots/document/inertia.h"
+#include "fields.h"
+#include "row_scenes.h"
+#include "rows.h"
+
+enum { DEADLINE_EVERY = 1024 /* payloads that are read between two checks of the deadline */ };
 
 static const char *const fields[] = {"link", "mass", "com", "inertia", NULL};
 /* Entries of a tensor, in the order of dyn_inertia. */
 static const char *const tensor_fields[] = {"xx", "xy", "xz", "yy", "yz", "zz", NULL};
 
-static bool read_number(const api_query *q, const api_node *object, const char *key, const api_place *up,
+/* Reads the number of a row: the value itself, or that entry of an array. */
+static bool read_number(const api_query *q, const api_node *object, const char *key, const api_place *up, size_t row,
                         double *number)
 {
     const api_node *value = api_node_get(object, key);
-    api_place       at    = api_place_key(up, key);
-    return !value || api_read_number(q, value, &at, number);
+    const api_place at = api_place_key(up, key), entry = api_place_index(&at, row);
+    api_node        item;
+    if (!value) return true;
+    if (!api_node_is(value, API_ARRAY)) return api_read_number(q, value, &at, number);
+    return !api_node_item(value, row, &item) || api_read_number(q, &item, &entry, number);
 }
 
-static bool read_tensor(const api_query *q, const api_node *payload, const api_place *up, double about_com[6])
+static bool read_tensor(const api_query *q, const api_node *payload, const api_place *up, size_t row,
+                        double about_com[6])
 {
     const api_node *tensor = api_node_get(payload, "inertia");
     api_place       at     = api_place_key(up, "inertia");
     if (!tensor) return true;
     if (!api_check_keys(q, tensor, &at, tensor_fields, "an inertia tensor")) return false;
     for (int i = 0; i < 6; i++)
-        if (!read_number(q, tensor, tensor_fields[i], &at, &about_com[i])) return false;
+        if (!read_number(q, tensor, tensor_fields[i], &at, row, &about_com[i])) return false;
     return true;
+}
+
+static bool read_com(const api_query *q, const api_node *payload, const api_place *up, size_t row, double com[3])
+{
+    const api_node *given = api_node_get(payload, "com");
+    const api_place at = api_place_key(up, "com"), entry = api_place_index(&at, row);
+    api_node        item;
+    if (!given) return true;
+    if (!api_is_batch(given, 1)) return api_read_numbers(q, given, &at, 3, com);
+    return api_node_item(given, row, &item) && api_read_numbers(q, &item, &entry, 3, com);
 }
 
 static bool require(const api_query *q, const api_node *payload, const char *key, const api_place *up)
@@ -31,23 +50,31 @@ static bool require(const api_query *q, const api_node *payload, const char *key
     return api_node_get(payload, key) || api_fail_at(q->problem, &at, API_MISSING_FIELD, "a payload needs its %s", key);
 }
 
-static bool read_body(const api_query *q, const api_node *given, const api_place *up, dyn_payload *payload)
+static bool read_place(const api_query *q, const api_node *given, const api_place *up, dyn_payload *payload)
 {
-    char            reason[160];
-    api_place       link_at = api_place_key(up, "link"), com_at = api_place_key(up, "com");
-    const api_node *com = api_node_get(given, "com");
-    *payload            = (dyn_payload){0};
+    const api_place link_at = api_place_key(up, "link");
+    *payload                = (dyn_payload){0};
     if (!api_check_keys(q, given, up, fields, "a payload")) return false;
     if (!require(q, given, "link", up) || !require(q, given, "mass", up)) return false;
-    int frame = api_read_frame(q, api_node_get(given, "link"), &link_at);
-    if (frame < 0 || !read_number(q, given, "mass", up, &payload->inertia.mass) ||
-        (com && !api_read_numbers(q, com, &com_at, 3, payload->inertia.com)) ||
-        !read_tensor(q, given, up, payload->inertia.about_com))
-        return false;
+    const int frame = api_read_frame(q, api_node_get(given, "link"), &link_at);
+    if (frame < 0) return false;
     payload->body = q->model->frames[frame].frame.body;
     payload->X_bf = q->model->frames[frame].frame.X_bf;
-    return !api_inertia_refusal(&payload->inertia, reason) ||
-           api_fail_at(q->problem, up, API_BAD_INERTIA, "%s", reason);
+    return true;
+}
+
+/* Reads mass, centre of mass and tensor in a row; a figure without rows is that of all. */
+static bool read_inertia(const api_query *q, const api_node *given, const api_place *up, size_t row,
+                         dyn_inertia *inertia)
+{
+    char reason[160];
+    *inertia = (dyn_inertia){0};
+    if (!read_number(q, given, "mass", up, row, &inertia->mass) || !read_com(q, given, up, row, inertia->com) ||
+        !read_tensor(q, given, up, row, inertia->about_com))
+        return false;
+    if (!api_inertia_refusal(inertia, reason)) return true;
+    return q->row_scenes ? api_fail_at(q->problem, up, API_BAD_INERTIA, "in row %zu: %s", row, reason)
+                         : api_fail_at(q->problem, up, API_BAD_INERTIA, "%s", reason);
 }
 
 static bool load(api_query *q, size_t n, const dyn_payload *payload)
@@ -66,23 +93,93 @@ static bool load(api_query *q, size_t n, const dyn_payload *payload)
     return api_fail(q->problem, API_BAD_VALUE, "/payload", "the payload's figures are too large to be added");
 }
 
-bool api_decode_payload(api_query *q)
+/* Payload i of the list, or the one that is no list. */
+static bool take_payload(const api_query *q, size_t i, const api_place *at, api_node *item, api_place *entry)
 {
     const api_node *given = q->field[API_PAYLOAD];
-    api_place       at    = api_place_key(NULL, "payload");
-    bool            list  = api_node_is(given, API_ARRAY);
-    size_t          n     = list ? api_node_size(given) : 1;
-    if (!given || n == 0) return true;
-    if (!list && !api_node_is(given, API_OBJECT))
+    const bool      list  = api_node_is(given, API_ARRAY);
+    *entry                = list ? api_place_index(at, i) : *at;
+    *item                 = *given;
+    return !list || api_node_item(given, i, item);
+}
+
+static size_t count_payloads(const api_query *q)
+{
+    const api_node *given = q->field[API_PAYLOAD];
+    return !given ? 0 : api_node_is(given, API_ARRAY) ? api_node_size(given) : 1;
+}
+
+/* Counts the rows of a figure of a payload, an array of `depth` levels in one row. */
+static bool measure_figure(api_query *q, const api_node *object, const char *key, const api_place *up, size_t depth)
+{
+    const api_node *value = api_node_get(object, key);
+    const api_place at    = api_place_key(up, key);
+    const bool      rows  = value && (depth == 0 ? api_node_is(value, API_ARRAY) : api_is_batch(value, depth));
+    if (!rows) return true;
+    api_row_scenes *scenes = api_row_scenes_of(q, "payload");
+    if (!scenes || !api_batch_rows(q, api_node_size(value), &at)) return false;
+    scenes->n = count_payloads(q);
+    return true;
+}
+
+static bool measure_body(api_query *q, const api_node *payload, const api_place *up)
+{
+    const api_node *tensor   = api_node_get(payload, "inertia");
+    const api_place at       = api_place_key(up, "inertia");
+    bool            measured = measure_figure(q, payload, "mass", up, 0) && measure_figure(q, payload, "com", up, 1);
+    for (int i = 0; measured && i < 6; i++)
+        measured = measure_figure(q, tensor, tensor_fields[i], &at, 0);
+    return measured;
+}
+
+bool api_measure_payload(api_query *q)
+{
+    const api_place at = api_place_key(NULL, "payload");
+    for (size_t i = 0; i < count_payloads(q); i++) {
+        api_place entry;
+        api_node  item;
+        if (take_payload(q, i, &at, &item, &entry) && !measure_body(q, &item, &entry)) return false;
+    }
+    return true;
+}
+
+/* Reads the figures of n payloads in all rows, and sets those of the first row. */
+static bool read_rows(const api_query *q, size_t n, dyn_payload *payload)
+{
+    const api_place at      = api_place_key(NULL, "payload");
+    dyn_inertia    *inertia = api_take(q->pool, q->rows * n * sizeof *inertia);
+    if (!inertia) return false;
+    for (size_t k = 0; k < q->rows * n; k++) {
+        api_place entry;
+        api_node  item;
+        if (k % DEADLINE_EVERY == 0 && !api_deadline_check(q->input->deadline, q->problem)) return false;
+        if (!take_payload(q, k % n, &at, &item, &entry) || !read_inertia(q, &item, &entry, k / n, &inertia[k]))
+            return false;
+    }
+    for (size_t i = 0; i < n; i++)
+        payload[i].inertia = inertia[i];
+    q->row_scenes->payload = payload;
+    q->row_scenes->inertia = inertia;
+    return true;
+}
+
+bool api_decode_payload(api_query *q)
+{
+    const api_node *given   = q->field[API_PAYLOAD];
+    const api_place at      = api_place_key(NULL, "payload");
+    const size_t    n       = count_payloads(q);
+    const bool      in_rows = q->row_scenes && q->row_scenes->n > 0;
+    if (n == 0) return true;
+    if (!api_node_is(given, API_ARRAY) && !api_node_is(given, API_OBJECT))
         return api_fail_at(q->problem, &at, API_WRONG_TYPE, "%s given, a payload or an array of them expected",
                            api_node_kind_text(given));
     dyn_payload *payload = api_take(q->pool, n * sizeof *payload);
     if (!payload) return false;
     for (size_t i = 0; i < n; i++) {
-        api_place entry = list ? api_place_index(&at, i) : at;
-        api_node  item  = *given;
-        if (list && !api_node_item(given, i, &item)) return false;
-        if (!read_body(q, &item, &entry, &payload[i])) return false;
+        api_place entry;
+        api_node  item;
+        if (!take_payload(q, i, &at, &item, &entry) || !read_place(q, &item, &entry, &payload[i])) return false;
+        if (!in_rows && !read_inertia(q, &item, &entry, 0, &payload[i].inertia)) return false;
     }
-    return load(q, n, payload);
+    return (!in_rows || read_rows(q, n, payload)) && load(q, n, payload);
 }

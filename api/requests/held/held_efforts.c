@@ -2,6 +2,7 @@
 #include "held_efforts.h"
 #include "api/requests/contact/held_fields.h"
 #include "api/requests/fields/frame_fields.h"
+#include "api/requests/fields/row_scenes.h"
 #include "api/service/http/call.h"
 #include "api/robots/model/actuation.h"
 #include "dynamics/held_directions.h"
@@ -85,6 +86,7 @@ static bool list_passive(const api_query *q, dyn_held_choice *choice)
 bool api_held_efforts_prepare(const api_query *q, api_held_efforts *efforts)
 {
     const dyn_contact *contact = efforts->choice.contact;
+    if (q->row_scenes) return api_fail_row_scenes(q, "a given motion with held frames");
     if (q->model->loops && api_has_load(q)) return api_fail_load(q, "a given motion with loops and held frames");
     efforts->sites = api_contact_list_sites(q, contact);
     if (!efforts->sites) return false;

@@ -1,0 +1,62 @@
+/* row_scenes.c - see row_scenes.h. */
+#include "row_scenes.h"
+#include "fields.h"
+#include "operation.h"
+#include "rows.h"
+#include <stdio.h>
+#include <string.h>
+
+bool api_fail_row_scenes(const api_query *q, const char *what)
+{
+    const api_place at = api_place_key(NULL, q->row_scenes->field);
+    return api_fail_at(
+        q->problem, &at, API_NOT_SUPPORTED,
+        "%s takes no %s that differs from row to row: send one request for each, or one value for all rows", what,
+        q->row_scenes->field);
+}
+
+api_row_scenes *api_row_scenes_of(api_query *q, const char *field)
+{
+    if (q->row_scenes) return q->row_scenes;
+    q->row_scenes = api_take(q->pool, sizeof *q->row_scenes);
+    if (!q->row_scenes) return NULL;
+    *q->row_scenes = (api_row_scenes){.field = field};
+    for (size_t i = 0; i < q->n_selected; i++) {
+        if (q->selected[i].operation->row_scenes) continue;
+        api_fail_row_scenes(q, q->selected[i].operation->name);
+        return NULL;
+    }
+    return q->row_scenes;
+}
+
+/* Reads a vector for each row. */
+static double *read_rows(const api_query *q, const api_node *rows, const api_place *at)
+{
+    const size_t n = api_node_size(rows);
+    size_t       extent[API_PACKED_RANK];
+    double      *vectors = api_take(q->pool, 3 * n * sizeof *vectors);
+    if (vectors && api_node_packed(rows, extent) == 2 && extent[1] == 3) {
+        api_node_numbers(rows, 0, 3 * n, vectors);
+        return vectors;
+    }
+    for (size_t i = 0; vectors && i < n; i++) {
+        const api_place entry = api_place_index(at, i);
+        api_node        row;
+        if (api_node_item(rows, i, &row) && !api_read_numbers(q, &row, &entry, 3, vectors + 3 * i)) return NULL;
+    }
+    return vectors;
+}
+
+bool api_decode_gravity(api_query *q)
+{
+    const api_node *given = q->field[API_GRAVITY];
+    const api_place at    = api_place_key(NULL, "gravity");
+    memcpy(q->scene.gravity, q->model->dyn->gravity, sizeof q->scene.gravity);
+    if (!given || !api_is_batch(given, 1)) return !given || api_read_numbers(q, given, &at, 3, q->scene.gravity);
+    api_row_scenes *scenes = api_row_scenes_of(q, "gravity");
+    const double   *rows   = scenes ? read_rows(q, given, &at) : NULL;
+    if (!rows || !api_batch_rows(q, api_node_size(given), &at)) return false;
+    scenes->gravity = rows;
+    memcpy(q->scene.gravity, rows, sizeof q->scene.gravity);
+    return true;
+}

@@ -1,0 +1,24 @@
+/* row_scenes.h - surroundings of each row of a batch: gravity, and figures of payloads, that differ from row to row.
+ *
+ * Each state of such a request is evaluated alone, in a scene of its own: the bits are those of a request for this row,
+ * and lanes and windows are not used. */
+#pragma once
+#include "query.h"
+
+struct api_row_scenes {
+    const double      *gravity; /* [rows][3]; NULL: q->scene.gravity is that of all rows */
+    size_t             n;       /* payloads; 0: q->scene.model is that of all rows */
+    const dyn_payload *payload; /* [n] places of the payloads */
+    const dyn_inertia *inertia; /* [rows][n] */
+    const char        *field;   /* name of the first field that has rows, for messages */
+};
+
+/* Returns the row scenes of the query, which are made for the field if there are none. NULL with a problem, also if an
+ * operation does not take them. */
+api_row_scenes *api_row_scenes_of(api_query *q, const char *field);
+
+/* Fails because something does not take a field that has rows. */
+bool api_fail_row_scenes(const api_query *q, const char *what) __attribute__((cold));
+
+/* Reads "gravity", one vector or one for each row. False with a problem. */
+bool api_decode_gravity(api_query *q);
