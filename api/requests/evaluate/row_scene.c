@@ -22,6 +22,7 @@ void api_row_scene_close(api_evaluation *e)
 {
     dyn_model_free(e->row_model);
     e->row_model = NULL;
+    e->query     = e->plan->query;
 }
 
 /* Builds the model with the payloads of a row. */
@@ -30,7 +31,8 @@ static bool load(api_evaluation *e, size_t row)
     const api_row_scenes *scenes = e->own_query->row_scenes;
     for (size_t i = 0; i < scenes->n; i++)
         e->payloads[i].inertia = scenes->inertia[row * scenes->n + i];
-    api_row_scene_close(e);
+    dyn_model_free(e->row_model);
+    e->row_model              = NULL;
     const dyn_status status   = dyn_model_with_payload(e->model->dyn, scenes->n, e->payloads, &e->row_model);
     e->own_query->scene.model = e->row_model;
     if (status == DYN_NO_MEMORY)
