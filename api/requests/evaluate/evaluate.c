@@ -392,8 +392,9 @@ static bool decode(api_query *q, const api_node *request, api_plan *plan, api_an
 {
     if (!api_select_operations(q, request) || !api_check_guess(q) || !api_decode_joints(q) ||
         !api_decode_surroundings(q) || !api_measure_state(q) || !api_measure_guess(q) || !api_measure_wrenches(q) ||
-        !api_measure_payload(q) || !check_empty(q) || !check_rows(q) || !api_plan_choose_kernels(plan) ||
-        !api_plan_open_window(plan) || !api_failed_rows_open(plan) || !api_row_time_open(plan))
+        !api_decode_gravity(q) || !api_measure_payload(q) || !check_empty(q) || !check_rows(q) ||
+        !api_plan_choose_kernels(plan) || !api_plan_open_window(plan) || !api_failed_rows_open(plan) ||
+        !api_row_time_open(plan))
         return false;
     return api_unit_warnings_find(q) && api_answer_bound(answer, bound) && api_decode_payload(q) &&
            api_fill_state(plan) && api_fill_guess(plan) && api_fill_platform(plan) && api_fill_wrenches(plan) &&

@@ -10,9 +10,10 @@ bool api_row_scene_open(api_evaluation *e)
     if (!q->row_scenes) return true;
     e->own_query = api_take(q->pool, sizeof *e->own_query);
     if (!e->own_query || (q->row_scenes->n > 0 && !api_pool_claim(q->pool, q->model->dyn->bytes))) return false;
-    *e->own_query = *q;
-    e->payloads   = api_take(q->pool, q->row_scenes->n * sizeof *e->payloads);
-    if (!e->payloads) return false;
+    *e->own_query  = *q;
+    e->payloads    = api_take(q->pool, q->row_scenes->n * sizeof *e->payloads);
+    e->row_numbers = api_take(q->pool, (q->model->nv + 1) * sizeof *e->row_numbers);
+    if (!e->payloads || !e->row_numbers) return false;
     memcpy(e->payloads, q->row_scenes->payload, q->row_scenes->n * sizeof *e->payloads);
     e->query = e->own_query;
     return true;

@@ -1,7 +1,6 @@
 /* fields.c - read small values of a request, and the fields gravity, friction and normalise: see fields.h. */
 #include "fields.h"
 #include "operation.h"
-#include "row_scenes.h"
 #include "dynamics/loops/loops.h"
 #include <math.h>
 #include <stdarg.h>
@@ -195,7 +194,6 @@ bool api_decode_surroundings(api_query *q)
     api_place       at       = api_place_key(NULL, "friction");
     const api_node *friction = q->field[API_FRICTION];
     bool            rubs     = true;
-    if (!api_decode_gravity(q)) return false;
     if (!api_read_flag(q, friction, &at, &rubs)) return false;
     at = api_place_key(NULL, "normalise");
     if (!api_read_flag(q, q->field[API_NORMALISE], &at, &q->normalise)) return false;

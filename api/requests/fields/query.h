@@ -192,9 +192,10 @@ static inline api_parallel api_query_parallel(const api_query *q)
 bool api_select_operations(api_query *q, const api_node *request); /* selected_outputs.c: and reads their fields */
 bool api_check_guess(api_query *q);         /* guess_fields.c: refuses "guess" for a model without loops */
 bool api_decode_joints(api_query *q);       /* state_fields.c: reads the order of the coordinates */
-bool api_decode_surroundings(api_query *q); /* fields.c: reads gravity, friction and normalise */
+bool api_decode_surroundings(api_query *q); /* fields.c: reads friction and normalise */
 bool api_measure_state(api_query *q);       /* state_fields.c: counts the rows of q, qd, ... */
 bool api_measure_guess(api_query *q);       /* guess_fields.c: counts the rows of "guess" and "platform" */
 bool api_measure_wrenches(api_query *q);    /* wrench_fields.c: counts rows, reads where wrenches act */
+bool api_decode_gravity(api_query *q);      /* row_scenes.c: reads one vector or one for each row */
 bool api_measure_payload(api_query *q);     /* payload.c: counts the rows of figures of payloads */
 bool api_decode_payload(api_query *q);      /* payload.c: adds the payload to the model */

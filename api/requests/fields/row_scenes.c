@@ -6,26 +6,25 @@
 #include <stdio.h>
 #include <string.h>
 
-bool api_fail_row_scenes(const api_query *q, const char *what)
+bool api_fail_row_scenes(const api_query *q, const char *field, const char *what)
 {
-    const api_place at = api_place_key(NULL, q->row_scenes->field);
+    const api_place at = api_place_key(NULL, field);
     return api_fail_at(
         q->problem, &at, API_NOT_SUPPORTED,
         "%s takes no %s that differs from row to row: send one request for each, or one value for all rows", what,
-        q->row_scenes->field);
+        field);
 }
 
 api_row_scenes *api_row_scenes_of(api_query *q, const char *field)
 {
+    for (size_t i = 0; !q->row_scenes && i < q->n_selected; i++)
+        if (!q->selected[i].operation->row_scenes) {
+            api_fail_row_scenes(q, field, q->selected[i].operation->name);
+            return NULL;
+        }
     if (q->row_scenes) return q->row_scenes;
     q->row_scenes = api_take(q->pool, sizeof *q->row_scenes);
-    if (!q->row_scenes) return NULL;
-    *q->row_scenes = (api_row_scenes){.field = field};
-    for (size_t i = 0; i < q->n_selected; i++) {
-        if (q->selected[i].operation->row_scenes) continue;
-        api_fail_row_scenes(q, q->selected[i].operation->name);
-        return NULL;
-    }
+    if (q->row_scenes) *q->row_scenes = (api_row_scenes){.gravity = NULL};
     return q->row_scenes;
 }
 
@@ -52,6 +51,7 @@ bool api_decode_gravity(api_query *q)
     const api_node *given = q->field[API_GRAVITY];
     const api_place at    = api_place_key(NULL, "gravity");
     memcpy(q->scene.gravity, q->model->dyn->gravity, sizeof q->scene.gravity);
+    if (given && api_is_empty_batch(q, given)) return true;
     if (!given || !api_is_batch(given, 1)) return !given || api_read_numbers(q, given, &at, 3, q->scene.gravity);
     api_row_scenes *scenes = api_row_scenes_of(q, "gravity");
     const double   *rows   = scenes ? read_rows(q, given, &at) : NULL;

@@ -10,15 +10,11 @@ struct api_row_scenes {
     size_t             n;       /* payloads; 0: q->scene.model is that of all rows */
     const dyn_payload *payload; /* [n] places of the payloads */
     const dyn_inertia *inertia; /* [rows][n] */
-    const char        *field;   /* name of the first field that has rows, for messages */
 };
 
 /* Returns the row scenes of the query, which are made for the field if there are none. NULL with a problem, also if an
  * operation does not take them. */
 api_row_scenes *api_row_scenes_of(api_query *q, const char *field);
 
-/* Fails because something does not take a field that has rows. */
-bool api_fail_row_scenes(const api_query *q, const char *what) __attribute__((cold));
-
-/* Reads "gravity", one vector or one for each row. False with a problem. */
-bool api_decode_gravity(api_query *q);
+/* Fails because `what` does not take gravity or payloads, the `field`, that differ from row to row. */
+bool api_fail_row_scenes(const api_query *q, const char *field, const char *what) __attribute__((cold));

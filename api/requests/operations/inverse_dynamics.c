@@ -114,7 +114,8 @@ static void evaluate_reference(const api_evaluation *e, double *tau, size_t bloc
 static bool evaluate_with_contacts(const api_evaluation *e, const api_selection *selected, size_t block,
                                    dyn_inverse_dynamics *io)
 {
-    const api_held_efforts *efforts = held_efforts_of(selected);
+    api_held_efforts        own;
+    const api_held_efforts *efforts = api_held_efforts_in_row(e, held_efforts_of(selected), &own);
     double                 *motors = api_result_block(e, selected, MOTOR_TAU, block), *joints = io->joint_wrenches;
     double                 *next = e->spare;
     api_held_wrenches       w    = {.contacts = api_result_block(e, selected, CONTACT_WRENCHES, block)};

@@ -15,18 +15,19 @@ __all__ = ["Service", "PublishedOperation", "ServiceLimits", "ModelList", "Model
            "PublishedFrame", "PublishedJoint", "Elastic", "JointLimits", "PublishedJointMimic", "PublishedLoop",
            "ModelFieldsReference", "ModelFieldsTree", "ModelFieldsConfigurationsItem", "PublishedMotor",
            "ModelFieldsTransmissionsItem", "ModelFieldsTransmissionsItemMotorsItem", "MotorLimits", "ReportEntry", "Ready",
-           "ProblemMeaning", "Payload", "Inertia", "Wrench", "Platform", "HeldContact", "UnitWarning", "Full", "RowError",
-           "Held", "KinematicsPointsItem", "Pose", "WrenchWithRates", "Phase", "RolloutCost", "Grouping", "GroupingWithItem",
-           "IdentifyPrior", "BaseParameter", "BodyParameters", "InertiaFound", "FoundFriction", "FoundFrictionCoulomb",
-           "IdentifyPayload", "IdentifyFit", "IdentifyObservabilityItem", "TrajectoryInput", "SampledSignal", "SplineSignal",
-           "Sinusoid", "WrenchOverTime", "MarginLimit", "LeastMargin", "LeastGradient", "TorqueInput", "TorqueInputGiven",
-           "Prescribed", "ExceededLimit", "Plane", "JointAtLimit", "MarginsLeastItem", "MarginsLeastGradientsItem",
-           "PathSmoothFrictionItem", "Evaluations", "EvaluationsInverseDynamics", "EvaluationsForwardDynamics",
-           "EvaluationsImpact", "EvaluationsMassMatrix", "EvaluationsBias", "EvaluationsKinematics", "EvaluationsEnergy",
-           "EvaluationsTorqueDerivative", "EvaluationsSensitivity", "EvaluationsForwardSensitivity", "EvaluationsGradient",
-           "EvaluationsForwardGradient", "EvaluationsHessian", "EvaluationsForwardHessian", "EvaluationsStep",
-           "EvaluationsCoriolis", "EvaluationsRegressor", "EvaluationsTaskSpace", "EvaluationsGroundReaction",
-           "EvaluationsMargins", "EvaluationsFeedForward", "EvaluationsPath"]
+           "ProblemMeaning", "BatchPayload", "BatchPayloadInertia", "Wrench", "Platform", "HeldContact", "UnitWarning", "Full",
+           "RowError", "Held", "KinematicsPointsItem", "Pose", "WrenchWithRates", "Phase", "RolloutCost", "Grouping",
+           "GroupingWithItem", "Payload", "Inertia", "IdentifyPrior", "BaseParameter", "BodyParameters", "InertiaFound",
+           "FoundFriction", "FoundFrictionCoulomb", "IdentifyPayload", "IdentifyFit", "IdentifyObservabilityItem",
+           "TrajectoryInput", "SampledSignal", "SplineSignal", "Sinusoid", "WrenchOverTime", "MarginLimit", "LeastMargin",
+           "LeastGradient", "TorqueInput", "TorqueInputGiven", "Prescribed", "ExceededLimit", "Plane", "JointAtLimit",
+           "MarginsLeastItem", "MarginsLeastGradientsItem", "PathSmoothFrictionItem", "Evaluations",
+           "EvaluationsInverseDynamics", "EvaluationsForwardDynamics", "EvaluationsImpact", "EvaluationsMassMatrix",
+           "EvaluationsBias", "EvaluationsKinematics", "EvaluationsEnergy", "EvaluationsTorqueDerivative",
+           "EvaluationsSensitivity", "EvaluationsForwardSensitivity", "EvaluationsGradient", "EvaluationsForwardGradient",
+           "EvaluationsHessian", "EvaluationsForwardHessian", "EvaluationsStep", "EvaluationsCoriolis", "EvaluationsRegressor",
+           "EvaluationsTaskSpace", "EvaluationsGroundReaction", "EvaluationsMargins", "EvaluationsFeedForward",
+           "EvaluationsPath"]
 
 
 class Service(TypedDict):
@@ -294,31 +295,37 @@ class ProblemMeaning(TypedDict):
     text: str
 
 
-class _PayloadNeeded(TypedDict):
+class _BatchPayloadNeeded(TypedDict):
     # A link or frame of the model.
     link: str
     # kg
-    mass: float
+    mass: npt.ArrayLike
 
 
-class Payload(_PayloadNeeded, total=False):
-    """A rigid body fixed to a link or frame for this request."""
+class BatchPayload(_BatchPayloadNeeded, total=False):
+    """A rigid body fixed to a link or frame for this request. Each figure is one for all rows, or one for each row."""
 
     # m, in the axes of `link` from its origin; default [0,0,0].
     com: npt.ArrayLike
     # About `com`, in the axes of `link`; default 0.
-    inertia: Inertia
+    inertia: BatchPayloadInertia
 
 
-class Inertia(TypedDict, total=False):
-    """kg m², true tensor entries (xy = -∫xy dm). Refused with an eigenvalue below -1e-9 × the largest."""
+class BatchPayloadInertia(TypedDict, total=False):
+    """About `com`, in the axes of `link`; default 0."""
 
-    xx: float
-    yy: float
-    zz: float
-    xy: float
-    xz: float
-    yz: float
+    # kg m²
+    xx: npt.ArrayLike
+    # kg m²
+    yy: npt.ArrayLike
+    # kg m²
+    zz: npt.ArrayLike
+    # kg m²
+    xy: npt.ArrayLike
+    # kg m²
+    xz: npt.ArrayLike
+    # kg m²
+    yz: npt.ArrayLike
 
 
 class _WrenchNeeded(TypedDict):
@@ -534,6 +541,33 @@ Grouping = TypedDict("Grouping", {
 class GroupingWithItem(TypedDict):
     parameter: str
     coefficient: float
+
+
+class _PayloadNeeded(TypedDict):
+    # A link or frame of the model.
+    link: str
+    # kg
+    mass: float
+
+
+class Payload(_PayloadNeeded, total=False):
+    """A rigid body fixed to a link or frame for this request."""
+
+    # m, in the axes of `link` from its origin; default [0,0,0].
+    com: npt.ArrayLike
+    # About `com`, in the axes of `link`; default 0.
+    inertia: Inertia
+
+
+class Inertia(TypedDict, total=False):
+    """kg m², true tensor entries (xy = -∫xy dm). Refused with an eigenvalue below -1e-9 × the largest."""
+
+    xx: float
+    yy: float
+    zz: float
+    xy: float
+    xz: float
+    yz: float
 
 
 class IdentifyPrior(TypedDict, total=False):

@@ -29,7 +29,7 @@ class Operations:
     def inverse_dynamics(
             self, q: Optional[Coordinates] = None, *, qd: Optional[Coordinates] = None, qdd: Optional[Coordinates] = None,
             qd_reference: Optional[Coordinates] = None, qdd_reference: Optional[Coordinates] = None,
-            gravity: Optional[npt.ArrayLike] = None, payload: Optional[Union[Payload, Sequence[Payload]]] = None,
+            gravity: Optional[npt.ArrayLike] = None, payload: Optional[Union[BatchPayload, Sequence[BatchPayload]]] = None,
             wrenches: Optional[Sequence[Wrench]] = None, friction: Optional[bool] = None,
             joints: Optional[Sequence[str]] = None, guess: Optional[Coordinates] = None, platform: Optional[Platform] = None,
             tau: Optional[Coordinates] = None, free: Optional[Union[Sequence[str], Literal['base']]] = None,
@@ -75,8 +75,13 @@ class Operations:
         qdd: Accelerations, nv entries: rad/s² or m/s². Default 0.
         qd_reference: Reference velocities of a controller, nv entries: rad/s or m/s. Default 0 beside `qdd_reference`.
         qdd_reference: Reference accelerations of a controller, nv entries: rad/s² or m/s². Default 0 beside `qd_reference`.
-        gravity: m/s², world axes; replaces the model's.
-        payload: A rigid body fixed to a link or frame for this request.
+        gravity: m/s², world axes; replaces the model's. One vector for all rows, or one for each: of tilted mounts, whose
+        gravity turns with the base, and of a base that is accelerated without turning, whose gravity is g - a. For any motion
+        of the base the model has a floating one, whose qdd is given. Rows of gravity or of figures of payloads have the bits of
+        single requests; each state is then evaluated alone instead of in lanes: an inverse dynamics of a Panda takes about 0.2
+        µs more, and with payloads of rows about 3 µs more, in which the model with the payload is made. identify and
+        ground-reaction take one value.
+        payload: A rigid body fixed to a link or frame for this request. Each figure is one for all rows, or one for each row.
         wrenches: Acts on the link, by the environment.
         friction: false omits joint friction.
         joints: A permutation of velocity_names, the order of coordinates in this request and its answer. The six coordinates of
@@ -124,7 +129,7 @@ class Operations:
 
     def forward_dynamics(
             self, q: Optional[Coordinates] = None, *, tau: Coordinates, qd: Optional[Coordinates] = None,
-            gravity: Optional[npt.ArrayLike] = None, payload: Optional[Union[Payload, Sequence[Payload]]] = None,
+            gravity: Optional[npt.ArrayLike] = None, payload: Optional[Union[BatchPayload, Sequence[BatchPayload]]] = None,
             wrenches: Optional[Sequence[Wrench]] = None, friction: Optional[bool] = None,
             joints: Optional[Sequence[str]] = None, guess: Optional[Coordinates] = None, platform: Optional[Platform] = None,
             held: Optional[Sequence[Held]] = None, contact_damping: Optional[float] = None,
@@ -170,8 +175,13 @@ class Operations:
         tau: Joint efforts, nv entries: N m or N.
         q: Positions, nq entries: rad or m.
         qd: Velocities, nv entries: rad/s or m/s. Default 0.
-        gravity: m/s², world axes; replaces the model's.
-        payload: A rigid body fixed to a link or frame for this request.
+        gravity: m/s², world axes; replaces the model's. One vector for all rows, or one for each: of tilted mounts, whose
+        gravity turns with the base, and of a base that is accelerated without turning, whose gravity is g - a. For any motion
+        of the base the model has a floating one, whose qdd is given. Rows of gravity or of figures of payloads have the bits of
+        single requests; each state is then evaluated alone instead of in lanes: an inverse dynamics of a Panda takes about 0.2
+        µs more, and with payloads of rows about 3 µs more, in which the model with the payload is made. identify and
+        ground-reaction take one value.
+        payload: A rigid body fixed to a link or frame for this request. Each figure is one for all rows, or one for each row.
         wrenches: Acts on the link, by the environment.
         friction: false omits joint friction.
         joints: A permutation of velocity_names, the order of coordinates in this request and its answer. The six coordinates of
@@ -218,7 +228,7 @@ class Operations:
 
     def impact(
             self, q: Optional[Coordinates] = None, *, held: Sequence[Held], qd: Optional[Coordinates] = None,
-            payload: Optional[Union[Payload, Sequence[Payload]]] = None, joints: Optional[Sequence[str]] = None,
+            payload: Optional[Union[BatchPayload, Sequence[BatchPayload]]] = None, joints: Optional[Sequence[str]] = None,
             guess: Optional[Coordinates] = None, platform: Optional[Platform] = None, restitution: Optional[float] = None,
             locked: Optional[Mapping[str, npt.ArrayLike]] = None, normalise: Optional[bool] = None,
             on_error: Optional[Literal['request', 'row']] = None,
@@ -235,7 +245,7 @@ class Operations:
         held: The frames that hit something, at least one.
         q: Positions, nq entries: rad or m.
         qd: Velocities, nv entries: rad/s or m/s. Default 0.
-        payload: A rigid body fixed to a link or frame for this request.
+        payload: A rigid body fixed to a link or frame for this request. Each figure is one for all rows, or one for each row.
         joints: A permutation of velocity_names, the order of coordinates in this request and its answer. The six coordinates of
         a floating base stay first, as in `q` its seven positions, and may be left out of the list. For models none of whose
         joints has a quaternion.
@@ -274,7 +284,7 @@ class Operations:
             "on_error": on_error, "outputs": outputs}, timeout)
 
     def mass_matrix(
-            self, q: Optional[Coordinates] = None, *, payload: Optional[Union[Payload, Sequence[Payload]]] = None,
+            self, q: Optional[Coordinates] = None, *, payload: Optional[Union[BatchPayload, Sequence[BatchPayload]]] = None,
             joints: Optional[Sequence[str]] = None, guess: Optional[Coordinates] = None, platform: Optional[Platform] = None,
             locked: Optional[Mapping[str, npt.ArrayLike]] = None, normalise: Optional[bool] = None,
             on_error: Optional[Literal['request', 'row']] = None,
@@ -285,7 +295,7 @@ class Operations:
         By the composite-rigid-body algorithm; rotor inertia included.
 
         q: Positions, nq entries: rad or m.
-        payload: A rigid body fixed to a link or frame for this request.
+        payload: A rigid body fixed to a link or frame for this request. Each figure is one for all rows, or one for each row.
         joints: A permutation of velocity_names, the order of coordinates in this request and its answer. The six coordinates of
         a floating base stay first, as in `q` its seven positions, and may be left out of the list. For models none of whose
         joints has a quaternion.
@@ -323,7 +333,7 @@ class Operations:
 
     def bias(
             self, q: Optional[Coordinates] = None, *, qd: Optional[Coordinates] = None,
-            gravity: Optional[npt.ArrayLike] = None, payload: Optional[Union[Payload, Sequence[Payload]]] = None,
+            gravity: Optional[npt.ArrayLike] = None, payload: Optional[Union[BatchPayload, Sequence[BatchPayload]]] = None,
             wrenches: Optional[Sequence[Wrench]] = None, friction: Optional[bool] = None,
             joints: Optional[Sequence[str]] = None, guess: Optional[Coordinates] = None, platform: Optional[Platform] = None,
             locked: Optional[Mapping[str, npt.ArrayLike]] = None, normalise: Optional[bool] = None,
@@ -337,8 +347,13 @@ class Operations:
 
         q: Positions, nq entries: rad or m.
         qd: Velocities, nv entries: rad/s or m/s. Default 0.
-        gravity: m/s², world axes; replaces the model's.
-        payload: A rigid body fixed to a link or frame for this request.
+        gravity: m/s², world axes; replaces the model's. One vector for all rows, or one for each: of tilted mounts, whose
+        gravity turns with the base, and of a base that is accelerated without turning, whose gravity is g - a. For any motion
+        of the base the model has a floating one, whose qdd is given. Rows of gravity or of figures of payloads have the bits of
+        single requests; each state is then evaluated alone instead of in lanes: an inverse dynamics of a Panda takes about 0.2
+        µs more, and with payloads of rows about 3 µs more, in which the model with the payload is made. identify and
+        ground-reaction take one value.
+        payload: A rigid body fixed to a link or frame for this request. Each figure is one for all rows, or one for each row.
         wrenches: Acts on the link, by the environment.
         friction: false omits joint friction.
         joints: A permutation of velocity_names, the order of coordinates in this request and its answer. The six coordinates of
@@ -442,7 +457,7 @@ class Operations:
 
     def energy(
             self, q: Optional[Coordinates] = None, *, qd: Optional[Coordinates] = None,
-            gravity: Optional[npt.ArrayLike] = None, payload: Optional[Union[Payload, Sequence[Payload]]] = None,
+            gravity: Optional[npt.ArrayLike] = None, payload: Optional[Union[BatchPayload, Sequence[BatchPayload]]] = None,
             joints: Optional[Sequence[str]] = None, guess: Optional[Coordinates] = None, platform: Optional[Platform] = None,
             locked: Optional[Mapping[str, npt.ArrayLike]] = None, normalise: Optional[bool] = None,
             on_error: Optional[Literal['request', 'row']] = None,
@@ -458,8 +473,13 @@ class Operations:
 
         q: Positions, nq entries: rad or m.
         qd: Velocities, nv entries: rad/s or m/s. Default 0.
-        gravity: m/s², world axes; replaces the model's.
-        payload: A rigid body fixed to a link or frame for this request.
+        gravity: m/s², world axes; replaces the model's. One vector for all rows, or one for each: of tilted mounts, whose
+        gravity turns with the base, and of a base that is accelerated without turning, whose gravity is g - a. For any motion
+        of the base the model has a floating one, whose qdd is given. Rows of gravity or of figures of payloads have the bits of
+        single requests; each state is then evaluated alone instead of in lanes: an inverse dynamics of a Panda takes about 0.2
+        µs more, and with payloads of rows about 3 µs more, in which the model with the payload is made. identify and
+        ground-reaction take one value.
+        payload: A rigid body fixed to a link or frame for this request. Each figure is one for all rows, or one for each row.
         joints: A permutation of velocity_names, the order of coordinates in this request and its answer. The six coordinates of
         a floating base stay first, as in `q` its seven positions, and may be left out of the list. For models none of whose
         joints has a quaternion.
@@ -499,7 +519,7 @@ class Operations:
     def torque_derivative(
             self, q: Optional[Coordinates] = None, *, qd: Optional[Coordinates] = None, qdd: Optional[Coordinates] = None,
             qddd: Optional[Coordinates] = None, gravity: Optional[npt.ArrayLike] = None,
-            payload: Optional[Union[Payload, Sequence[Payload]]] = None,
+            payload: Optional[Union[BatchPayload, Sequence[BatchPayload]]] = None,
             wrenches: Optional[Sequence[WrenchWithRates]] = None, friction: Optional[bool] = None,
             joints: Optional[Sequence[str]] = None, guess: Optional[Coordinates] = None, platform: Optional[Platform] = None,
             tau: Optional[Coordinates] = None, free: Optional[Union[Sequence[str], Literal['base']]] = None,
@@ -529,8 +549,13 @@ class Operations:
         qd: Velocities, nv entries: rad/s or m/s. Default 0.
         qdd: Accelerations, nv entries: rad/s² or m/s². Default 0.
         qddd: Jerks, nv entries: rad/s³ or m/s³. Default 0.
-        gravity: m/s², world axes; replaces the model's.
-        payload: A rigid body fixed to a link or frame for this request.
+        gravity: m/s², world axes; replaces the model's. One vector for all rows, or one for each: of tilted mounts, whose
+        gravity turns with the base, and of a base that is accelerated without turning, whose gravity is g - a. For any motion
+        of the base the model has a floating one, whose qdd is given. Rows of gravity or of figures of payloads have the bits of
+        single requests; each state is then evaluated alone instead of in lanes: an inverse dynamics of a Panda takes about 0.2
+        µs more, and with payloads of rows about 3 µs more, in which the model with the payload is made. identify and
+        ground-reaction take one value.
+        payload: A rigid body fixed to a link or frame for this request. Each figure is one for all rows, or one for each row.
         wrenches: A wrench that changes with time.
         friction: false omits joint friction.
         joints: A permutation of velocity_names, the order of coordinates in this request and its answer. The six coordinates of
@@ -577,7 +602,7 @@ class Operations:
 
     def sensitivity(
             self, q: Optional[Coordinates] = None, *, qd: Optional[Coordinates] = None, qdd: Optional[Coordinates] = None,
-            gravity: Optional[npt.ArrayLike] = None, payload: Optional[Union[Payload, Sequence[Payload]]] = None,
+            gravity: Optional[npt.ArrayLike] = None, payload: Optional[Union[BatchPayload, Sequence[BatchPayload]]] = None,
             wrenches: Optional[Sequence[Wrench]] = None, friction: Optional[bool] = None,
             joints: Optional[Sequence[str]] = None, guess: Optional[Coordinates] = None, platform: Optional[Platform] = None,
             tau: Optional[Coordinates] = None, free: Optional[Union[Sequence[str], Literal['base']]] = None,
@@ -609,8 +634,13 @@ class Operations:
         q: Positions, nq entries: rad or m.
         qd: Velocities, nv entries: rad/s or m/s. Default 0.
         qdd: Accelerations, nv entries: rad/s² or m/s². Default 0.
-        gravity: m/s², world axes; replaces the model's.
-        payload: A rigid body fixed to a link or frame for this request.
+        gravity: m/s², world axes; replaces the model's. One vector for all rows, or one for each: of tilted mounts, whose
+        gravity turns with the base, and of a base that is accelerated without turning, whose gravity is g - a. For any motion
+        of the base the model has a floating one, whose qdd is given. Rows of gravity or of figures of payloads have the bits of
+        single requests; each state is then evaluated alone instead of in lanes: an inverse dynamics of a Panda takes about 0.2
+        µs more, and with payloads of rows about 3 µs more, in which the model with the payload is made. identify and
+        ground-reaction take one value.
+        payload: A rigid body fixed to a link or frame for this request. Each figure is one for all rows, or one for each row.
         wrenches: Acts on the link, by the environment.
         friction: false omits joint friction.
         joints: A permutation of velocity_names, the order of coordinates in this request and its answer. The six coordinates of
@@ -657,7 +687,7 @@ class Operations:
 
     def forward_sensitivity(
             self, q: Optional[Coordinates] = None, *, tau: Coordinates, qd: Optional[Coordinates] = None,
-            gravity: Optional[npt.ArrayLike] = None, payload: Optional[Union[Payload, Sequence[Payload]]] = None,
+            gravity: Optional[npt.ArrayLike] = None, payload: Optional[Union[BatchPayload, Sequence[BatchPayload]]] = None,
             wrenches: Optional[Sequence[Wrench]] = None, friction: Optional[bool] = None,
             joints: Optional[Sequence[str]] = None, guess: Optional[Coordinates] = None, platform: Optional[Platform] = None,
             held: Optional[Sequence[Held]] = None, contact_damping: Optional[float] = None,
@@ -680,8 +710,13 @@ class Operations:
         tau: Joint efforts, nv entries: N m or N.
         q: Positions, nq entries: rad or m.
         qd: Velocities, nv entries: rad/s or m/s. Default 0.
-        gravity: m/s², world axes; replaces the model's.
-        payload: A rigid body fixed to a link or frame for this request.
+        gravity: m/s², world axes; replaces the model's. One vector for all rows, or one for each: of tilted mounts, whose
+        gravity turns with the base, and of a base that is accelerated without turning, whose gravity is g - a. For any motion
+        of the base the model has a floating one, whose qdd is given. Rows of gravity or of figures of payloads have the bits of
+        single requests; each state is then evaluated alone instead of in lanes: an inverse dynamics of a Panda takes about 0.2
+        µs more, and with payloads of rows about 3 µs more, in which the model with the payload is made. identify and
+        ground-reaction take one value.
+        payload: A rigid body fixed to a link or frame for this request. Each figure is one for all rows, or one for each row.
         wrenches: Acts on the link, by the environment.
         friction: false omits joint friction.
         joints: A permutation of velocity_names, the order of coordinates in this request and its answer. The six coordinates of
@@ -728,8 +763,9 @@ class Operations:
     def gradient(
             self, q: Coordinates, *, multipliers: Coordinates, qd: Optional[Coordinates] = None,
             qdd: Optional[Coordinates] = None, gravity: Optional[npt.ArrayLike] = None,
-            payload: Optional[Union[Payload, Sequence[Payload]]] = None, wrenches: Optional[Sequence[Wrench]] = None,
-            friction: Optional[bool] = None, joints: Optional[Sequence[str]] = None, tau: Optional[Coordinates] = None,
+            payload: Optional[Union[BatchPayload, Sequence[BatchPayload]]] = None,
+            wrenches: Optional[Sequence[Wrench]] = None, friction: Optional[bool] = None,
+            joints: Optional[Sequence[str]] = None, tau: Optional[Coordinates] = None,
             free: Optional[Union[Sequence[str], Literal['base']]] = None,
             locked: Optional[Mapping[str, npt.ArrayLike]] = None, normalise: Optional[bool] = None,
             on_error: Optional[Literal['request', 'row']] = None,
@@ -755,8 +791,13 @@ class Operations:
         multipliers: Multipliers λ of the torques or accelerations, nv entries: one number for each coordinate.
         qd: Velocities, nv entries: rad/s or m/s. Default 0.
         qdd: Accelerations, nv entries: rad/s² or m/s². Default 0.
-        gravity: m/s², world axes; replaces the model's.
-        payload: A rigid body fixed to a link or frame for this request.
+        gravity: m/s², world axes; replaces the model's. One vector for all rows, or one for each: of tilted mounts, whose
+        gravity turns with the base, and of a base that is accelerated without turning, whose gravity is g - a. For any motion
+        of the base the model has a floating one, whose qdd is given. Rows of gravity or of figures of payloads have the bits of
+        single requests; each state is then evaluated alone instead of in lanes: an inverse dynamics of a Panda takes about 0.2
+        µs more, and with payloads of rows about 3 µs more, in which the model with the payload is made. identify and
+        ground-reaction take one value.
+        payload: A rigid body fixed to a link or frame for this request. Each figure is one for all rows, or one for each row.
         wrenches: Acts on the link, by the environment.
         friction: false omits joint friction.
         joints: A permutation of velocity_names, the order of coordinates in this request and its answer. The six coordinates of
@@ -791,7 +832,7 @@ class Operations:
 
     def forward_gradient(
             self, q: Coordinates, *, tau: Coordinates, multipliers: Coordinates, qd: Optional[Coordinates] = None,
-            gravity: Optional[npt.ArrayLike] = None, payload: Optional[Union[Payload, Sequence[Payload]]] = None,
+            gravity: Optional[npt.ArrayLike] = None, payload: Optional[Union[BatchPayload, Sequence[BatchPayload]]] = None,
             wrenches: Optional[Sequence[Wrench]] = None, friction: Optional[bool] = None,
             joints: Optional[Sequence[str]] = None, locked: Optional[Mapping[str, npt.ArrayLike]] = None,
             normalise: Optional[bool] = None, on_error: Optional[Literal['request', 'row']] = None,
@@ -812,8 +853,13 @@ class Operations:
         tau: Joint efforts, nv entries: N m or N.
         multipliers: Multipliers λ of the torques or accelerations, nv entries: one number for each coordinate.
         qd: Velocities, nv entries: rad/s or m/s. Default 0.
-        gravity: m/s², world axes; replaces the model's.
-        payload: A rigid body fixed to a link or frame for this request.
+        gravity: m/s², world axes; replaces the model's. One vector for all rows, or one for each: of tilted mounts, whose
+        gravity turns with the base, and of a base that is accelerated without turning, whose gravity is g - a. For any motion
+        of the base the model has a floating one, whose qdd is given. Rows of gravity or of figures of payloads have the bits of
+        single requests; each state is then evaluated alone instead of in lanes: an inverse dynamics of a Panda takes about 0.2
+        µs more, and with payloads of rows about 3 µs more, in which the model with the payload is made. identify and
+        ground-reaction take one value.
+        payload: A rigid body fixed to a link or frame for this request. Each figure is one for all rows, or one for each row.
         wrenches: Acts on the link, by the environment.
         friction: false omits joint friction.
         joints: A permutation of velocity_names, the order of coordinates in this request and its answer. The six coordinates of
@@ -846,10 +892,10 @@ class Operations:
     def hessian(
             self, q: Coordinates, *, qd: Optional[Coordinates] = None, qdd: Optional[Coordinates] = None,
             multipliers: Optional[Coordinates] = None, gravity: Optional[npt.ArrayLike] = None,
-            payload: Optional[Union[Payload, Sequence[Payload]]] = None, wrenches: Optional[Sequence[Wrench]] = None,
-            friction: Optional[bool] = None, joints: Optional[Sequence[str]] = None,
-            locked: Optional[Mapping[str, npt.ArrayLike]] = None, normalise: Optional[bool] = None,
-            on_error: Optional[Literal['request', 'row']] = None,
+            payload: Optional[Union[BatchPayload, Sequence[BatchPayload]]] = None,
+            wrenches: Optional[Sequence[Wrench]] = None, friction: Optional[bool] = None,
+            joints: Optional[Sequence[str]] = None, locked: Optional[Mapping[str, npt.ArrayLike]] = None,
+            normalise: Optional[bool] = None, on_error: Optional[Literal['request', 'row']] = None,
             outputs: Optional[Sequence[Literal['hessian_q_q', 'hessian_q_qd', 'hessian_q_qdd', 'hessian_qd_qd',
             'hessian_qd_qdd', 'd2tau_dq_dq', 'd2tau_dq_dqd', 'd2tau_dq_dqdd', 'd2tau_dqd_dqd', 'd2tau_dqd_dqdd']]] = None,
             timeout: Optional[float] = None,
@@ -869,8 +915,13 @@ class Operations:
         qd: Velocities, nv entries: rad/s or m/s. Default 0.
         qdd: Accelerations, nv entries: rad/s² or m/s². Default 0.
         multipliers: Multipliers λ of the torques or accelerations, nv entries: one number for each coordinate.
-        gravity: m/s², world axes; replaces the model's.
-        payload: A rigid body fixed to a link or frame for this request.
+        gravity: m/s², world axes; replaces the model's. One vector for all rows, or one for each: of tilted mounts, whose
+        gravity turns with the base, and of a base that is accelerated without turning, whose gravity is g - a. For any motion
+        of the base the model has a floating one, whose qdd is given. Rows of gravity or of figures of payloads have the bits of
+        single requests; each state is then evaluated alone instead of in lanes: an inverse dynamics of a Panda takes about 0.2
+        µs more, and with payloads of rows about 3 µs more, in which the model with the payload is made. identify and
+        ground-reaction take one value.
+        payload: A rigid body fixed to a link or frame for this request. Each figure is one for all rows, or one for each row.
         wrenches: Acts on the link, by the environment.
         friction: false omits joint friction.
         joints: A permutation of velocity_names, the order of coordinates in this request and its answer. The six coordinates of
@@ -903,10 +954,10 @@ class Operations:
     def forward_hessian(
             self, q: Coordinates, *, tau: Coordinates, qd: Optional[Coordinates] = None,
             multipliers: Optional[Coordinates] = None, gravity: Optional[npt.ArrayLike] = None,
-            payload: Optional[Union[Payload, Sequence[Payload]]] = None, wrenches: Optional[Sequence[Wrench]] = None,
-            friction: Optional[bool] = None, joints: Optional[Sequence[str]] = None,
-            locked: Optional[Mapping[str, npt.ArrayLike]] = None, normalise: Optional[bool] = None,
-            on_error: Optional[Literal['request', 'row']] = None,
+            payload: Optional[Union[BatchPayload, Sequence[BatchPayload]]] = None,
+            wrenches: Optional[Sequence[Wrench]] = None, friction: Optional[bool] = None,
+            joints: Optional[Sequence[str]] = None, locked: Optional[Mapping[str, npt.ArrayLike]] = None,
+            normalise: Optional[bool] = None, on_error: Optional[Literal['request', 'row']] = None,
             outputs: Optional[Sequence[Literal['hessian_q_q', 'hessian_q_qd', 'hessian_qd_qd', 'hessian_q_tau',
             'hessian_qd_tau', 'd2qdd_dq_dq', 'd2qdd_dq_dqd', 'd2qdd_dqd_dqd', 'd2qdd_dq_dtau', 'd2qdd_dqd_dtau']]] = None,
             timeout: Optional[float] = None,
@@ -923,8 +974,13 @@ class Operations:
         tau: Joint efforts, nv entries: N m or N.
         qd: Velocities, nv entries: rad/s or m/s. Default 0.
         multipliers: Multipliers λ of the torques or accelerations, nv entries: one number for each coordinate.
-        gravity: m/s², world axes; replaces the model's.
-        payload: A rigid body fixed to a link or frame for this request.
+        gravity: m/s², world axes; replaces the model's. One vector for all rows, or one for each: of tilted mounts, whose
+        gravity turns with the base, and of a base that is accelerated without turning, whose gravity is g - a. For any motion
+        of the base the model has a floating one, whose qdd is given. Rows of gravity or of figures of payloads have the bits of
+        single requests; each state is then evaluated alone instead of in lanes: an inverse dynamics of a Panda takes about 0.2
+        µs more, and with payloads of rows about 3 µs more, in which the model with the payload is made. identify and
+        ground-reaction take one value.
+        payload: A rigid body fixed to a link or frame for this request. Each figure is one for all rows, or one for each row.
         wrenches: Acts on the link, by the environment.
         friction: false omits joint friction.
         joints: A permutation of velocity_names, the order of coordinates in this request and its answer. The six coordinates of
@@ -959,7 +1015,7 @@ class Operations:
             integrator: Optional[Literal['explicit_euler', 'semi_implicit_euler', 'rk4', 'implicit_euler']] = None,
             held: Optional[Sequence[Held]] = None, contact_damping: Optional[float] = None,
             friction_at_rest: Optional[Literal['none', 'stick']] = None, impact: Optional[bool] = None,
-            gravity: Optional[npt.ArrayLike] = None, payload: Optional[Union[Payload, Sequence[Payload]]] = None,
+            gravity: Optional[npt.ArrayLike] = None, payload: Optional[Union[BatchPayload, Sequence[BatchPayload]]] = None,
             wrenches: Optional[Sequence[Wrench]] = None, friction: Optional[bool] = None,
             joints: Optional[Sequence[str]] = None, guess: Optional[Coordinates] = None,
             locked: Optional[Mapping[str, npt.ArrayLike]] = None, normalise: Optional[bool] = None,
@@ -1021,8 +1077,13 @@ class Operations:
         friction_at_rest: stick: sharp Coulomb friction can stop joints in the step. none: it has the sign of the velocity
         before the step.
         impact: Whether the step begins with a plastic impact of the held frames.
-        gravity: m/s², world axes; replaces the model's.
-        payload: A rigid body fixed to a link or frame for this request.
+        gravity: m/s², world axes; replaces the model's. One vector for all rows, or one for each: of tilted mounts, whose
+        gravity turns with the base, and of a base that is accelerated without turning, whose gravity is g - a. For any motion
+        of the base the model has a floating one, whose qdd is given. Rows of gravity or of figures of payloads have the bits of
+        single requests; each state is then evaluated alone instead of in lanes: an inverse dynamics of a Panda takes about 0.2
+        µs more, and with payloads of rows about 3 µs more, in which the model with the payload is made. identify and
+        ground-reaction take one value.
+        payload: A rigid body fixed to a link or frame for this request. Each figure is one for all rows, or one for each row.
         wrenches: Acts on the link, by the environment.
         friction: false omits joint friction.
         joints: A permutation of velocity_names, the order of coordinates in this request and its answer. The six coordinates of
@@ -1062,7 +1123,7 @@ class Operations:
             integrator: Optional[Literal['explicit_euler', 'semi_implicit_euler', 'rk4', 'implicit_euler']] = None,
             held: Optional[Sequence[Held]] = None, contact_damping: Optional[float] = None,
             phases: Optional[Sequence[Phase]] = None, friction_at_rest: Optional[Literal['none', 'stick']] = None,
-            gravity: Optional[npt.ArrayLike] = None, payload: Optional[Union[Payload, Sequence[Payload]]] = None,
+            gravity: Optional[npt.ArrayLike] = None, payload: Optional[Union[BatchPayload, Sequence[BatchPayload]]] = None,
             wrenches: Optional[Sequence[Wrench]] = None, friction: Optional[bool] = None,
             joints: Optional[Sequence[str]] = None, guess: Optional[Coordinates] = None,
             locked: Optional[Mapping[str, npt.ArrayLike]] = None, normalise: Optional[bool] = None,
@@ -1099,8 +1160,13 @@ class Operations:
         phases: Which frames are held at the nodes, in place of `held`. The steps of all phases add up to N.
         friction_at_rest: stick: sharp Coulomb friction can stop joints in the step. none: it has the sign of the velocity
         before the step.
-        gravity: m/s², world axes; replaces the model's.
-        payload: A rigid body fixed to a link or frame for this request.
+        gravity: m/s², world axes; replaces the model's. One vector for all rows, or one for each: of tilted mounts, whose
+        gravity turns with the base, and of a base that is accelerated without turning, whose gravity is g - a. For any motion
+        of the base the model has a floating one, whose qdd is given. Rows of gravity or of figures of payloads have the bits of
+        single requests; each state is then evaluated alone instead of in lanes: an inverse dynamics of a Panda takes about 0.2
+        µs more, and with payloads of rows about 3 µs more, in which the model with the payload is made. identify and
+        ground-reaction take one value.
+        payload: A rigid body fixed to a link or frame for this request. Each figure is one for all rows, or one for each row.
         wrenches: Acts on the link, by the environment.
         friction: false omits joint friction.
         joints: A permutation of velocity_names, the order of coordinates in this request and its answer. The six coordinates of
@@ -1141,10 +1207,10 @@ class Operations:
             integrator: Optional[Literal['explicit_euler', 'semi_implicit_euler', 'rk4', 'implicit_euler']] = None,
             cost: Optional[RolloutCost] = None, multipliers_q: Optional[npt.ArrayLike] = None,
             multipliers_qd: Optional[npt.ArrayLike] = None, gravity: Optional[npt.ArrayLike] = None,
-            payload: Optional[Union[Payload, Sequence[Payload]]] = None, wrenches: Optional[Sequence[Wrench]] = None,
-            friction: Optional[bool] = None, joints: Optional[Sequence[str]] = None,
-            locked: Optional[Mapping[str, npt.ArrayLike]] = None, normalise: Optional[bool] = None,
-            on_error: Optional[Literal['request', 'row']] = None,
+            payload: Optional[Union[BatchPayload, Sequence[BatchPayload]]] = None,
+            wrenches: Optional[Sequence[Wrench]] = None, friction: Optional[bool] = None,
+            joints: Optional[Sequence[str]] = None, locked: Optional[Mapping[str, npt.ArrayLike]] = None,
+            normalise: Optional[bool] = None, on_error: Optional[Literal['request', 'row']] = None,
             outputs: Optional[Sequence[Literal['gradient_torques', 'gradient_q', 'gradient_qd', 'cost', 'q_after', 'qd_after',
             'gradient_parameters', 'gradient_wrenches', 'gradient_gravity', 'sum_parameters', 'sum_gravity']]] = None,
             timeout: Optional[float] = None,
@@ -1174,8 +1240,13 @@ class Operations:
         cost
         multipliers_q: N × nv or 1 × nv, or rows × these: multipliers of changes of q after each step, or after the last.
         multipliers_qd: As multipliers_q, of qd.
-        gravity: m/s², world axes; replaces the model's.
-        payload: A rigid body fixed to a link or frame for this request.
+        gravity: m/s², world axes; replaces the model's. One vector for all rows, or one for each: of tilted mounts, whose
+        gravity turns with the base, and of a base that is accelerated without turning, whose gravity is g - a. For any motion
+        of the base the model has a floating one, whose qdd is given. Rows of gravity or of figures of payloads have the bits of
+        single requests; each state is then evaluated alone instead of in lanes: an inverse dynamics of a Panda takes about 0.2
+        µs more, and with payloads of rows about 3 µs more, in which the model with the payload is made. identify and
+        ground-reaction take one value.
+        payload: A rigid body fixed to a link or frame for this request. Each figure is one for all rows, or one for each row.
         wrenches: Acts on the link, by the environment.
         friction: false omits joint friction.
         joints: A permutation of velocity_names, the order of coordinates in this request and its answer. The six coordinates of
@@ -1208,7 +1279,7 @@ class Operations:
 
     def coriolis(
             self, q: Optional[Coordinates] = None, *, qd: Optional[Coordinates] = None,
-            payload: Optional[Union[Payload, Sequence[Payload]]] = None, joints: Optional[Sequence[str]] = None,
+            payload: Optional[Union[BatchPayload, Sequence[BatchPayload]]] = None, joints: Optional[Sequence[str]] = None,
             guess: Optional[Coordinates] = None, platform: Optional[Platform] = None,
             locked: Optional[Mapping[str, npt.ArrayLike]] = None, normalise: Optional[bool] = None,
             on_error: Optional[Literal['request', 'row']] = None,
@@ -1222,7 +1293,7 @@ class Operations:
 
         q: Positions, nq entries: rad or m.
         qd: Velocities, nv entries: rad/s or m/s. Default 0.
-        payload: A rigid body fixed to a link or frame for this request.
+        payload: A rigid body fixed to a link or frame for this request. Each figure is one for all rows, or one for each row.
         joints: A permutation of velocity_names, the order of coordinates in this request and its answer. The six coordinates of
         a floating base stay first, as in `q` its seven positions, and may be left out of the list. For models none of whose
         joints has a quaternion.
@@ -1291,7 +1362,12 @@ class Operations:
         qdd: Accelerations, nv entries: rad/s² or m/s². Default 0.
         qd_reference: Reference velocities of a controller, nv entries: rad/s or m/s. Default 0 beside `qdd_reference`.
         qdd_reference: Reference accelerations of a controller, nv entries: rad/s² or m/s². Default 0 beside `qd_reference`.
-        gravity: m/s², world axes; replaces the model's.
+        gravity: m/s², world axes; replaces the model's. One vector for all rows, or one for each: of tilted mounts, whose
+        gravity turns with the base, and of a base that is accelerated without turning, whose gravity is g - a. For any motion
+        of the base the model has a floating one, whose qdd is given. Rows of gravity or of figures of payloads have the bits of
+        single requests; each state is then evaluated alone instead of in lanes: an inverse dynamics of a Panda takes about 0.2
+        µs more, and with payloads of rows about 3 µs more, in which the model with the payload is made. identify and
+        ground-reaction take one value.
         joints: A permutation of velocity_names, the order of coordinates in this request and its answer. The six coordinates of
         a floating base stay first, as in `q` its seven positions, and may be left out of the list. For models none of whose
         joints has a quaternion.
@@ -1330,7 +1406,7 @@ class Operations:
 
     def task_space(
             self, q: Optional[Coordinates] = None, *, frame: str, qd: Optional[Coordinates] = None,
-            gravity: Optional[npt.ArrayLike] = None, payload: Optional[Union[Payload, Sequence[Payload]]] = None,
+            gravity: Optional[npt.ArrayLike] = None, payload: Optional[Union[BatchPayload, Sequence[BatchPayload]]] = None,
             wrenches: Optional[Sequence[Wrench]] = None, friction: Optional[bool] = None,
             joints: Optional[Sequence[str]] = None, guess: Optional[Coordinates] = None, platform: Optional[Platform] = None,
             axes: Optional[Sequence[Literal['x', 'y', 'z', 'rx', 'ry', 'rz']]] = None, damping: Optional[float] = None,
@@ -1351,8 +1427,13 @@ class Operations:
         frame: A link or frame of the model.
         q: Positions, nq entries: rad or m.
         qd: Velocities, nv entries: rad/s or m/s. Default 0.
-        gravity: m/s², world axes; replaces the model's.
-        payload: A rigid body fixed to a link or frame for this request.
+        gravity: m/s², world axes; replaces the model's. One vector for all rows, or one for each: of tilted mounts, whose
+        gravity turns with the base, and of a base that is accelerated without turning, whose gravity is g - a. For any motion
+        of the base the model has a floating one, whose qdd is given. Rows of gravity or of figures of payloads have the bits of
+        single requests; each state is then evaluated alone instead of in lanes: an inverse dynamics of a Panda takes about 0.2
+        µs more, and with payloads of rows about 3 µs more, in which the model with the payload is made. identify and
+        ground-reaction take one value.
+        payload: A rigid body fixed to a link or frame for this request. Each figure is one for all rows, or one for each row.
         wrenches: Acts on the link, by the environment.
         friction: false omits joint friction.
         joints: A permutation of velocity_names, the order of coordinates in this request and its answer. The six coordinates of
@@ -1536,7 +1617,7 @@ class Operations:
             dense: Optional[bool] = None, points: Optional[Sequence[KinematicsPointsItem]] = None,
             kinds: Optional[Sequence[Literal['position', 'velocity', 'effort', 'effort_rate']]] = None,
             free: Optional[Union[Sequence[str], Literal['base']]] = None, input: Optional[TrajectoryInput] = None,
-            gravity: Optional[npt.ArrayLike] = None, payload: Optional[Union[Payload, Sequence[Payload]]] = None,
+            gravity: Optional[npt.ArrayLike] = None, payload: Optional[Union[BatchPayload, Sequence[BatchPayload]]] = None,
             wrenches: Optional[Sequence[WrenchOverTime]] = None, friction: Optional[bool] = None,
             joints: Optional[Sequence[str]] = None, guess: Optional[Coordinates] = None,
             locked: Optional[Mapping[str, npt.ArrayLike]] = None, normalise: Optional[bool] = None,
@@ -1606,8 +1687,13 @@ class Operations:
         free: The coordinates whose acceleration is computed, by velocity_names; "base": all six of a floating base. Without
         `free` there are no outputs that begin with dqdd.
         input: Only with `free`.
-        gravity: m/s², world axes; replaces the model's.
-        payload: A rigid body fixed to a link or frame for this request.
+        gravity: m/s², world axes; replaces the model's. One vector for all rows, or one for each: of tilted mounts, whose
+        gravity turns with the base, and of a base that is accelerated without turning, whose gravity is g - a. For any motion
+        of the base the model has a floating one, whose qdd is given. Rows of gravity or of figures of payloads have the bits of
+        single requests; each state is then evaluated alone instead of in lanes: an inverse dynamics of a Panda takes about 0.2
+        µs more, and with payloads of rows about 3 µs more, in which the model with the payload is made. identify and
+        ground-reaction take one value.
+        payload: A rigid body fixed to a link or frame for this request. Each figure is one for all rows, or one for each row.
         wrenches: A wrench whose components may be signals.
         friction: false omits joint friction.
         joints: A permutation of velocity_names, the order of coordinates in this request and its answer. The six coordinates of
@@ -1646,7 +1732,7 @@ class Operations:
     def trajectory_hessian(
             self, *, degree: int, duration: npt.ArrayLike, control_points: npt.ArrayLike, torque_multipliers: npt.ArrayLike,
             knots: Optional[npt.ArrayLike] = None, samples: Optional[int] = None, times: Optional[npt.ArrayLike] = None,
-            gravity: Optional[npt.ArrayLike] = None, payload: Optional[Union[Payload, Sequence[Payload]]] = None,
+            gravity: Optional[npt.ArrayLike] = None, payload: Optional[Union[BatchPayload, Sequence[BatchPayload]]] = None,
             wrenches: Optional[Sequence[Wrench]] = None, friction: Optional[bool] = None,
             joints: Optional[Sequence[str]] = None, locked: Optional[Mapping[str, npt.ArrayLike]] = None,
             normalise: Optional[bool] = None, on_error: Optional[Literal['request', 'row']] = None,
@@ -1671,8 +1757,13 @@ class Operations:
         last. Knots that differ are at least 1e-100, the first and the last at most 1e100 apart.
         samples: N, evenly spaced from 0 to the duration.
         times: N times from 0 to the duration, in any order, s.
-        gravity: m/s², world axes; replaces the model's.
-        payload: A rigid body fixed to a link or frame for this request.
+        gravity: m/s², world axes; replaces the model's. One vector for all rows, or one for each: of tilted mounts, whose
+        gravity turns with the base, and of a base that is accelerated without turning, whose gravity is g - a. For any motion
+        of the base the model has a floating one, whose qdd is given. Rows of gravity or of figures of payloads have the bits of
+        single requests; each state is then evaluated alone instead of in lanes: an inverse dynamics of a Panda takes about 0.2
+        µs more, and with payloads of rows about 3 µs more, in which the model with the payload is made. identify and
+        ground-reaction take one value.
+        payload: A rigid body fixed to a link or frame for this request. Each figure is one for all rows, or one for each row.
         wrenches: Acts on the link, by the environment.
         friction: false omits joint friction.
         joints: A permutation of velocity_names, the order of coordinates in this request and its answer. The six coordinates of
@@ -1709,8 +1800,9 @@ class Operations:
             integrator: Optional[Literal['rk4', 'dopri5', 'esdirk5']] = None,
             input: Optional[Union[TorqueInput, TorqueInputGiven]] = None, prescribed: Optional[Prescribed] = None,
             samples: Optional[int] = None, times: Optional[npt.ArrayLike] = None, gravity: Optional[npt.ArrayLike] = None,
-            payload: Optional[Union[Payload, Sequence[Payload]]] = None, wrenches: Optional[Sequence[WrenchOverTime]] = None,
-            friction: Optional[bool] = None, joints: Optional[Sequence[str]] = None, guess: Optional[Coordinates] = None,
+            payload: Optional[Union[BatchPayload, Sequence[BatchPayload]]] = None,
+            wrenches: Optional[Sequence[WrenchOverTime]] = None, friction: Optional[bool] = None,
+            joints: Optional[Sequence[str]] = None, guess: Optional[Coordinates] = None,
             held: Optional[Sequence[Held]] = None, contact_damping: Optional[float] = None,
             locked: Optional[Mapping[str, npt.ArrayLike]] = None, normalise: Optional[bool] = None,
             on_error: Optional[Literal['request', 'row']] = None,
@@ -1813,8 +1905,13 @@ class Operations:
         prescribed
         samples: N, evenly spaced from 0 to the duration.
         times: N times from 0 to the duration, not decreasing, s.
-        gravity: m/s², world axes; replaces the model's.
-        payload: A rigid body fixed to a link or frame for this request.
+        gravity: m/s², world axes; replaces the model's. One vector for all rows, or one for each: of tilted mounts, whose
+        gravity turns with the base, and of a base that is accelerated without turning, whose gravity is g - a. For any motion
+        of the base the model has a floating one, whose qdd is given. Rows of gravity or of figures of payloads have the bits of
+        single requests; each state is then evaluated alone instead of in lanes: an inverse dynamics of a Panda takes about 0.2
+        µs more, and with payloads of rows about 3 µs more, in which the model with the payload is made. identify and
+        ground-reaction take one value.
+        payload: A rigid body fixed to a link or frame for this request. Each figure is one for all rows, or one for each row.
         wrenches: A wrench whose components may be signals.
         friction: false omits joint friction.
         joints: A permutation of velocity_names, the order of coordinates in this request and its answer. The six coordinates of
@@ -2011,9 +2108,9 @@ class Operations:
     def margins(
             self, q: Optional[Coordinates] = None, *, qd: Optional[Coordinates] = None, qdd: Optional[Coordinates] = None,
             qddd: Optional[Coordinates] = None, gravity: Optional[npt.ArrayLike] = None,
-            payload: Optional[Union[Payload, Sequence[Payload]]] = None, wrenches: Optional[Sequence[Wrench]] = None,
-            friction: Optional[bool] = None, joints: Optional[Sequence[str]] = None, guess: Optional[Coordinates] = None,
-            platform: Optional[Platform] = None,
+            payload: Optional[Union[BatchPayload, Sequence[BatchPayload]]] = None,
+            wrenches: Optional[Sequence[Wrench]] = None, friction: Optional[bool] = None,
+            joints: Optional[Sequence[str]] = None, guess: Optional[Coordinates] = None, platform: Optional[Platform] = None,
             kinds: Optional[Sequence[Literal['position', 'velocity', 'effort', 'effort_rate']]] = None,
             locked: Optional[Mapping[str, npt.ArrayLike]] = None, normalise: Optional[bool] = None,
             on_error: Optional[Literal['request', 'row']] = None,
@@ -2046,8 +2143,13 @@ class Operations:
         qd: Velocities, nv entries: rad/s or m/s. Default 0.
         qdd: Accelerations, nv entries: rad/s² or m/s². Default 0.
         qddd: Jerks, nv entries: rad/s³ or m/s³. Default 0.
-        gravity: m/s², world axes; replaces the model's.
-        payload: A rigid body fixed to a link or frame for this request.
+        gravity: m/s², world axes; replaces the model's. One vector for all rows, or one for each: of tilted mounts, whose
+        gravity turns with the base, and of a base that is accelerated without turning, whose gravity is g - a. For any motion
+        of the base the model has a floating one, whose qdd is given. Rows of gravity or of figures of payloads have the bits of
+        single requests; each state is then evaluated alone instead of in lanes: an inverse dynamics of a Panda takes about 0.2
+        µs more, and with payloads of rows about 3 µs more, in which the model with the payload is made. identify and
+        ground-reaction take one value.
+        payload: A rigid body fixed to a link or frame for this request. Each figure is one for all rows, or one for each row.
         wrenches: Acts on the link, by the environment.
         friction: false omits joint friction.
         joints: A permutation of velocity_names, the order of coordinates in this request and its answer. The six coordinates of
@@ -2090,7 +2192,7 @@ class Operations:
 
     def path(
             self, q: Coordinates, *, qd: Coordinates, qdd: Optional[Coordinates] = None, qddd: Optional[Coordinates] = None,
-            gravity: Optional[npt.ArrayLike] = None, payload: Optional[Union[Payload, Sequence[Payload]]] = None,
+            gravity: Optional[npt.ArrayLike] = None, payload: Optional[Union[BatchPayload, Sequence[BatchPayload]]] = None,
             wrenches: Optional[Sequence[Wrench]] = None, friction: Optional[bool] = None,
             joints: Optional[Sequence[str]] = None, guess: Optional[Coordinates] = None,
             locked: Optional[Mapping[str, npt.ArrayLike]] = None, normalise: Optional[bool] = None,
@@ -2124,8 +2226,13 @@ class Operations:
         qd: Velocities, nv entries: rad/s or m/s. Default 0.
         qdd: Accelerations, nv entries: rad/s² or m/s². Default 0.
         qddd: Jerks, nv entries: rad/s³ or m/s³. Default 0.
-        gravity: m/s², world axes; replaces the model's.
-        payload: A rigid body fixed to a link or frame for this request.
+        gravity: m/s², world axes; replaces the model's. One vector for all rows, or one for each: of tilted mounts, whose
+        gravity turns with the base, and of a base that is accelerated without turning, whose gravity is g - a. For any motion
+        of the base the model has a floating one, whose qdd is given. Rows of gravity or of figures of payloads have the bits of
+        single requests; each state is then evaluated alone instead of in lanes: an inverse dynamics of a Panda takes about 0.2
+        µs more, and with payloads of rows about 3 µs more, in which the model with the payload is made. identify and
+        ground-reaction take one value.
+        payload: A rigid body fixed to a link or frame for this request. Each figure is one for all rows, or one for each row.
         wrenches: Acts on the link, by the environment.
         friction: false omits joint friction.
         joints: A permutation of velocity_names, the order of coordinates in this request and its answer. The six coordinates of
@@ -2163,10 +2270,10 @@ class Operations:
             self, q: Coordinates, *, qd: Optional[Coordinates] = None, qdd: Optional[Coordinates] = None,
             qddd: Optional[Coordinates] = None, qdddd: Optional[Coordinates] = None,
             higher_derivatives: Optional[Sequence[Coordinates]] = None, gravity: Optional[npt.ArrayLike] = None,
-            payload: Optional[Union[Payload, Sequence[Payload]]] = None, wrenches: Optional[Sequence[Wrench]] = None,
-            friction: Optional[bool] = None, joints: Optional[Sequence[str]] = None,
-            locked: Optional[Mapping[str, npt.ArrayLike]] = None, normalise: Optional[bool] = None,
-            on_error: Optional[Literal['request', 'row']] = None,
+            payload: Optional[Union[BatchPayload, Sequence[BatchPayload]]] = None,
+            wrenches: Optional[Sequence[Wrench]] = None, friction: Optional[bool] = None,
+            joints: Optional[Sequence[str]] = None, locked: Optional[Mapping[str, npt.ArrayLike]] = None,
+            normalise: Optional[bool] = None, on_error: Optional[Literal['request', 'row']] = None,
             outputs: Optional[Sequence[Literal['q', 'qd', 'qdd', 'tau']]] = None, timeout: Optional[float] = None,
     ) -> FeedForwardAnswer:
         """Positions and torques of motors that move elastic joints along a given motion.
@@ -2191,8 +2298,13 @@ class Operations:
         qdddd: Time derivatives of the jerks, nv entries: rad/s⁴ or m/s⁴. Default 0.
         higher_derivatives: Time derivatives of q of orders 5, 6, …, nv entries each, every one in the form of `qdddd`: rad/s⁵
         or m/s⁵, rad/s⁶ or m/s⁶, … Elastic joints that move motors of elastic joints need them.
-        gravity: m/s², world axes; replaces the model's.
-        payload: A rigid body fixed to a link or frame for this request.
+        gravity: m/s², world axes; replaces the model's. One vector for all rows, or one for each: of tilted mounts, whose
+        gravity turns with the base, and of a base that is accelerated without turning, whose gravity is g - a. For any motion
+        of the base the model has a floating one, whose qdd is given. Rows of gravity or of figures of payloads have the bits of
+        single requests; each state is then evaluated alone instead of in lanes: an inverse dynamics of a Panda takes about 0.2
+        µs more, and with payloads of rows about 3 µs more, in which the model with the payload is made. identify and
+        ground-reaction take one value.
+        payload: A rigid body fixed to a link or frame for this request. Each figure is one for all rows, or one for each row.
         wrenches: Acts on the link, by the environment.
         friction: false omits joint friction.
         joints: A permutation of velocity_names, the order of coordinates in this request and its answer. The six coordinates of
@@ -2229,7 +2341,7 @@ class Operations:
             higher_derivatives: Optional[Sequence[Coordinates]] = None, tau: Optional[Coordinates] = None,
             qd_reference: Optional[Coordinates] = None, qdd_reference: Optional[Coordinates] = None,
             multipliers: Optional[Coordinates] = None, gravity: Optional[npt.ArrayLike] = None,
-            payload: Optional[Union[Payload, Sequence[Payload]]] = None,
+            payload: Optional[Union[BatchPayload, Sequence[BatchPayload]]] = None,
             wrenches: Optional[Sequence[WrenchWithRates]] = None, friction: Optional[bool] = None,
             joints: Optional[Sequence[str]] = None, guess: Optional[Coordinates] = None, platform: Optional[Platform] = None,
             locked: Optional[Mapping[str, npt.ArrayLike]] = None, normalise: Optional[bool] = None,
@@ -2252,8 +2364,13 @@ class Operations:
         qd_reference: Reference velocities of a controller, nv entries: rad/s or m/s. Default 0 beside `qdd_reference`.
         qdd_reference: Reference accelerations of a controller, nv entries: rad/s² or m/s². Default 0 beside `qd_reference`.
         multipliers: Multipliers λ of the torques or accelerations, nv entries: one number for each coordinate.
-        gravity: m/s², world axes; replaces the model's.
-        payload: A rigid body fixed to a link or frame for this request.
+        gravity: m/s², world axes; replaces the model's. One vector for all rows, or one for each: of tilted mounts, whose
+        gravity turns with the base, and of a base that is accelerated without turning, whose gravity is g - a. For any motion
+        of the base the model has a floating one, whose qdd is given. Rows of gravity or of figures of payloads have the bits of
+        single requests; each state is then evaluated alone instead of in lanes: an inverse dynamics of a Panda takes about 0.2
+        µs more, and with payloads of rows about 3 µs more, in which the model with the payload is made. identify and
+        ground-reaction take one value.
+        payload: A rigid body fixed to a link or frame for this request. Each figure is one for all rows, or one for each row.
         wrenches: With rates, if torque-derivative is among the operations.
         friction: false omits joint friction.
         joints: A permutation of velocity_names, the order of coordinates in this request and its answer. The six coordinates of
