@@ -1,8 +1,10 @@
 /* payload.c - read "payload", rigid bodies fixed to links or frames, and add them to the model for this request. */
 #include "api/robots/document/inertia.h"
+#include "body_parameters.h"
 #include "fields.h"
 #include "row_scenes.h"
 #include "rows.h"
+#include <string.h>
 
 enum { DEADLINE_EVERY = 1024 /* payloads that are read between two checks of the deadline */ };
 
@@ -73,8 +75,9 @@ static bool read_inertia(const api_query *q, const api_node *given, const api_pl
         !read_tensor(q, given, up, row, inertia->about_com))
         return false;
     if (!api_inertia_refusal(inertia, reason)) return true;
-    return q->row_scenes ? api_fail_at(q->problem, up, API_BAD_INERTIA, "in row %zu: %s", row, reason)
-                         : api_fail_at(q->problem, up, API_BAD_INERTIA, "%s", reason);
+    return q->row_scenes && q->row_scenes->in_rows
+               ? api_fail_at(q->problem, up, API_BAD_INERTIA, "in row %zu: %s", row, reason)
+               : api_fail_at(q->problem, up, API_BAD_INERTIA, "%s", reason);
 }
 
 static bool load(api_query *q, size_t n, const dyn_payload *payload)
@@ -118,8 +121,7 @@ static bool measure_figure(api_query *q, const api_node *object, const char *key
     if (!rows) return true;
     api_row_scenes *scenes = api_row_scenes_of(q, "payload");
     if (!scenes || !api_batch_rows(q, api_node_size(value), &at)) return false;
-    scenes->n = count_payloads(q);
-    return true;
+    return scenes->in_rows = true;
 }
 
 static bool measure_body(api_query *q, const api_node *payload, const api_place *up)
@@ -140,24 +142,37 @@ bool api_measure_payload(api_query *q)
         api_node  item;
         if (take_payload(q, i, &at, &item, &entry) && !measure_body(q, &item, &entry)) return false;
     }
-    return true;
+    return api_measure_parameters(q);
 }
 
-/* Reads the figures of n payloads in all rows, and sets those of the first row. */
-static bool read_rows(const api_query *q, size_t n, dyn_payload *payload)
+/* Reads the figures of all payloads, the first n of which are in the field, in one row. */
+static bool read_row(const api_query *q, size_t n, size_t row, const dyn_payload *payload, dyn_inertia *inertia)
 {
-    const api_place at      = api_place_key(NULL, "payload");
-    dyn_inertia    *inertia = api_take(q->pool, q->rows * n * sizeof *inertia);
-    if (!inertia) return false;
-    for (size_t k = 0; k < q->rows * n; k++) {
+    const api_place at = api_place_key(NULL, "payload");
+    for (size_t i = 0; i < n; i++) {
         api_place entry;
         api_node  item;
-        if (k % DEADLINE_EVERY == 0 && !api_deadline_check(q->input->deadline, q->problem)) return false;
-        if (!take_payload(q, k % n, &at, &item, &entry) || !read_inertia(q, &item, &entry, k / n, &inertia[k]))
-            return false;
+        if (!take_payload(q, i, &at, &item, &entry) || !read_inertia(q, &item, &entry, row, &inertia[i])) return false;
     }
-    for (size_t i = 0; i < n; i++)
+    return api_read_parameter_row(q, row, payload + n, inertia + n);
+}
+
+/* Reads the figures of all rows, and sets those of the first row. */
+static bool read_figures(const api_query *q, size_t n, size_t all, dyn_payload *payload)
+{
+    const bool   in_rows = q->row_scenes && q->row_scenes->in_rows;
+    const size_t rows    = in_rows ? q->rows : 1;
+    dyn_inertia *inertia = api_take(q->pool, rows * all * sizeof *inertia);
+    if (!inertia) return false;
+    memset(inertia, 0, rows * all * sizeof *inertia);
+    for (size_t row = 0; row < rows; row++) {
+        if (row % DEADLINE_EVERY == 0 && !api_deadline_check(q->input->deadline, q->problem)) return false;
+        if (!read_row(q, n, row, payload, inertia + row * all)) return false;
+    }
+    for (size_t i = 0; i < all; i++)
         payload[i].inertia = inertia[i];
+    if (!in_rows) return true;
+    q->row_scenes->n       = all;
     q->row_scenes->payload = payload;
     q->row_scenes->inertia = inertia;
     return true;
@@ -165,21 +180,19 @@ static bool read_rows(const api_query *q, size_t n, dyn_payload *payload)
 
 bool api_decode_payload(api_query *q)
 {
-    const api_node *given   = q->field[API_PAYLOAD];
-    const api_place at      = api_place_key(NULL, "payload");
-    const size_t    n       = count_payloads(q);
-    const bool      in_rows = q->row_scenes && q->row_scenes->n > 0;
-    if (n == 0) return true;
-    if (!api_node_is(given, API_ARRAY) && !api_node_is(given, API_OBJECT))
+    const api_node *given = q->field[API_PAYLOAD];
+    const api_place at    = api_place_key(NULL, "payload");
+    const size_t    n = count_payloads(q), all = n + api_count_parameter_payloads(q);
+    if (all == 0) return true;
+    if (given && !api_node_is(given, API_ARRAY) && !api_node_is(given, API_OBJECT))
         return api_fail_at(q->problem, &at, API_WRONG_TYPE, "%s given, a payload or an array of them expected",
                            api_node_kind_text(given));
-    dyn_payload *payload = api_take(q->pool, n * sizeof *payload);
+    dyn_payload *payload = api_take(q->pool, all * sizeof *payload);
     if (!payload) return false;
     for (size_t i = 0; i < n; i++) {
         api_place entry;
         api_node  item;
         if (!take_payload(q, i, &at, &item, &entry) || !read_place(q, &item, &entry, &payload[i])) return false;
-        if (!in_rows && !read_inertia(q, &item, &entry, 0, &payload[i].inertia)) return false;
     }
-    return (!in_rows || read_rows(q, n, payload)) && load(q, n, payload);
+    return api_read_parameter_places(q, payload + n) && read_figures(q, n, all, payload) && load(q, all, payload);
 }

@@ -43,6 +43,7 @@ enum { API_MAX_HIGHER = 20 /* vectors in "higher_derivatives": derivatives of q 
     X(API_JOINTS, "joints")                                                                                            \
     X(API_GUESS, "guess")                                                                                              \
     X(API_PLATFORM, "platform")                                                                                        \
+    X(API_PARAMETERS, "parameters")                 /* in requests that may contain payload */                         \
     X(API_LOCKED, "locked")                         /* every request may contain it */                                 \
     X(API_HIGHER_DERIVATIVES, "higher_derivatives") /* of q, from the fifth on */                                      \
     X(API_NORMALISE, "normalise")                   /* every request may contain normalise and on_error */             \

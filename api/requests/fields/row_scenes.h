@@ -7,6 +7,7 @@
 
 struct api_row_scenes {
     const double      *gravity; /* [rows][3]; NULL: q->scene.gravity is that of all rows */
+    bool               in_rows; /* figures of payloads or parameters of bodies have rows */
     size_t             n;       /* payloads; 0: q->scene.model is that of all rows */
     const dyn_payload *payload; /* [n] places of the payloads */
     const dyn_inertia *inertia; /* [rows][n] */

@@ -7,6 +7,7 @@ from combination_requests import OPERATIONS, request_of
 from combination_trials import CBOR, plain, same
 from combinations import ROWS, Case, document
 from harness import ServerCase
+from samples import body
 
 GRAVITY = [[0.3, -0.5, -9.1], [1.2, 0.4, -7.9], [-2.1, 3.3, -5.7]]
 PAYLOAD = [{"link": "hand", "mass": [0.7, 1.1, 0.2], "com": [[0.03, -0.02, 0.11], [0.1, 0.05, 0.02], [-0.04, 0.07, 0.01]],
@@ -14,6 +15,13 @@ PAYLOAD = [{"link": "hand", "mass": [0.7, 1.1, 0.2], "com": [[0.03, -0.02, 0.11]
            {"link": "fore", "mass": 0.4, "com": [[0.01, 0.02, 0.03], [0.04, 0.05, 0.06], [0.07, 0.08, 0.09]]}]
 CASES = [("batch",), ("batch", "floating", "viscous", "wrenches"), ("batch", "loop", "coulomb"), ("batch", "elastic", "transmission", "permuted"),
          ("batch", "mimic", "smooth", "load"), ("batch", "floating", "free"), ("batch", "held", "mimic"), ("failing", "stribeck")]
+
+
+def ten(inertial):
+    """Returns the ten parameters of an inertial, about the origin of the link."""
+    m, c, about = inertial["mass"], np.array(inertial["com"]), inertial["inertia"]
+    I = np.array([[about["".join(sorted(a + b))] for b in "xyz"] for a in "xyz"]) + m * (c @ c * np.eye(3) - np.outer(c, c))
+    return [m, *(m * c).tolist(), I[0, 0], I[0, 1], I[1, 1], I[0, 2], I[1, 2], I[2, 2]]
 
 
 def of_row(value, row):
@@ -54,7 +62,7 @@ class RowScenes(ServerCase):
                 request = request_of(operation, case)
                 for name, fields, rows in (
                         ("gravity", {"gravity": GRAVITY}, lambda row: {"gravity": GRAVITY[row]}),
-                        ("payload", {"payload": PAYLOAD}, lambda row: {"payload": [of_row(body, row) for body in PAYLOAD]}),
+                        ("payload", {"payload": PAYLOAD}, lambda row: {"payload": [of_row(one, row) for one in PAYLOAD]}),
                         ("both", {"gravity": GRAVITY, "payload": PAYLOAD[0]}, lambda row: {"gravity": GRAVITY[row], "payload": of_row(PAYLOAD[0], row)})):
                     if self.client.post(f"/v1/models/robot/{operation}", {**request, **rows(0)}).status == 422:
                         continue  # the combination of operation and feature, or the field, is refused without rows
@@ -97,6 +105,32 @@ class RowScenes(ServerCase):
             self.assertEqual(problem["code"], code)
         self.assertIn("in row 1", self.assertProblem(self.client.post("/v1/models/puma560/bias", {**state, "payload": [{"link": "link6", "mass": [1, -2]}]}), 422)["detail"])
         self.assertEqual(self.ask("puma560", "bias", {"q": [], "gravity": [], "payload": {"link": "link6", "mass": []}})["bias"], [])
+
+    def test_parameters_replace_those_of_bodies(self):
+        # The rows are those of documents with these inertias; in every operation they are those of single requests.
+        robot = document(["floating", "mimic"])
+        self.put_model("robot", robot)
+        case = Case("robot", ("batch", "floating", "mimic"), self.ok(self.client.get("/v1/models/robot"))["velocity_names"])
+        inertials = [body(1.3, (0.05, -0.02, 0.11)), body(2.1, (-0.03, 0.07, 0.02)), body(0.8, (0.01, 0.02, 0.03))]
+        rows = [ten(inertial) for inertial in inertials]
+        field = lambda row: {"parameters": {"fore": rows[row], "trunk": ten(body(9, (0.01, 0.02, 0.1), 0.2, 0.3, 0.25))}}
+        for operation in OPERATIONS:
+            request = request_of(operation, case)
+            if self.client.post(f"/v1/models/robot/{operation}", {**request, **field(0)}).status == 422:
+                continue
+            problem = self.compare(case, operation, request, field, {"parameters": {**field(0)["parameters"], "fore": rows}})
+            self.assertIn(operation, ("margins",) if problem else OPERATIONS, problem)
+        state = {"q": case.q.tolist(), "qd": case.qd.tolist(), "qdd": case.qdd.tolist()}
+        given = self.ask("robot", "inverse-dynamics", {**state, "parameters": {"fore": rows}})["tau"]
+        for row, inertial in enumerate(inertials):
+            changed = {**robot, "links": [{**link, "inertial": inertial} if link["name"] == "fore" else link for link in robot["links"]]}
+            self.put_model("changed", changed)
+            self.assertClose(given[row], self.ask("changed", "inverse-dynamics", state)["tau"][row], 1e-13, 100)
+        for parameters, code, pointer in (({"nolink": rows[0]}, "unknown-name", "/parameters/nolink"), ({"fore": rows[0][:9]}, "wrong-shape", "/parameters/fore"),
+                                          ({"fore": rows[:2]}, "wrong-shape", "/parameters/fore"), ({"fore": [rows[0], rows[1], [-1] * 10]}, "bad-inertia", "/parameters/fore/2"),
+                                          ({"tool": rows[0]}, "unknown-name", "/parameters/tool"), ({"fore": [0, 1] + [0] * 8}, "bad-inertia", "/parameters/fore"), ([1], "wrong-type", "/parameters")):
+            problem = self.assertProblem(self.client.post("/v1/models/robot/inverse-dynamics", {**state, "parameters": parameters}), 422, pointer)
+            self.assertEqual(problem["code"], code)
 
     def test_one_state_in_several_gravities(self):
         # The robot lies on its mount in three ways; what presses on it is minus the gravity that it feels.

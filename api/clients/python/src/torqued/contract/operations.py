@@ -30,11 +30,12 @@ class Operations:
             self, q: Optional[Coordinates] = None, *, qd: Optional[Coordinates] = None, qdd: Optional[Coordinates] = None,
             qd_reference: Optional[Coordinates] = None, qdd_reference: Optional[Coordinates] = None,
             gravity: Optional[npt.ArrayLike] = None, payload: Optional[Union[BatchPayload, Sequence[BatchPayload]]] = None,
-            wrenches: Optional[Sequence[Wrench]] = None, friction: Optional[bool] = None,
-            joints: Optional[Sequence[str]] = None, guess: Optional[Coordinates] = None, platform: Optional[Platform] = None,
-            tau: Optional[Coordinates] = None, free: Optional[Union[Sequence[str], Literal['base']]] = None,
-            held: Optional[Sequence[HeldContact]] = None, locked: Optional[Mapping[str, npt.ArrayLike]] = None,
-            normalise: Optional[bool] = None, on_error: Optional[Literal['request', 'row']] = None,
+            parameters: Optional[Mapping[str, npt.ArrayLike]] = None, wrenches: Optional[Sequence[Wrench]] = None,
+            friction: Optional[bool] = None, joints: Optional[Sequence[str]] = None, guess: Optional[Coordinates] = None,
+            platform: Optional[Platform] = None, tau: Optional[Coordinates] = None,
+            free: Optional[Union[Sequence[str], Literal['base']]] = None, held: Optional[Sequence[HeldContact]] = None,
+            locked: Optional[Mapping[str, npt.ArrayLike]] = None, normalise: Optional[bool] = None,
+            on_error: Optional[Literal['request', 'row']] = None,
             outputs: Optional[Sequence[Literal['tau', 'joint_wrenches', 'qdd', 'base_acceleration', 'full', 'motor_tau',
             'contact_wrenches']]] = None,
             timeout: Optional[float] = None,
@@ -78,10 +79,14 @@ class Operations:
         gravity: m/s², world axes; replaces the model's. One vector for all rows, or one for each: of tilted mounts, whose
         gravity turns with the base, and of a base that is accelerated without turning, whose gravity is g - a. For any motion
         of the base the model has a floating one, whose qdd is given. Rows of gravity or of figures of payloads have the bits of
-        single requests; each state is then evaluated alone instead of in lanes: an inverse dynamics of a Panda takes about 0.2
-        µs more, and with payloads of rows about 3 µs more, in which the model with the payload is made. identify and
-        ground-reaction take one value.
+        single requests; each state is then evaluated alone instead of in lanes: an inverse dynamics of a Panda takes 0.3 µs
+        more, and with payloads of rows 1.3 µs more, in which the model with the payload is made. identify and ground-reaction
+        take one value.
         payload: A rigid body fixed to a link or frame for this request. Each figure is one for all rows, or one for each row.
+        parameters: Inertial parameters that replace the model's, by the links of bodies: for each link ten numbers m, m c (3),
+        Ixx, Ixy, Iyy, Ixz, Iyz, Izz about the origin and in the axes of the link, as `regressor` numbers them, or a row of ten
+        for each row of the batch. The parameters of a link are those of its body, whatever is merged into it or mounted on it
+        included. A body must be physical. Payloads are added. Cost: as of payloads.
         wrenches: Acts on the link, by the environment.
         friction: false omits joint friction.
         joints: A permutation of velocity_names, the order of coordinates in this request and its answer. The six coordinates of
@@ -123,17 +128,18 @@ class Operations:
         timeout: of this call, s; the server then stops working on it, too.
         """
         return self._evaluate("inverse-dynamics", InverseDynamicsAnswer, {"q": q, "qd": qd, "qdd": qdd, "qd_reference":
-            qd_reference, "qdd_reference": qdd_reference, "gravity": gravity, "payload": payload, "wrenches": wrenches,
-            "friction": friction, "joints": joints, "guess": guess, "platform": platform, "tau": tau, "free": free, "held":
-            held, "locked": locked, "normalise": normalise, "on_error": on_error, "outputs": outputs}, timeout)
+            qd_reference, "qdd_reference": qdd_reference, "gravity": gravity, "payload": payload, "parameters": parameters,
+            "wrenches": wrenches, "friction": friction, "joints": joints, "guess": guess, "platform": platform, "tau": tau,
+            "free": free, "held": held, "locked": locked, "normalise": normalise, "on_error": on_error, "outputs": outputs},
+            timeout)
 
     def forward_dynamics(
             self, q: Optional[Coordinates] = None, *, tau: Coordinates, qd: Optional[Coordinates] = None,
             gravity: Optional[npt.ArrayLike] = None, payload: Optional[Union[BatchPayload, Sequence[BatchPayload]]] = None,
-            wrenches: Optional[Sequence[Wrench]] = None, friction: Optional[bool] = None,
-            joints: Optional[Sequence[str]] = None, guess: Optional[Coordinates] = None, platform: Optional[Platform] = None,
-            held: Optional[Sequence[Held]] = None, contact_damping: Optional[float] = None,
-            friction_at_rest: Optional[Literal['none', 'stick']] = None,
+            parameters: Optional[Mapping[str, npt.ArrayLike]] = None, wrenches: Optional[Sequence[Wrench]] = None,
+            friction: Optional[bool] = None, joints: Optional[Sequence[str]] = None, guess: Optional[Coordinates] = None,
+            platform: Optional[Platform] = None, held: Optional[Sequence[Held]] = None,
+            contact_damping: Optional[float] = None, friction_at_rest: Optional[Literal['none', 'stick']] = None,
             locked: Optional[Mapping[str, npt.ArrayLike]] = None, normalise: Optional[bool] = None,
             on_error: Optional[Literal['request', 'row']] = None,
             outputs: Optional[Sequence[Literal['qdd', 'joint_wrenches', 'contact_wrenches', 'full', 'friction',
@@ -178,10 +184,14 @@ class Operations:
         gravity: m/s², world axes; replaces the model's. One vector for all rows, or one for each: of tilted mounts, whose
         gravity turns with the base, and of a base that is accelerated without turning, whose gravity is g - a. For any motion
         of the base the model has a floating one, whose qdd is given. Rows of gravity or of figures of payloads have the bits of
-        single requests; each state is then evaluated alone instead of in lanes: an inverse dynamics of a Panda takes about 0.2
-        µs more, and with payloads of rows about 3 µs more, in which the model with the payload is made. identify and
-        ground-reaction take one value.
+        single requests; each state is then evaluated alone instead of in lanes: an inverse dynamics of a Panda takes 0.3 µs
+        more, and with payloads of rows 1.3 µs more, in which the model with the payload is made. identify and ground-reaction
+        take one value.
         payload: A rigid body fixed to a link or frame for this request. Each figure is one for all rows, or one for each row.
+        parameters: Inertial parameters that replace the model's, by the links of bodies: for each link ten numbers m, m c (3),
+        Ixx, Ixy, Iyy, Ixz, Iyz, Izz about the origin and in the axes of the link, as `regressor` numbers them, or a row of ten
+        for each row of the batch. The parameters of a link are those of its body, whatever is merged into it or mounted on it
+        included. A body must be physical. Payloads are added. Cost: as of payloads.
         wrenches: Acts on the link, by the environment.
         friction: false omits joint friction.
         joints: A permutation of velocity_names, the order of coordinates in this request and its answer. The six coordinates of
@@ -222,13 +232,14 @@ class Operations:
         timeout: of this call, s; the server then stops working on it, too.
         """
         return self._evaluate("forward-dynamics", ForwardDynamicsAnswer, {"tau": tau, "q": q, "qd": qd, "gravity": gravity,
-            "payload": payload, "wrenches": wrenches, "friction": friction, "joints": joints, "guess": guess, "platform":
-            platform, "held": held, "contact_damping": contact_damping, "friction_at_rest": friction_at_rest, "locked": locked,
-            "normalise": normalise, "on_error": on_error, "outputs": outputs}, timeout)
+            "payload": payload, "parameters": parameters, "wrenches": wrenches, "friction": friction, "joints": joints, "guess":
+            guess, "platform": platform, "held": held, "contact_damping": contact_damping, "friction_at_rest": friction_at_rest,
+            "locked": locked, "normalise": normalise, "on_error": on_error, "outputs": outputs}, timeout)
 
     def impact(
             self, q: Optional[Coordinates] = None, *, held: Sequence[Held], qd: Optional[Coordinates] = None,
-            payload: Optional[Union[BatchPayload, Sequence[BatchPayload]]] = None, joints: Optional[Sequence[str]] = None,
+            payload: Optional[Union[BatchPayload, Sequence[BatchPayload]]] = None,
+            parameters: Optional[Mapping[str, npt.ArrayLike]] = None, joints: Optional[Sequence[str]] = None,
             guess: Optional[Coordinates] = None, platform: Optional[Platform] = None, restitution: Optional[float] = None,
             locked: Optional[Mapping[str, npt.ArrayLike]] = None, normalise: Optional[bool] = None,
             on_error: Optional[Literal['request', 'row']] = None,
@@ -246,6 +257,10 @@ class Operations:
         q: Positions, nq entries: rad or m.
         qd: Velocities, nv entries: rad/s or m/s. Default 0.
         payload: A rigid body fixed to a link or frame for this request. Each figure is one for all rows, or one for each row.
+        parameters: Inertial parameters that replace the model's, by the links of bodies: for each link ten numbers m, m c (3),
+        Ixx, Ixy, Iyy, Ixz, Iyz, Izz about the origin and in the axes of the link, as `regressor` numbers them, or a row of ten
+        for each row of the batch. The parameters of a link are those of its body, whatever is merged into it or mounted on it
+        included. A body must be physical. Payloads are added. Cost: as of payloads.
         joints: A permutation of velocity_names, the order of coordinates in this request and its answer. The six coordinates of
         a floating base stay first, as in `q` its seven positions, and may be left out of the list. For models none of whose
         joints has a quaternion.
@@ -279,13 +294,14 @@ class Operations:
         outputs
         timeout: of this call, s; the server then stops working on it, too.
         """
-        return self._evaluate("impact", ImpactAnswer, {"held": held, "q": q, "qd": qd, "payload": payload, "joints": joints,
-            "guess": guess, "platform": platform, "restitution": restitution, "locked": locked, "normalise": normalise,
-            "on_error": on_error, "outputs": outputs}, timeout)
+        return self._evaluate("impact", ImpactAnswer, {"held": held, "q": q, "qd": qd, "payload": payload, "parameters":
+            parameters, "joints": joints, "guess": guess, "platform": platform, "restitution": restitution, "locked": locked,
+            "normalise": normalise, "on_error": on_error, "outputs": outputs}, timeout)
 
     def mass_matrix(
             self, q: Optional[Coordinates] = None, *, payload: Optional[Union[BatchPayload, Sequence[BatchPayload]]] = None,
-            joints: Optional[Sequence[str]] = None, guess: Optional[Coordinates] = None, platform: Optional[Platform] = None,
+            parameters: Optional[Mapping[str, npt.ArrayLike]] = None, joints: Optional[Sequence[str]] = None,
+            guess: Optional[Coordinates] = None, platform: Optional[Platform] = None,
             locked: Optional[Mapping[str, npt.ArrayLike]] = None, normalise: Optional[bool] = None,
             on_error: Optional[Literal['request', 'row']] = None,
             outputs: Optional[Sequence[Literal['mass_matrix', 'inverse']]] = None, timeout: Optional[float] = None,
@@ -296,6 +312,10 @@ class Operations:
 
         q: Positions, nq entries: rad or m.
         payload: A rigid body fixed to a link or frame for this request. Each figure is one for all rows, or one for each row.
+        parameters: Inertial parameters that replace the model's, by the links of bodies: for each link ten numbers m, m c (3),
+        Ixx, Ixy, Iyy, Ixz, Iyz, Izz about the origin and in the axes of the link, as `regressor` numbers them, or a row of ten
+        for each row of the batch. The parameters of a link are those of its body, whatever is merged into it or mounted on it
+        included. A body must be physical. Payloads are added. Cost: as of payloads.
         joints: A permutation of velocity_names, the order of coordinates in this request and its answer. The six coordinates of
         a floating base stay first, as in `q` its seven positions, and may be left out of the list. For models none of whose
         joints has a quaternion.
@@ -328,16 +348,17 @@ class Operations:
         outputs
         timeout: of this call, s; the server then stops working on it, too.
         """
-        return self._evaluate("mass-matrix", MassMatrixAnswer, {"q": q, "payload": payload, "joints": joints, "guess": guess,
-            "platform": platform, "locked": locked, "normalise": normalise, "on_error": on_error, "outputs": outputs}, timeout)
+        return self._evaluate("mass-matrix", MassMatrixAnswer, {"q": q, "payload": payload, "parameters": parameters, "joints":
+            joints, "guess": guess, "platform": platform, "locked": locked, "normalise": normalise, "on_error": on_error,
+            "outputs": outputs}, timeout)
 
     def bias(
             self, q: Optional[Coordinates] = None, *, qd: Optional[Coordinates] = None,
             gravity: Optional[npt.ArrayLike] = None, payload: Optional[Union[BatchPayload, Sequence[BatchPayload]]] = None,
-            wrenches: Optional[Sequence[Wrench]] = None, friction: Optional[bool] = None,
-            joints: Optional[Sequence[str]] = None, guess: Optional[Coordinates] = None, platform: Optional[Platform] = None,
-            locked: Optional[Mapping[str, npt.ArrayLike]] = None, normalise: Optional[bool] = None,
-            on_error: Optional[Literal['request', 'row']] = None,
+            parameters: Optional[Mapping[str, npt.ArrayLike]] = None, wrenches: Optional[Sequence[Wrench]] = None,
+            friction: Optional[bool] = None, joints: Optional[Sequence[str]] = None, guess: Optional[Coordinates] = None,
+            platform: Optional[Platform] = None, locked: Optional[Mapping[str, npt.ArrayLike]] = None,
+            normalise: Optional[bool] = None, on_error: Optional[Literal['request', 'row']] = None,
             outputs: Optional[Sequence[Literal['bias', 'coriolis', 'gravity', 'friction']]] = None,
             timeout: Optional[float] = None,
     ) -> BiasAnswer:
@@ -350,10 +371,14 @@ class Operations:
         gravity: m/s², world axes; replaces the model's. One vector for all rows, or one for each: of tilted mounts, whose
         gravity turns with the base, and of a base that is accelerated without turning, whose gravity is g - a. For any motion
         of the base the model has a floating one, whose qdd is given. Rows of gravity or of figures of payloads have the bits of
-        single requests; each state is then evaluated alone instead of in lanes: an inverse dynamics of a Panda takes about 0.2
-        µs more, and with payloads of rows about 3 µs more, in which the model with the payload is made. identify and
-        ground-reaction take one value.
+        single requests; each state is then evaluated alone instead of in lanes: an inverse dynamics of a Panda takes 0.3 µs
+        more, and with payloads of rows 1.3 µs more, in which the model with the payload is made. identify and ground-reaction
+        take one value.
         payload: A rigid body fixed to a link or frame for this request. Each figure is one for all rows, or one for each row.
+        parameters: Inertial parameters that replace the model's, by the links of bodies: for each link ten numbers m, m c (3),
+        Ixx, Ixy, Iyy, Ixz, Iyz, Izz about the origin and in the axes of the link, as `regressor` numbers them, or a row of ten
+        for each row of the batch. The parameters of a link are those of its body, whatever is merged into it or mounted on it
+        included. A body must be physical. Payloads are added. Cost: as of payloads.
         wrenches: Acts on the link, by the environment.
         friction: false omits joint friction.
         joints: A permutation of velocity_names, the order of coordinates in this request and its answer. The six coordinates of
@@ -388,9 +413,9 @@ class Operations:
         outputs
         timeout: of this call, s; the server then stops working on it, too.
         """
-        return self._evaluate("bias", BiasAnswer, {"q": q, "qd": qd, "gravity": gravity, "payload": payload, "wrenches":
-            wrenches, "friction": friction, "joints": joints, "guess": guess, "platform": platform, "locked": locked,
-            "normalise": normalise, "on_error": on_error, "outputs": outputs}, timeout)
+        return self._evaluate("bias", BiasAnswer, {"q": q, "qd": qd, "gravity": gravity, "payload": payload, "parameters":
+            parameters, "wrenches": wrenches, "friction": friction, "joints": joints, "guess": guess, "platform": platform,
+            "locked": locked, "normalise": normalise, "on_error": on_error, "outputs": outputs}, timeout)
 
     def kinematics(
             self, q: Optional[Coordinates] = None, *, qd: Optional[Coordinates] = None, qdd: Optional[Coordinates] = None,
@@ -458,7 +483,8 @@ class Operations:
     def energy(
             self, q: Optional[Coordinates] = None, *, qd: Optional[Coordinates] = None,
             gravity: Optional[npt.ArrayLike] = None, payload: Optional[Union[BatchPayload, Sequence[BatchPayload]]] = None,
-            joints: Optional[Sequence[str]] = None, guess: Optional[Coordinates] = None, platform: Optional[Platform] = None,
+            parameters: Optional[Mapping[str, npt.ArrayLike]] = None, joints: Optional[Sequence[str]] = None,
+            guess: Optional[Coordinates] = None, platform: Optional[Platform] = None,
             locked: Optional[Mapping[str, npt.ArrayLike]] = None, normalise: Optional[bool] = None,
             on_error: Optional[Literal['request', 'row']] = None,
             outputs: Optional[Sequence[Literal['kinetic', 'potential', 'mass', 'com', 'com_velocity', 'com_jacobian',
@@ -476,10 +502,14 @@ class Operations:
         gravity: m/s², world axes; replaces the model's. One vector for all rows, or one for each: of tilted mounts, whose
         gravity turns with the base, and of a base that is accelerated without turning, whose gravity is g - a. For any motion
         of the base the model has a floating one, whose qdd is given. Rows of gravity or of figures of payloads have the bits of
-        single requests; each state is then evaluated alone instead of in lanes: an inverse dynamics of a Panda takes about 0.2
-        µs more, and with payloads of rows about 3 µs more, in which the model with the payload is made. identify and
-        ground-reaction take one value.
+        single requests; each state is then evaluated alone instead of in lanes: an inverse dynamics of a Panda takes 0.3 µs
+        more, and with payloads of rows 1.3 µs more, in which the model with the payload is made. identify and ground-reaction
+        take one value.
         payload: A rigid body fixed to a link or frame for this request. Each figure is one for all rows, or one for each row.
+        parameters: Inertial parameters that replace the model's, by the links of bodies: for each link ten numbers m, m c (3),
+        Ixx, Ixy, Iyy, Ixz, Iyz, Izz about the origin and in the axes of the link, as `regressor` numbers them, or a row of ten
+        for each row of the batch. The parameters of a link are those of its body, whatever is merged into it or mounted on it
+        included. A body must be physical. Payloads are added. Cost: as of payloads.
         joints: A permutation of velocity_names, the order of coordinates in this request and its answer. The six coordinates of
         a floating base stay first, as in `q` its seven positions, and may be left out of the list. For models none of whose
         joints has a quaternion.
@@ -512,19 +542,20 @@ class Operations:
         outputs
         timeout: of this call, s; the server then stops working on it, too.
         """
-        return self._evaluate("energy", EnergyAnswer, {"q": q, "qd": qd, "gravity": gravity, "payload": payload, "joints":
-            joints, "guess": guess, "platform": platform, "locked": locked, "normalise": normalise, "on_error": on_error,
-            "outputs": outputs}, timeout)
+        return self._evaluate("energy", EnergyAnswer, {"q": q, "qd": qd, "gravity": gravity, "payload": payload, "parameters":
+            parameters, "joints": joints, "guess": guess, "platform": platform, "locked": locked, "normalise": normalise,
+            "on_error": on_error, "outputs": outputs}, timeout)
 
     def torque_derivative(
             self, q: Optional[Coordinates] = None, *, qd: Optional[Coordinates] = None, qdd: Optional[Coordinates] = None,
             qddd: Optional[Coordinates] = None, gravity: Optional[npt.ArrayLike] = None,
             payload: Optional[Union[BatchPayload, Sequence[BatchPayload]]] = None,
-            wrenches: Optional[Sequence[WrenchWithRates]] = None, friction: Optional[bool] = None,
-            joints: Optional[Sequence[str]] = None, guess: Optional[Coordinates] = None, platform: Optional[Platform] = None,
-            tau: Optional[Coordinates] = None, free: Optional[Union[Sequence[str], Literal['base']]] = None,
-            held: Optional[Sequence[HeldContact]] = None, locked: Optional[Mapping[str, npt.ArrayLike]] = None,
-            normalise: Optional[bool] = None, on_error: Optional[Literal['request', 'row']] = None,
+            parameters: Optional[Mapping[str, npt.ArrayLike]] = None, wrenches: Optional[Sequence[WrenchWithRates]] = None,
+            friction: Optional[bool] = None, joints: Optional[Sequence[str]] = None, guess: Optional[Coordinates] = None,
+            platform: Optional[Platform] = None, tau: Optional[Coordinates] = None,
+            free: Optional[Union[Sequence[str], Literal['base']]] = None, held: Optional[Sequence[HeldContact]] = None,
+            locked: Optional[Mapping[str, npt.ArrayLike]] = None, normalise: Optional[bool] = None,
+            on_error: Optional[Literal['request', 'row']] = None,
             outputs: Optional[Sequence[Literal['tau', 'tau_dot', 'joint_wrenches', 'joint_wrench_rates', 'qdd', 'qddd',
             'dtau_dot_dparameters', 'contact_wrenches', 'contact_wrench_rates']]] = None,
             timeout: Optional[float] = None,
@@ -552,10 +583,14 @@ class Operations:
         gravity: m/s², world axes; replaces the model's. One vector for all rows, or one for each: of tilted mounts, whose
         gravity turns with the base, and of a base that is accelerated without turning, whose gravity is g - a. For any motion
         of the base the model has a floating one, whose qdd is given. Rows of gravity or of figures of payloads have the bits of
-        single requests; each state is then evaluated alone instead of in lanes: an inverse dynamics of a Panda takes about 0.2
-        µs more, and with payloads of rows about 3 µs more, in which the model with the payload is made. identify and
-        ground-reaction take one value.
+        single requests; each state is then evaluated alone instead of in lanes: an inverse dynamics of a Panda takes 0.3 µs
+        more, and with payloads of rows 1.3 µs more, in which the model with the payload is made. identify and ground-reaction
+        take one value.
         payload: A rigid body fixed to a link or frame for this request. Each figure is one for all rows, or one for each row.
+        parameters: Inertial parameters that replace the model's, by the links of bodies: for each link ten numbers m, m c (3),
+        Ixx, Ixy, Iyy, Ixz, Iyz, Izz about the origin and in the axes of the link, as `regressor` numbers them, or a row of ten
+        for each row of the batch. The parameters of a link are those of its body, whatever is merged into it or mounted on it
+        included. A body must be physical. Payloads are added. Cost: as of payloads.
         wrenches: A wrench that changes with time.
         friction: false omits joint friction.
         joints: A permutation of velocity_names, the order of coordinates in this request and its answer. The six coordinates of
@@ -596,18 +631,19 @@ class Operations:
         timeout: of this call, s; the server then stops working on it, too.
         """
         return self._evaluate("torque-derivative", TorqueDerivativeAnswer, {"q": q, "qd": qd, "qdd": qdd, "qddd": qddd,
-            "gravity": gravity, "payload": payload, "wrenches": wrenches, "friction": friction, "joints": joints, "guess":
-            guess, "platform": platform, "tau": tau, "free": free, "held": held, "locked": locked, "normalise": normalise,
-            "on_error": on_error, "outputs": outputs}, timeout)
+            "gravity": gravity, "payload": payload, "parameters": parameters, "wrenches": wrenches, "friction": friction,
+            "joints": joints, "guess": guess, "platform": platform, "tau": tau, "free": free, "held": held, "locked": locked,
+            "normalise": normalise, "on_error": on_error, "outputs": outputs}, timeout)
 
     def sensitivity(
             self, q: Optional[Coordinates] = None, *, qd: Optional[Coordinates] = None, qdd: Optional[Coordinates] = None,
             gravity: Optional[npt.ArrayLike] = None, payload: Optional[Union[BatchPayload, Sequence[BatchPayload]]] = None,
-            wrenches: Optional[Sequence[Wrench]] = None, friction: Optional[bool] = None,
-            joints: Optional[Sequence[str]] = None, guess: Optional[Coordinates] = None, platform: Optional[Platform] = None,
-            tau: Optional[Coordinates] = None, free: Optional[Union[Sequence[str], Literal['base']]] = None,
-            held: Optional[Sequence[HeldContact]] = None, locked: Optional[Mapping[str, npt.ArrayLike]] = None,
-            normalise: Optional[bool] = None, on_error: Optional[Literal['request', 'row']] = None,
+            parameters: Optional[Mapping[str, npt.ArrayLike]] = None, wrenches: Optional[Sequence[Wrench]] = None,
+            friction: Optional[bool] = None, joints: Optional[Sequence[str]] = None, guess: Optional[Coordinates] = None,
+            platform: Optional[Platform] = None, tau: Optional[Coordinates] = None,
+            free: Optional[Union[Sequence[str], Literal['base']]] = None, held: Optional[Sequence[HeldContact]] = None,
+            locked: Optional[Mapping[str, npt.ArrayLike]] = None, normalise: Optional[bool] = None,
+            on_error: Optional[Literal['request', 'row']] = None,
             outputs: Optional[Sequence[Literal['dtau_dq', 'dtau_dqd', 'dtau_dqdd', 'tau', 'joint_wrenches',
             'd_joint_wrenches_dq', 'd_joint_wrenches_dqd', 'd_joint_wrenches_dqdd', 'dtau_dwrench', 'dtau_dgravity',
             'dtau_dparameters', 'qdd', 'dqdd_dq', 'dqdd_dqd', 'dqdd_dqdd', 'dqdd_dtau', 'contact_wrenches',
@@ -637,10 +673,14 @@ class Operations:
         gravity: m/s², world axes; replaces the model's. One vector for all rows, or one for each: of tilted mounts, whose
         gravity turns with the base, and of a base that is accelerated without turning, whose gravity is g - a. For any motion
         of the base the model has a floating one, whose qdd is given. Rows of gravity or of figures of payloads have the bits of
-        single requests; each state is then evaluated alone instead of in lanes: an inverse dynamics of a Panda takes about 0.2
-        µs more, and with payloads of rows about 3 µs more, in which the model with the payload is made. identify and
-        ground-reaction take one value.
+        single requests; each state is then evaluated alone instead of in lanes: an inverse dynamics of a Panda takes 0.3 µs
+        more, and with payloads of rows 1.3 µs more, in which the model with the payload is made. identify and ground-reaction
+        take one value.
         payload: A rigid body fixed to a link or frame for this request. Each figure is one for all rows, or one for each row.
+        parameters: Inertial parameters that replace the model's, by the links of bodies: for each link ten numbers m, m c (3),
+        Ixx, Ixy, Iyy, Ixz, Iyz, Izz about the origin and in the axes of the link, as `regressor` numbers them, or a row of ten
+        for each row of the batch. The parameters of a link are those of its body, whatever is merged into it or mounted on it
+        included. A body must be physical. Payloads are added. Cost: as of payloads.
         wrenches: Acts on the link, by the environment.
         friction: false omits joint friction.
         joints: A permutation of velocity_names, the order of coordinates in this request and its answer. The six coordinates of
@@ -681,18 +721,18 @@ class Operations:
         timeout: of this call, s; the server then stops working on it, too.
         """
         return self._evaluate("sensitivity", SensitivityAnswer, {"q": q, "qd": qd, "qdd": qdd, "gravity": gravity, "payload":
-            payload, "wrenches": wrenches, "friction": friction, "joints": joints, "guess": guess, "platform": platform, "tau":
-            tau, "free": free, "held": held, "locked": locked, "normalise": normalise, "on_error": on_error, "outputs":
-            outputs}, timeout)
+            payload, "parameters": parameters, "wrenches": wrenches, "friction": friction, "joints": joints, "guess": guess,
+            "platform": platform, "tau": tau, "free": free, "held": held, "locked": locked, "normalise": normalise, "on_error":
+            on_error, "outputs": outputs}, timeout)
 
     def forward_sensitivity(
             self, q: Optional[Coordinates] = None, *, tau: Coordinates, qd: Optional[Coordinates] = None,
             gravity: Optional[npt.ArrayLike] = None, payload: Optional[Union[BatchPayload, Sequence[BatchPayload]]] = None,
-            wrenches: Optional[Sequence[Wrench]] = None, friction: Optional[bool] = None,
-            joints: Optional[Sequence[str]] = None, guess: Optional[Coordinates] = None, platform: Optional[Platform] = None,
-            held: Optional[Sequence[Held]] = None, contact_damping: Optional[float] = None,
-            locked: Optional[Mapping[str, npt.ArrayLike]] = None, normalise: Optional[bool] = None,
-            on_error: Optional[Literal['request', 'row']] = None,
+            parameters: Optional[Mapping[str, npt.ArrayLike]] = None, wrenches: Optional[Sequence[Wrench]] = None,
+            friction: Optional[bool] = None, joints: Optional[Sequence[str]] = None, guess: Optional[Coordinates] = None,
+            platform: Optional[Platform] = None, held: Optional[Sequence[Held]] = None,
+            contact_damping: Optional[float] = None, locked: Optional[Mapping[str, npt.ArrayLike]] = None,
+            normalise: Optional[bool] = None, on_error: Optional[Literal['request', 'row']] = None,
             outputs: Optional[Sequence[Literal['dqdd_dq', 'dqdd_dqd', 'dqdd_dtau', 'qdd', 'dqdd_dwrench', 'dqdd_dparameters']]]
             = None,
             timeout: Optional[float] = None,
@@ -713,10 +753,14 @@ class Operations:
         gravity: m/s², world axes; replaces the model's. One vector for all rows, or one for each: of tilted mounts, whose
         gravity turns with the base, and of a base that is accelerated without turning, whose gravity is g - a. For any motion
         of the base the model has a floating one, whose qdd is given. Rows of gravity or of figures of payloads have the bits of
-        single requests; each state is then evaluated alone instead of in lanes: an inverse dynamics of a Panda takes about 0.2
-        µs more, and with payloads of rows about 3 µs more, in which the model with the payload is made. identify and
-        ground-reaction take one value.
+        single requests; each state is then evaluated alone instead of in lanes: an inverse dynamics of a Panda takes 0.3 µs
+        more, and with payloads of rows 1.3 µs more, in which the model with the payload is made. identify and ground-reaction
+        take one value.
         payload: A rigid body fixed to a link or frame for this request. Each figure is one for all rows, or one for each row.
+        parameters: Inertial parameters that replace the model's, by the links of bodies: for each link ten numbers m, m c (3),
+        Ixx, Ixy, Iyy, Ixz, Iyz, Izz about the origin and in the axes of the link, as `regressor` numbers them, or a row of ten
+        for each row of the batch. The parameters of a link are those of its body, whatever is merged into it or mounted on it
+        included. A body must be physical. Payloads are added. Cost: as of payloads.
         wrenches: Acts on the link, by the environment.
         friction: false omits joint friction.
         joints: A permutation of velocity_names, the order of coordinates in this request and its answer. The six coordinates of
@@ -756,16 +800,16 @@ class Operations:
         timeout: of this call, s; the server then stops working on it, too.
         """
         return self._evaluate("forward-sensitivity", ForwardSensitivityAnswer, {"tau": tau, "q": q, "qd": qd, "gravity":
-            gravity, "payload": payload, "wrenches": wrenches, "friction": friction, "joints": joints, "guess": guess,
-            "platform": platform, "held": held, "contact_damping": contact_damping, "locked": locked, "normalise": normalise,
-            "on_error": on_error, "outputs": outputs}, timeout)
+            gravity, "payload": payload, "parameters": parameters, "wrenches": wrenches, "friction": friction, "joints": joints,
+            "guess": guess, "platform": platform, "held": held, "contact_damping": contact_damping, "locked": locked,
+            "normalise": normalise, "on_error": on_error, "outputs": outputs}, timeout)
 
     def gradient(
             self, q: Coordinates, *, multipliers: Coordinates, qd: Optional[Coordinates] = None,
             qdd: Optional[Coordinates] = None, gravity: Optional[npt.ArrayLike] = None,
             payload: Optional[Union[BatchPayload, Sequence[BatchPayload]]] = None,
-            wrenches: Optional[Sequence[Wrench]] = None, friction: Optional[bool] = None,
-            joints: Optional[Sequence[str]] = None, tau: Optional[Coordinates] = None,
+            parameters: Optional[Mapping[str, npt.ArrayLike]] = None, wrenches: Optional[Sequence[Wrench]] = None,
+            friction: Optional[bool] = None, joints: Optional[Sequence[str]] = None, tau: Optional[Coordinates] = None,
             free: Optional[Union[Sequence[str], Literal['base']]] = None,
             locked: Optional[Mapping[str, npt.ArrayLike]] = None, normalise: Optional[bool] = None,
             on_error: Optional[Literal['request', 'row']] = None,
@@ -794,10 +838,14 @@ class Operations:
         gravity: m/s², world axes; replaces the model's. One vector for all rows, or one for each: of tilted mounts, whose
         gravity turns with the base, and of a base that is accelerated without turning, whose gravity is g - a. For any motion
         of the base the model has a floating one, whose qdd is given. Rows of gravity or of figures of payloads have the bits of
-        single requests; each state is then evaluated alone instead of in lanes: an inverse dynamics of a Panda takes about 0.2
-        µs more, and with payloads of rows about 3 µs more, in which the model with the payload is made. identify and
-        ground-reaction take one value.
+        single requests; each state is then evaluated alone instead of in lanes: an inverse dynamics of a Panda takes 0.3 µs
+        more, and with payloads of rows 1.3 µs more, in which the model with the payload is made. identify and ground-reaction
+        take one value.
         payload: A rigid body fixed to a link or frame for this request. Each figure is one for all rows, or one for each row.
+        parameters: Inertial parameters that replace the model's, by the links of bodies: for each link ten numbers m, m c (3),
+        Ixx, Ixy, Iyy, Ixz, Iyz, Izz about the origin and in the axes of the link, as `regressor` numbers them, or a row of ten
+        for each row of the batch. The parameters of a link are those of its body, whatever is merged into it or mounted on it
+        included. A body must be physical. Payloads are added. Cost: as of payloads.
         wrenches: Acts on the link, by the environment.
         friction: false omits joint friction.
         joints: A permutation of velocity_names, the order of coordinates in this request and its answer. The six coordinates of
@@ -827,15 +875,17 @@ class Operations:
         timeout: of this call, s; the server then stops working on it, too.
         """
         return self._evaluate("gradient", GradientAnswer, {"q": q, "multipliers": multipliers, "qd": qd, "qdd": qdd, "gravity":
-            gravity, "payload": payload, "wrenches": wrenches, "friction": friction, "joints": joints, "tau": tau, "free": free,
-            "locked": locked, "normalise": normalise, "on_error": on_error, "outputs": outputs}, timeout)
+            gravity, "payload": payload, "parameters": parameters, "wrenches": wrenches, "friction": friction, "joints": joints,
+            "tau": tau, "free": free, "locked": locked, "normalise": normalise, "on_error": on_error, "outputs": outputs},
+            timeout)
 
     def forward_gradient(
             self, q: Coordinates, *, tau: Coordinates, multipliers: Coordinates, qd: Optional[Coordinates] = None,
             gravity: Optional[npt.ArrayLike] = None, payload: Optional[Union[BatchPayload, Sequence[BatchPayload]]] = None,
-            wrenches: Optional[Sequence[Wrench]] = None, friction: Optional[bool] = None,
-            joints: Optional[Sequence[str]] = None, locked: Optional[Mapping[str, npt.ArrayLike]] = None,
-            normalise: Optional[bool] = None, on_error: Optional[Literal['request', 'row']] = None,
+            parameters: Optional[Mapping[str, npt.ArrayLike]] = None, wrenches: Optional[Sequence[Wrench]] = None,
+            friction: Optional[bool] = None, joints: Optional[Sequence[str]] = None,
+            locked: Optional[Mapping[str, npt.ArrayLike]] = None, normalise: Optional[bool] = None,
+            on_error: Optional[Literal['request', 'row']] = None,
             outputs: Optional[Sequence[Literal['gradient_q', 'gradient_qd', 'gradient_tau', 'qdd', 'gradient_parameters',
             'gradient_wrenches', 'gradient_gravity', 'sum_parameters', 'sum_gravity']]] = None,
             timeout: Optional[float] = None,
@@ -856,10 +906,14 @@ class Operations:
         gravity: m/s², world axes; replaces the model's. One vector for all rows, or one for each: of tilted mounts, whose
         gravity turns with the base, and of a base that is accelerated without turning, whose gravity is g - a. For any motion
         of the base the model has a floating one, whose qdd is given. Rows of gravity or of figures of payloads have the bits of
-        single requests; each state is then evaluated alone instead of in lanes: an inverse dynamics of a Panda takes about 0.2
-        µs more, and with payloads of rows about 3 µs more, in which the model with the payload is made. identify and
-        ground-reaction take one value.
+        single requests; each state is then evaluated alone instead of in lanes: an inverse dynamics of a Panda takes 0.3 µs
+        more, and with payloads of rows 1.3 µs more, in which the model with the payload is made. identify and ground-reaction
+        take one value.
         payload: A rigid body fixed to a link or frame for this request. Each figure is one for all rows, or one for each row.
+        parameters: Inertial parameters that replace the model's, by the links of bodies: for each link ten numbers m, m c (3),
+        Ixx, Ixy, Iyy, Ixz, Iyz, Izz about the origin and in the axes of the link, as `regressor` numbers them, or a row of ten
+        for each row of the batch. The parameters of a link are those of its body, whatever is merged into it or mounted on it
+        included. A body must be physical. Payloads are added. Cost: as of payloads.
         wrenches: Acts on the link, by the environment.
         friction: false omits joint friction.
         joints: A permutation of velocity_names, the order of coordinates in this request and its answer. The six coordinates of
@@ -886,16 +940,17 @@ class Operations:
         timeout: of this call, s; the server then stops working on it, too.
         """
         return self._evaluate("forward-gradient", ForwardGradientAnswer, {"q": q, "tau": tau, "multipliers": multipliers, "qd":
-            qd, "gravity": gravity, "payload": payload, "wrenches": wrenches, "friction": friction, "joints": joints, "locked":
-            locked, "normalise": normalise, "on_error": on_error, "outputs": outputs}, timeout)
+            qd, "gravity": gravity, "payload": payload, "parameters": parameters, "wrenches": wrenches, "friction": friction,
+            "joints": joints, "locked": locked, "normalise": normalise, "on_error": on_error, "outputs": outputs}, timeout)
 
     def hessian(
             self, q: Coordinates, *, qd: Optional[Coordinates] = None, qdd: Optional[Coordinates] = None,
             multipliers: Optional[Coordinates] = None, gravity: Optional[npt.ArrayLike] = None,
             payload: Optional[Union[BatchPayload, Sequence[BatchPayload]]] = None,
-            wrenches: Optional[Sequence[Wrench]] = None, friction: Optional[bool] = None,
-            joints: Optional[Sequence[str]] = None, locked: Optional[Mapping[str, npt.ArrayLike]] = None,
-            normalise: Optional[bool] = None, on_error: Optional[Literal['request', 'row']] = None,
+            parameters: Optional[Mapping[str, npt.ArrayLike]] = None, wrenches: Optional[Sequence[Wrench]] = None,
+            friction: Optional[bool] = None, joints: Optional[Sequence[str]] = None,
+            locked: Optional[Mapping[str, npt.ArrayLike]] = None, normalise: Optional[bool] = None,
+            on_error: Optional[Literal['request', 'row']] = None,
             outputs: Optional[Sequence[Literal['hessian_q_q', 'hessian_q_qd', 'hessian_q_qdd', 'hessian_qd_qd',
             'hessian_qd_qdd', 'd2tau_dq_dq', 'd2tau_dq_dqd', 'd2tau_dq_dqdd', 'd2tau_dqd_dqd', 'd2tau_dqd_dqdd']]] = None,
             timeout: Optional[float] = None,
@@ -918,10 +973,14 @@ class Operations:
         gravity: m/s², world axes; replaces the model's. One vector for all rows, or one for each: of tilted mounts, whose
         gravity turns with the base, and of a base that is accelerated without turning, whose gravity is g - a. For any motion
         of the base the model has a floating one, whose qdd is given. Rows of gravity or of figures of payloads have the bits of
-        single requests; each state is then evaluated alone instead of in lanes: an inverse dynamics of a Panda takes about 0.2
-        µs more, and with payloads of rows about 3 µs more, in which the model with the payload is made. identify and
-        ground-reaction take one value.
+        single requests; each state is then evaluated alone instead of in lanes: an inverse dynamics of a Panda takes 0.3 µs
+        more, and with payloads of rows 1.3 µs more, in which the model with the payload is made. identify and ground-reaction
+        take one value.
         payload: A rigid body fixed to a link or frame for this request. Each figure is one for all rows, or one for each row.
+        parameters: Inertial parameters that replace the model's, by the links of bodies: for each link ten numbers m, m c (3),
+        Ixx, Ixy, Iyy, Ixz, Iyz, Izz about the origin and in the axes of the link, as `regressor` numbers them, or a row of ten
+        for each row of the batch. The parameters of a link are those of its body, whatever is merged into it or mounted on it
+        included. A body must be physical. Payloads are added. Cost: as of payloads.
         wrenches: Acts on the link, by the environment.
         friction: false omits joint friction.
         joints: A permutation of velocity_names, the order of coordinates in this request and its answer. The six coordinates of
@@ -948,16 +1007,17 @@ class Operations:
         timeout: of this call, s; the server then stops working on it, too.
         """
         return self._evaluate("hessian", HessianAnswer, {"q": q, "qd": qd, "qdd": qdd, "multipliers": multipliers, "gravity":
-            gravity, "payload": payload, "wrenches": wrenches, "friction": friction, "joints": joints, "locked": locked,
-            "normalise": normalise, "on_error": on_error, "outputs": outputs}, timeout)
+            gravity, "payload": payload, "parameters": parameters, "wrenches": wrenches, "friction": friction, "joints": joints,
+            "locked": locked, "normalise": normalise, "on_error": on_error, "outputs": outputs}, timeout)
 
     def forward_hessian(
             self, q: Coordinates, *, tau: Coordinates, qd: Optional[Coordinates] = None,
             multipliers: Optional[Coordinates] = None, gravity: Optional[npt.ArrayLike] = None,
             payload: Optional[Union[BatchPayload, Sequence[BatchPayload]]] = None,
-            wrenches: Optional[Sequence[Wrench]] = None, friction: Optional[bool] = None,
-            joints: Optional[Sequence[str]] = None, locked: Optional[Mapping[str, npt.ArrayLike]] = None,
-            normalise: Optional[bool] = None, on_error: Optional[Literal['request', 'row']] = None,
+            parameters: Optional[Mapping[str, npt.ArrayLike]] = None, wrenches: Optional[Sequence[Wrench]] = None,
+            friction: Optional[bool] = None, joints: Optional[Sequence[str]] = None,
+            locked: Optional[Mapping[str, npt.ArrayLike]] = None, normalise: Optional[bool] = None,
+            on_error: Optional[Literal['request', 'row']] = None,
             outputs: Optional[Sequence[Literal['hessian_q_q', 'hessian_q_qd', 'hessian_qd_qd', 'hessian_q_tau',
             'hessian_qd_tau', 'd2qdd_dq_dq', 'd2qdd_dq_dqd', 'd2qdd_dqd_dqd', 'd2qdd_dq_dtau', 'd2qdd_dqd_dtau']]] = None,
             timeout: Optional[float] = None,
@@ -977,10 +1037,14 @@ class Operations:
         gravity: m/s², world axes; replaces the model's. One vector for all rows, or one for each: of tilted mounts, whose
         gravity turns with the base, and of a base that is accelerated without turning, whose gravity is g - a. For any motion
         of the base the model has a floating one, whose qdd is given. Rows of gravity or of figures of payloads have the bits of
-        single requests; each state is then evaluated alone instead of in lanes: an inverse dynamics of a Panda takes about 0.2
-        µs more, and with payloads of rows about 3 µs more, in which the model with the payload is made. identify and
-        ground-reaction take one value.
+        single requests; each state is then evaluated alone instead of in lanes: an inverse dynamics of a Panda takes 0.3 µs
+        more, and with payloads of rows 1.3 µs more, in which the model with the payload is made. identify and ground-reaction
+        take one value.
         payload: A rigid body fixed to a link or frame for this request. Each figure is one for all rows, or one for each row.
+        parameters: Inertial parameters that replace the model's, by the links of bodies: for each link ten numbers m, m c (3),
+        Ixx, Ixy, Iyy, Ixz, Iyz, Izz about the origin and in the axes of the link, as `regressor` numbers them, or a row of ten
+        for each row of the batch. The parameters of a link are those of its body, whatever is merged into it or mounted on it
+        included. A body must be physical. Payloads are added. Cost: as of payloads.
         wrenches: Acts on the link, by the environment.
         friction: false omits joint friction.
         joints: A permutation of velocity_names, the order of coordinates in this request and its answer. The six coordinates of
@@ -1007,8 +1071,9 @@ class Operations:
         timeout: of this call, s; the server then stops working on it, too.
         """
         return self._evaluate("forward-hessian", ForwardHessianAnswer, {"q": q, "tau": tau, "qd": qd, "multipliers":
-            multipliers, "gravity": gravity, "payload": payload, "wrenches": wrenches, "friction": friction, "joints": joints,
-            "locked": locked, "normalise": normalise, "on_error": on_error, "outputs": outputs}, timeout)
+            multipliers, "gravity": gravity, "payload": payload, "parameters": parameters, "wrenches": wrenches, "friction":
+            friction, "joints": joints, "locked": locked, "normalise": normalise, "on_error": on_error, "outputs": outputs},
+            timeout)
 
     def step(
             self, q: Coordinates, *, tau: Coordinates, step: float, qd: Optional[Coordinates] = None,
@@ -1016,8 +1081,8 @@ class Operations:
             held: Optional[Sequence[Held]] = None, contact_damping: Optional[float] = None,
             friction_at_rest: Optional[Literal['none', 'stick']] = None, impact: Optional[bool] = None,
             gravity: Optional[npt.ArrayLike] = None, payload: Optional[Union[BatchPayload, Sequence[BatchPayload]]] = None,
-            wrenches: Optional[Sequence[Wrench]] = None, friction: Optional[bool] = None,
-            joints: Optional[Sequence[str]] = None, guess: Optional[Coordinates] = None,
+            parameters: Optional[Mapping[str, npt.ArrayLike]] = None, wrenches: Optional[Sequence[Wrench]] = None,
+            friction: Optional[bool] = None, joints: Optional[Sequence[str]] = None, guess: Optional[Coordinates] = None,
             locked: Optional[Mapping[str, npt.ArrayLike]] = None, normalise: Optional[bool] = None,
             on_error: Optional[Literal['request', 'row']] = None,
             outputs: Optional[Sequence[Literal['q_after', 'qd_after', 'state_matrix', 'input_matrix', 'wrench_matrix',
@@ -1080,10 +1145,14 @@ class Operations:
         gravity: m/s², world axes; replaces the model's. One vector for all rows, or one for each: of tilted mounts, whose
         gravity turns with the base, and of a base that is accelerated without turning, whose gravity is g - a. For any motion
         of the base the model has a floating one, whose qdd is given. Rows of gravity or of figures of payloads have the bits of
-        single requests; each state is then evaluated alone instead of in lanes: an inverse dynamics of a Panda takes about 0.2
-        µs more, and with payloads of rows about 3 µs more, in which the model with the payload is made. identify and
-        ground-reaction take one value.
+        single requests; each state is then evaluated alone instead of in lanes: an inverse dynamics of a Panda takes 0.3 µs
+        more, and with payloads of rows 1.3 µs more, in which the model with the payload is made. identify and ground-reaction
+        take one value.
         payload: A rigid body fixed to a link or frame for this request. Each figure is one for all rows, or one for each row.
+        parameters: Inertial parameters that replace the model's, by the links of bodies: for each link ten numbers m, m c (3),
+        Ixx, Ixy, Iyy, Ixz, Iyz, Izz about the origin and in the axes of the link, as `regressor` numbers them, or a row of ten
+        for each row of the batch. The parameters of a link are those of its body, whatever is merged into it or mounted on it
+        included. A body must be physical. Payloads are added. Cost: as of payloads.
         wrenches: Acts on the link, by the environment.
         friction: false omits joint friction.
         joints: A permutation of velocity_names, the order of coordinates in this request and its answer. The six coordinates of
@@ -1115,8 +1184,8 @@ class Operations:
         """
         return self._evaluate("step", StepAnswer, {"q": q, "tau": tau, "step": step, "qd": qd, "integrator": integrator, "held":
             held, "contact_damping": contact_damping, "friction_at_rest": friction_at_rest, "impact": impact, "gravity":
-            gravity, "payload": payload, "wrenches": wrenches, "friction": friction, "joints": joints, "guess": guess, "locked":
-            locked, "normalise": normalise, "on_error": on_error, "outputs": outputs}, timeout)
+            gravity, "payload": payload, "parameters": parameters, "wrenches": wrenches, "friction": friction, "joints": joints,
+            "guess": guess, "locked": locked, "normalise": normalise, "on_error": on_error, "outputs": outputs}, timeout)
 
     def rollout(
             self, q: Coordinates, *, torques: npt.ArrayLike, step: float, qd: Optional[Coordinates] = None,
@@ -1124,8 +1193,8 @@ class Operations:
             held: Optional[Sequence[Held]] = None, contact_damping: Optional[float] = None,
             phases: Optional[Sequence[Phase]] = None, friction_at_rest: Optional[Literal['none', 'stick']] = None,
             gravity: Optional[npt.ArrayLike] = None, payload: Optional[Union[BatchPayload, Sequence[BatchPayload]]] = None,
-            wrenches: Optional[Sequence[Wrench]] = None, friction: Optional[bool] = None,
-            joints: Optional[Sequence[str]] = None, guess: Optional[Coordinates] = None,
+            parameters: Optional[Mapping[str, npt.ArrayLike]] = None, wrenches: Optional[Sequence[Wrench]] = None,
+            friction: Optional[bool] = None, joints: Optional[Sequence[str]] = None, guess: Optional[Coordinates] = None,
             locked: Optional[Mapping[str, npt.ArrayLike]] = None, normalise: Optional[bool] = None,
             on_error: Optional[Literal['request', 'row']] = None,
             outputs: Optional[Sequence[Literal['q_after', 'qd_after', 'state_matrix', 'input_matrix', 'wrench_matrix',
@@ -1163,10 +1232,14 @@ class Operations:
         gravity: m/s², world axes; replaces the model's. One vector for all rows, or one for each: of tilted mounts, whose
         gravity turns with the base, and of a base that is accelerated without turning, whose gravity is g - a. For any motion
         of the base the model has a floating one, whose qdd is given. Rows of gravity or of figures of payloads have the bits of
-        single requests; each state is then evaluated alone instead of in lanes: an inverse dynamics of a Panda takes about 0.2
-        µs more, and with payloads of rows about 3 µs more, in which the model with the payload is made. identify and
-        ground-reaction take one value.
+        single requests; each state is then evaluated alone instead of in lanes: an inverse dynamics of a Panda takes 0.3 µs
+        more, and with payloads of rows 1.3 µs more, in which the model with the payload is made. identify and ground-reaction
+        take one value.
         payload: A rigid body fixed to a link or frame for this request. Each figure is one for all rows, or one for each row.
+        parameters: Inertial parameters that replace the model's, by the links of bodies: for each link ten numbers m, m c (3),
+        Ixx, Ixy, Iyy, Ixz, Iyz, Izz about the origin and in the axes of the link, as `regressor` numbers them, or a row of ten
+        for each row of the batch. The parameters of a link are those of its body, whatever is merged into it or mounted on it
+        included. A body must be physical. Payloads are added. Cost: as of payloads.
         wrenches: Acts on the link, by the environment.
         friction: false omits joint friction.
         joints: A permutation of velocity_names, the order of coordinates in this request and its answer. The six coordinates of
@@ -1198,9 +1271,9 @@ class Operations:
         """
         return self._evaluate("rollout", RolloutAnswer, {"q": q, "torques": torques, "step": step, "qd": qd, "integrator":
             integrator, "held": held, "contact_damping": contact_damping, "phases": phases, "friction_at_rest":
-            friction_at_rest, "gravity": gravity, "payload": payload, "wrenches": wrenches, "friction": friction, "joints":
-            joints, "guess": guess, "locked": locked, "normalise": normalise, "on_error": on_error, "outputs": outputs},
-            timeout)
+            friction_at_rest, "gravity": gravity, "payload": payload, "parameters": parameters, "wrenches": wrenches,
+            "friction": friction, "joints": joints, "guess": guess, "locked": locked, "normalise": normalise, "on_error":
+            on_error, "outputs": outputs}, timeout)
 
     def rollout_gradient(
             self, q: Coordinates, *, torques: npt.ArrayLike, step: float, qd: Optional[Coordinates] = None,
@@ -1208,9 +1281,10 @@ class Operations:
             cost: Optional[RolloutCost] = None, multipliers_q: Optional[npt.ArrayLike] = None,
             multipliers_qd: Optional[npt.ArrayLike] = None, gravity: Optional[npt.ArrayLike] = None,
             payload: Optional[Union[BatchPayload, Sequence[BatchPayload]]] = None,
-            wrenches: Optional[Sequence[Wrench]] = None, friction: Optional[bool] = None,
-            joints: Optional[Sequence[str]] = None, locked: Optional[Mapping[str, npt.ArrayLike]] = None,
-            normalise: Optional[bool] = None, on_error: Optional[Literal['request', 'row']] = None,
+            parameters: Optional[Mapping[str, npt.ArrayLike]] = None, wrenches: Optional[Sequence[Wrench]] = None,
+            friction: Optional[bool] = None, joints: Optional[Sequence[str]] = None,
+            locked: Optional[Mapping[str, npt.ArrayLike]] = None, normalise: Optional[bool] = None,
+            on_error: Optional[Literal['request', 'row']] = None,
             outputs: Optional[Sequence[Literal['gradient_torques', 'gradient_q', 'gradient_qd', 'cost', 'q_after', 'qd_after',
             'gradient_parameters', 'gradient_wrenches', 'gradient_gravity', 'sum_parameters', 'sum_gravity']]] = None,
             timeout: Optional[float] = None,
@@ -1243,10 +1317,14 @@ class Operations:
         gravity: m/s², world axes; replaces the model's. One vector for all rows, or one for each: of tilted mounts, whose
         gravity turns with the base, and of a base that is accelerated without turning, whose gravity is g - a. For any motion
         of the base the model has a floating one, whose qdd is given. Rows of gravity or of figures of payloads have the bits of
-        single requests; each state is then evaluated alone instead of in lanes: an inverse dynamics of a Panda takes about 0.2
-        µs more, and with payloads of rows about 3 µs more, in which the model with the payload is made. identify and
-        ground-reaction take one value.
+        single requests; each state is then evaluated alone instead of in lanes: an inverse dynamics of a Panda takes 0.3 µs
+        more, and with payloads of rows 1.3 µs more, in which the model with the payload is made. identify and ground-reaction
+        take one value.
         payload: A rigid body fixed to a link or frame for this request. Each figure is one for all rows, or one for each row.
+        parameters: Inertial parameters that replace the model's, by the links of bodies: for each link ten numbers m, m c (3),
+        Ixx, Ixy, Iyy, Ixz, Iyz, Izz about the origin and in the axes of the link, as `regressor` numbers them, or a row of ten
+        for each row of the batch. The parameters of a link are those of its body, whatever is merged into it or mounted on it
+        included. A body must be physical. Payloads are added. Cost: as of payloads.
         wrenches: Acts on the link, by the environment.
         friction: false omits joint friction.
         joints: A permutation of velocity_names, the order of coordinates in this request and its answer. The six coordinates of
@@ -1274,12 +1352,13 @@ class Operations:
         """
         return self._evaluate("rollout-gradient", RolloutGradientAnswer, {"q": q, "torques": torques, "step": step, "qd": qd,
             "integrator": integrator, "cost": cost, "multipliers_q": multipliers_q, "multipliers_qd": multipliers_qd, "gravity":
-            gravity, "payload": payload, "wrenches": wrenches, "friction": friction, "joints": joints, "locked": locked,
-            "normalise": normalise, "on_error": on_error, "outputs": outputs}, timeout)
+            gravity, "payload": payload, "parameters": parameters, "wrenches": wrenches, "friction": friction, "joints": joints,
+            "locked": locked, "normalise": normalise, "on_error": on_error, "outputs": outputs}, timeout)
 
     def coriolis(
             self, q: Optional[Coordinates] = None, *, qd: Optional[Coordinates] = None,
-            payload: Optional[Union[BatchPayload, Sequence[BatchPayload]]] = None, joints: Optional[Sequence[str]] = None,
+            payload: Optional[Union[BatchPayload, Sequence[BatchPayload]]] = None,
+            parameters: Optional[Mapping[str, npt.ArrayLike]] = None, joints: Optional[Sequence[str]] = None,
             guess: Optional[Coordinates] = None, platform: Optional[Platform] = None,
             locked: Optional[Mapping[str, npt.ArrayLike]] = None, normalise: Optional[bool] = None,
             on_error: Optional[Literal['request', 'row']] = None,
@@ -1294,6 +1373,10 @@ class Operations:
         q: Positions, nq entries: rad or m.
         qd: Velocities, nv entries: rad/s or m/s. Default 0.
         payload: A rigid body fixed to a link or frame for this request. Each figure is one for all rows, or one for each row.
+        parameters: Inertial parameters that replace the model's, by the links of bodies: for each link ten numbers m, m c (3),
+        Ixx, Ixy, Iyy, Ixz, Iyz, Izz about the origin and in the axes of the link, as `regressor` numbers them, or a row of ten
+        for each row of the batch. The parameters of a link are those of its body, whatever is merged into it or mounted on it
+        included. A body must be physical. Payloads are added. Cost: as of payloads.
         joints: A permutation of velocity_names, the order of coordinates in this request and its answer. The six coordinates of
         a floating base stay first, as in `q` its seven positions, and may be left out of the list. For models none of whose
         joints has a quaternion.
@@ -1326,9 +1409,9 @@ class Operations:
         outputs
         timeout: of this call, s; the server then stops working on it, too.
         """
-        return self._evaluate("coriolis", CoriolisAnswer, {"q": q, "qd": qd, "payload": payload, "joints": joints, "guess":
-            guess, "platform": platform, "locked": locked, "normalise": normalise, "on_error": on_error, "outputs": outputs},
-            timeout)
+        return self._evaluate("coriolis", CoriolisAnswer, {"q": q, "qd": qd, "payload": payload, "parameters": parameters,
+            "joints": joints, "guess": guess, "platform": platform, "locked": locked, "normalise": normalise, "on_error":
+            on_error, "outputs": outputs}, timeout)
 
     def regressor(
             self, q: Optional[Coordinates] = None, *, qd: Optional[Coordinates] = None, qdd: Optional[Coordinates] = None,
@@ -1365,9 +1448,9 @@ class Operations:
         gravity: m/s², world axes; replaces the model's. One vector for all rows, or one for each: of tilted mounts, whose
         gravity turns with the base, and of a base that is accelerated without turning, whose gravity is g - a. For any motion
         of the base the model has a floating one, whose qdd is given. Rows of gravity or of figures of payloads have the bits of
-        single requests; each state is then evaluated alone instead of in lanes: an inverse dynamics of a Panda takes about 0.2
-        µs more, and with payloads of rows about 3 µs more, in which the model with the payload is made. identify and
-        ground-reaction take one value.
+        single requests; each state is then evaluated alone instead of in lanes: an inverse dynamics of a Panda takes 0.3 µs
+        more, and with payloads of rows 1.3 µs more, in which the model with the payload is made. identify and ground-reaction
+        take one value.
         joints: A permutation of velocity_names, the order of coordinates in this request and its answer. The six coordinates of
         a floating base stay first, as in `q` its seven positions, and may be left out of the list. For models none of whose
         joints has a quaternion.
@@ -1407,11 +1490,11 @@ class Operations:
     def task_space(
             self, q: Optional[Coordinates] = None, *, frame: str, qd: Optional[Coordinates] = None,
             gravity: Optional[npt.ArrayLike] = None, payload: Optional[Union[BatchPayload, Sequence[BatchPayload]]] = None,
-            wrenches: Optional[Sequence[Wrench]] = None, friction: Optional[bool] = None,
-            joints: Optional[Sequence[str]] = None, guess: Optional[Coordinates] = None, platform: Optional[Platform] = None,
-            axes: Optional[Sequence[Literal['x', 'y', 'z', 'rx', 'ry', 'rz']]] = None, damping: Optional[float] = None,
-            locked: Optional[Mapping[str, npt.ArrayLike]] = None, normalise: Optional[bool] = None,
-            on_error: Optional[Literal['request', 'row']] = None,
+            parameters: Optional[Mapping[str, npt.ArrayLike]] = None, wrenches: Optional[Sequence[Wrench]] = None,
+            friction: Optional[bool] = None, joints: Optional[Sequence[str]] = None, guess: Optional[Coordinates] = None,
+            platform: Optional[Platform] = None, axes: Optional[Sequence[Literal['x', 'y', 'z', 'rx', 'ry', 'rz']]] = None,
+            damping: Optional[float] = None, locked: Optional[Mapping[str, npt.ArrayLike]] = None,
+            normalise: Optional[bool] = None, on_error: Optional[Literal['request', 'row']] = None,
             outputs: Optional[Sequence[Literal['inertia', 'jacobian', 'jacobian_dot_qd', 'jacobian_inverse', 'bias',
             'ellipsoid', 'condition']]] = None,
             timeout: Optional[float] = None,
@@ -1430,10 +1513,14 @@ class Operations:
         gravity: m/s², world axes; replaces the model's. One vector for all rows, or one for each: of tilted mounts, whose
         gravity turns with the base, and of a base that is accelerated without turning, whose gravity is g - a. For any motion
         of the base the model has a floating one, whose qdd is given. Rows of gravity or of figures of payloads have the bits of
-        single requests; each state is then evaluated alone instead of in lanes: an inverse dynamics of a Panda takes about 0.2
-        µs more, and with payloads of rows about 3 µs more, in which the model with the payload is made. identify and
-        ground-reaction take one value.
+        single requests; each state is then evaluated alone instead of in lanes: an inverse dynamics of a Panda takes 0.3 µs
+        more, and with payloads of rows 1.3 µs more, in which the model with the payload is made. identify and ground-reaction
+        take one value.
         payload: A rigid body fixed to a link or frame for this request. Each figure is one for all rows, or one for each row.
+        parameters: Inertial parameters that replace the model's, by the links of bodies: for each link ten numbers m, m c (3),
+        Ixx, Ixy, Iyy, Ixz, Iyz, Izz about the origin and in the axes of the link, as `regressor` numbers them, or a row of ten
+        for each row of the batch. The parameters of a link are those of its body, whatever is merged into it or mounted on it
+        included. A body must be physical. Payloads are added. Cost: as of payloads.
         wrenches: Acts on the link, by the environment.
         friction: false omits joint friction.
         joints: A permutation of velocity_names, the order of coordinates in this request and its answer. The six coordinates of
@@ -1471,9 +1558,9 @@ class Operations:
         timeout: of this call, s; the server then stops working on it, too.
         """
         return self._evaluate("task-space", TaskSpaceAnswer, {"frame": frame, "q": q, "qd": qd, "gravity": gravity, "payload":
-            payload, "wrenches": wrenches, "friction": friction, "joints": joints, "guess": guess, "platform": platform, "axes":
-            axes, "damping": damping, "locked": locked, "normalise": normalise, "on_error": on_error, "outputs": outputs},
-            timeout)
+            payload, "parameters": parameters, "wrenches": wrenches, "friction": friction, "joints": joints, "guess": guess,
+            "platform": platform, "axes": axes, "damping": damping, "locked": locked, "normalise": normalise, "on_error":
+            on_error, "outputs": outputs}, timeout)
 
     def identify(
             self, q: Coordinates, *, qd: Coordinates, qdd: Coordinates, tau: Coordinates,
@@ -1618,8 +1705,8 @@ class Operations:
             kinds: Optional[Sequence[Literal['position', 'velocity', 'effort', 'effort_rate']]] = None,
             free: Optional[Union[Sequence[str], Literal['base']]] = None, input: Optional[TrajectoryInput] = None,
             gravity: Optional[npt.ArrayLike] = None, payload: Optional[Union[BatchPayload, Sequence[BatchPayload]]] = None,
-            wrenches: Optional[Sequence[WrenchOverTime]] = None, friction: Optional[bool] = None,
-            joints: Optional[Sequence[str]] = None, guess: Optional[Coordinates] = None,
+            parameters: Optional[Mapping[str, npt.ArrayLike]] = None, wrenches: Optional[Sequence[WrenchOverTime]] = None,
+            friction: Optional[bool] = None, joints: Optional[Sequence[str]] = None, guess: Optional[Coordinates] = None,
             locked: Optional[Mapping[str, npt.ArrayLike]] = None, normalise: Optional[bool] = None,
             on_error: Optional[Literal['request', 'row']] = None, outputs: Optional[Sequence[str]] = None,
             timeout: Optional[float] = None,
@@ -1690,10 +1777,14 @@ class Operations:
         gravity: m/s², world axes; replaces the model's. One vector for all rows, or one for each: of tilted mounts, whose
         gravity turns with the base, and of a base that is accelerated without turning, whose gravity is g - a. For any motion
         of the base the model has a floating one, whose qdd is given. Rows of gravity or of figures of payloads have the bits of
-        single requests; each state is then evaluated alone instead of in lanes: an inverse dynamics of a Panda takes about 0.2
-        µs more, and with payloads of rows about 3 µs more, in which the model with the payload is made. identify and
-        ground-reaction take one value.
+        single requests; each state is then evaluated alone instead of in lanes: an inverse dynamics of a Panda takes 0.3 µs
+        more, and with payloads of rows 1.3 µs more, in which the model with the payload is made. identify and ground-reaction
+        take one value.
         payload: A rigid body fixed to a link or frame for this request. Each figure is one for all rows, or one for each row.
+        parameters: Inertial parameters that replace the model's, by the links of bodies: for each link ten numbers m, m c (3),
+        Ixx, Ixy, Iyy, Ixz, Iyz, Izz about the origin and in the axes of the link, as `regressor` numbers them, or a row of ten
+        for each row of the batch. The parameters of a link are those of its body, whatever is merged into it or mounted on it
+        included. A body must be physical. Payloads are added. Cost: as of payloads.
         wrenches: A wrench whose components may be signals.
         friction: false omits joint friction.
         joints: A permutation of velocity_names, the order of coordinates in this request and its answer. The six coordinates of
@@ -1725,17 +1816,18 @@ class Operations:
         """
         return self._evaluate("trajectory", TrajectoryAnswer, {"degree": degree, "duration": duration, "control_points":
             control_points, "knots": knots, "samples": samples, "times": times, "dense": dense, "points": points, "kinds":
-            kinds, "free": free, "input": input, "gravity": gravity, "payload": payload, "wrenches": wrenches, "friction":
-            friction, "joints": joints, "guess": guess, "locked": locked, "normalise": normalise, "on_error": on_error,
-            "outputs": outputs}, timeout)
+            kinds, "free": free, "input": input, "gravity": gravity, "payload": payload, "parameters": parameters, "wrenches":
+            wrenches, "friction": friction, "joints": joints, "guess": guess, "locked": locked, "normalise": normalise,
+            "on_error": on_error, "outputs": outputs}, timeout)
 
     def trajectory_hessian(
             self, *, degree: int, duration: npt.ArrayLike, control_points: npt.ArrayLike, torque_multipliers: npt.ArrayLike,
             knots: Optional[npt.ArrayLike] = None, samples: Optional[int] = None, times: Optional[npt.ArrayLike] = None,
             gravity: Optional[npt.ArrayLike] = None, payload: Optional[Union[BatchPayload, Sequence[BatchPayload]]] = None,
-            wrenches: Optional[Sequence[Wrench]] = None, friction: Optional[bool] = None,
-            joints: Optional[Sequence[str]] = None, locked: Optional[Mapping[str, npt.ArrayLike]] = None,
-            normalise: Optional[bool] = None, on_error: Optional[Literal['request', 'row']] = None,
+            parameters: Optional[Mapping[str, npt.ArrayLike]] = None, wrenches: Optional[Sequence[Wrench]] = None,
+            friction: Optional[bool] = None, joints: Optional[Sequence[str]] = None,
+            locked: Optional[Mapping[str, npt.ArrayLike]] = None, normalise: Optional[bool] = None,
+            on_error: Optional[Literal['request', 'row']] = None,
             outputs: Optional[Sequence[Literal['hessian_control_points']]] = None, timeout: Optional[float] = None,
     ) -> TrajectoryHessianAnswer:
         """Second derivatives of torques along a joint motion by its control points.
@@ -1760,10 +1852,14 @@ class Operations:
         gravity: m/s², world axes; replaces the model's. One vector for all rows, or one for each: of tilted mounts, whose
         gravity turns with the base, and of a base that is accelerated without turning, whose gravity is g - a. For any motion
         of the base the model has a floating one, whose qdd is given. Rows of gravity or of figures of payloads have the bits of
-        single requests; each state is then evaluated alone instead of in lanes: an inverse dynamics of a Panda takes about 0.2
-        µs more, and with payloads of rows about 3 µs more, in which the model with the payload is made. identify and
-        ground-reaction take one value.
+        single requests; each state is then evaluated alone instead of in lanes: an inverse dynamics of a Panda takes 0.3 µs
+        more, and with payloads of rows 1.3 µs more, in which the model with the payload is made. identify and ground-reaction
+        take one value.
         payload: A rigid body fixed to a link or frame for this request. Each figure is one for all rows, or one for each row.
+        parameters: Inertial parameters that replace the model's, by the links of bodies: for each link ten numbers m, m c (3),
+        Ixx, Ixy, Iyy, Ixz, Iyz, Izz about the origin and in the axes of the link, as `regressor` numbers them, or a row of ten
+        for each row of the batch. The parameters of a link are those of its body, whatever is merged into it or mounted on it
+        included. A body must be physical. Payloads are added. Cost: as of payloads.
         wrenches: Acts on the link, by the environment.
         friction: false omits joint friction.
         joints: A permutation of velocity_names, the order of coordinates in this request and its answer. The six coordinates of
@@ -1791,8 +1887,9 @@ class Operations:
         """
         return self._evaluate("trajectory-hessian", TrajectoryHessianAnswer, {"degree": degree, "duration": duration,
             "control_points": control_points, "torque_multipliers": torque_multipliers, "knots": knots, "samples": samples,
-            "times": times, "gravity": gravity, "payload": payload, "wrenches": wrenches, "friction": friction, "joints":
-            joints, "locked": locked, "normalise": normalise, "on_error": on_error, "outputs": outputs}, timeout)
+            "times": times, "gravity": gravity, "payload": payload, "parameters": parameters, "wrenches": wrenches, "friction":
+            friction, "joints": joints, "locked": locked, "normalise": normalise, "on_error": on_error, "outputs": outputs},
+            timeout)
 
     def simulate(
             self, q: Coordinates, *, duration: float, qd: Optional[Coordinates] = None, step: Optional[float] = None,
@@ -1801,8 +1898,8 @@ class Operations:
             input: Optional[Union[TorqueInput, TorqueInputGiven]] = None, prescribed: Optional[Prescribed] = None,
             samples: Optional[int] = None, times: Optional[npt.ArrayLike] = None, gravity: Optional[npt.ArrayLike] = None,
             payload: Optional[Union[BatchPayload, Sequence[BatchPayload]]] = None,
-            wrenches: Optional[Sequence[WrenchOverTime]] = None, friction: Optional[bool] = None,
-            joints: Optional[Sequence[str]] = None, guess: Optional[Coordinates] = None,
+            parameters: Optional[Mapping[str, npt.ArrayLike]] = None, wrenches: Optional[Sequence[WrenchOverTime]] = None,
+            friction: Optional[bool] = None, joints: Optional[Sequence[str]] = None, guess: Optional[Coordinates] = None,
             held: Optional[Sequence[Held]] = None, contact_damping: Optional[float] = None,
             locked: Optional[Mapping[str, npt.ArrayLike]] = None, normalise: Optional[bool] = None,
             on_error: Optional[Literal['request', 'row']] = None,
@@ -1908,10 +2005,14 @@ class Operations:
         gravity: m/s², world axes; replaces the model's. One vector for all rows, or one for each: of tilted mounts, whose
         gravity turns with the base, and of a base that is accelerated without turning, whose gravity is g - a. For any motion
         of the base the model has a floating one, whose qdd is given. Rows of gravity or of figures of payloads have the bits of
-        single requests; each state is then evaluated alone instead of in lanes: an inverse dynamics of a Panda takes about 0.2
-        µs more, and with payloads of rows about 3 µs more, in which the model with the payload is made. identify and
-        ground-reaction take one value.
+        single requests; each state is then evaluated alone instead of in lanes: an inverse dynamics of a Panda takes 0.3 µs
+        more, and with payloads of rows 1.3 µs more, in which the model with the payload is made. identify and ground-reaction
+        take one value.
         payload: A rigid body fixed to a link or frame for this request. Each figure is one for all rows, or one for each row.
+        parameters: Inertial parameters that replace the model's, by the links of bodies: for each link ten numbers m, m c (3),
+        Ixx, Ixy, Iyy, Ixz, Iyz, Izz about the origin and in the axes of the link, as `regressor` numbers them, or a row of ten
+        for each row of the batch. The parameters of a link are those of its body, whatever is merged into it or mounted on it
+        included. A body must be physical. Payloads are added. Cost: as of payloads.
         wrenches: A wrench whose components may be signals.
         friction: false omits joint friction.
         joints: A permutation of velocity_names, the order of coordinates in this request and its answer. The six coordinates of
@@ -1947,9 +2048,9 @@ class Operations:
         """
         return self._evaluate("simulate", SimulateAnswer, {"q": q, "duration": duration, "qd": qd, "step": step, "tolerance":
             tolerance, "stiff": stiff, "integrator": integrator, "input": input, "prescribed": prescribed, "samples": samples,
-            "times": times, "gravity": gravity, "payload": payload, "wrenches": wrenches, "friction": friction, "joints":
-            joints, "guess": guess, "held": held, "contact_damping": contact_damping, "locked": locked, "normalise": normalise,
-            "on_error": on_error, "outputs": outputs}, timeout)
+            "times": times, "gravity": gravity, "payload": payload, "parameters": parameters, "wrenches": wrenches, "friction":
+            friction, "joints": joints, "guess": guess, "held": held, "contact_damping": contact_damping, "locked": locked,
+            "normalise": normalise, "on_error": on_error, "outputs": outputs}, timeout)
 
     def ground_reaction(
             self, q: Coordinates, *, qd: Optional[Coordinates] = None, qdd: Optional[Coordinates] = None,
@@ -2109,8 +2210,9 @@ class Operations:
             self, q: Optional[Coordinates] = None, *, qd: Optional[Coordinates] = None, qdd: Optional[Coordinates] = None,
             qddd: Optional[Coordinates] = None, gravity: Optional[npt.ArrayLike] = None,
             payload: Optional[Union[BatchPayload, Sequence[BatchPayload]]] = None,
-            wrenches: Optional[Sequence[Wrench]] = None, friction: Optional[bool] = None,
-            joints: Optional[Sequence[str]] = None, guess: Optional[Coordinates] = None, platform: Optional[Platform] = None,
+            parameters: Optional[Mapping[str, npt.ArrayLike]] = None, wrenches: Optional[Sequence[Wrench]] = None,
+            friction: Optional[bool] = None, joints: Optional[Sequence[str]] = None, guess: Optional[Coordinates] = None,
+            platform: Optional[Platform] = None,
             kinds: Optional[Sequence[Literal['position', 'velocity', 'effort', 'effort_rate']]] = None,
             locked: Optional[Mapping[str, npt.ArrayLike]] = None, normalise: Optional[bool] = None,
             on_error: Optional[Literal['request', 'row']] = None,
@@ -2146,10 +2248,14 @@ class Operations:
         gravity: m/s², world axes; replaces the model's. One vector for all rows, or one for each: of tilted mounts, whose
         gravity turns with the base, and of a base that is accelerated without turning, whose gravity is g - a. For any motion
         of the base the model has a floating one, whose qdd is given. Rows of gravity or of figures of payloads have the bits of
-        single requests; each state is then evaluated alone instead of in lanes: an inverse dynamics of a Panda takes about 0.2
-        µs more, and with payloads of rows about 3 µs more, in which the model with the payload is made. identify and
-        ground-reaction take one value.
+        single requests; each state is then evaluated alone instead of in lanes: an inverse dynamics of a Panda takes 0.3 µs
+        more, and with payloads of rows 1.3 µs more, in which the model with the payload is made. identify and ground-reaction
+        take one value.
         payload: A rigid body fixed to a link or frame for this request. Each figure is one for all rows, or one for each row.
+        parameters: Inertial parameters that replace the model's, by the links of bodies: for each link ten numbers m, m c (3),
+        Ixx, Ixy, Iyy, Ixz, Iyz, Izz about the origin and in the axes of the link, as `regressor` numbers them, or a row of ten
+        for each row of the batch. The parameters of a link are those of its body, whatever is merged into it or mounted on it
+        included. A body must be physical. Payloads are added. Cost: as of payloads.
         wrenches: Acts on the link, by the environment.
         friction: false omits joint friction.
         joints: A permutation of velocity_names, the order of coordinates in this request and its answer. The six coordinates of
@@ -2186,15 +2292,15 @@ class Operations:
         timeout: of this call, s; the server then stops working on it, too.
         """
         return self._evaluate("margins", MarginsAnswer, {"q": q, "qd": qd, "qdd": qdd, "qddd": qddd, "gravity": gravity,
-            "payload": payload, "wrenches": wrenches, "friction": friction, "joints": joints, "guess": guess, "platform":
-            platform, "kinds": kinds, "locked": locked, "normalise": normalise, "on_error": on_error, "outputs": outputs},
-            timeout)
+            "payload": payload, "parameters": parameters, "wrenches": wrenches, "friction": friction, "joints": joints, "guess":
+            guess, "platform": platform, "kinds": kinds, "locked": locked, "normalise": normalise, "on_error": on_error,
+            "outputs": outputs}, timeout)
 
     def path(
             self, q: Coordinates, *, qd: Coordinates, qdd: Optional[Coordinates] = None, qddd: Optional[Coordinates] = None,
             gravity: Optional[npt.ArrayLike] = None, payload: Optional[Union[BatchPayload, Sequence[BatchPayload]]] = None,
-            wrenches: Optional[Sequence[Wrench]] = None, friction: Optional[bool] = None,
-            joints: Optional[Sequence[str]] = None, guess: Optional[Coordinates] = None,
+            parameters: Optional[Mapping[str, npt.ArrayLike]] = None, wrenches: Optional[Sequence[Wrench]] = None,
+            friction: Optional[bool] = None, joints: Optional[Sequence[str]] = None, guess: Optional[Coordinates] = None,
             locked: Optional[Mapping[str, npt.ArrayLike]] = None, normalise: Optional[bool] = None,
             on_error: Optional[Literal['request', 'row']] = None,
             outputs: Optional[Sequence[Literal['tau_a', 'tau_b', 'tau_c', 'tau_d', 'dtau_a_ds', 'dtau_b_ds', 'dtau_c_ds',
@@ -2229,10 +2335,14 @@ class Operations:
         gravity: m/s², world axes; replaces the model's. One vector for all rows, or one for each: of tilted mounts, whose
         gravity turns with the base, and of a base that is accelerated without turning, whose gravity is g - a. For any motion
         of the base the model has a floating one, whose qdd is given. Rows of gravity or of figures of payloads have the bits of
-        single requests; each state is then evaluated alone instead of in lanes: an inverse dynamics of a Panda takes about 0.2
-        µs more, and with payloads of rows about 3 µs more, in which the model with the payload is made. identify and
-        ground-reaction take one value.
+        single requests; each state is then evaluated alone instead of in lanes: an inverse dynamics of a Panda takes 0.3 µs
+        more, and with payloads of rows 1.3 µs more, in which the model with the payload is made. identify and ground-reaction
+        take one value.
         payload: A rigid body fixed to a link or frame for this request. Each figure is one for all rows, or one for each row.
+        parameters: Inertial parameters that replace the model's, by the links of bodies: for each link ten numbers m, m c (3),
+        Ixx, Ixy, Iyy, Ixz, Iyz, Izz about the origin and in the axes of the link, as `regressor` numbers them, or a row of ten
+        for each row of the batch. The parameters of a link are those of its body, whatever is merged into it or mounted on it
+        included. A body must be physical. Payloads are added. Cost: as of payloads.
         wrenches: Acts on the link, by the environment.
         friction: false omits joint friction.
         joints: A permutation of velocity_names, the order of coordinates in this request and its answer. The six coordinates of
@@ -2263,17 +2373,18 @@ class Operations:
         timeout: of this call, s; the server then stops working on it, too.
         """
         return self._evaluate("path", PathAnswer, {"q": q, "qd": qd, "qdd": qdd, "qddd": qddd, "gravity": gravity, "payload":
-            payload, "wrenches": wrenches, "friction": friction, "joints": joints, "guess": guess, "locked": locked,
-            "normalise": normalise, "on_error": on_error, "outputs": outputs}, timeout)
+            payload, "parameters": parameters, "wrenches": wrenches, "friction": friction, "joints": joints, "guess": guess,
+            "locked": locked, "normalise": normalise, "on_error": on_error, "outputs": outputs}, timeout)
 
     def feed_forward(
             self, q: Coordinates, *, qd: Optional[Coordinates] = None, qdd: Optional[Coordinates] = None,
             qddd: Optional[Coordinates] = None, qdddd: Optional[Coordinates] = None,
             higher_derivatives: Optional[Sequence[Coordinates]] = None, gravity: Optional[npt.ArrayLike] = None,
             payload: Optional[Union[BatchPayload, Sequence[BatchPayload]]] = None,
-            wrenches: Optional[Sequence[Wrench]] = None, friction: Optional[bool] = None,
-            joints: Optional[Sequence[str]] = None, locked: Optional[Mapping[str, npt.ArrayLike]] = None,
-            normalise: Optional[bool] = None, on_error: Optional[Literal['request', 'row']] = None,
+            parameters: Optional[Mapping[str, npt.ArrayLike]] = None, wrenches: Optional[Sequence[Wrench]] = None,
+            friction: Optional[bool] = None, joints: Optional[Sequence[str]] = None,
+            locked: Optional[Mapping[str, npt.ArrayLike]] = None, normalise: Optional[bool] = None,
+            on_error: Optional[Literal['request', 'row']] = None,
             outputs: Optional[Sequence[Literal['q', 'qd', 'qdd', 'tau']]] = None, timeout: Optional[float] = None,
     ) -> FeedForwardAnswer:
         """Positions and torques of motors that move elastic joints along a given motion.
@@ -2301,10 +2412,14 @@ class Operations:
         gravity: m/s², world axes; replaces the model's. One vector for all rows, or one for each: of tilted mounts, whose
         gravity turns with the base, and of a base that is accelerated without turning, whose gravity is g - a. For any motion
         of the base the model has a floating one, whose qdd is given. Rows of gravity or of figures of payloads have the bits of
-        single requests; each state is then evaluated alone instead of in lanes: an inverse dynamics of a Panda takes about 0.2
-        µs more, and with payloads of rows about 3 µs more, in which the model with the payload is made. identify and
-        ground-reaction take one value.
+        single requests; each state is then evaluated alone instead of in lanes: an inverse dynamics of a Panda takes 0.3 µs
+        more, and with payloads of rows 1.3 µs more, in which the model with the payload is made. identify and ground-reaction
+        take one value.
         payload: A rigid body fixed to a link or frame for this request. Each figure is one for all rows, or one for each row.
+        parameters: Inertial parameters that replace the model's, by the links of bodies: for each link ten numbers m, m c (3),
+        Ixx, Ixy, Iyy, Ixz, Iyz, Izz about the origin and in the axes of the link, as `regressor` numbers them, or a row of ten
+        for each row of the batch. The parameters of a link are those of its body, whatever is merged into it or mounted on it
+        included. A body must be physical. Payloads are added. Cost: as of payloads.
         wrenches: Acts on the link, by the environment.
         friction: false omits joint friction.
         joints: A permutation of velocity_names, the order of coordinates in this request and its answer. The six coordinates of
@@ -2331,9 +2446,9 @@ class Operations:
         timeout: of this call, s; the server then stops working on it, too.
         """
         return self._evaluate("feed-forward", FeedForwardAnswer, {"q": q, "qd": qd, "qdd": qdd, "qddd": qddd, "qdddd": qdddd,
-            "higher_derivatives": higher_derivatives, "gravity": gravity, "payload": payload, "wrenches": wrenches, "friction":
-            friction, "joints": joints, "locked": locked, "normalise": normalise, "on_error": on_error, "outputs": outputs},
-            timeout)
+            "higher_derivatives": higher_derivatives, "gravity": gravity, "payload": payload, "parameters": parameters,
+            "wrenches": wrenches, "friction": friction, "joints": joints, "locked": locked, "normalise": normalise, "on_error":
+            on_error, "outputs": outputs}, timeout)
 
     def evaluate(
             self, q: Optional[Coordinates] = None, *, operations: Evaluations, qd: Optional[Coordinates] = None,
@@ -2342,10 +2457,11 @@ class Operations:
             qd_reference: Optional[Coordinates] = None, qdd_reference: Optional[Coordinates] = None,
             multipliers: Optional[Coordinates] = None, gravity: Optional[npt.ArrayLike] = None,
             payload: Optional[Union[BatchPayload, Sequence[BatchPayload]]] = None,
-            wrenches: Optional[Sequence[WrenchWithRates]] = None, friction: Optional[bool] = None,
-            joints: Optional[Sequence[str]] = None, guess: Optional[Coordinates] = None, platform: Optional[Platform] = None,
-            locked: Optional[Mapping[str, npt.ArrayLike]] = None, normalise: Optional[bool] = None,
-            on_error: Optional[Literal['request', 'row']] = None, timeout: Optional[float] = None,
+            parameters: Optional[Mapping[str, npt.ArrayLike]] = None, wrenches: Optional[Sequence[WrenchWithRates]] = None,
+            friction: Optional[bool] = None, joints: Optional[Sequence[str]] = None, guess: Optional[Coordinates] = None,
+            platform: Optional[Platform] = None, locked: Optional[Mapping[str, npt.ArrayLike]] = None,
+            normalise: Optional[bool] = None, on_error: Optional[Literal['request', 'row']] = None,
+            timeout: Optional[float] = None,
     ) -> EvaluateAnswer:
         """Several operations on one state or batch.
 
@@ -2367,10 +2483,14 @@ class Operations:
         gravity: m/s², world axes; replaces the model's. One vector for all rows, or one for each: of tilted mounts, whose
         gravity turns with the base, and of a base that is accelerated without turning, whose gravity is g - a. For any motion
         of the base the model has a floating one, whose qdd is given. Rows of gravity or of figures of payloads have the bits of
-        single requests; each state is then evaluated alone instead of in lanes: an inverse dynamics of a Panda takes about 0.2
-        µs more, and with payloads of rows about 3 µs more, in which the model with the payload is made. identify and
-        ground-reaction take one value.
+        single requests; each state is then evaluated alone instead of in lanes: an inverse dynamics of a Panda takes 0.3 µs
+        more, and with payloads of rows 1.3 µs more, in which the model with the payload is made. identify and ground-reaction
+        take one value.
         payload: A rigid body fixed to a link or frame for this request. Each figure is one for all rows, or one for each row.
+        parameters: Inertial parameters that replace the model's, by the links of bodies: for each link ten numbers m, m c (3),
+        Ixx, Ixy, Iyy, Ixz, Iyz, Izz about the origin and in the axes of the link, as `regressor` numbers them, or a row of ten
+        for each row of the batch. The parameters of a link are those of its body, whatever is merged into it or mounted on it
+        included. A body must be physical. Payloads are added. Cost: as of payloads.
         wrenches: With rates, if torque-derivative is among the operations.
         friction: false omits joint friction.
         joints: A permutation of velocity_names, the order of coordinates in this request and its answer. The six coordinates of
@@ -2406,6 +2526,6 @@ class Operations:
         """
         return self._evaluate("evaluate", EvaluateAnswer, {"operations": operations, "q": q, "qd": qd, "qdd": qdd, "qddd": qddd,
             "qdddd": qdddd, "higher_derivatives": higher_derivatives, "tau": tau, "qd_reference": qd_reference, "qdd_reference":
-            qdd_reference, "multipliers": multipliers, "gravity": gravity, "payload": payload, "wrenches": wrenches, "friction":
-            friction, "joints": joints, "guess": guess, "platform": platform, "locked": locked, "normalise": normalise,
-            "on_error": on_error}, timeout)
+            qdd_reference, "multipliers": multipliers, "gravity": gravity, "payload": payload, "parameters": parameters,
+            "wrenches": wrenches, "friction": friction, "joints": joints, "guess": guess, "platform": platform, "locked":
+            locked, "normalise": normalise, "on_error": on_error}, timeout)
