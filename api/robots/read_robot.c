@@ -1,7 +1,7 @@
-/* read_robot.c - see read_robot.h. */
+/* read_robot.c - reads a robot and locks its joints: see read_robot.h. */
 #include "read_robot.h"
-#include "api/robots/model/locked.h"
-#include "api/robots/model/locked_query.h"
+#include "api/robots/lock/locked.h"
+#include "api/robots/lock/locked_query.h"
 #include "api/robots/model/model_loops.h"
 #include "api/robots/report_order.h"
 #include <stdlib.h>
@@ -15,7 +15,7 @@ static bool has_entry(const json_t *report, const json_t *entry)
 }
 
 /* Puts the entries about the file, which the report of the document lacks, into the report of the reduced model. */
-static bool join_reports(api_model *reduced, const json_t *file, api_problem *problem)
+static bool add_report(api_model *reduced, const json_t *file, api_problem *problem)
 {
     size_t  i;
     json_t *entry;
@@ -27,11 +27,11 @@ static bool join_reports(api_model *reduced, const json_t *file, api_problem *pr
 }
 
 /* Replaces a model by the one with locked joints. */
-static api_model *reduce(api_model *model, const json_t *locked, api_share *share, const api_deadline *deadline,
-                         api_problem *problem)
+static api_model *lock_robot(api_model *model, const json_t *locked, api_share *share, const api_deadline *deadline,
+                             api_problem *problem)
 {
     api_model *reduced = api_model_lock(model, locked, share, deadline, problem);
-    if (reduced && !join_reports(reduced, model->report, problem)) {
+    if (reduced && !add_report(reduced, model->report, problem)) {
         api_model_release(reduced);
         reduced = NULL;
     }
@@ -49,7 +49,7 @@ api_model *api_read_robot(const api_model_format *format, const api_model_source
     inner.query             = split.rest;
     if (parsed && (!*split.rest || format->check_query(split.rest, problem)))
         model = api_find_reference(format->read(&inner, problem), source->share, deadline, problem);
-    if (model && split.locked) model = reduce(model, split.locked, source->share, deadline, problem);
+    if (model && split.locked) model = lock_robot(model, split.locked, source->share, deadline, problem);
     api_locked_query_free(&split);
     return model;
 }

@@ -8,7 +8,7 @@
 #include "api/requests/fields/unit_warnings.h"
 #include "api/codec/nodes/node_read.h"
 #include "loop_evaluation.h"
-#include "row_scene.h"
+#include "api/requests/scene/row_scene.h"
 #include <string.h>
 
 /* --- slots ------------------------------------------------------------------------------------------------------ */

@@ -1,6 +1,6 @@
 /* follower_efforts.c - see follower_efforts.h: compute the efforts of mimic joints in the uncoupled tree. */
 #include "follower_efforts.h"
-#include "api/requests/fields/row_scenes.h"
+#include "api/requests/scene/row_scenes.h"
 #include <string.h>
 
 /* --- the uncoupled tree ------------------------------------------------------------------------------------------- */

@@ -11,7 +11,7 @@
 
 /* Returns the fields that an operation takes. Those that take a payload take parameters of bodies, but for identify,
  * which estimates them, and ground-reaction. */
-static api_set fields_of(const api_operation *operation)
+static api_set taken_fields(const api_operation *operation)
 {
     const api_set fields = operation->needs | operation->takes;
     return operation->row_scenes && fields & API_BIT(API_PAYLOAD) ? fields | API_BIT(API_PARAMETERS) : fields;
@@ -204,7 +204,7 @@ static bool decode_combined(api_query *q, const api_node *request)
                            api_node_kind_text(request));
     if (!read_operations(q, request)) return false;
     for (size_t i = 0; i < q->n_selected; i++)
-        mask |= fields_of(q->selected[i].operation) & SHARED;
+        mask |= taken_fields(q->selected[i].operation) & SHARED;
     return find_fields(q, request, mask, "operations", "evaluate with these operations") && check_needs(q);
 }
 
@@ -217,6 +217,6 @@ bool api_select_operations(api_query *q, const api_node *request)
     if (!q->selected) return false;
     *q->selected  = (api_selection){.operation = operation};
     q->n_selected = 1;
-    return find_fields(q, request, fields_of(operation) | ALWAYS, NULL, operation->name) && check_needs(q) &&
+    return find_fields(q, request, taken_fields(operation) | ALWAYS, NULL, operation->name) && check_needs(q) &&
            read_options(q, q->selected, request, NULL);
 }

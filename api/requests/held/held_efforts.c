@@ -77,16 +77,16 @@ static void set_scales(const api_held_efforts *efforts, const dyn_scene *scene, 
 }
 
 const api_held_efforts *api_held_efforts_in_row(const api_evaluation *e, const api_held_efforts *efforts,
-                                                api_held_efforts *own)
+                                                api_held_efforts *copy)
 {
     const dyn_scene *scene = &e->query->scene;
     if (!e->own_query) return efforts;
-    *own             = *efforts;
-    own->scene.model = scene->model;
-    memcpy(own->scene.gravity, scene->gravity, sizeof scene->gravity);
+    *copy             = *efforts;
+    copy->scene.model = scene->model;
+    memcpy(copy->scene.gravity, scene->gravity, sizeof scene->gravity);
     set_scales(efforts, scene, e->row_numbers);
-    own->choice.scale = e->row_numbers;
-    return own;
+    copy->choice.scale = e->row_numbers;
+    return copy;
 }
 
 static bool list_passive(const api_query *q, api_held_efforts *efforts)

@@ -189,7 +189,8 @@ const char *api_identified_document_refusal(const api_model *m, unsigned with)
         return "a document with screws holds neither friction nor rotor inertias, which are estimated here";
     for (size_t j = 0; j < m->n_joints; j++)
         if (m->joints[j].motor_lost)
-            return "a document holds the spring to a locked motor, but no friction and rotor inertias estimated beside it";
+            return "a document holds the spring to a locked motor, but no friction and rotor inertias estimated beside "
+                   "it";
     for (size_t j = 0; j < m->n_joints; j++)
         if (with & DYN_BASE_FRICTION && m->joints[j].elastic && !has_motor(m, m->joints[j].name))
             return "a document holds no friction of the drive of an elastic joint without an entry in motors";
@@ -226,7 +227,7 @@ static void set_coupled_motors(const api_identified *found, const json_t *transm
         for (size_t k = 0; k < json_array_size(motors); k++) {
             json_t *motor = json_array_get(motors, k);
             if (!is_mover(m, motor, mover)) continue;
-            const double *own   = found->parameters ? found->parameters + dyn_joint_parameter(m->dyn, mover, 0) : NULL;
+            const double *own = found->parameters ? found->parameters + dyn_joint_parameter(m->dyn, mover, 0) : NULL;
             if (found->with & DYN_BASE_ROTORS)
                 json_object_set_new(motor, "rotor_inertia", json_real(not_negative(own, DYN_ROTOR_INERTIA)));
             if (found->with & DYN_BASE_FRICTION) set_friction(found, motor, mover, own);

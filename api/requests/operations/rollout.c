@@ -3,7 +3,7 @@
  * The states of a request are the nodes of its rollouts: state b N + n is node n of row b. First the rows are
  * integrated, W side by side, which fills the lanes of all nodes. Then the nodes are independent, and each is evaluated
  * like a state of the operation step (step.h). */
-#include "api/requests/evaluate/row_scene.h"
+#include "api/requests/scene/row_scene.h"
 #include "step.h"
 #include "rollout_loops.h"
 #include "api/requests/cost/peek.h"

@@ -40,8 +40,8 @@ typedef struct api_document_link {
     int              leader; /* if dyn.mimic: index in `links` of the independent joint at the end of the mimic chain */
     dyn_link         dyn;    /* dyn.parent and dyn.leader are set when the description is built */
     api_document_visuals visuals;
-    const char *const   *lost; /* a locked joint, now fixed: suffixes of the position coordinates that it had; or NULL */
-    bool                 motor_lost; /* the motor coordinate of the joint is locked */
+    const char *const *lost; /* a locked joint, now fixed: suffixes of the position coordinates that it had; or NULL */
+    bool               motor_lost; /* the motor coordinate of the joint is locked */
 } api_document_link;
 
 enum { API_LOCK_VALUES = 7 /* most coordinates of a joint */ };

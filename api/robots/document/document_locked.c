@@ -18,39 +18,40 @@ static const char motor_suffix[] = ".motor";
 /* --- the field ---------------------------------------------------------------------------------------------------- */
 
 /* Pointer to the entry `name`. */
-static api_pointer pointer_to(const char *name)
+static api_pointer lock_pointer(const char *name)
 {
-    const api_place all = api_place_key(NULL, "locked"), at = api_place_key(&all, name);
-    return api_place_pointer(&at);
+    const api_place all = api_place_key(NULL, "locked"), place = api_place_key(&all, name);
+    return api_place_pointer(&place);
 }
 
 /* Fails at the entry `name`. */
-static bool fail(api_reader *reader, const char *name, api_code code, const char *format, ...)
+static bool fail_lock(api_reader *reader, const char *name, api_code code, const char *format, ...)
     __attribute__((format(printf, 4, 5)));
-static bool fail(api_reader *reader, const char *name, api_code code, const char *format, ...)
+static bool fail_lock(api_reader *reader, const char *name, api_code code, const char *format, ...)
 {
     va_list           args;
-    const api_pointer pointer = pointer_to(name);
+    const api_pointer pointer = lock_pointer(name);
     va_start(args, format);
     api_failv(reader->problem, code, api_pointer_text(&pointer), format, args);
     va_end(args);
     return false;
 }
 
-static bool read_value(const api_entry *root, const char *name, const json_t *value, api_document_lock *lock)
+static bool read_lock(const api_entry *root, const char *name, const json_t *value, api_document_lock *lock)
 {
     lock->n        = json_is_array(value) ? json_array_size(value) : 1;
     lock->is_array = json_is_array(value);
     if (lock->n > API_LOCK_VALUES)
-        return fail(root->reader, name, API_WRONG_SHAPE, "%zu numbers given, a position has at most %d", lock->n,
-                    API_LOCK_VALUES);
+        return fail_lock(root->reader, name, API_WRONG_SHAPE, "%zu numbers given, a position has at most %d", lock->n,
+                         API_LOCK_VALUES);
     for (size_t i = 0; i < lock->n; i++) {
         const json_t *entry = lock->is_array ? json_array_get(value, i) : value;
         if (!json_is_number(entry))
-            return fail(root->reader, name, API_WRONG_TYPE,
-                        "%s given, expected the position of the joint: a number, or an array of the numbers of a joint "
-                        "with several coordinates",
-                        api_json_kind(entry));
+            return fail_lock(
+                root->reader, name, API_WRONG_TYPE,
+                "%s given, expected the position of the joint: a number, or an array of the numbers of a joint "
+                "with several coordinates",
+                api_json_kind(entry));
         lock->value[i] = json_number_value(entry);
     }
     return true;
@@ -87,7 +88,7 @@ bool api_document_read_locked(const api_entry *root, api_document *document)
         api_document_lock *lock = &document->locks[document->n_locks++];
         lock->name              = api_arena_text(root->reader->arena, name);
         if (!lock->name) return api_reader_no_memory(root->reader);
-        if (!read_value(root, name, value, lock)) return false;
+        if (!read_lock(root, name, value, lock)) return false;
         if (!copy_value(lock, canonical)) return api_reader_no_memory(root->reader);
     }
     return true;
@@ -96,7 +97,7 @@ bool api_document_read_locked(const api_entry *root, api_document *document)
 /* --- joints ------------------------------------------------------------------------------------------------------- */
 
 /* Returns the index of the link whose joint has the first `length` bytes of `name` as its name; -1 if there is none. */
-static int find_joint(const api_document *document, const char *name, size_t length)
+static int find_named_joint(const api_document *document, const char *name, size_t length)
 {
     for (size_t i = 0; i < document->n_links; i++)
         if (strlen(document->links[i].joint) == length && memcmp(document->links[i].joint, name, length) == 0)
@@ -109,7 +110,7 @@ static int find_elastic(const api_document *document, const char *name)
 {
     const size_t length = strlen(name), suffix = sizeof motor_suffix - 1;
     if (length <= suffix || strcmp(name + length - suffix, motor_suffix) != 0) return -1;
-    const int i = find_joint(document, name, length - suffix);
+    const int i = find_named_joint(document, name, length - suffix);
     return i >= 0 && document->links[i].dyn.elastic ? i : -1;
 }
 
@@ -171,25 +172,25 @@ static bool check_value(api_reader *reader, const api_document_link *link, api_d
     const int            turn = kind == DYN_REVOLUTE || kind == DYN_HELICAL ? 0 : dyn_joint_types[kind].angle;
     double               norm = 1;
     if (lock->n != n || lock->is_array != (n > 1))
-        return fail(reader, lock->name, API_WRONG_SHAPE, "%s given, the position of a %s joint is %s",
-                    lock->is_array ? "an array" : "a number", link->type,
-                    n == 1                 ? "a number in rad or m"
-                    : kind == DYN_PLANAR   ? "[x, y, angle] in m and rad"
-                    : kind == DYN_FLOATING ? "[x, y, z, qx, qy, qz, qw]: a place in m and a quaternion"
-                                           : "[qx, qy, qz, qw], a quaternion");
+        return fail_lock(reader, lock->name, API_WRONG_SHAPE, "%s given, the position of a %s joint is %s",
+                         lock->is_array ? "an array" : "a number", link->type,
+                         n == 1                 ? "a number in rad or m"
+                         : kind == DYN_PLANAR   ? "[x, y, angle] in m and rad"
+                         : kind == DYN_FLOATING ? "[x, y, z, qx, qy, qz, qw]: a place in m and a quaternion"
+                                                : "[qx, qy, qz, qw], a quaternion");
     if (dyn_joint_has_quaternion(kind) && !dyn_quaternion_normalise(lock->value + n - 4, 1, &norm))
-        return fail(reader, lock->name, API_BAD_QUATERNION,
-                    "the last four are a quaternion of the norm %.9g, which differs from 1 by more than %g", norm,
-                    DYN_QUATERNION_TOLERANCE);
+        return fail_lock(reader, lock->name, API_BAD_QUATERNION,
+                         "the last four are a quaternion of the norm %.9g, which differs from 1 by more than %g", norm,
+                         DYN_QUATERNION_TOLERANCE);
     return turn < 0 || (lock->value[turn] <= DYN_MAX_ANGLE && lock->value[turn] >= -DYN_MAX_ANGLE) ||
-           fail(reader, lock->name, API_ANGLE_TOO_LARGE, "an angle of %s; angles are limited to %g rad",
-                API_NUMBER_TEXT(lock->value[turn]), DYN_MAX_ANGLE);
+           fail_lock(reader, lock->name, API_ANGLE_TOO_LARGE, "an angle of %s; angles are limited to %g rad",
+                     API_NUMBER_TEXT(lock->value[turn]), DYN_MAX_ANGLE);
 }
 
 /* Reports a position outside the joint's limits. */
 static bool report_limits(api_reader *reader, const api_document_link *link, const api_document_lock *lock)
 {
-    const api_pointer where = pointer_to(lock->name);
+    const api_pointer where = lock_pointer(lock->name);
     if (!link->has_position_limits || (lock->value[0] >= link->lower && lock->value[0] <= link->upper)) return true;
     return api_reader_report(reader, where.text, "warning", "suspicious",
                              "joint \"%.*s\" is locked at %s, outside its limits %s to %s", api_text_shown(link->joint),
@@ -199,7 +200,7 @@ static bool report_limits(api_reader *reader, const api_document_link *link, con
 
 static bool report_lock(api_reader *reader, const api_document_lock *lock, const char *what)
 {
-    const api_pointer where                                         = pointer_to(lock->name);
+    const api_pointer where                                         = lock_pointer(lock->name);
     char              text[API_LOCK_VALUES * (API_NUMBER_ROOM + 1)] = "";
     for (size_t i = 0, used = 0; i < lock->n && used < sizeof text; i++)
         used += (size_t)snprintf(text + used, sizeof text - used, "%s%s", i > 0 ? "," : "",
@@ -208,38 +209,39 @@ static bool report_lock(api_reader *reader, const api_document_lock *lock, const
                              api_text_shown(lock->name), lock->name, text, what);
 }
 
-static bool fail_unknown(const api_document *document, api_reader *reader, const char *name)
+static bool fail_unknown_lock(const api_document *document, api_reader *reader, const char *name)
 {
     char            list[API_NAMES_TEXT];
     const api_names known = api_document_joint_names(document);
     if (document->floating && (strcmp(name, document->base) == 0 || strncmp(name, "base", 4) == 0))
-        return fail(
+        return fail_lock(
             reader, name, API_NOT_SUPPORTED,
             "a floating base is not locked: give its q and a qd and qdd of 0, or PUT the robot with a fixed base");
     api_names_write(&known, name, list);
-    return fail(reader, name, API_UNKNOWN_NAME, "there is no joint \"%.*s\" in this model%s", api_text_shown(name),
-                name, list);
+    return fail_lock(reader, name, API_UNKNOWN_NAME, "there is no joint \"%.*s\" in this model%s", api_text_shown(name),
+                     name, list);
 }
 
 /* Refuses joints that are not independent coordinates. */
-static bool check_joint(const api_document *document, api_reader *reader, const api_document_link *link,
-                        const char *name)
+static bool check_lock(const api_document *document, api_reader *reader, const api_document_link *link,
+                       const char *name)
 {
     if (link->lost)
-        return fail(reader, name, API_DUPLICATE_NAME, "joint \"%.*s\" is locked by another entry: leave this one out",
-                    api_text_shown(link->joint), link->joint);
+        return fail_lock(reader, name, API_DUPLICATE_NAME,
+                         "joint \"%.*s\" is locked by another entry: leave this one out", api_text_shown(link->joint),
+                         link->joint);
     if (link->dyn.joint == DYN_FIXED)
-        return fail(reader, name, API_BAD_VALUE, "joint \"%.*s\" is fixed: leave it out", api_text_shown(link->joint),
-                    link->joint);
+        return fail_lock(reader, name, API_BAD_VALUE, "joint \"%.*s\" is fixed: leave it out",
+                         api_text_shown(link->joint), link->joint);
     if (link->dyn.mimic) {
         const char *leader = document->links[link->leader].joint;
-        return fail(reader, name, API_BAD_VALUE, "joint \"%.*s\" follows \"%.*s\": lock that joint instead",
-                    api_text_shown(link->joint), link->joint, api_text_shown(leader), leader);
+        return fail_lock(reader, name, API_BAD_VALUE, "joint \"%.*s\" follows \"%.*s\": lock that joint instead",
+                         api_text_shown(link->joint), link->joint, api_text_shown(leader), leader);
     }
     return link->actuated || document->n_loops == 0 ||
-           fail(reader, name, API_BAD_VALUE,
-                "joint \"%.*s\" is passive, and follows from the loops: lock actuated joints instead",
-                api_text_shown(link->joint), link->joint);
+           fail_lock(reader, name, API_BAD_VALUE,
+                     "joint \"%.*s\" is passive, and follows from the loops: lock actuated joints instead",
+                     api_text_shown(link->joint), link->joint);
 }
 
 /* --- motors, mimics, transmissions -------------------------------------------------------------------------------- */
@@ -258,13 +260,14 @@ static void drop_motor(api_document *document, int joint_link)
 static bool lock_motor(api_document *document, api_reader *reader, int i, api_document_lock *lock)
 {
     dyn_link         *l = &document->links[i].dyn;
-    const dyn_spring *e = &l->elasticity, own = l->spring;
+    const dyn_spring *e = &l->elasticity, spring = l->spring;
     if (lock->n != 1 || lock->is_array)
-        return fail(reader, lock->name, API_WRONG_SHAPE, "an array given, the position of a motor is a number");
-    l->spring.stiffness = own.stiffness + e->stiffness;
-    l->spring.damping   = own.damping + e->damping;
+        return fail_lock(reader, lock->name, API_WRONG_SHAPE, "an array given, the position of a motor is a number");
+    l->spring.stiffness = spring.stiffness + e->stiffness;
+    l->spring.damping   = spring.damping + e->damping;
     if (l->spring.stiffness != 0)
-        l->spring.rest = (own.stiffness * own.rest + e->stiffness * (e->rest + lock->value[0])) / l->spring.stiffness;
+        l->spring.rest =
+            (spring.stiffness * spring.rest + e->stiffness * (e->rest + lock->value[0])) / l->spring.stiffness;
     l->elastic       = false;
     l->elasticity    = (dyn_spring){0};
     l->rotor_inertia = 0;
@@ -279,7 +282,7 @@ static bool lock_motor(api_document *document, api_reader *reader, int i, api_do
 static bool lock_joint(api_document *document, api_reader *reader, int i, api_document_lock *lock)
 {
     api_document_link *link = &document->links[i];
-    if (!check_joint(document, reader, link, lock->name) || !check_value(reader, link, lock) ||
+    if (!check_lock(document, reader, link, lock->name) || !check_value(reader, link, lock) ||
         !report_limits(reader, link, lock))
         return false;
     fix(link, lock->value);
@@ -300,20 +303,21 @@ static bool drop_transmissions(api_document *document, api_reader *reader)
     for (size_t i = 0; i < document->n_transmissions; i++) {
         const api_document_transmission *t    = &document->transmissions[i];
         size_t                           lost = 0;
-        const char                      *lock = NULL, *rest = NULL;
+        const char                      *lock = NULL, *moving = NULL;
         for (size_t j = 0; j < t->n; j++) {
             const api_document_link *link = &document->links[t->link[j]];
             lost += link->lost != NULL;
             if (link->lost)
                 lock = link->joint;
             else
-                rest = link->joint;
+                moving = link->joint;
         }
         if (lost > 0 && lost < t->n)
-            return fail(reader, lock, API_NOT_SUPPORTED,
-                        "joint \"%.*s\" is in a transmission with \"%.*s\", whose motors move both: lock all joints of "
-                        "the transmission, or none",
-                        api_text_shown(lock), lock, api_text_shown(rest), rest);
+            return fail_lock(
+                reader, lock, API_NOT_SUPPORTED,
+                "joint \"%.*s\" is in a transmission with \"%.*s\", whose motors move both: lock all joints of "
+                "the transmission, or none",
+                api_text_shown(lock), lock, api_text_shown(moving), moving);
         if (lost == 0) document->transmissions[kept++] = document->transmissions[i];
     }
     document->n_transmissions = kept;
@@ -321,7 +325,7 @@ static bool drop_transmissions(api_document *document, api_reader *reader)
 }
 
 /* Refuses locks that leave the loops without an actuated joint. */
-static bool check_drives(const api_document *document, api_reader *reader)
+static bool check_actuated(const api_document *document, api_reader *reader)
 {
     bool drives = document->n_loops == 0 || document->floating;
     for (size_t i = 0; !drives && i < document->n_links; i++)
@@ -334,13 +338,13 @@ bool api_document_lock_joints(api_document *document, api_reader *reader)
 {
     for (size_t k = 0; k < document->n_locks; k++) {
         api_document_lock *lock  = &document->locks[k];
-        const int          joint = find_joint(document, lock->name, strlen(lock->name));
+        const int          joint = find_named_joint(document, lock->name, strlen(lock->name));
         const int          motor = joint < 0 ? find_elastic(document, lock->name) : -1;
-        if (joint < 0 && motor < 0) return fail_unknown(document, reader, lock->name);
+        if (joint < 0 && motor < 0) return fail_unknown_lock(document, reader, lock->name);
         if (joint >= 0 ? !lock_joint(document, reader, joint, lock) : !lock_motor(document, reader, motor, lock))
             return false;
     }
-    return document->n_locks == 0 || (check_drives(document, reader) && drop_transmissions(document, reader));
+    return document->n_locks == 0 || (check_actuated(document, reader) && drop_transmissions(document, reader));
 }
 
 bool api_document_has_lost(const api_document *document, const char *coordinate)

@@ -281,7 +281,7 @@ static bool check_coordinates(const api_document *document, api_reader *reader)
     for (size_t i = 0; i < document->n_links; i++)
         for (const char *const *ending = api_joint_coordinate_suffixes(&document->links[i], true); *ending; ending++)
             nv++;
-    if (nv == 0 && document->n_locks > 0)
+    if (document->n_locks > 0 && nv < 1)
         return api_fail(reader->problem, API_BAD_VALUE, "/locked",
                         "nothing moves: all joints are locked; leave at least one out");
     if (nv == 0)

@@ -1,6 +1,6 @@
 /* operations.c - serve POST /v1/models/{model}/{operation}: from the bytes of the request to the reply. */
 #include "api/requests/evaluate/evaluate.h"
-#include "api/requests/fields/locked_joints.h"
+#include "api/requests/scene/locked_joints.h"
 #include "api/requests/fields/operation.h"
 #include "api/requests/fields/rows.h"
 #include "api/codec/nodes/node_read.h"

@@ -4,12 +4,12 @@
  * The cache holds references to at most API_LOCKED_MODELS models with at most API_LOCKED_BYTES bytes together, and
  * forgets the one that was not used for the longest time. Any thread may call its functions. */
 #pragma once
-#include "model.h"
+#include "api/robots/model/model.h"
 #include <pthread.h>
 
 enum {
     API_LOCKED_MODELS   = 64,
-    API_LOCKED_BYTES    = 32 * 1024 * 1024, /* of models, together */
+    API_LOCKED_BYTES    = 32 * 1024 * 1024, /* all models together */
     API_LOCKED_KEY_MOST = 4096              /* bytes of a key, NUL included; models with longer ones are not kept */
 };
 

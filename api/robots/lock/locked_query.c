@@ -11,12 +11,12 @@
 
 static const char parameter[] = "locked=";
 
-static bool no_memory(api_problem *problem)
+static bool fail_memory(api_problem *problem)
 {
     return api_fail(problem, API_MEMORY_FULL, NULL, "no memory for the query");
 }
 
-static bool fail(const char *joint, api_problem *problem)
+static bool fail_query(const char *joint, api_problem *problem)
 {
     return api_fail(
         problem, API_BAD_VALUE, NULL,
@@ -26,11 +26,11 @@ static bool fail(const char *joint, api_problem *problem)
 }
 
 /* Decodes [from, end) in place of a copy. NULL with a problem; the caller frees the text. */
-static char *decode(const char *from, const char *end, api_problem *problem)
+static char *decode_list(const char *from, const char *end, api_problem *problem)
 {
     char *text = calloc((size_t)(end - from) + 1, 1), *to = text;
     if (!text) {
-        no_memory(problem);
+        fail_memory(problem);
         return NULL;
     }
     while (from < end) {
@@ -57,41 +57,41 @@ static bool cut_number(char *text, double *value)
 }
 
 /* Adds one joint to `locked`. */
-static bool add_joint(char *joint, json_t *locked, api_problem *problem)
+static bool add_locked(char *joint, json_t *locked, api_problem *problem)
 {
     double       value[API_LOCK_VALUES]; /* from the last to the first */
     size_t       n     = 0;
     const size_t whole = strlen(joint);
     while (n < API_LOCK_VALUES && cut_number(joint, &value[n]))
         n++;
-    if (n == 0 || *joint == '\0') return fail(whole > 0 ? joint : "", problem);
+    if (n == 0 || *joint == '\0') return fail_query(whole > 0 ? joint : "", problem);
     if (json_object_get(locked, joint))
         return api_fail(problem, API_BAD_VALUE, NULL, "locked: the joint \"%.64s\" is given twice", joint);
     json_t *position = n == 1 ? json_real(value[0]) : json_array();
     for (size_t i = n; position && n > 1 && i-- > 0;)
         if (json_array_append_new(position, json_real(value[i]))) {
             json_decref(position);
-            return no_memory(problem);
+            return fail_memory(problem);
         }
-    return json_object_set_new(locked, joint, position) == 0 || no_memory(problem);
+    return json_object_set_new(locked, joint, position) == 0 || fail_memory(problem);
 }
 
-static bool read_joints(char *list, json_t *locked, api_problem *problem)
+static bool read_locked(char *list, json_t *locked, api_problem *problem)
 {
     for (char *next = list; next; list = next) {
         next = strchr(list, ',');
         if (next) *next++ = '\0';
-        if (!add_joint(list, locked, problem)) return false;
+        if (!add_locked(list, locked, problem)) return false;
     }
     return true;
 }
 
 /* Reads the value of the parameter, [from, end), into split->locked. */
-static bool read_value(const char *from, const char *end, api_locked_query *split, api_problem *problem)
+static bool read_parameter(const char *from, const char *end, api_locked_query *split, api_problem *problem)
 {
-    char *list    = decode(from, end, problem);
+    char *list    = decode_list(from, end, problem);
     split->locked = list ? json_object() : NULL;
-    bool read     = list && (split->locked || no_memory(problem)) && read_joints(list, split->locked, problem);
+    bool read     = list && (split->locked || fail_memory(problem)) && read_locked(list, split->locked, problem);
     free(list);
     return read;
 }
@@ -100,7 +100,7 @@ bool api_locked_query_read(const char *query, api_locked_query *split, api_probl
 {
     const size_t skip = sizeof parameter - 1;
     *split            = (api_locked_query){.rest = calloc(strlen(query ? query : "") + 1, 1)};
-    if (!split->rest) return no_memory(problem);
+    if (!split->rest) return fail_memory(problem);
     for (const char *part = query ? query : "", *end; *part; part = end + (*end == '&')) {
         end = part + strcspn(part, "&");
         if (strncmp(part, parameter, skip) != 0) {
@@ -109,7 +109,7 @@ bool api_locked_query_read(const char *query, api_locked_query *split, api_probl
         } else if (split->locked) {
             return api_fail(problem, API_UNKNOWN_PARAMETER, NULL,
                             "locked is given twice: separate joints by commas, locked=elbow:1.57,wrist:0");
-        } else if (!read_value(part + skip, end, split, problem)) {
+        } else if (!read_parameter(part + skip, end, split, problem)) {
             return false;
         }
     }

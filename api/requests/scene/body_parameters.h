@@ -3,7 +3,7 @@
  * The ten parameters of a body are numbered as by the regressor (dynamics/identification/parameters.h). They act as two
  * payloads at its link: one with minus the model's own parameters, and one with those given. */
 #pragma once
-#include "query.h"
+#include "api/requests/fields/query.h"
 
 /* Payloads of the field: two for each link. */
 size_t api_count_parameter_payloads(const api_query *q);

@@ -2,7 +2,7 @@
 #include "locked.h"
 #include "api/base/memory/pool.h"
 #include "api/codec/pointer.h"
-#include "model_loops.h"
+#include "api/robots/model/model_loops.h"
 #include <stdint.h>
 #include <string.h>
 
@@ -19,8 +19,8 @@ static bool add_locks(json_t *document, const json_t *locked, api_problem *probl
     if (!own && json_object_set_new(document, "locked", own = json_object())) return no_memory(problem);
     json_object_foreach ((json_t *)(uintptr_t)locked, name, value) {
         if (json_object_get(own, name)) {
-            const api_place   all = api_place_key(NULL, "locked"), at = api_place_key(&all, name);
-            const api_pointer pointer = api_place_pointer(&at);
+            const api_place   all = api_place_key(NULL, "locked"), place = api_place_key(&all, name);
+            const api_pointer pointer = api_place_pointer(&place);
             return api_fail(
                 problem, API_DUPLICATE_NAME, api_pointer_text(&pointer),
                 "the model itself locks joint \"%.64s\": leave it out, or PUT the model without its \"locked\"", name);

@@ -1,4 +1,4 @@
-/* row_scene.h - the scene of one row in a slot, of a request with api_row_scenes (fields/row_scenes.h). */
+/* row_scene.h - the scene of one row in a slot, of a request with api_row_scenes (scene/row_scenes.h). */
 #pragma once
 #include "api/requests/lanes/evaluation.h"
 

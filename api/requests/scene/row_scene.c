@@ -1,6 +1,6 @@
-/* row_scene.c - see row_scene.h. */
+/* row_scene.c - gives a slot the scene of each row: see row_scene.h. */
 #include "row_scene.h"
-#include "api/requests/fields/row_scenes.h"
+#include "api/requests/scene/row_scenes.h"
 #include "api/requests/fields/rows.h"
 #include <string.h>
 
@@ -27,7 +27,7 @@ void api_row_scene_close(api_evaluation *e)
 }
 
 /* Builds the model with the payloads of a row. */
-static bool load(api_evaluation *e, size_t row)
+static bool load_row(api_evaluation *e, size_t row)
 {
     const api_row_scenes *scenes = e->own_query->row_scenes;
     for (size_t i = 0; i < scenes->n; i++)
@@ -48,5 +48,5 @@ bool api_row_scene_set(api_evaluation *e, size_t state)
     const size_t          row    = api_row_of(e->own_query, state);
     double               *g      = e->own_query->scene.gravity;
     if (scenes->gravity) memcpy(g, scenes->gravity + 3 * row, 3 * sizeof *g);
-    return scenes->n == 0 || load(e, row);
+    return scenes->n == 0 || load_row(e, row);
 }

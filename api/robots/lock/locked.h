@@ -1,7 +1,7 @@
 /* locked.h - reduces a model by joints that are locked at positions. */
 #pragma once
 #include "api/base/work/deadline.h"
-#include "model.h"
+#include "api/robots/model/model.h"
 
 /* Returns a model whose document is that of `model` with the members of `locked`, an object from names of joints to
  * positions, added to its own "locked" (document.h): these joints are fixed, and have left the coordinates. Loops keep

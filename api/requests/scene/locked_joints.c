@@ -2,62 +2,62 @@
  * the form of "locked" of a document. */
 #include "locked_joints.h"
 #include "api/base/memory/shortage.h"
-#include "api/robots/model/locked.h"
-#include "fields.h"
+#include "api/robots/lock/locked.h"
+#include "api/requests/fields/fields.h"
 #include <stdio.h>
 #include <string.h>
 
-static bool no_memory(const api_query *q)
+static bool fail_memory(const api_query *q)
 {
     return api_fail(q->problem, API_MEMORY_FULL, NULL, "no memory to lock joints");
 }
 
 /* Reads an array of at most API_LOCK_VALUES numbers. NULL with a problem. */
-static json_t *read_array(const api_query *q, const api_node *value, const api_place *at)
+static json_t *read_array(const api_query *q, const api_node *value, const api_place *place)
 {
     double       numbers[API_LOCK_VALUES];
     const size_t n     = api_node_size(value);
     json_t      *array = NULL;
     if (n > API_LOCK_VALUES) {
-        api_fail_at(q->problem, at, API_WRONG_SHAPE,
+        api_fail_at(q->problem, place, API_WRONG_SHAPE,
                     "%zu numbers given, a position has at most %d: \"locked\" is the same for all rows", n,
                     API_LOCK_VALUES);
         return NULL;
     }
-    if (!api_read_numbers(q, value, at, n, numbers)) return NULL;
+    if (!api_read_numbers(q, value, place, n, numbers)) return NULL;
     bool ok = (array = json_array()) != NULL;
     for (size_t i = 0; ok && i < n; i++)
         ok = json_array_append_new(array, json_real(numbers[i])) == 0;
     if (ok) return array;
     json_decref(array);
-    no_memory(q);
+    fail_memory(q);
     return NULL;
 }
 
 /* Returns a position as JSON. NULL with a problem. */
-static json_t *read_position(const api_query *q, const api_node *value, const api_place *at)
+static json_t *read_position(const api_query *q, const api_node *value, const api_place *place)
 {
     double number = 0;
-    if (api_node_is(value, API_ARRAY)) return read_array(q, value, at);
-    if (!api_read_number(q, value, at, &number)) return NULL;
+    if (api_node_is(value, API_ARRAY)) return read_array(q, value, place);
+    if (!api_read_number(q, value, place, &number)) return NULL;
     json_t *position = json_real(number);
-    if (!position) no_memory(q);
+    if (!position) fail_memory(q);
     return position;
 }
 
-static bool read_locks(const api_query *q, const api_node *given, json_t *locked)
+static bool read_locks(const api_query *q, const api_node *field, json_t *locked)
 {
-    const api_place at = api_place_key(NULL, "locked");
-    if (!api_node_is(given, API_OBJECT))
-        return api_fail_at(q->problem, &at, API_WRONG_TYPE,
+    const api_place place = api_place_key(NULL, "locked");
+    if (!api_node_is(field, API_OBJECT))
+        return api_fail_at(q->problem, &place, API_WRONG_TYPE,
                            "%s given, expected an object from names of joints to positions, {\"elbow\": 1.57}",
-                           api_node_kind_text(given));
-    for (size_t i = 0; i < api_node_size(given); i++) {
-        const char     *name     = api_node_key(given, i);
-        const api_place entry    = api_place_key(&at, name);
-        json_t         *position = read_position(q, api_node_value(given, i), &entry);
+                           api_node_kind_text(field));
+    for (size_t i = 0; i < api_node_size(field); i++) {
+        const char     *name     = api_node_key(field, i);
+        const api_place entry    = api_place_key(&place, name);
+        json_t         *position = read_position(q, api_node_value(field, i), &entry);
         if (!position) return false;
-        if (json_object_set_new(locked, name, position)) return no_memory(q);
+        if (json_object_set_new(locked, name, position)) return fail_memory(q);
     }
     return true;
 }
@@ -75,7 +75,7 @@ static bool write_key(const api_query *q, const json_t *locked, char key[API_LOC
     return n >= 0 && n < API_LOCKED_KEY_MOST;
 }
 
-static bool reduce(api_query *q, const json_t *locked)
+static bool replace_model(api_query *q, const json_t *locked)
 {
     char              key[API_LOCKED_KEY_MOST];
     api_locked_cache *cache = &q->call->api->locked;
@@ -93,10 +93,10 @@ static bool reduce(api_query *q, const json_t *locked)
 
 bool api_lock_joints(api_query *q, const api_node *request)
 {
-    const api_node *given = api_node_get(request, "locked");
-    if (!given || (api_node_is(given, API_OBJECT) && api_node_size(given) == 0)) return true;
+    const api_node *field = api_node_get(request, "locked");
+    if (!field || (api_node_is(field, API_OBJECT) && api_node_size(field) == 0)) return true;
     json_t *locked = json_object();
-    bool    done   = (locked || no_memory(q)) && read_locks(q, given, locked) && reduce(q, locked);
+    bool    done   = (locked || fail_memory(q)) && read_locks(q, field, locked) && replace_model(q, locked);
     json_decref(locked);
     return done;
 }

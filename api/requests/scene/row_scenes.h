@@ -3,7 +3,7 @@
  * Each state of such a request is evaluated alone, in a scene of its own: the bits are those of a request for this row,
  * and lanes and windows are not used. */
 #pragma once
-#include "query.h"
+#include "api/requests/fields/query.h"
 
 struct api_row_scenes {
     const double      *gravity; /* [rows][3]; NULL: q->scene.gravity is that of all rows */
