@@ -15,17 +15,17 @@ __all__ = ["Service", "PublishedOperation", "ServiceLimits", "ModelList", "Model
            "PublishedFrame", "PublishedJoint", "Elastic", "JointLimits", "PublishedJointMimic", "PublishedLoop",
            "ModelFieldsReference", "ModelFieldsTree", "ModelFieldsConfigurationsItem", "PublishedMotor",
            "ModelFieldsTransmissionsItem", "ModelFieldsTransmissionsItemMotorsItem", "MotorLimits", "ReportEntry", "Ready",
-           "ProblemMeaning", "BatchPayload", "BatchPayloadInertia", "Wrench", "Platform", "HeldContact", "UnitWarning", "Full",
+           "ProblemMeaning", "Payload", "PayloadInertia", "Wrench", "Platform", "HeldContact", "UnitWarning", "Full",
            "RowError", "Held", "KinematicsPointsItem", "Pose", "WrenchWithRates", "Phase", "RolloutCost", "Grouping",
-           "GroupingWithItem", "Payload", "Inertia", "IdentifyPrior", "BaseParameter", "BodyParameters", "InertiaFound",
-           "FoundFriction", "FoundFrictionCoulomb", "IdentifyPayload", "IdentifyFit", "IdentifyObservabilityItem",
-           "TrajectoryInput", "SampledSignal", "SplineSignal", "Sinusoid", "WrenchOverTime", "MarginLimit", "LeastMargin",
-           "LeastGradient", "TorqueInput", "TorqueInputGiven", "Prescribed", "ExceededLimit", "Plane", "JointAtLimit",
-           "MarginsLeastItem", "MarginsLeastGradientsItem", "PathSmoothFrictionItem", "Evaluations",
-           "EvaluationsInverseDynamics", "EvaluationsForwardDynamics", "EvaluationsImpact", "EvaluationsMassMatrix",
-           "EvaluationsBias", "EvaluationsKinematics", "EvaluationsEnergy", "EvaluationsTorqueDerivative",
-           "EvaluationsSensitivity", "EvaluationsForwardSensitivity", "EvaluationsGradient", "EvaluationsForwardGradient",
-           "EvaluationsHessian", "EvaluationsForwardHessian", "EvaluationsStep", "EvaluationsCoriolis", "EvaluationsRegressor",
+           "GroupingWithItem", "IdentifyPrior", "BaseParameter", "BodyParameters", "Inertia", "FoundFriction",
+           "FoundFrictionCoulomb", "IdentifyPayload", "IdentifyFit", "IdentifyObservabilityItem", "TrajectoryInput",
+           "SampledSignal", "SplineSignal", "Sinusoid", "WrenchOverTime", "MarginLimit", "LeastMargin", "LeastGradient",
+           "TorqueInput", "TorqueInputGiven", "Prescribed", "ExceededLimit", "Plane", "JointAtLimit", "MarginsLeastItem",
+           "MarginsLeastGradientsItem", "PathSmoothFrictionItem", "Evaluations", "EvaluationsInverseDynamics",
+           "EvaluationsForwardDynamics", "EvaluationsImpact", "EvaluationsMassMatrix", "EvaluationsBias",
+           "EvaluationsKinematics", "EvaluationsEnergy", "EvaluationsTorqueDerivative", "EvaluationsSensitivity",
+           "EvaluationsForwardSensitivity", "EvaluationsGradient", "EvaluationsForwardGradient", "EvaluationsHessian",
+           "EvaluationsForwardHessian", "EvaluationsStep", "EvaluationsCoriolis", "EvaluationsRegressor",
            "EvaluationsTaskSpace", "EvaluationsGroundReaction", "EvaluationsMargins", "EvaluationsFeedForward",
            "EvaluationsPath"]
 
@@ -299,23 +299,23 @@ class ProblemMeaning(TypedDict):
     text: str
 
 
-class _BatchPayloadNeeded(TypedDict):
+class _PayloadNeeded(TypedDict):
     # A link or frame of the model.
     link: str
     # kg
     mass: npt.ArrayLike
 
 
-class BatchPayload(_BatchPayloadNeeded, total=False):
+class Payload(_PayloadNeeded, total=False):
     """A rigid body fixed to a link or frame for this request. Each figure is one for all rows, or one for each row."""
 
     # m, in the axes of `link` from its origin; default [0,0,0].
     com: npt.ArrayLike
     # About `com`, in the axes of `link`; default 0.
-    inertia: BatchPayloadInertia
+    inertia: PayloadInertia
 
 
-class BatchPayloadInertia(TypedDict, total=False):
+class PayloadInertia(TypedDict, total=False):
     """About `com`, in the axes of `link`; default 0."""
 
     # kg m²
@@ -547,33 +547,6 @@ class GroupingWithItem(TypedDict):
     coefficient: float
 
 
-class _PayloadNeeded(TypedDict):
-    # A link or frame of the model.
-    link: str
-    # kg
-    mass: float
-
-
-class Payload(_PayloadNeeded, total=False):
-    """A rigid body fixed to a link or frame for this request."""
-
-    # m, in the axes of `link` from its origin; default [0,0,0].
-    com: npt.ArrayLike
-    # About `com`, in the axes of `link`; default 0.
-    inertia: Inertia
-
-
-class Inertia(TypedDict, total=False):
-    """kg m², true tensor entries (xy = -∫xy dm). Refused with an eigenvalue below -1e-9 × the largest."""
-
-    xx: float
-    yy: float
-    zz: float
-    xy: float
-    xz: float
-    yz: float
-
-
 class IdentifyPrior(TypedDict, total=False):
     """Standard deviations of the robot's parameters about the model's. Only kinds that are estimated; `bodies` without `unknown`."""
 
@@ -600,7 +573,7 @@ class BodyParameters(TypedDict, total=False):
     com: Array
     # About the centre of mass, as in a document, where mass, com and inertia may replace the link's; links merged into it then
     # have none.
-    inertia: InertiaFound
+    inertia: Inertia
     # The same in the order of the columns of regressor.
     inertial_parameters: Array
     # The joint that carries the link; absent for a floating base. For a motor its coordinate, `<joint>.motor`.
@@ -611,7 +584,7 @@ class BodyParameters(TypedDict, total=False):
     friction: FoundFriction
 
 
-class InertiaFound(TypedDict, total=False):
+class Inertia(TypedDict, total=False):
     """kg m², true tensor entries (xy = -∫xy dm). Refused with an eigenvalue below -1e-9 × the largest."""
 
     xx: float
@@ -649,7 +622,7 @@ class IdentifyPayload(_IdentifyPayloadNeeded, total=False):
     says which of its figures the rows show."""
 
     # About the centre of mass. Absent if `unknown` lists only mass and centre of mass.
-    inertia: InertiaFound
+    inertia: Inertia
 
 
 class IdentifyFit(TypedDict):

@@ -29,7 +29,7 @@ class Operations:
     def inverse_dynamics(
             self, q: Optional[Coordinates] = None, *, qd: Optional[Coordinates] = None, qdd: Optional[Coordinates] = None,
             qd_reference: Optional[Coordinates] = None, qdd_reference: Optional[Coordinates] = None,
-            gravity: Optional[npt.ArrayLike] = None, payload: Optional[Union[BatchPayload, Sequence[BatchPayload]]] = None,
+            gravity: Optional[npt.ArrayLike] = None, payload: Optional[Union[Payload, Sequence[Payload]]] = None,
             parameters: Optional[Mapping[str, npt.ArrayLike]] = None, wrenches: Optional[Sequence[Wrench]] = None,
             friction: Optional[bool] = None, joints: Optional[Sequence[str]] = None, guess: Optional[Coordinates] = None,
             platform: Optional[Platform] = None, tau: Optional[Coordinates] = None,
@@ -135,7 +135,7 @@ class Operations:
 
     def forward_dynamics(
             self, q: Optional[Coordinates] = None, *, tau: Coordinates, qd: Optional[Coordinates] = None,
-            gravity: Optional[npt.ArrayLike] = None, payload: Optional[Union[BatchPayload, Sequence[BatchPayload]]] = None,
+            gravity: Optional[npt.ArrayLike] = None, payload: Optional[Union[Payload, Sequence[Payload]]] = None,
             parameters: Optional[Mapping[str, npt.ArrayLike]] = None, wrenches: Optional[Sequence[Wrench]] = None,
             friction: Optional[bool] = None, joints: Optional[Sequence[str]] = None, guess: Optional[Coordinates] = None,
             platform: Optional[Platform] = None, held: Optional[Sequence[Held]] = None,
@@ -238,7 +238,7 @@ class Operations:
 
     def impact(
             self, q: Optional[Coordinates] = None, *, held: Sequence[Held], qd: Optional[Coordinates] = None,
-            payload: Optional[Union[BatchPayload, Sequence[BatchPayload]]] = None,
+            payload: Optional[Union[Payload, Sequence[Payload]]] = None,
             parameters: Optional[Mapping[str, npt.ArrayLike]] = None, joints: Optional[Sequence[str]] = None,
             guess: Optional[Coordinates] = None, platform: Optional[Platform] = None, restitution: Optional[float] = None,
             locked: Optional[Mapping[str, npt.ArrayLike]] = None, normalise: Optional[bool] = None,
@@ -299,7 +299,7 @@ class Operations:
             "normalise": normalise, "on_error": on_error, "outputs": outputs}, timeout)
 
     def mass_matrix(
-            self, q: Optional[Coordinates] = None, *, payload: Optional[Union[BatchPayload, Sequence[BatchPayload]]] = None,
+            self, q: Optional[Coordinates] = None, *, payload: Optional[Union[Payload, Sequence[Payload]]] = None,
             parameters: Optional[Mapping[str, npt.ArrayLike]] = None, joints: Optional[Sequence[str]] = None,
             guess: Optional[Coordinates] = None, platform: Optional[Platform] = None,
             locked: Optional[Mapping[str, npt.ArrayLike]] = None, normalise: Optional[bool] = None,
@@ -354,7 +354,7 @@ class Operations:
 
     def bias(
             self, q: Optional[Coordinates] = None, *, qd: Optional[Coordinates] = None,
-            gravity: Optional[npt.ArrayLike] = None, payload: Optional[Union[BatchPayload, Sequence[BatchPayload]]] = None,
+            gravity: Optional[npt.ArrayLike] = None, payload: Optional[Union[Payload, Sequence[Payload]]] = None,
             parameters: Optional[Mapping[str, npt.ArrayLike]] = None, wrenches: Optional[Sequence[Wrench]] = None,
             friction: Optional[bool] = None, joints: Optional[Sequence[str]] = None, guess: Optional[Coordinates] = None,
             platform: Optional[Platform] = None, locked: Optional[Mapping[str, npt.ArrayLike]] = None,
@@ -482,7 +482,7 @@ class Operations:
 
     def energy(
             self, q: Optional[Coordinates] = None, *, qd: Optional[Coordinates] = None,
-            gravity: Optional[npt.ArrayLike] = None, payload: Optional[Union[BatchPayload, Sequence[BatchPayload]]] = None,
+            gravity: Optional[npt.ArrayLike] = None, payload: Optional[Union[Payload, Sequence[Payload]]] = None,
             parameters: Optional[Mapping[str, npt.ArrayLike]] = None, joints: Optional[Sequence[str]] = None,
             guess: Optional[Coordinates] = None, platform: Optional[Platform] = None,
             locked: Optional[Mapping[str, npt.ArrayLike]] = None, normalise: Optional[bool] = None,
@@ -549,7 +549,7 @@ class Operations:
     def torque_derivative(
             self, q: Optional[Coordinates] = None, *, qd: Optional[Coordinates] = None, qdd: Optional[Coordinates] = None,
             qddd: Optional[Coordinates] = None, gravity: Optional[npt.ArrayLike] = None,
-            payload: Optional[Union[BatchPayload, Sequence[BatchPayload]]] = None,
+            payload: Optional[Union[Payload, Sequence[Payload]]] = None,
             parameters: Optional[Mapping[str, npt.ArrayLike]] = None, wrenches: Optional[Sequence[WrenchWithRates]] = None,
             friction: Optional[bool] = None, joints: Optional[Sequence[str]] = None, guess: Optional[Coordinates] = None,
             platform: Optional[Platform] = None, tau: Optional[Coordinates] = None,
@@ -637,7 +637,7 @@ class Operations:
 
     def sensitivity(
             self, q: Optional[Coordinates] = None, *, qd: Optional[Coordinates] = None, qdd: Optional[Coordinates] = None,
-            gravity: Optional[npt.ArrayLike] = None, payload: Optional[Union[BatchPayload, Sequence[BatchPayload]]] = None,
+            gravity: Optional[npt.ArrayLike] = None, payload: Optional[Union[Payload, Sequence[Payload]]] = None,
             parameters: Optional[Mapping[str, npt.ArrayLike]] = None, wrenches: Optional[Sequence[Wrench]] = None,
             friction: Optional[bool] = None, joints: Optional[Sequence[str]] = None, guess: Optional[Coordinates] = None,
             platform: Optional[Platform] = None, tau: Optional[Coordinates] = None,
@@ -727,7 +727,7 @@ class Operations:
 
     def forward_sensitivity(
             self, q: Optional[Coordinates] = None, *, tau: Coordinates, qd: Optional[Coordinates] = None,
-            gravity: Optional[npt.ArrayLike] = None, payload: Optional[Union[BatchPayload, Sequence[BatchPayload]]] = None,
+            gravity: Optional[npt.ArrayLike] = None, payload: Optional[Union[Payload, Sequence[Payload]]] = None,
             parameters: Optional[Mapping[str, npt.ArrayLike]] = None, wrenches: Optional[Sequence[Wrench]] = None,
             friction: Optional[bool] = None, joints: Optional[Sequence[str]] = None, guess: Optional[Coordinates] = None,
             platform: Optional[Platform] = None, held: Optional[Sequence[Held]] = None,
@@ -807,7 +807,7 @@ class Operations:
     def gradient(
             self, q: Coordinates, *, multipliers: Coordinates, qd: Optional[Coordinates] = None,
             qdd: Optional[Coordinates] = None, gravity: Optional[npt.ArrayLike] = None,
-            payload: Optional[Union[BatchPayload, Sequence[BatchPayload]]] = None,
+            payload: Optional[Union[Payload, Sequence[Payload]]] = None,
             parameters: Optional[Mapping[str, npt.ArrayLike]] = None, wrenches: Optional[Sequence[Wrench]] = None,
             friction: Optional[bool] = None, joints: Optional[Sequence[str]] = None, tau: Optional[Coordinates] = None,
             free: Optional[Union[Sequence[str], Literal['base']]] = None,
@@ -881,7 +881,7 @@ class Operations:
 
     def forward_gradient(
             self, q: Coordinates, *, tau: Coordinates, multipliers: Coordinates, qd: Optional[Coordinates] = None,
-            gravity: Optional[npt.ArrayLike] = None, payload: Optional[Union[BatchPayload, Sequence[BatchPayload]]] = None,
+            gravity: Optional[npt.ArrayLike] = None, payload: Optional[Union[Payload, Sequence[Payload]]] = None,
             parameters: Optional[Mapping[str, npt.ArrayLike]] = None, wrenches: Optional[Sequence[Wrench]] = None,
             friction: Optional[bool] = None, joints: Optional[Sequence[str]] = None,
             locked: Optional[Mapping[str, npt.ArrayLike]] = None, normalise: Optional[bool] = None,
@@ -946,7 +946,7 @@ class Operations:
     def hessian(
             self, q: Coordinates, *, qd: Optional[Coordinates] = None, qdd: Optional[Coordinates] = None,
             multipliers: Optional[Coordinates] = None, gravity: Optional[npt.ArrayLike] = None,
-            payload: Optional[Union[BatchPayload, Sequence[BatchPayload]]] = None,
+            payload: Optional[Union[Payload, Sequence[Payload]]] = None,
             parameters: Optional[Mapping[str, npt.ArrayLike]] = None, wrenches: Optional[Sequence[Wrench]] = None,
             friction: Optional[bool] = None, joints: Optional[Sequence[str]] = None,
             locked: Optional[Mapping[str, npt.ArrayLike]] = None, normalise: Optional[bool] = None,
@@ -1013,7 +1013,7 @@ class Operations:
     def forward_hessian(
             self, q: Coordinates, *, tau: Coordinates, qd: Optional[Coordinates] = None,
             multipliers: Optional[Coordinates] = None, gravity: Optional[npt.ArrayLike] = None,
-            payload: Optional[Union[BatchPayload, Sequence[BatchPayload]]] = None,
+            payload: Optional[Union[Payload, Sequence[Payload]]] = None,
             parameters: Optional[Mapping[str, npt.ArrayLike]] = None, wrenches: Optional[Sequence[Wrench]] = None,
             friction: Optional[bool] = None, joints: Optional[Sequence[str]] = None,
             locked: Optional[Mapping[str, npt.ArrayLike]] = None, normalise: Optional[bool] = None,
@@ -1080,7 +1080,7 @@ class Operations:
             integrator: Optional[Literal['explicit_euler', 'semi_implicit_euler', 'rk4', 'implicit_euler']] = None,
             held: Optional[Sequence[Held]] = None, contact_damping: Optional[float] = None,
             friction_at_rest: Optional[Literal['none', 'stick']] = None, impact: Optional[bool] = None,
-            gravity: Optional[npt.ArrayLike] = None, payload: Optional[Union[BatchPayload, Sequence[BatchPayload]]] = None,
+            gravity: Optional[npt.ArrayLike] = None, payload: Optional[Union[Payload, Sequence[Payload]]] = None,
             parameters: Optional[Mapping[str, npt.ArrayLike]] = None, wrenches: Optional[Sequence[Wrench]] = None,
             friction: Optional[bool] = None, joints: Optional[Sequence[str]] = None, guess: Optional[Coordinates] = None,
             locked: Optional[Mapping[str, npt.ArrayLike]] = None, normalise: Optional[bool] = None,
@@ -1192,7 +1192,7 @@ class Operations:
             integrator: Optional[Literal['explicit_euler', 'semi_implicit_euler', 'rk4', 'implicit_euler']] = None,
             held: Optional[Sequence[Held]] = None, contact_damping: Optional[float] = None,
             phases: Optional[Sequence[Phase]] = None, friction_at_rest: Optional[Literal['none', 'stick']] = None,
-            gravity: Optional[npt.ArrayLike] = None, payload: Optional[Union[BatchPayload, Sequence[BatchPayload]]] = None,
+            gravity: Optional[npt.ArrayLike] = None, payload: Optional[Union[Payload, Sequence[Payload]]] = None,
             parameters: Optional[Mapping[str, npt.ArrayLike]] = None, wrenches: Optional[Sequence[Wrench]] = None,
             friction: Optional[bool] = None, joints: Optional[Sequence[str]] = None, guess: Optional[Coordinates] = None,
             locked: Optional[Mapping[str, npt.ArrayLike]] = None, normalise: Optional[bool] = None,
@@ -1280,7 +1280,7 @@ class Operations:
             integrator: Optional[Literal['explicit_euler', 'semi_implicit_euler', 'rk4', 'implicit_euler']] = None,
             cost: Optional[RolloutCost] = None, multipliers_q: Optional[npt.ArrayLike] = None,
             multipliers_qd: Optional[npt.ArrayLike] = None, gravity: Optional[npt.ArrayLike] = None,
-            payload: Optional[Union[BatchPayload, Sequence[BatchPayload]]] = None,
+            payload: Optional[Union[Payload, Sequence[Payload]]] = None,
             parameters: Optional[Mapping[str, npt.ArrayLike]] = None, wrenches: Optional[Sequence[Wrench]] = None,
             friction: Optional[bool] = None, joints: Optional[Sequence[str]] = None,
             locked: Optional[Mapping[str, npt.ArrayLike]] = None, normalise: Optional[bool] = None,
@@ -1357,7 +1357,7 @@ class Operations:
 
     def coriolis(
             self, q: Optional[Coordinates] = None, *, qd: Optional[Coordinates] = None,
-            payload: Optional[Union[BatchPayload, Sequence[BatchPayload]]] = None,
+            payload: Optional[Union[Payload, Sequence[Payload]]] = None,
             parameters: Optional[Mapping[str, npt.ArrayLike]] = None, joints: Optional[Sequence[str]] = None,
             guess: Optional[Coordinates] = None, platform: Optional[Platform] = None,
             locked: Optional[Mapping[str, npt.ArrayLike]] = None, normalise: Optional[bool] = None,
@@ -1489,7 +1489,7 @@ class Operations:
 
     def task_space(
             self, q: Optional[Coordinates] = None, *, frame: str, qd: Optional[Coordinates] = None,
-            gravity: Optional[npt.ArrayLike] = None, payload: Optional[Union[BatchPayload, Sequence[BatchPayload]]] = None,
+            gravity: Optional[npt.ArrayLike] = None, payload: Optional[Union[Payload, Sequence[Payload]]] = None,
             parameters: Optional[Mapping[str, npt.ArrayLike]] = None, wrenches: Optional[Sequence[Wrench]] = None,
             friction: Optional[bool] = None, joints: Optional[Sequence[str]] = None, guess: Optional[Coordinates] = None,
             platform: Optional[Platform] = None, axes: Optional[Sequence[Literal['x', 'y', 'z', 'rx', 'ry', 'rz']]] = None,
@@ -1649,7 +1649,7 @@ class Operations:
         tau: Joint efforts, nv entries: N m or N.
         weights: nv entries, not negative: one set for each row, or one for all rows.
         gravity: m/s², world axes; replaces the model's.
-        payload: A rigid body fixed to a link or frame for this request.
+        payload: A rigid body fixed to a link or frame for this request. Each figure is one for all rows, or one for each row.
         wrenches: Acts on the link, by the environment.
         friction: true: estimated. false: tau contains none. Absent: the model's, known.
         joints: A permutation of velocity_names, the order of coordinates in this request and its answer. The six coordinates of
@@ -1704,7 +1704,7 @@ class Operations:
             dense: Optional[bool] = None, points: Optional[Sequence[KinematicsPointsItem]] = None,
             kinds: Optional[Sequence[Literal['position', 'velocity', 'effort', 'effort_rate']]] = None,
             free: Optional[Union[Sequence[str], Literal['base']]] = None, input: Optional[TrajectoryInput] = None,
-            gravity: Optional[npt.ArrayLike] = None, payload: Optional[Union[BatchPayload, Sequence[BatchPayload]]] = None,
+            gravity: Optional[npt.ArrayLike] = None, payload: Optional[Union[Payload, Sequence[Payload]]] = None,
             parameters: Optional[Mapping[str, npt.ArrayLike]] = None, wrenches: Optional[Sequence[WrenchOverTime]] = None,
             friction: Optional[bool] = None, joints: Optional[Sequence[str]] = None, guess: Optional[Coordinates] = None,
             locked: Optional[Mapping[str, npt.ArrayLike]] = None, normalise: Optional[bool] = None,
@@ -1823,7 +1823,7 @@ class Operations:
     def trajectory_hessian(
             self, *, degree: int, duration: npt.ArrayLike, control_points: npt.ArrayLike, torque_multipliers: npt.ArrayLike,
             knots: Optional[npt.ArrayLike] = None, samples: Optional[int] = None, times: Optional[npt.ArrayLike] = None,
-            gravity: Optional[npt.ArrayLike] = None, payload: Optional[Union[BatchPayload, Sequence[BatchPayload]]] = None,
+            gravity: Optional[npt.ArrayLike] = None, payload: Optional[Union[Payload, Sequence[Payload]]] = None,
             parameters: Optional[Mapping[str, npt.ArrayLike]] = None, wrenches: Optional[Sequence[Wrench]] = None,
             friction: Optional[bool] = None, joints: Optional[Sequence[str]] = None,
             locked: Optional[Mapping[str, npt.ArrayLike]] = None, normalise: Optional[bool] = None,
@@ -1897,7 +1897,7 @@ class Operations:
             integrator: Optional[Literal['rk4', 'dopri5', 'esdirk5']] = None,
             input: Optional[Union[TorqueInput, TorqueInputGiven]] = None, prescribed: Optional[Prescribed] = None,
             samples: Optional[int] = None, times: Optional[npt.ArrayLike] = None, gravity: Optional[npt.ArrayLike] = None,
-            payload: Optional[Union[BatchPayload, Sequence[BatchPayload]]] = None,
+            payload: Optional[Union[Payload, Sequence[Payload]]] = None,
             parameters: Optional[Mapping[str, npt.ArrayLike]] = None, wrenches: Optional[Sequence[WrenchOverTime]] = None,
             friction: Optional[bool] = None, joints: Optional[Sequence[str]] = None, guess: Optional[Coordinates] = None,
             held: Optional[Sequence[Held]] = None, contact_damping: Optional[float] = None,
@@ -2096,7 +2096,7 @@ class Operations:
         qd: Velocities, nv entries: rad/s or m/s. Default 0.
         qdd: Accelerations, nv entries: rad/s² or m/s². Default 0.
         gravity: m/s², world axes; replaces the model's.
-        payload: A rigid body fixed to a link or frame for this request.
+        payload: A rigid body fixed to a link or frame for this request. Each figure is one for all rows, or one for each row.
         wrenches: Acts on the link, by the environment.
         friction: false omits joint friction.
         joints: A permutation of velocity_names, the order of coordinates in this request and its answer. The six coordinates of
@@ -2209,7 +2209,7 @@ class Operations:
     def margins(
             self, q: Optional[Coordinates] = None, *, qd: Optional[Coordinates] = None, qdd: Optional[Coordinates] = None,
             qddd: Optional[Coordinates] = None, gravity: Optional[npt.ArrayLike] = None,
-            payload: Optional[Union[BatchPayload, Sequence[BatchPayload]]] = None,
+            payload: Optional[Union[Payload, Sequence[Payload]]] = None,
             parameters: Optional[Mapping[str, npt.ArrayLike]] = None, wrenches: Optional[Sequence[Wrench]] = None,
             friction: Optional[bool] = None, joints: Optional[Sequence[str]] = None, guess: Optional[Coordinates] = None,
             platform: Optional[Platform] = None,
@@ -2298,7 +2298,7 @@ class Operations:
 
     def path(
             self, q: Coordinates, *, qd: Coordinates, qdd: Optional[Coordinates] = None, qddd: Optional[Coordinates] = None,
-            gravity: Optional[npt.ArrayLike] = None, payload: Optional[Union[BatchPayload, Sequence[BatchPayload]]] = None,
+            gravity: Optional[npt.ArrayLike] = None, payload: Optional[Union[Payload, Sequence[Payload]]] = None,
             parameters: Optional[Mapping[str, npt.ArrayLike]] = None, wrenches: Optional[Sequence[Wrench]] = None,
             friction: Optional[bool] = None, joints: Optional[Sequence[str]] = None, guess: Optional[Coordinates] = None,
             locked: Optional[Mapping[str, npt.ArrayLike]] = None, normalise: Optional[bool] = None,
@@ -2380,7 +2380,7 @@ class Operations:
             self, q: Coordinates, *, qd: Optional[Coordinates] = None, qdd: Optional[Coordinates] = None,
             qddd: Optional[Coordinates] = None, qdddd: Optional[Coordinates] = None,
             higher_derivatives: Optional[Sequence[Coordinates]] = None, gravity: Optional[npt.ArrayLike] = None,
-            payload: Optional[Union[BatchPayload, Sequence[BatchPayload]]] = None,
+            payload: Optional[Union[Payload, Sequence[Payload]]] = None,
             parameters: Optional[Mapping[str, npt.ArrayLike]] = None, wrenches: Optional[Sequence[Wrench]] = None,
             friction: Optional[bool] = None, joints: Optional[Sequence[str]] = None,
             locked: Optional[Mapping[str, npt.ArrayLike]] = None, normalise: Optional[bool] = None,
@@ -2456,7 +2456,7 @@ class Operations:
             higher_derivatives: Optional[Sequence[Coordinates]] = None, tau: Optional[Coordinates] = None,
             qd_reference: Optional[Coordinates] = None, qdd_reference: Optional[Coordinates] = None,
             multipliers: Optional[Coordinates] = None, gravity: Optional[npt.ArrayLike] = None,
-            payload: Optional[Union[BatchPayload, Sequence[BatchPayload]]] = None,
+            payload: Optional[Union[Payload, Sequence[Payload]]] = None,
             parameters: Optional[Mapping[str, npt.ArrayLike]] = None, wrenches: Optional[Sequence[WrenchWithRates]] = None,
             friction: Optional[bool] = None, joints: Optional[Sequence[str]] = None, guess: Optional[Coordinates] = None,
             platform: Optional[Platform] = None, locked: Optional[Mapping[str, npt.ArrayLike]] = None,
