@@ -15,9 +15,9 @@ __all__ = ["Service", "PublishedOperation", "ServiceLimits", "ModelList", "Model
            "PublishedFrame", "PublishedJoint", "Elastic", "JointLimits", "PublishedJointMimic", "PublishedLoop",
            "ModelFieldsReference", "ModelFieldsTree", "ModelFieldsConfigurationsItem", "PublishedMotor",
            "ModelFieldsTransmissionsItem", "ModelFieldsTransmissionsItemMotorsItem", "MotorLimits", "ReportEntry", "Ready",
-           "ProblemMeaning", "Payload", "PayloadInertia", "Wrench", "Platform", "HeldContact", "UnitWarning", "Full",
+           "ProblemMeaning", "Payload", "Inertia", "PayloadInertia", "Wrench", "Platform", "HeldContact", "UnitWarning", "Full",
            "RowError", "Held", "KinematicsPointsItem", "Pose", "WrenchWithRates", "Phase", "RolloutCost", "Grouping",
-           "GroupingWithItem", "IdentifyPrior", "BaseParameter", "BodyParameters", "Inertia", "FoundFriction",
+           "GroupingWithItem", "IdentifyPrior", "BaseParameter", "BodyParameters", "InertiaFound", "FoundFriction",
            "FoundFrictionCoulomb", "IdentifyPayload", "IdentifyFit", "IdentifyObservabilityItem", "TrajectoryInput",
            "SampledSignal", "SplineSignal", "Sinusoid", "WrenchOverTime", "MarginLimit", "LeastMargin", "LeastGradient",
            "TorqueInput", "TorqueInputGiven", "Prescribed", "ExceededLimit", "Plane", "JointAtLimit", "MarginsLeastItem",
@@ -311,13 +311,22 @@ class Payload(_PayloadNeeded, total=False):
 
     # m, in the axes of `link` from its origin; default [0,0,0].
     com: npt.ArrayLike
-    # About `com`, in the axes of `link`; default 0.
-    inertia: PayloadInertia
+    # About `com`, in the axes of `link`; default 0. Its entries may have rows.
+    inertia: Union[Inertia, PayloadInertia]
+
+
+class Inertia(TypedDict, total=False):
+    """kg m², true tensor entries (xy = -∫xy dm). Refused with an eigenvalue below -1e-9 × the largest."""
+
+    xx: float
+    yy: float
+    zz: float
+    xy: float
+    xz: float
+    yz: float
 
 
 class PayloadInertia(TypedDict, total=False):
-    """About `com`, in the axes of `link`; default 0."""
-
     # kg m²
     xx: npt.ArrayLike
     # kg m²
@@ -573,7 +582,7 @@ class BodyParameters(TypedDict, total=False):
     com: Array
     # About the centre of mass, as in a document, where mass, com and inertia may replace the link's; links merged into it then
     # have none.
-    inertia: Inertia
+    inertia: InertiaFound
     # The same in the order of the columns of regressor.
     inertial_parameters: Array
     # The joint that carries the link; absent for a floating base. For a motor its coordinate, `<joint>.motor`.
@@ -584,7 +593,7 @@ class BodyParameters(TypedDict, total=False):
     friction: FoundFriction
 
 
-class Inertia(TypedDict, total=False):
+class InertiaFound(TypedDict, total=False):
     """kg m², true tensor entries (xy = -∫xy dm). Refused with an eigenvalue below -1e-9 × the largest."""
 
     xx: float
@@ -622,7 +631,7 @@ class IdentifyPayload(_IdentifyPayloadNeeded, total=False):
     says which of its figures the rows show."""
 
     # About the centre of mass. Absent if `unknown` lists only mass and centre of mass.
-    inertia: Inertia
+    inertia: InertiaFound
 
 
 class IdentifyFit(TypedDict):
