@@ -71,6 +71,7 @@ api *api_open(const api_config *config, char *error, size_t error_size)
     struct timespec now;
     api            *a = calloc(1, sizeof *a);
     if (a) pthread_mutex_init(&a->reasons_lock, NULL);
+    if (a) api_locked_cache_open(&a->locked);
     if (a) a->models = api_registry_new(config->limits.models, config->limits.model_memory);
     if (!a || !a->models) {
         snprintf(error, error_size, "no memory");
@@ -132,6 +133,7 @@ const char *api_arithmetic(const api *a)
 void api_close(api *a)
 {
     if (!a) return;
+    api_locked_cache_close(&a->locked);
     api_registry_free(a->models);
     api_reasons_free(a);
     free(a);

@@ -2,16 +2,9 @@
  * recognised from the text. */
 #include "api/service/http/call.h"
 #include "api/base/memory/shortage.h"
-#include "api/robots/model/model_loops.h"
+#include "read_robot.h"
 #include "report.h"
 #include <string.h>
-
-static api_model *read_model(const api_model_source *source, const api_deadline *deadline, api_problem *problem)
-{
-    const api_model_format *format = api_model_format_of_text(source->text, source->length);
-    if (source->query && *source->query && !format->check_query(source->query, problem)) return NULL;
-    return api_find_reference(format->read(source, problem), NULL, deadline, problem);
-}
 
 static const char *entry_text(const json_t *entry, const char *member)
 {
@@ -41,7 +34,8 @@ bool api_load_file(api *a, const api_model_file *file, const api_report_target *
                                .path      = file->path,
                                .most      = a->limits.body};
     api_shortage_forget();
-    api_model *model = read_model(&source, file->deadline, problem);
+    api_model *model =
+        api_read_robot(api_model_format_of_text(source.text, source.length), &source, file->deadline, problem);
     if (api_shortage_check(problem) || !model) {
         api_model_release(model);
         return false;

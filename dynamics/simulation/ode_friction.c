@@ -19,6 +19,14 @@ bool dyn_ode_friction_open(dyn_memory memory, dyn_robot_ode *ode)
     return room;
 }
 
+void dyn_ode_friction_renew(dyn_robot_ode *ode)
+{
+    const dyn_scene *scene = ode->s->scene;
+    if (!ode->friction) return;
+    ode->friction->rigid.model = scene->model;
+    memcpy(ode->friction->rigid.gravity, scene->gravity, sizeof scene->gravity);
+}
+
 const dyn_scene *dyn_ode_friction_scene(const dyn_robot_ode *ode)
 {
     return ode->friction ? &ode->friction->rigid : ode->s->scene;

@@ -21,6 +21,8 @@ struct dyn_ode_friction {
  * Returns false if memory is refused. */
 bool dyn_ode_friction_open(dyn_memory memory, dyn_robot_ode *ode);
 
+/* Takes model and gravity of the scene again. */
+void dyn_ode_friction_renew(dyn_robot_ode *ode);
 /* Returns the scene of the equations of motion. */
 const dyn_scene *dyn_ode_friction_scene(const dyn_robot_ode *ode);
 

@@ -91,6 +91,14 @@ bool dyn_robot_ode_open(dyn_robot_ode *ode, const dyn_simulation *s, dyn_deadlin
            dyn_ode_prescribed_open(memory, ode) && ode->workspace && (ode->contact || !s->contact);
 }
 
+void dyn_robot_ode_renew_scene(dyn_robot_ode *ode)
+{
+    const dyn_scene *scene = ode->s->scene;
+    memcpy(ode->controller_scene.gravity, scene->gravity, sizeof scene->gravity);
+    ode->wrench_scene.model = scene->model;
+    dyn_ode_friction_renew(ode);
+}
+
 size_t dyn_robot_ode_distinct_lanes(const dyn_robot_ode *ode)
 {
     if (ode->state.alone > 0) return ode->state.alone;

@@ -59,6 +59,10 @@ size_t dyn_robot_ode_first_lane(const dyn_robot_ode *ode);
  * are set here. Returns false if memory is refused. */
 bool dyn_robot_ode_open(dyn_robot_ode *ode, const dyn_simulation *s, dyn_deadline deadline, dyn_memory memory);
 
+/* Takes gravity and model of s->scene again, which have changed since the ODE was opened or began. The model has the
+ * same bodies and joints. */
+void dyn_robot_ode_renew_scene(dyn_robot_ode *ode);
+
 /* Begins state.rows simulations at state.y, of which q and q' are set, with ode->row, ode->wrenches and, with a guess,
  * closed_passive. Records faults of simulations that cannot begin. */
 void dyn_robot_ode_start(dyn_robot_ode *ode);

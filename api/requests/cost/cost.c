@@ -71,6 +71,15 @@ static double estimate_states(const api_call *call, const api_input *input)
     return fmin(samples > 0 ? samples * (1 + entries / 16) : 1 + entries, (double)call->api->limits.rows);
 }
 
+/* Seconds to build the model of a request with locked joints. That of a short document takes less than a millisecond
+ * and may be in the cache: it counts as none. */
+static double locking_cost(const api_call *call, const api_input *input)
+{
+    enum { SHORT = 8192 /* bytes of a document */, READINGS = 12 /* time to build, per time to parse the document */ };
+    if (call->model->document_length < SHORT || !api_body_mentions(input, api_field_names[API_LOCKED])) return 0;
+    return READINGS * call->api->calibration.parse * (double)call->model->document_length;
+}
+
 static double operation_cost(const api_call *call, const api_input *input)
 {
     double each = 0, all = 0, once = 0;
@@ -82,6 +91,7 @@ static double operation_cost(const api_call *call, const api_input *input)
         if (api_body_mentions(input, api_operations[i]->name)) each += cost;
     }
     if (call->operation && call->operation->request_seconds) once += call->operation->request_seconds(call, input);
+    once += locking_cost(call, input);
     return once + estimate_states(call, input) * (closing_cost(call, input) + (each > 0 ? each : all));
 }
 

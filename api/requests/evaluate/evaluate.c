@@ -8,6 +8,7 @@
 #include "api/requests/fields/unit_warnings.h"
 #include "api/codec/nodes/node_read.h"
 #include "loop_evaluation.h"
+#include "api/requests/scene/row_scene.h"
 #include <string.h>
 
 /* --- slots ------------------------------------------------------------------------------------------------------ */
@@ -76,14 +77,20 @@ static api_evaluation *take_slots(const api_plan *plan, size_t n, api_evaluation
     api_evaluation *slots = n == 1 ? one : api_take(plan->query->pool, n * sizeof *slots);
     for (size_t i = 0; slots && i < n; i++) {
         slots[i] = api_evaluation_of(plan);
-        if ((n > 1 && !take_window(&slots[i])) || !take_room(&slots[i])) return NULL;
+        if ((n > 1 && !take_window(&slots[i])) || !api_row_scene_open(&slots[i]) || !take_room(&slots[i])) return NULL;
     }
     return slots;
 }
 
+static void close_slots(api_evaluation *slots, size_t n)
+{
+    for (size_t i = 0; i < n; i++)
+        api_row_scene_close(&slots[i]);
+}
+
 /* --- chunks ----------------------------------------------------------------------------------------------------- */
 
-static bool evaluate_blocks(api_evaluation *e, size_t begin, size_t end)
+static bool evaluate_in_scene(api_evaluation *e, size_t begin, size_t end)
 {
     const api_query *q = e->query;
     for (size_t i = 0; i < q->n_selected; i++) {
@@ -98,6 +105,17 @@ static bool evaluate_blocks(api_evaluation *e, size_t begin, size_t end)
         }
     }
     e->evaluating = -1;
+    return true;
+}
+
+/* Evaluates blocks in the scene of the request, or each of them, which is one state, in that of its row. */
+static bool evaluate_blocks(api_evaluation *e, size_t begin, size_t end)
+{
+    if (!e->own_query) return evaluate_in_scene(e, begin, end);
+    for (size_t block = begin; block < end; block++) {
+        if (block > begin && !api_deadline_check(e->query->input->deadline, e->problem)) return false;
+        if (!api_row_scene_set(e, block * e->lanes) || !evaluate_in_scene(e, block, block + 1)) return false;
+    }
     return true;
 }
 
@@ -226,6 +244,7 @@ static bool evaluate_all(api_plan *plan, api_answer *answer, size_t bound)
     if (!begin(plan) || !(j.slots = take_slots(plan, evaluating, &one))) return false;
     begin_shares(plan);
     const bool evaluated = api_run_parallel(&parallel, evaluating, chunks, evaluate_chunk, &j);
+    close_slots(j.slots, evaluating);
     api_row_time_end(plan);
     if (!evaluated || !check_all(&j, n, chunks) || !finish(j.slots)) return false;
     plan->query->call->stamps.evaluated = api_now();
@@ -306,6 +325,7 @@ static bool evaluate_windows(const api_plan *plan, api_answer *answer, size_t bo
     begin_shares(plan);
     bool done = api_answer_open(answer, bound, n > 1) && (j.slots = take_slots(plan, n, &one)) &&
                 api_run_parallel(&parallel, n, chunks, pass_chunk, &j);
+    if (j.slots) close_slots(j.slots, n);
     if (!is_one_window(plan)) divide_time(&plan->query->call->stamps, &j);
     return done;
 }
@@ -372,8 +392,9 @@ static bool decode(api_query *q, const api_node *request, api_plan *plan, api_an
 {
     if (!api_select_operations(q, request) || !api_check_guess(q) || !api_decode_joints(q) ||
         !api_decode_surroundings(q) || !api_measure_state(q) || !api_measure_guess(q) || !api_measure_wrenches(q) ||
-        !check_empty(q) || !check_rows(q) || !api_plan_choose_kernels(plan) || !api_plan_open_window(plan) ||
-        !api_failed_rows_open(plan) || !api_row_time_open(plan))
+        !api_decode_gravity(q) || !api_measure_payload(q) || !check_empty(q) || !check_rows(q) ||
+        !api_plan_choose_kernels(plan) || !api_plan_open_window(plan) || !api_failed_rows_open(plan) ||
+        !api_row_time_open(plan))
         return false;
     return api_unit_warnings_find(q) && api_answer_bound(answer, bound) && api_decode_payload(q) &&
            api_fill_state(plan) && api_fill_guess(plan) && api_fill_platform(plan) && api_fill_wrenches(plan) &&

@@ -1,5 +1,6 @@
 /* follower_efforts.c - see follower_efforts.h: compute the efforts of mimic joints in the uncoupled tree. */
 #include "follower_efforts.h"
+#include "api/requests/scene/row_scenes.h"
 #include <string.h>
 
 /* --- the uncoupled tree ------------------------------------------------------------------------------------------- */
@@ -22,6 +23,8 @@ bool api_followers_open(const api_query *q, const api_limit_list *limits, api_fo
     const size_t     n    = limits->n_followers;
     *f = (api_followers){.n = n, .nq = (size_t)from->nq, .nv = (size_t)from->nv, .model_nv = q->model->nv};
     if (n == 0) return true;
+    if (q->row_scenes && q->row_scenes->n > 0)
+        return api_fail_row_scenes(q, "payload", "a limit of the effort of a mimic joint");
     dyn_model *copy   = api_take(q->pool, sizeof *copy);
     dyn_body  *bodies = api_take(q->pool, from->n_bodies * sizeof *bodies);
     f->q              = api_take(q->pool, n * sizeof *f->q);

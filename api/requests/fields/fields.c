@@ -195,13 +195,9 @@ bool api_fail_load(const api_query *q, const char *what)
 
 bool api_decode_surroundings(api_query *q)
 {
-    api_place       at      = api_place_key(NULL, "gravity");
-    const api_node *gravity = q->field[API_GRAVITY], *friction = q->field[API_FRICTION];
-    memcpy(q->scene.gravity, q->model->dyn->gravity, sizeof q->scene.gravity);
-    if (gravity && !api_read_numbers(q, gravity, &at, 3, q->scene.gravity)) return false;
-
-    at        = api_place_key(NULL, "friction");
-    bool rubs = true;
+    api_place       at       = api_place_key(NULL, "friction");
+    const api_node *friction = q->field[API_FRICTION];
+    bool            rubs     = true;
     if (!api_read_flag(q, friction, &at, &rubs)) return false;
     at = api_place_key(NULL, "normalise");
     if (!api_read_flag(q, q->field[API_NORMALISE], &at, &q->normalise)) return false;

@@ -81,6 +81,7 @@ typedef struct api_operation {
     bool        alone;         /* cannot be part of `evaluate`: its rows differ from those of other operations */
     bool        one_by_one;    /* evaluates a block at a time, to need fewer scratch lanes */
     bool        load_in_trees; /* takes friction that depends on the load in models without loops only */
+    bool        row_scenes;    /* true: takes gravity and payloads that differ from row to row (row_scenes.h) */
     bool        regresses;     /* true: calls the regressor kernel, whose results are not outputs */
     double      weight, square_weight; /* cost of a state: weight * bodies + square_weight * nv^2, where inverse
                                         * dynamics costs 1 per body */

@@ -23,8 +23,8 @@ static bool check_point(const api_query *q, const api_node *point, const api_pla
     if (n == p->width) return true;
     const char *remedy = api_comma_remedy(point, p->width);
     return p->joints
-               ? api_fail_at(q->problem, at, API_WRONG_SHAPE, "%zu entries given, %zu expected (nv of %s)%s", n,
-                             p->width, q->model->name, remedy)
+               ? api_fail_at(q->problem, at, API_WRONG_SHAPE, "%zu entries given, %zu expected (nv of %s%s)%s", n,
+                             p->width, q->model->name, q->reduced ? " without its locked joints" : "", remedy)
                : api_fail_at(q->problem, at, API_WRONG_SHAPE, "%zu entries given, %zu expected%s", n, p->width, remedy);
 }
 

@@ -43,6 +43,8 @@ enum { API_MAX_HIGHER = 20 /* vectors in "higher_derivatives": derivatives of q 
     X(API_JOINTS, "joints")                                                                                            \
     X(API_GUESS, "guess")                                                                                              \
     X(API_PLATFORM, "platform")                                                                                        \
+    X(API_PARAMETERS, "parameters")                 /* in requests that may contain payload */                         \
+    X(API_LOCKED, "locked")                         /* every request may contain it */                                 \
     X(API_HIGHER_DERIVATIVES, "higher_derivatives") /* of q, from the fifth on */                                      \
     X(API_NORMALISE, "normalise")                   /* every request may contain normalise and on_error */             \
     X(API_ON_ERROR, "on_error")
@@ -126,13 +128,15 @@ static inline int api_first_member(api_set set)
 typedef struct api_selection     api_selection; /* operation.h */
 typedef struct api_platform      api_platform;  /* platform.h */
 typedef struct api_unit_warnings api_unit_warnings;
+typedef struct api_row_scenes    api_row_scenes; /* row_scenes.h */
 
 typedef struct api_query {
     api_call                          *call;
     const api_input                   *input;
     api_problem                       *problem; /* problem of the request */
     api_pool                          *pool;    /* allocates memory that lasts until the end of the request */
-    const api_model                   *model;
+    const api_model                   *model;   /* with "locked" the reduced model */
+    api_model                         *reduced; /* the reduced model, a counted reference; NULL: no joint is locked */
     const struct api_operation *const *operations; /* all operations that a request may select; ends with NULL */
     /* True: the request is `evaluate`, and its answer is keyed by operation. */
     bool            combined;
@@ -157,6 +161,7 @@ typedef struct api_query {
     const api_node    *higher;    /* [n_higher] each has the form of a field of the state; NULL: none */
     api_platform      *platform;  /* given instead of q, qd and qdd; NULL: absent */
     api_unit_warnings *warnings;  /* NULL: no warnings */
+    api_row_scenes    *row_scenes; /* NULL: `scene` is that of all rows; else it has the values of the first row */
 } api_query;
 
 /* Returns the number of states: the rows, or the samples of all rows. */
@@ -188,8 +193,10 @@ static inline api_parallel api_query_parallel(const api_query *q)
 bool api_select_operations(api_query *q, const api_node *request); /* selected_outputs.c: and reads their fields */
 bool api_check_guess(api_query *q);         /* guess_fields.c: refuses "guess" for a model without loops */
 bool api_decode_joints(api_query *q);       /* state_fields.c: reads the order of the coordinates */
-bool api_decode_surroundings(api_query *q); /* fields.c: reads gravity, friction and normalise */
+bool api_decode_surroundings(api_query *q); /* fields.c: reads friction and normalise */
 bool api_measure_state(api_query *q);       /* state_fields.c: counts the rows of q, qd, ... */
 bool api_measure_guess(api_query *q);       /* guess_fields.c: counts the rows of "guess" and "platform" */
 bool api_measure_wrenches(api_query *q);    /* wrench_fields.c: counts rows, reads where wrenches act */
+bool api_decode_gravity(api_query *q);      /* row_scenes.c: reads one vector or one for each row */
+bool api_measure_payload(api_query *q);     /* payload.c: counts the rows of figures of payloads */
 bool api_decode_payload(api_query *q);      /* payload.c: adds the payload to the model */

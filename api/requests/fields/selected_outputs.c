@@ -7,7 +7,15 @@
 #define SHARED (API_BIT(API_SHARED_FIELDS) - 1)
 
 /* The set of the fields that every request may have. */
-#define ALWAYS (API_BIT(API_NORMALISE) | API_BIT(API_ON_ERROR))
+#define ALWAYS (API_BIT(API_NORMALISE) | API_BIT(API_ON_ERROR) | API_BIT(API_LOCKED))
+
+/* Returns the fields that an operation takes. Those that take a payload take parameters of bodies, but for identify,
+ * which estimates them, and ground-reaction. */
+static api_set taken_fields(const api_operation *operation)
+{
+    const api_set fields = operation->needs | operation->takes;
+    return operation->row_scenes && fields & API_BIT(API_PAYLOAD) ? fields | API_BIT(API_PARAMETERS) : fields;
+}
 
 /* Lists the names of the fields in the mask, and `more` if that is not NULL; the list ends with NULL. */
 static void list_fields(api_set mask, const char *more, const char *names[API_FIELD_COUNT + 2])
@@ -196,7 +204,7 @@ static bool decode_combined(api_query *q, const api_node *request)
                            api_node_kind_text(request), api_node_is(request, API_ARRAY) ? API_ROWS_REMEDY : "");
     if (!read_operations(q, request)) return false;
     for (size_t i = 0; i < q->n_selected; i++)
-        mask |= (q->selected[i].operation->needs | q->selected[i].operation->takes) & SHARED;
+        mask |= taken_fields(q->selected[i].operation) & SHARED;
     return find_fields(q, request, mask, "operations", "evaluate with these operations") && check_needs(q);
 }
 
@@ -209,6 +217,6 @@ bool api_select_operations(api_query *q, const api_node *request)
     if (!q->selected) return false;
     *q->selected  = (api_selection){.operation = operation};
     q->n_selected = 1;
-    return find_fields(q, request, operation->needs | operation->takes | ALWAYS, NULL, operation->name) &&
-           check_needs(q) && read_options(q, q->selected, request, NULL);
+    return find_fields(q, request, taken_fields(operation) | ALWAYS, NULL, operation->name) && check_needs(q) &&
+           read_options(q, q->selected, request, NULL);
 }

@@ -51,6 +51,13 @@ static bool add(api_query *q, const api_place *at, const char *text)
 
 /* --- coordinates ------------------------------------------------------------------------------------------------- */
 
+/* True for a joint with a coordinate of its own, in rad, or in m within limits. */
+static bool is_suspect(const api_joint_name *joint)
+{
+    const bool slides = joint->kind == DYN_PRISMATIC && joint->has_position_limits;
+    return !joint->leader && (slides || joint->type == dyn_joint_types[DYN_REVOLUTE].name);
+}
+
 static bool list_suspects(search *s)
 {
     const api_model *m = s->q->model;
@@ -61,9 +68,7 @@ static bool list_suspects(search *s)
     for (size_t i = 0; i < m->n_joints; i++) {
         const api_joint_name *joint    = &m->joints[i];
         int                   position = api_first_position(m, &m->dyn->body[joint->body]);
-        bool                  slides   = joint->kind == DYN_PRISMATIC && joint->has_position_limits;
-        bool                  turns    = joint->type == dyn_joint_types[DYN_REVOLUTE].name;
-        if (position < 0 || joint->leader || !(turns || slides)) continue;
+        if (position < 0 || !is_suspect(joint)) continue;
         s->suspects[s->n++] = (suspect){.joint = joint, .position = (size_t)position};
     }
     return true;
@@ -175,6 +180,22 @@ static bool look_at_field(search *s, api_field field)
     return api_node_is(value, API_OBJECT) ? look_at_names(s, value, &at) : look_at_rows(s, value, &at);
 }
 
+/* Checks the positions of locked joints, which the reduced model does not have. */
+static bool look_at_locked(search *s)
+{
+    const api_model *full = s->q->call->model;
+    const api_place  at   = api_place_key(NULL, "locked");
+    for (size_t i = 0; s->q->reduced && i < full->n_joints; i++) {
+        suspect         it    = {.joint = &full->joints[i]};
+        const api_node *value = api_node_get(s->q->field[API_LOCKED], it.joint->name);
+        const api_place entry = api_place_key(&at, it.joint->name);
+        if (!is_suspect(it.joint) || !api_node_is(value, API_NUMBER)) continue;
+        if (is_suspicious(it.joint, api_node_number(value)) && !warn(s, &it, api_node_number(value), &entry))
+            return false;
+    }
+    return true;
+}
+
 /* --- points ------------------------------------------------------------------------------------------------------ */
 
 /* Checks a point, or the first of a batch of points. */
@@ -209,7 +230,7 @@ bool api_unit_warnings_find(api_query *q)
 {
     search s = {.q = q};
     return list_suspects(&s) && look_at_field(&s, API_Q) && look_at_field(&s, API_CONTROL_POINTS) &&
-           look_at_points(q, API_PAYLOAD, "com") && look_at_points(q, API_WRENCHES, "point");
+           look_at_locked(&s) && look_at_points(q, API_PAYLOAD, "com") && look_at_points(q, API_WRENCHES, "point");
 }
 
 void api_unit_warnings_emit(const api_query *q, api_emit *to)

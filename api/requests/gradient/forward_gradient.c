@@ -58,9 +58,10 @@ static void emit(const api_plan *plan, const api_selection *selected, size_t out
 }
 
 const api_operation api_forward_gradient = {
-    .name  = "forward-gradient",
-    .needs = API_BIT(API_Q) | API_BIT(API_TAU) | API_BIT(API_MULTIPLIERS),
-    .takes = API_BIT(API_QD) | API_BIT(API_GRAVITY) | API_BIT(API_PAYLOAD) | API_BIT(API_WRENCHES) |
+    .name       = "forward-gradient",
+    .row_scenes = true,
+    .needs      = API_BIT(API_Q) | API_BIT(API_TAU) | API_BIT(API_MULTIPLIERS),
+    .takes      = API_BIT(API_QD) | API_BIT(API_GRAVITY) | API_BIT(API_PAYLOAD) | API_BIT(API_WRENCHES) |
              API_BIT(API_FRICTION) | API_BIT(API_JOINTS) | API_BIT(API_OUTPUTS),
     .outputs    = {[BY_Q]   = {"gradient_q", true, {API_NV}},
                    [BY_QD]  = {"gradient_qd", true, {API_NV}},

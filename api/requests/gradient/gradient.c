@@ -140,9 +140,10 @@ static void emit(const api_plan *plan, const api_selection *selected, size_t out
 }
 
 const api_operation api_gradient = {
-    .name  = "gradient",
-    .needs = API_BIT(API_Q) | API_BIT(API_MULTIPLIERS),
-    .takes = API_BIT(API_QD) | API_BIT(API_QDD) | API_BIT(API_TAU) | API_BIT(API_GRAVITY) | API_BIT(API_PAYLOAD) |
+    .name       = "gradient",
+    .row_scenes = true,
+    .needs      = API_BIT(API_Q) | API_BIT(API_MULTIPLIERS),
+    .takes      = API_BIT(API_QD) | API_BIT(API_QDD) | API_BIT(API_TAU) | API_BIT(API_GRAVITY) | API_BIT(API_PAYLOAD) |
              API_BIT(API_WRENCHES) | API_BIT(API_FRICTION) | API_BIT(API_JOINTS) | API_BIT(API_OUTPUTS) |
              API_BIT(API_FREE),
     .outputs   = {[BY_Q]   = {"gradient_q", true, {API_NV}},

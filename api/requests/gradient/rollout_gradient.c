@@ -336,9 +336,10 @@ static double decoded_seconds(const api_query *q, const api_selection *selected)
 }
 
 const api_operation api_rollout_gradient = {
-    .name  = "rollout-gradient",
-    .needs = API_BIT(API_Q),
-    .takes = API_BIT(API_QD) | API_BIT(API_GRAVITY) | API_BIT(API_PAYLOAD) | API_BIT(API_WRENCHES) |
+    .name       = "rollout-gradient",
+    .row_scenes = true,
+    .needs      = API_BIT(API_Q),
+    .takes      = API_BIT(API_QD) | API_BIT(API_GRAVITY) | API_BIT(API_PAYLOAD) | API_BIT(API_WRENCHES) |
              API_BIT(API_FRICTION) | API_BIT(API_JOINTS) | API_BIT(API_OUTPUTS) | API_BIT(API_STEP) |
              API_BIT(API_INTEGRATOR_FIELD) | API_BIT(API_TORQUES) | API_BIT(API_COST) | API_BIT(API_MULTIPLIERS_Q) |
              API_BIT(API_MULTIPLIERS_QD),

@@ -49,36 +49,60 @@ static double lever_of(const api_query *q, const dyn_contact *contact)
 
 /* Lists the coordinates of one body that no actuator moves. False with a problem: friction that depends on the load
  * acts on one, whose effort is then not linear in the wrenches. */
-static bool list_body(const api_query *q, const dyn_body *body, const api_coordinate *coordinate, const double scale[2],
-                      dyn_held_choice *choice)
+static bool list_body(const api_query *q, const dyn_body *body, const api_coordinate *coordinate,
+                      api_held_efforts *efforts)
 {
-    const int v = api_first_velocity(q->model, body);
+    dyn_held_choice *choice = &efforts->choice;
+    const int        v      = api_first_velocity(q->model, body);
     if (v < 0 || body->joint.mimic) return true;
     for (int i = 0; i < dyn_joint_nv(body->joint.kind); i++) {
         const bool linear = body->joint.kind == DYN_PRISMATIC || (body->joint.kind == DYN_FLOATING && i < 3);
         if (coordinate[v + i].actuated) continue;
         if (api_has_load(q) && body->joint.friction.load > 0)
             return api_fail_load(q, "a given motion with held frames, at a joint without actuator,");
-        choice->scale[choice->n_passive]     = scale[!linear];
+        efforts->linear[choice->n_passive]   = linear;
         choice->passive[choice->n_passive++] = (size_t)(v + i);
     }
     return true;
 }
 
-static bool list_passive(const api_query *q, dyn_held_choice *choice)
+/* Sets the scales of the coordinates without actuator: the robot's weight in a scene, and its moment. */
+static void set_scales(const api_held_efforts *efforts, const dyn_scene *scene, double *scale)
 {
-    const dyn_model *m    = q->model->dyn;
-    const double gravity  = sqrt(q->scene.gravity[0] * q->scene.gravity[0] + q->scene.gravity[1] * q->scene.gravity[1] +
-                                 q->scene.gravity[2] * q->scene.gravity[2]);
-    const double weight   = q->scene.model->mass * fmax(gravity, DYN_STANDARD_GRAVITY);
-    const double scale[2] = {weight, weight * lever_of(q, choice->contact)};
+    const double *g       = scene->gravity;
+    const double  gravity = sqrt(g[0] * g[0] + g[1] * g[1] + g[2] * g[2]);
+    const double  weight  = scene->model->mass * fmax(gravity, DYN_STANDARD_GRAVITY);
+    for (size_t u = 0; u < efforts->choice.n_passive; u++)
+        scale[u] = efforts->linear[u] ? weight : weight * efforts->lever;
+}
+
+const api_held_efforts *api_held_efforts_in_row(const api_evaluation *e, const api_held_efforts *efforts,
+                                                api_held_efforts *copy)
+{
+    const dyn_scene *scene = &e->query->scene;
+    if (!e->own_query) return efforts;
+    *copy             = *efforts;
+    copy->scene.model = scene->model;
+    memcpy(copy->scene.gravity, scene->gravity, sizeof scene->gravity);
+    set_scales(efforts, scene, e->row_numbers);
+    copy->choice.scale = e->row_numbers;
+    return copy;
+}
+
+static bool list_passive(const api_query *q, api_held_efforts *efforts)
+{
+    const dyn_model *m         = q->model->dyn;
+    dyn_held_choice *choice    = &efforts->choice;
+    efforts->lever             = lever_of(q, choice->contact);
+    efforts->linear            = api_take(q->pool, q->model->nv + 1);
     api_coordinate *coordinate = api_take(q->pool, (q->model->nv + 1) * sizeof *coordinate);
     choice->passive            = api_take(q->pool, (q->model->nv + 1) * sizeof *choice->passive);
     choice->scale              = api_take(q->pool, (q->model->nv + 1) * sizeof *choice->scale);
-    if (!coordinate || !choice->passive || !choice->scale) return false;
+    if (!coordinate || !choice->passive || !choice->scale || !efforts->linear) return false;
     api_coordinates_describe(q->model, coordinate);
     for (size_t i = 0; i < m->n_bodies; i++)
-        if (!list_body(q, &m->body[i], coordinate, scale, choice)) return false;
+        if (!list_body(q, &m->body[i], coordinate, efforts)) return false;
+    set_scales(efforts, &q->scene, choice->scale);
     return true;
 }
 
@@ -91,7 +115,7 @@ bool api_held_efforts_prepare(const api_query *q, api_held_efforts *efforts)
     efforts->scene = q->scene;
     efforts->scene.n_wrenches += contact->n;
     efforts->scene.wrench = efforts->sites;
-    return list_passive(q, &efforts->choice);
+    return list_passive(q, efforts);
 }
 
 /* --- problems ----------------------------------------------------------------------------------------------------- */

@@ -13,6 +13,8 @@ typedef struct api_held_efforts {
     api_contact_limit     *limits; /* [rows, then cones]; NULL: none */
     const dyn_wrench_site *sites;  /* the request's wrenches, then the contacts */
     dyn_scene              scene;  /* the scene of the request with these sites */
+    double                 lever;  /* m, turns the robot's weight into a moment */
+    bool                  *linear; /* [choice.n_passive] coordinates in m */
 } api_held_efforts;
 
 /* The wrenches of a block of states. */
@@ -31,6 +33,11 @@ bool api_held_efforts_read(api_query *q, api_selection *selected, size_t output,
 
 /* Finds the coordinates without actuator and the sites, when all fields are read. False with a problem. */
 bool api_held_efforts_prepare(const api_query *q, api_held_efforts *efforts);
+
+/* Returns the held frames in the scene of the slot's row: `efforts` itself if all rows have one scene, else *copy,
+ * which lasts until the slot's next row. */
+const api_held_efforts *api_held_efforts_in_row(const api_evaluation *e, const api_held_efforts *efforts,
+                                                api_held_efforts *copy);
 
 /* Returns the scratch entries of a state for the arrays below. `n_wrenches` are those of the request. */
 size_t api_held_efforts_entries(const api_model *model, const api_held_efforts *efforts, size_t n_wrenches);

@@ -41,13 +41,19 @@ static const double *parameters_of(const api_identified *found, size_t link, siz
     return found->parameters ? found->parameters + DYN_PER_BODY * *row : ANY;
 }
 
+/* True if the link gives a body its name: other links of the body are merged into it. */
+static bool is_body(const api_identified *found, size_t link, size_t row)
+{
+    return strcmp(found->model->link_names[link], found->model->body_names[row]) == 0;
+}
+
 /* Sets "inertial" of a link's object, or removes it from a link that is merged into another one. */
 static void set_inertial(const api_identified *found, json_t *object, size_t link)
 {
     size_t        row;
     const double *p = parameters_of(found, link, &row);
     if (!p) return;
-    if (strcmp(found->model->link_names[link], found->model->body_names[row]) == 0)
+    if (is_body(found, link, row))
         json_object_set_new(object, "inertial", make_inertial(p));
     else
         json_object_del(object, "inertial");
@@ -67,10 +73,11 @@ static json_t *make_spatial_inertia(const double p[DYN_PER_BODY])
 
 static void set_spatial_inertias(const api_identified *found, json_t *screws)
 {
-    json_t *G = json_object_get(screws, "G");
+    static const double none[DYN_PER_BODY] = {0};
+    json_t             *G                  = json_object_get(screws, "G");
     for (size_t i = 0, row; i < json_array_size(G); i++) {
         const double *p = parameters_of(found, i + 1, &row);
-        if (p) json_array_set_new(G, i, make_spatial_inertia(p));
+        if (p) json_array_set_new(G, i, make_spatial_inertia(is_body(found, i + 1, row) ? p : none));
     }
 }
 
@@ -181,6 +188,10 @@ const char *api_identified_document_refusal(const api_model *m, unsigned with)
     if (strstr(m->document, "\"screws\":"))
         return "a document with screws holds neither friction nor rotor inertias, which are estimated here";
     for (size_t j = 0; j < m->n_joints; j++)
+        if (m->joints[j].motor_lost)
+            return "a document holds the spring to a locked motor, but no friction and rotor inertias estimated beside "
+                   "it";
+    for (size_t j = 0; j < m->n_joints; j++)
         if (with & DYN_BASE_FRICTION && m->joints[j].elastic && !has_motor(m, m->joints[j].name))
             return "a document holds no friction of the drive of an elastic joint without an entry in motors";
     return NULL;
@@ -200,6 +211,12 @@ static void set_link(const api_identified *found, json_t *document, json_t *obje
     }
 }
 
+/* True if the motor is mover number `mover`. A motor of a transmission whose joints are locked is none. */
+static bool is_mover(const api_model *m, const json_t *motor, size_t mover)
+{
+    return mover < m->n_movers && strcmp(m->mover_names[mover], json_string_value(json_object_get(motor, "name"))) == 0;
+}
+
 /* Sets the motors of coupled transmissions. They are the last movers, in the order of the document. */
 static void set_coupled_motors(const api_identified *found, const json_t *transmissions)
 {
@@ -207,12 +224,14 @@ static void set_coupled_motors(const api_identified *found, const json_t *transm
     size_t           mover = dyn_drive_mover(m->dyn, 0);
     for (size_t i = 0; i < json_array_size(transmissions); i++) {
         const json_t *motors = json_object_get(json_array_get(transmissions, i), "motors");
-        for (size_t k = 0; k < json_array_size(motors); k++, mover++) {
-            json_t       *motor = json_array_get(motors, k);
-            const double *own   = found->parameters ? found->parameters + dyn_joint_parameter(m->dyn, mover, 0) : NULL;
+        for (size_t k = 0; k < json_array_size(motors); k++) {
+            json_t *motor = json_array_get(motors, k);
+            if (!is_mover(m, motor, mover)) continue;
+            const double *own = found->parameters ? found->parameters + dyn_joint_parameter(m->dyn, mover, 0) : NULL;
             if (found->with & DYN_BASE_ROTORS)
                 json_object_set_new(motor, "rotor_inertia", json_real(not_negative(own, DYN_ROTOR_INERTIA)));
             if (found->with & DYN_BASE_FRICTION) set_friction(found, motor, mover, own);
+            mover++;
         }
     }
 }

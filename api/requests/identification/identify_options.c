@@ -26,7 +26,7 @@ static bool choose(api_query *q, api_selection *selected, api_identification *id
                                "payload that can be built",
                                api_field_names[replaced[i]]);
     }
-    id->chosen = api_decode_surroundings(q) ? api_chosen_unknowns_read(q) : NULL;
+    id->chosen = api_decode_surroundings(q) && api_decode_gravity(q) ? api_chosen_unknowns_read(q) : NULL;
     if (!id->chosen) return false;
     if (id->with & ~id->chosen->with) {
         api_place at = api_place_key(NULL, "friction");

@@ -74,7 +74,7 @@ dyn_base *api_base_find_in_request(const api_query *q, const dyn_base_candidates
 /* Two requests may find the same base parameters at the same time: the model keeps the first, the second is freed. */
 const dyn_base *api_base_share(api_query *q, unsigned with)
 {
-    api_model *m    = q->call->model;
+    api_model *m    = q->reduced ? q->reduced : q->call->model;
     dyn_base  *base = atomic_load(&m->base[with]), *first = NULL;
     if (base) return base;
     if (m->n_bodies > DYN_BASE_MAX_BODIES && !fail_size(q)) return NULL;

@@ -28,8 +28,8 @@ static bool fail_count(const api_evaluation *e, const api_vector *v, const api_n
         remedy = "; each row of the array is a state: transpose it, or send one state as one row";
     if (!v->count)
         return api_fail_at(e->problem, at, API_WRONG_SHAPE, "%zu entries given, %zu expected%s", given, v->n, remedy);
-    return api_fail_at(e->problem, at, API_WRONG_SHAPE, "%zu entries given, %zu expected (%s of %s)%s", given, v->n,
-                       v->count, e->model->name, remedy);
+    return api_fail_at(e->problem, at, API_WRONG_SHAPE, "%zu entries given, %zu expected (%s of %s%s)%s", given, v->n,
+                       v->count, e->model->name, e->query->reduced ? " without its locked joints" : "", remedy);
 }
 
 /* Copies a row of n packed numbers, the usual case. False if the row is anything else. */

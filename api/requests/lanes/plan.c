@@ -11,7 +11,7 @@ bool api_plan_choose_kernels(api_plan *plan)
 {
     const api_query *q = plan->query;
     const api       *a = q->call->api;
-    plan->target       = api_states(q) == 1 ? a->alone : a->kernels;
+    plan->target       = api_states(q) == 1 || q->row_scenes ? a->alone : a->kernels;
     plan->lanes        = (size_t)plan->target->lanes;
     plan->kernels      = plan->target;
     if (!q->model->loops) return true;

@@ -106,9 +106,10 @@ static void emit(const api_plan *plan, const api_selection *selected, size_t out
 }
 
 const api_operation api_trajectory = {
-    .name  = "trajectory",
-    .needs = API_BIT(API_DEGREE) | API_BIT(API_DURATION) | API_BIT(API_CONTROL_POINTS),
-    .takes = API_BIT(API_KNOTS) | API_BIT(API_SAMPLES) | API_BIT(API_TIMES) | API_BIT(API_DENSE) |
+    .name       = "trajectory",
+    .row_scenes = true,
+    .needs      = API_BIT(API_DEGREE) | API_BIT(API_DURATION) | API_BIT(API_CONTROL_POINTS),
+    .takes      = API_BIT(API_KNOTS) | API_BIT(API_SAMPLES) | API_BIT(API_TIMES) | API_BIT(API_DENSE) |
              API_BIT(API_GRAVITY) | API_BIT(API_PAYLOAD) | API_BIT(API_WRENCHES) | API_BIT(API_FRICTION) |
              API_BIT(API_JOINTS) | API_BIT(API_GUESS) | API_BIT(API_OUTPUTS) | API_BIT(API_POINTS_FIELD) |
              API_BIT(API_FREE) | API_BIT(API_INPUT) | API_BIT(API_KINDS),

@@ -134,7 +134,8 @@ static bool evaluate(const api_evaluation *e, const api_selection *selected, siz
 }
 
 const api_operation api_trajectory_hessian = {
-    .name = "trajectory-hessian",
+    .name       = "trajectory-hessian",
+    .row_scenes = true,
     .needs =
         API_BIT(API_DEGREE) | API_BIT(API_DURATION) | API_BIT(API_CONTROL_POINTS) | API_BIT(API_TORQUE_MULTIPLIERS),
     .takes = API_BIT(API_KNOTS) | API_BIT(API_SAMPLES) | API_BIT(API_TIMES) | API_BIT(API_GRAVITY) |

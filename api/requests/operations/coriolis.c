@@ -17,8 +17,9 @@ static bool evaluate(const api_evaluation *e, const api_selection *selected, siz
 }
 
 const api_operation api_coriolis = {
-    .name  = "coriolis",
-    .needs = API_BIT(API_Q) | API_BIT(API_QD),
+    .name       = "coriolis",
+    .row_scenes = true,
+    .needs      = API_BIT(API_Q) | API_BIT(API_QD),
     .takes =
         API_BIT(API_PAYLOAD) | API_BIT(API_JOINTS) | API_BIT(API_GUESS) | API_BIT(API_PLATFORM) | API_BIT(API_OUTPUTS),
     .outputs       = {[CORIOLIS_MATRIX] = {"coriolis_matrix", true, {API_NV, API_NV}},

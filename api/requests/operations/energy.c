@@ -24,8 +24,9 @@ static bool evaluate(const api_evaluation *e, const api_selection *selected, siz
 }
 
 const api_operation api_energy = {
-    .name  = "energy",
-    .needs = API_BIT(API_Q),
+    .name       = "energy",
+    .row_scenes = true,
+    .needs      = API_BIT(API_Q),
     .takes = API_BIT(API_QD) | API_BIT(API_GRAVITY) | API_BIT(API_PAYLOAD) | API_BIT(API_JOINTS) | API_BIT(API_GUESS) |
              API_BIT(API_PLATFORM) | API_BIT(API_OUTPUTS),
     .outputs  = {[KINETIC]         = {"kinetic", true, {0}},

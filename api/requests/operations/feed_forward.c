@@ -280,9 +280,10 @@ static bool evaluate(const api_evaluation *e, const api_selection *selected, siz
 }
 
 const api_operation api_feed_forward = {
-    .name  = "feed-forward",
-    .needs = API_BIT(API_Q),
-    .takes = API_BIT(API_QD) | API_BIT(API_QDD) | API_BIT(API_QDDD) | API_BIT(API_QDDDD) |
+    .name       = "feed-forward",
+    .row_scenes = true,
+    .needs      = API_BIT(API_Q),
+    .takes      = API_BIT(API_QD) | API_BIT(API_QDD) | API_BIT(API_QDDD) | API_BIT(API_QDDDD) |
              API_BIT(API_HIGHER_DERIVATIVES) | API_BIT(API_GRAVITY) | API_BIT(API_PAYLOAD) | API_BIT(API_WRENCHES) |
              API_BIT(API_FRICTION) | API_BIT(API_JOINTS) | API_BIT(API_OUTPUTS),
     .outputs         = {[Q]   = {"q", true, {API_NQ}},

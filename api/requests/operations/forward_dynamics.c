@@ -259,9 +259,10 @@ static double decoded_seconds(const api_query *q, const api_selection *selected)
 }
 
 const api_operation api_forward_dynamics = {
-    .name  = "forward-dynamics",
-    .needs = API_BIT(API_Q) | API_BIT(API_TAU),
-    .takes = API_BIT(API_QD) | API_BIT(API_GRAVITY) | API_BIT(API_PAYLOAD) | API_BIT(API_WRENCHES) |
+    .name       = "forward-dynamics",
+    .row_scenes = true,
+    .needs      = API_BIT(API_Q) | API_BIT(API_TAU),
+    .takes      = API_BIT(API_QD) | API_BIT(API_GRAVITY) | API_BIT(API_PAYLOAD) | API_BIT(API_WRENCHES) |
              API_BIT(API_FRICTION) | API_BIT(API_JOINTS) | API_BIT(API_GUESS) | API_BIT(API_PLATFORM) |
              API_BIT(API_OUTPUTS) | API_BIT(API_HELD_FIELD) | API_BIT(API_CONTACT_DAMPING) |
              API_BIT(API_FRICTION_AT_REST),

@@ -196,9 +196,10 @@ static double state_seconds(const api_call *call, const api_input *input)
 }
 
 const api_operation api_forward_sensitivity = {
-    .name  = "forward-sensitivity",
-    .needs = API_BIT(API_Q) | API_BIT(API_TAU),
-    .takes = API_BIT(API_QD) | API_BIT(API_GRAVITY) | API_BIT(API_PAYLOAD) | API_BIT(API_WRENCHES) |
+    .name       = "forward-sensitivity",
+    .row_scenes = true,
+    .needs      = API_BIT(API_Q) | API_BIT(API_TAU),
+    .takes      = API_BIT(API_QD) | API_BIT(API_GRAVITY) | API_BIT(API_PAYLOAD) | API_BIT(API_WRENCHES) |
              API_BIT(API_FRICTION) | API_BIT(API_JOINTS) | API_BIT(API_GUESS) | API_BIT(API_PLATFORM) |
              API_BIT(API_OUTPUTS) | API_BIT(API_HELD_FIELD) | API_BIT(API_CONTACT_DAMPING),
     .outputs       = {[DQDD_DQ]          = {"dqdd_dq", true, {API_NV, API_NV}},

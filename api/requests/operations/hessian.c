@@ -50,9 +50,10 @@ static bool evaluate(const api_evaluation *e, const api_selection *selected, siz
 }
 
 const api_operation api_hessian = {
-    .name  = "hessian",
-    .needs = API_BIT(API_Q),
-    .takes = API_BIT(API_QD) | API_BIT(API_QDD) | API_BIT(API_MULTIPLIERS) | API_BIT(API_GRAVITY) |
+    .name       = "hessian",
+    .row_scenes = true,
+    .needs      = API_BIT(API_Q),
+    .takes      = API_BIT(API_QD) | API_BIT(API_QDD) | API_BIT(API_MULTIPLIERS) | API_BIT(API_GRAVITY) |
              API_BIT(API_PAYLOAD) | API_BIT(API_WRENCHES) | API_BIT(API_FRICTION) | API_BIT(API_JOINTS) |
              API_BIT(API_OUTPUTS),
     .outputs       = {[Q_Q]            = {"hessian_q_q", true, {API_NV, API_NV}},

@@ -107,9 +107,10 @@ static bool evaluate(const api_evaluation *e, const api_selection *selected, siz
 }
 
 const api_operation api_impact = {
-    .name  = "impact",
-    .needs = API_BIT(API_Q) | API_BIT(API_QD),
-    .takes = API_BIT(API_PAYLOAD) | API_BIT(API_JOINTS) | API_BIT(API_GUESS) | API_BIT(API_PLATFORM) |
+    .name       = "impact",
+    .row_scenes = true,
+    .needs      = API_BIT(API_Q) | API_BIT(API_QD),
+    .takes      = API_BIT(API_PAYLOAD) | API_BIT(API_JOINTS) | API_BIT(API_GUESS) | API_BIT(API_PLATFORM) |
              API_BIT(API_OUTPUTS) | API_BIT(API_HELD_FIELD) | API_BIT(API_RESTITUTION),
     .needs_options = API_BIT(API_HELD_FIELD),
     .outputs       = {[QD_AFTER]         = {"qd_after", true, {API_NV}},

@@ -114,7 +114,8 @@ static void evaluate_reference(const api_evaluation *e, double *tau, size_t bloc
 static bool evaluate_with_contacts(const api_evaluation *e, const api_selection *selected, size_t block,
                                    dyn_inverse_dynamics *io)
 {
-    const api_held_efforts *efforts = held_efforts_of(selected);
+    api_held_efforts        own;
+    const api_held_efforts *efforts = api_held_efforts_in_row(e, held_efforts_of(selected), &own);
     double                 *motors = api_result_block(e, selected, MOTOR_TAU, block), *joints = io->joint_wrenches;
     double                 *next = e->spare;
     api_held_wrenches       w    = {.contacts = api_result_block(e, selected, CONTACT_WRENCHES, block)};
@@ -174,9 +175,10 @@ static double decoded_seconds(const api_query *q, const api_selection *selected)
 }
 
 const api_operation api_inverse_dynamics = {
-    .name  = "inverse-dynamics",
-    .needs = API_BIT(API_Q),
-    .takes = API_BIT(API_QD) | API_BIT(API_QDD) | API_BIT(API_TAU) | API_BIT(API_GRAVITY) | API_BIT(API_PAYLOAD) |
+    .name       = "inverse-dynamics",
+    .row_scenes = true,
+    .needs      = API_BIT(API_Q),
+    .takes      = API_BIT(API_QD) | API_BIT(API_QDD) | API_BIT(API_TAU) | API_BIT(API_GRAVITY) | API_BIT(API_PAYLOAD) |
              API_BIT(API_WRENCHES) | API_BIT(API_FRICTION) | API_BIT(API_JOINTS) | API_BIT(API_GUESS) |
              API_BIT(API_PLATFORM) | API_BIT(API_OUTPUTS) | API_BIT(API_FREE) | API_BIT(API_QD_REFERENCE) |
              API_BIT(API_QDD_REFERENCE) | API_BIT(API_HELD_FIELD),

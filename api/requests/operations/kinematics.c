@@ -161,9 +161,10 @@ static bool evaluate(const api_evaluation *e, const api_selection *selected, siz
 }
 
 const api_operation api_kinematics = {
-    .name  = "kinematics",
-    .needs = API_BIT(API_Q),
-    .takes = API_BIT(API_QD) | API_BIT(API_QDD) | API_BIT(API_QDDD) | API_BIT(API_JOINTS) | API_BIT(API_GUESS) |
+    .name       = "kinematics",
+    .row_scenes = true,
+    .needs      = API_BIT(API_Q),
+    .takes      = API_BIT(API_QD) | API_BIT(API_QDD) | API_BIT(API_QDDD) | API_BIT(API_JOINTS) | API_BIT(API_GUESS) |
              API_BIT(API_PLATFORM) | API_BIT(API_OUTPUTS) | API_BIT(API_FRAMES) | API_BIT(API_FRAME) |
              API_BIT(API_REFERENCE) | API_BIT(API_POINTS_FIELD),
     .outputs    = {[POSES]                     = {"poses", true, {API_SELECTED_FRAMES, 7}},

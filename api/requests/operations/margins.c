@@ -257,9 +257,10 @@ static void emit(const api_plan *plan, const api_selection *selected, size_t out
 }
 
 const api_operation api_margins = {
-    .name  = "margins",
-    .needs = API_BIT(API_Q),
-    .takes = API_BIT(API_QD) | API_BIT(API_QDD) | API_BIT(API_QDDD) | API_BIT(API_GRAVITY) | API_BIT(API_PAYLOAD) |
+    .name       = "margins",
+    .row_scenes = true,
+    .needs      = API_BIT(API_Q),
+    .takes      = API_BIT(API_QD) | API_BIT(API_QDD) | API_BIT(API_QDDD) | API_BIT(API_GRAVITY) | API_BIT(API_PAYLOAD) |
              API_BIT(API_WRENCHES) | API_BIT(API_FRICTION) | API_BIT(API_JOINTS) | API_BIT(API_GUESS) |
              API_BIT(API_PLATFORM) | API_BIT(API_KINDS) | API_BIT(API_OUTPUTS),
     .outputs       = {[LIMITS]          = {"limits", true, {API_STRUCTURED}},

@@ -12,9 +12,11 @@
  *
  *     b' = F_still(1, 0, 0),  a' + 2b = F_still(1, 1, 0) - b',
  *     b' + d' + c' = F_whole(1, 0, 0),  -b' + d' - c' = F_whole(-1, 0, 0). */
+#include "api/requests/scene/row_scenes.h"
 #include "path_friction.h"
 #include "api/requests/evaluate/motor_efforts.h"
 #include "api/requests/fields/fields.h"
+#include <string.h>
 
 enum { A, B, C, D, DA_DS, DB_DS, DC_DS, DD_DS, SMOOTH_FRICTION, JUMPS };
 enum { WRENCHES_A = JUMPS + 1, WRENCHES_B, WRENCHES_C, D_WRENCHES_A, D_WRENCHES_B, D_WRENCHES_C, MOTOR_JUMPS };
@@ -54,6 +56,7 @@ static bool prepare(api_plan *plan, api_selection *selected)
         return api_fail(q->problem, API_NOT_FOR_LOOPS, NULL,
                         "the Coulomb friction of %s depends on passive joints: send \"friction\": false",
                         q->model->name);
+    if (q->row_scenes && q->row_scenes->n > 0) return api_fail_row_scenes(q, "payload", "a path with Coulomb friction");
     o->whole.model = api_path_without_coulomb(q);
     return o->whole.model != NULL;
 }
@@ -222,12 +225,26 @@ static void write_wrench_rates(const api_evaluation *e, const api_selection *sel
     }
 }
 
-static bool evaluate(const api_evaluation *e, const api_selection *selected, size_t block, size_t blocks)
+/* Sets the scenes to those of a row, if rows differ. The model without Coulomb friction has no payload of a row. */
+static path_options in_row(const api_evaluation *e, const path_options *of_request)
+{
+    path_options     o     = *of_request;
+    const dyn_scene *scene = &e->query->scene;
+    memcpy(o.whole.gravity, scene->gravity, sizeof o.whole.gravity);
+    if (e->query->row_scenes && e->query->row_scenes->n > 0) o.whole.model = o.still.model = scene->model;
+    return o;
+}
+
+static bool evaluate(const api_evaluation *e, const api_selection *of_request, size_t block, size_t blocks)
 {
     (void)blocks; /* always 1 */
-    const path_block p      = place(e, selected, block);
-    double          *jumps  = api_result_block(e, selected, JUMPS, block);
-    double          *motors = api_result_block(e, selected, MOTOR_JUMPS, block);
+    path_options         options  = in_row(e, of_request->options);
+    api_selection        own      = *of_request;
+    const api_selection *selected = &own;
+    own.options                   = &options;
+    const path_block p            = place(e, selected, block);
+    double          *jumps        = api_result_block(e, selected, JUMPS, block);
+    double          *motors       = api_result_block(e, selected, MOTOR_JUMPS, block);
     find_coefficients(e, selected, &p, block);
     if (jumps) api_path_find_jumps(e, block, jumps);
     if (motors) api_path_find_motor_jumps(e, block, motors);
@@ -239,9 +256,10 @@ static bool evaluate(const api_evaluation *e, const api_selection *selected, siz
 }
 
 const api_operation api_path = {
-    .name  = "path",
-    .needs = API_BIT(API_Q) | API_BIT(API_QD),
-    .takes = API_BIT(API_QDD) | API_BIT(API_QDDD) | API_BIT(API_GRAVITY) | API_BIT(API_PAYLOAD) |
+    .name       = "path",
+    .row_scenes = true,
+    .needs      = API_BIT(API_Q) | API_BIT(API_QD),
+    .takes      = API_BIT(API_QDD) | API_BIT(API_QDDD) | API_BIT(API_GRAVITY) | API_BIT(API_PAYLOAD) |
              API_BIT(API_WRENCHES) | API_BIT(API_FRICTION) | API_BIT(API_JOINTS) | API_BIT(API_GUESS) |
              API_BIT(API_OUTPUTS),
     .tree_outputs  = WRENCHES | WRENCH_RATES,

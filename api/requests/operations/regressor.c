@@ -98,9 +98,10 @@ static void emit(const api_plan *plan, const api_selection *selected, size_t out
 }
 
 const api_operation api_regressor = {
-    .name  = "regressor",
-    .needs = API_BIT(API_Q),
-    .takes = API_BIT(API_QD) | API_BIT(API_QDD) | API_BIT(API_GRAVITY) | API_BIT(API_JOINTS) | API_BIT(API_GUESS) |
+    .name       = "regressor",
+    .row_scenes = true,
+    .needs      = API_BIT(API_Q),
+    .takes      = API_BIT(API_QD) | API_BIT(API_QDD) | API_BIT(API_GRAVITY) | API_BIT(API_JOINTS) | API_BIT(API_GUESS) |
              API_BIT(API_PLATFORM) | API_BIT(API_OUTPUTS) | API_BIT(API_QD_REFERENCE) | API_BIT(API_QDD_REFERENCE),
     .outputs       = {[REGRESSOR]       = {"regressor", true, {API_NV, API_BODY_PARAMETERS}},
                       [JOINT_REGRESSOR] = {"joint_regressor", false, {API_NV, API_JOINT_PARAMETERS}},

@@ -3,6 +3,7 @@
  * The states of a request are the nodes of its rollouts: state b N + n is node n of row b. First the rows are
  * integrated, W side by side, which fills the lanes of all nodes. Then the nodes are independent, and each is evaluated
  * like a state of the operation step (step.h). */
+#include "api/requests/scene/row_scene.h"
 #include "step.h"
 #include "rollout_loops.h"
 #include "api/requests/cost/peek.h"
@@ -78,10 +79,11 @@ static bool open_march(api_plan *plan, const api_step_options *o, march *m)
 {
     const api_query *q  = plan->query;
     const size_t     nq = q->model->nq, nv = q->model->nv, nw = 9 * q->scene.n_wrenches;
-    *m         = (march){.plan = plan, .e = api_evaluation_of(plan), .options = o};
+    *m = (march){.plan = plan, .e = api_evaluation_of(plan), .options = o};
+    if (!api_row_scene_open(&m->e)) return false;
     m->kernels = q->rows == 1 ? q->call->api->alone : plan->target;
     m->W       = (size_t)m->kernels->lanes;
-    m->by      = (api_step_means){.kernels = m->kernels, .scene = &q->scene};
+    m->by      = (api_step_means){.kernels = m->kernels, .scene = &m->e.query->scene};
     if (q->model->loops) {
         if (!api_rollout_loops_open(plan, m->kernels, &m->loops)) return false;
         m->loop_kernels = dyn_loop_kernels(m->kernels);
@@ -156,6 +158,7 @@ static bool march_rows(march *m, size_t first)
     api_step_clock   clock = {q->input->deadline, q->problem};
     m->io.may_continue     = api_step_may_continue;
     m->io.clock            = &clock;
+    if (m->e.own_query && !api_row_scene_set(&m->e, first * q->samples)) return false;
     for (size_t lane = 0; lane < m->W; lane++)
         m->row[lane] = first + lane < q->rows ? first + lane : q->rows - 1;
     copy_node(m, m->plan->state[API_Q], nq, 0, m->q, false);
@@ -197,8 +200,11 @@ static bool begin(api_plan *plan, const api_selection *selected)
     march            m;
     if (!open_march(plan, &((const rollout_options *)selected->options)->step, &m)) return false;
     api_row_time_begin(plan, q->rows);
-    for (size_t first = 0; first < q->rows; first += m.W)
-        if (!march_rows(&m, first)) return false;
+    bool marched = true;
+    for (size_t first = 0; marched && first < q->rows; first += m.W)
+        marched = march_rows(&m, first);
+    api_row_scene_close(&m.e);
+    if (!marched) return false;
     api_row_time_end(plan);
     pad(plan, plan->state[API_Q], q->model->nq);
     pad(plan, plan->state[API_QD], nv);
@@ -208,9 +214,10 @@ static bool begin(api_plan *plan, const api_selection *selected)
 }
 
 const api_operation api_rollout = {
-    .name  = "rollout",
-    .needs = API_BIT(API_Q),
-    .takes = API_BIT(API_QD) | API_BIT(API_GRAVITY) | API_BIT(API_PAYLOAD) | API_BIT(API_WRENCHES) |
+    .name       = "rollout",
+    .row_scenes = true,
+    .needs      = API_BIT(API_Q),
+    .takes      = API_BIT(API_QD) | API_BIT(API_GRAVITY) | API_BIT(API_PAYLOAD) | API_BIT(API_WRENCHES) |
              API_BIT(API_FRICTION) | API_BIT(API_JOINTS) | API_BIT(API_OUTPUTS) | API_BIT(API_STEP) |
              API_BIT(API_INTEGRATOR_FIELD) | API_BIT(API_TORQUES) | API_BIT(API_HELD_FIELD) |
              API_BIT(API_CONTACT_DAMPING) | API_BIT(API_PHASES) | API_BIT(API_FRICTION_AT_REST) | API_BIT(API_GUESS),

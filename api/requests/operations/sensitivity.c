@@ -266,8 +266,9 @@ static double decoded_seconds(const api_query *q, const api_selection *selected)
 }
 
 const api_operation api_sensitivity = {
-    .name  = "sensitivity",
-    .needs = API_BIT(API_Q),
+    .name       = "sensitivity",
+    .row_scenes = true,
+    .needs      = API_BIT(API_Q),
     .takes = API_BIT(API_QD) | API_BIT(API_QDD) | API_BIT(API_GRAVITY) | API_BIT(API_PAYLOAD) | API_BIT(API_WRENCHES) |
              API_BIT(API_FRICTION) | API_BIT(API_JOINTS) | API_BIT(API_GUESS) | API_BIT(API_PLATFORM) |
              API_BIT(API_OUTPUTS) | API_BIT(API_TAU) | API_BIT(API_FREE) | API_BIT(API_HELD_FIELD),

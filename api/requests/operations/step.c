@@ -358,9 +358,10 @@ double api_step_seconds(const api_call *call, const api_input *input)
 }
 
 const api_operation api_step = {
-    .name  = "step",
-    .needs = API_BIT(API_Q) | API_BIT(API_TAU),
-    .takes = API_BIT(API_QD) | API_BIT(API_GRAVITY) | API_BIT(API_PAYLOAD) | API_BIT(API_WRENCHES) |
+    .name       = "step",
+    .row_scenes = true,
+    .needs      = API_BIT(API_Q) | API_BIT(API_TAU),
+    .takes      = API_BIT(API_QD) | API_BIT(API_GRAVITY) | API_BIT(API_PAYLOAD) | API_BIT(API_WRENCHES) |
              API_BIT(API_FRICTION) | API_BIT(API_JOINTS) | API_BIT(API_OUTPUTS) | API_BIT(API_STEP) |
              API_BIT(API_INTEGRATOR_FIELD) | API_BIT(API_HELD_FIELD) | API_BIT(API_CONTACT_DAMPING) |
              API_BIT(API_IMPACT_FIELD) | API_BIT(API_FRICTION_AT_REST) | API_BIT(API_GUESS),

@@ -105,7 +105,8 @@ static void clear_free(const api_evaluation *e, const api_selection *selected, d
 static bool evaluate_contact_rates(const api_evaluation *e, const api_selection *selected, size_t block,
                                    dyn_torque_derivative *io)
 {
-    const api_held_efforts *efforts = api_motion_options_of(selected)->held;
+    api_held_efforts        own;
+    const api_held_efforts *efforts = api_held_efforts_in_row(e, api_motion_options_of(selected)->held, &own);
     const size_t            W = e->lanes, requested = API_FRAME_AXES * e->query->scene.n_wrenches * W;
     double                 *rates = api_result_block(e, selected, CONTACT_WRENCH_RATES, block), *next = e->spare;
     double                 *tau = next, *tau_dot = api_behind(e, tau, e->model->nv, 1);
@@ -171,9 +172,10 @@ static double decoded_seconds(const api_query *q, const api_selection *selected)
 }
 
 const api_operation api_torque_derivative = {
-    .name  = "torque-derivative",
-    .needs = API_BIT(API_Q),
-    .takes = API_BIT(API_QD) | API_BIT(API_QDD) | API_BIT(API_QDDD) | API_BIT(API_GRAVITY) | API_BIT(API_PAYLOAD) |
+    .name       = "torque-derivative",
+    .row_scenes = true,
+    .needs      = API_BIT(API_Q),
+    .takes      = API_BIT(API_QD) | API_BIT(API_QDD) | API_BIT(API_QDDD) | API_BIT(API_GRAVITY) | API_BIT(API_PAYLOAD) |
              API_BIT(API_WRENCHES) | API_BIT(API_FRICTION) | API_BIT(API_JOINTS) | API_BIT(API_GUESS) |
              API_BIT(API_PLATFORM) | API_BIT(API_OUTPUTS) | API_BIT(API_TAU) | API_BIT(API_FREE) |
              API_BIT(API_HELD_FIELD),

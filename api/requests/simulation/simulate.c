@@ -167,9 +167,10 @@ static double decoded_seconds(const api_query *q, const api_selection *selected)
 }
 
 const api_operation api_simulate = {
-    .name  = "simulate",
-    .needs = API_BIT(API_Q) | API_BIT(API_DURATION),
-    .takes = API_BIT(API_QD) | API_BIT(API_STEP) | API_BIT(API_TOLERANCE) | API_BIT(API_STIFF) |
+    .name       = "simulate",
+    .row_scenes = true,
+    .needs      = API_BIT(API_Q) | API_BIT(API_DURATION),
+    .takes      = API_BIT(API_QD) | API_BIT(API_STEP) | API_BIT(API_TOLERANCE) | API_BIT(API_STIFF) |
              API_BIT(API_INTEGRATOR_FIELD) | API_BIT(API_INPUT) | API_BIT(API_SAMPLES) | API_BIT(API_TIMES) |
              API_BIT(API_GRAVITY) | API_BIT(API_PAYLOAD) | API_BIT(API_WRENCHES) | API_BIT(API_FRICTION) |
              API_BIT(API_JOINTS) | API_BIT(API_GUESS) | API_BIT(API_OUTPUTS) | API_BIT(API_HELD_FIELD) |

@@ -56,7 +56,7 @@ static bool describe_wrenches(const api_query *q, const api_wrench_signals *sign
 /* Returns the kernels of one lane, unless several lanes hold different states. */
 static const dyn_kernels *choose_kernels(const api_query *q, dyn_lane_use lanes)
 {
-    const bool alone = lanes == DYN_LANES_ONE || (lanes == DYN_LANES_ROWS && q->rows == 1);
+    const bool alone = lanes == DYN_LANES_ONE || (lanes == DYN_LANES_ROWS && (q->rows == 1 || q->row_scenes));
     return alone ? q->call->api->alone : q->call->api->kernels;
 }
 

@@ -1,4 +1,5 @@
 /* simulation_run.c - runs all simulations of a request, several in parallel (simulation.h). */
+#include "api/requests/scene/row_scene.h"
 #include "api/requests/lanes/failed_rows.h"
 #include "api/base/work/parallel.h"
 #include "dynamics/model/coordinates.h"
@@ -11,7 +12,9 @@
 typedef struct run {
     const api_evaluation *e;
     const api_simulation *s;
-    api_simulated_rows   *rows; /* [slots] one for each task that runs in parallel */
+    api_simulated_rows   *rows;        /* [slots] one for each task that runs in parallel */
+    api_evaluation       *evaluations; /* [slots] with the scene of a row (scene/row_scene.h) */
+    dyn_simulation       *described;   /* [slots] */
 } run;
 
 /* Returns the number of simulations side by side in lanes. */
@@ -175,6 +178,16 @@ static bool record_failures(api_simulated_rows *r, bool done, const api_problem 
     return true;
 }
 
+/* Sets the scene of the simulation of a row, if rows differ. Returns false with a problem. */
+static bool set_scene(api_evaluation *e, api_simulated_rows *r, size_t row, api_problem *problem)
+{
+    e->problem = problem;
+    if (!e->own_query) return true;
+    if (!api_row_scene_set(e, row * e->query->samples)) return false;
+    dyn_robot_ode_renew_scene(&r->ode);
+    return true;
+}
+
 static bool simulate(void *arg, size_t slot, size_t task, api_problem *problem)
 {
     const run          *all  = arg;
@@ -186,11 +199,24 @@ static bool simulate(void *arg, size_t slot, size_t task, api_problem *problem)
     const size_t width = side_by_side(all->e, all->s), first = task * width, left = plan->query->rows - first;
     const size_t n = left < width ? left : width;
     r->share       = api_row_share_take(plan, n);
+    if (!set_scene(&all->evaluations[slot], r, first, problem)) return false;
     api_simulated_rows_start(r, first, n);
     const bool begins = dyn_robot_ode_may_continue(&r->ode),
                done   = begins ? integrate_all(r, reported) : api_ode_faults_check_all(r, reported);
     api_ode_limits_store(r);
     return plan->failed_rows ? record_failures(r, done, &found, problem) : done;
+}
+
+/* Describes and opens the simulations that run in a slot. Returns false with a problem. */
+static bool open_slot(run *all, size_t slot)
+{
+    api_evaluation       *one  = &all->evaluations[slot];
+    api_simulated_rows   *rows = &all->rows[slot];
+    const dyn_integrator *by   = all->s->integrator;
+    *one                       = *all->e;
+    return api_row_scene_open(one) && api_simulated_rows_describe(one, all->s, &all->described[slot]) &&
+           api_simulated_rows_open(one, all->s, &all->described[slot], rows) &&
+           (!by->bytes || api_pool_claim(one->query->pool, by->bytes(&rows->ode.state)));
 }
 
 bool api_simulation_run(api_plan *plan, const api_simulation *s)
@@ -200,15 +226,18 @@ bool api_simulation_run(api_plan *plan, const api_simulation *s)
     api_parallel     parallel = api_query_parallel(q);
     size_t           width = side_by_side(&e, s), tasks = (q->rows + width - 1) / width;
     size_t           slots = api_parallel_slots(&parallel, tasks);
-    run              r     = {.e = &e, .s = s, .rows = api_take(q->pool, slots * sizeof *r.rows)};
-    dyn_simulation   described;
-    if (!r.rows || !api_simulated_rows_describe(&e, s, &described)) return false;
+    run              r     = {.e           = &e,
+                              .s           = s,
+                              .rows        = api_take(q->pool, slots * sizeof *r.rows),
+                              .evaluations = api_take(q->pool, slots * sizeof *r.evaluations),
+                              .described   = api_take(q->pool, slots * sizeof *r.described)};
+    if (!r.rows || !r.evaluations || !r.described) return false;
     for (size_t i = 0; i < slots; i++)
-        if (!api_simulated_rows_open(&e, s, &described, &r.rows[i]) ||
-            (s->integrator->bytes && !api_pool_claim(q->pool, s->integrator->bytes(&r.rows[i].ode.state))))
-            return false;
+        if (!open_slot(&r, i)) return false;
     api_row_time_begin(plan, q->rows);
     const bool done = api_run_parallel(&parallel, slots, tasks, simulate, &r);
+    for (size_t i = 0; i < slots; i++)
+        api_row_scene_close(&r.evaluations[i]);
     api_row_time_end(plan);
     return done;
 }

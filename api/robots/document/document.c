@@ -174,11 +174,11 @@ static bool read_frames(const api_entry *root, api_document *document, size_t ma
 
 bool api_document_read(api_document *document, api_reader *reader, const json_t *in, const char *name, size_t max_links)
 {
-    static const char *const fields[] = {"name",           "description", "source",  "gravity",
-                                         "base",           "links",       "screws",  "motors",
-                                         "transmissions",  "frames",      "loops",   "accept_indefinite",
-                                         "configurations", "warnings",    "$schema", NULL};
-    api_entry                root;
+    static const char *const fields[] = {
+        "name",           "description", "source",        "gravity", "base",  "links",
+        "screws",         "motors",      "transmissions", "frames",  "loops", "accept_indefinite",
+        "configurations", "locked",      "warnings",      "$schema", NULL};
+    api_entry root;
     *document = (api_document){.canonical = json_object()};
     if (!document->canonical) return api_reader_no_memory(reader);
     if (!api_entry_root(&root, reader, in, document->canonical, fields)) return false;
@@ -192,6 +192,6 @@ bool api_document_read(api_document *document, api_reader *reader, const json_t 
            (screws ? api_document_read_screws(&root, document, max_links) : read_links(&root, document, max_links)) &&
            api_document_read_motors(&root, document, max_links) && api_document_read_transmissions(&root, document) &&
            read_frames(&root, document, max_links) && api_document_read_loops(&root, document) &&
-           api_document_read_configurations(&root, document) && api_document_build_tree(document, reader) &&
-           api_document_review(document, reader);
+           api_document_read_configurations(&root, document) && api_document_read_locked(&root, document) &&
+           api_document_build_tree(document, reader) && api_document_review(document, reader);
 }

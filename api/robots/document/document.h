@@ -40,7 +40,19 @@ typedef struct api_document_link {
     int              leader; /* if dyn.mimic: index in `links` of the independent joint at the end of the mimic chain */
     dyn_link         dyn;    /* dyn.parent and dyn.leader are set when the description is built */
     api_document_visuals visuals;
+    const char *const *lost; /* a locked joint, now fixed: suffixes of the position coordinates that it had; or NULL */
+    bool               motor_lost; /* the motor coordinate of the joint is locked */
 } api_document_link;
+
+enum { API_LOCK_VALUES = 7 /* most coordinates of a joint */ };
+
+/* A joint, or the motor coordinate of an elastic joint, that "locked" holds at a position. */
+typedef struct api_document_lock {
+    const char *name;
+    size_t      n;                      /* numbers given */
+    bool        is_array;               /* they were given as an array */
+    double      value[API_LOCK_VALUES]; /* in the units of the coordinates */
+} api_document_lock;
 
 typedef struct api_document_frame {
     const char *name;
@@ -114,6 +126,8 @@ typedef struct api_document {
     api_document_loop         *loops;
     size_t                     n_configurations;
     api_document_configuration *configurations;
+    size_t                      n_locks;
+    api_document_lock          *locks;
     bool                        has_tip; /* true: "screws" gives the frame `tip`, the last listed frame */
     api_document_frame          tip;
 } api_document;
@@ -136,6 +150,13 @@ bool api_document_read_axis(const api_entry *owner, const char *key, double axis
 bool api_document_read_drive_limits(const api_entry *entry, api_drive_limits *limits);
 
 bool api_document_read_configurations(const api_entry *root, api_document *document);
+
+/* Reads "locked". When the tree is built, api_document_lock_joints fixes these joints and those that mimic them, and
+ * takes their motors and transmissions away; it reports each. */
+bool api_document_read_locked(const api_entry *root, api_document *document);
+bool api_document_lock_joints(api_document *document, api_reader *reader);
+/* True if `coordinate` is a position coordinate that a locked joint or motor had. */
+bool api_document_has_lost(const api_document *document, const char *coordinate);
 
 /* Read "friction" of a joint or motor, and "spring" and "elastic" of a joint. A floating base has the spring of a
  * floating joint. */

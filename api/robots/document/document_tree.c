@@ -281,6 +281,9 @@ static bool check_coordinates(const api_document *document, api_reader *reader)
     for (size_t i = 0; i < document->n_links; i++)
         for (const char *const *ending = api_joint_coordinate_suffixes(&document->links[i], true); *ending; ending++)
             nv++;
+    if (document->n_locks > 0 && nv < 1)
+        return api_fail(reader->problem, API_BAD_VALUE, "/locked",
+                        "nothing moves: all joints are locked; leave at least one out");
     if (nv == 0)
         return api_fail(
             reader->problem, API_BAD_MODEL, "",
@@ -298,5 +301,6 @@ bool api_document_build_tree(api_document *document, api_reader *reader)
     return resolve_names(document, reader) && order_depth_first(document, reader) &&
            api_document_resolve_mimics(document, reader) && api_document_check_bodies(document, reader) &&
            api_document_attach_motors(document, reader) && api_document_check_loads(document, reader) &&
-           api_document_check_transmissions(document, reader) && check_coordinates(document, reader);
+           api_document_check_transmissions(document, reader) && api_document_lock_joints(document, reader) &&
+           check_coordinates(document, reader);
 }

@@ -74,7 +74,9 @@ static bool set_positions(api_model *model, const api_document *document, const 
     const json_t *value;
     set_zero(model, all);
     json_object_foreach ((json_t *)(uintptr_t)document->configurations[index].positions, name, value)
-        if (!set_position(all, index, name, json_number_value(value), reader)) return false;
+        if (!api_document_has_lost(document, name) &&
+            !set_position(all, index, name, json_number_value(value), reader))
+            return false;
     if (!check_positions(model, all, index, reader)) return false;
     api_configuration *to = &model->configurations[index];
     to->name              = api_arena_text(&model->arena, document->configurations[index].name);

@@ -36,6 +36,7 @@ typedef struct api_joint_name {          /* a moving joint, in the order of coor
     bool             has_pitch;
     double           pitch; /* m/rad, of a joint that has_pitch */
     bool             elastic;
+    bool             motor_lost; /* an elastic joint whose motor coordinate is locked: it has a spring instead */
     dyn_spring       elasticity;
     int              body;   /* index of the joint's last body: a joint with several coordinates is a chain of bodies */
     const char      *leader; /* mimic joint: the independent joint whose coordinate it follows; else NULL */

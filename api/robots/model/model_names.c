@@ -101,6 +101,7 @@ static bool name_joint(api_model *model, const api_document *document, api_joint
                                 .has_pitch           = dyn_joint_types[link->dyn.joint].has_pitch,
                                 .pitch               = link->dyn.pitch,
                                 .elastic             = link->dyn.elastic,
+                                .motor_lost          = link->motor_lost,
                                 .elasticity          = link->dyn.elasticity,
                                 .body                = body,
     };

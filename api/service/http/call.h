@@ -4,6 +4,7 @@
 #include "api/base/memory/budget.h"
 #include "api/base/memory/buffer.h"
 #include "api/base/memory/scratch.h"
+#include "api/robots/lock/locked_cache.h"
 #include "api/robots/model/registry.h"
 #include "api/robots/formats.h"
 #include "api/codec/coding/expand.h"
@@ -46,6 +47,7 @@ struct api {
     const dyn_kernels    *kernels, *alone; /* kernels for several states, and kernels for a single state */
     api_budget            budget;
     api_registry         *models;
+    api_locked_cache      locked; /* models with locked joints that requests have asked for */
     api_calibration       calibration;
     api_cost_feedback     cost_feedback;
     atomic_int            phase;   /* a value of api_phase */

@@ -1,6 +1,7 @@
 /* request_head.c - check the head of a request: middlewares, resource, method, timeout, model, media types,
  * preconditions and query, in this order. */
 #include "middleware.h"
+#include "api/robots/lock/locked_query.h"
 #include "api/codec/number.h"
 #include <math.h>
 #include <stdlib.h>
@@ -103,7 +104,11 @@ static bool check_query(api_call *call, api_problem *problem)
         return api_fail(problem, API_UNKNOWN_PARAMETER, NULL, "%s takes no query parameters, given ?%.64s%s",
                         call->route.resource->pattern, query,
                         call->method == API_POST ? "; fields are members of the body: {\"q\": [0.1]}" : "");
-    if (!call->format->check_query(query, problem)) return false;
+    api_locked_query split;
+    const bool       good = api_locked_query_read(query, &split, problem) &&
+                      (!*split.rest || call->format->check_query(split.rest, problem));
+    api_locked_query_free(&split);
+    if (!good) return false;
     call->query = strdup(query);
     return call->query || api_fail(problem, API_MEMORY_FULL, NULL, "no memory for the request's head");
 }

@@ -1,7 +1,7 @@
 /* models.c - handlers of the models: the list, one model, its document; PUT and DELETE. */
 #include "api/service/http/call.h"
 #include "api/base/memory/shortage.h"
-#include "api/robots/model/model_loops.h"
+#include "api/robots/read_robot.h"
 #include "api/robots/model/model_description.h"
 #include "api/codec/json.h"
 #include <stdio.h>
@@ -127,9 +127,8 @@ static api_model *read_model(api_call *call, const api_input *input, api_problem
                                         .share     = &call->share};
     size_t                    bytes  = call->format->estimate_memory(source.text, source.length);
     if (!api_claim(&call->share, bytes, problem)) return NULL;
-    api_model *model = call->format->read(&source, problem);
+    api_model *model = api_read_robot(call->format, &source, input->deadline, problem);
     api_unclaim(&call->share, bytes);
-    model = api_find_reference(model, &call->share, input->deadline, problem);
     if (!api_shortage_check(problem)) return model;
     api_model_release(model);
     return NULL;

@@ -1,5 +1,6 @@
 /* operations.c - serve POST /v1/models/{model}/{operation}: from the bytes of the request to the reply. */
 #include "api/requests/evaluate/evaluate.h"
+#include "api/requests/scene/locked_joints.h"
 #include "api/requests/fields/operation.h"
 #include "api/requests/fields/rows.h"
 #include "api/codec/nodes/node_read.h"
@@ -69,9 +70,11 @@ bool api_post_operation(api_call *call, const api_input *input, api_problem *pro
     bool             read  = api_read_request(&how, call->content, input->body, input->length, &request);
     call->media            = api_accepted_media(call->accepted, form);
     if (!read && problem->has_pointer) problem->row = api_row_of_pointer(problem->pointer);
-    bool done = read && api_evaluate(&q, &request, &body, &bound) && reply(call, &body, bound, problem);
+    bool done = read && api_lock_joints(&q, &request) && api_evaluate(&q, &request, &body, &bound) &&
+                reply(call, &body, bound, problem);
     api_buffer_free(&body);
     dyn_model_free(q.loaded);
+    api_model_release(q.reduced);
     api_pool_end(&pool);
     return done;
 }

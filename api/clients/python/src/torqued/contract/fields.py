@@ -15,18 +15,19 @@ __all__ = ["Service", "PublishedOperation", "ServiceLimits", "ModelList", "Model
            "PublishedFrame", "PublishedJoint", "Elastic", "JointLimits", "PublishedJointMimic", "PublishedLoop",
            "ModelFieldsReference", "ModelFieldsTree", "ModelFieldsConfigurationsItem", "PublishedMotor",
            "ModelFieldsTransmissionsItem", "ModelFieldsTransmissionsItemMotorsItem", "MotorLimits", "ReportEntry", "Ready",
-           "ProblemMeaning", "Payload", "Inertia", "Wrench", "Platform", "HeldContact", "UnitWarning", "Full", "RowError",
-           "Held", "KinematicsPointsItem", "Pose", "WrenchWithRates", "Phase", "RolloutCost", "Grouping", "GroupingWithItem",
-           "IdentifyPrior", "BaseParameter", "BodyParameters", "InertiaFound", "FoundFriction", "FoundFrictionCoulomb",
-           "IdentifyPayload", "IdentifyFit", "IdentifyObservabilityItem", "TrajectoryInput", "SampledSignal", "SplineSignal",
-           "Sinusoid", "WrenchOverTime", "MarginLimit", "LeastMargin", "LeastGradient", "TorqueInput", "TorqueInputGiven",
-           "Prescribed", "ExceededLimit", "Plane", "JointAtLimit", "MarginsLeastItem", "MarginsLeastGradientsItem",
-           "PathSmoothFrictionItem", "Evaluations", "EvaluationsInverseDynamics", "EvaluationsForwardDynamics",
-           "EvaluationsImpact", "EvaluationsMassMatrix", "EvaluationsBias", "EvaluationsKinematics", "EvaluationsEnergy",
-           "EvaluationsTorqueDerivative", "EvaluationsSensitivity", "EvaluationsForwardSensitivity", "EvaluationsGradient",
-           "EvaluationsForwardGradient", "EvaluationsHessian", "EvaluationsForwardHessian", "EvaluationsStep",
-           "EvaluationsCoriolis", "EvaluationsRegressor", "EvaluationsTaskSpace", "EvaluationsGroundReaction",
-           "EvaluationsMargins", "EvaluationsFeedForward", "EvaluationsPath"]
+           "ProblemMeaning", "Payload", "Inertia", "PayloadInertia", "Wrench", "Platform", "HeldContact", "UnitWarning", "Full",
+           "RowError", "Held", "KinematicsPointsItem", "Pose", "WrenchWithRates", "Phase", "RolloutCost", "Grouping",
+           "GroupingWithItem", "IdentifyPrior", "BaseParameter", "BodyParameters", "InertiaFound", "FoundFriction",
+           "FoundFrictionCoulomb", "IdentifyPayload", "IdentifyFit", "IdentifyObservabilityItem", "TrajectoryInput",
+           "SampledSignal", "SplineSignal", "Sinusoid", "WrenchOverTime", "MarginLimit", "LeastMargin", "LeastGradient",
+           "TorqueInput", "TorqueInputGiven", "Prescribed", "ExceededLimit", "Plane", "JointAtLimit", "MarginsLeastItem",
+           "MarginsLeastGradientsItem", "PathSmoothFrictionItem", "Evaluations", "EvaluationsInverseDynamics",
+           "EvaluationsForwardDynamics", "EvaluationsImpact", "EvaluationsMassMatrix", "EvaluationsBias",
+           "EvaluationsKinematics", "EvaluationsEnergy", "EvaluationsTorqueDerivative", "EvaluationsSensitivity",
+           "EvaluationsForwardSensitivity", "EvaluationsGradient", "EvaluationsForwardGradient", "EvaluationsHessian",
+           "EvaluationsForwardHessian", "EvaluationsStep", "EvaluationsCoriolis", "EvaluationsRegressor",
+           "EvaluationsTaskSpace", "EvaluationsGroundReaction", "EvaluationsMargins", "EvaluationsFeedForward",
+           "EvaluationsPath"]
 
 
 class Service(TypedDict):
@@ -302,16 +303,16 @@ class _PayloadNeeded(TypedDict):
     # A link or frame of the model.
     link: str
     # kg
-    mass: float
+    mass: npt.ArrayLike
 
 
 class Payload(_PayloadNeeded, total=False):
-    """A rigid body fixed to a link or frame for this request."""
+    """A rigid body fixed to a link or frame for this request. Each figure is one for all rows, or one for each row."""
 
     # m, in the axes of `link` from its origin; default [0,0,0].
     com: npt.ArrayLike
-    # About `com`, in the axes of `link`; default 0.
-    inertia: Inertia
+    # About `com`, in the axes of `link`; default 0. Its entries may have rows.
+    inertia: Union[Inertia, PayloadInertia]
 
 
 class Inertia(TypedDict, total=False):
@@ -323,6 +324,21 @@ class Inertia(TypedDict, total=False):
     xy: float
     xz: float
     yz: float
+
+
+class PayloadInertia(TypedDict, total=False):
+    # kg m²
+    xx: npt.ArrayLike
+    # kg m²
+    yy: npt.ArrayLike
+    # kg m²
+    zz: npt.ArrayLike
+    # kg m²
+    xy: npt.ArrayLike
+    # kg m²
+    xz: npt.ArrayLike
+    # kg m²
+    yz: npt.ArrayLike
 
 
 class _WrenchNeeded(TypedDict):

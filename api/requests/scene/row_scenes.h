@@ -1,0 +1,21 @@
+/* row_scenes.h - surroundings of each row of a batch: gravity, and figures of payloads, that differ from row to row.
+ *
+ * Each state of such a request is evaluated alone, in a scene of its own: the bits are those of a request for this row,
+ * and lanes and windows are not used. */
+#pragma once
+#include "api/requests/fields/query.h"
+
+struct api_row_scenes {
+    const double      *gravity; /* [rows][3]; NULL: q->scene.gravity is that of all rows */
+    bool               in_rows; /* figures of payloads or parameters of bodies have rows */
+    size_t             n;       /* payloads; 0: q->scene.model is that of all rows */
+    const dyn_payload *payload; /* [n] places of the payloads */
+    const dyn_inertia *inertia; /* [rows][n] */
+};
+
+/* Returns the row scenes of the query, which are made for the field if there are none. NULL with a problem, also if an
+ * operation does not take them. */
+api_row_scenes *api_row_scenes_of(api_query *q, const char *field);
+
+/* Fails because `what` does not take gravity or payloads, the `field`, that differ from row to row. */
+bool api_fail_row_scenes(const api_query *q, const char *field, const char *what) __attribute__((cold));
