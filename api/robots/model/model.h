@@ -64,10 +64,10 @@ typedef struct api_coupled_motor {
     api_drive_limits limits;
 } api_coupled_motor;
 
-typedef struct api_configuration {
+typedef struct api_named_configuration {
     const char *name;
     double     *q; /* [nq] */
-} api_configuration;
+} api_named_configuration;
 
 enum {
     API_REVISION_SIZE = 33, /* bytes of a revision with its NUL */
@@ -99,7 +99,7 @@ typedef struct api_model {
     api_transmission  *transmissions;  /* [n_transmissions], document order */
     api_coupled_motor *coupled_motors; /* [dyn->n_drives], the motors of all transmissions */
     size_t             n_configurations;
-    api_configuration *configurations;
+    api_named_configuration *configurations;
     size_t             n_angles;
     dyn_bound         *angles; /* [n_angles] bounds on entries of q within which sine and cosine are accurate */
     const dyn_loops   *loops;  /* NULL: the model is a tree; else nq, nv and the names are those of the actuated

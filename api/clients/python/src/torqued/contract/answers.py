@@ -869,6 +869,27 @@ class InverseKinematicsAnswer(Answer):
     errors: list[RowError]
 
 
+class ConfigurationAnswer(Answer):
+    """The answer of configuration."""
+    __slots__ = ()
+    # Figures of the request that look like degrees or millimetres; they are used unchanged.
+    warnings: list[UnitWarning]
+    # nq: rad or m.
+    integrated: Array
+    # nv: rad or m, those of a quaternion in the axes of its body at q.
+    difference: Array
+    # nq: rad or m.
+    interpolated: Array
+    # nq: rad or m.
+    normalised: Array
+    # nq: rad or m.
+    neutral: Array
+    # nq: rad or m.
+    random: Array
+    # With on_error="row": the rows that failed.
+    errors: list[RowError]
+
+
 class MarginsAnswer(Answer):
     """The answer of margins."""
     __slots__ = ()

@@ -45,6 +45,7 @@ class AsyncOperations:
     simulate = awaited(Operations.simulate)
     ground_reaction = awaited(Operations.ground_reaction)
     inverse_kinematics = awaited(Operations.inverse_kinematics)
+    configuration = awaited(Operations.configuration)
     margins = awaited(Operations.margins)
     path = awaited(Operations.path)
     feed_forward = awaited(Operations.feed_forward)

@@ -14,8 +14,8 @@ from .answers import (InverseDynamicsAnswer, ForwardDynamicsAnswer, ImpactAnswer
                       KinematicsAnswer, EnergyAnswer, TorqueDerivativeAnswer, SensitivityAnswer, ForwardSensitivityAnswer,
                       GradientAnswer, ForwardGradientAnswer, HessianAnswer, ForwardHessianAnswer, StepAnswer, RolloutAnswer,
                       RolloutGradientAnswer, CoriolisAnswer, RegressorAnswer, TaskSpaceAnswer, IdentifyAnswer, TrajectoryAnswer,
-                      TrajectoryHessianAnswer, SimulateAnswer, GroundReactionAnswer, InverseKinematicsAnswer, MarginsAnswer,
-                      PathAnswer, FeedForwardAnswer, EvaluateAnswer)
+                      TrajectoryHessianAnswer, SimulateAnswer, GroundReactionAnswer, InverseKinematicsAnswer,
+                      ConfigurationAnswer, MarginsAnswer, PathAnswer, FeedForwardAnswer, EvaluateAnswer)
 from .fields import *  # noqa: F403
 
 
@@ -1671,6 +1671,61 @@ class Operations:
             "joints": joints, "orientation": orientation, "direction": direction, "axis": axis, "velocity": velocity,
             "acceleration": acceleration, "limits": limits, "starts": starts, "tolerance": tolerance, "damping": damping,
             "normalise": normalise, "on_error": on_error, "outputs": outputs}, timeout)
+
+    def configuration(
+            self, q: Optional[Coordinates] = None, *, displacement: Optional[Coordinates] = None,
+            q_target: Optional[Coordinates] = None, fraction: Optional[npt.ArrayLike] = None, count: Optional[int] = None,
+            seed: Optional[int] = None, range: Optional[float] = None, joints: Optional[Sequence[str]] = None,
+            guess: Optional[Coordinates] = None, normalise: Optional[bool] = None,
+            on_error: Optional[Literal['request', 'row']] = None,
+            outputs: Optional[Sequence[Literal['integrated', 'difference', 'interpolated', 'normalised', 'neutral', 'random']]]
+            = None,
+            timeout: Optional[float] = None,
+    ) -> ConfigurationAnswer:
+        """Sums, differences, interpolation and random draws of positions with quaternions.
+
+        Positions with quaternions are no vectors: these are the sums and differences that respect their form. A displacement u
+        has nv entries, in the coordinates of `qd`. A joint of one coordinate moves by q + u. A joint with a quaternion, and a
+        floating base, moves for one unit of time with the constant twist u = (v, w) in its own moving axes, as in step: R
+        exp([w]), and p + R V v with V = ∫ exp(s [w]) ds over s from 0 to 1. | output | needs | meaning | |---|---|---| |
+        integrated | q, displacement | q moved by the displacement. | | difference | q, q_target | The displacement from q to
+        q_target, with the least turns: `integrated` of it is q_target. | | interpolated | q, q_target, fraction | q moved by
+        `fraction` times the difference; beyond 0 and 1 it extrapolates. | | normalised | q | q with unit quaternions; those of
+        another norm need `normalise`. | | neutral | | Zeros and unit quaternions, whatever the limits. | | random | | Drawn
+        within the position limits of the joints, those with `mimic` as well. | Quaternions of the answer have unit norm and w ≥
+        0. Angles of one coordinate do not wrap: their difference may be more than a turn. Of two quaternions a half turn apart
+        the difference is one of the two half turns. Without `outputs` the fields choose: `displacement` integrated; `q_target`
+        difference, with `fraction` interpolated; `count`, `seed` or `range` random; `q` alone normalised; none of them neutral.
+        Random positions are uniform between the limits of each coordinate, and uniform over all rotations. An angle without
+        limits is between -π and π, a length without limits between -`range` and `range`; with one limit the interval of that
+        width begins there. The motor of an elastic joint is where the spring is unwound, at q - rest. The numbers of row i
+        depend on `seed` and i alone, and are the same on every machine. Models with `loops` need q, and have no random.
+
+        q: Positions, nq entries: rad or m.
+        displacement: nv entries: rad or m, those of a quaternion in the axes of its body.
+        q_target: Positions, nq entries: rad or m.
+        fraction: Of the way from q to q_target: a number, or one for each row.
+        count: The number of rows that are drawn; without it one, or as many as another batch has.
+        seed: The number from which random positions follow.
+        range: m: bound of random lengths without limits, such as the position of a floating base.
+        joints: A permutation of velocity_names, the order of coordinates in this request and its answer. The six coordinates of
+        a floating base stay first, as in `q` its seven positions, and may be left out of the list. For models none of whose
+        joints has a quaternion.
+        guess: For models with `loops`: passive coordinates near the intended ones, where several positions close the loops.
+        From there the loop error is reduced to zero proportionally, without passing a singular position. An object of some of
+        `passive_names`, the others having the values of the model's `reference`, or an array of all of them, or a batch of
+        arrays.
+        normalise: Whether quaternions of the request (in `q`, `guess`, `platform` and `orientation`) may have any norm but 0,
+        and are normalised. By default a norm that differs from 1 by more than 1e-6 is the 422 bad-quaternion: it is often a
+        wrong order or a missing component.
+        on_error: Whether a row that cannot be evaluated fails the whole request, or only itself: then it is null (NaN in typed
+        arrays of CBOR), and listed in `errors` of the answer.
+        outputs: Other fields choose other defaults, as described above.
+        timeout: of this call, s; the server then stops working on it, too.
+        """
+        return self._evaluate("configuration", ConfigurationAnswer, {"q": q, "displacement": displacement, "q_target": q_target,
+            "fraction": fraction, "count": count, "seed": seed, "range": range, "joints": joints, "guess": guess, "normalise":
+            normalise, "on_error": on_error, "outputs": outputs}, timeout)
 
     def margins(
             self, q: Optional[Coordinates] = None, *, qd: Optional[Coordinates] = None, qdd: Optional[Coordinates] = None,
