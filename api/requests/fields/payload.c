@@ -31,23 +31,25 @@ static bool require(const api_query *q, const api_node *payload, const char *key
     return api_node_get(payload, key) || api_fail_at(q->problem, &at, API_MISSING_FIELD, "a payload needs its %s", key);
 }
 
-static bool read_body(const api_query *q, const api_node *given, const api_place *up, dyn_payload *payload)
+/* Reads a payload. Returns the frame that it is fixed to; -1 with a problem. */
+static int read_body(const api_query *q, const api_node *given, const api_place *up, dyn_payload *payload)
 {
     char            reason[160];
     api_place       link_at = api_place_key(up, "link"), com_at = api_place_key(up, "com");
     const api_node *com = api_node_get(given, "com");
     *payload            = (dyn_payload){0};
-    if (!api_check_keys(q, given, up, fields, "a payload")) return false;
-    if (!require(q, given, "link", up) || !require(q, given, "mass", up)) return false;
+    if (!api_check_keys(q, given, up, fields, "a payload")) return -1;
+    if (!require(q, given, "link", up) || !require(q, given, "mass", up)) return -1;
     int frame = api_read_frame(q, api_node_get(given, "link"), &link_at);
     if (frame < 0 || !read_number(q, given, "mass", up, &payload->inertia.mass) ||
         (com && !api_read_numbers(q, com, &com_at, 3, payload->inertia.com)) ||
         !read_tensor(q, given, up, payload->inertia.about_com))
-        return false;
+        return -1;
     payload->body = q->model->frames[frame].frame.body;
     payload->X_bf = q->model->frames[frame].frame.X_bf;
-    return !api_inertia_refusal(&payload->inertia, reason) ||
-           api_fail_at(q->problem, up, API_BAD_INERTIA, "%s", reason);
+    if (!api_inertia_refusal(&payload->inertia, reason)) return frame;
+    api_fail_at(q->problem, up, API_BAD_INERTIA, "%s", reason);
+    return -1;
 }
 
 static bool load(api_query *q, size_t n, const dyn_payload *payload)
@@ -77,12 +79,16 @@ bool api_decode_payload(api_query *q)
         return api_fail_at(q->problem, &at, API_WRONG_TYPE, "%s given, a payload or an array of them expected",
                            api_node_kind_text(given));
     dyn_payload *payload = api_take(q->pool, n * sizeof *payload);
-    if (!payload) return false;
+    int         *frame   = api_take(q->pool, n * sizeof *frame);
+    if (!payload || !frame) return false;
     for (size_t i = 0; i < n; i++) {
         api_place entry = list ? api_place_index(&at, i) : at;
         api_node  item  = *given;
         if (list && !api_node_item(given, i, &item)) return false;
-        if (!read_body(q, &item, &entry, &payload[i])) return false;
+        if ((frame[i] = read_body(q, &item, &entry, &payload[i])) < 0) return false;
     }
+    q->n_payloads     = n;
+    q->payloads       = payload;
+    q->payload_frames = frame;
     return load(q, n, payload);
 }

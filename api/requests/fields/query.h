@@ -103,7 +103,9 @@ enum { API_MAX_HIGHER = 20 /* vectors in "higher_derivatives": derivatives of q 
     X(API_FRACTION, "fraction")                                                                                        \
     X(API_COUNT, "count")                                                                                              \
     X(API_SEED, "seed")                                                                                                \
-    X(API_RANGE, "range")
+    X(API_RANGE, "range")                                                                                              \
+    X(API_FORCE_TORQUE, "force_torque")                                                                                \
+    X(API_INERTIAL, "inertial")
 
 #define API_FIELD_CONSTANT(constant, name) constant,
 
@@ -155,6 +157,9 @@ typedef struct api_query {
     /* The model (later with its payload), gravity, and where wrenches act. */
     dyn_scene  scene;
     dyn_model *loaded;  /* the model with the payload, owned; NULL: no payload */
+    size_t             n_payloads;
+    const dyn_payload *payloads;       /* [n_payloads] */
+    const int         *payload_frames; /* [n_payloads] frame of the model that each is fixed to */
     size_t     rows;    /* number of rows of every batch; 1 without a batch, or where batches have no row */
     bool       empty;   /* true: every batch has no row; fields are checked for one row, and nothing is evaluated */
     bool       batched; /* true if at least one field is a batch */

@@ -890,6 +890,27 @@ class ConfigurationAnswer(Answer):
     errors: list[RowError]
 
 
+class SensorsAnswer(Answer):
+    """The answer of sensors."""
+    __slots__ = ()
+    # If the request has a platform: the corresponding coordinates, nq or nv.
+    q: Array
+    # If the request has a platform: the corresponding coordinates, nq or nv.
+    qd: Array
+    # If the request has a platform: the corresponding coordinates, nq or nv.
+    qdd: Array
+    # Figures of the request that look like degrees or millimetres; they are used unchanged.
+    warnings: list[UnitWarning]
+    # sensors × 6: [force; moment], N and N m, exerted by the parent on the link beyond the joint.
+    wrenches: Array
+    # frames × 3: m/s², acceleration minus gravity, in the axes of each frame.
+    specific_forces: Array
+    # frames × 3: rad/s, in the axes of each frame.
+    angular_velocities: Array
+    # With on_error="row": the rows that failed.
+    errors: list[RowError]
+
+
 class MarginsAnswer(Answer):
     """The answer of margins."""
     __slots__ = ()
@@ -993,7 +1014,7 @@ class EvaluateAnswer(Answer):
                ForwardGradientAnswer, "hessian": HessianAnswer, "forward-hessian": ForwardHessianAnswer, "step":
                StepAnswer, "coriolis": CoriolisAnswer, "regressor": RegressorAnswer, "task-space":
                TaskSpaceAnswer, "ground-reaction": GroundReactionAnswer, "margins": MarginsAnswer, "feed-forward":
-               FeedForwardAnswer, "path": PathAnswer}
+               FeedForwardAnswer, "path": PathAnswer, "sensors": SensorsAnswer}
     # Figures of the request that look like degrees or millimetres; they are used unchanged.
     warnings: list[UnitWarning]
     # If the request has a platform: the corresponding coordinates, nq or nv.
@@ -1024,5 +1045,6 @@ class EvaluateAnswer(Answer):
     margins: MarginsAnswer
     feed_forward: FeedForwardAnswer
     path: PathAnswer
+    sensors: SensorsAnswer
     # With on_error="row": the rows that failed.
     errors: list[RowError]

@@ -46,6 +46,7 @@ class AsyncOperations:
     ground_reaction = awaited(Operations.ground_reaction)
     inverse_kinematics = awaited(Operations.inverse_kinematics)
     configuration = awaited(Operations.configuration)
+    sensors = awaited(Operations.sensors)
     margins = awaited(Operations.margins)
     path = awaited(Operations.path)
     feed_forward = awaited(Operations.feed_forward)

@@ -15,7 +15,7 @@ from .answers import (InverseDynamicsAnswer, ForwardDynamicsAnswer, ImpactAnswer
                       GradientAnswer, ForwardGradientAnswer, HessianAnswer, ForwardHessianAnswer, StepAnswer, RolloutAnswer,
                       RolloutGradientAnswer, CoriolisAnswer, RegressorAnswer, TaskSpaceAnswer, IdentifyAnswer, TrajectoryAnswer,
                       TrajectoryHessianAnswer, SimulateAnswer, GroundReactionAnswer, InverseKinematicsAnswer,
-                      ConfigurationAnswer, MarginsAnswer, PathAnswer, FeedForwardAnswer, EvaluateAnswer)
+                      ConfigurationAnswer, SensorsAnswer, MarginsAnswer, PathAnswer, FeedForwardAnswer, EvaluateAnswer)
 from .fields import *  # noqa: F403
 
 
@@ -1726,6 +1726,63 @@ class Operations:
         return self._evaluate("configuration", ConfigurationAnswer, {"q": q, "displacement": displacement, "q_target": q_target,
             "fraction": fraction, "count": count, "seed": seed, "range": range, "joints": joints, "guess": guess, "normalise":
             normalise, "on_error": on_error, "outputs": outputs}, timeout)
+
+    def sensors(
+            self, q: Optional[Coordinates] = None, *, qd: Optional[Coordinates] = None, qdd: Optional[Coordinates] = None,
+            gravity: Optional[npt.ArrayLike] = None, payload: Optional[Union[Payload, Sequence[Payload]]] = None,
+            wrenches: Optional[Sequence[Wrench]] = None, friction: Optional[bool] = None,
+            joints: Optional[Sequence[str]] = None, guess: Optional[Coordinates] = None, platform: Optional[Platform] = None,
+            force_torque: Optional[Sequence[ForceTorqueSensor]] = None, inertial: Optional[Union[str, Sequence[str]]] = None,
+            normalise: Optional[bool] = None, on_error: Optional[Literal['request', 'row']] = None,
+            outputs: Optional[Sequence[Literal['wrenches', 'specific_forces', 'angular_velocities']]] = None,
+            timeout: Optional[float] = None,
+    ) -> SensorsAnswer:
+        """Readings of force-torque sensors, accelerometers and gyroscopes.
+
+        `force_torque` lists joints through which a wrench is wanted: fixed ones, such as those of a sensor at the flange or of
+        a bolted tool, or moving ones. The wrench is the one that the parent exerts on the link beyond the joint and on all that
+        the link carries: the links fixed to it, moving joints behind them, payloads, the request's wrenches and the rotors of
+        `motors` there. A sensor that measures what the tool exerts on the robot shows the negative. The moment is about the
+        origin of `frame`, and the axes are those of `frame`; by default it is the frame of the link that the joint carries. A
+        `frame` alone names the joint that carries its link. Through a moving joint the wrench is that of the output
+        joint_wrenches of inverse-dynamics, about the origin of the frame also with standard DH. `inertial` lists frames with an
+        accelerometer, which measures the specific force, the acceleration of the frame's origin minus gravity, and a gyroscope,
+        both in the axes of the frame. At rest the specific force points up. Links that fixed joints connect are one body; the
+        model's `attached_bodies` has what each fixed joint carries. In a model with `loops` the wrench through a fixed joint
+        whose body is part of a loop is the 422 not-for-loops.
+
+        q: Positions, nq entries: rad or m.
+        qd: Velocities, nv entries: rad/s or m/s. Default 0.
+        qdd: Accelerations, nv entries: rad/s² or m/s². Default 0.
+        gravity: m/s², world axes; replaces the model's.
+        payload: A rigid body fixed to a link or frame for this request.
+        wrenches: Acts on the link, by the environment.
+        friction: false omits joint friction.
+        joints: A permutation of velocity_names, the order of coordinates in this request and its answer. The six coordinates of
+        a floating base stay first, as in `q` its seven positions, and may be left out of the list. For models none of whose
+        joints has a quaternion.
+        guess: For models with `loops`: passive coordinates near the intended ones, where several positions close the loops.
+        From there the loop error is reduced to zero proportionally, without passing a singular position. An object of some of
+        `passive_names`, the others having the values of the model's `reference`, or an array of all of them, or a batch of
+        arrays.
+        platform: For models with `loops`, instead of q, qd and qdd: pose and motion of a frame, in world axes. The answer
+        begins with the corresponding q, and with qd and qdd if rates are given. Without `orientation` the mechanism determines
+        the orientation of the frame, and rates are those of its origin alone. The frame moves on the straight line from its
+        pose in the model's `reference`; with a `guess` the errors of loops and frame are reduced to zero together, starting
+        from the actuated coordinates of the reference and the passive ones of the guess.
+        force_torque: Joints through which the wrench is computed.
+        inertial: Links or frames with an accelerometer and a gyroscope.
+        normalise: Whether quaternions of the request (in `q`, `guess`, `platform` and `orientation`) may have any norm but 0,
+        and are normalised. By default a norm that differs from 1 by more than 1e-6 is the 422 bad-quaternion: it is often a
+        wrong order or a missing component.
+        on_error: Whether a row that cannot be evaluated fails the whole request, or only itself: then it is null (NaN in typed
+        arrays of CBOR), and listed in `errors` of the answer.
+        outputs: Without it those whose sensors are given.
+        timeout: of this call, s; the server then stops working on it, too.
+        """
+        return self._evaluate("sensors", SensorsAnswer, {"q": q, "qd": qd, "qdd": qdd, "gravity": gravity, "payload": payload,
+            "wrenches": wrenches, "friction": friction, "joints": joints, "guess": guess, "platform": platform, "force_torque":
+            force_torque, "inertial": inertial, "normalise": normalise, "on_error": on_error, "outputs": outputs}, timeout)
 
     def margins(
             self, q: Optional[Coordinates] = None, *, qd: Optional[Coordinates] = None, qdd: Optional[Coordinates] = None,

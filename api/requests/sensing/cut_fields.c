@@ -1,0 +1,196 @@
+/* cut_fields.c - read through which joints a request asks for wrenches, and find what lies beyond (cut_fields.h). */
+#include "cut_fields.h"
+#include "api/requests/fields/fields.h"
+#include "dynamics/math/geometry.h"
+#include <string.h>
+
+/* --- names -------------------------------------------------------------------------------------------------------- */
+
+static const char *const fields[] = {"joint", "frame", NULL};
+
+/* The link that a frame of the model is fixed to, as an index of link_names. */
+static int link_of(const api_model *m, int frame)
+{
+    int link = 0;
+    while (m->link_names[link] != m->frames[frame].link)
+        link++;
+    return link;
+}
+
+static const char *joint_name(const void *model, size_t i)
+{
+    return ((const api_model *)model)->attached[i + 1].joint;
+}
+
+/* Returns the link that the named joint carries; -1 with a problem. */
+static int read_joint(const api_query *q, const api_node *value, const api_place *at)
+{
+    const api_model *m    = q->model;
+    const char      *name = api_read_string(q, value, at);
+    if (!name) return -1;
+    for (size_t link = 1; link < m->n_links; link++)
+        if (strcmp(m->attached[link].joint, name) == 0) return (int)link;
+    api_names known = {m->n_links - 1, joint_name, m};
+    api_fail_no_such(q, at, "joint", name, &known);
+    return -1;
+}
+
+static bool read_cut(const api_query *q, const api_node *given, const api_place *up, api_cut *cut)
+{
+    const api_node *joint = api_node_get(given, "joint"), *frame = api_node_get(given, "frame");
+    api_place       joint_at = api_place_key(up, "joint"), frame_at = api_place_key(up, "frame");
+    if (!api_check_keys(q, given, up, fields, "an entry of force_torque")) return false;
+    if (!joint && !frame)
+        return api_fail_at(q->problem, &joint_at, API_MISSING_FIELD,
+                           "a joint is needed, or a frame on the link that the joint carries");
+    const int at = frame ? api_read_frame(q, frame, &frame_at) : 0;
+    if (at < 0) return false;
+    cut->link = joint ? read_joint(q, joint, &joint_at) : link_of(q->model, at);
+    if (cut->link < 0) return false;
+    if (cut->link == 0)
+        return api_fail_at(q->problem, &frame_at, API_BAD_VALUE,
+                           "%.64s is on the base link, which no joint carries: name a joint", q->model->frames[at].name);
+    const dyn_frame *own = &q->model->frames[cut->link].frame;
+    cut->frame           = frame ? q->model->frames[at].frame : *own;
+    return cut->frame.body == own->body ||
+           api_fail_at(q->problem, &frame_at, API_BAD_VALUE,
+                       "%.64s moves against the link that the joint carries: a frame that is fixed to it expected",
+                       q->model->frames[at].name);
+}
+
+api_cut *api_cut_read(api_query *q, const api_node *list, const api_place *at, size_t *n)
+{
+    if (!api_check_list(q, list, at, "an object of joint and frame")) return NULL;
+    *n           = api_node_size(list);
+    api_cut *cut = api_take(q->pool, *n * sizeof *cut);
+    for (size_t i = 0; cut && i < *n; i++) {
+        api_place entry = api_place_index(at, i);
+        api_node  item;
+        if (!api_node_item(list, i, &item) || !read_cut(q, &item, &entry, &cut[i])) return NULL;
+    }
+    return cut;
+}
+
+/* --- what lies beyond a joint ------------------------------------------------------------------------------------- */
+
+/* Lists of a cut while it is prepared. */
+typedef struct lists {
+    size_t        *rows;
+    dyn_frame     *frames;
+    dyn_cut_rotor *rotors;
+    dyn_cut_push  *pushes;
+} lists;
+
+/* True if `link` is the cut's own link, or fixed to it beyond the joint. */
+static bool is_beyond(const api_model *m, const api_cut *cut, int link)
+{
+    while (link != cut->link && m->attached[link].fixed)
+        link = m->attached[link].parent;
+    return link == cut->link;
+}
+
+/* Adds the child that the joint of `link` moves. */
+static void add_child(const api_model *m, int link, dyn_cut *to, const lists *l)
+{
+    const api_attached_body *child = &m->attached[link];
+    dyn_frame               *frame = &l->frames[1 + 2 * to->n_children];
+    frame[0] = frame[1] = m->frames[link].frame;
+    if (child->at_parent) {
+        dyn_pose point = dyn_pose_translation(child->point[0], child->point[1], child->point[2]);
+        frame[1]       = m->frames[child->parent].frame;
+        frame[1].X_bf  = dyn_pose_compose(&frame[1].X_bf, &point);
+    }
+    l->rows[to->n_children++] = (size_t)child->row;
+}
+
+/* The body of the rotor of the motor that drives a joint. */
+static const dyn_body *rotor_of(const api_model *m, const char *joint)
+{
+    for (size_t j = 0; j < m->n_joints; j++)
+        for (size_t i = 0; strcmp(m->joints[j].name, joint) == 0 && i < m->dyn->n_bodies; i++) {
+            const dyn_body *b = &m->dyn->body[i];
+            if (b->joint.is_rotor && b->tree.link == m->dyn->body[m->joints[j].body].tree.link) return b;
+        }
+    return NULL;
+}
+
+static void add_rotor(const api_model *m, const api_motor_name *motor, int link, const dyn_pose *X_fb, dyn_cut *to,
+                      const lists *l)
+{
+    const dyn_body *rotor = rotor_of(m, motor->joint);
+    const dyn_pose  X_fl  = dyn_pose_compose(X_fb, &m->frames[link].frame.X_bf);
+    if (!rotor) return;
+    dyn_cut_rotor *r = &l->rotors[to->n_rotors++];
+    *r = (dyn_cut_rotor){.v = (size_t)rotor->joint.v, .ratio = rotor->joint.ratio, .spin_inertia = motor->motor.spin_inertia};
+    for (int i = 0; i < 3; i++)
+        r->u[i] = dyn_dot(X_fl.R[i], motor->motor.axis);
+}
+
+/* Adds the rigid body, with the payloads of the request, and the rotors on it. */
+static void add_rigid_body(const api_query *q, const api_cut *cut, const dyn_pose *X_fb, dyn_cut *to, const lists *l)
+{
+    const api_model *m   = q->model;
+    const dyn_pose   own = dyn_pose_compose(X_fb, &m->frames[cut->link].frame.X_bf);
+    dyn_cut_add_inertia(to, &m->attached[cut->link].inertia, &own);
+    for (size_t i = 0; i < q->n_payloads; i++) {
+        const int frame = q->payload_frames[i];
+        if (!is_beyond(m, cut, link_of(m, frame))) continue;
+        const dyn_pose X = dyn_pose_compose(X_fb, &m->frames[frame].frame.X_bf);
+        dyn_cut_add_inertia(to, &q->payloads[i].inertia, &X);
+    }
+    for (size_t i = 0; i < m->n_motors; i++) {
+        const int frame = api_model_frame(m, m->motors[i].link, strlen(m->motors[i].link));
+        if (is_beyond(m, cut, frame)) add_rotor(m, &m->motors[i], frame, X_fb, to, l);
+    }
+}
+
+/* Adds the wrenches of the request that act on the rigid body. */
+static void add_pushes(const api_query *q, const api_cut *cut, const dyn_pose *X_fb, dyn_cut *to, const lists *l)
+{
+    const api_model *m = q->model;
+    for (size_t i = 0; i < q->scene.n_wrenches; i++) {
+        api_node    wrench;
+        size_t      length;
+        const char *name  = api_node_item(q->field[API_WRENCHES], i, &wrench)
+                                ? api_node_string(api_node_get(&wrench, "link"), &length)
+                                : NULL;
+        const int   frame = name ? api_model_frame(m, name, length) : -1;
+        if (frame < 0 || !is_beyond(m, cut, link_of(m, frame))) continue;
+        l->pushes[to->n_pushes++] = (dyn_cut_push){i, dyn_pose_compose(X_fb, &m->frames[frame].frame.X_bf)};
+    }
+}
+
+/* Loops push and turn the rigid body where they are fixed to its links; the record does not tell which. */
+static bool check_loops(const api_query *q, const api_cut *cut, const dyn_cut *prepared)
+{
+    const dyn_loops *loops = q->model->loops;
+    bool             met   = prepared->n_rotors > 0;
+    for (size_t i = 0; loops && i < loops->n; i++)
+        met |= loops->pair[i].a.body == cut->frame.body || loops->pair[i].b.body == cut->frame.body;
+    return !loops || !met ||
+           api_fail(q->problem, API_NOT_FOR_LOOPS, NULL,
+                    "the wrench through the fixed joint %.64s is not computed: a loop or a motor is on its body",
+                    q->model->attached[cut->link].joint);
+}
+
+bool api_cut_prepare(const api_query *q, const api_cut *cut, dyn_cut *prepared)
+{
+    const api_model *m    = q->model;
+    const dyn_pose   X_fb = dyn_pose_inverse(&cut->frame.X_bf);
+    const lists      l    = {.rows   = api_take(q->pool, m->n_links * sizeof *l.rows),
+                             .frames = api_take(q->pool, (1 + 2 * m->n_links) * sizeof *l.frames),
+                             .rotors = api_take(q->pool, m->n_motors * sizeof *l.rotors),
+                             .pushes = api_take(q->pool, q->scene.n_wrenches * sizeof *l.pushes)};
+    if (!l.rows || !l.frames || !l.rotors || !l.pushes) return false;
+    *prepared   = (dyn_cut){.rows = l.rows, .frames = l.frames, .rotors = l.rotors, .pushes = l.pushes};
+    l.frames[0] = cut->frame;
+    if (!m->attached[cut->link].fixed) {
+        add_child(m, cut->link, prepared, &l);
+        return true;
+    }
+    add_rigid_body(q, cut, &X_fb, prepared, &l);
+    add_pushes(q, cut, &X_fb, prepared, &l);
+    for (int link = 1; link < (int)m->n_links; link++)
+        if (!m->attached[link].fixed && is_beyond(m, cut, m->attached[link].parent)) add_child(m, link, prepared, &l);
+    return check_loops(q, cut, prepared);
+}

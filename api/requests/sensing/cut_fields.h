@@ -1,0 +1,17 @@
+/* cut_fields.h - read through which joints a request asks for wrenches, and find what lies beyond each joint. */
+#pragma once
+#include "api/requests/fields/query.h"
+#include "dynamics/sensing/cut.h"
+
+/* A joint, and the frame with the axes and the point of its wrench. */
+typedef struct api_cut {
+    int       link; /* of link_names: the joint carries it */
+    dyn_frame frame;
+} api_cut;
+
+/* Reads "force_torque", the list of joints and frames. NULL with a problem. */
+api_cut *api_cut_read(api_query *q, const api_node *list, const api_place *at, size_t *n);
+
+/* Finds the bodies, rotors, payloads and wrenches beyond a joint, when the request has been decoded. False with a
+ * problem. */
+bool api_cut_prepare(const api_query *q, const api_cut *cut, dyn_cut *prepared);
