@@ -105,7 +105,9 @@ enum { API_MAX_HIGHER = 20 /* vectors in "higher_derivatives": derivatives of q 
     X(API_SEED, "seed")                                                                                                \
     X(API_RANGE, "range")                                                                                              \
     X(API_FORCE_TORQUE, "force_torque")                                                                                \
-    X(API_INERTIAL, "inertial")
+    X(API_INERTIAL, "inertial")                                                                                        \
+    X(API_GAIN, "gain")                                                                                                \
+    X(API_NOISE, "noise")
 
 #define API_FIELD_CONSTANT(constant, name) constant,
 

@@ -911,6 +911,24 @@ class SensorsAnswer(Answer):
     errors: list[RowError]
 
 
+class ExternalWrenchAnswer(Answer):
+    """The answer of external-wrench."""
+    __slots__ = ()
+    # Figures of the request that look like degrees or millimetres; they are used unchanged.
+    warnings: list[UnitWarning]
+    # nv: N m or N, by the environment.
+    tau_external: Array
+    # 6: [force; moment], N and N m, by the environment on the link, in the axes of `reference`; 0 along axes that are not
+    # listed.
+    wrench: Array
+    # axes × axes: of `wrench`, N², N² m, N² m².
+    covariance: Array
+    # nv: N m or N.
+    remainder: Array
+    # With on_error="row": the rows that failed.
+    errors: list[RowError]
+
+
 class MarginsAnswer(Answer):
     """The answer of margins."""
     __slots__ = ()

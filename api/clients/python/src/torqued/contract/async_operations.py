@@ -47,6 +47,7 @@ class AsyncOperations:
     inverse_kinematics = awaited(Operations.inverse_kinematics)
     configuration = awaited(Operations.configuration)
     sensors = awaited(Operations.sensors)
+    external_wrench = awaited(Operations.external_wrench)
     margins = awaited(Operations.margins)
     path = awaited(Operations.path)
     feed_forward = awaited(Operations.feed_forward)

@@ -15,7 +15,8 @@ from .answers import (InverseDynamicsAnswer, ForwardDynamicsAnswer, ImpactAnswer
                       GradientAnswer, ForwardGradientAnswer, HessianAnswer, ForwardHessianAnswer, StepAnswer, RolloutAnswer,
                       RolloutGradientAnswer, CoriolisAnswer, RegressorAnswer, TaskSpaceAnswer, IdentifyAnswer, TrajectoryAnswer,
                       TrajectoryHessianAnswer, SimulateAnswer, GroundReactionAnswer, InverseKinematicsAnswer,
-                      ConfigurationAnswer, SensorsAnswer, MarginsAnswer, PathAnswer, FeedForwardAnswer, EvaluateAnswer)
+                      ConfigurationAnswer, SensorsAnswer, ExternalWrenchAnswer, MarginsAnswer, PathAnswer, FeedForwardAnswer,
+                      EvaluateAnswer)
 from .fields import *  # noqa: F403
 
 
@@ -1783,6 +1784,72 @@ class Operations:
         return self._evaluate("sensors", SensorsAnswer, {"q": q, "qd": qd, "qdd": qdd, "gravity": gravity, "payload": payload,
             "wrenches": wrenches, "friction": friction, "joints": joints, "guess": guess, "platform": platform, "force_torque":
             force_torque, "inertial": inertial, "normalise": normalise, "on_error": on_error, "outputs": outputs}, timeout)
+
+    def external_wrench(
+            self, q: Coordinates, *, tau: Coordinates, qd: Optional[Coordinates] = None, qdd: Optional[Coordinates] = None,
+            gravity: Optional[npt.ArrayLike] = None, payload: Optional[Union[Payload, Sequence[Payload]]] = None,
+            wrenches: Optional[Sequence[Wrench]] = None, friction: Optional[bool] = None,
+            joints: Optional[Sequence[str]] = None, guess: Optional[Coordinates] = None, frame: Optional[str] = None,
+            axes: Optional[Sequence[Literal['x', 'y', 'z', 'rx', 'ry', 'rz']]] = None,
+            reference: Optional[Literal['world', 'frame']] = None, gain: Optional[npt.ArrayLike] = None,
+            step: Optional[float] = None, noise: Optional[npt.ArrayLike] = None, normalise: Optional[bool] = None,
+            on_error: Optional[Literal['request', 'row']] = None,
+            outputs: Optional[Sequence[Literal['tau_external', 'wrench', 'covariance', 'remainder']]] = None,
+            timeout: Optional[float] = None,
+    ) -> ExternalWrenchAnswer:
+        """External torques and the wrench at a frame, estimated from measured torques.
+
+        Unknown external forces, of a collision, a hand or a tool, add tau_external to the equation of motion: M qdd + C qd + g
+        + friction + springs = tau + Σ JᵀW + tau_external with the measured `tau` and the known `wrenches` W. Without `gain`
+        each state is estimated by itself: tau_external is the left side minus tau and Σ JᵀW, and needs the measured `qdd`
+        (default 0, for robots at rest). With `gain` and `step` the rows are samples in time, `step` seconds apart, and
+        tau_external is the residual r of a momentum observer (De Luca & Mattone), which needs no accelerations. With p = M qd
+        and p' = u + tau_external, u = tau + Σ JᵀW + Cᵀ qd - g - friction - springs, it follows tau_external through a filter of
+        first order: r' = gain (tau_external - r). Between samples, by the trapezoidal rule with x = gain step / 2, r+ = ((1 -
+        x) r + gain (p+ - p - step (u + u+) / 2)) / (1 + x); r is 0 at the first sample. gain · step must be less than 2. A push
+        shows after some 1/gain seconds; higher gains pass more noise. Thresholds are the client's. With a `frame`, `wrench` is
+        the wrench on its link about its origin, along `axes`, by least squares: the least sum of ((tau_external - Jᵀ wrench) /
+        noise)². `noise` are standard deviations of tau; without it all torques count equally, whatever their unit. `remainder`
+        is tau_external - Jᵀ wrench: large where the force acts elsewhere or the model is wrong. `covariance` is that of
+        `wrench` for white noise in tau; with a gain, that of the observer since its first sample. Torques that do not determine
+        the wrench are the 422 singular-jacobian: a push at the elbow of an arm moves few joints, and one along a line through
+        their axes none. Sharp Coulomb friction counts as 0 at rest, so that sticking joints appear as external torques up to
+        their friction. Friction that depends on the load is the 422 not-supported. With a gain and `on_error` the samples after
+        a failed one fail with it.
+
+        q: Positions, nq entries: rad or m.
+        tau: Joint efforts, nv entries: N m or N.
+        qd: Velocities, nv entries: rad/s or m/s. Default 0.
+        qdd: Accelerations, nv entries: rad/s² or m/s². Default 0. Not with `gain`.
+        gravity: m/s², world axes; replaces the model's.
+        payload: A rigid body fixed to a link or frame for this request.
+        wrenches: Acts on the link, by the environment.
+        friction: false omits joint friction.
+        joints: A permutation of velocity_names, the order of coordinates in this request and its answer. The six coordinates of
+        a floating base stay first, as in `q` its seven positions, and may be left out of the list. For models none of whose
+        joints has a quaternion.
+        guess: For models with `loops`: passive coordinates near the intended ones, where several positions close the loops.
+        From there the loop error is reduced to zero proportionally, without passing a singular position. An object of some of
+        `passive_names`, the others having the values of the model's `reference`, or an array of all of them, or a batch of
+        arrays.
+        frame: A link or frame that a joint moves, at whose origin a wrench is estimated.
+        axes: Directions of translation and axes of rotation of the task; the answer has their order.
+        reference: The axes of the outputs other than `poses`.
+        gain: 1/s, of the momentum observer: one for all coordinates, or nv.
+        step: s between the rows, for the momentum observer.
+        noise: Standard deviations of tau, N m or N: one for all coordinates, or nv.
+        normalise: Whether quaternions of the request (in `q`, `guess`, `platform` and `orientation`) may have any norm but 0,
+        and are normalised. By default a norm that differs from 1 by more than 1e-6 is the 422 bad-quaternion: it is often a
+        wrong order or a missing component.
+        on_error: Whether a row that cannot be evaluated fails the whole request, or only itself: then it is null (NaN in typed
+        arrays of CBOR), and listed in `errors` of the answer.
+        outputs: With a frame also wrench, with noise then covariance.
+        timeout: of this call, s; the server then stops working on it, too.
+        """
+        return self._evaluate("external-wrench", ExternalWrenchAnswer, {"q": q, "tau": tau, "qd": qd, "qdd": qdd, "gravity":
+            gravity, "payload": payload, "wrenches": wrenches, "friction": friction, "joints": joints, "guess": guess, "frame":
+            frame, "axes": axes, "reference": reference, "gain": gain, "step": step, "noise": noise, "normalise": normalise,
+            "on_error": on_error, "outputs": outputs}, timeout)
 
     def margins(
             self, q: Optional[Coordinates] = None, *, qd: Optional[Coordinates] = None, qdd: Optional[Coordinates] = None,
