@@ -2,7 +2,11 @@
 #include "cut.h"
 #include "dynamics/math/geometry.h"
 
-enum { POSE = 7, MOTION = 12 /* velocity and acceleration */ };
+enum {
+    POSE   = 7,
+    MOTION = 12, /* velocity and acceleration */
+    LOOK   = 64  /* wrenches between two checks of the deadline */
+};
 
 /* --- vectors ------------------------------------------------------------------------------------------------------ */
 
@@ -185,7 +189,7 @@ static void add_pushes(const dyn_cut *cut, const dyn_cut_states *s, const dyn_po
                        double n[3])
 {
     const size_t W = (size_t)s->kernels->lanes;
-    for (size_t i = 0; i < cut->n_pushes; i++) {
+    for (size_t i = 0; i < cut->n_pushes && (i % LOOK > 0 || dyn_may_continue(s->scene->deadline)); i++) {
         const dyn_cut_push    *push = &cut->pushes[i];
         const dyn_wrench_site *site = &s->scene->wrench[push->index];
         const dyn_pose         link = dyn_pose_compose(X, &push->X_fl);

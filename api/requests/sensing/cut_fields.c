@@ -58,10 +58,17 @@ static bool read_cut(const api_query *q, const api_node *given, const api_place 
                        q->model->frames[at].name);
 }
 
+bool api_check_sensors(const api_query *q, size_t n, const api_place *at)
+{
+    return n <= API_MOST_SENSORS || api_fail_at(q->problem, at, API_WRONG_SHAPE, "%zu entries given, at most %d expected",
+                                                n, API_MOST_SENSORS);
+}
+
 api_cut *api_cut_read(api_query *q, const api_node *list, const api_place *at, size_t *n)
 {
     if (!api_check_list(q, list, at, "an object of joint and frame")) return NULL;
-    *n           = api_node_size(list);
+    *n = api_node_size(list);
+    if (!api_check_sensors(q, *n, at)) return NULL;
     api_cut *cut = api_take(q->pool, *n * sizeof *cut);
     for (size_t i = 0; cut && i < *n; i++) {
         api_place entry = api_place_index(at, i);
@@ -73,13 +80,16 @@ api_cut *api_cut_read(api_query *q, const api_node *list, const api_place *at, s
 
 /* --- what lies beyond a joint ------------------------------------------------------------------------------------- */
 
-/* Lists of a cut while it is prepared. */
+/* Lists of a cut while it is prepared, and the frames on which the wrenches of the request act. */
 typedef struct lists {
     size_t        *rows;
     dyn_frame     *frames;
     dyn_cut_rotor *rotors;
     dyn_cut_push  *pushes;
+    const int     *pushed; /* [n_wrenches] */
 } lists;
+
+enum { LOOK = 64 /* entries between two checks of the deadline */ };
 
 /* True if `link` is the cut's own link, or fixed to it beyond the joint. */
 static bool is_beyond(const api_model *m, const api_cut *cut, int link)
@@ -144,20 +154,34 @@ static void add_rigid_body(const api_query *q, const api_cut *cut, const dyn_pos
     }
 }
 
-/* Adds the wrenches of the request that act on the rigid body. */
-static void add_pushes(const api_query *q, const api_cut *cut, const dyn_pose *X_fb, dyn_cut *to, const lists *l)
+/* Finds the frames on which the wrenches of the request act. NULL with a problem. */
+static int *find_pushed(const api_query *q)
+{
+    int *pushed = api_take(q->pool, q->scene.n_wrenches * sizeof *pushed);
+    for (size_t i = 0; pushed && i < q->scene.n_wrenches; i++) {
+        api_node    wrench;
+        size_t      length = 0;
+        const char *name   = NULL;
+        if (i % LOOK == 0 && !api_deadline_check(q->input->deadline, q->problem)) return NULL;
+        if (api_node_item(q->field[API_WRENCHES], i, &wrench)) name = api_node_string(api_node_get(&wrench, "link"), &length);
+        pushed[i] = name ? api_model_frame(q->model, name, length) : 0;
+    }
+    return pushed;
+}
+
+/* Adds the wrenches of the request that act on the rigid body. Where the list is NULL, counts them. */
+static bool add_pushes(const api_query *q, const api_cut *cut, const dyn_pose *X_fb, dyn_cut *to, const lists *l)
 {
     const api_model *m = q->model;
+    to->n_pushes       = 0;
     for (size_t i = 0; i < q->scene.n_wrenches; i++) {
-        api_node    wrench;
-        size_t      length;
-        const char *name  = api_node_item(q->field[API_WRENCHES], i, &wrench)
-                                ? api_node_string(api_node_get(&wrench, "link"), &length)
-                                : NULL;
-        const int   frame = name ? api_model_frame(m, name, length) : -1;
-        if (frame < 0 || !is_beyond(m, cut, link_of(m, frame))) continue;
-        l->pushes[to->n_pushes++] = (dyn_cut_push){i, dyn_pose_compose(X_fb, &m->frames[frame].frame.X_bf)};
+        const dyn_frame *frame = &m->frames[l->pushed[i]].frame;
+        if (i % LOOK == 0 && !api_deadline_check(q->input->deadline, q->problem)) return false;
+        if (!is_beyond(m, cut, link_of(m, l->pushed[i]))) continue;
+        if (l->pushes) l->pushes[to->n_pushes] = (dyn_cut_push){i, dyn_pose_compose(X_fb, &frame->X_bf)};
+        to->n_pushes++;
     }
+    return true;
 }
 
 /* Loops push and turn the rigid body where they are fixed to its links; the record does not tell which. */
@@ -173,24 +197,61 @@ static bool check_loops(const api_query *q, const api_cut *cut, const dyn_cut *p
                     q->model->attached[cut->link].joint);
 }
 
-bool api_cut_prepare(const api_query *q, const api_cut *cut, dyn_cut *prepared)
+/* Adds the children that move beyond a fixed joint. Where the lists are NULL, counts them. */
+static void add_children(const api_model *m, const api_cut *cut, dyn_cut *to, const lists *l)
 {
-    const api_model *m    = q->model;
-    const dyn_pose   X_fb = dyn_pose_inverse(&cut->frame.X_bf);
-    const lists      l    = {.rows   = api_take(q->pool, m->n_links * sizeof *l.rows),
-                             .frames = api_take(q->pool, (1 + 2 * m->n_links) * sizeof *l.frames),
-                             .rotors = api_take(q->pool, m->n_motors * sizeof *l.rotors),
-                             .pushes = api_take(q->pool, q->scene.n_wrenches * sizeof *l.pushes)};
-    if (!l.rows || !l.frames || !l.rotors || !l.pushes) return false;
-    *prepared   = (dyn_cut){.rows = l.rows, .frames = l.frames, .rotors = l.rotors, .pushes = l.pushes};
-    l.frames[0] = cut->frame;
-    if (!m->attached[cut->link].fixed) {
-        add_child(m, cut->link, prepared, &l);
-        return true;
+    to->n_children = 0;
+    for (int link = 1; link < (int)m->n_links; link++) {
+        if (m->attached[link].fixed || !is_beyond(m, cut, m->attached[link].parent)) continue;
+        if (l->rows)
+            add_child(m, link, to, l);
+        else
+            to->n_children++;
     }
-    add_rigid_body(q, cut, &X_fb, prepared, &l);
-    add_pushes(q, cut, &X_fb, prepared, &l);
-    for (int link = 1; link < (int)m->n_links; link++)
-        if (!m->attached[link].fixed && is_beyond(m, cut, m->attached[link].parent)) add_child(m, link, prepared, &l);
-    return check_loops(q, cut, prepared);
+}
+
+static bool prepare_fixed(const api_query *q, const api_cut *cut, dyn_cut *to, lists *l)
+{
+    const dyn_pose X_fb = dyn_pose_inverse(&cut->frame.X_bf);
+    add_children(q->model, cut, to, l);
+    if (!add_pushes(q, cut, &X_fb, to, l)) return false;
+    l->rows   = api_take(q->pool, to->n_children * sizeof *l->rows);
+    l->frames = api_take(q->pool, (1 + 2 * to->n_children) * sizeof *l->frames);
+    l->rotors = api_take(q->pool, q->model->n_motors * sizeof *l->rotors);
+    l->pushes = api_take(q->pool, to->n_pushes * sizeof *l->pushes);
+    if (!l->rows || !l->frames || !l->rotors || !l->pushes) return false;
+    l->frames[0] = cut->frame;
+    add_rigid_body(q, cut, &X_fb, to, l);
+    add_children(q->model, cut, to, l);
+    return add_pushes(q, cut, &X_fb, to, l);
+}
+
+static bool prepare_moving(const api_query *q, const api_cut *cut, dyn_cut *to, lists *l)
+{
+    l->rows   = api_take(q->pool, sizeof *l->rows);
+    l->frames = api_take(q->pool, 3 * sizeof *l->frames);
+    if (!l->rows || !l->frames) return false;
+    l->frames[0] = cut->frame;
+    add_child(q->model, cut->link, to, l);
+    return true;
+}
+
+static bool prepare(const api_query *q, const api_cut *cut, dyn_cut *to, lists l)
+{
+    const bool fixed = q->model->attached[cut->link].fixed;
+    *to              = (dyn_cut){.mass = 0};
+    if (!(fixed ? prepare_fixed(q, cut, to, &l) : prepare_moving(q, cut, to, &l))) return false;
+    to->rows   = l.rows;
+    to->frames = l.frames;
+    to->rotors = l.rotors;
+    to->pushes = l.pushes;
+    return !fixed || check_loops(q, cut, to);
+}
+
+bool api_cut_prepare(const api_query *q, size_t n, const api_cut *cuts, dyn_cut *prepared)
+{
+    const lists l = {.pushed = find_pushed(q)};
+    for (size_t i = 0; l.pushed && i < n; i++)
+        if (!api_deadline_check(q->input->deadline, q->problem) || !prepare(q, &cuts[i], &prepared[i], l)) return false;
+    return l.pushed != NULL;
 }

@@ -9,9 +9,14 @@ typedef struct api_cut {
     dyn_frame frame;
 } api_cut;
 
+enum { API_MOST_SENSORS = 100 /* entries of each list */ };
+
 /* Reads "force_torque", the list of joints and frames. NULL with a problem. */
 api_cut *api_cut_read(api_query *q, const api_node *list, const api_place *at, size_t *n);
 
-/* Finds the bodies, rotors, payloads and wrenches beyond a joint, when the request has been decoded. False with a
+/* Checks that a list of sensors is not too long. False with a problem. */
+bool api_check_sensors(const api_query *q, size_t n, const api_place *at);
+
+/* Finds the bodies, rotors, payloads and wrenches beyond n joints, when the request has been decoded. False with a
  * problem. */
-bool api_cut_prepare(const api_query *q, const api_cut *cut, dyn_cut *prepared);
+bool api_cut_prepare(const api_query *q, size_t n, const api_cut *cuts, dyn_cut *prepared);

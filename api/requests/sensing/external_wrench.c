@@ -23,6 +23,7 @@ static bool prepare(api_plan *plan, api_selection *selected)
     api_external_options *o  = selected->options;
     const size_t         nv = plan->query->model->nv;
     api_place            at = api_place_key(NULL, "q");
+    if (!api_external_wrench_order(plan->query, o)) return false;
     if (api_has_load(plan->query)) return api_fail_load(plan->query, "external-wrench");
     if (!o->gain) return true;
     if (!plan->query->empty && api_states(plan->query) < 2)
@@ -142,7 +143,7 @@ static void find_momentum(const api_evaluation *e, size_t block, double *p, doub
     e->kernels->mass_matrix(&e->query->scene, e->workspace, &inertia, 1);
     e->kernels->coriolis(&e->query->scene, e->workspace, &coriolis, 1);
     e->kernels->bias(&e->query->scene, e->workspace, &bias, 1);
-    for (size_t i = 0; i < nv; i++)
+    for (size_t i = 0; i < nv && dyn_may_continue(e->query->scene.deadline); i++)
         for (size_t lane = 0; lane < W; lane++) {
             double momentum = 0, rate = tau[i * W + lane] - b[i * W + lane];
             for (size_t k = 0; k < nv; k++) {
@@ -161,6 +162,7 @@ static bool observe_block(const api_evaluation *e, const api_selection *selected
     const api_external_options *o  = selected->options;
     const size_t               nv = e->model->nv;
     find_momentum(e, block, api_block(e, o->p, nv, block), api_block(e, o->u, nv, block));
+    if (!api_deadline_check(e->query->input->deadline, e->problem)) return false;
     if (o->jacobian) find_jacobian(e, o, block, api_block(e, o->jacobian, 6 * nv, block));
     for (size_t i = 0; api_has_output(selected->operation, i); i++) {
         double *result = api_result_block(e, selected, i, block);

@@ -25,3 +25,6 @@ typedef struct api_external_options {
 /* Reads the options. NULL with a problem. */
 api_external_options *api_external_wrench_read(api_query *q, api_selection *selected, const api_node *given,
                                               const api_place *up);
+
+/* Brings gain and noise into the order of the model, when "joints" has been read. False with a problem. */
+bool api_external_wrench_order(const api_query *q, api_external_options *o);

@@ -19,9 +19,29 @@ static double *read_positive(api_query *q, const api_node *value, const api_plac
             api_fail_at(q->problem, &entry, API_BAD_VALUE, "%s given, a number greater than 0 expected", API_NUMBER_TEXT(x));
             return NULL;
         }
-        list[q->order ? q->order[i] : (int)i] = x;
+        list[i] = x;
     }
     return list;
+}
+
+/* Returns a list in the order of the model; NULL stays NULL. Sets *room to false with a problem. */
+static const double *turn(const api_query *q, const double *list, bool *room)
+{
+    const size_t nv = q->model->nv;
+    double      *to = list ? api_take(q->pool, nv * sizeof *to) : NULL;
+    *room           = *room && (to || !list);
+    for (size_t i = 0; to && i < nv; i++)
+        to[q->order[i]] = list[i];
+    return to;
+}
+
+bool api_external_wrench_order(const api_query *q, api_external_options *o)
+{
+    bool room = true;
+    if (!q->order) return true;
+    o->gain      = turn(q, o->gain, &room);
+    o->fit.sigma = turn(q, o->fit.sigma, &room);
+    return room;
 }
 
 /* Checks that the observer has its samples: rows with velocities. */

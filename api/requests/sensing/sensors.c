@@ -23,6 +23,7 @@ static bool read_inertial(api_query *q, const api_node *list, const api_place *a
 {
     if (!api_check_names(q, list, at, "a frame's name")) return false;
     o->n_frames = api_count_names(list);
+    if (!api_check_sensors(q, o->n_frames, at)) return false;
     o->frames   = api_take(q->pool, o->n_frames * sizeof *o->frames);
     for (size_t i = 0; o->frames && i < o->n_frames; i++) {
         api_node  name;
@@ -69,13 +70,13 @@ static bool prepare(api_plan *plan, api_selection *selected)
     sensors_options *o = selected->options;
     if (!(selected->outputs & API_BIT(WRENCHES))) return true;
     o->prepared = api_take(plan->query->pool, o->n_cuts * sizeof *o->prepared);
-    for (size_t i = 0; o->prepared && i < o->n_cuts; i++) {
-        if (!api_cut_prepare(plan->query, &o->cuts[i], &o->prepared[i])) return false;
+    if (!o->prepared || !api_cut_prepare(plan->query, o->n_cuts, o->cuts, o->prepared)) return false;
+    for (size_t i = 0; i < o->n_cuts; i++) {
         const size_t entries = dyn_cut_entries(&o->prepared[i]);
         if (entries > o->room) o->room = entries;
         o->has_children |= o->prepared[i].n_children > 0;
     }
-    return o->prepared != NULL;
+    return true;
 }
 
 /* --- evaluation --------------------------------------------------------------------------------------------------- */
@@ -113,11 +114,15 @@ static bool evaluate(const api_evaluation *e, const api_selection *selected, siz
                                 .wrenches  = api_wrench_block(e, block)};
     const size_t room = o->room > dyn_inertial_entries() ? o->room : dyn_inertial_entries();
     if (wrenches && o->has_children) s.joint_wrenches = find_joint_wrenches(e, &s, e->spare + room * W);
-    for (size_t i = 0; wrenches && i < o->n_cuts; i++)
+    for (size_t i = 0; wrenches && i < o->n_cuts; i++) {
         dyn_cut_evaluate(&o->prepared[i], &s, e->spare, wrenches + 6 * i * W);
-    for (size_t i = 0; (forces || rates) && i < o->n_frames; i++)
+        if (!api_deadline_check(e->query->input->deadline, e->problem)) return false;
+    }
+    for (size_t i = 0; (forces || rates) && i < o->n_frames; i++) {
         dyn_inertial_evaluate(&o->frames[i], &s, e->spare,
                               &(dyn_inertial_reading){forces ? forces + 3 * i * W : NULL, rates ? rates + 3 * i * W : NULL});
+        if (!api_deadline_check(e->query->input->deadline, e->problem)) return false;
+    }
     return true;
 }
 
