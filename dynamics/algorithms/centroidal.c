@@ -1,8 +1,8 @@
 /* centroidal.c - computes motion of the centre of mass, the rate of the momentum about it, and derivatives.
  *
  * All 6-vectors are spatial ones in world axes about the point O, at which the centre of mass c is at this instant. S is
- * an axis of joint j, v its body's and v_p its parent's velocity, a_p the parent's spatial acceleration. Of the body
- * with its descendants: inertia I, momentum h, force f = h' and matrix 2 B (spatial_algebra.h). A column of the momentum
+ * an axis of joint j, v its body's and v_p its parent's velocity, a_p the parent's spatial acceleration. I, h, f = h'
+ * and 2 B (spatial_algebra.h) are inertia, momentum, force and matrix of the body with its descendants. A column of the momentum
  * matrix is I S (Orin & Goswami 2008). A displacement along S carries the descendants with their motion, but the motion
  * of the parent stays, which they see changed by -S x v_p and -S x a_p:
  *
@@ -134,14 +134,20 @@ typedef struct columns {
     lane                   *matrix_dot, *momentum_by_q, *rate_by_q, *rate_by_qd;
 } columns;
 
-/* Adds ratio times F, with the linear part f and the arm d subtracted from its moment as d x f. */
-LANE_INLINE void add_column(const columns *k, lane *matrix, size_t v, double ratio, wrench F, vec3 d, vec3 f)
+/* F about a point that moves by d against O: its moment is d x f less. */
+LANE_INLINE wrench about_moving_centre(wrench F, vec3 d, vec3 f)
+{
+    return (wrench){F.f, cross_add(F.n, f, d)};
+}
+
+/* Adds ratio times F to column v. */
+LANE_INLINE void add_centroidal_column(const columns *k, lane *matrix, size_t v, double ratio, wrench F)
 {
     const size_t nv = (size_t)k->m->nv;
     lane         column[6];
     if (!matrix) return;
     store3(column, F.f);
-    store3(column + 3, cross_add(F.n, f, d));
+    store3(column + 3, F.n);
     for (size_t r = 0; r < 6; r++) /* with mimics several joints add to one column */
         matrix[r * nv + v] = add_mul(matrix[r * nv + v], ratio, column[r]);
 }
@@ -165,10 +171,10 @@ static void axis_columns(const columns *k, size_t i, twist S, size_t v, double r
                                     inertia_mul(mass, s->h, s->E, twist_cross(s->v, S)));
     const wrench by_qd = wrench_sub(BS, inertia_mul(mass, s->h, s->E, twist_cross(S, twist_add(v_p, s->v))));
     const vec3   dc    = times(1 / k->m->mass, IS.f);
-    add_column(k, k->matrix_dot, v, ratio, A_dot, k->c_dot, IS.f);
-    add_column(k, k->momentum_by_q, v, ratio, dh, dc, k->all->momentum.f);
-    add_column(k, k->rate_by_q, v, ratio, df, dc, k->all->force.f);
-    add_column(k, k->rate_by_qd, v, ratio, by_qd, vec3_zero(), vec3_zero());
+    add_centroidal_column(k, k->matrix_dot, v, ratio, about_moving_centre(A_dot, k->c_dot, IS.f));
+    add_centroidal_column(k, k->momentum_by_q, v, ratio, about_moving_centre(dh, dc, k->all->momentum.f));
+    add_centroidal_column(k, k->rate_by_q, v, ratio, about_moving_centre(df, dc, k->all->force.f));
+    add_centroidal_column(k, k->rate_by_qd, v, ratio, by_qd);
 }
 
 /* The axis along or about `axis` through the origin of body i. */

@@ -18,18 +18,18 @@ static void add_rotated(const double R[3][3], bool back, const double x[3], doub
             to[i] += (back ? R[k][i] : R[i][k]) * x[k];
 }
 
-static void add_scaled(double k, const double x[3], double to[3])
+static void add_multiple(double k, const double x[3], double to[3])
 {
     for (int i = 0; i < 3; i++)
         to[i] += k * x[i];
 }
 
 /* to += a x b */
-static void add_cross(const double a[3], const double b[3], double to[3])
+static void add_product(const double a[3], const double b[3], double to[3])
 {
     double product[3];
     dyn_cross(a, b, product);
-    add_scaled(1, product, to);
+    add_multiple(1, product, to);
 }
 
 /* to += I x, for the entries xx xy xz yy yz zz of I. */
@@ -56,7 +56,7 @@ void dyn_cut_add_inertia(dyn_cut *cut, const dyn_inertia *inertia, const dyn_pos
         cut->I[e] += turned + inertia->mass * ((row[e] == column[e] ? square : 0) - c[row[e]] * c[column[e]]);
     }
     cut->mass += inertia->mass;
-    add_scaled(inertia->mass, c, cut->h);
+    add_multiple(inertia->mass, c, cut->h);
 }
 
 size_t dyn_cut_entries(const dyn_cut *cut)
@@ -70,12 +70,12 @@ typedef struct motion {
     double *positions, *orientations, *velocity, *acceleration;
 } motion;
 
-static motion place(size_t n, size_t W, double *room)
+static motion place_motion(size_t n, size_t W, double *room)
 {
     return (motion){W, n, room, room + 3 * n * W, room + POSE * n * W, room + (POSE * n + 6) * W};
 }
 
-static void move(const dyn_cut_states *s, const dyn_frame *frames, const motion *m)
+static void move_frames(const dyn_cut_states *s, const dyn_frame *frames, const motion *m)
 {
     dyn_kinematics io = {.q            = s->q,
                          .qd           = s->qd,
@@ -91,7 +91,7 @@ static void move(const dyn_cut_states *s, const dyn_frame *frames, const motion 
     s->kernels->kinematics(s->scene, s->workspace, &io, 1);
 }
 
-static dyn_pose pose_of(const motion *m, size_t frame, size_t lane)
+static dyn_pose frame_pose_at(const motion *m, size_t frame, size_t lane)
 {
     double       r[4];
     const size_t first = 4 * frame;
@@ -107,7 +107,7 @@ typedef struct frame_motion {
     double w[3], a[3], alpha[3];
 } frame_motion;
 
-static frame_motion motion_of(const dyn_cut_states *s, const motion *m, const dyn_pose *X, size_t lane)
+static frame_motion frame_motion_at(const dyn_cut_states *s, const motion *m, const dyn_pose *X, size_t lane)
 {
     frame_motion x;
     const double fall[3] = {-s->scene->gravity[0], -s->scene->gravity[1], -s->scene->gravity[2]};
@@ -118,17 +118,17 @@ static frame_motion motion_of(const dyn_cut_states *s, const motion *m, const dy
     return x;
 }
 
-static void add_rigid_body(const dyn_cut *cut, const frame_motion *x, double f[3], double n[3])
+static void add_rigid_part(const dyn_cut *cut, const frame_motion *x, double f[3], double n[3])
 {
     double across[3], spin[3] = {0};
     dyn_cross(x->w, cut->h, across);
-    add_scaled(cut->mass, x->a, f);
-    add_cross(x->alpha, cut->h, f);
-    add_cross(x->w, across, f);
-    add_cross(cut->h, x->a, n);
+    add_multiple(cut->mass, x->a, f);
+    add_product(x->alpha, cut->h, f);
+    add_product(x->w, across, f);
+    add_product(cut->h, x->a, n);
     add_tensor_product(cut->I, x->alpha, n);
     add_tensor_product(cut->I, x->w, spin);
-    add_cross(x->w, spin, n);
+    add_product(x->w, spin, n);
 }
 
 static void add_rotors(const dyn_cut *cut, const dyn_cut_states *s, const frame_motion *x, size_t lane, double n[3])
@@ -139,38 +139,38 @@ static void add_rotors(const dyn_cut *cut, const dyn_cut_states *s, const frame_
         const double         rate = s->qd ? r->ratio * s->qd[r->v * W + lane] : 0;
         double               turn[3];
         dyn_cross(x->w, r->u, turn);
-        add_scaled(s->qdd ? r->spin_inertia * r->ratio * s->qdd[r->v * W + lane] : 0, r->u, n);
-        add_scaled(r->spin_inertia * rate, turn, n);
+        add_multiple(s->qdd ? r->spin_inertia * r->ratio * s->qdd[r->v * W + lane] : 0, r->u, n);
+        add_multiple(r->spin_inertia * rate, turn, n);
     }
 }
 
 /* Adds a wrench with force and moment in axes R (in the world) about the world's point p. */
 static void add_world_wrench(const dyn_pose *X_wf, const double R[3][3], const double p[3], const double *wrench,
-                             const double sign, double f[3], double n[3])
+                             double sign, double sum[6])
 {
-    double world[2][3] = {{0}}, own[2][3] = {{0}}, arm[3], lever[3] = {0};
+    double world[2][3] = {{0}}, turned_part[2][3] = {{0}}, arm[3], lever[3] = {0};
     for (int i = 0; i < 3; i++)
         arm[i] = p[i] - X_wf->p[i];
     for (int part = 0; part < 2; part++) {
         add_rotated(R, false, wrench + 3 * part, world[part]);
-        add_rotated(X_wf->R, true, world[part], own[part]);
+        add_rotated(X_wf->R, true, world[part], turned_part[part]);
     }
     add_rotated(X_wf->R, true, arm, lever);
-    add_scaled(sign, own[0], f);
-    add_scaled(sign, own[1], n);
-    dyn_cross(lever, own[0], arm);
-    add_scaled(sign, arm, n);
+    add_multiple(sign, turned_part[0], sum);
+    add_multiple(sign, turned_part[1], sum + 3);
+    dyn_cross(lever, turned_part[0], arm);
+    add_multiple(sign, arm, sum + 3);
 }
 
-static void add_children(const dyn_cut *cut, const dyn_cut_states *s, const motion *m, const dyn_pose *X, size_t lane,
-                         double f[3], double n[3])
+static void add_moving_children(const dyn_cut *cut, const dyn_cut_states *s, const motion *m, const dyn_pose *X, size_t lane,
+                         double sum[6])
 {
     for (size_t i = 0; i < cut->n_children; i++) {
-        const dyn_pose axes = pose_of(m, 1 + 2 * i, lane), point = pose_of(m, 2 + 2 * i, lane);
+        const dyn_pose axes = frame_pose_at(m, 1 + 2 * i, lane), point = frame_pose_at(m, 2 + 2 * i, lane);
         double         wrench[6];
         for (size_t k = 0; k < 6; k++)
             wrench[k] = s->joint_wrenches[(6 * cut->rows[i] + k) * m->W + lane];
-        add_world_wrench(X, axes.R, point.p, wrench, 1, f, n);
+        add_world_wrench(X, axes.R, point.p, wrench, 1, sum);
     }
 }
 
@@ -185,8 +185,7 @@ static void turn_site(const dyn_wrench_site *site, double *wrench)
     }
 }
 
-static void add_pushes(const dyn_cut *cut, const dyn_cut_states *s, const dyn_pose *X, size_t lane, double f[3],
-                       double n[3])
+static void subtract_pushes(const dyn_cut *cut, const dyn_cut_states *s, const dyn_pose *X, size_t lane, double sum[6])
 {
     const size_t W = (size_t)s->kernels->lanes;
     for (size_t i = 0; i < cut->n_pushes && (i % LOOK > 0 || dyn_may_continue(s->scene->deadline)); i++) {
@@ -199,11 +198,11 @@ static void add_pushes(const dyn_cut *cut, const dyn_cut_states *s, const dyn_po
             value[k] = s->wrenches[(9 * push->index + k) * W + lane];
         turn_site(site, value);
         add_rotated(link.R, false, value + 6, p);
-        add_world_wrench(X, site->world_axes ? world : link.R, p, value, -1, f, n);
+        add_world_wrench(X, site->world_axes ? world : link.R, p, value, -1, sum);
     }
 }
 
-static void put(const double x[3], size_t W, double *to)
+static void put_vector(const double x[3], size_t W, double *to)
 {
     for (size_t i = 0; i < 3; i++)
         to[i * W] = x[i];
@@ -212,18 +211,18 @@ static void put(const double x[3], size_t W, double *to)
 void dyn_cut_evaluate(const dyn_cut *cut, const dyn_cut_states *states, double *room, double *wrench)
 {
     const size_t W = (size_t)states->kernels->lanes;
-    const motion m = place(1 + 2 * cut->n_children, W, room);
-    move(states, cut->frames, &m);
+    const motion m = place_motion(1 + 2 * cut->n_children, W, room);
+    move_frames(states, cut->frames, &m);
     for (size_t lane = 0; lane < W; lane++) {
-        const dyn_pose     X    = pose_of(&m, 0, lane);
-        const frame_motion x    = motion_of(states, &m, &X, lane);
-        double             f[3] = {0}, n[3] = {0};
-        add_rigid_body(cut, &x, f, n);
-        add_rotors(cut, states, &x, lane, n);
-        add_children(cut, states, &m, &X, lane, f, n);
-        add_pushes(cut, states, &X, lane, f, n);
-        put(f, W, wrench + lane);
-        put(n, W, wrench + 3 * W + lane);
+        const dyn_pose     X    = frame_pose_at(&m, 0, lane);
+        const frame_motion x    = frame_motion_at(states, &m, &X, lane);
+        double             sum[6] = {0};
+        add_rigid_part(cut, &x, sum, sum + 3);
+        add_rotors(cut, states, &x, lane, sum + 3);
+        add_moving_children(cut, states, &m, &X, lane, sum);
+        subtract_pushes(cut, states, &X, lane, sum);
+        put_vector(sum, W, wrench + lane);
+        put_vector(sum + 3, W, wrench + 3 * W + lane);
     }
 }
 
@@ -236,12 +235,12 @@ void dyn_inertial_evaluate(const dyn_frame *frame, const dyn_cut_states *states,
                            const dyn_inertial_reading *reading)
 {
     const size_t W = (size_t)states->kernels->lanes;
-    const motion m = place(1, W, room);
-    move(states, frame, &m);
+    const motion m = place_motion(1, W, room);
+    move_frames(states, frame, &m);
     for (size_t lane = 0; lane < W; lane++) {
-        const dyn_pose     X = pose_of(&m, 0, lane);
-        const frame_motion x = motion_of(states, &m, &X, lane);
-        if (reading->specific_force) put(x.a, W, reading->specific_force + lane);
-        if (reading->angular_velocity) put(x.w, W, reading->angular_velocity + lane);
+        const dyn_pose     X = frame_pose_at(&m, 0, lane);
+        const frame_motion x = frame_motion_at(states, &m, &X, lane);
+        if (reading->specific_force) put_vector(x.a, W, reading->specific_force + lane);
+        if (reading->angular_velocity) put_vector(x.w, W, reading->angular_velocity + lane);
     }
 }

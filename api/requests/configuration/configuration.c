@@ -52,49 +52,49 @@ static bool list_joints(api_query *q, configuration_options *o)
 }
 
 /* Reads a whole number from `least` to `most`; an absent value leaves *number unchanged. */
-static bool read_whole(const api_query *q, const api_node *given, const api_place *up, const char *name, double most,
+static bool read_whole(const api_query *q, const api_node *node, const api_place *up, const char *name, double most,
                        double *number)
 {
-    const api_node *value = api_node_get(given, name);
-    api_place       at    = api_place_key(up, name);
+    const api_node *value = api_node_get(node, name);
+    api_place       where    = api_place_key(up, name);
     if (!value) return true;
-    if (!api_read_number(q, value, &at, number)) return false;
+    if (!api_read_number(q, value, &where, number)) return false;
     return (*number >= 0 && *number <= most && *number == floor(*number)) ||
-           api_fail_at(q->problem, &at, API_BAD_VALUE, "%s given, a whole number from 0 to %.0f expected",
+           api_fail_at(q->problem, &where, API_BAD_VALUE, "%s given, a whole number from 0 to %.0f expected",
                        API_NUMBER_TEXT(*number), most);
 }
 
 /* Reads "fraction": a number, or one for each row. */
-static bool read_fraction(api_query *q, const api_node *given, const api_place *up, configuration_options *o)
+static bool read_fraction(api_query *q, const api_node *node, const api_place *up, configuration_options *o)
 {
-    const api_node *value = api_node_get(given, "fraction");
-    api_place       at    = api_place_key(up, "fraction");
+    const api_node *value = api_node_get(node, "fraction");
+    api_place       where    = api_place_key(up, "fraction");
     double         *one;
     if (!value) return true;
     if (api_node_is(value, API_ARRAY)) {
         o->per_row   = true;
         o->fractions = api_node_size(value);
-        if (!api_batch_rows(q, o->fractions, &at)) return false;
-        o->fraction = api_take_numbers(q, value, &at, o->fractions);
+        if (!api_batch_rows(q, o->fractions, &where)) return false;
+        o->fraction = api_take_numbers(q, value, &where, o->fractions);
         return o->fraction != NULL;
     }
-    if (!(one = api_take(q->pool, sizeof *one)) || !api_read_number(q, value, &at, one)) return false;
+    if (!(one = api_take(q->pool, sizeof *one)) || !api_read_number(q, value, &where, one)) return false;
     o->fraction  = one;
     o->fractions = 1;
     return true;
 }
 
 /* Reads "count", "seed" and "range". */
-static bool read_random(api_query *q, api_selection *selected, const api_node *given, const api_place *up,
+static bool read_random(api_query *q, api_selection *selected, const api_node *node, const api_place *up,
                         configuration_options *o)
 {
     double    count = 1, seed = 0, range = 1;
     api_place count_at = api_place_key(up, "count"), range_at = api_place_key(up, "range");
-    if (!read_whole(q, given, up, "count", (double)q->call->api->limits.rows, &count) ||
-        !read_whole(q, given, up, "seed", MOST_SEED, &seed))
+    if (!read_whole(q, node, up, "count", (double)q->call->api->limits.rows, &count) ||
+        !read_whole(q, node, up, "seed", MOST_SEED, &seed))
         return false;
-    if (api_node_get(given, "count") && !api_batch_rows(q, (size_t)count, &count_at)) return false;
-    if (api_node_get(given, "range") && !api_read_number(q, api_node_get(given, "range"), &range_at, &range))
+    if (api_node_get(node, "count") && !api_batch_rows(q, (size_t)count, &count_at)) return false;
+    if (api_node_get(node, "range") && !api_read_number(q, api_node_get(node, "range"), &range_at, &range))
         return false;
     if (!(range >= 0))
         return api_fail_at(q->problem, &range_at, API_BAD_VALUE, "%s given, a length in m not less than 0 expected",
@@ -108,11 +108,11 @@ static bool read_random(api_query *q, api_selection *selected, const api_node *g
 }
 
 /* Selects the outputs that the fields of the request determine. */
-static void select_outputs(const api_query *q, const api_node *given, api_selection *selected)
+static void select_outputs(const api_query *q, const api_node *node, api_selection *selected)
 {
-    if (api_node_get(given, "outputs")) return;
-    const bool moved = q->field[API_DISPLACEMENT], compared = q->field[API_Q_TARGET], part = api_node_get(given, "fraction");
-    const bool drawn = api_node_get(given, "count") || api_node_get(given, "seed") || api_node_get(given, "range");
+    if (api_node_get(node, "outputs")) return;
+    const bool moved = q->field[API_DISPLACEMENT], compared = q->field[API_Q_TARGET], part = api_node_get(node, "fraction");
+    const bool drawn = api_node_get(node, "count") || api_node_get(node, "seed") || api_node_get(node, "range");
     selected->outputs = 0;
     if (moved) selected->outputs |= API_BIT(INTEGRATED);
     if (compared) selected->outputs |= API_BIT(part ? INTERPOLATED : DIFFERENCE);
@@ -128,43 +128,43 @@ typedef struct need {
 } need;
 
 /* Checks that every output has its fields, and that every field has an output. */
-static bool check_fields(const api_query *q, const api_selection *selected, const api_node *given, const api_place *up)
+static bool check_fields(const api_query *q, const api_selection *selected, const api_node *node, const api_place *up)
 {
     const api_set between = API_BIT(DIFFERENCE) | API_BIT(INTERPOLATED);
     const need    needs[] = {
            {"q", q->field[API_Q] || q->field[API_PLATFORM], API_BIT(INTEGRATED) | between | API_BIT(NORMALISED)},
            {"displacement", q->field[API_DISPLACEMENT], API_BIT(INTEGRATED)},
            {"q_target", q->field[API_Q_TARGET], between},
-           {"fraction", api_node_get(given, "fraction"), API_BIT(INTERPOLATED)},
-           {"seed", api_node_get(given, "seed"), 0},
-           {"range", api_node_get(given, "range"), 0}};
+           {"fraction", api_node_get(node, "fraction"), API_BIT(INTERPOLATED)},
+           {"seed", api_node_get(node, "seed"), 0},
+           {"range", api_node_get(node, "range"), 0}};
     for (size_t i = 0; i < sizeof needs / sizeof *needs; i++) {
         const api_set outputs = needs[i].outputs ? needs[i].outputs : API_BIT(RANDOM);
         const bool    wanted  = selected->outputs & outputs;
-        api_place     at      = api_place_key(i < 3 ? NULL : up, needs[i].name);
+        api_place     where      = api_place_key(i < 3 ? NULL : up, needs[i].name);
         if (wanted && needs[i].outputs && !needs[i].present)
-            return api_fail_at(q->problem, &at, API_MISSING_FIELD, "the output %s needs %s",
+            return api_fail_at(q->problem, &where, API_MISSING_FIELD, "the output %s needs %s",
                                selected->operation->outputs[api_first_member(selected->outputs & outputs)].name,
                                needs[i].name);
         if (i > 0 && needs[i].present && !wanted)
-            return api_fail_at(q->problem, &at, API_BAD_VALUE, "%s is given, and no output uses it: ask for %s", needs[i].name,
+            return api_fail_at(q->problem, &where, API_BAD_VALUE, "%s is given, and no output uses it: ask for %s", needs[i].name,
                                selected->operation->outputs[api_first_member(outputs)].name);
     }
     return true;
 }
 
-static bool options(api_query *q, api_selection *selected, const api_node *given, const api_place *up)
+static bool options(api_query *q, api_selection *selected, const api_node *node, const api_place *up)
 {
     configuration_options *o = selected->options = api_take(q->pool, sizeof *o);
     if (!o) return false;
     *o = (configuration_options){.n_joints = 0};
-    select_outputs(q, given, selected);
-    if (!check_fields(q, selected, given, up)) return false;
+    select_outputs(q, node, selected);
+    if (!check_fields(q, selected, node, up)) return false;
     if (q->model->loops && !q->field[API_Q] && !q->field[API_PLATFORM]) {
-        api_place at = api_place_key(NULL, "q");
-        return api_fail_at(q->problem, &at, API_MISSING_FIELD, "configuration of a model with loops needs q");
+        api_place where = api_place_key(NULL, "q");
+        return api_fail_at(q->problem, &where, API_MISSING_FIELD, "configuration of a model with loops needs q");
     }
-    return list_joints(q, o) && read_fraction(q, given, up, o) && read_random(q, selected, given, up, o);
+    return list_joints(q, o) && read_fraction(q, node, up, o) && read_random(q, selected, node, up, o);
 }
 
 /* --- evaluation --------------------------------------------------------------------------------------------------- */

@@ -75,8 +75,8 @@ static uint64_t mix(uint64_t x)
 /* Returns a number from 0 to less than 1. */
 static double uniform(const api_random_configuration *r, size_t row, size_t entry)
 {
-    const uint64_t step = 0x9e3779b97f4a7c15u, own = mix(mix(r->seed + step) + step * ((uint64_t)row + 1));
-    return (double)(mix(own + step * ((uint64_t)entry + 1)) >> 11) * 0x1p-53;
+    const uint64_t step = 0x9e3779b97f4a7c15u, stream = mix(mix(r->seed + step) + step * ((uint64_t)row + 1));
+    return (double)(mix(stream + step * ((uint64_t)entry + 1)) >> 11) * 0x1p-53;
 }
 
 /* Draws a quaternion from the numbers of its first three entries. */

@@ -23,55 +23,55 @@ static const char *joint_name(const void *model, size_t i)
 }
 
 /* Returns the link that the named joint carries; -1 with a problem. */
-static int read_joint(const api_query *q, const api_node *value, const api_place *at)
+static int read_joint(const api_query *q, const api_node *value, const api_place *where)
 {
     const api_model *m    = q->model;
-    const char      *name = api_read_string(q, value, at);
+    const char      *name = api_read_string(q, value, where);
     if (!name) return -1;
     for (size_t link = 1; link < m->n_links; link++)
         if (strcmp(m->attached[link].joint, name) == 0) return (int)link;
     api_names known = {m->n_links - 1, joint_name, m};
-    api_fail_no_such(q, at, "joint", name, &known);
+    api_fail_no_such(q, where, "joint", name, &known);
     return -1;
 }
 
-static bool read_cut(const api_query *q, const api_node *given, const api_place *up, api_cut *cut)
+static bool read_cut(const api_query *q, const api_node *node, const api_place *up, api_cut *cut)
 {
-    const api_node *joint = api_node_get(given, "joint"), *frame = api_node_get(given, "frame");
+    const api_node *joint = api_node_get(node, "joint"), *frame = api_node_get(node, "frame");
     api_place       joint_at = api_place_key(up, "joint"), frame_at = api_place_key(up, "frame");
-    if (!api_check_keys(q, given, up, fields, "an entry of force_torque")) return false;
+    if (!api_check_keys(q, node, up, fields, "an entry of force_torque")) return false;
     if (!joint && !frame)
         return api_fail_at(q->problem, &joint_at, API_MISSING_FIELD,
                            "a joint is needed, or a frame on the link that the joint carries");
-    const int at = frame ? api_read_frame(q, frame, &frame_at) : 0;
-    if (at < 0) return false;
-    cut->link = joint ? read_joint(q, joint, &joint_at) : link_of(q->model, at);
+    const int where = frame ? api_read_frame(q, frame, &frame_at) : 0;
+    if (where < 0) return false;
+    cut->link = joint ? read_joint(q, joint, &joint_at) : link_of(q->model, where);
     if (cut->link < 0) return false;
     if (cut->link == 0)
         return api_fail_at(q->problem, &frame_at, API_BAD_VALUE,
-                           "%.64s is on the base link, which no joint carries: name a joint", q->model->frames[at].name);
-    const dyn_frame *own = &q->model->frames[cut->link].frame;
-    cut->frame           = frame ? q->model->frames[at].frame : *own;
-    return cut->frame.body == own->body ||
+                           "%.64s is on the base link, which no joint carries: name a joint", q->model->frames[where].name);
+    const dyn_frame *link_frame = &q->model->frames[cut->link].frame;
+    cut->frame           = frame ? q->model->frames[where].frame : *link_frame;
+    return cut->frame.body == link_frame->body ||
            api_fail_at(q->problem, &frame_at, API_BAD_VALUE,
                        "%.64s moves against the link that the joint carries: a frame that is fixed to it expected",
-                       q->model->frames[at].name);
+                       q->model->frames[where].name);
 }
 
-bool api_check_sensors(const api_query *q, size_t n, const api_place *at)
+bool api_check_sensors(const api_query *q, size_t n, const api_place *where)
 {
-    return n <= API_MOST_SENSORS || api_fail_at(q->problem, at, API_WRONG_SHAPE, "%zu entries given, at most %d expected",
+    return n <= API_MOST_SENSORS || api_fail_at(q->problem, where, API_WRONG_SHAPE, "%zu entries given, at most %d expected",
                                                 n, API_MOST_SENSORS);
 }
 
-api_cut *api_cut_read(api_query *q, const api_node *list, const api_place *at, size_t *n)
+api_cut *api_cut_read(api_query *q, const api_node *list, const api_place *where, size_t *n)
 {
-    if (!api_check_list(q, list, at, "an object of joint and frame")) return NULL;
+    if (!api_check_list(q, list, where, "an object of joint and frame")) return NULL;
     *n = api_node_size(list);
-    if (!api_check_sensors(q, *n, at)) return NULL;
+    if (!api_check_sensors(q, *n, where)) return NULL;
     api_cut *cut = api_take(q->pool, *n * sizeof *cut);
     for (size_t i = 0; cut && i < *n; i++) {
-        api_place entry = api_place_index(at, i);
+        api_place entry = api_place_index(where, i);
         api_node  item;
         if (!api_node_item(list, i, &item) || !read_cut(q, &item, &entry, &cut[i])) return NULL;
     }
@@ -100,7 +100,7 @@ static bool is_beyond(const api_model *m, const api_cut *cut, int link)
 }
 
 /* Adds the child that the joint of `link` moves. */
-static void add_child(const api_model *m, int link, dyn_cut *to, const lists *l)
+static void list_child(const api_model *m, int link, dyn_cut *to, const lists *l)
 {
     const api_attached_body *child = &m->attached[link];
     dyn_frame               *frame = &l->frames[1 + 2 * to->n_children];
@@ -137,11 +137,11 @@ static void add_rotor(const api_model *m, const api_motor_name *motor, int link,
 }
 
 /* Adds the rigid body, with the payloads of the request, and the rotors on it. */
-static void add_rigid_body(const api_query *q, const api_cut *cut, const dyn_pose *X_fb, dyn_cut *to, const lists *l)
+static void list_rigid_part(const api_query *q, const api_cut *cut, const dyn_pose *X_fb, dyn_cut *to, const lists *l)
 {
     const api_model *m   = q->model;
-    const dyn_pose   own = dyn_pose_compose(X_fb, &m->frames[cut->link].frame.X_bf);
-    dyn_cut_add_inertia(to, &m->attached[cut->link].inertia, &own);
+    const dyn_pose   link_frame = dyn_pose_compose(X_fb, &m->frames[cut->link].frame.X_bf);
+    dyn_cut_add_inertia(to, &m->attached[cut->link].inertia, &link_frame);
     for (size_t i = 0; i < q->n_payloads; i++) {
         const int frame = q->payload_frames[i];
         if (!is_beyond(m, cut, link_of(m, frame))) continue;
@@ -170,7 +170,7 @@ static int *find_pushed(const api_query *q)
 }
 
 /* Adds the wrenches of the request that act on the rigid body. Where the list is NULL, counts them. */
-static bool add_pushes(const api_query *q, const api_cut *cut, const dyn_pose *X_fb, dyn_cut *to, const lists *l)
+static bool list_pushes(const api_query *q, const api_cut *cut, const dyn_pose *X_fb, dyn_cut *to, const lists *l)
 {
     const api_model *m = q->model;
     to->n_pushes       = 0;
@@ -185,7 +185,7 @@ static bool add_pushes(const api_query *q, const api_cut *cut, const dyn_pose *X
 }
 
 /* Loops push and turn the rigid body where they are fixed to its links; the record does not tell which. */
-static bool check_loops(const api_query *q, const api_cut *cut, const dyn_cut *prepared)
+static bool check_cut_loops(const api_query *q, const api_cut *cut, const dyn_cut *prepared)
 {
     const dyn_loops *loops = q->model->loops;
     bool             met   = prepared->n_rotors > 0;
@@ -198,13 +198,13 @@ static bool check_loops(const api_query *q, const api_cut *cut, const dyn_cut *p
 }
 
 /* Adds the children that move beyond a fixed joint. Where the lists are NULL, counts them. */
-static void add_children(const api_model *m, const api_cut *cut, dyn_cut *to, const lists *l)
+static void list_children(const api_model *m, const api_cut *cut, dyn_cut *to, const lists *l)
 {
     to->n_children = 0;
     for (int link = 1; link < (int)m->n_links; link++) {
         if (m->attached[link].fixed || !is_beyond(m, cut, m->attached[link].parent)) continue;
         if (l->rows)
-            add_child(m, link, to, l);
+            list_child(m, link, to, l);
         else
             to->n_children++;
     }
@@ -213,17 +213,17 @@ static void add_children(const api_model *m, const api_cut *cut, dyn_cut *to, co
 static bool prepare_fixed(const api_query *q, const api_cut *cut, dyn_cut *to, lists *l)
 {
     const dyn_pose X_fb = dyn_pose_inverse(&cut->frame.X_bf);
-    add_children(q->model, cut, to, l);
-    if (!add_pushes(q, cut, &X_fb, to, l)) return false;
+    list_children(q->model, cut, to, l);
+    if (!list_pushes(q, cut, &X_fb, to, l)) return false;
     l->rows   = api_take(q->pool, to->n_children * sizeof *l->rows);
     l->frames = api_take(q->pool, (1 + 2 * to->n_children) * sizeof *l->frames);
     l->rotors = api_take(q->pool, q->model->n_motors * sizeof *l->rotors);
     l->pushes = api_take(q->pool, to->n_pushes * sizeof *l->pushes);
     if (!l->rows || !l->frames || !l->rotors || !l->pushes) return false;
     l->frames[0] = cut->frame;
-    add_rigid_body(q, cut, &X_fb, to, l);
-    add_children(q->model, cut, to, l);
-    return add_pushes(q, cut, &X_fb, to, l);
+    list_rigid_part(q, cut, &X_fb, to, l);
+    list_children(q->model, cut, to, l);
+    return list_pushes(q, cut, &X_fb, to, l);
 }
 
 static bool prepare_moving(const api_query *q, const api_cut *cut, dyn_cut *to, lists *l)
@@ -232,11 +232,11 @@ static bool prepare_moving(const api_query *q, const api_cut *cut, dyn_cut *to, 
     l->frames = api_take(q->pool, 3 * sizeof *l->frames);
     if (!l->rows || !l->frames) return false;
     l->frames[0] = cut->frame;
-    add_child(q->model, cut->link, to, l);
+    list_child(q->model, cut->link, to, l);
     return true;
 }
 
-static bool prepare(const api_query *q, const api_cut *cut, dyn_cut *to, lists l)
+static bool prepare_cut(const api_query *q, const api_cut *cut, dyn_cut *to, lists l)
 {
     const bool fixed = q->model->attached[cut->link].fixed;
     *to              = (dyn_cut){.mass = 0};
@@ -245,13 +245,13 @@ static bool prepare(const api_query *q, const api_cut *cut, dyn_cut *to, lists l
     to->frames = l.frames;
     to->rotors = l.rotors;
     to->pushes = l.pushes;
-    return !fixed || check_loops(q, cut, to);
+    return !fixed || check_cut_loops(q, cut, to);
 }
 
 bool api_cut_prepare(const api_query *q, size_t n, const api_cut *cuts, dyn_cut *prepared)
 {
     const lists l = {.pushed = find_pushed(q)};
     for (size_t i = 0; l.pushed && i < n; i++)
-        if (!api_deadline_check(q->input->deadline, q->problem) || !prepare(q, &cuts[i], &prepared[i], l)) return false;
+        if (!api_deadline_check(q->input->deadline, q->problem) || !prepare_cut(q, &cuts[i], &prepared[i], l)) return false;
     return l.pushed != NULL;
 }

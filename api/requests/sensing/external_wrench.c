@@ -8,9 +8,9 @@
 #include <math.h>
 #include <string.h>
 
-static bool options(api_query *q, api_selection *selected, const api_node *given, const api_place *up)
+static bool options(api_query *q, api_selection *selected, const api_node *node, const api_place *up)
 {
-    const api_external_options *o = selected->options = api_external_wrench_read(q, selected, given, up);
+    const api_external_options *o = selected->options = api_external_wrench_read(q, selected, node, up);
     selected->all_in_lanes                            = o && o->gain;
     return o != NULL;
 }
@@ -22,12 +22,12 @@ static bool prepare(api_plan *plan, api_selection *selected)
 {
     api_external_options *o  = selected->options;
     const size_t         nv = plan->query->model->nv;
-    api_place            at = api_place_key(NULL, "q");
+    api_place            where = api_place_key(NULL, "q");
     if (!api_external_wrench_order(plan->query, o)) return false;
     if (api_has_load(plan->query)) return api_fail_load(plan->query, "external-wrench");
     if (!o->gain) return true;
     if (!plan->query->empty && api_states(plan->query) < 2)
-        return api_fail_at(plan->query->problem, &at, API_WRONG_SHAPE,
+        return api_fail_at(plan->query->problem, &where, API_WRONG_SHAPE,
                            "one state given; the momentum observer takes rows, samples in time");
     o->p        = api_take_lanes(plan, nv);
     o->u        = api_take_lanes(plan, nv);
@@ -57,7 +57,7 @@ static void find_jacobian(const api_evaluation *e, const api_external_options *o
 typedef struct estimate {
     const double *jacobian, *tau;
     double       *wrench, *covariance, *remainder;
-    double       *room; /* of one state */
+    double       *room; /* scratch memory for one state */
 } estimate;
 
 /* Fits the wrench of one lane. False with e->problem. */
@@ -83,7 +83,7 @@ static bool fit(const api_evaluation *e, const api_external_options *o, const es
 
 /* Returns the lanes of an estimate at block `block`. `next` are scratch lanes: a wrench that is not requested, then the
  * room of a state. */
-static estimate place(const api_evaluation *e, const api_selection *selected, size_t block, const double *jacobian,
+static estimate place_estimate(const api_evaluation *e, const api_selection *selected, size_t block, const double *jacobian,
                       double *next)
 {
     estimate s = {.jacobian   = jacobian,
@@ -99,7 +99,7 @@ static estimate place(const api_evaluation *e, const api_selection *selected, si
 /* --- the static estimate ------------------------------------------------------------------------------------------ */
 
 /* tau_e = inverse dynamics - tau, with known wrenches on the side of the inverse dynamics. */
-static void find_torques(const api_evaluation *e, size_t block, double *to)
+static void find_external_torques(const api_evaluation *e, size_t block, double *to)
 {
     const double              *tau = api_state_block(e, API_TAU, block);
     const dyn_inverse_dynamics io  = {.q        = api_state_block(e, API_Q, block),
@@ -118,10 +118,10 @@ static bool estimate_block(const api_evaluation *e, const api_selection *selecte
     const size_t               W = e->lanes, nv = e->model->nv;
     double                    *torques = api_result_block(e, selected, API_EXTERNAL_TAU, block), *jacobian = e->spare + nv * W;
     if (!torques) torques = e->spare;
-    find_torques(e, block, torques);
+    find_external_torques(e, block, torques);
     if (!(selected->outputs & API_EXTERNAL_OF_FRAME)) return true;
     find_jacobian(e, o, block, jacobian);
-    estimate s = place(e, selected, block, jacobian, jacobian + 6 * nv * W);
+    estimate s = place_estimate(e, selected, block, jacobian, jacobian + 6 * nv * W);
     s.tau      = torques;
     for (size_t state = block * W; state < (block + 1) * W && state < api_states(e->query); state++)
         if (!fit(e, o, &s, NULL, state)) return false;
@@ -178,7 +178,7 @@ typedef struct observer {
     size_t                 failed;         /* the first sample that failed; SIZE_MAX: none */
 } observer;
 
-static dyn_momentum_sample sample(const api_evaluation *e, const api_external_options *o, size_t state, size_t v)
+static dyn_momentum_sample momentum_sample_of(const api_evaluation *e, const api_external_options *o, size_t state, size_t v)
 {
     const size_t nv = e->model->nv;
     return (dyn_momentum_sample){api_state_lane(e, o->p, nv, state)[v * e->lanes],
@@ -189,11 +189,11 @@ static dyn_momentum_sample sample(const api_evaluation *e, const api_external_op
 static bool observe(const api_evaluation *e, const api_selection *selected, observer *s, size_t state)
 {
     const api_external_options *o = selected->options;
-    double *given  = api_result_block(e, selected, API_EXTERNAL_TAU, state / e->lanes), *to = given ? given : s->tau;
+    double *node  = api_result_block(e, selected, API_EXTERNAL_TAU, state / e->lanes), *to = node ? node : s->tau;
     bool    finite = true;
     for (size_t v = 0; v < e->model->nv; v++) {
-        const dyn_momentum_sample now = sample(e, o, state, v);
-        if (state > 0) dyn_momentum_observe(o->gain[v], o->step, sample(e, o, state - 1, v), now, &s->residual[v]);
+        const dyn_momentum_sample now = momentum_sample_of(e, o, state, v);
+        if (state > 0) dyn_momentum_observe(o->gain[v], o->step, momentum_sample_of(e, o, state - 1, v), now, &s->residual[v]);
         to[v * e->lanes + state % e->lanes] = s->residual[v].r;
         s->variance[v]                      = s->residual[v].variance;
         finite &= isfinite(now.p) && isfinite(now.u) && isfinite(s->residual[v].r);
@@ -202,7 +202,7 @@ static bool observe(const api_evaluation *e, const api_selection *selected, obse
 }
 
 /* Fails a sample, or a later one than it. */
-static bool fail_sample(const api_evaluation *e, observer *s, size_t state)
+static bool fail_observed(const api_evaluation *e, observer *s, size_t state)
 {
     if (s->failed == SIZE_MAX) {
         s->failed = state;
@@ -219,9 +219,9 @@ static bool finish_sample(const api_evaluation *e, const api_selection *selected
     const size_t               nv = e->model->nv, block = state / e->lanes;
     if (s->failed != SIZE_MAX || (e->plan->failed_rows && api_failed_rows_has(e->plan->failed_rows, state)) ||
         !observe(e, selected, s, state))
-        return fail_sample(e, s, state);
+        return fail_observed(e, s, state);
     if (!(selected->outputs & API_EXTERNAL_OF_FRAME)) return true;
-    estimate lanes = place(e, selected, block, api_block(e, o->jacobian, 6 * nv, block), e->spare);
+    estimate lanes = place_estimate(e, selected, block, api_block(e, o->jacobian, 6 * nv, block), e->spare);
     if (!lanes.tau) lanes.tau = s->tau;
     return fit(e, o, &lanes, s->variance, state);
 }
@@ -230,9 +230,9 @@ static bool finish(const api_evaluation *e, const api_selection *selected)
 {
     const api_external_options *o   = selected->options;
     const size_t                nv  = e->model->nv;
-    api_evaluation              own = *e;
-    own.problem                     = e->query->problem;
-    own.spare                       = e->spares[0]; /* the operation is alone */
+    api_evaluation              last = *e;
+    last.problem                     = e->query->problem;
+    last.spare                       = e->spares[0]; /* the operation is alone */
     if (!o->gain) return true;
     observer s = {.residual = api_take(e->query->pool, nv * sizeof *s.residual),
                   .tau      = api_take(e->query->pool, nv * e->lanes * sizeof *s.tau),
@@ -241,7 +241,7 @@ static bool finish(const api_evaluation *e, const api_selection *selected)
     if (!s.residual || !s.tau || !s.variance) return false;
     memset(s.residual, 0, nv * sizeof *s.residual);
     for (size_t state = 0; state < api_states(e->query); state++)
-        if (!api_deadline_check(e->query->input->deadline, own.problem) || !finish_sample(&own, selected, &s, state))
+        if (!api_deadline_check(e->query->input->deadline, last.problem) || !finish_sample(&last, selected, &s, state))
             return false;
     return true;
 }

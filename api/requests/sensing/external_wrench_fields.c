@@ -5,16 +5,16 @@
 #include <math.h>
 
 /* Reads a positive number for each coordinate, in the order of the request, or one for all. NULL with a problem. */
-static double *read_positive(api_query *q, const api_node *value, const api_place *at)
+static double *read_positive(api_query *q, const api_node *value, const api_place *where)
 {
     const size_t nv   = q->model->nv;
     const bool   one  = api_node_is(value, API_NUMBER);
-    double      *list = api_take(q->pool, nv * sizeof *list), *given = NULL, number = 0;
+    double      *list = api_take(q->pool, nv * sizeof *list), *node = NULL, number = 0;
     if (!list) return NULL;
-    if (one ? !api_read_number(q, value, at, &number) : !(given = api_take_numbers(q, value, at, nv))) return NULL;
+    if (one ? !api_read_number(q, value, where, &number) : !(node = api_take_numbers(q, value, where, nv))) return NULL;
     for (size_t i = 0; i < nv; i++) {
-        const double x     = one ? number : given[i];
-        api_place    entry = one ? *at : api_place_index(at, i);
+        const double x     = one ? number : node[i];
+        api_place    entry = one ? *where : api_place_index(where, i);
         if (!(x > 0 && isfinite(1 / x))) {
             api_fail_at(q->problem, &entry, API_BAD_VALUE, "%s given, a number greater than 0 expected", API_NUMBER_TEXT(x));
             return NULL;
@@ -25,7 +25,7 @@ static double *read_positive(api_query *q, const api_node *value, const api_plac
 }
 
 /* Returns a list in the order of the model; NULL stays NULL. Sets *room to false with a problem. */
-static const double *turn(const api_query *q, const double *list, bool *room)
+static const double *turn_to_model(const api_query *q, const double *list, bool *room)
 {
     const size_t nv = q->model->nv;
     double      *to = list ? api_take(q->pool, nv * sizeof *to) : NULL;
@@ -39,8 +39,8 @@ bool api_external_wrench_order(const api_query *q, api_external_options *o)
 {
     bool room = true;
     if (!q->order) return true;
-    o->gain      = turn(q, o->gain, &room);
-    o->fit.sigma = turn(q, o->fit.sigma, &room);
+    o->gain      = turn_to_model(q, o->gain, &room);
+    o->fit.sigma = turn_to_model(q, o->fit.sigma, &room);
     return room;
 }
 
@@ -55,9 +55,9 @@ static bool check_samples(const api_query *q)
 }
 
 /* Reads "gain" and "step" of the momentum observer. */
-static bool read_observer(api_query *q, const api_node *given, const api_place *up, api_external_options *o)
+static bool read_observer(api_query *q, const api_node *node, const api_place *up, api_external_options *o)
 {
-    const api_node *gain = api_node_get(given, "gain"), *step = api_node_get(given, "step");
+    const api_node *gain = api_node_get(node, "gain"), *step = api_node_get(node, "step");
     api_place       gain_at = api_place_key(up, "gain"), step_at = api_place_key(up, "step");
     if (!gain && !step) return true;
     if (!gain || !step)
@@ -78,11 +78,11 @@ static bool read_observer(api_query *q, const api_node *given, const api_place *
     return true;
 }
 
-static bool read_frame(api_query *q, api_selection *selected, const api_node *given, const api_place *up,
+static bool read_wrench_frame(api_query *q, api_selection *selected, const api_node *node, const api_place *up,
                        api_external_options *o)
 {
-    const api_node *frame = api_node_get(given, "frame"), *axes = api_node_get(given, "axes"),
-                   *reference = api_node_get(given, "reference");
+    const api_node *frame = api_node_get(node, "frame"), *axes = api_node_get(node, "axes"),
+                   *reference = api_node_get(node, "reference");
     api_place       frame_at = api_place_key(up, "frame"), axes_at = api_place_key(up, "axes");
     api_place       reference_at = api_place_key(up, "reference");
     if (!frame && (axes || reference || (selected->outputs & API_EXTERNAL_OF_FRAME)))
@@ -102,27 +102,27 @@ static bool read_frame(api_query *q, api_selection *selected, const api_node *gi
 }
 
 /* Selects the outputs that the fields determine, and checks that a covariance has its noise. */
-static bool select_outputs(const api_query *q, api_selection *selected, const api_node *given, const api_place *up,
+static bool select_wrench_outputs(const api_query *q, api_selection *selected, const api_node *node, const api_place *up,
                            const api_external_options *o)
 {
-    if (!api_node_get(given, "outputs") && o->frame) {
+    if (!api_node_get(node, "outputs") && o->frame) {
         selected->outputs |= API_BIT(API_EXTERNAL_WRENCH);
         if (o->fit.sigma) selected->outputs |= API_BIT(API_EXTERNAL_COVARIANCE);
     }
     if ((selected->outputs & API_BIT(API_EXTERNAL_COVARIANCE)) && !o->fit.sigma)
-        return api_fail_output(q, selected, API_EXTERNAL_COVARIANCE, given, up, "covariance needs noise");
+        return api_fail_output(q, selected, API_EXTERNAL_COVARIANCE, node, up, "covariance needs noise");
     return true;
 }
 
-api_external_options *api_external_wrench_read(api_query *q, api_selection *selected, const api_node *given,
+api_external_options *api_external_wrench_read(api_query *q, api_selection *selected, const api_node *node,
                                               const api_place *up)
 {
-    const api_node      *noise    = api_node_get(given, "noise");
+    const api_node      *noise    = api_node_get(node, "noise");
     api_place            noise_at = api_place_key(up, "noise");
     api_external_options *o        = api_take(q->pool, sizeof *o);
     if (!o) return NULL;
     *o = (api_external_options){.fit = {.nv = q->model->nv}};
-    if (!read_frame(q, selected, given, up, o) || !read_observer(q, given, up, o)) return NULL;
+    if (!read_wrench_frame(q, selected, node, up, o) || !read_observer(q, node, up, o)) return NULL;
     if (noise && !(o->fit.sigma = read_positive(q, noise, &noise_at))) return NULL;
-    return select_outputs(q, selected, given, up, o) ? o : NULL;
+    return select_wrench_outputs(q, selected, node, up, o) ? o : NULL;
 }

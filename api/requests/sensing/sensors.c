@@ -19,15 +19,15 @@ typedef struct sensors_options {
     bool       has_children;
 } sensors_options;
 
-static bool read_inertial(api_query *q, const api_node *list, const api_place *at, sensors_options *o)
+static bool read_inertial(api_query *q, const api_node *list, const api_place *where, sensors_options *o)
 {
-    if (!api_check_names(q, list, at, "a frame's name")) return false;
+    if (!api_check_names(q, list, where, "a frame's name")) return false;
     o->n_frames = api_count_names(list);
-    if (!api_check_sensors(q, o->n_frames, at)) return false;
+    if (!api_check_sensors(q, o->n_frames, where)) return false;
     o->frames   = api_take(q->pool, o->n_frames * sizeof *o->frames);
     for (size_t i = 0; o->frames && i < o->n_frames; i++) {
         api_node  name;
-        api_place entry = api_take_name(list, at, i, &name);
+        api_place entry = api_take_name(list, where, i, &name);
         int       frame = api_read_frame(q, &name, &entry);
         if (frame < 0) return false;
         o->frames[i] = q->model->frames[frame].frame;
@@ -36,24 +36,24 @@ static bool read_inertial(api_query *q, const api_node *list, const api_place *a
 }
 
 /* Checks that each output has its sensors; without "outputs" all that have sensors are computed. */
-static bool check_outputs(const api_query *q, api_selection *selected, const api_node *given, const api_place *up)
+static bool check_sensor_outputs(const api_query *q, api_selection *selected, const api_node *node, const api_place *up)
 {
-    const bool   cuts = api_node_get(given, "force_torque"), frames = api_node_get(given, "inertial");
-    api_place    at    = api_place_key(up, cuts ? "inertial" : "force_torque");
-    const api_set there = (cuts ? API_BIT(WRENCHES) : 0) | (frames ? INERTIAL_OUTPUTS : 0);
-    if (!there)
-        return api_fail_at(q->problem, &at, API_MISSING_FIELD,
+    const bool   cuts = api_node_get(node, "force_torque"), frames = api_node_get(node, "inertial");
+    api_place    where    = api_place_key(up, cuts ? "inertial" : "force_torque");
+    const api_set present = (cuts ? API_BIT(WRENCHES) : 0) | (frames ? INERTIAL_OUTPUTS : 0);
+    if (!present)
+        return api_fail_at(q->problem, &where, API_MISSING_FIELD,
                            "sensors needs force_torque, a list of joints, or inertial, a list of frames");
-    if (!api_node_get(given, "outputs")) selected->outputs &= there;
-    return !(selected->outputs & ~there) ||
-           api_fail_at(q->problem, &at, API_MISSING_FIELD, "the output %s needs %s",
-                       selected->operation->outputs[api_first_member(selected->outputs & ~there)].name,
+    if (!api_node_get(node, "outputs")) selected->outputs &= present;
+    return !(selected->outputs & ~present) ||
+           api_fail_at(q->problem, &where, API_MISSING_FIELD, "the output %s needs %s",
+                       selected->operation->outputs[api_first_member(selected->outputs & ~present)].name,
                        cuts ? "inertial" : "force_torque");
 }
 
-static bool options(api_query *q, api_selection *selected, const api_node *given, const api_place *up)
+static bool options(api_query *q, api_selection *selected, const api_node *node, const api_place *up)
 {
-    const api_node  *cuts = api_node_get(given, "force_torque"), *frames = api_node_get(given, "inertial");
+    const api_node  *cuts = api_node_get(node, "force_torque"), *frames = api_node_get(node, "inertial");
     api_place        cuts_at = api_place_key(up, "force_torque"), frames_at = api_place_key(up, "inertial");
     sensors_options *o = selected->options = api_take(q->pool, sizeof *o);
     if (!o) return false;
@@ -62,7 +62,7 @@ static bool options(api_query *q, api_selection *selected, const api_node *given
     if (frames && !read_inertial(q, frames, &frames_at, o)) return false;
     api_set_extent(selected, API_CUT_JOINTS, o->n_cuts);
     api_set_extent(selected, API_SENSED_FRAMES, o->n_frames);
-    return check_outputs(q, selected, given, up);
+    return check_sensor_outputs(q, selected, node, up);
 }
 
 static bool prepare(api_plan *plan, api_selection *selected)
@@ -89,7 +89,7 @@ static size_t spare(const api_model *model, const api_selection *selected)
 }
 
 /* Computes the joint wrenches that the cuts need, behind the room. */
-static const double *find_joint_wrenches(const api_evaluation *e, const dyn_cut_states *s, double *to)
+static const double *find_cut_wrenches(const api_evaluation *e, const dyn_cut_states *s, double *to)
 {
     const dyn_inverse_dynamics io = {
         .q = s->q, .qd = s->qd, .qdd = s->qdd, .wrenches = s->wrenches, .joint_wrenches = to};
@@ -113,7 +113,7 @@ static bool evaluate(const api_evaluation *e, const api_selection *selected, siz
                                 .qdd       = api_state_block(e, API_QDD, block),
                                 .wrenches  = api_wrench_block(e, block)};
     const size_t room = o->room > dyn_inertial_entries() ? o->room : dyn_inertial_entries();
-    if (wrenches && o->has_children) s.joint_wrenches = find_joint_wrenches(e, &s, e->spare + room * W);
+    if (wrenches && o->has_children) s.joint_wrenches = find_cut_wrenches(e, &s, e->spare + room * W);
     for (size_t i = 0; wrenches && i < o->n_cuts; i++) {
         dyn_cut_evaluate(&o->prepared[i], &s, e->spare, wrenches + 6 * i * W);
         if (!api_deadline_check(e->query->input->deadline, e->problem)) return false;

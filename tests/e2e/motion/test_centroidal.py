@@ -1,5 +1,5 @@
 """Tests the motion of the centre of mass and the rates of the momentum in energy against differences in time, of a tree
-and of a mechanism with loops. tests/dynamics/test_centroidal.c has trees and all derivatives by the complex step."""
+and of a mechanism with loops. tests/dynamics/test_momentum.c has trees and all derivatives by the complex step."""
 import numpy as np
 import tap
 from closed import Closed
@@ -26,7 +26,7 @@ class Centroidal(Closed):
                 self.near(got[rate], ((8 * (x[2] - x[1]) - (x[3] - x[0])) / (12 * h)).tolist(), 1e-9, f"{model} {rate}")
 
     def test_the_rate_of_the_momentum_is_the_wrench_of_the_ground(self):
-        """Of a floating robot moved by its joints alone: gravity, and nothing about the centre of mass."""
+        """Gravity alone acts on a floating robot that its joints move, and has no moment about the centre of mass."""
         about, choose = self.ok(self.client.get("/v1/models/solo12")), np.random.default_rng(2)
         q = self.ask("solo12", "configuration", {"seed": 3})["random"]
         qd = choose.normal(size=about["nv"]).tolist()
