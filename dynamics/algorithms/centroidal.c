@@ -52,7 +52,7 @@ size_t LANE_NAME(centroidal_size)(const dyn_model *m)
 /* --- the centre of mass ------------------------------------------------------------------------------------------- */
 
 /* The centre of mass and its derivatives: sums of m p + R h over m. */
-static vec3_rates centre_of_mass(const dyn_model *m, const workspace *ws, motion_order order)
+static vec3_rates moving_centre_of_mass(const dyn_model *m, const workspace *ws, motion_order order)
 {
     vec3_rates sum = {vec3_zero(), vec3_zero(), vec3_zero(), vec3_zero()};
     for (size_t i = 0; i < m->n_bodies; i++) {
@@ -96,7 +96,7 @@ static moving_composite own_of(const dyn_body *b, const world_motion *B, vec3 c)
     return s;
 }
 
-static void add_to_parent(moving_composite *to, const moving_composite *from)
+static void add_moving_composite(moving_composite *to, const moving_composite *from)
 {
     to->h        = add(to->h, from->h);
     to->l        = add(to->l, from->l);
@@ -119,7 +119,7 @@ static moving_composite sum_bodies(const dyn_model *m, const workspace *ws, vec3
         ws->composite[i] = own_of(&m->body[i], &ws->world[i], c);
     for (size_t i = m->n_bodies; i-- > 0;) {
         const int parent = m->body[i].tree.parent;
-        add_to_parent(parent == DYN_WORLD ? &all : &ws->composite[parent], &ws->composite[i]);
+        add_moving_composite(parent == DYN_WORLD ? &all : &ws->composite[parent], &ws->composite[i]);
     }
     return all;
 }
@@ -224,7 +224,7 @@ void LANE_NAME(centroidal)(const dyn_scene *scene, void *memory, const dyn_centr
             world_motions(m, &(world_workspace){.XJ = ws.XJ, .world = ws.world}, rates, JERKS);
         else
             world_motions(m, &(world_workspace){.XJ = ws.XJ, .world = ws.world}, rates, ACCELERATIONS);
-        const vec3_rates c = centre_of_mass(m, &ws, order);
+        const vec3_rates c = moving_centre_of_mass(m, &ws, order);
         if (io->com_acceleration) store3(block_out(io->com_acceleration, block, 3), c.dd);
         if (io->com_jerk) store3(block_out(io->com_jerk, block, 3), c.ddd);
         if (!io->momentum_rate && !columns_needed) continue;

@@ -4,7 +4,7 @@
 #include <math.h>
 #include <string.h>
 
-#define SINGULAR 1e-9 /* of the first pivot, for columns of length 1 */
+#define SINGULAR 1e-9 /* smallest pivot, as a part of the first one */
 
 size_t dyn_contact_wrench_room(size_t nv, size_t n, bool covariance)
 {
@@ -34,7 +34,7 @@ static bool set_columns(const dyn_contact_wrench *w, const double *jacobian, dou
 }
 
 /* Sets B to the weighted torques and, for the covariance, the unit vectors. */
-static void set_sides(const dyn_contact_wrench *w, const dyn_contact_wrench_state *s, double *B)
+static void set_right_sides(const dyn_contact_wrench *w, const dyn_contact_wrench_state *s, double *B)
 {
     for (size_t v = 0; v < w->nv; v++)
         B[v] = weight(w, v) * s->tau[v * w->stride];
@@ -84,7 +84,7 @@ bool dyn_contact_wrench_find(const dyn_contact_wrench *w, double *room, const dy
                                        .pivot    = pivot,
                                        .deadline = w->deadline};
     if (!set_columns(w, state->jacobian, A, length)) return false;
-    set_sides(w, state, B);
+    set_right_sides(w, state, B);
     if (dyn_least_squares_solve(&squares, 1 + (state->covariance ? w->nv : 0), SINGULAR) != DYN_SQUARES_SOLVED)
         return false;
     for (size_t axis = 0; axis < DYN_WRENCH_AXES; axis++)

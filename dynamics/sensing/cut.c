@@ -25,7 +25,7 @@ static void add_multiple(double k, const double x[3], double to[3])
 }
 
 /* to += a x b */
-static void add_product(const double a[3], const double b[3], double to[3])
+static void add_cross_product(const double a[3], const double b[3], double to[3])
 {
     double product[3];
     dyn_cross(a, b, product);
@@ -123,12 +123,12 @@ static void add_rigid_part(const dyn_cut *cut, const frame_motion *x, double f[3
     double across[3], spin[3] = {0};
     dyn_cross(x->w, cut->h, across);
     add_multiple(cut->mass, x->a, f);
-    add_product(x->alpha, cut->h, f);
-    add_product(x->w, across, f);
-    add_product(cut->h, x->a, n);
+    add_cross_product(x->alpha, cut->h, f);
+    add_cross_product(x->w, across, f);
+    add_cross_product(cut->h, x->a, n);
     add_tensor_product(cut->I, x->alpha, n);
     add_tensor_product(cut->I, x->w, spin);
-    add_product(x->w, spin, n);
+    add_cross_product(x->w, spin, n);
 }
 
 static void add_rotors(const dyn_cut *cut, const dyn_cut_states *s, const frame_motion *x, size_t lane, double n[3])

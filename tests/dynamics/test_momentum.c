@@ -192,7 +192,7 @@ static void check_motion_rates(const trial *t, const outputs *o, const results *
     free(expected);
 }
 
-static void put_column(const trial *t, const double _Complex *x, size_t j, double *to)
+static void put_momentum_column(const trial *t, const double _Complex *x, size_t j, double *to)
 {
     double column[6];
     complex_derivative(6, x, column);
@@ -206,11 +206,11 @@ static void check_state_derivatives(const trial *t, const outputs *o, const resu
     for (size_t j = 0; j < t->nv; j++) {
         complex_state s = complex_state_along(t, j), v = complex_state_make(t, 0);
         evaluate_complex(t, &s, r);
-        put_column(t, r->momentum, j, momentum);
-        put_column(t, r->rate, j, rate);
+        put_momentum_column(t, r->momentum, j, momentum);
+        put_momentum_column(t, r->rate, j, rate);
         v.qd[j] += COMPLEX_STEP * I;
         evaluate_complex(t, &v, r);
-        put_column(t, r->rate, j, by_qd);
+        put_momentum_column(t, r->rate, j, by_qd);
         complex_state_free(&s);
         complex_state_free(&v);
     }

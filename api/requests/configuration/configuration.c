@@ -36,7 +36,7 @@ static const dyn_body *free_joint_at(const api_model *m, size_t first)
 }
 
 /* Lists the joints, in the order of coordinates, which q and qd share. */
-static bool list_joints(api_query *q, configuration_options *o)
+static bool list_charts(api_query *q, configuration_options *o)
 {
     const api_model *m = q->model;
     o->joints          = api_take(q->pool, m->nv * sizeof *o->joints);
@@ -52,7 +52,7 @@ static bool list_joints(api_query *q, configuration_options *o)
 }
 
 /* Reads a whole number from `least` to `most`; an absent value leaves *number unchanged. */
-static bool read_whole(const api_query *q, const api_node *node, const api_place *up, const char *name, double most,
+static bool read_natural(const api_query *q, const api_node *node, const api_place *up, const char *name, double most,
                        double *number)
 {
     const api_node *value = api_node_get(node, name);
@@ -90,8 +90,8 @@ static bool read_random(api_query *q, api_selection *selected, const api_node *n
 {
     double    count = 1, seed = 0, range = 1;
     api_place count_at = api_place_key(up, "count"), range_at = api_place_key(up, "range");
-    if (!read_whole(q, node, up, "count", (double)q->call->api->limits.rows, &count) ||
-        !read_whole(q, node, up, "seed", MOST_SEED, &seed))
+    if (!read_natural(q, node, up, "count", (double)q->call->api->limits.rows, &count) ||
+        !read_natural(q, node, up, "seed", MOST_SEED, &seed))
         return false;
     if (api_node_get(node, "count") && !api_batch_rows(q, (size_t)count, &count_at)) return false;
     if (api_node_get(node, "range") && !api_read_number(q, api_node_get(node, "range"), &range_at, &range))
@@ -128,7 +128,7 @@ typedef struct need {
 } need;
 
 /* Checks that every output has its fields, and that every field has an output. */
-static bool check_fields(const api_query *q, const api_selection *selected, const api_node *node, const api_place *up)
+static bool check_output_fields(const api_query *q, const api_selection *selected, const api_node *node, const api_place *up)
 {
     const api_set between = API_BIT(DIFFERENCE) | API_BIT(INTERPOLATED);
     const need    needs[] = {
@@ -159,12 +159,12 @@ static bool options(api_query *q, api_selection *selected, const api_node *node,
     if (!o) return false;
     *o = (configuration_options){.n_joints = 0};
     select_outputs(q, node, selected);
-    if (!check_fields(q, selected, node, up)) return false;
+    if (!check_output_fields(q, selected, node, up)) return false;
     if (q->model->loops && !q->field[API_Q] && !q->field[API_PLATFORM]) {
         api_place where = api_place_key(NULL, "q");
         return api_fail_at(q->problem, &where, API_MISSING_FIELD, "configuration of a model with loops needs q");
     }
-    return list_joints(q, o) && read_fraction(q, node, up, o) && read_random(q, selected, node, up, o);
+    return list_charts(q, o) && read_fraction(q, node, up, o) && read_random(q, selected, node, up, o);
 }
 
 /* --- evaluation --------------------------------------------------------------------------------------------------- */
@@ -175,7 +175,7 @@ static size_t spare(const api_model *model, const api_selection *selected)
     return model->nv;
 }
 
-static void put_neutral(const api_evaluation *e, double *q)
+static void put_neutral_block(const api_evaluation *e, double *q)
 {
     const api_model *m = e->model;
     if (!q) return;
@@ -215,7 +215,7 @@ static void evaluate_state(const api_evaluation *e, const api_selection *selecte
 static bool evaluate(const api_evaluation *e, const api_selection *selected, size_t block, size_t blocks)
 {
     (void)blocks; /* always 1 */
-    put_neutral(e, api_result_block(e, selected, NEUTRAL, block));
+    put_neutral_block(e, api_result_block(e, selected, NEUTRAL, block));
     for (size_t lane = 0; lane < e->lanes; lane++)
         evaluate_state(e, selected, block, lane);
     return true;

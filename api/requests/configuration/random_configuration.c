@@ -11,7 +11,7 @@ static const double pi = 3.14159265358979323846;
 /* --- bounds ------------------------------------------------------------------------------------------------------- */
 
 /* Narrows the bounds of the coordinate that a limit of positions bounds. */
-static bool narrow(const api_query *q, const api_limit_list *limits, size_t i, double *lower, double *upper)
+static bool narrow_interval(const api_query *q, const api_limit_list *limits, size_t i, double *lower, double *upper)
 {
     const dyn_limit *limit = &limits->limit[i];
     const size_t     k     = limit->entry[0];
@@ -54,7 +54,7 @@ bool api_random_configuration_prepare(api_query *q, double range, api_random_con
     for (size_t k = 0; k < m->nq; k++)
         lower[k] = -INFINITY, upper[k] = INFINITY;
     for (size_t i = 0; i < limits.n; i++)
-        if (!narrow(q, &limits, i, lower, upper)) return false;
+        if (!narrow_interval(q, &limits, i, lower, upper)) return false;
     for (size_t k = 0; k < m->nq; k++)
         close_interval(half_width(m, k, range), &lower[k], &upper[k]);
     r->lower = lower;
@@ -73,7 +73,7 @@ static uint64_t mix(uint64_t x)
 }
 
 /* Returns a number from 0 to less than 1. */
-static double uniform(const api_random_configuration *r, size_t row, size_t entry)
+static double uniform_number(const api_random_configuration *r, size_t row, size_t entry)
 {
     const uint64_t step = 0x9e3779b97f4a7c15u, stream = mix(mix(r->seed + step) + step * ((uint64_t)row + 1));
     return (double)(mix(stream + step * ((uint64_t)entry + 1)) >> 11) * 0x1p-53;
@@ -82,10 +82,10 @@ static double uniform(const api_random_configuration *r, size_t row, size_t entr
 /* Draws a quaternion from the numbers of its first three entries. */
 static void draw_rotation(const api_random_configuration *r, size_t row, size_t entry, size_t stride, double *quaternion)
 {
-    const double u = uniform(r, row, entry), small = sqrt(1 - u), large = sqrt(u);
+    const double u = uniform_number(r, row, entry), small = sqrt(1 - u), large = sqrt(u);
     double       sine[2], cosine[2];
     for (size_t i = 0; i < 2; i++)
-        dyn_sine_cosine(2 * pi * uniform(r, row, entry + 1 + i), &sine[i], &cosine[i]);
+        dyn_sine_cosine(2 * pi * uniform_number(r, row, entry + 1 + i), &sine[i], &cosine[i]);
     const double x[4] = {small * sine[0], small * cosine[0], large * sine[1], large * cosine[1]};
     for (size_t i = 0; i < 4; i++)
         quaternion[i * stride] = x[3] < 0 ? -x[i] : x[i];
@@ -96,7 +96,7 @@ void api_random_configuration_draw(const api_random_configuration *r, const api_
 {
     const dyn_model *m = model->dyn;
     for (size_t k = 0; k < model->nq; k++) {
-        const double u = uniform(r, row, k);
+        const double u = uniform_number(r, row, k);
         q[k * stride]  = fmin(r->lower[k] * (1 - u) + r->upper[k] * u, r->upper[k]);
     }
     for (size_t i = 0; i < m->n_bodies; i++) {

@@ -9,7 +9,7 @@
 static const char *const fields[] = {"joint", "frame", NULL};
 
 /* The link that a frame of the model is fixed to, as an index of link_names. */
-static int link_of(const api_model *m, int frame)
+static int link_with_frame(const api_model *m, int frame)
 {
     int link = 0;
     while (m->link_names[link] != m->frames[frame].link)
@@ -23,7 +23,7 @@ static const char *joint_name(const void *model, size_t i)
 }
 
 /* Returns the link that the named joint carries; -1 with a problem. */
-static int read_joint(const api_query *q, const api_node *value, const api_place *where)
+static int read_cut_joint(const api_query *q, const api_node *value, const api_place *where)
 {
     const api_model *m    = q->model;
     const char      *name = api_read_string(q, value, where);
@@ -45,7 +45,7 @@ static bool read_cut(const api_query *q, const api_node *node, const api_place *
                            "a joint is needed, or a frame on the link that the joint carries");
     const int where = frame ? api_read_frame(q, frame, &frame_at) : 0;
     if (where < 0) return false;
-    cut->link = joint ? read_joint(q, joint, &joint_at) : link_of(q->model, where);
+    cut->link = joint ? read_cut_joint(q, joint, &joint_at) : link_with_frame(q->model, where);
     if (cut->link < 0) return false;
     if (cut->link == 0)
         return api_fail_at(q->problem, &frame_at, API_BAD_VALUE,
@@ -114,7 +114,7 @@ static void list_child(const api_model *m, int link, dyn_cut *to, const lists *l
 }
 
 /* The body of the rotor of the motor that drives a joint. */
-static const dyn_body *rotor_of(const api_model *m, const char *joint)
+static const dyn_body *rotor_body_of(const api_model *m, const char *joint)
 {
     for (size_t j = 0; j < m->n_joints; j++)
         for (size_t i = 0; strcmp(m->joints[j].name, joint) == 0 && i < m->dyn->n_bodies; i++) {
@@ -124,10 +124,10 @@ static const dyn_body *rotor_of(const api_model *m, const char *joint)
     return NULL;
 }
 
-static void add_rotor(const api_model *m, const api_motor_name *motor, int link, const dyn_pose *X_fb, dyn_cut *to,
+static void list_rotor(const api_model *m, const api_motor_name *motor, int link, const dyn_pose *X_fb, dyn_cut *to,
                       const lists *l)
 {
-    const dyn_body *rotor = rotor_of(m, motor->joint);
+    const dyn_body *rotor = rotor_body_of(m, motor->joint);
     const dyn_pose  X_fl  = dyn_pose_compose(X_fb, &m->frames[link].frame.X_bf);
     if (!rotor) return;
     dyn_cut_rotor *r = &l->rotors[to->n_rotors++];
@@ -144,13 +144,13 @@ static void list_rigid_part(const api_query *q, const api_cut *cut, const dyn_po
     dyn_cut_add_inertia(to, &m->attached[cut->link].inertia, &link_frame);
     for (size_t i = 0; i < q->n_payloads; i++) {
         const int frame = q->payload_frames[i];
-        if (!is_beyond(m, cut, link_of(m, frame))) continue;
+        if (!is_beyond(m, cut, link_with_frame(m, frame))) continue;
         const dyn_pose X = dyn_pose_compose(X_fb, &m->frames[frame].frame.X_bf);
         dyn_cut_add_inertia(to, &q->payloads[i].inertia, &X);
     }
     for (size_t i = 0; i < m->n_motors; i++) {
         const int frame = api_model_frame(m, m->motors[i].link, strlen(m->motors[i].link));
-        if (is_beyond(m, cut, frame)) add_rotor(m, &m->motors[i], frame, X_fb, to, l);
+        if (is_beyond(m, cut, frame)) list_rotor(m, &m->motors[i], frame, X_fb, to, l);
     }
 }
 
@@ -177,7 +177,7 @@ static bool list_pushes(const api_query *q, const api_cut *cut, const dyn_pose *
     for (size_t i = 0; i < q->scene.n_wrenches; i++) {
         const dyn_frame *frame = &m->frames[l->pushed[i]].frame;
         if (i % LOOK == 0 && !api_deadline_check(q->input->deadline, q->problem)) return false;
-        if (!is_beyond(m, cut, link_of(m, l->pushed[i]))) continue;
+        if (!is_beyond(m, cut, link_with_frame(m, l->pushed[i]))) continue;
         if (l->pushes) l->pushes[to->n_pushes] = (dyn_cut_push){i, dyn_pose_compose(X_fb, &frame->X_bf)};
         to->n_pushes++;
     }

@@ -186,7 +186,7 @@ static dyn_momentum_sample momentum_sample_of(const api_evaluation *e, const api
 }
 
 /* Takes the step to a sample, and writes its residuals. False: a number is not finite. */
-static bool observe(const api_evaluation *e, const api_selection *selected, observer *s, size_t state)
+static bool observe_sample(const api_evaluation *e, const api_selection *selected, observer *s, size_t state)
 {
     const api_external_options *o = selected->options;
     double *node  = api_result_block(e, selected, API_EXTERNAL_TAU, state / e->lanes), *to = node ? node : s->tau;
@@ -218,7 +218,7 @@ static bool finish_sample(const api_evaluation *e, const api_selection *selected
     const api_external_options *o  = selected->options;
     const size_t               nv = e->model->nv, block = state / e->lanes;
     if (s->failed != SIZE_MAX || (e->plan->failed_rows && api_failed_rows_has(e->plan->failed_rows, state)) ||
-        !observe(e, selected, s, state))
+        !observe_sample(e, selected, s, state))
         return fail_observed(e, s, state);
     if (!(selected->outputs & API_EXTERNAL_OF_FRAME)) return true;
     estimate lanes = place_estimate(e, selected, block, api_block(e, o->jacobian, 6 * nv, block), e->spare);

@@ -19,7 +19,7 @@ typedef struct sensors_options {
     bool       has_children;
 } sensors_options;
 
-static bool read_inertial(api_query *q, const api_node *list, const api_place *where, sensors_options *o)
+static bool read_inertial_sensors(api_query *q, const api_node *list, const api_place *where, sensors_options *o)
 {
     if (!api_check_names(q, list, where, "a frame's name")) return false;
     o->n_frames = api_count_names(list);
@@ -59,7 +59,7 @@ static bool options(api_query *q, api_selection *selected, const api_node *node,
     if (!o) return false;
     *o = (sensors_options){.n_cuts = 0};
     if (cuts && !(o->cuts = api_cut_read(q, cuts, &cuts_at, &o->n_cuts))) return false;
-    if (frames && !read_inertial(q, frames, &frames_at, o)) return false;
+    if (frames && !read_inertial_sensors(q, frames, &frames_at, o)) return false;
     api_set_extent(selected, API_CUT_JOINTS, o->n_cuts);
     api_set_extent(selected, API_SENSED_FRAMES, o->n_frames);
     return check_sensor_outputs(q, selected, node, up);
