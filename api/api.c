@@ -12,32 +12,35 @@
 #include <time.h>
 
 const api_resource api_resources[] = {
-    {"/v1/models/{model}/document", {[API_GET] = api_get_document}, NULL, false},
+    {"/v1/models/{model}/document", {[API_GET] = api_get_document}, NULL, false, false},
+    {"/v1/models/{model}/export/{format}", {[API_GET] = api_get_export}, NULL, false, true},
     {"/v1/models/{model}/{operation}",
      {[API_POST] = api_post_operation},
      api_operation_exists,
+     false,
      false}, /* near the start: the table is searched in order, and this is the usual path */
-    {"/v1", {[API_GET] = api_get_service}, NULL, false},
-    {"/v1/models", {[API_GET] = api_list_models}, NULL, false},
+    {"/v1", {[API_GET] = api_get_service}, NULL, false, false},
+    {"/v1/models", {[API_GET] = api_list_models}, NULL, false, false},
     {"/v1/models/{model}",
      {[API_GET] = api_get_model, [API_PUT] = api_put_model, [API_DELETE] = api_delete_model},
      NULL,
+     false,
      false},
-    {"/livez", {[API_GET] = api_get_livez}, NULL, false},
-    {"/metrics", {[API_GET] = api_get_metrics}, NULL, false},
-    {"/readyz", {[API_GET] = api_get_readyz}, NULL, false},
-    {"/openapi.json", {[API_GET] = api_get_file}, api_find_contract, false},
-    {"/problems/{code}", {[API_GET] = api_get_problem}, NULL, true},
-    {"/", {[API_GET] = api_get_home}, api_find_home, true},
-    {"/docs", {[API_GET] = api_get_file}, api_file_exists, false},
-    {"/document", {[API_GET] = api_get_file}, api_file_exists, false},
-    {"/document.css", {[API_GET] = api_get_file}, api_file_exists, false},
-    {"/document.schema.json", {[API_GET] = api_get_file}, api_file_exists, false},
-    {"/clients", {[API_GET] = api_get_file}, api_file_exists, false},
-    {"/clients/{file}", {[API_GET] = api_get_file}, api_file_exists, false},
-    {"/assets/{file}", {[API_GET] = api_get_file}, api_file_exists, false},
-    {"/favicon.ico", {[API_GET] = api_get_file}, api_file_exists, false},
-    {"/THIRD_PARTY.txt", {[API_GET] = api_get_file}, api_file_exists, false},
+    {"/livez", {[API_GET] = api_get_livez}, NULL, false, false},
+    {"/metrics", {[API_GET] = api_get_metrics}, NULL, false, false},
+    {"/readyz", {[API_GET] = api_get_readyz}, NULL, false, false},
+    {"/openapi.json", {[API_GET] = api_get_file}, api_find_contract, false, false},
+    {"/problems/{code}", {[API_GET] = api_get_problem}, NULL, true, false},
+    {"/", {[API_GET] = api_get_home}, api_find_home, true, false},
+    {"/docs", {[API_GET] = api_get_file}, api_file_exists, false, false},
+    {"/document", {[API_GET] = api_get_file}, api_file_exists, false, false},
+    {"/document.css", {[API_GET] = api_get_file}, api_file_exists, false, false},
+    {"/document.schema.json", {[API_GET] = api_get_file}, api_file_exists, false, false},
+    {"/clients", {[API_GET] = api_get_file}, api_file_exists, false, false},
+    {"/clients/{file}", {[API_GET] = api_get_file}, api_file_exists, false, false},
+    {"/assets/{file}", {[API_GET] = api_get_file}, api_file_exists, false, false},
+    {"/favicon.ico", {[API_GET] = api_get_file}, api_file_exists, false, false},
+    {"/THIRD_PARTY.txt", {[API_GET] = api_get_file}, api_file_exists, false, false},
     {0},
 };
 
@@ -78,6 +81,7 @@ api *api_open(const api_config *config, char *error, size_t error_size)
     api_shortage_watch_libraries();
     json_object_seed(0); /* not thread-safe: seed jansson's hashes before threads start */
     snprintf(a->version, sizeof a->version, "%s", config->version);
+    snprintf(a->build, sizeof a->build, "%s", config->build ? config->build : "");
     name_operations();
     api_numbers_choose(kernels->target);
     api_set_limits(a, &config->limits);
@@ -159,7 +163,7 @@ static void reply_unchanged(api_call *call)
 static void end_head(api_call *call, bool go_on, api_problem *problem)
 {
     bool gets = call->method == API_GET && call->change == 0;
-    if (go_on && call->method != API_GET)
+    if (go_on && (call->method != API_GET || (gets && call->route.resource->is_long)))
         call->wants_body = true;
     else if (go_on && gets && call->route.resource->handler[API_GET](call, NULL, problem))
         call->wants_coding = !call->unchanged && api_reply_coding(call) != API_CODING_NONE;
@@ -369,7 +373,8 @@ bool api_run(api_call *call, api_worker *worker, const char *body, size_t length
     }
     call->wants_body = call->wants_coding = false;
     api_expanded_free(&call->expanded, &call->share);
-    if (done) api_reply_compress(call, deadline, &problem);
+    if (done && call->unchanged) reply_unchanged(call);
+    if (done && !call->unchanged) api_reply_compress(call, deadline, &problem);
     if (api_shortage_check(&problem) || problem.code) api_reply_problem(call, &problem);
     call->stamps.ended = api_now();
     count_run(call);

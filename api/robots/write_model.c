@@ -3,6 +3,7 @@
 #include "api/robots/document/document.h"
 #include "api/base/memory/shortage.h"
 #include "report.h"
+#include "write_model.h"
 #include <stdlib.h>
 #include <string.h>
 
@@ -100,8 +101,15 @@ static char *write_document(const api *a, const api_model *model, const api_mode
     return text; /* cppcheck-suppress returnDanglingLifetime ; memory of the writer's own */
 }
 
-static char *write_model(const api *a, const api_model *model, const api_model_form *form,
-                         const api_report_target *report, size_t *length, api_problem *problem)
+size_t api_write_model_estimate(const api_model *model)
+{
+    enum { XML_PER_BYTE = 40 }; /* nodes of libxml2, and the text, for each byte of a document */
+    return api_model_format_json.estimate_memory(model->document, model->document_length) +
+           XML_PER_BYTE * model->document_length;
+}
+
+char *api_write_model_file(const api *a, const api_model *model, const api_model_form *form,
+                           const api_report_target *report, size_t *length, api_problem *problem)
 {
     api_arena  arena  = {0};
     api_reader reader = {.arena = &arena, .problem = problem, .report = json_array()};
@@ -132,7 +140,7 @@ char *api_write_model(api *a, const char *name, const api_model_form *form, cons
         return NULL;
     }
     char *text =
-        format->write ? write_model(a, model, form, report, length, problem) : copy_document(model, length, problem);
+        format->write ? api_write_model_file(a, model, form, report, length, problem) : copy_document(model, length, problem);
     api_model_release(model);
     return text;
 }

@@ -241,6 +241,8 @@ static void test_pages(void **state)
         {.method = "GET", .target = "/v1/models/delta", .accept = "application/cbor"},
         {.method = "GET", .target = "/v1/models/humanoid/document"},
         {.method = "GET", .target = "/v1/models/humanoid/document", .accept = "application/cbor"},
+        {.method = "GET", .target = "/v1/models/delta/export/sdf"},
+        {.method = "GET", .target = "/v1/models/panda/export/mjcf", .accept = "application/cbor"},
         {.method = "GET", .target = "/livez"},
         {.method = "GET", .target = "/readyz"},
         {.method = "GET", .target = "/metrics"},

@@ -22,6 +22,7 @@ static void targets(void **state)
         {"/v1/models/arm", "/v1/models/{model}", "arm", ""},
         {"/v1/models/%61%72%6D?", "/v1/models/{model}", "arm", ""},
         {"/v1/models/arm/document", "/v1/models/{model}/document", "arm", ""},
+        {"/v1/models/arm/export/urdf", "/v1/models/{model}/export/{format}", "arm", "urdf"},
         {"/v1/models/a/x-y", "/v1/models/{model}/{operation}", "a", "x-y"},
         {"http://host:80/v1/models/arm", "/v1/models/{model}", "arm", ""},
         {"HTTPS://host/v1", "/v1", "", ""},

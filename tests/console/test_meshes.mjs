@@ -86,7 +86,7 @@ async function show(page, name, geometries, meshes) {
 async function meshesOnly(page) {
     await page.getByRole('button', {name: 'What the view shows'}).click();
     await page.getByRole('combobox', {name: 'Solids'}).selectOption('none');
-    for (const name of ['Skeleton and joint axes', 'Ground grid', 'Gravity', 'External wrenches', 'Joint reaction forces and moments']) await page.getByRole('checkbox', {name, exact: true}).uncheck();
+    for (const name of ['Skeleton and joint axes', 'Ground grid', 'Gravity', 'External wrenches', 'Joint reaction forces and moments', 'Ring that drags a frame']) await page.getByRole('checkbox', {name, exact: true}).uncheck();
     await page.getByRole('button', {name: 'What the view shows'}).click();
 }
 

@@ -102,6 +102,8 @@ double api_estimate_cost(api_call *call, const char *body, size_t length)
     if (is_coded) input = (api_input){.length = api_expand_guess(&coded, call->api->limits.body)};
     double seconds = 5e-6 + (double)input.length * (model ? 4 * calibration->parse : calibration->read[call->content]);
     if (call->wants_coding) return seconds + (double)call->reply.length * calibration->compress[call->coding];
+    if (call->wants_body && call->method == API_GET) /* the model is written as a file */
+        return seconds + 40 * calibration->parse * (double)call->model->document_length;
     if (!call->wants_body || call->method != API_POST) return seconds;
     call->estimated       = seconds + operation_cost(call, &input);
     double least          = call->operation ? call->operation->least_seconds : 0;

@@ -48,10 +48,10 @@ typedef struct api_attached_body {
     const char *joint;  /* NULL: the base link */
     int         parent; /* index of the link that carries the joint, -1 for the base link */
     bool        fixed;
-    int         row;       /* of a joint that moves or a floating base: row in outputs with one row for each body; else -1 */
+    int         row;       /* row of a joint that moves, or of a floating base, in outputs with one row for each body; else -1 */
     bool        at_parent; /* the moment of the joint wrench is about `point`, not about the origin of the link */
     double      point[3];  /* m, in the frame of the parent */
-    dyn_inertia inertia;   /* of the link and all links fixed to it beyond the joint, in its frame; motors with rotors locked */
+    dyn_inertia inertia;   /* inertia of the link and all links fixed to it beyond the joint, in its frame; motors with rotors locked */
 } api_attached_body;
 
 typedef struct api_motor_name {

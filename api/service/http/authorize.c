@@ -18,6 +18,7 @@ static const struct {
 } rules[] = {
     {"/v1/models/{model}/{operation}", {[API_POST] = USE}},
     {"/v1/models/{model}/document", {[API_GET] = USE}},
+    {"/v1/models/{model}/export/{format}", {[API_GET] = USE}},
     {"/v1/models/{model}", {[API_GET] = USE, [API_PUT] = ADMIN, [API_DELETE] = ADMIN}},
     {"/v1/models", {[API_GET] = USE}},
     {"/v1", {[API_GET] = USE | WATCH}},

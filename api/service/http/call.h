@@ -37,6 +37,7 @@ typedef struct api_current_limits {
 
 struct api {
     char                  version[32];
+    char                  build[48];
     api_current_limits    limits;
     const api_resource   *resources;       /* table of all resources; ends with a NULL pattern */
     const api_file       *files;           /* embedded files; ends with a NULL path. NULL: none */
@@ -196,6 +197,7 @@ api_handler api_get_livez, api_get_readyz, api_get_problem;             /* servi
 api_handler api_get_metrics;                                            /* metrics_page.c */
 api_handler api_list_models, api_get_model, api_get_document;           /* models.c */
 api_handler api_put_model, api_delete_model;                            /* models.c */
+api_handler api_get_export;                                             /* export.c */
 api_handler api_post_operation, api_operation_exists;                   /* operations.c */
 api_handler api_get_home, api_find_home, api_get_file, api_file_exists; /* files.c */
 api_handler api_find_contract;                                          /* files.c */

@@ -10,10 +10,22 @@ enum { PAGE_MAX = 16 * 1024 }; /* largest page about a problem, bytes: a detail 
 
 /* The style of pages about problems. Their policy allows exactly this text, by its SHA-256 in base 64. */
 #define STYLE                                                                                                          \
-    ":root{color-scheme:light dark}"                                                                                   \
-    "body{font:16px/1.5 system-ui,sans-serif;max-width:42rem;margin:12vh auto;padding:0 1.25rem}"                      \
-    "h1{font-size:1.5rem;margin:0}p{overflow-wrap:anywhere}code{font-size:.95em}nav a{margin-right:1.25rem}"
-#define STYLE_HASH "sha256-mAJ8Q8iuQw1h6UMBz5xQ8+iLEtvmqmjUD5m9TO0B/VU="
+    ":root{color-scheme:light "                                                                                        \
+    "dark;--page:#f4f6f8;--surface:#fff;--text:#17202a;--muted:#56626f;--line:#d8dee5;--accent:#0b6b8a}"               \
+    "@media(prefers-color-scheme:dark){:root{--page:#11161b;--surface:#182027;--text:#e6ebf0;--muted:#9fadba;--line:#" \
+    "2b3742;"                                                                                                          \
+    "--accent:#52b9da}}"                                                                                               \
+    "body{margin:0;background:var(--page);color:var(--text);font:16px/1.5 system-ui,sans-serif}a{color:var(--accent)}" \
+    "header{display:flex;flex-wrap:wrap;gap:.3rem 1.25rem;padding:.7rem 1.25rem;background:var(--surface);"            \
+    "border-bottom:1px solid "                                                                                         \
+    "var(--line)}header>a:first-child{font-weight:700;color:var(--text);text-decoration:none;letter-spacing:-.02em}"   \
+    "main{max-width:42rem;margin:8vh auto;padding:0 "                                                                  \
+    "1.25rem}h1{font-size:1.5rem;margin:0}h2{font-size:1rem;margin:1.4rem 0 .2rem}"                                    \
+    "p{margin:.3rem 0;overflow-wrap:anywhere}code{font-size:.95em}h1+p{color:var(--muted)}"                            \
+    "blockquote{margin:.3rem 0;padding:.7rem .9rem;border:1px solid var(--line);border-left:4px solid "                \
+    "var(--accent);border-radius:8px;"                                                                                 \
+    "background:var(--surface)}"
+#define STYLE_HASH "sha256-JGp00vacdNQ6Xc5kI4z7cZkC3j23jv9tm7ZRbC1gXjc="
 
 #define NO_FRAMES "base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
 
@@ -121,20 +133,19 @@ bool api_reply_problem_page(api_call *call, const api_problem_kind *kind, const 
     api_buffer_format(&b,
                       "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"
                       "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n"
-                      "<title>%s - torqued</title>\n<style>" STYLE "</style>\n</head>\n<body>\n<main>\n"
-                      "<h1>%s</h1>\n<p>%u <code>%s</code></p>\n<p>",
+                      "<title>%s - torqued</title>\n<style>" STYLE "</style>\n</head>\n<body>\n"
+                      "<header><a href=\"/\">torqued</a> <a href=\"/\">Console</a> <a href=\"/docs\">Reference</a> "
+                      "<a href=\"/document\">Model documents</a></header>\n<main>\n"
+                      "<h1>%s</h1>\n<p>%u <code>%s</code></p>\n",
                       kind->title, kind->title, kind->status, kind->code);
-    put_meaning(&b, kind->text);
-    api_buffer_text(&b, "</p>\n");
     if (detail) {
-        api_buffer_text(&b, "<p>In this request: ");
+        api_buffer_text(&b, "<h2>In this request</h2>\n<blockquote>");
         put_escaped(&b, detail);
-        api_buffer_text(&b, ".</p>\n");
+        api_buffer_text(&b, ".</blockquote>\n");
     }
-    api_buffer_text(
-        &b,
-        "<nav><a href=\"/\">Console</a><a href=\"/docs\">Reference</a><a href=\"/document\">Model documents</a></nav>\n"
-        "</main>\n</body>\n</html>\n");
+    api_buffer_text(&b, "<h2>Meaning and remedy</h2>\n<p>");
+    put_meaning(&b, kind->text);
+    api_buffer_text(&b, "</p>\n</main>\n</body>\n</html>\n");
     add_page_headers(call, problem_policy);
     return api_reply_body(call, 200, "text/html; charset=utf-8", &b, problem);
 }

@@ -21,6 +21,7 @@ typedef struct api_resource {
     api_handler *handler[API_METHOD_COUNT]; /* one handler per method; NULL: method not allowed */
     api_handler *exists;                    /* true if the {segments} name an existing thing; NULL: they always do */
     bool         has_page;                  /* true: GET answers HTML or JSON, by Accept */
+    bool         is_long;                   /* true: GET runs in api_run, on a worker, as methods with a body do */
 } api_resource;
 
 /* The table of all resources, in api.c; ends with a NULL pattern. */

@@ -2,7 +2,7 @@
 import {decodeCbor} from './cbor';
 import {authorization, credential, refuse} from './credential';
 import {Store} from './store';
-import type {Model, ModelEntry, ProblemBody, PutReply, RobotDocument, Service} from './types';
+import type {Model, ModelEntry, ProblemBody, PutReply, Report, RobotDocument, Service} from './types';
 
 /** An answer with an error status, as described by the server's problem document. */
 export class Problem extends Error {
@@ -28,10 +28,18 @@ export interface Traffic {
     failed: number;
     inFlight: number;
     latencies: number[]; // ms, the last 500
+    served: number[]; // ms of the server's own work, the last 500 that it told
+}
+
+/** Milliseconds of a request: of the server's own work (Server-Timing), if it tells them, and of the round trip. */
+export interface Took {
+    server: number | null;
+    trip: number;
 }
 
 export const connection = new Store<Connection>({state: 'ok', epoch: 0});
-export const traffic = new Store<Traffic>({sent: 0, failed: 0, inFlight: 0, latencies: []});
+export const traffic = new Store<Traffic>({sent: 0, failed: 0, inFlight: 0, latencies: [], served: []});
+const times = new WeakMap<Response, Took>();
 
 export interface CallOptions {
     body?: BodyInit;
@@ -43,6 +51,12 @@ export interface CallOptions {
 
 function count(change: (t: Traffic) => Partial<Traffic>): void {
     traffic.update(change(traffic.value));
+}
+
+/** The sum of the durations in a Server-Timing header. */
+function serverTime(answer: Response): number | null {
+    const steps = [...(answer.headers.get('Server-Timing') ?? '').matchAll(/;dur=([\d.]+)/g)];
+    return steps.length ? steps.reduce((sum, step) => sum + Number(step[1]), 0) : null;
 }
 
 async function problemOf(answer: Response): Promise<Problem> {
@@ -71,8 +85,10 @@ export async function call(method: string, path: string, options: CallOptions = 
         lose();
         throw new Unreachable();
     }
-    const took = performance.now() - started;
-    count(t => ({inFlight: t.inFlight - 1, failed: t.failed + (answer.ok ? 0 : 1), latencies: [...t.latencies.slice(-499), took]}));
+    const trip = performance.now() - started, server = serverTime(answer);
+    times.set(answer, {server, trip});
+    count(t => ({inFlight: t.inFlight - 1, failed: t.failed + (answer.ok ? 0 : 1), latencies: [...t.latencies.slice(-499), trip],
+        ...(server !== null && {served: [...t.served.slice(-499), server]})}));
     if (connection.value.state === 'lost') recover();
     if (answer.ok) return answer;
     const problem = await problemOf(answer);
@@ -110,6 +126,9 @@ export const getService = (): Promise<Service> => json(call('GET', 'v1'));
 export const listModels = async (): Promise<ModelEntry[]> => (await json<{models: ModelEntry[]}>(call('GET', 'v1/models'))).models;
 export const getModel = (name: string): Promise<Model> => json(call('GET', modelPath(name)));
 export const getDocument = (name: string): Promise<RobotDocument> => json(call('GET', `${modelPath(name)}/document`));
+/** The document as the server sends it, which keeps every digit. */
+export const getDocumentText = async (name: string): Promise<string> => (await call('GET', `${modelPath(name)}/document`)).text();
+export const exportModel = (name: string, format: 'urdf' | 'mjcf' | 'sdf'): Promise<{text: string; report: Report}> => json(call('GET', `${modelPath(name)}/export/${format}`));
 export const deleteModel = (name: string): Promise<Response> => call('DELETE', modelPath(name));
 
 /** Formats of robots, as the outermost element of an XML file tells. */
@@ -136,10 +155,15 @@ export function putModel(name: string, text: string, options: PutOptions): Promi
     }));
 }
 
-export function ask<T>(model: string, operation: string, request: unknown, signal?: AbortSignal): Promise<T> {
-    return json(call('POST', `${modelPath(model)}/${operation}`, {
-        body: JSON.stringify(request), type: 'application/json', ...(signal && {signal}),
-    }));
+const post = (model: string, operation: string, request: unknown): Promise<Response> =>
+    call('POST', `${modelPath(model)}/${operation}`, {body: JSON.stringify(request), type: 'application/json'});
+
+export const ask = <T>(model: string, operation: string, request: unknown): Promise<T> => json(post(model, operation, request));
+
+/** Like ask, with the time that the answer took. */
+export async function askTimed<T>(model: string, operation: string, request: unknown): Promise<[T, Took]> {
+    const answer = await post(model, operation, request);
+    return [await answer.json() as T, times.get(answer) ?? {server: null, trip: 0}];
 }
 
 /** Like ask, with the answer in CBOR, whose arrays need no parsing. With `revision` another revision of the model is refused (412). */

@@ -5,6 +5,7 @@ import {connection} from './api';
 import {watchModels} from './models';
 import {current, RobotPage} from './pages/robot';
 import {ModelsPage} from './pages/models';
+import {UndoBar} from './pages/delete';
 import {ServerPage} from './pages/server';
 import {droppedFiles, offered, UploadDialog} from './pages/upload';
 import {route} from './route';
@@ -92,6 +93,7 @@ function App() {
             {page === 'robot' ? <RobotPage key={model} name={model} /> : page === 'server' ? <ServerPage /> : <ModelsPage />}
             {over && <div class="drop-veil" aria-hidden="true"><p>Drop the robot to load it</p></div>}
             <UploadDialog />
+            <UndoBar />
         </>
     );
 }

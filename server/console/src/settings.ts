@@ -11,7 +11,7 @@ export interface Settings {
 const DEFAULTS: Settings = {
     theme: 'auto', language: 'curl',
     view: {solids: 'auto', skeleton: true, frames: false, coms: false, names: false, grid: true, gravity: true,
-        wrenches: true, reactions: false, shapes: true, arrowScale: 0.3},
+        wrenches: true, reactions: false, shapes: true, handle: true, arrowScale: 0.3},
 };
 
 function load(): Settings {

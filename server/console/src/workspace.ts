@@ -1,7 +1,7 @@
 // workspace.ts - holds the state of the robot on the page, with undo, and asks the server after every change. One request is in flight
 // at a time; when its answer arrives, the newest state is sent, so that no backlog can grow.
-import {ask, connection, getDocument, getModel, Problem, Unreachable} from './api';
-import {rowsOf, startPosition, type Row} from './coordinates';
+import {askTimed, connection, getDocument, getModel, Problem, Unreachable, type Took} from './api';
+import {positionOf, rangeOf, rowsOf, startPosition, withPosition, type Row} from './coordinates';
 import {tidy} from './format';
 import {geometryOf, pointAt, posesOfAnswer, positionAt, rotationAt, type Poses, type RobotGeometry} from './geometry';
 import {rotate} from './linear';
@@ -48,8 +48,16 @@ export interface Result {
     reactions: DrawnWrench[];
     operations: Record<string, Record<string, unknown> | undefined>;
     errors: RowError[];
-    milliseconds: number;
+    took: Took;
 }
+
+/** Positions that the user has gone through, with their times. */
+export interface Recording {
+    times: number[]; // s
+    q: number[][];
+}
+
+const MOST_STATES = 20000;
 
 type Operations = Record<string, Record<string, unknown>>;
 
@@ -91,11 +99,15 @@ export class Workspace {
     readonly gone = new Store(false);
     readonly replaced = new Store(false);
     readonly undoable = new Store({undo: false, redo: false});
-    readonly selected = new Store('');
+    readonly selected = new Store(''); // the joint under the mouse or with the focus
+    readonly marked = new Store<ReadonlySet<number>>(new Set()); // coordinates that the arrow keys move
+    readonly recording = new Store<Recording | null>(null); // under way
+    readonly recorded = new Store<Recording | null>(null);
     private past: RobotState[] = [];
     private future: RobotState[] = [];
     private settled: RobotState;
     private settling = 0;
+    private held = false;
     private busy = false;
     private stale = false;
     private closed = false;
@@ -131,8 +143,15 @@ export class Workspace {
     change(change: Partial<RobotState>): void {
         this.state.update(change);
         window.clearTimeout(this.settling);
-        this.settling = window.setTimeout(() => this.settle(), 500);
+        if (!this.held) this.settling = window.setTimeout(() => this.settle(), 500);
         this.refresh();
+    }
+
+    /** While held, all changes are one step of undo. */
+    hold(held: boolean): void {
+        if (held && !this.held) this.settle();
+        this.held = held;
+        if (!held) this.change({});
     }
 
     private settle(): void {
@@ -169,6 +188,45 @@ export class Workspace {
         this.refresh();
     }
 
+    /** Begins to record positions as they change. */
+    record(): void {
+        const started = performance.now(), taken: Recording = {times: [0], q: [this.state.value.q]};
+        this.recording.set(taken);
+        const stop = this.state.subscribe(({q}) => {
+            const now = (performance.now() - started) / 1000;
+            if (this.recording.value !== taken || taken.times.length >= MOST_STATES) return stop();
+            if (q === taken.q[taken.q.length - 1] || now - taken.times[taken.times.length - 1] < 0.005) return;
+            taken.times.push(now);
+            taken.q.push(q);
+        });
+    }
+
+    /** Ends the recording. False if nothing has moved. */
+    stopRecording(): boolean {
+        const taken = this.recording.value;
+        this.recording.set(null);
+        if (!taken || taken.q.length < 2) return false;
+        this.recorded.set(taken);
+        return true;
+    }
+
+    /** Marks the coordinates of a joint for the arrow keys, alone or beside those that are marked. */
+    mark(joint: string, beside: boolean): void {
+        const own = this.rows.filter(r => r.joint === joint).map(r => r.index), next = new Set(beside ? this.marked.value : []);
+        const off = beside && own.some(i => next.has(i));
+        for (const i of own) if (off) next.delete(i); else next.add(i);
+        this.marked.set(next);
+    }
+
+    /** Moves positions by a part of their ranges, within their limits. */
+    nudge(coordinates: Iterable<number>, part: number): void {
+        const chosen = new Set(coordinates);
+        this.change({q: this.rows.filter(r => chosen.has(r.index)).reduce((q, row) => {
+            const [low, high] = rangeOf(row, 'q');
+            return withPosition(row, q, Math.max(low, Math.min(high, tidy(positionOf(row, q) + part * (high - low)))));
+        }, this.state.value.q)});
+    }
+
     /** Operations that a panel needs beside torques and poses. */
     want(operations: Operations): void {
         this.wanted = operations;
@@ -187,13 +245,13 @@ export class Workspace {
     private async send(): Promise<void> {
         this.busy = true;
         this.stale = false;
-        const state = this.state.value, started = performance.now();
+        const state = this.state.value;
         try {
-            const answer = await ask<Record<string, unknown>>(this.model.name, 'evaluate', {
+            const [answer, took] = await askTimed<Record<string, unknown>>(this.model.name, 'evaluate', {
                 ...stateFields(this.model, state, true), on_error: 'row',
                 operations: {'inverse-dynamics': {outputs: ['tau', 'joint_wrenches']}, kinematics: {}, ...this.wanted},
             });
-            if (!this.closed) this.take(state, answer, performance.now() - started);
+            if (!this.closed) this.take(state, answer, took);
         } catch (error) {
             if (!this.closed) this.fail(error);
         }
@@ -201,7 +259,7 @@ export class Workspace {
         if (this.stale) this.refresh();
     }
 
-    private take(state: RobotState, answer: Record<string, unknown>, milliseconds: number): void {
+    private take(state: RobotState, answer: Record<string, unknown>, took: Took): void {
         const operations = answer as Result['operations'], errors = (answer.errors ?? []) as RowError[];
         const last = this.result.value;
         const tau = operations['inverse-dynamics']?.tau as number[] | null | undefined;
@@ -211,7 +269,7 @@ export class Workspace {
         this.problem.set(null);
         if (!poses) return this.problem.set(new Problem(200, {detail: errors[0]?.detail ?? 'This state cannot be evaluated.', code: errors[0]?.code as never}));
         const wrenches = operations['inverse-dynamics']?.joint_wrenches as number[][] | null;
-        this.result.set({state, tau: tau ?? [], poses, operations, errors, milliseconds,
+        this.result.set({state, tau: tau ?? [], poses, operations, errors, took,
             reactions: wrenches ? this.reactionsOf(wrenches, poses) : []});
     }
 

@@ -18,7 +18,7 @@ from torqued.contract import answers, async_operations, fields, operations  # is
 PACKAGE = os.path.join(ROOT, "api", "clients", "python")
 # The methods in client.py and aio.py for everything that is no operation on a model. None: a page for browsers.
 METHODS = {"getService": "service", "listModels": "models", "getModel": "model", "putModel": "put", "deleteModel": "delete",
-           "getDocument": "document", "livez": "live", "readyz": "readiness", "getMetrics": "metrics",
+           "getDocument": "document", "exportModel": "export", "livez": "live", "readyz": "readiness", "getMetrics": "metrics",
            "getContract": "contract", "getProblem": "problem",
            "getConsole": None, "getReference": None, "getAsset": None, "getIcon": None, "getLicences": None,
            "getDocumentPage": None, "getDocumentStyle": None, "getDocumentSchema": None, "getClients": None, "getClient": None}
@@ -28,7 +28,7 @@ PARAMETERS = {"If-Match": {"if_match", "pinned"}, "If-None-Match": {"if_absent"}
 BY_ITSELF = {"Model-Change", "Model-Revision"}
 # Conditions that a method leaves out: a GET for a cache, a DELETE of a model that must not exist.
 LEFT_OUT = {("getContract", "If-None-Match"), ("getModel", "If-None-Match"), ("getDocument", "If-None-Match"),
-            ("getDocument", "If-Match"), ("deleteModel", "If-None-Match"), ("putModel", "Request-Timeout"), ("deleteModel", "Request-Timeout")}
+            ("getDocument", "If-Match"), ("exportModel", "If-None-Match"), ("exportModel", "If-Match"), ("deleteModel", "If-None-Match"), ("putModel", "Request-Timeout"), ("deleteModel", "Request-Timeout")}
 
 
 def plain(value):

@@ -79,7 +79,7 @@ def pages(contract):
     for path, item in contract["paths"].items():
         if "get" not in item:
             continue
-        target = path.replace("{model}", "humanoid").replace("{code}", "memory-full")
+        target = path.replace("{model}", "humanoid").replace("{code}", "memory-full").replace("{format}", "mjcf")
         for accept in ("application/json", "application/cbor", "text/html", "*/*"):
             yield "GET", target, {"Accept": accept, "Accept-Encoding": "gzip"}, None
     for path in ("/", "/docs", "/nothing", "/v1/models/none", "/v1/models/panda/none"):

@@ -85,6 +85,9 @@ class Contract(ServerCase):
         self.assertEqual(self.contract["info"]["version"], version)
         shown = subprocess.run([BINARY, "--version"], capture_output=True, text=True, check=True).stdout
         self.assertIn(version, shown)
+        notes = subprocess.run(["readelf", "--notes", BINARY], capture_output=True, text=True, check=True).stdout
+        build = re.search("Build ID: ([0-9a-f]{40})", notes).group(1)
+        self.assertEqual((self.ok(self.client.get("/v1"))["build"], shown), (build, f"torqued {version} (build {build})\n"))
         with open(os.path.join(ROOT, "CHANGELOG.md")) as file:
             self.assertIn(f"## {version} ", file.read())
 
@@ -95,7 +98,7 @@ class Contract(ServerCase):
                 expected = methods | {"OPTIONS"} | ({"HEAD"} if "GET" in methods else set())
                 if path in ("/docs", "/assets/{file}", "/clients/{file}", "/THIRD_PARTY.txt"):
                     continue  # exists only if the console is built: test_pages.py
-                concrete = path.replace("{model}", "puma560").replace("{code}", "bad-json")
+                concrete = path.replace("{model}", "puma560").replace("{code}", "bad-json").replace("{format}", "urdf")
                 answer = self.client.request("OPTIONS", concrete)
                 self.assertEqual(answer.status, 204)
                 self.assertEqual(set(re.split(r",\s*", answer.headers["Allow"])), expected)
@@ -123,7 +126,7 @@ class Contract(ServerCase):
             if method != "get" or path == "/openapi.json" or JSON not in operation["responses"]["200"]["content"]:
                 continue
             for name in models if "{model}" in path else codes if "{code}" in path else [None]:
-                concrete = path.replace("{model}", str(name)).replace("{code}", str(name))
+                concrete = path.replace("{model}", str(name)).replace("{code}", str(name)).replace("{format}", "urdf")
                 with self.subTest(path=concrete):
                     answer = self.ok(self.client.get(concrete))
                     self.validate(answer, self.answer_schema(path, "get", 200), concrete)

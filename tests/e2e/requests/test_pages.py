@@ -279,8 +279,8 @@ class Protection(ServerCase):
             with self.subTest(path=path):
                 self.assertEqual(answer.status, 404)
                 page = Checker(answer.text)  # the path decodes as UTF-8
-                self.assertEqual(set(page.tags), {"html", "head", "meta", "title", "style", "body", "main", "h1", "p", "code",
-                                                  "nav", "a"})
+                self.assertEqual(set(page.tags), {"html", "head", "meta", "title", "style", "body", "main", "h1", "h2", "p", "code",
+                                                  "header", "blockquote", "a"})
                 self.assertLessEqual({name for name, _ in page.attributes}, {"lang", "charset", "name", "content", "href"})
         self.assertIn("/<script>alert(1)</script>", Checker(self.client.get("/<script>alert(1)</script>", Accept=BROWSER).text).text)
 

@@ -134,7 +134,7 @@ class Row:
 
     @property
     def target(self):
-        return self.path.replace("{model}", self.model or "")
+        return self.path.replace("{model}", self.model or "").replace("{format}", "sdf")
 
     def body(self):
         made = self.make_body()
@@ -292,7 +292,9 @@ ROWS = [
     put("put", "URDF", lambda: urdf(MOST), "application/xml"),
     put("put", "MJCF", lambda: mjcf(MOST), "application/xml"),
     put("put", "SDF", lambda: sdf(MOST), "application/xml"),
-    get("/v1/models/{model}", "five_bars"), get("/v1/models/{model}/document", "chain"), get("/v1/models"),
+    get("/v1/models/{model}", "five_bars"), get("/v1/models/{model}/document", "chain"),
+    get("/v1/models/{model}/export/{format}", "chain"),
+    get("/v1/models"),
     Row("DELETE", "/v1/models/{model}", "put", refused=404),
     get("/"), get("/docs"), get("/assets/{file}", refused=404), get("/favicon.ico"), get("/THIRD_PARTY.txt"), get("/v1"),
     get("/document"), get("/document.css"), get("/document.schema.json"), get("/clients"), get("/clients/{file}", refused=404),

@@ -61,6 +61,7 @@ MATRIX = [
     ("GET", "/v1/models/puma560", None, EVALUATE | ADMIN, 200),
     ("HEAD", "/v1/models/puma560", None, EVALUATE | ADMIN, 200),
     ("GET", "/v1/models/puma560/document", None, EVALUATE | ADMIN, 200),
+    ("GET", "/v1/models/puma560/export/urdf", None, EVALUATE | ADMIN, 200),
     ("GET", "/v1/models/nobody", None, EVALUATE | ADMIN, 404),
     ("POST", "/v1/models/puma560/mass-matrix", {"q": [0] * 6}, EVALUATE | ADMIN, 200),
     ("POST", "/v1/models/puma560/evaluate", {"q": [0] * 6, "operations": {"bias": {}}}, EVALUATE | ADMIN, 200),

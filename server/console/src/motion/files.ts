@@ -15,7 +15,7 @@ export function csvOf(w: Workspace, m: Motion): string {
     return `${head.map(quoted).join(',')}\n${lines.join('\n')}\n`;
 }
 
-interface States {
+export interface States {
     times?: number[];
     q: number[][];
     qd?: number[][];
@@ -78,7 +78,13 @@ interface Evaluated {
 
 /** Reads the motion of a file, and asks the server for its torques. */
 export async function readMotion(w: Workspace, file: File, progress: (part: number) => void): Promise<Motion> {
-    const text = await file.text(), states = /^\s*[[{]/.test(text) ? readJson(w, text) : readCsv(w, text), n = states.q.length;
+    const text = await file.text();
+    return evaluateStates(w, file.name, /^\s*[[{]/.test(text) ? readJson(w, text) : readCsv(w, text), progress);
+}
+
+/** Asks the server for the torques of states. */
+export async function evaluateStates(w: Workspace, title: string, states: States, progress: (part: number) => void): Promise<Motion> {
+    const n = states.q.length;
     if (n < 2) throw new Error('A motion has at least two states.');
     const times = Float64Array.from(states.times ?? states.q.map((_, i) => i * 0.02));
     for (let i = 1; i < n; i++) if (!(times[i] >= times[i - 1])) throw new Error(`The times decrease at state ${i + 1}.`);
@@ -98,9 +104,9 @@ export async function readMotion(w: Workspace, file: File, progress: (part: numb
     }
     const flat = (rows: number[][] | undefined) => rows && Float64Array.from(rows.flat());
     const qd = flat(states.qd), qdd = flat(states.qdd);
-    const notes = [...(states.times ? [] : ['The file has no times: its states are 0.02 s apart.']), ...(states.qd ? [] : ['The file has no velocities: torques are those at rest.']),
-        ...(states.qd && !states.qdd ? ['The file has no accelerations: torques are those without them.'] : [])];
-    return withEffortRate({title: file.name, times, curves: {q: flat(states.q)!, ...(qd && {qd}), ...(qdd && {qdd}), tau}, exceeded, notes}, w.model.nv);
+    const notes = [...(states.times ? [] : ['There are no times: the states are 0.02 s apart.']), ...(states.qd ? [] : ['There are no velocities: torques are those at rest.']),
+        ...(states.qd && !states.qdd ? ['There are no accelerations: torques are those without them.'] : [])];
+    return withEffortRate({title, times, curves: {q: flat(states.q)!, ...(qd && {qd}), ...(qdd && {qdd}), tau}, exceeded, notes}, w.model.nv);
 }
 
 /** The request for the torques of all states of a motion. */

@@ -3,6 +3,7 @@
 import uPlot from 'uplot';
 import {digits} from '../format';
 import type {Workspace} from '../workspace';
+import {rangeOf} from './scale';
 import {columnOf, columnsOf, CURVES, limitsOf, unitOfColumn, type Curve, type Motion} from './motion';
 
 export const HUES = ['#1f77b4', '#d9730d', '#2f8f46', '#c0392b', '#7d5bbf', '#8a5a44', '#c2529c', '#6b7680', '#8c8b1a', '#1699a8'];
@@ -22,6 +23,9 @@ interface PlotInput {
     shown: Set<number>; // velocity coordinates
     host: HTMLElement;
     onTime: (time: number) => void;
+    only?: Curve; // draws this curve alone
+    height?: number;
+    onEnlarge?: (curve: Curve) => void;
 }
 
 /** Indices of the columns of a curve that belong to the shown coordinates. */
@@ -77,16 +81,36 @@ function makePlot(input: PlotInput, curve: Curve, title: string): uPlot {
     const data = [motion.times, ...columns.map(c => motion.times.map((_, i) => values[i * width + c]))] as unknown as uPlot.AlignedData;
     const axis = {stroke: css('--muted'), grid: {stroke: css('--line'), width: 1}, ticks: {stroke: css('--line'), width: 1}, font: '11px system-ui, sans-serif', labelFont: '11px system-ui, sans-serif', labelSize: 16};
     const options: uPlot.Options = {
-        width: Math.max(240, host.clientWidth), height: 170, pxAlign: false, legend: {show: false}, cursor: {sync: {key: 'motion'}, drag: {x: false, y: false}, points: {size: 6}},
-        scales: {x: {time: false}}, hooks: limitHooks(input, curve),
+        width: Math.max(240, host.clientWidth), height: input.height ?? 170, pxAlign: false, legend: {show: false}, cursor: {sync: {key: 'motion'}, drag: {x: false, y: false}, points: {size: 6}},
+        scales: {x: {time: false}, y: {range: (_, low, high) => rangeOf(low, high)}}, hooks: limitHooks(input, curve),
         axes: [{...axis, size: 30, values: (_, ticks) => ticks.map(t => `${digits(t, 4)}${t === ticks[ticks.length - 1] ? ' s' : ''}`)},
             {...axis, size: 52, label: units, values: (_, ticks) => ticks.map(t => digits(t, 4))}],
         series: [{}, ...columns.map(c => ({label: columnsOf(w, curve)[c], stroke: hueOf(c), width: 1.5, points: {show: false}}))],
     };
     const box = document.createElement('figure'), head = document.createElement('figcaption'), inner = document.createElement('div');
-    head.textContent = `${title}${units ? `, ${units}` : ''}`;
+    const words = `${title}${units ? `, ${units}` : ''}`, name = document.createElement('span'), readout = document.createElement('output'), names = columnsOf(w, curve);
+    name.textContent = words;
+    head.append(name);
+    if (input.onEnlarge) {
+        const button = document.createElement('button');
+        button.type = 'button';
+        button.className = 'link';
+        button.textContent = 'Enlarge';
+        button.setAttribute('aria-label', `Enlarge ${title}`);
+        button.onclick = () => input.onEnlarge!(curve);
+        head.append(button);
+    }
+    options.hooks!.setCursor = [u => {
+        const at = u.cursor.idx;
+        readout.replaceChildren(...(at === null || at === undefined ? [] : [`${digits(motion.times[at], 4)} s: `, ...columns.slice(0, 8).map(c => {
+            const value = document.createElement('b');
+            value.style.color = hueOf(c);
+            value.textContent = `${columns.length > 1 ? `${names[c]} ` : ''}${digits(values[at * width + c], 4)} `;
+            return value;
+        }), ...(columns.length > 8 ? ['…'] : [])]));
+    }];
     box.className = 'plot';
-    box.append(head, inner);
+    box.append(head, readout, inner);
     host.append(box);
     const plot = new uPlot(options, data, inner), over = plot.over, line = document.createElement('i');
     line.className = 'plot-time';
@@ -103,7 +127,7 @@ function makePlot(input: PlotInput, curve: Curve, title: string): uPlot {
 
 export function makePlots(input: PlotInput): PlotSet {
     input.host.replaceChildren();
-    const plots = CURVES.filter(([curve]) => input.motion.curves[curve]).map(([curve, title]) => ({curve, title, plot: makePlot(input, curve, title)}));
+    const plots = CURVES.filter(([curve]) => input.motion.curves[curve] && (!input.only || input.only === curve)).map(([curve, title]) => ({curve, title, plot: makePlot(input, curve, title)}));
     const resize = new ResizeObserver(() => {
         const width = Math.max(240, input.host.clientWidth);
         for (const {plot} of plots) if (Math.abs(plot.width - width) > 1) plot.setSize({width, height: plot.height});

@@ -17,12 +17,14 @@ export interface Spline {
 /** The shown position, one number for each velocity coordinate. */
 const shownPosition = (w: Workspace): number[] => w.rows.map(row => tidy(positionOf(row, w.state.value.q)));
 
-/** From rest to rest: three equal points at each end make velocity and acceleration zero there. */
+/** From rest to rest, by different ways: three equal points at each end make velocity and acceleration zero there. */
+const WAYS = [1, -0.7, 0.85, -0.5, 0.65, -0.9, 0.4];
+
 export function firstSpline(w: Workspace): Spline {
     const from = shownPosition(w);
     const to = w.rows.map((row, i) => {
-        const [low, high] = rangeOf(row, 'q'), way = Math.min(0.6, (high - low) / 5);
-        return tidy(from[i] + way <= high ? from[i] + way : from[i] - way);
+        const [low, high] = rangeOf(row, 'q'), way = Math.min(0.6, (high - low) / 5) * WAYS[i % WAYS.length], to = from[i] + way;
+        return tidy(to <= high && to >= low ? to : from[i] - way);
     });
     const between = (part: number) => from.map((x, i) => tidy(x + part * (to[i] - x)));
     return {degree: 5, duration: 2, points: [between(0), between(0), between(0), between(0.3), between(0.7), to, [...to], [...to]]};

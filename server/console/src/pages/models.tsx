@@ -1,12 +1,12 @@
 // models.tsx - shows the list of models, with a picture and the description of each.
 import {useEffect, useRef, useState} from 'preact/hooks';
-import {deleteModel, Problem} from '../api';
 import {credential} from '../credential';
-import {models, portrait, reloadModels, type Portrait} from '../models';
+import {models, portrait, type Portrait} from '../models';
 import {robotLink} from '../route';
 import {useStore} from '../store';
 import type {ModelEntry} from '../types';
-import {Button, Dialog, Notice} from '../ui';
+import {Button} from '../ui';
+import {DeleteDialog} from './delete';
 import {chooseFiles, offered} from './upload';
 import {Picture} from './picture';
 
@@ -51,47 +51,22 @@ function Card({entry, onDelete}: {entry: ModelEntry; onDelete: () => void}) {
     );
 }
 
-function DeleteDialog({name, onClose}: {name: string; onClose: () => void}) {
-    const [error, setError] = useState(''), [busy, setBusy] = useState(false);
-    const remove = async () => {
-        setBusy(true);
-        try {
-            await deleteModel(name);
-        } catch (e) {
-            if (!(e instanceof Problem && e.status === 404)) {
-                setError((e as Error).message);
-                setBusy(false);
-                return;
-            }
-        }
-        await reloadModels();
-        onClose();
-    };
-    return (
-        <Dialog title={`Delete ${name}?`} onClose={onClose}>
-            <p>The model is removed from the server for all its clients. This cannot be undone here; keep its document if you may need it.</p>
-            {error && <Notice kind="error">{error}</Notice>}
-            <div class="actions"><Button label="Keep it" onClick={onClose} autofocus /><Button kind="danger" icon="trash" label="Delete" disabled={busy} onClick={remove} /></div>
-        </Dialog>
-    );
-}
-
 export function ModelsPage() {
     const list = useStore(models), {wanted} = useStore(credential), [filter, setFilter] = useState(''), [deleting, setDeleting] = useState('');
-    const found = list?.filter(m => m.name.toLowerCase().includes(filter.trim().toLowerCase()));
+    const words = filter.toLowerCase().split(/\s+/).filter(Boolean), found = list?.filter(m => words.every(word => `${m.name} ${m.description ?? ''}`.toLowerCase().includes(word)));
     return (
         <main class="page">
             <div class="page-head">
                 <div><h1>Models</h1><p class="muted">Choose a robot to move it and read its torques, or drop your own.</p></div>
-                <label class="search"><span class="hidden-label">Filter by name</span>
-                    <input type="search" placeholder="Filter by name" value={filter} onInput={e => setFilter(e.currentTarget.value)} /></label>
+                <label class="search"><span class="hidden-label">Filter by name or description</span>
+                    <input type="search" placeholder="Filter by name or description" value={filter} onInput={e => setFilter(e.currentTarget.value)} /></label>
             </div>
             <button type="button" class="drop-zone" onClick={() => void chooseFiles().then(files => files.length && offered.set(files))}>
                 <svg class="icon" viewBox="0 0 16 16" aria-hidden="true"><path d="M8 11V3M5 6l3-3 3 3M3 11v2h10v-2" /></svg>
                 <span><strong>Drop a URDF, MJCF or SDF file, a folder with its meshes, or a model document</strong><br />anywhere on this page, or press here to choose a file. Meshes stay in your browser.</span>
             </button>
             {list === null ? <p class="muted" role="status">{wanted ? 'The models are shown once the server accepts a token.' : 'Asking the server for its models …'}</p> :
-                found!.length === 0 ? <p class="muted" role="status">{list.length ? 'No model has this in its name.' : 'The server holds no models yet.'}</p> :
+                found!.length === 0 ? <p class="muted" role="status">{list.length ? 'No model has these words in its name or description.' : 'The server holds no models yet.'}</p> :
                 <ul class="cards">{found!.map(entry => <Card key={entry.name} entry={entry} onDelete={() => setDeleting(entry.name)} />)}</ul>}
             {deleting && <DeleteDialog name={deleting} onClose={() => setDeleting('')} />}
         </main>

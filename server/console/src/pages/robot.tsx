@@ -1,18 +1,17 @@
 // robot.tsx - shows one robot: its view on the left, panels for state, analysis, motion and report on the right.
 import {useEffect, useMemo, useState} from 'preact/hooks';
 import type {ComponentChildren} from 'preact';
-import {deleteModel, Problem, putModel, Unreachable, connection} from '../api';
+import {Problem, putModel, Unreachable, connection} from '../api';
 import {models, reloadModels} from '../models';
 import {TABS, keepLink, robotLink, route} from '../route';
 import {useStore} from '../store';
-import {Button, Dialog, Notice} from '../ui';
+import {Button, Notice} from '../ui';
 import {stateFields, stateOfLink, Workspace} from '../workspace';
 import {shownRequest} from '../code';
 import {AnalysisPanel} from '../panels/analysis';
 import {CodeDialog} from '../panels/code';
-import {LazyMotion} from '../panels/lazymotion';
+import {lazy} from '../panels/lazy';
 import {StatePanel} from '../panels/state';
-import {ReportTable} from './upload';
 import {ViewPane} from './viewpane';
 
 export const current: {workspace: Workspace | null} = {workspace: null};
@@ -132,39 +131,11 @@ function Robot({workspace: w, onReload}: {workspace: Workspace; onReload: () => 
 
 type PanelType = (props: {workspace: Workspace}) => ComponentChildren;
 
+const MotionPanel = lazy(() => import('../panels/motion').then(m => m.MotionPanel)), ModelPanel = lazy(() => import('../panels/model').then(m => m.ModelPanel));
+
 function panelOf(tab: string): PanelType {
-    if (tab === 'model') return ModelPanel as PanelType;
-    if (tab === 'motion') return LazyMotion as PanelType;
+    if (tab === 'model') return ModelPanel;
+    if (tab === 'motion') return MotionPanel;
     if (tab === 'analysis') return AnalysisPanel as PanelType;
     return StatePanel as PanelType;
-}
-
-function ModelPanel({workspace: w}: {workspace: Workspace}) {
-    const [deleting, setDeleting] = useState(false), {model, document} = w;
-    const remove = async () => {
-        await deleteModel(model.name).catch(() => {});
-        setDeleting(false);
-        await reloadModels();
-        location.hash = '#/';
-    };
-    return (
-        <div class="panel-body">
-            {document.description && <p>{document.description}</p>}
-            {document.source && <p class="muted">Source: {document.source}</p>}
-            <section class="group"><h2>Load report</h2><ReportTable report={model.report} /></section>
-            <section class="group"><h2>Joints</h2>
-                <div class="table-scroll" tabIndex={0} role="region" aria-label="Joints"><table>
-                    <thead><tr><th scope="col">Joint</th><th scope="col">Type</th><th scope="col">Parent → link</th><th scope="col">Motor</th></tr></thead>
-                    <tbody>{model.joints.map(j => <tr key={j.name}><td>{j.name}</td><td>{j.type}</td><td>{j.parent} → {j.link}</td><td>{j.mimic ? `mimics ${j.mimic.joint}` : j.actuated ? 'yes' : 'no'}</td></tr>)}</tbody>
-                </table></div>
-            </section>
-            <p class="muted">Revision <code>{model.revision}</code></p>
-            <div class="actions start"><a class="button" href={`v1/models/${encodeURIComponent(model.name)}/document`} download={`${model.name}.json`}>Download the document</a>
-                <Button kind="danger" icon="trash" label="Delete the model" onClick={() => setDeleting(true)} /></div>
-            {deleting && <Dialog title={`Delete ${model.name}?`} onClose={() => setDeleting(false)}>
-                <p>The model is removed from the server for all its clients.</p>
-                <div class="actions"><Button label="Keep it" autofocus onClick={() => setDeleting(false)} /><Button kind="danger" icon="trash" label="Delete" onClick={() => void remove()} /></div>
-            </Dialog>}
-        </div>
-    );
 }

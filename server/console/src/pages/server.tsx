@@ -28,7 +28,10 @@ const LIMITS: [keyof Service['limits'], string, (n: number) => string][] = [
 export function ServerPage() {
     const [service, setService] = useState<Service | null>(null), t = useStore(traffic), {state, epoch} = useStore(connection), list = useStore(models);
     useEffect(() => void getService().then(setService, () => {}), [epoch]);
-    const sorted = [...t.latencies].sort((a, b) => a - b), at = (p: number) => sorted.length ? `${digits(sorted[Math.min(sorted.length - 1, Math.floor(p * sorted.length))], 3)} ms` : '–';
+    const at = (values: number[], p: number) => {
+        const sorted = [...values].sort((a, b) => a - b);
+        return sorted.length ? `${digits(sorted[Math.min(sorted.length - 1, Math.floor(p * sorted.length))], 3)} ms` : '–';
+    };
     return (
         <main class="page">
             <div class="page-head"><div><h1>Server</h1><p class="muted">{state === 'ok' ? 'Reachable.' : 'Not reachable; this page tries again every second.'}</p></div></div>
@@ -40,7 +43,8 @@ export function ServerPage() {
             </dl>}
             <h2>Round trips of this page</h2>
             <dl class="figures">
-                <Figure label="Median" value={at(0.5)} note={`of ${sorted.length} requests`} /><Figure label="99th percentile" value={at(0.99)} />
+                <Figure label="Median of the server’s own time" value={at(t.served, 0.5)} note={`of ${t.served.length} operations (Server-Timing)`} /><Figure label="Its 99th percentile" value={at(t.served, 0.99)} />
+                <Figure label="Median round trip" value={at(t.latencies, 0.5)} note={`of ${t.latencies.length} requests`} /><Figure label="99th percentile of round trips" value={at(t.latencies, 0.99)} />
                 <Figure label="In flight" value={String(t.inFlight)} /><Figure label="Requests" value={String(t.sent)} note={`${t.failed} failed`} />
             </dl>
             <Latencies values={t.latencies} />

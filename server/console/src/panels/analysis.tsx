@@ -12,6 +12,7 @@ import {Check, Notice, NumberField, Segments, Select} from '../ui';
 import type {DrawnEllipsoid} from '../view/view';
 import {stateFields, type Workspace} from '../workspace';
 import {HeatMap} from './heatmap';
+import {MARGINS, Margins} from './margins';
 
 interface MatrixChoice {
     label: string;
@@ -73,6 +74,7 @@ export function AnalysisPanel({workspace: w}: {workspace: Workspace}) {
         [choice.operation]: {outputs: [choice.output]},
         energy: {outputs: ['kinetic', 'potential', 'mass', 'com', 'momentum']},
         kinematics: {frame, outputs: ['poses', 'jacobian']},
+        margins: MARGINS,
         ...(axes.length && {'task-space': {frame, axes, ...(damping > 0 && {damping}), outputs: ['inertia', 'ellipsoid', 'condition']}}),
     }), [matrix, frame, axes, damping]);
     useEffect(() => {
@@ -125,6 +127,7 @@ export function AnalysisPanel({workspace: w}: {workspace: Workspace}) {
                 </tbody></table>
                 <p class="legend"><i class="inertia" />inertia<i class="moves" />manipulability; the longest axis of each is drawn with the same length</p>
             </section>
+            <Margins workspace={w} />
             <section class="group"><h2>Energy and momentum</h2>
                 <table class="values"><tbody>
                     <tr><th scope="row">Kinetic energy</th><td>{digits(energy?.kinetic)} J</td></tr>

@@ -3,23 +3,25 @@ import {useEffect, useMemo, useRef, useState} from 'preact/hooks';
 import {askBinary, Problem} from '../api';
 import {shownRequest} from '../code';
 import {digits} from '../format';
-import {csvOf, readMotion, requestOf} from '../motion/files';
-import {motionOf, PoseStream, violationsOf, type Motion} from '../motion/motion';
+import {csvOf, evaluateStates, readMotion, requestOf} from '../motion/files';
+import {CURVES, motionOf, PoseStream, violationsOf, type Curve, type Motion} from '../motion/motion';
 import {hueOf, makePlots, pngOf, svgOf, type PlotSet} from '../motion/plots';
 import {firstSpline, SplineEditor, type Spline} from '../motion/spline';
 import {ProblemText} from '../pages/upload';
 import {NOTHING, scenery} from '../scenery';
 import {dark} from '../settings';
 import {useStore} from '../store';
-import {Button, download, Notice, Segments, Select} from '../ui';
+import {Button, Dialog, download, Notice, Segments, Select} from '../ui';
 import {loadFields, type Workspace} from '../workspace';
 import {problemOf, SimulationForm, type Report} from './simulation';
 
-type Kind = 'spline' | 'simulation' | 'file';
+type Kind = 'spline' | 'simulation' | 'file' | 'recording';
 
 export function MotionPanel({workspace: w}: {workspace: Workspace}) {
-    const [kind, setKind] = useState<Kind>(w.model.nq === w.model.nv ? 'spline' : 'simulation'), [motion, setMotion] = useState<Motion | null>(null);
+    const [kind, setKind] = useState<Kind>(w.recorded.value ? 'recording' : w.model.nq === w.model.nv ? 'spline' : 'simulation'), [motion, setMotion] = useState<Motion | null>(null);
     const [spline, setSpline] = useState<Spline>(() => firstSpline(w)), [problem, setProblem] = useState<Problem | null>(null);
+    const recorded = useStore(w.recorded);
+    useEffect(() => { if (recorded) setKind('recording'); }, [recorded]);
     useEffect(() => () => scenery.set(NOTHING), []);
     const show = (m: Motion | null, p: Problem | null) => {
         if (m) setMotion(m);
@@ -28,10 +30,11 @@ export function MotionPanel({workspace: w}: {workspace: Workspace}) {
     return (
         <div class="panel-body">
             <div class="panel-tools"><Segments label="Kind of motion" value={kind} onChange={k => { setKind(k); setMotion(null); setProblem(null); scenery.set(NOTHING); }}
-                options={[['spline', 'B-spline'], ['simulation', 'Simulation'], ['file', 'File']]} /></div>
+                options={[['spline', 'B-spline'], ['simulation', 'Simulation'], ['file', 'File'], ['recording', 'Recording']]} /></div>
             {kind === 'spline' && <SplineForm workspace={w} spline={spline} onSpline={setSpline} motion={motion} onMotion={show} />}
             {kind === 'simulation' && <SimulationForm workspace={w} spline={spline} onSpline={setSpline} motion={motion} onMotion={show} />}
             {kind === 'file' && <FileForm workspace={w} onMotion={show} />}
+            {kind === 'recording' && <RecordingForm workspace={w} onMotion={show} />}
             {problem && <ProblemText problem={problem} />}
             {motion && <Playback workspace={w} motion={motion} />}
         </div>
@@ -89,12 +92,33 @@ function FileForm({workspace: w, onMotion}: {workspace: Workspace; onMotion: Rep
     );
 }
 
+/** The recorded states with their torques. */
+function RecordingForm({workspace: w, onMotion}: {workspace: Workspace; onMotion: Report}) {
+    const recorded = useStore(w.recorded);
+    useEffect(() => {
+        if (recorded) void evaluateStates(w, 'recording', recorded, () => {}).then(m => { shownRequest.set({model: w.model.name, operation: 'inverse-dynamics', body: requestOf(w, m)}); onMotion(m, null); }, e => onMotion(null, problemOf(e)));
+    }, [recorded]);
+    return <p class="muted">{recorded ? `${recorded.q.length} states in ${digits(recorded.times[recorded.times.length - 1], 3)} s.` : 'Press the record button of the view, then drag a frame or move joints, and stop.'}</p>;
+}
+
+/** One plot in a dialogue. */
+function LargePlot({workspace, motion, shown, curve, onTime, onClose}: {workspace: Workspace; motion: Motion; shown: Set<number>; curve: Curve; onTime: (time: number) => void; onClose: () => void}) {
+    const host = useRef<HTMLDivElement>(null);
+    useEffect(() => {
+        if (!host.current) return undefined;
+        const set = makePlots({workspace, motion, shown, host: host.current, onTime, only: curve, height: Math.max(240, Math.min(560, innerHeight - 260))});
+        return () => set.destroy();
+    }, [motion, shown]);
+    return <Dialog title={CURVES.find(c => c[0] === curve)![1]} onClose={onClose} wide><div class="plots" ref={host} /></Dialog>;
+}
+
 const SPEEDS = ['0.1', '0.25', '0.5', '1', '2'];
 
 function Playback({workspace: w, motion}: {workspace: Workspace; motion: Motion}) {
     const [time, setTime] = useState(motion.times[0]), [playing, setPlaying] = useState(false), [speed, setSpeed] = useState('1');
     const [shown, setShown] = useState<Set<number>>(() => new Set(w.rows.slice(0, 12).map(r => r.index))), isDark = useStore(dark);
     const host = useRef<HTMLDivElement>(null), plots = useRef<PlotSet | null>(null), stream = useRef<PoseStream | null>(null), now = useRef(time);
+    const [large, setLarge] = useState<Curve | null>(null);
     const end = motion.times[motion.times.length - 1], start = motion.times[0], violations = useMemo(() => violationsOf(w, motion), [motion]);
     const place = (t: number) => {
         now.current = Math.max(start, Math.min(end, t));
@@ -112,7 +136,7 @@ function Playback({workspace: w, motion}: {workspace: Workspace; motion: Motion}
     }, [motion]);
     useEffect(() => {
         if (!host.current) return undefined;
-        plots.current = makePlots({workspace: w, motion, shown, host: host.current, onTime: place});
+        plots.current = makePlots({workspace: w, motion, shown, host: host.current, onTime: place, onEnlarge: setLarge});
         plots.current.setTime(now.current);
         return () => plots.current?.destroy();
     }, [motion, shown, isDark]);
@@ -153,6 +177,7 @@ function Playback({workspace: w, motion}: {workspace: Workspace; motion: Motion}
             </div>
             <div class="row"><Button kind="quiet" label="All" onClick={() => setShown(new Set(w.rows.map(r => r.index)))} /><Button kind="quiet" label="First only" onClick={() => setShown(new Set([0]))} /><span class="muted">With one coordinate its limits are shaded. A double click shows one alone.</span></div>
             <div class="plots" ref={host} />
+            {large && <LargePlot workspace={w} motion={motion} shown={shown} curve={large} onTime={place} onClose={() => setLarge(null)} />}
             <div class="actions start"><Button icon="download" label="CSV" onClick={() => download(`${name}.csv`, csvOf(w, motion), 'text/csv')} />
                 <Button icon="download" label="SVG" onClick={() => download(`${name}.svg`, svgOf(w, motion, shown), 'image/svg+xml')} />
                 <Button icon="download" label="PNG" onClick={() => void (plots.current && pngOf(plots.current).then(b => b && download(`${name}.png`, b)))} /></div>

@@ -6,6 +6,7 @@ import {useStore} from '../store';
 import type {Vec3} from '../types';
 import {Button, Check, NumberField, Notice, Segments, Select, VectorField} from '../ui';
 import {ProblemText} from '../pages/upload';
+import {Compare} from './compare';
 import {firstState, type Result, type Workspace, type Wrench} from '../workspace';
 
 const NAMES: Record<Quantity, string> = {q: 'position', qd: 'velocity', qdd: 'acceleration'};
@@ -29,22 +30,27 @@ export function TorqueBar({row, tau, largest}: {row: Row; tau: number | undefine
     );
 }
 
-function CoordinateRow({row, quantity, value, onChange, tau, largest, selected, onSelect}: {
+function CoordinateRow({row, quantity, value, onChange, tau, largest, selected, onSelect, marked, onMark, onKeys}: {
     row: Row; quantity: Quantity; value: number; onChange: (value: number) => void; tau: number | undefined; largest: number;
-    selected: boolean; onSelect: () => void;
+    selected: boolean; onSelect: () => void; marked: boolean; onMark: () => void; onKeys: (part: number) => boolean;
 }) {
     const [low, high] = rangeOf(row, quantity), unit = unitOf(row, quantity), name = quantity === 'q' ? row.positionName : row.name;
     const {position, velocity} = row.limits, eps = 1e-9;
     const out = quantity === 'q' ? !!position && (value < position[0] - eps || value > position[1] + eps) : quantity === 'qd' && velocity !== undefined && Math.abs(value) > velocity + eps;
     return (
         <li class={`coordinate${selected ? ' selected' : ''}${out ? ' out' : ''}`} onPointerEnter={onSelect} onFocusIn={onSelect}>
-            <span class="name" title={name}>{name}</span>
+            <button type="button" class="mark name" title={`${name}: mark it for the arrow keys`} aria-label={`Mark ${name} for the arrow keys`} aria-pressed={marked} onClick={onMark}
+                onKeyDown={e => {
+                    const way = marked && {ArrowLeft: -1, ArrowDown: -1, ArrowRight: 1, ArrowUp: 1}[e.key];
+                    if (way && onKeys(way * (e.shiftKey ? 0.05 : 0.01))) e.preventDefault();
+                }}>{name}</button>
             <input type="range" min={low} max={high} step="any" value={value} aria-label={`${name} ${NAMES[quantity]}, ${unit}`}
                 aria-valuetext={`${digits(value)} ${unit}`} onInput={e => onChange(Number(e.currentTarget.value))}
                 onKeyDown={e => {
                     const way = {ArrowLeft: -1, ArrowDown: -1, ArrowRight: 1, ArrowUp: 1}[e.key];
                     if (!way) return;
                     e.preventDefault();
+                    if (onKeys(way * (e.shiftKey ? 0.05 : 0.01))) return;
                     onChange(Math.max(low, Math.min(high, value + way * (high - low) * (e.shiftKey ? 0.05 : 0.01))));
                 }} />
             <NumberField label={`${name} ${NAMES[quantity]}`} unit={unit} value={value} onChange={onChange} step={row.angular ? 0.05 : 0.01} />
@@ -59,7 +65,7 @@ export function useLargest(result: Result | null): number {
 }
 
 export function StatePanel({workspace: w}: {workspace: Workspace}) {
-    const state = useStore(w.state), result = useStore(w.result), problem = useStore(w.problem), selected = useStore(w.selected);
+    const state = useStore(w.state), result = useStore(w.result), problem = useStore(w.problem), selected = useStore(w.selected), marked = useStore(w.marked);
     const [quantity, setQuantity] = useState<Quantity>('q'), [filter, setFilter] = useState('');
     const largest = useLargest(result), names = w.rows.filter(r => !filter || r.name.toLowerCase().includes(filter.toLowerCase()));
     const named = w.model.configurations ?? [];
@@ -69,6 +75,17 @@ export function StatePanel({workspace: w}: {workspace: Workspace}) {
         const next = [...w.state.value[quantity]];
         next[row.index] = x;
         return w.change({[quantity]: next});
+    };
+    // The arrow keys move all marked positions together.
+    const keys = (row: Row, part: number) => {
+        if (quantity !== 'q' || !marked.has(row.index)) return false;
+        w.nudge(marked, part);
+        return true;
+    };
+    const toggle = (row: Row) => {
+        const next = new Set(marked);
+        if (!next.delete(row.index)) next.add(row.index);
+        w.marked.set(next);
     };
     const reset = () => {
         const first = firstState(w.model);
@@ -90,9 +107,11 @@ export function StatePanel({workspace: w}: {workspace: Workspace}) {
             {result?.errors.filter(e => !e.operation || e.operation === 'inverse-dynamics' || e.operation === 'kinematics').map(e => <Notice key={e.code} kind="warning">{e.detail}</Notice>)}
             <ul class="coordinates">
                 {names.map(row => <CoordinateRow key={row.index} row={row} quantity={quantity} value={value(row)} onChange={x => change(row, x)}
-                    tau={result?.tau[row.index]} largest={largest} selected={selected === row.joint} onSelect={() => w.selected.set(row.joint)} />)}
+                    tau={result?.tau[row.index]} largest={largest} selected={selected === row.joint} onSelect={() => w.selected.set(row.joint)}
+                    marked={marked.has(row.index)} onMark={() => toggle(row)} onKeys={part => keys(row, part)} />)}
             </ul>
             <Loads workspace={w} />
+            <Compare workspace={w} />
         </div>
     );
 }

@@ -16,6 +16,8 @@ export interface Palette {
     com: Color;
     loop: Color;
     gravity: Color;
+    warning: Color;
+    handle: Color;
 }
 
 export function palette(): Palette {
@@ -24,6 +26,6 @@ export function palette(): Palette {
     return {
         background: colour('background'), solid: colour('solid'), given: colour('given'), selected: colour('selected'),
         bone: colour('bone'), axis: colour('axis'), passive: colour('passive'), grid: colour('grid'), wrench: colour('wrench'),
-        reaction: colour('reaction'), ellipsoid: colour('ellipsoid'), com: colour('com'), loop: colour('loop'), gravity: colour('gravity'),
+        reaction: colour('reaction'), ellipsoid: colour('ellipsoid'), com: colour('com'), loop: colour('loop'), gravity: colour('gravity'), warning: colour('warning'), handle: colour('handle'),
     };
 }

@@ -10,6 +10,7 @@ import {boundsOf, pointAt, positionAt, rotationAt, type Poses, type RobotGeometr
 import {rotate} from '../linear';
 import type {Quat, Vec3} from '../types';
 import {palette, type Palette} from './colours';
+import {Handle} from './handle';
 import {Arrows, Instances} from './instances';
 import {drawsWithProcessor, Sharpness} from './sharpness';
 
@@ -24,6 +25,7 @@ export interface ViewOptions {
     wrenches: boolean;
     reactions: boolean;
     shapes: boolean;
+    handle: boolean; // the ring that drags a frame
     arrowScale: number; // m for 100 N
 }
 
@@ -45,6 +47,7 @@ export interface Overlay {
     reactions: DrawnWrench[];
     ellipsoids: DrawnEllipsoid[];
     com: Vec3 | null;
+    handle?: {point: Vec3; goal: Vec3 | null} | undefined;
 }
 
 const EMPTY: Overlay = {wrenches: [], reactions: [], ellipsoids: [], com: null};
@@ -75,14 +78,15 @@ export class RobotView {
     private readonly wrenches: Arrows;
     private readonly reactions: Arrows;
     private readonly weight: Arrows;
-    private selected = '';
+    private selected: ReadonlySet<string> = new Set();
+    readonly handle: Handle;
     private wanted = 0;
     private fitted = false;
     private moved = false; // the user has moved the camera
     private readonly watcher: ResizeObserver;
     private readonly sharpness = new Sharpness(() => this.draw());
     readonly shapes = new Map<number, Group>();
-    onPick: (joint: string) => void = () => {};
+    onPick: (joint: string, beside: boolean) => void = () => {};
     onFrame: (ms: number) => void = () => {};
 
     constructor(private readonly host: HTMLElement, private readonly labelHost: HTMLElement, private options: ViewOptions) {
@@ -91,6 +95,7 @@ export class RobotView {
         host.append(this.renderer.domElement);
         this.camera.up.set(0, 0, 1);
         this.controls = this.makeControls();
+        this.handle = new Handle(host, this.camera);
         this.wrenches = new Arrows(this.colours.wrench, MOST);
         this.reactions = new Arrows(this.colours.reaction, MOST);
         this.weight = new Arrows(this.colours.gravity, 1);
@@ -98,7 +103,7 @@ export class RobotView {
         sun.position.set(2, -3, 5);
         fill.position.set(-3, 2, 1);
         this.scene.add(new AmbientLight(0xffffff, 1.1), sun, fill, this.robot, this.furniture, this.ellipsoids,
-            this.wrenches.group, this.reactions.group, this.weight.group);
+            this.wrenches.group, this.reactions.group, this.weight.group, this.handle.group);
         this.watcher = new ResizeObserver(() => this.resize());
         this.watcher.observe(host);
         this.listen();
@@ -118,7 +123,7 @@ export class RobotView {
         let pressed: [number, number] = [0, 0];
         canvas.addEventListener('pointerdown', e => { pressed = [e.clientX, e.clientY]; });
         canvas.addEventListener('pointerup', e => {
-            if (Math.hypot(e.clientX - pressed[0], e.clientY - pressed[1]) < 4) this.pick(e.clientX, e.clientY);
+            if (Math.hypot(e.clientX - pressed[0], e.clientY - pressed[1]) < 4) this.pick(e.clientX, e.clientY, e.ctrlKey || e.metaKey || e.shiftKey);
         });
     }
 
@@ -142,21 +147,26 @@ export class RobotView {
         this.draw();
     }
 
-    private pick(x: number, y: number): void {
+    private pick(x: number, y: number, beside: boolean): void {
         if (!this.geometry) return;
+        this.onPick(this.jointAt(x, y), beside);
+    }
+
+    /** The joint of the link or axis at a point of the screen; "" where there is none. */
+    private jointAt(x: number, y: number): string {
         const box = this.renderer.domElement.getBoundingClientRect(), ray = new Raycaster();
         ray.setFromCamera(new Vector2((x - box.left) / box.width * 2 - 1, 1 - (y - box.top) / box.height * 2), this.camera);
         const targets: Object3D[] = Object.values(this.kinds).map(i => i.mesh);
         if (this.axes) targets.push(this.axes.mesh);
         for (const mesh of targets as (Object3D & {boundingSphere?: unknown})[]) mesh.boundingSphere = null;
-        const {joints, solids} = this.geometry, shown = targets.filter(t => t.visible), hit = ray.intersectObjects(shown, false)[0];
+        const {joints, solids} = this.geometry!, shown = targets.filter(t => t.visible), hit = ray.intersectObjects(shown, false)[0];
         const shape = this.options.shapes ? ray.intersectObjects([...this.shapes.values()], true)[0] : undefined;
-        if (shape && !(hit && hit.distance < shape.distance)) return this.onPick(this.jointOfShape(shape.object));
-        if (!hit || hit.instanceId === undefined) return this.onPick('');
-        if (hit.object === this.axes?.mesh) return this.onPick(joints.filter(j => j.axis)[hit.instanceId]?.name ?? '');
+        if (shape && !(hit && hit.distance < shape.distance)) return this.jointOfShape(shape.object);
+        if (!hit || hit.instanceId === undefined) return '';
+        if (hit.object === this.axes?.mesh) return joints.filter(j => j.axis)[hit.instanceId]?.name ?? '';
         const kind = (Object.keys(this.kinds) as Solid['kind'][]).find(k => this.kinds[k]?.mesh === hit.object);
         const solid = solids.filter(s => this.kindOf(s) === kind)[hit.instanceId];
-        this.onPick(joints.find(j => j.link === solid?.frame)?.name ?? '');
+        return joints.find(j => j.link === solid?.frame)?.name ?? '';
     }
 
     private jointOfShape(part: Object3D): string {
@@ -299,8 +309,8 @@ export class RobotView {
         this.place();
     }
 
-    select(joint: string): void {
-        this.selected = joint;
+    select(joints: ReadonlySet<string>): void {
+        this.selected = joints;
         this.light();
         this.place();
     }
@@ -326,12 +336,17 @@ export class RobotView {
         return this.options.solids === 'auto' ? !this.shapes.size || !this.options.shapes : this.options.solids !== 'none';
     }
 
-    /** Lets the shapes of the selected link glow. */
+    /** The links that the selected joints move. */
+    private chosenLinks(): Set<number> {
+        return new Set(this.geometry?.joints.filter(j => this.selected.has(j.name)).map(j => j.link));
+    }
+
+    /** Lets the shapes of the selected links glow. */
     private light(): void {
-        const chosen = this.geometry?.joints.find(j => j.name === this.selected)?.link;
+        const chosen = this.chosenLinks();
         for (const [frame, group] of this.shapes) {
             group.traverse(part => {
-                if (part instanceof Mesh && part.material instanceof MeshLambertMaterial) part.material.emissive.copy(this.colours.selected).multiplyScalar(frame === chosen ? 0.45 : 0);
+                if (part instanceof Mesh && part.material instanceof MeshLambertMaterial) part.material.emissive.copy(this.colours.selected).multiplyScalar(chosen.has(frame) ? 0.45 : 0);
             });
         }
     }
@@ -395,7 +410,7 @@ export class RobotView {
 
     private placeSolids(geometry: RobotGeometry, poses: Poses): void {
         const at = new Vector3(), turn = new Quaternion(), inner = new Quaternion(), size = new Vector3();
-        const shown = this.showsSolids, chosen = geometry.joints.find(j => j.name === this.selected)?.link;
+        const shown = this.showsSolids, chosen = this.chosenLinks();
         const pose = (s: Solid) => {
             at.set(...pointAt(poses, s.frame, s.position));
             turn.set(...rotationAt(poses, s.frame)).multiply(inner.set(...s.rotation));
@@ -409,7 +424,7 @@ export class RobotView {
             pose(s);
             const boxes = this.options.solids === 'boxes' && !s.given;
             this.kinds[this.kindOf(s)]?.put(at, turn, size.set(...(boxes ? s.box : s.size)),
-                s.frame === chosen ? this.colours.selected : s.given ? this.colours.given : this.colours.solid);
+                chosen.has(s.frame) ? this.colours.selected : s.given ? this.colours.given : this.colours.solid);
         }
         for (const mesh of this.capsules) {
             const s = mesh.userData.solid as Solid;
@@ -417,7 +432,7 @@ export class RobotView {
             mesh.visible = shown;
             mesh.position.copy(at);
             mesh.quaternion.copy(turn);
-            (mesh.material as MeshLambertMaterial).color.copy(s.frame === chosen ? this.colours.selected : this.colours.given);
+            (mesh.material as MeshLambertMaterial).color.copy(chosen.has(s.frame) ? this.colours.selected : this.colours.given);
         }
         this.coms?.clear();
         if (!this.options.coms || !this.coms) return;
@@ -477,7 +492,7 @@ export class RobotView {
             if (!joint.axis) continue;
             at.set(...pointAt(poses, joint.frame, joint.point));
             turn.setFromUnitVectors(z, way.set(...rotate(rotationAt(poses, joint.frame), joint.axis)));
-            const slides = joint.type === 'prismatic', chosen = joint.name === this.selected;
+            const slides = joint.type === 'prismatic', chosen = this.selected.has(joint.name);
             const thick = (chosen ? 0.03 : 0.02) * r;
             size.set(slides ? 0.6 * thick : thick, slides ? 0.6 * thick : thick, (slides ? 0.22 : chosen ? 0.16 : 0.11) * r);
             this.axes!.put(at, turn, size, chosen ? this.colours.selected : joint.actuated ? this.colours.axis : this.colours.passive);
@@ -495,6 +510,8 @@ export class RobotView {
                 arrows.put(w.point, w.torque.map(x => x * scale / r) as Vec3, thick * 0.75, true);
             }
         }
+        const held = options.handle ? overlay.handle : undefined;
+        this.handle.place(held?.point ?? null, held?.goal ?? null, 0.022 * r, this.colours.handle, this.colours.warning);
         this.ellipsoids.clear();
         overlay.ellipsoids.forEach((e, i) => this.addEllipsoid(e, i));
     }
@@ -546,6 +563,7 @@ export class RobotView {
         const ratio = this.sharpness.next(started);
         if (ratio !== this.renderer.getPixelRatio()) this.renderer.setPixelRatio(ratio);
         this.scene.background = this.colours.background;
+        this.handle.face();
         this.renderer.render(this.scene, this.camera);
         this.placeLabels();
         this.onFrame(performance.now() - started);
@@ -563,6 +581,7 @@ export class RobotView {
         this.sharpness.stop();
         this.watcher.disconnect();
         this.controls.dispose();
+        this.handle.dispose();
         this.clearModel();
         this.renderer.dispose();
         this.renderer.domElement.remove();

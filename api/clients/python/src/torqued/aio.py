@@ -110,6 +110,10 @@ class AsyncClient:
         """The canonical document of a model; putting it again gives the same revision."""
         return await self._ask(calls.get(calls.model_path(name, "document")))   # type: ignore[no-any-return]
 
+    async def export(self, name: str, format: str) -> dict[str, Any]:
+        """A model as the "text" of a file, "urdf", "mjcf" or "sdf", with a "report" of what the format does not hold."""
+        return await self._ask(calls.get(calls.model_path(name, f"export/{format}")))   # type: ignore[no-any-return]
+
     # --- sending
 
     async def _answers(self, path: str) -> bool:

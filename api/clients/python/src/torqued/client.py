@@ -117,6 +117,10 @@ class Client:
         """The canonical document of a model; putting it again gives the same revision."""
         return self._ask(calls.get(calls.model_path(name, "document")))     # type: ignore[no-any-return]
 
+    def export(self, name: str, format: str) -> dict[str, Any]:
+        """A model as the "text" of a file, "urdf", "mjcf" or "sdf", with a "report" of what the format does not hold."""
+        return self._ask(calls.get(calls.model_path(name, f"export/{format}")))     # type: ignore[no-any-return]
+
     # --- sending
 
     def _answers(self, path: str) -> bool:
