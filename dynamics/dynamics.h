@@ -249,7 +249,7 @@ typedef struct dyn_rows {
     X(torque_derivative) X(sensitivity) X(sensitivity_rate) X(forward_sensitivity) X(coriolis) \
     X(reference_dynamics) X(regressor) X(closure) X(frame_sensitivity) X(torque_series) X(friction_map) \
     X(hessian) X(forward_hessian) X(step) X(held_sensitivity) \
-    X(gradient) X(forward_gradient) X(step_gradient)
+    X(gradient) X(forward_gradient) X(step_gradient) X(centroidal)
 /* clang-format on */
 
 #define X(name) struct dyn_##name;

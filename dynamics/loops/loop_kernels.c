@@ -230,6 +230,29 @@ void dyn_loop_energy(const dyn_scene *scene, void *ws, const dyn_energy *io, siz
     if (io->momentum_matrix) times_G(c, 6, c->jacobian_work[1], io->momentum_matrix);
 }
 
+/* The rate of the momentum matrix is A' G + A G', with the momentum matrix A of the tree. The derivatives by the state
+ * are those of trees alone, and must be NULL. */
+void dyn_loop_centroidal(const dyn_scene *scene, void *ws, const dyn_centroidal *io, size_t blocks)
+{
+    (void)blocks; /* always 1 */
+    dyn_loop_workspace *c     = ws;
+    dyn_centroidal      inner = *io;
+    if (io->com_jerk)
+        dyn_loop_find_jerks(c, scene, io->qd, io->qdd, io->qddd);
+    else
+        dyn_loop_find_accelerations(c, scene, io->qd, io->qdd);
+    inner.q                   = c->q;
+    inner.qd                  = c->qd;
+    inner.qdd                 = c->qdd;
+    inner.qddd                = c->qddd;
+    inner.momentum_matrix_dot = io->momentum_matrix_dot ? c->jacobian_work[1] : NULL;
+    c->tree->centroidal(scene, c->workspace, &inner, 1);
+    if (!io->momentum_matrix_dot) return;
+    c->tree->energy(scene, c->workspace, &(dyn_energy){.q = c->q, .momentum_matrix = c->jacobian_work[0]}, 1);
+    times_G(c, 6, c->jacobian_work[1], io->momentum_matrix_dot);
+    dyn_matrix_mul(&c->lanes, 6, c->nvt, c->nv, c->jacobian_work[0], c->Gd, 1, io->momentum_matrix_dot);
+}
+
 /* Finds the loops' wrenches and their rates at the efforts c->tau and their rates c->tau_dot, which are replaced. The
  * motion is that of the last dyn_loop_find_jerks. Returns the scene with the wrenches. */
 static dyn_scene push_rates(dyn_loop_workspace *c, const dyn_scene *scene, const double *wrenches, const double *rates)

@@ -123,6 +123,7 @@ dyn_kernels dyn_loop_kernels(const dyn_kernels *tree)
         .bias                = dyn_loop_bias,
         .kinematics          = dyn_loop_kinematics,
         .energy              = dyn_loop_energy,
+        .centroidal          = dyn_loop_centroidal,
         .torque_derivative   = dyn_loop_torque_derivative,
         .sensitivity         = dyn_loop_sensitivity,
         .forward_sensitivity = dyn_loop_forward_sensitivity,

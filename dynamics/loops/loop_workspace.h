@@ -2,6 +2,7 @@
  * closed loops. All arrays are in lanes unless a comment says otherwise; matrices are row-major. Notation as in
  * loop_kernels.h; n is the number of loops. A size such as nvt x nv is that of one state (W, nv, ... below). */
 #pragma once
+#include "dynamics/centroidal.h"
 #include "loop_kernels.h"
 #include "closure.h"
 #include "continuation.h"
@@ -147,6 +148,7 @@ void dyn_loop_mass_matrix(const dyn_scene *scene, void *ws, const dyn_mass_matri
 void dyn_loop_bias(const dyn_scene *scene, void *ws, const dyn_bias *io, size_t blocks);
 void dyn_loop_kinematics(const dyn_scene *scene, void *ws, const dyn_kinematics *io, size_t blocks);
 void dyn_loop_energy(const dyn_scene *scene, void *ws, const dyn_energy *io, size_t blocks);
+void dyn_loop_centroidal(const dyn_scene *scene, void *ws, const dyn_centroidal *io, size_t blocks);
 void dyn_loop_torque_derivative(const dyn_scene *scene, void *ws, const dyn_torque_derivative *io, size_t blocks);
 void dyn_model_loops_dynamics(const dyn_scene *scene, void *ws, const dyn_reference_dynamics *io, size_t blocks);
 void dyn_loop_regressor(const dyn_scene *scene, void *ws, const dyn_regressor *io, size_t blocks);

@@ -172,6 +172,23 @@ void rows_energy(const dyn_kernels *k, const dyn_scene *scene, size_t rows, dyn_
     RUN(energy, k, scene, rows, io, ports);
 }
 
+void rows_centroidal(const dyn_kernels *k, const dyn_scene *scene, size_t rows, dyn_centroidal io)
+{
+    SIZES;
+    const port ports[] = {IN(dyn_centroidal, q, nq),
+                          IN(dyn_centroidal, qd, nv),
+                          IN(dyn_centroidal, qdd, nv),
+                          IN(dyn_centroidal, qddd, nv),
+                          OUT(dyn_centroidal, com_acceleration, 3),
+                          OUT(dyn_centroidal, com_jerk, 3),
+                          OUT(dyn_centroidal, momentum_rate, 6),
+                          OUT(dyn_centroidal, momentum_matrix_dot, 6 * nv),
+                          OUT(dyn_centroidal, momentum_by_q, 6 * nv),
+                          OUT(dyn_centroidal, rate_by_q, 6 * nv),
+                          OUT(dyn_centroidal, rate_by_qd, 6 * nv)};
+    RUN(centroidal, k, scene, rows, io, ports);
+}
+
 void rows_torque_derivative(const dyn_kernels *k, const dyn_scene *scene, size_t rows, dyn_torque_derivative io)
 {
     SIZES;

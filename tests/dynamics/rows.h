@@ -4,6 +4,7 @@
  * target's width; unused lanes get copies of the last state. They set results and workspace to NaN first and check the
  * memory behind these afterwards, so that a test notices a missing result, or a byte written beyond the end. */
 #pragma once
+#include "dynamics/centroidal.h"
 #include "dynamics/frame_sensitivity.h"
 #include "dynamics/gradient.h"
 #include "dynamics/hessian.h"
@@ -17,6 +18,7 @@ void rows_bias(const dyn_kernels *k, const dyn_scene *scene, size_t rows, dyn_bi
 void rows_kinematics(const dyn_kernels *k, const dyn_scene *scene, size_t rows, dyn_kinematics io);
 void rows_torque_derivative(const dyn_kernels *k, const dyn_scene *scene, size_t rows, dyn_torque_derivative io);
 void rows_energy(const dyn_kernels *k, const dyn_scene *scene, size_t rows, dyn_energy io);
+void rows_centroidal(const dyn_kernels *k, const dyn_scene *scene, size_t rows, dyn_centroidal io);
 void rows_sensitivity(const dyn_kernels *k, const dyn_scene *scene, size_t rows, dyn_sensitivity io);
 void rows_sensitivity_rate(const dyn_kernels *k, const dyn_scene *scene, size_t rows, dyn_sensitivity_rate io);
 void rows_forward_sensitivity(const dyn_kernels *k, const dyn_scene *scene, size_t rows, dyn_forward_sensitivity io);

@@ -37,7 +37,9 @@ enum {
     API_SPLINE_KNOTS     = -18, /* knots of a motion */
     API_ROLLOUT_STEPS    = -19, /* steps of a rollout in one array of its row */
     API_COUPLED_MOTORS   = -20, /* motors of coupled transmissions: this length depends on the model only */
-    API_REQUEST_EXTENTS  = 11
+    API_CUT_JOINTS       = -21, /* joints through which the wrench is computed */
+    API_SENSED_FRAMES    = -22,
+    API_REQUEST_EXTENTS  = 14
 };
 
 /* An operation that the request selects, with its outputs and options. */
@@ -133,7 +135,7 @@ typedef struct api_operation {
     X(forward_sensitivity) X(gradient) X(forward_gradient) X(hessian) X(forward_hessian) \
     X(step) X(rollout) X(rollout_gradient) X(coriolis) X(regressor) X(impact) \
     X(task_space) X(identify) X(trajectory) X(trajectory_hessian) X(simulate) \
-    X(ground_reaction) X(inverse_kinematics) X(margins) X(feed_forward) X(path)
+    X(ground_reaction) X(inverse_kinematics) X(margins) X(feed_forward) X(path) X(configuration) X(sensors) X(external_wrench)
 /* clang-format on */
 
 #define X(name) extern const api_operation api_##name;

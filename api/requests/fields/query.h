@@ -32,7 +32,9 @@ enum { API_MAX_HIGHER = 20 /* vectors in "higher_derivatives": derivatives of q 
     X(API_WEIGHTS, "weights") /* weights of the rows in the operation identify */                                      \
     X(API_QD_REFERENCE, "qd_reference")                                                                                \
     X(API_QDD_REFERENCE, "qdd_reference")                                                                              \
-    X(API_MULTIPLIERS, "multipliers") /* contract second derivatives */
+    X(API_MULTIPLIERS, "multipliers") /* contract second derivatives */                                                \
+    X(API_DISPLACEMENT, "displacement")                                                                                \
+    X(API_Q_TARGET, "q_target")
 
 /* Other fields that the operations of an evaluate request share. */
 #define API_SHARED_FIELD_LIST(X)                                                                                       \
@@ -99,7 +101,15 @@ enum { API_MAX_HIGHER = 20 /* vectors in "higher_derivatives": derivatives of q 
     X(API_SUPPORTS, "supports")                                                                                        \
     X(API_COST, "cost")                                                                                                \
     X(API_MULTIPLIERS_Q, "multipliers_q")                                                                              \
-    X(API_MULTIPLIERS_QD, "multipliers_qd")
+    X(API_MULTIPLIERS_QD, "multipliers_qd")                                                                            \
+    X(API_FRACTION, "fraction")                                                                                        \
+    X(API_COUNT, "count")                                                                                              \
+    X(API_SEED, "seed")                                                                                                \
+    X(API_RANGE, "range")                                                                                              \
+    X(API_FORCE_TORQUE, "force_torque")                                                                                \
+    X(API_INERTIAL, "inertial")                                                                                        \
+    X(API_GAIN, "gain")                                                                                                \
+    X(API_NOISE, "noise")
 
 #define API_FIELD_CONSTANT(constant, name) constant,
 
@@ -112,6 +122,12 @@ typedef enum api_field {
 } api_field;
 
 extern const char *const api_field_names[API_FIELD_COUNT];
+
+/* True for the fields of the state that have nq entries; the others have nv. */
+static inline bool api_is_position(api_field field)
+{
+    return field == API_Q || field == API_Q_TARGET;
+}
 
 /* A set of fields or of outputs: bit i stands for member i. */
 __extension__ typedef unsigned __int128 api_set;
@@ -147,6 +163,9 @@ typedef struct api_query {
     /* The model (later with its payload), gravity, and where wrenches act. */
     dyn_scene  scene;
     dyn_model *loaded;  /* the model with the payload, owned; NULL: no payload */
+    size_t             n_payloads;
+    const dyn_payload *payloads;       /* [n_payloads] */
+    const int         *payload_frames; /* [n_payloads] frame of the model that each is fixed to */
     size_t     rows;    /* number of rows of every batch; 1 without a batch, or where batches have no row */
     bool       empty;   /* true: every batch has no row; fields are checked for one row, and nothing is evaluated */
     bool       batched; /* true if at least one field is a batch */

@@ -63,7 +63,7 @@ static inline double *api_state_lane(const api_evaluation *e, double *lanes, siz
 }
 static inline const double *api_state_block(const api_evaluation *e, api_field field, size_t block)
 {
-    return api_block(e, e->plan->state[field], field == API_Q ? e->model->nq : e->model->nv, block);
+    return api_block(e, e->plan->state[field], api_is_position(field) ? e->model->nq : e->model->nv, block);
 }
 /* Block `block` of derivative number `order` of q, from the fifth on; NULL: not given. */
 static inline const double *api_higher_block(const api_evaluation *e, size_t order, size_t block)

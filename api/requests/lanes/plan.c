@@ -36,7 +36,7 @@ static size_t count_entries(const api_query *q)
 {
     size_t entries = WRENCH_ENTRIES * q->scene.n_wrenches;
     for (int f = 0; f < API_STATE_FIELDS; f++)
-        if (q->field[f]) entries += f == API_Q ? q->model->nq : q->model->nv;
+        if (q->field[f]) entries += api_is_position((api_field)f) ? q->model->nq : q->model->nv;
     entries += q->n_higher * q->model->nv;
     for (size_t i = 0; i < q->n_selected; i++)
         if (q->selected[i].operation->own_entries) entries += q->selected[i].operation->own_entries(&q->selected[i]);

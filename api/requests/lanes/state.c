@@ -111,7 +111,7 @@ static bool check_free_tau(const api_evaluation *e, const api_vector *v, double 
 
 static bool (*const check_of[API_STATE_FIELDS])(const api_evaluation *, const api_vector *, double *, size_t, size_t,
                                                 const api_place *) = {
-    [API_Q] = check_positions, [API_QDD] = check_free_qdd, [API_TAU] = check_free_tau, [API_WEIGHTS] = check_weights};
+    [API_Q] = check_positions, [API_Q_TARGET] = check_positions, [API_QDD] = check_free_qdd, [API_TAU] = check_free_tau, [API_WEIGHTS] = check_weights};
 
 /* Takes the place of the list from the pool, because batches that are read window by window still point to it. */
 static bool fill_higher(api_plan *plan)
@@ -141,16 +141,18 @@ bool api_fill_state(api_plan *plan)
     const api_model *m = plan->query->model;
     for (int f = 0; f < API_STATE_FIELDS; f++) {
         if (!plan->query->field[f]) continue;
-        api_vector v = {
-            .value = plan->query->field[f], .n = f == API_Q ? m->nq : m->nv, .count = f == API_Q ? "nq" : "nv"};
-        v.at       = api_place_key(NULL, api_field_names[f]);
-        v.names    = f == API_Q ? m->position_names : m->velocity_names;
-        v.order    = f == API_Q ? plan->query->order_q : plan->query->order;
-        v.stride   = v.n;
-        v.check    = check_of[f];
-        v.n_bounds = f == API_Q ? m->n_angles : 0;
-        v.bounds   = m->angles;
-        v.neutral  = f == API_Q ? api_failed_rows_home(plan->failed_rows) : NULL;
+        const bool position = api_is_position((api_field)f);
+        api_vector v        = {.value = plan->query->field[f],
+                               .n     = position ? m->nq : m->nv,
+                               .count = position ? "nq" : "nv",
+                               .names = position ? m->position_names : m->velocity_names,
+                               .order = position ? plan->query->order_q : plan->query->order,
+                               .check = check_of[f]};
+        v.at                = api_place_key(NULL, api_field_names[f]);
+        v.stride            = v.n;
+        v.n_bounds          = position ? m->n_angles : 0;
+        v.bounds            = m->angles;
+        v.neutral           = position ? api_failed_rows_home(plan->failed_rows) : NULL;
         v.lanes = plan->state[f] = api_take_lanes(plan, v.n);
         if (!v.lanes || !api_batch_read(plan, &v)) return false;
     }

@@ -53,17 +53,18 @@ static bool require(const api_query *q, const api_node *payload, const char *key
            api_fail_at(q->problem, &place, API_MISSING_FIELD, "a payload needs its %s", key);
 }
 
-static bool read_payload_place(const api_query *q, const api_node *object, const api_place *up, dyn_payload *payload)
+/* Returns the frame that the payload is fixed to; -1 with a problem. */
+static int read_payload_place(const api_query *q, const api_node *object, const api_place *up, dyn_payload *payload)
 {
     const api_place link_at = api_place_key(up, "link");
     *payload                = (dyn_payload){0};
-    if (!api_check_keys(q, object, up, fields, "a payload")) return false;
-    if (!require(q, object, "link", up) || !require(q, object, "mass", up)) return false;
+    if (!api_check_keys(q, object, up, fields, "a payload")) return -1;
+    if (!require(q, object, "link", up) || !require(q, object, "mass", up)) return -1;
     const int frame = api_read_frame(q, api_node_get(object, "link"), &link_at);
-    if (frame < 0) return false;
+    if (frame < 0) return -1;
     payload->body = q->model->frames[frame].frame.body;
     payload->X_bf = q->model->frames[frame].frame.X_bf;
-    return true;
+    return frame;
 }
 
 /* Reads mass, centre of mass and tensor in a row; a figure without rows is that of all. */
@@ -190,12 +191,17 @@ bool api_decode_payload(api_query *q)
         return api_fail_at(q->problem, &place, API_WRONG_TYPE, "%s given, a payload or an array of them expected",
                            api_node_kind_text(object));
     dyn_payload *payload = api_take(q->pool, all * sizeof *payload);
-    if (!payload) return false;
+    int         *frame   = api_take(q->pool, all * sizeof *frame);
+    if (!payload || !frame) return false;
     for (size_t i = 0; i < n; i++) {
         api_place entry;
         api_node  item;
-        if (!take_payload(q, i, &place, &item, &entry) || !read_payload_place(q, &item, &entry, &payload[i]))
+        if (!take_payload(q, i, &place, &item, &entry) ||
+            (frame[i] = read_payload_place(q, &item, &entry, &payload[i])) < 0)
             return false;
     }
+    q->n_payloads     = n;
+    q->payloads       = payload;
+    q->payload_frames = frame;
     return api_read_parameter_places(q, payload + n) && read_all_figures(q, n, all, payload) && load(q, all, payload);
 }

@@ -78,7 +78,7 @@ static bool set_positions(api_model *model, const api_document *document, const 
             !set_position(all, index, name, json_number_value(value), reader))
             return false;
     if (!check_positions(model, all, index, reader)) return false;
-    api_configuration *to = &model->configurations[index];
+    api_named_configuration *to = &model->configurations[index];
     to->name              = api_arena_text(&model->arena, document->configurations[index].name);
     to->q                 = api_arena_take(&model->arena, model->nq, sizeof *to->q);
     if (!to->name || !to->q) return api_reader_no_memory(reader);

@@ -43,6 +43,18 @@ typedef struct api_joint_name {          /* a moving joint, in the order of coor
     double           multiplier, offset; /* mimic joint: its position is multiplier q + offset */
 } api_joint_name;
 
+/* A link with the joint that carries it. The links that fixed joints connect are one body of dynamics/, and the record
+ * keeps what each of these joints carries. */
+typedef struct api_attached_body {
+    const char *joint;  /* NULL: the base link */
+    int         parent; /* index of the link that carries the joint, -1 for the base link */
+    bool        fixed;
+    int         row;       /* row of a joint that moves, or of a floating base, in outputs with one row for each body; else -1 */
+    bool        at_parent; /* the moment of the joint wrench is about `point`, not about the origin of the link */
+    double      point[3];  /* m, in the frame of the parent */
+    dyn_inertia inertia;   /* inertia of the link and all links fixed to it beyond the joint, in its frame; motors with rotors locked */
+} api_attached_body;
+
 typedef struct api_motor_name {
     const char *joint, *link; /* driven joint, and link that carries the motor */
     dyn_motor   motor;        /* motor.link is not valid: see `link` */
@@ -65,10 +77,10 @@ typedef struct api_coupled_motor {
     api_drive_limits limits;
 } api_coupled_motor;
 
-typedef struct api_configuration {
+typedef struct api_named_configuration {
     const char *name;
     double     *q; /* [nq] */
-} api_configuration;
+} api_named_configuration;
 
 enum {
     API_REVISION_SIZE = 33, /* bytes of a revision with its NUL */
@@ -88,6 +100,7 @@ typedef struct api_model {
     const char    **body_names;       /* [n_bodies] */
     size_t          n_links;          /* with the base link, in document order */
     const char    **link_names;
+    api_attached_body *attached; /* [n_links] in the order of link_names */
     size_t          n_frames; /* links (base first, in document order), then the document's frames */
     api_frame_name *frames;
     size_t          n_joints; /* moving joints */
@@ -100,7 +113,7 @@ typedef struct api_model {
     api_transmission  *transmissions;  /* [n_transmissions], document order */
     api_coupled_motor *coupled_motors; /* [dyn->n_drives], the motors of all transmissions */
     size_t             n_configurations;
-    api_configuration *configurations;
+    api_named_configuration *configurations;
     size_t             n_angles;
     dyn_bound         *angles; /* [n_angles] bounds on entries of q within which sine and cosine are accurate */
     const dyn_loops   *loops;  /* NULL: the model is a tree; else nq, nv and the names are those of the actuated

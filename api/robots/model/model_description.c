@@ -54,6 +54,38 @@ static void emit_frames(api_emit *e, const api_model *m)
     api_emit_end(e);
 }
 
+/* Writes a tensor with the entries xx xy xz yy yz zz. */
+static void emit_tensor(api_emit *e, const double tensor[6])
+{
+    static const char *const names[6] = {"xx", "xy", "xz", "yy", "yz", "zz"};
+    api_emit_key(e, "inertia");
+    api_emit_object(e);
+    for (size_t i = 0; i < 6; i++)
+        api_emit_number_member(e, names[i], tensor[i]);
+    api_emit_end(e);
+}
+
+/* Writes the fixed joints and what they carry. */
+static void emit_attached_bodies(api_emit *e, const api_model *m)
+{
+    api_emit_key(e, "attached_bodies");
+    api_emit_array(e);
+    for (size_t i = 1; i < m->n_links; i++) {
+        const api_attached_body *body = &m->attached[i];
+        if (!body->fixed) continue;
+        api_emit_object(e);
+        api_emit_string_member(e, "joint", body->joint);
+        api_emit_string_member(e, "parent", m->link_names[body->parent]);
+        api_emit_string_member(e, "link", m->link_names[i]);
+        api_emit_number_member(e, "mass", body->inertia.mass);
+        api_emit_key(e, "com");
+        api_emit_numbers(e, body->inertia.com, 1, (size_t[]){3});
+        emit_tensor(e, body->inertia.about_com);
+        api_emit_end(e);
+    }
+    api_emit_end(e);
+}
+
 static void emit_drive_limits(api_emit *e, const api_drive_limits *limits)
 {
     if (limits->has_velocity) api_emit_number_member(e, "velocity", limits->velocity);
@@ -231,6 +263,7 @@ void api_model_emit_description(api_emit *e, const api_model *m)
     api_emit_names(e, "bodies", m->body_names, m->n_bodies);
     emit_frames(e, m);
     emit_joints(e, m);
+    emit_attached_bodies(e, m);
     emit_loops(e, m);
     emit_motors(e, m);
     emit_transmissions(e, m);

@@ -15,6 +15,7 @@ static bool take_arrays(api_model *model, const api_document *document)
     model->velocity_names  = api_arena_take(arena, model->nv, sizeof *model->velocity_names);
     model->body_names      = api_arena_take(arena, model->n_bodies, sizeof *model->body_names);
     model->link_names      = api_arena_take(arena, model->n_links, sizeof *model->link_names);
+    model->attached        = api_arena_take(arena, model->n_links, sizeof *model->attached);
     model->frames          = api_arena_take(arena, model->n_frames, sizeof *model->frames);
     model->joints          = api_arena_take(arena, model->n_joints, sizeof *model->joints);
     model->mover_names     = api_arena_take(arena, model->n_movers, sizeof *model->mover_names);
@@ -23,7 +24,8 @@ static bool take_arrays(api_model *model, const api_document *document)
     model->n_transmissions = document->n_transmissions;
     model->transmissions   = api_arena_take(arena, model->n_transmissions, sizeof *model->transmissions);
     model->coupled_motors  = api_arena_take(arena, model->dyn->n_drives, sizeof *model->coupled_motors);
-    return model->position_names && model->velocity_names && model->body_names && model->link_names && model->frames &&
+    return model->position_names && model->velocity_names && model->body_names && model->link_names && model->attached &&
+           model->frames &&
            model->joints && model->mover_names && model->motors && model->transmissions && model->coupled_motors;
 }
 
@@ -158,8 +160,44 @@ static bool name_motors(api_model *model, const api_document *document)
     return true;
 }
 
-bool api_model_copy_names(api_model *model, const api_document *document)
+/* Row of the body that a link's joint moves, in the order of dyn_model.row_body; -1: the joint is fixed. */
+static int row_of(const api_model *model, const api_document *document, size_t link)
+{
+    for (size_t row = document->floating ? 1 : 0; row < model->n_bodies; row++)
+        if (document->order[model->dyn->body[model->dyn->row_body[row]].tree.link] == (int)link) return (int)row;
+    return -1;
+}
+
+/* Describes the joint and the attached body of each link. `sum` has n_links + 1 entries, those of
+ * api_document_sum_bodies. */
+static bool attach_bodies(api_model *model, const api_document *document, const dyn_inertia *sum)
+{
+    model->attached[0] = (api_attached_body){.parent = -1, .row = document->floating ? 0 : -1, .inertia = sum[0]};
+    for (size_t i = 0; i < document->n_links; i++) {
+        const api_document_link *link = &document->links[i];
+        api_attached_body       *to   = &model->attached[i + 1];
+        *to                           = (api_attached_body){.joint     = api_arena_text(&model->arena, link->joint),
+                                                            .parent    = link->parent_index + 1, /* the base is first */
+                                                            .fixed     = link->dyn.joint == DYN_FIXED,
+                                                            .row       = row_of(model, document, i),
+                                                            .at_parent = link->dyn.moment_at_parent_frame,
+                                                            .inertia   = sum[i + 1]};
+        memcpy(to->point, link->dyn.before.p, sizeof to->point);
+        if (!to->joint) return false;
+    }
+    return true;
+}
+
+static bool name_attached(api_model *model, const api_document *document, api_arena *scratch)
+{
+    dyn_inertia *sum = api_arena_take(scratch, document->n_links + 1, sizeof *sum);
+    if (!sum) return false;
+    api_document_sum_bodies(document, sum);
+    return attach_bodies(model, document, sum);
+}
+
+bool api_model_copy_names(api_model *model, const api_document *document, api_arena *scratch)
 {
     return take_arrays(model, document) && name_frames(model, document) && name_joints(model, document) &&
-           name_motors(model, document);
+           name_motors(model, document) && name_attached(model, document, scratch);
 }

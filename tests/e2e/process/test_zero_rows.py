@@ -31,6 +31,8 @@ class ZeroRows(Closed):
             "regressor": motion, "task-space": {"frame": frame, "axes": ["x"]}, "margins": {"qd": None},
             "impact": {"qd": None, "held": [{"frame": frame, "axes": ["x"]}]}, "step": {**forward, "step": 0.01},
             "rollout": {"qd": None, "torques": [[0.0] * nv] * 2, "step": 0.01},
+            "configuration": {"displacement": None, "outputs": ["integrated", "normalised", "neutral"]}, "sensors": {**motion, "force_torque": [{"frame": frame}], "inertial": [frame]},
+            "external-wrench": {**forward, "frame": frame, "axes": ["x"], "noise": 0.1},
             "simulate": {"qd": None, "duration": 0.01, "step": 0.005, "samples": 2},
             "inverse-kinematics": {"frame": frame, "position": [0.1, 0, 0.5], "outputs": ["q", "distance", "at_limits"]},
         }

@@ -8,6 +8,7 @@ from combination_requests import IMPACT, TASK, bearing, efforts, holding, reques
 from combinations import HELD
 from multibody import apply
 from multibody_state import AXES
+from scipy.spatial.transform import Rotation
 
 CHECKS, check = registry()
 
@@ -275,6 +276,32 @@ def inverse_kinematics(t, case, answer):
     goal, there = case.state(), case.state(q, qd)
     t.near("position", there.frame("tool")[1], goal.frame("tool")[1], 1e-8)
     t.near("velocity", there.tree_rates("tool")[:, :3], goal.tree_rates("tool")[:, :3], 1e-7)
+
+
+@check("configuration")
+def configuration(t, case, answer):
+    """Checks joints of one coordinate by sums, and quaternions by their rotation of one unit of time."""
+    first, base = (7, 6) if case.floating else (0, 0)
+    after, unit = case.taken(answer, "integrated", "q"), case.taken(answer, "normalised", "q")
+    t.near("joints", after[:, first:], case.q[:, first:] + case.qd[:, base:], 1e-14)
+    t.near("normalised", unit[:, first:], case.q[:, first:], 1e-14)
+    if case.floating:
+        t.near("rotation", (Rotation.from_quat(case.q[:, 3:7]) * Rotation.from_rotvec(case.qd[:, 3:6])).as_matrix(),
+               Rotation.from_quat(np.where(np.isnan(after[:, 3:7]), 0.5, after[:, 3:7])).as_matrix(), 1e-13)
+
+
+@check("sensors")
+def sensors(t, case, answer):
+    R, _, J, drift = case.state().frame("tool")
+    motion, back = apply(J, case.qdd) + drift, np.swapaxes(R, 1, 2)
+    t.near("force", case.taken(answer, "specific_forces")[:, 0], apply(back, motion[:, :3] - case.robot.gravity), exact(case))
+    t.near("rate", case.taken(answer, "angular_velocities")[:, 0], apply(back, apply(J, case.qd)[:, 3:]), exact(case))
+
+
+@check("external-wrench")
+def external_wrench(t, case, answer):
+    tau = case.state().tau(case.qdd)
+    t.near("tau", case.taken(answer, "tau_external", "v") + np.abs(tau).max(), tau - efforts(case) + np.abs(tau).max(), exact(case))
 
 
 @check("evaluate")

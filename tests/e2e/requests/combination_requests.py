@@ -293,6 +293,21 @@ def feed_forward(case):
     return state(case, "qd", "qdd", "qddd", "qdddd")
 
 
+@operation("configuration")
+def configuration(case):
+    return {**state(case), "displacement": case.field(case.qd), "outputs": ["integrated", "normalised"]}
+
+
+@operation("sensors")
+def sensors(case):
+    return {**state(case, "qd", "qdd"), "inertial": ["tool"]}
+
+
+@operation("external-wrench")
+def external_wrench(case):
+    return {**state(case, "qd", "qdd"), "tau": case.field(efforts(case))}
+
+
 @operation("evaluate")
 def evaluate(case):
     free = {"free": case.free} if case.has("free") else {}

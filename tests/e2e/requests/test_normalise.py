@@ -43,6 +43,8 @@ class Normalise(Closed):
             "task-space": {"frame": "tool", "axes": ["x"]}, "ground-reaction": {**motion, "outputs": ["resultant"]}, "margins": {"qd": s["qd"]},
             "impact": {"qd": s["qd"], "held": [{"frame": "tool", "axes": ["x"]}]}, "step": {**forward, "step": 0.01},
             "rollout": {"qd": s["qd"], "torques": [s["tau"]] * 2, "step": 0.01},
+            "configuration": {"displacement": s["qd"]}, "sensors": {**motion, "force_torque": [{"frame": "tool"}], "inertial": ["tool"]},
+            "external-wrench": {**forward, "frame": "tool"},
             "simulate": {"qd": s["qd"], "duration": 0.01, "step": 0.005, "samples": 2},
         }[operation], control
 
@@ -61,7 +63,7 @@ class Normalise(Closed):
         for operation in ("inverse-dynamics", "forward-dynamics", "mass-matrix", "bias", "kinematics", "energy", "torque-derivative",
                           "sensitivity", "forward-sensitivity", "hessian", "forward-hessian", "gradient", "forward-gradient", "rollout-gradient",
                           "coriolis", "regressor", "task-space",
-                          "ground-reaction", "margins", "impact", "step", "rollout", "simulate"):
+                          "ground-reaction", "margins", "impact", "step", "rollout", "simulate", "configuration", "sensors", "external-wrench"):
             more, _ = self.request(operation)
             nq = self.ok(self.client.get("/v1/models/flying"))["nq"]
             q = [0.3, -0.2, 0.5] + [0] * 4 + [0.1 * i for i in range(nq - 7)]

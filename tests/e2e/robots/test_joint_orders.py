@@ -15,7 +15,7 @@ MODELS = sorted(name[:-5] for name in os.listdir(os.path.join(ROOT, "models")) i
 FLOATING = ("solo12", "humanoid", "free_arm")
 TIMED = {"duration": 0.02, "samples": 3, "step": 0.01}
 VECTORS = {"qd": "v", "qdd": "v", "qddd": "v", "tau": "v", "q": "q", "torques": "-v", "control_points": "-v", "torque_multipliers": "-v",
-           "multipliers_q": "-v"}
+           "multipliers_q": "-v", "displacement": "v", "q_target": "q", "noise": "v"}
 
 
 def axes_of(text):
@@ -131,6 +131,9 @@ class Orders(ServerCase):
                                      "outputs": ["q", "qd", "iterations"]}
         yield "margins", {**state("q", "qd", "qdd"), "kinds": ["position", "velocity", "effort"], "outputs": ["limits", "margins", "dmargins_dq", "dmargins_dqdd"]}
         yield "path", {"q": [s["q"]] * 2, "qd": [s["qd"], s["tau"]], "qdd": [s["qdd"]] * 2, "friction": False, "outputs": ["tau_a", "tau_b", "tau_c", "dtau_b_ds"]}
+        yield "configuration", {**state("q"), "displacement": s["qd"], "q_target": s["q"], "fraction": 0.5, "outputs": ["integrated", "difference", "interpolated"]}
+        yield "sensors", {**state("q", "qd", "qdd"), **wrench, "force_torque": [{"frame": end}], "inertial": [end]}
+        yield "external-wrench", {**state("q", "qd", "qdd", "tau"), "frame": end, "axes": ["z"], "noise": [abs(x) + 0.1 for x in s["tau"]], "outputs": ["tau_external", "wrench"]}
         yield "evaluate", {**state("q", "qd", "qdd"), "operations": {"inverse-dynamics": {}, "mass-matrix": {}, "kinematics": {"frame": end, "outputs": ["jacobian"]}}}
 
     def permuted(self, request, order, names, base):

@@ -869,6 +869,66 @@ class InverseKinematicsAnswer(Answer):
     errors: list[RowError]
 
 
+class ConfigurationAnswer(Answer):
+    """The answer of configuration."""
+    __slots__ = ()
+    # Figures of the request that look like degrees or millimetres; they are used unchanged.
+    warnings: list[UnitWarning]
+    # nq: rad or m.
+    integrated: Array
+    # nv: rad or m, those of a quaternion in the axes of its body at q.
+    difference: Array
+    # nq: rad or m.
+    interpolated: Array
+    # nq: rad or m.
+    normalised: Array
+    # nq: rad or m.
+    neutral: Array
+    # nq: rad or m.
+    random: Array
+    # With on_error="row": the rows that failed.
+    errors: list[RowError]
+
+
+class SensorsAnswer(Answer):
+    """The answer of sensors."""
+    __slots__ = ()
+    # If the request has a platform: the corresponding coordinates, nq or nv.
+    q: Array
+    # If the request has a platform: the corresponding coordinates, nq or nv.
+    qd: Array
+    # If the request has a platform: the corresponding coordinates, nq or nv.
+    qdd: Array
+    # Figures of the request that look like degrees or millimetres; they are used unchanged.
+    warnings: list[UnitWarning]
+    # sensors × 6: [force; moment], N and N m, exerted by the parent on the link beyond the joint.
+    wrenches: Array
+    # frames × 3: m/s², acceleration minus gravity, in the axes of each frame.
+    specific_forces: Array
+    # frames × 3: rad/s, in the axes of each frame.
+    angular_velocities: Array
+    # With on_error="row": the rows that failed.
+    errors: list[RowError]
+
+
+class ExternalWrenchAnswer(Answer):
+    """The answer of external-wrench."""
+    __slots__ = ()
+    # Figures of the request that look like degrees or millimetres; they are used unchanged.
+    warnings: list[UnitWarning]
+    # nv: N m or N, by the environment.
+    tau_external: Array
+    # 6: [force; moment], N and N m, by the environment on the link, in the axes of `reference`; 0 along axes that are not
+    # listed.
+    wrench: Array
+    # axes × axes: of `wrench`, N², N² m, N² m².
+    covariance: Array
+    # nv: N m or N.
+    remainder: Array
+    # With on_error="row": the rows that failed.
+    errors: list[RowError]
+
+
 class MarginsAnswer(Answer):
     """The answer of margins."""
     __slots__ = ()
@@ -972,7 +1032,7 @@ class EvaluateAnswer(Answer):
                ForwardGradientAnswer, "hessian": HessianAnswer, "forward-hessian": ForwardHessianAnswer, "step":
                StepAnswer, "coriolis": CoriolisAnswer, "regressor": RegressorAnswer, "task-space":
                TaskSpaceAnswer, "ground-reaction": GroundReactionAnswer, "margins": MarginsAnswer, "feed-forward":
-               FeedForwardAnswer, "path": PathAnswer}
+               FeedForwardAnswer, "path": PathAnswer, "sensors": SensorsAnswer}
     # Figures of the request that look like degrees or millimetres; they are used unchanged.
     warnings: list[UnitWarning]
     # If the request has a platform: the corresponding coordinates, nq or nv.
@@ -1003,5 +1063,6 @@ class EvaluateAnswer(Answer):
     margins: MarginsAnswer
     feed_forward: FeedForwardAnswer
     path: PathAnswer
+    sensors: SensorsAnswer
     # With on_error="row": the rows that failed.
     errors: list[RowError]

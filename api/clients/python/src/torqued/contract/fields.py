@@ -12,22 +12,22 @@ import numpy.typing as npt
 from ..answers import Array, Coordinates, Scalar
 
 __all__ = ["Service", "PublishedOperation", "ServiceLimits", "ModelList", "ModelListUnservedItem", "ModelEntry", "ModelFields",
-           "PublishedFrame", "PublishedJoint", "Elastic", "JointLimits", "PublishedJointMimic", "PublishedLoop",
-           "ModelFieldsReference", "ModelFieldsTree", "ModelFieldsConfigurationsItem", "PublishedMotor",
-           "ModelFieldsTransmissionsItem", "ModelFieldsTransmissionsItemMotorsItem", "MotorLimits", "ReportEntry", "Ready",
-           "ProblemMeaning", "Payload", "Inertia", "PayloadInertia", "Wrench", "Platform", "HeldContact", "UnitWarning", "Full",
-           "RowError", "Held", "KinematicsPointsItem", "Pose", "WrenchWithRates", "Phase", "RolloutCost", "Grouping",
-           "GroupingWithItem", "IdentifyPrior", "BaseParameter", "BodyParameters", "InertiaFound", "FoundFriction",
+           "PublishedFrame", "PublishedJoint", "Elastic", "JointLimits", "PublishedJointMimic", "ModelFieldsAttachedBodiesItem",
+           "Inertia", "PublishedLoop", "ModelFieldsReference", "ModelFieldsTree", "ModelFieldsConfigurationsItem",
+           "PublishedMotor", "ModelFieldsTransmissionsItem", "ModelFieldsTransmissionsItemMotorsItem", "MotorLimits",
+           "ReportEntry", "Ready", "ProblemMeaning", "Payload", "InertiaGiven", "Wrench", "Platform", "HeldContact",
+           "UnitWarning", "Full", "RowError", "Held", "KinematicsPointsItem", "Pose", "WrenchWithRates", "Phase", "RolloutCost",
+           "Grouping", "GroupingWithItem", "IdentifyPrior", "BaseParameter", "BodyParameters", "InertiaFound", "FoundFriction",
            "FoundFrictionCoulomb", "IdentifyPayload", "IdentifyFit", "IdentifyObservabilityItem", "TrajectoryInput",
            "SampledSignal", "SplineSignal", "Sinusoid", "WrenchOverTime", "MarginLimit", "LeastMargin", "LeastGradient",
-           "TorqueInput", "TorqueInputGiven", "Prescribed", "ExceededLimit", "Plane", "JointAtLimit", "MarginsLeastItem",
-           "MarginsLeastGradientsItem", "PathSmoothFrictionItem", "Evaluations", "EvaluationsInverseDynamics",
-           "EvaluationsForwardDynamics", "EvaluationsImpact", "EvaluationsMassMatrix", "EvaluationsBias",
-           "EvaluationsKinematics", "EvaluationsEnergy", "EvaluationsTorqueDerivative", "EvaluationsSensitivity",
-           "EvaluationsForwardSensitivity", "EvaluationsGradient", "EvaluationsForwardGradient", "EvaluationsHessian",
-           "EvaluationsForwardHessian", "EvaluationsStep", "EvaluationsCoriolis", "EvaluationsRegressor",
+           "TorqueInput", "TorqueInputGiven", "Prescribed", "ExceededLimit", "Plane", "JointAtLimit", "ForceTorqueSensor",
+           "MarginsLeastItem", "MarginsLeastGradientsItem", "PathSmoothFrictionItem", "Evaluations",
+           "EvaluationsInverseDynamics", "EvaluationsForwardDynamics", "EvaluationsImpact", "EvaluationsMassMatrix",
+           "EvaluationsBias", "EvaluationsKinematics", "EvaluationsEnergy", "EvaluationsTorqueDerivative",
+           "EvaluationsSensitivity", "EvaluationsForwardSensitivity", "EvaluationsGradient", "EvaluationsForwardGradient",
+           "EvaluationsHessian", "EvaluationsForwardHessian", "EvaluationsStep", "EvaluationsCoriolis", "EvaluationsRegressor",
            "EvaluationsTaskSpace", "EvaluationsGroundReaction", "EvaluationsMargins", "EvaluationsFeedForward",
-           "EvaluationsPath"]
+           "EvaluationsPath", "EvaluationsSensors"]
 
 
 class Service(TypedDict):
@@ -125,6 +125,9 @@ class _ModelFieldsNeeded(TypedDict):
     frames: list[PublishedFrame]
     # The moving joints, in coordinate order.
     joints: list[PublishedJoint]
+    # The fixed joints, in the order of the links, with the rigid body that each carries, links fixed beyond it included.
+    # sensors has their wrenches.
+    attached_bodies: list[ModelFieldsAttachedBodiesItem]
     # The motors of the document, without friction and inertial; axes have unit length.
     motors: list[PublishedMotor]
     gravity: list[float]
@@ -216,6 +219,31 @@ class PublishedJointMimic(TypedDict):
     joint: str
     multiplier: float
     offset: float
+
+
+class ModelFieldsAttachedBodiesItem(TypedDict):
+    joint: str
+    # The parent link.
+    parent: str
+    # The link that it carries.
+    link: str
+    # kg
+    mass: float
+    # m, in the frame of `link`.
+    com: list[float]
+    # kg m², true tensor entries (xy = -∫xy dm). Refused with an eigenvalue below -1e-9 × the largest.
+    inertia: Inertia
+
+
+class Inertia(TypedDict, total=False):
+    """kg m², true tensor entries (xy = -∫xy dm). Refused with an eigenvalue below -1e-9 × the largest."""
+
+    xx: float
+    yy: float
+    zz: float
+    xy: float
+    xz: float
+    yz: float
 
 
 class PublishedLoop(TypedDict):
@@ -311,11 +339,11 @@ class Payload(_PayloadNeeded, total=False):
 
     # m, in the axes of `link` from its origin; default [0,0,0].
     com: npt.ArrayLike
-    # About `com`, in the axes of `link`; default 0. Its entries may have rows.
-    inertia: Union[Inertia, PayloadInertia]
+    # About `com`, in the axes of `link`; default 0.
+    inertia: InertiaGiven
 
 
-class Inertia(TypedDict, total=False):
+class InertiaGiven(TypedDict, total=False):
     """kg m², true tensor entries (xy = -∫xy dm). Refused with an eigenvalue below -1e-9 × the largest."""
 
     xx: float
@@ -804,6 +832,15 @@ class JointAtLimit(TypedDict):
     limit: float
 
 
+class ForceTorqueSensor(TypedDict, total=False):
+    """A joint through which a wrench is computed, and the frame with its axes and its point."""
+
+    # A fixed or moving joint. Default: the joint that carries the link of `frame`.
+    joint: str
+    # A link or frame that is fixed to the link beyond the joint. Default: that link.
+    frame: str
+
+
 class MarginsLeastItem(TypedDict):
     # Or a motor of `transmissions`.
     joint: str
@@ -872,6 +909,7 @@ Evaluations = TypedDict("Evaluations", {
     "margins": "EvaluationsMargins",
     "feed-forward": "EvaluationsFeedForward",
     "path": "EvaluationsPath",
+    "sensors": "EvaluationsSensors",
 }, total=False)
 
 
@@ -1045,3 +1083,12 @@ class EvaluationsFeedForward(TypedDict, total=False):
 
 class EvaluationsPath(TypedDict, total=False):
     outputs: Sequence[Literal['tau_a', 'tau_b', 'tau_c', 'tau_d', 'dtau_a_ds', 'dtau_b_ds', 'dtau_c_ds', 'dtau_d_ds', 'smooth_friction', 'jumps', 'joint_wrenches_a', 'joint_wrenches_b', 'joint_wrenches_c', 'd_joint_wrenches_a_ds', 'd_joint_wrenches_b_ds', 'd_joint_wrenches_c_ds', 'motor_jumps']]
+
+
+class EvaluationsSensors(TypedDict, total=False):
+    # Joints through which the wrench is computed.
+    force_torque: Sequence[ForceTorqueSensor]
+    # Links or frames with an accelerometer and a gyroscope.
+    inertial: Union[str, Sequence[str]]
+    # Without it those whose sensors are given.
+    outputs: Sequence[Literal['wrenches', 'specific_forces', 'angular_velocities']]

@@ -14,8 +14,9 @@ from .answers import (InverseDynamicsAnswer, ForwardDynamicsAnswer, ImpactAnswer
                       KinematicsAnswer, EnergyAnswer, TorqueDerivativeAnswer, SensitivityAnswer, ForwardSensitivityAnswer,
                       GradientAnswer, ForwardGradientAnswer, HessianAnswer, ForwardHessianAnswer, StepAnswer, RolloutAnswer,
                       RolloutGradientAnswer, CoriolisAnswer, RegressorAnswer, TaskSpaceAnswer, IdentifyAnswer, TrajectoryAnswer,
-                      TrajectoryHessianAnswer, SimulateAnswer, GroundReactionAnswer, InverseKinematicsAnswer, MarginsAnswer,
-                      PathAnswer, FeedForwardAnswer, EvaluateAnswer)
+                      TrajectoryHessianAnswer, SimulateAnswer, GroundReactionAnswer, InverseKinematicsAnswer,
+                      ConfigurationAnswer, SensorsAnswer, ExternalWrenchAnswer, MarginsAnswer, PathAnswer, FeedForwardAnswer,
+                      EvaluateAnswer)
 from .fields import *  # noqa: F403
 
 
@@ -2205,6 +2206,184 @@ class Operations:
             "joints": joints, "orientation": orientation, "direction": direction, "axis": axis, "velocity": velocity,
             "acceleration": acceleration, "limits": limits, "starts": starts, "tolerance": tolerance, "damping": damping,
             "locked": locked, "normalise": normalise, "on_error": on_error, "outputs": outputs}, timeout)
+
+    def configuration(
+            self, q: Optional[Coordinates] = None, *, displacement: Optional[Coordinates] = None,
+            q_target: Optional[Coordinates] = None, fraction: Optional[npt.ArrayLike] = None, count: Optional[int] = None,
+            seed: Optional[int] = None, range: Optional[float] = None, joints: Optional[Sequence[str]] = None,
+            guess: Optional[Coordinates] = None, normalise: Optional[bool] = None,
+            on_error: Optional[Literal['request', 'row']] = None,
+            outputs: Optional[Sequence[Literal['integrated', 'difference', 'interpolated', 'normalised', 'neutral', 'random']]]
+            = None,
+            timeout: Optional[float] = None,
+    ) -> ConfigurationAnswer:
+        """Sums, differences, interpolation and random draws of positions with quaternions.
+
+        Positions with quaternions are no vectors: these are the sums and differences that respect their form. A displacement u
+        has nv entries, in the coordinates of `qd`. A joint of one coordinate moves by q + u. A joint with a quaternion, and a
+        floating base, moves for one unit of time with the constant twist u = (v, w) in its own moving axes, as in step: R
+        exp([w]), and p + R V v with V = ∫ exp(s [w]) ds over s from 0 to 1. | output | needs | meaning | |---|---|---| |
+        integrated | q, displacement | q moved by the displacement. | | difference | q, q_target | The displacement from q to
+        q_target, with the least turns: `integrated` of it is q_target. | | interpolated | q, q_target, fraction | q moved by
+        `fraction` times the difference; beyond 0 and 1 it extrapolates. | | normalised | q | q with unit quaternions; those of
+        another norm need `normalise`. | | neutral | | Zeros and unit quaternions, whatever the limits. | | random | | Drawn
+        within the position limits of the joints, those with `mimic` as well. | Quaternions of the answer have unit norm and w ≥
+        0. Angles of one coordinate do not wrap: their difference may be more than a turn. Of two quaternions a half turn apart
+        the difference is one of the two half turns. Without `outputs` the fields choose: `displacement` integrated; `q_target`
+        difference, with `fraction` interpolated; `count`, `seed` or `range` random; `q` alone normalised; none of them neutral.
+        Random positions are uniform between the limits of each coordinate, and uniform over all rotations. An angle without
+        limits is between -π and π, a length without limits between -`range` and `range`; with one limit the interval of that
+        width begins there. The motor of an elastic joint is where the spring is unwound, at q - rest. The numbers of row i
+        depend on `seed` and i alone, and are the same on every machine. Models with `loops` need q, and have no random.
+
+        q: Positions, nq entries: rad or m.
+        displacement: nv entries: rad or m, those of a quaternion in the axes of its body.
+        q_target: Positions, nq entries: rad or m.
+        fraction: Of the way from q to q_target: a number, or one for each row.
+        count: The number of rows that are drawn; without it one, or as many as another batch has.
+        seed: The number from which random positions follow.
+        range: m: bound of random lengths without limits, such as the position of a floating base.
+        joints: A permutation of velocity_names, the order of coordinates in this request and its answer. The six coordinates of
+        a floating base stay first, as in `q` its seven positions, and may be left out of the list. For models none of whose
+        joints has a quaternion.
+        guess: For models with `loops`: passive coordinates near the intended ones, where several positions close the loops.
+        From there the loop error is reduced to zero proportionally, without passing a singular position. An object of some of
+        `passive_names`, the others having the values of the model's `reference`, or an array of all of them, or a batch of
+        arrays.
+        normalise: Whether quaternions of the request (in `q`, `guess`, `platform` and `orientation`) may have any norm but 0,
+        and are normalised. By default a norm that differs from 1 by more than 1e-6 is the 422 bad-quaternion: it is often a
+        wrong order or a missing component.
+        on_error: Whether a row that cannot be evaluated fails the whole request, or only itself: then it is null (NaN in typed
+        arrays of CBOR), and listed in `errors` of the answer.
+        outputs: Other fields choose other defaults, as described above.
+        timeout: of this call, s; the server then stops working on it, too.
+        """
+        return self._evaluate("configuration", ConfigurationAnswer, {"q": q, "displacement": displacement, "q_target": q_target,
+            "fraction": fraction, "count": count, "seed": seed, "range": range, "joints": joints, "guess": guess, "normalise":
+            normalise, "on_error": on_error, "outputs": outputs}, timeout)
+
+    def sensors(
+            self, q: Optional[Coordinates] = None, *, qd: Optional[Coordinates] = None, qdd: Optional[Coordinates] = None,
+            gravity: Optional[npt.ArrayLike] = None, payload: Optional[Union[Payload, Sequence[Payload]]] = None,
+            wrenches: Optional[Sequence[Wrench]] = None, friction: Optional[bool] = None,
+            joints: Optional[Sequence[str]] = None, guess: Optional[Coordinates] = None, platform: Optional[Platform] = None,
+            force_torque: Optional[Sequence[ForceTorqueSensor]] = None, inertial: Optional[Union[str, Sequence[str]]] = None,
+            normalise: Optional[bool] = None, on_error: Optional[Literal['request', 'row']] = None,
+            outputs: Optional[Sequence[Literal['wrenches', 'specific_forces', 'angular_velocities']]] = None,
+            timeout: Optional[float] = None,
+    ) -> SensorsAnswer:
+        """Readings of force-torque sensors, accelerometers and gyroscopes.
+
+        `force_torque` lists joints through which a wrench is wanted: fixed ones, such as those of a sensor at the flange or of
+        a bolted tool, or moving ones. The wrench is the one that the parent exerts on the link beyond the joint and on all that
+        the link carries: the links fixed to it, moving joints behind them, payloads, the request's wrenches and the rotors of
+        `motors` there. A sensor that measures what the tool exerts on the robot shows the negative. The moment is about the
+        origin of `frame`, and the axes are those of `frame`; by default it is the frame of the link that the joint carries. A
+        `frame` alone names the joint that carries its link. Through a moving joint the wrench is that of the output
+        joint_wrenches of inverse-dynamics, about the origin of the frame also with standard DH. `inertial` lists frames with an
+        accelerometer, which measures the specific force, the acceleration of the frame's origin minus gravity, and a gyroscope,
+        both in the axes of the frame. At rest the specific force points up. Links that fixed joints connect are one body; the
+        model's `attached_bodies` has what each fixed joint carries. In a model with `loops` the wrench through a fixed joint
+        whose body is part of a loop is the 422 not-for-loops.
+
+        q: Positions, nq entries: rad or m.
+        qd: Velocities, nv entries: rad/s or m/s. Default 0.
+        qdd: Accelerations, nv entries: rad/s² or m/s². Default 0.
+        gravity: m/s², world axes; replaces the model's.
+        payload: A rigid body fixed to a link or frame for this request.
+        wrenches: Acts on the link, by the environment.
+        friction: false omits joint friction.
+        joints: A permutation of velocity_names, the order of coordinates in this request and its answer. The six coordinates of
+        a floating base stay first, as in `q` its seven positions, and may be left out of the list. For models none of whose
+        joints has a quaternion.
+        guess: For models with `loops`: passive coordinates near the intended ones, where several positions close the loops.
+        From there the loop error is reduced to zero proportionally, without passing a singular position. An object of some of
+        `passive_names`, the others having the values of the model's `reference`, or an array of all of them, or a batch of
+        arrays.
+        platform: For models with `loops`, instead of q, qd and qdd: pose and motion of a frame, in world axes. The answer
+        begins with the corresponding q, and with qd and qdd if rates are given. Without `orientation` the mechanism determines
+        the orientation of the frame, and rates are those of its origin alone. The frame moves on the straight line from its
+        pose in the model's `reference`; with a `guess` the errors of loops and frame are reduced to zero together, starting
+        from the actuated coordinates of the reference and the passive ones of the guess.
+        force_torque: Joints through which the wrench is computed.
+        inertial: Links or frames with an accelerometer and a gyroscope.
+        normalise: Whether quaternions of the request (in `q`, `guess`, `platform` and `orientation`) may have any norm but 0,
+        and are normalised. By default a norm that differs from 1 by more than 1e-6 is the 422 bad-quaternion: it is often a
+        wrong order or a missing component.
+        on_error: Whether a row that cannot be evaluated fails the whole request, or only itself: then it is null (NaN in typed
+        arrays of CBOR), and listed in `errors` of the answer.
+        outputs: Without it those whose sensors are given.
+        timeout: of this call, s; the server then stops working on it, too.
+        """
+        return self._evaluate("sensors", SensorsAnswer, {"q": q, "qd": qd, "qdd": qdd, "gravity": gravity, "payload": payload,
+            "wrenches": wrenches, "friction": friction, "joints": joints, "guess": guess, "platform": platform, "force_torque":
+            force_torque, "inertial": inertial, "normalise": normalise, "on_error": on_error, "outputs": outputs}, timeout)
+
+    def external_wrench(
+            self, q: Coordinates, *, tau: Coordinates, qd: Optional[Coordinates] = None, qdd: Optional[Coordinates] = None,
+            gravity: Optional[npt.ArrayLike] = None, payload: Optional[Union[Payload, Sequence[Payload]]] = None,
+            wrenches: Optional[Sequence[Wrench]] = None, friction: Optional[bool] = None,
+            joints: Optional[Sequence[str]] = None, guess: Optional[Coordinates] = None, frame: Optional[str] = None,
+            axes: Optional[Sequence[Literal['x', 'y', 'z', 'rx', 'ry', 'rz']]] = None,
+            reference: Optional[Literal['world', 'frame']] = None, gain: Optional[npt.ArrayLike] = None,
+            step: Optional[float] = None, noise: Optional[npt.ArrayLike] = None, normalise: Optional[bool] = None,
+            on_error: Optional[Literal['request', 'row']] = None,
+            outputs: Optional[Sequence[Literal['tau_external', 'wrench', 'covariance', 'remainder']]] = None,
+            timeout: Optional[float] = None,
+    ) -> ExternalWrenchAnswer:
+        """External torques and the wrench at a frame, estimated from measured torques.
+
+        Unknown external forces, of a collision, a hand or a tool, add tau_external to the equation of motion: M qdd + C qd + g
+        + friction + springs = tau + Σ JᵀW + tau_external with the measured `tau` and the known `wrenches` W. Without `gain`
+        each state is estimated by itself: tau_external is the left side minus tau and Σ JᵀW, and needs the measured `qdd`
+        (default 0, for robots at rest). With `gain` and `step` the rows are samples in time, `step` seconds apart, and
+        tau_external is the residual r of a momentum observer (De Luca & Mattone), which needs no accelerations. With p = M qd
+        and p' = u + tau_external, u = tau + Σ JᵀW + Cᵀ qd - g - friction - springs, it follows tau_external through a filter of
+        first order: r' = gain (tau_external - r). Between samples, by the trapezoidal rule with x = gain step / 2, r+ = ((1 -
+        x) r + gain (p+ - p - step (u + u+) / 2)) / (1 + x); r is 0 at the first sample. gain · step must be less than 2. A push
+        shows after some 1/gain seconds; higher gains pass more noise. Thresholds are the client's. With a `frame`, `wrench` is
+        the wrench on its link about its origin, along `axes`, by least squares: the least sum of ((tau_external - Jᵀ wrench) /
+        noise)². `noise` are standard deviations of tau; without it all torques count equally, whatever their unit. `remainder`
+        is tau_external - Jᵀ wrench: large where the force acts elsewhere or the model is wrong. `covariance` is that of
+        `wrench` for white noise in tau; with a gain, that of the observer since its first sample. Torques that do not determine
+        the wrench are the 422 singular-jacobian: a push at the elbow of an arm moves few joints, and one along a line through
+        their axes none. Sharp Coulomb friction counts as 0 at rest, so that sticking joints appear as external torques up to
+        their friction. Friction that depends on the load is the 422 not-supported. With a gain and `on_error` the samples after
+        a failed one fail with it.
+
+        q: Positions, nq entries: rad or m.
+        tau: Joint efforts, nv entries: N m or N.
+        qd: Velocities, nv entries: rad/s or m/s. Default 0.
+        qdd: Accelerations, nv entries: rad/s² or m/s². Default 0. Not with `gain`.
+        gravity: m/s², world axes; replaces the model's.
+        payload: A rigid body fixed to a link or frame for this request.
+        wrenches: Acts on the link, by the environment.
+        friction: false omits joint friction.
+        joints: A permutation of velocity_names, the order of coordinates in this request and its answer. The six coordinates of
+        a floating base stay first, as in `q` its seven positions, and may be left out of the list. For models none of whose
+        joints has a quaternion.
+        guess: For models with `loops`: passive coordinates near the intended ones, where several positions close the loops.
+        From there the loop error is reduced to zero proportionally, without passing a singular position. An object of some of
+        `passive_names`, the others having the values of the model's `reference`, or an array of all of them, or a batch of
+        arrays.
+        frame: A link or frame that a joint moves, at whose origin a wrench is estimated.
+        axes: Directions of translation and axes of rotation of the task; the answer has their order.
+        reference: The axes of the outputs other than `poses`.
+        gain: 1/s, of the momentum observer: one for all coordinates, or nv.
+        step: s between the rows, for the momentum observer.
+        noise: Standard deviations of tau, N m or N: one for all coordinates, or nv.
+        normalise: Whether quaternions of the request (in `q`, `guess`, `platform` and `orientation`) may have any norm but 0,
+        and are normalised. By default a norm that differs from 1 by more than 1e-6 is the 422 bad-quaternion: it is often a
+        wrong order or a missing component.
+        on_error: Whether a row that cannot be evaluated fails the whole request, or only itself: then it is null (NaN in typed
+        arrays of CBOR), and listed in `errors` of the answer.
+        outputs: With a frame also wrench, with noise then covariance.
+        timeout: of this call, s; the server then stops working on it, too.
+        """
+        return self._evaluate("external-wrench", ExternalWrenchAnswer, {"q": q, "tau": tau, "qd": qd, "qdd": qdd, "gravity":
+            gravity, "payload": payload, "wrenches": wrenches, "friction": friction, "joints": joints, "guess": guess, "frame":
+            frame, "axes": axes, "reference": reference, "gain": gain, "step": step, "noise": noise, "normalise": normalise,
+            "on_error": on_error, "outputs": outputs}, timeout)
 
     def margins(
             self, q: Optional[Coordinates] = None, *, qd: Optional[Coordinates] = None, qdd: Optional[Coordinates] = None,

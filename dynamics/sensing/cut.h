@@ -1,0 +1,65 @@
+/* cut.h - computes the wrench through a joint, fixed or moving, that carries a part of the robot.
+ *
+ * A cut at the joint separates the part beyond it: a rigid body, what is fixed to it, and the bodies that joints move
+ * against it. With the frame F fixed to the rigid body, its mass m, first moment h and inertia I about the origin of F,
+ * and the motion of F (angular velocity w, angular acceleration a_w, acceleration a of the origin, gravity g), the
+ * parent exerts
+ *
+ *     f = m (a - g) + a_w x h + w x (w x h) + sum of f_c - sum of F_e,
+ *     n = h x (a - g) + I a_w + w x I w + sum of J (r'' u + r' w x u) + sum of (n_c + p_c x f_c) - sum of (N_e + p_e x
+ *     F_e)
+ *
+ * (Newton & Euler). f_c, n_c are the wrenches on the children that move, F_e, N_e those of the environment on the rigid
+ * body. A rotor on the rigid body spins at r' about u with the inertia J; the inertia I contains it without its spin. */
+#pragma once
+#include "dynamics/dynamics.h"
+
+/* A rotor on the rigid body: r' = ratio qd[v]. */
+typedef struct dyn_cut_rotor {
+    size_t v;
+    double ratio, spin_inertia, u[3]; /* u in the axes of F */
+} dyn_cut_rotor;
+
+/* A wrench of the scene that acts on the rigid body: its index, and the pose of its link in F. */
+typedef struct dyn_cut_push {
+    size_t   index;
+    dyn_pose X_fl;
+} dyn_cut_push;
+
+typedef struct dyn_cut {
+    double               mass, h[3], I[6]; /* kg, kg m, kg m^2: xx xy xz yy yz zz; all 0 at a joint that moves */
+    size_t               n_children, n_rotors, n_pushes;
+    const size_t        *rows;   /* [n_children] rows of the children's joint wrenches */
+    const dyn_frame     *frames; /* [1 + 2 n_children] F; then for each child the frame with the axes of its wrench, and
+                                    one whose origin is the point of the moment */
+    const dyn_cut_rotor *rotors; /* [n_rotors] */
+    const dyn_cut_push  *pushes; /* [n_pushes] */
+} dyn_cut;
+
+/* A block of states in lanes, as the kernels take them; joint_wrenches are those of inverse dynamics. */
+typedef struct dyn_cut_states {
+    const dyn_kernels *kernels;
+    const dyn_scene   *scene;
+    void              *workspace;
+    const double      *q, *qd, *qdd, *wrenches;
+    const double      *joint_wrenches; /* n_rows x 6; NULL: no cut has children */
+} dyn_cut_states;
+
+/* Adds a rigid body to the cut's own: `inertia` is in a frame whose pose in F is X. */
+void dyn_cut_add_inertia(dyn_cut *cut, const dyn_inertia *inertia, const dyn_pose *X);
+
+/* Returns the entries per state of `room`. */
+size_t dyn_cut_entries(const dyn_cut *cut);
+
+/* Writes the wrench [force; moment about the origin of F] in the axes of F, 6 entries. */
+void dyn_cut_evaluate(const dyn_cut *cut, const dyn_cut_states *states, double *room, double *wrench);
+
+/* Motion of a frame in its own axes, 3 entries each; NULL: not requested. Needs dyn_inertial_entries() of room. */
+typedef struct dyn_inertial_reading {
+    double *specific_force;   /* m/s^2, acceleration of the origin minus gravity */
+    double *angular_velocity; /* rad/s */
+} dyn_inertial_reading;
+
+size_t dyn_inertial_entries(void);
+void   dyn_inertial_evaluate(const dyn_frame *frame, const dyn_cut_states *states, double *room,
+                             const dyn_inertial_reading *reading);
