@@ -10,6 +10,8 @@ typedef enum dyn_limit_kind {
     DYN_LIMIT_VELOCITY,
     DYN_LIMIT_EFFORT,
     DYN_LIMIT_EFFORT_RATE,
+    DYN_LIMIT_ACCELERATION,
+    DYN_LIMIT_JERK,
     DYN_LIMIT_KINDS
 } dyn_limit_kind;
 

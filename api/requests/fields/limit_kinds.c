@@ -9,7 +9,7 @@ static bool read_kinds(const api_query *q, const api_node *list, const api_place
     for (size_t i = 0; i < DYN_LIMIT_KINDS; i++)
         chosen[i] = !list;
     if (!list) return true;
-    if (!api_check_names(q, list, at, "of position, velocity, effort, effort_rate")) return false;
+    if (!api_check_names(q, list, at, "of position, velocity, effort, effort_rate, acceleration, jerk")) return false;
     for (size_t i = 0; i < api_count_names(list); i++) {
         api_node  name;
         api_place entry = api_take_name(list, at, i, &name);

@@ -12,11 +12,14 @@
  *
  *     b' = F_still(1, 0, 0),  a' + 2b = F_still(1, 1, 0) - b',
  *     b' + d' + c' = F_whole(1, 0, 0),  -b' + d' - c' = F_whole(-1, 0, 0). */
+#include "path.h"
 #include "path_friction.h"
 #include "api/requests/evaluate/motor_efforts.h"
 #include "api/requests/fields/fields.h"
 
-enum { A, B, C, D, DA_DS, DB_DS, DC_DS, DD_DS, SMOOTH_FRICTION, JUMPS };
+enum { A = API_PATH_A, B = API_PATH_B, C = API_PATH_C, D = API_PATH_D };
+enum { DA_DS = API_PATH_DA_DS, DB_DS = API_PATH_DB_DS, DC_DS = API_PATH_DC_DS, DD_DS = API_PATH_DD_DS };
+enum { SMOOTH_FRICTION = DD_DS + 1, JUMPS = API_PATH_JUMPS };
 enum { WRENCHES_A = JUMPS + 1, WRENCHES_B, WRENCHES_C, D_WRENCHES_A, D_WRENCHES_B, D_WRENCHES_C, MOTOR_JUMPS };
 #define WRENCHES     (API_BIT(WRENCHES_A) | API_BIT(WRENCHES_B) | API_BIT(WRENCHES_C))
 #define WRENCH_RATES (API_BIT(D_WRENCHES_A) | API_BIT(D_WRENCHES_B) | API_BIT(D_WRENCHES_C))

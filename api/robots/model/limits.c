@@ -3,7 +3,8 @@
 #include "dynamics/loops/loops.h"
 #include <string.h>
 
-const char *const api_limit_names[DYN_LIMIT_KINDS] = {"position", "velocity", "effort", "effort_rate"};
+const char *const api_limit_names[DYN_LIMIT_KINDS] = {"position", "velocity", "effort", "effort_rate",
+                                                    "acceleration", "jerk"};
 
 /* --- joints ------------------------------------------------------------------------------------------------------- */
 
@@ -67,6 +68,8 @@ static bool set_joint_limit(const api_model *m, size_t i, api_limit_list *limits
         if (j->limits.has_effort_rate) set_effort_entry(m, i, limits, limit);
         set_symmetric(limit, j->limits.effort_rate);
         return j->limits.has_effort_rate;
+    case DYN_LIMIT_ACCELERATION:
+    case DYN_LIMIT_JERK:
     case DYN_LIMIT_KINDS: break;
     }
     return false;
@@ -104,6 +107,8 @@ static bool set_motor_limit(const api_model *m, const api_coupled_motor *motor, 
         set_symmetric(limit, own->effort_rate);
         return own->has_effort_rate && set_motor_efforts(m, motor, limit);
     case DYN_LIMIT_POSITION:
+    case DYN_LIMIT_ACCELERATION:
+    case DYN_LIMIT_JERK:
     case DYN_LIMIT_KINDS: break;
     }
     return false;

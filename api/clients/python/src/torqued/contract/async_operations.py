@@ -47,5 +47,6 @@ class AsyncOperations:
     inverse_kinematics = awaited(Operations.inverse_kinematics)
     margins = awaited(Operations.margins)
     path = awaited(Operations.path)
+    path_timing = awaited(Operations.path_timing)
     feed_forward = awaited(Operations.feed_forward)
     evaluate = awaited(Operations.evaluate)

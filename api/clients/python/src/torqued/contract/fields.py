@@ -21,12 +21,13 @@ __all__ = ["Service", "PublishedOperation", "ServiceLimits", "ModelList", "Model
            "IdentifyPayload", "IdentifyFit", "IdentifyObservabilityItem", "TrajectoryInput", "SampledSignal", "SplineSignal",
            "Sinusoid", "WrenchOverTime", "MarginLimit", "LeastMargin", "LeastGradient", "TorqueInput", "TorqueInputGiven",
            "Prescribed", "ExceededLimit", "Plane", "JointAtLimit", "MarginsLeastItem", "MarginsLeastGradientsItem",
-           "PathSmoothFrictionItem", "Evaluations", "EvaluationsInverseDynamics", "EvaluationsForwardDynamics",
-           "EvaluationsImpact", "EvaluationsMassMatrix", "EvaluationsBias", "EvaluationsKinematics", "EvaluationsEnergy",
-           "EvaluationsTorqueDerivative", "EvaluationsSensitivity", "EvaluationsForwardSensitivity", "EvaluationsGradient",
-           "EvaluationsForwardGradient", "EvaluationsHessian", "EvaluationsForwardHessian", "EvaluationsStep",
-           "EvaluationsCoriolis", "EvaluationsRegressor", "EvaluationsTaskSpace", "EvaluationsGroundReaction",
-           "EvaluationsMargins", "EvaluationsFeedForward", "EvaluationsPath"]
+           "PathSmoothFrictionItem", "PathTimingJointLimits", "Evaluations", "EvaluationsInverseDynamics",
+           "EvaluationsForwardDynamics", "EvaluationsImpact", "EvaluationsMassMatrix", "EvaluationsBias",
+           "EvaluationsKinematics", "EvaluationsEnergy", "EvaluationsTorqueDerivative", "EvaluationsSensitivity",
+           "EvaluationsForwardSensitivity", "EvaluationsGradient", "EvaluationsForwardGradient", "EvaluationsHessian",
+           "EvaluationsForwardHessian", "EvaluationsStep", "EvaluationsCoriolis", "EvaluationsRegressor",
+           "EvaluationsTaskSpace", "EvaluationsGroundReaction", "EvaluationsMargins", "EvaluationsFeedForward",
+           "EvaluationsPath"]
 
 
 class Service(TypedDict):
@@ -827,6 +828,17 @@ class PathSmoothFrictionItem(_PathSmoothFrictionItemNeeded, total=False):
     stribeck_velocity: float
     # No unit: N m or N for each N m or N of |T|.
     load: float
+
+
+class PathTimingJointLimits(TypedDict, total=False):
+    """Limits in place of those of the model, for each kind that is named."""
+
+    # rad/s or m/s.
+    velocity: npt.ArrayLike
+    # N m or N.
+    effort: npt.ArrayLike
+    # rad/s² or m/s².
+    acceleration: npt.ArrayLike
 
 
 Evaluations = TypedDict("Evaluations", {
