@@ -10,7 +10,7 @@
 #include <math.h>
 #include <stdbool.h>
 
-enum { NEWTON_STEPS = 200, PASSES = 60, LOOK = 16 /* intervals between two looks at the deadline */ };
+enum { NEWTON_STEPS = 200, PASSES = 60, LOOK = 8 /* places between two looks at the deadline */ };
 
 #define SETTLED  1e-12 /* relative change of x in the last pass */
 #define VERTICAL 1e-30 /* coefficient of u below which a line bounds x alone */
@@ -26,7 +26,8 @@ typedef struct lines {
     line  *of;
     size_t room, n_upper, n_lower;
     double x_least, x_most; /* bounds of x alone */
-    line   limits_most;     /* origin of x_most */
+    line    limits_most;     /* origin of x_most */
+    bool    late;            /* the deadline has passed: the lines are not complete */
 } lines;
 
 /* The lines that are nearest at some x. */
@@ -93,6 +94,10 @@ static lines collect(const dyn_timing *t, size_t i, bool settling)
     for (size_t j = 0; j <= t->parts; j++) {
         const size_t place = first + j;
         const double ahead = 2 * (t->s[place] - t->s[first]);
+        if (place % LOOK == 0 && !dyn_may_continue(t->deadline)) {
+            l.late = true;
+            return l;
+        }
         for (size_t k = 0; k < t->rows; k++)
             add_row(&l, &t->row[place * t->rows + k], ahead, settling ? t->x[place] : 0, &(line){.place = place, .row = k});
     }
@@ -130,6 +135,7 @@ static bool move_inwards(dyn_timing *t, const lines *l, bool downwards, double *
     const line *upper = NULL, *lower = NULL;
     for (int step = 0; step < NEWTON_STEPS; step++) {
         const gap g = gap_at(l, *x);
+        if (step > 0 && !dyn_may_continue(t->deadline)) return true; /* the result does not count */
         if (g.high >= g.low || (g.upper == upper && g.lower == lower)) return true;
         upper            = g.upper;
         lower            = g.lower;
@@ -150,8 +156,8 @@ static dyn_timing_status pass_backward(dyn_timing *t, bool settling)
 {
     t->least[t->intervals] = t->most[t->intervals] = 0;
     for (size_t i = t->intervals; i-- > 0;) {
-        if (i % LOOK == 0 && !dyn_may_continue(t->deadline)) return DYN_TIMING_LATE;
         lines l = collect(t, i, settling);
+        if (l.late) return DYN_TIMING_LATE;
         if (!(l.x_most >= l.x_least)) {
             note_conflict(t, &l.limits_most, &l.limits_most);
             return DYN_TIMING_INFEASIBLE;
@@ -175,8 +181,8 @@ static dyn_timing_status pass_forward(dyn_timing *t, bool settling, double *chan
 {
     double x = 0, largest = 0, moved = 0;
     for (size_t i = 0; i < t->intervals; i++) {
-        if (i % LOOK == 0 && !dyn_may_continue(t->deadline)) return DYN_TIMING_LATE;
         const lines  l     = collect(t, i, settling);
+        if (l.late) return DYN_TIMING_LATE;
         const size_t first = i * t->parts;
         const double width = t->s[first + t->parts] - t->s[first];
         const double next  = fmin(fmax(x + 2 * width * gap_at(&l, x).high, t->least[i + 1]), t->most[i + 1]);
@@ -202,7 +208,7 @@ static bool is_damped(const dyn_timing *t)
     return damped;
 }
 
-dyn_timing_status dyn_timing_solve(dyn_timing *t)
+static dyn_timing_status search_timing(dyn_timing *t)
 {
     const bool damped = is_damped(t);
     double     change = 1;
@@ -220,6 +226,12 @@ dyn_timing_status dyn_timing_solve(dyn_timing *t)
             return DYN_TIMING_UNLIMITED;
         }
     return change <= SETTLED ? DYN_TIMING_DONE : DYN_TIMING_UNDECIDED;
+}
+
+dyn_timing_status dyn_timing_solve(dyn_timing *t)
+{
+    const dyn_timing_status status = search_timing(t);
+    return dyn_may_continue(t->deadline) ? status : DYN_TIMING_LATE;
 }
 
 /* --- results ------------------------------------------------------------------------------------------------------ */

@@ -7,7 +7,8 @@
 /* --- reading ------------------------------------------------------------------------------------------------------ */
 
 /* The kinds that joint_limits may name, in the order in which they are listed. */
-static const dyn_limit_kind given_kinds[] = {DYN_LIMIT_VELOCITY, DYN_LIMIT_EFFORT, DYN_LIMIT_ACCELERATION};
+static const dyn_limit_kind given_kinds[] = {DYN_LIMIT_VELOCITY, DYN_LIMIT_EFFORT, DYN_LIMIT_ACCELERATION,
+                                              DYN_LIMIT_EFFORT_RATE, DYN_LIMIT_JERK};
 enum { GIVEN_KINDS = sizeof given_kinds / sizeof *given_kinds };
 
 /* Reads the bounds of one kind: a number for all coordinates, or one for each in the order of the request. */
@@ -104,24 +105,50 @@ static size_t rows_of(const dyn_limit *l)
     return l->kind == DYN_LIMIT_VELOCITY ? 1 : l->kind == DYN_LIMIT_EFFORT || l->kind == DYN_LIMIT_ACCELERATION ? 2 : 0;
 }
 
+static bool is_third(const dyn_limit *l)
+{
+    return l->kind == DYN_LIMIT_EFFORT_RATE || l->kind == DYN_LIMIT_JERK;
+}
+
+static void count_rows(api_path_limits *limits)
+{
+    for (size_t i = 0; i < limits->list.n; i++) {
+        const dyn_limit *l = &limits->list.limit[i];
+        limits->rows += rows_of(l);
+        limits->second += rows_of(l) > 0;
+        limits->third += is_third(l);
+    }
+    limits->smooth = limits->third > 0;
+}
+
 static bool list_rows(api_query *q, api_path_limits *limits)
 {
-    limits->rows = 0;
-    for (size_t i = 0; i < limits->list.n; i++)
-        limits->rows += rows_of(&limits->list.limit[i]);
-    limits->owner = api_take(q->pool, (limits->rows + 1) * sizeof *limits->owner);
-    if (!limits->owner) return false;
-    for (size_t i = 0, k = 0; i < limits->list.n; i++)
+    const size_t n = limits->list.n;
+    size_t       k = 0, m = 0;
+    count_rows(limits);
+    limits->owner        = api_take(q->pool, (limits->rows + 1) * sizeof *limits->owner);
+    limits->smooth_owner = api_take(q->pool, (n + 1) * sizeof *limits->smooth_owner);
+    if (!limits->owner || !limits->smooth_owner) return false;
+    for (size_t i = 0; i < n; i++)
         for (size_t side = 0; side < rows_of(&limits->list.limit[i]); side++)
             limits->owner[k++] = i;
+    for (int third = 0; third < 2; third++)
+        for (size_t i = 0; i < n; i++)
+            if (third ? is_third(&limits->list.limit[i]) : rows_of(&limits->list.limit[i]) > 0)
+                limits->smooth_owner[m++] = i;
     return true;
+}
+
+static bool is_of_effort(const dyn_limit *l)
+{
+    return l->kind == DYN_LIMIT_EFFORT || l->kind == DYN_LIMIT_EFFORT_RATE;
 }
 
 /* The efforts of mimic joints are not among the coefficients of a path. */
 static bool check_followers(const api_query *q, const api_limit_list *list, const api_place *at)
 {
     for (size_t i = 0; i < list->n; i++)
-        for (size_t j = 0; list->limit[i].kind == DYN_LIMIT_EFFORT && j < list->limit[i].n; j++)
+        for (size_t j = 0; is_of_effort(&list->limit[i]) && j < list->limit[i].n; j++)
             if (list->limit[i].entry[j] >= q->model->nv)
                 return api_fail_at(q->problem, at, API_NOT_SUPPORTED,
                                    "path-timing does not limit the effort of %.64s, a mimic joint: list other kinds, or "
@@ -195,5 +222,82 @@ void api_path_limits_rows(const api_path_limits *limits, const api_path_lanes *p
         case DYN_LIMIT_JERK:
         case DYN_LIMIT_KINDS: break;
         }
+    }
+}
+
+/* --- rows with the third derivative ---------------------------------------------------------------------------------
+ */
+
+/* A quantity a sdd + b sd^2 + d sd + c, or a sddd + ab sd sdd + db sd^3 + d sdd + dd sd^2 + dc sd. */
+typedef struct quantity {
+    double a, b, c, d, ab, db, dc, dd;
+} quantity;
+
+/* With s = g(r): sd = g' rd, sdd = g' rdd + g'' rd^2, sddd = g' rddd + 3 g'' rd rdd + (d3 of g) rd^3. */
+static dyn_smooth_row second_row(const quantity *y, const dyn_grading *g)
+{
+    return (dyn_smooth_row){
+        .b2 = y->a * g->d1, .b1 = y->b * g->d1 * g->d1 + y->a * g->d2, .b0 = y->c, .a0 = y->d * g->d1};
+}
+
+static dyn_smooth_row third_row(const quantity *y, const dyn_grading *g)
+{
+    return (dyn_smooth_row){.a3 = y->a * g->d1,
+                            .a2 = 3 * y->a * g->d2 + y->ab * g->d1 * g->d1,
+                            .a1 = y->a * g->d3 + y->ab * g->d1 * g->d2 + y->db * g->d1 * g->d1 * g->d1,
+                            .a0 = y->dc * g->d1,
+                            .b2 = y->d * g->d1,
+                            .b1 = y->d * g->d2 + y->dd * g->d1 * g->d1};
+}
+
+static quantity quantity_of(const dyn_limit *l, const api_path_lanes *p, size_t W, size_t lane)
+{
+    const double dq = dyn_limit_quantity(l, p->dq, W, lane), d2q = dyn_limit_quantity(l, p->d2q, W, lane);
+    switch (l->kind) {
+    case DYN_LIMIT_VELOCITY: return (quantity){.d = dq};
+    case DYN_LIMIT_ACCELERATION: return (quantity){.a = dq, .b = d2q};
+    case DYN_LIMIT_JERK: return (quantity){.a = dq, .ab = 3 * d2q, .db = dyn_limit_quantity(l, p->d3q, W, lane)};
+    case DYN_LIMIT_EFFORT:
+        return (quantity){.a = dyn_limit_quantity(l, p->a, W, lane),
+                          .b = dyn_limit_quantity(l, p->b, W, lane),
+                          .c = dyn_limit_quantity(l, p->c, W, lane),
+                          .d = dyn_limit_quantity(l, p->d, W, lane)};
+    case DYN_LIMIT_EFFORT_RATE:
+        return (quantity){.a  = dyn_limit_quantity(l, p->a, W, lane),
+                          .ab = dyn_limit_quantity(l, p->da, W, lane) + 2 * dyn_limit_quantity(l, p->b, W, lane),
+                          .d  = dyn_limit_quantity(l, p->d, W, lane),
+                          .db = dyn_limit_quantity(l, p->db, W, lane),
+                          .dc = dyn_limit_quantity(l, p->dc, W, lane),
+                          .dd = dyn_limit_quantity(l, p->dd, W, lane)};
+    case DYN_LIMIT_POSITION:
+    case DYN_LIMIT_KINDS: break;
+    }
+    return (quantity){0};
+}
+
+/* Divides a row by the larger bound. */
+static dyn_smooth_row scale_row(const dyn_limit *l, dyn_smooth_row k)
+{
+    const double most = fmax(fabs(l->lower), fabs(l->upper)), f = most > 0 ? 1 / most : 1;
+    return (dyn_smooth_row){f * k.a3, f * k.a2, f * k.a1,     f * k.a0,    f * k.b2,
+                            f * k.b1, f * k.b0, f * l->lower, f * l->upper};
+}
+
+/* The square of a rate is linear in x. */
+static dyn_smooth_row velocity_square(const dyn_limit *l, double by_s, const dyn_grading *at)
+{
+    const dyn_timing_row k = velocity_row(l, by_s * at->d1);
+    return (dyn_smooth_row){.b1 = k.d * k.d, .low = -HUGE_VAL, .high = k.r * k.r};
+}
+
+void api_path_limits_smooth_rows(const api_path_limits *limits, const api_path_lanes *p, size_t W, size_t lane,
+                                 const dyn_grading *at, dyn_smooth_row *rows)
+{
+    for (size_t k = 0; k < limits->second + limits->third; k++) {
+        const dyn_limit *l = &limits->list.limit[limits->smooth_owner[k]];
+        const quantity   y = quantity_of(l, p, W, lane);
+        rows[k]            = l->kind == DYN_LIMIT_VELOCITY
+                                 ? velocity_square(l, y.d, at)
+                                 : scale_row(l, is_third(l) ? third_row(&y, at) : second_row(&y, at));
     }
 }

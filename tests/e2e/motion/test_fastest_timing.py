@@ -120,6 +120,91 @@ class FastestTiming(ServerCase):
         self.assertLess(abs(rubbing["duration"] - t - back(top(t))), 1e-3)
         self.assertLess(abs(v.max() - top(t)), 1e-3)
 
+    # --- limits of jerk and effort_rate ----------------------------------------------------------------------------------
+
+    def between(self, found, spline, intervals, times):
+        """Returns q to qddd at `times` as many places, from the cubic polynomials of (dr/dt)² in each interval."""
+        places = len(found["sd"]) - 1
+        parts, r = places // intervals, np.arange(places + 1) / places
+        rate = np.array(found["sd"])[1:-1] / (30 * r[1:-1] ** 2 * (1 - r[1:-1]) ** 2)
+        square, states = np.concatenate([[0], rate ** 2, [0]]), []
+        for i in range(intervals):
+            inner = np.arange(1, parts)
+            x = np.polynomial.Polynomial.fit(inner / parts, square[i * parts + inner], 3, domain=[0, 1], window=[0, 1])
+            f = np.linspace(0, 1, parts * times + 1)
+            g, y, u, w = (i + f) / intervals, x(f), x.deriv()(f) * intervals / 2, x.deriv(2)(f) * intervals ** 2 / 2
+            d1, d2, d3 = 30 * g ** 2 * (1 - g) ** 2, 60 * g * (1 - g) * (1 - 2 * g), 60 * (1 - 6 * g * (1 - g))
+            states.append([10 * g ** 3 - 15 * g ** 4 + 6 * g ** 5, d1 * np.sqrt(y), d1 * u + d2 * y, np.sqrt(y) * (d1 * w + 3 * d2 * u + d3 * y)])
+        s, v, u, j = np.concatenate(states, axis=1)
+        q0, q1, q2, q3 = (spline(np.clip(s, 0, 1), nu=order) for order in range(4))
+        v, u, j = v[:, None], u[:, None], j[:, None]
+        return {"q": q0, "qd": q1 * v, "qdd": q2 * v ** 2 + q1 * u, "qddd": q3 * v ** 3 + 3 * q2 * v * u + q1 * j}
+
+    def test_no_limit_is_exceeded_between_places(self):
+        """On a grid ten times finer than that of the places, with torques and rates by torque-derivative."""
+        for model, more, loads in (("ur5", {}, 3), ("panda", {"jerk": 300, "acceleration": 15}, 5)):
+            points, effort = self.path(model, 11), np.array(ARMS[model][1])
+            limits = {"velocity": ARMS[model][2], "effort": effort.tolist(), "effort_rate": (20 * effort).tolist(), **more}
+            spline = clamped(4, points)
+            found = self.ask(model, "path-timing", {"degree": 4, "control_points": points, "samples": 601, "intervals": 120,
+                                                    "friction": False, "joint_limits": limits})
+            fine = self.between(found, spline, 120, 10)
+            load = [np.abs(fine["qd"]).max() / ARMS[model][2]]
+            if more:
+                load += [np.abs(fine["qdd"]).max() / 15, np.abs(fine["qddd"]).max() / 300]
+            for part in range(0, len(fine["q"]), 2000):
+                answer = self.ask(model, "torque-derivative", {"friction": False} | {name: x[part:part + 2000].tolist() for name, x in fine.items()})
+                load += [(np.abs(answer["tau"]) / effort).max(), (np.abs(answer["tau_dot"]) / (20 * effort)).max()]
+            self.assertLess(max(load), 1 + 1e-6)
+            self.assertGreater(max(load), 1 - 1e-3)
+            self.assertGreater(found["duration"], found["second_order_duration"])
+            self.assertLess(np.mean(np.array(found["active"]) < 0), 0.5)
+            motion = {name: found[name] for name in ("q", "qd", "qdd", "qddd")}
+            answer = self.ask(model, "torque-derivative", {**motion, "friction": False})
+            for name in ("tau", "tau_dot"):
+                self.assertLess(np.abs(np.array(answer[name]) - found[name]).max(), 1e-7)
+
+    def test_jerk_alone_in_closed_form(self):
+        """A straight way L under a largest jerk j alone takes (32 L / j)^(1/3): the jerk is j, -j, -j, j for equal quarters."""
+        self.put_model("cart", {"links": [{"name": "car", "parent": "base", "inertial": body(2, (0, 0, 0)), "joint": {
+            "name": "x", "type": "prismatic", "axis": [1, 0, 0]}}]})
+        found = self.ask("cart", "path-timing", {"degree": 1, "control_points": [[0.5], [1.7]], "samples": 1001,
+                                                 "joint_limits": {"jerk": 40, "velocity": 1e3, "acceleration": 1e3}})
+        exact = (32 * 1.2 / 40) ** (1 / 3)
+        self.assertLess(found["duration"] / exact - 1, 3e-4)
+        self.assertGreater(found["duration"] / exact - 1, 0)
+        jerk = np.array(found["qddd"])[:, 0]
+        self.assertLess(np.abs(jerk).max(), 40)
+        self.assertGreater(np.median(np.abs(jerk)), 39.9)
+
+    def test_damping_and_a_batch(self):
+        """Viscous friction in torques and in their rates."""
+        self.put_model("damped", {"links": [{"name": "car", "parent": "base", "inertial": body(2, (0, 0, 0)), "joint": {
+            "name": "x", "type": "prismatic", "axis": [1, 0, 0], "friction": {"viscous": 3},
+            "limits": {"effort": 10, "effort_rate": 100}}}]})
+        request = {"degree": 5, "control_points": [[[0.5], [0.8], [0.9], [1.2], [1.3], [1.7]], [[0], [0.1], [0.5], [0.7], [0.8], [1]]], "samples": 501}
+        whole = self.ask("damped", "path-timing", request)
+        for row in range(2):
+            alone = self.ask("damped", "path-timing", {**request, "control_points": request["control_points"][row]})
+            for name in ("times", "tau_dot", "sddd", "second_order_duration"):
+                self.assertEqual(whole[name][row], alone[name], name)
+            fine = self.between(alone, clamped(5, request["control_points"][row]), 50, 10)
+            answer = self.ask("damped", "torque-derivative", {name: x.tolist() for name, x in fine.items()})
+            self.assertLess(max(np.abs(answer["tau"]).max() / 10, np.abs(answer["tau_dot"]).max() / 100), 1 + 1e-6)
+            self.assertGreater(np.abs(answer["tau_dot"]).max() / 100, 0.999)
+
+    def test_order_of_joints(self):
+        """Limits for each joint are in the order of the request."""
+        points, names = np.array(self.path("ur5", 4)), [f"{name}_joint" for name in (
+            "shoulder_pan", "shoulder_lift", "elbow", "wrist_1", "wrist_2", "wrist_3")]
+        most = np.array([9.0, 5, 7, 11, 6, 8])
+        ask = lambda order: self.ask("ur5", "path-timing", {
+            "degree": 4, "control_points": points[:, order].tolist(), "samples": 101, "joints": [names[i] for i in order],
+            "joint_limits": {"acceleration": most[order].tolist()}, "kinds": ["velocity"]})
+        plain, turned = ask(np.arange(6)), ask(np.array([3, 1, 5, 0, 2, 4]))
+        self.assertEqual(plain["times"], turned["times"])
+        self.assertEqual(plain["limits"], turned["limits"])
+
     def test_no_timing(self):
         points = self.path("ur5", 0)
         fail = lambda **more: self.assertProblem(self.client.post("/v1/models/ur5/path-timing", {
@@ -130,7 +215,7 @@ class FastestTiming(ServerCase):
         self.assertIn("at s = ", weak["detail"])
         self.assertIn("no limit bounds the speed", fail(kinds=["position"])["detail"])
         still = self.assertProblem(self.client.post("/v1/models/ur5/path-timing", {
-            "degree": 1, "control_points": [points[0]] * 3, "samples": 5}), 422)
+            "degree": 3, "control_points": [points[0]] * 5, "samples": 5}), 422)
         self.assertEqual(still["code"], "no-timing")
         far = [points[0], [9, *points[0][1:]]]
         outside = self.assertProblem(self.client.post("/v1/models/ur5/path-timing", {"degree": 1, "control_points": far, "samples": 101}), 422)
@@ -162,6 +247,17 @@ class FastestTiming(ServerCase):
         ask("ur5", "/joint_limits/velocity", joint_limits={"velocity": -1})
         ask("ur5", "/joint_limits/acceleration", joint_limits={"acceleration": [1, 2]})
         ask("ur5", "/kinds/0", kinds=["speed"])
+        ask("ur5", "/degree", control_points=[[0] * 6, [1] * 6, [0] * 6])
+        ask("ur5", "/intervals", samples=12, joint_limits={"jerk": 100})
+        ask("ur5", "/intervals", intervals=3, joint_limits={"jerk": 100})
+        ask("ur5", "/outputs/0", outputs=["qddd"])
+        ask("ur5", "/degree", degree=2, control_points=[[0] * 6, [1] * 6, [0] * 6, [1] * 6], samples=11, joint_limits={"jerk": 100})
+        self.put_model("sharp", {"links": [{"name": "car", "parent": "base", "inertial": body(2, (0, 0, 0)), "joint": {
+            "name": "x", "type": "prismatic", "axis": [1, 0, 0], "friction": {"coulomb": 1}}}]})
+        back = {"degree": 2, "control_points": [[0], [1], [0.3]], "samples": 41, "joint_limits": {"effort": 5, "effort_rate": 50}}
+        self.assertIn("x turns back", ask("sharp", "/control_points", **back)["detail"])
+        weak = ask("ur5", "/control_points", samples=41, joint_limits={"effort": [150, 5, 150, 28, 28, 28], "effort_rate": 100})
+        self.assertEqual(weak["code"], "no-timing")
         self.assertEqual(ask("stewart", None)["code"], "not-for-loops")
         self.put_model("greased", {"links": [{"name": "car", "parent": "base", "inertial": body(2, (0, 0, 0)), "joint": {
             "name": "x", "type": "prismatic", "axis": [1, 0, 0], "friction": {"coulomb": 1, "coulomb_velocity": 0.1}}}]})

@@ -972,6 +972,14 @@ class PathTimingAnswer(Answer):
     limits: list[MarginLimit]
     # s, the time of the last place.
     duration: Scalar
+    # N: 1/s³.
+    sddd: Array
+    # N × nv.
+    qddd: Array
+    # N × nv: N m/s or N/s.
+    tau_dot: Array
+    # s, without limits of jerk and effort_rate.
+    second_order_duration: Scalar
     # With on_error="row": the rows that failed.
     errors: list[RowError]
 

@@ -700,7 +700,7 @@ class WrenchOverTime(_WrenchOverTimeNeeded, total=False):
 class MarginLimit(TypedDict):
     # Any joint with limits, with a coordinate or without; or a motor of `transmissions`. Motors follow the joints.
     joint: str
-    kind: Literal['position', 'velocity', 'effort', 'effort_rate']
+    kind: Literal['position', 'velocity', 'effort', 'effort_rate', 'acceleration', 'jerk']
     # rad, rad/s, N m, N m/s, or m, m/s, N, N/s.
     lower: float
     # In the unit of lower.
@@ -788,7 +788,7 @@ class JointAtLimit(TypedDict):
 class MarginsLeastItem(TypedDict):
     # Or a motor of `transmissions`.
     joint: str
-    kind: Literal['position', 'velocity', 'effort', 'effort_rate']
+    kind: Literal['position', 'velocity', 'effort', 'effort_rate', 'acceleration', 'jerk']
     # In the unit of the limit.
     margin: float
     # The first row with it, from 0.
@@ -839,6 +839,10 @@ class PathTimingJointLimits(TypedDict, total=False):
     effort: npt.ArrayLike
     # rad/s² or m/s².
     acceleration: npt.ArrayLike
+    # N m/s or N/s.
+    effort_rate: npt.ArrayLike
+    # rad/s³ or m/s³.
+    jerk: npt.ArrayLike
 
 
 Evaluations = TypedDict("Evaluations", {
@@ -1027,7 +1031,7 @@ class EvaluationsGroundReaction(TypedDict, total=False):
 
 class EvaluationsMargins(TypedDict, total=False):
     # Of limits; default all.
-    kinds: Sequence[Literal['position', 'velocity', 'effort', 'effort_rate']]
+    kinds: Sequence[Literal['position', 'velocity', 'effort', 'effort_rate', 'acceleration', 'jerk']]
     outputs: Sequence[Literal['limits', 'margins', 'dmargins_dq', 'dmargins_dqd', 'dmargins_dqdd', 'dmargins_dqddd', 'least', 'least_gradients']]
 
 
