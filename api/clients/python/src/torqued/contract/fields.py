@@ -204,6 +204,10 @@ class JointLimits(TypedDict, total=False):
     effort: float
     # N m/s or N/s: how fast the effort may change, up or down.
     effort_rate: float
+    # rad/s² or m/s²: of margins, trajectory and path-timing. Models with loops have no such margins.
+    acceleration: float
+    # rad/s³ or m/s³, likewise.
+    jerk: float
 
 
 class PublishedJointMimic(TypedDict):
@@ -270,6 +274,10 @@ class MotorLimits(TypedDict, total=False):
     effort: float
     # N m/s or N/s: how fast the effort may change, up or down.
     effort_rate: float
+    # rad/s² or m/s²: of margins, trajectory and path-timing. Models with loops have no such margins.
+    acceleration: float
+    # rad/s³ or m/s³, likewise.
+    jerk: float
 
 
 class ReportEntry(TypedDict):
@@ -701,7 +709,7 @@ class MarginLimit(TypedDict):
     # Any joint with limits, with a coordinate or without; or a motor of `transmissions`. Motors follow the joints.
     joint: str
     kind: Literal['position', 'velocity', 'effort', 'effort_rate', 'acceleration', 'jerk']
-    # rad, rad/s, N m, N m/s, or m, m/s, N, N/s.
+    # rad, rad/s, rad/s², rad/s³, N m, N m/s, or m, m/s, m/s², m/s³, N, N/s.
     lower: float
     # In the unit of lower.
     upper: float
@@ -710,8 +718,8 @@ class MarginLimit(TypedDict):
 class LeastMargin(TypedDict):
     # Or a motor of `transmissions`; motors follow the joints.
     joint: str
-    # effort_rate: of trajectory only.
-    kind: Literal['effort', 'position', 'velocity', 'effort_rate']
+    # effort_rate, acceleration and jerk: of trajectory only.
+    kind: Literal['effort', 'position', 'velocity', 'effort_rate', 'acceleration', 'jerk']
     # The nearer limit: N m, N, rad, m, rad/s, m/s, N m/s or N/s.
     limit: float
     # The least distance to the limit, in the same unit; negative beyond it.
