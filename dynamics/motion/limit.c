@@ -17,7 +17,7 @@ bool dyn_limit_is_of_motion(dyn_limit_kind kind)
 }
 
 /* Order of the derivative of q that a limit of motion bounds. */
-static int order_of(dyn_limit_kind kind)
+static int limited_order(dyn_limit_kind kind)
 {
     return kind == DYN_LIMIT_POSITION ? 0 : kind == DYN_LIMIT_VELOCITY ? 1 : kind == DYN_LIMIT_ACCELERATION ? 2 : 3;
 }
@@ -25,7 +25,7 @@ static int order_of(dyn_limit_kind kind)
 double dyn_limit_slope(const dyn_limit *l, const dyn_limited_rates *rates, int by, size_t v, size_t lane)
 {
     const bool    position = l->kind == DYN_LIMIT_POSITION;
-    const bool    alike    = by == order_of(l->kind);
+    const bool    alike    = by == limited_order(l->kind);
     const double *matrix   = alike ? rates->by_coordinate : rates->velocity_by_q;
     double        sum      = 0;
     if (!alike && (l->kind != DYN_LIMIT_VELOCITY || by > 0)) return 0;

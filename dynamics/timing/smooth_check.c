@@ -2,7 +2,12 @@
 #include "smooth_check.h"
 #include <math.h>
 
-enum { INSTANTS = 3, STENCIL = 4, LOOK = 32, MANY = 256 /* places between two looks at the deadline, rows of one place */ };
+enum {
+    INSTANTS = 3,
+    STENCIL  = 4,
+    LOOK     = 32,
+    MANY     = 256 /* places between two looks at the deadline, rows of one place */
+};
 
 #define NEAR 0.1 /* share of a limit within which a row is looked at between places */
 
@@ -17,7 +22,7 @@ static void weigh(double x, double weight[STENCIL])
     weight[3] = x * (x - 1) * (x - 2) / 6;
 }
 
-static dyn_smooth_row interpolate(const dyn_smooth_row *first, size_t stride, const double weight[STENCIL])
+static dyn_smooth_row interpolate_rows(const dyn_smooth_row *first, size_t stride, const double weight[STENCIL])
 {
     dyn_smooth_row k = {0};
     for (size_t i = 0; i < STENCIL; i++) {
@@ -36,18 +41,18 @@ static dyn_smooth_row interpolate(const dyn_smooth_row *first, size_t stride, co
 /* The part of an interval that follows a place. */
 typedef struct part {
     size_t           place, rows, from; /* `from`: the first place of the stencil */
-    dyn_smooth_state at[INSTANTS], begin;
+    dyn_smooth_state state[INSTANTS], begin;
     double           weight[INSTANTS][STENCIL];
 } part;
 
 static part part_after(const dyn_smooth *t, size_t place)
 {
     const size_t last = t->intervals * t->parts, i = place / t->parts;
-    part         p    = {.place = place, .rows = t->second + t->third};
-    p.from            = place == 0 ? 0 : place + 2 > last ? last - (STENCIL - 1) : place - 1;
-    p.begin           = dyn_smooth_at(t, i, (double)(place - i * t->parts) / (double)t->parts);
+    part         p = {.place = place, .rows = t->second + t->third};
+    p.from         = place == 0 ? 0 : place + 2 > last ? last - (STENCIL - 1) : place - 1;
+    p.begin        = dyn_smooth_at(t, i, (double)(place - i * t->parts) / (double)t->parts);
     for (size_t k = 0; k < INSTANTS; k++) {
-        p.at[k] = dyn_smooth_at(t, i, ((double)(place - i * t->parts) + instant[k]) / (double)t->parts);
+        p.state[k] = dyn_smooth_at(t, i, ((double)(place - i * t->parts) + instant[k]) / (double)t->parts);
         weigh((double)(place - p.from) + instant[k], p.weight[k]);
     }
     return p;
@@ -62,19 +67,19 @@ static void find_excess(const dyn_smooth *t, const part *p, size_t row, double e
     excess[0] = excess[1] = -HUGE_VAL;
     if (begin < high - NEAR && begin > low + NEAR) return;
     for (size_t n = 0; n < INSTANTS; n++) {
-        const dyn_smooth_row between = interpolate(&t->row[p->from * p->rows + row], p->rows, p->weight[n]);
-        const double         value   = dyn_smooth_value(&between, &p->at[n]);
+        const dyn_smooth_row between = interpolate_rows(&t->row[p->from * p->rows + row], p->rows, p->weight[n]);
+        const double         value   = dyn_smooth_value(&between, &p->state[n]);
         excess[0]                    = fmax(excess[0], value - high);
         excess[1]                    = fmax(excess[1], low - value);
     }
 }
 
-static void narrow_at(const dyn_smooth *t, size_t place, size_t row, const double by[2])
+static void narrow_at(const dyn_smooth *t, size_t place, size_t row, const double amount[2])
 {
     const size_t    k        = place * (t->second + t->third) + row;
     dyn_smooth_row *narrower = &t->row[k];
-    if (by[0] > 0) narrower->high -= by[0], t->narrowed[2 * k] += by[0];
-    if (by[1] > 0) narrower->low += by[1], t->narrowed[2 * k + 1] += by[1];
+    if (amount[0] > 0) narrower->high -= amount[0], t->narrowed[2 * k] += amount[0];
+    if (amount[1] > 0) narrower->low += amount[1], t->narrowed[2 * k + 1] += amount[1];
 }
 
 double dyn_smooth_excess_between(dyn_smooth *t, bool narrow)
@@ -90,7 +95,8 @@ double dyn_smooth_excess_between(dyn_smooth *t, bool narrow)
             double here[2];
             find_excess(t, &p, k, here);
             most = fmax(most, fmax(here[0], here[1]));
-            if (narrow) narrow_at(t, place, k, (double[]){fmax(here[0], before[2 * k]), fmax(here[1], before[2 * k + 1])});
+            if (narrow)
+                narrow_at(t, place, k, (double[]){fmax(here[0], before[2 * k]), fmax(here[1], before[2 * k + 1])});
             before[2 * k]     = here[0];
             before[2 * k + 1] = here[1];
         }

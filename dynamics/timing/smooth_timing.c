@@ -3,14 +3,24 @@
 #include <math.h>
 #include <stdbool.h>
 
-enum { LOCAL = 4 /* unknowns of an interval */, HALF_BAND = 3, STEPS = 300, HALVINGS = 40, STARTS = 200, ROUNDS = 1, SLOWER = 40 };
+enum {
+    LOCAL     = 4 /* unknowns of an interval */,
+    HALF_BAND = 3,
+    STEPS     = 300,
+    HALVINGS  = 40,
+    STARTS    = 200,
+    ROUNDS    = 1,
+    SLOWER    = 40
+};
 
 #define ROW_INLINE static inline __attribute__((always_inline))
 
-#define GAP      1e-7  /* complementarity at the end, in parts of the duration */
-#define ROUGH    1e-6  /* the same before limits are narrowed between places */
-#define WARM     1e-3  /* the same at the begin of the search after that */
-#define BETWEEN  5e-6  /* part of a limit that is kept free between places, since rows are looked at at three instants */
+#define GAP   1e-7 /* complementarity at the end, in parts of the duration */
+#define ROUGH 1e-6 /* complementarity before limits are narrowed between places */
+#define WARM  1e-3 /* complementarity at the begin of the search after that */
+#define BETWEEN                                                                                                        \
+    5e-6               /* part of a limit that is kept free between places, since rows are looked at at three instants \
+                        */
 #define BOUNDARY 0.995 /* part of the way to a limit that a step may go */
 #define SHRINK   0.2   /* part of x below which a step may not bring it */
 
@@ -33,25 +43,26 @@ typedef struct weights {
 static weights weights_at(double f, double h)
 {
     const double g = 1 - f;
-    return (weights){.x  = {g * g * (1 + 2 * f), f * g * g, f * f * (3 - 2 * f), -f * f * g},
-                     .u  = {-3 * f * g / h, (1 - 4 * f + 3 * f * f) / (2 * h), 3 * f * g / h, f * (3 * f - 2) / (2 * h)},
-                     .du = {(6 * f - 3) / (h * h), (3 * f - 2) / (h * h), (3 - 6 * f) / (h * h), (3 * f - 1) / (h * h)}};
+    return (weights){
+        .x  = {g * g * (1 + 2 * f), f * g * g, f * f * (3 - 2 * f), -f * f * g},
+        .u  = {-3 * f * g / h, (1 - 4 * f + 3 * f * f) / (2 * h), 3 * f * g / h, f * (3 * f - 2) / (2 * h)},
+        .du = {(6 * f - 3) / (h * h), (3 * f - 2) / (h * h), (3 - 6 * f) / (h * h), (3 * f - 1) / (h * h)}};
 }
 
-static double dot(const double *a, const double *b)
+static double dot_local(const double *a, const double *b)
 {
     return a[0] * b[0] + a[1] * b[1] + a[2] * b[2] + a[3] * b[3];
 }
 
-static dyn_smooth_state state_of(const weights *w, const double *local)
+static dyn_smooth_state local_state(const weights *w, const double *local)
 {
-    return (dyn_smooth_state){dot(w->x, local), dot(w->u, local), dot(w->du, local)};
+    return (dyn_smooth_state){dot_local(w->x, local), dot_local(w->u, local), dot_local(w->du, local)};
 }
 
 dyn_smooth_state dyn_smooth_at(const dyn_smooth *t, size_t i, double fraction)
 {
     const weights w = weights_at(fraction, 1 / (double)t->intervals);
-    return state_of(&w, t->node + 2 * i);
+    return local_state(&w, t->node + 2 * i);
 }
 
 double dyn_smooth_value(const dyn_smooth_row *k, const dyn_smooth_state *y)
@@ -64,10 +75,10 @@ double dyn_smooth_value(const dyn_smooth_row *k, const dyn_smooth_state *y)
 /* Arrays of the search in t->work. Samples are the places of all intervals, each with both ends. */
 typedef struct search {
     dyn_smooth *t;
-    size_t      n, rows, samples; /* unknowns; rows of a place; intervals * (parts + 1) */
+    size_t      n, rows, samples;    /* unknowns; rows of a place; intervals * (parts + 1) */
     double     *band, *right, *step; /* n x 4: lower band of the matrix; n; n */
     double     *multiplier, *change; /* [samples][rows][2]: of high and low */
-    weights    *at;                  /* [parts + 1] */
+    weights    *shape;               /* [parts + 1] */
     double      duration, mu;
     double      products, count; /* sum and number of the products of rooms and multipliers */
 } search;
@@ -101,7 +112,7 @@ static bool is_late(const search *s, size_t i)
     return i % every == 0 && !dyn_may_continue(s->t->deadline);
 }
 
-static search open_search(dyn_smooth *t)
+static search lay_out_search(dyn_smooth *t)
 {
     search s     = {.t = t, .n = 2 * (t->intervals + 1), .rows = t->second + t->third, .samples = samples_of(t)};
     s.band       = t->work;
@@ -109,9 +120,9 @@ static search open_search(dyn_smooth *t)
     s.step       = s.right + s.n;
     s.multiplier = s.step + s.n;
     s.change     = s.multiplier + 2 * s.samples * s.rows;
-    s.at         = (weights *)(void *)(s.change + 2 * s.samples * s.rows);
+    s.shape      = (weights *)(void *)(s.change + 2 * s.samples * s.rows);
     for (size_t j = 0; j <= t->parts; j++)
-        s.at[j] = weights_at((double)j / (double)t->parts, 1 / (double)t->intervals);
+        s.shape[j] = weights_at((double)j / (double)t->parts, 1 / (double)t->intervals);
     return s;
 }
 
@@ -121,7 +132,7 @@ static const dyn_smooth_row *rows_at(const search *s, size_t i, size_t j)
 }
 
 /* Index of the first row of sample j of interval i in `multiplier` and `change`. */
-static size_t index_of(const search *s, size_t i, size_t j)
+static size_t row_index(const search *s, size_t i, size_t j)
 {
     return 2 * (i * (s->t->parts + 1) + j) * s->rows;
 }
@@ -165,17 +176,17 @@ ROW_INLINE room room_of(const search *s, size_t k, const dyn_smooth_row *row, co
 
 /* True if all rows have room on both sides and x > 0; then s->products and s->count are set. Otherwise the problem has
  * the first row without room. */
-static bool has_room(search *s)
+static bool rows_have_room(search *s)
 {
     dyn_smooth *t = s->t;
     s->products = s->count = 0;
     for (size_t i = 0; i < t->intervals; i++) {
         if (is_late(s, i)) return false;
         for (size_t j = 0; j <= t->parts; j++) {
-            const dyn_smooth_state y      = state_of(&s->at[j], t->node + 2 * i);
+            const dyn_smooth_state y      = local_state(&s->shape[j], t->node + 2 * i);
             const double           rho    = sqrt(y.x);
             const dyn_smooth_row  *row    = rows_at(s, i, j);
-            const double          *lambda = s->multiplier + index_of(s, i, j);
+            const double          *lambda = s->multiplier + row_index(s, i, j);
             for (size_t k = 0; y.x > 0 && k < s->rows; k++, lambda += 2) {
                 const room c    = room_of(s, k, &row[k], &y, rho);
                 const bool both = !isinf(row[k].low);
@@ -198,18 +209,18 @@ typedef struct sums {
     double x, u, du, xx, xu, xd, uu, ud, dd;
 } sums;
 
-static inline void add_side(sums *m, double mu, double lambda, double c, const double by[3])
+static inline void add_side(sums *m, double mu, double lambda, double c, const double slopes[3])
 {
     const double pull = mu / c, stiff = lambda / c;
-    m->x -= pull * by[0];
-    m->u -= pull * by[1];
-    m->du -= pull * by[2];
-    m->xx += stiff * by[0] * by[0];
-    m->xu += stiff * by[0] * by[1];
-    m->xd += stiff * by[0] * by[2];
-    m->uu += stiff * by[1] * by[1];
-    m->ud += stiff * by[1] * by[2];
-    m->dd += stiff * by[2] * by[2];
+    m->x -= pull * slopes[0];
+    m->u -= pull * slopes[1];
+    m->du -= pull * slopes[2];
+    m->xx += stiff * slopes[0] * slopes[0];
+    m->xu += stiff * slopes[0] * slopes[1];
+    m->xd += stiff * slopes[0] * slopes[2];
+    m->uu += stiff * slopes[1] * slopes[1];
+    m->ud += stiff * slopes[1] * slopes[2];
+    m->dd += stiff * slopes[2] * slopes[2];
 }
 
 /* Adds the rows of a place. With `convex` the second derivatives of the rows are left out where they lower the
@@ -217,7 +228,7 @@ static inline void add_side(sums *m, double mu, double lambda, double c, const d
 static sums sum_rows(const search *s, size_t i, size_t j, const dyn_smooth_state *y, bool convex)
 {
     const dyn_smooth_row *row    = rows_at(s, i, j);
-    const double         *lambda = s->multiplier + index_of(s, i, j);
+    const double         *lambda = s->multiplier + row_index(s, i, j);
     const double          rho    = sqrt(y->x);
     sums                  m      = {0};
     for (size_t k = 0; k < s->rows; k++, lambda += 2) {
@@ -232,7 +243,7 @@ static sums sum_rows(const search *s, size_t i, size_t j, const dyn_smooth_state
 }
 
 /* Adds the sums of a place to the equations of the interval's unknowns. */
-static void scatter(search *s, size_t i, const weights *w, const sums *m)
+static void scatter_sums(search *s, size_t i, const weights *w, const sums *m)
 {
     for (size_t p = 0; p < LOCAL; p++) {
         const double by_x = m->xx * w->x[p] + m->xu * w->u[p] + m->xd * w->du[p];
@@ -252,7 +263,7 @@ static double share_of(const search *s, size_t j)
     return j == 0 || j == s->t->parts ? part / 2 : part;
 }
 
-static void assemble(search *s, bool convex)
+static void assemble_newton(search *s, bool convex)
 {
     for (size_t k = 0; k < s->n * (HALF_BAND + 1); k++)
         s->band[k] = 0;
@@ -261,19 +272,19 @@ static void assemble(search *s, bool convex)
     s->duration = 0;
     for (size_t i = 0; i < s->t->intervals && !is_late(s, i); i++)
         for (size_t j = 0; j <= s->t->parts; j++) {
-            const dyn_smooth_state y = state_of(&s->at[j], s->t->node + 2 * i);
+            const dyn_smooth_state y = local_state(&s->shape[j], s->t->node + 2 * i);
             sums                   m = sum_rows(s, i, j, &y, convex);
             const double           t = share_of(s, j) / sqrt(y.x);
             s->duration += t;
             m.x -= 0.5 * t / y.x;
             m.xx += 0.75 * t / (y.x * y.x);
-            scatter(s, i, &s->at[j], &m);
+            scatter_sums(s, i, &s->shape[j], &m);
         }
 }
 
 /* Solves the equations by a banded Cholesky factorisation into `step`. Returns false if the matrix is not positive
  * definite. */
-static bool solve(search *s)
+static bool solve_newton(search *s)
 {
     enum { W = HALF_BAND + 1 };
     double *L = s->band;
@@ -312,15 +323,15 @@ typedef struct lengths {
     double primal, dual;
 } lengths;
 
-static inline void bound(double *length, double value, double change)
+static inline void shorten_step(double *length, double value, double change)
 {
     if (value + *length * change < (1 - BOUNDARY) * value) *length = -BOUNDARY * value / change;
 }
 
 /* Changes of multipliers: lambda + change = (mu - lambda by) / c, where `by` is the change of the room c. */
-static inline double change_of(const search *s, double lambda, double c, double by)
+static inline double change_of(const search *s, double lambda, double c, double slopes)
 {
-    return (s->mu - lambda * by) / c - lambda;
+    return (s->mu - lambda * slopes) / c - lambda;
 }
 
 /* Finds the changes of the multipliers and the lengths. */
@@ -329,22 +340,23 @@ static lengths limit_step(search *s)
     lengths l = {1, 1};
     for (size_t i = 0; i < s->t->intervals && !is_late(s, i); i++)
         for (size_t j = 0; j <= s->t->parts; j++) {
-            const dyn_smooth_state y = state_of(&s->at[j], s->t->node + 2 * i), d = state_of(&s->at[j], s->step + 2 * i);
-            const double           rho    = sqrt(y.x);
-            const dyn_smooth_row  *row    = rows_at(s, i, j);
-            const double          *lambda = s->multiplier + index_of(s, i, j);
-            double                *change = s->change + index_of(s, i, j);
+            const dyn_smooth_state y     = local_state(&s->shape[j], s->t->node + 2 * i),
+                                   d     = local_state(&s->shape[j], s->step + 2 * i);
+            const double          rho    = sqrt(y.x);
+            const dyn_smooth_row *row    = rows_at(s, i, j);
+            const double         *lambda = s->multiplier + row_index(s, i, j);
+            double               *change = s->change + row_index(s, i, j);
             if (y.x + l.primal * d.x < SHRINK * y.x) l.primal = -(1 - SHRINK) * y.x / d.x;
             for (size_t k = 0; k < s->rows; k++, lambda += 2, change += 2) {
-                const room   c    = room_of(s, k, &row[k], &y, rho);
-                const double rest = c.high_u * d.u + c.high_du * d.du;
-                const double high = c.high_x * d.x + rest, low = c.low_x * d.x - rest;
-                bound(&l.primal, c.high, high);
-                bound(&l.dual, lambda[0], change[0] = change_of(s, lambda[0], c.high, high));
+                const room   c     = room_of(s, k, &row[k], &y, rho);
+                const double other = c.high_u * d.u + c.high_du * d.du;
+                const double high = c.high_x * d.x + other, low = c.low_x * d.x - other;
+                shorten_step(&l.primal, c.high, high);
+                shorten_step(&l.dual, lambda[0], change[0] = change_of(s, lambda[0], c.high, high));
                 change[1] = 0;
                 if (isinf(row[k].low)) continue;
-                bound(&l.primal, c.low, low);
-                bound(&l.dual, lambda[1], change[1] = change_of(s, lambda[1], c.low, low));
+                shorten_step(&l.primal, c.low, low);
+                shorten_step(&l.dual, lambda[1], change[1] = change_of(s, lambda[1], c.low, low));
             }
         }
     return l;
@@ -367,7 +379,7 @@ static double move_within(search *s, double length)
 {
     for (int halving = 0; halving < HALVINGS; halving++, length /= 2) {
         move_nodes(s, length);
-        if (has_room(s)) return length;
+        if (rows_have_room(s)) return length;
         move_nodes(s, -length);
     }
     return 0;
@@ -378,10 +390,10 @@ static void set_centre(search *s)
 {
     for (size_t i = 0; i < s->t->intervals && !is_late(s, i); i++)
         for (size_t j = 0; j <= s->t->parts; j++) {
-            const dyn_smooth_state y      = state_of(&s->at[j], s->t->node + 2 * i);
+            const dyn_smooth_state y      = local_state(&s->shape[j], s->t->node + 2 * i);
             const double           rho    = sqrt(y.x);
             const dyn_smooth_row  *row    = rows_at(s, i, j);
-            double                *lambda = s->multiplier + index_of(s, i, j);
+            double                *lambda = s->multiplier + row_index(s, i, j);
             for (size_t k = 0; k < s->rows; k++, lambda += 2) {
                 const room c = room_of(s, k, &row[k], &y, rho);
                 lambda[0]    = s->mu / c.high;
@@ -393,35 +405,36 @@ static void set_centre(search *s)
 /* --- search ------------------------------------------------------------------------------------------------------- */
 
 /* Sets a constant rate of r that leaves room. */
-static bool start(search *s)
+static bool start_constant(search *s)
 {
     double x = 1e8;
     for (int trial = 0; trial < STARTS; trial++, x /= 2) {
         for (size_t k = 0; k < s->n; k++)
             s->t->node[k] = k % 2 == 0 ? x : 0;
-        if (!has_room(s)) continue;
+        if (!rows_have_room(s)) continue;
         for (size_t k = 0; k < s->n; k += 2)
             s->t->node[k] = x / 2;
-        return has_room(s);
+        return rows_have_room(s);
     }
     return false;
 }
 
-/* Sets the multipliers so that all products are equal and add to `gap`, in parts of the duration. The nodes have room. */
-static bool set_multipliers(search *s, double gap)
+/* Sets the multipliers so that all products are equal and add to `gap`, in parts of the duration. The nodes have room.
+ */
+static bool centre_multipliers(search *s, double gap)
 {
     double duration = 0;
     for (size_t i = 0; i < s->t->intervals; i++)
         for (size_t j = 0; j <= s->t->parts; j++)
-            duration += share_of(s, j) / sqrt(state_of(&s->at[j], s->t->node + 2 * i).x);
+            duration += share_of(s, j) / sqrt(local_state(&s->shape[j], s->t->node + 2 * i).x);
     s->duration = duration;
     s->mu       = gap * duration / (2 * (double)(s->samples * s->rows));
     set_centre(s);
-    return has_room(s);
+    return rows_have_room(s);
 }
 
 /* Takes Newton steps until the products of rooms and multipliers add to `gap`, in parts of the duration. */
-static dyn_timing_status descend(search *s, double gap)
+static dyn_timing_status descend_to(search *s, double gap)
 {
     double  centring = 0.3;
     lengths l        = {0, 0};
@@ -429,10 +442,10 @@ static dyn_timing_status descend(search *s, double gap)
         if (!dyn_may_continue(s->t->deadline)) return DYN_TIMING_LATE;
         if (s->products < gap * s->duration && l.primal > 0.5) return DYN_TIMING_DONE;
         s->mu = centring * s->products / s->count;
-        assemble(s, false);
-        if (!solve(s)) {
-            assemble(s, true);
-            if (!solve(s)) break;
+        assemble_newton(s, false);
+        if (!solve_newton(s)) {
+            assemble_newton(s, true);
+            if (!solve_newton(s)) break;
         }
         l = limit_step(s);
         move_multipliers(s, l.dual);
@@ -441,7 +454,7 @@ static dyn_timing_status descend(search *s, double gap)
         centring           = least > 0.9 ? 0.05 : least > 0.5 ? 0.2 : least > 0.1 ? 0.5 : 0.9;
         if (l.primal == 0) break;
     }
-    return has_room(s) && s->products < 1e3 * gap * s->duration ? DYN_TIMING_DONE : DYN_TIMING_UNDECIDED;
+    return rows_have_room(s) && s->products < 1e3 * gap * s->duration ? DYN_TIMING_DONE : DYN_TIMING_UNDECIDED;
 }
 
 /* Lowers all rates in one proportion. */
@@ -462,30 +475,30 @@ static dyn_timing_status keep_between(search *s)
     return DYN_TIMING_UNDECIDED;
 }
 
-static dyn_timing_status search_timing(dyn_smooth *t)
+static dyn_timing_status search_smooth(dyn_smooth *t)
 {
-    search s = open_search(t);
+    search s = lay_out_search(t);
     t->steps = 0;
     for (size_t k = 0; k < 2 * dyn_smooth_places(t) * s.rows; k++)
         t->narrowed[k] = 0;
     for (size_t k = 0; k < 2 * s.samples * s.rows; k++)
         s.multiplier[k] = 0;
-    if (!start(&s) || !set_multipliers(&s, 1)) return DYN_TIMING_INFEASIBLE;
-    dyn_timing_status status = descend(&s, ROUGH);
+    if (!start_constant(&s) || !centre_multipliers(&s, 1)) return DYN_TIMING_INFEASIBLE;
+    dyn_timing_status status = descend_to(&s, ROUGH);
     for (int round = 0; round < ROUNDS && status == DYN_TIMING_DONE; round++) {
         const double excess = fmax(dyn_smooth_excess_between(t, true), ROUGH);
-        for (int trial = 0; trial < HALVINGS && !has_room(&s); trial++)
+        for (int trial = 0; trial < HALVINGS && !rows_have_room(&s); trial++)
             slow_down(&s, excess);
         slow_down(&s, excess);
-        if (!has_room(&s) || !set_multipliers(&s, WARM)) return DYN_TIMING_UNDECIDED;
-        status = descend(&s, round + 1 < ROUNDS ? ROUGH : GAP);
+        if (!rows_have_room(&s) || !centre_multipliers(&s, WARM)) return DYN_TIMING_UNDECIDED;
+        status = descend_to(&s, round + 1 < ROUNDS ? ROUGH : GAP);
     }
     return status == DYN_TIMING_DONE ? keep_between(&s) : status;
 }
 
 dyn_timing_status dyn_smooth_solve(dyn_smooth *t)
 {
-    const dyn_timing_status status = search_timing(t);
+    const dyn_timing_status status = search_smooth(t);
     return dyn_may_continue(t->deadline) ? status : DYN_TIMING_LATE;
 }
 
@@ -493,14 +506,15 @@ dyn_timing_status dyn_smooth_solve(dyn_smooth *t)
 
 void dyn_smooth_times(const dyn_smooth *t, double *time)
 {
-    static const double at[3] = {0.1127016653792583, 0.5, 0.8872983346207417}, weight[3] = {5.0 / 18, 8.0 / 18, 5.0 / 18};
-    const double        part = 1 / (double)(t->intervals * t->parts);
-    time[0]                  = 0;
+    static const double shape[3]  = {0.1127016653792583, 0.5, 0.8872983346207417},
+                        weight[3] = {5.0 / 18, 8.0 / 18, 5.0 / 18};
+    const double part             = 1 / (double)(t->intervals * t->parts);
+    time[0]                       = 0;
     for (size_t i = 0; i < t->intervals; i++)
         for (size_t j = 0; j < t->parts; j++) {
             double sum = 0;
             for (int k = 0; k < 3; k++)
-                sum += weight[k] / sqrt(dyn_smooth_at(t, i, ((double)j + at[k]) / (double)t->parts).x);
+                sum += weight[k] / sqrt(dyn_smooth_at(t, i, ((double)j + shape[k]) / (double)t->parts).x);
             time[i * t->parts + j + 1] = time[i * t->parts + j] + part * sum;
         }
 }

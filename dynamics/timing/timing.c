@@ -23,11 +23,11 @@ typedef struct line {
 
 /* The lines of one interval: upper bounds of u from the front of `of`, lower bounds from the back. */
 typedef struct lines {
-    line  *of;
+    line  *item;
     size_t room, n_upper, n_lower;
     double x_least, x_most; /* bounds of x alone */
-    line    limits_most;     /* origin of x_most */
-    bool    late;            /* the deadline has passed: the lines are not complete */
+    line   limits_most;     /* origin of x_most */
+    bool   late;            /* the deadline has passed: the lines are not complete */
 } lines;
 
 /* The lines that are nearest at some x. */
@@ -62,44 +62,45 @@ static void add_line(lines *l, double p, double q, double r, const line *origin)
     added.alpha = r / p;
     added.beta  = q / p;
     if (p > 0)
-        l->of[l->n_upper++] = added;
+        l->item[l->n_upper++] = added;
     else
-        l->of[l->room - ++l->n_lower] = added;
+        l->item[l->room - ++l->n_lower] = added;
 }
 
 /* Adds a row at a place, `ahead` = 2 (s of the place - s of the interval's begin). `near` is x at the place in the pass
  * before; 0: none. */
-static void add_row(lines *l, const dyn_timing_row *row, double ahead, double near, const line *origin)
+static void add_limit_row(lines *l, const dyn_timing_row *row, double reach, double near, const line *origin)
 {
     double b = row->b, r = row->r;
     if (row->a == 0 && b == 0 && row->d > 0) {
         const double bound = r > 0 ? r / row->d * (r / row->d) : r;
-        if (bound < DYN_TIMING_FASTEST) add_line(l, ahead, 1, bound, origin);
+        if (bound < DYN_TIMING_FASTEST) add_line(l, reach, 1, bound, origin);
         return;
     }
     if (row->d != 0 && near > 0) {
         b += row->d / (2 * sqrt(near));
         r -= row->d * sqrt(near) / 2;
     }
-    add_line(l, row->a + ahead * b, b, r, origin);
+    add_line(l, row->a + reach * b, b, r, origin);
 }
 
 /* Collects the lines of interval i. The end of the interval has x in [least, most]. `settling` is true from the second
  * pass on. */
-static lines collect(const dyn_timing *t, size_t i, bool settling)
+static lines collect_lines(const dyn_timing *t, size_t i, bool settling)
 {
     const size_t first = i * t->parts, room = lines_of_interval(t);
-    lines        l     = {.of = (line *)(void *)t->line, .room = room, .x_most = DYN_TIMING_FASTEST};
-    l.limits_most      = (line){.place = first, .row = DYN_TIMING_LATER};
+    lines        l = {.item = (line *)(void *)t->line, .room = room, .x_most = DYN_TIMING_FASTEST};
+    l.limits_most  = (line){.place = first, .row = DYN_TIMING_LATER};
     for (size_t j = 0; j <= t->parts; j++) {
         const size_t place = first + j;
-        const double ahead = 2 * (t->s[place] - t->s[first]);
+        const double reach = 2 * (t->s[place] - t->s[first]);
         if (place % LOOK == 0 && !dyn_may_continue(t->deadline)) {
             l.late = true;
             return l;
         }
         for (size_t k = 0; k < t->rows; k++)
-            add_row(&l, &t->row[place * t->rows + k], ahead, settling ? t->x[place] : 0, &(line){.place = place, .row = k});
+            add_limit_row(&l, &t->row[place * t->rows + k], reach, settling ? t->x[place] : 0,
+                          &(line){.place = place, .row = k});
     }
     const double width = 2 * (t->s[first + t->parts] - t->s[first]);
     const line   later = {.place = first + t->parts, .row = DYN_TIMING_LATER};
@@ -111,9 +112,9 @@ static lines collect(const dyn_timing *t, size_t i, bool settling)
 static gap gap_at(const lines *l, double x)
 {
     gap g = {.high = HUGE_VAL, .low = -HUGE_VAL};
-    for (const line *k = l->of; k < l->of + l->n_upper; k++)
+    for (const line *k = l->item; k < l->item + l->n_upper; k++)
         if (k->alpha - k->beta * x < g.high) g.high = k->alpha - k->beta * x, g.upper = k;
-    for (const line *k = l->of + l->room - l->n_lower; k < l->of + l->room; k++)
+    for (const line *k = l->item + l->room - l->n_lower; k < l->item + l->room; k++)
         if (k->alpha - k->beta * x > g.low) g.low = k->alpha - k->beta * x, g.lower = k;
     return g;
 }
@@ -137,11 +138,11 @@ static bool move_inwards(dyn_timing *t, const lines *l, bool downwards, double *
         const gap g = gap_at(l, *x);
         if (step > 0 && !dyn_may_continue(t->deadline)) return true; /* the result does not count */
         if (g.high >= g.low || (g.upper == upper && g.lower == lower)) return true;
-        upper            = g.upper;
-        lower            = g.lower;
-        const double by  = upper->beta - lower->beta;
-        const double to  = (upper->alpha - lower->alpha) / by;
-        const bool   out = downwards ? !(by > 0) || to < l->x_least : !(by < 0) || to > l->x_most;
+        upper              = g.upper;
+        lower              = g.lower;
+        const double slope = upper->beta - lower->beta;
+        const double to    = (upper->alpha - lower->alpha) / slope;
+        const bool   out   = downwards ? !(slope > 0) || to < l->x_least : !(slope < 0) || to > l->x_most;
         if (out) {
             note_conflict(t, upper, lower);
             return false;
@@ -156,7 +157,7 @@ static dyn_timing_status pass_backward(dyn_timing *t, bool settling)
 {
     t->least[t->intervals] = t->most[t->intervals] = 0;
     for (size_t i = t->intervals; i-- > 0;) {
-        lines l = collect(t, i, settling);
+        lines l = collect_lines(t, i, settling);
         if (l.late) return DYN_TIMING_LATE;
         if (!(l.x_most >= l.x_least)) {
             note_conflict(t, &l.limits_most, &l.limits_most);
@@ -181,7 +182,7 @@ static dyn_timing_status pass_forward(dyn_timing *t, bool settling, double *chan
 {
     double x = 0, largest = 0, moved = 0;
     for (size_t i = 0; i < t->intervals; i++) {
-        const lines  l     = collect(t, i, settling);
+        const lines l = collect_lines(t, i, settling);
         if (l.late) return DYN_TIMING_LATE;
         const size_t first = i * t->parts;
         const double width = t->s[first + t->parts] - t->s[first];
@@ -208,7 +209,7 @@ static bool is_damped(const dyn_timing *t)
     return damped;
 }
 
-static dyn_timing_status search_timing(dyn_timing *t)
+static dyn_timing_status reach_timing(dyn_timing *t)
 {
     const bool damped = is_damped(t);
     double     change = 1;
@@ -230,7 +231,7 @@ static dyn_timing_status search_timing(dyn_timing *t)
 
 dyn_timing_status dyn_timing_solve(dyn_timing *t)
 {
-    const dyn_timing_status status = search_timing(t);
+    const dyn_timing_status status = reach_timing(t);
     return dyn_may_continue(t->deadline) ? status : DYN_TIMING_LATE;
 }
 

@@ -35,11 +35,11 @@ typedef struct dyn_timing {
     const double         *s;                      /* [places], increasing */
     const dyn_timing_row *row;                    /* [places][rows] */
     dyn_deadline          deadline;
-    double *x;             /* [places] result: sd^2, linear between the ends of an interval */
-    double *u;             /* [intervals] result: sdd */
-    double *least, *most;  /* [intervals + 1] scratch: x from which the end of the path is reached */
-    double *line;          /* dyn_timing_lines(): scratch */
-    size_t  conflict[2], conflict_place[2];
+    double               *x;            /* [places] result: sd^2, linear between the ends of an interval */
+    double               *u;            /* [intervals] result: sdd */
+    double               *least, *most; /* [intervals + 1] scratch: x from which the end of the path is reached */
+    double               *line;         /* dyn_timing_lines(): scratch */
+    size_t                conflict[2], conflict_place[2];
 } dyn_timing;
 
 static inline size_t dyn_timing_places(const dyn_timing *t)

@@ -23,11 +23,11 @@ static bool read_kinds(const api_query *q, const api_node *list, const api_place
 }
 
 /* Accelerations and jerks of passive joints are not among the quantities. */
-static bool check_motion(const api_query *q, const api_limit_list *limits, const api_place *at)
+static bool check_motion(const api_query *q, const api_limit_list *limits, const api_place *where)
 {
     return !q->model->loops ||
            (!api_limits_have(limits, DYN_LIMIT_ACCELERATION) && !api_limits_have(limits, DYN_LIMIT_JERK)) ||
-           api_fail_at(q->problem, at, API_NOT_FOR_LOOPS,
+           api_fail_at(q->problem, where, API_NOT_FOR_LOOPS,
                        "limits of acceleration and jerk are for models without loops: list other kinds");
 }
 

@@ -25,11 +25,11 @@ static bool read_points(api_query *q, api_selection *selected, const api_node *g
 }
 
 /* The accelerations of free coordinates are results, and their margins are not differentiated. */
-static bool check_free_limits(const api_query *q, const api_trajectory_options *o, const api_place *at)
+static bool check_free_limits(const api_query *q, const api_trajectory_options *o, const api_place *where)
 {
     return !o->efforts.driven ||
            (!api_limits_have(&o->limits, DYN_LIMIT_ACCELERATION) && !api_limits_have(&o->limits, DYN_LIMIT_JERK)) ||
-           api_fail_at(q->problem, at, API_NOT_SUPPORTED,
+           api_fail_at(q->problem, where, API_NOT_SUPPORTED,
                        "margins of acceleration and jerk have no gradients with free coordinates: list other kinds");
 }
 

@@ -12,7 +12,6 @@
  *
  *     b' = F_still(1, 0, 0),  a' + 2b = F_still(1, 1, 0) - b',
  *     b' + d' + c' = F_whole(1, 0, 0),  -b' + d' - c' = F_whole(-1, 0, 0). */
-#include "path.h"
 #include "path_friction.h"
 #include "api/requests/evaluate/motor_efforts.h"
 #include "api/requests/fields/fields.h"

@@ -4,6 +4,20 @@
 #pragma once
 #include "api/requests/lanes/evaluation.h"
 
+/* Outputs of the operation path that other operations compute with. Such an operation keeps a selection of path, and
+ * calls api_path.options, .prepare, .spare and .evaluate (operation.h). */
+enum {
+    API_PATH_A,
+    API_PATH_B,
+    API_PATH_C,
+    API_PATH_D,
+    API_PATH_DA_DS,
+    API_PATH_DB_DS,
+    API_PATH_DC_DS,
+    API_PATH_DD_DS,
+    API_PATH_JUMPS = API_PATH_DD_DS + 2
+};
+
 /* True if the model's Coulomb friction, sharp or smooth, is among the terms of the request. */
 bool api_path_has_coulomb(const api_query *q);
 

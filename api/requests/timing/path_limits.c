@@ -8,24 +8,24 @@
 
 /* The kinds that joint_limits may name, in the order in which they are listed. */
 static const dyn_limit_kind given_kinds[] = {DYN_LIMIT_VELOCITY, DYN_LIMIT_EFFORT, DYN_LIMIT_ACCELERATION,
-                                              DYN_LIMIT_EFFORT_RATE, DYN_LIMIT_JERK};
+                                             DYN_LIMIT_EFFORT_RATE, DYN_LIMIT_JERK};
 enum { GIVEN_KINDS = sizeof given_kinds / sizeof *given_kinds };
 
 /* Reads the bounds of one kind: a number for all coordinates, or one for each in the order of the request. */
-static bool read_bounds(const api_query *q, const api_node *value, const api_place *at, double *bounds)
+static bool read_bounds(const api_query *q, const api_node *value, const api_place *where, double *bounds)
 {
     const size_t nv = q->model->nv;
     if (api_node_is(value, API_ARRAY)) {
-        if (!api_read_numbers(q, value, at, nv, bounds)) return false;
+        if (!api_read_numbers(q, value, where, nv, bounds)) return false;
     } else {
-        if (!api_read_number(q, value, at, bounds)) return false;
+        if (!api_read_number(q, value, where, bounds)) return false;
         for (size_t v = 1; v < nv; v++)
             bounds[v] = bounds[0];
     }
     for (size_t v = 0; v < nv; v++) {
-        const api_place entry = api_place_index(at, v);
+        const api_place entry = api_place_index(where, v);
         if (!(bounds[v] > 0))
-            return api_fail_at(q->problem, api_node_is(value, API_ARRAY) ? &entry : at, API_BAD_VALUE,
+            return api_fail_at(q->problem, api_node_is(value, API_ARRAY) ? &entry : where, API_BAD_VALUE,
                                "%s given, a limit greater than 0 expected", API_NUMBER_TEXT(bounds[v]));
     }
     return true;
@@ -56,16 +56,16 @@ void api_path_limits_order(const api_query *q, api_path_limits *limits)
 {
     for (size_t i = 0; i < limits->list.n; i++) {
         dyn_limit *l = &limits->list.limit[i];
-        for (size_t j = 0; limits->given[l->kind] && j < q->model->nv; j++) {
+        for (size_t j = 0; limits->replacing[l->kind] && j < q->model->nv; j++) {
             if ((q->order ? (size_t)q->order[j] : j) != l->entry[0]) continue;
-            l->upper = limits->given[l->kind][j];
+            l->upper = limits->replacing[l->kind][j];
             l->lower = -l->upper;
         }
     }
 }
 
 /* Gives the list room for `more` limits. */
-static bool extend(api_query *q, api_limit_list *list, size_t more)
+static bool extend_limits(api_query *q, api_limit_list *list, size_t more)
 {
     dyn_limit       *limit = api_take(q->pool, (list->n + more + 1) * sizeof *limit);
     api_limit_owner *owner = api_take(q->pool, (list->n + more + 1) * sizeof *owner);
@@ -79,17 +79,19 @@ static bool extend(api_query *q, api_limit_list *list, size_t more)
     return true;
 }
 
-static bool read_given(api_query *q, const api_node *given, const api_place *at, api_path_limits *limits)
+static bool read_given(api_query *q, const api_node *replacing, const api_place *where, api_path_limits *limits)
 {
     const size_t nv                     = q->model->nv;
     const char  *names[GIVEN_KINDS + 1] = {NULL};
     for (size_t k = 0; k < GIVEN_KINDS; k++)
         names[k] = api_limit_names[given_kinds[k]];
-    if (!api_check_keys(q, given, at, names, "joint_limits") || !extend(q, &limits->list, nv * GIVEN_KINDS)) return false;
+    if (!api_check_keys(q, replacing, where, names, "joint_limits") ||
+        !extend_limits(q, &limits->list, nv * GIVEN_KINDS))
+        return false;
     for (size_t k = 0; k < GIVEN_KINDS; k++) {
-        const api_node *value = api_node_get(given, names[k]);
-        const api_place entry = api_place_key(at, names[k]);
-        double        **to    = &limits->given[given_kinds[k]];
+        const api_node *value = api_node_get(replacing, names[k]);
+        const api_place entry = api_place_key(where, names[k]);
+        double        **to    = &limits->replacing[given_kinds[k]];
         if (!value) continue;
         *to = api_take(q->pool, nv * sizeof **to);
         if (!*to || !read_bounds(q, value, &entry, *to)) return false;
@@ -100,7 +102,7 @@ static bool read_given(api_query *q, const api_node *given, const api_place *at,
 }
 
 /* Rows of a limit: two sides, or one where only the direction of motion counts. */
-static size_t rows_of(const dyn_limit *l)
+static size_t second_rows(const dyn_limit *l)
 {
     return l->kind == DYN_LIMIT_VELOCITY ? 1 : l->kind == DYN_LIMIT_EFFORT || l->kind == DYN_LIMIT_ACCELERATION ? 2 : 0;
 }
@@ -114,8 +116,8 @@ static void count_rows(api_path_limits *limits)
 {
     for (size_t i = 0; i < limits->list.n; i++) {
         const dyn_limit *l = &limits->list.limit[i];
-        limits->rows += rows_of(l);
-        limits->second += rows_of(l) > 0;
+        limits->rows += second_rows(l);
+        limits->second += second_rows(l) > 0;
         limits->third += is_third(l);
     }
     limits->smooth = limits->third > 0;
@@ -130,11 +132,11 @@ static bool list_rows(api_query *q, api_path_limits *limits)
     limits->smooth_owner = api_take(q->pool, (n + 1) * sizeof *limits->smooth_owner);
     if (!limits->owner || !limits->smooth_owner) return false;
     for (size_t i = 0; i < n; i++)
-        for (size_t side = 0; side < rows_of(&limits->list.limit[i]); side++)
+        for (size_t side = 0; side < second_rows(&limits->list.limit[i]); side++)
             limits->owner[k++] = i;
     for (int third = 0; third < 2; third++)
         for (size_t i = 0; i < n; i++)
-            if (third ? is_third(&limits->list.limit[i]) : rows_of(&limits->list.limit[i]) > 0)
+            if (third ? is_third(&limits->list.limit[i]) : second_rows(&limits->list.limit[i]) > 0)
                 limits->smooth_owner[m++] = i;
     return true;
 }
@@ -145,25 +147,26 @@ static bool is_of_effort(const dyn_limit *l)
 }
 
 /* The efforts of mimic joints are not among the coefficients of a path. */
-static bool check_followers(const api_query *q, const api_limit_list *list, const api_place *at)
+static bool check_followers(const api_query *q, const api_limit_list *list, const api_place *where)
 {
     for (size_t i = 0; i < list->n; i++)
         for (size_t j = 0; is_of_effort(&list->limit[i]) && j < list->limit[i].n; j++)
             if (list->limit[i].entry[j] >= q->model->nv)
-                return api_fail_at(q->problem, at, API_NOT_SUPPORTED,
-                                   "path-timing does not limit the effort of %.64s, a mimic joint: list other kinds, or "
-                                   "give efforts in joint_limits",
-                                   list->owner[i].name);
+                return api_fail_at(
+                    q->problem, where, API_NOT_SUPPORTED,
+                    "path-timing does not limit the effort of %.64s, a mimic joint: list other kinds, or "
+                    "give efforts in joint_limits",
+                    list->owner[i].name);
     return true;
 }
 
 bool api_path_limits_read(api_query *q, const api_node *fields, api_path_limits *limits)
 {
-    const api_place kinds = api_place_key(NULL, "kinds"), given = api_place_key(NULL, "joint_limits");
+    const api_place kinds = api_place_key(NULL, "kinds"), replacing = api_place_key(NULL, "joint_limits");
     const api_node *value = api_node_get(fields, "joint_limits");
     *limits               = (api_path_limits){0};
     return api_limits_read(q, api_node_get(fields, "kinds"), &kinds, &limits->list) &&
-           (!value || read_given(q, value, &given, limits)) && check_followers(q, &limits->list, &kinds) &&
+           (!value || read_given(q, value, &replacing, limits)) && check_followers(q, &limits->list, &kinds) &&
            list_rows(q, limits);
 }
 
@@ -204,11 +207,10 @@ void api_path_limits_rows(const api_path_limits *limits, const api_path_lanes *p
         const dyn_limit *l = &limits->list.limit[i];
         dyn_timing_row   k = {0};
         switch (l->kind) {
-        case DYN_LIMIT_VELOCITY:
-            *rows++ = velocity_row(l, dyn_limit_quantity(l, p->dq, W, lane));
-            break;
+        case DYN_LIMIT_VELOCITY: *rows++ = velocity_row(l, dyn_limit_quantity(l, p->dq, W, lane)); break;
         case DYN_LIMIT_ACCELERATION:
-            k    = (dyn_timing_row){.a = dyn_limit_quantity(l, p->dq, W, lane), .b = dyn_limit_quantity(l, p->d2q, W, lane)};
+            k    = (dyn_timing_row){.a = dyn_limit_quantity(l, p->dq, W, lane),
+                                    .b = dyn_limit_quantity(l, p->d2q, W, lane)};
             rows = put_sides(l, &k, 0, rows);
             break;
         case DYN_LIMIT_EFFORT:
@@ -284,20 +286,20 @@ static dyn_smooth_row scale_row(const dyn_limit *l, dyn_smooth_row k)
 }
 
 /* The square of a rate is linear in x. */
-static dyn_smooth_row velocity_square(const dyn_limit *l, double by_s, const dyn_grading *at)
+static dyn_smooth_row velocity_square(const dyn_limit *l, double by_s, const dyn_grading *where)
 {
-    const dyn_timing_row k = velocity_row(l, by_s * at->d1);
+    const dyn_timing_row k = velocity_row(l, by_s * where->d1);
     return (dyn_smooth_row){.b1 = k.d * k.d, .low = -HUGE_VAL, .high = k.r * k.r};
 }
 
 void api_path_limits_smooth_rows(const api_path_limits *limits, const api_path_lanes *p, size_t W, size_t lane,
-                                 const dyn_grading *at, dyn_smooth_row *rows)
+                                 const dyn_grading *where, dyn_smooth_row *rows)
 {
     for (size_t k = 0; k < limits->second + limits->third; k++) {
         const dyn_limit *l = &limits->list.limit[limits->smooth_owner[k]];
         const quantity   y = quantity_of(l, p, W, lane);
         rows[k]            = l->kind == DYN_LIMIT_VELOCITY
-                                 ? velocity_square(l, y.d, at)
-                                 : scale_row(l, is_third(l) ? third_row(&y, at) : second_row(&y, at));
+                                 ? velocity_square(l, y.d, where)
+                                 : scale_row(l, is_third(l) ? third_row(&y, where) : second_row(&y, where));
     }
 }

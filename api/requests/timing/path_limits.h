@@ -9,12 +9,12 @@
 
 typedef struct api_path_limits {
     api_limit_list list;
-    size_t         rows;          /* rows of a place without the third derivative of s (timing.h) */
-    size_t        *owner;         /* [rows] index of the limit of each row */
-    bool           smooth;        /* true: a limit contains the third derivative of s */
-    size_t         second, third; /* rows of a place with it (smooth_timing.h), one for each limit */
-    size_t        *smooth_owner;  /* [second + third] index of the limit of each row */
-    double        *given[DYN_LIMIT_KINDS]; /* [nv] of joint_limits, in the order of the request; NULL: not given */
+    size_t         rows;                       /* rows of a place without the third derivative of s (timing.h) */
+    size_t        *owner;                      /* [rows] index of the limit of each row */
+    bool           smooth;                     /* true: a limit contains the third derivative of s */
+    size_t         second, third;              /* rows of a place with it (smooth_timing.h), one for each limit */
+    size_t        *smooth_owner;               /* [second + third] index of the limit of each row */
+    double        *replacing[DYN_LIMIT_KINDS]; /* [nv] of joint_limits, in the order of the request; NULL: not given */
 } api_path_limits;
 
 /* Path derivatives of a block, nv entries in lanes: of q, and coefficients of the torques. */
@@ -41,4 +41,4 @@ void api_path_limits_rows(const api_path_limits *limits, const api_path_lanes *p
 
 /* Writes the rows with the third derivative of s of a lane whose place is `at`. */
 void api_path_limits_smooth_rows(const api_path_limits *limits, const api_path_lanes *p, size_t W, size_t lane,
-                                 const dyn_grading *at, dyn_smooth_row *rows);
+                                 const dyn_grading *where, dyn_smooth_row *rows);

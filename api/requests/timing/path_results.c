@@ -1,12 +1,14 @@
 /* path_results.c - writes the timing of a path with its motion, torques and active limits (path_search.h). */
-#include "api/requests/operations/path.h"
+#include "api/requests/operations/path_friction.h"
 #include "path_search.h"
 #include <math.h>
 
 enum { LOOK = 16 /* places between two looks at the deadline */ };
 
 #define ACTIVE_WITHIN 1e-6 /* share of a limit within which it counts as reached */
-#define ACTIVE_SMOOTH 1e-3 /* the same with limits of the third order, which the search approaches from within */
+#define ACTIVE_SMOOTH                                                                                                  \
+    1e-3 /* share within which it counts as reached with limits of the third order, which the search approaches from   \
+            within */
 
 static size_t places_of(const api_path_search_of *p)
 {
@@ -48,9 +50,8 @@ static api_path_rates rates_at(const api_path_search_of *p, size_t place)
     const dyn_grading      g   = dyn_grading_at(place, places_of(p) - 1);
     const dyn_smooth_state y   = smooth_state(p, place, i);
     const double           rho = sqrt(y.x);
-    return (api_path_rates){.sd   = g.d1 * rho,
-                            .sdd  = g.d1 * y.u + g.d2 * y.x,
-                            .sddd = rho * (g.d1 * y.du + 3 * g.d2 * y.u + g.d3 * y.x)};
+    return (api_path_rates){
+        .sd = g.d1 * rho, .sdd = g.d1 * y.u + g.d2 * y.x, .sddd = rho * (g.d1 * y.du + 3 * g.d2 * y.u + g.d3 * y.x)};
 }
 
 /* --- active limits ------------------------------------------------------------------------------------------------ */
@@ -68,7 +69,8 @@ static void find_active(const api_path_search_of *p, size_t place, size_t interv
 }
 
 /* Like find_active, of the smooth timing. */
-static void find_smooth_active(const api_path_search_of *p, size_t place, size_t interval, double *excess, double *found)
+static void find_smooth_active(const api_path_search_of *p, size_t place, size_t interval, double *excess,
+                               double *found)
 {
     const size_t           rows = p->smooth.second + p->smooth.third;
     const dyn_smooth_state y    = smooth_state(p, place, interval);
@@ -100,7 +102,7 @@ static double active_limit(const api_path_search_of *p, size_t place)
 
 /* Lanes of the path's derivatives and of the coefficients of its torques at a state. */
 typedef struct path_lanes {
-    const double *dq[3], *by[API_PATH_DD_DS + 1];
+    const double *dq[3], *coefficient[API_PATH_DD_DS + 1];
 } path_lanes;
 
 static path_lanes lanes_at(const api_path_search_of *p, size_t state)
@@ -111,32 +113,33 @@ static path_lanes lanes_at(const api_path_search_of *p, size_t state)
     for (size_t r = 0; r < 3; r++)
         l.dq[r] = api_state_lane(e, e->plan->state[API_QD + r], nv, state);
     for (size_t k = 0; k <= API_PATH_DD_DS; k++)
-        if (p->o->path.result[k]) l.by[k] = api_state_lane(e, p->o->path.result[k], nv, state);
+        if (p->o->path.result[k]) l.coefficient[k] = api_state_lane(e, p->o->path.result[k], nv, state);
     return l;
 }
 
 static double torque_rate(const path_lanes *l, const api_path_rates *r, size_t i)
 {
-    return l->by[API_PATH_A][i] * r->sddd + (l->by[API_PATH_DA_DS][i] + 2 * l->by[API_PATH_B][i]) * r->sd * r->sdd +
-           l->by[API_PATH_DB_DS][i] * r->sd * r->sd * r->sd + l->by[API_PATH_D][i] * r->sdd +
-           l->by[API_PATH_DD_DS][i] * r->sd * r->sd + l->by[API_PATH_DC_DS][i] * r->sd;
+    return l->coefficient[API_PATH_A][i] * r->sddd +
+           (l->coefficient[API_PATH_DA_DS][i] + 2 * l->coefficient[API_PATH_B][i]) * r->sd * r->sdd +
+           l->coefficient[API_PATH_DB_DS][i] * r->sd * r->sd * r->sd + l->coefficient[API_PATH_D][i] * r->sdd +
+           l->coefficient[API_PATH_DD_DS][i] * r->sd * r->sd + l->coefficient[API_PATH_DC_DS][i] * r->sd;
 }
 
 static void write_vectors(const api_path_search_of *p, size_t place, const api_path_rates *r)
 {
     const size_t     nv = p->e->model->nv, state = p->first + place;
-    const path_lanes l      = lanes_at(p, state);
-    double *const    qd     = result_lane(p, QD, nv, state), *const qdd = result_lane(p, QDD, nv, state);
-    double *const    qddd   = result_lane(p, QDDD, nv, state), *const tau = result_lane(p, TAU, nv, state);
-    double *const    rate   = result_lane(p, TAU_DOT, nv, state);
-    const double     square = r->sd * r->sd;
+    const path_lanes l = lanes_at(p, state);
+    double *const qd = result_lane(p, QD, nv, state), *const qdd = result_lane(p, QDD, nv, state);
+    double *const qddd = result_lane(p, QDDD, nv, state), *const tau = result_lane(p, TAU, nv, state);
+    double *const rate   = result_lane(p, TAU_DOT, nv, state);
+    const double  square = r->sd * r->sd;
     for (size_t i = 0; i < nv * p->e->lanes; i += p->e->lanes) {
         if (qd) qd[i] = l.dq[0][i] * r->sd;
         if (qdd) qdd[i] = l.dq[1][i] * square + l.dq[0][i] * r->sdd;
         if (qddd) qddd[i] = l.dq[2][i] * square * r->sd + 3 * l.dq[1][i] * r->sd * r->sdd + l.dq[0][i] * r->sddd;
         if (tau)
-            tau[i] = l.by[API_PATH_A][i] * r->sdd + l.by[API_PATH_B][i] * square + l.by[API_PATH_C][i] +
-                     l.by[API_PATH_D][i] * r->sd;
+            tau[i] = l.coefficient[API_PATH_A][i] * r->sdd + l.coefficient[API_PATH_B][i] * square +
+                     l.coefficient[API_PATH_C][i] + l.coefficient[API_PATH_D][i] * r->sd;
         if (rate) rate[i] = torque_rate(&l, r, i);
     }
 }

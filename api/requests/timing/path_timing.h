@@ -11,9 +11,9 @@ typedef struct api_timing_options {
     api_motion     *motion;    /* the path, with s for the time and a duration of 1 */
     size_t          intervals; /* of the search; divides the number of samples - 1 */
     api_path_limits limits;
-    bool            jumps;     /* true: places where sharp friction jumps are looked for */
-    api_selection   path;      /* selection of the operation path: coefficients of the torques */
-    dyn_timing_row *rows;      /* [states][limits.rows] */
+    bool            jumps;       /* true: places where sharp friction jumps are looked for */
+    api_selection   path;        /* selection of the operation path: coefficients of the torques */
+    dyn_timing_row *rows;        /* [states][limits.rows] */
     dyn_smooth_row *smooth_rows; /* [states][limits.second + limits.third]; NULL: no limit of the third order */
     double *durations, *bounds;  /* [rows of the request] s: of the timing, and without limits of the third order */
 } api_timing_options;

@@ -101,8 +101,7 @@ bool api_document_read_drive_limits(const api_entry *entry, api_drive_limits *li
 
 static bool read_limits(const api_entry *joint, api_document_link *link)
 {
-    static const char *const fields[] = {"position", "velocity",     "effort", "effort_rate",
-                                          "acceleration", "jerk", NULL};
+    static const char *const fields[] = {"position", "velocity", "effort", "effort_rate", "acceleration", "jerk", NULL};
     api_entry                limits;
     if (!api_entry_has(joint, "limits")) return true;
     if (!api_entry_open(&limits, joint, "limits", fields) || !read_position_limits(&limits, link) ||

@@ -116,7 +116,7 @@ static bool read_magnitude(api_urdf *urdf, const api_urdf_joint *joint, const xm
 }
 
 /* Reads a limit of acceleration or jerk (URDF 1.2); 0 would keep the joint from moving. */
-static bool read_positive(api_urdf *urdf, const api_urdf_joint *joint, const xmlNode *limit, const char *attribute,
+static bool read_positive_limit(api_urdf *urdf, const api_urdf_joint *joint, const xmlNode *limit, const char *attribute,
                           json_t *limits)
 {
     double value = 0;
@@ -142,8 +142,8 @@ static bool read_limit(api_urdf *urdf, const api_urdf_joint *joint, json_t *fiel
     return api_xml_set_field(&urdf->xml, fields, "limits", limits) && read_range(urdf, joint, limit, limits) &&
            read_magnitude(urdf, joint, limit, "velocity", limits) &&
            read_magnitude(urdf, joint, limit, "effort", limits) &&
-           read_positive(urdf, joint, limit, "acceleration", limits) &&
-           read_positive(urdf, joint, limit, "jerk", limits);
+           read_positive_limit(urdf, joint, limit, "acceleration", limits) &&
+           read_positive_limit(urdf, joint, limit, "jerk", limits);
 }
 
 /* --- dynamics and mimic ------------------------------------------------------------------------------------------- */

@@ -260,7 +260,7 @@ ROWS = [
     ask("trajectory", "chain", 0, outputs=["dtau_dcontrol_points"], **spline("chain", 6, 9)),
     ask("trajectory", "hundred", 0, "all control points", dense=True, outputs=["dtau_dcontrol_points"], **spline("hundred", 12, 80, 5)),
     ask("trajectory", "limited", 0, "margins", outputs=["margins"], **spline("limited", 12, 3000, 5)),
-    ask("path-timing", "limited", 0, joint_limits={"acceleration": 10, "effort": 1e9}, outputs=["duration"], **timed("limited", 12, 2000, 5)),
+    ask("path-timing", "limited", 0, kinds=["velocity"], joint_limits={"acceleration": 10, "effort": 1e9}, outputs=["duration"], **timed("limited", 12, 2000, 5)),
     ask("path-timing", "limited", 0, "jerks", kinds=["velocity"], joint_limits={"jerk": 100, "effort": 1e9}, outputs=["duration"], **timed("limited", 12, 501, 5)),
     ask("path-timing", "panda", 0, "jerks of many places", joint_limits={"jerk": 100}, outputs=["duration"], **timed("panda", 12, 50001, 5)),
     ask("path-timing", "panda", 0, "many places", joint_limits={"acceleration": 10}, outputs=["duration"], **timed("panda", 12, 99999, 5)),
