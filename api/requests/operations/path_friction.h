@@ -4,7 +4,7 @@
 #pragma once
 #include "api/requests/lanes/evaluation.h"
 
-/* Outputs of the operation path that other operations compute with. Such an operation keeps a selection of path, and
+/* Outputs of the operation path that other operations compute with. The other operation keeps a selection of path, and
  * calls api_path.options, .prepare, .spare and .evaluate (operation.h). */
 enum {
     API_PATH_A,
