@@ -144,6 +144,9 @@
     X(INFEASIBLE_CONTACTS, "infeasible-contacts", 422, "Infeasible contacts", \
       "No wrenches on the held frames bear the given motion within the limits of their contacts. `detail` names the frames and the " \
       "limits, or the coordinate at which an effort remains. Give another qdd, hold more axes or frames, or relax a limit.") \
+    X(NO_TIMING, "no-timing", 422, "No timing within the limits", \
+      "No timing moves the robot from rest to rest along the path within the limits, or nothing limits its speed. `detail` names the " \
+      "place on the path and the limits. Relax these limits, list others in `kinds`, or give another path.") \
     X(NO_FREE_BASE, "no-free-base", 422, "No free base", \
       "The model has neither a floating base nor a chain of three prismatic and three revolute joints that moves all of it; or " \
       "at this state the axes of these joints do not allow motion in all directions. " \

@@ -50,11 +50,11 @@ static void add_rows(const dyn_margin_block *b, size_t i, const dyn_partials *y,
     }
 }
 
-/* Sets row i of the margins of a position or of velocities, by the coordinates of the model. */
-static void put_position_or_velocity(const dyn_margin_block *b, size_t i, dyn_partials *margins)
+/* Sets row i of the margins of a position or one of its time derivatives, by the coordinates of the model. */
+static void put_motion(const dyn_margin_block *b, size_t i, dyn_partials *margins)
 {
     const size_t W = b->samples->W, nv = b->samples->motion->robot.nv;
-    for (size_t j = 0; j < 2 * nv * W; j++) {
+    for (size_t j = 0; j < DYN_SPLINE_ORDERS * nv * W; j++) {
         const size_t by = j / (nv * W), v = j / W % nv, lane = j % W;
         const double slope = dyn_limit_slope(&b->limits.limit[i], &b->rates, (int)by, v, lane);
         if (slope != 0) margins->by[by][(i * nv + v) * W + lane] = b->sides[i * W + lane] * slope;
@@ -69,8 +69,7 @@ void dyn_margins_differentiate(const dyn_margin_block *b, const dyn_torque_parti
         memset(margins->by[r], 0, b->limits.n * nv * W * sizeof *margins->by[r]);
     memset(margins->by_duration, 0, b->limits.n * W * sizeof *margins->by_duration);
     for (size_t i = 0; i < b->limits.n; i++)
-        if (b->limits.limit[i].kind == DYN_LIMIT_POSITION || b->limits.limit[i].kind == DYN_LIMIT_VELOCITY)
-            put_position_or_velocity(b, i, margins);
+        if (dyn_limit_is_of_motion(b->limits.limit[i].kind)) put_motion(b, i, margins);
     if (robot->loops) dyn_change_partials(b->samples, margins);
     for (size_t i = 0; i < b->limits.n; i++) {
         if (b->limits.limit[i].kind == DYN_LIMIT_EFFORT) add_rows(b, i, &p->tau, margins);

@@ -1,6 +1,7 @@
 /* limit.h - evaluate quantities that joint limits bound, and their derivatives by the state.
  *
- * The quantities are positions and velocities of the tree, efforts of the coordinates, and their rates. A sum of
+ * The quantities are positions and velocities of the tree with their derivatives (acceleration and jerk without loops),
+ * efforts of the coordinates, and their rates. A sum of
  * several is the quantity of a motor of a coupled transmission. */
 #pragma once
 #include "dynamics/model/model.h"
@@ -10,6 +11,8 @@ typedef enum dyn_limit_kind {
     DYN_LIMIT_VELOCITY,
     DYN_LIMIT_EFFORT,
     DYN_LIMIT_EFFORT_RATE,
+    DYN_LIMIT_ACCELERATION,
+    DYN_LIMIT_JERK,
     DYN_LIMIT_KINDS
 } dyn_limit_kind;
 
@@ -41,6 +44,9 @@ typedef struct dyn_limited_rates {
     const double *velocity_by_q; /* dqd_tree/dq */
 } dyn_limited_rates;
 
-/* Returns entry v of the derivative of a limited position or velocity by q (`by` 0), qd (1) or a higher derivative of q
- * in a lane. */
+/* True of limits of position, velocity, acceleration and jerk. */
+bool dyn_limit_is_of_motion(dyn_limit_kind kind);
+
+/* Returns entry v of the derivative of a limited position, velocity, acceleration or jerk by q (`by` 0), qd (1) or a
+ * higher derivative of q in a lane. */
 double dyn_limit_slope(const dyn_limit *limit, const dyn_limited_rates *rates, int by, size_t v, size_t lane);

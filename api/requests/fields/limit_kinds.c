@@ -9,7 +9,7 @@ static bool read_kinds(const api_query *q, const api_node *list, const api_place
     for (size_t i = 0; i < DYN_LIMIT_KINDS; i++)
         chosen[i] = !list;
     if (!list) return true;
-    if (!api_check_names(q, list, at, "of position, velocity, effort, effort_rate")) return false;
+    if (!api_check_names(q, list, at, "of position, velocity, effort, effort_rate, acceleration, jerk")) return false;
     for (size_t i = 0; i < api_count_names(list); i++) {
         api_node  name;
         api_place entry = api_take_name(list, at, i, &name);
@@ -22,6 +22,15 @@ static bool read_kinds(const api_query *q, const api_node *list, const api_place
     return true;
 }
 
+/* Accelerations and jerks of passive joints are not among the quantities. */
+static bool check_motion(const api_query *q, const api_limit_list *limits, const api_place *where)
+{
+    return !q->model->loops ||
+           (!api_limits_have(limits, DYN_LIMIT_ACCELERATION) && !api_limits_have(limits, DYN_LIMIT_JERK)) ||
+           api_fail_at(q->problem, where, API_NOT_FOR_LOOPS,
+                       "limits of acceleration and jerk are for models without loops: list other kinds");
+}
+
 bool api_limits_read(api_query *q, const api_node *kinds, const api_place *at, api_limit_list *limits)
 {
     bool           chosen[DYN_LIMIT_KINDS];
@@ -30,7 +39,7 @@ bool api_limits_read(api_query *q, const api_node *kinds, const api_place *at, a
     if (!read_kinds(q, kinds, at, chosen)) return false;
     for (dyn_limit_kind k = 0; k < DYN_LIMIT_KINDS; k++)
         if (chosen[k]) listed[n++] = k;
-    return api_limits_list(q->pool, q->model, listed, n, limits);
+    return api_limits_list(q->pool, q->model, listed, n, limits) && check_motion(q, limits, at);
 }
 
 bool api_limits_check_loops(const api_query *q, const api_limit_list *limits, const api_place *at)

@@ -109,7 +109,9 @@ enum { API_MAX_HIGHER = 20 /* vectors in "higher_derivatives": derivatives of q 
     X(API_FORCE_TORQUE, "force_torque")                                                                                \
     X(API_INERTIAL, "inertial")                                                                                        \
     X(API_GAIN, "gain")                                                                                                \
-    X(API_NOISE, "noise")
+    X(API_NOISE, "noise")                                                                                              \
+    X(API_INTERVALS, "intervals")                                                                                      \
+    X(API_JOINT_LIMITS_FIELD, "joint_limits")
 
 #define API_FIELD_CONSTANT(constant, name) constant,
 

@@ -24,6 +24,15 @@ static bool read_points(api_query *q, api_selection *selected, const api_node *g
     return o->points != NULL;
 }
 
+/* The accelerations of free coordinates are results, and their margins are not differentiated. */
+static bool check_free_limits(const api_query *q, const api_trajectory_options *o, const api_place *where)
+{
+    return !o->efforts.driven ||
+           (!api_limits_have(&o->limits, DYN_LIMIT_ACCELERATION) && !api_limits_have(&o->limits, DYN_LIMIT_JERK)) ||
+           api_fail_at(q->problem, where, API_NOT_SUPPORTED,
+                       "margins of acceleration and jerk have no gradients with free coordinates: list other kinds");
+}
+
 /* Lists the limits. They and the margins are the default outputs beside "kinds". */
 static bool read_limits(api_query *q, api_selection *selected, const api_node *given, api_trajectory_options *o)
 {
@@ -37,7 +46,8 @@ static bool read_limits(api_query *q, api_selection *selected, const api_node *g
     o->rates_limited       = api_limits_have(&o->limits, DYN_LIMIT_EFFORT_RATE);
     o->least               = (api_least_margins){.motion = o->motion, .limits = &o->limits};
     selected->all_in_lanes = (selected->outputs & OF_LEAST) != 0;
-    return !(selected->outputs & OF_MARGIN_GRADIENTS) || api_limits_check_loops(q, &o->limits, &at);
+    return !(selected->outputs & OF_MARGIN_GRADIENTS) ||
+           (check_free_limits(q, o, &at) && api_limits_check_loops(q, &o->limits, &at));
 }
 
 static bool check_free(const api_query *q, const api_selection *selected, const api_node *given, const api_place *up)

@@ -165,6 +165,22 @@ bool api_path_has_coulomb(const api_query *q)
     return coulomb && has_friction(q);
 }
 
+static bool is_smooth(const dyn_friction *f)
+{
+    return is_coulomb(f) && (!is_constant(f) || f->load > 0);
+}
+
+bool api_path_has_smooth(const api_query *q)
+{
+    const dyn_model *m      = q->scene.model;
+    bool             smooth = false;
+    for (size_t i = 0; i < m->n_bodies; i++)
+        smooth |= friction_of(&m->body[i]) && is_smooth(friction_of(&m->body[i]));
+    for (size_t k = 0; k < m->n_drives; k++)
+        smooth |= is_smooth(&m->drive[k].friction);
+    return smooth && has_friction(q);
+}
+
 bool api_path_is_damped(const api_query *q)
 {
     const dyn_model *m      = q->scene.model;

@@ -4,8 +4,26 @@
 #pragma once
 #include "api/requests/lanes/evaluation.h"
 
+/* Outputs of the operation path that other operations compute with. The other operation keeps a selection of path, and
+ * calls api_path.options, .prepare, .spare and .evaluate (operation.h). */
+enum {
+    API_PATH_A,
+    API_PATH_B,
+    API_PATH_C,
+    API_PATH_D,
+    API_PATH_DA_DS,
+    API_PATH_DB_DS,
+    API_PATH_DC_DS,
+    API_PATH_DD_DS,
+    API_PATH_JUMPS = API_PATH_DD_DS + 2
+};
+
 /* True if the model's Coulomb friction, sharp or smooth, is among the terms of the request. */
 bool api_path_has_coulomb(const api_query *q);
+
+/* True if Coulomb friction among the terms of the request is smooth, follows a Stribeck curve or depends on the load, so
+ * that the torques are no polynomial in the rate. */
+bool api_path_has_smooth(const api_query *q);
 
 /* Returns the request's model without Coulomb friction, from the request's pool: a shallow copy with bodies and
  * motors of transmissions of its own.

@@ -77,15 +77,14 @@ static bool read_position_limits(const api_entry *limits, api_document_link *lin
     return true;
 }
 
-/* Reads "effort_rate", the largest rate of change of the effort. A rate of 0 is refused: it would freeze the effort. */
-static bool read_effort_rate(const api_entry *entry, api_drive_limits *limits)
+/* Reads a limit that is greater than 0: a rate of 0 would freeze the effort, no acceleration the joint. */
+static bool read_positive(const api_entry *entry, const char *name, const char *unit, bool *has, double *limit)
 {
-    limits->has_effort_rate = api_entry_has(entry, "effort_rate");
-    if (!limits->has_effort_rate) return true;
-    if (!api_entry_number(entry, "effort_rate", API_REQUIRED, &limits->effort_rate)) return false;
-    return limits->effort_rate > 0 ||
-           api_entry_fail(entry, "effort_rate", API_BAD_VALUE, "%s given, N m/s or N/s greater than 0 expected",
-                          API_NUMBER_TEXT(limits->effort_rate));
+    *has = api_entry_has(entry, name);
+    if (!*has) return true;
+    if (!api_entry_number(entry, name, API_REQUIRED, limit)) return false;
+    return *limit > 0 || api_entry_fail(entry, name, API_BAD_VALUE, "%s given, %s greater than 0 expected",
+                                        API_NUMBER_TEXT(*limit), unit);
 }
 
 bool api_document_read_drive_limits(const api_entry *entry, api_drive_limits *limits)
@@ -95,12 +94,14 @@ bool api_document_read_drive_limits(const api_entry *entry, api_drive_limits *li
     if (limits->has_velocity && !api_entry_not_negative(entry, "velocity", API_REQUIRED, &limits->velocity))
         return false;
     if (limits->has_effort && !api_entry_not_negative(entry, "effort", API_REQUIRED, &limits->effort)) return false;
-    return read_effort_rate(entry, limits);
+    return read_positive(entry, "effort_rate", "N m/s or N/s", &limits->has_effort_rate, &limits->effort_rate) &&
+           read_positive(entry, "acceleration", "rad/s^2 or m/s^2", &limits->has_acceleration, &limits->acceleration) &&
+           read_positive(entry, "jerk", "rad/s^3 or m/s^3", &limits->has_jerk, &limits->jerk);
 }
 
 static bool read_limits(const api_entry *joint, api_document_link *link)
 {
-    static const char *const fields[] = {"position", "velocity", "effort", "effort_rate", NULL};
+    static const char *const fields[] = {"position", "velocity", "effort", "effort_rate", "acceleration", "jerk", NULL};
     api_entry                limits;
     if (!api_entry_has(joint, "limits")) return true;
     if (!api_entry_open(&limits, joint, "limits", fields) || !read_position_limits(&limits, link) ||

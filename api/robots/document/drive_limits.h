@@ -3,8 +3,10 @@
 #include <stdbool.h>
 
 typedef struct api_drive_limits {
-    bool   has_velocity, has_effort, has_effort_rate;
-    double velocity;    /* rad/s or m/s */
-    double effort;      /* N m or N */
-    double effort_rate; /* N m/s or N/s */
+    bool   has_velocity, has_effort, has_effort_rate, has_acceleration, has_jerk;
+    double velocity;     /* rad/s or m/s */
+    double effort;       /* N m or N */
+    double effort_rate;  /* N m/s or N/s */
+    double acceleration; /* rad/s^2 or m/s^2 */
+    double jerk;         /* rad/s^3 or m/s^3 */
 } api_drive_limits;

@@ -118,6 +118,7 @@ static void put_figures(api_xml_writer *w, xmlNode *joint, size_t i)
     if (dyn->spring.stiffness != 0 && dyn->spring.rest != 0)
         api_xml_put_number(w, joint, "springref", dyn->spring.rest);
     if (link->limits.has_velocity) api_xml_joint_not_held(w, i, "limits/velocity");
+    api_xml_report_motion_limits(w, i);
 }
 
 static void put_planar(const api_mjcf_chain *chain, size_t k, const api_document_link *link)

@@ -3,7 +3,8 @@
 #include "dynamics/loops/loops.h"
 #include <string.h>
 
-const char *const api_limit_names[DYN_LIMIT_KINDS] = {"position", "velocity", "effort", "effort_rate"};
+const char *const api_limit_names[DYN_LIMIT_KINDS] = {"position", "velocity", "effort", "effort_rate",
+                                                    "acceleration", "jerk"};
 
 /* --- joints ------------------------------------------------------------------------------------------------------- */
 
@@ -40,6 +41,13 @@ static void set_symmetric(dyn_limit *limit, double most)
     limit->upper = most;
 }
 
+/* Sets the rate, acceleration or jerk of a joint as the quantity. */
+static void set_motion_entry(const dyn_body *b, double ratio, dyn_limit *limit)
+{
+    limit->entry[0]  = (size_t)b->joint.v;
+    limit->weight[0] = ratio;
+}
+
 /* Sets the quantity and the bounds of a joint's limit of limit->kind. Returns false if the joint has no such limit. */
 static bool set_joint_limit(const api_model *m, size_t i, api_limit_list *limits, dyn_limit *limit)
 {
@@ -55,8 +63,7 @@ static bool set_joint_limit(const api_model *m, size_t i, api_limit_list *limits
         limit->lower = j->lower, limit->upper = j->upper;
         return j->has_position_limits;
     case DYN_LIMIT_VELOCITY:
-        limit->entry[0]  = (size_t)b->joint.v;
-        limit->weight[0] = ratio;
+        set_motion_entry(b, ratio, limit);
         set_symmetric(limit, j->limits.velocity);
         return j->limits.has_velocity;
     case DYN_LIMIT_EFFORT:
@@ -67,6 +74,14 @@ static bool set_joint_limit(const api_model *m, size_t i, api_limit_list *limits
         if (j->limits.has_effort_rate) set_effort_entry(m, i, limits, limit);
         set_symmetric(limit, j->limits.effort_rate);
         return j->limits.has_effort_rate;
+    case DYN_LIMIT_ACCELERATION:
+        set_motion_entry(b, ratio, limit);
+        set_symmetric(limit, j->limits.acceleration);
+        return j->limits.has_acceleration;
+    case DYN_LIMIT_JERK:
+        set_motion_entry(b, ratio, limit);
+        set_symmetric(limit, j->limits.jerk);
+        return j->limits.has_jerk;
     case DYN_LIMIT_KINDS: break;
     }
     return false;
@@ -86,15 +101,21 @@ static bool set_motor_efforts(const api_model *m, const api_coupled_motor *motor
     return true;
 }
 
+/* Sets the rate, acceleration or jerk of a motor as the quantity. */
+static void set_motor_motion(const api_coupled_motor *motor, dyn_limit *limit)
+{
+    memcpy(limit->weight, motor->drive->weight, sizeof limit->weight);
+    for (size_t j = 0; j < limit->n; j++)
+        limit->entry[j] = (size_t)motor->drive->joint[j];
+}
+
 /* Sets the quantity and the bounds of a motor's limit of limit->kind. Returns false if the motor has no such limit. */
 static bool set_motor_limit(const api_model *m, const api_coupled_motor *motor, dyn_limit *limit)
 {
     const api_drive_limits *own = &motor->limits;
     switch (limit->kind) {
     case DYN_LIMIT_VELOCITY:
-        memcpy(limit->weight, motor->drive->weight, sizeof limit->weight);
-        for (size_t j = 0; j < limit->n; j++)
-            limit->entry[j] = (size_t)motor->drive->joint[j];
+        set_motor_motion(motor, limit);
         set_symmetric(limit, own->velocity);
         return own->has_velocity;
     case DYN_LIMIT_EFFORT:
@@ -103,6 +124,14 @@ static bool set_motor_limit(const api_model *m, const api_coupled_motor *motor, 
     case DYN_LIMIT_EFFORT_RATE:
         set_symmetric(limit, own->effort_rate);
         return own->has_effort_rate && set_motor_efforts(m, motor, limit);
+    case DYN_LIMIT_ACCELERATION:
+        set_motor_motion(motor, limit);
+        set_symmetric(limit, own->acceleration);
+        return own->has_acceleration;
+    case DYN_LIMIT_JERK:
+        set_motor_motion(motor, limit);
+        set_symmetric(limit, own->jerk);
+        return own->has_jerk;
     case DYN_LIMIT_POSITION:
     case DYN_LIMIT_KINDS: break;
     }

@@ -8,6 +8,7 @@
  *     effort        tau of the joint's coordinate; of an elastic joint, that of its motor; of a motor, the sum of
  *                   `effort` times tau of the joints that it drives
  *     effort_rate   the time derivative of the effort
+ *     acceleration, jerk   the time derivatives of the velocity, of models without loops
  *
  * The effort of a mimic joint acts at its own axis: the tau that the joint would have if it had a coordinate of its own
  * and moved in the same way. The tau of its leader moves both. A passive joint of a loop has no motor, and no tau: its

@@ -91,6 +91,8 @@ static void emit_drive_limits(api_emit *e, const api_drive_limits *limits)
     if (limits->has_velocity) api_emit_number_member(e, "velocity", limits->velocity);
     if (limits->has_effort) api_emit_number_member(e, "effort", limits->effort);
     if (limits->has_effort_rate) api_emit_number_member(e, "effort_rate", limits->effort_rate);
+    if (limits->has_acceleration) api_emit_number_member(e, "acceleration", limits->acceleration);
+    if (limits->has_jerk) api_emit_number_member(e, "jerk", limits->jerk);
 }
 
 static void emit_limits(api_emit *e, const api_joint_name *joint)

@@ -165,6 +165,7 @@ static void report_unheld_joint(api_sdf_writer *s, size_t i)
     const api_document_link *link = &s->w.document->links[i];
     if (has_own_home(link)) api_xml_joint_not_held(&s->w, i, "home");
     if (!link->actuated) api_xml_joint_not_held(&s->w, i, "actuated");
+    api_xml_report_motion_limits(&s->w, i);
 }
 
 void api_sdf_put_joint(api_sdf_writer *s, size_t i)

@@ -115,6 +115,20 @@ static bool read_magnitude(api_urdf *urdf, const api_urdf_joint *joint, const xm
     return api_xml_set_number(&urdf->xml, limits, attribute, value);
 }
 
+/* Reads a limit of acceleration or jerk (URDF 1.2); 0 would keep the joint from moving. */
+static bool read_positive_limit(api_urdf *urdf, const api_urdf_joint *joint, const xmlNode *limit, const char *attribute,
+                          json_t *limits)
+{
+    double value = 0;
+    if (!api_xml_has(limit, attribute)) return true;
+    if (!api_xml_numbers(&urdf->xml, limit, attribute, API_REQUIRED, &value, 1)) return false;
+    if (!(value > 0))
+        return api_xml_report(&urdf->xml, limit, "warning", "suspicious",
+                              "joint \"%.*s\": the %s limit %.9g is not greater than 0; it was dropped",
+                              SHOWN(joint->name), attribute, value);
+    return api_xml_set_number(&urdf->xml, limits, attribute, value);
+}
+
 /* Reads `limit`. Suspicious limits are dropped and reported, not refused: most operations do not use them. */
 static bool read_limit(api_urdf *urdf, const api_urdf_joint *joint, json_t *fields)
 {
@@ -127,7 +141,9 @@ static bool read_limit(api_urdf *urdf, const api_urdf_joint *joint, json_t *fiel
     json_t *limits = json_object();
     return api_xml_set_field(&urdf->xml, fields, "limits", limits) && read_range(urdf, joint, limit, limits) &&
            read_magnitude(urdf, joint, limit, "velocity", limits) &&
-           read_magnitude(urdf, joint, limit, "effort", limits);
+           read_magnitude(urdf, joint, limit, "effort", limits) &&
+           read_positive_limit(urdf, joint, limit, "acceleration", limits) &&
+           read_positive_limit(urdf, joint, limit, "jerk", limits);
 }
 
 /* --- dynamics and mimic ------------------------------------------------------------------------------------------- */

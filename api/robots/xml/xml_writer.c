@@ -183,6 +183,13 @@ static bool is_more_than_one_number(const dyn_friction *friction)
            friction->stribeck_velocity != 0;
 }
 
+void api_xml_report_motion_limits(api_xml_writer *w, size_t i)
+{
+    const api_drive_limits *limits = &w->document->links[i].limits;
+    if (limits->has_acceleration) api_xml_joint_not_held(w, i, "limits/acceleration");
+    if (limits->has_jerk) api_xml_joint_not_held(w, i, "limits/jerk");
+}
+
 void api_xml_report_forces(api_xml_writer *w)
 {
     for (size_t i = 0; i < w->document->n_links; i++) {

@@ -50,6 +50,9 @@ void api_xml_joint_not_held(api_xml_writer *w, size_t link, const char *field);
  * smoothed or one-sided Coulomb friction, limits of the rate of effort, scaled screws. */
 void api_xml_report_forces(api_xml_writer *w);
 
+/* Reports limits of acceleration and jerk of link i, for formats without them. */
+void api_xml_report_motion_limits(api_xml_writer *w, size_t i);
+
 /* Reports configurations, for formats without them. */
 void api_xml_report_configurations(api_xml_writer *w);
 

@@ -110,7 +110,7 @@ static bool is_whole(const char *operation)
 {
     return strcmp(operation, "identify") == 0 || strcmp(operation, "trajectory") == 0 ||
            strcmp(operation, "trajectory-hessian") == 0 || strcmp(operation, "simulate") == 0 ||
-           strcmp(operation, "path") == 0;
+           strcmp(operation, "path") == 0 || strcmp(operation, "path-timing") == 0;
 }
 
 bool cli_call_answers_once(const cli_call *call)

@@ -108,6 +108,17 @@ def trajectory(t, case, answer):
     t.near("dtau_dcontrol_points", np.einsum("rnikj,rkj->rni", gradient, direction), along(ask, 1e-4), 1e-5)
 
 
+@check("path-timing")
+def path_timing(t, case, answer):
+    """Compares the torques between both ends, where all joints move, with those of the motion that is answered."""
+    rows, n = case.rows, SAMPLES
+    q, qd, qdd, tau = (case.taken(answer, name, kind).reshape(rows, n, -1)[:, 1:-1].reshape(rows * (n - 2), -1) for name, kind in (
+        ("q", ".q"), ("qd", ".v"), ("qdd", ".v"), ("tau", ".v")))
+    bad = np.isnan(tau[:, 0])
+    q, qd, qdd = (np.where(bad[:, None], y, x) for x, y in ((q, case.q[0]), (qd, 1.0), (qdd, 1.0)))
+    t.near_rows("tau", tau, case.state(q, qd).tau(qdd), 1e2 * exact(case), ~bad)
+
+
 @check("trajectory-hessian")
 def trajectory_hessian(t, case, answer):
     if case.has("failing"):

@@ -238,6 +238,13 @@ def trajectory_hessian(case):
     return {**spline(case), "torque_multipliers": case.field(torque_multipliers(case))}
 
 
+@operation("path-timing")
+def path_timing(case):
+    return {"degree": DEGREE, "samples": SAMPLES, "control_points": case.field(control_points(case)),
+            "joint_limits": {"velocity": 2, "acceleration": 5}, "kinds": ["velocity"],
+            "outputs": ["times", "q", "qd", "qdd", "tau"]}
+
+
 def torque_multipliers(case):
     return np.random.default_rng(29).uniform(-2, 2, (case.rows, SAMPLES, case.nv))
 

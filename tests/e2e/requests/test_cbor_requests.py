@@ -25,7 +25,7 @@ OPTIONS = {
     "task-space": {"frame": "tool", "axes": ["x", "rz"], "damping": 0.01}}
 # Operations that need more fields than those of a state.
 OTHERS = {"evaluate", "ground-reaction", "inverse-kinematics", "margins", "identify", "simulate", "trajectory",
-          "trajectory-hessian"}
+          "trajectory-hessian", "path-timing"}
 
 
 def doubles(row):

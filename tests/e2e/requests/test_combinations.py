@@ -10,7 +10,7 @@ from combination_requests import OPERATIONS
 from combination_trials import Trials
 from harness import ROOT
 
-IN_TIME = ("step", "rollout", "rollout-gradient", "trajectory", "trajectory-hessian", "simulate", "sensitivity", "path", "feed-forward", "torque-derivative")
+IN_TIME = ("step", "rollout", "rollout-gradient", "trajectory", "trajectory-hessian", "path-timing", "simulate", "sensitivity", "path", "feed-forward", "torque-derivative")
 
 
 def compare_section(test, name, text):

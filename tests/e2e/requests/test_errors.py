@@ -90,7 +90,7 @@ class Requests(ErrorCase):
                  operation="evaluate")
         self.bad({"q": q, "operations": {"evaluate": {"operations": {}}}}, operation="evaluate")
         self.bad({"q": q, "operations": []}, "/operations", operation="evaluate")
-        for name in ("simulate", "trajectory", "trajectory-hessian", "identify"):
+        for name in ("simulate", "trajectory", "trajectory-hessian", "path-timing", "identify"):
             self.bad({"q": q, "operations": {name: {}}}, "/operations/" + name, operation="evaluate", says="not combined")
 
     def test_named_states(self):

@@ -190,6 +190,11 @@ def spline(model, points, samples, degree=3):
     return {"degree": degree, "duration": 1, "samples": samples, "control_points": [same(model)] * points}
 
 
+def timed(model, points, samples, degree=3):
+    """A path on which all joints move."""
+    return {"degree": degree, "samples": samples, "control_points": [same(model, 0.1 * i) for i in range(points)]}
+
+
 def motion(model, *names, value=0.1):
     return {name: same(model, value) for name in names}
 
@@ -255,6 +260,10 @@ ROWS = [
     ask("trajectory", "chain", 0, outputs=["dtau_dcontrol_points"], **spline("chain", 6, 9)),
     ask("trajectory", "hundred", 0, "all control points", dense=True, outputs=["dtau_dcontrol_points"], **spline("hundred", 12, 80, 5)),
     ask("trajectory", "limited", 0, "margins", outputs=["margins"], **spline("limited", 12, 3000, 5)),
+    ask("path-timing", "limited", 0, kinds=["velocity"], joint_limits={"acceleration": 10, "effort": 1e9}, outputs=["duration"], **timed("limited", 12, 2000, 5)),
+    ask("path-timing", "limited", 0, "jerks", kinds=["velocity"], joint_limits={"jerk": 100, "effort": 1e9}, outputs=["duration"], **timed("limited", 12, 501, 5)),
+    ask("path-timing", "panda", 0, "jerks of many places", joint_limits={"jerk": 100}, outputs=["duration"], **timed("panda", 12, 50001, 5)),
+    ask("path-timing", "panda", 0, "many places", joint_limits={"acceleration": 10}, outputs=["duration"], **timed("panda", 12, 99999, 5)),
     ask("trajectory-hessian", "tensor", 0, torque_multipliers=[same("tensor")] * 60, **spline("tensor", 4, 60)),
     ask("simulate", "chain", 1, "fixed steps", duration=900, step=1e-3, samples=2),
     ask("simulate", "hundred", 1, "stiff", duration=900, tolerance=1e-9, stiff=True, samples=2),

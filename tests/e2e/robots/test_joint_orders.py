@@ -121,6 +121,8 @@ class Orders(ServerCase):
                                                                   "dmotion_dknots", "dtau_dknots", "limits", "margins", "dmargins_dcontrol_points", "least_margins"],
                              "kinds": ["position", "velocity", "effort"]}
         yield "trajectory", {**spline, "free": names[-1:], "outputs": ["qdd", "tau", "dqdd_dcontrol_points", "dqdd_dknots"]}
+        yield "path-timing", {**{name: value for name, value in spline.items() if name != "duration"}, "kinds": ["velocity"],
+                              "joint_limits": {"acceleration": 4, "velocity": 2}, "outputs": ["times", "q", "qd", "tau"]}
         yield "trajectory-hessian", {**spline, "torque_multipliers": s["torque_multipliers"]}
         yield "simulate", {**state("q", "qd"), **TIMED, "input": {"tau": s["tau"]}, "outputs": ["q", "qd", "qdd", "tau", "limits", "kinetic"]}
         yield "simulate", {**state("q"), **TIMED, "input": {"controller": "computed_torque", "kp": s["gains"], "kd": 5, "reference": s["tau"]},

@@ -136,6 +136,8 @@ HELD = {
     "limit@lower": limits("lower", "-0.5", {"position": [-0.5, 2], "effort": 3, "velocity": 4}),
     "limit@upper": limits("upper", '"1.5', {"position": [-1, 1.5], "effort": 3, "velocity": 4}),
     "limit@effort": limits("effort", '"7', {"position": [-1, 2], "effort": 7, "velocity": 4}),
+    "limit@acceleration": limits("effort", '"3" acceleration="6', {"position": [-1, 2], "effort": 3, "velocity": 4, "acceleration": 6}),
+    "limit@jerk": limits("effort", '"3" jerk="8', {"position": [-1, 2], "effort": 3, "velocity": 4, "jerk": 8}),
     "limit@velocity": limits("velocity", '"9', {"position": [-1, 2], "effort": 3, "velocity": 9}),
     "joint/dynamics": in_joint('<dynamics damping="2" friction="3"/>', damping=2, friction=3),
     "dynamics@damping": in_joint('<dynamics damping="2"/>', damping=2),

@@ -105,10 +105,13 @@ class Versions(UrdfCase):
         for version in ("1.0", "1.1", "1.2"):
             limit = '<limit lower="-1" upper="1" effort="10" velocity="2" acceleration="3" deceleration="2" jerk="40"/>'
             taken = self.take("fast", robot(link("w"), link("a", f"<inertial>{BODY}</inertial>"), joint("j", "w", "a", limit), version=version))
-            for name in ("acceleration", "deceleration", "jerk"):
-                self.assertEqual([e["code"] for e in words(taken, "warning", name + " in <limit>")], ["not-held"])
+            self.assertEqual([e["code"] for e in words(taken, "warning", "deceleration in <limit>")], ["not-held"])
+            self.assertEqual(len(words(taken, "warning", "in <limit>")), 1)
             self.assertEqual(self.ok(self.client.get("/v1/models/fast"))["joints"][0]["limits"],
-                             {"position": [-1, 1], "velocity": 2, "effort": 10})
+                             {"position": [-1, 1], "velocity": 2, "effort": 10, "acceleration": 3, "jerk": 40})
+            zero = self.take("fast", robot(link("w"), link("a", f"<inertial>{BODY}</inertial>"), joint(
+                "j", "w", "a", limit.replace('acceleration="3"', 'acceleration="0"')), version=version))
+            self.assertEqual([e["code"] for e in words(zero, "warning", "acceleration limit 0 is not greater than 0")], ["suspicious"])
 
     def test_limits_of_drake_are_named(self):
         for declared in ('xmlns:drake="http://drake.mit.edu"', ""):

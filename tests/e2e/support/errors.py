@@ -19,7 +19,7 @@ ELSEWHERE = {
     "too-many-connections": "test_client_limits.py", "deadline-passed": "test_overload.py",
     "memory-full": "test_overload.py", "draining": "test_process.py", "not-ready": "seen only while models load",
     "client-memory-full": "test_memory_shares.py",
-    "contradictory-contacts": "test_contact.py", "held-frame-accelerates": "test_held_efforts.py", "infeasible-contacts": "test_held_efforts.py",
+    "contradictory-contacts": "test_contact.py", "held-frame-accelerates": "test_held_efforts.py", "infeasible-contacts": "test_held_efforts.py", "no-timing": "test_fastest_timing.py",
     "store-failed": "test_store.py", "audit-full": "test_log_limits.py", "bad-change": "test_shared_store.py",
     "change-pending": "test_shared_store.py", "internal-error": "a defect by definition", "model-damaged": "test_damaged_models.py"}
 seen, documented = set(), set()

@@ -14,7 +14,7 @@ from .errors import MixedArithmetic, Problem, in_whole_batch, shifted_pointer
 
 CHUNK = 8192            # rows: the time between two requests is then 1 % of that of a request or less
 Progress = Callable[[int, int], None]       # rows done, rows in all
-NOT_BY_ROWS = ("identify", "trajectory", "trajectory-hessian", "simulate", "path")
+NOT_BY_ROWS = ("identify", "trajectory", "trajectory-hessian", "simulate", "path", "path-timing")
 OF_ALL_ROWS = ("sum_parameters", "sum_gravity")     # outputs that a piece of a batch does not have
 STATE = ("q", "qd", "qdd", "qddd", "qdddd", "tau", "guess", "weights", "qd_reference", "qdd_reference",
          "multipliers")

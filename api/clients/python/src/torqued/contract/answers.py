@@ -1005,6 +1005,45 @@ class PathAnswer(Answer):
     errors: list[RowError]
 
 
+class PathTimingAnswer(Answer):
+    """N places; a batch has one more dimension before that of the places."""
+    __slots__ = ()
+    # Figures of the request that look like degrees or millimetres; they are used unchanged.
+    warnings: list[UnitWarning]
+    # N: s, from 0.
+    times: Array
+    # N: from 0 to 1.
+    s: Array
+    # N: ds/dt, 1/s.
+    sd: Array
+    # N: 1/s².
+    sdd: Array
+    # N × nq.
+    q: Array
+    # N × nv.
+    qd: Array
+    # N × nv.
+    qdd: Array
+    # N × nv: N m or N.
+    tau: Array
+    # N: index of the limit that is reached; -1: none.
+    active: Array
+    # Never batched; the other outputs have this order.
+    limits: list[MarginLimit]
+    # s, the time of the last place.
+    duration: Scalar
+    # N: 1/s³.
+    sddd: Array
+    # N × nv.
+    qddd: Array
+    # N × nv: N m/s or N/s.
+    tau_dot: Array
+    # s, without limits of jerk and effort_rate.
+    second_order_duration: Scalar
+    # With on_error="row": the rows that failed.
+    errors: list[RowError]
+
+
 class FeedForwardAnswer(Answer):
     """The answer of feed-forward."""
     __slots__ = ()

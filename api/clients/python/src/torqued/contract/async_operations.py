@@ -50,5 +50,6 @@ class AsyncOperations:
     external_wrench = awaited(Operations.external_wrench)
     margins = awaited(Operations.margins)
     path = awaited(Operations.path)
+    path_timing = awaited(Operations.path_timing)
     feed_forward = awaited(Operations.feed_forward)
     evaluate = awaited(Operations.evaluate)

@@ -12,22 +12,22 @@ import numpy.typing as npt
 from ..answers import Array, Coordinates, Scalar
 
 __all__ = ["Service", "PublishedOperation", "ServiceLimits", "ModelList", "ModelListUnservedItem", "ModelEntry", "ModelFields",
-           "PublishedFrame", "PublishedJoint", "Elastic", "JointLimits", "PublishedJointMimic", "ModelFieldsAttachedBodiesItem",
-           "Inertia", "PublishedLoop", "ModelFieldsReference", "ModelFieldsTree", "ModelFieldsConfigurationsItem",
-           "PublishedMotor", "ModelFieldsTransmissionsItem", "ModelFieldsTransmissionsItemMotorsItem", "MotorLimits",
-           "ReportEntry", "Ready", "ProblemMeaning", "Payload", "InertiaGiven", "Wrench", "Platform", "HeldContact",
-           "UnitWarning", "Full", "RowError", "Held", "KinematicsPointsItem", "Pose", "WrenchWithRates", "Phase", "RolloutCost",
-           "Grouping", "GroupingWithItem", "IdentifyPrior", "BaseParameter", "BodyParameters", "InertiaFound", "FoundFriction",
-           "FoundFrictionCoulomb", "IdentifyPayload", "IdentifyFit", "IdentifyObservabilityItem", "TrajectoryInput",
-           "SampledSignal", "SplineSignal", "Sinusoid", "WrenchOverTime", "MarginLimit", "LeastMargin", "LeastGradient",
-           "TorqueInput", "TorqueInputGiven", "Prescribed", "ExceededLimit", "Plane", "JointAtLimit", "ForceTorqueSensor",
-           "MarginsLeastItem", "MarginsLeastGradientsItem", "PathSmoothFrictionItem", "Evaluations",
-           "EvaluationsInverseDynamics", "EvaluationsForwardDynamics", "EvaluationsImpact", "EvaluationsMassMatrix",
-           "EvaluationsBias", "EvaluationsKinematics", "EvaluationsEnergy", "EvaluationsTorqueDerivative",
-           "EvaluationsSensitivity", "EvaluationsForwardSensitivity", "EvaluationsGradient", "EvaluationsForwardGradient",
-           "EvaluationsHessian", "EvaluationsForwardHessian", "EvaluationsStep", "EvaluationsCoriolis", "EvaluationsRegressor",
+           "PublishedFrame", "PublishedJoint", "Elastic", "JointLimits", "PublishedJointMimic", "PublishedLoop",
+           "ModelFieldsReference", "ModelFieldsTree", "ModelFieldsConfigurationsItem", "PublishedMotor",
+           "ModelFieldsTransmissionsItem", "ModelFieldsTransmissionsItemMotorsItem", "MotorLimits", "ReportEntry", "Ready",
+           "ProblemMeaning", "Payload", "Inertia", "Wrench", "Platform", "HeldContact", "UnitWarning", "Full", "RowError",
+           "Held", "KinematicsPointsItem", "Pose", "WrenchWithRates", "Phase", "RolloutCost", "Grouping", "GroupingWithItem",
+           "IdentifyPrior", "BaseParameter", "BodyParameters", "InertiaFound", "FoundFriction", "FoundFrictionCoulomb",
+           "IdentifyPayload", "IdentifyFit", "IdentifyObservabilityItem", "TrajectoryInput", "SampledSignal", "SplineSignal",
+           "Sinusoid", "WrenchOverTime", "MarginLimit", "LeastMargin", "LeastGradient", "TorqueInput", "TorqueInputGiven",
+           "Prescribed", "ExceededLimit", "Plane", "JointAtLimit", "MarginsLeastItem", "MarginsLeastGradientsItem",
+           "PathSmoothFrictionItem", "PathTimingJointLimits", "Evaluations", "EvaluationsInverseDynamics",
+           "EvaluationsForwardDynamics", "EvaluationsImpact", "EvaluationsMassMatrix", "EvaluationsBias",
+           "EvaluationsKinematics", "EvaluationsEnergy", "EvaluationsTorqueDerivative", "EvaluationsSensitivity",
+           "EvaluationsForwardSensitivity", "EvaluationsGradient", "EvaluationsForwardGradient", "EvaluationsHessian",
+           "EvaluationsForwardHessian", "EvaluationsStep", "EvaluationsCoriolis", "EvaluationsRegressor",
            "EvaluationsTaskSpace", "EvaluationsGroundReaction", "EvaluationsMargins", "EvaluationsFeedForward",
-           "EvaluationsPath", "EvaluationsSensors"]
+           "EvaluationsPath"]
 
 
 class Service(TypedDict):
@@ -211,6 +211,10 @@ class JointLimits(TypedDict, total=False):
     effort: float
     # N m/s or N/s: how fast the effort may change, up or down.
     effort_rate: float
+    # rad/s² or m/s²: of margins, trajectory and path-timing. Models with loops have no such margins.
+    acceleration: float
+    # rad/s³ or m/s³, likewise.
+    jerk: float
 
 
 class PublishedJointMimic(TypedDict):
@@ -302,6 +306,10 @@ class MotorLimits(TypedDict, total=False):
     effort: float
     # N m/s or N/s: how fast the effort may change, up or down.
     effort_rate: float
+    # rad/s² or m/s²: of margins, trajectory and path-timing. Models with loops have no such margins.
+    acceleration: float
+    # rad/s³ or m/s³, likewise.
+    jerk: float
 
 
 class ReportEntry(TypedDict):
@@ -747,8 +755,8 @@ class WrenchOverTime(_WrenchOverTimeNeeded, total=False):
 class MarginLimit(TypedDict):
     # Any joint with limits, with a coordinate or without; or a motor of `transmissions`. Motors follow the joints.
     joint: str
-    kind: Literal['position', 'velocity', 'effort', 'effort_rate']
-    # rad, rad/s, N m, N m/s, or m, m/s, N, N/s.
+    kind: Literal['position', 'velocity', 'effort', 'effort_rate', 'acceleration', 'jerk']
+    # rad, rad/s, rad/s², rad/s³, N m, N m/s, or m, m/s, m/s², m/s³, N, N/s.
     lower: float
     # In the unit of lower.
     upper: float
@@ -757,8 +765,8 @@ class MarginLimit(TypedDict):
 class LeastMargin(TypedDict):
     # Or a motor of `transmissions`; motors follow the joints.
     joint: str
-    # effort_rate: of trajectory only.
-    kind: Literal['effort', 'position', 'velocity', 'effort_rate']
+    # effort_rate, acceleration and jerk: of trajectory only.
+    kind: Literal['effort', 'position', 'velocity', 'effort_rate', 'acceleration', 'jerk']
     # The nearer limit: N m, N, rad, m, rad/s, m/s, N m/s or N/s.
     limit: float
     # The least distance to the limit, in the same unit; negative beyond it.
@@ -844,7 +852,7 @@ class ForceTorqueSensor(TypedDict, total=False):
 class MarginsLeastItem(TypedDict):
     # Or a motor of `transmissions`.
     joint: str
-    kind: Literal['position', 'velocity', 'effort', 'effort_rate']
+    kind: Literal['position', 'velocity', 'effort', 'effort_rate', 'acceleration', 'jerk']
     # In the unit of the limit.
     margin: float
     # The first row with it, from 0.
@@ -884,6 +892,21 @@ class PathSmoothFrictionItem(_PathSmoothFrictionItemNeeded, total=False):
     stribeck_velocity: float
     # No unit: N m or N for each N m or N of |T|.
     load: float
+
+
+class PathTimingJointLimits(TypedDict, total=False):
+    """Limits in place of those of the model, for each kind that is named."""
+
+    # rad/s or m/s.
+    velocity: npt.ArrayLike
+    # N m or N.
+    effort: npt.ArrayLike
+    # rad/s² or m/s².
+    acceleration: npt.ArrayLike
+    # N m/s or N/s.
+    effort_rate: npt.ArrayLike
+    # rad/s³ or m/s³.
+    jerk: npt.ArrayLike
 
 
 Evaluations = TypedDict("Evaluations", {
@@ -1073,7 +1096,7 @@ class EvaluationsGroundReaction(TypedDict, total=False):
 
 class EvaluationsMargins(TypedDict, total=False):
     # Of limits; default all.
-    kinds: Sequence[Literal['position', 'velocity', 'effort', 'effort_rate']]
+    kinds: Sequence[Literal['position', 'velocity', 'effort', 'effort_rate', 'acceleration', 'jerk']]
     outputs: Sequence[Literal['limits', 'margins', 'dmargins_dq', 'dmargins_dqd', 'dmargins_dqdd', 'dmargins_dqddd', 'least', 'least_gradients']]
 
 

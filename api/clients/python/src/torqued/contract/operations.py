@@ -14,9 +14,8 @@ from .answers import (InverseDynamicsAnswer, ForwardDynamicsAnswer, ImpactAnswer
                       KinematicsAnswer, EnergyAnswer, TorqueDerivativeAnswer, SensitivityAnswer, ForwardSensitivityAnswer,
                       GradientAnswer, ForwardGradientAnswer, HessianAnswer, ForwardHessianAnswer, StepAnswer, RolloutAnswer,
                       RolloutGradientAnswer, CoriolisAnswer, RegressorAnswer, TaskSpaceAnswer, IdentifyAnswer, TrajectoryAnswer,
-                      TrajectoryHessianAnswer, SimulateAnswer, GroundReactionAnswer, InverseKinematicsAnswer,
-                      ConfigurationAnswer, SensorsAnswer, ExternalWrenchAnswer, MarginsAnswer, PathAnswer, FeedForwardAnswer,
-                      EvaluateAnswer)
+                      TrajectoryHessianAnswer, SimulateAnswer, GroundReactionAnswer, InverseKinematicsAnswer, MarginsAnswer,
+                      PathAnswer, PathTimingAnswer, FeedForwardAnswer, EvaluateAnswer)
 from .fields import *  # noqa: F403
 
 
@@ -1703,7 +1702,7 @@ class Operations:
             self, *, degree: int, duration: npt.ArrayLike, control_points: npt.ArrayLike,
             knots: Optional[npt.ArrayLike] = None, samples: Optional[int] = None, times: Optional[npt.ArrayLike] = None,
             dense: Optional[bool] = None, points: Optional[Sequence[KinematicsPointsItem]] = None,
-            kinds: Optional[Sequence[Literal['position', 'velocity', 'effort', 'effort_rate']]] = None,
+            kinds: Optional[Sequence[Literal['position', 'velocity', 'effort', 'effort_rate', 'acceleration', 'jerk']]] = None,
             free: Optional[Union[Sequence[str], Literal['base']]] = None, input: Optional[TrajectoryInput] = None,
             gravity: Optional[npt.ArrayLike] = None, payload: Optional[Union[Payload, Sequence[Payload]]] = None,
             parameters: Optional[Mapping[str, npt.ArrayLike]] = None, wrenches: Optional[Sequence[WrenchOverTime]] = None,
@@ -2392,9 +2391,8 @@ class Operations:
             parameters: Optional[Mapping[str, npt.ArrayLike]] = None, wrenches: Optional[Sequence[Wrench]] = None,
             friction: Optional[bool] = None, joints: Optional[Sequence[str]] = None, guess: Optional[Coordinates] = None,
             platform: Optional[Platform] = None,
-            kinds: Optional[Sequence[Literal['position', 'velocity', 'effort', 'effort_rate']]] = None,
-            locked: Optional[Mapping[str, npt.ArrayLike]] = None, normalise: Optional[bool] = None,
-            on_error: Optional[Literal['request', 'row']] = None,
+            kinds: Optional[Sequence[Literal['position', 'velocity', 'effort', 'effort_rate', 'acceleration', 'jerk']]] = None,
+            normalise: Optional[bool] = None, on_error: Optional[Literal['request', 'row']] = None,
             outputs: Optional[Sequence[Literal['limits', 'margins', 'dmargins_dq', 'dmargins_dqd', 'dmargins_dqdd',
             'dmargins_dqddd', 'least', 'least_gradients']]] = None,
             timeout: Optional[float] = None,
@@ -2554,6 +2552,72 @@ class Operations:
         return self._evaluate("path", PathAnswer, {"q": q, "qd": qd, "qdd": qdd, "qddd": qddd, "gravity": gravity, "payload":
             payload, "parameters": parameters, "wrenches": wrenches, "friction": friction, "joints": joints, "guess": guess,
             "locked": locked, "normalise": normalise, "on_error": on_error, "outputs": outputs}, timeout)
+
+    def path_timing(
+            self, *, degree: int, control_points: npt.ArrayLike, samples: int, knots: Optional[npt.ArrayLike] = None,
+            intervals: Optional[int] = None,
+            kinds: Optional[Sequence[Literal['position', 'velocity', 'effort', 'effort_rate', 'acceleration', 'jerk']]] = None,
+            joint_limits: Optional[PathTimingJointLimits] = None, gravity: Optional[npt.ArrayLike] = None,
+            payload: Optional[Union[Payload, Sequence[Payload]]] = None, wrenches: Optional[Sequence[Wrench]] = None,
+            friction: Optional[bool] = None, joints: Optional[Sequence[str]] = None, normalise: Optional[bool] = None,
+            on_error: Optional[Literal['request', 'row']] = None,
+            outputs: Optional[Sequence[Literal['times', 's', 'sd', 'sdd', 'q', 'qd', 'qdd', 'tau', 'active', 'limits',
+            'duration', 'sddd', 'qddd', 'tau_dot', 'second_order_duration']]] = None,
+            timeout: Optional[float] = None,
+    ) -> PathTimingAnswer:
+        """The fastest timing of a path within limits.
+
+        A path q(s), 0 ≤ s ≤ 1, is a B-spline as that of trajectory, or a batch of them. The answer is the timing s(t) from rest
+        to rest that is fastest within the limits of positions, velocities, accelerations and efforts, at `samples` places
+        evenly spaced in s, with the motion and the torques there. s̈ is constant in each of `intervals` intervals, and jumps
+        between them; at the places between, and at both ends of an interval with its own s̈, all limits hold. Without
+        `intervals` an interval leads from each place to the next: the grid of TOPP-RA (Pham & Pham 2018) with the limits of
+        both ends. Then a limit may be exceeded between two places, by an amount that falls with the square of their distance.
+        With fewer intervals the limits hold at the places in between, too. `sdd`, `qdd`, `tau` and `active` of a place belong
+        to the interval that begins there or contains it; at the end to the last. With a limit of jerk or effort_rate s̈ is
+        continuous and s⃛ jumps between intervals. The places are then evenly spaced in r with s = 10 r³ - 15 r⁴ + 6 r⁵, dense
+        at both ends, and (dr/dt)² is a cubic polynomial of r in each interval, of 4 to 10 parts unless `intervals` is given.
+        Limits hold at all places and, up to 1e-6 of their size, between them. The problem is not convex: the timing is a local
+        optimum. `second_order_duration` is the duration without limits of jerk and effort_rate, of which the optimum on these
+        places is found: a lower bound up to its discretisation. The robot must be able to stand on all of the path. The limits
+        are those of the model, of the kinds that `kinds` lists. `joint_limits` replaces all limits of a kind by one for each
+        coordinate: a number for all, or nv numbers. `limits` lists what was applied, and `active` has for each place the index
+        of the limit that is reached there within 1e-6 of its size, the one with the least room; -1 for none. 422 no-timing
+        names the place and the limits: those that contradict each other, one that keeps the robot from slowing down in time, a
+        path outside the limits of position, or a place at which nothing limits the speed. Efforts of mimic joints, and friction
+        with a `coulomb_velocity`, a `stribeck_velocity` or a `load`, are not taken: 422 not-supported. Sharp Coulomb friction
+        has the sign of dq/ds. A limit of effort_rate and sharp friction that jumps on the way have no timing. The path needs a
+        continuous first derivative, and with limits of jerk or effort_rate a continuous second one. Wrenches are constant along
+        the path. Models with `loops` are the 422 not-for-loops.
+
+        degree: Of the B-spline; 3 is cubic.
+        control_points: m × nv, or B × m × nv, m at least degree + 1: rad or m. At joints with a quaternion: position and
+        rotation vector.
+        samples: N, places evenly spaced in s, from 0 to 1.
+        knots: m + degree + 1 numbers, as in trajectory. s goes from 0 to 1 over their range.
+        intervals: Number of intervals; divides N - 1 into at most 100 parts each. Default: N - 1; with limits of jerk or
+        effort_rate at least 4 parts, 10 if possible.
+        kinds: Of limits; default all.
+        joint_limits: Limits in place of those of the model, for each kind that is named.
+        gravity: m/s², world axes; replaces the model's.
+        payload: A rigid body fixed to a link or frame for this request.
+        wrenches: Acts on the link, by the environment.
+        friction: false omits joint friction.
+        joints: A permutation of velocity_names, the order of coordinates in this request and its answer. The six coordinates of
+        a floating base stay first, as in `q` its seven positions, and may be left out of the list. For models none of whose
+        joints has a quaternion.
+        normalise: Whether quaternions of the request (in `q`, `guess`, `platform` and `orientation`) may have any norm but 0,
+        and are normalised. By default a norm that differs from 1 by more than 1e-6 is the 422 bad-quaternion: it is often a
+        wrong order or a missing component.
+        on_error: Whether a row that cannot be evaluated fails the whole request, or only itself: then it is null (NaN in typed
+        arrays of CBOR), and listed in `errors` of the answer.
+        outputs: With a limit of jerk or effort_rate the others are answered by default, too; without one they do not exist.
+        timeout: of this call, s; the server then stops working on it, too.
+        """
+        return self._evaluate("path-timing", PathTimingAnswer, {"degree": degree, "control_points": control_points, "samples":
+            samples, "knots": knots, "intervals": intervals, "kinds": kinds, "joint_limits": joint_limits, "gravity": gravity,
+            "payload": payload, "wrenches": wrenches, "friction": friction, "joints": joints, "normalise": normalise,
+            "on_error": on_error, "outputs": outputs}, timeout)
 
     def feed_forward(
             self, q: Coordinates, *, qd: Optional[Coordinates] = None, qdd: Optional[Coordinates] = None,

@@ -1,0 +1,210 @@
+/* path_search.c - finds the timings of the paths of a request and writes their results (path_timing.h). */
+#include "api/requests/lanes/failed_rows.h"
+#include "api/requests/operations/path_friction.h"
+#include "path_search.h"
+#include <math.h>
+
+enum { LOOK = 128 /* places between two looks at the deadline */ };
+
+static bool open_smooth(api_path_search_of *p)
+{
+    const api_query *q = p->e->query;
+    dyn_smooth      *t = &p->smooth;
+    *t                 = (dyn_smooth){.intervals = p->o->intervals,
+                                      .parts     = (q->samples - 1) / p->o->intervals,
+                                      .second    = p->o->limits.second,
+                                      .third     = p->o->limits.third,
+                                      .deadline  = p->timing.deadline,
+                                      .node      = api_take(q->pool, 2 * (p->o->intervals + 1) * sizeof(double))};
+    t->work            = api_take(q->pool, dyn_smooth_work(t) * sizeof(double));
+    t->narrowed        = api_take(q->pool, 2 * q->samples * (t->second + t->third) * sizeof(double));
+    t->before          = api_take(q->pool, 2 * (t->second + t->third) * sizeof(double));
+    return t->node && t->work && t->narrowed && t->before;
+}
+
+static bool open_path_search(api_path_search_of *p)
+{
+    const api_query *q      = p->e->query;
+    const bool       smooth = p->o->limits.smooth;
+    const size_t     places = q->samples, intervals = smooth ? places - 1 : p->o->intervals;
+    dyn_timing      *t = &p->timing;
+    p->time            = api_take(q->pool, places * sizeof *p->time);
+    p->s               = api_take(q->pool, places * sizeof *p->s);
+    *t                 = (dyn_timing){.intervals = intervals,
+                                      .parts     = (places - 1) / intervals,
+                                      .rows      = p->o->limits.rows,
+                                      .s         = p->s,
+                                      .deadline  = api_deadline_for_dynamics(q->input->deadline),
+                                      .x         = api_take(q->pool, places * sizeof(double)),
+                                      .u         = api_take(q->pool, intervals * sizeof(double)),
+                                      .least     = api_take(q->pool, places * sizeof(double)),
+                                      .most      = api_take(q->pool, places * sizeof(double))};
+    t->line            = api_take(q->pool, dyn_timing_lines(t) * sizeof(double));
+    for (size_t n = 0; p->s && n < places; n++)
+        p->s[n] = smooth ? dyn_grading_at(n, places - 1).s : (double)n / (double)(places - 1);
+    return p->s && p->time && t->x && t->u && t->least && t->most && t->line && (!smooth || open_smooth(p));
+}
+
+/* --- failures ----------------------------------------------------------------------------------------------------- */
+
+static const dyn_limit *limit_of_row(const api_path_search_of *p, size_t row)
+{
+    return &p->o->limits.list.limit[p->o->limits.owner[row]];
+}
+
+static const char *joint_of_row(const api_path_search_of *p, size_t row)
+{
+    return p->o->limits.list.owner[p->o->limits.owner[row]].name;
+}
+
+static bool fail_infeasible(const api_path_search_of *p)
+{
+    const dyn_timing *t   = &p->timing;
+    const size_t      one = t->conflict[0] == DYN_TIMING_LATER, place = t->conflict_place[one], row = t->conflict[one];
+    const size_t      other = t->conflict[!one];
+    if (other == DYN_TIMING_LATER)
+        return api_fail_state(
+            p->e, API_NO_TIMING, API_CONTROL_POINTS, p->first + place,
+            "at s = %.6g the limit of %s of %.64s does not let the robot keep a speed at which it can go "
+            "on from s = %.6g",
+            p->s[place], api_limit_names[limit_of_row(p, row)->kind], joint_of_row(p, row),
+            p->s[t->conflict_place[!one]]);
+    return api_fail_state(p->e, API_NO_TIMING, API_CONTROL_POINTS, p->first + place,
+                          "at s = %.6g no speed and acceleration is within the limits of %s of %.64s and %s of %.64s",
+                          p->s[place], api_limit_names[limit_of_row(p, row)->kind], joint_of_row(p, row),
+                          api_limit_names[limit_of_row(p, other)->kind], joint_of_row(p, other));
+}
+
+static bool fail_search(const api_path_search_of *p, dyn_timing_status status)
+{
+    const dyn_timing *t = &p->timing;
+    switch (status) {
+    case DYN_TIMING_INFEASIBLE: return fail_infeasible(p);
+    case DYN_TIMING_UNLIMITED:
+        return api_fail_state(
+            p->e, API_NO_TIMING, API_CONTROL_POINTS, p->first + t->conflict_place[0],
+            "at s = %.6g no limit bounds the speed: the path stands still there, or no joint that moves "
+            "has a limit; give joint_limits",
+            p->s[t->conflict_place[0]]);
+    case DYN_TIMING_UNDECIDED:
+        return api_fail_state(
+            p->e, API_NO_TIMING, API_CONTROL_POINTS, p->first,
+            "the search did not settle within its passes, with damping near the limits: take more samples");
+    case DYN_TIMING_LATE: return api_deadline_check(p->e->query->input->deadline, p->e->problem);
+    case DYN_TIMING_DONE: break;
+    }
+    return true;
+}
+
+/* An interval in which the robot stands still would never end. */
+static bool fail_times(const api_path_search_of *p)
+{
+    size_t n = 0;
+    while (isfinite(p->time[n]))
+        n++;
+    return api_fail_state(p->e, API_NO_TIMING, API_CONTROL_POINTS, p->first + n,
+                          "at s = %.6g the limits let the robot stand still, but not move on", p->s[n]);
+}
+
+/* Sharp Coulomb friction jumps where a joint turns back, and no torque rate is large enough. */
+static bool check_jumps(const api_path_search_of *p)
+{
+    const api_evaluation *e  = p->e;
+    const size_t          nv = e->model->nv;
+    if (!p->o->jumps) return true;
+    for (size_t n = 1; n + 2 < e->query->samples; n++)
+        for (size_t v = 0; v < nv; v++)
+            if (api_state_lane(e, p->o->path.result[API_PATH_JUMPS], nv, p->first + n)[v * e->lanes] >= 0)
+                return api_fail_state(
+                    e, API_NO_TIMING, API_CONTROL_POINTS, p->first + n,
+                    "at s = %.6g %.64s turns back and its sharp Coulomb friction jumps, which no effort rate "
+                    "allows: send \"friction\": false, or list other kinds",
+                    p->s[n], e->model->velocity_names[v]);
+    return true;
+}
+
+static bool check_path_positions(const api_path_search_of *p)
+{
+    const api_evaluation *e = p->e;
+    for (size_t n = 0; n < e->query->samples; n++) {
+        if (n % LOOK == 0 && !api_deadline_check(e->query->input->deadline, e->problem)) return false;
+        const size_t         state = p->first + n;
+        const api_path_lanes lanes = {.q = api_state_lane(e, e->plan->state[API_Q], e->model->nq, state)};
+        const dyn_limit     *l     = api_path_position_violated(&p->o->limits, &lanes, e->lanes, 0);
+        if (l)
+            return api_fail_state(e, API_NO_TIMING, API_CONTROL_POINTS, state,
+                                  "at s = %.6g the path leaves the limits of position of %.64s", p->s[n],
+                                  p->o->limits.list.owner[l - p->o->limits.list.limit].name);
+    }
+    return true;
+}
+
+/* --- search ------------------------------------------------------------------------------------------------------- */
+
+static bool fail_refinement(const api_path_search_of *p, dyn_timing_status status)
+{
+    const dyn_smooth     *t    = &p->smooth;
+    const api_limit_list *list = &p->o->limits.list;
+    const size_t          i    = p->o->limits.smooth_owner[t->bad_row];
+    switch (status) {
+    case DYN_TIMING_INFEASIBLE:
+        return api_fail_state(
+            p->e, API_NO_TIMING, API_CONTROL_POINTS, p->first + t->place,
+            "at s = %.6g the robot cannot stand still within the limit of %s of %.64s: the search with limits "
+            "of jerk or effort_rate needs that",
+            p->s[t->place], api_limit_names[list->limit[i].kind], list->owner[i].name);
+    case DYN_TIMING_UNLIMITED:
+    case DYN_TIMING_UNDECIDED:
+        return api_fail_state(
+            p->e, API_NO_TIMING, API_CONTROL_POINTS, p->first,
+            "the search with limits of jerk or effort_rate did not come to an end: take more samples");
+    case DYN_TIMING_LATE: return api_deadline_check(p->e->query->input->deadline, p->e->problem);
+    case DYN_TIMING_DONE: break;
+    }
+    return true;
+}
+
+/* Finds the smooth timing, with that without limits of the third order as a bound. */
+static bool refine_path(api_path_search_of *p, size_t row, bool *done)
+{
+    p->o->bounds[row]              = p->time[p->e->query->samples - 1];
+    p->smooth.row                  = p->o->smooth_rows + p->first * (p->smooth.second + p->smooth.third);
+    const dyn_timing_status status = dyn_smooth_solve(&p->smooth);
+    *done                          = status == DYN_TIMING_DONE;
+    if (!*done) return fail_refinement(p, status);
+    dyn_smooth_times(&p->smooth, p->time);
+    return true;
+}
+
+/* Finds the timing of path number `row`. The result is that of api_fail_state. */
+static bool search_path(api_path_search_of *p, size_t row)
+{
+    const api_failed_rows *failed = p->e->plan->failed_rows;
+    const size_t           places = p->e->query->samples;
+    bool                   done   = true;
+    p->first                      = row * places;
+    p->timing.row                 = p->o->rows + p->first * p->o->limits.rows;
+    if (!check_path_positions(p) || !check_jumps(p)) return false;
+    for (size_t n = 0; n < places; n++)
+        if (api_failed_rows_has(failed, p->first + n)) return true;
+    const dyn_timing_status status = dyn_timing_solve(&p->timing);
+    if (status != DYN_TIMING_DONE) return fail_search(p, status);
+    dyn_timing_times(&p->timing, p->time);
+    if (!isfinite(p->time[places - 1])) return fail_times(p);
+    if (p->o->limits.smooth && !refine_path(p, row, &done)) return false;
+    if (!done) return true;
+    p->o->durations[row] = p->time[places - 1];
+    return api_path_write_results(p);
+}
+
+bool api_path_search(const api_evaluation *e, const api_selection *selected)
+{
+    api_evaluation     again = *e;
+    api_path_search_of p     = {.e = &again, .selected = selected, .o = selected->options};
+    again.problem            = e->query->problem;
+    if (!open_path_search(&p)) return false;
+    for (size_t row = 0; row < e->query->rows; row++)
+        if (!search_path(&p, row)) return false;
+    if (e->plan->failed_rows) api_failed_rows_settle(e->plan->failed_rows);
+    return true;
+}

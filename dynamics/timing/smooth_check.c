@@ -1,0 +1,107 @@
+/* smooth_check.c - finds excesses of limits between the places of a smooth timing (smooth_check.h). */
+#include "smooth_check.h"
+#include <math.h>
+
+enum {
+    INSTANTS = 3,
+    STENCIL  = 4,
+    LOOK     = 32,
+    MANY     = 256 /* places between two looks at the deadline, rows of one place */
+};
+
+#define NEAR 0.1 /* share of a limit within which a row is looked at between places */
+
+static const double instant[INSTANTS] = {0.25, 0.5, 0.75};
+
+/* Weights of four places at the distances 0 to 3 for the distance x: Lagrange's cubic polynomial. */
+static void weigh(double x, double weight[STENCIL])
+{
+    weight[0] = (x - 1) * (x - 2) * (x - 3) / -6;
+    weight[1] = x * (x - 2) * (x - 3) / 2;
+    weight[2] = x * (x - 1) * (x - 3) / -2;
+    weight[3] = x * (x - 1) * (x - 2) / 6;
+}
+
+static dyn_smooth_row interpolate_rows(const dyn_smooth_row *first, size_t stride, const double weight[STENCIL])
+{
+    dyn_smooth_row k = {0};
+    for (size_t i = 0; i < STENCIL; i++) {
+        const dyn_smooth_row *r = first + i * stride;
+        k.a3 += weight[i] * r->a3;
+        k.a2 += weight[i] * r->a2;
+        k.a1 += weight[i] * r->a1;
+        k.a0 += weight[i] * r->a0;
+        k.b2 += weight[i] * r->b2;
+        k.b1 += weight[i] * r->b1;
+        k.b0 += weight[i] * r->b0;
+    }
+    return k;
+}
+
+/* The part of an interval that follows a place. */
+typedef struct part {
+    size_t           place, rows, from; /* `from`: the first place of the stencil */
+    dyn_smooth_state state[INSTANTS], begin;
+    double           weight[INSTANTS][STENCIL];
+} part;
+
+static part part_after(const dyn_smooth *t, size_t place)
+{
+    const size_t last = t->intervals * t->parts, i = place / t->parts;
+    part         p = {.place = place, .rows = t->second + t->third};
+    p.from         = place == 0 ? 0 : place + 2 > last ? last - (STENCIL - 1) : place - 1;
+    p.begin        = dyn_smooth_at(t, i, (double)(place - i * t->parts) / (double)t->parts);
+    for (size_t k = 0; k < INSTANTS; k++) {
+        p.state[k] = dyn_smooth_at(t, i, ((double)(place - i * t->parts) + instant[k]) / (double)t->parts);
+        weigh((double)(place - p.from) + instant[k], p.weight[k]);
+    }
+    return p;
+}
+
+/* Writes the excesses of a row over both of its limits in the part; at most 0: none. */
+static void find_excess(const dyn_smooth *t, const part *p, size_t row, double excess[2])
+{
+    const dyn_smooth_row *k        = &t->row[p->place * p->rows + row];
+    const double         *narrowed = &t->narrowed[2 * (p->place * p->rows + row)];
+    const double high = k->high + narrowed[0], low = k->low - narrowed[1], begin = dyn_smooth_value(k, &p->begin);
+    excess[0] = excess[1] = -HUGE_VAL;
+    if (begin < high - NEAR && begin > low + NEAR) return;
+    for (size_t n = 0; n < INSTANTS; n++) {
+        const dyn_smooth_row between = interpolate_rows(&t->row[p->from * p->rows + row], p->rows, p->weight[n]);
+        const double         value   = dyn_smooth_value(&between, &p->state[n]);
+        excess[0]                    = fmax(excess[0], value - high);
+        excess[1]                    = fmax(excess[1], low - value);
+    }
+}
+
+static void narrow_at(const dyn_smooth *t, size_t place, size_t row, const double amount[2])
+{
+    const size_t    k        = place * (t->second + t->third) + row;
+    dyn_smooth_row *narrower = &t->row[k];
+    if (amount[0] > 0) narrower->high -= amount[0], t->narrowed[2 * k] += amount[0];
+    if (amount[1] > 0) narrower->low += amount[1], t->narrowed[2 * k + 1] += amount[1];
+}
+
+double dyn_smooth_excess_between(dyn_smooth *t, bool narrow)
+{
+    const size_t rows = t->second + t->third, last = t->intervals * t->parts;
+    double       most = -HUGE_VAL, *before = t->before; /* excesses of the part before */
+    for (size_t k = 0; k < 2 * rows; k++)
+        before[k] = 0;
+    for (size_t place = 0; place < last; place++) {
+        if ((rows > MANY || place % LOOK == 0) && !dyn_may_continue(t->deadline)) return most;
+        const part p = part_after(t, place);
+        for (size_t k = 0; k < rows; k++) {
+            double here[2];
+            find_excess(t, &p, k, here);
+            most = fmax(most, fmax(here[0], here[1]));
+            if (narrow)
+                narrow_at(t, place, k, (double[]){fmax(here[0], before[2 * k]), fmax(here[1], before[2 * k + 1])});
+            before[2 * k]     = here[0];
+            before[2 * k + 1] = here[1];
+        }
+    }
+    for (size_t k = 0; narrow && k < rows; k++)
+        narrow_at(t, last, k, before + 2 * k);
+    return most;
+}

@@ -1,0 +1,8 @@
+/* smooth_check.h - look at a smooth timing between the places of its rows (smooth_timing.h). */
+#pragma once
+#include "smooth_timing.h"
+
+/* Returns the largest excess of a limit at instants between the places, where rows are interpolated from four places;
+ * at most 0: none. With `narrow`, a limit that is exceeded between two places is narrowed at both by the excess;
+ * t->narrowed counts how much. */
+double dyn_smooth_excess_between(dyn_smooth *t, bool narrow);

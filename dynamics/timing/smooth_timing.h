@@ -1,0 +1,73 @@
+/* smooth_timing.h - find a fast timing of a path from rest to rest within limits that contain the third derivative of
+ * s, such as those of jerks and torque rates.
+ *
+ * The path parameter is a function of another one, s = g(r) = 10 r^3 - 15 r^4 + 6 r^5 with 0 <= r <= 1, so that a
+ * finite rate of r is rest without acceleration at both ends. With x = rd^2, u = rdd = x'/2 and ' for d/dr, a limit at
+ * a place is a row
+ *
+ *     low <= B + rho A <= high,  rho = sqrt(x),
+ *     A = a3 u' + a2 u + a1 x + a0,  B = b2 u + b1 x + b0,
+ *
+ * with a3 = a2 = a1 = 0 in rows without the third derivative. x is a cubic polynomial in each of N intervals with
+ * continuous first derivative (Hermite), so that u' is linear in each and jumps between them. The rows hold at both
+ * ends of each part of an interval.
+ *
+ * Method: a primal-dual interior-point method with exact second derivatives, whose iterates all satisfy the rows
+ * (Wright 1997, ch. 5, without slacks). Rows with u' are divided by rho: then only r / rho is not linear, and its
+ * tangent is a bound on the safe side. The problem is not convex: the result is a local optimum.
+ *
+ * Between the places limits would be exceeded a little. The limits are narrowed at both places, the search goes on,
+ * and the timing is slowed down by the excess that remains. */
+#pragma once
+#include "timing.h"
+#include <stdbool.h>
+
+typedef struct dyn_smooth_row {
+    double a3, a2, a1, a0, b2, b1, b0;
+    double low, high; /* low may be -HUGE_VAL */
+} dyn_smooth_row;
+
+typedef struct dyn_smooth {
+    size_t          intervals, parts; /* the path has intervals * parts + 1 places, evenly spaced in r */
+    size_t          second, third;    /* rows of a place: without u', then with it */
+    dyn_smooth_row *row;              /* [places][second + third]; low and high are narrowed, see `narrowed` */
+    dyn_deadline    deadline;
+    double         *node;     /* [intervals + 1][2] result: x and its derivative by the fraction of an interval */
+    double         *work;     /* dyn_smooth_work(): scratch */
+    double         *narrowed; /* [places][second + third][2] by how much high is lower and low is higher than given */
+    double         *before;   /* [second + third][2] scratch */
+    size_t          place, bad_row; /* DYN_TIMING_INFEASIBLE: a row that rest does not satisfy */
+    int             steps;          /* Newton steps taken */
+} dyn_smooth;
+
+/* x, u and u' at a place. */
+typedef struct dyn_smooth_state {
+    double x, u, du;
+} dyn_smooth_state;
+
+/* s and its first three derivatives by r at a place of n + 1 evenly spaced ones. */
+typedef struct dyn_grading {
+    double s, d1, d2, d3;
+} dyn_grading;
+
+static inline size_t dyn_smooth_places(const dyn_smooth *t)
+{
+    return t->intervals * t->parts + 1;
+}
+
+dyn_grading dyn_grading_at(size_t place, size_t n);
+
+/* Returns the number of doubles in `work`. */
+size_t dyn_smooth_work(const dyn_smooth *t);
+
+/* Finds the nodes. DYN_TIMING_INFEASIBLE: the robot cannot stand at a place of the path. */
+dyn_timing_status dyn_smooth_solve(dyn_smooth *t);
+
+/* Returns the state at a fraction of interval i, 0 to 1. */
+dyn_smooth_state dyn_smooth_at(const dyn_smooth *t, size_t i, double fraction);
+
+/* Returns B + rho A of a row. */
+double dyn_smooth_value(const dyn_smooth_row *row, const dyn_smooth_state *state);
+
+/* Writes the time of every place, s. */
+void dyn_smooth_times(const dyn_smooth *t, double *time);

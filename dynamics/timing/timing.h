@@ -1,0 +1,60 @@
+/* timing.h - find the fastest timing s(t) of a path from rest to rest within limits that are linear in the second
+ * derivative of s, for one path, without lanes.
+ *
+ * With x = sd^2 and u = sdd, a limit at a place of the path is a row
+ *
+ *     a u + b x + d sqrt(x) <= r.
+ *
+ * Limits of velocities, accelerations and torques have this form, with the coefficients of the operation `path`. The
+ * rows of torques are divided by their limits, so that r is about 1. u is constant in each of N intervals, hence x is
+ * linear in s: x' = 2 u. Every interval has the same number of parts, and the rows hold at both ends of each part. With
+ * one part this is the discretisation of TOPP-RA (Pham & Pham 2018) with the rows of both ends of an interval. */
+#pragma once
+#include "dynamics/memory/memory.h"
+
+/* Square of the rate of s from which the speed counts as unlimited. */
+#define DYN_TIMING_FASTEST 1e12
+
+typedef struct dyn_timing_row {
+    double a, b, d, r;
+} dyn_timing_row;
+
+typedef enum dyn_timing_status {
+    DYN_TIMING_DONE,
+    DYN_TIMING_INFEASIBLE, /* no timing satisfies the rows `conflict` at the places `conflict_place` */
+    DYN_TIMING_UNLIMITED,  /* no row limits the speed at conflict_place[0] */
+    DYN_TIMING_UNDECIDED,  /* the passes have run out: the rows with d do not settle */
+    DYN_TIMING_LATE,       /* the deadline has passed */
+} dyn_timing_status;
+
+/* In place of a row in `conflict`: the rows of later places, which ask for a speed that is low enough. */
+#define DYN_TIMING_LATER ((size_t)-1)
+
+typedef struct dyn_timing {
+    size_t                intervals, parts, rows; /* the path has intervals * parts + 1 places */
+    const double         *s;                      /* [places], increasing */
+    const dyn_timing_row *row;                    /* [places][rows] */
+    dyn_deadline          deadline;
+    double               *x;            /* [places] result: sd^2, linear between the ends of an interval */
+    double               *u;            /* [intervals] result: sdd */
+    double               *least, *most; /* [intervals + 1] scratch: x from which the end of the path is reached */
+    double               *line;         /* dyn_timing_lines(): scratch */
+    size_t                conflict[2], conflict_place[2];
+} dyn_timing;
+
+static inline size_t dyn_timing_places(const dyn_timing *t)
+{
+    return t->intervals * t->parts + 1;
+}
+
+/* Returns the number of doubles in `line`. */
+size_t dyn_timing_lines(const dyn_timing *t);
+
+/* Finds x and u with the largest x at every place. `least`, `most` and `line` are the caller's memory. */
+dyn_timing_status dyn_timing_solve(dyn_timing *t);
+
+/* Returns a u + b x + d sqrt(x) - r of a row at a place, with u of interval `interval`. */
+double dyn_timing_excess(const dyn_timing *t, size_t place, size_t row, size_t interval);
+
+/* Writes the time of every place, s; time[0] = 0. An interval without motion has an infinite time. */
+void dyn_timing_times(const dyn_timing *t, double *time);
