@@ -159,11 +159,12 @@ static inline void held_copy_row(const lane *J, size_t nv, int axis, const held_
         to[v] = lane_select(moves, row[v], lane_of(0));
 }
 
-/* Returns the acceleration A + V of a row (held_directions.h) with `gravity` in m/s^2. */
-LANE_INLINE lane held_scale(const held_entries *e, int axis, double reach, double gravity)
+/* Returns the acceleration A + V of a row (held_directions.h) with `gravity` in m/s^2, V multiplied by `unsettled`. */
+LANE_INLINE lane held_scale(const held_entries *e, int axis, double reach, double gravity, double unsettled)
 {
-    if (axis >= 3) return add_mul(lane_of(gravity / reach), e->w, e->w);
-    return add_mul(lane_of(gravity), e->w, add_mul(2.0 * e->u, lane_of(reach), e->w));
+    const lane w = unsettled * e->w;
+    if (axis >= 3) return add_mul(lane_of(gravity / reach), w, e->w);
+    return add_mul(lane_of(gravity), w, add_mul(2.0 * e->u, lane_of(reach), e->w));
 }
 
 /* Writes the accelerations of a held frame with the motion f in the held directions: time derivatives of its

@@ -12,6 +12,7 @@
 #include "fma.h"
 #include <float.h>
 #include <math.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -171,12 +172,24 @@ LANE_INLINE lane lane_from_bits(lane_mask m)
 {
     return (lane)m;
 }
+#if LANES == 8
+LANE_INLINE lane lane_sqrt(lane x)
+{
+    return (lane)_mm512_sqrt_pd((__m512d)x);
+}
+#elif LANES == 4
+LANE_INLINE lane lane_sqrt(lane x)
+{
+    return (lane)_mm256_sqrt_pd((__m256d)x);
+}
+#else
 LANE_INLINE lane lane_sqrt(lane x)
 {
     for (int l = 0; l < LANES; l++)
         x[l] = __builtin_sqrt(x[l]);
     return x;
 }
+#endif
 #endif
 
 #ifndef LANE_FOR_TESTS
@@ -186,6 +199,18 @@ LANE_INLINE lane lane_select(lane_mask m, lane x, lane y)
     return lane_from_bits((lane_bits(x) & m) | (lane_bits(y) & ~m));
 }
 #endif
+
+/* True if the mask is set in some lane. */
+LANE_INLINE bool lane_any(lane_mask m)
+{
+#if LANES == 1
+    return m != 0;
+#else
+    for (int l = 0; l < LANES; l++)
+        if (m[l]) return true;
+    return false;
+#endif
+}
 
 LANE_INLINE lane lane_abs(lane x)
 {

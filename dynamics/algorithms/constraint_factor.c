@@ -1,0 +1,202 @@
+/* constraint_factor.c - factors the constraint of held frames (dynamics/constraint.h). */
+#include "constraint_system.h"
+#include "dynamics/math/clear_large.h"
+#include <string.h>
+
+size_t LANE_NAME(constraint_factor_size)(const dyn_model *m)
+{
+    return constraint_size(m);
+}
+
+/* --- mass matrix ------------------------------------------------------------------------------------------------ */
+
+LANE_INLINE lane_mask is_driven(const lane *driven, size_t v)
+{
+    return lane_less(lane_of(0), lane_abs(driven[v]));
+}
+
+/* Copies M to L; rows and columns of driven coordinates become those of the identity. */
+static void decouple_driven(const constraint_system *s, const lane *M, const lane *driven)
+{
+    for (size_t i = 0; i < s->nv && goes_on(s->mass.deadline, s->nv); i++)
+        for (size_t j = 0; j <= i; j++)
+            s->mass.L[i * s->nv + j] = lane_select(is_driven(driven, i) | is_driven(driven, j),
+                                                   lane_of(i == j ? 1 : 0), M[i * s->nv + j]);
+}
+
+/* Factors M, sets D^-1/2, and returns the lanes in which M is positive definite. */
+static lane_mask factor_mass(const constraint_system *s, lane *singular)
+{
+    const lane *M = block_in(s->io->mass_matrix, 0, 0), *driven = block_in(s->io->driven, 0, 0);
+    lane_mask   positive = lane_less(lane_of(0), lane_of(1));
+    if (driven) decouple_driven(s, M, driven);
+    *singular = factor_make(s->model, &s->mass, driven ? s->mass.L : M);
+    for (size_t v = 0; v < s->nv; v++) {
+        positive &= lane_positive(s->mass.reciprocal[v]);
+        s->root[v] = lane_sqrt(s->mass.reciprocal[v]);
+    }
+    return positive;
+}
+
+/* --- X ---------------------------------------------------------------------------------------------------------- */
+
+/* Sets the rows of X in Q: J^T, without the columns of driven coordinates. */
+static void set_rows(const constraint_system *s)
+{
+    const lane *J = block_in(s->io->J, 0, 0), *driven = block_in(s->io->driven, 0, 0);
+    const lane  zero = lane_of(0);
+    for (size_t v = 0; v < s->nv; v++)
+        for (size_t a = 0; a < s->k; a++) {
+            const lane entry   = J[a * s->nv + v];
+            s->Q[v * s->k + a] = driven ? lane_select(is_driven(driven, v), zero, entry) : entry;
+        }
+    if (s->n == s->nv) return;
+    clear_large(s->mass.deadline, s->Q + s->nv * s->k, s->k * s->k);
+    for (size_t a = 0; a < s->k; a++)
+        s->Q[(s->nv + a) * s->k + a] = lane_of(sqrt(s->io->damping));
+}
+
+/* Replaces J^T by D^-1/2 L^-T J^T. */
+static void eliminate_rows(const constraint_system *s)
+{
+    const int   *up = s->mass.tree.ancestor;
+    const size_t k  = s->k;
+    for (size_t v = s->nv; v-- > 0 && goes_on(s->mass.deadline, s->nv);) {
+        lane       *from = s->Q + v * k;
+        const lane *L    = s->mass.L + v * s->nv;
+        for (int i = up[v]; i >= 0; i = up[i])
+            for (size_t a = 0; a < k; a++)
+                s->Q[(size_t)i * k + a] = sub_mul(s->Q[(size_t)i * k + a], L[i], from[a]);
+        for (size_t a = 0; a < k; a++)
+            from[a] = s->root[v] * from[a];
+    }
+}
+
+/* --- Q U -------------------------------------------------------------------------------------------------------- */
+
+enum { SIDE_BY_SIDE = 4 /* sums that grow together: each addition waits for the one before in its sum */ };
+
+/* Sets to[a] = the product of the columns b and a of Q, for `columns` of them from a on. */
+LANE_INLINE void multiply_columns(const constraint_system *s, size_t b, size_t a, const int columns, lane *to)
+{
+    const lane *Q = s->Q;
+    lane        sum[SIDE_BY_SIDE];
+    for (int c = 0; c < columns; c++)
+        sum[c] = lane_of(0);
+    for (size_t e = 0; e < s->n; e++, Q += s->k)
+        for (int c = 0; c < columns; c++)
+            sum[c] = add_mul(sum[c], Q[b], Q[a + (size_t)c]);
+    for (int c = 0; c < columns; c++)
+        to[a + (size_t)c] = sum[c];
+}
+
+/* Sets to[a] = the product of the columns b and a of Q, for all a >= b. */
+static void multiply_behind(const constraint_system *s, size_t b, lane *to)
+{
+    size_t a = b;
+    for (; a + SIDE_BY_SIDE <= s->k; a += SIDE_BY_SIDE)
+        multiply_columns(s, b, a, SIDE_BY_SIDE, to);
+    for (; a < s->k; a++)
+        multiply_columns(s, b, a, 1, to);
+}
+
+/* Sets the squared lengths of the columns of X, their sum, and G if it is wanted. */
+static void measure(const constraint_system *s, lane *sizes)
+{
+    lane *G = block_out(s->io->delassus, 0, 0), *trace = block_out(s->io->trace, 0, 0);
+    *trace = lane_of(0);
+    for (size_t a = 0; a < s->k; a++)
+        sizes[a] = lane_of(0);
+    for (size_t e = 0; e < s->n; e++)
+        for (size_t a = 0; a < s->k; a++)
+            sizes[a] = add_mul(sizes[a], s->Q[e * s->k + a], s->Q[e * s->k + a]);
+    for (size_t a = 0; a < s->k; a++)
+        *trace = *trace + sizes[a];
+    for (size_t b = 0; G && b < s->k && goes_on(s->mass.deadline, s->n); b++) {
+        multiply_behind(s, b, G + b * s->k);
+        for (size_t a = b + 1; a < s->k; a++)
+            G[a * s->k + b] = G[b * s->k + a];
+    }
+}
+
+/* Replaces X by Q and sets U, 1 / P and the rank. */
+static void orthogonalise(const constraint_system *s, const lane *sizes, lane *rank)
+{
+    const size_t k = s->k;
+    *rank          = lane_of(0);
+    for (size_t b = 0; b < k && goes_on(s->mass.deadline, s->n); b++) {
+        lane *row = s->U + b * k;
+        multiply_behind(s, b, row);
+        const lane_mask counts = lane_less(DYN_DEPENDENT * sizes[b], row[b]);
+        s->weight[b]           = lane_select(counts, 1.0 / row[b], lane_of(0));
+        *rank                  = *rank + lane_select(counts, lane_of(1), lane_of(0));
+        row[b]                 = lane_select(counts, lane_of(1), lane_of(0));
+        for (size_t a = b + 1; a < k; a++)
+            row[a] = row[a] * s->weight[b];
+        for (size_t e = 0; e < s->n; e++) {
+            lane *of = s->Q + e * k;
+            for (size_t a = b + 1; a < k; a++)
+                of[a] = sub_mul(of[a], row[a], of[b]);
+        }
+    }
+}
+
+/* --- dependent directions ---------------------------------------------------------------------------------------- */
+
+static lane multiply(const lane *x, const lane *y, size_t n)
+{
+    lane sum = lane_of(0);
+    for (size_t e = 0; e < n; e++)
+        sum = add_mul(sum, x[e], y[e]);
+    return sum;
+}
+
+/* Finds row a of B from that of U and the rows of B behind it, twice for the rounding errors, and row a of T. The
+ * diagonal of T has reciprocals; it is zero for a row that U does not have. */
+static void orthogonalise_row(const constraint_system *s, size_t a)
+{
+    const size_t k   = s->k;
+    lane        *row = s->B + a * k, *T = s->T + a * k;
+    for (size_t c = 0; c < k; c++) {
+        row[c] = c < a ? lane_of(0) : s->U[a * k + c];
+        T[c]   = lane_of(0);
+    }
+    for (int pass = 0; pass < 2; pass++)
+        for (size_t j = k - 1; j > a; j--) {
+            const lane *before = s->B + j * k, part = multiply(before + a, row + a, k - a);
+            T[j] = T[j] + part;
+            for (size_t c = a; c < k; c++)
+                row[c] = sub_mul(row[c], part, before[c]);
+        }
+    const lane size = multiply(row + a, row + a, k - a);
+    T[a]            = lane_select(lane_less(lane_of(0), size), 1.0 / lane_sqrt(size), lane_of(0));
+    for (size_t c = a; c < k; c++)
+        row[c] = row[c] * T[a];
+}
+
+/* --- the kernel --------------------------------------------------------------------------------------------------- */
+
+/* The lanes in which X and the weights are finite. */
+static lane_mask is_finite(const constraint_system *s)
+{
+    lane sum = *block_in(s->io->trace, 0, 0);
+    for (size_t a = 0; a < s->k; a++)
+        sum = sum + s->weight[a];
+    return lane_less(sum, lane_of(INFINITY));
+}
+
+void LANE_NAME(constraint_factor)(const dyn_scene *scene, void *memory, const dyn_constraint_factor *io, size_t blocks)
+{
+    (void)blocks; /* always 1 */
+    constraint_system s;
+    constraint_place(scene, memory, io, &s);
+    lane           *sizes = block_out(io->sizes, 0, 0), *rank = block_out(io->rank, 0, 0);
+    const lane_mask positive = factor_mass(&s, block_out(io->singular, 0, 0));
+    set_rows(&s);
+    eliminate_rows(&s);
+    measure(&s, sizes);
+    orthogonalise(&s, sizes, rank);
+    for (size_t a = s.k; lane_any(constraint_depends(&s)) && a-- > 0 && goes_on(scene->deadline, s.k);)
+        orthogonalise_row(&s, a);
+    *block_out(io->solved, 0, 0) = lane_select(positive & is_finite(&s), lane_of(1), lane_of(0));
+}
