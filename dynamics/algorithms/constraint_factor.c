@@ -1,7 +1,10 @@
 /* constraint_factor.c - factors the constraint of held frames (dynamics/constraint.h). */
 #include "constraint_system.h"
 #include "dynamics/math/clear_large.h"
+#include "dynamics/math/pack.h"
 #include <string.h>
+
+enum { TILE = 4 /* packs that are computed together: each sum waits for its last addition */ };
 
 size_t LANE_NAME(constraint_factor_size)(const dyn_model *m)
 {
@@ -56,48 +59,103 @@ static void set_rows(const constraint_system *s)
         s->Q[(s->nv + a) * s->k + a] = lane_of(sqrt(s->io->damping));
 }
 
+/* Subtracts L_vi times row v from the rows i of the ancestors of v, and multiplies row v by D^-1/2, in a tile of columns
+ * from a on. */
+LANE_INLINE void eliminate_tile(const constraint_system *s, size_t v, size_t a, const int packs)
+{
+    const int  *up   = s->mass.tree.ancestor;
+    const lane *L    = s->mass.L + v * s->nv;
+    lane       *from = s->Q + v * s->k + a;
+    pack        x[TILE];
+    for (int t = 0; t < packs; t++)
+        x[t] = pack_load(from + t * PACK);
+    for (int i = up[v]; i >= 0; i = up[i]) {
+        lane      *to     = s->Q + (size_t)i * s->k + a;
+        const pack l      = pack_of(L[i]);
+        for (int t = 0; t < packs; t++)
+            pack_store(to + t * PACK, pack_sub_mul(pack_load(to + t * PACK), l, x[t]));
+    }
+    for (int t = 0; t < packs; t++)
+        pack_store(from + t * PACK, pack_of(s->root[v]) * x[t]);
+}
+
+/* The same for one column. */
+LANE_INLINE void eliminate_entry(const constraint_system *s, size_t v, size_t a)
+{
+    const int  *up = s->mass.tree.ancestor;
+    const lane *L  = s->mass.L + v * s->nv, x = s->Q[v * s->k + a];
+    for (int i = up[v]; i >= 0; i = up[i])
+        s->Q[(size_t)i * s->k + a] = sub_mul(s->Q[(size_t)i * s->k + a], L[i], x);
+    s->Q[v * s->k + a] = s->root[v] * x;
+}
+
 /* Replaces J^T by D^-1/2 L^-T J^T. */
 static void eliminate_rows(const constraint_system *s)
 {
-    const int   *up = s->mass.tree.ancestor;
-    const size_t k  = s->k;
     for (size_t v = s->nv; v-- > 0 && goes_on(s->mass.deadline, s->nv);) {
-        lane       *from = s->Q + v * k;
-        const lane *L    = s->mass.L + v * s->nv;
-        for (int i = up[v]; i >= 0; i = up[i])
-            for (size_t a = 0; a < k; a++)
-                s->Q[(size_t)i * k + a] = sub_mul(s->Q[(size_t)i * k + a], L[i], from[a]);
-        for (size_t a = 0; a < k; a++)
-            from[a] = s->root[v] * from[a];
+        size_t a = 0;
+        for (; a + TILE * PACK <= s->k; a += TILE * PACK)
+            eliminate_tile(s, v, a, TILE);
+        for (; a + PACK <= s->k; a += PACK)
+            eliminate_tile(s, v, a, 1);
+        for (; a < s->k; a++)
+            eliminate_entry(s, v, a);
     }
 }
 
 /* --- Q U -------------------------------------------------------------------------------------------------------- */
 
-enum { SIDE_BY_SIDE = 4 /* sums that grow together: each addition waits for the one before in its sum */ };
+/* One pass over columns of Q. */
+typedef struct column_pass {
+    size_t      b, column;
+    const lane *U;  /* row b */
+    lane       *to; /* products of `column` with the columns */
+} column_pass;
 
-/* Sets to[a] = the product of the columns b and a of Q, for `columns` of them from a on. */
-LANE_INLINE void multiply_columns(const constraint_system *s, size_t b, size_t a, const int columns, lane *to)
+/* Subtracts column b times the entries of U from a tile of columns from a on, if the pass `subtracts`, and sets their
+ * products with `column`. */
+LANE_INLINE void advance_tile(const constraint_system *s, const column_pass *p, size_t a, const int packs,
+                              const bool subtracts)
 {
-    const lane *Q = s->Q;
-    lane        sum[SIDE_BY_SIDE];
-    for (int c = 0; c < columns; c++)
-        sum[c] = lane_of(0);
-    for (size_t e = 0; e < s->n; e++, Q += s->k)
-        for (int c = 0; c < columns; c++)
-            sum[c] = add_mul(sum[c], Q[b], Q[a + (size_t)c]);
-    for (int c = 0; c < columns; c++)
-        to[a + (size_t)c] = sum[c];
+    pack sum[TILE], u[TILE];
+    for (int t = 0; t < packs; t++) {
+        sum[t] = pack_zero();
+        if (subtracts) u[t] = pack_load(p->U + a + t * PACK);
+    }
+    lane *row = s->Q;
+    for (size_t e = 0; e < s->n; e++, row += s->k) {
+        const pack before = pack_of(row[p->b]), with = pack_of(row[p->column]);
+        for (int t = 0; t < packs; t++) {
+            pack x = pack_load(row + a + t * PACK);
+            if (subtracts) pack_store(row + a + t * PACK, x = pack_sub_mul(x, u[t], before));
+            sum[t] = pack_add_mul(sum[t], with, x);
+        }
+    }
+    for (int t = 0; t < packs; t++)
+        pack_store(p->to + a + t * PACK, sum[t]);
 }
 
-/* Sets to[a] = the product of the columns b and a of Q, for all a >= b. */
-static void multiply_behind(const constraint_system *s, size_t b, lane *to)
+/* The same for one column. */
+LANE_INLINE void advance_column(const constraint_system *s, const column_pass *p, size_t a, const bool subtracts)
 {
-    size_t a = b;
-    for (; a + SIDE_BY_SIDE <= s->k; a += SIDE_BY_SIDE)
-        multiply_columns(s, b, a, SIDE_BY_SIDE, to);
+    lane  sum = lane_of(0);
+    lane *row = s->Q;
+    for (size_t e = 0; e < s->n; e++, row += s->k) {
+        if (subtracts) row[a] = sub_mul(row[a], p->U[a], row[p->b]);
+        sum = add_mul(sum, row[p->column], row[a]);
+    }
+    p->to[a] = sum;
+}
+
+/* Advances all columns from `a` on. */
+LANE_INLINE void advance(const constraint_system *s, const column_pass *p, size_t a, const bool subtracts)
+{
+    for (; a + TILE * PACK <= s->k; a += TILE * PACK)
+        advance_tile(s, p, a, TILE, subtracts);
+    for (; a + PACK <= s->k; a += PACK)
+        advance_tile(s, p, a, 1, subtracts);
     for (; a < s->k; a++)
-        multiply_columns(s, b, a, 1, to);
+        advance_column(s, p, a, subtracts);
 }
 
 /* Sets the squared lengths of the columns of X, their sum, and G if it is wanted. */
@@ -113,31 +171,31 @@ static void measure(const constraint_system *s, lane *sizes)
     for (size_t a = 0; a < s->k; a++)
         *trace = *trace + sizes[a];
     for (size_t b = 0; G && b < s->k && goes_on(s->mass.deadline, s->n); b++) {
-        multiply_behind(s, b, G + b * s->k);
+        advance(s, &(column_pass){b, b, NULL, G + b * s->k}, b, false);
         for (size_t a = b + 1; a < s->k; a++)
             G[a * s->k + b] = G[b * s->k + a];
     }
 }
 
-/* Replaces X by Q and sets U, 1 / P and the rank. */
+/* Replaces X by Q and sets U, 1 / P and the rank. One pass over Q subtracts column b from those behind it, and
+ * multiplies them by column b + 1. */
 static void orthogonalise(const constraint_system *s, const lane *sizes, lane *rank)
 {
     const size_t k = s->k;
     *rank          = lane_of(0);
+    if (k > 0) advance(s, &(column_pass){0, 0, NULL, s->U}, 0, false);
     for (size_t b = 0; b < k && goes_on(s->mass.deadline, s->n); b++) {
-        lane *row = s->U + b * k;
-        multiply_behind(s, b, row);
+        lane           *row    = s->U + b * k;
         const lane_mask counts = lane_less(DYN_DEPENDENT * sizes[b], row[b]);
         s->weight[b]           = lane_select(counts, 1.0 / row[b], lane_of(0));
         *rank                  = *rank + lane_select(counts, lane_of(1), lane_of(0));
         row[b]                 = lane_select(counts, lane_of(1), lane_of(0));
         for (size_t a = b + 1; a < k; a++)
             row[a] = row[a] * s->weight[b];
-        for (size_t e = 0; e < s->n; e++) {
-            lane *of = s->Q + e * k;
-            for (size_t a = b + 1; a < k; a++)
-                of[a] = sub_mul(of[a], row[a], of[b]);
-        }
+        if (b + 1 == k) return;
+        const column_pass pass = {b, b + 1, row, row + k};
+        advance_column(s, &pass, b + 1, true);
+        advance(s, &pass, b + 2, true);
     }
 }
 

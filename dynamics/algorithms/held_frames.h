@@ -90,11 +90,14 @@ static inline void held_set_frame(const held_system *h, size_t i, size_t first, 
     const dyn_held_frame  all  = {
           .frame = held->frame, .frame_axes = held->frame_axes, .n = 6, .axis = {0, 1, 2, 3, 4, 5}};
     const world_motion f = frame_of(motion_of(world, &rest, held->frame.body), &held->frame, ACCELERATIONS);
+    const int         *chain = held_chain(h->ws, m, i);
+    const size_t       n     = h->ws->moving[i];
     clear(h->frame_J, 6 * h->nv);
     held_add_columns(m, world, &all, &f, &(held_columns){.J = h->frame_J, .nv = h->nv});
-    const held_entries entries = held_entries_of(h->frame_J, qd, h->nv);
+    const held_entries entries = held_entries_of(h->frame_J, qd, h->nv, chain, n);
     for (size_t a = 0; a < held->n; a++) {
-        held_copy_row(h->frame_J, h->nv, held->axis[a], &entries, h->ws->reach[i], h->J + (first + a) * h->nv);
+        held_copy_row(h->frame_J + (size_t)held->axis[a] * h->nv, chain, n,
+                      held_row_scale(&entries, held->axis[a], h->ws->reach[i]), h->J + (first + a) * h->nv);
         h->S[first + a] = held_scale(&entries, held->axis[a], h->ws->reach[i], held_gravity(&h->free), h->unsettled);
     }
     held_accelerations(held, &f, h->c + first);

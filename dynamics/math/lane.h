@@ -217,6 +217,42 @@ LANE_INLINE lane lane_abs(lane x)
     return lane_select(lane_less(x, lane_of(0)), -x, x);
 }
 
+/* a < b ? b : a, and the absolute value of x, also of zeros with a sign, in one or two instructions. */
+#if defined LANE_FOR_TESTS
+LANE_INLINE lane lane_greater(lane a, lane b)
+{
+    return lane_select(lane_less(a, b), b, a);
+}
+LANE_INLINE lane lane_size(lane x)
+{
+    return lane_abs(x);
+}
+#elif LANES == 1
+LANE_INLINE lane lane_greater(lane a, lane b)
+{
+    return a < b ? b : a;
+}
+LANE_INLINE lane lane_size(lane x)
+{
+    return __builtin_fabs(x);
+}
+#else
+LANE_INLINE lane lane_greater(lane a, lane b)
+{
+#if LANES == 8
+    return (lane)_mm512_max_pd((__m512d)b, (__m512d)a);
+#elif LANES == 4
+    return (lane)_mm256_max_pd((__m256d)b, (__m256d)a);
+#else
+    return lane_select(lane_less(a, b), b, a);
+#endif
+}
+LANE_INLINE lane lane_size(lane x)
+{
+    return lane_from_bits(lane_bits(x) & INT64_MAX);
+}
+#endif
+
 /* sign(0) = 0 */
 LANE_INLINE lane lane_sign(lane x)
 {

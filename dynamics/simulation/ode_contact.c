@@ -7,7 +7,7 @@
 #include <math.h>
 #include <string.h>
 
-enum { ROUNDS = 2 /* Newton iterations; steps are short, so two reach rounding */ };
+enum { ROUNDS = 2 /* Newton iterations with one Jacobian; steps are short, so two reach rounding */ };
 
 #define UNSETTLED 1e4   /* of the velocity block: velocities of stages are less consistent than those after a step */
 #define RESTING   1e-9  /* relative: a contact velocity counts as zero below this times the joints' contributions */
@@ -236,8 +236,10 @@ static void project_positions(dyn_robot_ode *ode, double t, size_t lanes)
     for (int round = 0; round < ROUNDS && b->task.k > 0; round++) {
         dyn_robot_ode_close_loops(ode, t, c->q);
         find_poses(ode, c->q, c->poses);
-        fill(ode, b, c->q, NULL);
-        factor(ode, b, true);
+        if (round == 0) {
+            fill(ode, b, c->q, NULL);
+            factor(ode, b, true);
+        }
         for (size_t l = 0; l < ode->W; l++)
             find_offsets(ode, l);
         dyn_contact_find(b, &states, c->offsets, NULL, 1, false);
