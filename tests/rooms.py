@@ -14,7 +14,7 @@ import sys
 
 # Rooms joined by | include each other. A file listed here stands lower than its room.
 ORDER = """
-dynamics/memory/memory.h dynamics/model/joint_types.h dynamics/model/model.h dynamics/math dynamics/model dynamics/dynamics.h dynamics/held_directions.h dynamics/step.h dynamics/friction_map.h dynamics/hessian.h dynamics/gradient.h dynamics/frame_sensitivity.h dynamics/torque_series.h dynamics/joint
+dynamics/memory/memory.h dynamics/model/joint_types.h dynamics/model/model.h dynamics/math dynamics/model dynamics/dynamics.h dynamics/held_directions.h dynamics/step.h dynamics/constraint.h dynamics/friction_map.h dynamics/hessian.h dynamics/gradient.h dynamics/frame_sensitivity.h dynamics/torque_series.h dynamics/joint
 dynamics/recursion dynamics/algorithms dynamics/adjoint dynamics dynamics/memory dynamics/loops dynamics/kinematics dynamics/contact dynamics/held dynamics/motion dynamics/gradients dynamics/control dynamics/integration dynamics/simulation dynamics/identification dynamics/samples
 api/problem api/metrics api/client_metrics api/exemplars api/robots/files api/api.h api/base/memory api/robot_files.h api/base/work api/codec/negotiate api/robots/model/preconditions api/codec/compress
 api/codec/coding api/codec/decimal api/codec/remedies api/codec|api/codec/nodes|api/codec/cbor|api/codec/msgpack api/archive api/robots/document api/robots/shape api/robots/report_order api/robots/model api/robots/formats.h api/robots/xml api/robots/bound api/robots/loops api/robots/several api/robots/collision api/robots/mjcf_schema api/robots/mjcf_write api/robots/sdf_write api/robots/urdf api/robots/mjcf|api/robots/mjcf_shapes|api/robots/mjcf_tree api/robots/sdf api/robots/main_file|api/robots/archive_formats|api/robots/formats

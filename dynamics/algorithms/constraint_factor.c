@@ -23,8 +23,8 @@ static void decouple_driven(const constraint_system *s, const lane *M, const lan
 {
     for (size_t i = 0; i < s->nv && goes_on(s->mass.deadline, s->nv); i++)
         for (size_t j = 0; j <= i; j++)
-            s->mass.L[i * s->nv + j] = lane_select(is_driven(driven, i) | is_driven(driven, j),
-                                                   lane_of(i == j ? 1 : 0), M[i * s->nv + j]);
+            s->mass.L[i * s->nv + j] =
+                lane_select(is_driven(driven, i) | is_driven(driven, j), lane_of(i == j ? 1 : 0), M[i * s->nv + j]);
 }
 
 /* Factors M, sets D^-1/2, and returns the lanes in which M is positive definite. */
@@ -59,8 +59,8 @@ static void set_rows(const constraint_system *s)
         s->Q[(s->nv + a) * s->k + a] = lane_of(sqrt(s->io->damping));
 }
 
-/* Subtracts L_vi times row v from the rows i of the ancestors of v, and multiplies row v by D^-1/2, in a tile of columns
- * from a on. */
+/* Subtracts L_vi times row v from the rows i of the ancestors of v, and multiplies row v by D^-1/2, in a tile of
+ * columns from a on. */
 LANE_INLINE void eliminate_tile(const constraint_system *s, size_t v, size_t a, const int packs)
 {
     const int  *up   = s->mass.tree.ancestor;
@@ -70,8 +70,8 @@ LANE_INLINE void eliminate_tile(const constraint_system *s, size_t v, size_t a, 
     for (int t = 0; t < packs; t++)
         x[t] = pack_load(from + t * PACK);
     for (int i = up[v]; i >= 0; i = up[i]) {
-        lane      *to     = s->Q + (size_t)i * s->k + a;
-        const pack l      = pack_of(L[i]);
+        lane      *to = s->Q + (size_t)i * s->k + a;
+        const pack l  = pack_of(L[i]);
         for (int t = 0; t < packs; t++)
             pack_store(to + t * PACK, pack_sub_mul(pack_load(to + t * PACK), l, x[t]));
     }
@@ -79,11 +79,11 @@ LANE_INLINE void eliminate_tile(const constraint_system *s, size_t v, size_t a, 
         pack_store(from + t * PACK, pack_of(s->root[v]) * x[t]);
 }
 
-/* The same for one column. */
+/* Does in column a, entry by entry, what a tile does. */
 LANE_INLINE void eliminate_entry(const constraint_system *s, size_t v, size_t a)
 {
     const int  *up = s->mass.tree.ancestor;
-    const lane *L  = s->mass.L + v * s->nv, x = s->Q[v * s->k + a];
+    const lane *L = s->mass.L + v * s->nv, x = s->Q[v * s->k + a];
     for (int i = up[v]; i >= 0; i = up[i])
         s->Q[(size_t)i * s->k + a] = sub_mul(s->Q[(size_t)i * s->k + a], L[i], x);
     s->Q[v * s->k + a] = s->root[v] * x;
@@ -135,7 +135,7 @@ LANE_INLINE void advance_tile(const constraint_system *s, const column_pass *p, 
         pack_store(p->to + a + t * PACK, sum[t]);
 }
 
-/* The same for one column. */
+/* Does in column a, entry by entry, what a tile does. */
 LANE_INLINE void advance_column(const constraint_system *s, const column_pass *p, size_t a, const bool subtracts)
 {
     lane  sum = lane_of(0);
@@ -159,7 +159,7 @@ LANE_INLINE void advance(const constraint_system *s, const column_pass *p, size_
 }
 
 /* Sets the squared lengths of the columns of X, their sum, and G if it is wanted. */
-static void measure(const constraint_system *s, lane *sizes)
+static void measure_columns(const constraint_system *s, lane *sizes)
 {
     lane *G = block_out(s->io->delassus, 0, 0), *trace = block_out(s->io->trace, 0, 0);
     *trace = lane_of(0);
@@ -201,7 +201,7 @@ static void orthogonalise(const constraint_system *s, const lane *sizes, lane *r
 
 /* --- dependent directions ---------------------------------------------------------------------------------------- */
 
-static lane multiply(const lane *x, const lane *y, size_t n)
+static lane multiply_entries(const lane *x, const lane *y, size_t n)
 {
     lane sum = lane_of(0);
     for (size_t e = 0; e < n; e++)
@@ -221,12 +221,12 @@ static void orthogonalise_row(const constraint_system *s, size_t a)
     }
     for (int pass = 0; pass < 2; pass++)
         for (size_t j = k - 1; j > a; j--) {
-            const lane *before = s->B + j * k, part = multiply(before + a, row + a, k - a);
+            const lane *before = s->B + j * k, part = multiply_entries(before + a, row + a, k - a);
             T[j] = T[j] + part;
             for (size_t c = a; c < k; c++)
                 row[c] = sub_mul(row[c], part, before[c]);
         }
-    const lane size = multiply(row + a, row + a, k - a);
+    const lane size = multiply_entries(row + a, row + a, k - a);
     T[a]            = lane_select(lane_less(lane_of(0), size), 1.0 / lane_sqrt(size), lane_of(0));
     for (size_t c = a; c < k; c++)
         row[c] = row[c] * T[a];
@@ -235,7 +235,7 @@ static void orthogonalise_row(const constraint_system *s, size_t a)
 /* --- the kernel --------------------------------------------------------------------------------------------------- */
 
 /* The lanes in which X and the weights are finite. */
-static lane_mask is_finite(const constraint_system *s)
+static lane_mask holds_numbers(const constraint_system *s)
 {
     lane sum = *block_in(s->io->trace, 0, 0);
     for (size_t a = 0; a < s->k; a++)
@@ -252,9 +252,9 @@ void LANE_NAME(constraint_factor)(const dyn_scene *scene, void *memory, const dy
     const lane_mask positive = factor_mass(&s, block_out(io->singular, 0, 0));
     set_rows(&s);
     eliminate_rows(&s);
-    measure(&s, sizes);
+    measure_columns(&s, sizes);
     orthogonalise(&s, sizes, rank);
     for (size_t a = s.k; lane_any(constraint_depends(&s)) && a-- > 0 && goes_on(scene->deadline, s.k);)
         orthogonalise_row(&s, a);
-    *block_out(io->solved, 0, 0) = lane_select(positive & is_finite(&s), lane_of(1), lane_of(0));
+    *block_out(io->solved, 0, 0) = lane_select(positive & holds_numbers(&s), lane_of(1), lane_of(0));
 }

@@ -12,8 +12,7 @@ typedef struct rows_workspace {
 
 static rows_workspace rows_place(arena *a, const dyn_model *m)
 {
-    rows_workspace ws = {.held    = held_workspace_place(a, m),
-                         .frame_J = arena_take(a, 6 * (size_t)m->nv, sizeof(lane))};
+    rows_workspace ws = {.held = held_workspace_place(a, m), .frame_J = arena_take(a, 6 * (size_t)m->nv, sizeof(lane))};
     ws.memory         = arena_take(a, 0, 1);
     return ws;
 }

@@ -20,7 +20,7 @@ static void set_right_side(const constraint_system *s, const dyn_constraint_solu
 }
 
 /* Sets the sizes s of held_directions.h of the rows, before elimination. */
-static void set_sizes(const constraint_system *s, const dyn_constraint_solution *io, lane *sizes)
+static void set_row_sizes(const constraint_system *s, const dyn_constraint_solution *io, lane *sizes)
 {
     const lane *least = block_in(io->sizes, 0, 0), *x = block_in(io->x, 0, 0), *J = block_in(s->io->J, 0, 0);
     for (size_t a = 0; a < s->k; a++) {
@@ -31,7 +31,7 @@ static void set_sizes(const constraint_system *s, const dyn_constraint_solution 
 }
 
 /* Returns 1 + the first direction without a weight whose r = U^-T c contradicts those before it, or 0. */
-static lane find_contradiction(const constraint_system *s, const lane *r, lane *sizes)
+static lane find_contradictory(const constraint_system *s, const lane *r, lane *sizes)
 {
     lane first = lane_of(0);
     for (size_t a = 0; a < s->k; a++) {
@@ -39,7 +39,7 @@ static lane find_contradiction(const constraint_system *s, const lane *r, lane *
             sizes[a] = add_mul(sizes[a], lane_abs(s->U[b * s->k + a]), sizes[b]);
         const lane_mask out   = ~lane_less(lane_of(0), s->weight[a]);
         const lane_mask wrong = out & lane_less(DYN_CONSISTENT * sizes[a], lane_abs(r[a]));
-        first = lane_select(wrong & lane_less(first, lane_of(1)), lane_of(1 + (double)a), first);
+        first                 = lane_select(wrong & lane_less(first, lane_of(1)), lane_of(1 + (double)a), first);
     }
     return first;
 }
@@ -55,7 +55,7 @@ static void eliminate(const constraint_system *s, const lane *c, lane *r)
 }
 
 /* Replaces r by (N^T)^+ c = T^-1 B c in the lanes of `where`. */
-static void project(const constraint_system *s, lane_mask where, const lane *c, lane *r)
+static void project_right_side(const constraint_system *s, lane_mask where, const lane *c, lane *r)
 {
     const size_t k = s->k;
     for (size_t j = 0; j < k; j++) {
@@ -69,7 +69,7 @@ static void project(const constraint_system *s, lane_mask where, const lane *c, 
 }
 
 /* Sets l = -U^-1 w, or -N^+ w = -B^T T^-T w in the lanes of `where`. */
-static void set_efforts(const constraint_system *s, lane_mask where, const lane *w, lane *z, lane *l)
+static void set_least_efforts(const constraint_system *s, lane_mask where, const lane *w, lane *z, lane *l)
 {
     const size_t k = s->k;
     for (size_t a = k; a-- > 0;) {
@@ -116,15 +116,15 @@ void LANE_NAME(constraint_solution)(const dyn_scene *scene, void *memory, const 
     set_right_side(&s, io, c);
     eliminate(&s, c, r);
     if (io->contradictory) {
-        set_sizes(&s, io, sizes);
-        *block_out(io->contradictory, 0, 0) = find_contradiction(&s, r, sizes);
+        set_row_sizes(&s, io, sizes);
+        *block_out(io->contradictory, 0, 0) = find_contradictory(&s, r, sizes);
     }
-    if (lane_any(depends)) project(&s, depends, c, r);
+    if (lane_any(depends)) project_right_side(&s, depends, c, r);
     if (energy) *energy = lane_of(0);
     for (size_t a = 0; a < s.k; a++) {
         if (energy) *energy = add_mul(*energy, r[a] * r[a], s.weight[a]);
         r[a] = r[a] * s.weight[a];
     }
-    set_efforts(&s, depends, r, sizes, l);
+    set_least_efforts(&s, depends, r, sizes, l);
     set_change(&s, r, block_out(io->change, 0, 0));
 }

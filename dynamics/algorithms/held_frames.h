@@ -89,7 +89,7 @@ static inline void held_set_frame(const held_system *h, size_t i, size_t first, 
     const dyn_held_frame *held = &h->io->held[i];
     const dyn_held_frame  all  = {
           .frame = held->frame, .frame_axes = held->frame_axes, .n = 6, .axis = {0, 1, 2, 3, 4, 5}};
-    const world_motion f = frame_of(motion_of(world, &rest, held->frame.body), &held->frame, ACCELERATIONS);
+    const world_motion f     = frame_of(motion_of(world, &rest, held->frame.body), &held->frame, ACCELERATIONS);
     const int         *chain = held_chain(h->ws, m, i);
     const size_t       n     = h->ws->moving[i];
     clear(h->frame_J, 6 * h->nv);

@@ -8,7 +8,7 @@
 /* --- a block of states ------------------------------------------------------------------------------------------ */
 
 /* Sets the pointers of a block from `lanes` on; NULL: counts the entries only. */
-static size_t lay_out(dyn_contact_block *b, double *lanes)
+static size_t lay_out_block(dyn_contact_block *b, double *lanes)
 {
     const size_t   k = b->task.k, nv = b->nv, factors = dyn_constraint_lay_out(&b->factor, b->W, NULL);
     double **const array[]   = {&b->J,     &b->jdot_qd, &b->sizes,  &b->M,      &b->frame_J, &b->frame_J_dot,
@@ -38,13 +38,13 @@ static dyn_contact_block block_of(const dyn_contact *contact, size_t nv, size_t 
 size_t dyn_contact_entries(size_t nv, const dyn_contact *contact)
 {
     dyn_contact_block b = block_of(contact, nv, 1);
-    return lay_out(&b, NULL);
+    return lay_out_block(&b, NULL);
 }
 
 dyn_contact_block dyn_contact_lay_out(const dyn_contact *contact, size_t nv, size_t W, double *lanes)
 {
     dyn_contact_block b = block_of(contact, nv, W);
-    lay_out(&b, lanes);
+    lay_out_block(&b, lanes);
     b.factor.J = b.J, b.factor.mass_matrix = b.M;
     return b;
 }
@@ -79,7 +79,7 @@ void dyn_contact_set_sizes(const dyn_contact_block *b, const dyn_held_frame *hel
 /* Copies row `axis` of the frame's Jacobian to row `row` of J, or zeros where it counts as zero. */
 static void copy_row(const dyn_contact_block *b, size_t axis, double reach, size_t row)
 {
-    const size_t nv = b->nv, W = b->W;
+    const size_t  nv = b->nv, W = b->W;
     const double *from = b->frame_J + axis * nv * W;
     double       *to   = b->J + row * nv * W;
     memcpy(to, from, nv * W * sizeof *to);

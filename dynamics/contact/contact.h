@@ -49,17 +49,17 @@ typedef struct dyn_contact_states {
 typedef struct dyn_contact_block {
     const dyn_contact *contact;
     size_t             nv, W;
-    double            *J;                     /* k x nv; rows that count as zero are zeros */
-    double            *jdot_qd;               /* k: Jdot qd */
-    double            *sizes;                 /* k: the accelerations A + V of dynamics/held_directions.h */
-    double             unsettled;             /* V is multiplied by it: 1, or more for stages of an integrator */
-    double             damping;               /* delta */
-    double            *M;                     /* nv x nv, symmetric */
-    double            *inverse, *singular;    /* nv x nv and 1: outputs of dyn_mass_matrix; NULL: not wanted; set for
-                                                 mechanisms with loops alone */
-    double            *frame_J, *frame_J_dot; /* 6 x nv, of one frame: scratch */
-    bool               decoupled;             /* false: no coordinate is driven */
-    double            *driven;                /* nv: 1 for coordinates with given acceleration, else 0 */
+    double            *J;                  /* k x nv; rows that count as zero are zeros */
+    double            *jdot_qd;            /* k: Jdot qd */
+    double            *sizes;              /* k: the accelerations A + V of dynamics/held_directions.h */
+    double             unsettled;          /* V is multiplied by it: 1, or more for stages of an integrator */
+    double             damping;            /* delta */
+    double            *M;                  /* nv x nv, symmetric */
+    double            *inverse, *singular; /* nv x nv and 1: outputs of dyn_mass_matrix; NULL: not wanted; set for
+                                              mechanisms with loops alone */
+    double *frame_J, *frame_J_dot;         /* 6 x nv, of one frame: scratch */
+    bool    decoupled;                     /* false: no coordinate is driven */
+    double *driven;                        /* nv: 1 for coordinates with given acceleration, else 0 */
     /* The factors of M and of the constraint, after dyn_contact_factor. `singular` is among them. */
     dyn_constraint_factor factor;
     /* Outputs of dyn_contact_find: the right side b and the efforts l (k), the change -Jbar b (nv), b^T Lambda b, and

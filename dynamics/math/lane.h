@@ -218,7 +218,7 @@ LANE_INLINE lane lane_abs(lane x)
 }
 
 /* a < b ? b : a, and the absolute value of x, also of zeros with a sign, in one or two instructions. */
-#if defined LANE_FOR_TESTS
+#if defined      LANE_FOR_TESTS
 LANE_INLINE lane lane_greater(lane a, lane b)
 {
     return lane_select(lane_less(a, b), b, a);

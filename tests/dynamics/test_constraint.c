@@ -83,8 +83,8 @@ static void open_block(const problem *p, const dyn_kernels *k, size_t first, blo
     x->qdd       = lanes_of(t->qdd, t->nv, W, first);
     x->b         = dyn_contact_lay_out(&p->contact, t->nv, W, x->room);
     x->b.damping = p->damping;
-    x->states    = (dyn_contact_states){
-           .kernels = k, .scene = &t->scene, .workspace = x->workspace, .q = x->q, .qd = x->qd};
+    x->states =
+        (dyn_contact_states){.kernels = k, .scene = &t->scene, .workspace = x->workspace, .q = x->q, .qd = x->qd};
     dyn_contact_evaluate(&x->b, &x->states);
     x->b.decoupled = p->drives;
     for (size_t l = 0; p->drives && l < W; l++) {
@@ -104,7 +104,7 @@ static void close_block(block *x)
 
 /* Solves all states with J qdd for right sides, which all motions of the robot have. The first state of the first block
  * is row `first`. */
-static void solve(const problem *p, const dyn_kernels *k, size_t first, solutions *to)
+static void solve_states(const problem *p, const dyn_kernels *k, size_t first, solutions *to)
 {
     const size_t W = (size_t)k->lanes, nv = p->t->nv;
     for (size_t begin = 0; begin < ROWS; begin += W) {
@@ -135,7 +135,7 @@ static void compare_targets(const problem *p)
         for (size_t first = 0; first < 2; first++) {
             solutions *found = calloc(1, sizeof *found);
             assert_non_null(found);
-            solve(p, k, first, found);
+            solve_states(p, k, first, found);
             if (expected[k->fused])
                 assert_memory_equal(found, expected[k->fused], sizeof *found);
             else
@@ -209,7 +209,7 @@ static void check_problem(problem *p)
     solutions         *got = calloc(1, sizeof *got);
     assert_non_null(got);
     close_problem(p);
-    solve(p, one, 0, got);
+    solve_states(p, one, 0, got);
     for (size_t row = 0; row < ROWS; row++) {
         block x;
         open_block(p, one, row, &x);

@@ -131,16 +131,16 @@ static held_work prepare_contacts(const api_evaluation *e, const api_selection *
         w.contacts = *next;
         *next      = api_behind(e, *next, API_FRAME_AXES * contact->n, 1);
     }
-    w.wrenches                = *next;
-    *next                     = api_behind(e, *next, API_SITE_VALUES * (e->query->scene.n_wrenches + contact->n), 1);
-    w.block                   = dyn_contact_lay_out(contact, nv, e->lanes, *next);
-    *next                     = api_behind(e, *next, dyn_contact_entries(nv, contact), 1);
-    w.block.damping           = o->damping;
-    w.states                  = (dyn_contact_states){.kernels   = e->kernels,
-                                                     .scene     = &e->query->scene,
-                                                     .workspace = e->workspace,
-                                                     .q         = api_state_block(e, API_Q, block),
-                                                     .qd        = api_state_block(e, API_QD, block)};
+    w.wrenches      = *next;
+    *next           = api_behind(e, *next, API_SITE_VALUES * (e->query->scene.n_wrenches + contact->n), 1);
+    w.block         = dyn_contact_lay_out(contact, nv, e->lanes, *next);
+    *next           = api_behind(e, *next, dyn_contact_entries(nv, contact), 1);
+    w.block.damping = o->damping;
+    w.states        = (dyn_contact_states){.kernels   = e->kernels,
+                                           .scene     = &e->query->scene,
+                                           .workspace = e->workspace,
+                                           .q         = api_state_block(e, API_Q, block),
+                                           .qd        = api_state_block(e, API_QD, block)};
     dyn_contact_evaluate(&w.block, &w.states);
     return w;
 }

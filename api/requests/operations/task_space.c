@@ -3,9 +3,9 @@
  *
  *     F = Lambda xdd + mu, Lambda = (J M^-1 J^T)^-1, mu = Jbar^T h - Lambda Jdot qd, Jbar = M^-1 J^T Lambda,
  *
- * where h is the bias. Kernels compute all of it in lanes (dynamics/constraint.h). LAPACK decomposes Lambda of one state
- * (task_inertia.h) for its ellipsoid and condition, and where J is so close to losing rank that singular values must
- * decide. */
+ * where h is the bias. Kernels compute all of it in lanes (dynamics/constraint.h). LAPACK decomposes Lambda of one
+ * state (task_inertia.h) for its ellipsoid and condition, and where J is so close to losing rank that singular values
+ * must decide. */
 #include "api/requests/fields/fields.h"
 #include "api/requests/fields/frame_fields.h"
 #include "api/requests/lanes/evaluation.h"
@@ -59,10 +59,10 @@ typedef struct block_lanes {
     dyn_contact        contact; /* the frame with its axes */
     dyn_contact_block  held;    /* J, M and their factors; the task of one state */
     dyn_contact_states states;
-    double            *J, *J_dot;       /* 6 x nv */
-    double            *h;               /* nv: the bias */
-    double            *Lambda, *Jbar;   /* k x k; nv x k */
-    double            *bound;           /* 1: a bound on the condition number of J M^-1 J^T + damping^2 */
+    double            *J, *J_dot;     /* 6 x nv */
+    double            *h;             /* nv: the bias */
+    double            *Lambda, *Jbar; /* k x k; nv x k */
+    double            *bound;         /* 1: a bound on the condition number of J M^-1 J^T + damping^2 */
 } block_lanes;
 
 static dyn_contact contact_of(const task_options *o)
@@ -89,13 +89,13 @@ static void place(const api_evaluation *e, const api_selection *selected, size_t
                                                .workspace = e->workspace,
                                                .q         = api_state_block(e, API_Q, block),
                                                .qd        = api_state_block(e, API_QD, block)};
-    b->J      = e->spare;
-    b->J_dot  = b->J + 6 * nv * W;
-    b->h      = b->J_dot + 6 * nv * W;
-    b->Lambda = b->h + nv * W;
-    b->Jbar   = b->Lambda + k * k * W;
-    b->bound  = b->Jbar + nv * k * W;
-    b->held   = dyn_contact_lay_out(&b->contact, nv, W, b->bound + W);
+    b->J                = e->spare;
+    b->J_dot            = b->J + 6 * nv * W;
+    b->h                = b->J_dot + 6 * nv * W;
+    b->Lambda           = b->h + nv * W;
+    b->Jbar             = b->Lambda + k * k * W;
+    b->bound            = b->Jbar + nv * k * W;
+    b->held             = dyn_contact_lay_out(&b->contact, nv, W, b->bound + W);
 
     b->held.damping        = o->damping * o->damping;
     b->held.task.redundant = false;
@@ -104,13 +104,10 @@ static void place(const api_evaluation *e, const api_selection *selected, size_t
 
 static bool fill(const api_evaluation *e, const api_selection *selected, block_lanes *b, size_t block)
 {
-    const task_options *o       = selected->options;
-    const dyn_kernels  *kernels = e->kernels;
-    dyn_kinematics      kinematics = {.q            = b->states.q,
-                                      .qd           = b->states.qd,
-                                      .frame        = &o->frame.frame,
-                                      .jacobian     = b->J,
-                                      .jacobian_dot = b->J_dot};
+    const task_options *o          = selected->options;
+    const dyn_kernels  *kernels    = e->kernels;
+    dyn_kinematics      kinematics = {
+             .q = b->states.q, .qd = b->states.qd, .frame = &o->frame.frame, .jacobian = b->J, .jacobian_dot = b->J_dot};
     dyn_bias bias = {.q = b->states.q, .qd = b->states.qd, .wrenches = api_wrench_block(e, block), .bias = b->h};
     if (selected->outputs & OF_KINEMATICS) kernels->kinematics(&e->query->scene, e->workspace, &kinematics, 1);
     if (selected->outputs & API_BIT(BIAS)) kernels->bias(&e->query->scene, e->workspace, &bias, 1);
