@@ -19,7 +19,7 @@ LANE_INLINE lane_mask is_driven(const lane *driven, size_t v)
 }
 
 /* Copies M to L; rows and columns of driven coordinates become those of the identity. */
-static void decouple_driven(const constraint_system *s, const lane *M, const lane *driven)
+static void copy_decoupled(const constraint_system *s, const lane *M, const lane *driven)
 {
     for (size_t i = 0; i < s->nv && goes_on(s->mass.deadline, s->nv); i++)
         for (size_t j = 0; j <= i; j++)
@@ -32,7 +32,7 @@ static lane_mask factor_mass(const constraint_system *s, lane *singular)
 {
     const lane *M = block_in(s->io->mass_matrix, 0, 0), *driven = block_in(s->io->driven, 0, 0);
     lane_mask   positive = lane_less(lane_of(0), lane_of(1));
-    if (driven) decouple_driven(s, M, driven);
+    if (driven) copy_decoupled(s, M, driven);
     *singular = factor_make(s->model, &s->mass, driven ? s->mass.L : M);
     for (size_t v = 0; v < s->nv; v++) {
         positive &= lane_positive(s->mass.reciprocal[v]);

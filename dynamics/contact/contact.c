@@ -24,7 +24,7 @@ static size_t lay_out_block(dyn_contact_block *b, double *lanes)
     return total + factors + dyn_task_entries(nv, k); /* `task` needs memory for one state only */
 }
 
-static dyn_contact_block block_of(const dyn_contact *contact, size_t nv, size_t W)
+static dyn_contact_block unplaced_block(const dyn_contact *contact, size_t nv, size_t W)
 {
     const size_t k = contact->k;
     return (dyn_contact_block){.contact   = contact,
@@ -37,13 +37,13 @@ static dyn_contact_block block_of(const dyn_contact *contact, size_t nv, size_t 
 
 size_t dyn_contact_entries(size_t nv, const dyn_contact *contact)
 {
-    dyn_contact_block b = block_of(contact, nv, 1);
+    dyn_contact_block b = unplaced_block(contact, nv, 1);
     return lay_out_block(&b, NULL);
 }
 
 dyn_contact_block dyn_contact_lay_out(const dyn_contact *contact, size_t nv, size_t W, double *lanes)
 {
-    dyn_contact_block b = block_of(contact, nv, W);
+    dyn_contact_block b = unplaced_block(contact, nv, W);
     lay_out_block(&b, lanes);
     b.factor.J = b.J, b.factor.mass_matrix = b.M;
     return b;
@@ -77,7 +77,7 @@ void dyn_contact_set_sizes(const dyn_contact_block *b, const dyn_held_frame *hel
 }
 
 /* Copies row `axis` of the frame's Jacobian to row `row` of J, or zeros where it counts as zero. */
-static void copy_row(const dyn_contact_block *b, size_t axis, double reach, size_t row)
+static void copy_held_row(const dyn_contact_block *b, size_t axis, double reach, size_t row)
 {
     const size_t  nv = b->nv, W = b->W;
     const double *from = b->frame_J + axis * nv * W;
@@ -112,7 +112,7 @@ static void fill_frame(const dyn_contact_block *b, const dyn_held_frame *held_fr
     for (size_t i = 0; i < held_frame->n; i++) {
         const double *J_dot   = b->frame_J_dot + (size_t)held_frame->axis[i] * nv * W;
         double       *jdot_qd = b->jdot_qd + (first + i) * W;
-        copy_row(b, (size_t)held_frame->axis[i], reach, first + i);
+        copy_held_row(b, (size_t)held_frame->axis[i], reach, first + i);
         memset(jdot_qd, 0, W * sizeof *jdot_qd);
         for (size_t v = 0; qd && v < nv; v++)
             for (size_t l = 0; l < W; l++)
