@@ -1,6 +1,6 @@
 /* constraint_system.h - places the factors of a constraint for the kernels of dynamics/constraint.h. */
 #pragma once
-#include "kernels.h"
+#include "dynamics/algorithms/kernels.h"
 #include "dynamics/constraint.h"
 #include "dynamics/recursion/mass_factor.h"
 

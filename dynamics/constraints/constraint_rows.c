@@ -1,8 +1,8 @@
 /* constraint_rows.c - finds the rows of the constraint of held frames (dynamics/constraint.h), as a step with held
  * frames does. */
-#include "kernels.h"
+#include "dynamics/algorithms/kernels.h"
 #include "dynamics/constraint.h"
-#include "held_frames.h"
+#include "dynamics/algorithms/held_frames.h"
 
 typedef struct rows_workspace {
     held_workspace held;
@@ -29,10 +29,10 @@ void LANE_NAME(constraint_rows)(const dyn_scene *scene, void *memory, const dyn_
     (void)blocks; /* always 1 */
     arena          a    = {.base = memory};
     rows_workspace ws   = rows_place(&a, scene->model);
-    const dyn_step held = {.n_held = io->n_held, .held = io->held};
-    held_workspace_prepare(scene, &held, false, &ws.held);
+    const dyn_step step = {.n_held = io->n_held, .held = io->held};
+    held_workspace_prepare(scene, &step, false, &ws.held);
     held_system h = {.free      = *scene,
-                     .io        = &held,
+                     .io        = &step,
                      .ws        = &ws.held,
                      .nv        = (size_t)scene->model->nv,
                      .unsettled = io->unsettled,
