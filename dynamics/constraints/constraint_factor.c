@@ -13,7 +13,7 @@ size_t LANE_NAME(constraint_factor_size)(const dyn_model *m)
 
 /* --- mass matrix ------------------------------------------------------------------------------------------------ */
 
-LANE_INLINE lane_mask is_driven(const lane *driven, size_t v)
+LANE_INLINE lane_mask drives(const lane *driven, size_t v)
 {
     return lane_less(lane_of(0), lane_abs(driven[v]));
 }
@@ -24,7 +24,7 @@ static void copy_decoupled(const constraint_system *s, const lane *M, const lane
     for (size_t i = 0; i < s->nv && goes_on(s->mass.deadline, s->nv); i++)
         for (size_t j = 0; j <= i; j++)
             s->mass.L[i * s->nv + j] =
-                lane_select(is_driven(driven, i) | is_driven(driven, j), lane_of(i == j ? 1 : 0), M[i * s->nv + j]);
+                lane_select(drives(driven, i) | drives(driven, j), lane_of(i == j ? 1 : 0), M[i * s->nv + j]);
 }
 
 /* Factors M, sets D^-1/2, and returns the lanes in which M is positive definite. */
@@ -51,7 +51,7 @@ static void set_rows(const constraint_system *s)
     for (size_t v = 0; v < s->nv; v++)
         for (size_t a = 0; a < s->k; a++) {
             const lane entry   = J[a * s->nv + v];
-            s->Q[v * s->k + a] = driven ? lane_select(is_driven(driven, v), zero, entry) : entry;
+            s->Q[v * s->k + a] = driven ? lane_select(drives(driven, v), zero, entry) : entry;
         }
     if (s->n == s->nv) return;
     clear_large(s->mass.deadline, s->Q + s->nv * s->k, s->k * s->k);
@@ -148,7 +148,7 @@ LANE_INLINE void advance_column(const constraint_system *s, const column_pass *p
 }
 
 /* Advances all columns from `a` on. */
-LANE_INLINE void advance(const constraint_system *s, const column_pass *p, size_t a, const bool subtracts)
+LANE_INLINE void advance_columns(const constraint_system *s, const column_pass *p, size_t a, const bool subtracts)
 {
     for (; a + TILE * PACK <= s->k; a += TILE * PACK)
         advance_tile(s, p, a, TILE, subtracts);
@@ -171,7 +171,7 @@ static void measure_columns(const constraint_system *s, lane *sizes)
     for (size_t a = 0; a < s->k; a++)
         *trace = *trace + sizes[a];
     for (size_t b = 0; G && b < s->k && goes_on(s->mass.deadline, s->n); b++) {
-        advance(s, &(column_pass){b, b, NULL, G + b * s->k}, b, false);
+        advance_columns(s, &(column_pass){b, b, NULL, G + b * s->k}, b, false);
         for (size_t a = b + 1; a < s->k; a++)
             G[a * s->k + b] = G[b * s->k + a];
     }
@@ -179,11 +179,11 @@ static void measure_columns(const constraint_system *s, lane *sizes)
 
 /* Replaces X by Q and sets U, 1 / P and the rank. One pass over Q subtracts column b from those behind it, and
  * multiplies them by column b + 1. */
-static void orthogonalise(const constraint_system *s, const lane *sizes, lane *rank)
+static void orthogonalise_columns(const constraint_system *s, const lane *sizes, lane *rank)
 {
     const size_t k = s->k;
     *rank          = lane_of(0);
-    if (k > 0) advance(s, &(column_pass){0, 0, NULL, s->U}, 0, false);
+    if (k > 0) advance_columns(s, &(column_pass){0, 0, NULL, s->U}, 0, false);
     for (size_t b = 0; b < k && goes_on(s->mass.deadline, s->n); b++) {
         lane           *row    = s->U + b * k;
         const lane_mask counts = lane_less(DYN_DEPENDENT * sizes[b], row[b]);
@@ -195,7 +195,7 @@ static void orthogonalise(const constraint_system *s, const lane *sizes, lane *r
         if (b + 1 == k) return;
         const column_pass pass = {b, b + 1, row, row + k};
         advance_column(s, &pass, b + 1, true);
-        advance(s, &pass, b + 2, true);
+        advance_columns(s, &pass, b + 2, true);
     }
 }
 
@@ -253,7 +253,7 @@ void LANE_NAME(constraint_factor)(const dyn_scene *scene, void *memory, const dy
     set_rows(&s);
     eliminate_rows(&s);
     measure_columns(&s, sizes);
-    orthogonalise(&s, sizes, rank);
+    orthogonalise_columns(&s, sizes, rank);
     for (size_t a = s.k; lane_any(constraint_depends(&s)) && a-- > 0 && goes_on(scene->deadline, s.k);)
         orthogonalise_row(&s, a);
     *block_out(io->solved, 0, 0) = lane_select(positive & holds_numbers(&s), lane_of(1), lane_of(0));

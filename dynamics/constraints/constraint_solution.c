@@ -45,7 +45,7 @@ static lane find_contradictory(const constraint_system *s, const lane *r, lane *
 }
 
 /* Sets r = U^-T c. */
-static void eliminate(const constraint_system *s, const lane *c, lane *r)
+static void eliminate_right_side(const constraint_system *s, const lane *c, lane *r)
 {
     for (size_t a = 0; a < s->k; a++) {
         r[a] = c[a];
@@ -114,7 +114,7 @@ void LANE_NAME(constraint_solution)(const dyn_scene *scene, void *memory, const 
     lane  r[6 * DYN_MAX_HELD], sizes[6 * DYN_MAX_HELD];
     const lane_mask depends = constraint_depends(&s);
     set_right_side(&s, io, c);
-    eliminate(&s, c, r);
+    eliminate_right_side(&s, c, r);
     if (io->contradictory) {
         set_row_sizes(&s, io, sizes);
         *block_out(io->contradictory, 0, 0) = find_contradictory(&s, r, sizes);

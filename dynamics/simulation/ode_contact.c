@@ -122,7 +122,7 @@ static void find_poses(const dyn_robot_ode *ode, const double *q, double *to)
 /* --- the rate --------------------------------------------------------------------------------------------------- */
 
 /* Factors the constraint in all lanes. Coordinates that stick are driven, or those with a prescribed motion alone. */
-static void factor(dyn_robot_ode *ode, dyn_contact_block *b, bool sticking)
+static void factor_constraint(dyn_robot_ode *ode, dyn_contact_block *b, bool sticking)
 {
     const dyn_contact_states states = states_of(ode, NULL, NULL);
     b->decoupled                    = false;
@@ -135,7 +135,7 @@ static void factor(dyn_robot_ode *ode, dyn_contact_block *b, bool sticking)
 }
 
 /* Finds the efforts and the change of the accelerations qdd in all lanes. */
-static void find(const dyn_robot_ode *ode, const double *qdd, bool checks)
+static void find_efforts(const dyn_robot_ode *ode, const double *qdd, bool checks)
 {
     const dyn_contact_states states = states_of(ode, NULL, NULL);
     const dyn_contact_block *b      = &ode->contact->velocity;
@@ -147,8 +147,8 @@ void dyn_ode_contact_rate(dyn_robot_ode *ode, double t, const double *qd, double
     dyn_ode_contact   *c = ode->contact;
     dyn_contact_block *b = &c->velocity;
     fill(ode, b, ode->q, qd);
-    factor(ode, b, true);
-    find(ode, qdd, true);
+    factor_constraint(ode, b, true);
+    find_efforts(ode, qdd, true);
     for (size_t l = dyn_robot_ode_first_lane(ode); l < dyn_robot_ode_distinct_lanes(ode); l++) {
         if (!dyn_contact_is_factored(b, l)) continue; /* the numbers are too large; the rate is not finite either */
         dyn_contact_put_wrenches(b, l, c->wrenches);
@@ -163,8 +163,8 @@ void dyn_ode_contact_rate(dyn_robot_ode *ode, double t, const double *qd, double
 void dyn_ode_contact_set_wrenches(dyn_robot_ode *ode, const double *qdd)
 {
     dyn_contact_block *b = &ode->contact->velocity;
-    factor(ode, b, false);
-    find(ode, qdd, false);
+    factor_constraint(ode, b, false);
+    find_efforts(ode, qdd, false);
     for (size_t l = dyn_robot_ode_first_lane(ode); l < dyn_robot_ode_distinct_lanes(ode); l++)
         if (dyn_contact_is_factored(b, l)) dyn_contact_put_wrenches(b, l, ode->contact->wrenches);
     dyn_contact_pad(b, dyn_robot_ode_distinct_lanes(ode), DYN_FRAME_AXES * ode->contact->fixed.n,
@@ -238,7 +238,7 @@ static void project_positions(dyn_robot_ode *ode, double t, size_t lanes)
         find_poses(ode, c->q, c->poses);
         if (round == 0) {
             fill(ode, b, c->q, NULL);
-            factor(ode, b, true);
+            factor_constraint(ode, b, true);
         }
         for (size_t l = 0; l < ode->W; l++)
             find_offsets(ode, l);
@@ -260,7 +260,7 @@ static void project_velocities(dyn_robot_ode *ode, double t, size_t lanes)
     const dyn_contact_states states = states_of(ode, NULL, NULL);
     dyn_robot_ode_close_loops(ode, t, c->q);
     fill(ode, b, c->q, NULL);
-    factor(ode, b, true);
+    factor_constraint(ode, b, true);
     dyn_contact_find(b, &states, NULL, c->qd, 1, false);
     for (size_t l = dyn_robot_ode_first_lane(ode); l < lanes; l++)
         if (dyn_contact_is_factored(b, l)) dyn_contact_add_change(b, l, c->qd);

@@ -196,7 +196,7 @@ static void write_inertia(const api_evaluation *e, const api_selection *selected
     if (mu) write_bias(e, b, row, mu);
 }
 
-/* Writes the outputs that the decomposition of one state has, after decompose(). */
+/* Writes the outputs that the decomposition of one state has, after decompose_inertia(). */
 static void write_decomposition(const api_evaluation *e, const api_selection *selected, const dyn_task *t, size_t row)
 {
     double *ellipsoid = result_of(e, selected, ELLIPSOID, row), *condition = result_of(e, selected, CONDITION, row);
@@ -205,7 +205,7 @@ static void write_decomposition(const api_evaluation *e, const api_selection *se
 }
 
 /* Decomposes Lambda of one state by LAPACK, and writes Lambda and Jbar unless the kernels have found them `well`. */
-static dyn_task_status decompose(const api_evaluation *e, block_lanes *b, size_t lane, bool well)
+static dyn_task_status decompose_inertia(const api_evaluation *e, block_lanes *b, size_t lane, bool well)
 {
     dyn_task    *t = &b->held.task;
     const size_t W = e->lanes, nv = t->nv, k = t->k;
@@ -245,7 +245,7 @@ static bool evaluate(const api_evaluation *e, const api_selection *selected, siz
         if (selected->outputs & OF_KINEMATICS) write_kinematics(e, selected, &b, row);
         if (!(selected->outputs & ~OF_KINEMATICS)) continue;
         const bool well = dyn_contact_is_factored(&b.held, row % W) && b.bound[row % W] <= MOST_CONDITION;
-        if (!well || selected->outputs & OF_DECOMPOSITION) status = decompose(e, &b, row % W, well);
+        if (!well || selected->outputs & OF_DECOMPOSITION) status = decompose_inertia(e, &b, row % W, well);
         if (status != DYN_TASK_DONE) {
             if (!fail(e, &b.held.task, status, row)) return false;
             continue;
