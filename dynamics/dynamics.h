@@ -241,14 +241,15 @@ typedef struct dyn_rows {
 } dyn_rows;
 
 /* The list of kernels: each has a struct dyn_name with its arrays, in this header or in one of its name (step and
- * held_sensitivity in step.h, forward_hessian in hessian.h, the last three in gradient.h), and a source file of its
- * name in dynamics/algorithms/ (held_sensitivity: step.c). */
+ * held_sensitivity in step.h, forward_hessian in hessian.h, constraint_rows and the next three in constraint.h, the
+ * last three in gradient.h), and a source file of its name in dynamics/algorithms/ (held_sensitivity: step.c). */
 /* clang-format off */
 #define DYN_KERNELS(X) \
     X(inverse_dynamics) X(forward_dynamics) X(mass_matrix) X(bias) X(kinematics) X(energy) \
     X(torque_derivative) X(sensitivity) X(sensitivity_rate) X(forward_sensitivity) X(coriolis) \
     X(reference_dynamics) X(regressor) X(closure) X(frame_sensitivity) X(torque_series) X(friction_map) \
     X(hessian) X(forward_hessian) X(step) X(held_sensitivity) \
+    X(constraint_rows) X(constraint_factor) X(constraint_solution) X(constraint_inertia) \
     X(gradient) X(forward_gradient) X(step_gradient) X(centroidal)
 /* clang-format on */
 

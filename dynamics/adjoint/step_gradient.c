@@ -83,7 +83,7 @@ static bool solve_implicit(const gradient_pass *p, const gradient_stage *s)
                  .may_continue = io->may_continue,
                  .clock        = io->clock},
      1);
-    return !any_lane(lane_less(lane_abs(*p->unsolved - (double)DYN_STEP_STOPPED), lane_of(0.5)));
+    return !lane_any(lane_less(lane_abs(*p->unsolved - (double)DYN_STEP_STOPPED), lane_of(0.5)));
 }
 
 static void implicit_euler_back(const gradient_pass *p)

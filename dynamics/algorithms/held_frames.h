@@ -34,6 +34,7 @@ typedef struct held_system {
     const dyn_step       *io;
     const held_workspace *ws;
     size_t                nv, k;
+    double                unsettled;      /* V of held_directions.h is multiplied by it */
     lane                 *M;              /* [nv x nv] */
     lane                 *by_q, *by_qd;   /* [(nv + k) x nv]: derivatives of tau, then of J qdd + J' qd */
     lane                 *J, *P;          /* [k x nv]: J; G^-1 J M^-1 */
@@ -53,7 +54,7 @@ static inline held_system held_place(const dyn_scene *scene, const dyn_step *io,
 {
     const size_t nv     = (size_t)scene->model->nv;
     const bool   loaded = scene_has_load(scene);
-    held_system  h      = {.loaded = loaded, .io = io, .ws = ws, .nv = nv};
+    held_system  h      = {.loaded = loaded, .io = io, .ws = ws, .nv = nv, .unsettled = 1};
     h.scene = h.free = loaded ? scene_without_friction(scene) : *scene;
     for (size_t i = 0; i < held_chains(io); i++)
         h.k += held_rows_of(io, i);
@@ -88,13 +89,16 @@ static inline void held_set_frame(const held_system *h, size_t i, size_t first, 
     const dyn_held_frame *held = &h->io->held[i];
     const dyn_held_frame  all  = {
           .frame = held->frame, .frame_axes = held->frame_axes, .n = 6, .axis = {0, 1, 2, 3, 4, 5}};
-    const world_motion f = frame_of(motion_of(world, &rest, held->frame.body), &held->frame, ACCELERATIONS);
+    const world_motion f     = frame_of(motion_of(world, &rest, held->frame.body), &held->frame, ACCELERATIONS);
+    const int         *chain = held_chain(h->ws, m, i);
+    const size_t       n     = h->ws->moving[i];
     clear(h->frame_J, 6 * h->nv);
     held_add_columns(m, world, &all, &f, &(held_columns){.J = h->frame_J, .nv = h->nv});
-    const held_entries entries = held_entries_of(h->frame_J, qd, h->nv);
+    const held_entries entries = held_entries_of(h->frame_J, qd, h->nv, chain, n);
     for (size_t a = 0; a < held->n; a++) {
-        held_copy_row(h->frame_J, h->nv, held->axis[a], &entries, h->ws->reach[i], h->J + (first + a) * h->nv);
-        h->S[first + a] = held_scale(&entries, held->axis[a], h->ws->reach[i], held_gravity(&h->free));
+        held_copy_row(h->frame_J + (size_t)held->axis[a] * h->nv, chain, n,
+                      held_row_scale(&entries, held->axis[a], h->ws->reach[i]), h->J + (first + a) * h->nv);
+        h->S[first + a] = held_scale(&entries, held->axis[a], h->ws->reach[i], held_gravity(&h->free), h->unsettled);
     }
     held_accelerations(held, &f, h->c + first);
 }

@@ -116,54 +116,57 @@ static inline void held_add_columns(const dyn_model *m, const world_motion *bodi
     }
 }
 
-LANE_INLINE lane held_greater(lane a, lane b)
-{
-    return lane_select(lane_less(a, b), b, a);
-}
-
 /* The largest linear and angular entries of a frame's Jacobian, and the sums of those of each column times |qd_v|. */
 typedef struct held_entries {
     lane linear, angular, u, w;
 } held_entries;
 
-/* Returns these of the Jacobian J (6 x nv). qd NULL means zeros. */
-static inline held_entries held_entries_of(const lane *J, const lane *qd, size_t nv)
+/* Returns these of the Jacobian J (6 x nv), whose columns are zero but for the n coordinates of `chain`. qd NULL means
+ * zeros. */
+static inline held_entries held_entries_of(const lane *J, const lane *qd, size_t nv, const int *chain, size_t n)
 {
     held_entries e = {lane_of(0), lane_of(0), lane_of(0), lane_of(0)};
-    for (size_t v = 0; v < nv; v++) {
-        lane linear = lane_of(0), angular = lane_of(0);
+    for (size_t i = n; i-- > 0;) {
+        const size_t v      = (size_t)chain[i];
+        lane         linear = lane_of(0), angular = lane_of(0);
         for (size_t a = 0; a < 3; a++) {
-            linear  = held_greater(linear, lane_abs(J[a * nv + v]));
-            angular = held_greater(angular, lane_abs(J[(3 + a) * nv + v]));
+            linear  = lane_greater(linear, lane_size(J[a * nv + v]));
+            angular = lane_greater(angular, lane_size(J[(3 + a) * nv + v]));
         }
-        e.linear  = held_greater(e.linear, linear);
-        e.angular = held_greater(e.angular, angular);
+        e.linear  = lane_greater(e.linear, linear);
+        e.angular = lane_greater(e.angular, angular);
         if (!qd) continue;
-        e.u = add_mul(e.u, linear, lane_abs(qd[v]));
-        e.w = add_mul(e.w, angular, lane_abs(qd[v]));
+        e.u = add_mul(e.u, linear, lane_size(qd[v]));
+        e.w = add_mul(e.w, angular, lane_size(qd[v]));
     }
     return e;
 }
 
-/* Copies row `axis` of a frame's Jacobian, or zeros where it counts as zero beside its scale (held_directions.h). */
-static inline void held_copy_row(const lane *J, size_t nv, int axis, const held_entries *e, double reach, lane *to)
+/* Copies the entries of a row of a frame's Jacobian in the coordinates of `chain`, or zeros where the row counts as
+ * zero beside its scale (held_directions.h). Entries that are not numbers are copied. */
+static inline void held_copy_row(const lane *row, const int *chain, size_t n, lane scale, lane *to)
 {
-    const lane scale =
-        axis < 3 ? held_greater(e->linear, reach * e->angular) : held_greater(e->angular, e->linear / lane_of(reach));
-    const lane *row  = J + (size_t)axis * nv;
-    lane        most = lane_of(0);
-    for (size_t v = 0; v < nv; v++)
-        most = held_greater(most, lane_abs(row[v]));
-    const lane_mask moves = lane_less(DYN_STILL * scale, most);
-    for (size_t v = 0; v < nv; v++)
-        to[v] = lane_select(moves, row[v], lane_of(0));
+    const lane least = DYN_STILL * scale;
+    lane_mask  moves = lane_less(least, least); /* none */
+    for (size_t i = 0; i < n; i++)
+        moves |= ~lane_less(lane_size(row[chain[i]]), least);
+    for (size_t i = 0; i < n; i++)
+        to[chain[i]] = lane_select(moves, row[chain[i]], lane_of(0));
 }
 
-/* Returns the acceleration A + V of a row (held_directions.h) with `gravity` in m/s^2. */
-LANE_INLINE lane held_scale(const held_entries *e, int axis, double reach, double gravity)
+/* Returns the scale of row `axis` (held_directions.h). */
+LANE_INLINE lane held_row_scale(const held_entries *e, int axis, double reach)
 {
-    if (axis >= 3) return add_mul(lane_of(gravity / reach), e->w, e->w);
-    return add_mul(lane_of(gravity), e->w, add_mul(2.0 * e->u, lane_of(reach), e->w));
+    return axis < 3 ? lane_greater(e->linear, reach * e->angular)
+                    : lane_greater(e->angular, e->linear / lane_of(reach));
+}
+
+/* Returns the acceleration A + V of a row (held_directions.h) with `gravity` in m/s^2, V multiplied by `unsettled`. */
+LANE_INLINE lane held_scale(const held_entries *e, int axis, double reach, double gravity, double unsettled)
+{
+    const lane w = unsettled * e->w;
+    if (axis >= 3) return add_mul(lane_of(gravity / reach), w, e->w);
+    return add_mul(lane_of(gravity), w, add_mul(2.0 * e->u, lane_of(reach), e->w));
 }
 
 /* Writes the accelerations of a held frame with the motion f in the held directions: time derivatives of its

@@ -138,17 +138,6 @@ static inline void implicit_evaluate(const step_pass *p, const lane *q, lane *W,
     }
 }
 
-LANE_INLINE bool any_lane(lane_mask m)
-{
-#if LANES == 1
-    return m != 0;
-#else
-    for (int l = 0; l < LANES; l++)
-        if (m[l]) return true;
-    return false;
-#endif
-}
-
 /* Returns the lanes in which the change is negligible beside v. */
 static inline lane_mask is_negligible(const step_pass *p, const lane *change)
 {
@@ -170,7 +159,7 @@ static inline bool solve_velocity(const step_pass *p, const lane *q, const lane 
     lane_mask    active = lane_less(lane_of(0), lane_of(1)), regular = active;
     for (size_t i = 0; i < nv; i++)
         p->v[i] = velocity_at(qd, i);
-    for (int step = 0; step < NEWTON_STEPS && any_lane(active); step++) {
+    for (int step = 0; step < NEWTON_STEPS && lane_any(active); step++) {
         *p->unsolved = lane_of(DYN_STEP_STOPPED);
         if (p->io->may_continue && !p->io->may_continue(p->io->clock)) return false;
         implicit_evaluate(p, q, W, NULL);

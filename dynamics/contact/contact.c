@@ -2,34 +2,50 @@
 #include "contact.h"
 #include "dynamics/dynamics.h"
 #include "dynamics/held_directions.h"
-#include <lapacke.h>
 #include <math.h>
 #include <string.h>
 
 /* --- a block of states ------------------------------------------------------------------------------------------ */
 
+/* Sets the pointers of a block from `lanes` on; NULL: counts the entries only. */
+static size_t lay_out_block(dyn_contact_block *b, double *lanes)
+{
+    const size_t   k = b->task.k, nv = b->nv, factors = dyn_constraint_lay_out(&b->factor, b->W, NULL);
+    double **const array[]   = {&b->J,     &b->jdot_qd, &b->sizes,  &b->M,      &b->frame_J, &b->frame_J_dot,
+                                &b->along, &b->efforts, &b->change, &b->energy, &b->driven,  &b->contradictory};
+    const size_t   entries[] = {k * nv, k, k, nv * nv, 6 * nv, 6 * nv, k, k, nv, 1, nv, 1};
+    size_t         total     = 0;
+    for (size_t i = 0; i < sizeof entries / sizeof *entries; total += entries[i++])
+        if (lanes) *array[i] = lanes + total * b->W;
+    if (lanes) {
+        dyn_constraint_lay_out(&b->factor, b->W, lanes + total * b->W);
+        dyn_task_lay_out(&b->task, lanes + (total + factors) * b->W);
+    }
+    return total + factors + dyn_task_entries(nv, k); /* `task` needs memory for one state only */
+}
+
+static dyn_contact_block unplaced_block(const dyn_contact *contact, size_t nv, size_t W)
+{
+    const size_t k = contact->k;
+    return (dyn_contact_block){.contact   = contact,
+                               .nv        = nv,
+                               .W         = W,
+                               .unsettled = 1,
+                               .factor    = {.nv = nv, .k = k},
+                               .task      = {.nv = nv, .k = k, .redundant = true}};
+}
+
 size_t dyn_contact_entries(size_t nv, const dyn_contact *contact)
 {
-    size_t k = contact->k; /* `task` needs memory for one state only, but is counted for every lane */
-    return k * nv + 3 * k + nv * nv + 12 * nv + dyn_task_entries(nv, k);
+    dyn_contact_block b = unplaced_block(contact, nv, 1);
+    return lay_out_block(&b, NULL);
 }
 
 dyn_contact_block dyn_contact_lay_out(const dyn_contact *contact, size_t nv, size_t W, double *lanes)
 {
-    size_t            k = contact->k;
-    dyn_contact_block b = {.contact   = contact,
-                           .nv        = nv,
-                           .W         = W,
-                           .J         = lanes,
-                           .unsettled = 1,
-                           .task      = {.nv = nv, .k = k, .redundant = true}};
-    b.row_scale         = b.J + k * nv * W;
-    b.jdot_qd           = b.row_scale + k * W;
-    b.sizes             = b.jdot_qd + k * W;
-    b.M                 = b.sizes + k * W;
-    b.frame_J           = b.M + nv * nv * W;
-    b.frame_J_dot       = b.frame_J + 6 * nv * W;
-    dyn_task_lay_out(&b.task, b.frame_J_dot + 6 * nv * W);
+    dyn_contact_block b = unplaced_block(contact, nv, W);
+    lay_out_block(&b, lanes);
+    b.factor.J = b.J, b.factor.mass_matrix = b.M;
     return b;
 }
 
@@ -60,7 +76,24 @@ void dyn_contact_set_sizes(const dyn_contact_block *b, const dyn_held_frame *hel
                                                                    : gravity / reach + b->unsettled * w * w;
 }
 
-/* Fills the rows of one held frame in J, jdot_qd, row_scale and sizes, from row `first` on. */
+/* Copies row `axis` of the frame's Jacobian to row `row` of J, or zeros where it counts as zero. */
+static void copy_held_row(const dyn_contact_block *b, size_t axis, double reach, size_t row)
+{
+    const size_t  nv = b->nv, W = b->W;
+    const double *from = b->frame_J + axis * nv * W;
+    double       *to   = b->J + row * nv * W;
+    memcpy(to, from, nv * W * sizeof *to);
+    for (size_t lane = 0; lane < W; lane++) {
+        const double least = DYN_STILL * dyn_task_row_scale(b->frame_J + lane, nv, W, axis, reach);
+        bool         still = isfinite(least);
+        for (size_t v = 0; v < nv; v++)
+            still = still && fabs(to[v * W + lane]) <= least;
+        for (size_t v = 0; still && v < nv; v++)
+            to[v * W + lane] = 0;
+    }
+}
+
+/* Fills the rows of one held frame in J, jdot_qd and sizes, from row `first` on, by the kernel of kinematics. */
 static void fill_frame(const dyn_contact_block *b, const dyn_held_frame *held_frame, const dyn_contact_states *states,
                        size_t first)
 {
@@ -78,10 +111,8 @@ static void fill_frame(const dyn_contact_block *b, const dyn_held_frame *held_fr
         dyn_contact_set_sizes(b, held_frame, states, first, lane);
     for (size_t i = 0; i < held_frame->n; i++) {
         const double *J_dot   = b->frame_J_dot + (size_t)held_frame->axis[i] * nv * W;
-        double       *jdot_qd = b->jdot_qd + (first + i) * W, *row_scale = b->row_scale + (first + i) * W;
-        memcpy(b->J + (first + i) * nv * W, b->frame_J + (size_t)held_frame->axis[i] * nv * W, nv * W * sizeof *b->J);
-        for (size_t l = 0; l < W; l++)
-            row_scale[l] = dyn_task_row_scale(b->frame_J + l, nv, W, (size_t)held_frame->axis[i], reach);
+        double       *jdot_qd = b->jdot_qd + (first + i) * W;
+        copy_held_row(b, (size_t)held_frame->axis[i], reach, first + i);
         memset(jdot_qd, 0, W * sizeof *jdot_qd);
         for (size_t v = 0; qd && v < nv; v++)
             for (size_t l = 0; l < W; l++)
@@ -89,25 +120,101 @@ static void fill_frame(const dyn_contact_block *b, const dyn_held_frame *held_fr
     }
 }
 
+/* A mechanism with loops has no kernel for the rows. */
 void dyn_contact_evaluate(const dyn_contact_block *b, const dyn_contact_states *states)
 {
-    const dyn_contact *contact = b->contact;
-    dyn_mass_matrix    io      = {.q = states->q, .mass_matrix = b->M, .inverse = b->inverse, .singular = b->singular};
-    states->kernels->mass_matrix(states->scene, states->workspace, &io, 1);
+    const dyn_contact  *contact = b->contact;
+    dyn_mass_matrix     mass    = {.q = states->q, .mass_matrix = b->M, .inverse = b->inverse, .singular = b->singular};
+    dyn_constraint_rows rows    = {.q           = states->q,
+                                   .qd          = states->qd,
+                                   .n_held      = contact->n,
+                                   .held        = contact->frame,
+                                   .unsettled   = b->unsettled,
+                                   .J           = b->J,
+                                   .drift       = b->jdot_qd,
+                                   .sizes       = b->sizes,
+                                   .mass_matrix = b->M};
+    if (states->kernels->constraint_rows) {
+        states->kernels->constraint_rows(states->scene, states->workspace, &rows, 1);
+        return;
+    }
+    states->kernels->mass_matrix(states->scene, states->workspace, &mass, 1);
     for (size_t i = 0, first = 0; i < contact->n; first += contact->frame[i++].n)
         fill_frame(b, &contact->frame[i], states, first);
 }
 
-/* --- one state -------------------------------------------------------------------------------------------------- */
+/* --- all lanes ---------------------------------------------------------------------------------------------------- */
+
+void dyn_contact_set_driven(dyn_contact_block *b, const bool *driven, size_t lane)
+{
+    for (size_t v = 0; v < b->nv; v++)
+        b->driven[v * b->W + lane] = driven && driven[v] ? 1 : 0;
+}
+
+bool dyn_contact_factor(dyn_contact_block *b, const dyn_contact_states *states)
+{
+    b->factor.dense   = !states->kernels->constraint_rows;
+    b->factor.damping = b->damping;
+    b->factor.driven  = b->decoupled ? b->driven : NULL;
+    states->kernels->constraint_factor(states->scene, states->workspace, &b->factor, 1);
+    return dyn_may_continue(b->contact->deadline);
+}
+
+bool dyn_contact_is_factored(const dyn_contact_block *b, size_t lane)
+{
+    return b->factor.solved[lane] != 0;
+}
+
+void dyn_contact_find(const dyn_contact_block *b, const dyn_contact_states *states, const double *drift,
+                      const double *x, double scale, bool checks)
+{
+    dyn_constraint_solution io = {.factor        = &b->factor,
+                                  .drift         = drift,
+                                  .x             = x,
+                                  .scale         = scale,
+                                  .sizes         = b->sizes,
+                                  .along         = b->along,
+                                  .efforts       = b->efforts,
+                                  .change        = b->change,
+                                  .contradictory = checks ? b->contradictory : NULL,
+                                  .energy        = b->energy};
+    states->kernels->constraint_solution(states->scene, states->workspace, &io, 1);
+}
+
+void dyn_contact_find_inertia(const dyn_contact_block *b, const dyn_contact_states *states, double *inertia,
+                              double *inverse, double *bound)
+{
+    dyn_constraint_inertia io = {.factor = &b->factor, .inertia = inertia, .inverse = inverse, .bound = bound};
+    states->kernels->constraint_inertia(states->scene, states->workspace, &io, 1);
+}
+
+void dyn_contact_add_change(const dyn_contact_block *b, size_t lane, double *x)
+{
+    for (size_t v = 0; v < b->nv; v++)
+        x[v * b->W + lane] += b->change[v * b->W + lane];
+}
+
+void dyn_contact_put_wrenches(const dyn_contact_block *b, size_t lane, double *wrenches)
+{
+    const dyn_held_frame *frame = b->contact->frame;
+    size_t                W = b->W, a = 0;
+    for (size_t i = 0; i < b->contact->n * DYN_FRAME_AXES; i++)
+        wrenches[i * W + lane] = 0;
+    for (size_t i = 0; i < b->contact->n; i++)
+        for (size_t j = 0; j < frame[i].n; j++, a++)
+            wrenches[(i * DYN_FRAME_AXES + (size_t)frame[i].axis[j]) * W + lane] = b->efforts[a * W + lane];
+}
+
+/* --- one lane ----------------------------------------------------------------------------------------------------- */
 
 /* Removes the driven coordinates from the system: rows and columns of M become those of the identity, columns of J
  * zero. */
-static void decouple_driven(const dyn_contact_block *b)
+static void decouple_driven(const dyn_contact_block *b, const bool *driven)
 {
     const dyn_task *t  = &b->task;
     size_t          nv = b->nv;
-    for (size_t v = 0; b->driven && v < nv; v++) {
-        if (!b->driven[v]) continue;
+    for (size_t v = 0; driven && v < nv; v++) {
+        if (!driven[v]) continue;
         for (size_t i = 0; i < nv; i++)
             t->M[v + nv * i] = t->M[i + nv * v] = i == v;
         for (size_t a = 0; a < t->k; a++)
@@ -115,7 +222,7 @@ static void decouple_driven(const dyn_contact_block *b)
     }
 }
 
-bool dyn_contact_solve(dyn_contact_block *b, size_t lane)
+bool dyn_contact_solve(dyn_contact_block *b, const bool *driven, size_t lane)
 {
     dyn_task *t  = &b->task;
     size_t    nv = b->nv, W = b->W;
@@ -123,22 +230,10 @@ bool dyn_contact_solve(dyn_contact_block *b, size_t lane)
     for (size_t i = 0; i < nv * nv; i++)
         t->M[i] = b->M[i * W + lane];
     for (size_t a = 0; a < t->k; a++)
-        dyn_task_set_row(t, a, b->J + a * nv * W + lane, W, b->row_scale[a * W + lane]);
-    decouple_driven(b);
+        dyn_task_set_row(t, a, b->J + a * nv * W + lane, W, 0);
+    decouple_driven(b, driven);
+    t->damping = sqrt(b->damping);
     return dyn_task_solve(t) == DYN_TASK_DONE;
-}
-
-size_t dyn_contact_find_contradiction(const dyn_contact_block *b, const double *along, const double *qdd, size_t lane)
-{
-    double sizes[DYN_MAX_HELD_AXES] = {0};
-    size_t k = b->task.k, nv = b->nv, W = b->W;
-    for (size_t a = 0; a < k; a++) {
-        sizes[a] = b->sizes[a * W + lane];
-        for (size_t v = 0; v < nv; v++)
-            sizes[a] += fabs(b->J[(a * nv + v) * W + lane] * qdd[v * W + lane]);
-    }
-    size_t row = dyn_task_contradiction(&b->task, along, sizes);
-    return row < k ? 1 + row : 0;
 }
 
 void dyn_contact_add_jacobian_product(const dyn_contact_block *b, const double *x, size_t lane, double *to)
@@ -149,58 +244,11 @@ void dyn_contact_add_jacobian_product(const dyn_contact_block *b, const double *
             to[a] += b->J[(a * nv + v) * W + lane] * x[v * W + lane];
 }
 
-void dyn_contact_apply_correction(const dyn_contact_block *b, const double *right_side, size_t lane, double *x)
-{
-    const dyn_task *t = &b->task;
-    for (size_t v = 0; v < t->nv; v++) {
-        double sum = 0;
-        for (size_t c = 0; c < t->k; c++)
-            sum += t->X[v + t->nv * c] * right_side[c];
-        x[v * b->W + lane] -= sum;
-    }
-}
-
-void dyn_contact_put_wrenches(const dyn_contact_block *b, const double *right_side, size_t lane, double *wrenches)
-{
-    const dyn_task       *t     = &b->task;
-    const dyn_held_frame *frame = b->contact->frame;
-    size_t                W = b->W, a = 0;
-    for (size_t i = 0; i < b->contact->n * DYN_FRAME_AXES; i++)
-        wrenches[i * W + lane] = 0;
-    for (size_t i = 0; i < b->contact->n; i++)
-        for (size_t j = 0; j < frame[i].n; j++, a++) {
-            double sum = 0;
-            for (size_t c = 0; c < t->k; c++)
-                sum -= t->Lambda[a + t->k * c] * right_side[c];
-            wrenches[(i * DYN_FRAME_AXES + (size_t)frame[i].axis[j]) * W + lane] = sum;
-        }
-}
-
 void dyn_contact_put_residual(const dyn_contact_block *b, double damping, const double *wrenches, size_t lane,
                               double *residual)
 {
     for (size_t i = 0; i < b->contact->n * DYN_FRAME_AXES; i++)
         residual[i * b->W + lane] = -damping * wrenches[i * b->W + lane];
-}
-
-/* With M = L L^T the matrix is Z^T Z, Z = L^-1 J^T. The task keeps L, and its U is free. */
-void dyn_contact_put_delassus(const dyn_contact_block *b, double damping, size_t lane, double *delassus)
-{
-    const dyn_task *t  = &b->task;
-    const size_t    nv = b->nv, W = b->W, k = t->k;
-    for (size_t a = 0; a < k; a++)
-        for (size_t v = 0; v < nv; v++)
-            t->U[v + nv * a] = b->J[(a * nv + v) * W + lane];
-    if (nv > 0)
-        LAPACKE_dtrtrs_work(LAPACK_COL_MAJOR, 'L', 'N', 'N', (lapack_int)nv, (lapack_int)k, t->M, (lapack_int)nv, t->U,
-                            (lapack_int)nv);
-    for (size_t a = 0; a < k; a++)
-        for (size_t c = 0; c <= a; c++) {
-            double sum = a == c ? damping : 0;
-            for (size_t v = 0; v < nv; v++)
-                sum += t->U[v + nv * a] * t->U[v + nv * c];
-            delassus[(a * k + c) * W + lane] = delassus[(c * k + a) * W + lane] = sum;
-        }
 }
 
 void dyn_contact_subtract_efforts(const dyn_contact_block *b, const double *wrenches, size_t lane, double *tau)

@@ -23,8 +23,8 @@
  * which has a solution for any velocities. delta has the unit 1/kg along linear directions and 1/(kg m^2) along angular
  * ones. */
 #pragma once
+#include "dynamics/constraint.h"
 #include "dynamics/memory/memory.h"
-#include "dynamics/step.h"
 #include "task_inertia.h"
 
 enum { DYN_FRAME_AXES = 6, DYN_MAX_HELD_AXES = DYN_MAX_HELD * DYN_FRAME_AXES };
@@ -49,50 +49,73 @@ typedef struct dyn_contact_states {
 typedef struct dyn_contact_block {
     const dyn_contact *contact;
     size_t             nv, W;
-    double            *J;                     /* k x nv */
-    double            *row_scale;             /* k: scale of each row (dyn_task_row_scale) */
-    double            *jdot_qd;               /* k: Jdot qd */
-    double            *sizes;                 /* k: the accelerations A + V of dynamics/held_directions.h */
-    double             unsettled;             /* V is multiplied by it: 1, or more for stages of an integrator */
-    double            *M;                     /* nv x nv, symmetric */
-    double            *inverse, *singular;    /* nv x nv and 1: outputs of dyn_mass_matrix; NULL: not wanted */
-    double            *frame_J, *frame_J_dot; /* 6 x nv, of one frame: scratch */
-    const bool        *driven;                /* [nv] coordinates with given acceleration; NULL: none */
-    dyn_task           task;                  /* arrays for one state, used for each in turn */
+    double            *J;                  /* k x nv; rows that count as zero are zeros */
+    double            *jdot_qd;            /* k: Jdot qd */
+    double            *sizes;              /* k: the accelerations A + V of dynamics/held_directions.h */
+    double             unsettled;          /* V is multiplied by it: 1, or more for stages of an integrator */
+    double             damping;            /* delta */
+    double            *M;                  /* nv x nv, symmetric */
+    double            *inverse, *singular; /* nv x nv and 1: outputs of dyn_mass_matrix; NULL: not wanted; set for
+                                              mechanisms with loops alone */
+    double *frame_J, *frame_J_dot;         /* 6 x nv, of one frame: scratch */
+    bool    decoupled;                     /* false: no coordinate is driven */
+    double *driven;                        /* nv: 1 for coordinates with given acceleration, else 0 */
+    /* The factors of M and of the constraint, after dyn_contact_factor. `singular` is among them. */
+    dyn_constraint_factor factor;
+    /* Outputs of dyn_contact_find: the right side b and the efforts l (k), the change -Jbar b (nv), b^T Lambda b, and
+     * 0, or 1 + the first row that contradicts those before it. */
+    double  *along, *efforts, *change, *energy, *contradictory;
+    dyn_task task; /* arrays for one state, for dyn_contact_solve */
 } dyn_contact_block;
 
 /* dyn_contact_entries returns the doubles per state that a block needs in lanes. dyn_contact_lay_out returns a block in
- * these lanes, with J first and `inverse` and `singular` NULL. */
+ * these lanes, with J first. */
 size_t            dyn_contact_entries(size_t nv, const dyn_contact *contact);
 dyn_contact_block dyn_contact_lay_out(const dyn_contact *contact, size_t nv, size_t W, double *lanes);
 
-/* Finds J, row_scale, Jdot qd, sizes and M of all lanes. */
+/* Finds J, Jdot qd, sizes and M of all lanes. */
 void dyn_contact_evaluate(const dyn_contact_block *b, const dyn_contact_states *states);
 
 /* Sets `sizes` of the rows of one held frame in one lane, from row `first` on. frame_J is the frame's Jacobian. */
 void dyn_contact_set_sizes(const dyn_contact_block *b, const dyn_held_frame *held_frame,
                            const dyn_contact_states *states, size_t first, size_t lane);
 
-/* Finds the task-space inertia Lambda and the dynamically consistent inverse Jbar of J in one lane, in b->task. Returns
- * false if numbers are not finite or M is not positive definite, and after the deadline. */
-bool dyn_contact_solve(dyn_contact_block *b, size_t lane);
+/* Marks the coordinates whose acceleration is given in one lane, [nv] (NULL: none), for dyn_contact_factor. */
+void dyn_contact_set_driven(dyn_contact_block *b, const bool *driven, size_t lane);
 
-/* Returns 0, or 1 + the first row that contradicts those before it (dynamics/held_directions.h), after
- * dyn_contact_solve. `along` (k) are the accelerations J qdd + Jdot qd without contacts, qdd (nv in lanes) those of the
- * coordinates. */
-size_t dyn_contact_find_contradiction(const dyn_contact_block *b, const double *along, const double *qdd, size_t lane);
+/* --- all lanes: the same bits for a state in any lane, whatever the other lanes have ------------------------------ */
+
+/* Factors M and the constraint in all lanes. Returns false after the deadline. */
+bool dyn_contact_factor(dyn_contact_block *b, const dyn_contact_states *states);
+
+/* False if M of this lane is not positive definite, or a number is not finite. */
+bool dyn_contact_is_factored(const dyn_contact_block *b, size_t lane);
+
+/* Finds the outputs for the right sides b = scale (drift + J x) in all lanes. `drift` (k) or x (nv) NULL: zeros.
+ * Contradictions are looked for where `checks`: then b are the accelerations J qdd + Jdot qd without contacts. */
+void dyn_contact_find(const dyn_contact_block *b, const dyn_contact_states *states, const double *drift,
+                      const double *x, double scale, bool checks);
+
+/* Finds Lambda (k x k) and Jbar (nv x k; NULL: not wanted) in all lanes, and a bound on the condition number of J M^-1
+ * J^T + delta (1), which is infinite in lanes without Lambda. The factors do not serve afterwards. */
+void dyn_contact_find_inertia(const dyn_contact_block *b, const dyn_contact_states *states, double *inertia,
+                              double *inverse, double *bound);
+
+/* Adds -Jbar b to x in one lane, after dyn_contact_find. */
+void dyn_contact_add_change(const dyn_contact_block *b, size_t lane, double *x);
+
+/* Writes the efforts of one lane as n wrenches of 6 numbers, with zeros along axes that are not held. */
+void dyn_contact_put_wrenches(const dyn_contact_block *b, size_t lane, double *wrenches);
+
+/* --- one lane ----------------------------------------------------------------------------------------------------- */
+
+/* Finds the task-space inertia Lambda and the dynamically consistent inverse Jbar of J in one lane by LAPACK, with the
+ * singular values of L^-1 J^T, in b->task. `driven` as of dyn_contact_set_driven. Returns false if numbers are not
+ * finite or M is not positive definite, and after the deadline. */
+bool dyn_contact_solve(dyn_contact_block *b, const bool *driven, size_t lane);
 
 /* Adds J x of one lane to `to` (k entries): to[a] += sum_v J_av x_v. If x is NULL, `to` does not change. */
 void dyn_contact_add_jacobian_product(const dyn_contact_block *b, const double *x, size_t lane, double *to);
-
-/* dyn_contact_apply_correction subtracts Jbar b from x in one lane. dyn_contact_put_wrenches writes l = -Lambda b as n
- * wrenches of 6 numbers, with zeros along axes that are not held. b is `right_side`. */
-void dyn_contact_apply_correction(const dyn_contact_block *b, const double *right_side, size_t lane, double *x);
-void dyn_contact_put_wrenches(const dyn_contact_block *b, const double *right_side, size_t lane, double *wrenches);
-
-/* Writes the Delassus matrix J M^-1 J^T + delta (k x k in lanes) of one lane, after dyn_contact_solve; `damping` is
- * delta. A row belongs to a held direction. */
-void dyn_contact_put_delassus(const dyn_contact_block *b, double damping, size_t lane, double *delassus);
 
 /* Subtracts the efforts J^T l of contact wrenches from tau in one lane; `wrenches` are the l of n frames, 6 numbers
  * each. */

@@ -95,7 +95,7 @@ dyn_friction_status dyn_friction_at_rest_find(const dyn_friction_at_rest *b, siz
         .nv = b->nv, .G = b->G, .qd = b->qd, .W = (size_t)b->kernels->lanes, .lane = lane, .fused = b->kernels->fused};
     dyn_friction_rows r = gather(b, &state);
     if (!dyn_may_continue(deadline)) return DYN_FRICTION_STOPPED;
-    if (r.n == 0 || (b->held && !dyn_contact_solve(b->held, lane))) return DYN_FRICTION_FOUND;
+    if (r.n == 0 || (b->held && !dyn_contact_solve(b->held, NULL, lane))) return DYN_FRICTION_FOUND;
     if (!(b->held ? dyn_friction_rows_set_held(&r, &state, b->held, b->qdd)
                   : dyn_friction_rows_set(&r, &state, b->M, NULL, b->qdd)))
         return DYN_FRICTION_UNDECIDED;

@@ -9,15 +9,15 @@ static void apply_contacts(const dyn_controller_input *c, double *qdd)
     dyn_contact_states states = {
         .kernels = c->kernels, .scene = c->scene, .workspace = c->workspace, .q = c->q, .qd = c->qd};
     dyn_contact_evaluate(b, &states);
-    b->driven = c->driven;
+    b->decoupled = c->driven != NULL;
+    for (size_t l = 0; l < c->W; l++)
+        dyn_contact_set_driven(b, c->driven, l);
+    dyn_contact_factor(b, &states);
+    dyn_contact_find(b, &states, b->jdot_qd, qdd, 1, false);
     for (size_t l = 0; l < c->states; l++) {
-        double right_side[DYN_MAX_HELD_AXES];
-        if (!dyn_contact_solve(b, l)) continue; /* the numbers are too large; the result is not finite either */
-        for (size_t a = 0; a < b->task.k; a++)
-            right_side[a] = b->jdot_qd[a * c->W + l];
-        dyn_contact_add_jacobian_product(b, qdd, l, right_side);
-        dyn_contact_put_wrenches(b, right_side, l, c->contact_wrenches);
-        dyn_contact_apply_correction(b, right_side, l, qdd);
+        if (!dyn_contact_is_factored(b, l)) continue; /* the numbers are too large; the result is not finite either */
+        dyn_contact_put_wrenches(b, l, c->contact_wrenches);
+        dyn_contact_add_change(b, l, qdd);
     }
     dyn_contact_pad(b, c->states, c->nv, qdd);
 }

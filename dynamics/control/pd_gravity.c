@@ -14,34 +14,37 @@ static void move_to_motors(const dyn_controller_input *c, double *values)
         }
 }
 
-/* Finds the contact Jacobian J of the robot with locked springs, and sets M to the identity. dyn_contact_solve then
- * finds Lambda = (J_p J_p^T)^-1, with p the passive coordinates. */
-static void evaluate_static(const dyn_controller_input *c)
+/* Finds the contact Jacobian J of the robot with locked springs, and factors the constraint with the identity for M:
+ * then Lambda = (J_p J_p^T)^-1, with p the passive coordinates. */
+static void factor_static(const dyn_controller_input *c, const dyn_contact_states *states)
 {
-    dyn_contact_block *b      = c->contact;
-    dyn_contact_states states = {.kernels = c->kernels, .scene = c->scene, .workspace = c->workspace, .q = c->q};
-    dyn_contact_evaluate(b, &states);
+    dyn_contact_block *b = c->contact;
+    dyn_contact_evaluate(b, states);
     for (size_t a = 0; a < b->task.k; a++)
         move_to_motors(c, b->J + a * c->nv * c->W);
     for (size_t i = 0; i < c->nv * c->nv; i++)
         for (size_t l = 0; l < c->W; l++)
             b->M[i * c->W + l] = i % (c->nv + 1) == 0;
+    b->decoupled = true;
+    for (size_t l = 0; l < c->W; l++)
+        dyn_contact_set_driven(b, c->supported, l);
+    dyn_contact_factor(b, states);
 }
 
 /* Subtracts the efforts of the contact wrenches in static equilibrium from the gravity torques g: g -= J^T l with l =
  * (J_p J_p^T)^-1 J_p g_p, where p are the passive coordinates. */
 static void subtract_contacts(const dyn_controller_input *c, double *g)
 {
-    dyn_contact_block *b = c->contact;
-    evaluate_static(c);
-    b->driven = c->supported;
+    dyn_contact_block *b       = c->contact;
+    dyn_contact_states states  = {.kernels = c->kernels, .scene = c->scene, .workspace = c->workspace, .q = c->q};
+    double            *passive = b->frame_J; /* scratch here */
+    factor_static(c, &states);
+    for (size_t i = 0; i < c->nv * c->W; i++)
+        passive[i] = c->supported[i / c->W] ? 0 : g[i];
+    dyn_contact_find(b, &states, NULL, passive, -1, false);
     for (size_t l = 0; l < c->states; l++) {
-        double right_side[DYN_MAX_HELD_AXES] = {0};
-        if (!dyn_contact_solve(b, l)) continue; /* the numbers are too large; the result is not finite either */
-        for (size_t a = 0; a < b->task.k; a++)
-            for (size_t v = 0; v < c->nv; v++)
-                if (!c->supported[v]) right_side[a] -= b->J[(a * c->nv + v) * c->W + l] * g[v * c->W + l];
-        dyn_contact_put_wrenches(b, right_side, l, c->contact_wrenches);
+        if (!dyn_contact_is_factored(b, l)) continue; /* the numbers are too large; the result is not finite either */
+        dyn_contact_put_wrenches(b, l, c->contact_wrenches);
         dyn_contact_subtract_efforts(b, c->contact_wrenches, l, g);
     }
     dyn_contact_pad(b, c->states, c->nv, g);

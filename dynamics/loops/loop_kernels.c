@@ -403,3 +403,27 @@ void dyn_loop_regressor(const dyn_scene *scene, void *ws, const dyn_regressor *i
     if (io->regressor) add_load_to_rows(c, scene, io);
     if (io->joint_regressor) dyn_loop_project(c, joints, inner.joint_regressor, io->joint_regressor);
 }
+
+/* --- constraints -------------------------------------------------------------------------------------------------- */
+
+/* The factors have their own matrices, `dense`, so that the kernels of the tree serve. The rule for singular mass
+ * matrices is that of dyn_loop_mass_matrix. */
+void dyn_loop_constraint_factor(const dyn_scene *scene, void *ws, const dyn_constraint_factor *io, size_t blocks)
+{
+    dyn_loop_workspace *c = ws;
+    c->tree->constraint_factor(scene, c->workspace, io, blocks);
+    for (size_t lane = 0; !io->driven && lane < c->W; lane++)
+        dyn_loop_factor_mass(c, io->mass_matrix, lane, &io->singular[lane]);
+}
+
+void dyn_loop_constraint_solution(const dyn_scene *scene, void *ws, const dyn_constraint_solution *io, size_t blocks)
+{
+    dyn_loop_workspace *c = ws;
+    c->tree->constraint_solution(scene, c->workspace, io, blocks);
+}
+
+void dyn_loop_constraint_inertia(const dyn_scene *scene, void *ws, const dyn_constraint_inertia *io, size_t blocks)
+{
+    dyn_loop_workspace *c = ws;
+    c->tree->constraint_inertia(scene, c->workspace, io, blocks);
+}

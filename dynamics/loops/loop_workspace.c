@@ -132,6 +132,9 @@ dyn_kernels dyn_loop_kernels(const dyn_kernels *tree)
         .regressor           = dyn_loop_regressor,
         .frame_sensitivity   = dyn_loop_frame_sensitivity,
         .friction_map        = dyn_loop_friction_map,
+        .constraint_factor   = dyn_loop_constraint_factor,
+        .constraint_solution = dyn_loop_constraint_solution,
+        .constraint_inertia  = dyn_loop_constraint_inertia,
     };
 }
 

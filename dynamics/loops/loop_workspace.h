@@ -7,6 +7,7 @@
 #include "closure.h"
 #include "continuation.h"
 #include "lane_matrix.h"
+#include "dynamics/constraint.h"
 
 enum { DYN_LOOP_SQUARE_MATRICES = 3, DYN_LOOP_WIDE_MATRICES = 8, DYN_LOOP_VECTORS = 8 };
 
@@ -149,6 +150,9 @@ void dyn_loop_bias(const dyn_scene *scene, void *ws, const dyn_bias *io, size_t 
 void dyn_loop_kinematics(const dyn_scene *scene, void *ws, const dyn_kinematics *io, size_t blocks);
 void dyn_loop_energy(const dyn_scene *scene, void *ws, const dyn_energy *io, size_t blocks);
 void dyn_loop_centroidal(const dyn_scene *scene, void *ws, const dyn_centroidal *io, size_t blocks);
+void dyn_loop_constraint_factor(const dyn_scene *scene, void *ws, const dyn_constraint_factor *io, size_t blocks);
+void dyn_loop_constraint_solution(const dyn_scene *scene, void *ws, const dyn_constraint_solution *io, size_t blocks);
+void dyn_loop_constraint_inertia(const dyn_scene *scene, void *ws, const dyn_constraint_inertia *io, size_t blocks);
 void dyn_loop_torque_derivative(const dyn_scene *scene, void *ws, const dyn_torque_derivative *io, size_t blocks);
 void dyn_model_loops_dynamics(const dyn_scene *scene, void *ws, const dyn_reference_dynamics *io, size_t blocks);
 void dyn_loop_regressor(const dyn_scene *scene, void *ws, const dyn_regressor *io, size_t blocks);

@@ -12,6 +12,7 @@
 #include "fma.h"
 #include <float.h>
 #include <math.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -171,12 +172,24 @@ LANE_INLINE lane lane_from_bits(lane_mask m)
 {
     return (lane)m;
 }
+#if LANES == 8
+LANE_INLINE lane lane_sqrt(lane x)
+{
+    return (lane)_mm512_sqrt_pd((__m512d)x);
+}
+#elif LANES == 4
+LANE_INLINE lane lane_sqrt(lane x)
+{
+    return (lane)_mm256_sqrt_pd((__m256d)x);
+}
+#else
 LANE_INLINE lane lane_sqrt(lane x)
 {
     for (int l = 0; l < LANES; l++)
         x[l] = __builtin_sqrt(x[l]);
     return x;
 }
+#endif
 #endif
 
 #ifndef LANE_FOR_TESTS
@@ -187,10 +200,58 @@ LANE_INLINE lane lane_select(lane_mask m, lane x, lane y)
 }
 #endif
 
+/* True if the mask is set in some lane. */
+LANE_INLINE bool lane_any(lane_mask m)
+{
+#if LANES == 1
+    return m != 0;
+#else
+    for (int l = 0; l < LANES; l++)
+        if (m[l]) return true;
+    return false;
+#endif
+}
+
 LANE_INLINE lane lane_abs(lane x)
 {
     return lane_select(lane_less(x, lane_of(0)), -x, x);
 }
+
+/* a < b ? b : a, and the absolute value of x, also of zeros with a sign, in one or two instructions. */
+#if defined      LANE_FOR_TESTS
+LANE_INLINE lane lane_greater(lane a, lane b)
+{
+    return lane_select(lane_less(a, b), b, a);
+}
+LANE_INLINE lane lane_size(lane x)
+{
+    return lane_abs(x);
+}
+#elif LANES == 1
+LANE_INLINE lane lane_greater(lane a, lane b)
+{
+    return a < b ? b : a;
+}
+LANE_INLINE lane lane_size(lane x)
+{
+    return __builtin_fabs(x);
+}
+#else
+LANE_INLINE lane lane_greater(lane a, lane b)
+{
+#if LANES == 8
+    return (lane)_mm512_max_pd((__m512d)b, (__m512d)a);
+#elif LANES == 4
+    return (lane)_mm256_max_pd((__m256d)b, (__m256d)a);
+#else
+    return lane_select(lane_less(a, b), b, a);
+#endif
+}
+LANE_INLINE lane lane_size(lane x)
+{
+    return lane_from_bits(lane_bits(x) & INT64_MAX);
+}
+#endif
 
 /* sign(0) = 0 */
 LANE_INLINE lane lane_sign(lane x)

@@ -7,7 +7,7 @@
 #include <math.h>
 #include <string.h>
 
-enum { ROUNDS = 2 /* Newton iterations; steps are short, so two reach rounding */ };
+enum { ROUNDS = 2 /* Newton iterations with one Jacobian; steps are short, so two reach rounding */ };
 
 #define UNSETTLED 1e4   /* of the velocity block: velocities of stages are less consistent than those after a step */
 #define RESTING   1e-9  /* relative: a contact velocity counts as zero below this times the joints' contributions */
@@ -24,6 +24,7 @@ struct dyn_ode_contact {
     double           *residual;    /* in lanes: 6 per frame, the accelerations that damping leaves */
     double           *q, *qd;      /* in lanes: scratch */
     double           *step;        /* in lanes: nv, scratch */
+    double           *offsets;     /* in lanes: fixed.k, displacements from the start */
 };
 
 /* --- opening ---------------------------------------------------------------------------------------------------- */
@@ -76,16 +77,17 @@ dyn_ode_contact *dyn_ode_contact_open(dyn_memory memory, const dyn_robot_ode *od
     c->q             = dyn_take_zeroed(memory, nq * ode->W, &room);
     c->qd            = dyn_take_zeroed(memory, nv * ode->W, &room);
     c->step          = dyn_take_zeroed(memory, nv * ode->W, &room);
+    c->offsets       = dyn_take_zeroed(memory, c->fixed.k * ode->W, &room);
     if (!room) return NULL;
     c->velocity           = dyn_contact_lay_out(contact, nv, ode->W, velocity);
     c->position           = dyn_contact_lay_out(&c->fixed, nv, ode->W, position);
     c->velocity.unsettled = UNSETTLED;
+    c->velocity.damping   = ode->s->damping;
     return c;
 }
 
 dyn_contact_block *dyn_ode_contact_block(dyn_robot_ode *ode)
 {
-    ode->contact->velocity.driven = ode->s->prescribed.mask;
     return &ode->contact->velocity;
 }
 
@@ -96,10 +98,15 @@ const double *dyn_ode_contact_wrenches(const dyn_ode_contact *c)
 
 /* --- lanes -------------------------------------------------------------------------------------------------------- */
 
+static dyn_contact_states states_of(const dyn_robot_ode *ode, const double *q, const double *qd)
+{
+    return (dyn_contact_states){
+        .kernels = ode->kernels, .scene = ode->s->scene, .workspace = ode->workspace, .q = q, .qd = qd};
+}
+
 static void fill(const dyn_robot_ode *ode, const dyn_contact_block *b, const double *q, const double *qd)
 {
-    dyn_contact_states states = {
-        .kernels = ode->kernels, .scene = ode->s->scene, .workspace = ode->workspace, .q = q, .qd = qd};
+    const dyn_contact_states states = states_of(ode, q, qd);
     dyn_contact_evaluate(b, &states);
 }
 
@@ -114,42 +121,40 @@ static void find_poses(const dyn_robot_ode *ode, const double *q, double *to)
 
 /* --- the rate --------------------------------------------------------------------------------------------------- */
 
-/* Records that the accelerations `along` the held axes contradict each other, if they do. */
-static void check_contradiction(dyn_robot_ode *ode, double t, const double *along, const double *qdd, size_t lane)
+/* Factors the constraint in all lanes. Coordinates that stick are driven, or those with a prescribed motion alone. */
+static void factor_constraint(dyn_robot_ode *ode, dyn_contact_block *b, bool sticking)
 {
-    size_t row = dyn_contact_find_contradiction(&ode->contact->velocity, along, qdd, lane);
-    if (row > 0) dyn_fault_record(&ode->state.fault[lane], DYN_FAULT_CONTRADICTION, t, row);
+    const dyn_contact_states states = states_of(ode, NULL, NULL);
+    b->decoupled                    = false;
+    for (size_t l = 0; l < ode->W; l++) {
+        const bool *driven = sticking ? dyn_ode_driven(ode, l) : ode->s->prescribed.mask;
+        b->decoupled       = b->decoupled || driven;
+        dyn_contact_set_driven(b, driven, l);
+    }
+    dyn_contact_factor(b, &states);
 }
 
-/* Solves lane l of a block; coordinates that stick are driven. */
-static bool solve(const dyn_robot_ode *ode, dyn_contact_block *b, size_t l)
+/* Finds the efforts and the change of the accelerations qdd in all lanes. */
+static void find_efforts(const dyn_robot_ode *ode, const double *qdd, bool checks)
 {
-    b->driven = dyn_ode_driven(ode, l);
-    return dyn_contact_solve(b, l);
-}
-
-/* Sets b = J qdd + J' qd of lane l, which is solved, and its wrenches. */
-static void set_wrenches(const dyn_robot_ode *ode, const double *qdd, size_t l, double *right_side)
-{
-    const dyn_contact_block *b = &ode->contact->velocity;
-    for (size_t a = 0; a < b->task.k; a++)
-        right_side[a] = b->jdot_qd[a * ode->W + l];
-    dyn_contact_add_jacobian_product(b, qdd, l, right_side);
-    dyn_contact_put_wrenches(b, right_side, l, ode->contact->wrenches);
+    const dyn_contact_states states = states_of(ode, NULL, NULL);
+    const dyn_contact_block *b      = &ode->contact->velocity;
+    dyn_contact_find(b, &states, b->jdot_qd, qdd, 1, checks);
 }
 
 void dyn_ode_contact_rate(dyn_robot_ode *ode, double t, const double *qd, double *qdd)
 {
     dyn_ode_contact   *c = ode->contact;
     dyn_contact_block *b = &c->velocity;
-    b->task.damping      = sqrt(ode->s->damping);
     fill(ode, b, ode->q, qd);
+    factor_constraint(ode, b, true);
+    find_efforts(ode, qdd, true);
     for (size_t l = dyn_robot_ode_first_lane(ode); l < dyn_robot_ode_distinct_lanes(ode); l++) {
-        double right_side[DYN_MAX_HELD_AXES];
-        if (!solve(ode, b, l)) continue; /* the numbers are too large; the rate is not finite either */
-        set_wrenches(ode, qdd, l, right_side);
-        check_contradiction(ode, t, right_side, qdd, l);
-        dyn_contact_apply_correction(b, right_side, l, qdd);
+        if (!dyn_contact_is_factored(b, l)) continue; /* the numbers are too large; the rate is not finite either */
+        dyn_contact_put_wrenches(b, l, c->wrenches);
+        if (b->contradictory[l] > 0)
+            dyn_fault_record(&ode->state.fault[l], DYN_FAULT_CONTRADICTION, t, (size_t)b->contradictory[l]);
+        dyn_contact_add_change(b, l, qdd);
     }
     dyn_contact_pad(b, dyn_robot_ode_distinct_lanes(ode), b->nv, qdd);
     dyn_contact_pad(b, dyn_robot_ode_distinct_lanes(ode), DYN_FRAME_AXES * c->fixed.n, c->wrenches);
@@ -157,11 +162,11 @@ void dyn_ode_contact_rate(dyn_robot_ode *ode, double t, const double *qd, double
 
 void dyn_ode_contact_set_wrenches(dyn_robot_ode *ode, const double *qdd)
 {
-    dyn_contact_block *b = dyn_ode_contact_block(ode);
-    for (size_t l = dyn_robot_ode_first_lane(ode); l < dyn_robot_ode_distinct_lanes(ode); l++) {
-        double right_side[DYN_MAX_HELD_AXES];
-        if (dyn_contact_solve(b, l)) set_wrenches(ode, qdd, l, right_side);
-    }
+    dyn_contact_block *b = &ode->contact->velocity;
+    factor_constraint(ode, b, false);
+    find_efforts(ode, qdd, false);
+    for (size_t l = dyn_robot_ode_first_lane(ode); l < dyn_robot_ode_distinct_lanes(ode); l++)
+        if (dyn_contact_is_factored(b, l)) dyn_contact_put_wrenches(b, l, ode->contact->wrenches);
     dyn_contact_pad(b, dyn_robot_ode_distinct_lanes(ode), DYN_FRAME_AXES * ode->contact->fixed.n,
                     ode->contact->wrenches);
 }
@@ -196,7 +201,7 @@ static void turn_between(const double *r, const double *b, size_t W, double turn
 }
 
 /* Finds the displacements of the held frames from their initial poses in lane l, one per row of c->position. */
-static void find_offsets(const dyn_robot_ode *ode, size_t l, double *offsets)
+static void find_offsets(const dyn_robot_ode *ode, size_t l)
 {
     const dyn_ode_contact *c = ode->contact;
     size_t                 W = ode->W, n = c->fixed.n, row = 0;
@@ -207,7 +212,7 @@ static void find_offsets(const dyn_robot_ode *ode, size_t l, double *offsets)
         size_t turn = (3 * n + 4 * i) * W + l;
         turn_between(c->poses + turn, c->start_poses + turn, W, offset + 3);
         for (size_t k = 0; k < c->fixed.frame[i].n; k++)
-            offsets[row++] = offset[c->fixed.frame[i].axis[k]];
+            c->offsets[row++ * W + l] = offset[c->fixed.frame[i].axis[k]];
     }
 }
 
@@ -225,18 +230,23 @@ static void add_step(const dyn_robot_ode *ode, size_t l)
 
 static void project_positions(dyn_robot_ode *ode, double t, size_t lanes)
 {
-    dyn_ode_contact   *c = ode->contact;
-    dyn_contact_block *b = &c->position;
+    dyn_ode_contact         *c      = ode->contact;
+    dyn_contact_block       *b      = &c->position;
+    const dyn_contact_states states = states_of(ode, NULL, NULL);
     for (int round = 0; round < ROUNDS && b->task.k > 0; round++) {
         dyn_robot_ode_close_loops(ode, t, c->q);
         find_poses(ode, c->q, c->poses);
-        fill(ode, b, c->q, NULL);
+        if (round == 0) {
+            fill(ode, b, c->q, NULL);
+            factor_constraint(ode, b, true);
+        }
+        for (size_t l = 0; l < ode->W; l++)
+            find_offsets(ode, l);
+        dyn_contact_find(b, &states, c->offsets, NULL, 1, false);
         memset(c->step, 0, b->nv * ode->W * sizeof *c->step);
         for (size_t l = dyn_robot_ode_first_lane(ode); l < lanes; l++) {
-            double offsets[DYN_MAX_HELD_AXES];
-            if (!solve(ode, b, l)) continue;
-            find_offsets(ode, l, offsets);
-            dyn_contact_apply_correction(b, offsets, l, c->step);
+            if (!dyn_contact_is_factored(b, l)) continue;
+            dyn_contact_add_change(b, l, c->step);
             add_step(ode, l);
         }
         dyn_contact_pad(b, lanes, ode->state.nq, c->q);
@@ -245,16 +255,15 @@ static void project_positions(dyn_robot_ode *ode, double t, size_t lanes)
 
 static void project_velocities(dyn_robot_ode *ode, double t, size_t lanes)
 {
-    dyn_ode_contact   *c = ode->contact;
-    dyn_contact_block *b = &c->velocity;
+    dyn_ode_contact         *c      = ode->contact;
+    dyn_contact_block       *b      = &c->velocity;
+    const dyn_contact_states states = states_of(ode, NULL, NULL);
     dyn_robot_ode_close_loops(ode, t, c->q);
     fill(ode, b, c->q, NULL);
-    for (size_t l = dyn_robot_ode_first_lane(ode); l < lanes; l++) {
-        double right_side[DYN_MAX_HELD_AXES] = {0};
-        if (!solve(ode, b, l)) continue;
-        dyn_contact_add_jacobian_product(b, c->qd, l, right_side);
-        dyn_contact_apply_correction(b, right_side, l, c->qd);
-    }
+    factor_constraint(ode, b, true);
+    dyn_contact_find(b, &states, NULL, c->qd, 1, false);
+    for (size_t l = dyn_robot_ode_first_lane(ode); l < lanes; l++)
+        if (dyn_contact_is_factored(b, l)) dyn_contact_add_change(b, l, c->qd);
 }
 
 void dyn_ode_contact_finish_step(dyn_robot_ode *ode, double t, double *y, size_t stride, size_t lanes)

@@ -30,7 +30,7 @@ void dyn_ode_contact_subtract_efforts(const dyn_robot_ode *ode, double *tau);
  */
 void dyn_ode_contact_finish_step(dyn_robot_ode *ode, double t, double *y, size_t stride, size_t lanes);
 
-/* Returns the constraint matrices at the last dyn_ode_contact_rate, in which only prescribed coordinates are driven. */
+/* Returns the constraint matrices at the last dyn_ode_contact_rate. */
 dyn_contact_block *dyn_ode_contact_block(dyn_robot_ode *ode);
 
 /* Returns the accelerations that contact damping leaves along the held axes: laid out like the wrenches. */

@@ -152,8 +152,8 @@ static bool stop_immobile(dyn_robot_ode *ode, size_t lane, double allowed, bool 
     const dyn_friction_state state = dyn_stiction_problem_state(ode, lane);
     dyn_contact_block       *held  = dyn_ode_contact_block(ode);
     dyn_friction_rows        r     = dyn_stiction_problem_gather(ode, &state, false);
-    held->driven                   = dyn_ode_driven(ode, lane);
-    if (!dyn_contact_solve(held, lane) || !dyn_friction_rows_set_held(&r, &state, held, ode->stiction->qdd))
+    if (!dyn_contact_solve(held, dyn_ode_driven(ode, lane), lane) ||
+        !dyn_friction_rows_set_held(&r, &state, held, ode->stiction->qdd))
         return true;
     for (size_t i = 0; i < r.n; i++) {
         const dyn_friction_joint *j = &ode->stiction->joint[ode->stiction->index[i]];

@@ -58,7 +58,8 @@ bool dyn_stiction_problem_solve(dyn_robot_ode *ode, size_t lane, dyn_friction_ro
     dyn_contact_block       *held  = ode->contact ? dyn_ode_contact_block(ode) : NULL;
     *r                             = dyn_stiction_problem_gather(ode, &state, true);
     if (r->n == 0) return true;
-    if (held ? !dyn_contact_solve(held, lane) || !dyn_friction_rows_set_held(r, &state, held, ode->stiction->qdd)
+    if (held ? !dyn_contact_solve(held, ode->s->prescribed.mask, lane) ||
+                   !dyn_friction_rows_set_held(r, &state, held, ode->stiction->qdd)
              : !dyn_friction_rows_set(r, &state, ode->stiction->mass, ode->s->prescribed.mask, ode->stiction->qdd))
         return false;
     return dyn_friction_rows_solve(r, ode->state.deadline) == DYN_FRICTION_FOUND;

@@ -96,32 +96,28 @@ static void find_joint_wrenches(const api_evaluation *e, const api_selection *se
 
 /* Corrects qdd of one state so that the held frames do not accelerate, and writes the contact wrenches. Returns as
  * api_fail_state does. */
-static bool apply_to_state(const api_evaluation *e, dyn_contact_block *b, double damping, size_t state,
-                           double *contacts, double *qdd)
+static bool apply_to_state(const api_evaluation *e, const dyn_contact_block *b, size_t state, double *contacts,
+                           double *qdd)
 {
-    size_t      lane = state % e->lanes;
-    double      along[DYN_MAX_HELD_AXES];
-    api_problem found;
-    if (!dyn_contact_solve(b, lane))
+    const size_t lane = state % e->lanes;
+    api_problem  found;
+    if (!dyn_contact_is_factored(b, lane))
         return api_fail_state(e, API_RESULT_NOT_FINITE, -1, state, "the numbers of this state are too large");
-    for (size_t a = 0; a < b->task.k; a++)
-        along[a] = b->jdot_qd[a * b->W + lane];
-    dyn_contact_add_jacobian_product(b, qdd, lane, along);
-    size_t row = dyn_contact_find_contradiction(b, along, qdd, lane);
-    if (row > 0) {
+    if (b->contradictory[lane] > 0) {
         api_problem_clear(&found);
-        api_contact_describe(b->contact, row, damping, &found);
+        api_contact_describe(b->contact, (size_t)b->contradictory[lane], b->damping, &found);
         return api_fail_found(e, API_QD, state, &found);
     }
-    dyn_contact_put_wrenches(b, along, lane, contacts);
-    dyn_contact_apply_correction(b, along, lane, qdd);
+    dyn_contact_put_wrenches(b, lane, contacts);
+    dyn_contact_add_change(b, lane, qdd);
     return true;
 }
 
 /* The work arrays of a block with held frames. */
 typedef struct held_work {
-    double           *contacts, *wrenches; /* in lanes: 6 per frame; 9 per wrench */
-    dyn_contact_block block;
+    double            *contacts, *wrenches; /* in lanes: 6 per frame; 9 per wrench */
+    dyn_contact_states states;
+    dyn_contact_block  block;
 } held_work;
 
 /* Finds the constraint matrices of a block. Moves *next past the work arrays. */
@@ -135,17 +131,17 @@ static held_work prepare_contacts(const api_evaluation *e, const api_selection *
         w.contacts = *next;
         *next      = api_behind(e, *next, API_FRAME_AXES * contact->n, 1);
     }
-    w.wrenches                = *next;
-    *next                     = api_behind(e, *next, API_SITE_VALUES * (e->query->scene.n_wrenches + contact->n), 1);
-    w.block                   = dyn_contact_lay_out(contact, nv, e->lanes, *next);
-    *next                     = api_behind(e, *next, dyn_contact_entries(nv, contact), 1);
-    dyn_contact_states states = {.kernels   = e->kernels,
-                                 .scene     = &e->query->scene,
-                                 .workspace = e->workspace,
-                                 .q         = api_state_block(e, API_Q, block),
-                                 .qd        = api_state_block(e, API_QD, block)};
-    w.block.task.damping      = sqrt(o->damping);
-    dyn_contact_evaluate(&w.block, &states);
+    w.wrenches      = *next;
+    *next           = api_behind(e, *next, API_SITE_VALUES * (e->query->scene.n_wrenches + contact->n), 1);
+    w.block         = dyn_contact_lay_out(contact, nv, e->lanes, *next);
+    *next           = api_behind(e, *next, dyn_contact_entries(nv, contact), 1);
+    w.block.damping = o->damping;
+    w.states        = (dyn_contact_states){.kernels   = e->kernels,
+                                           .scene     = &e->query->scene,
+                                           .workspace = e->workspace,
+                                           .q         = api_state_block(e, API_Q, block),
+                                           .qd        = api_state_block(e, API_QD, block)};
+    dyn_contact_evaluate(&w.block, &w.states);
     return w;
 }
 
@@ -157,12 +153,12 @@ static bool apply_contacts(const api_evaluation *e, const api_selection *selecte
     const forward_options *o        = selected->options;
     const size_t           W        = e->lanes;
     double                *residual = api_result_block(e, selected, CONTACT_RESIDUAL, block);
-    double                *delassus = api_result_block(e, selected, DELASSUS, block);
+    w->block.factor.delassus        = api_result_block(e, selected, DELASSUS, block);
     memset(w->contacts, 0, API_FRAME_AXES * w->block.contact->n * W * sizeof *w->contacts);
-    for (size_t lane = 0; lane < W && block * W + lane < e->query->rows; lane++) {
-        if (!apply_to_state(e, &w->block, o->damping, block * W + lane, w->contacts, qdd)) return false;
-        if (delassus) dyn_contact_put_delassus(&w->block, o->damping, lane, delassus);
-    }
+    if (!dyn_contact_factor(&w->block, &w->states)) return api_deadline_check(e->query->input->deadline, e->problem);
+    dyn_contact_find(&w->block, &w->states, w->block.jdot_qd, qdd, 1, true);
+    for (size_t lane = 0; lane < W && block * W + lane < e->query->rows; lane++)
+        if (!apply_to_state(e, &w->block, block * W + lane, w->contacts, qdd)) return false;
     for (size_t lane = 0; residual && lane < W; lane++)
         dyn_contact_put_residual(&w->block, o->damping, w->contacts, lane, residual);
     return true;

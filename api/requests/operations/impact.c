@@ -44,64 +44,51 @@ static bool options(api_query *q, api_selection *selected, const api_node *given
 
 /* --- lanes ------------------------------------------------------------------------------------------------------ */
 
-/* Counts the scratch lanes: the singular mask; the inverse mass matrix, which the mask needs; outputs that are
- * needed but not requested; work arrays of contacts. */
+/* Counts the scratch lanes: outputs that are needed but not requested; work arrays of contacts. */
 static size_t spare(const api_model *model, const api_selection *selected)
 {
     const impact_options *o = selected->options;
-    return 1 + model->nv * model->nv + api_missing_entries(model, selected, QD_AFTER, ENERGY_LOSS) +
-           dyn_contact_entries(model->nv, o->contact);
+    return api_missing_entries(model, selected, QD_AFTER, ENERGY_LOSS) + dyn_contact_entries(model->nv, o->contact);
 }
 
-/* Returns the kinetic energy lost, 1/2 (1 - e^2) sum_i mass_i (V_i . u)^2 with the restitution e and u = J qd;
- * mass_i and V_i are the eigenvalues and eigenvectors of Lambda. */
-static double energy_lost(const dyn_task *t, double restitution, const double *u)
+/* Writes the kinetic energy lost, 1/2 (1 - e^2) u^T Lambda u with the restitution e and u = J qd: the right side was
+ * (1 + e) u. */
+static void put_energy_lost(const dyn_contact_block *b, double restitution, size_t lane, double *lost)
 {
-    double sum = 0;
-    for (size_t i = 0; i < t->k; i++) {
-        double part = 0;
-        for (size_t a = 0; a < t->k; a++)
-            part += t->Vt[i + t->k * a] * u[a];
-        sum += t->mass[i] * (part * part);
-    }
-    return 0.5 * (1 - restitution) * (1 + restitution) * sum;
+    lost[lane] = 0.5 * (1 - restitution) / (1 + restitution) * b->energy[lane];
 }
 
 static bool evaluate(const api_evaluation *e, const api_selection *selected, size_t block, size_t blocks)
 {
     (void)blocks; /* always 1 */
     const impact_options *o  = selected->options;
-    size_t                nv = e->model->nv, W = e->lanes, k = o->contact->k;
+    size_t                nv = e->model->nv, W = e->lanes;
     const double         *qd       = api_state_block(e, API_QD, block);
-    double               *singular = e->spare, *inverse = singular + W, *next = inverse + nv * nv * W;
+    double               *next     = e->spare;
     double               *after    = api_result_or_spare(e, selected, QD_AFTER, block, &next);
     double               *impulses = api_result_or_spare(e, selected, CONTACT_IMPULSES, block, &next);
     double               *lost     = api_result_or_spare(e, selected, ENERGY_LOSS, block, &next);
     dyn_contact_block     b        = dyn_contact_lay_out(o->contact, nv, W, next);
-    b.inverse                      = inverse;
-    b.singular                     = singular;
-    dyn_contact_states states      = {.kernels   = e->kernels,
+    dyn_contact_states    states   = {.kernels   = e->kernels,
                                       .scene     = &e->query->scene,
                                       .workspace = e->workspace,
                                       .q         = api_state_block(e, API_Q, block),
                                       .qd        = qd};
     dyn_contact_evaluate(&b, &states);
-    if (!api_check_singular(e, singular, block, 1)) return false;
+    if (!dyn_contact_factor(&b, &states)) return api_deadline_check(e->query->input->deadline, e->problem);
+    if (!api_check_singular(e, b.factor.singular, block, 1)) return false;
+    dyn_contact_find(&b, &states, NULL, qd, 1 + o->restitution, false);
     memcpy(after, qd, nv * W * sizeof *after);
     for (size_t lane = 0; lane < W && block * W + lane < e->query->rows; lane++) {
-        double along[DYN_MAX_HELD_AXES] = {0};
-        if (!dyn_contact_solve(&b, lane)) {
+        if (!dyn_contact_is_factored(&b, lane)) {
             if (!api_fail_state(e, API_RESULT_NOT_FINITE, -1, block * W + lane,
                                 "the numbers of this state are too large"))
                 return false;
             continue;
         }
-        dyn_contact_add_jacobian_product(&b, qd, lane, along);
-        lost[lane] = energy_lost(&b.task, o->restitution, along);
-        for (size_t a = 0; a < k; a++)
-            along[a] *= 1 + o->restitution;
-        dyn_contact_put_wrenches(&b, along, lane, impulses);
-        dyn_contact_apply_correction(&b, along, lane, after);
+        put_energy_lost(&b, o->restitution, lane, lost);
+        dyn_contact_put_wrenches(&b, lane, impulses);
+        dyn_contact_add_change(&b, lane, after);
     }
     return true;
 }

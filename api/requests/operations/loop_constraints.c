@@ -105,7 +105,7 @@ static bool solve_lane(api_loop_constraints *s, size_t lane)
     for (size_t i = 0; i < nv * nv; i++)
         t->M[i] = s->held.M[i * W + lane];
     for (size_t a = 0; a < s->k; a++)
-        dyn_task_set_row(t, a, s->J + a * nv * W + lane, W, a < s->contact->k ? s->held.row_scale[a * W + lane] : 1);
+        dyn_task_set_row(t, a, s->J + a * nv * W + lane, W, 0);
     return dyn_task_solve(t) == DYN_TASK_DONE;
 }
 

@@ -3,12 +3,13 @@
  *
  *     F = Lambda xdd + mu, Lambda = (J M^-1 J^T)^-1, mu = Jbar^T h - Lambda Jdot qd, Jbar = M^-1 J^T Lambda,
  *
- * where h is the bias. Kernels compute M, J, Jdot and h in lanes. task_inertia.c computes the rest for one state at a
- * time, so that a state gives the same bits alone and in a batch. */
+ * where h is the bias. Kernels compute all of it in lanes (dynamics/constraint.h). LAPACK decomposes Lambda of one
+ * state (task_inertia.h) for its ellipsoid and condition, and where J is so close to losing rank that singular values
+ * must decide. */
 #include "api/requests/fields/fields.h"
 #include "api/requests/fields/frame_fields.h"
 #include "api/requests/lanes/evaluation.h"
-#include "dynamics/contact/task_inertia.h"
+#include "dynamics/contact/contact.h"
 #include "api/codec/number.h"
 #include <string.h>
 
@@ -16,13 +17,14 @@ enum { INERTIA, JACOBIAN, JACOBIAN_DOT_QD, JACOBIAN_INVERSE, BIAS, ELLIPSOID, CO
 
 /* The operation's options. */
 typedef struct task_options {
-    const dyn_frame *frame;
-    size_t           n_axes;
-    int              axis[API_FRAME_AXES]; /* [n_axes] rows of the frame Jacobian, 0 to 5 */
-    double           damping;
+    dyn_held_frame frame; /* with the chosen axes, rows of the frame Jacobian */
+    double         damping;
 } task_options;
 
-#define OF_KINEMATICS (API_BIT(JACOBIAN) | API_BIT(JACOBIAN_DOT_QD)) /* outputs that need no inertia */
+#define OF_KINEMATICS    (API_BIT(JACOBIAN) | API_BIT(JACOBIAN_DOT_QD)) /* outputs that need no inertia */
+#define OF_DECOMPOSITION (API_BIT(ELLIPSOID) | API_BIT(CONDITION))
+/* Singular values below 1e-8 of the largest make J singular. Up to this condition number of J M^-1 J^T none does. */
+#define MOST_CONDITION 1e12
 
 /* --- options ---------------------------------------------------------------------------------------------------- */
 
@@ -45,56 +47,77 @@ static bool options(api_query *q, api_selection *selected, const api_node *given
     if (i < 0) return false;
     task_options *o = selected->options = api_take(q->pool, sizeof *o);
     if (!o) return false;
-    *o = (task_options){.frame = &q->model->frames[i].frame};
-    if (!api_read_axes(q, api_node_get(given, "axes"), &axes_at, o->axis, &o->n_axes)) return false;
-    api_set_extent(selected, API_SELECTED_AXES, o->n_axes);
+    *o = (task_options){.frame = {.frame = q->model->frames[i].frame}};
+    if (!api_read_axes(q, api_node_get(given, "axes"), &axes_at, o->frame.axis, &o->frame.n)) return false;
+    api_set_extent(selected, API_SELECTED_AXES, o->frame.n);
     return read_damping(q, o, api_node_get(given, "damping"), &damping_at);
 }
 
 /* --- a block of states in lanes --------------------------------------------------------------------------------- */
 
 typedef struct block_lanes {
-    double  *J, *J_dot;   /* 6 x nv */
-    double  *M, *inverse; /* nv x nv; the kernel detects singularities only if it computes the inverse */
-    double  *h;           /* nv: the bias */
-    double  *singular;    /* 1: the singular mask */
-    dyn_task task;        /* arrays for one state, used for each in turn */
+    dyn_contact        contact; /* the frame with its axes */
+    dyn_contact_block  held;    /* J, M and their factors; the task of one state */
+    dyn_contact_states states;
+    double            *J, *J_dot;     /* 6 x nv */
+    double            *h;             /* nv: the bias */
+    double            *Lambda, *Jbar; /* k x k; nv x k */
+    double            *bound;         /* 1: a bound on the condition number of J M^-1 J^T + damping^2 */
 } block_lanes;
+
+static dyn_contact contact_of(const task_options *o)
+{
+    return (dyn_contact){.n = 1, .k = o->frame.n, .frame = (dyn_held_frame *)&o->frame};
+}
 
 static size_t spare(const api_model *model, const api_selection *selected)
 {
-    size_t nv = model->nv; /* dyn_task needs memory for one state only, but is counted for every lane */
-    return 12 * nv + 2 * nv * nv + nv + 1 + dyn_task_entries(nv, api_selected_extent(selected, API_SELECTED_AXES));
+    const dyn_contact contact = contact_of(selected->options);
+    const size_t      nv = model->nv, k = contact.k;
+    return 13 * nv + k * k + nv * k + 1 + dyn_contact_entries(nv, &contact);
 }
 
-static block_lanes place(const api_evaluation *e, const api_selection *selected)
+/* `b` keeps a pointer to its own contact. */
+static void place(const api_evaluation *e, const api_selection *selected, size_t block, block_lanes *b)
 {
     const task_options *o  = selected->options;
-    size_t              nv = e->model->nv, W = e->lanes;
-    block_lanes         b = {.J = e->spare};
-    b.J_dot               = b.J + 6 * nv * W;
-    b.M                   = b.J_dot + 6 * nv * W;
-    b.inverse             = b.M + nv * nv * W;
-    b.h                   = b.inverse + nv * nv * W;
-    b.singular            = b.h + nv * W;
-    b.task                = (dyn_task){.nv = nv, .k = o->n_axes, .damping = o->damping};
-    dyn_task_lay_out(&b.task, b.singular + W);
-    return b;
+    const size_t        nv = e->model->nv, W = e->lanes, k = o->frame.n;
+    b->contact          = contact_of(o);
+    b->contact.deadline = e->query->scene.deadline;
+    b->states           = (dyn_contact_states){.kernels   = e->kernels,
+                                               .scene     = &e->query->scene,
+                                               .workspace = e->workspace,
+                                               .q         = api_state_block(e, API_Q, block),
+                                               .qd        = api_state_block(e, API_QD, block)};
+    b->J                = e->spare;
+    b->J_dot            = b->J + 6 * nv * W;
+    b->h                = b->J_dot + 6 * nv * W;
+    b->Lambda           = b->h + nv * W;
+    b->Jbar             = b->Lambda + k * k * W;
+    b->bound            = b->Jbar + nv * k * W;
+    b->held             = dyn_contact_lay_out(&b->contact, nv, W, b->bound + W);
+
+    b->held.damping        = o->damping * o->damping;
+    b->held.task.redundant = false;
+    b->held.task.damping   = o->damping;
 }
 
-static bool fill(const api_evaluation *e, const api_selection *selected, const block_lanes *b, size_t block)
+static bool fill(const api_evaluation *e, const api_selection *selected, block_lanes *b, size_t block)
 {
-    const task_options *o       = selected->options;
-    const dyn_kernels  *kernels = e->kernels;
-    const double       *q = api_state_block(e, API_Q, block), *qd = api_state_block(e, API_QD, block);
-    dyn_kinematics      kinematics = {.q = q, .qd = qd, .frame = o->frame, .jacobian = b->J, .jacobian_dot = b->J_dot};
-    dyn_bias            bias       = {.q = q, .qd = qd, .wrenches = api_wrench_block(e, block), .bias = b->h};
-    dyn_mass_matrix     mass       = {.q = q, .mass_matrix = b->M, .inverse = b->inverse, .singular = b->singular};
-    kernels->kinematics(&e->query->scene, e->workspace, &kinematics, 1);
+    const task_options *o          = selected->options;
+    const dyn_kernels  *kernels    = e->kernels;
+    dyn_kinematics      kinematics = {
+             .q = b->states.q, .qd = b->states.qd, .frame = &o->frame.frame, .jacobian = b->J, .jacobian_dot = b->J_dot};
+    dyn_bias bias = {.q = b->states.q, .qd = b->states.qd, .wrenches = api_wrench_block(e, block), .bias = b->h};
+    if (selected->outputs & OF_KINEMATICS) kernels->kinematics(&e->query->scene, e->workspace, &kinematics, 1);
     if (selected->outputs & API_BIT(BIAS)) kernels->bias(&e->query->scene, e->workspace, &bias, 1);
     if (!(selected->outputs & ~OF_KINEMATICS)) return true;
-    kernels->mass_matrix(&e->query->scene, e->workspace, &mass, 1);
-    return api_check_singular(e, b->singular, block, 1);
+    dyn_contact_evaluate(&b->held, &b->states);
+    if (!dyn_contact_factor(&b->held, &b->states)) return api_deadline_check(e->query->input->deadline, e->problem);
+    dyn_contact_find_inertia(&b->held, &b->states, b->Lambda,
+                             selected->outputs & (API_BIT(JACOBIAN_INVERSE) | API_BIT(BIAS)) ? b->Jbar : NULL,
+                             b->bound);
+    return api_check_singular(e, b->held.factor.singular, block, 1);
 }
 
 /* --- one state -------------------------------------------------------------------------------------------------- */
@@ -111,7 +134,7 @@ static double drift(const api_evaluation *e, const api_selection *selected, cons
 {
     const task_options *o  = selected->options;
     size_t              nv = e->model->nv, W = e->lanes, lane = row % W;
-    const double       *J_dot = b->J_dot + (size_t)o->axis[a] * nv * W + lane;
+    const double       *J_dot = b->J_dot + (size_t)o->frame.axis[a] * nv * W + lane;
     const double       *qd    = api_state_block(e, API_QD, row / W);
     double              sum   = 0;
     for (size_t v = 0; qd && v < nv; v++)
@@ -124,8 +147,8 @@ static void write_kinematics(const api_evaluation *e, const api_selection *selec
     const task_options *o  = selected->options;
     size_t              nv = e->model->nv, W = e->lanes;
     double *J = result_of(e, selected, JACOBIAN, row), *J_dot_qd = result_of(e, selected, JACOBIAN_DOT_QD, row);
-    for (size_t a = 0; a < o->n_axes; a++) {
-        const double *from = b->J + (size_t)o->axis[a] * nv * W + row % W;
+    for (size_t a = 0; a < o->frame.n; a++) {
+        const double *from = b->J + (size_t)o->frame.axis[a] * nv * W + row % W;
         for (size_t v = 0; J && v < nv; v++)
             J[(a * nv + v) * W] = from[v * W];
         if (J_dot_qd) J_dot_qd[a * W] = drift(e, selected, b, row, a);
@@ -133,17 +156,15 @@ static void write_kinematics(const api_evaluation *e, const api_selection *selec
 }
 
 /* Writes the bias mu = Jbar^T h - Lambda Jdot qd of one state. */
-static void write_bias(const api_evaluation *e, const api_selection *selected, const block_lanes *b, size_t row,
-                       double *mu)
+static void write_bias(const api_evaluation *e, const block_lanes *b, size_t row, double *mu)
 {
-    const dyn_task *t = &b->task;
-    size_t          W = e->lanes, lane = row % W;
-    for (size_t a = 0; a < t->k; a++) {
+    const size_t W = e->lanes, lane = row % W, nv = e->model->nv, k = b->contact.k;
+    for (size_t a = 0; a < k; a++) {
         double sum = 0;
-        for (size_t v = 0; v < t->nv; v++)
-            sum += t->X[v + t->nv * a] * b->h[v * W + lane];
-        for (size_t c = 0; c < t->k; c++)
-            sum -= t->Lambda[a + t->k * c] * drift(e, selected, b, row, c);
+        for (size_t v = 0; v < nv; v++)
+            sum += b->Jbar[(v * k + a) * W + lane] * b->h[v * W + lane];
+        for (size_t c = 0; c < k; c++)
+            sum -= b->Lambda[(a * k + c) * W + lane] * b->held.jdot_qd[c * W + lane];
         mu[a * W] = sum;
     }
 }
@@ -165,18 +186,40 @@ static void write_ellipsoid(const dyn_task *t, size_t W, double *axes)
 
 static void write_inertia(const api_evaluation *e, const api_selection *selected, const block_lanes *b, size_t row)
 {
-    const dyn_task *t = &b->task;
-    size_t          W = e->lanes, k = t->k;
+    const size_t W = e->lanes, lane = row % W, k = b->contact.k, n = e->model->nv * k;
     double *inertia = result_of(e, selected, INERTIA, row), *inverse = result_of(e, selected, JACOBIAN_INVERSE, row);
-    double *mu = result_of(e, selected, BIAS, row), *ellipsoid = result_of(e, selected, ELLIPSOID, row);
-    double *condition = result_of(e, selected, CONDITION, row);
+    double *mu = result_of(e, selected, BIAS, row);
     for (size_t i = 0; inertia && i < k * k; i++)
-        inertia[i * W] = t->Lambda[i];
-    for (size_t i = 0; inverse && i < t->nv * k; i++)
-        inverse[i * W] = t->X[i / k + t->nv * (i % k)];
-    if (mu) write_bias(e, selected, b, row, mu);
-    if (ellipsoid) write_ellipsoid(t, W, ellipsoid);
-    if (condition) *condition = t->mass[k - 1] / t->mass[0];
+        inertia[i * W] = b->Lambda[i * W + lane];
+    for (size_t i = 0; inverse && i < n; i++)
+        inverse[i * W] = b->Jbar[i * W + lane];
+    if (mu) write_bias(e, b, row, mu);
+}
+
+/* Writes the outputs that the decomposition of one state has, after decompose_inertia(). */
+static void write_decomposition(const api_evaluation *e, const api_selection *selected, const dyn_task *t, size_t row)
+{
+    double *ellipsoid = result_of(e, selected, ELLIPSOID, row), *condition = result_of(e, selected, CONDITION, row);
+    if (ellipsoid) write_ellipsoid(t, e->lanes, ellipsoid);
+    if (condition) *condition = t->mass[t->k - 1] / t->mass[0];
+}
+
+/* Decomposes Lambda of one state by LAPACK, and writes Lambda and Jbar unless the kernels have found them `well`. */
+static dyn_task_status decompose_inertia(const api_evaluation *e, block_lanes *b, size_t lane, bool well)
+{
+    dyn_task    *t = &b->held.task;
+    const size_t W = e->lanes, nv = t->nv, k = t->k;
+    for (size_t i = 0; i < nv * nv; i++)
+        t->M[i] = b->held.M[i * W + lane];
+    for (size_t a = 0; a < k; a++)
+        dyn_task_set_row(t, a, b->held.J + a * nv * W + lane, W, 0);
+    const dyn_task_status status = dyn_task_solve(t);
+    if (well || status != DYN_TASK_DONE) return status;
+    for (size_t i = 0; i < k * k; i++)
+        b->Lambda[i * W + lane] = t->Lambda[i];
+    for (size_t i = 0; i < nv * k; i++)
+        b->Jbar[i * W + lane] = t->X[i / k + nv * (i % k)];
+    return status;
 }
 
 static bool fail(const api_evaluation *e, const dyn_task *t, dyn_task_status status, size_t row)
@@ -192,26 +235,23 @@ static bool fail(const api_evaluation *e, const dyn_task *t, dyn_task_status sta
 static bool evaluate(const api_evaluation *e, const api_selection *selected, size_t block, size_t blocks)
 {
     (void)blocks; /* always 1 */
-    const task_options *o  = selected->options;
-    block_lanes         b  = place(e, selected);
-    size_t              nv = e->model->nv, W = e->lanes;
-    const double        reach = dyn_point_reach(e->model->dyn, o->frame->body, o->frame->X_bf.p);
+    const size_t W = e->lanes;
+    block_lanes  b;
+    place(e, selected, block, &b);
     if (!fill(e, selected, &b, block)) return false;
     for (size_t row = block * W; row < (block + 1) * W && row < e->query->rows; row++) {
-        size_t lane = row % W;
+        dyn_task_status status = DYN_TASK_DONE;
         if (!api_deadline_check(e->query->input->deadline, e->problem)) return false;
-        write_kinematics(e, selected, &b, row);
+        if (selected->outputs & OF_KINEMATICS) write_kinematics(e, selected, &b, row);
         if (!(selected->outputs & ~OF_KINEMATICS)) continue;
-        for (size_t i = 0; i < nv * nv; i++)
-            b.task.M[i] = b.M[i * W + lane];
-        for (size_t a = 0; a < o->n_axes; a++)
-            dyn_task_set_row(&b.task, a, b.J + (size_t)o->axis[a] * nv * W + lane, W,
-                             dyn_task_row_scale(b.J + lane, nv, W, (size_t)o->axis[a], reach));
-        dyn_task_status status = dyn_task_solve(&b.task);
-        if (status == DYN_TASK_DONE)
-            write_inertia(e, selected, &b, row);
-        else if (!fail(e, &b.task, status, row))
-            return false;
+        const bool well = dyn_contact_is_factored(&b.held, row % W) && b.bound[row % W] <= MOST_CONDITION;
+        if (!well || selected->outputs & OF_DECOMPOSITION) status = decompose_inertia(e, &b, row % W, well);
+        if (status != DYN_TASK_DONE) {
+            if (!fail(e, &b.held.task, status, row)) return false;
+            continue;
+        }
+        write_inertia(e, selected, &b, row);
+        if (selected->outputs & OF_DECOMPOSITION) write_decomposition(e, selected, &b.held.task, row);
     }
     return true;
 }

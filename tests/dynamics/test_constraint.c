@@ -1,0 +1,250 @@
+/* test_constraint.c - checks the kernels that solve for the wrenches on held frames: the equations that define their
+ * results, LAPACK's solutions of single states, and equal bits in all lanes and on all targets. */
+#include "check.h"
+#include "dynamics/contact/contact.h"
+#include "dynamics/held_directions.h"
+#include "trial.h"
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { ROBOTS = 16, ROWS = 11, FRAMES = 3, AXES = 15 };
+
+/* One robot with its base held, its last link twice along all axes or some: the directions depend on each other, and
+ * those of a fixed base count as zero. */
+typedef struct problem {
+    const trial   *t;
+    dyn_held_frame frame[FRAMES];
+    dyn_contact    contact;
+    double         damping;
+    bool           drives; /* some coordinates of some states are driven */
+} problem;
+
+/* The results of all states, a row each. */
+typedef struct solutions {
+    double efforts[ROWS][AXES], along[ROWS][AXES], change[ROWS][DYN_MAX_DOF], energy[ROWS], rank[ROWS];
+    double contradictory[ROWS];
+} solutions;
+
+static problem problem_of(const trial *t)
+{
+    const dyn_link_place *last = trial_last_link(t);
+    problem               p    = {.t = t};
+    p.frame[0] = (dyn_held_frame){.frame = {t->model->base.body, t->model->base.X_bl}, .n = 3, .axis = {0, 1, 2}};
+    p.frame[1] = (dyn_held_frame){.frame = {last->body, last->X_bl}, .n = 6, .axis = {0, 1, 2, 3, 4, 5}};
+    p.frame[2] = p.frame[1];
+    return p;
+}
+
+static void close_problem(problem *p)
+{
+    p->contact = (dyn_contact){.n = FRAMES, .k = AXES, .frame = p->frame};
+}
+
+static bool is_driven(const problem *p, size_t row, size_t v)
+{
+    return p->drives && (row + v) % 5 == 0;
+}
+
+/* A block of states in lanes: rows from `first` on, cyclically. */
+typedef struct block {
+    dyn_contact_block  b;
+    dyn_contact_states states;
+    double            *room, *q, *qd, *qdd;
+    void              *workspace;
+} block;
+
+static double *take_lanes(size_t entries, size_t W)
+{
+    double *room = aligned_alloc(DYN_ALIGN, (entries * W * sizeof *room + DYN_ALIGN) / DYN_ALIGN * DYN_ALIGN);
+    assert_non_null(room);
+    memset(room, 0xff, entries * W * sizeof *room); /* NaN */
+    return room;
+}
+
+static double *lanes_of(const double *rows, size_t n, size_t W, size_t first)
+{
+    double *to = take_lanes(n, W);
+    for (size_t i = 0; i < n; i++)
+        for (size_t l = 0; l < W; l++)
+            to[i * W + l] = rows[(first + l) % ROWS * n + i];
+    return to;
+}
+
+static void open_block(const problem *p, const dyn_kernels *k, size_t first, block *x)
+{
+    const trial *t = p->t;
+    const size_t W = (size_t)k->lanes;
+    x->room        = take_lanes(dyn_contact_entries(t->nv, &p->contact), W);
+    x->workspace   = aligned_alloc(DYN_ALIGN, (k->workspace_size(t->model) + DYN_ALIGN) / DYN_ALIGN * DYN_ALIGN);
+    assert_non_null(x->workspace);
+    x->q         = lanes_of(t->q, t->nq, W, first);
+    x->qd        = lanes_of(t->qd, t->nv, W, first);
+    x->qdd       = lanes_of(t->qdd, t->nv, W, first);
+    x->b         = dyn_contact_lay_out(&p->contact, t->nv, W, x->room);
+    x->b.damping = p->damping;
+    x->states =
+        (dyn_contact_states){.kernels = k, .scene = &t->scene, .workspace = x->workspace, .q = x->q, .qd = x->qd};
+    dyn_contact_evaluate(&x->b, &x->states);
+    x->b.decoupled = p->drives;
+    for (size_t l = 0; p->drives && l < W; l++) {
+        bool driven[DYN_MAX_DOF];
+        for (size_t v = 0; v < t->nv; v++)
+            driven[v] = is_driven(p, (first + l) % ROWS, v);
+        dyn_contact_set_driven(&x->b, driven, l);
+    }
+    assert_true(dyn_contact_factor(&x->b, &x->states));
+}
+
+static void close_block(block *x)
+{
+    free(x->room), free(x->workspace);
+    free(x->q), free(x->qd), free(x->qdd);
+}
+
+/* Solves all states with J qdd for right sides, which all motions of the robot have. The first state of the first block
+ * is row `first`. */
+static void solve_states(const problem *p, const dyn_kernels *k, size_t first, solutions *to)
+{
+    const size_t W = (size_t)k->lanes, nv = p->t->nv;
+    for (size_t begin = 0; begin < ROWS; begin += W) {
+        block x;
+        open_block(p, k, first + begin, &x);
+        dyn_contact_find(&x.b, &x.states, NULL, x.qdd, 1, true);
+        for (size_t l = 0; l < W; l++) {
+            const size_t row = (first + begin + l) % ROWS;
+            assert_true(dyn_contact_is_factored(&x.b, l));
+            for (size_t a = 0; a < AXES; a++)
+                to->efforts[row][a] = x.b.efforts[a * W + l], to->along[row][a] = x.b.along[a * W + l];
+            for (size_t v = 0; v < nv; v++)
+                to->change[row][v] = x.b.change[v * W + l];
+            to->energy[row]        = x.b.energy[l];
+            to->rank[row]          = x.b.factor.rank[l];
+            to->contradictory[row] = x.b.contradictory[l];
+        }
+        close_block(&x);
+    }
+}
+
+/* Every state has the same bits on all targets of a class, at any place of a block and beside any states. */
+static void compare_targets(const problem *p)
+{
+    solutions *expected[2] = {NULL, NULL};
+    for (size_t i = 0; dyn_kernels_at(i); i++) {
+        const dyn_kernels *k = dyn_kernels_at(i);
+        for (size_t first = 0; first < 2; first++) {
+            solutions *found = calloc(1, sizeof *found);
+            assert_non_null(found);
+            solve_states(p, k, first, found);
+            if (expected[k->fused])
+                assert_memory_equal(found, expected[k->fused], sizeof *found);
+            else
+                expected[k->fused] = found;
+            if (expected[k->fused] != found) free(found);
+        }
+    }
+    free(expected[0]), free(expected[1]);
+}
+
+static double norm(const double *x, size_t n)
+{
+    double sum = 0;
+    for (size_t i = 0; i < n; i++)
+        sum += x[i] * x[i];
+    return sqrt(sum);
+}
+
+/* Compares one state with l = -Lambda c and -Jbar c of LAPACK. The relative error of a solution grows with the
+ * condition number S_1 / S_r of L^-1 J^T, and that of l once more with the drop of dependent directions. */
+static void compare_with_lapack(const problem *p, block *x, size_t row, const solutions *got)
+{
+    const size_t nv = p->t->nv;
+    bool         driven[DYN_MAX_DOF];
+    for (size_t v = 0; v < nv; v++)
+        driven[v] = is_driven(p, row, v);
+    assert_true(dyn_contact_solve(&x->b, driven, 0));
+    const dyn_task *t    = &x->b.task;
+    const size_t    rank = dyn_task_rank(t);
+    assert_int_equal(got->rank[row], rank);
+    double efforts[AXES], change[DYN_MAX_DOF], energy = 0, condition = rank > 0 ? t->S[0] / t->S[rank - 1] : 1;
+    if (condition > 1e4) return; /* the two ranks may tell such directions apart */
+    for (size_t a = 0; a < AXES; a++) {
+        efforts[a] = 0;
+        for (size_t c = 0; c < AXES; c++)
+            efforts[a] -= t->Lambda[a + AXES * c] * got->along[row][c];
+        energy -= efforts[a] * got->along[row][a];
+    }
+    for (size_t v = 0; v < nv; v++) {
+        change[v] = 0;
+        for (size_t c = 0; c < AXES; c++)
+            change[v] -= t->X[v + nv * c] * got->along[row][c];
+    }
+    const double tolerance = 1e-13 * condition * condition;
+    check_close("efforts", p->t->seed, AXES, got->efforts[row], efforts, tolerance);
+    check_close("change", p->t->seed, nv, got->change[row], change, tolerance);
+    check_close("energy", p->t->seed, 1, &got->energy[row], &energy, tolerance);
+    if (!p->drives) assert_int_equal(got->contradictory[row], 0);
+}
+
+/* The frames do not accelerate after the change: J (qdd + change) = -delta l. Only coordinates that are not driven
+ * change. */
+static void check_motion(const problem *p, const block *x, size_t row, const solutions *got)
+{
+    const size_t nv = p->t->nv;
+    for (size_t a = 0; a < AXES; a++) {
+        double left = got->along[row][a] + p->damping * got->efforts[row][a], size = fabs(left);
+        for (size_t v = 0; v < nv; v++) {
+            left += x->b.J[a * nv + v] * got->change[row][v];
+            size += fabs(x->b.J[a * nv + v] * got->change[row][v]);
+        }
+        if (!p->drives) assert_true(fabs(left) <= 1e-9 * size);
+    }
+    for (size_t v = 0; v < nv; v++)
+        if (is_driven(p, row, v)) assert_true(got->change[row][v] == 0);
+}
+
+static void check_problem(problem *p)
+{
+    const dyn_kernels *one = dyn_kernels_for_models();
+    solutions         *got = calloc(1, sizeof *got);
+    assert_non_null(got);
+    close_problem(p);
+    solve_states(p, one, 0, got);
+    for (size_t row = 0; row < ROWS; row++) {
+        block x;
+        open_block(p, one, row, &x);
+        compare_with_lapack(p, &x, row, got);
+        check_motion(p, &x, row, got);
+        assert_true(norm(got->along[row], AXES) > 0);
+        close_block(&x);
+    }
+    free(got);
+    compare_targets(p);
+}
+
+static void check_robot(const trial *t)
+{
+    problem p = problem_of(t);
+    check_problem(&p);
+    p.drives = true;
+    check_problem(&p);
+    p.drives  = false;
+    p.damping = 0.01;
+    check_problem(&p);
+}
+
+/* Frames of random robots, held twice: redundant directions have the wrenches of least norm. Where coordinates are
+ * driven, other ones in each state, lanes of one block have different ranks. */
+static void test_redundant_frames_of_random_robots(void **state)
+{
+    (void)state;
+    trial_robots(ROBOTS, ROWS, check_robot);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_redundant_frames_of_random_robots),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
