@@ -36,8 +36,9 @@ enum {
     API_JOINT_LIMITS     = -17, /* limits of joints that an operation lists */
     API_SPLINE_KNOTS     = -18, /* knots of a motion */
     API_ROLLOUT_STEPS    = -19, /* steps of a rollout in one array of its row */
-    API_COUPLED_MOTORS   = -20, /* motors of coupled transmissions: this length depends on the model only */
-    API_REQUEST_EXTENTS  = 11
+    API_GIVEN_DIRECTIONS = -20, /* directions of derivatives that the request gives */
+    API_COUPLED_MOTORS   = -21, /* motors of coupled transmissions: this length depends on the model only */
+    API_REQUEST_EXTENTS  = 12
 };
 
 /* An operation that the request selects, with its outputs and options. */
@@ -129,7 +130,8 @@ typedef struct api_operation {
 #define API_OPERATIONS(X) \
     X(inverse_dynamics) X(forward_dynamics) X(mass_matrix) X(bias) \
     X(kinematics) X(energy) X(torque_derivative) X(sensitivity) \
-    X(forward_sensitivity) X(gradient) X(forward_gradient) X(hessian) X(forward_hessian) \
+    X(forward_sensitivity) X(gradient) X(forward_gradient) X(directional) X(forward_directional) \
+    X(hessian) X(forward_hessian) \
     X(step) X(rollout) X(rollout_gradient) X(coriolis) X(regressor) X(impact) \
     X(task_space) X(identify) X(trajectory) X(trajectory_hessian) X(simulate) \
     X(ground_reaction) X(inverse_kinematics) X(margins) X(feed_forward) X(path)

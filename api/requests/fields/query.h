@@ -97,7 +97,9 @@ enum { API_MAX_HIGHER = 20 /* vectors in "higher_derivatives": derivatives of q 
     X(API_SUPPORTS, "supports")                                                                                        \
     X(API_COST, "cost")                                                                                                \
     X(API_MULTIPLIERS_Q, "multipliers_q")                                                                              \
-    X(API_MULTIPLIERS_QD, "multipliers_qd")
+    X(API_MULTIPLIERS_QD, "multipliers_qd")                                                                            \
+    X(API_FEEDBACK, "feedback")                                                                                        \
+    X(API_DIRECTIONS, "directions")
 
 #define API_FIELD_CONSTANT(constant, name) constant,
 

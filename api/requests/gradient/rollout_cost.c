@@ -184,3 +184,26 @@ double api_rollout_cost_of_torques(const api_rollout_cost *cost, const api_cost_
 {
     return add_term(&cost->term[API_COST_TAU], s, s->node, NULL, tau, by_tau);
 }
+
+static void add_weights(const api_rollout_cost *cost, int term, size_t row, size_t nv, double *diagonal)
+{
+    const api_cost_term *t = &cost->term[term];
+    if (!t->weight) return;
+    const double *weight = api_points_of(&t->weights, t->weight, row);
+    for (size_t v = 0; v < nv; v++)
+        diagonal[v] += weight[v];
+}
+
+void api_rollout_cost_add_curvature(const api_rollout_cost *cost, const api_cost_state *s, double *diagonal)
+{
+    add_weights(cost, API_COST_Q, s->row, s->nv, diagonal);
+    add_weights(cost, API_COST_QD, s->row, s->nv, diagonal + s->nv);
+    if (s->node < s->steps) return;
+    add_weights(cost, API_COST_FINAL_Q, s->row, s->nv, diagonal);
+    add_weights(cost, API_COST_FINAL_QD, s->row, s->nv, diagonal + s->nv);
+}
+
+void api_rollout_cost_add_torque_curvature(const api_rollout_cost *cost, size_t row, size_t nv, double *diagonal)
+{
+    add_weights(cost, API_COST_TAU, row, nv, diagonal);
+}

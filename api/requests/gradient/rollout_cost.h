@@ -39,3 +39,8 @@ double api_rollout_cost_of_state(const api_rollout_cost *cost, const api_cost_st
  * by_tau. */
 double api_rollout_cost_of_torques(const api_rollout_cost *cost, const api_cost_state *x, const double *tau,
                                    double *by_tau);
+
+/* Adds the second derivatives of api_rollout_cost_of_state, a diagonal of 2 nv entries for changes of q and of qd, and of
+ * api_rollout_cost_of_torques, a diagonal of nv entries. */
+void api_rollout_cost_add_curvature(const api_rollout_cost *cost, const api_cost_state *x, double *diagonal);
+void api_rollout_cost_add_torque_curvature(const api_rollout_cost *cost, size_t row, size_t nv, double *diagonal);

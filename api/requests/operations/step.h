@@ -35,7 +35,8 @@ typedef struct api_step_options {
     const dyn_model           *joints;   /* of a model with loops: its actuated joints (loop_step.h); else NULL */
     size_t                     work;     /* entries of dyn_step.work */
     size_t                     room;     /* entries of api_step_means.room */
-    double                     h;        /* s */
+    bool                       differentiates; /* A and B are computed, whether the request selects them or not */
+    double                     h;              /* s */
     dyn_step_method            method;
 } api_step_options;
 
