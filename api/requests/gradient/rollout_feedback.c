@@ -1,9 +1,8 @@
 /* rollout_feedback.c - reads the gains and reference states of a rollout with feedback: see rollout_feedback.h. */
 #include "rollout_feedback.h"
+#include "reference_positions.h"
 #include "api/robots/model/registry.h"
 #include "api/requests/fields/rows.h"
-#include "dynamics/math/geometry.h"
-#include "dynamics/model/coordinates.h"
 #include "dynamics/motion/tangent.h"
 
 /* --- shapes ------------------------------------------------------------------------------------------------------- */
@@ -81,43 +80,6 @@ bool api_rollout_feedback_read(api_query *q, const api_node *request, const api_
 
 /* --- numbers ------------------------------------------------------------------------------------------------------ */
 
-/* Orders positions by the model, where the request has "joints". */
-static bool order_positions(const api_query *q, size_t states, double *positions)
-{
-    const size_t nq   = q->model->nq;
-    double      *copy = q->order_q ? api_take(q->pool, nq * sizeof *copy) : NULL;
-    if (q->order_q && !copy) return false;
-    for (size_t s = 0; q->order_q && s < states; s++, positions += nq) {
-        for (size_t i = 0; i < nq; i++)
-            copy[i] = positions[i];
-        for (size_t i = 0; i < nq; i++)
-            positions[q->order_q[i]] = copy[i];
-    }
-    return true;
-}
-
-/* Normalizes the quaternions of the reference states. */
-static bool check_quaternions(const api_query *q, size_t states, double *positions)
-{
-    const api_place up = api_place_key(NULL, "feedback"), pointer = api_place_key(&up, "q");
-    double          norm;
-    for (size_t s = 0; s < states; s++)
-        for (size_t i = 0; i < q->model->dyn->n_bodies; i++) {
-            const dyn_body *body   = &q->model->dyn->body[i];
-            const int       offset = dyn_quaternion_offset(body), place = api_first_position(q->model, body);
-            if (offset < 0 || place < 0) continue;
-            double *quaternion = positions + s * q->model->nq + place + offset;
-            if (q->normalise ? dyn_quaternion_normalise_any(quaternion, 1, &norm)
-                             : dyn_quaternion_normalise(quaternion, 1, &norm))
-                continue;
-            return api_fail_at(q->problem, &pointer, API_BAD_QUATERNION,
-                               "a quaternion of state %zu has the norm %.9g, which differs from 1 by more than %g: "
-                               "normalise it, or give \"normalise\": true",
-                               s, norm, DYN_QUATERNION_TOLERANCE);
-        }
-    return true;
-}
-
 /* Copies a matrix, whose rows and columns have the order of the request. */
 static void order_gains(const api_query *q, const double *from, double *to)
 {
@@ -154,11 +116,8 @@ static const double *load_gains(const api_query *q, const api_rollout_feedback *
 bool api_rollout_feedback_load(const api_query *q, api_rollout_feedback *f)
 {
     if (!f->value) return true;
-    double      *positions = api_points_read(q, &f->q);
-    const size_t states    = (f->q.batch ? q->rows : 1) * f->steps;
-    f->q_reference         = positions;
-    return positions && order_positions(q, states, positions) && check_quaternions(q, states, positions) &&
-           (f->qd_reference = api_points_read(q, &f->qd)) && (f->gain = load_gains(q, f));
+    const api_place up = api_place_key(NULL, "feedback"), pointer = api_place_key(&up, "q");
+    return (f->q_reference = api_reference_positions_read(q, &f->q, &pointer)) && (f->qd_reference = api_points_read(q, &f->qd)) && (f->gain = load_gains(q, f));
 }
 
 /* --- torques ------------------------------------------------------------------------------------------------------ */

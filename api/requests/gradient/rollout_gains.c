@@ -111,7 +111,7 @@ typedef struct pass {
     const api_rollout_gains *g;
     size_t                   row, steps;
     double                  *by_q, *by_qd, *by_tau; /* derivatives of the cost of a node, in lane 0 of the lanes */
-    double                  *curvature;             /* second derivatives: 2 nv of the state, then nv of the torques */
+    double                  *curvature;             /* [nv] second derivatives by the torques */
     double                  *A, *B, *Q_ux, *Q_uu, *V, *K, *work;
     double                   damping, scale;
     bool                     indefinite;
@@ -128,7 +128,7 @@ static size_t place_pass(pass *p, double *memory)
     } parts[]    = {{&p->A, n * width_n},    {&p->B, n * width_m}, {&p->Q_ux, m * width_n}, {&p->Q_uu, m * width_m},
                     {&p->V, n * width_n},    {&p->K, m * width_n}, {&p->work, dyn_riccati_work(n, m)},
                     {&p->by_q, lanes},       {&p->by_qd, lanes},   {&p->by_tau, lanes},
-                    {&p->curvature, 3 * nv}};
+                    {&p->curvature, nv}};
     size_t sum = 0;
     for (size_t i = 0; i < sizeof parts / sizeof *parts; i++) {
         if (memory) *parts[i].array = memory + sum;
@@ -204,11 +204,9 @@ static void add_state_cost(const pass *p, size_t n)
     const size_t         nv = p->e->model->nv, last = 2 * nv, width = dyn_riccati_width(last + 1), W = p->e->lanes;
     const api_cost_state x = cost_state(p, n + 1);
     api_rollout_cost_of_state(&p->g->cost, &x);
-    memset(p->curvature, 0, last * sizeof *p->curvature);
-    api_rollout_cost_add_curvature(&p->g->cost, &x, p->curvature);
+    api_rollout_cost_add_curvature(&p->g->cost, &x, p->V, width);
     for (size_t i = 0; i < last; i++) {
         const double slope = i < nv ? p->by_q[i * W] : p->by_qd[(i - nv) * W];
-        p->V[i * width + i] += p->curvature[i];
         p->V[i * width + last] += slope;
         p->V[last * width + i] += slope;
     }
@@ -220,10 +218,9 @@ static void load_node(const pass *p, size_t n)
     const size_t  nv = p->e->model->nv, last = 2 * nv, m = p->g->n_driven, W = p->e->lanes,
                   width = dyn_riccati_width(last + 1), width_m = dyn_riccati_width(m);
     const double *A = output_lane(p, API_STEP_STATE_MATRIX, n), *B = output_lane(p, API_STEP_INPUT_MATRIX, n);
-    double       *curvature = p->curvature + last;
     cost_of_torques(p, n);
-    memset(curvature, 0, nv * sizeof *curvature);
-    api_rollout_cost_add_torque_curvature(&p->g->cost, p->row, nv, curvature);
+    memset(p->curvature, 0, nv * sizeof *p->curvature);
+    api_rollout_cost_add_torque_curvature(&p->g->cost, p->row, p->curvature);
     memset(p->Q_ux, 0, m * width * sizeof *p->Q_ux);
     memset(p->Q_uu, 0, m * width_m * sizeof *p->Q_uu);
     for (size_t i = 0; i < last; i++) {
@@ -234,7 +231,7 @@ static void load_node(const pass *p, size_t n)
     }
     for (size_t j = 0; j < m; j++) {
         const size_t v              = (size_t)p->g->driven[j];
-        p->Q_uu[j * width_m + j]    = curvature[v];
+        p->Q_uu[j * width_m + j]    = p->curvature[v];
         p->Q_ux[j * width + last] = p->by_tau[v * W];
     }
 }

@@ -96,6 +96,23 @@ class RolloutGains(ServerCase):
                 self.assertNear(got[name], value, 1e-10, name)
             self.assertFalse(got["gains"][:, :6].any() or got["feed_forward"][:, :6].any())
 
+    def test_weights_of_a_floating_base_are_those_of_its_tangent(self):
+        """The difference of a rotation is log(R_ref^T R); its derivative gives the gradient and a Gauss-Newton Hessian."""
+        choose, steps, nv = np.random.default_rng(8), 3, 18
+        about, request = self.request("solo12", choose, steps, free="base")
+        w, reference = choose.uniform(0.5, 2, nv), np.array(start(about, choose, steps))
+        request["cost"] = {"q": w.tolist(), "q_reference": reference.tolist(), "tau": 0.1}
+        got = {n: np.array(x) for n, x in self.ask("solo12", "rollout", request).items()}
+        dx = [change(*pair) for pair in zip(reference, got["q_after"])]
+        J = [derivative(x) for x in dx]
+        by_x = [np.concatenate([j.T @ (w * x), np.zeros(nv)]) for j, x in zip(J, dx)]
+        Q = [np.pad(j.T @ np.diag(w) @ j, (0, nv)) for j in J]
+        tau = np.array(request["torques"])
+        expected = recursion(got["state_matrix"], got["input_matrix"], Q, np.full(nv, 0.1), by_x, 0.1 * tau, 0, list(range(6, nv)))
+        for name, value in zip(("gains", "feed_forward", "value_gradient", "value_hessian"), expected):
+            self.assertNear(got[name], value, 1e-9, name)
+        self.assertNear(got["costs"], [0.5 * (w @ x**2 + 0.1 * u @ u) for x, u in zip(dx, tau)], 1e-12)
+
     def test_feedback_adds_the_gains_times_the_change_on_the_tangent(self):
         """A rollout with feedback from another start: tau and states follow from a client's own steps."""
         choose, steps = np.random.default_rng(3), 4
@@ -176,6 +193,15 @@ def change(reference, q):
     cross = lambda x: np.array([[0, -x[2], x[1]], [x[2], 0, -x[0]], [-x[1], x[0], 0]])
     assert abs(expm(cross(angle * axis)) - turn).max() < 1e-10
     return np.concatenate([R.T @ (q[:3] - reference[:3]), angle * axis, q[7:] - reference[7:]])
+
+
+def derivative(dx):
+    """The derivative of the change by p += R e_v, R <- R exp(e_w): exp(dx_w), and the inverse of the right Jacobian."""
+    x = np.array([[0, -dx[5], dx[4]], [dx[5], 0, -dx[3]], [-dx[4], dx[3], 0]])
+    right = sum((-1) ** k * np.linalg.matrix_power(x, k) / np.prod(np.arange(1.0, k + 2)) for k in range(25))
+    J = np.eye(len(dx))
+    J[:3, :3], J[3:6, 3:6] = expm(x), np.linalg.inv(right)
+    return J
 
 
 def matrix(r):

@@ -16,17 +16,18 @@ __all__ = ["Service", "PublishedOperation", "ServiceLimits", "ModelList", "Model
            "ModelFieldsReference", "ModelFieldsTree", "ModelFieldsConfigurationsItem", "PublishedMotor",
            "ModelFieldsTransmissionsItem", "ModelFieldsTransmissionsItemMotorsItem", "MotorLimits", "ReportEntry", "Ready",
            "ProblemMeaning", "Payload", "Inertia", "Wrench", "Platform", "HeldContact", "UnitWarning", "Full", "RowError",
-           "Held", "KinematicsPointsItem", "Pose", "WrenchWithRates", "Phase", "RolloutCost", "Grouping", "GroupingWithItem",
-           "IdentifyPrior", "BaseParameter", "BodyParameters", "InertiaFound", "FoundFriction", "FoundFrictionCoulomb",
-           "IdentifyPayload", "IdentifyFit", "IdentifyObservabilityItem", "TrajectoryInput", "SampledSignal", "SplineSignal",
-           "Sinusoid", "WrenchOverTime", "MarginLimit", "LeastMargin", "LeastGradient", "TorqueInput", "TorqueInputGiven",
-           "Prescribed", "ExceededLimit", "Plane", "JointAtLimit", "MarginsLeastItem", "MarginsLeastGradientsItem",
-           "PathSmoothFrictionItem", "Evaluations", "EvaluationsInverseDynamics", "EvaluationsForwardDynamics",
-           "EvaluationsImpact", "EvaluationsMassMatrix", "EvaluationsBias", "EvaluationsKinematics", "EvaluationsEnergy",
-           "EvaluationsTorqueDerivative", "EvaluationsSensitivity", "EvaluationsForwardSensitivity", "EvaluationsGradient",
-           "EvaluationsForwardGradient", "EvaluationsHessian", "EvaluationsForwardHessian", "EvaluationsStep",
-           "EvaluationsCoriolis", "EvaluationsRegressor", "EvaluationsTaskSpace", "EvaluationsGroundReaction",
-           "EvaluationsMargins", "EvaluationsFeedForward", "EvaluationsPath"]
+           "Held", "KinematicsPointsItem", "Pose", "WrenchWithRates", "Directions", "ForwardDirections", "Phase", "RolloutCost",
+           "Feedback", "Grouping", "GroupingWithItem", "IdentifyPrior", "BaseParameter", "BodyParameters", "InertiaFound",
+           "FoundFriction", "FoundFrictionCoulomb", "IdentifyPayload", "IdentifyFit", "IdentifyObservabilityItem",
+           "TrajectoryInput", "SampledSignal", "SplineSignal", "Sinusoid", "WrenchOverTime", "MarginLimit", "LeastMargin",
+           "LeastGradient", "TorqueInput", "TorqueInputGiven", "Prescribed", "ExceededLimit", "Plane", "JointAtLimit",
+           "MarginsLeastItem", "MarginsLeastGradientsItem", "PathSmoothFrictionItem", "Evaluations",
+           "EvaluationsInverseDynamics", "EvaluationsForwardDynamics", "EvaluationsImpact", "EvaluationsMassMatrix",
+           "EvaluationsBias", "EvaluationsKinematics", "EvaluationsEnergy", "EvaluationsTorqueDerivative",
+           "EvaluationsSensitivity", "EvaluationsForwardSensitivity", "EvaluationsGradient", "EvaluationsForwardGradient",
+           "EvaluationsDirectional", "EvaluationsForwardDirectional", "EvaluationsHessian", "EvaluationsForwardHessian",
+           "EvaluationsStep", "EvaluationsCoriolis", "EvaluationsRegressor", "EvaluationsTaskSpace",
+           "EvaluationsGroundReaction", "EvaluationsMargins", "EvaluationsFeedForward", "EvaluationsPath"]
 
 
 class Service(TypedDict):
@@ -494,6 +495,28 @@ class WrenchWithRates(_WrenchWithRatesNeeded, total=False):
     torque_rate: npt.ArrayLike
 
 
+class Directions(TypedDict, total=False):
+    """Directions of each state, one row of nv numbers for each; all parts have as many rows, and absent parts are zero."""
+
+    # directions × nv, or rows × directions × nv.
+    q: npt.ArrayLike
+    # directions × nv, or rows × directions × nv.
+    qd: npt.ArrayLike
+    # directions × nv, or rows × directions × nv.
+    qdd: npt.ArrayLike
+
+
+class ForwardDirections(TypedDict, total=False):
+    """Directions of each state, one row of nv numbers for each; all parts have as many rows, and absent parts are zero."""
+
+    # directions × nv, or rows × directions × nv.
+    q: npt.ArrayLike
+    # directions × nv, or rows × directions × nv.
+    qd: npt.ArrayLike
+    # directions × nv, or rows × directions × nv.
+    tau: npt.ArrayLike
+
+
 class _PhaseNeeded(TypedDict):
     # The number of its steps.
     steps: int
@@ -523,6 +546,15 @@ class RolloutCost(TypedDict, total=False):
     qd_reference: npt.ArrayLike
     # N × nv or 1 × nv, or rows × these. Entries without a weight have no effect.
     tau_reference: npt.ArrayLike
+
+
+class Feedback(TypedDict):
+    # N × nv × 2 nv, or rows × these: torques by changes of q on its tangent space, then of qd.
+    gains: npt.ArrayLike
+    # N × nq, or rows × these: reference positions before the steps.
+    q: npt.ArrayLike
+    # N × nv, or rows × these: reference velocities before the steps.
+    qd: npt.ArrayLike
 
 
 Grouping = TypedDict("Grouping", {
@@ -842,6 +874,8 @@ Evaluations = TypedDict("Evaluations", {
     "forward-sensitivity": "EvaluationsForwardSensitivity",
     "gradient": "EvaluationsGradient",
     "forward-gradient": "EvaluationsForwardGradient",
+    "directional": "EvaluationsDirectional",
+    "forward-directional": "EvaluationsForwardDirectional",
     "hessian": "EvaluationsHessian",
     "forward-hessian": "EvaluationsForwardHessian",
     "step": "EvaluationsStep",
@@ -953,6 +987,24 @@ class EvaluationsGradient(TypedDict, total=False):
 
 class EvaluationsForwardGradient(TypedDict, total=False):
     outputs: Sequence[Literal['gradient_q', 'gradient_qd', 'gradient_tau', 'qdd', 'gradient_parameters', 'gradient_wrenches', 'gradient_gravity', 'sum_parameters', 'sum_gravity']]
+
+
+class _EvaluationsDirectionalNeeded(TypedDict):
+    # Directions of each state, one row of nv numbers for each; all parts have as many rows, and absent parts are zero.
+    directions: Directions
+
+
+class EvaluationsDirectional(_EvaluationsDirectionalNeeded, total=False):
+    outputs: Sequence[Literal['rates', 'tau']]
+
+
+class _EvaluationsForwardDirectionalNeeded(TypedDict):
+    # Directions of each state, one row of nv numbers for each; all parts have as many rows, and absent parts are zero.
+    directions: ForwardDirections
+
+
+class EvaluationsForwardDirectional(_EvaluationsForwardDirectionalNeeded, total=False):
+    outputs: Sequence[Literal['rates', 'qdd']]
 
 
 class EvaluationsHessian(TypedDict, total=False):
