@@ -2,8 +2,8 @@
  * dynamics and given directions, without the matrices.
  *
  * Arrays, lanes and blocks follow the rules of dynamics.h. A direction of q has nv entries, along the directions of
- * dyn_sensitivity. The derivative of the sign of sharp Coulomb friction is 0. Wrenches are constant in their axes, and so
- * are their points in the frame. */
+ * dyn_sensitivity. The derivative of the sign of sharp Coulomb friction is 0. Wrenches are constant in their axes, and
+ * so are their points in the frame. */
 #pragma once
 #include "dynamics.h"
 

@@ -4,8 +4,8 @@
  * with n columns is row-major, and its rows are dyn_riccati_width(n) numbers apart, of which those after the n-th are
  * zero. All arrays are aligned to DYN_ALIGN. No entry depends on the number of lanes.
  *
- * States are homogeneous: z = (x, 1) with a last entry of 1, so that V = 1/2 zT V z has the gradient of the value in its
- * last column. The last row of A is the unit vector (0, ..., 0, 1), and that of B is zero. */
+ * States are homogeneous: z = (x, 1) with a last entry of 1, so that V = 1/2 zT V z has the gradient of the value in
+ * its last column. The last row of A is the unit vector (0, ..., 0, 1), and that of B is zero. */
 #pragma once
 #include "dynamics.h"
 

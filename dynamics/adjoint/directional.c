@@ -1,5 +1,5 @@
-/* directional.c - computes the rates of tau along directions of q, qd and qdd in O(n) for each direction: the tangent of
- * the Newton-Euler recursion (own derivation; Guarino Lo Bianco 2009 has the case of time derivatives).
+/* directional.c - computes the rates of tau along directions of q, qd and qdd in O(n) for each direction: the tangent
+ * of the Newton-Euler recursion (own derivation; Guarino Lo Bianco 2009 has the case of time derivatives).
  *
  * d is the rate of components in the axes of the body, which turn with its position. A joint with the axis z, the rates
  * s, sdd and the directions e, g, j of position, rate and acceleration takes the motion k of its parent, at the body's
@@ -11,8 +11,8 @@
  *     prismatic:  dw and dwd of the parent, and da = R^T (da_p + dU_p p) + U e z + 2 dw x s z + 2 w x g z + j z
  *
  * The wrench (f, n) of a body is linear in a and U, so that (df, dn) is that of da and dU. To the parent's axes it goes
- * as df + e z x f. Friction, springs and drives have the rates that they have along a motion. External wrenches in world
- * axes turn backward as their body turns; a position moves with the angular displacement o of each body. */
+ * as df + e z x f. Friction, springs and drives have the rates that they have along a motion. External wrenches in
+ * world axes turn backward as their body turns; a position moves with the angular displacement o of each body. */
 #include "dynamics/algorithms/kernels.h"
 #include "dynamics/directional.h"
 #include "dynamics/joint/load_friction.h"
@@ -132,7 +132,7 @@ static joint_direction direction_of_joint(const tangent_pass *p, const dyn_body 
 }
 
 /* x + y x factor z */
-LANE_INLINE vec3 add_turn(vec3 x, vec3 y, lane factor)
+LANE_INLINE vec3 turn_about_z(vec3 x, vec3 y, lane factor)
 {
     return subtract_spin(x, y, factor);
 }
@@ -151,23 +151,24 @@ static void tangent_step(const dyn_body *b, const motion_state *body, lane s, jo
 {
     const motion *k = &body->motion;
     if (b->joint.kind == DYN_PRISMATIC) {
-        vec3 ad = add_turn(add_turn(t->rate.ad, t->dw, s + s), k->w, x.g + x.g);
-        ad.x    = add_mul(ad.x, body->U.xz, x.e);
-        ad.y    = add_mul(ad.y, body->U.yz, x.e);
-        ad.z    = sub_mul(ad.z + x.j, acceleration_zz(&body->U), x.e);
+        vec3 ad    = turn_about_z(turn_about_z(t->rate.ad, t->dw, s + s), k->w, x.g + x.g);
+        ad.x       = add_mul(ad.x, body->U.xz, x.e);
+        ad.y       = add_mul(ad.y, body->U.yz, x.e);
+        ad.z       = sub_mul(ad.z + x.j, acceleration_zz(&body->U), x.e);
         t->rate.ad = ad;
         return;
     }
-    const vec3 carried = add_turn(k->wd, k->w, -s); /* wd_k but its z, which does not turn */
-    t->dw              = add_turn(t->dw, k->w, x.e);
+    const vec3 carried = turn_about_z(k->wd, k->w, -s); /* wd_k but its z, which does not turn */
+    t->dw              = turn_about_z(t->dw, k->w, x.e);
     t->dw.z += x.g;
-    t->rate.wdd = add_turn(add_turn(add_turn(t->rate.wdd, carried, x.e), t->dw, s), k->w, x.g);
+    t->rate.wdd = turn_about_z(turn_about_z(turn_about_z(t->rate.wdd, carried, x.e), t->dw, s), k->w, x.g);
     t->rate.wdd.z += x.j;
-    t->rate.ad = add_turn(t->rate.ad, k->a, x.e);
+    t->rate.ad = turn_about_z(t->rate.ad, k->a, x.e);
     t->o.z += x.e;
 }
 
-/* The same of a joint with a quaternion; the parent's U at its own origin gives the slope of the acceleration. */
+/* Adds the part of a joint with a quaternion. The parent's U gives the slope of the acceleration at the body's origin.
+ */
 static void free_tangent_step(const tangent_pass *p, const dyn_body *b, link_transform X, tangent *t)
 {
     const tangent_body *parent = b->tree.parent == DYN_WORLD ? NULL : &p->ws->body[b->tree.parent];
@@ -175,11 +176,11 @@ static void free_tangent_step(const tangent_pass *p, const dyn_body *b, link_tra
     const twist         u = free_rates(b, p->io->qd), a = free_rates(b, p->io->qdd), e = free_rates(b, p->along.q),
                 g = free_rates(b, p->along.qd), j = free_rates(b, p->along.qdd);
     const vec3 w = sub(body->w, u.w), wd = sub(sub(body->wd, a.w), cross(w, u.w)), two_w = add(add(w, w), u.w),
-               at = sub(sub(body->a, a.v), cross(two_w, u.v));
-    const vec3 dw = cross_add(t->dw, w, e.w);
-    vec3       ad = t->rate.ad;
+               origin = sub(sub(body->a, a.v), cross(two_w, u.v));
+    const vec3 dw     = cross_add(t->dw, w, e.w);
+    vec3       ad     = t->rate.ad;
     if (parent) ad = add(ad, to_child(X, acceleration_of_point(vec3_zero(), &parent->state.U, to_parent(X, e.v))));
-    ad          = add(cross_add(ad, at, e.w), j.v);
+    ad          = add(cross_add(ad, origin, e.w), j.v);
     t->rate.ad  = cross_add(cross_add(ad, add(add(dw, dw), g.w), u.v), two_w, g.v);
     t->rate.wdd = cross_add(cross_add(add(cross_add(t->rate.wdd, wd, e.w), j.w), dw, u.w), w, g.w);
     t->dw       = add(dw, g.w);
@@ -189,10 +190,10 @@ static void free_tangent_step(const tangent_pass *p, const dyn_body *b, link_tra
 /* Sets the rates of body i, and of the inertial wrench that its mass requires. */
 static void move_tangent(const tangent_pass *p, int i)
 {
-    const dyn_body        *b      = &p->scene->model->body[i];
-    const joint_transform *XJ     = &p->ws->euler.XJ[i];
-    tangent_body          *B      = &p->ws->body[i];
-    tangent                t      = {vec3_zero(), vec3_zero(), {vec3_zero(), vec3_zero()}};
+    const dyn_body        *b  = &p->scene->model->body[i];
+    const joint_transform *XJ = &p->ws->euler.XJ[i];
+    tangent_body          *B  = &p->ws->body[i];
+    tangent                t  = {vec3_zero(), vec3_zero(), {vec3_zero(), vec3_zero()}};
     if (b->tree.parent != DYN_WORLD) {
         const tangent_body *parent = &p->ws->body[b->tree.parent];
         t                          = (tangent){parent->dw, parent->o, parent->state.rate};
@@ -216,8 +217,8 @@ static void subtract_turning_wrenches(const tangent_pass *p)
         const dyn_wrench_site *site = &p->scene->wrench[k];
         if (site->body == DYN_WORLD || !site->world_axes) continue;
         tangent_body *B = &p->ws->body[site->body];
-        B->rate = wrench_sub(B->rate, external_wrench_rate_of(site, &p->ws->euler.ext.attitude[site->body],
-                                                              p->io->wrenches + 9 * k, NULL, B->o));
+        B->rate         = wrench_sub(B->rate, external_wrench_rate_of(site, &p->ws->euler.ext.attitude[site->body],
+                                                                      p->io->wrenches + 9 * k, NULL, B->o));
     }
 }
 
@@ -242,8 +243,7 @@ static lane passive_tangent(const tangent_pass *p, const dyn_body *b)
     if (b->joint.has_friction && (p->scene->terms & DYN_FRICTION))
         rate = joint_friction_slope(b, joint_rate(b, p->io->qd)) * g;
     if (b->joint.has_spring && (p->scene->terms & DYN_SPRINGS))
-        rate = add_mul(add_mul(rate, b->joint.spring.damping, g), b->joint.spring.stiffness,
-                       joint_rate(b, p->along.q));
+        rate = add_mul(add_mul(rate, b->joint.spring.damping, g), b->joint.spring.stiffness, joint_rate(b, p->along.q));
     return rate;
 }
 
@@ -274,7 +274,7 @@ static wrench rate_at_rest(const tangent_pass *p, const dyn_body *b, wrench w, w
 
 /* --- the kernel ------------------------------------------------------------------------------------------------- */
 
-static void put_rates(const tangent_pass *p)
+static void put_tangent_rates(const tangent_pass *p)
 {
     const dyn_model *m    = p->scene->model;
     tangent_body    *body = p->ws->body;
@@ -283,7 +283,7 @@ static void put_rates(const tangent_pass *p)
         move_tangent(p, i);
     subtract_turning_wrenches(p);
     for (int i = (int)m->n_bodies - 1; i >= 0; i--) {
-        const dyn_body *b    = &m->body[i];
+        const dyn_body *b = &m->body[i];
         rate_out(p, b, body[i].rate);
         if (b->tree.parent == DYN_WORLD) continue;
         wrench rate = rate_at_rest(p, b, body[i].required, body[i].rate);
@@ -299,14 +299,13 @@ static void load_rates(const dyn_scene *scene, const tangent_pass *p)
 {
     for (int v = 0; v < scene->model->nv; v++) {
         const load_friction *f = &p->ws->friction[v];
-        p->rates[v] =
-            add_mul(load_factor(f, p->ws->T[v]) * p->rates[v], load_slope(f, p->ws->T[v]), p->along.qd[v]);
+        p->rates[v] = add_mul(load_factor(f, p->ws->T[v]) * p->rates[v], load_slope(f, p->ws->T[v]), p->along.qd[v]);
     }
     drives_add_friction_rates(scene, p->io->qd, p->along.qd, p->rates);
 }
 
 /* Computes the efforts T before friction that depends on the load. */
-static void find_load(const dyn_scene *rigid, const workspace *ws, const dyn_directional *io, const lane *qd)
+static void find_transmitted(const dyn_scene *rigid, const workspace *ws, const dyn_directional *io, const lane *qd)
 {
     const dyn_inverse_dynamics state = {
         .q = io->q, .qd = io->qd, .qdd = io->qdd, .wrenches = io->wrenches, .tau = (double *)ws->T};
@@ -339,17 +338,18 @@ static void put_directional_block(const dyn_scene *scene, const dyn_scene *rigid
                                    .qd       = values_or_zeros(&ws->euler, block_in(io->qd, 0, 0)),
                                    .qdd      = values_or_zeros(&ws->euler, block_in(io->qdd, 0, 0)),
                                    .wrenches = block_in(io->wrenches, 0, 0)};
-    tangent_pass p = {.scene = rigid, .ws = ws, .io = &state, .world_fixed = state.wrenches && scene_has_world_fixed(scene)};
+    tangent_pass          p     = {
+                     .scene = rigid, .ws = ws, .io = &state, .world_fixed = state.wrenches && scene_has_world_fixed(scene)};
     set_joint_transforms(scene->model, state.q, ws->euler.XJ);
     if (state.wrenches) gather_external_wrenches(scene, ws->euler.XJ, state.wrenches, &ws->euler.ext);
     set_state(&p);
-    if (rigid != scene) find_load(rigid, ws, io, state.qd);
+    if (rigid != scene) find_transmitted(rigid, ws, io, state.qd);
     for (size_t k = 0; k < io->n && goes_on(scene->deadline, nv); k++) {
         p.along = (direction){values_or_zeros(&ws->euler, block_in(io->direction_q, k, nv)),
                               values_or_zeros(&ws->euler, block_in(io->direction_qd, k, nv)),
                               values_or_zeros(&ws->euler, block_in(io->direction_qdd, k, nv))};
         p.rates = block_out(io->rates, k, nv);
-        put_rates(&p);
+        put_tangent_rates(&p);
         if (rigid != scene) load_rates(scene, &p);
     }
 }
@@ -363,11 +363,9 @@ void LANE_NAME(directional)(const dyn_scene *scene, void *memory, const dyn_dire
     for (size_t block = 0; block < blocks; block++) {
         const dyn_directional one = directional_block(scene, io, block);
         put_directional_block(scene, loaded ? &rigid : scene, &ws, &one);
-        if (one.tau)
-            LANE_NAME(inverse_dynamics)
+        if (one.tau) LANE_NAME(inverse_dynamics)
         (scene, ws.memory,
-         &(dyn_inverse_dynamics){
-             .q = one.q, .qd = one.qd, .qdd = one.qdd, .wrenches = one.wrenches, .tau = one.tau},
+         &(dyn_inverse_dynamics){.q = one.q, .qd = one.qd, .qdd = one.qdd, .wrenches = one.wrenches, .tau = one.tau},
          1);
     }
 }

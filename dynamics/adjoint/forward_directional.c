@@ -1,9 +1,9 @@
 /* forward_directional.c - computes the rates of qdd along directions of q, qd and tau, in O(n) for each direction.
  *
  * tau = ID(q, qd, qdd) remains true under any variation, so the rate of qdd is M^-1 (j - dID), with the direction j of
- * tau and the rate dID of ID along (q, qd) at constant qdd (directional.c). M^-1 of an effort is the acceleration of the
- * robot at rest under this effort alone. With friction that depends on the load the efforts are divided by a of each
- * coordinate first (forward_gradient.c). */
+ * tau and the rate dID of ID along (q, qd) at constant qdd (directional.c). M^-1 of an effort is the acceleration of
+ * the robot at rest under this effort alone. With friction that depends on the load the efforts are divided by a of
+ * each coordinate first (forward_gradient.c). */
 #include "dynamics/algorithms/kernels.h"
 #include "dynamics/directional.h"
 #include "dynamics/joint/load_friction.h"

@@ -1,4 +1,5 @@
-/* tangent.c - computes differences of positions of joints on the tangent space: see tangent.h (Lynch & Park 2017, ch. 3). */
+/* tangent.c - computes differences of positions of joints on the tangent space: see tangent.h (Lynch & Park 2017, ch.
+ * 3). */
 #include "tangent.h"
 #include "dynamics/math/double_double.h"
 #include "dynamics/math/elementary.h"
@@ -54,7 +55,7 @@ static double inverse_factor(double s, double half_sine, double half_cosine)
 }
 
 /* Adds factor [x] to M. */
-static void add_cross(double factor, const double x[3], double M[3][3])
+static void add_scaled_skew(double factor, const double x[3], double M[3][3])
 {
     for (int i = 0; i < 3; i++) {
         const int j = (i + 1) % 3, k = (i + 2) % 3;
@@ -64,7 +65,7 @@ static void add_cross(double factor, const double x[3], double M[3][3])
 }
 
 /* Adds factor [x]^2 = factor (x x^T - s 1) to M. */
-static void add_cross_square(double factor, const double x[3], double M[3][3])
+static void add_skew_square(double factor, const double x[3], double M[3][3])
 {
     for (int i = 0; i < 3; i++)
         for (int j = 0; j < 3; j++)
@@ -82,11 +83,11 @@ void dyn_tangent_derivative(const dyn_body *body, const double *dx, double J[DYN
     const double *x = dx + quaternion, s = dyn_dot(x, x), angle = sqrt(s);
     double        half_sine, half_cosine;
     dyn_sine_cosine(0.5 * angle, &half_sine, &half_cosine);
-    double        by_w[3][3] = {{1, 0, 0}, {0, 1, 0}, {0, 0, 1}}, turn[3][3] = {{1, 0, 0}, {0, 1, 0}, {0, 0, 1}};
-    add_cross(0.5, x, by_w);
-    add_cross_square(inverse_factor(s, half_sine, half_cosine), x, by_w);
-    add_cross(angle > 0 ? 2 * half_sine * half_cosine / angle : 1, x, turn);
-    add_cross_square(angle > 0 ? 2 * half_sine * half_sine / s : 0.5, x, turn);
+    double by_w[3][3] = {{1, 0, 0}, {0, 1, 0}, {0, 0, 1}}, turn[3][3] = {{1, 0, 0}, {0, 1, 0}, {0, 0, 1}};
+    add_scaled_skew(0.5, x, by_w);
+    add_skew_square(inverse_factor(s, half_sine, half_cosine), x, by_w);
+    add_scaled_skew(angle > 0 ? 2 * half_sine * half_cosine / angle : 1, x, turn);
+    add_skew_square(angle > 0 ? 2 * half_sine * half_sine / s : 0.5, x, turn);
     for (int i = 0; i < 3; i++)
         for (int j = 0; j < 3; j++) {
             J[quaternion + i][quaternion + j] = by_w[i][j];

@@ -9,8 +9,8 @@
 
 enum { DYN_TANGENT_MOST = 6 /* velocities of a joint */ };
 
-/* Writes dx, entries 1 apart. `q` has entries `stride` apart; both positions begin with the joint's first coordinate, and
- * their quaternions have the length 1. */
+/* Writes dx, entries 1 apart. `q` has entries `stride` apart; both positions begin with the joint's first coordinate,
+ * and their quaternions have the length 1. */
 void dyn_tangent_difference(const dyn_body *body, const double *reference, const double *q, size_t stride, double *dx);
 
 /* Writes the derivative J of dx by e, of which the rows and columns of the joint's velocities are used. dx is that of

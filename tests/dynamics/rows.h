@@ -37,6 +37,6 @@ void   rows_frame_sensitivity(const dyn_kernels *k, const dyn_scene *scene, size
 void   rows_gradient(const dyn_kernels *k, const dyn_scene *scene, size_t rows, dyn_gradient io);
 void   rows_forward_gradient(const dyn_kernels *k, const dyn_scene *scene, size_t rows, dyn_forward_gradient io);
 void   rows_directional(const dyn_kernels *k, const dyn_scene *scene, size_t rows, dyn_directional io);
-void rows_forward_directional(const dyn_kernels *k, const dyn_scene *scene, size_t rows, dyn_forward_directional io);
+void   rows_forward_directional(const dyn_kernels *k, const dyn_scene *scene, size_t rows, dyn_forward_directional io);
 /* Calls the kernel, with an io.work that the function allocates. */
 void rows_step_gradient(const dyn_kernels *k, const dyn_scene *scene, size_t rows, dyn_step_gradient io);

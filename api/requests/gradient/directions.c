@@ -2,11 +2,11 @@
 #include "directions.h"
 #include "api/service/http/call.h"
 
-static bool read_part(api_query *q, const api_node *given, const api_place *up, int i, api_directions *d)
+static bool read_part(api_query *q, const api_node *object, const api_place *up, int i, api_directions *d)
 {
     const api_points_form form    = {.name = "directions", .least = 1, .why = ""};
     const api_place       pointer = api_place_key(up, d->name[i]);
-    const api_node       *value   = api_node_get(given, d->name[i]);
+    const api_node       *value   = api_node_get(object, d->name[i]);
     api_points           *points  = &d->part[i];
     if (!value) return true;
     if (!api_points_measure(q, value, &pointer, &form, points)) return false;
@@ -21,22 +21,25 @@ static bool read_part(api_query *q, const api_node *given, const api_place *up, 
 bool api_directions_read(api_query *q, api_selection *selected, const api_node *request, const api_place *up,
                          const char *last, api_directions *d)
 {
-    const api_node *given   = api_node_get(request, "directions");
+    const api_node *object  = api_node_get(request, "directions");
     const api_place pointer = api_place_key(up, "directions");
     *d                      = (api_directions){.name = {"q", "qd", last, NULL}};
-    if (!api_check_keys(q, given, &pointer, d->name, "directions")) return false;
+    if (!api_check_keys(q, object, &pointer, d->name, "directions")) return false;
     for (int i = 0; i < API_DIRECTION_PARTS; i++)
-        if (!read_part(q, given, &pointer, i, d)) return false;
+        if (!read_part(q, object, &pointer, i, d)) return false;
     if (d->n == 0)
-        return api_fail_at(q->problem, &pointer, API_MISSING_FIELD, "directions need q, qd or %s: one row of each for a "
-                           "direction", last);
+        return api_fail_at(q->problem, &pointer, API_MISSING_FIELD,
+                           "directions need q, qd or %s: one row of each for a "
+                           "direction",
+                           last);
     const size_t limit = q->call->api->limits.rows;
     if (d->n > limit)
-        return api_fail_at(q->problem, &pointer, API_TOO_MANY_ROWS, "%zu directions given, the limit is %zu", d->n, limit);
+        return api_fail_at(q->problem, &pointer, API_TOO_MANY_ROWS, "%zu directions given, the limit is %zu", d->n,
+                           limit);
     api_set_extent(selected, API_GIVEN_DIRECTIONS, d->n);
-    return !q->model->loops || api_fail(q->problem, API_NOT_FOR_LOOPS, NULL,
-                                        "directional derivatives are for models without loops, and %s has loops",
-                                        q->model->name);
+    return !q->model->loops ||
+           api_fail(q->problem, API_NOT_FOR_LOOPS, NULL,
+                    "directional derivatives are for models without loops, and %s has loops", q->model->name);
 }
 
 bool api_directions_load(const api_query *q, api_directions *d)

@@ -4,7 +4,7 @@
 #include "api/requests/fields/points.h"
 #include "api/requests/lanes/evaluation.h"
 
-enum { API_DIRECTION_PARTS = 3 /* of q, of qd, and of qdd or tau */ };
+enum { API_DIRECTION_PARTS = 3 /* directions of q, of qd, and of qdd or tau */ };
 
 typedef struct api_directions {
     const char   *name[API_DIRECTION_PARTS + 1]; /* ends with NULL */

@@ -25,10 +25,11 @@ static size_t spare(const api_model *model, const api_selection *selected)
 static bool evaluate(const api_evaluation *e, const api_selection *selected, size_t block, size_t blocks)
 {
     (void)blocks; /* always 1 */
-    const api_directions *d    = selected->options;
-    double               *next = e->spare + e->lanes;
-    const double         *by_q = api_directions_gather(e, d, 0, block, &next), *by_qd = api_directions_gather(e, d, 1, block, &next),
-                 *by_tau = api_directions_gather(e, d, 2, block, &next);
+    const api_directions *d          = selected->options;
+    double               *next       = e->spare + e->lanes;
+    const double         *by_q       = api_directions_gather(e, d, 0, block, &next),
+                 *by_qd              = api_directions_gather(e, d, 1, block, &next),
+                 *by_tau             = api_directions_gather(e, d, 2, block, &next);
     const dyn_forward_directional io = {.q             = api_state_block(e, API_Q, block),
                                         .qd            = api_state_block(e, API_QD, block),
                                         .tau           = api_state_block(e, API_TAU, block),

@@ -5,7 +5,7 @@
 #include "dynamics/model/coordinates.h"
 
 /* Orders positions by the model, where the request has "joints". */
-static bool order_positions(const api_query *q, size_t states, double *positions)
+static bool order_like_model(const api_query *q, size_t states, double *positions)
 {
     const size_t nq   = q->model->nq;
     double      *copy = q->order_q ? api_take(q->pool, nq * sizeof *copy) : NULL;
@@ -44,7 +44,7 @@ double *api_reference_positions_read(const api_query *q, const api_points *point
 {
     const size_t states    = (points->batch ? q->rows : 1) * points->n;
     double      *positions = api_points_read(q, points);
-    return positions && order_positions(q, states, positions) && check_quaternions(q, pointer, states, positions)
+    return positions && order_like_model(q, states, positions) && check_quaternions(q, pointer, states, positions)
                ? positions
                : NULL;
 }

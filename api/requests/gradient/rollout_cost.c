@@ -46,7 +46,7 @@ static bool read_terms(api_query *q, const api_node *cost, const api_place *poin
         api_cost_term *term       = &to->term[i];
         if (weight && !api_points_measure(q, weight, &weight_at, &form, &term->weights)) return false;
         if (!weight || !reference) continue;
-        const bool            of_q = i == API_COST_Q || i == API_COST_FINAL_Q, whole = of_q && has_positions(q, reference);
+        const bool of_q = i == API_COST_Q || i == API_COST_FINAL_Q, whole = of_q && has_positions(q, reference);
         const api_points_form points = {.name = "references", .width = whole ? q->model->nq : 0};
         if (!read_node_points(q, reference, &point_at, &points, steps, &term->reference)) return false;
         to->whole = to->whole || whole;
@@ -144,10 +144,11 @@ static bool check_position_weights(const api_query *q, const api_rollout_cost *c
     const api_place      in = api_place_key(NULL, "cost"), pointer = api_place_key(&in, reference_names[term]);
     for (size_t i = 0; t->target && !cost->whole && i < rows * nv; i++)
         if (t->weight[t->weights.batch ? i : i % nv] != 0 && cost->position[i % nv] < 0)
-            return api_fail_at(q->problem, &pointer, API_WRONG_SHAPE,
-                               "%.64s has a weight and belongs to a joint with a quaternion: give references of nq numbers, "
-                               "%zu, as q has",
-                               q->model->velocity_names[i % nv], q->model->nq);
+            return api_fail_at(
+                q->problem, &pointer, API_WRONG_SHAPE,
+                "%.64s has a weight and belongs to a joint with a quaternion: give references of nq numbers, "
+                "%zu, as q has",
+                q->model->velocity_names[i % nv], q->model->nq);
     return true;
 }
 
@@ -210,11 +211,12 @@ static bool turned_term_of(const api_rollout_cost *cost, int term, const api_cos
     const dyn_body      *body  = &cost->model->dyn->body[i];
     const int            place = api_first_position(cost->model, body), v = api_first_velocity(cost->model, body);
     if (!t->weight || dyn_quaternion_offset(body) < 0 || place < 0 || v < 0) return false;
-    const double *weight    = api_points_of(&t->weights, t->weight, s->row) + v;
-    const double *reference = t->target && cost->whole ? point_of(&t->reference, t->target, s->row, s->node - 1) : cost->home;
-    bool          any       = false;
-    to->n                   = (size_t)dyn_joint_nv(body->joint.kind);
-    to->v                   = (size_t)v;
+    const double *weight = api_points_of(&t->weights, t->weight, s->row) + v;
+    const double *reference =
+        t->target && cost->whole ? point_of(&t->reference, t->target, s->row, s->node - 1) : cost->home;
+    bool any = false;
+    to->n    = (size_t)dyn_joint_nv(body->joint.kind);
+    to->v    = (size_t)v;
     for (size_t k = 0; k < to->n; k++) {
         to->weight[k] = weight[k];
         any           = any || weight[k] != 0;
@@ -284,8 +286,8 @@ double api_rollout_cost_of_torques(const api_rollout_cost *cost, const api_cost_
     return add_term(&cost->term[API_COST_TAU], s, s->node, tau, by_tau);
 }
 
-/* Adds the weights of a term to the diagonal of a matrix, whose rows are `width` apart; 0: the diagonal itself. Weights of
- * q of joints with a quaternion are left out: `position` is that of the cost for q, else NULL. */
+/* Adds the weights of a term to the diagonal of a matrix, whose rows are `width` apart; 0: the diagonal itself. Weights
+ * of q of joints with a quaternion are left out: `position` is that of the cost for q, else NULL. */
 static void add_weights(const api_rollout_cost *cost, int term, size_t row, const int *position, double *matrix,
                         size_t width)
 {

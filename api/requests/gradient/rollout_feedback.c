@@ -7,20 +7,21 @@
 
 /* --- shapes ------------------------------------------------------------------------------------------------------- */
 
-static bool check_steps(const api_query *q, const api_place *pointer, size_t given, size_t steps)
+static bool check_node_count(const api_query *q, const api_place *pointer, size_t nodes, size_t steps)
 {
-    return given == steps || api_fail_at(q->problem, pointer, API_WRONG_SHAPE, "%zu nodes given, as many as torques, %zu, expected",
-                                         given, steps);
+    return nodes == steps || api_fail_at(q->problem, pointer, API_WRONG_SHAPE,
+                                         "%zu nodes given, as many as torques, %zu, expected", nodes, steps);
 }
 
-static bool read_states(api_query *q, const api_node *value, const api_place *up, const char *name, size_t width,
-                        api_rollout_feedback *f, api_points *points)
+static bool read_states(api_query *q, const api_place *up, const char *name, size_t width, api_rollout_feedback *f,
+                        api_points *points)
 {
+    const api_node       *value   = api_node_get(f->value, name);
     const api_points_form form    = {.name = "states", .least = 1, .why = "", .width = width};
     const api_place       pointer = api_place_key(up, name);
     if (!value)
         return api_fail_at(q->problem, up, API_MISSING_FIELD, "feedback needs gains, q and qd, and has no %s", name);
-    return api_points_measure(q, value, &pointer, &form, points) && check_steps(q, &pointer, points->n, f->steps);
+    return api_points_measure(q, value, &pointer, &form, points) && check_node_count(q, &pointer, points->n, f->steps);
 }
 
 /* Checks the matrices of one row. */
@@ -31,7 +32,7 @@ static bool check_matrices(api_query *q, const api_node *row, const api_place *p
     if (!api_node_is(row, API_ARRAY))
         return api_fail_at(q->problem, pointer, API_WRONG_TYPE, "%s given, an array of matrices expected",
                            api_node_kind_text(row));
-    if (!check_steps(q, pointer, api_node_size(row), steps)) return false;
+    if (!check_node_count(q, pointer, api_node_size(row), steps)) return false;
     for (size_t n = 0; n < steps; n++) {
         api_node        matrix;
         api_points      points;
@@ -41,13 +42,13 @@ static bool check_matrices(api_query *q, const api_node *row, const api_place *p
             return api_fail_at(q->problem, &matrix_at, API_WRONG_SHAPE, "an array of arrays of numbers expected");
         if (!api_points_measure(q, &matrix, &matrix_at, &form, &points)) return false;
         if (points.n != nv)
-            return api_fail_at(q->problem, &matrix_at, API_WRONG_SHAPE, "%zu rows of gains given, %zu expected (nv of %s)",
-                               points.n, nv, q->model->name);
+            return api_fail_at(q->problem, &matrix_at, API_WRONG_SHAPE,
+                               "%zu rows of gains given, %zu expected (nv of %s)", points.n, nv, q->model->name);
     }
     return true;
 }
 
-static bool read_gains(api_query *q, const api_node *value, const api_place *up, api_rollout_feedback *f)
+static bool read_matrices(api_query *q, const api_node *value, const api_place *up, api_rollout_feedback *f)
 {
     const api_place pointer = api_place_key(up, "gains");
     if (!value)
@@ -71,11 +72,11 @@ bool api_rollout_feedback_read(api_query *q, const api_node *request, const api_
 {
     static const char *const names[] = {"gains", "q", "qd", NULL};
     const api_place          pointer = api_place_key(up, "feedback");
-    *f                               = (api_rollout_feedback){.value = api_node_get(request, "feedback"), .steps = steps};
-    return !f->value || (api_check_keys(q, f->value, &pointer, names, "feedback") &&
-                         read_gains(q, api_node_get(f->value, "gains"), &pointer, f) &&
-                         read_states(q, api_node_get(f->value, "q"), &pointer, "q", q->model->nq, f, &f->q) &&
-                         read_states(q, api_node_get(f->value, "qd"), &pointer, "qd", 0, f, &f->qd));
+    *f = (api_rollout_feedback){.value = api_node_get(request, "feedback"), .steps = steps};
+    return !f->value ||
+           (api_check_keys(q, f->value, &pointer, names, "feedback") &&
+            read_matrices(q, api_node_get(f->value, "gains"), &pointer, f) &&
+            read_states(q, &pointer, "q", q->model->nq, f, &f->q) && read_states(q, &pointer, "qd", 0, f, &f->qd));
 }
 
 /* --- numbers ------------------------------------------------------------------------------------------------------ */
@@ -86,17 +87,18 @@ static void order_gains(const api_query *q, const double *from, double *to)
     const size_t nv = q->model->nv;
     for (size_t v = 0; v < nv; v++)
         for (size_t i = 0; i < 2 * nv; i++) {
-            const size_t row    = q->order ? (size_t)q->order[v] : v,
-                         column = q->order ? (size_t)q->order[i % nv] + i / nv * nv : i;
+            const size_t row          = q->order ? (size_t)q->order[v] : v,
+                         column       = q->order ? (size_t)q->order[i % nv] + i / nv * nv : i;
             to[row * 2 * nv + column] = from[v * 2 * nv + i];
         }
 }
 
-static const double *load_gains(const api_query *q, const api_rollout_feedback *f)
+static const double *load_matrices(const api_query *q, const api_rollout_feedback *f)
 {
     const api_node *value = api_node_get(f->value, "gains");
     const size_t    nv = q->model->nv, size = 2 * nv * nv, rows = f->batch ? q->rows : 1;
-    double *numbers = api_take(q->pool, rows * f->steps * size * sizeof *numbers), *matrix = api_take(q->pool, size * sizeof *matrix);
+    double         *numbers = api_take(q->pool, rows * f->steps * size * sizeof *numbers),
+           *matrix          = api_take(q->pool, size * sizeof *matrix);
     for (size_t row = 0; numbers && matrix && row < rows; row++)
         for (size_t n = 0; n < f->steps; n++) {
             api_node matrices = *value, nodes, line;
@@ -117,19 +119,20 @@ bool api_rollout_feedback_load(const api_query *q, api_rollout_feedback *f)
 {
     if (!f->value) return true;
     const api_place up = api_place_key(NULL, "feedback"), pointer = api_place_key(&up, "q");
-    return (f->q_reference = api_reference_positions_read(q, &f->q, &pointer)) && (f->qd_reference = api_points_read(q, &f->qd)) && (f->gain = load_gains(q, f));
+    return (f->q_reference = api_reference_positions_read(q, &f->q, &pointer)) &&
+           (f->qd_reference = api_points_read(q, &f->qd)) && (f->gain = load_matrices(q, f));
 }
 
 /* --- torques ------------------------------------------------------------------------------------------------------ */
 
 /* Writes the difference of the state from its reference, 2 nv entries. */
-static void difference(const api_query *q, const api_rollout_feedback *f, const api_feedback_state *x)
+static void write_state_change(const api_query *q, const api_rollout_feedback *f, const api_feedback_state *x)
 {
     const size_t  nq = q->model->nq, nv = q->model->nv;
     const double *q_reference  = api_points_of(&f->q, f->q_reference, x->row) + x->node * nq,
                  *qd_reference = api_points_of(&f->qd, f->qd_reference, x->row) + x->node * nv;
     for (size_t i = 0; i < q->model->dyn->n_bodies; i++) {
-        const dyn_body *body = &q->model->dyn->body[i];
+        const dyn_body *body  = &q->model->dyn->body[i];
         const int       place = api_first_position(q->model, body), v = api_first_velocity(q->model, body);
         if (place < 0 || v < 0 || body->joint.mimic) continue;
         dyn_tangent_difference(body, q_reference + place, x->q + (size_t)place * x->stride, x->stride, x->dx + v);
@@ -140,9 +143,9 @@ static void difference(const api_query *q, const api_rollout_feedback *f, const 
 
 void api_rollout_feedback_add(const api_query *q, const api_rollout_feedback *f, const api_feedback_state *x)
 {
-    const size_t  nv   = q->model->nv, size = 2 * nv * nv;
+    const size_t  nv = q->model->nv, size = 2 * nv * nv;
     const double *gain = f->gain + ((f->batch ? x->row * f->steps : 0) + x->node) * size;
-    difference(q, f, x);
+    write_state_change(q, f, x);
     for (size_t v = 0; v < nv; v++) {
         double sum = 0;
         for (size_t i = 0; i < 2 * nv; i++)

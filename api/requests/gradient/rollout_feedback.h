@@ -3,9 +3,9 @@
 #include "api/requests/fields/points.h"
 
 typedef struct api_rollout_feedback {
-    const api_node *value; /* NULL: the request has no feedback */
-    api_points      q, qd; /* states of all nodes before their steps */
-    bool            batch; /* gains of a batch */
+    const api_node *value;                             /* NULL: the request has no feedback */
+    api_points      q, qd;                             /* states of all nodes before their steps */
+    bool            batch;                             /* gains of a batch */
     const double   *q_reference, *qd_reference, *gain; /* numbers of the model's order; gain [row][node][nv][2 nv] */
     size_t          steps;
 } api_rollout_feedback;

@@ -2,8 +2,8 @@
  * rollout_gains.h.
  *
  * The backward pass of a row goes from the last node to the first. V holds the value of what follows a node; before the
- * step of node n the cost of the state after that step is added. If Q_uu of a node is not positive definite, the damping
- * grows and the pass begins again. */
+ * step of node n the cost of the state after that step is added. If Q_uu of a node is not positive definite, the
+ * damping grows and the pass begins again. */
 #include "rollout_gains.h"
 #include "api/requests/fields/fields.h"
 #include "api/requests/fields/free_coordinates.h"
@@ -21,8 +21,8 @@
 /* --- request ------------------------------------------------------------------------------------------------------ */
 
 /* Refuses outputs that need a cost, or a field without an output that uses it. */
-static bool check_outputs(api_query *q, const api_selection *selected, const api_node *request, const api_place *up,
-                          const api_rollout_gains *g)
+static bool check_cost_outputs(api_query *q, const api_selection *selected, const api_node *request,
+                               const api_place *up, const api_rollout_gains *g)
 {
     static const char *const backward[] = {"damping", "free"};
     const api_set            all        = BACKWARD_OUTPUTS | API_BIT(API_NODE_COSTS);
@@ -36,21 +36,21 @@ static bool check_outputs(api_query *q, const api_selection *selected, const api
     for (size_t i = 0; i < sizeof backward / sizeof *backward; i++) {
         const api_place pointer = api_place_key(up, backward[i]);
         if (api_node_get(request, backward[i]) && !g->backward)
-            return api_fail_at(q->problem, &pointer, API_UNKNOWN_FIELD, "%s has an effect on the gains only: ask for them",
-                               backward[i]);
+            return api_fail_at(q->problem, &pointer, API_UNKNOWN_FIELD,
+                               "%s has an effect on the gains only: ask for them", backward[i]);
     }
     return true;
 }
 
-static bool read_damping(const api_query *q, const api_node *request, const api_place *up, double *damping)
+static bool read_pass_damping(const api_query *q, const api_node *request, const api_place *up, double *damping)
 {
     const api_node *value   = api_node_get(request, "damping");
     const api_place pointer = api_place_key(up, "damping");
     *damping                = 0;
     if (!value) return true;
     if (!api_read_number(q, value, &pointer, damping)) return false;
-    return *damping >= 0 || api_fail_at(q->problem, &pointer, API_BAD_VALUE, "%s given, a damping of at least 0 expected",
-                                        API_NUMBER_TEXT(*damping));
+    return *damping >= 0 || api_fail_at(q->problem, &pointer, API_BAD_VALUE,
+                                        "%s given, a damping of at least 0 expected", API_NUMBER_TEXT(*damping));
 }
 
 /* Lists the coordinates that are not free. */
@@ -79,7 +79,7 @@ bool api_rollout_gains_read(api_query *q, api_selection *selected, const api_nod
     }
     g->backward = (selected->outputs & BACKWARD_OUTPUTS) != 0;
     if (g->cost.present) selected->all_in_lanes = true;
-    return check_outputs(q, selected, request, up, g) && read_damping(q, request, up, &g->damping) &&
+    return check_cost_outputs(q, selected, request, up, g) && read_pass_damping(q, request, up, &g->damping) &&
            read_driven(q, request, up, g);
 }
 
@@ -98,8 +98,8 @@ bool api_rollout_gains_prepare(api_plan *plan, api_selection *selected, api_roll
     ((api_step_options *)selected->options)->differentiates = g->backward;
     return api_rollout_cost_load(plan->query, &g->cost) && take_output(plan, selected, API_STEP_Q_AFTER) &&
            take_output(plan, selected, API_STEP_QD_AFTER) &&
-           (!g->backward || (take_output(plan, selected, API_STEP_STATE_MATRIX) &&
-                             take_output(plan, selected, API_STEP_INPUT_MATRIX)));
+           (!g->backward ||
+            (take_output(plan, selected, API_STEP_STATE_MATRIX) && take_output(plan, selected, API_STEP_INPUT_MATRIX)));
 }
 
 /* --- arrays ------------------------------------------------------------------------------------------------------- */
@@ -125,10 +125,17 @@ static size_t place_pass(pass *p, double *memory)
     const struct part {
         double **array;
         size_t   entries;
-    } parts[]    = {{&p->A, n * width_n},    {&p->B, n * width_m}, {&p->Q_ux, m * width_n}, {&p->Q_uu, m * width_m},
-                    {&p->V, n * width_n},    {&p->K, m * width_n}, {&p->work, dyn_riccati_work(n, m)},
-                    {&p->by_q, lanes},       {&p->by_qd, lanes},   {&p->by_tau, lanes},
-                    {&p->curvature, nv}};
+    } parts[]  = {{&p->A, n * width_n},
+                  {&p->B, n * width_m},
+                  {&p->Q_ux, m * width_n},
+                  {&p->Q_uu, m * width_m},
+                  {&p->V, n * width_n},
+                  {&p->K, m * width_n},
+                  {&p->work, dyn_riccati_work(n, m)},
+                  {&p->by_q, lanes},
+                  {&p->by_qd, lanes},
+                  {&p->by_tau, lanes},
+                  {&p->curvature, nv}};
     size_t sum = 0;
     for (size_t i = 0; i < sizeof parts / sizeof *parts; i++) {
         if (memory) *parts[i].array = memory + sum;
@@ -153,7 +160,7 @@ static double *output_lane(const pass *p, size_t output, size_t node)
 /* --- the cost ----------------------------------------------------------------------------------------------------- */
 
 /* The state after step `node` - 1, as the cost takes it. Derivatives are zero. */
-static api_cost_state cost_state(const pass *p, size_t node)
+static api_cost_state state_after_step(const pass *p, size_t node)
 {
     const api_evaluation *e  = p->e;
     const size_t          nv = e->model->nv, bytes = nv * e->lanes * sizeof *p->by_q;
@@ -189,8 +196,8 @@ static double cost_of_torques(const pass *p, size_t n)
 static void put_costs(const pass *p)
 {
     for (size_t n = 0; n < p->steps; n++) {
-        const api_cost_state x  = cost_state(p, n + 1);
-        double              *to = output_lane(p, API_NODE_COSTS, n);
+        const api_cost_state x          = state_after_step(p, n + 1);
+        double              *to         = output_lane(p, API_NODE_COSTS, n);
         const double         of_torques = cost_of_torques(p, n);
         if (to) *to = of_torques + api_rollout_cost_of_state(&p->g->cost, &x);
     }
@@ -202,7 +209,7 @@ static void put_costs(const pass *p)
 static void add_state_cost(const pass *p, size_t n)
 {
     const size_t         nv = p->e->model->nv, last = 2 * nv, width = dyn_riccati_width(last + 1), W = p->e->lanes;
-    const api_cost_state x = cost_state(p, n + 1);
+    const api_cost_state x = state_after_step(p, n + 1);
     api_rollout_cost_of_state(&p->g->cost, &x);
     api_rollout_cost_add_curvature(&p->g->cost, &x, p->V, width);
     for (size_t i = 0; i < last; i++) {
@@ -215,8 +222,8 @@ static void add_state_cost(const pass *p, size_t n)
 /* Copies A and the columns of B of chosen torques, and sets the second derivatives of the cost of these torques. */
 static void load_node(const pass *p, size_t n)
 {
-    const size_t  nv = p->e->model->nv, last = 2 * nv, m = p->g->n_driven, W = p->e->lanes,
-                  width = dyn_riccati_width(last + 1), width_m = dyn_riccati_width(m);
+    const size_t nv = p->e->model->nv, last = 2 * nv, m = p->g->n_driven, W = p->e->lanes,
+                 width = dyn_riccati_width(last + 1), width_m = dyn_riccati_width(m);
     const double *A = output_lane(p, API_STEP_STATE_MATRIX, n), *B = output_lane(p, API_STEP_INPUT_MATRIX, n);
     cost_of_torques(p, n);
     memset(p->curvature, 0, nv * sizeof *p->curvature);
@@ -230,8 +237,8 @@ static void load_node(const pass *p, size_t n)
             p->B[i * width_m + j] = B[(i * nv + (size_t)p->g->driven[j]) * W];
     }
     for (size_t j = 0; j < m; j++) {
-        const size_t v              = (size_t)p->g->driven[j];
-        p->Q_uu[j * width_m + j]    = p->curvature[v];
+        const size_t v            = (size_t)p->g->driven[j];
+        p->Q_uu[j * width_m + j]  = p->curvature[v];
         p->Q_ux[j * width + last] = p->by_tau[v * W];
     }
 }
@@ -310,7 +317,8 @@ static pass_end go_back(pass *p, bool *good)
             return FAILED;
         }
         if (p->indefinite || !isfinite(put_node(p, node))) {
-            *good = fail_row(p, API_RESULT_NOT_FINITE, node, "the gains are not finite: figures of the cost are too large");
+            *good =
+                fail_row(p, API_RESULT_NOT_FINITE, node, "the gains are not finite: figures of the cost are too large");
             return FAILED;
         }
     }
@@ -338,8 +346,9 @@ static bool pass_row(pass *p)
         if (end != INDEFINITE) return good;
         p->damping = fmax(10 * p->damping, 1e-8 * p->scale);
     }
-    return fail_row(p, API_BAD_VALUE, 0, "no damping makes the second derivatives by the torques positive: "
-                                         "weights must not be negative");
+    return fail_row(p, API_BAD_VALUE, 0,
+                    "no damping makes the second derivatives by the torques positive: "
+                    "weights must not be negative");
 }
 
 /* --- all rows ----------------------------------------------------------------------------------------------------- */
@@ -365,7 +374,7 @@ static bool evaluate_row(void *arg, size_t slot, size_t row, api_problem *proble
     return !p.g->backward || pass_row(&p);
 }
 
-static bool take_slots(job *j, size_t slots, const pass *one)
+static bool take_passes(job *j, size_t slots, const pass *one)
 {
     api_pool    *pool = j->e->query->pool;
     pass         p    = *one;
@@ -386,11 +395,11 @@ bool api_rollout_gains_finish(const api_evaluation *e, const api_selection *sele
 {
     const api_query   *q        = e->query;
     const api_parallel parallel = api_query_parallel(q);
-    const size_t       rows     = api_answered_rows(q), slots = api_parallel_slots(&parallel, rows);
-    job                j        = {.e = e};
-    const pass         one      = {.e = e, .selected = selected, .g = g, .steps = q->samples};
+    const size_t       rows = api_answered_rows(q), slots = api_parallel_slots(&parallel, rows);
+    job                j   = {.e = e};
+    const pass         one = {.e = e, .selected = selected, .g = g, .steps = q->samples};
     if (!g->cost.present || rows == 0) return true;
-    if (!take_slots(&j, slots, &one) || !api_run_parallel(&parallel, slots, rows, evaluate_row, &j)) return false;
+    if (!take_passes(&j, slots, &one) || !api_run_parallel(&parallel, slots, rows, evaluate_row, &j)) return false;
     if (e->plan->failed_rows) api_failed_rows_settle(e->plan->failed_rows);
     return true;
 }

@@ -48,8 +48,8 @@ static bool prepare(api_plan *plan, api_selection *selected)
     if (!api_step_prepare(plan, selected) || !api_rollout_gains_prepare(plan, selected, &o->gains) ||
         !api_rollout_feedback_load(plan->query, &o->feedback))
         return false;
-    const api_query *q  = plan->query;
-    const size_t     nv = q->model->nv, steps = o->torques.n, bytes = plan->blocks * plan->lanes * nv;
+    const api_query     *q  = plan->query;
+    const size_t         nv = q->model->nv, steps = o->torques.n, bytes = plan->blocks * plan->lanes * nv;
     const double        *torques = api_points_read(q, &o->torques);
     const api_evaluation e       = api_evaluation_of(plan);
     double              *tau = plan->state[API_TAU] = api_take_lanes(plan, nv);
@@ -72,25 +72,25 @@ static bool prepare(api_plan *plan, api_selection *selected)
 
 /* W rows that are integrated side by side, in lanes of their own. */
 typedef struct march {
-    api_plan               *plan;
-    api_evaluation          e;
+    api_plan                   *plan;
+    api_evaluation              e;
     const api_step_options     *options;
     const api_rollout_feedback *feedback;
     const dyn_kernels          *kernels;
     dyn_kernels                 loop_kernels;
     size_t                      W, row[DYN_MAX_LANES]; /* lanes after the last row repeat it */
-    api_step_means          by;
-    api_rollout_loops       loops; /* of a model with loops */
-    double                 *q, *qd, *wrenches, *dx;
-    dyn_step                io;
+    api_step_means              by;
+    api_rollout_loops           loops; /* of a model with loops */
+    double                     *q, *qd, *wrenches, *dx;
+    dyn_step                    io;
 } march;
 
 /* Takes the lanes of W rows. A single row is integrated by kernels with one lane. */
 static bool open_march(api_plan *plan, const rollout_options *options, march *m)
 {
-    const api_step_options *o = &options->step;
-    const api_query *q  = plan->query;
-    const size_t     nq = q->model->nq, nv = q->model->nv, nw = 9 * q->scene.n_wrenches;
+    const api_step_options *o  = &options->step;
+    const api_query        *q  = plan->query;
+    const size_t            nq = q->model->nq, nv = q->model->nv, nw = 9 * q->scene.n_wrenches;
     *m         = (march){.plan = plan, .e = api_evaluation_of(plan), .options = o, .feedback = &options->feedback};
     m->kernels = q->rows == 1 ? q->call->api->alone : plan->target;
     m->W       = (size_t)m->kernels->lanes;
@@ -169,7 +169,13 @@ static void add_feedback(const march *m, size_t n)
     double      *tau = (double *)m->io.tau;
     if (!m->feedback->value) return;
     for (size_t lane = 0; lane < m->W; lane++) {
-        const api_feedback_state x = {.row = m->row[lane], .node = n, .stride = m->W, .q = m->q + lane, .qd = m->qd + lane, .tau = tau + lane, .dx = m->dx};
+        const api_feedback_state x = {.row    = m->row[lane],
+                                      .node   = n,
+                                      .stride = m->W,
+                                      .q      = m->q + lane,
+                                      .qd     = m->qd + lane,
+                                      .tau    = tau + lane,
+                                      .dx     = m->dx};
         api_rollout_feedback_add(m->plan->query, m->feedback, &x);
     }
     copy_node(m, m->plan->state[API_TAU], nv, n, tau, true);
@@ -258,14 +264,14 @@ const api_operation api_rollout = {
     .decoded_seconds = decoded_seconds,
     .alone           = true,
     .one_by_one      = true,
-    .weight        = API_STEP_WEIGHT + 3, /* each node is integrated before it is differentiated */
-    .square_weight = API_STEP_SQUARE_WEIGHT,
-    .state_seconds = api_step_seconds,
-    .options       = options,
-    .prepare       = prepare,
-    .spare         = api_step_spare,
-    .begin         = begin,
-    .evaluate      = api_step_evaluate,
-    .finish        = finish,
-    .unordered     = true,
+    .weight          = API_STEP_WEIGHT + 3, /* each node is integrated before it is differentiated */
+    .square_weight   = API_STEP_SQUARE_WEIGHT,
+    .state_seconds   = api_step_seconds,
+    .options         = options,
+    .prepare         = prepare,
+    .spare           = api_step_spare,
+    .begin           = begin,
+    .evaluate        = api_step_evaluate,
+    .finish          = finish,
+    .unordered       = true,
 };

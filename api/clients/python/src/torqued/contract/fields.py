@@ -530,7 +530,8 @@ class Phase(_PhaseNeeded, total=False):
 
 
 class RolloutCost(TypedDict, total=False):
-    # Weights of q after each step; 0 for joints with a quaternion.
+    # Weights of q after each step; for a floating base or joint and a spherical joint of the difference from the reference on
+    # the tangent space.
     q: npt.ArrayLike
     # Weights of qd after each step.
     qd: npt.ArrayLike
@@ -540,7 +541,7 @@ class RolloutCost(TypedDict, total=False):
     final_q: npt.ArrayLike
     # Further weights of qd after the last step.
     final_qd: npt.ArrayLike
-    # N × nv or 1 × nv, or rows × these. Entries without a weight have no effect.
+    # As the others; of models with quaternions also with nq numbers in place of nv, as q, which weights of quaternions need.
     q_reference: npt.ArrayLike
     # N × nv or 1 × nv, or rows × these. Entries without a weight have no effect.
     qd_reference: npt.ArrayLike

@@ -1046,11 +1046,12 @@ class Operations:
         step, or a single row for the last state. Or it is a quadratic `cost`, which the server evaluates and answers: ½ Σ w (x
         - x_reference)² over q and qd of the states after the steps and tau of the nodes, with the weights w of each coordinate;
         `final_q` and `final_qd` are further weights of the last state. References have one row for each step, or a single row
-        for all; without one they are zero. The cost is a plain sum: multiply the weights by the step for an integral. A
-        floating base, floating and spherical joints have no quadratic cost of q. Multipliers and cost may be given together.
-        Wrenches are constant in each row. N is at most the limit of rows of a request. A problem of a step names its node,
-        counted from 0. Models with loops are the 422 not-for-loops; held frames, phases and friction_at_rest are not taken
-        here.
+        for all; without one they are zero. The cost is a plain sum: multiply the weights by the step for an integral. For a
+        floating base, floating and spherical joints q - q_reference is the difference on the tangent space: R_refᵀ(p - p_ref)
+        and the rotation vector of R_refᵀ R. Their references have nq numbers, as `q`; without one the reference is the origin.
+        Multipliers and cost may be given together. Wrenches are constant in each row. N is at most the limit of rows of a
+        request. A problem of a step names its node, counted from 0. Models with loops are the 422 not-for-loops; held frames,
+        phases and friction_at_rest are not taken here.
 
         q: Positions, nq entries: rad or m.
         torques: N × nv, or rows × N × nv: joint efforts of the nodes, N m or N.
