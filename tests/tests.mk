@@ -86,7 +86,11 @@ test-programs: $(BUILD)/torqued $(BUILD)/sample $(C_TESTS) $(ORACLES) $(FAILING_
 # after them.
 JOBS  ?= $(shell nproc)
 TESTS ?=
-chosen = $(if $(TESTS),$(foreach t,$(TESTS),$(if $(filter %.c,$(t)),$(t:%.c=$(BUILD)/%),$(t))),$(C_TESTS) $(SCRIPT_TESTS))
+# With KERNELS_ONLY=1 the tests of tests/any_target are left out.
+KERNELS_ONLY ?=
+any_target = $(shell sed -n 's/^\(tests[^ ]*\) .*/\1/p' tests/any_target)
+left_out = $(if $(KERNELS_ONLY),$(foreach t,$(any_target),$(t) $(t)/% $(BUILD)/$(t:.c=) $(BUILD)/$(t)/%))
+chosen = $(filter-out $(left_out),$(if $(TESTS),$(foreach t,$(TESTS),$(if $(filter %.c,$(t)),$(t:%.c=$(BUILD)/%),$(t))),$(C_TESTS) $(SCRIPT_TESTS)))
 # With TARGET=fma (avx2, avx512 ...) every C test and every server uses the kernels of that target, unless a test names another;
 # test-widths runs everything once for each width of vectors that this machine has.
 TARGET ?=

@@ -1,6 +1,7 @@
 /* json.c - see json.h: parse a JSON text, and word the parser's errors. */
 #include "json.h"
 #include "api/codec/remedies/json_remedy.h"
+#include "api/codec/remedies/other_format.h"
 #include "api/codec/remedies/kind_text.h"
 #include "pointer.h"
 #include "utf8.h"
@@ -131,7 +132,7 @@ static json_t *parse_unmarked(const char *text, size_t length, unsigned nesting,
         problem->offset = (long long)deep;
         return NULL;
     }
-    const char *other = api_json_other_format(text, length);
+    const char *other = api_other_format(API_BODY_JSON, text, length);
     if (other) {
         api_fail(problem, API_BAD_JSON, NULL, "the body is not JSON but looks like %s", other);
         problem->offset = 0;

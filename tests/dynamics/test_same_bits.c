@@ -10,7 +10,7 @@
 #ifndef SAME_BITS_ROBOTS
 #define SAME_BITS_ROBOTS 16 /* fewer if a processor is emulated */
 #endif
-enum { BATCH = 40, ROBOTS = SAME_BITS_ROBOTS };
+enum { BATCH = 25, ROBOTS = SAME_BITS_ROBOTS };
 
 /* Copies rows first, first + 1, ... (cyclically) of `from` to the front of `to`. */
 static void copy_rows(const trial *from, trial *to, size_t first, size_t n)

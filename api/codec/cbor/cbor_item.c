@@ -235,10 +235,13 @@ bool api_cbor_next(api_cbor_cursor *c, api_cbor_item *item)
     const unsigned char *bytes = c->body + c->position;
     size_t               left  = c->length - c->position;
     *item                      = (api_cbor_item){.offset = c->position};
-    if (left == 0) return api_cbor_fail(c, c->position, "the body ends where an item should begin");
+    if (left == 0)
+        return api_cbor_fail(c, c->position,
+                             c->length == 0 ? "the body is empty" : "the body ends where an item should begin");
     struct cbor_decoder_result result = cbor_stream_decode(bytes, left, &callbacks, item);
     if (result.status == CBOR_DECODER_NEDATA)
-        return api_cbor_fail(c, c->position, "an item is longer than the %zu bytes that are left", left);
+        return api_cbor_fail(c, c->position,
+                             "an item is longer than the %zu bytes that are left: the body is cut short", left);
     if (result.status == CBOR_DECODER_ERROR) {
         result.read = simple_bytes(bytes, left);
         item->kind  = API_CBOR_SIMPLE;

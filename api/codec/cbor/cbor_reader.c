@@ -2,6 +2,8 @@
  * iterative; its stack of open arrays and maps is as deep as the nesting limit. */
 #include "cbor_reader.h"
 #include "cbor_typed.h"
+#include "api/codec/remedies/kind_text.h"
+#include "api/codec/remedies/other_format.h"
 #include <inttypes.h>
 #include <math.h>
 #include <string.h>
@@ -28,14 +30,23 @@ bool api_cbor_refuse_kind(api_cbor_reader *r, const api_cbor_item *item, const c
 
 /* --- strings ---------------------------------------------------------------------------------------------------- */
 
+/* The pointer is that of the map, if the map is a field. */
+static bool cbor_refuse_key(api_cbor_reader *r, const api_cbor_item *item)
+{
+    const api_pointer map = api_build_pointer(&r->build);
+    api_fail(r->cursor.problem, API_BAD_CBOR, r->build.depth > 1 ? api_pointer_text(&map) : NULL,
+             "%s as a key, a text string expected%s", api_cbor_kind_text(item->kind),
+             item->kind == API_CBOR_NUMBER ? API_NUMBERED_KEYS : "");
+    r->cursor.problem->offset = (long long)item->offset;
+    return false;
+}
+
 /* Reads a key: text, or bytes of text as libraries write them whose language has one type for both. */
 static bool read_key(api_cbor_reader *r, api_cbor_item *item)
 {
     /* A problem with this key points at the map: the previous value is complete. */
     r->build.open[r->build.depth - 1].key = NULL;
-    if (item->kind != API_CBOR_TEXT && item->kind != API_CBOR_BYTES)
-        return api_cbor_fail(&r->cursor, item->offset, "%s as a key, a text string expected",
-                             api_cbor_kind_text(item->kind));
+    if (item->kind != API_CBOR_TEXT && item->kind != API_CBOR_BYTES) return cbor_refuse_key(r, item);
     if (!api_cbor_join_parts(r, item)) return false;
     if (item->kind == API_CBOR_BYTES && !api_cbor_is_utf8(item))
         return api_cbor_fail(&r->cursor, item->offset, "a byte string as a key is not UTF-8");
@@ -92,10 +103,8 @@ static bool read_tagged(api_cbor_reader *r, uint64_t tag)
                                "the CBOR tag %llu given; references to strings (tag 25) need the tag "
                                "256 around the whole body",
                                (unsigned long long)tag);
-    return api_cbor_refuse(r, API_WRONG_TYPE,
-                           "the CBOR tag %llu given; arrays of numbers may be in the tags 40, 1040, 64 "
-                           "to 75, 77 to 82 and 84 to 86",
-                           (unsigned long long)tag);
+    return api_cbor_refuse(r, API_WRONG_TYPE, "the CBOR tag %llu given; %s", (unsigned long long)tag,
+                           api_remedy_of_tag(tag));
 }
 
 /* Reads tags that change nothing here: of CBOR itself, of a map or an array, and around the whole body that of its
@@ -133,6 +142,11 @@ static bool read_value(api_cbor_reader *r, api_cbor_item *item)
         r->runs.array                 = item->offset;
         return true;
     case API_CBOR_BYTES:
+        return api_cbor_refuse(
+            r, API_WRONG_TYPE,
+            "a byte string given, a value that JSON can hold expected: bytes do not name the type of "
+            "their numbers; send an array of floats, or the bytes in a tag of RFC 8746 (86: doubles, "
+            "little-endian)");
     case API_CBOR_SIMPLE:
     case API_CBOR_BREAK:
     case API_CBOR_KINDS: break;
@@ -175,7 +189,8 @@ static bool read_all(api_cbor_reader *r)
         if (!read_item(r)) return r->late ? false : fail_with_earliest_problem(r);
     while (r->build.depth > 0);
     if (r->cursor.position == r->cursor.length) return true;
-    api_cbor_fail(&r->cursor, r->cursor.position, "%zu bytes follow the one item of the body",
+    api_cbor_fail(&r->cursor, r->cursor.position,
+                  "%zu bytes follow the one item of the body; states are rows of its arrays, and no line end follows",
                   r->cursor.length - r->cursor.position);
     return fail_with_earliest_problem(r);
 }
@@ -185,6 +200,17 @@ static api_media form_of(const api_cbor_reader *r)
 {
     if (r->plain) return API_MEDIA_CBOR;
     return r->multidimensional ? API_MEDIA_CBOR_MULTIDIMENSIONAL : r->typed ? API_MEDIA_CBOR_TYPED : API_MEDIA_CBOR;
+}
+
+/* Says what the body looks like in place of a problem that follows from reading another format as CBOR. */
+static bool cbor_name_other_format(api_cbor_reader *r)
+{
+    const api_cbor_cursor *c = &r->cursor;
+    if (c->problem->code != API_BAD_CBOR && c->problem->code != API_WRONG_TYPE) return false;
+    const char *other = api_other_format(API_BODY_CBOR, (const char *)c->body, c->length);
+    if (!other) return false;
+    api_problem_clear(c->problem);
+    return api_cbor_fail(c, 0, "the body is not CBOR but looks like %s", other);
 }
 
 bool api_read_cbor(const api_read_options *options, const char *body, size_t length, api_node *root)
@@ -197,12 +223,9 @@ bool api_read_cbor(const api_read_options *options, const char *body, size_t len
     if (length > UINT32_MAX)
         return api_fail(options->pool->problem, API_BODY_TOO_LARGE, NULL, "%zu bytes of CBOR given, the limit is %u",
                         length, UINT32_MAX);
-    if (length > 1 && (*body == '{' || *body == '[') &&
-        body[1] >= '\t') /* a CBOR item that begins with these two bytes would be longer than any body */
-        return api_cbor_fail(&r.cursor, 0, "the body is not CBOR but looks like JSON (application/json)");
     r.levels = api_take(options->pool, options->nesting * sizeof *r.levels);
     if (!r.levels || !api_build_start(&r.build, options->pool, options->nesting, 0)) return false;
-    if (!read_all(&r)) return false;
+    if (!read_all(&r)) return cbor_name_other_format(&r);
     if (options->form) *options->form = form_of(&r);
     *root = r.build.root;
     return true;

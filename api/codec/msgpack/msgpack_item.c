@@ -127,7 +127,8 @@ static bool msgpack_take_content(api_msgpack_cursor *c, api_msgpack_item *item)
 {
     size_t left = c->length - c->position, type = item->kind == API_MSGPACK_EXT;
     if (left < type || left - type < item->value)
-        return api_msgpack_fail(c, item->offset, "an object is longer than the %zu bytes that are left",
+        return api_msgpack_fail(c, item->offset,
+                                "an object is longer than the %zu bytes that are left: the body is cut short",
                                 c->length - item->offset);
     if (type) item->type = (int8_t)c->body[c->position];
     item->bytes  = c->body + c->position + type;
@@ -151,13 +152,16 @@ bool api_msgpack_next(api_msgpack_cursor *c, api_msgpack_item *item)
     const unsigned char *bytes = c->body + c->position;
     size_t               left  = c->length - c->position;
     *item                      = (api_msgpack_item){.offset = c->position};
-    if (left == 0) return api_msgpack_fail(c, c->position, "the body ends where an object should begin");
+    if (left == 0)
+        return api_msgpack_fail(c, c->position,
+                                c->length == 0 ? "the body is empty" : "the body ends where an object should begin");
     const first_byte *f = msgpack_meaning_of(*bytes);
     item->kind          = f->kind;
     if (f->kind == API_MSGPACK_KINDS)
         return api_msgpack_fail(c, c->position, "byte 0x%02x does not begin an object", *bytes);
     if (left - 1 < f->argument)
-        return api_msgpack_fail(c, c->position, "an object is longer than the %zu bytes that are left", left);
+        return api_msgpack_fail(c, c->position,
+                                "an object is longer than the %zu bytes that are left: the body is cut short", left);
     item->value = msgpack_argument_of(f, bytes);
     c->position += 1 + (size_t)f->argument;
     switch (f->kind) {

@@ -1,6 +1,8 @@
 /* msgpack_reader.c - read a request in MessagePack; msgpack_numpy.c reads arrays of NumPy. The reader is iterative; its
  * stack of open arrays and maps is as deep as the nesting limit. */
 #include "msgpack_reader.h"
+#include "api/codec/remedies/kind_text.h"
+#include "api/codec/remedies/other_format.h"
 #include <inttypes.h>
 #include <math.h>
 #include <string.h>
@@ -35,14 +37,23 @@ bool api_msgpack_build_numbers(api_msgpack_reader *r, const api_node *numbers)
     return api_fail_non_finite(r->cursor.problem, &pointer, numbers, infinite);
 }
 
+/* The pointer is that of the map, if the map is a field. */
+static bool msgpack_refuse_key(api_msgpack_reader *r, const api_msgpack_item *item)
+{
+    const api_pointer map    = api_build_pointer(&r->build);
+    bool              number = item->kind == API_MSGPACK_INTEGER || item->kind == API_MSGPACK_FLOAT;
+    api_fail(r->cursor.problem, API_BAD_MSGPACK, r->build.depth > 1 ? api_pointer_text(&map) : NULL,
+             "%s as a key, a string expected%s", api_msgpack_kind_text(item->kind), number ? API_NUMBERED_KEYS : "");
+    r->cursor.problem->offset = (long long)item->offset;
+    return false;
+}
+
 /* Reads a key: a string, or bin of text as libraries write it whose language has one type for both. */
 static bool msgpack_read_key(api_msgpack_reader *r, const api_msgpack_item *item)
 {
     /* A problem with this key points at the map: the previous value is complete. */
     r->build.open[r->build.depth - 1].key = NULL;
-    if (item->kind != API_MSGPACK_STR && item->kind != API_MSGPACK_BIN)
-        return api_msgpack_fail(&r->cursor, item->offset, "%s as a key, a string expected",
-                                api_msgpack_kind_text(item->kind));
+    if (item->kind != API_MSGPACK_STR && item->kind != API_MSGPACK_BIN) return msgpack_refuse_key(r, item);
     if (item->kind == API_MSGPACK_BIN && !api_msgpack_is_utf8(item))
         return api_msgpack_fail(&r->cursor, item->offset, "bin as a key is not UTF-8");
     if (memchr(item->bytes, 0, item->length))
@@ -170,8 +181,21 @@ static bool msgpack_read_all(api_msgpack_reader *r)
         if (!msgpack_read_item(r) || !api_read_goes_on(r->options, r->cursor.position, &look)) return false;
     while (r->build.depth > 0);
     return r->cursor.position == r->cursor.length ||
-           api_msgpack_fail(&r->cursor, r->cursor.position, "%zu bytes follow the one object of the body",
-                            r->cursor.length - r->cursor.position);
+           api_msgpack_fail(
+               &r->cursor, r->cursor.position,
+               "%zu bytes follow the one object of the body; states are rows of its arrays, and no line end follows",
+               r->cursor.length - r->cursor.position);
+}
+
+/* Says what the body looks like in place of a problem that follows from reading another format as MessagePack. */
+static bool msgpack_name_other_format(api_msgpack_reader *r)
+{
+    const api_msgpack_cursor *c = &r->cursor;
+    if (c->problem->code != API_BAD_MSGPACK && c->problem->code != API_WRONG_TYPE) return false;
+    const char *other = api_other_format(API_BODY_MSGPACK, (const char *)c->body, c->length);
+    if (!other) return false;
+    api_problem_clear(c->problem);
+    return api_msgpack_fail(c, 0, "the body is not MessagePack but looks like %s", other);
 }
 
 bool api_read_msgpack(const api_read_options *options, const char *body, size_t length, api_node *root)
@@ -183,11 +207,9 @@ bool api_read_msgpack(const api_read_options *options, const char *body, size_t 
     if (length > UINT32_MAX)
         return api_fail(options->pool->problem, API_BODY_TOO_LARGE, NULL,
                         "%zu bytes of MessagePack given, the limit is %u", length, UINT32_MAX);
-    if (length > 1 && (*body == '{' || *body == '[')) /* a small integer, which nothing may follow */
-        return api_msgpack_fail(&r.cursor, 0, "the body is not MessagePack but looks like JSON (application/json)");
     r.levels = api_take(options->pool, options->nesting * sizeof *r.levels);
     if (!r.levels || !api_build_start(&r.build, options->pool, options->nesting, 0)) return false;
-    if (!msgpack_read_all(&r)) return false;
+    if (!msgpack_read_all(&r)) return msgpack_name_other_format(&r);
     *root = r.build.root;
     return true;
 }

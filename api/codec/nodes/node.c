@@ -11,9 +11,21 @@ const char *api_node_kind_text(const api_node *node)
     static const char *const texts[] = {
         [API_NULL] = "null",       [API_FALSE] = "false",    [API_TRUE] = "true",       [API_NUMBER] = "a number",
         [API_STRING] = "a string", [API_ARRAY] = "an array", [API_OBJECT] = "an object"};
-    if (api_node_get(node, "0")) return API_INDEXED_OBJECT;
+    if (api_node_get(node, "0") || api_node_get(node, "1")) return API_INDEXED_OBJECT;
     if (node && node->kind == API_STRING) return api_kind_of_string(node->text, node->extent[0]);
     return node ? texts[node->kind] : "nothing";
+}
+
+const char *api_node_remedy(const api_node *node)
+{
+    if (api_node_is(node, API_NULL)) return "; encoders of JavaScript, MATLAB and Lua write NaN as null";
+    if (api_node_is(node, API_ARRAY) && api_node_size(node) == 1)
+        return "; R writes one value without brackets with auto_unbox = TRUE";
+    if (!api_node_is(node, API_OBJECT)) return "";
+    if (api_node_size(node) == 0) return "; a Map or Set of JavaScript and NULL of R are written as {}";
+    return api_node_get(node, "type") && api_node_get(node, "data")
+               ? "; send a Buffer of Node as Array.from of its numbers"
+               : "";
 }
 
 size_t api_node_size(const api_node *node)

@@ -201,6 +201,12 @@ static bool is_comment(const scene *s)
 /* --- punctuation ---------------------------------------------------------------------------------------------------
  */
 
+/* The character that ends strings in C. */
+static bool is_nul(const scene *s)
+{
+    return s->token < s->text + s->length && *s->token == '\0';
+}
+
 static bool is_cut(const scene *s)
 {
     const char *open = memchr(s->text, '"', s->length);
@@ -261,6 +267,7 @@ static const struct {
     {has_empty_entry, false, "an entry is missing before the comma"},
     {is_tuple, true, "arrays stand in brackets: [1, 2], not (1, 2)"},
     {lacks_comma, false, "entries are separated by commas"},
+    {is_nul, false, "a NUL character is no part of JSON: send strlen(text) bytes, not sizeof or strlen + 1"},
     {is_cut, false, "the text ends early: Content-Length counts bytes, not characters"},
 };
 
@@ -275,34 +282,4 @@ api_json_remedy api_json_remedy_find(const char *text, size_t length, size_t pos
         return (api_json_remedy){remedies[i].text, remedies[i].in_value, value};
     }
     return (api_json_remedy){0};
-}
-
-/* --- other formats ---------------------------------------------------------------------------------------------------
- */
-
-const char *api_json_other_format(const char *text, size_t length)
-{
-    static const struct {
-        const char *begin;
-        size_t      n;
-        const char *name;
-    } formats[] = {
-        {"<", 1, "XML: send the header Content-Type: application/xml"},
-        {"\xD9", 1, "CBOR: send the header Content-Type: application/cbor"},
-        {"\x1F\x8B", 2, "gzip: send the header Content-Encoding: gzip"},
-        {"\x28\xB5\x2F\xFD", 4, "zstd: send the header Content-Encoding: zstd"},
-        {"\xFF\xFE", 2, "UTF-16: JSON is in UTF-8"},
-        {"\xFE\xFF", 2, "UTF-16: JSON is in UTF-8"},
-        {"{\0", 2, "UTF-16: JSON is in UTF-8"},
-        {"\0", 1, "UTF-16 or UTF-32: JSON is in UTF-8"},
-        {"PK\x03\x04", 4, "zip: send the header Content-Type: application/zip"},
-        {"\x93NUMPY", 6, "NumPy's .npy: send the numbers as JSON or CBOR (q.tolist())"},
-        {"%7B", 3, "a percent-encoded text: send the JSON itself"},
-        {"--", 2, "a form (multipart/form-data): send the JSON itself (curl --json)"},
-        {"@", 1, "the name of a file: curl reads it from --json @FILE, other clients open it themselves"},
-    };
-    if (length > 0 && (unsigned char)*text >= 0xA0 && (unsigned char)*text < 0xC0) return formats[1].name;
-    for (size_t i = 0; i < sizeof formats / sizeof *formats; i++)
-        if (length >= formats[i].n && memcmp(text, formats[i].begin, formats[i].n) == 0) return formats[i].name;
-    return NULL;
 }

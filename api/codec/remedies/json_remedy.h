@@ -13,7 +13,3 @@ typedef struct api_json_remedy {
 
 /* Returns the remedy for text[0 .. length), whose parser stopped behind the byte text[position - 1]. */
 api_json_remedy api_json_remedy_find(const char *text, size_t length, size_t position);
-
-/* Returns the name of another format or encoding that the first bytes show, with its remedy; NULL
- * if the text may be JSON. */
-const char *api_json_other_format(const char *text, size_t length);

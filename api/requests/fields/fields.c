@@ -26,7 +26,8 @@ bool api_fail_at(api_problem *problem, const api_place *at, api_code code, const
 bool api_read_number(const api_query *q, const api_node *value, const api_place *at, double *number)
 {
     if (!api_node_is(value, API_NUMBER))
-        return api_fail_at(q->problem, at, API_WRONG_TYPE, "%s given, a number expected", api_node_kind_text(value));
+        return api_fail_at(q->problem, at, API_WRONG_TYPE, "%s given, a number expected%s", api_node_kind_text(value),
+                           api_node_remedy(value));
     *number = api_node_number(value);
     return true;
 }
@@ -36,7 +37,8 @@ bool api_read_flag(const api_query *q, const api_node *value, const api_place *a
     if (!value) return true;
     *flag = api_node_is(value, API_TRUE);
     return *flag || api_node_is(value, API_FALSE) ||
-           api_fail_at(q->problem, at, API_WRONG_TYPE, "%s given, true or false expected", api_node_kind_text(value));
+           api_fail_at(q->problem, at, API_WRONG_TYPE, "%s given, true or false expected%s", api_node_kind_text(value),
+                       api_node_remedy(value));
 }
 
 bool api_check_list(const api_query *q, const api_node *value, const api_place *at, const char *of)
@@ -77,15 +79,15 @@ const char *api_comma_remedy(const api_node *numbers, size_t expected)
 bool api_read_numbers(const api_query *q, const api_node *value, const api_place *at, size_t n, double *numbers)
 {
     if (!api_node_is(value, API_ARRAY))
-        return api_fail_at(q->problem, at, API_WRONG_TYPE, "%s given, an array of %zu numbers expected",
-                           api_node_kind_text(value), n);
+        return api_fail_at(q->problem, at, API_WRONG_TYPE, "%s given, an array of %zu numbers expected%s",
+                           api_node_kind_text(value), n, api_node_remedy(value));
     size_t given = api_node_size(value);
     for (size_t i = 0; i < given; i++) {
         api_node  entry;
         api_place entry_at = api_place_index(at, i);
         if (api_node_item(value, i, &entry) && !api_node_is(&entry, API_NUMBER))
-            return api_fail_at(q->problem, &entry_at, API_WRONG_TYPE, "%s given, a number expected",
-                               api_node_kind_text(&entry));
+            return api_fail_at(q->problem, &entry_at, API_WRONG_TYPE, "%s given, a number expected%s",
+                               api_node_kind_text(&entry), api_node_remedy(&entry));
         if (i < n) numbers[i] = api_node_number(&entry);
     }
     return given == n || api_fail_at(q->problem, at, API_WRONG_SHAPE, "%zu entries given, %zu expected%s", given, n,
@@ -118,7 +120,8 @@ bool api_check_keys(const api_query *q, const api_node *object, const api_place 
                     const char *of)
 {
     if (!api_node_is(object, API_OBJECT))
-        return api_fail_at(q->problem, at, API_WRONG_TYPE, "%s given, an object expected", api_node_kind_text(object));
+        return api_fail_at(q->problem, at, API_WRONG_TYPE, "%s given, an object expected%s", api_node_kind_text(object),
+                           !at && api_node_is(object, API_ARRAY) ? API_ROWS_REMEDY : "");
     for (size_t member = 0; member < api_node_size(object); member++) {
         const char *key = api_node_key(object, member);
         size_t      i   = 0;
@@ -135,7 +138,8 @@ bool api_check_keys(const api_query *q, const api_node *object, const api_place 
 const char *api_read_string(const api_query *q, const api_node *value, const api_place *at)
 {
     if (api_node_is(value, API_STRING)) return api_node_string(value, NULL);
-    api_fail_at(q->problem, at, API_WRONG_TYPE, "%s given, a string expected", api_node_kind_text(value));
+    api_fail_at(q->problem, at, API_WRONG_TYPE, "%s given, a string expected%s", api_node_kind_text(value),
+                api_node_remedy(value));
     return NULL;
 }
 

@@ -43,6 +43,9 @@ bool api_read_numbers(const api_query *q, const api_node *value, const api_place
 /* Reads an array of exactly n finite numbers into memory that lasts until the request ends. NULL with a problem. */
 double *api_take_numbers(api_query *q, const api_node *value, const api_place *at, size_t n);
 
+/* The remedy for an array in place of the whole request. */
+#define API_ROWS_REMEDY "; send one object, whose arrays have a row for each state"
+
 /* Checks that the value is an object and that all its keys are among `names`, an array that ends with NULL. `of` says
  * in the message what the object is. */
 bool api_check_keys(const api_query *q, const api_node *object, const api_place *at, const char *const *names,

@@ -192,8 +192,8 @@ static bool decode_combined(api_query *q, const api_node *request)
 {
     api_set mask = ALWAYS;
     if (!api_node_is(request, API_OBJECT))
-        return api_fail_at(q->problem, NULL, API_WRONG_TYPE, "%s given, an object expected",
-                           api_node_kind_text(request));
+        return api_fail_at(q->problem, NULL, API_WRONG_TYPE, "%s given, an object expected%s",
+                           api_node_kind_text(request), api_node_is(request, API_ARRAY) ? API_ROWS_REMEDY : "");
     if (!read_operations(q, request)) return false;
     for (size_t i = 0; i < q->n_selected; i++)
         mask |= (q->selected[i].operation->needs | q->selected[i].operation->takes) & SHARED;

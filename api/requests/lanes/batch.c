@@ -23,6 +23,9 @@ static bool fail_count(const api_evaluation *e, const api_vector *v, const api_n
 {
     const char *remedy = api_comma_remedy(row, v->n);
     size_t      given  = api_node_size(row);
+    size_t      extent[API_PACKED_RANK];
+    if (!*remedy && e->query->batched && api_node_packed(v->value, extent) == 2 && extent[0] == v->n)
+        remedy = "; each row of the array is a state: transpose it, or send one state as one row";
     if (!v->count)
         return api_fail_at(e->problem, at, API_WRONG_SHAPE, "%zu entries given, %zu expected%s", given, v->n, remedy);
     return api_fail_at(e->problem, at, API_WRONG_SHAPE, "%zu entries given, %zu expected (%s of %s)%s", given, v->n,
@@ -45,8 +48,8 @@ static bool read_row(const api_evaluation *e, const api_vector *v, const api_nod
 {
     if (copy_row(v, row, values)) return true;
     if (!api_node_is(row, API_ARRAY))
-        return api_fail_at(e->problem, at, API_WRONG_TYPE, "%s given, an array of %zu numbers expected",
-                           api_node_kind_text(row), v->n);
+        return api_fail_at(e->problem, at, API_WRONG_TYPE, "%s given, an array of %zu numbers expected%s",
+                           api_node_kind_text(row), v->n, api_node_remedy(row));
     size_t given = api_node_size(row);
     for (size_t i = 0; i < given; i++) {
         api_node  entry;
@@ -54,11 +57,18 @@ static bool read_row(const api_evaluation *e, const api_vector *v, const api_nod
         bool      named    = v->names && i < v->n;
         api_place entry_at = api_place_index(at, i);
         if (api_node_item(row, i, &entry) && !api_node_is(&entry, API_NUMBER))
-            return api_fail_at(e->problem, &entry_at, API_WRONG_TYPE, "%s given%s%.64s, a number expected",
-                               api_node_kind_text(&entry), named ? " for " : "", named ? v->names[k] : "");
+            return api_fail_at(e->problem, &entry_at, API_WRONG_TYPE, "%s given%s%.64s, a number expected%s",
+                               api_node_kind_text(&entry), named ? " for " : "", named ? v->names[k] : "",
+                               api_node_remedy(&entry));
         if (i < v->n) values[k] = api_node_number(&entry);
     }
     return given == v->n || fail_count(e, v, row, at);
+}
+
+/* True for an object whose members are no coordinates but an array, by its encoder. */
+static bool is_encoded_array(const api_node *object)
+{
+    return api_node_get(object, "0") || api_node_get(object, "1") || *api_node_remedy(object);
 }
 
 /* False with a problem if a name in the object is not a coordinate. */
@@ -71,13 +81,15 @@ static bool check_names(const api_evaluation *e, const api_vector *v)
             k++;
         api_place at    = api_place_key(&v->at, key);
         api_names known = api_names_from_array(v->names, v->n);
-        if (k == v->n && strcmp(key, "0") == 0)
-            return api_fail_at(e->problem, &v->at, API_WRONG_TYPE, "%s given, an array of %zu numbers expected",
-                               api_node_kind_text(v->value), v->n);
+        if (k == v->n && is_encoded_array(v->value))
+            return api_fail_at(e->problem, &v->at, API_WRONG_TYPE, "%s given, an array of %zu numbers expected%s",
+                               api_node_kind_text(v->value), v->n, api_node_remedy(v->value));
         if (k == v->n) return api_fail_no_such(e->query, &at, "coordinate", key, &known);
     }
     return true;
 }
+
+#define EMPTY_OBJECT "an empty object given, as a Map or Set of JavaScript is written: "
 
 /* Reads an object with one number for every coordinate name, in any order. */
 static bool read_named(const api_evaluation *e, const api_vector *v, double *values)
@@ -90,11 +102,11 @@ static bool read_named(const api_evaluation *e, const api_vector *v, double *val
         const api_node *entry = api_node_get(v->value, v->names[k]);
         api_place       at    = api_place_key(&v->at, v->names[k]);
         if (!entry) /* a name that is not known explains why one is missing */
-            return check_names(e, v) &&
-                   api_fail_at(e->problem, &at, API_MISSING_FIELD, "%.64s is missing", v->names[k]);
+            return check_names(e, v) && api_fail_at(e->problem, &at, API_MISSING_FIELD, "%s%.64s is missing",
+                                                    api_node_size(v->value) == 0 ? EMPTY_OBJECT : "", v->names[k]);
         if (!api_node_is(entry, API_NUMBER))
-            return api_fail_at(e->problem, &at, API_WRONG_TYPE, "%s given for %.64s, a number expected",
-                               api_node_kind_text(entry), v->names[k]);
+            return api_fail_at(e->problem, &at, API_WRONG_TYPE, "%s given for %.64s, a number expected%s",
+                               api_node_kind_text(entry), v->names[k], api_node_remedy(entry));
         values[k] = api_node_number(entry);
     }
     return api_node_size(v->value) == v->n || check_names(e, v);

@@ -38,9 +38,14 @@ static bool set_colour(api_xml_reader *reader, json_t *entry, const api_xml_visu
 {
     double rgba[4];
     if (!visual->has_rgba) return true;
-    for (int i = 0; i < 4; i++)
+    bool outside = false;
+    for (int i = 0; i < 4; i++) {
         rgba[i] = fmin(fmax(visual->rgba[i], 0), 1);
-    return api_xml_set_vector(reader, entry, "rgba", rgba, 4);
+        outside = outside || rgba[i] != visual->rgba[i];
+    }
+    return api_xml_set_vector(reader, entry, "rgba", rgba, 4) &&
+           (!outside || api_xml_report(reader, visual->shape.element, "info", "assumed",
+                                       "a colour has numbers outside 0 to 1; the nearest of these are taken"));
 }
 
 bool api_xml_add_visual(api_xml_reader *reader, json_t *owner, const api_xml_visual *visual)

@@ -9,10 +9,10 @@ static xmlNode *put_urdf_visual(api_urdf_file *f, xmlNode *link, const api_docum
     api_urdf_put_origin(f, element, X);
     xmlNode *geometry = api_xml_put(&f->w, element, "geometry");
     if (visual->has_rgba) {
-        char           name[80];
+        char           name[120];
         const double  *c        = visual->rgba;
         xmlNode *const material = api_xml_put(&f->w, element, "material");
-        snprintf(name, sizeof name, "rgba %.3g %.3g %.3g %.3g", c[0], c[1], c[2], c[3]);
+        snprintf(name, sizeof name, "rgba %.9g %.9g %.9g %.9g", c[0], c[1], c[2], c[3]);
         api_xml_put_text(&f->w, material, "name", name);
         api_xml_put_numbers(&f->w, api_xml_put(&f->w, material, "color"), "rgba", c, 4);
     }

@@ -149,7 +149,7 @@ class Reports(mujoco3.Agreement):
         said = self.put_text("m", robot(f'vertex="{TETRAHEDRON}" face="{FACES}"'))
         about_meshes = [entry["text"] for entry in said if "mesh" in entry["text"]]
         self.assertEqual(len(about_meshes), 1, said)
-        self.assertIn("not drawn", about_meshes[0])     # its vertices stand in the robot's file: no mesh file names it
+        self.assertIn("not drawn", about_meshes[0])     # the mesh has no file: the robot's file holds the vertices
 
     def refused(self, text, code, *words):
         answer = self.client.put("/v1/models/r", text.encode(), Content_Type="application/mjcf+xml")

@@ -110,5 +110,15 @@ class T(unittest.TestCase):
 """), [(fine, fine)], reason)
 
 
+class Lists(unittest.TestCase):
+    def test_every_name_that_needs_no_second_run_exists(self):
+        """`make test KERNELS_ONLY=1` leaves out the files and folders of tests/any_target."""
+        with open(os.path.join(ROOT, "tests", "any_target"), encoding="utf-8") as file:
+            names = [line.split()[0] for line in file if not line.startswith("#")]
+        self.assertGreater(len(names), 10)
+        for name in names:
+            self.assertTrue(os.path.exists(os.path.join(ROOT, name)), name)
+
+
 if __name__ == "__main__":
     tap.main()

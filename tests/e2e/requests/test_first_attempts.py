@@ -75,6 +75,9 @@ REFUSED = {
     "a comment": ('{"q": [0], // rad\n "qd": [1]}', {}, 400, "bad-json", None, "no comments"),
     "two texts": (TEXT + "\n" + TEXT, {}, 400, "bad-json", None, "rows of its arrays"),
     "a text cut short": (TEXT[:-9], {}, 400, "bad-json", None, "the text ends early"),
+    "the NUL of C behind the text": (TEXT + "\0", {}, 400, "bad-json", None, "strlen"),
+    "a buffer of C": (TEXT + "\n" + "\0" * 9, {}, 400, "bad-json", None, "strlen"),
+    "NUL behind a slow text": (TEXT.replace('"q"', '"\\u0071"') + "\0", {}, 400, "bad-json", None, "strlen"),
     "no body": ("", {}, 400, "bad-json", None, "the body is empty"),
     "a form": ("q=0&qd=1", {}, 400, "bad-json", None, "not a form"),
     "a form with an encoded key": ("%7B%22q%22%3A%5B0%5D%7D", {}, 400, "bad-json", None, "percent-encoded"),
@@ -98,6 +101,35 @@ REFUSED = {
     "a field of another case": (TEXT.replace('"qd"', '"Qd"'), {}, 422, "unknown-field", "/Qd", "qd"),
     "a field of another name": (TEXT.replace('"qdd"', '"qddot"'), {}, 422, "unknown-field", "/qddot", "qdd"),
     "a flag as a string": (TEXT[:-1] + ', "friction": "true"}', {}, 422, "wrong-type", "/friction", "without quotes"),
+    "an array of PHP or Lua from 1": (json.dumps({**REQUEST, "q": {str(i + 1): v for i, v in enumerate(Q)}}), {}, 422,
+                                      "wrong-type", "/q", "send an array"),
+    "a Map of JavaScript": (json.dumps({**REQUEST, "q": {}}), {}, 422, "missing-field", "/q/joint1", "a Map or Set"),
+    "a Buffer of Node": (json.dumps({**REQUEST, "q": {"type": "Buffer", "data": [0] * 48}}), {}, 422, "wrong-type", "/q",
+                         "Array.from"),
+    "a Float64Array through toString": (json.dumps({**REQUEST, "q": "0,0.785,3.14,0,0.785,0"}), {}, 422, "wrong-type", "/q",
+                                        "send an array"),
+    "numbers as MATLAB prints them": (json.dumps({**REQUEST, "q": "0  0.7854  3.1416  -1e-3; 1 2"}), {}, 422, "wrong-type", "/q",
+                                      "send an array"),
+    "a range of Ruby": (json.dumps({**REQUEST, "q": "0..5"}), {}, 422, "wrong-type", "/q", "send an array"),
+    "a Rational of Ruby": (spelled('"1/2"'), {}, 422, "wrong-type", "/q/1", "not 1/2"),
+    "NA of R": (spelled('"NA"'), {}, 422, "wrong-type", "/q/1", "NaN, NA or infinity"),
+    "-Inf of R": (spelled('"-Inf"'), {}, 422, "wrong-type", "/q/1", "NaN, NA or infinity"),
+    "NaN of JSON.stringify": (spelled("null"), {}, 422, "wrong-type", "/q/1", "write NaN as null"),
+    "a column": (json.dumps({"q": [[v] for v in Q], "qd": [[1]] * 6, "qdd": [[1]] * 6}), {}, 422, "wrong-shape", "/q/0",
+                 "transpose"),
+    "states as columns": (json.dumps({k: [[x, x] for x in v] for k, v in REQUEST.items()}), {}, 422, "wrong-shape", "/q/0",
+                          "each row of the array is a state"),
+    "a flag of R": (TEXT[:-1] + ', "friction": [true]}', {}, 422, "wrong-type", "/friction", "auto_unbox = TRUE"),
+    "NULL of R": (TEXT[:-1] + ', "gravity": {}}', {}, 422, "wrong-type", "/gravity", "NULL of R"),
+    "a table of states": (json.dumps([{"q": 0, "qd": 1, "qdd": 1}] * 6), {}, 422, "wrong-type", None, "a row for each state"),
+    "an empty array of PHP": ("[]", {}, 422, "wrong-type", None, "send one object"),
+    "an object of JavaScript": ("[object Object]", {}, 400, "bad-json", None, "JSON.stringify"),
+    "a table of Lua": ("table: 0x5581a0", {}, 400, "bad-json", None, "the text of an object"),
+    "a hash of Perl": ("HASH(0x5581a0)", {}, 400, "bad-json", None, "the text of an object"),
+    "a map of Go": ("map[q:[0 1]]", {}, 400, "bad-json", None, "the text of an object"),
+    "a hash of Ruby": ("{:q=>[0, 1]}", {}, 400, "bad-json", None, "to_json"),
+    "an array of PHP": ("array (\n  'q' => 0)", {}, 400, "bad-json", None, "the text of an object"),
+    "the bytes of a Float64Array": (b"\0" * 48, {}, 400, "bad-json", None, "the bytes of numbers"),
     "degrees": (spelled("1e6"), {}, 422, "angle-too-large", "/q/1", "rad"),
 }
 
@@ -142,6 +174,13 @@ class FirstAttempts(ServerCase):
                     self.assertEqual(problem["code"], code, problem)
                 self.assertEqual(problem.get("pointer") or None, pointer, problem)
                 self.assertIn(words, problem["detail"])
+
+    def test_a_row_of_another_length_is_not_a_column(self):
+        """Six states of a robot with six joints, one of them too short: nothing is transposed."""
+        rows = [Q] * 6
+        for q in (rows[:3] + [Q[:5]] + rows[:2], [Q[:5]] + rows[:5], [Q[:5]] * 5):
+            answer = self.send(json.dumps({"q": q, "qd": rows[:len(q)], "qdd": rows[:len(q)]}), {})
+            self.assertNotIn("transpose", self.assertProblem(answer, 422)["detail"])
 
     def test_paths_name_their_remedy(self):
         for method, path, status, words in (

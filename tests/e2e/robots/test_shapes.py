@@ -108,6 +108,11 @@ class Files(unittest.TestCase):
         report = subprocess.run([BINARY, "check", "-"], input=urdf("".join(broken) + good), capture_output=True, text=True, check=False).stdout
         self.assertIn("7 of 8 <visual> of the link are not drawn", report)
 
+    def test_a_colour_outside_0_to_1_is_moved_inside_and_reported(self):
+        text = urdf('<visual><geometry><sphere radius="1"/></geometry><material name="m"><color rgba="255 0 -1 1"/></material></visual>')
+        self.assertEqual(self.read(text, "urdf")["arm"], [{"solid": "sphere", "size": [1], "rgba": [1, 0, 0, 1]}])
+        self.assertIn("outside 0 to 1", convert(text, "urdf")[2])
+
     def test_bounds_of_all_links(self):
         """Beyond 10 000 shapes a document is refused, and a file loses the rest."""
         shapes = [{"solid": "sphere", "size": [1]}] * 1000

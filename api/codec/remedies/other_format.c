@@ -1,0 +1,168 @@
+/* other_format.c - see other_format.h: a table of formats, each recognised by its first bytes. Requests are objects: no
+ * body that begins as one of these is an object in the format that was expected. */
+#include "other_format.h"
+#include <stdbool.h>
+#include <string.h>
+
+enum { NAME_MOST = 31 /* letters of a field's name, as short heads count them */ };
+
+/* True if `n` bytes at body[offset] are a name of letters, digits and underscores. */
+static bool body_has_name(const unsigned char *body, size_t length, size_t offset, size_t n)
+{
+    static const char letters[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_";
+    bool              named     = n > 0 && n <= NAME_MOST && offset + n <= length;
+    for (size_t i = 0; named && i < n; i++)
+        named = body[offset + i] && strchr(letters, body[offset + i]);
+    return named;
+}
+
+static bool byte_is_within(unsigned char byte, unsigned least, unsigned most)
+{
+    return byte >= least && byte <= most;
+}
+
+/* True if a text begins at body[offset] that is a name: its head is `empty` plus its length. */
+static bool body_has_key(const unsigned char *body, size_t length, size_t offset, unsigned empty)
+{
+    return offset < length && body[offset] > empty && body_has_name(body, length, offset + 1, body[offset] - empty);
+}
+
+/* A map of CBOR whose first key is a name, or the tag of CBOR itself. */
+static bool begins_as_cbor(const unsigned char *body, size_t length)
+{
+    enum { FEWEST = 0xA1, MOST = 0xB7, MAP8 = 0xB8, MAP16 = 0xB9, OPEN_MAP = 0xBF, EMPTY_TEXT = 0x60 };
+    if (length >= 3 && memcmp(body, "\xD9\xD9\xF7", 3) == 0) return true;
+    if (length == 0) return false;
+    if (byte_is_within(*body, FEWEST, MOST) || *body == OPEN_MAP) return body_has_key(body, length, 1, EMPTY_TEXT);
+    return (*body == MAP8 && body_has_key(body, length, 2, EMPTY_TEXT)) ||
+           (*body == MAP16 && body_has_key(body, length, 3, EMPTY_TEXT));
+}
+
+/* A map of MessagePack whose first key is a name. */
+static bool begins_as_msgpack(const unsigned char *body, size_t length)
+{
+    enum { FEWEST = 0x81, MOST = 0x8F, MAP16 = 0xDE, MAP32 = 0xDF, EMPTY_TEXT = 0xA0 };
+    if (length == 0) return false;
+    if (byte_is_within(*body, FEWEST, MOST)) return body_has_key(body, length, 1, EMPTY_TEXT);
+    return (*body == MAP16 && body_has_key(body, length, 3, EMPTY_TEXT)) ||
+           (*body == MAP32 && body_has_key(body, length, 5, EMPTY_TEXT));
+}
+
+/* A byte order mark and blanks, then a bracket. */
+static bool begins_as_json(const unsigned char *body, size_t length)
+{
+    size_t i = length >= 3 && memcmp(body, "\xEF\xBB\xBF", 3) == 0 ? 3 : 0;
+    while (i < length && body[i] && strchr(" \t\r\n", body[i]))
+        i++;
+    return i + 1 < length && (body[i] == '{' || body[i] == '[') && body[i + 1] >= '\t';
+}
+
+/* A zip archive whose first file is NAME.npy: numpy.savez. */
+static bool begins_as_npz(const unsigned char *body, size_t length)
+{
+    enum { NAME_LENGTH = 26, NAME = 30 };
+    if (length < NAME || memcmp(body, "PK\x03\x04", 4) != 0) return false;
+    size_t n = body[NAME_LENGTH] + ((size_t)body[NAME_LENGTH + 1] << 8);
+    return n > 4 && n <= length - NAME && memcmp(body + NAME + n - 4, ".npy", 4) == 0;
+}
+
+/* Bytes above 0x7F became characters of UTF-8, or U+FFFD. */
+static bool begins_as_text_of_bytes(const unsigned char *body, size_t length)
+{
+    if (length >= 4 && memcmp(body, "\xEF\xBF\xBD", 3) == 0)
+        return body[3] == 0xEF || byte_is_within(body[3], 0x61, 0x77);
+    return length >= 3 && *body == 0xC2 &&
+           ((byte_is_within(body[1], 0xA1, 0xB7) && byte_is_within(body[2], 0x61, 0x77)) ||
+            (byte_is_within(body[1], 0x81, 0x8F) && body[2] == 0xC2));
+}
+
+/* A name behind @, as curl writes files. */
+static bool begins_as_file_name(const unsigned char *body, size_t length)
+{
+    return length > 1 && *body == '@' && (body_has_name(body, length, 1, 1) || body[1] == '.' || body[1] == '/');
+}
+
+/* An object that JavaScript, Lua, Perl, Go, Ruby or PHP turned into a text. */
+static bool begins_as_text_of_object(const unsigned char *body, size_t length)
+{
+    static const char *const begins[] = {"[object ", "table: 0x", "HASH(0x", "ARRAY(0x", "map[",
+                                         "&map[",    "{:",        "#<",      "array (",  "Array\n"};
+    for (size_t i = 0; i < sizeof begins / sizeof *begins; i++)
+        if (length >= strlen(begins[i]) && memcmp(body, begins[i], strlen(begins[i])) == 0) return true;
+    return false;
+}
+
+/* Nothing but the characters of base64, which has those of hexadecimal digits. */
+static bool begins_as_base64(const unsigned char *body, size_t length)
+{
+    enum { FEWEST = 8, SEEN = 64 };
+    size_t i = 0;
+    while (i < length && i < SEEN && (body_has_name(body, length, i, 1) || (body[i] && strchr("+/-=\r\n", body[i]))))
+        i++;
+    return length >= FEWEST && (i == length || i == SEEN);
+}
+
+/* Any byte that begins a map or a tag of CBOR, and no JSON text. */
+static bool begins_as_cbor_may(const unsigned char *body, size_t length)
+{
+    return length > 0 && (byte_is_within(*body, 0xA0, 0xBF) || *body == 0xD9);
+}
+
+enum {
+    JSON    = 1 << API_BODY_JSON,
+    CBOR    = 1 << API_BODY_CBOR,
+    MSGPACK = 1 << API_BODY_MSGPACK,
+    BINARY  = CBOR | MSGPACK,
+    ALL     = JSON | BINARY
+};
+
+/* The first row that fits counts. */
+static const struct {
+    unsigned    expected; /* the formats in whose place it is recognised */
+    const char *begin;    /* first bytes, `n` of them; NULL: `fits` tells */
+    size_t      n;
+    bool (*fits)(const unsigned char *body, size_t length);
+    const char *name;
+} formats[] = {
+    {BINARY, NULL, 0, begins_as_json, "JSON: send the header Content-Type: application/json"},
+    {ALL, "<", 1, NULL, "XML: send the header Content-Type: application/xml"},
+    {JSON, NULL, 0, begins_as_cbor_may, "CBOR: send the header Content-Type: application/cbor"},
+    {MSGPACK, NULL, 0, begins_as_cbor, "CBOR: send the header Content-Type: application/cbor"},
+    {JSON | CBOR, NULL, 0, begins_as_msgpack, "MessagePack: send the header Content-Type: application/vnd.msgpack"},
+    {ALL, "\x1F\x8B", 2, NULL, "gzip: send the header Content-Encoding: gzip"},
+    {ALL, "\x28\xB5\x2F\xFD", 4, NULL, "zstd: send the header Content-Encoding: zstd"},
+    {JSON, "\xFF\xFE", 2, NULL, "UTF-16: JSON is in UTF-8"},
+    {JSON, "\xFE\xFF", 2, NULL, "UTF-16: JSON is in UTF-8"},
+    {JSON, "{\0", 2, NULL, "UTF-16: JSON is in UTF-8"},
+    {JSON, "\0", 1, NULL, "UTF-16, UTF-32 or the bytes of numbers: JSON is a text in UTF-8"},
+    {ALL, NULL, 0, begins_as_npz,
+     "NumPy's .npz: send the numbers as JSON or CBOR (q.tolist()), or the file by torqued call"},
+    {ALL, "\x93NUMPY", 6, NULL,
+     "NumPy's .npy: send the numbers as JSON or CBOR (q.tolist()), or the file by torqued call"},
+    {ALL, "PK\x03\x04", 4, NULL,
+     "zip: send the archive of a robot by PUT with the header Content-Type: application/zip"},
+    {ALL, NULL, 0, begins_as_text_of_bytes,
+     "binary data that went through a text: send the bytes, not a string of them"},
+    {JSON, NULL, 0, begins_as_text_of_object,
+     "the text of an object: send its JSON (JSON.stringify, json.dumps, to_json)"},
+    {JSON, "%7B", 3, NULL, "a percent-encoded text: send the JSON itself"},
+    {JSON, "--", 2, NULL, "a form (multipart/form-data): send the JSON itself (curl --json)"},
+    {BINARY, "--", 2, NULL, "a form (multipart/form-data): send the body itself (curl --data-binary @FILE)"},
+    {JSON, NULL, 0, begins_as_file_name,
+     "the name of a file: curl reads it from --json @FILE, other clients open it themselves"},
+    {BINARY, NULL, 0, begins_as_file_name,
+     "the name of a file: curl reads it from --data-binary @FILE, other clients open it themselves"},
+    {BINARY, NULL, 0, begins_as_base64, "hexadecimal digits or base64: send the bytes themselves"},
+};
+
+const char *api_other_format(api_body_format expected, const char *body, size_t length)
+{
+    const unsigned char *bytes = (const unsigned char *)body;
+    for (size_t i = 0; i < sizeof formats / sizeof *formats; i++) {
+        if (!(formats[i].expected >> expected & 1)) continue;
+        if (formats[i].begin ? length >= formats[i].n && memcmp(body, formats[i].begin, formats[i].n) == 0
+                             : formats[i].fits(bytes, length))
+            return formats[i].name;
+    }
+    return NULL;
+}
