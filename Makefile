@@ -13,7 +13,7 @@ endif
 
 WARNINGS := -Wall -Wextra -Wconversion -Wshadow -Wvla -Wformat=2 -Werror
 HARDEN   := -fstack-protector-strong -fstack-clash-protection -fPIE -D_FORTIFY_SOURCE=2
-LINK     := -pie -Wl,-z,relro,-z,now -Wl,--as-needed
+LINK     := -pie -Wl,--build-id=sha1 -Wl,-z,relro,-z,now -Wl,--as-needed
 SANITIZE ?=
 ifneq ($(SANITIZE),)
 HARDEN   := -fPIE
@@ -43,11 +43,14 @@ COUNT_STEPS = $(shell env -u MAKEFLAGS -u MFLAGS $(MAKE) --no-print-directory -n
               2>/dev/null | grep -c "^echo '\[[0-9]*/?$(MAKELEVEL)\]")
 
 # A change of compiler, flags or version rebuilds what it concerns: every object depends on this file.
+NO_64_BITS := $(CC) $(CFLAGS) makes no programs of 64 bits: torqued needs x86-64 or aarch64, where size_t and pointers have 64 bits
 .PHONY: FORCE
 $(BUILD)/flags: FORCE
 	$(COUNTING:%=+)@mkdir -p $(@D); new=$@.$$$$; \
 	echo '$(subst $(CURDIR),,$(CC) $(C_FLAGS) $(LANE_FLAGS) $(TARGETS) $(VERSION))' >$$new; \
-	cmp -s $$new $@ && rm $$new || mv $$new $@
+	if cmp -s $$new $@; then rm $$new; \
+	elif ! echo __LP64__ | $(CC) $(CFLAGS) -E -P -xc - | grep -qx 1; then rm $$new; echo '$(NO_64_BITS)' >&2; exit 1; \
+	else mv $$new $@; fi
 
 # --- dynamics: libdynamics.a ---------------------------------------------------------------------------------
 # The lane texts, compiled once per target: the same bits on every target need exactly these flags

@@ -78,6 +78,7 @@ api *api_open(const api_config *config, char *error, size_t error_size)
     api_shortage_watch_libraries();
     json_object_seed(0); /* not thread-safe: seed jansson's hashes before threads start */
     snprintf(a->version, sizeof a->version, "%s", config->version);
+    snprintf(a->build, sizeof a->build, "%s", config->build ? config->build : "");
     name_operations();
     api_numbers_choose(kernels->target);
     api_set_limits(a, &config->limits);

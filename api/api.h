@@ -42,6 +42,7 @@ typedef struct api_file {
 
 typedef struct api_config {
     const char *version;
+    const char *build; /* identifier of the program, for GET /v1; NULL: "" */
     /* Vector instructions of the kernels, see dyn_kernels_find; NULL: the fastest of this machine. */
     const char     *target;
     api_limits      limits;

@@ -1,4 +1,5 @@
 /* config.c - reads the settings from defaults, environment, file and flags (config.h). */
+#include "server/operating/build_id.h"
 #include "settings.h"
 #include <math.h>
 #include <stdlib.h>
@@ -199,6 +200,7 @@ void srv_config_free(srv_config *config)
 api_config srv_config_api(const srv_config *c)
 {
     return (api_config){.version = TORQUED_VERSION,
+                        .build   = srv_build_id(),
                         .target  = c->target,
                         .hosts   = c->hosts,
                         .origins = c->origins,

@@ -12,6 +12,7 @@
 #include "server/net/exposure.h"
 #include "server/store/load_models.h"
 #include "server/net/event_loop.h"
+#include "server/operating/build_id.h"
 #include "server/operating/memory_needs.h"
 #include "server/operating/memory_watch.h"
 #include "server/operating/reload.h"
@@ -65,6 +66,7 @@ static void log_start(service *s)
     srv_line line;
     srv_log_begin(&line, &s->log, SRV_INFO, "starting");
     srv_log_text(&line, "version", TORQUED_VERSION);
+    srv_log_text(&line, "build", srv_build_id());
     srv_config_visit(&s->config, log_setting, &line);
     srv_log_end(&line);
 }
@@ -489,7 +491,7 @@ int main(int argc, char **argv)
     }
     switch (srv_config_read(&s.config, argc, argv, error, sizeof error)) {
     case SRV_HELP: cli_help_overview(stdout); return cli_close_stdout(0);
-    case SRV_VERSION: printf("torqued %s\n", TORQUED_VERSION); return cli_close_stdout(0);
+    case SRV_VERSION: printf("torqued %s (build %s)\n", TORQUED_VERSION, srv_build_id()); return cli_close_stdout(0);
     case SRV_SETTINGS_TABLE: srv_config_table(stdout); return cli_close_stdout(0);
     case SRV_MISUSE: fprintf(stderr, "torqued: %s\n", error); return 2;
     case SRV_SERVE: break;

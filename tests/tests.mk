@@ -143,6 +143,18 @@ reference: $(BUILD)/torqued $(BUILD)/tests/oracle/mjcf_schema ## write the pages
 	@BUILD=$(BUILD) $(PYTHON) tests/reference_pages.py
 	@PYTHONPATH=tests/e2e/support $(PYTHON) tests/e2e/requests/combination_page.py
 
+.PHONY: figures
+figures: ## count tests, assertions, faults and fuzzers for tests/README.md
+	@$(PYTHON) tests/figures/figures.py
+
+.PHONY: baseline
+baseline: $(BUILD)/torqued ## write the present interfaces as those that later versions are compared with: at a release, or to break one on purpose
+	@$(PYTHON) tests/compatibility/compatibility.py --write
+
+.PHONY: golden
+golden: $(BUILD)/torqued ## write the bits of 500 answers anew; where they change, REASON='...' is a sentence of the changelog
+	@$(PYTHON) tests/golden/golden.py
+
 # One target and -O1, so that lines and branches are those of the source; tests that make builds of their own are left out.
 COVERED = $(C_TESTS:$(BUILD)/%=%.c) $(filter-out tests/dynamics/test_processors.py tests/fuzz/% tests/mutate/%,$(SCRIPT_TESTS))
 coverage: ## lines and branches of each layer that the tests reach; the report of every line is in build/coverage/report/
@@ -186,6 +198,12 @@ fuzz-programs:
 $(FUZZ_BUILD)/fuzz_%: $(FUZZ_BUILD)/tests/fuzz/fuzz_%.o $(FUZZ_BUILD)/tests/fuzz/drive.o $(BUILD)/libserver.a $(BUILD)/libapi.a $(BUILD)/libdynamics.a
 	@$(call say,LINK,$@)
 	$(Q)$(CC) -fsanitize=address,undefined,fuzzer -o $@ $^ $(LIBS)
+
+# Robots of the tree and of installed packages, or those of FOLDERS.
+FOLDERS ?= models tests/data $(wildcard /usr/share/mujoco/model /usr/share/sdformat12)
+.PHONY: corpus
+corpus: $(BUILD)/torqued ## try the robots in FOLDERS='...' : what loads, what is lost, what is refused; results in build/corpus.json
+	@tests/corpus --binary $(abspath $(BUILD)/torqued) --json $(BUILD)/corpus.json $(FOLDERS)
 
 .PHONY: wire-libraries
 wire-libraries: $(BUILD)/torqued ## fetch CBOR libraries of npm and Debian, and print which forms of arrays they read and write

@@ -95,7 +95,7 @@ static bool agree(const api_evaluation *e, const api_prescribed_motion *p, api_f
 {
     if (x == 0 || fabs(x - motion) <= AGREE * (1 + fabs(motion))) return true;
     return api_fail_state(
-        e, API_BAD_VALUE, field, state, "%.64s is prescribed and begins with %s, but %s is given: give %s or 0",
+        e, API_BAD_VALUE, (int)field, state, "%.64s is prescribed and begins with %s, but %s is given: give %s or 0",
         e->model->velocity_names[p->v[k]], API_NUMBER_TEXT(motion), API_NUMBER_TEXT(x), API_NUMBER_TEXT(motion));
 }
 

@@ -37,6 +37,7 @@ typedef struct api_current_limits {
 
 struct api {
     char                  version[32];
+    char                  build[48];
     api_current_limits    limits;
     const api_resource   *resources;       /* table of all resources; ends with a NULL pattern */
     const api_file       *files;           /* embedded files; ends with a NULL path. NULL: none */

@@ -44,6 +44,7 @@ bool api_get_service(api_call *call, const api_input *input, api_problem *proble
     api_emit_object(&e);
     api_emit_string_member(&e, "name", "torqued");
     api_emit_string_member(&e, "version", call->api->version);
+    api_emit_string_member(&e, "build", call->api->build);
     api_emit_key(&e, "operations");
     api_emit_array(&e);
     for (size_t i = 0; api_operations[i]; i++)

@@ -72,7 +72,7 @@ class Metrics(ServerCase):
         self.assertGreater(rise["torqued_model_bytes"], 1000)
         self.assertGreater(rise["torqued_received_bytes_total"], 20000 * 6)
         self.assertGreater(rise["torqued_sent_bytes_total"], 20000 * 6)
-        self.assertNotIn("torqued_admitted_work_seconds", rise)  # it has returned to 0
+        self.assertNotIn("torqued_admitted_work_seconds", rise)  # the gauge has returned to 0
         self.client.delete("/v1/models/mine")
 
     def test_labels_are_bounded(self):

@@ -85,6 +85,9 @@ class Contract(ServerCase):
         self.assertEqual(self.contract["info"]["version"], version)
         shown = subprocess.run([BINARY, "--version"], capture_output=True, text=True, check=True).stdout
         self.assertIn(version, shown)
+        notes = subprocess.run(["readelf", "--notes", BINARY], capture_output=True, text=True, check=True).stdout
+        build = re.search("Build ID: ([0-9a-f]{40})", notes).group(1)
+        self.assertEqual((self.ok(self.client.get("/v1"))["build"], shown), (build, f"torqued {version} (build {build})\n"))
         with open(os.path.join(ROOT, "CHANGELOG.md")) as file:
             self.assertIn(f"## {version} ", file.read())
 

@@ -111,7 +111,8 @@ class Files(unittest.TestCase):
     def test_a_colour_outside_0_to_1_is_moved_inside_and_reported(self):
         text = urdf('<visual><geometry><sphere radius="1"/></geometry><material name="m"><color rgba="255 0 -1 1"/></material></visual>')
         self.assertEqual(self.read(text, "urdf")["arm"], [{"solid": "sphere", "size": [1], "rgba": [1, 0, 0, 1]}])
-        self.assertIn("outside 0 to 1", convert(text, "urdf")[2])
+        report = subprocess.run([BINARY, "check", "-"], input=text, capture_output=True, text=True, check=False).stdout
+        self.assertIn("outside 0 to 1", report)
 
     def test_bounds_of_all_links(self):
         """Beyond 10 000 shapes a document is refused, and a file loses the rest."""

@@ -32,7 +32,11 @@ __all__ = ["Service", "PublishedOperation", "ServiceLimits", "ModelList", "Model
 
 class Service(TypedDict):
     name: Literal['torqued']
+    # Version of the server and of this contract, MAJOR.MINOR.PATCH: a minor version only adds.
     version: str
+    # Build identifier of the program, which the linker computes from its content: servers with one identifier run the same
+    # code. Empty if the program was linked without one.
+    build: str
     operations: list[PublishedOperation]
     # The limits in force, settings of the server.
     limits: ServiceLimits
