@@ -1,6 +1,7 @@
 /* passes.c - calls every kernel for its default outputs, with the inputs and memory of a batch: as in all chunks of a
  * batch but the first, zeros that do not depend on the state are already written (zeros_are_set). */
 #include "passes.h"
+#include "dynamics/directional.h"
 #include "dynamics/frame_sensitivity.h"
 #include "dynamics/gradient.h"
 #include "dynamics/hessian.h"
@@ -187,6 +188,39 @@ static void forward_gradient(void *what)
     f->kernels->forward_gradient(&f->scene, s->workspace, &io, f->blocks);
 }
 
+/* Computes the rates of tau, or of qdd, along one direction. */
+static void directional(void *what)
+{
+    const workload       *f  = what;
+    const states         *s  = &f->states;
+    const dyn_directional io = {.q             = s->q,
+                                .qd            = s->qd,
+                                .qdd           = s->qdd,
+                                .n             = 1,
+                                .direction_q   = s->qddd,
+                                .direction_qd  = s->tau,
+                                .direction_qdd = s->qdd,
+                                .rates         = s->out[0]};
+    f->kernels->directional(&f->scene, s->workspace, &io, f->blocks);
+}
+static void forward_directional(void *what)
+{
+    const workload               *f       = what;
+    const states                 *s       = &f->states;
+    const size_t                  entries = (size_t)f->scene.model->nv * f->blocks * (size_t)f->kernels->lanes;
+    const dyn_forward_directional io      = {.q             = s->q,
+                                             .qd            = s->qd,
+                                             .tau           = s->tau,
+                                             .n             = 1,
+                                             .direction_q   = s->qddd,
+                                             .direction_qd  = s->qdd,
+                                             .direction_tau = s->tau,
+                                             .rates         = s->out[0],
+                                             .qdd           = s->out[0] + entries,
+                                             .singular      = s->out[1]};
+    f->kernels->forward_directional(&f->scene, s->workspace, &io, f->blocks);
+}
+
 /* Computes the contracted derivatives of a step of RK4. */
 static void step_gradient(void *what)
 {
@@ -371,6 +405,8 @@ const kernel_pass kernel_passes[N_KERNELS] = {
     {.name = "gradient: tau, and its derivatives contracted", .pass = gradient, .per_joint = true},
     {.name = "the same with those by parameters", .pass = parameter_gradient, .per_joint = true},
     {.name = "forward gradient: qdd, and its derivatives contracted", .pass = forward_gradient, .per_joint = true},
+    {.name = "rates of tau along one direction", .pass = directional, .per_joint = true},
+    {.name = "rates of qdd along one direction", .pass = forward_directional, .per_joint = true},
     {.name = "gradient of a step of RK4", .pass = step_gradient, .per_joint = true},
     {.name = "second derivatives of tau, contracted", .pass = hessian},
     {.name = "second derivatives of qdd, contracted", .pass = forward_hessian},

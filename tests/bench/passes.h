@@ -24,5 +24,5 @@ typedef struct kernel_pass {
     bool fixed_base; /* not measured for a robot with a floating base */
 } kernel_pass;
 
-enum { N_KERNELS = 35 };
+enum { N_KERNELS = 37 };
 extern const kernel_pass kernel_passes[N_KERNELS];

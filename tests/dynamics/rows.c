@@ -442,6 +442,37 @@ void rows_forward_gradient(const dyn_kernels *k, const dyn_scene *scene, size_t 
     RUN_KERNEL(k->forward_gradient, k, scene, rows, io, ports);
 }
 
+void rows_directional(const dyn_kernels *k, const dyn_scene *scene, size_t rows, dyn_directional io)
+{
+    SIZES;
+    const port ports[] = {IN(dyn_directional, q, nq),
+                          IN(dyn_directional, qd, nv),
+                          IN(dyn_directional, qdd, nv),
+                          IN(dyn_directional, wrenches, 9 * scene->n_wrenches),
+                          IN(dyn_directional, direction_q, io.n * nv),
+                          IN(dyn_directional, direction_qd, io.n * nv),
+                          IN(dyn_directional, direction_qdd, io.n * nv),
+                          OUT(dyn_directional, rates, io.n * nv),
+                          OUT(dyn_directional, tau, nv)};
+    RUN_KERNEL(k->directional, k, scene, rows, io, ports);
+}
+
+void rows_forward_directional(const dyn_kernels *k, const dyn_scene *scene, size_t rows, dyn_forward_directional io)
+{
+    SIZES;
+    const port ports[] = {IN(dyn_forward_directional, q, nq),
+                          IN(dyn_forward_directional, qd, nv),
+                          IN(dyn_forward_directional, tau, nv),
+                          IN(dyn_forward_directional, wrenches, 9 * scene->n_wrenches),
+                          IN(dyn_forward_directional, direction_q, io.n * nv),
+                          IN(dyn_forward_directional, direction_qd, io.n * nv),
+                          IN(dyn_forward_directional, direction_tau, io.n * nv),
+                          OUT(dyn_forward_directional, rates, io.n * nv),
+                          OUT(dyn_forward_directional, qdd, nv),
+                          OUT(dyn_forward_directional, singular, 1)};
+    RUN_KERNEL(k->forward_directional, k, scene, rows, io, ports);
+}
+
 void rows_step_gradient(const dyn_kernels *k, const dyn_scene *scene, size_t rows, dyn_step_gradient io)
 {
     SIZES;

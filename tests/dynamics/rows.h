@@ -5,6 +5,7 @@
  * memory behind these afterwards, so that a test notices a missing result, or a byte written beyond the end. */
 #pragma once
 #include "dynamics/centroidal.h"
+#include "dynamics/directional.h"
 #include "dynamics/frame_sensitivity.h"
 #include "dynamics/gradient.h"
 #include "dynamics/hessian.h"
@@ -37,5 +38,7 @@ void   rows_closure(const dyn_kernels *k, const dyn_scene *scene, size_t rows, d
 void   rows_frame_sensitivity(const dyn_kernels *k, const dyn_scene *scene, size_t rows, dyn_frame_sensitivity io);
 void   rows_gradient(const dyn_kernels *k, const dyn_scene *scene, size_t rows, dyn_gradient io);
 void   rows_forward_gradient(const dyn_kernels *k, const dyn_scene *scene, size_t rows, dyn_forward_gradient io);
+void   rows_directional(const dyn_kernels *k, const dyn_scene *scene, size_t rows, dyn_directional io);
+void   rows_forward_directional(const dyn_kernels *k, const dyn_scene *scene, size_t rows, dyn_forward_directional io);
 /* Calls the kernel, with an io.work that the function allocates. */
 void rows_step_gradient(const dyn_kernels *k, const dyn_scene *scene, size_t rows, dyn_step_gradient io);

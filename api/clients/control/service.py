@@ -39,18 +39,16 @@ class Dynamics:
         self.requests += 1
         return answer
 
-    def roll(self, x, torques):
-        """States (rows, N + 1, 2 n) from x under torques (rows, N, n)."""
-        rows = len(torques)
-        answer = self._ask(self.model.rollout, q=np.tile(x[:self.n], (rows, 1)), qd=np.tile(x[self.n:], (rows, 1)),
-                           torques=torques, outputs=["q_after", "qd_after"])
-        after = np.concatenate([answer.q_after, answer.qd_after], axis=2)
-        return np.concatenate([np.tile(x, (rows, 1, 1)), after], axis=1)
+    def plan(self, x, torques, cost, damping):
+        """The rollout from x under torques (N, n), with the gains of a backward pass through a quadratic cost."""
+        return self._ask(self.model.rollout, q=x[:self.n], qd=x[self.n:], torques=torques, cost=cost, damping=damping)
 
-    def after(self, x, u):
-        """x+ of all rows of states x and torques u."""
-        answer = self._ask(self.model.step, q=x[:, :self.n], qd=x[:, self.n:], tau=u, outputs=["q_after", "qd_after"])
-        return np.hstack([answer.q_after, answer.qd_after])
+    def follow(self, x, torques, plan, cost):
+        """Rollouts from x under torques (rows, N, n) with feedback to the states of a plan: their torques and costs."""
+        before = np.vstack([x, np.hstack([plan.q_after, plan.qd_after])[:-1]])
+        answer = self._ask(self.model.rollout, q=x[:self.n], qd=x[self.n:], torques=torques, cost=cost, outputs=["tau", "costs"],
+                           feedback={"gains": plan.gains, "q": before[:, :self.n], "qd": before[:, self.n:]})
+        return answer.tau, answer.costs.sum(axis=1)
 
     def nodes(self, x, u):
         """x+, A and B of all rows of states x and torques u."""
@@ -73,6 +71,12 @@ class SwingUp:
         self.torque = 0.02 * step * np.ones(2)                    # second derivatives by the torques of a node
         self.state = step * np.array([0.1, 0.1, 0.01, 0.01])      # and by its state
         self.end = np.array([200.0, 200.0, 20.0, 20.0])           # and by the last state
+
+    def terms(self):
+        """The cost as rollouts take it: of the states after the steps, and of the last one in addition."""
+        n, final = 2, self.end - self.state
+        return {"tau": self.torque, "q": self.state[:n], "qd": self.state[n:], "final_q": final[:n], "final_qd": final[n:],
+                "q_reference": self.goal[None, :n]}
 
     def cost(self, x, u):
         """The cost of states (N + 1, 4) and torques (N, 2)."""

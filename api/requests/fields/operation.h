@@ -39,7 +39,8 @@ enum {
     API_COUPLED_MOTORS   = -20, /* motors of coupled transmissions: this length depends on the model only */
     API_CUT_JOINTS       = -21, /* joints through which the wrench is computed */
     API_SENSED_FRAMES    = -22,
-    API_REQUEST_EXTENTS  = 14
+    API_GIVEN_DIRECTIONS = -23, /* directions of derivatives that the request gives */
+    API_REQUEST_EXTENTS  = 15
 };
 
 /* An operation that the request selects, with its outputs and options. */
@@ -132,7 +133,8 @@ typedef struct api_operation {
 #define API_OPERATIONS(X) \
     X(inverse_dynamics) X(forward_dynamics) X(mass_matrix) X(bias) \
     X(kinematics) X(energy) X(torque_derivative) X(sensitivity) \
-    X(forward_sensitivity) X(gradient) X(forward_gradient) X(hessian) X(forward_hessian) \
+    X(forward_sensitivity) X(gradient) X(forward_gradient) X(directional) X(forward_directional) \
+    X(hessian) X(forward_hessian) \
     X(step) X(rollout) X(rollout_gradient) X(coriolis) X(regressor) X(impact) \
     X(task_space) X(identify) X(trajectory) X(trajectory_hessian) X(simulate) \
     X(ground_reaction) X(inverse_kinematics) X(margins) X(feed_forward) X(path) X(configuration) X(sensors) X(external_wrench) X(path_timing)

@@ -111,7 +111,9 @@ enum { API_MAX_HIGHER = 20 /* vectors in "higher_derivatives": derivatives of q 
     X(API_GAIN, "gain")                                                                                                \
     X(API_NOISE, "noise")                                                                                              \
     X(API_INTERVALS, "intervals")                                                                                      \
-    X(API_JOINT_LIMITS_FIELD, "joint_limits")
+    X(API_JOINT_LIMITS_FIELD, "joint_limits")\
+    X(API_FEEDBACK, "feedback")                                                                                        \
+    X(API_DIRECTIONS, "directions")
 
 #define API_FIELD_CONSTANT(constant, name) constant,
 

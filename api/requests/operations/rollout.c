@@ -6,6 +6,8 @@
 #include "api/requests/scene/row_scene.h"
 #include "step.h"
 #include "rollout_loops.h"
+#include "api/requests/gradient/rollout_feedback.h"
+#include "api/requests/gradient/rollout_gains.h"
 #include "api/requests/cost/peek.h"
 #include "api/service/http/call.h"
 #include "dynamics/math/geometry.h"
@@ -15,8 +17,10 @@
 
 /* The operation's options; the options of its steps come first (api_step_spare). */
 typedef struct rollout_options {
-    api_step_options step;
-    api_points       torques;
+    api_step_options     step;
+    api_points           torques;
+    api_rollout_gains    gains;
+    api_rollout_feedback feedback;
 } rollout_options;
 
 static bool options(api_query *q, api_selection *selected, const api_node *given, const api_place *up)
@@ -31,20 +35,27 @@ static bool options(api_query *q, api_selection *selected, const api_node *given
     if (!(api_node_get(given, "phases") ? api_phases_read(q, given, up, o->torques.n, &o->step.held)
                                         : api_held_read(q, given, up, &o->step.held)))
         return false;
+    if (!api_rollout_gains_read(q, selected, given, up, o->torques.n, &o->gains) ||
+        !api_rollout_feedback_read(q, given, up, o->torques.n, &o->feedback))
+        return false;
+    if (o->feedback.value && !api_node_get(given, "outputs")) selected->outputs |= API_BIT(API_NODE_TORQUES);
     return api_step_read_residual(q, selected, given, up) && api_step_read_friction(q, selected, given, up);
 }
 
 /* Fills the lanes of the torques of all nodes. The velocities of a request without qd are zero. */
 static bool prepare(api_plan *plan, api_selection *selected)
 {
-    if (!api_step_prepare(plan, selected)) return false;
-    const rollout_options *o  = selected->options;
-    const api_query       *q  = plan->query;
-    const size_t           nv = q->model->nv, steps = o->torques.n, bytes = plan->blocks * plan->lanes * nv;
-    const double          *torques = api_points_read(q, &o->torques);
-    const api_evaluation   e       = api_evaluation_of(plan);
-    double                *tau = plan->state[API_TAU] = api_take_lanes(plan, nv);
+    rollout_options *o = selected->options;
+    if (!api_step_prepare(plan, selected) || !api_rollout_gains_prepare(plan, selected, &o->gains) ||
+        !api_rollout_feedback_load(plan->query, &o->feedback))
+        return false;
+    const api_query     *q  = plan->query;
+    const size_t         nv = q->model->nv, steps = o->torques.n, bytes = plan->blocks * plan->lanes * nv;
+    const double        *torques = api_points_read(q, &o->torques);
+    const api_evaluation e       = api_evaluation_of(plan);
+    double              *tau = plan->state[API_TAU] = api_take_lanes(plan, nv);
     if (!torques || !tau) return false;
+    if (selected->outputs & API_BIT(API_NODE_TORQUES)) selected->result[API_NODE_TORQUES] = tau;
     memset(tau, 0, bytes * sizeof *tau);
     for (size_t state = 0; state < api_states(q); state++) {
         const double *node = api_points_of(&o->torques, torques, state / steps) + state % steps * nv;
@@ -62,24 +73,26 @@ static bool prepare(api_plan *plan, api_selection *selected)
 
 /* W rows that are integrated side by side, in lanes of their own. */
 typedef struct march {
-    api_plan               *plan;
-    api_evaluation          e;
-    const api_step_options *options;
-    const dyn_kernels      *kernels;
-    dyn_kernels             loop_kernels;
-    size_t                  W, row[DYN_MAX_LANES]; /* lanes after the last row repeat it */
-    api_step_means          by;
-    api_rollout_loops       loops; /* of a model with loops */
-    double                 *q, *qd, *wrenches;
-    dyn_step                io;
+    api_plan                   *plan;
+    api_evaluation              e;
+    const api_step_options     *options;
+    const api_rollout_feedback *feedback;
+    const dyn_kernels          *kernels;
+    dyn_kernels                 loop_kernels;
+    size_t                      W, row[DYN_MAX_LANES]; /* lanes after the last row repeat it */
+    api_step_means              by;
+    api_rollout_loops           loops; /* of a model with loops */
+    double                     *q, *qd, *wrenches, *dx;
+    dyn_step                    io;
 } march;
 
 /* Takes the lanes of W rows. A single row is integrated by kernels with one lane. */
-static bool open_march(api_plan *plan, const api_step_options *o, march *m)
+static bool open_march(api_plan *plan, const rollout_options *options, march *m)
 {
-    const api_query *q  = plan->query;
-    const size_t     nq = q->model->nq, nv = q->model->nv, nw = 9 * q->scene.n_wrenches;
-    *m = (march){.plan = plan, .e = api_evaluation_of(plan), .options = o};
+    const api_step_options *o  = &options->step;
+    const api_query        *q  = plan->query;
+    const size_t            nq = q->model->nq, nv = q->model->nv, nw = 9 * q->scene.n_wrenches;
+    *m         = (march){.plan = plan, .e = api_evaluation_of(plan), .options = o, .feedback = &options->feedback};
     if (!api_row_scene_open(&m->e)) return false;
     m->kernels = q->rows == 1 ? q->call->api->alone : plan->target;
     m->W       = (size_t)m->kernels->lanes;
@@ -92,7 +105,7 @@ static bool open_march(api_plan *plan, const api_step_options *o, march *m)
         m->by.workspace = m->loops.closed;
     } else
         m->by.workspace = api_take(q->pool, m->kernels->workspace_size(q->scene.model));
-    size_t  work = o->work, room = o->room, entries = 2 * nq + 3 * nv + nw + work + 3 + room;
+    size_t  work = o->work, room = o->room, entries = 2 * nq + 3 * nv + nw + work + 3 + room + 2 * nv;
     double *next = api_take(q->pool, entries * m->W * sizeof *next);
     if (!m->by.workspace || !next) return false;
     double **const arrays[] = {&m->q,       &m->qd,          &m->wrenches,    &m->io.q_after,       &m->io.qd_after,
@@ -101,7 +114,8 @@ static bool open_march(api_plan *plan, const api_step_options *o, march *m)
     const size_t   sizes[]  = {nq, nv, nw, nq, nv, work, 1, 1, 1, room};
     for (size_t i = 0; arrays[i]; next += sizes[i++] * m->W)
         *arrays[i] = next;
-    m->io.tau = next; /* nv entries, the last */
+    m->io.tau = next;
+    m->dx     = next + nv * m->W; /* the last */
     m->io.q   = m->q;
     m->io.qd  = m->qd;
     if (nw > 0) m->io.wrenches = m->wrenches;
@@ -150,6 +164,25 @@ static bool close_node(march *m, size_t n)
     return true;
 }
 
+/* Adds the feedback to the torques of node n. */
+static void add_feedback(const march *m, size_t n)
+{
+    const size_t nv  = m->plan->query->model->nv;
+    double      *tau = (double *)m->io.tau;
+    if (!m->feedback->value) return;
+    for (size_t lane = 0; lane < m->W; lane++) {
+        const api_feedback_state x = {.row    = m->row[lane],
+                                      .node   = n,
+                                      .stride = m->W,
+                                      .q      = m->q + lane,
+                                      .qd     = m->qd + lane,
+                                      .tau    = tau + lane,
+                                      .dx     = m->dx};
+        api_rollout_feedback_add(m->plan->query, m->feedback, &x);
+    }
+    copy_node(m, m->plan->state[API_TAU], nv, n, tau, true);
+}
+
 /* Integrates the rows from `first` on, and fills the lanes of their nodes. */
 static bool march_rows(march *m, size_t first)
 {
@@ -170,8 +203,9 @@ static bool march_rows(march *m, size_t first)
     }
     for (size_t n = 0; n < q->samples; n++) {
         if (!api_deadline_check(q->input->deadline, q->problem) || !close_node(m, n)) return false;
-        if (n + 1 == q->samples) break;
         copy_node(m, m->plan->state[API_TAU], nv, n, (double *)m->io.tau, false);
+        add_feedback(m, n);
+        if (n + 1 == q->samples) break;
         api_step_take(m->options, api_held_range_of(&m->options->held, n), &m->by, &m->io, NULL);
         memcpy(m->q, m->io.q_after, nq * m->W * sizeof *m->q);
         memcpy(m->qd, m->io.qd_after, nv * m->W * sizeof *m->qd);
@@ -198,7 +232,7 @@ static bool begin(api_plan *plan, const api_selection *selected)
     const api_query *q  = plan->query;
     const size_t     nv = q->model->nv;
     march            m;
-    if (!open_march(plan, &((const rollout_options *)selected->options)->step, &m)) return false;
+    if (!open_march(plan, selected->options, &m)) return false;
     api_row_time_begin(plan, q->rows);
     bool marched = true;
     for (size_t first = 0; marched && first < q->rows; first += m.W)
@@ -213,6 +247,16 @@ static bool begin(api_plan *plan, const api_selection *selected)
     return true;
 }
 
+static bool finish(const api_evaluation *e, const api_selection *selected)
+{
+    return api_rollout_gains_finish(e, selected, &((const rollout_options *)selected->options)->gains);
+}
+
+static double decoded_seconds(const api_query *q, const api_selection *selected)
+{
+    return api_rollout_gains_seconds(q, &((const rollout_options *)selected->options)->gains);
+}
+
 const api_operation api_rollout = {
     .name       = "rollout",
     .row_scenes = true,
@@ -220,17 +264,21 @@ const api_operation api_rollout = {
     .takes      = API_BIT(API_QD) | API_BIT(API_GRAVITY) | API_BIT(API_PAYLOAD) | API_BIT(API_WRENCHES) |
              API_BIT(API_FRICTION) | API_BIT(API_JOINTS) | API_BIT(API_OUTPUTS) | API_BIT(API_STEP) |
              API_BIT(API_INTEGRATOR_FIELD) | API_BIT(API_TORQUES) | API_BIT(API_HELD_FIELD) |
-             API_BIT(API_CONTACT_DAMPING) | API_BIT(API_PHASES) | API_BIT(API_FRICTION_AT_REST) | API_BIT(API_GUESS),
-    .needs_options = API_BIT(API_STEP) | API_BIT(API_TORQUES),
-    .outputs       = {API_STEP_OUTPUTS},
-    .alone         = true,
-    .one_by_one    = true,
-    .weight        = API_STEP_WEIGHT + 3, /* each node is integrated before it is differentiated */
-    .square_weight = API_STEP_SQUARE_WEIGHT,
-    .state_seconds = api_step_seconds,
-    .options       = options,
-    .prepare       = prepare,
-    .spare         = api_step_spare,
-    .begin         = begin,
-    .evaluate      = api_step_evaluate,
+             API_BIT(API_CONTACT_DAMPING) | API_BIT(API_PHASES) | API_BIT(API_FRICTION_AT_REST) | API_BIT(API_GUESS) |
+             API_BIT(API_COST) | API_BIT(API_DAMPING) | API_BIT(API_FREE) | API_BIT(API_FEEDBACK),
+    .needs_options   = API_BIT(API_STEP) | API_BIT(API_TORQUES),
+    .outputs         = {API_STEP_OUTPUTS, API_GAIN_OUTPUTS},
+    .decoded_seconds = decoded_seconds,
+    .alone           = true,
+    .one_by_one      = true,
+    .weight          = API_STEP_WEIGHT + 3, /* each node is integrated before it is differentiated */
+    .square_weight   = API_STEP_SQUARE_WEIGHT,
+    .state_seconds   = api_step_seconds,
+    .options         = options,
+    .prepare         = prepare,
+    .spare           = api_step_spare,
+    .begin           = begin,
+    .evaluate        = api_step_evaluate,
+    .finish          = finish,
+    .unordered       = true,
 };

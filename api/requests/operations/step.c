@@ -32,6 +32,7 @@ bool api_step_read(api_query *q, const api_node *given, const api_place *up, api
 {
     api_place at                  = api_place_key(up, "step");
     options->joints               = NULL;
+    options->differentiates       = false;
     const dyn_mechanism mechanism = api_model_mechanism(q->model);
     if (mechanism.loops && !(options->joints = dyn_loop_step_joints(api_pool_memory(q->pool), &mechanism)))
         return false;
@@ -119,7 +120,7 @@ static bool computes(const api_selection *selected, size_t output)
     if (output > API_STEP_INPUT_MATRIX) return has_output(selected, output);
     for (size_t i = API_STEP_STATE_MATRIX; i < API_STEP_CONTACT_RESIDUAL; i++)
         if (has_output(selected, i)) return true;
-    return false;
+    return ((const api_step_options *)selected->options)->differentiates;
 }
 
 /* Counts the scratch lanes of outputs: of those that are computed but not selected or, if states of a block may hold

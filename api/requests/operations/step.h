@@ -31,11 +31,12 @@ enum {
 /* The options of a step. */
 typedef struct api_step_options {
     api_held_ranges            held;
-    const api_static_friction *friction; /* joints that may stick; NULL: none */
-    const dyn_model           *joints;   /* of a model with loops: its actuated joints (loop_step.h); else NULL */
-    size_t                     work;     /* entries of dyn_step.work */
-    size_t                     room;     /* entries of api_step_means.room */
-    double                     h;        /* s */
+    const api_static_friction *friction;       /* joints that may stick; NULL: none */
+    const dyn_model           *joints;         /* of a model with loops: its actuated joints (loop_step.h); else NULL */
+    size_t                     work;           /* entries of dyn_step.work */
+    size_t                     room;           /* entries of api_step_means.room */
+    bool                       differentiates; /* A and B are computed, whether the request selects them or not */
+    double                     h;              /* s */
     dyn_step_method            method;
 } api_step_options;
 

@@ -61,6 +61,24 @@ class RolloutGradient(ServerCase):
                        + 5 * (away[-1]**2).sum() + (np.array(cost["final_qd"]) * qd[-1]**2).sum())
         self.assertLess(abs(answer["cost"] - value), 1e-13 * value)
 
+    def test_the_gradient_of_a_cost_of_rotations_is_its_difference(self):
+        """Floating base: weights of the difference on the tangent space, at every node and at the end."""
+        choose, steps = np.random.default_rng(6), 3
+        about = self.ok(self.client.get("/v1/models/solo12"))
+        cost = {"q": choose.uniform(0, 2, 18).tolist(), "final_q": choose.uniform(0, 2, 18).tolist(), "q_reference": start(about, choose, steps)}
+        request = {"q": start(about, choose), "qd": choose.normal(size=18).tolist(), "torques": choose.normal(size=(steps, 18)).tolist(),
+                   "step": 0.01, "cost": cost}
+        answer = self.ask("solo12", "rollout-gradient", request)
+        direction, h = choose.normal(size=(steps, 18)), 1e-4
+        moved = [{**request, "torques": (np.array(request["torques"]) + s * h * direction).tolist(), "outputs": ["cost"]} for s in (1, -1)]
+        plus, minus = (self.ask("solo12", "rollout-gradient", r)["cost"] for r in moved)
+        slope = float((np.array(answer["gradient_torques"]) * direction).sum())
+        self.assertLess(abs((plus - minus) / (2 * h) - slope), 1e-6 * abs(slope))
+        # without a reference, and with the other sign of the quaternion, the reference is where it is
+        home = [[0] * 6 + [-1] + [0] * 12]
+        plain, other = ({**request, "cost": {"q": 1, **more}} for more in ({}, {"q_reference": home}))
+        self.assertEqual(self.ask("solo12", "rollout-gradient", plain), self.ask("solo12", "rollout-gradient", other))
+
     def test_rows_have_the_bits_of_single_requests(self):
         choose = np.random.default_rng(3)
         about = self.ok(self.client.get("/v1/models/solo12"))
@@ -84,9 +102,14 @@ class RolloutGradient(ServerCase):
         refuse("panda", {**request, "multipliers_q": [[1] * 7], "outputs": ["cost"]}, "/outputs/0")
         refuse("panda", {**request, "multipliers_q": [[1] * 7], "held": []}, "/held")
         floating = {"q": [0, 0, 0, 0, 0, 0, 1] + [0] * 12, "torques": [[0] * 18], "step": 0.01}
-        problem = refuse("solo12", {**floating, "cost": {"final_q": 1}}, "/cost/final_q")
-        self.assertEqual(problem["code"], "not-supported")
-        self.ask("solo12", "rollout-gradient", {**floating, "cost": {"final_q": [0] * 6 + [1] * 12}})
+        turned = [[0, 0, 0, 0, 0.6, 0, 0.8] + [0] * 12]
+        problem = refuse("solo12", {**floating, "cost": {"final_q": 1, "q_reference": [[0] * 18]}}, "/cost/q_reference")    # no quaternion
+        self.assertEqual(problem["code"], "wrong-shape")
+        refuse("solo12", {**floating, "cost": {"final_q": 1, "q_reference": [[0] * 20]}}, "/cost/q_reference/0")
+        problem = refuse("solo12", {**floating, "cost": {"final_q": 1, "q_reference": (2 * np.array(turned)).tolist()}}, "/cost/q_reference")
+        self.assertEqual(problem["code"], "bad-quaternion")
+        self.ask("solo12", "rollout-gradient", {**floating, "cost": {"final_q": 1, "q_reference": turned}})
+        self.ask("solo12", "rollout-gradient", {**floating, "cost": {"final_q": [0] * 6 + [1] * 12, "q_reference": [[0.1] * 18]}})
 
 
 if __name__ == "__main__":

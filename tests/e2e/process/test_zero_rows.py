@@ -27,6 +27,7 @@ class ZeroRows(Closed):
             "energy": {"qd": None}, "torque-derivative": {**motion, "qddd": None}, "sensitivity": motion, "forward-sensitivity": forward,
             "hessian": {**motion, "multipliers": None}, "forward-hessian": {**forward, "multipliers": None},
             "gradient": {**motion, "multipliers": None}, "forward-gradient": {**forward, "multipliers": None},
+            "directional": {**motion, "directions": {"q": [[0.5] * nv]}}, "forward-directional": {**forward, "directions": {"tau": [[0.5] * nv]}},
             "rollout-gradient": {"qd": None, "torques": [[0.0] * nv] * 2, "step": 0.01, "cost": {"qd": 1}}, "coriolis": {"qd": None},
             "regressor": motion, "task-space": {"frame": frame, "axes": ["x"]}, "margins": {"qd": None},
             "impact": {"qd": None, "held": [{"frame": frame, "axes": ["x"]}]}, "step": {**forward, "step": 0.01},
@@ -38,7 +39,7 @@ class ZeroRows(Closed):
         }
         if model == "five_bar":
             del every["hessian"], every["forward-hessian"], every["inverse-kinematics"]
-            del every["gradient"], every["forward-gradient"], every["rollout-gradient"]
+            del every["gradient"], every["forward-gradient"], every["rollout-gradient"], every["directional"], every["forward-directional"]
         return every
 
     def assertNoRows(self, value, what):

@@ -180,6 +180,31 @@ def forward_gradient(t, case, answer):
         (f"gradient_{x}", f"dqdd_d{x}") for x in ("q", "qd", "tau", "parameters")])
 
 
+def near_rates(t, case, answer, operation, matrices, value):
+    """Compares rates with the server's matrices of the same request times the directions."""
+    if case.has("failing"):
+        return
+    own = request_of({"sensitivity": "directional", "forward-sensitivity": "forward-directional"}[operation], case)
+    request = {**case.around(), **own, "outputs": [*matrices.values(), value]}
+    along = {part: np.array(x if case.rows > 1 else [x]) for part, x in request.pop("directions").items()}
+    request.pop("on_error", None)
+    given = t.ask_model(operation, request)
+    rows = lambda x: np.array(x if case.rows > 1 else [x])
+    terms = [np.einsum("rij,rkj->rki", rows(given[matrix]), along[part]) for part, matrix in matrices.items()]
+    size = sum(abs(term).max() for term in terms)
+    t.less("rates", abs(rows(answer["rates"]) - sum(terms)).max() / max(size, 1e-3), 1e-12 if operation == "sensitivity" else 1e-9)
+
+
+@check("directional")
+def directional(t, case, answer):
+    near_rates(t, case, answer, "sensitivity", {"q": "dtau_dq", "qd": "dtau_dqd", "qdd": "dtau_dqdd"}, "tau")
+
+
+@check("forward-directional")
+def forward_directional(t, case, answer):
+    near_rates(t, case, answer, "forward-sensitivity", {"q": "dqdd_dq", "qd": "dqdd_dqd", "tau": "dqdd_dtau"}, "qdd")
+
+
 def second_differences(t, case, operation, first, third, x):
     """Returns differences, by q, qd and x, of the server's first derivatives contracted with the multipliers."""
     multipliers = case.multipliers

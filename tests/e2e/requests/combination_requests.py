@@ -151,6 +151,22 @@ def forward_gradient(case):
         "gradient_q", "gradient_qd", "gradient_tau", "qdd", "gradient_parameters", "gradient_gravity", *wrench(case, "gradient_wrenches")]}
 
 
+def directions(case, *parts):
+    """Two different directions of each part, made of the multipliers."""
+    return {part: case.field(np.stack([case.multipliers * (1 + i), np.roll(case.multipliers, 1 + i, 1)], 1)) for i, part in enumerate(parts)}
+
+
+@operation("directional")
+def directional(case):
+    return {**state(case, "qd", "qdd"), "directions": directions(case, "q", "qd", "qdd"), "outputs": ["rates", "tau"]}
+
+
+@operation("forward-directional")
+def forward_directional(case):
+    return {**state(case, "qd"), "tau": case.field(efforts(case)), "directions": directions(case, "q", "qd", "tau"),
+            "outputs": ["rates", "qdd"]}
+
+
 @operation("rollout-gradient")
 def rollout_gradient(case):
     multipliers = np.stack([case.multipliers * (1 + node) for node in range(NODES)], 1)

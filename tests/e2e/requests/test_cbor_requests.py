@@ -19,6 +19,8 @@ OPTIONS = {
                 "phases": [{"steps": 1}, {"steps": 1, "held": [{"frame": "tool", "axes": ["x", "rz"]}]}]},
     "hessian": {"multipliers": [1, -0.5, 0.25, 2]}, "forward-hessian": {"multipliers": [1, -0.5, 0.25, 2]},
     "gradient": {"multipliers": [1, -0.5, 0.25, 2]}, "forward-gradient": {"multipliers": [1, -0.5, 0.25, 2]},
+    "directional": {"directions": {"q": [[1, -0.5, 0.25, 2]], "qdd": [[0.3, 0.1, -0.4, 0.2]]}},
+    "forward-directional": {"directions": {"qd": [[1, -0.5, 0.25, 2]], "tau": [[0.3, 0.1, -0.4, 0.2]]}},
     "rollout-gradient": {"step": 0.01, "torques": [[0.5, -1, 0.25, 0], [0, 1, 0.1, -0.5]], "cost": {"qd": [1, 2, 3, 4]},
                          "multipliers_q": [[0.3, 0.1, -0.4, 0.2]]},
     "sensors": {"force_torque": [{"frame": "tool"}], "inertial": ["tool"]},

@@ -231,6 +231,7 @@ class FailingRows(ServerCase):
         self.check("massless", "forward-dynamics", {"outputs": ["qdd", "joint_wrenches"]}, rows, bad)
         self.check("massless", "forward-sensitivity", {}, rows, bad)
         self.check("massless", "forward-gradient", {"multipliers": [1, 2]}, rows, bad)
+        self.check("massless", "forward-directional", {"directions": {"q": [[1, 2], [0.5, 0]]}}, rows, bad)
         self.check("massless", "forward-hessian", {"multipliers": [1, 2], "outputs": ["hessian_q_q", "d2qdd_dq_dq"]}, rows, bad)
         self.check("massless", "mass-matrix", {"outputs": ["mass_matrix", "inverse"]}, {"q": q}, bad)
         self.check("massless", "inverse-dynamics", {"free": ["shoulder", "elbow"]}, rows, bad)

@@ -39,6 +39,8 @@ class Normalise(Closed):
             "forward-sensitivity": forward, "hessian": {**motion, "multipliers": s["tau"]},
             "forward-hessian": {**forward, "multipliers": s["qdd"]},
             "gradient": {**motion, "multipliers": s["tau"]}, "forward-gradient": {**forward, "multipliers": s["qdd"]},
+            "directional": {**motion, "directions": {"q": [s["qd"]], "qd": [s["qdd"]]}},
+            "forward-directional": {**forward, "directions": {"q": [s["qdd"]], "tau": [s["qd"]]}},
             "rollout-gradient": {"qd": s["qd"], "torques": [s["tau"]] * 2, "step": 0.01, "cost": {"qd": 2}, "multipliers_q": [s["qdd"]]}, "coriolis": {"qd": s["qd"]}, "regressor": motion,
             "task-space": {"frame": "tool", "axes": ["x"]}, "ground-reaction": {**motion, "outputs": ["resultant"]}, "margins": {"qd": s["qd"]},
             "impact": {"qd": s["qd"], "held": [{"frame": "tool", "axes": ["x"]}]}, "step": {**forward, "step": 0.01},
@@ -61,7 +63,8 @@ class Normalise(Closed):
     def test_every_operation(self):
         """One state and a batch: the answer is that for the normalised quaternion."""
         for operation in ("inverse-dynamics", "forward-dynamics", "mass-matrix", "bias", "kinematics", "energy", "torque-derivative",
-                          "sensitivity", "forward-sensitivity", "hessian", "forward-hessian", "gradient", "forward-gradient", "rollout-gradient",
+                          "sensitivity", "forward-sensitivity", "hessian", "forward-hessian", "gradient", "forward-gradient", "directional", "forward-directional",
+                          "rollout-gradient",
                           "coriolis", "regressor", "task-space",
                           "ground-reaction", "margins", "impact", "step", "rollout", "simulate", "configuration", "sensors", "external-wrench"):
             more, _ = self.request(operation)

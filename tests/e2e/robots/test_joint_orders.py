@@ -104,6 +104,14 @@ class Orders(ServerCase):
         yield "gradient", {**state("q", "qd", "qdd", "multipliers"), "free": names[-1:], "tau": [0] * (len(names) - 1) + [0.2],
                            "outputs": ["gradient_q", "gradient_qdd", "gradient_tau"]}
         yield "forward-gradient", {**state("q", "qd", "tau", "multipliers"), "outputs": ["gradient_q", "gradient_qd", "gradient_tau", "qdd"]}
+        along = {"q": [s["qd"], s["qdd"]], "qd": [s["multipliers"], s["qd"]]}
+        yield "directional", {**state("q", "qd", "qdd"), **wrench, "directions": {**along, "qdd": [s["tau"], s["qdd"]]}, "outputs": ["rates", "tau"]}
+        yield "forward-directional", {**state("q", "qd", "tau"), "directions": {**along, "tau": [s["tau"], s["qdd"]]}, "outputs": ["rates", "qdd"]}
+        yield "rollout", {**state("q", "qd", "torques"), "step": 0.01, "cost": {"qd": s["multipliers"], "tau": [0.3 + abs(x) for x in s["qdd"]]},
+                          "damping": 20, "outputs": ["gains", "feed_forward", "value_gradient", "value_hessian", "costs"]}
+        gains = np.outer(s["tau"], s["qd"] + s["qdd"]).tolist()
+        yield "rollout", {**state("q", "qd", "torques"), "step": 0.01, "feedback": {"gains": [gains, gains], "q": [s["q"]] * 2, "qd": [s["qdd"], s["tau"]]},
+                          "outputs": ["q_after", "qd_after", "tau"]}
         yield "rollout-gradient", {**state("q", "qd", "torques"), "step": 0.01, "cost": {"qd": s["multipliers"], "tau": 0.3},
                                    "multipliers_q": [s["qdd"]], "outputs": ["gradient_torques", "gradient_q", "gradient_qd"]}
         yield "hessian", {**state("q", "qd", "qdd", "multipliers"), "outputs": ["hessian_q_q", "hessian_q_qd", "hessian_qd_qdd"]}
@@ -144,7 +152,11 @@ class Orders(ServerCase):
             axes = "-" * (np.ndim(value) - 1) + VECTORS.get(key, "v" if key == "multipliers" else "")[-1:] if key in VECTORS or key == "multipliers" else ""
             other[key] = turned(value, axes, order) if axes else value
         if "cost" in request:
-            other["cost"] = {**request["cost"], "qd": turned(request["cost"]["qd"], "v", order)}
+            other["cost"] = {key: turned(value, "v", order) if isinstance(value, list) else value for key, value in request["cost"].items()}
+        if "directions" in request:
+            other["directions"] = {key: turned(value, "-v", order) for key, value in request["directions"].items()}
+        if "feedback" in request:
+            other["feedback"] = {key: turned(value, {"gains": "-vt", "q": "-q", "qd": "-v"}[key], order) for key, value in request["feedback"].items()}
         if "input" in request:
             other["input"] = {key: turned(value, "v", order) if isinstance(value, list) else value for key, value in request["input"].items()}
         return {**other, "joints": [names[i] for i in order["v"]][base:]}

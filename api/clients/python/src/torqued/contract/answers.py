@@ -401,6 +401,32 @@ class ForwardGradientAnswer(Answer):
     errors: list[RowError]
 
 
+class DirectionalAnswer(Answer):
+    """The answer of directional."""
+    __slots__ = ()
+    # Figures of the request that look like degrees or millimetres; they are used unchanged.
+    warnings: list[UnitWarning]
+    # directions × nv: rates of tau.
+    rates: Array
+    # nv: N m or N.
+    tau: Array
+    # With on_error="row": the rows that failed.
+    errors: list[RowError]
+
+
+class ForwardDirectionalAnswer(Answer):
+    """The answer of forward-directional."""
+    __slots__ = ()
+    # Figures of the request that look like degrees or millimetres; they are used unchanged.
+    warnings: list[UnitWarning]
+    # directions × nv: rates of qdd.
+    rates: Array
+    # nv: rad/s² or m/s².
+    qdd: Array
+    # With on_error="row": the rows that failed.
+    errors: list[RowError]
+
+
 class HessianAnswer(Answer):
     """The answer of hessian."""
     __slots__ = ()
@@ -512,6 +538,22 @@ class RolloutAnswer(Answer):
     # For a model with `loops`, the complete state: the coordinates of the whole tree with their names, qd and qdd, `G` with
     # qd_tree = G qd, and the wrenches in the loops.
     full: Full
+    # N × nv × 2 nv: K, torques by changes of the state before each step.
+    gains: Array
+    # N × nv: k, changes of the torques, N m or N.
+    feed_forward: Array
+    # N × 2 nv: derivatives of the value of what follows by the state before each step.
+    value_gradient: Array
+    # N × 2 nv × 2 nv: its second derivatives.
+    value_hessian: Array
+    # N × 2: changes of the cost by α k and by its square.
+    expected_changes: Array
+    # N: the damping used.
+    damping: Array
+    # N: cost of the torques of each node and of the state after its step.
+    costs: Array
+    # N × nv: torques of the nodes with the feedback, N m or N.
+    tau: Array
     # With on_error="row": the rows that failed.
     errors: list[RowError]
 
@@ -1068,8 +1110,9 @@ class EvaluateAnswer(Answer):
                "mass-matrix": MassMatrixAnswer, "bias": BiasAnswer, "kinematics": KinematicsAnswer, "energy":
                EnergyAnswer, "torque-derivative": TorqueDerivativeAnswer, "sensitivity": SensitivityAnswer,
                "forward-sensitivity": ForwardSensitivityAnswer, "gradient": GradientAnswer, "forward-gradient":
-               ForwardGradientAnswer, "hessian": HessianAnswer, "forward-hessian": ForwardHessianAnswer, "step":
-               StepAnswer, "coriolis": CoriolisAnswer, "regressor": RegressorAnswer, "task-space":
+               ForwardGradientAnswer, "directional": DirectionalAnswer, "forward-directional":
+               ForwardDirectionalAnswer, "hessian": HessianAnswer, "forward-hessian": ForwardHessianAnswer,
+               "step": StepAnswer, "coriolis": CoriolisAnswer, "regressor": RegressorAnswer, "task-space":
                TaskSpaceAnswer, "ground-reaction": GroundReactionAnswer, "margins": MarginsAnswer, "feed-forward":
                FeedForwardAnswer, "path": PathAnswer, "sensors": SensorsAnswer}
     # Figures of the request that look like degrees or millimetres; they are used unchanged.
@@ -1092,6 +1135,8 @@ class EvaluateAnswer(Answer):
     forward_sensitivity: ForwardSensitivityAnswer
     gradient: GradientAnswer
     forward_gradient: ForwardGradientAnswer
+    directional: DirectionalAnswer
+    forward_directional: ForwardDirectionalAnswer
     hessian: HessianAnswer
     forward_hessian: ForwardHessianAnswer
     step: StepAnswer

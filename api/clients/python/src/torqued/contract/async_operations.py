@@ -31,6 +31,8 @@ class AsyncOperations:
     forward_sensitivity = awaited(Operations.forward_sensitivity)
     gradient = awaited(Operations.gradient)
     forward_gradient = awaited(Operations.forward_gradient)
+    directional = awaited(Operations.directional)
+    forward_directional = awaited(Operations.forward_directional)
     hessian = awaited(Operations.hessian)
     forward_hessian = awaited(Operations.forward_hessian)
     step = awaited(Operations.step)

@@ -16,18 +16,18 @@ __all__ = ["Service", "PublishedOperation", "ServiceLimits", "ModelList", "Model
            "ModelFieldsReference", "ModelFieldsTree", "ModelFieldsConfigurationsItem", "PublishedMotor",
            "ModelFieldsTransmissionsItem", "ModelFieldsTransmissionsItemMotorsItem", "MotorLimits", "ReportEntry", "Ready",
            "ProblemMeaning", "Payload", "Inertia", "Wrench", "Platform", "HeldContact", "UnitWarning", "Full", "RowError",
-           "Held", "KinematicsPointsItem", "Pose", "WrenchWithRates", "Phase", "RolloutCost", "Grouping", "GroupingWithItem",
-           "IdentifyPrior", "BaseParameter", "BodyParameters", "InertiaFound", "FoundFriction", "FoundFrictionCoulomb",
-           "IdentifyPayload", "IdentifyFit", "IdentifyObservabilityItem", "TrajectoryInput", "SampledSignal", "SplineSignal",
-           "Sinusoid", "WrenchOverTime", "MarginLimit", "LeastMargin", "LeastGradient", "TorqueInput", "TorqueInputGiven",
-           "Prescribed", "ExceededLimit", "Plane", "JointAtLimit", "MarginsLeastItem", "MarginsLeastGradientsItem",
-           "PathSmoothFrictionItem", "PathTimingJointLimits", "Evaluations", "EvaluationsInverseDynamics",
-           "EvaluationsForwardDynamics", "EvaluationsImpact", "EvaluationsMassMatrix", "EvaluationsBias",
-           "EvaluationsKinematics", "EvaluationsEnergy", "EvaluationsTorqueDerivative", "EvaluationsSensitivity",
-           "EvaluationsForwardSensitivity", "EvaluationsGradient", "EvaluationsForwardGradient", "EvaluationsHessian",
-           "EvaluationsForwardHessian", "EvaluationsStep", "EvaluationsCoriolis", "EvaluationsRegressor",
-           "EvaluationsTaskSpace", "EvaluationsGroundReaction", "EvaluationsMargins", "EvaluationsFeedForward",
-           "EvaluationsPath"]
+           "Held", "KinematicsPointsItem", "Pose", "WrenchWithRates", "Directions", "ForwardDirections", "Phase", "RolloutCost",
+           "Feedback", "Grouping", "GroupingWithItem", "IdentifyPrior", "BaseParameter", "BodyParameters", "InertiaFound",
+           "FoundFriction", "FoundFrictionCoulomb", "IdentifyPayload", "IdentifyFit", "IdentifyObservabilityItem",
+           "TrajectoryInput", "SampledSignal", "SplineSignal", "Sinusoid", "WrenchOverTime", "MarginLimit", "LeastMargin",
+           "LeastGradient", "TorqueInput", "TorqueInputGiven", "Prescribed", "ExceededLimit", "Plane", "JointAtLimit",
+           "MarginsLeastItem", "MarginsLeastGradientsItem", "PathSmoothFrictionItem", "Evaluations",
+           "EvaluationsInverseDynamics", "EvaluationsForwardDynamics", "EvaluationsImpact", "EvaluationsMassMatrix",
+           "EvaluationsBias", "EvaluationsKinematics", "EvaluationsEnergy", "EvaluationsTorqueDerivative",
+           "EvaluationsSensitivity", "EvaluationsForwardSensitivity", "EvaluationsGradient", "EvaluationsForwardGradient",
+           "EvaluationsDirectional", "EvaluationsForwardDirectional", "EvaluationsHessian", "EvaluationsForwardHessian",
+           "EvaluationsStep", "EvaluationsCoriolis", "EvaluationsRegressor", "EvaluationsTaskSpace",
+           "EvaluationsGroundReaction", "EvaluationsMargins", "EvaluationsFeedForward", "EvaluationsPath"]
 
 
 class Service(TypedDict):
@@ -550,6 +550,28 @@ class WrenchWithRates(_WrenchWithRatesNeeded, total=False):
     torque_rate: npt.ArrayLike
 
 
+class Directions(TypedDict, total=False):
+    """Directions of each state, one row of nv numbers for each; all parts have as many rows, and absent parts are zero."""
+
+    # directions × nv, or rows × directions × nv.
+    q: npt.ArrayLike
+    # directions × nv, or rows × directions × nv.
+    qd: npt.ArrayLike
+    # directions × nv, or rows × directions × nv.
+    qdd: npt.ArrayLike
+
+
+class ForwardDirections(TypedDict, total=False):
+    """Directions of each state, one row of nv numbers for each; all parts have as many rows, and absent parts are zero."""
+
+    # directions × nv, or rows × directions × nv.
+    q: npt.ArrayLike
+    # directions × nv, or rows × directions × nv.
+    qd: npt.ArrayLike
+    # directions × nv, or rows × directions × nv.
+    tau: npt.ArrayLike
+
+
 class _PhaseNeeded(TypedDict):
     # The number of its steps.
     steps: int
@@ -563,7 +585,8 @@ class Phase(_PhaseNeeded, total=False):
 
 
 class RolloutCost(TypedDict, total=False):
-    # Weights of q after each step; 0 for joints with a quaternion.
+    # Weights of q after each step; for a floating base or joint and a spherical joint of the difference from the reference on
+    # the tangent space.
     q: npt.ArrayLike
     # Weights of qd after each step.
     qd: npt.ArrayLike
@@ -573,12 +596,21 @@ class RolloutCost(TypedDict, total=False):
     final_q: npt.ArrayLike
     # Further weights of qd after the last step.
     final_qd: npt.ArrayLike
-    # N × nv or 1 × nv, or rows × these. Entries without a weight have no effect.
+    # As the others; of models with quaternions also with nq numbers in place of nv, as q, which weights of quaternions need.
     q_reference: npt.ArrayLike
     # N × nv or 1 × nv, or rows × these. Entries without a weight have no effect.
     qd_reference: npt.ArrayLike
     # N × nv or 1 × nv, or rows × these. Entries without a weight have no effect.
     tau_reference: npt.ArrayLike
+
+
+class Feedback(TypedDict):
+    # N × nv × 2 nv, or rows × these: torques by changes of q on its tangent space, then of qd.
+    gains: npt.ArrayLike
+    # N × nq, or rows × these: reference positions before the steps.
+    q: npt.ArrayLike
+    # N × nv, or rows × these: reference velocities before the steps.
+    qd: npt.ArrayLike
 
 
 Grouping = TypedDict("Grouping", {
@@ -922,6 +954,8 @@ Evaluations = TypedDict("Evaluations", {
     "forward-sensitivity": "EvaluationsForwardSensitivity",
     "gradient": "EvaluationsGradient",
     "forward-gradient": "EvaluationsForwardGradient",
+    "directional": "EvaluationsDirectional",
+    "forward-directional": "EvaluationsForwardDirectional",
     "hessian": "EvaluationsHessian",
     "forward-hessian": "EvaluationsForwardHessian",
     "step": "EvaluationsStep",
@@ -1034,6 +1068,24 @@ class EvaluationsGradient(TypedDict, total=False):
 
 class EvaluationsForwardGradient(TypedDict, total=False):
     outputs: Sequence[Literal['gradient_q', 'gradient_qd', 'gradient_tau', 'qdd', 'gradient_parameters', 'gradient_wrenches', 'gradient_gravity', 'sum_parameters', 'sum_gravity']]
+
+
+class _EvaluationsDirectionalNeeded(TypedDict):
+    # Directions of each state, one row of nv numbers for each; all parts have as many rows, and absent parts are zero.
+    directions: Directions
+
+
+class EvaluationsDirectional(_EvaluationsDirectionalNeeded, total=False):
+    outputs: Sequence[Literal['rates', 'tau']]
+
+
+class _EvaluationsForwardDirectionalNeeded(TypedDict):
+    # Directions of each state, one row of nv numbers for each; all parts have as many rows, and absent parts are zero.
+    directions: ForwardDirections
+
+
+class EvaluationsForwardDirectional(_EvaluationsForwardDirectionalNeeded, total=False):
+    outputs: Sequence[Literal['rates', 'qdd']]
 
 
 class EvaluationsHessian(TypedDict, total=False):

@@ -12,10 +12,11 @@ import numpy.typing as npt
 from ..answers import A, Coordinates
 from .answers import (InverseDynamicsAnswer, ForwardDynamicsAnswer, ImpactAnswer, MassMatrixAnswer, BiasAnswer,
                       KinematicsAnswer, EnergyAnswer, TorqueDerivativeAnswer, SensitivityAnswer, ForwardSensitivityAnswer,
-                      GradientAnswer, ForwardGradientAnswer, HessianAnswer, ForwardHessianAnswer, StepAnswer, RolloutAnswer,
-                      RolloutGradientAnswer, CoriolisAnswer, RegressorAnswer, TaskSpaceAnswer, IdentifyAnswer, TrajectoryAnswer,
-                      TrajectoryHessianAnswer, SimulateAnswer, GroundReactionAnswer, InverseKinematicsAnswer, MarginsAnswer,
-                      PathAnswer, PathTimingAnswer, FeedForwardAnswer, EvaluateAnswer)
+                      GradientAnswer, ForwardGradientAnswer, DirectionalAnswer, ForwardDirectionalAnswer, HessianAnswer,
+                      ForwardHessianAnswer, StepAnswer, RolloutAnswer, RolloutGradientAnswer, CoriolisAnswer, RegressorAnswer,
+                      TaskSpaceAnswer, IdentifyAnswer, TrajectoryAnswer, TrajectoryHessianAnswer, SimulateAnswer,
+                      GroundReactionAnswer, InverseKinematicsAnswer, MarginsAnswer, PathAnswer, FeedForwardAnswer,
+                      EvaluateAnswer)
 from .fields import *  # noqa: F403
 
 
@@ -943,6 +944,89 @@ class Operations:
             qd, "gravity": gravity, "payload": payload, "parameters": parameters, "wrenches": wrenches, "friction": friction,
             "joints": joints, "locked": locked, "normalise": normalise, "on_error": on_error, "outputs": outputs}, timeout)
 
+    def directional(
+            self, q: Coordinates, *, directions: Directions, qd: Optional[Coordinates] = None,
+            qdd: Optional[Coordinates] = None, gravity: Optional[npt.ArrayLike] = None,
+            payload: Optional[Union[Payload, Sequence[Payload]]] = None, wrenches: Optional[Sequence[Wrench]] = None,
+            friction: Optional[bool] = None, joints: Optional[Sequence[str]] = None, normalise: Optional[bool] = None,
+            on_error: Optional[Literal['request', 'row']] = None,
+            outputs: Optional[Sequence[Literal['rates', 'tau']]] = None, timeout: Optional[float] = None,
+    ) -> DirectionalAnswer:
+        """Rates of the torques along directions, instead of their matrices.
+
+        The rates ∂tau/∂q e + ∂tau/∂qd g + ∂tau/∂qdd j of the torques of inverse-dynamics, along several `directions` (e, g, j)
+        of `q`, `qd` and `qdd` for each state: products of the derivatives of sensitivity and vectors, in O(n) time a direction.
+        Parts that are absent are zero, and those that are given have as many rows. A direction of `q` has nv numbers, along p
+        += R e_v, R ← R exp(e_w) for a floating base or joint, as in sensitivity. With the multipliers λ of gradient the
+        products λᵀ rates are those of its gradient and the direction. Components of wrenches, in their named axes, and their
+        points are constant. The derivative of sign(qd) of sharp friction is taken as zero. Missing `qd` and `qdd` are zero.
+        `tau` has the bits of inverse-dynamics. At most as many directions as the limit of rows. Models with loops are the 422
+        not-for-loops.
+
+        q: Positions, nq entries: rad or m.
+        directions: Directions of each state, one row of nv numbers for each; all parts have as many rows, and absent parts are
+        zero.
+        qd: Velocities, nv entries: rad/s or m/s. Default 0.
+        qdd: Accelerations, nv entries: rad/s² or m/s². Default 0.
+        gravity: m/s², world axes; replaces the model's.
+        payload: A rigid body fixed to a link or frame for this request.
+        wrenches: Acts on the link, by the environment.
+        friction: false omits joint friction.
+        joints: A permutation of velocity_names, the order of coordinates in this request and its answer. The six coordinates of
+        a floating base stay first, as in `q` its seven positions, and may be left out of the list. For models none of whose
+        joints has a quaternion.
+        normalise: Whether quaternions of the request (in `q`, `guess`, `platform` and `orientation`) may have any norm but 0,
+        and are normalised. By default a norm that differs from 1 by more than 1e-6 is the 422 bad-quaternion: it is often a
+        wrong order or a missing component.
+        on_error: Whether a row that cannot be evaluated fails the whole request, or only itself: then it is null (NaN in typed
+        arrays of CBOR), and listed in `errors` of the answer.
+        outputs
+        timeout: of this call, s; the server then stops working on it, too.
+        """
+        return self._evaluate("directional", DirectionalAnswer, {"q": q, "directions": directions, "qd": qd, "qdd": qdd,
+            "gravity": gravity, "payload": payload, "wrenches": wrenches, "friction": friction, "joints": joints, "normalise":
+            normalise, "on_error": on_error, "outputs": outputs}, timeout)
+
+    def forward_directional(
+            self, q: Coordinates, *, tau: Coordinates, directions: ForwardDirections, qd: Optional[Coordinates] = None,
+            gravity: Optional[npt.ArrayLike] = None, payload: Optional[Union[Payload, Sequence[Payload]]] = None,
+            wrenches: Optional[Sequence[Wrench]] = None, friction: Optional[bool] = None,
+            joints: Optional[Sequence[str]] = None, normalise: Optional[bool] = None,
+            on_error: Optional[Literal['request', 'row']] = None,
+            outputs: Optional[Sequence[Literal['rates', 'qdd']]] = None, timeout: Optional[float] = None,
+    ) -> ForwardDirectionalAnswer:
+        """Rates of the accelerations along directions, instead of their matrices.
+
+        The rates ∂qdd/∂q e + ∂qdd/∂qd g + ∂qdd/∂tau t of the accelerations of forward-dynamics, along several `directions` (e,
+        g, t) of `q`, `qd` and `tau` for each state: products of the derivatives of forward-sensitivity and vectors, in O(n)
+        time a direction. Each is one solve M⁻¹ (t - dID) with the rate dID of the operation directional. Directions, constant
+        quantities and signs are as there. Missing `qd` is zero. A mass matrix that is singular at the state is a 422 naming the
+        joint; models with loops are the 422 not-for-loops. For `held` frames, ask forward-sensitivity.
+
+        q: Positions, nq entries: rad or m.
+        tau: Joint efforts, nv entries: N m or N.
+        directions: Directions of each state, one row of nv numbers for each; all parts have as many rows, and absent parts are
+        zero.
+        qd: Velocities, nv entries: rad/s or m/s. Default 0.
+        gravity: m/s², world axes; replaces the model's.
+        payload: A rigid body fixed to a link or frame for this request.
+        wrenches: Acts on the link, by the environment.
+        friction: false omits joint friction.
+        joints: A permutation of velocity_names, the order of coordinates in this request and its answer. The six coordinates of
+        a floating base stay first, as in `q` its seven positions, and may be left out of the list. For models none of whose
+        joints has a quaternion.
+        normalise: Whether quaternions of the request (in `q`, `guess`, `platform` and `orientation`) may have any norm but 0,
+        and are normalised. By default a norm that differs from 1 by more than 1e-6 is the 422 bad-quaternion: it is often a
+        wrong order or a missing component.
+        on_error: Whether a row that cannot be evaluated fails the whole request, or only itself: then it is null (NaN in typed
+        arrays of CBOR), and listed in `errors` of the answer.
+        outputs
+        timeout: of this call, s; the server then stops working on it, too.
+        """
+        return self._evaluate("forward-directional", ForwardDirectionalAnswer, {"q": q, "tau": tau, "directions": directions,
+            "qd": qd, "gravity": gravity, "payload": payload, "wrenches": wrenches, "friction": friction, "joints": joints,
+            "normalise": normalise, "on_error": on_error, "outputs": outputs}, timeout)
+
     def hessian(
             self, q: Coordinates, *, qd: Optional[Coordinates] = None, qdd: Optional[Coordinates] = None,
             multipliers: Optional[Coordinates] = None, gravity: Optional[npt.ArrayLike] = None,
@@ -1193,12 +1277,14 @@ class Operations:
             held: Optional[Sequence[Held]] = None, contact_damping: Optional[float] = None,
             phases: Optional[Sequence[Phase]] = None, friction_at_rest: Optional[Literal['none', 'stick']] = None,
             gravity: Optional[npt.ArrayLike] = None, payload: Optional[Union[Payload, Sequence[Payload]]] = None,
-            parameters: Optional[Mapping[str, npt.ArrayLike]] = None, wrenches: Optional[Sequence[Wrench]] = None,
-            friction: Optional[bool] = None, joints: Optional[Sequence[str]] = None, guess: Optional[Coordinates] = None,
-            locked: Optional[Mapping[str, npt.ArrayLike]] = None, normalise: Optional[bool] = None,
-            on_error: Optional[Literal['request', 'row']] = None,
+            wrenches: Optional[Sequence[Wrench]] = None, friction: Optional[bool] = None,
+            joints: Optional[Sequence[str]] = None, guess: Optional[Coordinates] = None, normalise: Optional[bool] = None,
+            on_error: Optional[Literal['request', 'row']] = None, cost: Optional[RolloutCost] = None,
+            damping: Optional[float] = None, free: Optional[Union[Sequence[str], Literal['base']]] = None,
+            feedback: Optional[Feedback] = None,
             outputs: Optional[Sequence[Literal['q_after', 'qd_after', 'state_matrix', 'input_matrix', 'wrench_matrix',
-            'parameter_matrix', 'contact_residual', 'sticking', 'full']]] = None,
+            'parameter_matrix', 'contact_residual', 'sticking', 'full', 'gains', 'feed_forward', 'value_gradient',
+            'value_hessian', 'expected_changes', 'damping', 'costs', 'tau']]] = None,
             timeout: Optional[float] = None,
     ) -> RolloutAnswer:
         """Many steps of integration, with the Jacobians of each.
@@ -1266,14 +1352,19 @@ class Operations:
         wrong order or a missing component.
         on_error: Whether a row that cannot be evaluated fails the whole request, or only itself: then it is null (NaN in typed
         arrays of CBOR), and listed in `errors` of the answer.
-        outputs
+        cost
+        damping: Added to the diagonal of the second derivatives by the torques.
+        free: Coordinates whose torques are not chosen, by velocity_names; "base": all six of a floating base.
+        feedback
+        outputs: With a cost the default is q_after, qd_after, gains, feed_forward, expected_changes and costs; with feedback,
+        tau in addition.
         timeout: of this call, s; the server then stops working on it, too.
         """
         return self._evaluate("rollout", RolloutAnswer, {"q": q, "torques": torques, "step": step, "qd": qd, "integrator":
             integrator, "held": held, "contact_damping": contact_damping, "phases": phases, "friction_at_rest":
-            friction_at_rest, "gravity": gravity, "payload": payload, "parameters": parameters, "wrenches": wrenches,
-            "friction": friction, "joints": joints, "guess": guess, "locked": locked, "normalise": normalise, "on_error":
-            on_error, "outputs": outputs}, timeout)
+            friction_at_rest, "gravity": gravity, "payload": payload, "wrenches": wrenches, "friction": friction, "joints":
+            joints, "guess": guess, "normalise": normalise, "on_error": on_error, "cost": cost, "damping": damping, "free":
+            free, "feedback": feedback, "outputs": outputs}, timeout)
 
     def rollout_gradient(
             self, q: Coordinates, *, torques: npt.ArrayLike, step: float, qd: Optional[Coordinates] = None,
@@ -1300,11 +1391,12 @@ class Operations:
         step, or a single row for the last state. Or it is a quadratic `cost`, which the server evaluates and answers: ½ Σ w (x
         - x_reference)² over q and qd of the states after the steps and tau of the nodes, with the weights w of each coordinate;
         `final_q` and `final_qd` are further weights of the last state. References have one row for each step, or a single row
-        for all; without one they are zero. The cost is a plain sum: multiply the weights by the step for an integral. A
-        floating base, floating and spherical joints have no quadratic cost of q. Multipliers and cost may be given together.
-        Wrenches are constant in each row. N is at most the limit of rows of a request. A problem of a step names its node,
-        counted from 0. Models with loops are the 422 not-for-loops; held frames, phases and friction_at_rest are not taken
-        here.
+        for all; without one they are zero. The cost is a plain sum: multiply the weights by the step for an integral. For a
+        floating base, floating and spherical joints q - q_reference is the difference on the tangent space: R_refᵀ(p - p_ref)
+        and the rotation vector of R_refᵀ R. Their references have nq numbers, as `q`; without one the reference is the origin.
+        Multipliers and cost may be given together. Wrenches are constant in each row. N is at most the limit of rows of a
+        request. A problem of a step names its node, counted from 0. Models with loops are the 422 not-for-loops; held frames,
+        phases and friction_at_rest are not taken here.
 
         q: Positions, nq entries: rad or m.
         torques: N × nv, or rows × N × nv: joint efforts of the nodes, N m or N.

@@ -1,0 +1,79 @@
+/* directions.c - reads the directions of directional derivatives: see directions.h. */
+#include "directions.h"
+#include "api/service/http/call.h"
+
+static bool read_part(api_query *q, const api_node *object, const api_place *up, int i, api_directions *d)
+{
+    const api_points_form form    = {.name = "directions", .least = 1, .why = ""};
+    const api_place       pointer = api_place_key(up, d->name[i]);
+    const api_node       *value   = api_node_get(object, d->name[i]);
+    api_points           *points  = &d->part[i];
+    if (!value) return true;
+    if (!api_points_measure(q, value, &pointer, &form, points)) return false;
+    if (d->n > 0 && points->n != d->n)
+        return api_fail_at(q->problem, &pointer, API_WRONG_SHAPE,
+                           "%zu directions given, but there are %zu of another part: give as many, with zeros",
+                           points->n, d->n);
+    d->n = points->n;
+    return true;
+}
+
+bool api_directions_read(api_query *q, api_selection *selected, const api_node *request, const api_place *up,
+                         const char *last, api_directions *d)
+{
+    const api_node *object  = api_node_get(request, "directions");
+    const api_place pointer = api_place_key(up, "directions");
+    *d                      = (api_directions){.name = {"q", "qd", last, NULL}};
+    if (!api_check_keys(q, object, &pointer, d->name, "directions")) return false;
+    for (int i = 0; i < API_DIRECTION_PARTS; i++)
+        if (!read_part(q, object, &pointer, i, d)) return false;
+    if (d->n == 0)
+        return api_fail_at(q->problem, &pointer, API_MISSING_FIELD,
+                           "directions need q, qd or %s: one row of each for a "
+                           "direction",
+                           last);
+    const size_t limit = q->call->api->limits.rows;
+    if (d->n > limit)
+        return api_fail_at(q->problem, &pointer, API_TOO_MANY_ROWS, "%zu directions given, the limit is %zu", d->n,
+                           limit);
+    api_set_extent(selected, API_GIVEN_DIRECTIONS, d->n);
+    return !q->model->loops ||
+           api_fail(q->problem, API_NOT_FOR_LOOPS, NULL,
+                    "directional derivatives are for models without loops, and %s has loops", q->model->name);
+}
+
+bool api_directions_load(const api_query *q, api_directions *d)
+{
+    for (int i = 0; i < API_DIRECTION_PARTS; i++)
+        if (d->part[i].value && !(d->number[i] = api_points_read(q, &d->part[i]))) return false;
+    return true;
+}
+
+size_t api_directions_entries(const api_model *model, const api_directions *d)
+{
+    size_t sum = 0;
+    for (int i = 0; i < API_DIRECTION_PARTS; i++)
+        if (d->part[i].value) sum += d->n * model->nv;
+    return sum;
+}
+
+const double *api_directions_gather(const api_evaluation *e, const api_directions *d, int part, size_t block,
+                                    double **next)
+{
+    const size_t W = e->lanes, entries = d->n * e->model->nv, last = e->query->rows - 1;
+    double      *lanes = *next;
+    if (!d->number[part]) return NULL;
+    for (size_t lane = 0; lane < W; lane++) {
+        const size_t  row  = block * W + lane;
+        const double *from = api_points_of(&d->part[part], d->number[part], row < last ? row : last);
+        for (size_t i = 0; i < entries; i++)
+            lanes[i * W + lane] = from[i];
+    }
+    *next = api_behind(e, lanes, entries, 1);
+    return lanes;
+}
+
+double api_directions_seconds(const api_query *q, const api_directions *d, double weight)
+{
+    return (double)q->rows * (double)d->n * weight * (double)q->model->n_bodies * q->call->api->calibration.body;
+}

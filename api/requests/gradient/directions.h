@@ -1,0 +1,31 @@
+/* directions.h - reads "directions" of the operations directional and forward-directional: several directions for each
+ * state, along which it is differentiated. */
+#pragma once
+#include "api/requests/fields/points.h"
+#include "api/requests/lanes/evaluation.h"
+
+enum { API_DIRECTION_PARTS = 3 /* directions of q, of qd, and of qdd or tau */ };
+
+typedef struct api_directions {
+    const char   *name[API_DIRECTION_PARTS + 1]; /* ends with NULL */
+    size_t        n;                             /* directions of each state */
+    api_points    part[API_DIRECTION_PARTS];
+    const double *number[API_DIRECTION_PARTS]; /* NULL: zero */
+} api_directions;
+
+/* Reads the shapes, and sets the extent of the outputs. `last` is the name of the third part. False with a problem. */
+bool api_directions_read(api_query *q, api_selection *selected, const api_node *request, const api_place *up,
+                         const char *last, api_directions *directions);
+
+/* Reads the numbers, when "joints" is read. False with a problem. */
+bool api_directions_load(const api_query *q, api_directions *directions);
+
+/* Numbers of a state that api_directions_gather takes. */
+size_t api_directions_entries(const api_model *model, const api_directions *directions);
+
+/* Copies the directions of a block to lanes at *next, and moves *next past them. NULL: they are zero. */
+const double *api_directions_gather(const api_evaluation *e, const api_directions *directions, int part, size_t block,
+                                    double **next);
+
+/* Estimates the seconds of all directions, of which each costs `weight` times inverse dynamics. */
+double api_directions_seconds(const api_query *q, const api_directions *directions, double weight);

@@ -1,0 +1,67 @@
+/* forward_directional.c - computes rates of the accelerations of forward dynamics along directions of q, qd and tau
+ * (dynamics/adjoint/forward_directional.c). */
+#include "directions.h"
+#include "dynamics/directional.h"
+
+enum { RATES, QDD };
+
+static bool options(api_query *q, api_selection *selected, const api_node *request, const api_place *up)
+{
+    api_directions *d = selected->options = api_take(q->pool, sizeof *d);
+    return d && api_directions_read(q, selected, request, up, "tau", d);
+}
+
+static bool prepare(api_plan *plan, api_selection *selected)
+{
+    return api_directions_load(plan->query, selected->options);
+}
+
+/* Counts the scratch lanes: the singular mask, the directions, and results that are not requested. */
+static size_t spare(const api_model *model, const api_selection *selected)
+{
+    return 1 + api_directions_entries(model, selected->options) + api_missing_entries(model, selected, RATES, QDD);
+}
+
+static bool evaluate(const api_evaluation *e, const api_selection *selected, size_t block, size_t blocks)
+{
+    (void)blocks; /* always 1 */
+    const api_directions *d          = selected->options;
+    double               *next       = e->spare + e->lanes;
+    const double         *by_q       = api_directions_gather(e, d, 0, block, &next),
+                 *by_qd              = api_directions_gather(e, d, 1, block, &next),
+                 *by_tau             = api_directions_gather(e, d, 2, block, &next);
+    const dyn_forward_directional io = {.q             = api_state_block(e, API_Q, block),
+                                        .qd            = api_state_block(e, API_QD, block),
+                                        .tau           = api_state_block(e, API_TAU, block),
+                                        .wrenches      = api_wrench_block(e, block),
+                                        .n             = d->n,
+                                        .direction_q   = by_q,
+                                        .direction_qd  = by_qd,
+                                        .direction_tau = by_tau,
+                                        .rates         = api_result_or_spare(e, selected, RATES, block, &next),
+                                        .qdd           = api_result_or_spare(e, selected, QDD, block, &next),
+                                        .singular      = e->spare};
+    e->kernels->forward_directional(&e->query->scene, e->workspace, &io, 1);
+    return api_check_singular(e, io.singular, block, 1);
+}
+
+static double decoded_seconds(const api_query *q, const api_selection *selected)
+{
+    return api_directions_seconds(q, selected->options, 4);
+}
+
+const api_operation api_forward_directional = {
+    .name  = "forward-directional",
+    .needs = API_BIT(API_Q) | API_BIT(API_TAU),
+    .takes = API_BIT(API_QD) | API_BIT(API_GRAVITY) | API_BIT(API_PAYLOAD) | API_BIT(API_WRENCHES) |
+             API_BIT(API_FRICTION) | API_BIT(API_JOINTS) | API_BIT(API_OUTPUTS) | API_BIT(API_DIRECTIONS),
+    .needs_options   = API_BIT(API_DIRECTIONS),
+    .outputs         = {[RATES] = {"rates", true, {API_GIVEN_DIRECTIONS, API_NV}}, [QDD] = {"qdd", false, {API_NV}}},
+    .one_by_one      = true,
+    .weight          = 4,
+    .decoded_seconds = decoded_seconds,
+    .options         = options,
+    .prepare         = prepare,
+    .spare           = spare,
+    .evaluate        = evaluate,
+};
