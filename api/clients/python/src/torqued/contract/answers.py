@@ -219,6 +219,20 @@ class EnergyAnswer(Answer):
     momentum: Array
     # 6 × nv: momentum = matrix qd.
     momentum_matrix: Array
+    # 3: m/s², world.
+    com_acceleration: Array
+    # 3: m/s³, world.
+    com_jerk: Array
+    # 6: N; N m: time derivative of momentum, momentum_matrix qdd + momentum_matrix_dot qd.
+    momentum_rate: Array
+    # 6 × nv: time derivative of every entry of momentum_matrix.
+    momentum_matrix_dot: Array
+    # 6 × nv: of momentum by q; by qd it is momentum_matrix.
+    d_momentum_dq: Array
+    # 6 × nv: of momentum_rate by q; by qdd it is momentum_matrix.
+    d_momentum_rate_dq: Array
+    # 6 × nv: of momentum_rate by qd.
+    d_momentum_rate_dqd: Array
     # With on_error="row": the rows that failed.
     errors: list[RowError]
 

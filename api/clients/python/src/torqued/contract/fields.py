@@ -12,22 +12,23 @@ import numpy.typing as npt
 from ..answers import Array, Coordinates, Scalar
 
 __all__ = ["Service", "PublishedOperation", "ServiceLimits", "ModelList", "ModelListUnservedItem", "ModelEntry", "ModelFields",
-           "PublishedFrame", "PublishedJoint", "Elastic", "JointLimits", "PublishedJointMimic", "PublishedLoop",
-           "ModelFieldsReference", "ModelFieldsTree", "ModelFieldsConfigurationsItem", "PublishedMotor",
-           "ModelFieldsTransmissionsItem", "ModelFieldsTransmissionsItemMotorsItem", "MotorLimits", "ReportEntry", "Ready",
-           "ProblemMeaning", "Payload", "Inertia", "Wrench", "Platform", "HeldContact", "UnitWarning", "Full", "RowError",
-           "Held", "KinematicsPointsItem", "Pose", "WrenchWithRates", "Directions", "ForwardDirections", "Phase", "RolloutCost",
-           "Feedback", "Grouping", "GroupingWithItem", "IdentifyPrior", "BaseParameter", "BodyParameters", "InertiaFound",
-           "FoundFriction", "FoundFrictionCoulomb", "IdentifyPayload", "IdentifyFit", "IdentifyObservabilityItem",
-           "TrajectoryInput", "SampledSignal", "SplineSignal", "Sinusoid", "WrenchOverTime", "MarginLimit", "LeastMargin",
-           "LeastGradient", "TorqueInput", "TorqueInputGiven", "Prescribed", "ExceededLimit", "Plane", "JointAtLimit",
-           "MarginsLeastItem", "MarginsLeastGradientsItem", "PathSmoothFrictionItem", "Evaluations",
+           "PublishedFrame", "PublishedJoint", "Elastic", "JointLimits", "PublishedJointMimic", "ModelFieldsAttachedBodiesItem",
+           "Inertia", "PublishedLoop", "ModelFieldsReference", "ModelFieldsTree", "ModelFieldsConfigurationsItem",
+           "PublishedMotor", "ModelFieldsTransmissionsItem", "ModelFieldsTransmissionsItemMotorsItem", "MotorLimits",
+           "ReportEntry", "Ready", "ProblemMeaning", "Payload", "InertiaGiven", "PayloadInertia", "Wrench", "Platform",
+           "HeldContact", "UnitWarning", "Full", "RowError", "Held", "KinematicsPointsItem", "Pose", "WrenchWithRates",
+           "Directions", "ForwardDirections", "Phase", "RolloutCost", "Feedback", "Grouping", "GroupingWithItem",
+           "IdentifyPrior", "BaseParameter", "BodyParameters", "InertiaFound", "FoundFriction", "FoundFrictionCoulomb",
+           "IdentifyPayload", "IdentifyFit", "IdentifyObservabilityItem", "TrajectoryInput", "SampledSignal", "SplineSignal",
+           "Sinusoid", "WrenchOverTime", "MarginLimit", "LeastMargin", "LeastGradient", "TorqueInput", "TorqueInputGiven",
+           "Prescribed", "ExceededLimit", "Plane", "JointAtLimit", "ForceTorqueSensor", "MarginsLeastItem",
+           "MarginsLeastGradientsItem", "PathSmoothFrictionItem", "PathTimingJointLimits", "Evaluations",
            "EvaluationsInverseDynamics", "EvaluationsForwardDynamics", "EvaluationsImpact", "EvaluationsMassMatrix",
            "EvaluationsBias", "EvaluationsKinematics", "EvaluationsEnergy", "EvaluationsTorqueDerivative",
            "EvaluationsSensitivity", "EvaluationsForwardSensitivity", "EvaluationsGradient", "EvaluationsForwardGradient",
            "EvaluationsDirectional", "EvaluationsForwardDirectional", "EvaluationsHessian", "EvaluationsForwardHessian",
            "EvaluationsStep", "EvaluationsCoriolis", "EvaluationsRegressor", "EvaluationsTaskSpace",
-           "EvaluationsGroundReaction", "EvaluationsMargins", "EvaluationsFeedForward", "EvaluationsPath"]
+           "EvaluationsGroundReaction", "EvaluationsMargins", "EvaluationsFeedForward", "EvaluationsPath", "EvaluationsSensors"]
 
 
 class Service(TypedDict):
@@ -347,8 +348,8 @@ class Payload(_PayloadNeeded, total=False):
 
     # m, in the axes of `link` from its origin; default [0,0,0].
     com: npt.ArrayLike
-    # About `com`, in the axes of `link`; default 0.
-    inertia: InertiaGiven
+    # About `com`, in the axes of `link`; default 0. Its entries may have rows.
+    inertia: Union[InertiaGiven, PayloadInertia]
 
 
 class InertiaGiven(TypedDict, total=False):
@@ -1026,7 +1027,7 @@ class EvaluationsKinematics(TypedDict, total=False):
 
 
 class EvaluationsEnergy(TypedDict, total=False):
-    outputs: Sequence[Literal['kinetic', 'potential', 'mass', 'com', 'com_velocity', 'com_jacobian', 'momentum', 'momentum_matrix']]
+    outputs: Sequence[Literal['kinetic', 'potential', 'mass', 'com', 'com_velocity', 'com_jacobian', 'momentum', 'momentum_matrix', 'com_acceleration', 'com_jerk', 'momentum_rate', 'momentum_matrix_dot', 'd_momentum_dq', 'd_momentum_rate_dq', 'd_momentum_rate_dqd']]
 
 
 class EvaluationsTorqueDerivative(TypedDict, total=False):
