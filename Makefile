@@ -60,7 +60,7 @@ LANE_FLAGS  = -O3 -std=gnu11 -ffp-contract=off -fno-tree-slp-vectorize -fno-math
 # gcc takes what the forms of joints compute or load alike out of their switch, more than there are registers for: with 8
 # lanes forward dynamics takes 0.90 of its time without that, sensitivity and torque derivative 0.94. clang knows no such flag.
 NO_HOISTING := $(if $(findstring Free Software,$(shell $(CC) --version 2>/dev/null)),-fno-code-hoisting)
-LANE_TEXTS := $(patsubst dynamics/%.c,%,$(wildcard dynamics/algorithms/*.c dynamics/adjoint/*.c dynamics/constraints/*.c)) target
+LANE_TEXTS := $(patsubst dynamics/%.c,%,$(wildcard $(foreach d,algorithms adjoint constraints momentum,dynamics/$(d)/*.c))) target
 ifeq ($(shell uname -m),x86_64)
 TARGETS    := scalar sse2 scalar_unfused sse2_unfused fma avx2 avx512
 else ifeq ($(shell uname -m),aarch64)

@@ -26,7 +26,7 @@ static double sine_series(double s, int shift)
     return sum;
 }
 
-static turn turn_about(const double w[3])
+static turn turn_along(const double w[3])
 {
     double s = dyn_dot(w, w), t = sqrt(s), sine;
     turn   r = {.w = {w[0], w[1], w[2]}};
@@ -100,7 +100,7 @@ static void get_entries(const double *from, size_t stride, size_t n, double *to)
         to[i] = from[i * stride];
 }
 
-static void put_entries(const double *from, size_t stride, size_t n, double *to)
+static void put_strided(const double *from, size_t stride, size_t n, double *to)
 {
     for (size_t i = 0; i < n; i++)
         to[i * stride] = from[i];
@@ -125,7 +125,7 @@ void dyn_configuration_integrate(const dyn_chart *joint, const double *q, const 
     double       r[4], w[3], k[4], after[4];
     get_entries(from + first * stride, stride, 4, r);
     dyn_get3(step_by + first * stride, stride, part, w);
-    const turn t = turn_about(w);
+    const turn t = turn_along(w);
     if (first > 0) {
         double p[3], v[3], shift[3], moved[3];
         get_entries(from, stride, 3, p);
@@ -134,14 +134,14 @@ void dyn_configuration_integrate(const dyn_chart *joint, const double *q, const 
         rotate(r, false, shift, moved);
         for (int i = 0; i < 3; i++)
             p[i] += moved[i];
-        put_entries(p, stride, 3, to);
+        put_strided(p, stride, 3, to);
     }
     for (int i = 0; i < 3; i++)
         k[i] = t.half_sine * w[i];
     k[3] = t.half_cosine;
     multiply_quaternions(r, false, k, after);
     make_unit(after);
-    put_entries(after, stride, 4, to + first * stride);
+    put_strided(after, stride, 4, to + first * stride);
 }
 
 void dyn_configuration_difference(const dyn_chart *joint, const double *q, const double *target, size_t stride,
@@ -160,9 +160,9 @@ void dyn_configuration_difference(const dyn_chart *joint, const double *q, const
     multiply_quaternions(r, true, s, between);
     make_unit(between);
     rotation_vector_of(between, w);
-    put_entries(w, stride, 3, to + first * stride);
+    put_strided(w, stride, 3, to + first * stride);
     if (first == 0) return;
-    const turn t = turn_about(w);
+    const turn t = turn_along(w);
     double     p[3], d[3], in_own_axes[3], v[3];
     get_entries(from, stride, 3, p);
     get_entries(goal, stride, 3, d);
@@ -170,7 +170,7 @@ void dyn_configuration_difference(const dyn_chart *joint, const double *q, const
         d[i] -= p[i];
     rotate(r, true, d, in_own_axes);
     apply_turn(&t, -0.5, (t.C - 2 * t.b) / (2 * t.B), in_own_axes, v);
-    put_entries(v, stride, 3, to);
+    put_strided(v, stride, 3, to);
 }
 
 void dyn_configuration_normalise(const dyn_chart *joint, const double *q, size_t stride, double *unit)
@@ -179,5 +179,5 @@ void dyn_configuration_normalise(const dyn_chart *joint, const double *q, size_t
     double       entries[7];
     get_entries(q + joint->q * stride, stride, n, entries);
     if (dyn_joint_has_quaternion(joint->kind)) make_unit(entries + first);
-    put_entries(entries, stride, n, unit + joint->q * stride);
+    put_strided(entries, stride, n, unit + joint->q * stride);
 }

@@ -25,7 +25,7 @@ static void add_multiple(double k, const double x[3], double to[3])
 }
 
 /* to += a x b */
-static void add_cross_product(const double a[3], const double b[3], double to[3])
+static void add_moment(const double a[3], const double b[3], double to[3])
 {
     double product[3];
     dyn_cross(a, b, product);
@@ -44,8 +44,9 @@ static void add_tensor_product(const double I[6], const double x[3], double to[3
 
 void dyn_cut_add_inertia(dyn_cut *cut, const dyn_inertia *inertia, const dyn_pose *X)
 {
-    static const int row[6] = {0, 0, 0, 1, 1, 2}, column[6] = {0, 1, 2, 1, 2, 2}, entry[3][3] = {{0, 1, 2}, {1, 3, 4}, {2, 4, 5}};
-    double c[3] = {X->p[0], X->p[1], X->p[2]};
+    static const int row[6] = {0, 0, 0, 1, 1, 2}, column[6] = {0, 1, 2, 1, 2, 2},
+                     entry[3][3] = {{0, 1, 2}, {1, 3, 4}, {2, 4, 5}};
+    double c[3]                  = {X->p[0], X->p[1], X->p[2]};
     add_rotated(X->R, false, inertia->com, c);
     const double square = dyn_dot(c, c);
     for (int e = 0; e < 6; e++) {
@@ -123,12 +124,12 @@ static void add_rigid_part(const dyn_cut *cut, const frame_motion *x, double f[3
     double across[3], spin[3] = {0};
     dyn_cross(x->w, cut->h, across);
     add_multiple(cut->mass, x->a, f);
-    add_cross_product(x->alpha, cut->h, f);
-    add_cross_product(x->w, across, f);
-    add_cross_product(cut->h, x->a, n);
+    add_moment(x->alpha, cut->h, f);
+    add_moment(x->w, across, f);
+    add_moment(cut->h, x->a, n);
     add_tensor_product(cut->I, x->alpha, n);
     add_tensor_product(cut->I, x->w, spin);
-    add_cross_product(x->w, spin, n);
+    add_moment(x->w, spin, n);
 }
 
 static void add_rotors(const dyn_cut *cut, const dyn_cut_states *s, const frame_motion *x, size_t lane, double n[3])
@@ -162,8 +163,8 @@ static void add_world_wrench(const dyn_pose *X_wf, const double R[3][3], const d
     add_multiple(sign, arm, sum + 3);
 }
 
-static void add_moving_children(const dyn_cut *cut, const dyn_cut_states *s, const motion *m, const dyn_pose *X, size_t lane,
-                         double sum[6])
+static void add_moving_children(const dyn_cut *cut, const dyn_cut_states *s, const motion *m, const dyn_pose *X,
+                                size_t lane, double sum[6])
 {
     for (size_t i = 0; i < cut->n_children; i++) {
         const dyn_pose axes = frame_pose_at(m, 1 + 2 * i, lane), point = frame_pose_at(m, 2 + 2 * i, lane);
@@ -189,9 +190,9 @@ static void subtract_pushes(const dyn_cut *cut, const dyn_cut_states *s, const d
 {
     const size_t W = (size_t)s->kernels->lanes;
     for (size_t i = 0; i < cut->n_pushes && (i % LOOK > 0 || dyn_may_continue(s->scene->deadline)); i++) {
-        const dyn_cut_push    *push = &cut->pushes[i];
-        const dyn_wrench_site *site = &s->scene->wrench[push->index];
-        const dyn_pose         link = dyn_pose_compose(X, &push->X_fl);
+        const dyn_cut_push    *push        = &cut->pushes[i];
+        const dyn_wrench_site *site        = &s->scene->wrench[push->index];
+        const dyn_pose         link        = dyn_pose_compose(X, &push->X_fl);
         static const double    world[3][3] = {{1, 0, 0}, {0, 1, 0}, {0, 0, 1}};
         double                 value[9], p[3] = {link.p[0], link.p[1], link.p[2]};
         for (size_t k = 0; k < 9; k++)
@@ -214,8 +215,8 @@ void dyn_cut_evaluate(const dyn_cut *cut, const dyn_cut_states *states, double *
     const motion m = place_motion(1 + 2 * cut->n_children, W, room);
     move_frames(states, cut->frames, &m);
     for (size_t lane = 0; lane < W; lane++) {
-        const dyn_pose     X    = frame_pose_at(&m, 0, lane);
-        const frame_motion x    = frame_motion_at(states, &m, &X, lane);
+        const dyn_pose     X      = frame_pose_at(&m, 0, lane);
+        const frame_motion x      = frame_motion_at(states, &m, &X, lane);
         double             sum[6] = {0};
         add_rigid_part(cut, &x, sum, sum + 3);
         add_rotors(cut, states, &x, lane, sum + 3);

@@ -135,7 +135,7 @@ static void factor_constraint(dyn_robot_ode *ode, dyn_contact_block *b, bool sti
 }
 
 /* Finds the efforts and the change of the accelerations qdd in all lanes. */
-static void find_efforts(const dyn_robot_ode *ode, const double *qdd, bool checks)
+static void find_constraint_efforts(const dyn_robot_ode *ode, const double *qdd, bool checks)
 {
     const dyn_contact_states states = states_of(ode, NULL, NULL);
     const dyn_contact_block *b      = &ode->contact->velocity;
@@ -148,7 +148,7 @@ void dyn_ode_contact_rate(dyn_robot_ode *ode, double t, const double *qd, double
     dyn_contact_block *b = &c->velocity;
     fill(ode, b, ode->q, qd);
     factor_constraint(ode, b, true);
-    find_efforts(ode, qdd, true);
+    find_constraint_efforts(ode, qdd, true);
     for (size_t l = dyn_robot_ode_first_lane(ode); l < dyn_robot_ode_distinct_lanes(ode); l++) {
         if (!dyn_contact_is_factored(b, l)) continue; /* the numbers are too large; the rate is not finite either */
         dyn_contact_put_wrenches(b, l, c->wrenches);
@@ -164,7 +164,7 @@ void dyn_ode_contact_set_wrenches(dyn_robot_ode *ode, const double *qdd)
 {
     dyn_contact_block *b = &ode->contact->velocity;
     factor_constraint(ode, b, false);
-    find_efforts(ode, qdd, false);
+    find_constraint_efforts(ode, qdd, false);
     for (size_t l = dyn_robot_ode_first_lane(ode); l < dyn_robot_ode_distinct_lanes(ode); l++)
         if (dyn_contact_is_factored(b, l)) dyn_contact_put_wrenches(b, l, ode->contact->wrenches);
     dyn_contact_pad(b, dyn_robot_ode_distinct_lanes(ode), DYN_FRAME_AXES * ode->contact->fixed.n,

@@ -1,7 +1,7 @@
 /* test_model.c - checks how descriptions become the canonical tree of bodies: special rotations, body frames, merged
  * fixed links. */
 #include "check.h"
-#include "reference.h"
+#include "reference/reference.h"
 #include "rows.h"
 #include "small_tree.h"
 #include "tests/target.h"

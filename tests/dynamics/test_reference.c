@@ -1,7 +1,7 @@
 /* test_reference.c - checks the reference by other forms of the laws of motion, and by a robot solved by hand. */
 #include "check.h"
 #include "random_tree.h"
-#include "reference_body.h"
+#include "reference/reference_body.h"
 #include "trial.h"
 #include <math.h>
 #include <stdlib.h>

@@ -3,7 +3,7 @@
 #pragma once
 #include "dynamics/dynamics.h"
 #include "random_tree.h"
-#include "reference.h"
+#include "reference/reference.h"
 
 typedef struct trial {
     uint64_t         seed;

@@ -71,8 +71,8 @@ static double estimate_states(const api_call *call, const api_input *input)
     return fmin(samples > 0 ? samples * (1 + entries / 16) : 1 + entries, (double)call->api->limits.rows);
 }
 
-/* Seconds to build the model of a request with locked joints. That of a short document takes less than a millisecond
- * and may be in the cache: it counts as none. */
+/* Seconds to build the model of a request with locked joints. The model of a short document takes less than a
+ * millisecond and may be in the cache: its time counts as none. */
 static double locking_cost(const api_call *call, const api_input *input)
 {
     enum { SHORT = 8192 /* bytes of a document */, READINGS = 12 /* time to build, per time to parse the document */ };

@@ -9,8 +9,8 @@
 /* The set of the fields that every request may have. */
 #define ALWAYS (API_BIT(API_NORMALISE) | API_BIT(API_ON_ERROR) | API_BIT(API_LOCKED))
 
-/* Returns the fields that an operation takes. Those that take a payload take parameters of bodies, but for identify,
- * which estimates them, and ground-reaction. */
+/* Returns the fields that an operation takes. Operations with a payload take parameters of bodies too, but for
+ * identify, which estimates them, and ground-reaction. */
 static api_set taken_fields(const api_operation *operation)
 {
     const api_set fields = operation->needs | operation->takes;

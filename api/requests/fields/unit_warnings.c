@@ -183,12 +183,12 @@ static bool look_at_field(search *s, api_field field)
 /* Checks the positions of locked joints, which the reduced model does not have. */
 static bool look_at_locked(search *s)
 {
-    const api_model *full = s->q->call->model;
-    const api_place  at   = api_place_key(NULL, "locked");
+    const api_model *full         = s->q->call->model;
+    const api_place  locked_place = api_place_key(NULL, "locked");
     for (size_t i = 0; s->q->reduced && i < full->n_joints; i++) {
         suspect         it    = {.joint = &full->joints[i]};
         const api_node *value = api_node_get(s->q->field[API_LOCKED], it.joint->name);
-        const api_place entry = api_place_key(&at, it.joint->name);
+        const api_place entry = api_place_key(&locked_place, it.joint->name);
         if (!is_suspect(it.joint) || !api_node_is(value, API_NUMBER)) continue;
         if (is_suspicious(it.joint, api_node_number(value)) && !warn(s, &it, api_node_number(value), &entry))
             return false;

@@ -93,8 +93,8 @@ static void find_values(const api_evaluation *e, const api_held_efforts *h, cons
 bool api_held_partials_evaluate(const api_evaluation *e, const api_selection *selected, size_t block,
                                 dyn_sensitivity *io, const api_held_partials *p, double *next)
 {
-    api_held_efforts        own;
-    const api_held_efforts *h  = api_held_efforts_in_row(e, api_motion_options_of(selected)->held, &own);
+    api_held_efforts        of_row;
+    const api_held_efforts *h  = api_held_efforts_in_row(e, api_motion_options_of(selected)->held, &of_row);
     const size_t            nv = e->model->nv, W = e->lanes;
     dyn_inverse_dynamics    motion = {.q = io->q, .qd = io->qd, .qdd = io->qdd, .wrenches = io->wrenches, .tau = next};
     double                 *requested = io->dtau_dwrench;

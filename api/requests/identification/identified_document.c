@@ -212,7 +212,7 @@ static void set_link(const api_identified *found, json_t *document, json_t *obje
 }
 
 /* True if the motor is mover number `mover`. A motor of a transmission whose joints are locked is none. */
-static bool is_mover(const api_model *m, const json_t *motor, size_t mover)
+static bool moves(const api_model *m, const json_t *motor, size_t mover)
 {
     return mover < m->n_movers && strcmp(m->mover_names[mover], json_string_value(json_object_get(motor, "name"))) == 0;
 }
@@ -226,7 +226,7 @@ static void set_coupled_motors(const api_identified *found, const json_t *transm
         const json_t *motors = json_object_get(json_array_get(transmissions, i), "motors");
         for (size_t k = 0; k < json_array_size(motors); k++) {
             json_t *motor = json_array_get(motors, k);
-            if (!is_mover(m, motor, mover)) continue;
+            if (!moves(m, motor, mover)) continue;
             const double *own = found->parameters ? found->parameters + dyn_joint_parameter(m->dyn, mover, 0) : NULL;
             if (found->with & DYN_BASE_ROTORS)
                 json_object_set_new(motor, "rotor_inertia", json_real(not_negative(own, DYN_ROTOR_INERTIA)));

@@ -7,7 +7,7 @@ typedef struct api_evaluation {
     const api_plan    *plan;
     const api_query   *query;         /* plan->query, or own_query */
     api_query         *own_query;     /* with the scene of a row (scene/row_scene.h); NULL: all rows have one */
-    dyn_payload       *payloads;      /* of the row, with own_query */
+    dyn_payload       *payloads;      /* payloads of the row, with own_query */
     double            *row_numbers;   /* nv + 1, scratch of the row, with own_query */
     dyn_model         *row_model;     /* with the payloads of the row, owned; NULL: none */
     const api_model   *model;         /* query->model */

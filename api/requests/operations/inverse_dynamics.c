@@ -114,8 +114,8 @@ static void evaluate_reference(const api_evaluation *e, double *tau, size_t bloc
 static bool evaluate_with_contacts(const api_evaluation *e, const api_selection *selected, size_t block,
                                    dyn_inverse_dynamics *io)
 {
-    api_held_efforts        own;
-    const api_held_efforts *efforts = api_held_efforts_in_row(e, held_efforts_of(selected), &own);
+    api_held_efforts        of_row;
+    const api_held_efforts *efforts = api_held_efforts_in_row(e, held_efforts_of(selected), &of_row);
     double                 *motors = api_result_block(e, selected, MOTOR_TAU, block), *joints = io->joint_wrenches;
     double                 *next = e->spare;
     api_held_wrenches       w    = {.contacts = api_result_block(e, selected, CONTACT_WRENCHES, block)};

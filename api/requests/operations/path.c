@@ -241,9 +241,9 @@ static bool evaluate(const api_evaluation *e, const api_selection *of_request, s
 {
     (void)blocks; /* always 1 */
     path_options         options  = in_row(e, of_request->options);
-    api_selection        own      = *of_request;
-    const api_selection *selected = &own;
-    own.options                   = &options;
+    api_selection        copy     = *of_request;
+    const api_selection *selected = &copy;
+    copy.options                  = &options;
     const path_block p            = place(e, selected, block);
     double          *jumps        = api_result_block(e, selected, JUMPS, block);
     double          *motors       = api_result_block(e, selected, MOTOR_JUMPS, block);

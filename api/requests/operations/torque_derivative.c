@@ -105,8 +105,8 @@ static void clear_free(const api_evaluation *e, const api_selection *selected, d
 static bool evaluate_contact_rates(const api_evaluation *e, const api_selection *selected, size_t block,
                                    dyn_torque_derivative *io)
 {
-    api_held_efforts        own;
-    const api_held_efforts *efforts = api_held_efforts_in_row(e, api_motion_options_of(selected)->held, &own);
+    api_held_efforts        of_row;
+    const api_held_efforts *efforts = api_held_efforts_in_row(e, api_motion_options_of(selected)->held, &of_row);
     const size_t            W = e->lanes, requested = API_FRAME_AXES * e->query->scene.n_wrenches * W;
     double                 *rates = api_result_block(e, selected, CONTACT_WRENCH_RATES, block), *next = e->spare;
     double                 *tau = next, *tau_dot = api_behind(e, tau, e->model->nv, 1);

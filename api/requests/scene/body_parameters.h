@@ -1,7 +1,7 @@
 /* body_parameters.h - read "parameters", inertial parameters that replace those of bodies for this request.
  *
- * The ten parameters of a body are numbered as by the regressor (dynamics/identification/parameters.h). They act as two
- * payloads at its link: one with minus the model's own parameters, and one with those given. */
+ * The ten parameters of a body are numbered as by the regressor (dynamics/identification/parameters.h). Two payloads at
+ * the link have the same effect: one with minus the model's own parameters, and one with those given. */
 #pragma once
 #include "api/requests/fields/query.h"
 

@@ -7,7 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 
-static bool fail_memory(const api_query *q)
+static bool fail_for_memory_of_locks(const api_query *q)
 {
     return api_fail(q->problem, API_MEMORY_FULL, NULL, "no memory to lock joints");
 }
@@ -30,7 +30,7 @@ static json_t *read_array(const api_query *q, const api_node *value, const api_p
         ok = json_array_append_new(array, json_real(numbers[i])) == 0;
     if (ok) return array;
     json_decref(array);
-    fail_memory(q);
+    fail_for_memory_of_locks(q);
     return NULL;
 }
 
@@ -41,7 +41,7 @@ static json_t *read_position(const api_query *q, const api_node *value, const ap
     if (api_node_is(value, API_ARRAY)) return read_array(q, value, place);
     if (!api_read_number(q, value, place, &number)) return NULL;
     json_t *position = json_real(number);
-    if (!position) fail_memory(q);
+    if (!position) fail_for_memory_of_locks(q);
     return position;
 }
 
@@ -57,7 +57,7 @@ static bool read_locks(const api_query *q, const api_node *field, json_t *locked
         const api_place entry    = api_place_key(&place, name);
         json_t         *position = read_position(q, api_node_value(field, i), &entry);
         if (!position) return false;
-        if (json_object_set_new(locked, name, position)) return fail_memory(q);
+        if (json_object_set_new(locked, name, position)) return fail_for_memory_of_locks(q);
     }
     return true;
 }
@@ -75,7 +75,7 @@ static bool write_key(const api_query *q, const json_t *locked, char key[API_LOC
     return n >= 0 && n < API_LOCKED_KEY_MOST;
 }
 
-static bool replace_model(api_query *q, const json_t *locked)
+static bool take_reduced_model(api_query *q, const json_t *locked)
 {
     char              key[API_LOCKED_KEY_MOST];
     api_locked_cache *cache = &q->call->api->locked;
@@ -96,7 +96,8 @@ bool api_lock_joints(api_query *q, const api_node *request)
     const api_node *field = api_node_get(request, "locked");
     if (!field || (api_node_is(field, API_OBJECT) && api_node_size(field) == 0)) return true;
     json_t *locked = json_object();
-    bool    done   = (locked || fail_memory(q)) && read_locks(q, field, locked) && replace_model(q, locked);
+    bool    done =
+        (locked || fail_for_memory_of_locks(q)) && read_locks(q, field, locked) && take_reduced_model(q, locked);
     json_decref(locked);
     return done;
 }

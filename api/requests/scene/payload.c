@@ -82,7 +82,7 @@ static bool read_figure(const api_query *q, const api_node *object, const api_pl
                : api_fail_at(q->problem, up, API_BAD_INERTIA, "%s", reason);
 }
 
-static bool load(api_query *q, size_t n, const dyn_payload *payload)
+static bool load_payloads(api_query *q, size_t n, const dyn_payload *payload)
 {
     if (!api_pool_claim(q->pool, q->model->dyn->bytes)) return false;
     switch (dyn_model_with_payload(q->model->dyn, n, payload, &q->loaded)) {
@@ -203,5 +203,6 @@ bool api_decode_payload(api_query *q)
     q->n_payloads     = n;
     q->payloads       = payload;
     q->payload_frames = frame;
-    return api_read_parameter_places(q, payload + n) && read_all_figures(q, n, all, payload) && load(q, all, payload);
+    return api_read_parameter_places(q, payload + n) && read_all_figures(q, n, all, payload) &&
+           load_payloads(q, all, payload);
 }

@@ -29,7 +29,7 @@ api_row_scenes *api_row_scenes_of(api_query *q, const char *field)
 }
 
 /* Reads a vector for each row. */
-static double *read_vectors(const api_query *q, const api_node *rows, const api_place *place)
+static double *read_gravity_rows(const api_query *q, const api_node *rows, const api_place *place)
 {
     const size_t n = api_node_size(rows);
     size_t       extent[API_PACKED_RANK];
@@ -54,7 +54,7 @@ bool api_decode_gravity(api_query *q)
     if (field && api_is_empty_batch(q, field)) return true;
     if (!field || !api_is_batch(field, 1)) return !field || api_read_numbers(q, field, &place, 3, q->scene.gravity);
     api_row_scenes *scenes = api_row_scenes_of(q, "gravity");
-    const double   *rows   = scenes ? read_vectors(q, field, &place) : NULL;
+    const double   *rows   = scenes ? read_gravity_rows(q, field, &place) : NULL;
     if (!rows || !api_batch_rows(q, api_node_size(field), &place)) return false;
     scenes->gravity = rows;
     memcpy(q->scene.gravity, rows, sizeof q->scene.gravity);

@@ -210,13 +210,13 @@ static bool simulate(void *arg, size_t slot, size_t task, api_problem *problem)
 /* Describes and opens the simulations that run in a slot. Returns false with a problem. */
 static bool open_slot(run *all, size_t slot)
 {
-    api_evaluation       *one  = &all->evaluations[slot];
-    api_simulated_rows   *rows = &all->rows[slot];
-    const dyn_integrator *by   = all->s->integrator;
-    *one                       = *all->e;
+    api_evaluation       *one        = &all->evaluations[slot];
+    api_simulated_rows   *rows       = &all->rows[slot];
+    const dyn_integrator *integrator = all->s->integrator;
+    *one                             = *all->e;
     return api_row_scene_open(one) && api_simulated_rows_describe(one, all->s, &all->described[slot]) &&
            api_simulated_rows_open(one, all->s, &all->described[slot], rows) &&
-           (!by->bytes || api_pool_claim(one->query->pool, by->bytes(&rows->ode.state)));
+           (!integrator->bytes || api_pool_claim(one->query->pool, integrator->bytes(&rows->ode.state)));
 }
 
 bool api_simulation_run(api_plan *plan, const api_simulation *s)

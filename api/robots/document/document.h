@@ -50,7 +50,7 @@ enum { API_LOCK_VALUES = 7 /* most coordinates of a joint */ };
 typedef struct api_document_lock {
     const char *name;
     size_t      n;                      /* numbers given */
-    bool        is_array;               /* they were given as an array */
+    bool        is_array;               /* the document gives an array */
     double      value[API_LOCK_VALUES]; /* in the units of the coordinates */
 } api_document_lock;
 
@@ -146,7 +146,8 @@ bool api_document_read_joint(const api_entry *link_node, api_document_link *link
  * the axis as given, so that reading the canonical document gives the same bits. */
 bool api_document_read_axis(const api_entry *owner, const char *key, double axis[3]);
 
-/* Reads "velocity", "effort", "effort_rate", "acceleration" and "jerk" of the entry "limits" of a joint or of a motor. */
+/* Reads "velocity", "effort", "effort_rate", "acceleration" and "jerk" of the entry "limits" of a joint or of a motor.
+ */
 bool api_document_read_drive_limits(const api_entry *entry, api_drive_limits *limits);
 
 bool api_document_read_configurations(const api_entry *root, api_document *document);

@@ -15,17 +15,17 @@ static bool no_memory(api_problem *problem)
 static bool add_locks(json_t *document, const json_t *locked, api_problem *problem)
 {
     const char *name;
-    json_t     *value, *own = json_object_get(document, "locked");
-    if (!own && json_object_set_new(document, "locked", own = json_object())) return no_memory(problem);
+    json_t     *value, *locks = json_object_get(document, "locked");
+    if (!locks && json_object_set_new(document, "locked", locks = json_object())) return no_memory(problem);
     json_object_foreach ((json_t *)(uintptr_t)locked, name, value) {
-        if (json_object_get(own, name)) {
+        if (json_object_get(locks, name)) {
             const api_place   all = api_place_key(NULL, "locked"), place = api_place_key(&all, name);
             const api_pointer pointer = api_place_pointer(&place);
             return api_fail(
                 problem, API_DUPLICATE_NAME, api_pointer_text(&pointer),
                 "the model itself locks joint \"%.64s\": leave it out, or PUT the model without its \"locked\"", name);
         }
-        if (json_object_set(own, name, value)) return no_memory(problem);
+        if (json_object_set(locks, name, value)) return no_memory(problem);
     }
     return true;
 }
@@ -109,11 +109,11 @@ static bool move_reference(json_t *document, const api_model *model, const json_
 static bool keep_assembly(json_t *document, const api_model *model, const json_t *locked, api_share *share,
                           const api_deadline *deadline, api_problem *problem)
 {
-    api_scratch scratch = {0};
-    api_budget  budget  = {.limit = SIZE_MAX};
-    api_share   own     = {.budget = &budget};
-    api_pool    pool    = {share ? share : &own, &scratch, problem, 0, 0};
-    const bool  moved   = move_reference(document, model, locked, &pool, deadline);
+    api_scratch scratch  = {0};
+    api_budget  budget   = {.limit = SIZE_MAX};
+    api_share   unshared = {.budget = &budget};
+    api_pool    pool     = {share ? share : &unshared, &scratch, problem, 0, 0};
+    const bool  moved    = move_reference(document, model, locked, &pool, deadline);
     api_pool_end(&pool);
     api_scratch_free(&scratch);
     return moved;

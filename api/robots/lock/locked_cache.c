@@ -23,7 +23,7 @@ void api_locked_cache_close(api_locked_cache *cache)
     pthread_mutex_destroy(&cache->lock);
 }
 
-static api_locked_entry *find_entry(api_locked_cache *cache, const char *key)
+static api_locked_entry *find_locked(api_locked_cache *cache, const char *key)
 {
     for (size_t i = 0; i < API_LOCKED_MODELS; i++)
         if (cache->entry[i].key && strcmp(cache->entry[i].key, key) == 0) return &cache->entry[i];
@@ -33,7 +33,7 @@ static api_locked_entry *find_entry(api_locked_cache *cache, const char *key)
 api_model *api_locked_cache_find(api_locked_cache *cache, const char *key)
 {
     pthread_mutex_lock(&cache->lock);
-    api_locked_entry *entry = find_entry(cache, key);
+    api_locked_entry *entry = find_locked(cache, key);
     api_model        *model = entry ? api_model_share(entry->model) : NULL;
     if (entry) entry->used = ++cache->clock;
     pthread_mutex_unlock(&cache->lock);
@@ -65,7 +65,7 @@ void api_locked_cache_keep(api_locked_cache *cache, const char *key, api_model *
     char *copy = strdup(key);
     if (!copy) return;
     pthread_mutex_lock(&cache->lock);
-    const bool known = find_entry(cache, key) != NULL;
+    const bool known = find_locked(cache, key) != NULL;
     while (!known && cache->bytes + bytes > API_LOCKED_BYTES)
         empty(cache, oldest_in_use(cache));
     if (!known) {

@@ -11,7 +11,7 @@
 
 static const char parameter[] = "locked=";
 
-static bool fail_memory(api_problem *problem)
+static bool no_memory_for_query(api_problem *problem)
 {
     return api_fail(problem, API_MEMORY_FULL, NULL, "no memory for the query");
 }
@@ -30,7 +30,7 @@ static char *decode_list(const char *from, const char *end, api_problem *problem
 {
     char *text = calloc((size_t)(end - from) + 1, 1), *to = text;
     if (!text) {
-        fail_memory(problem);
+        no_memory_for_query(problem);
         return NULL;
     }
     while (from < end) {
@@ -71,9 +71,9 @@ static bool add_locked(char *joint, json_t *locked, api_problem *problem)
     for (size_t i = n; position && n > 1 && i-- > 0;)
         if (json_array_append_new(position, json_real(value[i]))) {
             json_decref(position);
-            return fail_memory(problem);
+            return no_memory_for_query(problem);
         }
-    return json_object_set_new(locked, joint, position) == 0 || fail_memory(problem);
+    return json_object_set_new(locked, joint, position) == 0 || no_memory_for_query(problem);
 }
 
 static bool read_locked(char *list, json_t *locked, api_problem *problem)
@@ -91,7 +91,7 @@ static bool read_parameter(const char *from, const char *end, api_locked_query *
 {
     char *list    = decode_list(from, end, problem);
     split->locked = list ? json_object() : NULL;
-    bool read     = list && (split->locked || fail_memory(problem)) && read_locked(list, split->locked, problem);
+    bool read = list && (split->locked || no_memory_for_query(problem)) && read_locked(list, split->locked, problem);
     free(list);
     return read;
 }
@@ -100,7 +100,7 @@ bool api_locked_query_read(const char *query, api_locked_query *split, api_probl
 {
     const size_t skip = sizeof parameter - 1;
     *split            = (api_locked_query){.rest = calloc(strlen(query ? query : "") + 1, 1)};
-    if (!split->rest) return fail_memory(problem);
+    if (!split->rest) return no_memory_for_query(problem);
     for (const char *part = query ? query : "", *end; *part; part = end + (*end == '&')) {
         end = part + strcspn(part, "&");
         if (strncmp(part, parameter, skip) != 0) {

@@ -24,9 +24,9 @@ static bool take_arrays(api_model *model, const api_document *document)
     model->n_transmissions = document->n_transmissions;
     model->transmissions   = api_arena_take(arena, model->n_transmissions, sizeof *model->transmissions);
     model->coupled_motors  = api_arena_take(arena, model->dyn->n_drives, sizeof *model->coupled_motors);
-    return model->position_names && model->velocity_names && model->body_names && model->link_names && model->attached &&
-           model->frames &&
-           model->joints && model->mover_names && model->motors && model->transmissions && model->coupled_motors;
+    return model->position_names && model->velocity_names && model->body_names && model->link_names &&
+           model->attached && model->frames && model->joints && model->mover_names && model->motors &&
+           model->transmissions && model->coupled_motors;
 }
 
 /* Body and pose, in dynamics/, of a link of the document. */
@@ -161,7 +161,7 @@ static bool name_motors(api_model *model, const api_document *document)
 }
 
 /* Row of the body that a link's joint moves, in the order of dyn_model.row_body; -1: the joint is fixed. */
-static int row_of(const api_model *model, const api_document *document, size_t link)
+static int row_of_name(const api_model *model, const api_document *document, size_t link)
 {
     for (size_t row = document->floating ? 1 : 0; row < model->n_bodies; row++)
         if (document->order[model->dyn->body[model->dyn->row_body[row]].tree.link] == (int)link) return (int)row;
@@ -179,7 +179,7 @@ static bool attach_bodies(api_model *model, const api_document *document, const 
         *to                           = (api_attached_body){.joint     = api_arena_text(&model->arena, link->joint),
                                                             .parent    = link->parent_index + 1, /* the base is first */
                                                             .fixed     = link->dyn.joint == DYN_FIXED,
-                                                            .row       = row_of(model, document, i),
+                                                            .row       = row_of_name(model, document, i),
                                                             .at_parent = link->dyn.moment_at_parent_frame,
                                                             .inertia   = sum[i + 1]};
         memcpy(to->point, link->dyn.before.p, sizeof to->point);

@@ -1,10 +1,10 @@
 /* centroidal.c - computes motion of the centre of mass, the rate of the momentum about it, and derivatives.
  *
- * All 6-vectors are spatial ones in world axes about the point O, at which the centre of mass c is at this instant. S is
- * an axis of joint j, v its body's and v_p its parent's velocity, a_p the parent's spatial acceleration. I, h, f = h'
- * and 2 B (spatial_algebra.h) are inertia, momentum, force and matrix of the body with its descendants. A column of the momentum
- * matrix is I S (Orin & Goswami 2008). A displacement along S carries the descendants with their motion, but the motion
- * of the parent stays, which they see changed by -S x v_p and -S x a_p:
+ * All 6-vectors are spatial ones in world axes about the point O, at which the centre of mass c is at this instant. S
+ * is an axis of joint j, v its body's and v_p its parent's velocity, a_p the parent's spatial acceleration. I, h, f =
+ * h' and 2 B (spatial_algebra.h) are inertia, momentum, force and matrix of the body with its descendants. A column of
+ * the momentum matrix is I S (Orin & Goswami 2008). A displacement along S carries the descendants with their motion,
+ * but the motion of the parent stays, which they see changed by -S x v_p and -S x a_p:
  *
  *     A'     = 2 B S - S x* h + I (v x S),
  *     dh/dq  = S x* h - I (S x v_p),
@@ -13,7 +13,7 @@
  *
  * The moment about c instead of O has c' x the linear part less in A', and dc/dq x the whole linear part less in the
  * derivatives by q (Wensing & Orin 2016; Singh, Russell & Wensing 2022). */
-#include "kernels.h"
+#include "dynamics/algorithms/kernels.h"
 #include "dynamics/centroidal.h"
 #include "dynamics/recursion/composite_inertia.h"
 #include "dynamics/recursion/spatial_algebra.h"
@@ -74,8 +74,8 @@ static vec3_rates moving_centre_of_mass(const dyn_model *m, const workspace *ws,
 /* x y^T + y x^T */
 LANE_INLINE sym3 symmetric_product(vec3 x, vec3 y)
 {
-    return (sym3){2.0 * x.x * y.x,           add_mul(x.x * y.y, x.y, y.x), add_mul(x.x * y.z, x.z, y.x),
-                  2.0 * x.y * y.y,           add_mul(x.y * y.z, x.z, y.y), 2.0 * x.z * y.z};
+    return (sym3){2.0 * x.x * y.x, add_mul(x.x * y.y, x.y, y.x), add_mul(x.x * y.z, x.z, y.x),
+                  2.0 * x.y * y.y, add_mul(x.y * y.z, x.z, y.y), 2.0 * x.z * y.z};
 }
 
 /* The quantities of one body about O, r from O to its origin. */
@@ -92,7 +92,7 @@ static moving_composite own_of(const dyn_body *b, const world_motion *B, vec3 c)
     s.momentum       = inertia_mul(b->moments.mass, s.h, s.E, s.v);
     s.l              = s.momentum.f;
     s.C              = velocity_moment(s.v, s.h, s.E);
-    s.force = wrench_add(inertia_mul(b->moments.mass, s.h, s.E, s.a), twist_cross_wrench(s.v, s.momentum));
+    s.force          = wrench_add(inertia_mul(b->moments.mass, s.h, s.E, s.a), twist_cross_wrench(s.v, s.momentum));
     return s;
 }
 
@@ -155,18 +155,18 @@ LANE_INLINE void add_centroidal_column(const columns *k, lane *matrix, size_t v,
 /* Adds the columns of the axis S of body i. */
 static void axis_columns(const columns *k, size_t i, twist S, size_t v, double ratio)
 {
-    const dyn_body         *b = &k->m->body[i];
-    const moving_composite *s = &k->ws->composite[i];
-    const double            mass = b->derived.subtree_mass;
+    const dyn_body         *b      = &k->m->body[i];
+    const moving_composite *s      = &k->ws->composite[i];
+    const double            mass   = b->derived.subtree_mass;
     const int               parent = b->tree.parent;
-    const twist  zero = {vec3_zero(), vec3_zero()}, v_p = parent == DYN_WORLD ? zero : k->ws->composite[parent].v,
-                 a_p = parent == DYN_WORLD ? zero : k->ws->composite[parent].a;
+    const twist zero = {vec3_zero(), vec3_zero()}, v_p = parent == DYN_WORLD ? zero : k->ws->composite[parent].v,
+                a_p    = parent == DYN_WORLD ? zero : k->ws->composite[parent].a;
     const twist  moved = twist_cross(S, v_p);
     const wrench IS = inertia_mul(mass, s->h, s->E, S), BS = twice_coriolis_mul(s->l, &s->C, S.w),
-                 dh = wrench_sub(twist_cross_wrench(S, s->momentum), inertia_mul(mass, s->h, s->E, moved));
-    const twist  da = twist_sub(twist_cross(S, a_p), twist_cross(moved, v_p));
-    const wrench df = wrench_sub(wrench_sub(twist_cross_wrench(S, s->force), inertia_mul(mass, s->h, s->E, da)),
-                                 twice_coriolis_mul(s->l, &s->C, moved.w));
+                 dh    = wrench_sub(twist_cross_wrench(S, s->momentum), inertia_mul(mass, s->h, s->E, moved));
+    const twist  da    = twist_sub(twist_cross(S, a_p), twist_cross(moved, v_p));
+    const wrench df    = wrench_sub(wrench_sub(twist_cross_wrench(S, s->force), inertia_mul(mass, s->h, s->E, da)),
+                                    twice_coriolis_mul(s->l, &s->C, moved.w));
     const wrench A_dot = wrench_add(wrench_sub(BS, twist_cross_wrench(S, s->momentum)),
                                     inertia_mul(mass, s->h, s->E, twist_cross(s->v, S)));
     const wrench by_qd = wrench_sub(BS, inertia_mul(mass, s->h, s->E, twist_cross(S, twist_add(v_p, s->v))));
@@ -211,10 +211,10 @@ void LANE_NAME(centroidal)(const dyn_scene *scene, void *memory, const dyn_centr
 {
     const dyn_model   *m  = scene->model;
     const size_t       nq = (size_t)m->nq, nv = (size_t)m->nv;
-    const motion_order order = io->com_jerk ? JERKS : ACCELERATIONS;
-    arena              a     = {.base = memory};
-    const workspace    ws    = place(&a, m);
-    const bool columns_needed = io->momentum_matrix_dot || io->momentum_by_q || io->rate_by_q || io->rate_by_qd;
+    const motion_order order          = io->com_jerk ? JERKS : ACCELERATIONS;
+    arena              a              = {.base = memory};
+    const workspace    ws             = place(&a, m);
+    const bool         columns_needed = io->momentum_matrix_dot || io->momentum_by_q || io->rate_by_q || io->rate_by_qd;
     for (size_t block = 0; block < blocks; block++) {
         const coordinate_rates rates = {.qd   = block_in(io->qd, block, nv),
                                         .qdd  = block_in(io->qdd, block, nv),

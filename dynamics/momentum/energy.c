@@ -4,7 +4,7 @@
  * joint i alone moves at unit rate, its body and descendants have the momentum F_i = I_c S_i. Column i of the
  * centroidal momentum matrix is F_i about the centre of mass (Orin & Goswami 2008). Column i of the centre-of-mass
  * Jacobian is the linear part of F_i over the total mass. */
-#include "kernels.h"
+#include "dynamics/algorithms/kernels.h"
 #include "dynamics/joint/drive_forces.h"
 #include "dynamics/joint/free_joint_spring.h"
 #include "dynamics/recursion/composite_inertia.h"
