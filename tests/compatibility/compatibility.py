@@ -135,7 +135,7 @@ def compare(before, after):
     for name in sorted(before.keys() | after.keys()):
         old, new = before.get(name), after.get(name)
         if old is None:
-            parent = name.rsplit(".", 1)[0].rsplit("(", 1)[0]
+            parent = name.split("(")[0] if name.endswith(")") else name.rsplit(".", 1)[0]  # an argument belongs to its function
             grown = parent in before or any(other.startswith(parent + ".") for other in before)
             yield new.get("needs") == "yes" and grown and parent != name, f"{name} is new" + (" and required" if new.get("needs") == "yes" else "")
         elif new is None:
