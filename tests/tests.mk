@@ -153,7 +153,7 @@ baseline: $(BUILD)/torqued ## write the present interfaces as those that later v
 	@$(PYTHON) tests/compatibility/compatibility.py --write
 
 .PHONY: golden
-golden: $(BUILD)/torqued ## write the bits of 500 answers anew; where they change, REASON='...' is a sentence of the changelog
+golden: $(BUILD)/torqued ## write the bits of 600 answers anew; where they change, REASON='...' is a sentence of the changelog
 	@$(PYTHON) tests/golden/golden.py
 
 # One target and -O1, so that lines and branches are those of the source; tests that make builds of their own are left out.

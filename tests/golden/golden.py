@@ -1,5 +1,5 @@
 #!/usr/bin/python3
-"""golden.py - writes tests/golden/answers.txt: the bits of 500 answers in both arithmetic classes (`make golden`).
+"""golden.py - writes tests/golden/answers.txt: the bits of 600 answers in both arithmetic classes (`make golden`).
 
 A line is the label of a request, its outputs, and the hashes of the answer in the classes fused and unfused. A hash is that of the
 numbers of the outputs, as their 64 bits in the order of the answer. Where an answer that the file has changes its bits, the

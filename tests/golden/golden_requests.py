@@ -5,7 +5,7 @@ by square root and division, which IEEE 754 rounds correctly, so no library deci
 import hashlib
 import math
 
-EACH = 20  # requests of an operation, in all 500
+EACH = 20  # requests of an operation
 ARMS = ("puma560", "panda", "two_link", "ur5", "stanford", "tx40", "kuka_iiwa7", "three_link", "prismatic_revolute")
 ROBOTS = (*ARMS, "solo12", "allegro_hand", "humanoid", "gait55")
 LOADS = "gravity payload wrenches friction"
@@ -22,6 +22,8 @@ OPERATIONS = {
     "forward-sensitivity": ("qd tau", LOADS, ROBOTS),
     "gradient": ("qd qdd multipliers", LOADS, ROBOTS),
     "forward-gradient": ("qd tau multipliers", LOADS, ROBOTS),
+    "directional": ("qd qdd directions", LOADS, ROBOTS),
+    "forward-directional": ("qd tau forward_directions", LOADS, ROBOTS),
     "hessian": ("qd qdd multipliers", LOADS, ARMS),
     "forward-hessian": ("qd tau multipliers", LOADS, ARMS),
     "step": ("qd tau step any_integrator", LOADS, ROBOTS),
@@ -34,11 +36,15 @@ OPERATIONS = {
     "simulate": ("qd motion", "gravity payload", ARMS),
     "margins": ("qd qdd qddd", LOADS, ("ur5", "panda", "kuka_iiwa7", "allegro_hand")),
     "path": ("qd qdd qddd", LOADS, ARMS),
+    "configuration": ("q_target fraction", "", ROBOTS),
+    "sensors": ("qd qdd force_torque", LOADS, ("panda", "ur5", "humanoid")),
+    "path-timing": ("straight_path", "gravity payload", ("ur5", "panda", "kuka_iiwa7")),
     "feed-forward": ("qd qdd qddd qdddd", "gravity", ("hua",)),
     "evaluate": ("qd qdd operations", LOADS, ROBOTS),
 }
 LEFT_OUT = {
     "identify": "least squares by LAPACK", "inverse-kinematics": "steps by LAPACK", "task-space": "inverse by LAPACK",
+    "external-wrench": "least squares by LAPACK",
     "ground-reaction": "support wrenches by LAPACK", "impact": "inertia along held directions by LAPACK",
 }
 INTEGRATORS = "explicit_euler", "semi_implicit_euler", "rk4", "implicit_euler"
@@ -89,6 +95,12 @@ def field(draw, name, nv, model):
         "multipliers_q": lambda: {"multipliers_q": rows(NODES)},
         "spline": lambda: {"degree": 3, "duration": 1.25, "samples": SAMPLES, "control_points": rows(POINTS, 0.5)},
         "torque_multipliers": lambda: {"torque_multipliers": rows(SAMPLES)},
+        "q_target": lambda: {"q_target": positions(draw, model["position_names"])},
+        "fraction": lambda: {"fraction": 0.375},
+        "directions": lambda: {"directions": {"q": rows(2), "qd": rows(2), "qdd": rows(2)}},
+        "forward_directions": lambda: {"directions": {"q": rows(2), "qd": rows(2), "tau": rows(2)}},
+        "force_torque": lambda: {"force_torque": [{"frame": link}]},
+        "straight_path": lambda: {"degree": 1, "control_points": rows(2, 0.5), "samples": SAMPLES, "joint_limits": {"acceleration": 8}},
         "motion": lambda: {"duration": 1 / 32, "step": 1 / 256, "integrator": "rk4", "samples": 3},
         "operations": lambda: {"operations": {"bias": {}, "mass-matrix": {}, "energy": {}, "inverse-dynamics": {}}},
         "gravity": lambda: {"gravity": draw.numbers(3, 8.0)},
@@ -103,7 +115,7 @@ def request(label, model):
     operation, _, number = label.split()
     state, loads, _ = OPERATIONS[operation]
     draw, made = Draw(label), {}
-    if "spline" not in state:
+    if "spline" not in state and "straight_path" not in state:
         made["q"] = positions(draw, model["position_names"])
     for name in state.split():
         made.update(field(draw, name, model["nv"], model))

@@ -1,4 +1,4 @@
-"""Tests that 500 requests over the operations have the bits of tests/golden/answers.txt, in both arithmetic classes and with every
+"""Tests that 600 requests over the operations have the bits of tests/golden/answers.txt, in both arithmetic classes and with every
 target of this machine. Operations whose last bits come from LAPACK are left out, each with its reason."""
 import os
 import sys
