@@ -1,0 +1,105 @@
+/* smooth_newton.c - Newton's equations of the search for a smooth timing: see smooth_search.h. */
+#include "smooth_search.h"
+
+/* Sums of a place over its rows: gradient and second derivatives by x, u and u'. */
+typedef struct sums {
+    double x, u, du, xx, xu, xd, uu, ud, dd;
+} sums;
+
+static inline void add_side(sums *m, double mu, double lambda, double c, const double slopes[3])
+{
+    const double pull = mu / c, stiff = lambda / c;
+    m->x -= pull * slopes[0];
+    m->u -= pull * slopes[1];
+    m->du -= pull * slopes[2];
+    m->xx += stiff * slopes[0] * slopes[0];
+    m->xu += stiff * slopes[0] * slopes[1];
+    m->xd += stiff * slopes[0] * slopes[2];
+    m->uu += stiff * slopes[1] * slopes[1];
+    m->ud += stiff * slopes[1] * slopes[2];
+    m->dd += stiff * slopes[2] * slopes[2];
+}
+
+/* Adds the rows of a place. With `convex` the second derivatives of the rows are left out where they lower the
+ * curvature. */
+static sums sum_rows(const search *s, size_t i, size_t j, const dyn_smooth_state *y, bool convex)
+{
+    const dyn_smooth_row *row    = rows_at(s, i, j);
+    const double         *lambda = s->multiplier + row_index(s, i, j);
+    const double          rho    = sqrt(y->x);
+    sums                  m      = {0};
+    for (size_t k = 0; k < s->rows; k++, lambda += 2) {
+        const room   c     = room_of(s, k, &row[k], y, rho);
+        const double curve = -lambda[0] * c.high_xx - lambda[1] * (isinf(row[k].low) ? 0 : c.low_xx);
+        add_side(&m, s->mu, lambda[0], c.high, (double[]){c.high_x, c.high_u, c.high_du});
+        if (!isinf(row[k].low)) add_side(&m, s->mu, lambda[1], c.low, (double[]){c.low_x, -c.high_u, -c.high_du});
+        m.xx += convex ? fmax(curve, 0) : curve;
+        if (!convex) m.xu -= (lambda[0] - lambda[1]) * c.high_xu;
+    }
+    return m;
+}
+
+/* Adds the sums of a place to the equations of the interval's unknowns. */
+static void scatter_sums(search *s, size_t i, const weights *w, const sums *m)
+{
+    for (size_t p = 0; p < LOCAL; p++) {
+        const double by_x = m->xx * w->x[p] + m->xu * w->u[p] + m->xd * w->du[p];
+        const double by_u = m->xu * w->x[p] + m->uu * w->u[p] + m->ud * w->du[p];
+        const double by_d = m->xd * w->x[p] + m->ud * w->u[p] + m->dd * w->du[p];
+        s->right[2 * i + p] -= m->x * w->x[p] + m->u * w->u[p] + m->du * w->du[p];
+        for (size_t r = 0; r <= p; r++)
+            s->band[(2 * i + p) * (HALF_BAND + 1) + HALF_BAND - (p - r)] +=
+                by_x * w->x[r] + by_u * w->u[r] + by_d * w->du[r];
+    }
+}
+
+void dyn_smooth_assemble(search *s, bool convex)
+{
+    for (size_t k = 0; k < s->n * (HALF_BAND + 1); k++)
+        s->band[k] = 0;
+    for (size_t k = 0; k < s->n; k++)
+        s->right[k] = 0;
+    s->duration = 0;
+    for (size_t i = 0; i < s->t->intervals && !is_late(s, i); i++)
+        for (size_t j = 0; j <= s->t->parts; j++) {
+            const dyn_smooth_state y = local_state(&s->shape[j], s->t->node + 2 * i);
+            sums                   m = sum_rows(s, i, j, &y, convex);
+            const double           t = share_of(s, j) / sqrt(y.x);
+            s->duration += t;
+            m.x -= 0.5 * t / y.x;
+            m.xx += 0.75 * t / (y.x * y.x);
+            scatter_sums(s, i, &s->shape[j], &m);
+        }
+}
+
+bool dyn_smooth_newton(search *s)
+{
+    enum { W = HALF_BAND + 1 };
+    double *L = s->band;
+    for (size_t p = 0; p < s->n; p++) {
+        for (size_t r = p > HALF_BAND ? p - HALF_BAND : 0; r <= p; r++) {
+            double sum = L[p * W + HALF_BAND - (p - r)];
+            for (size_t k = p > HALF_BAND ? p - HALF_BAND : 0; k < r; k++)
+                if (r - k <= HALF_BAND) sum -= L[p * W + HALF_BAND - (p - k)] * L[r * W + HALF_BAND - (r - k)];
+            if (r < p)
+                L[p * W + HALF_BAND - (p - r)] = sum / L[r * W + HALF_BAND];
+            else if (!(sum > 0))
+                return false;
+            else
+                L[p * W + HALF_BAND] = sqrt(sum);
+        }
+    }
+    for (size_t p = 0; p < s->n; p++) {
+        double sum = s->right[p];
+        for (size_t k = p > HALF_BAND ? p - HALF_BAND : 0; k < p; k++)
+            sum -= L[p * W + HALF_BAND - (p - k)] * s->step[k];
+        s->step[p] = sum / L[p * W + HALF_BAND];
+    }
+    for (size_t p = s->n; p-- > 0;) {
+        double sum = s->step[p];
+        for (size_t k = p + 1; k < s->n && k <= p + HALF_BAND; k++)
+            sum -= L[k * W + HALF_BAND - (k - p)] * s->step[k];
+        s->step[p] = sum / L[p * W + HALF_BAND];
+    }
+    return true;
+}

@@ -1,0 +1,125 @@
+/* smooth_search.h - arrays of the search for a smooth timing, and the room of its rows, for the files of this folder.
+ */
+#pragma once
+#include "smooth_timing.h"
+#include <math.h>
+#include <stdbool.h>
+
+enum { LOCAL = 4 /* unknowns of an interval */, HALF_BAND = 3 };
+
+#define ROW_INLINE static inline __attribute__((always_inline))
+
+/* Weights of the four unknowns in x, u and u' at a fraction f of an interval of width h. */
+typedef struct weights {
+    double x[LOCAL], u[LOCAL], du[LOCAL];
+} weights;
+
+static inline weights weights_at(double f, double h)
+{
+    const double g = 1 - f;
+    return (weights){
+        .x  = {g * g * (1 + 2 * f), f * g * g, f * f * (3 - 2 * f), -f * f * g},
+        .u  = {-3 * f * g / h, (1 - 4 * f + 3 * f * f) / (2 * h), 3 * f * g / h, f * (3 * f - 2) / (2 * h)},
+        .du = {(6 * f - 3) / (h * h), (3 * f - 2) / (h * h), (3 - 6 * f) / (h * h), (3 * f - 1) / (h * h)}};
+}
+
+static inline double dot_local(const double *a, const double *b)
+{
+    return a[0] * b[0] + a[1] * b[1] + a[2] * b[2] + a[3] * b[3];
+}
+
+static inline dyn_smooth_state local_state(const weights *w, const double *local)
+{
+    return (dyn_smooth_state){dot_local(w->x, local), dot_local(w->u, local), dot_local(w->du, local)};
+}
+
+/* Arrays of the search in t->work. Samples are the places of all intervals, each with both ends. */
+typedef struct search {
+    dyn_smooth *t;
+    size_t      n, rows, samples;    /* unknowns; rows of a place; intervals * (parts + 1) */
+    double     *band, *right, *step; /* n x 4: lower band of the matrix; n; n */
+    double     *multiplier, *change; /* [samples][rows][2]: of high and low */
+    weights    *shape;               /* [parts + 1] */
+    double      duration, mu;
+    double      products, count; /* sum and number of the products of rooms and multipliers */
+} search;
+
+/* A row at a state: room to both limits, and the derivatives of the room to `high`; those to `low` have the other sign
+ * but for the parts of 1 / rho. */
+typedef struct room {
+    double high, low;
+    double high_x, low_x, high_u, high_du; /* low_u = -high_u, low_du = -high_du */
+    double high_xx, low_xx, high_xu;       /* low_xu = -high_xu */
+} room;
+
+/* True if the deadline has passed, at interval i of a pass over all rows. The pass then stops, its results do not
+ * count, and the deadline stays passed. */
+static inline bool is_late(const search *s, size_t i)
+{
+    enum { LOOK = 16384 /* rows between two looks */ };
+    const size_t per = (s->t->parts + 1) * s->rows, every = per < LOOK ? LOOK / per : 1;
+    return i % every == 0 && !dyn_may_continue(s->t->deadline);
+}
+
+static inline const dyn_smooth_row *rows_at(const search *s, size_t i, size_t j)
+{
+    return s->t->row + (i * s->t->parts + j) * s->rows;
+}
+
+/* Index of the first row of sample j of interval i in `multiplier` and `change`. */
+static inline size_t row_index(const search *s, size_t i, size_t j)
+{
+    return 2 * (i * (s->t->parts + 1) + j) * s->rows;
+}
+
+/* --- rows --------------------------------------------------------------------------------------------------------- */
+
+ROW_INLINE room second_room(const dyn_smooth_row *k, const dyn_smooth_state *y, double rho)
+{
+    const double value = k->b2 * y->u + k->b1 * y->x + k->b0 + rho * k->a0, curve = k->a0 / (4 * rho * y->x);
+    const double by_x = k->b1 + k->a0 / (2 * rho);
+    return (room){.high    = k->high - value,
+                  .low     = value - k->low,
+                  .high_x  = -by_x,
+                  .low_x   = by_x,
+                  .high_u  = -k->b2,
+                  .high_xx = curve,
+                  .low_xx  = -curve};
+}
+
+/* Divided by rho. */
+ROW_INLINE room third_room(const dyn_smooth_row *k, const dyn_smooth_state *y, double rho)
+{
+    const double q = 1 / rho, q3 = q * q * q, A = k->a3 * y->du + k->a2 * y->u + k->a1 * y->x + k->a0;
+    const double B = k->b2 * y->u + k->b1 * y->x + k->b0, over = k->high - B, under = B - k->low;
+    const double by_x = k->b1 * q + k->a1;
+    return (room){.high    = over * q - A,
+                  .low     = under * q + A,
+                  .high_x  = -over * q3 / 2 - by_x,
+                  .low_x   = -under * q3 / 2 + by_x,
+                  .high_u  = -k->b2 * q - k->a2,
+                  .high_du = -k->a3,
+                  .high_xx = 0.75 * over * q3 * q * q + k->b1 * q3,
+                  .low_xx  = 0.75 * under * q3 * q * q - k->b1 * q3,
+                  .high_xu = k->b2 * q3 / 2};
+}
+
+ROW_INLINE room room_of(const search *s, size_t k, const dyn_smooth_row *row, const dyn_smooth_state *y, double rho)
+{
+    return k < s->t->second ? second_room(row, y, rho) : third_room(row, y, rho);
+}
+
+/* Weight of a place in the duration: that of the trapezoidal rule. */
+static inline double share_of(const search *s, size_t j)
+{
+    const double part = 1 / (double)(s->t->intervals * s->t->parts);
+    return j == 0 || j == s->t->parts ? part / 2 : part;
+}
+
+/* Sums the equations of a Newton step from the nodes into s->band and s->right, and the duration. With `convex` the
+ * second derivatives of the rows are left out where they lower the curvature. */
+void dyn_smooth_assemble(search *s, bool convex);
+
+/* Solves the equations by a banded Cholesky factorisation into `step`. Returns false if the matrix is not positive
+ * definite. */
+bool dyn_smooth_newton(search *s);
