@@ -139,8 +139,8 @@ char *api_write_model(api *a, const char *name, const api_model_form *form, cons
         api_fail(problem, API_NO_SUCH_MODEL, NULL, "there is no model \"%.64s\"", name);
         return NULL;
     }
-    char *text =
-        format->write ? api_write_model_file(a, model, form, report, length, problem) : copy_document(model, length, problem);
+    char *text = format->write ? api_write_model_file(a, model, form, report, length, problem)
+                               : copy_document(model, length, problem);
     api_model_release(model);
     return text;
 }

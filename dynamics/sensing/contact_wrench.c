@@ -72,9 +72,9 @@ static void put_remainder(const dyn_contact_wrench *w, const dyn_contact_wrench_
 
 bool dyn_contact_wrench_find(const dyn_contact_wrench *w, double *room, const dyn_contact_wrench_state *state)
 {
-    double length[DYN_WRENCH_AXES];
-    int    pivot[DYN_WRENCH_AXES];
-    double *A = room, *B = A + w->nv * w->n, *work = B + w->nv * (1 + (state->covariance ? w->nv : 0));
+    double                  length[DYN_WRENCH_AXES];
+    int                     pivot[DYN_WRENCH_AXES];
+    double                 *A = room, *B = A + w->nv * w->n, *work = B + w->nv * (1 + (state->covariance ? w->nv : 0));
     const dyn_least_squares squares = {.rows     = w->nv,
                                        .unknowns = w->n,
                                        .A        = A,

@@ -11,7 +11,7 @@
 enum { DYN_WRENCH_AXES = 6 };
 
 typedef struct dyn_contact_wrench {
-    size_t        nv, n, stride; /* n: axes, at most nv; entries of the arrays of a state are `stride` apart */
+    size_t        nv, n, stride;         /* n: axes, at most nv; entries of the arrays of a state are `stride` apart */
     int           axis[DYN_WRENCH_AXES]; /* [n] rows of the Jacobian */
     const double *sigma;                 /* [nv]; NULL: all 1 */
     dyn_deadline  deadline;
@@ -19,9 +19,9 @@ typedef struct dyn_contact_wrench {
 
 /* One state. */
 typedef struct dyn_contact_wrench_state {
-    const double *jacobian; /* 6 x nv */
-    const double *tau;      /* nv */
-    const double *variance; /* [nv], entries 1 apart: v; NULL: all 1 */
+    const double *jacobian;   /* 6 x nv */
+    const double *tau;        /* nv */
+    const double *variance;   /* [nv], entries 1 apart: v; NULL: all 1 */
     double       *wrench;     /* 6: 0 along axes that are not chosen */
     double       *covariance; /* n x n; NULL: not requested */
     double       *remainder;  /* nv: tau_e - J^T w; NULL: not requested */

@@ -10,7 +10,8 @@
  *     F_e)
  *
  * (Newton & Euler). f_c, n_c are the wrenches on the children that move, F_e, N_e those of the environment on the rigid
- * body. A rotor on the rigid body spins at r' about u with the inertia J; the inertia I contains it without its spin. */
+ * body. A rotor on the rigid body spins at r' about u with the inertia J; the inertia I contains it without its spin.
+ */
 #pragma once
 #include "dynamics/dynamics.h"
 
@@ -27,10 +28,10 @@ typedef struct dyn_cut_push {
 } dyn_cut_push;
 
 typedef struct dyn_cut {
-    double               mass, h[3], I[6]; /* kg, kg m, kg m^2: xx xy xz yy yz zz; all 0 at a joint that moves */
-    size_t               n_children, n_rotors, n_pushes;
-    const size_t        *rows;   /* [n_children] rows of the children's joint wrenches */
-    const dyn_frame     *frames; /* [1 + 2 n_children] F; then for each child the frame with the axes of its wrench, and
+    double           mass, h[3], I[6]; /* kg, kg m, kg m^2: xx xy xz yy yz zz; all 0 at a joint that moves */
+    size_t           n_children, n_rotors, n_pushes;
+    const size_t    *rows;       /* [n_children] rows of the children's joint wrenches */
+    const dyn_frame *frames;     /* [1 + 2 n_children] F; then for each child the frame with the axes of its wrench, and
                                     one whose origin is the point of the moment */
     const dyn_cut_rotor *rotors; /* [n_rotors] */
     const dyn_cut_push  *pushes; /* [n_pushes] */

@@ -42,9 +42,9 @@ static bool list_charts(api_query *q, configuration_options *o)
     o->joints          = api_take(q->pool, m->nv * sizeof *o->joints);
     if (!o->joints) return false;
     for (size_t position = 0, velocity = 0; position < m->nq; o->n_joints++) {
-        const dyn_body *b           = m->dyn->n_quaternions > 0 ? free_joint_at(m, position) : NULL;
-        dyn_joint_kind  kind        = b ? b->joint.kind : DYN_REVOLUTE;
-        o->joints[o->n_joints]      = (dyn_chart){kind, position, velocity};
+        const dyn_body *b      = m->dyn->n_quaternions > 0 ? free_joint_at(m, position) : NULL;
+        dyn_joint_kind  kind   = b ? b->joint.kind : DYN_REVOLUTE;
+        o->joints[o->n_joints] = (dyn_chart){kind, position, velocity};
         position += (size_t)dyn_joint_nq(kind);
         velocity += (size_t)dyn_joint_nv(kind);
     }
@@ -53,10 +53,10 @@ static bool list_charts(api_query *q, configuration_options *o)
 
 /* Reads a whole number from `least` to `most`; an absent value leaves *number unchanged. */
 static bool read_natural(const api_query *q, const api_node *node, const api_place *up, const char *name, double most,
-                       double *number)
+                         double *number)
 {
     const api_node *value = api_node_get(node, name);
-    api_place       where    = api_place_key(up, name);
+    api_place       where = api_place_key(up, name);
     if (!value) return true;
     if (!api_read_number(q, value, &where, number)) return false;
     return (*number >= 0 && *number <= most && *number == floor(*number)) ||
@@ -68,7 +68,7 @@ static bool read_natural(const api_query *q, const api_node *node, const api_pla
 static bool read_fraction(api_query *q, const api_node *node, const api_place *up, configuration_options *o)
 {
     const api_node *value = api_node_get(node, "fraction");
-    api_place       where    = api_place_key(up, "fraction");
+    api_place       where = api_place_key(up, "fraction");
     double         *one;
     if (!value) return true;
     if (api_node_is(value, API_ARRAY)) {
@@ -111,8 +111,9 @@ static bool read_random(api_query *q, api_selection *selected, const api_node *n
 static void select_outputs(const api_query *q, const api_node *node, api_selection *selected)
 {
     if (api_node_get(node, "outputs")) return;
-    const bool moved = q->field[API_DISPLACEMENT], compared = q->field[API_Q_TARGET], part = api_node_get(node, "fraction");
-    const bool drawn = api_node_get(node, "count") || api_node_get(node, "seed") || api_node_get(node, "range");
+    const bool moved = q->field[API_DISPLACEMENT], compared = q->field[API_Q_TARGET],
+               part   = api_node_get(node, "fraction");
+    const bool drawn  = api_node_get(node, "count") || api_node_get(node, "seed") || api_node_get(node, "range");
     selected->outputs = 0;
     if (moved) selected->outputs |= API_BIT(INTEGRATED);
     if (compared) selected->outputs |= API_BIT(part ? INTERPOLATED : DIFFERENCE);
@@ -128,7 +129,8 @@ typedef struct need {
 } need;
 
 /* Checks that every output has its fields, and that every field has an output. */
-static bool check_output_fields(const api_query *q, const api_selection *selected, const api_node *node, const api_place *up)
+static bool check_output_fields(const api_query *q, const api_selection *selected, const api_node *node,
+                                const api_place *up)
 {
     const api_set between = API_BIT(DIFFERENCE) | API_BIT(INTERPOLATED);
     const need    needs[] = {
@@ -141,14 +143,14 @@ static bool check_output_fields(const api_query *q, const api_selection *selecte
     for (size_t i = 0; i < sizeof needs / sizeof *needs; i++) {
         const api_set outputs = needs[i].outputs ? needs[i].outputs : API_BIT(RANDOM);
         const bool    wanted  = selected->outputs & outputs;
-        api_place     where      = api_place_key(i < 3 ? NULL : up, needs[i].name);
+        api_place     where   = api_place_key(i < 3 ? NULL : up, needs[i].name);
         if (wanted && needs[i].outputs && !needs[i].present)
             return api_fail_at(q->problem, &where, API_MISSING_FIELD, "the output %s needs %s",
                                selected->operation->outputs[api_first_member(selected->outputs & outputs)].name,
                                needs[i].name);
         if (i > 0 && needs[i].present && !wanted)
-            return api_fail_at(q->problem, &where, API_BAD_VALUE, "%s is given, and no output uses it: ask for %s", needs[i].name,
-                               selected->operation->outputs[api_first_member(outputs)].name);
+            return api_fail_at(q->problem, &where, API_BAD_VALUE, "%s is given, and no output uses it: ask for %s",
+                               needs[i].name, selected->operation->outputs[api_first_member(outputs)].name);
     }
     return true;
 }
@@ -192,9 +194,9 @@ static void put_neutral_block(const api_evaluation *e, double *q)
 static void evaluate_state(const api_evaluation *e, const api_selection *selected, size_t block, size_t lane)
 {
     const configuration_options *o = selected->options;
-    const size_t  W = e->lanes, row = api_row_of(e->query, block * W + lane);
+    const size_t                 W = e->lanes, row = api_row_of(e->query, block * W + lane);
     const double *q = api_state_block(e, API_Q, block), *target = api_state_block(e, API_Q_TARGET, block);
-    const double *moved = api_state_block(e, API_DISPLACEMENT, block);
+    const double *moved      = api_state_block(e, API_DISPLACEMENT, block);
     double       *integrated = api_result_block(e, selected, INTEGRATED, block);
     double       *difference = api_result_block(e, selected, DIFFERENCE, block);
     double       *between    = api_result_block(e, selected, INTERPOLATED, block);
@@ -206,7 +208,8 @@ static void evaluate_state(const api_evaluation *e, const api_selection *selecte
         if (integrated) dyn_configuration_integrate(joint, q + lane, moved + lane, 1, W, integrated + lane);
         if (difference || between) dyn_configuration_difference(joint, q + lane, target + lane, W, u + lane);
         if (between)
-            dyn_configuration_integrate(joint, q + lane, u + lane, o->fraction[o->per_row ? row : 0], W, between + lane);
+            dyn_configuration_integrate(joint, q + lane, u + lane, o->fraction[o->per_row ? row : 0], W,
+                                        between + lane);
         if (normalised) dyn_configuration_normalise(joint, q + lane, W, normalised + lane);
     }
     if (drawn) api_random_configuration_draw(&o->random, e->model, row, W, drawn + lane);
@@ -223,8 +226,9 @@ static bool evaluate(const api_evaluation *e, const api_selection *selected, siz
 
 const api_operation api_configuration = {
     .name  = "configuration",
-    .takes = API_BIT(API_Q) | API_BIT(API_DISPLACEMENT) | API_BIT(API_Q_TARGET) | API_BIT(API_JOINTS) | API_BIT(API_GUESS) |
-             API_BIT(API_FRACTION) | API_BIT(API_COUNT) | API_BIT(API_SEED) | API_BIT(API_RANGE) | API_BIT(API_OUTPUTS),
+    .takes = API_BIT(API_Q) | API_BIT(API_DISPLACEMENT) | API_BIT(API_Q_TARGET) | API_BIT(API_JOINTS) |
+             API_BIT(API_GUESS) | API_BIT(API_FRACTION) | API_BIT(API_COUNT) | API_BIT(API_SEED) | API_BIT(API_RANGE) |
+             API_BIT(API_OUTPUTS),
     .outputs    = {[INTEGRATED]   = {"integrated", false, {API_NQ}},
                    [DIFFERENCE]   = {"difference", false, {API_NV}},
                    [INTERPOLATED] = {"interpolated", false, {API_NQ}},

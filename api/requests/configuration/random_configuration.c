@@ -16,9 +16,9 @@ static bool narrow_interval(const api_query *q, const api_limit_list *limits, si
     const dyn_limit *limit = &limits->limit[i];
     const size_t     k     = limit->entry[0];
     const double     one   = (limit->lower - limit->offset) / limit->weight[0],
-                     other = (limit->upper - limit->offset) / limit->weight[0];
-    lower[k] = fmax(lower[k], fmin(one, other));
-    upper[k] = fmin(upper[k], fmax(one, other));
+                 other     = (limit->upper - limit->offset) / limit->weight[0];
+    lower[k]               = fmax(lower[k], fmin(one, other));
+    upper[k]               = fmin(upper[k], fmax(one, other));
     return lower[k] <= upper[k] ||
            api_fail(q->problem, API_BAD_VALUE, NULL,
                     "no position of %.64s is within its limits and those of the joints coupled with it by mimic",
@@ -80,7 +80,8 @@ static double uniform_number(const api_random_configuration *r, size_t row, size
 }
 
 /* Draws a quaternion from the numbers of its first three entries. */
-static void draw_rotation(const api_random_configuration *r, size_t row, size_t entry, size_t stride, double *quaternion)
+static void draw_rotation(const api_random_configuration *r, size_t row, size_t entry, size_t stride,
+                          double *quaternion)
 {
     const double u = uniform_number(r, row, entry), small = sqrt(1 - u), large = sqrt(u);
     double       sine[2], cosine[2];
@@ -100,11 +101,10 @@ void api_random_configuration_draw(const api_random_configuration *r, const api_
         q[k * stride]  = fmin(r->lower[k] * (1 - u) + r->upper[k] * u, r->upper[k]);
     }
     for (size_t i = 0; i < m->n_bodies; i++) {
-        const int      offset = dyn_quaternion_offset(&m->body[i]);
-        const size_t   first  = (size_t)(m->body[i].joint.q + offset);
+        const int    offset = dyn_quaternion_offset(&m->body[i]);
+        const size_t first  = (size_t)(m->body[i].joint.q + offset);
         if (offset >= 0) draw_rotation(r, row, first, stride, q + first * stride);
     }
     for (size_t i = 0; i < m->n_couplings; i++)
-        q[(size_t)m->coupling[i].theta * stride] =
-            q[(size_t)m->coupling[i].q * stride] - m->coupling[i].spring.rest;
+        q[(size_t)m->coupling[i].theta * stride] = q[(size_t)m->coupling[i].q * stride] - m->coupling[i].spring.rest;
 }

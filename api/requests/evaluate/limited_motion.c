@@ -5,8 +5,8 @@
 void api_limited_motion(const api_evaluation *e, size_t block, const double *quantities[DYN_LIMIT_KINDS])
 {
     const double *q = api_state_block(e, API_Q, block), *qd = api_state_block(e, API_QD, block);
-    quantities[DYN_LIMIT_POSITION] = e->model->loops ? dyn_loop_tree_q(e->workspace) : q;
-    quantities[DYN_LIMIT_VELOCITY] = e->model->loops ? dyn_loop_tree_velocities(e->workspace, qd) : qd;
+    quantities[DYN_LIMIT_POSITION]     = e->model->loops ? dyn_loop_tree_q(e->workspace) : q;
+    quantities[DYN_LIMIT_VELOCITY]     = e->model->loops ? dyn_loop_tree_velocities(e->workspace, qd) : qd;
     quantities[DYN_LIMIT_ACCELERATION] = api_state_block(e, API_QDD, block);
     quantities[DYN_LIMIT_JERK]         = api_state_block(e, API_QDDD, block);
 }

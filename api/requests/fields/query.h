@@ -111,7 +111,7 @@ enum { API_MAX_HIGHER = 20 /* vectors in "higher_derivatives": derivatives of q 
     X(API_GAIN, "gain")                                                                                                \
     X(API_NOISE, "noise")                                                                                              \
     X(API_INTERVALS, "intervals")                                                                                      \
-    X(API_JOINT_LIMITS_FIELD, "joint_limits")\
+    X(API_JOINT_LIMITS_FIELD, "joint_limits")                                                                          \
     X(API_FEEDBACK, "feedback")                                                                                        \
     X(API_DIRECTIONS, "directions")
 
@@ -165,14 +165,14 @@ typedef struct api_query {
     const api_node *field[API_FIELD_COUNT]; /* values of the fields; NULL: absent */
     api_set         present;                /* set of the fields that are not absent */
     /* The model (later with its payload), gravity, and where wrenches act. */
-    dyn_scene  scene;
-    dyn_model *loaded;  /* the model with the payload, owned; NULL: no payload */
+    dyn_scene          scene;
+    dyn_model         *loaded; /* the model with the payload, owned; NULL: no payload */
     size_t             n_payloads;
     const dyn_payload *payloads;       /* [n_payloads] */
     const int         *payload_frames; /* [n_payloads] frame of the model that each is fixed to */
-    size_t     rows;    /* number of rows of every batch; 1 without a batch, or where batches have no row */
-    bool       empty;   /* true: every batch has no row; fields are checked for one row, and nothing is evaluated */
-    bool       batched; /* true if at least one field is a batch */
+    size_t             rows; /* number of rows of every batch; 1 without a batch, or where batches have no row */
+    bool empty;   /* true: every batch has no row; fields are checked for one row, and nothing is evaluated */
+    bool batched; /* true if at least one field is a batch */
     /* JSON Pointer of the field that set `rows`, for messages; NULL: none. */
     const char        *rows_from;
     size_t             samples;   /* states per row, an additional axis of the answer; 0: each row is one state */

@@ -110,8 +110,11 @@ static bool check_free_tau(const api_evaluation *e, const api_vector *v, double 
 }
 
 static bool (*const check_of[API_STATE_FIELDS])(const api_evaluation *, const api_vector *, double *, size_t, size_t,
-                                                const api_place *) = {
-    [API_Q] = check_positions, [API_Q_TARGET] = check_positions, [API_QDD] = check_free_qdd, [API_TAU] = check_free_tau, [API_WEIGHTS] = check_weights};
+                                                const api_place *) = {[API_Q]        = check_positions,
+                                                                      [API_Q_TARGET] = check_positions,
+                                                                      [API_QDD]      = check_free_qdd,
+                                                                      [API_TAU]      = check_free_tau,
+                                                                      [API_WEIGHTS]  = check_weights};
 
 /* Takes the place of the list from the pool, because batches that are read window by window still point to it. */
 static bool fill_higher(api_plan *plan)

@@ -65,8 +65,8 @@ const api_operation api_energy = {
     .name       = "energy",
     .row_scenes = true,
     .needs      = API_BIT(API_Q),
-    .takes = API_BIT(API_QD) | API_BIT(API_QDD) | API_BIT(API_QDDD) | API_BIT(API_GRAVITY) | API_BIT(API_PAYLOAD) | API_BIT(API_JOINTS) | API_BIT(API_GUESS) |
-             API_BIT(API_PLATFORM) | API_BIT(API_OUTPUTS),
+    .takes      = API_BIT(API_QD) | API_BIT(API_QDD) | API_BIT(API_QDDD) | API_BIT(API_GRAVITY) | API_BIT(API_PAYLOAD) |
+             API_BIT(API_JOINTS) | API_BIT(API_GUESS) | API_BIT(API_PLATFORM) | API_BIT(API_OUTPUTS),
     .outputs      = {[KINETIC]             = {"kinetic", true, {0}},
                      [POTENTIAL]           = {"potential", true, {0}},
                      [MASS]                = {"mass", false, {0}},

@@ -114,8 +114,7 @@ double api_margin_slope(const api_evaluation *e, const dyn_limit *l, const api_m
                         size_t lane)
 {
     double sum = 0;
-    if (dyn_limit_is_of_motion(l->kind))
-        return dyn_limit_slope(l, &b->motion, by, v, lane);
+    if (dyn_limit_is_of_motion(l->kind)) return dyn_limit_slope(l, &b->motion, by, v, lane);
     for (size_t j = 0; j < l->n; j++) {
         const double s = effort_slope(b, l->kind, by, (l->entry[j] * e->model->nv + v) * e->lanes + lane);
         sum            = j == 0 ? l->weight[j] * s : sum + l->weight[j] * s;

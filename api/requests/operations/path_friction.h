@@ -21,8 +21,8 @@ enum {
 /* True if the model's Coulomb friction, sharp or smooth, is among the terms of the request. */
 bool api_path_has_coulomb(const api_query *q);
 
-/* True if Coulomb friction among the terms of the request is smooth, follows a Stribeck curve or depends on the load, so
- * that the torques are no polynomial in the rate. */
+/* True if Coulomb friction among the terms of the request is smooth, follows a Stribeck curve or depends on the load,
+ * so that the torques are no polynomial in the rate. */
 bool api_path_has_smooth(const api_query *q);
 
 /* Returns the request's model without Coulomb friction, from the request's pool: a shallow copy with bodies and

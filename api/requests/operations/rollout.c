@@ -92,7 +92,7 @@ static bool open_march(api_plan *plan, const rollout_options *options, march *m)
     const api_step_options *o  = &options->step;
     const api_query        *q  = plan->query;
     const size_t            nq = q->model->nq, nv = q->model->nv, nw = 9 * q->scene.n_wrenches;
-    *m         = (march){.plan = plan, .e = api_evaluation_of(plan), .options = o, .feedback = &options->feedback};
+    *m = (march){.plan = plan, .e = api_evaluation_of(plan), .options = o, .feedback = &options->feedback};
     if (!api_row_scene_open(&m->e)) return false;
     m->kernels = q->rows == 1 ? q->call->api->alone : plan->target;
     m->W       = (size_t)m->kernels->lanes;

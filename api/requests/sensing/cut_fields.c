@@ -49,9 +49,10 @@ static bool read_cut(const api_query *q, const api_node *node, const api_place *
     if (cut->link < 0) return false;
     if (cut->link == 0)
         return api_fail_at(q->problem, &frame_at, API_BAD_VALUE,
-                           "%.64s is on the base link, which no joint carries: name a joint", q->model->frames[where].name);
+                           "%.64s is on the base link, which no joint carries: name a joint",
+                           q->model->frames[where].name);
     const dyn_frame *link_frame = &q->model->frames[cut->link].frame;
-    cut->frame           = frame ? q->model->frames[where].frame : *link_frame;
+    cut->frame                  = frame ? q->model->frames[where].frame : *link_frame;
     return cut->frame.body == link_frame->body ||
            api_fail_at(q->problem, &frame_at, API_BAD_VALUE,
                        "%.64s moves against the link that the joint carries: a frame that is fixed to it expected",
@@ -60,8 +61,8 @@ static bool read_cut(const api_query *q, const api_node *node, const api_place *
 
 bool api_check_sensors(const api_query *q, size_t n, const api_place *where)
 {
-    return n <= API_MOST_SENSORS || api_fail_at(q->problem, where, API_WRONG_SHAPE, "%zu entries given, at most %d expected",
-                                                n, API_MOST_SENSORS);
+    return n <= API_MOST_SENSORS || api_fail_at(q->problem, where, API_WRONG_SHAPE,
+                                                "%zu entries given, at most %d expected", n, API_MOST_SENSORS);
 }
 
 api_cut *api_cut_read(api_query *q, const api_node *list, const api_place *where, size_t *n)
@@ -125,13 +126,14 @@ static const dyn_body *rotor_body_of(const api_model *m, const char *joint)
 }
 
 static void list_rotor(const api_model *m, const api_motor_name *motor, int link, const dyn_pose *X_fb, dyn_cut *to,
-                      const lists *l)
+                       const lists *l)
 {
     const dyn_body *rotor = rotor_body_of(m, motor->joint);
     const dyn_pose  X_fl  = dyn_pose_compose(X_fb, &m->frames[link].frame.X_bf);
     if (!rotor) return;
     dyn_cut_rotor *r = &l->rotors[to->n_rotors++];
-    *r = (dyn_cut_rotor){.v = (size_t)rotor->joint.v, .ratio = rotor->joint.ratio, .spin_inertia = motor->motor.spin_inertia};
+    *r               = (dyn_cut_rotor){
+                      .v = (size_t)rotor->joint.v, .ratio = rotor->joint.ratio, .spin_inertia = motor->motor.spin_inertia};
     for (int i = 0; i < 3; i++)
         r->u[i] = dyn_dot(X_fl.R[i], motor->motor.axis);
 }
@@ -139,7 +141,7 @@ static void list_rotor(const api_model *m, const api_motor_name *motor, int link
 /* Adds the rigid body, with the payloads of the request, and the rotors on it. */
 static void list_rigid_part(const api_query *q, const api_cut *cut, const dyn_pose *X_fb, dyn_cut *to, const lists *l)
 {
-    const api_model *m   = q->model;
+    const api_model *m          = q->model;
     const dyn_pose   link_frame = dyn_pose_compose(X_fb, &m->frames[cut->link].frame.X_bf);
     dyn_cut_add_inertia(to, &m->attached[cut->link].inertia, &link_frame);
     for (size_t i = 0; i < q->n_payloads; i++) {
@@ -163,7 +165,8 @@ static int *find_pushed(const api_query *q)
         size_t      length = 0;
         const char *name   = NULL;
         if (i % LOOK == 0 && !api_deadline_check(q->input->deadline, q->problem)) return NULL;
-        if (api_node_item(q->field[API_WRENCHES], i, &wrench)) name = api_node_string(api_node_get(&wrench, "link"), &length);
+        if (api_node_item(q->field[API_WRENCHES], i, &wrench))
+            name = api_node_string(api_node_get(&wrench, "link"), &length);
         pushed[i] = name ? api_model_frame(q->model, name, length) : 0;
     }
     return pushed;
@@ -252,6 +255,7 @@ bool api_cut_prepare(const api_query *q, size_t n, const api_cut *cuts, dyn_cut 
 {
     const lists l = {.pushed = find_pushed(q)};
     for (size_t i = 0; l.pushed && i < n; i++)
-        if (!api_deadline_check(q->input->deadline, q->problem) || !prepare_cut(q, &cuts[i], &prepared[i], l)) return false;
+        if (!api_deadline_check(q->input->deadline, q->problem) || !prepare_cut(q, &cuts[i], &prepared[i], l))
+            return false;
     return l.pushed != NULL;
 }

@@ -20,9 +20,9 @@ static bool options(api_query *q, api_selection *selected, const api_node *node,
 /* Takes the lanes of the observer, whose samples depend on each other. */
 static bool prepare(api_plan *plan, api_selection *selected)
 {
-    api_external_options *o  = selected->options;
-    const size_t         nv = plan->query->model->nv;
-    api_place            where = api_place_key(NULL, "q");
+    api_external_options *o     = selected->options;
+    const size_t          nv    = plan->query->model->nv;
+    api_place             where = api_place_key(NULL, "q");
     if (!api_external_wrench_order(plan->query, o)) return false;
     if (api_has_load(plan->query)) return api_fail_load(plan->query, "external-wrench");
     if (!o->gain) return true;
@@ -37,9 +37,9 @@ static bool prepare(api_plan *plan, api_selection *selected)
 
 static size_t spare(const api_model *model, const api_selection *selected)
 {
-    const api_external_options *o     = selected->options;
-    const size_t               nv    = model->nv, of_frame = 6 * nv + 12;
-    const bool                 covar = selected->outputs & API_BIT(API_EXTERNAL_COVARIANCE);
+    const api_external_options *o  = selected->options;
+    const size_t                nv = model->nv, of_frame = 6 * nv + 12;
+    const bool                  covar = selected->outputs & API_BIT(API_EXTERNAL_COVARIANCE);
     if (o->gain) return 6 + 2 * nv * nv + nv + dyn_contact_wrench_room(nv, o->fit.n, covar);
     return nv + of_frame + dyn_contact_wrench_room(nv, o->fit.n, covar);
 }
@@ -72,8 +72,8 @@ static bool fit(const api_evaluation *e, const api_external_options *o, const es
                                            .wrench     = s->wrench + lane,
                                            .covariance = s->covariance ? s->covariance + lane : NULL,
                                            .remainder  = s->remainder ? s->remainder + lane : NULL};
-    w.stride   = e->lanes;
-    w.deadline = e->query->scene.deadline;
+    w.stride                            = e->lanes;
+    w.deadline                          = e->query->scene.deadline;
     if (dyn_contact_wrench_find(&w, s->room, &one)) return true;
     if (!api_deadline_check(e->query->input->deadline, e->problem)) return false;
     return api_fail_state(e, API_SINGULAR_JACOBIAN, API_Q, state,
@@ -83,8 +83,8 @@ static bool fit(const api_evaluation *e, const api_external_options *o, const es
 
 /* Returns the lanes of an estimate at block `block`. `next` are scratch lanes: a wrench that is not requested, then the
  * room of a state. */
-static estimate place_estimate(const api_evaluation *e, const api_selection *selected, size_t block, const double *jacobian,
-                      double *next)
+static estimate place_estimate(const api_evaluation *e, const api_selection *selected, size_t block,
+                               const double *jacobian, double *next)
 {
     estimate s = {.jacobian   = jacobian,
                   .tau        = api_result_block(e, selected, API_EXTERNAL_TAU, block),
@@ -115,8 +115,8 @@ static void find_external_torques(const api_evaluation *e, size_t block, double 
 static bool estimate_block(const api_evaluation *e, const api_selection *selected, size_t block)
 {
     const api_external_options *o = selected->options;
-    const size_t               W = e->lanes, nv = e->model->nv;
-    double                    *torques = api_result_block(e, selected, API_EXTERNAL_TAU, block), *jacobian = e->spare + nv * W;
+    const size_t                W = e->lanes, nv = e->model->nv;
+    double *torques = api_result_block(e, selected, API_EXTERNAL_TAU, block), *jacobian = e->spare + nv * W;
     if (!torques) torques = e->spare;
     find_external_torques(e, block, torques);
     if (!(selected->outputs & API_EXTERNAL_OF_FRAME)) return true;
@@ -133,10 +133,10 @@ static bool estimate_block(const api_evaluation *e, const api_selection *selecte
 /* to = tau + (C + C^T) qd - b, and p = M qd. */
 static void find_momentum(const api_evaluation *e, size_t block, double *p, double *u)
 {
-    const size_t    W = e->lanes, nv = e->model->nv;
-    const double   *q = api_state_block(e, API_Q, block), *qd = api_state_block(e, API_QD, block),
-                 *tau = api_state_block(e, API_TAU, block);
-    double         *singular = e->spare, *M = singular + W, *C = M + nv * nv * W, *b = C + nv * nv * W;
+    const size_t  W = e->lanes, nv = e->model->nv;
+    const double *q = api_state_block(e, API_Q, block), *qd = api_state_block(e, API_QD, block),
+                 *tau              = api_state_block(e, API_TAU, block);
+    double               *singular = e->spare, *M = singular + W, *C = M + nv * nv * W, *b = C + nv * nv * W;
     const dyn_mass_matrix inertia  = {.q = q, .mass_matrix = M, .singular = singular};
     const dyn_coriolis    coriolis = {.q = q, .qd = qd, .coriolis_matrix = C};
     const dyn_bias        bias     = {.q = q, .qd = qd, .wrenches = api_wrench_block(e, block), .bias = b};
@@ -160,7 +160,7 @@ static void find_momentum(const api_evaluation *e, size_t block, double *p, doub
 static bool observe_block(const api_evaluation *e, const api_selection *selected, size_t block)
 {
     const api_external_options *o  = selected->options;
-    const size_t               nv = e->model->nv;
+    const size_t                nv = e->model->nv;
     find_momentum(e, block, api_block(e, o->p, nv, block), api_block(e, o->u, nv, block));
     if (!api_deadline_check(e->query->input->deadline, e->problem)) return false;
     if (o->jacobian) find_jacobian(e, o, block, api_block(e, o->jacobian, 6 * nv, block));
@@ -173,12 +173,13 @@ static bool observe_block(const api_evaluation *e, const api_selection *selected
 
 /* The observer at a sample. */
 typedef struct observer {
-    dyn_momentum_residual *residual; /* [nv] */
+    dyn_momentum_residual *residual;       /* [nv] */
     double                *tau, *variance; /* [nv] lanes of the block for `tau` if it is not requested; variances */
     size_t                 failed;         /* the first sample that failed; SIZE_MAX: none */
 } observer;
 
-static dyn_momentum_sample momentum_sample_of(const api_evaluation *e, const api_external_options *o, size_t state, size_t v)
+static dyn_momentum_sample momentum_sample_of(const api_evaluation *e, const api_external_options *o, size_t state,
+                                              size_t v)
 {
     const size_t nv = e->model->nv;
     return (dyn_momentum_sample){api_state_lane(e, o->p, nv, state)[v * e->lanes],
@@ -189,11 +190,12 @@ static dyn_momentum_sample momentum_sample_of(const api_evaluation *e, const api
 static bool observe_sample(const api_evaluation *e, const api_selection *selected, observer *s, size_t state)
 {
     const api_external_options *o = selected->options;
-    double *node  = api_result_block(e, selected, API_EXTERNAL_TAU, state / e->lanes), *to = node ? node : s->tau;
+    double *node = api_result_block(e, selected, API_EXTERNAL_TAU, state / e->lanes), *to = node ? node : s->tau;
     bool    finite = true;
     for (size_t v = 0; v < e->model->nv; v++) {
         const dyn_momentum_sample now = momentum_sample_of(e, o, state, v);
-        if (state > 0) dyn_momentum_observe(o->gain[v], o->step, momentum_sample_of(e, o, state - 1, v), now, &s->residual[v]);
+        if (state > 0)
+            dyn_momentum_observe(o->gain[v], o->step, momentum_sample_of(e, o, state - 1, v), now, &s->residual[v]);
         to[v * e->lanes + state % e->lanes] = s->residual[v].r;
         s->variance[v]                      = s->residual[v].variance;
         finite &= isfinite(now.p) && isfinite(now.u) && isfinite(s->residual[v].r);
@@ -216,7 +218,7 @@ static bool fail_observed(const api_evaluation *e, observer *s, size_t state)
 static bool finish_sample(const api_evaluation *e, const api_selection *selected, observer *s, size_t state)
 {
     const api_external_options *o  = selected->options;
-    const size_t               nv = e->model->nv, block = state / e->lanes;
+    const size_t                nv = e->model->nv, block = state / e->lanes;
     if (s->failed != SIZE_MAX || (e->plan->failed_rows && api_failed_rows_has(e->plan->failed_rows, state)) ||
         !observe_sample(e, selected, s, state))
         return fail_observed(e, s, state);
@@ -228,8 +230,8 @@ static bool finish_sample(const api_evaluation *e, const api_selection *selected
 
 static bool finish(const api_evaluation *e, const api_selection *selected)
 {
-    const api_external_options *o   = selected->options;
-    const size_t                nv  = e->model->nv;
+    const api_external_options *o    = selected->options;
+    const size_t                nv   = e->model->nv;
     api_evaluation              last = *e;
     last.problem                     = e->query->problem;
     last.spare                       = e->spares[0]; /* the operation is alone */

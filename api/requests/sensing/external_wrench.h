@@ -15,16 +15,16 @@ enum {
 typedef struct api_external_options {
     const dyn_frame   *frame; /* NULL: no wrench is estimated */
     bool               frame_axes;
-    dyn_contact_wrench fit;   /* stride and deadline are not set */
-    const double      *gain;  /* [nv] of the momentum observer; NULL: static estimate */
-    double             step;  /* s between samples, with a gain */
-    double            *p, *u; /* lanes of all states, with a gain: momentum, and the known part of its rate */
+    dyn_contact_wrench fit;      /* stride and deadline are not set */
+    const double      *gain;     /* [nv] of the momentum observer; NULL: static estimate */
+    double             step;     /* s between samples, with a gain */
+    double            *p, *u;    /* lanes of all states, with a gain: momentum, and the known part of its rate */
     double            *jacobian; /* lanes of all states, with a gain and a frame */
 } api_external_options;
 
 /* Reads the options. NULL with a problem. */
 api_external_options *api_external_wrench_read(api_query *q, api_selection *selected, const api_node *node,
-                                              const api_place *up);
+                                               const api_place *up);
 
 /* Brings gain and noise into the order of the model, when "joints" has been read. False with a problem. */
 bool api_external_wrench_order(const api_query *q, api_external_options *o);

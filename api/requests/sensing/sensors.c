@@ -24,7 +24,7 @@ static bool read_inertial_sensors(api_query *q, const api_node *list, const api_
     if (!api_check_names(q, list, where, "a frame's name")) return false;
     o->n_frames = api_count_names(list);
     if (!api_check_sensors(q, o->n_frames, where)) return false;
-    o->frames   = api_take(q->pool, o->n_frames * sizeof *o->frames);
+    o->frames = api_take(q->pool, o->n_frames * sizeof *o->frames);
     for (size_t i = 0; o->frames && i < o->n_frames; i++) {
         api_node  name;
         api_place entry = api_take_name(list, where, i, &name);
@@ -38,8 +38,8 @@ static bool read_inertial_sensors(api_query *q, const api_node *list, const api_
 /* Checks that each output has its sensors; without "outputs" all that have sensors are computed. */
 static bool check_sensor_outputs(const api_query *q, api_selection *selected, const api_node *node, const api_place *up)
 {
-    const bool   cuts = api_node_get(node, "force_torque"), frames = api_node_get(node, "inertial");
-    api_place    where    = api_place_key(up, cuts ? "inertial" : "force_torque");
+    const bool    cuts = api_node_get(node, "force_torque"), frames = api_node_get(node, "inertial");
+    api_place     where   = api_place_key(up, cuts ? "inertial" : "force_torque");
     const api_set present = (cuts ? API_BIT(WRENCHES) : 0) | (frames ? INERTIAL_OUTPUTS : 0);
     if (!present)
         return api_fail_at(q->problem, &where, API_MISSING_FIELD,
@@ -100,27 +100,28 @@ static const double *find_cut_wrenches(const api_evaluation *e, const dyn_cut_st
 static bool evaluate(const api_evaluation *e, const api_selection *selected, size_t block, size_t blocks)
 {
     (void)blocks; /* always 1 */
-    const sensors_options *o = selected->options;
-    const size_t           W = e->lanes;
+    const sensors_options *o        = selected->options;
+    const size_t           W        = e->lanes;
     double                *wrenches = api_result_block(e, selected, WRENCHES, block);
-    double                *forces = api_result_block(e, selected, SPECIFIC_FORCES, block);
-    double                *rates  = api_result_block(e, selected, ANGULAR_VELOCITIES, block);
-    dyn_cut_states         s = {.kernels   = e->kernels,
-                                .scene     = &e->query->scene,
-                                .workspace = e->workspace,
-                                .q         = api_state_block(e, API_Q, block),
-                                .qd        = api_state_block(e, API_QD, block),
-                                .qdd       = api_state_block(e, API_QDD, block),
-                                .wrenches  = api_wrench_block(e, block)};
-    const size_t room = o->room > dyn_inertial_entries() ? o->room : dyn_inertial_entries();
+    double                *forces   = api_result_block(e, selected, SPECIFIC_FORCES, block);
+    double                *rates    = api_result_block(e, selected, ANGULAR_VELOCITIES, block);
+    dyn_cut_states         s        = {.kernels   = e->kernels,
+                                       .scene     = &e->query->scene,
+                                       .workspace = e->workspace,
+                                       .q         = api_state_block(e, API_Q, block),
+                                       .qd        = api_state_block(e, API_QD, block),
+                                       .qdd       = api_state_block(e, API_QDD, block),
+                                       .wrenches  = api_wrench_block(e, block)};
+    const size_t           room     = o->room > dyn_inertial_entries() ? o->room : dyn_inertial_entries();
     if (wrenches && o->has_children) s.joint_wrenches = find_cut_wrenches(e, &s, e->spare + room * W);
     for (size_t i = 0; wrenches && i < o->n_cuts; i++) {
         dyn_cut_evaluate(&o->prepared[i], &s, e->spare, wrenches + 6 * i * W);
         if (!api_deadline_check(e->query->input->deadline, e->problem)) return false;
     }
     for (size_t i = 0; (forces || rates) && i < o->n_frames; i++) {
-        dyn_inertial_evaluate(&o->frames[i], &s, e->spare,
-                              &(dyn_inertial_reading){forces ? forces + 3 * i * W : NULL, rates ? rates + 3 * i * W : NULL});
+        dyn_inertial_evaluate(
+            &o->frames[i], &s, e->spare,
+            &(dyn_inertial_reading){forces ? forces + 3 * i * W : NULL, rates ? rates + 3 * i * W : NULL});
         if (!api_deadline_check(e->query->input->deadline, e->problem)) return false;
     }
     return true;
@@ -132,13 +133,13 @@ const api_operation api_sensors = {
     .takes = API_BIT(API_QD) | API_BIT(API_QDD) | API_BIT(API_GRAVITY) | API_BIT(API_PAYLOAD) | API_BIT(API_WRENCHES) |
              API_BIT(API_FRICTION) | API_BIT(API_JOINTS) | API_BIT(API_GUESS) | API_BIT(API_PLATFORM) |
              API_BIT(API_FORCE_TORQUE) | API_BIT(API_INERTIAL) | API_BIT(API_OUTPUTS),
-    .outputs       = {[WRENCHES]           = {"wrenches", true, {API_CUT_JOINTS, 6}},
-                      [SPECIFIC_FORCES]    = {"specific_forces", true, {API_SENSED_FRAMES, 3}},
-                      [ANGULAR_VELOCITIES] = {"angular_velocities", true, {API_SENSED_FRAMES, 3}}},
-    .one_by_one    = true,
-    .weight        = 6,
-    .options       = options,
-    .prepare       = prepare,
-    .spare         = spare,
-    .evaluate      = evaluate,
+    .outputs    = {[WRENCHES]           = {"wrenches", true, {API_CUT_JOINTS, 6}},
+                   [SPECIFIC_FORCES]    = {"specific_forces", true, {API_SENSED_FRAMES, 3}},
+                   [ANGULAR_VELOCITIES] = {"angular_velocities", true, {API_SENSED_FRAMES, 3}}},
+    .one_by_one = true,
+    .weight     = 6,
+    .options    = options,
+    .prepare    = prepare,
+    .spare      = spare,
+    .evaluate   = evaluate,
 };

@@ -74,13 +74,12 @@ static bool set_positions(api_model *model, const api_document *document, const 
     const json_t *value;
     set_zero(model, all);
     json_object_foreach ((json_t *)(uintptr_t)document->configurations[index].positions, name, value)
-        if (!api_document_has_lost(document, name) &&
-            !set_position(all, index, name, json_number_value(value), reader))
+        if (!api_document_has_lost(document, name) && !set_position(all, index, name, json_number_value(value), reader))
             return false;
     if (!check_positions(model, all, index, reader)) return false;
     api_named_configuration *to = &model->configurations[index];
-    to->name              = api_arena_text(&model->arena, document->configurations[index].name);
-    to->q                 = api_arena_take(&model->arena, model->nq, sizeof *to->q);
+    to->name                    = api_arena_text(&model->arena, document->configurations[index].name);
+    to->q                       = api_arena_take(&model->arena, model->nq, sizeof *to->q);
     if (!to->name || !to->q) return api_reader_no_memory(reader);
     for (size_t i = 0; i < model->nq; i++)
         to->q[i] = all->q[model->loops ? (size_t)model->loops->active_q[i] : i];

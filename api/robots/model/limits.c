@@ -3,8 +3,8 @@
 #include "dynamics/loops/loops.h"
 #include <string.h>
 
-const char *const api_limit_names[DYN_LIMIT_KINDS] = {"position", "velocity", "effort", "effort_rate",
-                                                    "acceleration", "jerk"};
+const char *const api_limit_names[DYN_LIMIT_KINDS] = {"position",    "velocity",     "effort",
+                                                      "effort_rate", "acceleration", "jerk"};
 
 /* --- joints ------------------------------------------------------------------------------------------------------- */
 

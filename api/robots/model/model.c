@@ -231,7 +231,8 @@ static bool assemble(api_model *model, const json_t *in, const char *name, size_
                      api_document *document)
 {
     if (!api_document_read(document, reader, in, name, max_links) || !build(model, document, reader)) return false;
-    if (!copy_texts(model, document, name) || !api_model_copy_names(model, document, reader->arena)) return no_memory(reader->problem);
+    if (!copy_texts(model, document, name) || !api_model_copy_names(model, document, reader->arena))
+        return no_memory(reader->problem);
     if (!api_loops_build(model, document, reader) || !api_configurations_build(model, document, reader)) return false;
     if (!list_angles(model) || !print_document(model, document->canonical)) return no_memory(reader->problem);
     return api_report_order(model->report) || no_memory(reader->problem);

@@ -49,10 +49,11 @@ typedef struct api_attached_body {
     const char *joint;  /* NULL: the base link */
     int         parent; /* index of the link that carries the joint, -1 for the base link */
     bool        fixed;
-    int         row;       /* row of a joint that moves, or of a floating base, in outputs with one row for each body; else -1 */
-    bool        at_parent; /* the moment of the joint wrench is about `point`, not about the origin of the link */
-    double      point[3];  /* m, in the frame of the parent */
-    dyn_inertia inertia;   /* inertia of the link and all links fixed to it beyond the joint, in its frame; motors with rotors locked */
+    int    row; /* row of a joint that moves, or of a floating base, in outputs with one row for each body; else -1 */
+    bool   at_parent;    /* the moment of the joint wrench is about `point`, not about the origin of the link */
+    double point[3];     /* m, in the frame of the parent */
+    dyn_inertia inertia; /* inertia of the link and all links fixed to it beyond the joint, in its frame; motors with
+                            rotors locked */
 } api_attached_body;
 
 typedef struct api_motor_name {
@@ -92,32 +93,32 @@ typedef struct api_model {
     char         *name;
     const char   *description; /* the first API_DESCRIPTION_MAX bytes of the document's; NULL: none */
     /* First 128 bits, in hex, of SHA-256 of the canonical document without its name. */
-    char            revision[API_REVISION_SIZE];
-    dyn_model      *dyn;
-    size_t          nq, nv, n_bodies; /* n_bodies: rows of outputs per body in dynamics/ */
-    const char    **position_names;   /* [nq] */
-    const char    **velocity_names;   /* [nv] */
-    const char    **body_names;       /* [n_bodies] */
-    size_t          n_links;          /* with the base link, in document order */
-    const char    **link_names;
+    char               revision[API_REVISION_SIZE];
+    dyn_model         *dyn;
+    size_t             nq, nv, n_bodies; /* n_bodies: rows of outputs per body in dynamics/ */
+    const char       **position_names;   /* [nq] */
+    const char       **velocity_names;   /* [nv] */
+    const char       **body_names;       /* [n_bodies] */
+    size_t             n_links;          /* with the base link, in document order */
+    const char       **link_names;
     api_attached_body *attached; /* [n_links] in the order of link_names */
-    size_t          n_frames; /* links (base first, in document order), then the document's frames */
-    api_frame_name *frames;
-    size_t          n_joints; /* moving joints */
-    api_joint_name *joints;
+    size_t             n_frames; /* links (base first, in document order), then the document's frames */
+    api_frame_name    *frames;
+    size_t             n_joints; /* moving joints */
+    api_joint_name    *joints;
     size_t n_movers; /* joints, motor coordinates, motors of transmissions: all that have rotor inertia and friction */
-    const char       **mover_names; /* [n_movers] */
-    size_t             n_motors;
-    api_motor_name    *motors; /* [n_motors], document order */
-    size_t             n_transmissions;
-    api_transmission  *transmissions;  /* [n_transmissions], document order */
-    api_coupled_motor *coupled_motors; /* [dyn->n_drives], the motors of all transmissions */
-    size_t             n_configurations;
+    const char             **mover_names; /* [n_movers] */
+    size_t                   n_motors;
+    api_motor_name          *motors; /* [n_motors], document order */
+    size_t                   n_transmissions;
+    api_transmission        *transmissions;  /* [n_transmissions], document order */
+    api_coupled_motor       *coupled_motors; /* [dyn->n_drives], the motors of all transmissions */
+    size_t                   n_configurations;
     api_named_configuration *configurations;
-    size_t             n_angles;
-    dyn_bound         *angles; /* [n_angles] bounds on entries of q within which sine and cosine are accurate */
-    const dyn_loops   *loops;  /* NULL: the model is a tree; else nq, nv and the names are those of the actuated
-                                         coordinates (loops.h) */
+    size_t                   n_angles;
+    dyn_bound               *angles; /* [n_angles] bounds on entries of q within which sine and cosine are accurate */
+    const dyn_loops         *loops;  /* NULL: the model is a tree; else nq, nv and the names are those of the actuated
+                                               coordinates (loops.h) */
     size_t    n_loaded;
     dyn_body *loaded; /* [n_loaded] with loops: the tree's bodies with friction, if that of some actuated
                          joint depends on its load; `dyn` is without load coefficients */

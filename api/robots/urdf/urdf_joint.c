@@ -116,8 +116,8 @@ static bool read_magnitude(api_urdf *urdf, const api_urdf_joint *joint, const xm
 }
 
 /* Reads a limit of acceleration or jerk (URDF 1.2); 0 would keep the joint from moving. */
-static bool read_positive_limit(api_urdf *urdf, const api_urdf_joint *joint, const xmlNode *limit, const char *attribute,
-                          json_t *limits)
+static bool read_positive_limit(api_urdf *urdf, const api_urdf_joint *joint, const xmlNode *limit,
+                                const char *attribute, json_t *limits)
 {
     double value = 0;
     if (!api_xml_has(limit, attribute)) return true;

@@ -77,8 +77,7 @@ static void put_figures(api_urdf_file *f, xmlNode *joint, const api_document_lin
         if (link->has_position_limits) api_xml_put_number(&f->w, limit, "upper", link->upper);
         if (link->limits.has_velocity) api_xml_put_number(&f->w, limit, "velocity", link->limits.velocity);
         if (link->limits.has_effort) api_xml_put_number(&f->w, limit, "effort", link->limits.effort);
-        if (link->limits.has_acceleration)
-            api_xml_put_number(&f->w, limit, "acceleration", link->limits.acceleration);
+        if (link->limits.has_acceleration) api_xml_put_number(&f->w, limit, "acceleration", link->limits.acceleration);
         if (link->limits.has_jerk) api_xml_put_number(&f->w, limit, "jerk", link->limits.jerk);
     }
     if (damping != 0 || friction->positive != 0) {
