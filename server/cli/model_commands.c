@@ -91,7 +91,7 @@ static bool load_file(const srv_session *s, const char *file, const cli_argument
         .operand = file, .main = cli_value(arguments, "main"), .path = cli_value(arguments, "path"), .meshes = true};
     bool loaded = false;
     derive_name(file, name);
-    cli_format_query(arguments, query);
+    if (!cli_format_query(arguments, query)) return false;
     api_problem_clear(&problem);
     loading             progress  = {file, srv_now(), 1};
     const api_scheduler scheduler = {.yield = tell_progress, .arg = &progress};
@@ -241,7 +241,7 @@ static int find_model(srv_session *s, const char *model, const cli_arguments *ar
 {
     struct stat status;
     char        query[CLI_QUERY];
-    cli_format_query(arguments, query);
+    if (!cli_format_query(arguments, query)) return 1;
     if (stat(model, &status) == 0 && !S_ISDIR(status.st_mode))
         return load_file(s, model, arguments, stderr, NULL, name) ? 0 : 1;
     if (strchr(model, '/')) return cli_fail(1, "there is no such file, and a model's name has no slash");

@@ -49,8 +49,9 @@ static double decoded_seconds(const api_query *q, const api_selection *selected)
 }
 
 const api_operation api_directional = {
-    .name  = "directional",
-    .needs = API_BIT(API_Q),
+    .name       = "directional",
+    .row_scenes = true,
+    .needs      = API_BIT(API_Q),
     .takes = API_BIT(API_QD) | API_BIT(API_QDD) | API_BIT(API_GRAVITY) | API_BIT(API_PAYLOAD) | API_BIT(API_WRENCHES) |
              API_BIT(API_FRICTION) | API_BIT(API_JOINTS) | API_BIT(API_OUTPUTS) | API_BIT(API_DIRECTIONS),
     .needs_options   = API_BIT(API_DIRECTIONS),

@@ -51,9 +51,10 @@ static double decoded_seconds(const api_query *q, const api_selection *selected)
 }
 
 const api_operation api_forward_directional = {
-    .name  = "forward-directional",
-    .needs = API_BIT(API_Q) | API_BIT(API_TAU),
-    .takes = API_BIT(API_QD) | API_BIT(API_GRAVITY) | API_BIT(API_PAYLOAD) | API_BIT(API_WRENCHES) |
+    .name       = "forward-directional",
+    .row_scenes = true,
+    .needs      = API_BIT(API_Q) | API_BIT(API_TAU),
+    .takes      = API_BIT(API_QD) | API_BIT(API_GRAVITY) | API_BIT(API_PAYLOAD) | API_BIT(API_WRENCHES) |
              API_BIT(API_FRICTION) | API_BIT(API_JOINTS) | API_BIT(API_OUTPUTS) | API_BIT(API_DIRECTIONS),
     .needs_options   = API_BIT(API_DIRECTIONS),
     .outputs         = {[RATES] = {"rates", true, {API_GIVEN_DIRECTIONS, API_NV}}, [QDD] = {"qdd", false, {API_NV}}},

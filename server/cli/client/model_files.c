@@ -91,6 +91,7 @@ int cli_models(const cli_arguments *arguments)
 
 const cli_option cli_put_options[] = {
     {"meshes", NULL, CLI_NOTHING, NULL, "send the meshes of a URDF file, too"},
+    {"locked", "JOINT:POSITION,...", CLI_NOTHING, NULL, "hold joints for good: elbow:1.57, of a ball its quaternion, ball:0:0:0:1"},
     CLI_VERBOSE,
     {.name = NULL},
 };
@@ -180,7 +181,7 @@ static bool put_robot(cli_connection *c, const cli_arguments *arguments)
                                .main    = cli_value(arguments, "main"),
                                .path    = cli_value(arguments, "path"),
                                .meshes  = cli_value(arguments, "meshes") != NULL};
-    cli_format_query(arguments, query);
+    if (!cli_format_query(arguments, query)) return false;
     bool good = cli_robot_gather(&robot, &source);
     if (!good && *robot.error) cli_error("%s: %s", source.operand, robot.error);
     if (good && robot.files.n > 1)

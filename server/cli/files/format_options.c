@@ -33,29 +33,32 @@ const cli_option cli_file_options[] = {
     {.name = NULL},
 };
 
-enum { VALUE_BYTES = 255 /* most bytes of a value: CLI_QUERY has room for two of them, and for all words */ };
-
-/* Appends a value, percent-encoded, and cut after VALUE_BYTES. */
-static void append_value(char *query, const char *value)
+/* Appends NAME=VALUE, the value percent-encoded. False if there is no room. */
+static bool append_option(char query[CLI_QUERY], const char *name, const char *value)
 {
-    char *end = query + strlen(query);
-    for (size_t i = 0; i < VALUE_BYTES && value[i]; i++) {
-        const unsigned char byte  = (unsigned char)value[i];
+    const size_t begin  = strlen(query);
+    size_t       length = begin;
+    if (begin + strlen(name) + 3 * strlen(value) + 3 > CLI_QUERY) return false;
+    length += (size_t)snprintf(query + length, CLI_QUERY - length, "%s%s=", begin > 0 ? "&" : "", name);
+    for (char *c = query + begin; *c; c++) /* zero-limits becomes zero_limits */
+        if (*c == '-') *c = '_';
+    for (const char *c = value; *c; c++) {
+        const unsigned char byte  = (unsigned char)*c;
         const bool          plain = byte < 0x80 && (isalnum(byte) || strchr("-._~", byte));
-        end += snprintf(end, 4, plain ? "%c" : "%%%02X", byte);
+        length += (size_t)snprintf(query + length, CLI_QUERY - length, plain ? "%c" : "%%%02X", byte);
     }
+    return true;
 }
 
-void cli_format_query(const cli_arguments *arguments, char *query)
+bool cli_format_query(const cli_arguments *arguments, char query[CLI_QUERY])
 {
     *query = '\0';
     for (const cli_option *o = cli_format_options; o->name; o++) {
-        size_t      length = strlen(query);
-        const char *value  = cli_value(arguments, o->name);
-        if (!value) continue;
-        snprintf(query + length, CLI_QUERY - length, "%s%s=", length > 0 ? "&" : "", o->name);
-        for (char *c = query + length; *c; c++) /* zero-limits becomes zero_limits */
-            if (*c == '-') *c = '_';
-        append_value(query, value);
+        const char *value = cli_value(arguments, o->name);
+        if (value && !append_option(query, o->name, value))
+            return cli_error("--%s is too long: the options of a format fit in %d bytes", o->name, CLI_QUERY / 3);
     }
+    const char *locked = cli_value(arguments, "locked");
+    return !locked || append_option(query, "locked", locked) ||
+           cli_error("--locked is too long: PUT a document with \"locked\"");
 }
