@@ -81,8 +81,8 @@ class Operations:
         gravity turns with the base, and of a base that is accelerated without turning, whose gravity is g - a. For any motion
         of the base the model has a floating one, whose qdd is given. Rows of gravity or of figures of payloads have the bits of
         single requests; each state is then evaluated alone instead of in lanes: an inverse dynamics of a Panda takes 0.3 µs
-        more, and with payloads of rows 1.3 µs more, in which the model with the payload is made. identify and ground-reaction
-        take one value.
+        more, and with payloads of rows 1.3 µs more, in which the model with the payload is made. identify, ground-reaction,
+        sensors, external-wrench and path-timing take one value.
         payload: A rigid body fixed to a link or frame for this request. Each figure is one for all rows, or one for each row.
         parameters: Inertial parameters that replace the model's, by the links of bodies: for each link ten numbers m, m c (3),
         Ixx, Ixy, Iyy, Ixz, Iyz, Izz about the origin and in the axes of the link, as `regressor` numbers them, or a row of ten
@@ -186,8 +186,8 @@ class Operations:
         gravity turns with the base, and of a base that is accelerated without turning, whose gravity is g - a. For any motion
         of the base the model has a floating one, whose qdd is given. Rows of gravity or of figures of payloads have the bits of
         single requests; each state is then evaluated alone instead of in lanes: an inverse dynamics of a Panda takes 0.3 µs
-        more, and with payloads of rows 1.3 µs more, in which the model with the payload is made. identify and ground-reaction
-        take one value.
+        more, and with payloads of rows 1.3 µs more, in which the model with the payload is made. identify, ground-reaction,
+        sensors, external-wrench and path-timing take one value.
         payload: A rigid body fixed to a link or frame for this request. Each figure is one for all rows, or one for each row.
         parameters: Inertial parameters that replace the model's, by the links of bodies: for each link ten numbers m, m c (3),
         Ixx, Ixy, Iyy, Ixz, Iyz, Izz about the origin and in the axes of the link, as `regressor` numbers them, or a row of ten
@@ -373,8 +373,8 @@ class Operations:
         gravity turns with the base, and of a base that is accelerated without turning, whose gravity is g - a. For any motion
         of the base the model has a floating one, whose qdd is given. Rows of gravity or of figures of payloads have the bits of
         single requests; each state is then evaluated alone instead of in lanes: an inverse dynamics of a Panda takes 0.3 µs
-        more, and with payloads of rows 1.3 µs more, in which the model with the payload is made. identify and ground-reaction
-        take one value.
+        more, and with payloads of rows 1.3 µs more, in which the model with the payload is made. identify, ground-reaction,
+        sensors, external-wrench and path-timing take one value.
         payload: A rigid body fixed to a link or frame for this request. Each figure is one for all rows, or one for each row.
         parameters: Inertial parameters that replace the model's, by the links of bodies: for each link ten numbers m, m c (3),
         Ixx, Ixy, Iyy, Ixz, Iyz, Izz about the origin and in the axes of the link, as `regressor` numbers them, or a row of ten
@@ -510,8 +510,8 @@ class Operations:
         gravity turns with the base, and of a base that is accelerated without turning, whose gravity is g - a. For any motion
         of the base the model has a floating one, whose qdd is given. Rows of gravity or of figures of payloads have the bits of
         single requests; each state is then evaluated alone instead of in lanes: an inverse dynamics of a Panda takes 0.3 µs
-        more, and with payloads of rows 1.3 µs more, in which the model with the payload is made. identify and ground-reaction
-        take one value.
+        more, and with payloads of rows 1.3 µs more, in which the model with the payload is made. identify, ground-reaction,
+        sensors, external-wrench and path-timing take one value.
         payload: A rigid body fixed to a link or frame for this request. Each figure is one for all rows, or one for each row.
         parameters: Inertial parameters that replace the model's, by the links of bodies: for each link ten numbers m, m c (3),
         Ixx, Ixy, Iyy, Ixz, Iyz, Izz about the origin and in the axes of the link, as `regressor` numbers them, or a row of ten
@@ -591,8 +591,8 @@ class Operations:
         gravity turns with the base, and of a base that is accelerated without turning, whose gravity is g - a. For any motion
         of the base the model has a floating one, whose qdd is given. Rows of gravity or of figures of payloads have the bits of
         single requests; each state is then evaluated alone instead of in lanes: an inverse dynamics of a Panda takes 0.3 µs
-        more, and with payloads of rows 1.3 µs more, in which the model with the payload is made. identify and ground-reaction
-        take one value.
+        more, and with payloads of rows 1.3 µs more, in which the model with the payload is made. identify, ground-reaction,
+        sensors, external-wrench and path-timing take one value.
         payload: A rigid body fixed to a link or frame for this request. Each figure is one for all rows, or one for each row.
         parameters: Inertial parameters that replace the model's, by the links of bodies: for each link ten numbers m, m c (3),
         Ixx, Ixy, Iyy, Ixz, Iyz, Izz about the origin and in the axes of the link, as `regressor` numbers them, or a row of ten
@@ -681,8 +681,8 @@ class Operations:
         gravity turns with the base, and of a base that is accelerated without turning, whose gravity is g - a. For any motion
         of the base the model has a floating one, whose qdd is given. Rows of gravity or of figures of payloads have the bits of
         single requests; each state is then evaluated alone instead of in lanes: an inverse dynamics of a Panda takes 0.3 µs
-        more, and with payloads of rows 1.3 µs more, in which the model with the payload is made. identify and ground-reaction
-        take one value.
+        more, and with payloads of rows 1.3 µs more, in which the model with the payload is made. identify, ground-reaction,
+        sensors, external-wrench and path-timing take one value.
         payload: A rigid body fixed to a link or frame for this request. Each figure is one for all rows, or one for each row.
         parameters: Inertial parameters that replace the model's, by the links of bodies: for each link ten numbers m, m c (3),
         Ixx, Ixy, Iyy, Ixz, Iyz, Izz about the origin and in the axes of the link, as `regressor` numbers them, or a row of ten
@@ -761,8 +761,8 @@ class Operations:
         gravity turns with the base, and of a base that is accelerated without turning, whose gravity is g - a. For any motion
         of the base the model has a floating one, whose qdd is given. Rows of gravity or of figures of payloads have the bits of
         single requests; each state is then evaluated alone instead of in lanes: an inverse dynamics of a Panda takes 0.3 µs
-        more, and with payloads of rows 1.3 µs more, in which the model with the payload is made. identify and ground-reaction
-        take one value.
+        more, and with payloads of rows 1.3 µs more, in which the model with the payload is made. identify, ground-reaction,
+        sensors, external-wrench and path-timing take one value.
         payload: A rigid body fixed to a link or frame for this request. Each figure is one for all rows, or one for each row.
         parameters: Inertial parameters that replace the model's, by the links of bodies: for each link ten numbers m, m c (3),
         Ixx, Ixy, Iyy, Ixz, Iyz, Izz about the origin and in the axes of the link, as `regressor` numbers them, or a row of ten
@@ -846,8 +846,8 @@ class Operations:
         gravity turns with the base, and of a base that is accelerated without turning, whose gravity is g - a. For any motion
         of the base the model has a floating one, whose qdd is given. Rows of gravity or of figures of payloads have the bits of
         single requests; each state is then evaluated alone instead of in lanes: an inverse dynamics of a Panda takes 0.3 µs
-        more, and with payloads of rows 1.3 µs more, in which the model with the payload is made. identify and ground-reaction
-        take one value.
+        more, and with payloads of rows 1.3 µs more, in which the model with the payload is made. identify, ground-reaction,
+        sensors, external-wrench and path-timing take one value.
         payload: A rigid body fixed to a link or frame for this request. Each figure is one for all rows, or one for each row.
         parameters: Inertial parameters that replace the model's, by the links of bodies: for each link ten numbers m, m c (3),
         Ixx, Ixy, Iyy, Ixz, Iyz, Izz about the origin and in the axes of the link, as `regressor` numbers them, or a row of ten
@@ -914,8 +914,8 @@ class Operations:
         gravity turns with the base, and of a base that is accelerated without turning, whose gravity is g - a. For any motion
         of the base the model has a floating one, whose qdd is given. Rows of gravity or of figures of payloads have the bits of
         single requests; each state is then evaluated alone instead of in lanes: an inverse dynamics of a Panda takes 0.3 µs
-        more, and with payloads of rows 1.3 µs more, in which the model with the payload is made. identify and ground-reaction
-        take one value.
+        more, and with payloads of rows 1.3 µs more, in which the model with the payload is made. identify, ground-reaction,
+        sensors, external-wrench and path-timing take one value.
         payload: A rigid body fixed to a link or frame for this request. Each figure is one for all rows, or one for each row.
         parameters: Inertial parameters that replace the model's, by the links of bodies: for each link ten numbers m, m c (3),
         Ixx, Ixy, Iyy, Ixz, Iyz, Izz about the origin and in the axes of the link, as `regressor` numbers them, or a row of ten
@@ -953,8 +953,10 @@ class Operations:
     def directional(
             self, q: Coordinates, *, directions: Directions, qd: Optional[Coordinates] = None,
             qdd: Optional[Coordinates] = None, gravity: Optional[npt.ArrayLike] = None,
-            payload: Optional[Union[Payload, Sequence[Payload]]] = None, wrenches: Optional[Sequence[Wrench]] = None,
-            friction: Optional[bool] = None, joints: Optional[Sequence[str]] = None, normalise: Optional[bool] = None,
+            payload: Optional[Union[Payload, Sequence[Payload]]] = None,
+            parameters: Optional[Mapping[str, npt.ArrayLike]] = None, wrenches: Optional[Sequence[Wrench]] = None,
+            friction: Optional[bool] = None, joints: Optional[Sequence[str]] = None,
+            locked: Optional[Mapping[str, npt.ArrayLike]] = None, normalise: Optional[bool] = None,
             on_error: Optional[Literal['request', 'row']] = None,
             outputs: Optional[Sequence[Literal['rates', 'tau']]] = None, timeout: Optional[float] = None,
     ) -> DirectionalAnswer:
@@ -978,14 +980,30 @@ class Operations:
         gravity turns with the base, and of a base that is accelerated without turning, whose gravity is g - a. For any motion
         of the base the model has a floating one, whose qdd is given. Rows of gravity or of figures of payloads have the bits of
         single requests; each state is then evaluated alone instead of in lanes: an inverse dynamics of a Panda takes 0.3 µs
-        more, and with payloads of rows 1.3 µs more, in which the model with the payload is made. identify and ground-reaction
-        take one value.
+        more, and with payloads of rows 1.3 µs more, in which the model with the payload is made. identify, ground-reaction,
+        sensors, external-wrench and path-timing take one value.
         payload: A rigid body fixed to a link or frame for this request. Each figure is one for all rows, or one for each row.
+        parameters: Inertial parameters that replace the model's, by the links of bodies: for each link ten numbers m, m c (3),
+        Ixx, Ixy, Iyy, Ixz, Iyz, Izz about the origin and in the axes of the link, as `regressor` numbers them, or a row of ten
+        for each row of the batch. The parameters of a link are those of its body, whatever is merged into it or mounted on it
+        included. A body must be physical. Payloads are added. Cost: as of payloads.
         wrenches: Acts on the link, by the environment.
         friction: false omits joint friction.
         joints: A permutation of velocity_names, the order of coordinates in this request and its answer. The six coordinates of
         a floating base stay first, as in `q` its seven positions, and may be left out of the list. For models none of whose
         joints has a quaternion.
+        locked: Joints that are held at positions, by the names of the joints: a number in rad or m, [x, y, angle] of a planar
+        joint, the quaternion [qx, qy, qz, qw] of a spherical one, or the seven positions of a floating one. These joints are
+        fixed for this request: they leave `q`, `qd`, `tau` and all other coordinates of the request and of its answer, whose
+        order stays; their links belong to the bodies of their parents, and keep their frames. So `joint_wrenches`, parameters
+        and limits of the request are those of the reduced model, too. Joints that mimic them stand where they follow. Their
+        friction, springs, limits and `rotor_inertia` disappear; a motor on such a joint is a part of the link that carries it.
+        `<joint>.motor` of an elastic joint locks its motor alone: the joint then has the spring to the motor's place. Loops
+        keep their assembly, the position to which the locked joints move the model's `reference`. A 422: a mimic joint, a
+        passive joint of loops, a floating base, all joints together, or some of the joints of a transmission. The first request
+        with the same `locked` on a model takes the time to build the reduced model, about 0.1 ms for each link and the closing
+        of its loops; the server keeps the last 64, of at most 32 MiB, for the next ones. Of `PUT`, the parameter `locked`
+        reduces a model for all requests.
         normalise: Whether quaternions of the request (in `q`, `guess`, `platform` and `orientation`) may have any norm but 0,
         and are normalised. By default a norm that differs from 1 by more than 1e-6 is the 422 bad-quaternion: it is often a
         wrong order or a missing component.
@@ -995,14 +1013,15 @@ class Operations:
         timeout: of this call, s; the server then stops working on it, too.
         """
         return self._evaluate("directional", DirectionalAnswer, {"q": q, "directions": directions, "qd": qd, "qdd": qdd,
-            "gravity": gravity, "payload": payload, "wrenches": wrenches, "friction": friction, "joints": joints, "normalise":
-            normalise, "on_error": on_error, "outputs": outputs}, timeout)
+            "gravity": gravity, "payload": payload, "parameters": parameters, "wrenches": wrenches, "friction": friction,
+            "joints": joints, "locked": locked, "normalise": normalise, "on_error": on_error, "outputs": outputs}, timeout)
 
     def forward_directional(
             self, q: Coordinates, *, tau: Coordinates, directions: ForwardDirections, qd: Optional[Coordinates] = None,
             gravity: Optional[npt.ArrayLike] = None, payload: Optional[Union[Payload, Sequence[Payload]]] = None,
-            wrenches: Optional[Sequence[Wrench]] = None, friction: Optional[bool] = None,
-            joints: Optional[Sequence[str]] = None, normalise: Optional[bool] = None,
+            parameters: Optional[Mapping[str, npt.ArrayLike]] = None, wrenches: Optional[Sequence[Wrench]] = None,
+            friction: Optional[bool] = None, joints: Optional[Sequence[str]] = None,
+            locked: Optional[Mapping[str, npt.ArrayLike]] = None, normalise: Optional[bool] = None,
             on_error: Optional[Literal['request', 'row']] = None,
             outputs: Optional[Sequence[Literal['rates', 'qdd']]] = None, timeout: Optional[float] = None,
     ) -> ForwardDirectionalAnswer:
@@ -1023,14 +1042,30 @@ class Operations:
         gravity turns with the base, and of a base that is accelerated without turning, whose gravity is g - a. For any motion
         of the base the model has a floating one, whose qdd is given. Rows of gravity or of figures of payloads have the bits of
         single requests; each state is then evaluated alone instead of in lanes: an inverse dynamics of a Panda takes 0.3 µs
-        more, and with payloads of rows 1.3 µs more, in which the model with the payload is made. identify and ground-reaction
-        take one value.
+        more, and with payloads of rows 1.3 µs more, in which the model with the payload is made. identify, ground-reaction,
+        sensors, external-wrench and path-timing take one value.
         payload: A rigid body fixed to a link or frame for this request. Each figure is one for all rows, or one for each row.
+        parameters: Inertial parameters that replace the model's, by the links of bodies: for each link ten numbers m, m c (3),
+        Ixx, Ixy, Iyy, Ixz, Iyz, Izz about the origin and in the axes of the link, as `regressor` numbers them, or a row of ten
+        for each row of the batch. The parameters of a link are those of its body, whatever is merged into it or mounted on it
+        included. A body must be physical. Payloads are added. Cost: as of payloads.
         wrenches: Acts on the link, by the environment.
         friction: false omits joint friction.
         joints: A permutation of velocity_names, the order of coordinates in this request and its answer. The six coordinates of
         a floating base stay first, as in `q` its seven positions, and may be left out of the list. For models none of whose
         joints has a quaternion.
+        locked: Joints that are held at positions, by the names of the joints: a number in rad or m, [x, y, angle] of a planar
+        joint, the quaternion [qx, qy, qz, qw] of a spherical one, or the seven positions of a floating one. These joints are
+        fixed for this request: they leave `q`, `qd`, `tau` and all other coordinates of the request and of its answer, whose
+        order stays; their links belong to the bodies of their parents, and keep their frames. So `joint_wrenches`, parameters
+        and limits of the request are those of the reduced model, too. Joints that mimic them stand where they follow. Their
+        friction, springs, limits and `rotor_inertia` disappear; a motor on such a joint is a part of the link that carries it.
+        `<joint>.motor` of an elastic joint locks its motor alone: the joint then has the spring to the motor's place. Loops
+        keep their assembly, the position to which the locked joints move the model's `reference`. A 422: a mimic joint, a
+        passive joint of loops, a floating base, all joints together, or some of the joints of a transmission. The first request
+        with the same `locked` on a model takes the time to build the reduced model, about 0.1 ms for each link and the closing
+        of its loops; the server keeps the last 64, of at most 32 MiB, for the next ones. Of `PUT`, the parameter `locked`
+        reduces a model for all requests.
         normalise: Whether quaternions of the request (in `q`, `guess`, `platform` and `orientation`) may have any norm but 0,
         and are normalised. By default a norm that differs from 1 by more than 1e-6 is the 422 bad-quaternion: it is often a
         wrong order or a missing component.
@@ -1040,8 +1075,9 @@ class Operations:
         timeout: of this call, s; the server then stops working on it, too.
         """
         return self._evaluate("forward-directional", ForwardDirectionalAnswer, {"q": q, "tau": tau, "directions": directions,
-            "qd": qd, "gravity": gravity, "payload": payload, "wrenches": wrenches, "friction": friction, "joints": joints,
-            "normalise": normalise, "on_error": on_error, "outputs": outputs}, timeout)
+            "qd": qd, "gravity": gravity, "payload": payload, "parameters": parameters, "wrenches": wrenches, "friction":
+            friction, "joints": joints, "locked": locked, "normalise": normalise, "on_error": on_error, "outputs": outputs},
+            timeout)
 
     def hessian(
             self, q: Coordinates, *, qd: Optional[Coordinates] = None, qdd: Optional[Coordinates] = None,
@@ -1074,8 +1110,8 @@ class Operations:
         gravity turns with the base, and of a base that is accelerated without turning, whose gravity is g - a. For any motion
         of the base the model has a floating one, whose qdd is given. Rows of gravity or of figures of payloads have the bits of
         single requests; each state is then evaluated alone instead of in lanes: an inverse dynamics of a Panda takes 0.3 µs
-        more, and with payloads of rows 1.3 µs more, in which the model with the payload is made. identify and ground-reaction
-        take one value.
+        more, and with payloads of rows 1.3 µs more, in which the model with the payload is made. identify, ground-reaction,
+        sensors, external-wrench and path-timing take one value.
         payload: A rigid body fixed to a link or frame for this request. Each figure is one for all rows, or one for each row.
         parameters: Inertial parameters that replace the model's, by the links of bodies: for each link ten numbers m, m c (3),
         Ixx, Ixy, Iyy, Ixz, Iyz, Izz about the origin and in the axes of the link, as `regressor` numbers them, or a row of ten
@@ -1138,8 +1174,8 @@ class Operations:
         gravity turns with the base, and of a base that is accelerated without turning, whose gravity is g - a. For any motion
         of the base the model has a floating one, whose qdd is given. Rows of gravity or of figures of payloads have the bits of
         single requests; each state is then evaluated alone instead of in lanes: an inverse dynamics of a Panda takes 0.3 µs
-        more, and with payloads of rows 1.3 µs more, in which the model with the payload is made. identify and ground-reaction
-        take one value.
+        more, and with payloads of rows 1.3 µs more, in which the model with the payload is made. identify, ground-reaction,
+        sensors, external-wrench and path-timing take one value.
         payload: A rigid body fixed to a link or frame for this request. Each figure is one for all rows, or one for each row.
         parameters: Inertial parameters that replace the model's, by the links of bodies: for each link ten numbers m, m c (3),
         Ixx, Ixy, Iyy, Ixz, Iyz, Izz about the origin and in the axes of the link, as `regressor` numbers them, or a row of ten
@@ -1246,8 +1282,8 @@ class Operations:
         gravity turns with the base, and of a base that is accelerated without turning, whose gravity is g - a. For any motion
         of the base the model has a floating one, whose qdd is given. Rows of gravity or of figures of payloads have the bits of
         single requests; each state is then evaluated alone instead of in lanes: an inverse dynamics of a Panda takes 0.3 µs
-        more, and with payloads of rows 1.3 µs more, in which the model with the payload is made. identify and ground-reaction
-        take one value.
+        more, and with payloads of rows 1.3 µs more, in which the model with the payload is made. identify, ground-reaction,
+        sensors, external-wrench and path-timing take one value.
         payload: A rigid body fixed to a link or frame for this request. Each figure is one for all rows, or one for each row.
         parameters: Inertial parameters that replace the model's, by the links of bodies: for each link ten numbers m, m c (3),
         Ixx, Ixy, Iyy, Ixz, Iyz, Izz about the origin and in the axes of the link, as `regressor` numbers them, or a row of ten
@@ -1336,8 +1372,8 @@ class Operations:
         gravity turns with the base, and of a base that is accelerated without turning, whose gravity is g - a. For any motion
         of the base the model has a floating one, whose qdd is given. Rows of gravity or of figures of payloads have the bits of
         single requests; each state is then evaluated alone instead of in lanes: an inverse dynamics of a Panda takes 0.3 µs
-        more, and with payloads of rows 1.3 µs more, in which the model with the payload is made. identify and ground-reaction
-        take one value.
+        more, and with payloads of rows 1.3 µs more, in which the model with the payload is made. identify, ground-reaction,
+        sensors, external-wrench and path-timing take one value.
         payload: A rigid body fixed to a link or frame for this request. Each figure is one for all rows, or one for each row.
         parameters: Inertial parameters that replace the model's, by the links of bodies: for each link ten numbers m, m c (3),
         Ixx, Ixy, Iyy, Ixz, Iyz, Izz about the origin and in the axes of the link, as `regressor` numbers them, or a row of ten
@@ -1427,8 +1463,8 @@ class Operations:
         gravity turns with the base, and of a base that is accelerated without turning, whose gravity is g - a. For any motion
         of the base the model has a floating one, whose qdd is given. Rows of gravity or of figures of payloads have the bits of
         single requests; each state is then evaluated alone instead of in lanes: an inverse dynamics of a Panda takes 0.3 µs
-        more, and with payloads of rows 1.3 µs more, in which the model with the payload is made. identify and ground-reaction
-        take one value.
+        more, and with payloads of rows 1.3 µs more, in which the model with the payload is made. identify, ground-reaction,
+        sensors, external-wrench and path-timing take one value.
         payload: A rigid body fixed to a link or frame for this request. Each figure is one for all rows, or one for each row.
         parameters: Inertial parameters that replace the model's, by the links of bodies: for each link ten numbers m, m c (3),
         Ixx, Ixy, Iyy, Ixz, Iyz, Izz about the origin and in the axes of the link, as `regressor` numbers them, or a row of ten
@@ -1558,8 +1594,8 @@ class Operations:
         gravity turns with the base, and of a base that is accelerated without turning, whose gravity is g - a. For any motion
         of the base the model has a floating one, whose qdd is given. Rows of gravity or of figures of payloads have the bits of
         single requests; each state is then evaluated alone instead of in lanes: an inverse dynamics of a Panda takes 0.3 µs
-        more, and with payloads of rows 1.3 µs more, in which the model with the payload is made. identify and ground-reaction
-        take one value.
+        more, and with payloads of rows 1.3 µs more, in which the model with the payload is made. identify, ground-reaction,
+        sensors, external-wrench and path-timing take one value.
         joints: A permutation of velocity_names, the order of coordinates in this request and its answer. The six coordinates of
         a floating base stay first, as in `q` its seven positions, and may be left out of the list. For models none of whose
         joints has a quaternion.
@@ -1623,8 +1659,8 @@ class Operations:
         gravity turns with the base, and of a base that is accelerated without turning, whose gravity is g - a. For any motion
         of the base the model has a floating one, whose qdd is given. Rows of gravity or of figures of payloads have the bits of
         single requests; each state is then evaluated alone instead of in lanes: an inverse dynamics of a Panda takes 0.3 µs
-        more, and with payloads of rows 1.3 µs more, in which the model with the payload is made. identify and ground-reaction
-        take one value.
+        more, and with payloads of rows 1.3 µs more, in which the model with the payload is made. identify, ground-reaction,
+        sensors, external-wrench and path-timing take one value.
         payload: A rigid body fixed to a link or frame for this request. Each figure is one for all rows, or one for each row.
         parameters: Inertial parameters that replace the model's, by the links of bodies: for each link ten numbers m, m c (3),
         Ixx, Ixy, Iyy, Ixz, Iyz, Izz about the origin and in the axes of the link, as `regressor` numbers them, or a row of ten
@@ -1887,8 +1923,8 @@ class Operations:
         gravity turns with the base, and of a base that is accelerated without turning, whose gravity is g - a. For any motion
         of the base the model has a floating one, whose qdd is given. Rows of gravity or of figures of payloads have the bits of
         single requests; each state is then evaluated alone instead of in lanes: an inverse dynamics of a Panda takes 0.3 µs
-        more, and with payloads of rows 1.3 µs more, in which the model with the payload is made. identify and ground-reaction
-        take one value.
+        more, and with payloads of rows 1.3 µs more, in which the model with the payload is made. identify, ground-reaction,
+        sensors, external-wrench and path-timing take one value.
         payload: A rigid body fixed to a link or frame for this request. Each figure is one for all rows, or one for each row.
         parameters: Inertial parameters that replace the model's, by the links of bodies: for each link ten numbers m, m c (3),
         Ixx, Ixy, Iyy, Ixz, Iyz, Izz about the origin and in the axes of the link, as `regressor` numbers them, or a row of ten
@@ -1962,8 +1998,8 @@ class Operations:
         gravity turns with the base, and of a base that is accelerated without turning, whose gravity is g - a. For any motion
         of the base the model has a floating one, whose qdd is given. Rows of gravity or of figures of payloads have the bits of
         single requests; each state is then evaluated alone instead of in lanes: an inverse dynamics of a Panda takes 0.3 µs
-        more, and with payloads of rows 1.3 µs more, in which the model with the payload is made. identify and ground-reaction
-        take one value.
+        more, and with payloads of rows 1.3 µs more, in which the model with the payload is made. identify, ground-reaction,
+        sensors, external-wrench and path-timing take one value.
         payload: A rigid body fixed to a link or frame for this request. Each figure is one for all rows, or one for each row.
         parameters: Inertial parameters that replace the model's, by the links of bodies: for each link ten numbers m, m c (3),
         Ixx, Ixy, Iyy, Ixz, Iyz, Izz about the origin and in the axes of the link, as `regressor` numbers them, or a row of ten
@@ -2115,8 +2151,8 @@ class Operations:
         gravity turns with the base, and of a base that is accelerated without turning, whose gravity is g - a. For any motion
         of the base the model has a floating one, whose qdd is given. Rows of gravity or of figures of payloads have the bits of
         single requests; each state is then evaluated alone instead of in lanes: an inverse dynamics of a Panda takes 0.3 µs
-        more, and with payloads of rows 1.3 µs more, in which the model with the payload is made. identify and ground-reaction
-        take one value.
+        more, and with payloads of rows 1.3 µs more, in which the model with the payload is made. identify, ground-reaction,
+        sensors, external-wrench and path-timing take one value.
         payload: A rigid body fixed to a link or frame for this request. Each figure is one for all rows, or one for each row.
         parameters: Inertial parameters that replace the model's, by the links of bodies: for each link ten numbers m, m c (3),
         Ixx, Ixy, Iyy, Ixz, Iyz, Izz about the origin and in the axes of the link, as `regressor` numbers them, or a row of ten
@@ -2319,8 +2355,8 @@ class Operations:
             self, q: Optional[Coordinates] = None, *, displacement: Optional[Coordinates] = None,
             q_target: Optional[Coordinates] = None, fraction: Optional[npt.ArrayLike] = None, count: Optional[int] = None,
             seed: Optional[int] = None, range: Optional[float] = None, joints: Optional[Sequence[str]] = None,
-            guess: Optional[Coordinates] = None, normalise: Optional[bool] = None,
-            on_error: Optional[Literal['request', 'row']] = None,
+            guess: Optional[Coordinates] = None, locked: Optional[Mapping[str, npt.ArrayLike]] = None,
+            normalise: Optional[bool] = None, on_error: Optional[Literal['request', 'row']] = None,
             outputs: Optional[Sequence[Literal['integrated', 'difference', 'interpolated', 'normalised', 'neutral', 'random']]]
             = None,
             timeout: Optional[float] = None,
@@ -2358,6 +2394,18 @@ class Operations:
         From there the loop error is reduced to zero proportionally, without passing a singular position. An object of some of
         `passive_names`, the others having the values of the model's `reference`, or an array of all of them, or a batch of
         arrays.
+        locked: Joints that are held at positions, by the names of the joints: a number in rad or m, [x, y, angle] of a planar
+        joint, the quaternion [qx, qy, qz, qw] of a spherical one, or the seven positions of a floating one. These joints are
+        fixed for this request: they leave `q`, `qd`, `tau` and all other coordinates of the request and of its answer, whose
+        order stays; their links belong to the bodies of their parents, and keep their frames. So `joint_wrenches`, parameters
+        and limits of the request are those of the reduced model, too. Joints that mimic them stand where they follow. Their
+        friction, springs, limits and `rotor_inertia` disappear; a motor on such a joint is a part of the link that carries it.
+        `<joint>.motor` of an elastic joint locks its motor alone: the joint then has the spring to the motor's place. Loops
+        keep their assembly, the position to which the locked joints move the model's `reference`. A 422: a mimic joint, a
+        passive joint of loops, a floating base, all joints together, or some of the joints of a transmission. The first request
+        with the same `locked` on a model takes the time to build the reduced model, about 0.1 ms for each link and the closing
+        of its loops; the server keeps the last 64, of at most 32 MiB, for the next ones. Of `PUT`, the parameter `locked`
+        reduces a model for all requests.
         normalise: Whether quaternions of the request (in `q`, `guess`, `platform` and `orientation`) may have any norm but 0,
         and are normalised. By default a norm that differs from 1 by more than 1e-6 is the 422 bad-quaternion: it is often a
         wrong order or a missing component.
@@ -2367,8 +2415,8 @@ class Operations:
         timeout: of this call, s; the server then stops working on it, too.
         """
         return self._evaluate("configuration", ConfigurationAnswer, {"q": q, "displacement": displacement, "q_target": q_target,
-            "fraction": fraction, "count": count, "seed": seed, "range": range, "joints": joints, "guess": guess, "normalise":
-            normalise, "on_error": on_error, "outputs": outputs}, timeout)
+            "fraction": fraction, "count": count, "seed": seed, "range": range, "joints": joints, "guess": guess, "locked":
+            locked, "normalise": normalise, "on_error": on_error, "outputs": outputs}, timeout)
 
     def sensors(
             self, q: Optional[Coordinates] = None, *, qd: Optional[Coordinates] = None, qdd: Optional[Coordinates] = None,
@@ -2376,7 +2424,8 @@ class Operations:
             wrenches: Optional[Sequence[Wrench]] = None, friction: Optional[bool] = None,
             joints: Optional[Sequence[str]] = None, guess: Optional[Coordinates] = None, platform: Optional[Platform] = None,
             force_torque: Optional[Sequence[ForceTorqueSensor]] = None, inertial: Optional[Union[str, Sequence[str]]] = None,
-            normalise: Optional[bool] = None, on_error: Optional[Literal['request', 'row']] = None,
+            locked: Optional[Mapping[str, npt.ArrayLike]] = None, normalise: Optional[bool] = None,
+            on_error: Optional[Literal['request', 'row']] = None,
             outputs: Optional[Sequence[Literal['wrenches', 'specific_forces', 'angular_velocities']]] = None,
             timeout: Optional[float] = None,
     ) -> SensorsAnswer:
@@ -2401,8 +2450,8 @@ class Operations:
         gravity turns with the base, and of a base that is accelerated without turning, whose gravity is g - a. For any motion
         of the base the model has a floating one, whose qdd is given. Rows of gravity or of figures of payloads have the bits of
         single requests; each state is then evaluated alone instead of in lanes: an inverse dynamics of a Panda takes 0.3 µs
-        more, and with payloads of rows 1.3 µs more, in which the model with the payload is made. identify and ground-reaction
-        take one value.
+        more, and with payloads of rows 1.3 µs more, in which the model with the payload is made. identify, ground-reaction,
+        sensors, external-wrench and path-timing take one value.
         payload: A rigid body fixed to a link or frame for this request. Each figure is one for all rows, or one for each row.
         wrenches: Acts on the link, by the environment.
         friction: false omits joint friction.
@@ -2420,6 +2469,18 @@ class Operations:
         from the actuated coordinates of the reference and the passive ones of the guess.
         force_torque: Joints through which the wrench is computed.
         inertial: Links or frames with an accelerometer and a gyroscope.
+        locked: Joints that are held at positions, by the names of the joints: a number in rad or m, [x, y, angle] of a planar
+        joint, the quaternion [qx, qy, qz, qw] of a spherical one, or the seven positions of a floating one. These joints are
+        fixed for this request: they leave `q`, `qd`, `tau` and all other coordinates of the request and of its answer, whose
+        order stays; their links belong to the bodies of their parents, and keep their frames. So `joint_wrenches`, parameters
+        and limits of the request are those of the reduced model, too. Joints that mimic them stand where they follow. Their
+        friction, springs, limits and `rotor_inertia` disappear; a motor on such a joint is a part of the link that carries it.
+        `<joint>.motor` of an elastic joint locks its motor alone: the joint then has the spring to the motor's place. Loops
+        keep their assembly, the position to which the locked joints move the model's `reference`. A 422: a mimic joint, a
+        passive joint of loops, a floating base, all joints together, or some of the joints of a transmission. The first request
+        with the same `locked` on a model takes the time to build the reduced model, about 0.1 ms for each link and the closing
+        of its loops; the server keeps the last 64, of at most 32 MiB, for the next ones. Of `PUT`, the parameter `locked`
+        reduces a model for all requests.
         normalise: Whether quaternions of the request (in `q`, `guess`, `platform` and `orientation`) may have any norm but 0,
         and are normalised. By default a norm that differs from 1 by more than 1e-6 is the 422 bad-quaternion: it is often a
         wrong order or a missing component.
@@ -2430,7 +2491,8 @@ class Operations:
         """
         return self._evaluate("sensors", SensorsAnswer, {"q": q, "qd": qd, "qdd": qdd, "gravity": gravity, "payload": payload,
             "wrenches": wrenches, "friction": friction, "joints": joints, "guess": guess, "platform": platform, "force_torque":
-            force_torque, "inertial": inertial, "normalise": normalise, "on_error": on_error, "outputs": outputs}, timeout)
+            force_torque, "inertial": inertial, "locked": locked, "normalise": normalise, "on_error": on_error, "outputs":
+            outputs}, timeout)
 
     def external_wrench(
             self, q: Coordinates, *, tau: Coordinates, qd: Optional[Coordinates] = None, qdd: Optional[Coordinates] = None,
@@ -2439,7 +2501,8 @@ class Operations:
             joints: Optional[Sequence[str]] = None, guess: Optional[Coordinates] = None, frame: Optional[str] = None,
             axes: Optional[Sequence[Literal['x', 'y', 'z', 'rx', 'ry', 'rz']]] = None,
             reference: Optional[Literal['world', 'frame']] = None, gain: Optional[npt.ArrayLike] = None,
-            step: Optional[float] = None, noise: Optional[npt.ArrayLike] = None, normalise: Optional[bool] = None,
+            step: Optional[float] = None, noise: Optional[npt.ArrayLike] = None,
+            locked: Optional[Mapping[str, npt.ArrayLike]] = None, normalise: Optional[bool] = None,
             on_error: Optional[Literal['request', 'row']] = None,
             outputs: Optional[Sequence[Literal['tau_external', 'wrench', 'covariance', 'remainder']]] = None,
             timeout: Optional[float] = None,
@@ -2472,8 +2535,8 @@ class Operations:
         gravity turns with the base, and of a base that is accelerated without turning, whose gravity is g - a. For any motion
         of the base the model has a floating one, whose qdd is given. Rows of gravity or of figures of payloads have the bits of
         single requests; each state is then evaluated alone instead of in lanes: an inverse dynamics of a Panda takes 0.3 µs
-        more, and with payloads of rows 1.3 µs more, in which the model with the payload is made. identify and ground-reaction
-        take one value.
+        more, and with payloads of rows 1.3 µs more, in which the model with the payload is made. identify, ground-reaction,
+        sensors, external-wrench and path-timing take one value.
         payload: A rigid body fixed to a link or frame for this request. Each figure is one for all rows, or one for each row.
         wrenches: Acts on the link, by the environment.
         friction: false omits joint friction.
@@ -2490,6 +2553,18 @@ class Operations:
         gain: 1/s, of the momentum observer: one for all coordinates, or nv.
         step: s between the rows, for the momentum observer.
         noise: Standard deviations of tau, N m or N: one for all coordinates, or nv.
+        locked: Joints that are held at positions, by the names of the joints: a number in rad or m, [x, y, angle] of a planar
+        joint, the quaternion [qx, qy, qz, qw] of a spherical one, or the seven positions of a floating one. These joints are
+        fixed for this request: they leave `q`, `qd`, `tau` and all other coordinates of the request and of its answer, whose
+        order stays; their links belong to the bodies of their parents, and keep their frames. So `joint_wrenches`, parameters
+        and limits of the request are those of the reduced model, too. Joints that mimic them stand where they follow. Their
+        friction, springs, limits and `rotor_inertia` disappear; a motor on such a joint is a part of the link that carries it.
+        `<joint>.motor` of an elastic joint locks its motor alone: the joint then has the spring to the motor's place. Loops
+        keep their assembly, the position to which the locked joints move the model's `reference`. A 422: a mimic joint, a
+        passive joint of loops, a floating base, all joints together, or some of the joints of a transmission. The first request
+        with the same `locked` on a model takes the time to build the reduced model, about 0.1 ms for each link and the closing
+        of its loops; the server keeps the last 64, of at most 32 MiB, for the next ones. Of `PUT`, the parameter `locked`
+        reduces a model for all requests.
         normalise: Whether quaternions of the request (in `q`, `guess`, `platform` and `orientation`) may have any norm but 0,
         and are normalised. By default a norm that differs from 1 by more than 1e-6 is the 422 bad-quaternion: it is often a
         wrong order or a missing component.
@@ -2500,8 +2575,8 @@ class Operations:
         """
         return self._evaluate("external-wrench", ExternalWrenchAnswer, {"q": q, "tau": tau, "qd": qd, "qdd": qdd, "gravity":
             gravity, "payload": payload, "wrenches": wrenches, "friction": friction, "joints": joints, "guess": guess, "frame":
-            frame, "axes": axes, "reference": reference, "gain": gain, "step": step, "noise": noise, "normalise": normalise,
-            "on_error": on_error, "outputs": outputs}, timeout)
+            frame, "axes": axes, "reference": reference, "gain": gain, "step": step, "noise": noise, "locked": locked,
+            "normalise": normalise, "on_error": on_error, "outputs": outputs}, timeout)
 
     def margins(
             self, q: Optional[Coordinates] = None, *, qd: Optional[Coordinates] = None, qdd: Optional[Coordinates] = None,
@@ -2546,8 +2621,8 @@ class Operations:
         gravity turns with the base, and of a base that is accelerated without turning, whose gravity is g - a. For any motion
         of the base the model has a floating one, whose qdd is given. Rows of gravity or of figures of payloads have the bits of
         single requests; each state is then evaluated alone instead of in lanes: an inverse dynamics of a Panda takes 0.3 µs
-        more, and with payloads of rows 1.3 µs more, in which the model with the payload is made. identify and ground-reaction
-        take one value.
+        more, and with payloads of rows 1.3 µs more, in which the model with the payload is made. identify, ground-reaction,
+        sensors, external-wrench and path-timing take one value.
         payload: A rigid body fixed to a link or frame for this request. Each figure is one for all rows, or one for each row.
         parameters: Inertial parameters that replace the model's, by the links of bodies: for each link ten numbers m, m c (3),
         Ixx, Ixy, Iyy, Ixz, Iyz, Izz about the origin and in the axes of the link, as `regressor` numbers them, or a row of ten
@@ -2633,8 +2708,8 @@ class Operations:
         gravity turns with the base, and of a base that is accelerated without turning, whose gravity is g - a. For any motion
         of the base the model has a floating one, whose qdd is given. Rows of gravity or of figures of payloads have the bits of
         single requests; each state is then evaluated alone instead of in lanes: an inverse dynamics of a Panda takes 0.3 µs
-        more, and with payloads of rows 1.3 µs more, in which the model with the payload is made. identify and ground-reaction
-        take one value.
+        more, and with payloads of rows 1.3 µs more, in which the model with the payload is made. identify, ground-reaction,
+        sensors, external-wrench and path-timing take one value.
         payload: A rigid body fixed to a link or frame for this request. Each figure is one for all rows, or one for each row.
         parameters: Inertial parameters that replace the model's, by the links of bodies: for each link ten numbers m, m c (3),
         Ixx, Ixy, Iyy, Ixz, Iyz, Izz about the origin and in the axes of the link, as `regressor` numbers them, or a row of ten
@@ -2679,7 +2754,8 @@ class Operations:
             kinds: Optional[Sequence[Literal['position', 'velocity', 'effort', 'effort_rate', 'acceleration', 'jerk']]] = None,
             joint_limits: Optional[PathTimingJointLimits] = None, gravity: Optional[npt.ArrayLike] = None,
             payload: Optional[Union[Payload, Sequence[Payload]]] = None, wrenches: Optional[Sequence[Wrench]] = None,
-            friction: Optional[bool] = None, joints: Optional[Sequence[str]] = None, normalise: Optional[bool] = None,
+            friction: Optional[bool] = None, joints: Optional[Sequence[str]] = None,
+            locked: Optional[Mapping[str, npt.ArrayLike]] = None, normalise: Optional[bool] = None,
             on_error: Optional[Literal['request', 'row']] = None,
             outputs: Optional[Sequence[Literal['times', 's', 'sd', 'sdd', 'q', 'qd', 'qdd', 'tau', 'active', 'limits',
             'duration', 'sddd', 'qddd', 'tau_dot', 'second_order_duration']]] = None,
@@ -2723,14 +2799,26 @@ class Operations:
         gravity turns with the base, and of a base that is accelerated without turning, whose gravity is g - a. For any motion
         of the base the model has a floating one, whose qdd is given. Rows of gravity or of figures of payloads have the bits of
         single requests; each state is then evaluated alone instead of in lanes: an inverse dynamics of a Panda takes 0.3 µs
-        more, and with payloads of rows 1.3 µs more, in which the model with the payload is made. identify and ground-reaction
-        take one value.
+        more, and with payloads of rows 1.3 µs more, in which the model with the payload is made. identify, ground-reaction,
+        sensors, external-wrench and path-timing take one value.
         payload: A rigid body fixed to a link or frame for this request. Each figure is one for all rows, or one for each row.
         wrenches: Acts on the link, by the environment.
         friction: false omits joint friction.
         joints: A permutation of velocity_names, the order of coordinates in this request and its answer. The six coordinates of
         a floating base stay first, as in `q` its seven positions, and may be left out of the list. For models none of whose
         joints has a quaternion.
+        locked: Joints that are held at positions, by the names of the joints: a number in rad or m, [x, y, angle] of a planar
+        joint, the quaternion [qx, qy, qz, qw] of a spherical one, or the seven positions of a floating one. These joints are
+        fixed for this request: they leave `q`, `qd`, `tau` and all other coordinates of the request and of its answer, whose
+        order stays; their links belong to the bodies of their parents, and keep their frames. So `joint_wrenches`, parameters
+        and limits of the request are those of the reduced model, too. Joints that mimic them stand where they follow. Their
+        friction, springs, limits and `rotor_inertia` disappear; a motor on such a joint is a part of the link that carries it.
+        `<joint>.motor` of an elastic joint locks its motor alone: the joint then has the spring to the motor's place. Loops
+        keep their assembly, the position to which the locked joints move the model's `reference`. A 422: a mimic joint, a
+        passive joint of loops, a floating base, all joints together, or some of the joints of a transmission. The first request
+        with the same `locked` on a model takes the time to build the reduced model, about 0.1 ms for each link and the closing
+        of its loops; the server keeps the last 64, of at most 32 MiB, for the next ones. Of `PUT`, the parameter `locked`
+        reduces a model for all requests.
         normalise: Whether quaternions of the request (in `q`, `guess`, `platform` and `orientation`) may have any norm but 0,
         and are normalised. By default a norm that differs from 1 by more than 1e-6 is the 422 bad-quaternion: it is often a
         wrong order or a missing component.
@@ -2741,8 +2829,8 @@ class Operations:
         """
         return self._evaluate("path-timing", PathTimingAnswer, {"degree": degree, "control_points": control_points, "samples":
             samples, "knots": knots, "intervals": intervals, "kinds": kinds, "joint_limits": joint_limits, "gravity": gravity,
-            "payload": payload, "wrenches": wrenches, "friction": friction, "joints": joints, "normalise": normalise,
-            "on_error": on_error, "outputs": outputs}, timeout)
+            "payload": payload, "wrenches": wrenches, "friction": friction, "joints": joints, "locked": locked, "normalise":
+            normalise, "on_error": on_error, "outputs": outputs}, timeout)
 
     def feed_forward(
             self, q: Coordinates, *, qd: Optional[Coordinates] = None, qdd: Optional[Coordinates] = None,
@@ -2781,8 +2869,8 @@ class Operations:
         gravity turns with the base, and of a base that is accelerated without turning, whose gravity is g - a. For any motion
         of the base the model has a floating one, whose qdd is given. Rows of gravity or of figures of payloads have the bits of
         single requests; each state is then evaluated alone instead of in lanes: an inverse dynamics of a Panda takes 0.3 µs
-        more, and with payloads of rows 1.3 µs more, in which the model with the payload is made. identify and ground-reaction
-        take one value.
+        more, and with payloads of rows 1.3 µs more, in which the model with the payload is made. identify, ground-reaction,
+        sensors, external-wrench and path-timing take one value.
         payload: A rigid body fixed to a link or frame for this request. Each figure is one for all rows, or one for each row.
         parameters: Inertial parameters that replace the model's, by the links of bodies: for each link ten numbers m, m c (3),
         Ixx, Ixy, Iyy, Ixz, Iyz, Izz about the origin and in the axes of the link, as `regressor` numbers them, or a row of ten
@@ -2852,8 +2940,8 @@ class Operations:
         gravity turns with the base, and of a base that is accelerated without turning, whose gravity is g - a. For any motion
         of the base the model has a floating one, whose qdd is given. Rows of gravity or of figures of payloads have the bits of
         single requests; each state is then evaluated alone instead of in lanes: an inverse dynamics of a Panda takes 0.3 µs
-        more, and with payloads of rows 1.3 µs more, in which the model with the payload is made. identify and ground-reaction
-        take one value.
+        more, and with payloads of rows 1.3 µs more, in which the model with the payload is made. identify, ground-reaction,
+        sensors, external-wrench and path-timing take one value.
         payload: A rigid body fixed to a link or frame for this request. Each figure is one for all rows, or one for each row.
         parameters: Inertial parameters that replace the model's, by the links of bodies: for each link ten numbers m, m c (3),
         Ixx, Ixy, Iyy, Ixz, Iyz, Izz about the origin and in the axes of the link, as `regressor` numbers them, or a row of ten
