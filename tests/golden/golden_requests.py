@@ -38,7 +38,7 @@ OPERATIONS = {
     "path": ("qd qdd qddd", LOADS, ARMS),
     "configuration": ("q_target fraction", "", ROBOTS),
     "sensors": ("qd qdd force_torque", LOADS, ("panda", "ur5", "humanoid")),
-    "path-timing": ("straight_path", "gravity payload", ("ur5", "panda", "kuka_iiwa7")),
+    "path-timing": ("straight_path", "gravity payload", ("ur5", "kuka_iiwa7")),
     "feed-forward": ("qd qdd qddd qdddd", "gravity", ("hua",)),
     "evaluate": ("qd qdd operations", LOADS, ROBOTS),
 }
