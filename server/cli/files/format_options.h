@@ -8,6 +8,6 @@ extern const cli_option cli_file_options[];   /* --main, --path */
 
 enum { CLI_QUERY = 3900 /* bytes of a query, NUL included */ };
 
-/* Writes the options of the format, and --locked, as the query of a PUT, without "?". False after printing that one is too
- * long. */
+/* Writes the options of the format, and --locked, as the query of a PUT, without "?". False after printing that one is
+ * too long. */
 bool cli_format_query(const cli_arguments *arguments, char query[CLI_QUERY]);
