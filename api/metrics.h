@@ -15,13 +15,16 @@
 /* X(LABEL, "name of the label", number of its values) */
 #define API_LABELS(X) \
     X(UNLABELLED, "", 1) \
-    X(OPERATION, "operation", 32)            /* api_call_operation; 0: none, or one that does not exist */ \
+    X(OPERATION, "operation", API_MOST_OPERATIONS) /* api_call_operation; 0: none, or one that does not exist */ \
     X(STATUS, "status", 161)                 /* api_status_label of the status of an answer */ \
     X(PROBLEM, "problem", API_PROBLEM_COUNT) /* api_code */ \
     X(THREAD, "thread", API_THREAD_COUNT)    /* api_thread_label */ \
     X(PHASE, "phase", API_PHASE_COUNT)       /* api_phase_label */ \
     X(ACCESS, "access", API_ACCESS_COUNT)    /* api_access_label */ \
     X(STORE_FAULT, "fault", API_STORE_FAULT_COUNT) /* api_store_fault_label */
+
+/* One more than the greatest number of an operation in metrics. */
+enum { API_MOST_OPERATIONS = 64 };
 
 /* X(VALUE, "text") of labels with fixed texts: the thread that runs a request, and the access of the store. */
 #define API_THREADS(X)  X(LOOP, "loop") X(WORKER, "worker") X(WRITER, "writer")

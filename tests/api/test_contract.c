@@ -113,8 +113,13 @@ static void check_alternatives(const api_operation *o, const json_t *request)
     assert_true(lists(member_at(json_array_get(either, 1), "required", NULL), api_field_names[API_PLATFORM]));
 }
 
-/* Fields that every request may have. */
-static const api_set always = API_BIT(API_NORMALISE) | API_BIT(API_ON_ERROR);
+/* Returns the fields that a request may have. Operations with a scene for each row take parameters of bodies where they
+ * take a payload. */
+static api_set taken_by(const api_operation *o)
+{
+    const api_set fields = o->needs | o->takes | API_BIT(API_NORMALISE) | API_BIT(API_ON_ERROR) | API_BIT(API_LOCKED);
+    return o->row_scenes && fields & API_BIT(API_PAYLOAD) ? fields | API_BIT(API_PARAMETERS) : fields;
+}
 
 static void test_fields(void **state)
 {
@@ -124,14 +129,14 @@ static void test_fields(void **state)
         const json_t        *properties = member_at(request, "properties", NULL),
                      *required          = member_at(request, "required", NULL);
         for (int f = 0; f < API_FIELD_COUNT; f++) {
-            bool needed = o->needs & API_BIT(f), taken = needed || (o->takes | always) & API_BIT(f);
+            bool needed = o->needs & API_BIT(f), taken = taken_by(o) & API_BIT(f);
             if (!json_object_get(properties, api_field_names[f]) != !taken)
                 fail_msg("%s: %s is %staken", o->name, api_field_names[f], taken ? "" : "not ");
             needed = (needed && !(stands_for(o) & API_BIT(f))) || o->needs_options & API_BIT(f);
             if (lists(required, api_field_names[f]) != needed)
                 fail_msg("%s: %s is %sneeded", o->name, api_field_names[f], needed ? "" : "not ");
         }
-        assert_int_equal(json_object_size(properties), count_bits(o->needs | o->takes | always));
+        assert_int_equal(json_object_size(properties), count_bits(taken_by(o)));
         assert_int_equal(json_array_size(required), count_bits((o->needs & ~stands_for(o)) | o->needs_options));
         check_alternatives(o, request);
         assert_true(json_is_false(member_at(request, "additionalProperties", NULL)));
@@ -241,7 +246,7 @@ static void test_evaluate(void **state)
         const json_t *outputs = member_at(request_of(o->name), "properties", "outputs", NULL);
         if (!json_equal(member_at(options, "outputs", NULL), outputs))
             fail_msg("%s: evaluate describes other outputs", o->name);
-        shared |= (o->needs | o->takes) & (API_BIT(API_SHARED_FIELDS) - 1);
+        shared |= taken_by(o) & ~API_BIT(API_ON_ERROR) & (API_BIT(API_SHARED_FIELDS) - 1);
         n++;
     }
     assert_int_equal(json_object_size(operations), n);
@@ -249,8 +254,7 @@ static void test_evaluate(void **state)
     assert_int_equal(json_object_size(answer), n + count_bits(OF_STATE) + 1);
     for (int f = 0; f < API_SHARED_FIELDS; f++)
         if (shared & API_BIT(f)) member_at(request, "properties", api_field_names[f], NULL);
-    assert_int_equal(json_object_size(member_at(request, "properties", NULL)),
-                     count_bits(shared | API_BIT(API_NORMALISE)) + 1);
+    assert_int_equal(json_object_size(member_at(request, "properties", NULL)), count_bits(shared) + 1);
 }
 
 /* The methods of a resource must be those of its path in the contract. */

@@ -96,7 +96,7 @@ static void missing_and_unknown_fields(void **state)
         {WITH_AXIS(",'origin':{'xyz':[0,0,0],'quat':[0,0,0,1]}"), "unknown-field", "/links/0/joint/origin/quat", ""},
         {WITH_JOINT(",'origin':{'dh':{'r':1}}"), "unknown-field", "/links/0/joint/origin/dh/r", "theta, d, a, alpha"},
         {WITH_JOINT(",'origin':{'modified_dh':{'a':1}}"), "unknown-field", "/links/0/joint/origin/modified_dh/a", ""},
-        {WITH_AXIS(",'limits':{'acceleration':1}"), "unknown-field", "/links/0/joint/limits/acceleration", ""},
+        {WITH_AXIS(",'limits':{'snap':1}"), "unknown-field", "/links/0/joint/limits/snap", ""},
         {WITH_AXIS(",'friction':{'static':1}"), "unknown-field", "/links/0/joint/friction/static", ""},
         {WITH_AXIS(",'friction':{'coulomb':{'both':1}}"), "unknown-field", "/links/0/joint/friction/coulomb/both", ""},
         {WITH_AXIS(",'spring':{'k':1}"), "unknown-field", "/links/0/joint/spring/k", "stiffness"},

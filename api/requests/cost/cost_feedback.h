@@ -11,7 +11,7 @@
 #include <stddef.h>
 
 /* A kind of request is a triple: operation, format of the answer, class of estimated time. */
-enum { API_COST_OPERATIONS = 32, API_COST_FORMATS = API_FORMAT_COUNT, API_COST_SIZES = 4 };
+enum { API_COST_OPERATIONS = 64, API_COST_FORMATS = API_FORMAT_COUNT, API_COST_SIZES = 4 };
 
 typedef struct api_cost_feedback {
     _Atomic float factor[API_COST_OPERATIONS][API_COST_FORMATS][API_COST_SIZES];

@@ -1,6 +1,13 @@
 /* table.c - makes the table of all operations from their list (operation.h). */
+#include "api/metrics.h"
+#include "api/requests/cost/cost_feedback.h"
 #include "api/requests/fields/operation.h"
 
 #define X(name) &api_##name,
 const api_operation *const api_operations[] = {API_OPERATIONS(X) NULL};
 #undef X
+
+/* Operations are numbered from 1; evaluate has the last number. */
+enum { NUMBERS = sizeof api_operations / sizeof *api_operations + 1 };
+_Static_assert(NUMBERS <= API_MOST_OPERATIONS && NUMBERS <= API_COST_OPERATIONS,
+               "each operation has metrics and costs");

@@ -98,13 +98,14 @@ static bool read_parameter(const char *from, const char *end, api_locked_query *
 
 bool api_locked_query_read(const char *query, api_locked_query *split, api_problem *problem)
 {
-    const size_t skip = sizeof parameter - 1;
-    *split            = (api_locked_query){.rest = calloc(strlen(query ? query : "") + 1, 1)};
+    const size_t skip   = sizeof parameter - 1;
+    size_t       others = 0;
+    *split              = (api_locked_query){.rest = calloc(strlen(query ? query : "") + 1, 1)};
     if (!split->rest) return no_memory_for_query(problem);
     for (const char *part = query ? query : "", *end; *part; part = end + (*end == '&')) {
         end = part + strcspn(part, "&");
         if (strncmp(part, parameter, skip) != 0) {
-            if (*split->rest) strcat(split->rest, "&");
+            if (others++ > 0) strcat(split->rest, "&");
             strncat(split->rest, part, (size_t)(end - part));
         } else if (split->locked) {
             return api_fail(problem, API_UNKNOWN_PARAMETER, NULL,

@@ -227,12 +227,32 @@ static bool copy_texts(api_model *model, const api_document *document, const cha
     return model->name && description;
 }
 
+/* Checks the sums of bodies that are fixed to each other, also of those that never move. */
+static bool check_attached_bodies(const api_model *model, api_problem *problem)
+{
+    for (size_t i = 0; i < model->n_links; i++) {
+        const dyn_inertia *sum   = &model->attached[i].inertia;
+        double             total = sum->mass;
+        for (int k = 0; k < 3; k++)
+            total += sum->com[k];
+        for (int k = 0; k < 6; k++)
+            total += sum->about_com[k];
+        char text[64];
+        if (isfinite(total)) continue;
+        snprintf(text, sizeof text, i == 0 ? "/base" : "/links/%zu", i - 1);
+        return api_fail(problem, API_NON_FINITE, text,
+                        "the inertias of this link and of those fixed to it are too large to add");
+    }
+    return true;
+}
+
 static bool assemble(api_model *model, const json_t *in, const char *name, size_t max_links, api_reader *reader,
                      api_document *document)
 {
     if (!api_document_read(document, reader, in, name, max_links) || !build(model, document, reader)) return false;
     if (!copy_texts(model, document, name) || !api_model_copy_names(model, document, reader->arena))
         return no_memory(reader->problem);
+    if (!check_attached_bodies(model, reader->problem)) return false;
     if (!api_loops_build(model, document, reader) || !api_configurations_build(model, document, reader)) return false;
     if (!list_angles(model) || !print_document(model, document->canonical)) return no_memory(reader->problem);
     return api_report_order(model->report) || no_memory(reader->problem);

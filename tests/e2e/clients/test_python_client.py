@@ -310,6 +310,12 @@ class Python(ServerCase):
             self.assertRaisesProblem("bad-archive", self.torqued.put, "two", body)
             self.assertEqual(self.torqued.put("two", body, main="b.xml").document()["links"][0]["name"], "b")
 
+    def test_joints_that_are_held_for_good(self):
+        names = self.torqued.put("whole", branched()).position_names
+        arm = self.torqued.put("held", branched(), locked={names[0]: 0.25})
+        self.assertEqual(list(arm.position_names), list(names)[1:])
+        self.assertRaisesProblem("unknown-name", self.torqued.put, "held", branched(), locked={"nobody": [0, 0, 0, 1]})
+
     def test_sources_of_a_model(self):
         urdf = ('<robot name="r"><link name="base"/><link name="rod"><inertial><mass value="2"/><origin xyz="0 0 -0.5"/>'
                 '<inertia ixx="0.1" iyy="0.1" izz="0.01" ixy="0" ixz="0" iyz="0"/></inertial></link><joint name="hinge" '

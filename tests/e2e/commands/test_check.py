@@ -14,7 +14,7 @@ ARM = (link("base"), link("arm", MASS), joint("lift", "base", "arm", LIMIT))
 GOOD = robot(*ARM)
 WARNED = robot(*ARM).replace('effort="10"', 'effort="0"')
 LOST = robot(*ARM).replace("</joint>", '<safety_controller k_velocity="1"/></joint>').replace("<axis", '<origin xyz="0.1 0 0"/><axis') \
-    .replace('velocity="2"', 'velocity="2" acceleration="3"')
+    .replace('velocity="2"', 'velocity="2" deceleration="3"')
 REFUSED = robot(link("alone"))
 
 

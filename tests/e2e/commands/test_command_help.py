@@ -108,7 +108,7 @@ class Completion(unittest.TestCase):
         self.assertIn("torqued serve --log-level=warning ", shell.complete("torqued serve --log-level=w"))
         self.assertIn("torqued check --base floating ", shell.complete("torqued check --base fl"))
         self.assertIn("torqued completion fish ", shell.complete("torqued completion f"))
-        self.assertIn("torqued eval --base fixed ur5 forward-dynamics ", shell.complete("torqued eval --base fixed ur5 forward-d"))
+        self.assertIn("torqued eval --base fixed ur5 forward-dynamics ", shell.complete("torqued eval --base fixed ur5 forward-dy"))
         offered = shell.complete("torqued ", 2)
         for command in commands():
             self.assertIn(command, offered)
@@ -129,7 +129,7 @@ class Completion(unittest.TestCase):
         self.assertIn("torqued convert ", shell.complete("torqued conv"))
         self.assertIn("warning", shell.complete("torqued serve --log-level w"))
         self.assertIn("floating", shell.complete("torqued check --base fl"))
-        self.assertIn("forward-dynamics", shell.complete("torqued eval --base fixed ur5 forward-d"))
+        self.assertIn("forward-dynamics", shell.complete("torqued eval --base fixed ur5 forward-dy"))
         self.assertIn("fish", shell.complete("torqued completion f"))
         self.assertIn("panda", shell.complete(f"torqued call --url {self.server.url()} pan"))
 
@@ -138,7 +138,7 @@ class Completion(unittest.TestCase):
         self.assertEqual(sorted(fish_offers("torqued ")), sorted(commands()))
         self.assertEqual(fish_offers("torqued serve --log-level w"), ["warning"])
         self.assertEqual(fish_offers("torqued check --base fl"), ["floating"])
-        self.assertEqual(fish_offers("torqued eval --base fixed ur5 forward-d"), ["forward-dynamics"])
+        self.assertEqual(fish_offers("torqued eval --base fixed ur5 forward-dy"), ["forward-dynamics"])
         self.assertLessEqual({f"--{name}" for name in settings()}, set(fish_offers("torqued --")))
         self.assertEqual(fish_offers("torqued completion f"), ["fish"])
         self.assertEqual(fish_offers(f"torqued call --url {self.server.url()} pan"), ["panda"])

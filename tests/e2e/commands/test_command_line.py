@@ -250,7 +250,7 @@ class Call(Case):
         self.assertIn("panda_joint6 is 1000000000", said)
         self.assertIn(f"row 37, counted from 0: {path} line 41\n", said)
         said = self.refused("call", "panda", "nonsense", "q=[0]")
-        self.assertIn('there is no operation "nonsense"; there are: inverse-dynamics, ', said)
+        self.assertIn('there is no operation "nonsense"; the nearest are: ', said)
         self.assertIn("at /q of the request", self.refused("call", "panda", "bias", "q=[0]"))
         self.assertIn("line 2 has 1 values; its header has 2 columns",
                       self.refused("call", "two_link", "bias", "--from", "csv", given="q1,q2\n1\n"))

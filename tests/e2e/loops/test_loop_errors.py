@@ -142,7 +142,7 @@ class Requests(Closed):
     def test_platforms(self):
         """Parts of a platform's motion that an operation does not use are refused, like those of a state."""
         for operation, part, extra in (("forward-dynamics", "acceleration", {"tau": [0, 0]}),
-                                       ("mass-matrix", "velocity", {}), ("energy", "acceleration", {})):
+                                       ("mass-matrix", "velocity", {}), ("coriolis", "acceleration", {})):
             answer = self.post("five_bar", operation, platform={**self.PLATFORM, part: [1, 0, 0]}, **extra)
             self.refused(answer, "unknown-field", "/platform/" + part)
         for operation, extra in (("impact", {"held": [{"frame": "tip"}]}), ("coriolis", {})):

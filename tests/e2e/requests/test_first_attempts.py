@@ -186,7 +186,7 @@ class FirstAttempts(ServerCase):
         for method, path, status, words in (
                 ("POST", PATH + "/", 404, "leave out the slash"), ("POST", PATH.replace("/v1", ""), 404, "/v1/models/{model}/{op"),
                 ("POST", PATH.replace("puma560", "Puma560"), 404, "case-sensitive"), ("POST", PATH + "?q=0,0", 422, "members of the body"),
-                ("POST", PATH.replace("inverse-dynamics", "inverse_dynamics"), 404, "there are: inverse-dynamics"),
+                ("POST", PATH.replace("inverse-dynamics", "inverse_dynamics"), 404, "are: inverse-dynamics"),
                 ("GET", PATH, 405, "supports POST"), ("PUT", PATH, 405, "supports POST"), ("POST", "/v1/models/puma560", 405, "PUT")):
             with self.subTest(method, path=path):
                 answer = self.client.request(method, path, TEXT if method != "GET" else None, {"Content-Type": JSON})

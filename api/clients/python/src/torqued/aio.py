@@ -93,12 +93,14 @@ class AsyncClient:
     async def put(self, name: str, source: calls.Source, *, base: Optional[str] = None, mimic: Optional[str] = None,
                   equality: Optional[str] = None, inertia: Optional[str] = None, density: Optional[float] = None,
                   main: Optional[str] = None, model: Optional[str] = None, loops: Optional[str] = None, zero_limits: Optional[str] = None,
+                  locked: Optional[calls.Locked] = None,
                   if_match: Optional[str] = None, if_absent: bool = False) -> AsyncModel:
         """Creates or replaces a model, as Client.put()."""
         body, media_type = calls.model_source(source)
         await self._ask(calls.change("PUT", name, if_match=if_match, if_absent=if_absent,
                                      query={"base": base, "mimic": mimic, "equality": equality, "main": main, "model": model, "loops": loops,
-                                            "inertia": inertia, "density": None if density is None else repr(float(density)), "zero_limits": zero_limits},
+                                            "inertia": inertia, "density": None if density is None else repr(float(density)), "zero_limits": zero_limits,
+                                            "locked": calls.locked_text(locked)},
                                      body=body, media_type=media_type))
         return await self.model(name)
 

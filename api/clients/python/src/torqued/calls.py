@@ -10,7 +10,7 @@ import threading
 import time
 import urllib.parse
 from dataclasses import dataclass, field
-from typing import Any, Mapping, Optional, Union
+from typing import Any, Mapping, Optional, Sequence, Union
 
 import numpy as np
 
@@ -23,6 +23,7 @@ ZIP, TAR, GZIP = "application/zip", "application/x-tar", "application/gzip"
 TRANSIENT = (429, 502, 503)     # refused for now; nothing was computed
 FIRST_PAUSE = 0.1               # s, before the first repetition where the server names no time; doubled each time
 Source = Union[str, "os.PathLike[str]", bytes, Mapping[str, Any]]
+Locked = Mapping[str, Union[float, Sequence[float]]]    # position of each joint that is held
 
 
 @dataclass
@@ -102,6 +103,14 @@ def change(method: str, name: str, *, if_match: Optional[str], if_absent: bool =
     given = {key: value for key, value in query.items() if value is not None}
     path = model_path(name) + ("?" + urllib.parse.urlencode(given) if given else "")
     return Call(method, path, if_match is not None or if_absent, fields, None if body is None else [body])
+
+
+def locked_text(locked: Optional[Locked]) -> Optional[str]:
+    """The query parameter `locked`: elbow:1.57,ball:0:0:0:1."""
+    if locked is None:
+        return None
+    numbers = ((name, [value] if isinstance(value, (int, float)) else value) for name, value in locked.items())
+    return ",".join(":".join((name, *(repr(float(x)) for x in values))) for name, values in numbers)
 
 
 def model_source(source: Source) -> tuple[bytes, str]:

@@ -94,18 +94,21 @@ class Client:
     def put(self, name: str, source: calls.Source, *, base: Optional[str] = None, mimic: Optional[str] = None,
             equality: Optional[str] = None, inertia: Optional[str] = None, density: Optional[float] = None,
             main: Optional[str] = None, model: Optional[str] = None, loops: Optional[str] = None, zero_limits: Optional[str] = None,
+            locked: Optional[calls.Locked] = None,
             if_match: Optional[str] = None, if_absent: bool = False) -> Model:
         """Creates or replaces a model from a document (a mapping), a text, bytes, or the path of a file.
         A robot of several files is a zip, tar or tar.gz archive, in which `main` is the path of the robot's file.
 
         `base`, `mimic`, `inertia`, `density` and `zero_limits` are for URDF, `equality` for MJCF, `base`, `mimic`, `loops`,
-        `zero_limits` and `model` for SDF. With `if_match` only the model of this revision is replaced, with `if_absent` none;
+        `zero_limits` and `model` for SDF. `locked` holds joints for good: {"elbow": 1.57}, of a ball its quaternion.
+        With `if_match` only the model of this revision is replaced, with `if_absent` none;
         a change that is refused for that is a Problem 412. `report` of the model says what looks suspicious, what was lost and what was assumed.
         """
         body, media_type = calls.model_source(source)
         self._ask(calls.change("PUT", name, if_match=if_match, if_absent=if_absent,
                                query={"base": base, "mimic": mimic, "equality": equality, "main": main, "model": model, "loops": loops,
-                                            "inertia": inertia, "density": None if density is None else repr(float(density)), "zero_limits": zero_limits},
+                                            "inertia": inertia, "density": None if density is None else repr(float(density)), "zero_limits": zero_limits,
+                                            "locked": calls.locked_text(locked)},
                                body=body, media_type=media_type))
         return self.model(name)
 
