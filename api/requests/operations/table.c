@@ -8,6 +8,6 @@ const api_operation *const api_operations[] = {API_OPERATIONS(X) NULL};
 #undef X
 
 /* Operations are numbered from 1; evaluate has the last number. */
-enum { NUMBERS = sizeof api_operations / sizeof *api_operations + 1 };
-_Static_assert(NUMBERS <= API_MOST_OPERATIONS && NUMBERS <= API_COST_OPERATIONS,
-               "each operation has metrics and costs");
+#define NUMBERS (sizeof api_operations / sizeof *api_operations + 1)
+_Static_assert(NUMBERS <= API_MOST_OPERATIONS, "each operation has its metrics");
+_Static_assert(NUMBERS <= API_COST_OPERATIONS, "each operation has its costs");
