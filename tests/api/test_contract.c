@@ -127,7 +127,7 @@ static void test_fields(void **state)
         const api_operation *o          = api_operations[i];
         const json_t        *request    = request_of(o->name);
         const json_t        *properties = member_at(request, "properties", NULL),
-                     *required          = member_at(request, "required", NULL);
+                     *required          = json_object_get(request, "required");
         for (int f = 0; f < API_FIELD_COUNT; f++) {
             bool needed = o->needs & API_BIT(f), taken = taken_by(o) & API_BIT(f);
             if (!json_object_get(properties, api_field_names[f]) != !taken)

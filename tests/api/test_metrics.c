@@ -100,18 +100,19 @@ static void test_gauge(void **state)
 static void test_labels(void **state)
 {
     assert_int_equal(read_all(API_METRIC_REQUESTS), 0);
-    api_metric_name_operation(31, "juggle");
-    api_metric_name_operation(32, "beyond");
-    api_metric_add(API_METRIC_REQUESTS, (api_label_values){{31, api_status_label(200)}}, 2);
+    enum { LAST = API_MOST_OPERATIONS - 1 };
+    api_metric_name_operation(LAST, "juggle");
+    api_metric_name_operation(LAST + 1, "beyond");
+    api_metric_add(API_METRIC_REQUESTS, (api_label_values){{LAST, api_status_label(200)}}, 2);
     api_metric_add(API_METRIC_REQUESTS, (api_label_values){{0, api_status_label(531)}}, 3);
-    api_metric_add(API_METRIC_REQUESTS, (api_label_values){{32, 161}}, 4); /* the second label is out of range */
-    api_metric_add(API_METRIC_REQUESTS, (api_label_values){{31, 0}}, 5);
+    api_metric_add(API_METRIC_REQUESTS, (api_label_values){{LAST + 1, 161}}, 4); /* the second label is out of range */
+    api_metric_add(API_METRIC_REQUESTS, (api_label_values){{LAST, 0}}, 5);
     assert_int_equal(read_all(API_METRIC_REQUESTS), 4);
     assert_true(series_with(API_METRIC_REQUESTS, "juggle", "200")->value == 2);
     assert_true(series_with(API_METRIC_REQUESTS, "none", "531")->value == 3);
     assert_true(series_with(API_METRIC_REQUESTS, "none", "0")->value == 4);
     assert_true(series_with(API_METRIC_REQUESTS, "juggle", "0")->value == 5);
-    assert_int_equal(api_metric_value(API_METRIC_REQUESTS, (api_label_values){{31, api_status_label(200)}}), 2);
+    assert_int_equal(api_metric_value(API_METRIC_REQUESTS, (api_label_values){{LAST, api_status_label(200)}}), 2);
     /* Problems are there from the start, so that Prometheus sees their first rise; each metric has counts of its own.
      */
     assert_int_equal(read_all(API_METRIC_PROBLEMS), API_PROBLEM_COUNT - 1);

@@ -102,7 +102,7 @@ bool api_locked_query_read(const char *query, api_locked_query *split, api_probl
     size_t       others = 0;
     *split              = (api_locked_query){.rest = calloc(strlen(query ? query : "") + 1, 1)};
     if (!split->rest) return no_memory_for_query(problem);
-    for (const char *part = query ? query : "", *end; *part; part = end + (*end == '&')) {
+    for (const char *part = query ? query : "", *end; part; part = *end ? end + 1 : NULL) {
         end = part + strcspn(part, "&");
         if (strncmp(part, parameter, skip) != 0) {
             if (others++ > 0) strcat(split->rest, "&");

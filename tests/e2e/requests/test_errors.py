@@ -141,7 +141,7 @@ class Requests(ErrorCase):
     def test_surroundings(self):
         q = self.Q
         self.bad({"q": q, "gravity": [0, 0]}, "/gravity")
-        self.bad({"q": q, "gravity": [[0, 0, 1], [0, 0, 2]]}, "/gravity/0")
+        self.bad({"q": [q] * 3, "gravity": [[0, 0, 1], [0, 0, 2]]}, "/gravity")
         self.bad({"q": q, "gravity": 9.81}, "/gravity")
         self.bad({"q": q, "friction": 0}, "/friction")
         self.bad({"q": q, "wrenches": {"link": "fore"}}, "/wrenches")
