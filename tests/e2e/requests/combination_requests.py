@@ -153,7 +153,7 @@ def forward_gradient(case):
 
 def directions(case, *parts):
     """Two different directions of each part, made of the multipliers."""
-    return {part: case.field(np.stack([case.multipliers * (1 + i), np.roll(case.multipliers, 1 + i, 1)], 1)) for i, part in enumerate(parts)}
+    return {part: case.field(np.stack([case.multipliers * (1 + i), np.roll(case.multipliers, 1 + i, 1) * (0.625 + i)], 1)) for i, part in enumerate(parts)}
 
 
 @operation("directional")
@@ -257,7 +257,7 @@ def trajectory_hessian(case):
 @operation("path-timing")
 def path_timing(case):
     return {"degree": DEGREE, "samples": SAMPLES, "control_points": case.field(control_points(case)),
-            "joint_limits": {"velocity": 2, "acceleration": 5}, "kinds": ["velocity"],
+            "joint_limits": {"velocity": 2 + abs(float(case.multipliers[0, 0])), "acceleration": 5 + abs(float(case.multipliers[0, -1]))}, "kinds": ["velocity"],
             "outputs": ["times", "q", "qd", "qdd", "tau"]}
 
 
