@@ -43,9 +43,9 @@ OPERATIONS = {
     "evaluate": ("qd qdd operations", LOADS, ROBOTS),
 }
 LEFT_OUT = {
-    "identify": "least squares by LAPACK", "inverse-kinematics": "steps by LAPACK", "task-space": "inverse by LAPACK",
+    "identify": "least squares by LAPACK", "inverse-kinematics": "steps by LAPACK", "task-space": "ellipsoid and condition by LAPACK",
     "external-wrench": "least squares by LAPACK",
-    "ground-reaction": "support wrenches by LAPACK", "impact": "inertia along held directions by LAPACK",
+    "ground-reaction": "support wrenches by LAPACK", "impact": "held frames take LAPACK where a residual is too large",
 }
 INTEGRATORS = "explicit_euler", "semi_implicit_euler", "rk4", "implicit_euler"
 NODES, POINTS, SAMPLES = 3, 5, 4
