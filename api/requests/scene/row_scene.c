@@ -14,7 +14,7 @@ bool api_row_scene_open(api_evaluation *e)
     e->payloads    = api_take(q->pool, q->row_scenes->n * sizeof *e->payloads);
     e->row_numbers = api_take(q->pool, (q->model->nv + 1) * sizeof *e->row_numbers);
     if (!e->payloads || !e->row_numbers) return false;
-    memcpy(e->payloads, q->row_scenes->payload, q->row_scenes->n * sizeof *e->payloads);
+    if (q->row_scenes->n > 0) memcpy(e->payloads, q->row_scenes->payload, q->row_scenes->n * sizeof *e->payloads);
     e->query = e->own_query;
     return true;
 }
