@@ -1,9 +1,9 @@
 /* cut.h - computes the wrench through a joint, fixed or moving, that carries a part of the robot.
  *
- * A cut at the joint separates the part beyond it: a rigid body, what is fixed to it, and the bodies that joints move
- * against it. With the frame F fixed to the rigid body, its mass m, first moment h and inertia I about the origin of F,
- * and the motion of F (angular velocity w, angular acceleration a_w, acceleration a of the origin, gravity g), the
- * parent exerts
+ * The part of the robot beyond the joint is a rigid body, made of the links that are fixed to each other, and the
+ * bodies that move against it by their joints. With the frame F fixed to the rigid body, its mass m, first moment h and
+ * inertia I about the origin of F, and the motion of F (angular velocity w, angular acceleration a_w, acceleration a of
+ * the origin, gravity g), the parent exerts
  *
  *     f = m (a - g) + a_w x h + w x (w x h) + sum of f_c - sum of F_e,
  *     n = h x (a - g) + I a_w + w x I w + sum of J (r'' u + r' w x u) + sum of (n_c + p_c x f_c) - sum of (N_e + p_e x

@@ -201,6 +201,9 @@ def motion(model, *names, value=0.1):
 
 ROWS = [
     ask("inverse-dynamics", "chain", 2500, outputs=["tau", "joint_wrenches"]),
+    ask("inverse-dynamics", "chain", 2500, "gravity by rows", gravity=[[0, 0, -9 - row / 5000] for row in range(2500)]),
+    ask("inverse-dynamics", "chain", 2500, "payloads by rows", payload={"link": "l511", "mass": [1 + row / 5000 for row in range(2500)]}),
+    ask("configuration", "chain", 0, "locked", count=1, seed=1, locked={f"j{i}": 0.1 for i in range(500)}),
     ask("inverse-dynamics", "rubbing", 100, "free", free=[f"j{i}" for i in range(MOST)], **motion("rubbing", "tau", value=0)),
     ask("inverse-dynamics", "floating", 0, "held frames", texts={"q": batch(2000, MOST + 1, "0.5")}, normalise=True, held=HELD),
     ask("inverse-dynamics", "floating", 0, "held frames within cones", texts={"q": batch(2000, MOST + 1, "0.5")}, normalise=True,
