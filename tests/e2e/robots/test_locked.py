@@ -1,7 +1,11 @@
 """Tests `locked`: answers with locked joints are those of a robot whose document has fixed joints there, for every
 operation and kind of joint, in requests, in documents and in `PUT ?locked=`."""
 import copy
+import json
 import math
+import os
+import subprocess
+import tempfile
 import zlib
 from urllib.parse import quote
 
@@ -11,7 +15,7 @@ import tap
 from combination_requests import OPERATIONS, request_of
 from combination_trials import CBOR, plain, same
 from combinations import Case, document
-from harness import ServerCase
+from harness import BINARY, ServerCase
 from samples import body
 from tree_kinematics import about, from_quaternions, from_rpy, least_turn
 
@@ -392,6 +396,23 @@ class Locked(ServerCase):
         self.put_model("found", found["model"])
         again = self.ask("found", "inverse-dynamics", {**{name: state[name] for name in ("q", "qd", "qdd")}, "friction": False})["tau"]
         self.assertClose(again, tau, 1e-9)
+
+    def test_the_command_locks_joints(self):
+        """`put --locked` sends the joints with the file; a list that is too long is refused, never cut."""
+        with tempfile.TemporaryDirectory() as folder:
+            path = os.path.join(folder, "arm.json")
+            with open(path, "w", encoding="utf-8") as file:
+                json.dump(self.ok(self.client.get("/v1/models/panda/document")), file)
+
+            def put(locked):
+                return subprocess.run([BINARY, "put", "commanded", path, "--locked", locked, "--url", self.server.url()], capture_output=True, text=True, check=False)
+
+            done = put("panda_joint2:0.5,panda_joint4:-1.5")
+            self.assertEqual(done.returncode, 0, done.stderr)
+            self.assertEqual(self.ok(self.client.get("/v1/models/commanded"))["nq"], 5)
+            done = put("panda_joint2:0." + "5" * 4000)
+            self.assertEqual(done.returncode, 1, done.stderr)
+            self.assertIn("--locked is too long", done.stderr)
 
 
 if __name__ == "__main__":
