@@ -47,7 +47,8 @@ static bool options(api_query *q, api_selection *selected, const api_node *given
     if (i < 0) return false;
     task_options *o = selected->options = api_take(q->pool, sizeof *o);
     if (!o) return false;
-    *o = (task_options){.frame = {.frame = q->model->frames[i].frame}};
+    *o             = (task_options){0};
+    o->frame.frame = q->model->frames[i].frame;
     if (!api_read_axes(q, api_node_get(given, "axes"), &axes_at, o->frame.axis, &o->frame.n)) return false;
     api_set_extent(selected, API_SELECTED_AXES, o->frame.n);
     return read_damping(q, o, api_node_get(given, "damping"), &damping_at);
