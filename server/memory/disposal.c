@@ -63,7 +63,7 @@ void srv_disposal_stop(void)
 
 void srv_dispose(void *block)
 {
-    if (!disposal.runs || malloc_usable_size(block) < SRV_MAPPED_BYTES) {
+    if (!disposal.runs || malloc_usable_size(block) < SRV_DISPOSED_BYTES) {
         free(block);
         return;
     }

@@ -224,7 +224,7 @@ bool api_read_cbor(const api_read_options *options, const char *body, size_t len
         return api_fail(options->pool->problem, API_BODY_TOO_LARGE, NULL, "%zu bytes of CBOR given, the limit is %u",
                         length, UINT32_MAX);
     r.levels = api_take(options->pool, options->nesting * sizeof *r.levels);
-    if (!r.levels || !api_build_start(&r.build, options->pool, options->nesting, 0)) return false;
+    if (!r.levels || !api_build_start(&r.build, options, 0)) return false;
     if (!read_all(&r)) return cbor_name_other_format(&r);
     if (options->form) *options->form = form_of(&r);
     *root = r.build.root;

@@ -208,7 +208,7 @@ bool api_read_msgpack(const api_read_options *options, const char *body, size_t 
         return api_fail(options->pool->problem, API_BODY_TOO_LARGE, NULL,
                         "%zu bytes of MessagePack given, the limit is %u", length, UINT32_MAX);
     r.levels = api_take(options->pool, options->nesting * sizeof *r.levels);
-    if (!r.levels || !api_build_start(&r.build, options->pool, options->nesting, 0)) return false;
+    if (!r.levels || !api_build_start(&r.build, options, 0)) return false;
     if (!msgpack_read_all(&r)) return msgpack_name_other_format(&r);
     *root = r.build.root;
     return true;

@@ -3,6 +3,7 @@
 #include <string.h>
 
 enum { FIRST_NODES = 24, FIRST_ROOM = 1024, MOST_ROOM = 64 * 1024, FIRST_NUMBERS = 32 };
+enum { COPY_LOOK = 256 * 1024 /* numbers copied between two looks at the deadline; up to 2 ms on fresh pages */ };
 
 /* --- memory ----------------------------------------------------------------------------------------------------- */
 
@@ -31,17 +32,28 @@ static char *copy_text(api_builder *b, const char *text, size_t length)
     return copy;
 }
 
-bool api_build_start(api_builder *b, api_pool *pool, unsigned nesting, size_t numbers)
+bool api_build_start(api_builder *b, const api_read_options *options, size_t numbers)
 {
-    size_t open = nesting * sizeof *b->open, stack = FIRST_NODES * sizeof *b->stack;
-    *b           = (api_builder){.pool = pool, .nesting = nesting, .capacity = FIRST_NODES};
-    char *memory = api_take(pool, open + stack + FIRST_ROOM);
+    size_t open = options->nesting * sizeof *b->open, stack = FIRST_NODES * sizeof *b->stack;
+    *b = (api_builder){
+        .pool = options->pool, .deadline = options->deadline, .nesting = options->nesting, .capacity = FIRST_NODES};
+    char *memory = api_take(b->pool, open + stack + FIRST_ROOM);
     if (!memory) return false;
     b->open     = (api_open_value *)(void *)memory;
     b->stack    = (api_node *)(void *)(memory + open);
     b->room     = memory + open + stack;
     b->room_end = b->room + FIRST_ROOM;
     return api_build_grow_numbers(b, numbers > FIRST_NUMBERS ? numbers : FIRST_NUMBERS);
+}
+
+static bool copy_numbers(api_builder *b, double *to, const double *from, size_t count)
+{
+    for (size_t done = 0; done < count && !b->late; done += COPY_LOOK) {
+        size_t more = count - done < COPY_LOOK ? count - done : COPY_LOOK;
+        memcpy(to + done, from + done, more * sizeof *to);
+        b->late = count > COPY_LOOK && !api_deadline_check(b->deadline, b->pool->problem);
+    }
+    return !b->late;
 }
 
 /* Moves the numbers of open arrays to a larger block. The numbers of closed arrays stay, since nodes point to them. */
@@ -57,7 +69,7 @@ bool api_build_grow_numbers(api_builder *b, size_t count)
     if (capacity < b->numbers_capacity) capacity = b->numbers_capacity;
     double *numbers = api_take(b->pool, capacity * sizeof *numbers);
     if (!numbers) return false;
-    if (kept > 0) memcpy(numbers, b->numbers + from, kept * sizeof *numbers);
+    if (!copy_numbers(b, numbers, b->numbers + from, kept)) return false;
     for (; d < b->depth; d++)
         b->open[d].first_number -= b->open[d].packing ? from : 0;
     b->numbers          = numbers;

@@ -4,10 +4,11 @@
  *
  * The numbers of an array are collected in one block, rows of the same shape one after another. Nodes are made for
  * them only when a value of another kind follows. Every function returns false, and sets the problem of the pool,
- * when memory is short; the memory of a partial tree is released with the request. */
+ * when memory is short or the deadline has passed; the memory of a partial tree is released with the request. */
 #pragma once
 #include "api/base/memory/pool.h"
 #include "node.h"
+#include "node_read.h"
 #include "api/codec/pointer.h"
 
 /* An array or object that is not closed yet. */
@@ -25,20 +26,22 @@ typedef struct api_open_value {
 } api_open_value;
 
 typedef struct api_builder {
-    api_pool       *pool;
-    api_open_value *open; /* [nesting] arrays and objects that are not closed yet */
-    size_t          depth, nesting;
-    api_node       *stack; /* finished values of the arrays and objects that are still open */
-    size_t          used, capacity;
-    double         *numbers;
-    size_t          n_numbers, numbers_capacity;
-    char           *room, *room_end; /* free part of the block from which small pieces are allocated */
-    api_node        root;            /* the finished tree, once everything is closed */
+    api_pool           *pool;
+    const api_deadline *deadline; /* asked while many numbers move to a larger block; NULL: none */
+    bool                late;     /* it has passed */
+    api_open_value     *open;     /* [nesting] arrays and objects that are not closed yet */
+    size_t              depth, nesting;
+    api_node           *stack; /* finished values of the arrays and objects that are still open */
+    size_t              used, capacity;
+    double             *numbers;
+    size_t              n_numbers, numbers_capacity;
+    char               *room, *room_end; /* free part of the block from which small pieces are allocated */
+    api_node            root;            /* the finished tree, once everything is closed */
 } api_builder;
 
-/* Initialises a builder. `numbers`: estimated count of the numbers in arrays, which sizes their first block; it may be
- * too low. */
-bool api_build_start(api_builder *b, api_pool *pool, unsigned nesting, size_t numbers);
+/* Initialises a builder with the pool, the nesting limit and the deadline of `options`. `numbers`: estimated count of
+ * the numbers in arrays, which sizes their first block; it may be too low. */
+bool api_build_start(api_builder *b, const api_read_options *options, size_t numbers);
 
 /* True if one more array or object would exceed the nesting limit; then api_build_open must not be called. */
 static inline bool api_build_at_nesting_limit(const api_builder *b)

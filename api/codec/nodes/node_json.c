@@ -47,7 +47,7 @@ bool api_read_json(const api_read_options *r, const char *text, size_t length, a
     size_t      weight = api_json_estimate_memory(text, length);
     if (!api_claim(r->pool->share, weight, r->pool->problem)) return false;
     json_t *tree = api_json_parse(text, length, r->nesting, r->pool->problem);
-    bool    done = tree && api_build_start(&b, r->pool, r->nesting, length / 16) && build(&b, tree);
+    bool    done = tree && api_build_start(&b, r, length / 16) && build(&b, tree);
     if (done) *root = b.root;
     json_decref(tree);
     api_unclaim(r->pool->share, weight);

@@ -163,8 +163,7 @@ api_plain_json_outcome api_read_plain_json(const api_read_options *options, cons
                    .cursor  = text + api_utf8_mark(text, length),
                    .end     = text + length};
     bool   open = false;
-    bool   good =
-        length <= UINT32_MAX && api_build_start(&r.build, options->pool, options->nesting, length / BYTES_A_NUMBER);
+    bool   good = length <= UINT32_MAX && api_build_start(&r.build, options, length / BYTES_A_NUMBER);
     do
         good = good && read_value(&r, &open) && (open || read_ends(&r)) && text_goes_on(&r);
     while (good && r.build.depth > 0);
@@ -173,7 +172,7 @@ api_plain_json_outcome api_read_plain_json(const api_read_options *options, cons
         *root = r.build.root;
         return API_PLAIN_JSON_READ;
     }
-    if (r.late || options->pool->problem->code == API_MEMORY_FULL) return API_PLAIN_JSON_FAILED;
+    if (r.late || r.build.late || options->pool->problem->code == API_MEMORY_FULL) return API_PLAIN_JSON_FAILED;
     /* A duplicate key: api_read_json finds it again and reports its position. */
     api_problem_clear(options->pool->problem);
     return API_PLAIN_JSON_DECLINED;

@@ -1,5 +1,6 @@
 """Tests that SIGUSR2 hands the service over to a new process without a refused connection, a lost request or a lost
 change of a model, and that sockets of systemd are taken (LISTEN_FDS). UPGRADES sets the number of upgrades under load."""
+import contextlib
 import http.client
 import json
 import os
@@ -57,6 +58,15 @@ def end_all(server):
 
 def mass_of(client, name="mine"):
     return client.get(f"/v1/models/{name}/document").json()["links"][0]["inertial"]["mass"]
+
+
+def sockets_of(process):
+    """Returns the names of the sockets that a process has open."""
+    names = set()
+    for fd in os.listdir(f"/proc/{process}/fd"):
+        with contextlib.suppress(FileNotFoundError):  # closed since it was listed
+            names.add(os.readlink(f"/proc/{process}/fd/{fd}"))
+    return {name for name in names if name.startswith("socket:")}
 
 
 class Load(threading.Thread):
@@ -296,9 +306,7 @@ class Upgrades(Case):
             client.get("/livez")
         process = self.hand_over(server)
         await_state(lambda: "torqued_connections 1\n" in server.client().get("/metrics").text, "the new process has no old connection")
-        sockets = {os.readlink(f"/proc/{process}/fd/{fd}") for fd in os.listdir(f"/proc/{process}/fd")}
-        old = {os.readlink(f"/proc/{server.process.pid}/fd/{fd}") for fd in os.listdir(f"/proc/{server.process.pid}/fd")}
-        self.assertFalse({link for link in sockets & old if link.startswith("socket:")}, "the old process has closed its listening socket")
+        await_state(lambda: not sockets_of(process) & sockets_of(server.process.pid), "the old process has closed its listening socket")
         self.stop(server)
 
 
