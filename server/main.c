@@ -7,6 +7,7 @@
 #include "server/cli/help.h"
 #include "server/console/files.h"
 #include "server/work/cores.h"
+#include "api/base/memory/large_block.h"
 #include "server/memory/disposal.h"
 #include "server/work/priority.h"
 #include "server/net/exposure.h"
@@ -421,6 +422,12 @@ static void block_signals(sigset_t *stop)
     signal(SIGXFSZ, SIG_IGN); /* a write beyond the file size limit then fails with EFBIG, which the store reports */
 }
 
+/* Bytes of the large answer whose memory is kept for the next one: a part of what malloc may keep (memory_watch.h). */
+static size_t kept_answer(const srv_config *config)
+{
+    return config->memory / 8 < KEPT_BYTES ? config->memory / 8 : KEPT_BYTES;
+}
+
 static int serve(service *s)
 {
     char     error[1600] = "";
@@ -429,7 +436,8 @@ static int serve(service *s)
     srv_upgrade_init(&s->upgrade, &s->log, &s->models);
     s->upgrade.listeners = &s->listeners;
     s->upgrade.health    = &s->health;
-    srv_disposal_start();
+    srv_disposal_start(kept_answer(&s->config));
+    api_large_blocks_from(srv_disposal_take);
     bool ok      = open_shared(s, error, sizeof error) && begin_serving(s, error, sizeof error);
     bool patient = false;
     if (ok) {
