@@ -16,10 +16,10 @@
 #include "server/operating/memory_needs.h"
 #include "server/operating/memory_watch.h"
 #include "server/operating/reload.h"
-#include "notify.h"
-#include "upgrade.h"
+#include "server/process/notify.h"
+#include "server/process/upgrade.h"
 #include "server/operating/wall_clock.h"
-#include "watchdog.h"
+#include "server/process/watchdog.h"
 #include <errno.h>
 #include <fcntl.h>
 #include <malloc.h>
