@@ -1,7 +1,7 @@
 /* archive_manifest.c - writes archives of models with their checksums, and finds the models whose bytes differ from
  * them. archive_manifest.h has the form of an archive. */
 #include "archive_manifest.h"
-#include "api/robots/model/registry.h"
+#include "api/robots/registry/registry.h"
 #include <nettle/sha2.h>
 #include <stdint.h>
 #include <stdio.h>
