@@ -45,7 +45,7 @@ static double scaled_length(double alpha, const double *x, size_t m)
 
 /* Finds the reflection that takes the column [alpha; x] to [beta; 0], stores v in x and beta in alpha. Returns tau;
  * NaN: an entry is not finite. */
-static double reflect(double *alpha, double *x, size_t m)
+static double make_reflection(double *alpha, double *x, size_t m)
 {
     const double square = pair_dot(x, x, m), sum = *alpha * *alpha + square;
     const bool   safe   = square > SMALL_SQUARE && sum < LARGE_SQUARE;
@@ -72,9 +72,9 @@ typedef struct columns {
     size_t  r_apart, b_apart; /* distance of the columns */
 } columns;
 
-/* Sets w of `count` columns, and subtracts it from r. As in apply, count is a constant of the inlined code. */
-static inline __attribute__((always_inline)) void project(const panel *h, const columns *to, const int count,
-                                                          double w[AT_ONCE][PANEL])
+/* Sets w of `count` columns, and subtracts it from r. As in apply_panel, count is a constant of the inlined code. */
+static inline __attribute__((always_inline)) void project_on_panel(const panel *h, const columns *to, const int count,
+                                                                   double w[AT_ONCE][PANEL])
 {
     double_pair sum[AT_ONCE][PANEL];
     size_t      i = 0;
@@ -107,11 +107,11 @@ static inline __attribute__((always_inline)) void project(const panel *h, const 
 }
 
 /* Changes `count` columns by all reflections of a panel. */
-static inline __attribute__((always_inline)) void apply(const panel *h, const columns *to, const int count)
+static inline __attribute__((always_inline)) void apply_panel(const panel *h, const columns *to, const int count)
 {
     double w[AT_ONCE][PANEL];
     size_t i = 0;
-    project(h, to, count, w);
+    project_on_panel(h, to, count, w);
     for (; i + 2 <= h->m; i += 2)
 #pragma GCC unroll 4
         for (int c = 0; c < count; c++) {
@@ -133,7 +133,7 @@ static bool make_panel(panel *h, int n, const columns *own)
         double *r = own->r + (size_t)p * own->r_apart, *b = own->b + (size_t)p * own->b_apart;
         for (int q = 0; q < p; q++)
             apply_one(h, q, r, b);
-        h->tau[p] = reflect(r + p, b, h->m);
+        h->tau[p] = make_reflection(r + p, b, h->m);
         h->v[p]   = b;
         if (isnan(h->tau[p])) return false;
         for (int q = 0; q < p; q++)
@@ -149,7 +149,7 @@ typedef struct new_rows {
 } new_rows;
 
 /* Adds the rows to R from column `first` on; `triangular`: they are zero below the diagonal that begins there. */
-static bool add(new_rows a, size_t first, bool triangular)
+static bool add_rows_from(new_rows a, size_t first, bool triangular)
 {
     for (size_t j = first; j < a.n; j += PANEL) {
         const size_t left = a.n - j, last = j - first + PANEL;
@@ -158,18 +158,18 @@ static bool add(new_rows a, size_t first, bool triangular)
         if (!make_panel(&h, left < PANEL ? (int)left : PANEL, &own)) return false;
         size_t k = j + PANEL;
         for (; k + AT_ONCE <= a.n; k += AT_ONCE)
-            apply(&h, &(columns){a.R + k * a.n + j, a.rows + k * a.apart, a.n, a.apart}, AT_ONCE);
-        if (k < a.n) apply(&h, &(columns){a.R + k * a.n + j, a.rows + k * a.apart, a.n, a.apart}, 1);
+            apply_panel(&h, &(columns){a.R + k * a.n + j, a.rows + k * a.apart, a.n, a.apart}, AT_ONCE);
+        if (k < a.n) apply_panel(&h, &(columns){a.R + k * a.n + j, a.rows + k * a.apart, a.n, a.apart}, 1);
     }
     return true;
 }
 
 bool dyn_qr_add_rows(double *R, size_t n, double *rows, size_t m, size_t ld)
 {
-    return add((new_rows){R, rows, n, m, ld}, 0, false);
+    return add_rows_from((new_rows){R, rows, n, m, ld}, 0, false);
 }
 
 bool dyn_qr_add_triangle(double *R, size_t n, size_t first, double *rows, size_t m)
 {
-    return add((new_rows){R, rows, n, m, m}, first, true);
+    return add_rows_from((new_rows){R, rows, n, m, m}, first, true);
 }

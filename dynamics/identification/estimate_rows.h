@@ -39,7 +39,7 @@ double dyn_estimate_mean_torque(const dyn_estimate *t);
 double dyn_estimate_least_deviation(const dyn_estimate *t);
 
 /* Returns the squared norm of a coordinate's rows, divided by their deviation, times u [n], which may be the first n
- * numbers of t->scratch. Those behind are overwritten. */
+ * numbers of t->scratch. Overwrites the numbers behind. */
 double dyn_coordinate_square_along(const dyn_estimate *t, const dyn_coordinate_rows *c, const double *u);
 
 /* Sets t->deviation, the standard deviations of the base parameters, from t->s and unknowns.inverse. */
