@@ -127,10 +127,10 @@ static inline __attribute__((always_inline)) void apply_panel(const panel *h, co
 
 /* Makes the reflections of the columns j to j + n - 1. `r` and `b` are these columns from row j of R on and of the new
  * rows. Returns false if an entry is not finite. */
-static bool make_panel(panel *h, int n, const columns *own)
+static bool make_panel(panel *h, int n, const columns *pivots)
 {
     for (int p = 0; p < n; p++) {
-        double *r = own->r + (size_t)p * own->r_apart, *b = own->b + (size_t)p * own->b_apart;
+        double *r = pivots->r + (size_t)p * pivots->r_apart, *b = pivots->b + (size_t)p * pivots->b_apart;
         for (int q = 0; q < p; q++)
             apply_one(h, q, r, b);
         h->tau[p] = make_reflection(r + p, b, h->m);
@@ -153,9 +153,9 @@ static bool add_rows_from(new_rows a, size_t first, bool triangular)
 {
     for (size_t j = first; j < a.n; j += PANEL) {
         const size_t left = a.n - j, last = j - first + PANEL;
-        panel        h   = {.m = triangular && last < a.m ? last : a.m};
-        columns      own = {a.R + j * a.n + j, a.rows + j * a.apart, a.n, a.apart};
-        if (!make_panel(&h, left < PANEL ? (int)left : PANEL, &own)) return false;
+        panel        h      = {.m = triangular && last < a.m ? last : a.m};
+        columns      pivots = {a.R + j * a.n + j, a.rows + j * a.apart, a.n, a.apart};
+        if (!make_panel(&h, left < PANEL ? (int)left : PANEL, &pivots)) return false;
         size_t k = j + PANEL;
         for (; k + AT_ONCE <= a.n; k += AT_ONCE)
             apply_panel(&h, &(columns){a.R + k * a.n + j, a.rows + k * a.apart, a.n, a.apart}, AT_ONCE);
