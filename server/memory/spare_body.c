@@ -24,8 +24,8 @@ void srv_spare_body_give(srv_spare_body *spare, char *bytes, size_t capacity, ui
         return;
     }
     char *cut = capacity > SRV_KEPT_BYTES ? realloc(bytes, SRV_KEPT_BYTES) : NULL;
-    *spare =
-        (srv_spare_body){.bytes = cut ? cut : bytes, .capacity = cut ? SRV_KEPT_BYTES : capacity, .end = now + kept_time};
+    *spare    = (srv_spare_body){
+           .bytes = cut ? cut : bytes, .capacity = cut ? SRV_KEPT_BYTES : capacity, .end = now + kept_time};
 }
 
 void srv_body_return_pages(char *bytes, size_t capacity)
