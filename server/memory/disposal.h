@@ -9,6 +9,7 @@
 #include <stddef.h>
 
 enum { SRV_MAPPED_BYTES = 32 << 20 };  /* size from which malloc maps a block on its own; glibc's maximum */
+enum { SRV_KEPT_BYTES = 64 << 20 };    /* bytes that malloc keeps in each of its arenas */
 enum { SRV_DISPOSED_BYTES = 8 << 20 }; /* size from which a block may take more than 0.5 ms to free */
 
 /* Starts the thread. The block that it keeps has at most `kept` bytes of memory; 0: none is kept. Before the start,

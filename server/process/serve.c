@@ -161,8 +161,7 @@ static void block_signals(sigset_t *stop)
 /* Bytes of the large answer whose memory is kept for the next one: a part of what malloc may keep (memory_watch.h). */
 static size_t kept_answer(const srv_config *config)
 {
-    enum { MOST_KEPT = 64 << 20, PART = 8 };
-    return config->memory / PART < MOST_KEPT ? config->memory / PART : MOST_KEPT;
+    return config->memory / 8 < SRV_KEPT_BYTES ? config->memory / 8 : SRV_KEPT_BYTES;
 }
 
 int srv_service_run(srv_service *s)
