@@ -1,5 +1,5 @@
 #!/bin/bash
-# Bullet: a joint between a base (body A, fixed) and an arm (body B) has an angle, limits and a motor. They count the turn of A against B: a motor of +1 rad/s turns
+# Bullet: a joint between a base (body A, fixed) and an arm (body B) has an angle, limits and a motor. All three count the turn of A against B: a motor of +1 rad/s turns
 # the arm by -1 rad/s about the axis, and the angle rises, with btHingeConstraint, btSliderConstraint and btGeneric6DofSpring2Constraint alike.
 # Fixed to the world without a base, the same hinge at the same place counts the turn of the arm, the other way. The last argument of
 # btHingeConstraint, useReferenceFrameA, turns both over; the name tells of frames, not of signs.

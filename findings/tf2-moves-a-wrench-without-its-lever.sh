@@ -26,7 +26,7 @@ values = lambda vector: [round(x, 12) + 0.0 for x in (vector.x, vector.y, vector
 good = True
 print("tf2_geometry_msgs 0.7.6")
 for lever, angle in (((0.3, 0, 0), 0), ((0, 0.2, 0.1), math.pi / 2)):
-    transform = TransformStamped()      # of the tip in the flange: a turn about z
+    transform = TransformStamped()      # pose of the tip in the flange: a turn about z
     transform.transform.translation.x, transform.transform.translation.y, transform.transform.translation.z = lever
     transform.transform.rotation.z, transform.transform.rotation.w = math.sin(angle / 2), math.cos(angle / 2)
     tip = WrenchStamped()
