@@ -207,7 +207,7 @@ class EnergyAnswer(Answer):
     kinetic: Scalar
     # J: gravity, zero at the world origin, and springs.
     potential: Scalar
-    # kg, of all bodies and payloads.
+    # kg, of all bodies that move, and payloads on them.
     mass: Scalar
     # 3: m, world.
     com: Array

@@ -82,8 +82,10 @@ class Operations:
         of the base the model has a floating one, whose qdd is given. Rows of gravity or of figures of payloads have the bits of
         single requests; each state is then evaluated alone instead of in lanes: an inverse dynamics of a Panda takes 0.3 µs
         more, and with payloads of rows 1.3 µs more, in which the model with the payload is made. identify, ground-reaction,
-        sensors, external-wrench and path-timing take one value.
+        sensors, external-wrench and path-timing take one value, path with Coulomb friction and limits of the effort of mimic
+        joints one payload and one set of parameters.
         payload: A rigid body fixed to a link or frame for this request. Each figure is one for all rows, or one for each row.
+        On a link that is fixed to the world it has no effect.
         parameters: Inertial parameters that replace the model's, by the links of bodies: for each link ten numbers m, m c (3),
         Ixx, Ixy, Iyy, Ixz, Iyz, Izz about the origin and in the axes of the link, as `regressor` numbers them, or a row of ten
         for each row of the batch. The parameters of a link are those of its body, whatever is merged into it or mounted on it
@@ -187,8 +189,10 @@ class Operations:
         of the base the model has a floating one, whose qdd is given. Rows of gravity or of figures of payloads have the bits of
         single requests; each state is then evaluated alone instead of in lanes: an inverse dynamics of a Panda takes 0.3 µs
         more, and with payloads of rows 1.3 µs more, in which the model with the payload is made. identify, ground-reaction,
-        sensors, external-wrench and path-timing take one value.
+        sensors, external-wrench and path-timing take one value, path with Coulomb friction and limits of the effort of mimic
+        joints one payload and one set of parameters.
         payload: A rigid body fixed to a link or frame for this request. Each figure is one for all rows, or one for each row.
+        On a link that is fixed to the world it has no effect.
         parameters: Inertial parameters that replace the model's, by the links of bodies: for each link ten numbers m, m c (3),
         Ixx, Ixy, Iyy, Ixz, Iyz, Izz about the origin and in the axes of the link, as `regressor` numbers them, or a row of ten
         for each row of the batch. The parameters of a link are those of its body, whatever is merged into it or mounted on it
@@ -258,6 +262,7 @@ class Operations:
         q: Positions, nq entries: rad or m.
         qd: Velocities, nv entries: rad/s or m/s. Default 0.
         payload: A rigid body fixed to a link or frame for this request. Each figure is one for all rows, or one for each row.
+        On a link that is fixed to the world it has no effect.
         parameters: Inertial parameters that replace the model's, by the links of bodies: for each link ten numbers m, m c (3),
         Ixx, Ixy, Iyy, Ixz, Iyz, Izz about the origin and in the axes of the link, as `regressor` numbers them, or a row of ten
         for each row of the batch. The parameters of a link are those of its body, whatever is merged into it or mounted on it
@@ -313,6 +318,7 @@ class Operations:
 
         q: Positions, nq entries: rad or m.
         payload: A rigid body fixed to a link or frame for this request. Each figure is one for all rows, or one for each row.
+        On a link that is fixed to the world it has no effect.
         parameters: Inertial parameters that replace the model's, by the links of bodies: for each link ten numbers m, m c (3),
         Ixx, Ixy, Iyy, Ixz, Iyz, Izz about the origin and in the axes of the link, as `regressor` numbers them, or a row of ten
         for each row of the batch. The parameters of a link are those of its body, whatever is merged into it or mounted on it
@@ -374,8 +380,10 @@ class Operations:
         of the base the model has a floating one, whose qdd is given. Rows of gravity or of figures of payloads have the bits of
         single requests; each state is then evaluated alone instead of in lanes: an inverse dynamics of a Panda takes 0.3 µs
         more, and with payloads of rows 1.3 µs more, in which the model with the payload is made. identify, ground-reaction,
-        sensors, external-wrench and path-timing take one value.
+        sensors, external-wrench and path-timing take one value, path with Coulomb friction and limits of the effort of mimic
+        joints one payload and one set of parameters.
         payload: A rigid body fixed to a link or frame for this request. Each figure is one for all rows, or one for each row.
+        On a link that is fixed to the world it has no effect.
         parameters: Inertial parameters that replace the model's, by the links of bodies: for each link ten numbers m, m c (3),
         Ixx, Ixy, Iyy, Ixz, Iyz, Izz about the origin and in the axes of the link, as `regressor` numbers them, or a row of ten
         for each row of the batch. The parameters of a link are those of its body, whatever is merged into it or mounted on it
@@ -500,7 +508,8 @@ class Operations:
         the centre of mass, in world axes. It includes the bodies and the rotors of `motors`, but not `rotor_inertia`, which has
         no axis in space. com_acceleration, com_jerk and momentum_rate are those of the motion with `qdd` and `qddd` (default
         0). Derivatives by q are along the tangents of sensitivity, at constant qd and qdd; models with `loops` do not have
-        them.
+        them. Mass, centre of mass and potential energy are those of what moves: links that fixed joints, or joints that are
+        `locked`, connect with the world do not count, and neither do payloads on them.
 
         q: Positions, nq entries: rad or m.
         qd: Velocities, nv entries: rad/s or m/s. Default 0.
@@ -511,8 +520,10 @@ class Operations:
         of the base the model has a floating one, whose qdd is given. Rows of gravity or of figures of payloads have the bits of
         single requests; each state is then evaluated alone instead of in lanes: an inverse dynamics of a Panda takes 0.3 µs
         more, and with payloads of rows 1.3 µs more, in which the model with the payload is made. identify, ground-reaction,
-        sensors, external-wrench and path-timing take one value.
+        sensors, external-wrench and path-timing take one value, path with Coulomb friction and limits of the effort of mimic
+        joints one payload and one set of parameters.
         payload: A rigid body fixed to a link or frame for this request. Each figure is one for all rows, or one for each row.
+        On a link that is fixed to the world it has no effect.
         parameters: Inertial parameters that replace the model's, by the links of bodies: for each link ten numbers m, m c (3),
         Ixx, Ixy, Iyy, Ixz, Iyz, Izz about the origin and in the axes of the link, as `regressor` numbers them, or a row of ten
         for each row of the batch. The parameters of a link are those of its body, whatever is merged into it or mounted on it
@@ -592,8 +603,10 @@ class Operations:
         of the base the model has a floating one, whose qdd is given. Rows of gravity or of figures of payloads have the bits of
         single requests; each state is then evaluated alone instead of in lanes: an inverse dynamics of a Panda takes 0.3 µs
         more, and with payloads of rows 1.3 µs more, in which the model with the payload is made. identify, ground-reaction,
-        sensors, external-wrench and path-timing take one value.
+        sensors, external-wrench and path-timing take one value, path with Coulomb friction and limits of the effort of mimic
+        joints one payload and one set of parameters.
         payload: A rigid body fixed to a link or frame for this request. Each figure is one for all rows, or one for each row.
+        On a link that is fixed to the world it has no effect.
         parameters: Inertial parameters that replace the model's, by the links of bodies: for each link ten numbers m, m c (3),
         Ixx, Ixy, Iyy, Ixz, Iyz, Izz about the origin and in the axes of the link, as `regressor` numbers them, or a row of ten
         for each row of the batch. The parameters of a link are those of its body, whatever is merged into it or mounted on it
@@ -682,8 +695,10 @@ class Operations:
         of the base the model has a floating one, whose qdd is given. Rows of gravity or of figures of payloads have the bits of
         single requests; each state is then evaluated alone instead of in lanes: an inverse dynamics of a Panda takes 0.3 µs
         more, and with payloads of rows 1.3 µs more, in which the model with the payload is made. identify, ground-reaction,
-        sensors, external-wrench and path-timing take one value.
+        sensors, external-wrench and path-timing take one value, path with Coulomb friction and limits of the effort of mimic
+        joints one payload and one set of parameters.
         payload: A rigid body fixed to a link or frame for this request. Each figure is one for all rows, or one for each row.
+        On a link that is fixed to the world it has no effect.
         parameters: Inertial parameters that replace the model's, by the links of bodies: for each link ten numbers m, m c (3),
         Ixx, Ixy, Iyy, Ixz, Iyz, Izz about the origin and in the axes of the link, as `regressor` numbers them, or a row of ten
         for each row of the batch. The parameters of a link are those of its body, whatever is merged into it or mounted on it
@@ -762,8 +777,10 @@ class Operations:
         of the base the model has a floating one, whose qdd is given. Rows of gravity or of figures of payloads have the bits of
         single requests; each state is then evaluated alone instead of in lanes: an inverse dynamics of a Panda takes 0.3 µs
         more, and with payloads of rows 1.3 µs more, in which the model with the payload is made. identify, ground-reaction,
-        sensors, external-wrench and path-timing take one value.
+        sensors, external-wrench and path-timing take one value, path with Coulomb friction and limits of the effort of mimic
+        joints one payload and one set of parameters.
         payload: A rigid body fixed to a link or frame for this request. Each figure is one for all rows, or one for each row.
+        On a link that is fixed to the world it has no effect.
         parameters: Inertial parameters that replace the model's, by the links of bodies: for each link ten numbers m, m c (3),
         Ixx, Ixy, Iyy, Ixz, Iyz, Izz about the origin and in the axes of the link, as `regressor` numbers them, or a row of ten
         for each row of the batch. The parameters of a link are those of its body, whatever is merged into it or mounted on it
@@ -847,8 +864,10 @@ class Operations:
         of the base the model has a floating one, whose qdd is given. Rows of gravity or of figures of payloads have the bits of
         single requests; each state is then evaluated alone instead of in lanes: an inverse dynamics of a Panda takes 0.3 µs
         more, and with payloads of rows 1.3 µs more, in which the model with the payload is made. identify, ground-reaction,
-        sensors, external-wrench and path-timing take one value.
+        sensors, external-wrench and path-timing take one value, path with Coulomb friction and limits of the effort of mimic
+        joints one payload and one set of parameters.
         payload: A rigid body fixed to a link or frame for this request. Each figure is one for all rows, or one for each row.
+        On a link that is fixed to the world it has no effect.
         parameters: Inertial parameters that replace the model's, by the links of bodies: for each link ten numbers m, m c (3),
         Ixx, Ixy, Iyy, Ixz, Iyz, Izz about the origin and in the axes of the link, as `regressor` numbers them, or a row of ten
         for each row of the batch. The parameters of a link are those of its body, whatever is merged into it or mounted on it
@@ -915,8 +934,10 @@ class Operations:
         of the base the model has a floating one, whose qdd is given. Rows of gravity or of figures of payloads have the bits of
         single requests; each state is then evaluated alone instead of in lanes: an inverse dynamics of a Panda takes 0.3 µs
         more, and with payloads of rows 1.3 µs more, in which the model with the payload is made. identify, ground-reaction,
-        sensors, external-wrench and path-timing take one value.
+        sensors, external-wrench and path-timing take one value, path with Coulomb friction and limits of the effort of mimic
+        joints one payload and one set of parameters.
         payload: A rigid body fixed to a link or frame for this request. Each figure is one for all rows, or one for each row.
+        On a link that is fixed to the world it has no effect.
         parameters: Inertial parameters that replace the model's, by the links of bodies: for each link ten numbers m, m c (3),
         Ixx, Ixy, Iyy, Ixz, Iyz, Izz about the origin and in the axes of the link, as `regressor` numbers them, or a row of ten
         for each row of the batch. The parameters of a link are those of its body, whatever is merged into it or mounted on it
@@ -981,8 +1002,10 @@ class Operations:
         of the base the model has a floating one, whose qdd is given. Rows of gravity or of figures of payloads have the bits of
         single requests; each state is then evaluated alone instead of in lanes: an inverse dynamics of a Panda takes 0.3 µs
         more, and with payloads of rows 1.3 µs more, in which the model with the payload is made. identify, ground-reaction,
-        sensors, external-wrench and path-timing take one value.
+        sensors, external-wrench and path-timing take one value, path with Coulomb friction and limits of the effort of mimic
+        joints one payload and one set of parameters.
         payload: A rigid body fixed to a link or frame for this request. Each figure is one for all rows, or one for each row.
+        On a link that is fixed to the world it has no effect.
         parameters: Inertial parameters that replace the model's, by the links of bodies: for each link ten numbers m, m c (3),
         Ixx, Ixy, Iyy, Ixz, Iyz, Izz about the origin and in the axes of the link, as `regressor` numbers them, or a row of ten
         for each row of the batch. The parameters of a link are those of its body, whatever is merged into it or mounted on it
@@ -1043,8 +1066,10 @@ class Operations:
         of the base the model has a floating one, whose qdd is given. Rows of gravity or of figures of payloads have the bits of
         single requests; each state is then evaluated alone instead of in lanes: an inverse dynamics of a Panda takes 0.3 µs
         more, and with payloads of rows 1.3 µs more, in which the model with the payload is made. identify, ground-reaction,
-        sensors, external-wrench and path-timing take one value.
+        sensors, external-wrench and path-timing take one value, path with Coulomb friction and limits of the effort of mimic
+        joints one payload and one set of parameters.
         payload: A rigid body fixed to a link or frame for this request. Each figure is one for all rows, or one for each row.
+        On a link that is fixed to the world it has no effect.
         parameters: Inertial parameters that replace the model's, by the links of bodies: for each link ten numbers m, m c (3),
         Ixx, Ixy, Iyy, Ixz, Iyz, Izz about the origin and in the axes of the link, as `regressor` numbers them, or a row of ten
         for each row of the batch. The parameters of a link are those of its body, whatever is merged into it or mounted on it
@@ -1111,8 +1136,10 @@ class Operations:
         of the base the model has a floating one, whose qdd is given. Rows of gravity or of figures of payloads have the bits of
         single requests; each state is then evaluated alone instead of in lanes: an inverse dynamics of a Panda takes 0.3 µs
         more, and with payloads of rows 1.3 µs more, in which the model with the payload is made. identify, ground-reaction,
-        sensors, external-wrench and path-timing take one value.
+        sensors, external-wrench and path-timing take one value, path with Coulomb friction and limits of the effort of mimic
+        joints one payload and one set of parameters.
         payload: A rigid body fixed to a link or frame for this request. Each figure is one for all rows, or one for each row.
+        On a link that is fixed to the world it has no effect.
         parameters: Inertial parameters that replace the model's, by the links of bodies: for each link ten numbers m, m c (3),
         Ixx, Ixy, Iyy, Ixz, Iyz, Izz about the origin and in the axes of the link, as `regressor` numbers them, or a row of ten
         for each row of the batch. The parameters of a link are those of its body, whatever is merged into it or mounted on it
@@ -1175,8 +1202,10 @@ class Operations:
         of the base the model has a floating one, whose qdd is given. Rows of gravity or of figures of payloads have the bits of
         single requests; each state is then evaluated alone instead of in lanes: an inverse dynamics of a Panda takes 0.3 µs
         more, and with payloads of rows 1.3 µs more, in which the model with the payload is made. identify, ground-reaction,
-        sensors, external-wrench and path-timing take one value.
+        sensors, external-wrench and path-timing take one value, path with Coulomb friction and limits of the effort of mimic
+        joints one payload and one set of parameters.
         payload: A rigid body fixed to a link or frame for this request. Each figure is one for all rows, or one for each row.
+        On a link that is fixed to the world it has no effect.
         parameters: Inertial parameters that replace the model's, by the links of bodies: for each link ten numbers m, m c (3),
         Ixx, Ixy, Iyy, Ixz, Iyz, Izz about the origin and in the axes of the link, as `regressor` numbers them, or a row of ten
         for each row of the batch. The parameters of a link are those of its body, whatever is merged into it or mounted on it
@@ -1283,8 +1312,10 @@ class Operations:
         of the base the model has a floating one, whose qdd is given. Rows of gravity or of figures of payloads have the bits of
         single requests; each state is then evaluated alone instead of in lanes: an inverse dynamics of a Panda takes 0.3 µs
         more, and with payloads of rows 1.3 µs more, in which the model with the payload is made. identify, ground-reaction,
-        sensors, external-wrench and path-timing take one value.
+        sensors, external-wrench and path-timing take one value, path with Coulomb friction and limits of the effort of mimic
+        joints one payload and one set of parameters.
         payload: A rigid body fixed to a link or frame for this request. Each figure is one for all rows, or one for each row.
+        On a link that is fixed to the world it has no effect.
         parameters: Inertial parameters that replace the model's, by the links of bodies: for each link ten numbers m, m c (3),
         Ixx, Ixy, Iyy, Ixz, Iyz, Izz about the origin and in the axes of the link, as `regressor` numbers them, or a row of ten
         for each row of the batch. The parameters of a link are those of its body, whatever is merged into it or mounted on it
@@ -1373,8 +1404,10 @@ class Operations:
         of the base the model has a floating one, whose qdd is given. Rows of gravity or of figures of payloads have the bits of
         single requests; each state is then evaluated alone instead of in lanes: an inverse dynamics of a Panda takes 0.3 µs
         more, and with payloads of rows 1.3 µs more, in which the model with the payload is made. identify, ground-reaction,
-        sensors, external-wrench and path-timing take one value.
+        sensors, external-wrench and path-timing take one value, path with Coulomb friction and limits of the effort of mimic
+        joints one payload and one set of parameters.
         payload: A rigid body fixed to a link or frame for this request. Each figure is one for all rows, or one for each row.
+        On a link that is fixed to the world it has no effect.
         parameters: Inertial parameters that replace the model's, by the links of bodies: for each link ten numbers m, m c (3),
         Ixx, Ixy, Iyy, Ixz, Iyz, Izz about the origin and in the axes of the link, as `regressor` numbers them, or a row of ten
         for each row of the batch. The parameters of a link are those of its body, whatever is merged into it or mounted on it
@@ -1464,8 +1497,10 @@ class Operations:
         of the base the model has a floating one, whose qdd is given. Rows of gravity or of figures of payloads have the bits of
         single requests; each state is then evaluated alone instead of in lanes: an inverse dynamics of a Panda takes 0.3 µs
         more, and with payloads of rows 1.3 µs more, in which the model with the payload is made. identify, ground-reaction,
-        sensors, external-wrench and path-timing take one value.
+        sensors, external-wrench and path-timing take one value, path with Coulomb friction and limits of the effort of mimic
+        joints one payload and one set of parameters.
         payload: A rigid body fixed to a link or frame for this request. Each figure is one for all rows, or one for each row.
+        On a link that is fixed to the world it has no effect.
         parameters: Inertial parameters that replace the model's, by the links of bodies: for each link ten numbers m, m c (3),
         Ixx, Ixy, Iyy, Ixz, Iyz, Izz about the origin and in the axes of the link, as `regressor` numbers them, or a row of ten
         for each row of the batch. The parameters of a link are those of its body, whatever is merged into it or mounted on it
@@ -1518,6 +1553,7 @@ class Operations:
         q: Positions, nq entries: rad or m.
         qd: Velocities, nv entries: rad/s or m/s. Default 0.
         payload: A rigid body fixed to a link or frame for this request. Each figure is one for all rows, or one for each row.
+        On a link that is fixed to the world it has no effect.
         parameters: Inertial parameters that replace the model's, by the links of bodies: for each link ten numbers m, m c (3),
         Ixx, Ixy, Iyy, Ixz, Iyz, Izz about the origin and in the axes of the link, as `regressor` numbers them, or a row of ten
         for each row of the batch. The parameters of a link are those of its body, whatever is merged into it or mounted on it
@@ -1595,7 +1631,8 @@ class Operations:
         of the base the model has a floating one, whose qdd is given. Rows of gravity or of figures of payloads have the bits of
         single requests; each state is then evaluated alone instead of in lanes: an inverse dynamics of a Panda takes 0.3 µs
         more, and with payloads of rows 1.3 µs more, in which the model with the payload is made. identify, ground-reaction,
-        sensors, external-wrench and path-timing take one value.
+        sensors, external-wrench and path-timing take one value, path with Coulomb friction and limits of the effort of mimic
+        joints one payload and one set of parameters.
         joints: A permutation of velocity_names, the order of coordinates in this request and its answer. The six coordinates of
         a floating base stay first, as in `q` its seven positions, and may be left out of the list. For models none of whose
         joints has a quaternion.
@@ -1660,8 +1697,10 @@ class Operations:
         of the base the model has a floating one, whose qdd is given. Rows of gravity or of figures of payloads have the bits of
         single requests; each state is then evaluated alone instead of in lanes: an inverse dynamics of a Panda takes 0.3 µs
         more, and with payloads of rows 1.3 µs more, in which the model with the payload is made. identify, ground-reaction,
-        sensors, external-wrench and path-timing take one value.
+        sensors, external-wrench and path-timing take one value, path with Coulomb friction and limits of the effort of mimic
+        joints one payload and one set of parameters.
         payload: A rigid body fixed to a link or frame for this request. Each figure is one for all rows, or one for each row.
+        On a link that is fixed to the world it has no effect.
         parameters: Inertial parameters that replace the model's, by the links of bodies: for each link ten numbers m, m c (3),
         Ixx, Ixy, Iyy, Ixz, Iyz, Izz about the origin and in the axes of the link, as `regressor` numbers them, or a row of ten
         for each row of the batch. The parameters of a link are those of its body, whatever is merged into it or mounted on it
@@ -1795,6 +1834,7 @@ class Operations:
         weights: nv entries, not negative: one set for each row, or one for all rows.
         gravity: m/s², world axes; replaces the model's.
         payload: A rigid body fixed to a link or frame for this request. Each figure is one for all rows, or one for each row.
+        On a link that is fixed to the world it has no effect.
         wrenches: Acts on the link, by the environment.
         friction: true: estimated. false: tau contains none. Absent: the model's, known.
         joints: A permutation of velocity_names, the order of coordinates in this request and its answer. The six coordinates of
@@ -1924,8 +1964,10 @@ class Operations:
         of the base the model has a floating one, whose qdd is given. Rows of gravity or of figures of payloads have the bits of
         single requests; each state is then evaluated alone instead of in lanes: an inverse dynamics of a Panda takes 0.3 µs
         more, and with payloads of rows 1.3 µs more, in which the model with the payload is made. identify, ground-reaction,
-        sensors, external-wrench and path-timing take one value.
+        sensors, external-wrench and path-timing take one value, path with Coulomb friction and limits of the effort of mimic
+        joints one payload and one set of parameters.
         payload: A rigid body fixed to a link or frame for this request. Each figure is one for all rows, or one for each row.
+        On a link that is fixed to the world it has no effect.
         parameters: Inertial parameters that replace the model's, by the links of bodies: for each link ten numbers m, m c (3),
         Ixx, Ixy, Iyy, Ixz, Iyz, Izz about the origin and in the axes of the link, as `regressor` numbers them, or a row of ten
         for each row of the batch. The parameters of a link are those of its body, whatever is merged into it or mounted on it
@@ -1999,8 +2041,10 @@ class Operations:
         of the base the model has a floating one, whose qdd is given. Rows of gravity or of figures of payloads have the bits of
         single requests; each state is then evaluated alone instead of in lanes: an inverse dynamics of a Panda takes 0.3 µs
         more, and with payloads of rows 1.3 µs more, in which the model with the payload is made. identify, ground-reaction,
-        sensors, external-wrench and path-timing take one value.
+        sensors, external-wrench and path-timing take one value, path with Coulomb friction and limits of the effort of mimic
+        joints one payload and one set of parameters.
         payload: A rigid body fixed to a link or frame for this request. Each figure is one for all rows, or one for each row.
+        On a link that is fixed to the world it has no effect.
         parameters: Inertial parameters that replace the model's, by the links of bodies: for each link ten numbers m, m c (3),
         Ixx, Ixy, Iyy, Ixz, Iyz, Izz about the origin and in the axes of the link, as `regressor` numbers them, or a row of ten
         for each row of the batch. The parameters of a link are those of its body, whatever is merged into it or mounted on it
@@ -2152,8 +2196,10 @@ class Operations:
         of the base the model has a floating one, whose qdd is given. Rows of gravity or of figures of payloads have the bits of
         single requests; each state is then evaluated alone instead of in lanes: an inverse dynamics of a Panda takes 0.3 µs
         more, and with payloads of rows 1.3 µs more, in which the model with the payload is made. identify, ground-reaction,
-        sensors, external-wrench and path-timing take one value.
+        sensors, external-wrench and path-timing take one value, path with Coulomb friction and limits of the effort of mimic
+        joints one payload and one set of parameters.
         payload: A rigid body fixed to a link or frame for this request. Each figure is one for all rows, or one for each row.
+        On a link that is fixed to the world it has no effect.
         parameters: Inertial parameters that replace the model's, by the links of bodies: for each link ten numbers m, m c (3),
         Ixx, Ixy, Iyy, Ixz, Iyz, Izz about the origin and in the axes of the link, as `regressor` numbers them, or a row of ten
         for each row of the batch. The parameters of a link are those of its body, whatever is merged into it or mounted on it
@@ -2242,6 +2288,7 @@ class Operations:
         qdd: Accelerations, nv entries: rad/s² or m/s². Default 0.
         gravity: m/s², world axes; replaces the model's.
         payload: A rigid body fixed to a link or frame for this request. Each figure is one for all rows, or one for each row.
+        On a link that is fixed to the world it has no effect.
         wrenches: Acts on the link, by the environment.
         friction: false omits joint friction.
         joints: A permutation of velocity_names, the order of coordinates in this request and its answer. The six coordinates of
@@ -2451,8 +2498,10 @@ class Operations:
         of the base the model has a floating one, whose qdd is given. Rows of gravity or of figures of payloads have the bits of
         single requests; each state is then evaluated alone instead of in lanes: an inverse dynamics of a Panda takes 0.3 µs
         more, and with payloads of rows 1.3 µs more, in which the model with the payload is made. identify, ground-reaction,
-        sensors, external-wrench and path-timing take one value.
+        sensors, external-wrench and path-timing take one value, path with Coulomb friction and limits of the effort of mimic
+        joints one payload and one set of parameters.
         payload: A rigid body fixed to a link or frame for this request. Each figure is one for all rows, or one for each row.
+        On a link that is fixed to the world it has no effect.
         wrenches: Acts on the link, by the environment.
         friction: false omits joint friction.
         joints: A permutation of velocity_names, the order of coordinates in this request and its answer. The six coordinates of
@@ -2536,8 +2585,10 @@ class Operations:
         of the base the model has a floating one, whose qdd is given. Rows of gravity or of figures of payloads have the bits of
         single requests; each state is then evaluated alone instead of in lanes: an inverse dynamics of a Panda takes 0.3 µs
         more, and with payloads of rows 1.3 µs more, in which the model with the payload is made. identify, ground-reaction,
-        sensors, external-wrench and path-timing take one value.
+        sensors, external-wrench and path-timing take one value, path with Coulomb friction and limits of the effort of mimic
+        joints one payload and one set of parameters.
         payload: A rigid body fixed to a link or frame for this request. Each figure is one for all rows, or one for each row.
+        On a link that is fixed to the world it has no effect.
         wrenches: Acts on the link, by the environment.
         friction: false omits joint friction.
         joints: A permutation of velocity_names, the order of coordinates in this request and its answer. The six coordinates of
@@ -2622,8 +2673,10 @@ class Operations:
         of the base the model has a floating one, whose qdd is given. Rows of gravity or of figures of payloads have the bits of
         single requests; each state is then evaluated alone instead of in lanes: an inverse dynamics of a Panda takes 0.3 µs
         more, and with payloads of rows 1.3 µs more, in which the model with the payload is made. identify, ground-reaction,
-        sensors, external-wrench and path-timing take one value.
+        sensors, external-wrench and path-timing take one value, path with Coulomb friction and limits of the effort of mimic
+        joints one payload and one set of parameters.
         payload: A rigid body fixed to a link or frame for this request. Each figure is one for all rows, or one for each row.
+        On a link that is fixed to the world it has no effect.
         parameters: Inertial parameters that replace the model's, by the links of bodies: for each link ten numbers m, m c (3),
         Ixx, Ixy, Iyy, Ixz, Iyz, Izz about the origin and in the axes of the link, as `regressor` numbers them, or a row of ten
         for each row of the batch. The parameters of a link are those of its body, whatever is merged into it or mounted on it
@@ -2709,8 +2762,10 @@ class Operations:
         of the base the model has a floating one, whose qdd is given. Rows of gravity or of figures of payloads have the bits of
         single requests; each state is then evaluated alone instead of in lanes: an inverse dynamics of a Panda takes 0.3 µs
         more, and with payloads of rows 1.3 µs more, in which the model with the payload is made. identify, ground-reaction,
-        sensors, external-wrench and path-timing take one value.
+        sensors, external-wrench and path-timing take one value, path with Coulomb friction and limits of the effort of mimic
+        joints one payload and one set of parameters.
         payload: A rigid body fixed to a link or frame for this request. Each figure is one for all rows, or one for each row.
+        On a link that is fixed to the world it has no effect.
         parameters: Inertial parameters that replace the model's, by the links of bodies: for each link ten numbers m, m c (3),
         Ixx, Ixy, Iyy, Ixz, Iyz, Izz about the origin and in the axes of the link, as `regressor` numbers them, or a row of ten
         for each row of the batch. The parameters of a link are those of its body, whatever is merged into it or mounted on it
@@ -2800,8 +2855,10 @@ class Operations:
         of the base the model has a floating one, whose qdd is given. Rows of gravity or of figures of payloads have the bits of
         single requests; each state is then evaluated alone instead of in lanes: an inverse dynamics of a Panda takes 0.3 µs
         more, and with payloads of rows 1.3 µs more, in which the model with the payload is made. identify, ground-reaction,
-        sensors, external-wrench and path-timing take one value.
+        sensors, external-wrench and path-timing take one value, path with Coulomb friction and limits of the effort of mimic
+        joints one payload and one set of parameters.
         payload: A rigid body fixed to a link or frame for this request. Each figure is one for all rows, or one for each row.
+        On a link that is fixed to the world it has no effect.
         wrenches: Acts on the link, by the environment.
         friction: false omits joint friction.
         joints: A permutation of velocity_names, the order of coordinates in this request and its answer. The six coordinates of
@@ -2870,8 +2927,10 @@ class Operations:
         of the base the model has a floating one, whose qdd is given. Rows of gravity or of figures of payloads have the bits of
         single requests; each state is then evaluated alone instead of in lanes: an inverse dynamics of a Panda takes 0.3 µs
         more, and with payloads of rows 1.3 µs more, in which the model with the payload is made. identify, ground-reaction,
-        sensors, external-wrench and path-timing take one value.
+        sensors, external-wrench and path-timing take one value, path with Coulomb friction and limits of the effort of mimic
+        joints one payload and one set of parameters.
         payload: A rigid body fixed to a link or frame for this request. Each figure is one for all rows, or one for each row.
+        On a link that is fixed to the world it has no effect.
         parameters: Inertial parameters that replace the model's, by the links of bodies: for each link ten numbers m, m c (3),
         Ixx, Ixy, Iyy, Ixz, Iyz, Izz about the origin and in the axes of the link, as `regressor` numbers them, or a row of ten
         for each row of the batch. The parameters of a link are those of its body, whatever is merged into it or mounted on it
@@ -2941,8 +3000,10 @@ class Operations:
         of the base the model has a floating one, whose qdd is given. Rows of gravity or of figures of payloads have the bits of
         single requests; each state is then evaluated alone instead of in lanes: an inverse dynamics of a Panda takes 0.3 µs
         more, and with payloads of rows 1.3 µs more, in which the model with the payload is made. identify, ground-reaction,
-        sensors, external-wrench and path-timing take one value.
+        sensors, external-wrench and path-timing take one value, path with Coulomb friction and limits of the effort of mimic
+        joints one payload and one set of parameters.
         payload: A rigid body fixed to a link or frame for this request. Each figure is one for all rows, or one for each row.
+        On a link that is fixed to the world it has no effect.
         parameters: Inertial parameters that replace the model's, by the links of bodies: for each link ten numbers m, m c (3),
         Ixx, Ixy, Iyy, Ixz, Iyz, Izz about the origin and in the axes of the link, as `regressor` numbers them, or a row of ten
         for each row of the batch. The parameters of a link are those of its body, whatever is merged into it or mounted on it
