@@ -2,16 +2,18 @@
  * one state.
  *
  * Gauss-Newton steps with damping: the step of prioritised_step.h with the errors of the tasks, within the bounds that
- * remain and at most 1 rad or m for each coordinate. A step is accepted if the sum of the squared errors shrinks, in
- * which each level counts 1e-4 of the level before; otherwise the damping grows. Tasks of the first level with priority
- * 0 must be met within the tolerance, else the search begins again at another position (search_start.h). Tasks of other
- * priorities are met as well as those before allow: the search ends where a step changes nothing, at a local minimum.
+ * remain and at most 1 rad or m for each coordinate. A step is accepted if the merit shrinks, prices times the norms of
+ * the errors of the earlier levels plus half the square of the last one (Nocedal & Wright 2006, ch. 18.3); otherwise
+ * the damping grows. Tasks of priority 0 must be met within the tolerance, else the search begins again at another
+ * position (search_start.h). Tasks of other priorities are met as well as those before allow: the search ends where a
+ * step changes nothing, at a local minimum.
  *
- * A position with a singular Jacobian can keep the search from such a minimum; the errors that are left are results. */
+ * A position with a singular Jacobian can keep the search from such a minimum; the errors that are left are results.
+ */
 #pragma once
 #include "task_rows.h"
 
-enum { DYN_TASK_MOST_ITERATIONS = 300 };
+enum { DYN_TASK_MOST_ITERATIONS = 1500 };
 
 typedef struct dyn_task_problem {
     dyn_mechanism         robot; /* without loops */

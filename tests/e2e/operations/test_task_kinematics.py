@@ -161,7 +161,7 @@ class TaskKinematics(ServerCase):
                 ({"tasks": []}, "wrong-shape", "/tasks"), ({"tasks": [good] * 17}, "wrong-shape", "/tasks"),
                 ({"tasks": [{**good, "weight": 0}]}, "bad-value", "/tasks/0/weight"), ({"tasks": [{**good, "priority": 1.5}]}, "bad-value", "/tasks/0/priority"),
                 ({"tasks": [{"frame": "tip"}]}, "missing-field", "/tasks/0"), ({"tasks": [{"position": [0, 0, 1]}]}, "missing-field", "/tasks/0"),
-                ({"tasks": [{**good, "frame": "nose"}]}, "no-such-frame", "/tasks/0/frame"), ({"tasks": [{**good, "axis": [1, 0, 0]}]}, "bad-value", "/tasks/0/axis"),
+                ({"tasks": [{**good, "frame": "nose"}]}, "unknown-name", "/tasks/0/frame"), ({"tasks": [{**good, "axis": [1, 0, 0]}]}, "bad-value", "/tasks/0/axis"),
                 ({"tasks": [{**good, "orientation": [0, 0, 0, 1], "direction": [0, 0, 1]}]}, "bad-value", "/tasks/0"),
                 ({"tasks": [{"com": [0, 0, 1], "position": [0, 0, 1]}]}, "unknown-field", "/tasks/0/position"),
                 ({"tasks": [{**good, "frame": "base"}]}, "bad-value", "/tasks/0/frame"),
