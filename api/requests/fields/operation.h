@@ -138,7 +138,8 @@ typedef struct api_operation {
     X(hessian) X(forward_hessian) \
     X(step) X(rollout) X(rollout_gradient) X(coriolis) X(regressor) X(impact) \
     X(task_space) X(identify) X(trajectory) X(trajectory_hessian) X(simulate) \
-    X(ground_reaction) X(inverse_kinematics) X(margins) X(feed_forward) X(path) X(configuration) X(sensors) X(external_wrench) X(path_timing)
+    X(ground_reaction) X(inverse_kinematics) X(margins) X(feed_forward) X(path) X(configuration) X(sensors) X(external_wrench) X(path_timing) \
+    X(differential_inverse_kinematics)
 /* clang-format on */
 
 #define X(name) extern const api_operation api_##name;
