@@ -8,6 +8,7 @@
 #define SINGULAR  1e-10 /* singular value, relative to the largest, that counts as zero */
 #define WITHIN    1e-12 /* excess over a bound, relative to it or to 1, that counts as none */
 #define WIDER     1e-8  /* by which bounds are wider while those that are met are found, relative to them or to 1 */
+#define STRONG    1e-10 /* damping, relative to the sum of squares of a level, with which normal equations do */
 #define SLIGHT    1e-4  /* damping of x, relative to the largest row, with which the bounds that are met are found */
 
 enum { BLOCK = 32 /* of LAPACK's workspace */ };
@@ -147,24 +148,67 @@ static size_t keep_levels(dyn_prioritised_step *s, size_t k)
     return add_solution(s, m) ? r : SIZE_MAX;
 }
 
-/* Sets trial to the solution of level k that is nearest to it, with coordinates at bounds fixed. */
-static bool solve_level(dyn_prioritised_step *s, size_t k)
+/* Adds to trial the p with the least |free p - right|^2 + damping |trial + p|^2 among the directions that the levels
+ * before leave. With z, the part of trial in these directions, and F = free, m x n:
+ *
+ *     p = F^T y - z,  (F F^T + damping 1) y = right + F z. */
+static bool add_damped_solution(dyn_prioritised_step *s, size_t m, size_t r)
 {
-    const size_t n = s->n, r = keep_levels(s, k);
-    size_t       m = 0;
-    if (r == SIZE_MAX) return false;
-    for (size_t i = 0; i < rows_of(s, k); i++, m++) {
-        copy_row(s, k, i, true, s->free + m * n);
-        project(s->basis, r, n, s->free + m * n);
-        s->right[m] = right_of(s, k, i) - value_of(s, k, i, s->trial);
+    const size_t n = s->n;
+    double      *z = s->right + m, *matrix = s->work;
+    for (size_t j = 0; j < n; j++)
+        z[j] = s->side[j] != 0 ? 0 : s->trial[j];
+    project(s->basis, r, n, z);
+    for (size_t i = 0; i < m; i++) {
+        s->right[i] += product(s->free + i * n, z, n);
+        for (size_t k = 0; k <= i; k++)
+            matrix[k * m + i] = product(s->free + i * n, s->free + k * n, n);
+        matrix[i * m + i] += s->damping;
     }
-    for (size_t i = 0; s->damping > 0 && k < s->n_levels && i < n; i++, m++) {
+    if (LAPACKE_dposv_work(LAPACK_COL_MAJOR, 'L', (lapack_int)m, 1, matrix, (lapack_int)m, s->right, (lapack_int)m) !=
+        0)
+        return false;
+    for (size_t j = 0; j < n; j++) {
+        double sum = -z[j];
+        for (size_t i = 0; i < m; i++)
+            sum += s->right[i] * s->free[i * n + j];
+        s->trial[j] += sum;
+    }
+    return true;
+}
+
+/* True if F F^T + damping 1 has digits enough, F = free, m x n. */
+static bool is_strong(const dyn_prioritised_step *s, size_t m)
+{
+    return s->damping > STRONG * product(s->free, s->free, m * s->n);
+}
+
+/* Appends sqrt(damping) (trial + p) = 0, in the directions that the levels before leave, to m equations for p. Returns
+ * their number. */
+static size_t append_damping(dyn_prioritised_step *s, size_t m, size_t r)
+{
+    const size_t n = s->n;
+    for (size_t i = 0; i < n; i++, m++) {
         memset(s->free + m * n, 0, n * sizeof *s->free);
         s->free[m * n + i] = s->side[i] != 0 ? 0 : sqrt(s->damping);
         project(s->basis, r, n, s->free + m * n);
         s->right[m] = -sqrt(s->damping) * s->trial[i];
     }
-    return add_solution(s, m);
+    return m;
+}
+
+/* Sets trial to the solution of level k that is nearest to it, with coordinates at bounds fixed. */
+static bool solve_level(dyn_prioritised_step *s, size_t k)
+{
+    const size_t n = s->n, m = rows_of(s, k), r = keep_levels(s, k);
+    if (r == SIZE_MAX) return false;
+    for (size_t i = 0; i < m; i++) {
+        copy_row(s, k, i, true, s->free + i * n);
+        project(s->basis, r, n, s->free + i * n);
+        s->right[i] = right_of(s, k, i) - value_of(s, k, i, s->trial);
+    }
+    if (s->damping == 0 || k == s->n_levels) return add_solution(s, m);
+    return is_strong(s, m) ? add_damped_solution(s, m, r) : add_solution(s, append_damping(s, m, r));
 }
 
 /* --- bounds ------------------------------------------------------------------------------------------------------- */
@@ -290,6 +334,7 @@ static bool improve(dyn_prioritised_step *s, size_t k)
         return true;
     }
     memset(s->side, 0, s->n);
+    s->met_bounds = true;
     if (!find_bounds(s, k)) return dyn_may_continue(s->deadline);
     if (!solve_level(s, k)) return false;
     accept(s);
@@ -304,10 +349,14 @@ static void set_sides(dyn_prioritised_step *s)
 
 bool dyn_prioritised_step_solve(dyn_prioritised_step *s)
 {
-    size_t m = 0;
-    for (size_t j = 0; j < s->n; j++)
+    size_t m      = 0;
+    s->met_bounds = false;
+    for (size_t j = 0; j < s->n; j++) {
         s->x[j] = fmin(fmax(0, s->lower[j]), s->upper[j]);
-    for (size_t k = 0; k <= s->n_levels; k++) {
+        s->met_bounds |= s->x[j] != 0;
+    }
+    /* Without bounds in the way each level has added a vector of least norm: the last level changes nothing. */
+    for (size_t k = 0; k < s->n_levels + (s->least && s->met_bounds); k++) {
         if (!dyn_may_continue(s->deadline) || !improve(s, k)) return false;
         for (size_t i = 0; i < rows_of(s, k); i++, m++)
             s->kept[m] = value_of(s, k, i, s->x);

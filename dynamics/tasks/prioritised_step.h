@@ -2,8 +2,8 @@
  *
  * Level k of the tasks minimises |A_k x - b_k|^2 + damping |x|^2 over all x within lower <= x <= upper that keep the
  * A_j x of the levels before it (Siciliano & Slotine 1991; with bounds Escande, Mansard & Wieber 2014). A last level
- * minimises |x|^2, so that x is unique. A_j x of a convex problem is unique too, and becomes an equation for the levels
- * after it.
+ * minimises |x|^2, so that x is unique, if `least` asks for it. A_j x of a convex problem is unique too, and becomes an
+ * equation for the levels after it.
  *
  * A level whose solution without bounds is within them is done. Otherwise the dual active-set method of least_norm.h
  * finds the bounds that are met, in the unknowns (x, A_k x - b_k), and the solution with these bounds as equations
@@ -22,6 +22,8 @@ typedef struct dyn_prioritised_step {
     const dyn_step_level *level;             /* [n_levels] by priority */
     const double         *lower, *upper;     /* [n] lower <= upper; infinite: none */
     double                damping;           /* not negative */
+    bool                  least;             /* true: the last level makes x unique */
+    bool                  met_bounds;        /* result: a level met a bound */
     dyn_deadline          deadline;
     double               *x;    /* [n] result */
     signed char          *side; /* [n] result: 1 at the upper bound, -1 at the lower one, else 0 */

@@ -9,10 +9,11 @@
 #define HIGHEST_PRICE 1e9
 #define FIRST_MU      1e-3 /* damping at a start, in units of the sum of squared errors */
 #define LEAST_MU      1e-9
-#define MOST_MU       1e7 /* a search with a larger damping has reached a minimum */
-#define LONGEST_STEP  1.0 /* rad or m */
-#define LOCAL         0.1 /* rad or m: a step below this may be accepted for its length */
-#define CONTRACTION   0.5 /* of the length of the step before */
+#define LEAST_DAMPING 2e-10 /* relative to the sum of squares of the Jacobian */
+#define MOST_MU       1e7   /* a search with a larger damping has reached a minimum */
+#define LONGEST_STEP  1.0   /* rad or m */
+#define LOCAL         0.1   /* rad or m: a step below this may be accepted for its length */
+#define CONTRACTION   0.5   /* of the length of the step before */
 enum { RESTORATIONS = 10 };
 #define SETTLED 1e-9 /* rad or m: a step below this is at a minimum */
 #define NEARLY  1e-6 /* rad or m: a step below this that is not accepted is at a minimum, within rounding errors */
@@ -190,13 +191,15 @@ static bool accept(search *s, double length)
     return true;
 }
 
-/* Returns the damping of a step: it vanishes with the errors. */
+/* Returns the damping of a step: it vanishes with the errors, but for a trace that costs no digits. */
 static double damping_of(const search *s)
 {
-    double sum = 0;
+    double sum = 0, squares = 0;
     for (size_t k = 0; k < s->step.n_levels; k++)
         sum += 0.5 * s->norm[k] * s->norm[k];
-    return s->mu * sum;
+    for (size_t i = 0; i < s->step.rows * s->step.n; i++)
+        squares += s->A[i] * s->A[i];
+    return fmax(s->mu * sum, LEAST_DAMPING * squares);
 }
 
 /* Takes Newton steps of the tasks of priority 0 alone, which are nearly met. */

@@ -150,6 +150,13 @@ api_task_request *api_task_request_read(api_query *q, const api_node *list, cons
     if (!r) return NULL;
     *r = (api_task_request){.list = api_place_key(up, "tasks"), .velocities = velocities};
     if (!api_check_list(q, list, &r->list, "a task")) return NULL;
+    if (q->model->nv > API_TASK_MOST_VELOCITIES) {
+        api_fail_at(
+            q->problem, &r->list, API_NOT_SUPPORTED,
+            "the model has %zu velocities, and tasks are for at most %d: lock joints, or give the goal of one frame",
+            q->model->nv, API_TASK_MOST_VELOCITIES);
+        return NULL;
+    }
     r->n = api_node_size(list);
     if (r->n > DYN_MOST_TASKS) {
         api_fail_at(q->problem, &r->list, API_WRONG_SHAPE, "%zu tasks given, at most %d expected", r->n,

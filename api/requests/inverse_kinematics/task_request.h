@@ -9,6 +9,9 @@
 #include "api/requests/lanes/evaluation.h"
 #include "dynamics/tasks/task_search.h"
 
+/* The most velocities of a model that takes tasks: a step takes time with their third power. */
+enum { API_TASK_MOST_VELOCITIES = 128 };
+
 /* The vectors of a goal. A velocity has 3 or 6 numbers: those of an angular velocity alone are at DYN_TASK_GOAL 3. */
 typedef struct api_task_goal {
     const api_node *given[2]; /* position or velocity; orientation or direction; NULL: absent */

@@ -137,7 +137,8 @@ static void lay_out(const api_evaluation *e, const velocity_options *o, const dy
                                               .level   = r->level,
                                               .lower   = r->bounds.lower,
                                               .upper   = r->bounds.upper,
-                                              .damping = o->damping * o->damping};
+                                              .damping = o->damping * o->damping,
+                                              .least   = true};
     r->step.n_levels = dyn_task_levels(&r->block, r->A, r->right, r->level, &rows);
     r->step.rows     = rows;
     dyn_prioritised_step_lay_out(&r->step, next);
