@@ -23,7 +23,7 @@ convert` writes it from URDF, MJCF and SDF. Units are SI and radians. A field th
 
 An editor that knows JSON schemas completes and checks a document whose first field is
 `"$schema": "http://127.0.0.1:8088/document.schema.json"`; the server serves that schema, and reads `$schema` as a note."""
-TABLES = (("The document", "Tree"), ("A link", "Link"), ("A joint", "Joint"), ("Limits of a joint", "JointLimits"),
+TABLES = (("The document", "Tree"), ("A link", "Link"), ("A joint", "Joint"), ("Limits of a joint", "JointLimits"), ("A torque-speed line", "EffortSpeed"),
           ("A mimic", "Mimic"), ("A spring and damper of a joint", "JointSpring"), ("An elastic joint", "Elastic"), ("Mass and inertia", "Inertial"), ("A shape that is drawn", "Visual"), ("A frame", "Frame"),
           ("A motor on a link", "Motor"), ("A transmission of several motors", "Transmission"), ("A loop", "Loop"),
           ("A position with a name", "Configuration"))
@@ -31,7 +31,7 @@ FORMS = {"Inertial": ("", ": a homogeneous solid"), "Visual": (": a solid", ": a
 SHAPES = {"Vector3": "3 numbers", "Vector6": "6 numbers", "Transform": "4 × 4 numbers", "Name": "name"}
 LINKS = {"JointLimits": "limits of a joint", "Mimic": "mimic", "JointSpring": "spring and damper", "Elastic": "elastic joint", "Inertial": "mass and inertia", "Visual": "shape that is drawn", "Visuals": "list of: shape that is drawn", "Frame": "frame",
          "Motor": "motor", "Transmission": "transmission", "Loop": "loop", "Configuration": "position with a name", "Link": "link",
-         "Joint": "joint", "Origin": "origin: see the forms above", "MotorLimits": "limits of a motor", "Inertia": "xx yy zz xy xz yz",
+         "Joint": "joint", "Origin": "origin: see the forms above", "MotorLimits": "limits of a motor", "EffortSpeed": "torque-speed line", "Inertia": "xx yy zz xy xz yz",
          "LoopFrame": "name, or link and modified_dh", "ModifiedDh": "gamma b alpha d theta r"}
 
 

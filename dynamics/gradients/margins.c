@@ -1,7 +1,6 @@
 /* margins.c - computes margins and their derivatives (margins.h). */
 #include "margins.h"
 #include "coordinate_change.h"
-#include <math.h>
 #include <string.h>
 
 void dyn_margins_put(const dyn_limits *limits, size_t W, const double *const quantities[DYN_LIMIT_KINDS],
@@ -10,10 +9,10 @@ void dyn_margins_put(const dyn_limits *limits, size_t W, const double *const qua
     for (size_t i = 0; i < limits->n; i++) {
         const dyn_limit *l = &limits->limit[i];
         for (size_t lane = 0; lane < W; lane++) {
-            const double x     = dyn_limit_quantity(l, quantities[l->kind], W, lane);
-            const double below = x - l->lower, above = l->upper - x;
-            if (margins) margins[i * W + lane] = fmin(below, above);
-            if (sides) sides[i * W + lane] = below < above ? 1 : -1;
+            const dyn_limit_margin m = dyn_limit_margin_at(l, quantities, W, lane);
+            if (margins) margins[i * W + lane] = m.margin;
+            if (sides) sides[i * W + lane] = m.side;
+            if (sides) sides[(limits->n + i) * W + lane] = m.speed_side;
         }
     }
 }
@@ -50,14 +49,16 @@ static void add_rows(const dyn_margin_block *b, size_t i, const dyn_partials *y,
     }
 }
 
-/* Sets row i of the margins of a position or one of its time derivatives, by the coordinates of the model. */
-static void put_motion(const dyn_margin_block *b, size_t i, dyn_partials *margins)
+/* Sets row i of the margins to `sides` times the derivatives of a position or one of its time derivatives, by the
+ * coordinates of the model. */
+static void put_motion(const dyn_margin_block *b, size_t i, const dyn_limit *l, const double *sides,
+                       dyn_partials *margins)
 {
     const size_t W = b->samples->W, nv = b->samples->motion->robot.nv;
     for (size_t j = 0; j < DYN_SPLINE_ORDERS * nv * W; j++) {
         const size_t by = j / (nv * W), v = j / W % nv, lane = j % W;
-        const double slope = dyn_limit_slope(&b->limits.limit[i], &b->rates, (int)by, v, lane);
-        if (slope != 0) margins->by[by][(i * nv + v) * W + lane] = b->sides[i * W + lane] * slope;
+        const double slope = dyn_limit_slope(l, &b->rates, (int)by, v, lane);
+        if (slope != 0) margins->by[by][(i * nv + v) * W + lane] = sides[lane] * slope;
     }
 }
 
@@ -68,11 +69,15 @@ void dyn_margins_differentiate(const dyn_margin_block *b, const dyn_torque_parti
     for (size_t r = 0; r < DYN_SPLINE_ORDERS; r++)
         memset(margins->by[r], 0, b->limits.n * nv * W * sizeof *margins->by[r]);
     memset(margins->by_duration, 0, b->limits.n * W * sizeof *margins->by_duration);
-    for (size_t i = 0; i < b->limits.n; i++)
-        if (dyn_limit_is_of_motion(b->limits.limit[i].kind)) put_motion(b, i, margins);
+    for (size_t i = 0; i < b->limits.n; i++) {
+        const dyn_limit *l = &b->limits.limit[i], speed = dyn_limit_speed(l);
+        if (dyn_limit_is_of_motion(l->kind)) put_motion(b, i, l, b->sides + i * W, margins);
+        if (l->kind == DYN_LIMIT_EFFORT_SPEED) put_motion(b, i, &speed, b->sides + (b->limits.n + i) * W, margins);
+    }
     if (robot->loops) dyn_change_partials(b->samples, margins);
     for (size_t i = 0; i < b->limits.n; i++) {
-        if (b->limits.limit[i].kind == DYN_LIMIT_EFFORT) add_rows(b, i, &p->tau, margins);
-        if (b->limits.limit[i].kind == DYN_LIMIT_EFFORT_RATE) add_rows(b, i, &p->rate, margins);
+        const dyn_limit_kind kind = b->limits.limit[i].kind;
+        if (kind == DYN_LIMIT_EFFORT || kind == DYN_LIMIT_EFFORT_SPEED) add_rows(b, i, &p->tau, margins);
+        if (kind == DYN_LIMIT_EFFORT_RATE) add_rows(b, i, &p->rate, margins);
     }
 }

@@ -1,13 +1,13 @@
 /* margins.h - compute how far joints are from their limits along a motion, with gradients.
  *
- * The margin of x between `lower` and `upper` is min(x - lower, upper - x). The gradient is that of the nearer side, of
- * the upper one where both are equally near. */
+ * The margin of x between `lower` and `upper` is min(x - lower, upper - x), less slope |w| for a torque-speed line. The
+ * gradient is that of the nearer side, of the upper one where both are equally near; |w| has slope 0 at rest. */
 #pragma once
 #include "free_partials.h"
 #include "dynamics/motion/limit.h"
 
-/* Writes the margins of n limits for a block in lanes of W, n numbers a state, and their sides: 1 where the lower limit
- * is nearer, else -1. quantities[kind] are the lanes that limits of this kind bound. Either result may be NULL: not
+/* Writes the margins of n limits for a block in lanes of W, n numbers a state, and n sides and n speed sides
+ * (dyn_limit_margin). quantities[kind] are the lanes that limits of this kind bound. Either result may be NULL: not
  * wanted. */
 void dyn_margins_put(const dyn_limits *limits, size_t W, const double *const quantities[DYN_LIMIT_KINDS],
                      double *margins, double *sides);

@@ -1,10 +1,11 @@
 /* pose_solver.c - solves inverse kinematics of trees by damped Newton steps (pose_solver.h). */
 #include "pose_solver.h"
+#include "search_start.h"
+#include "swing.h"
 #include "dynamics/math/gather.h"
 #include "dynamics/math/geometry.h"
 #include "dynamics/model/coordinates.h"
 #include "dynamics/loops/loops.h"
-#include "dynamics/math/elementary.h"
 #include <lapacke.h>
 #include <math.h>
 #include <string.h>
@@ -63,29 +64,6 @@ static size_t rows_of(const dyn_pose_problem *p)
 
 /* --- error and Jacobian ------------------------------------------------------------------------------------------ */
 
-/* A unit vector perpendicular to the unit vector d. */
-static void perpendicular(const double d[3], double n[3])
-{
-    double e[3]                 = {0}, length;
-    e[fabs(d[0]) < 0.6 ? 0 : 1] = 1;
-    dyn_cross(d, e, n);
-    length = dyn_norm(n);
-    for (int i = 0; i < 3; i++)
-        n[i] /= length;
-}
-
-/* The rotation vector that turns the direction d into the direction a; both have length 1. */
-static void swing_between(const double d[3], const double a[3], double vector[3])
-{
-    double n[3], sine, cosine = dyn_dot(d, a);
-    dyn_cross(d, a, n);
-    sine         = dyn_norm(n);
-    double angle = dyn_atan2(sine, cosine);
-    if (sine == 0) perpendicular(d, n);
-    for (int i = 0; i < 3; i++)
-        vector[i] = n[i] * (sine == 0 ? angle : angle / sine);
-}
-
 /* The frame's axis in world axes. */
 static void pointing_axis(const dyn_pose_problem *p, const double R[9], double a[3])
 {
@@ -109,7 +87,7 @@ static void find_error(const dyn_pose_problem *p, const dyn_pose_goals *goals, c
     } else if (p->kind == DYN_GOAL_DIRECTION) {
         dyn_gather(goals->direction, 3, W, lane, other);
         pointing_axis(p, R, axis);
-        swing_between(other, axis, error + 3);
+        dyn_swing_between(other, axis, error + 3);
     }
     for (int i = 0; i < 3; i++)
         error[i] = (position[i] - goal[i]) / p->length;
@@ -134,12 +112,6 @@ static void copy_jacobian(const dyn_pose_problem *p, const arrays *a, size_t W, 
 }
 
 /* --- bounds ------------------------------------------------------------------------------------------------------- */
-
-/* Index in q of each coordinate of a joint with one coordinate; the others have no bounds. */
-static bool has_bounds(const dyn_body *b)
-{
-    return !b->joint.mimic && !dyn_joint_has_quaternion(b->joint.kind);
-}
 
 static void clamp(const dyn_pose_problem *p, double *q)
 {
@@ -166,7 +138,7 @@ static void fix_coordinates_at_bounds(const dyn_pose_problem *p, search *s)
     size_t           nv = p->robot.nv, rows = rows_of(p);
     for (size_t i = 0; i < m->n_bodies; i++) {
         const dyn_body *b = &m->body[i];
-        if (!has_bounds(b) || bound_in_the_way(p, s, b, s->q) == 0) continue;
+        if (!dyn_has_bounds(b) || bound_in_the_way(p, s, b, s->q) == 0) continue;
         for (size_t r = 0; r < rows; r++)
             s->J[r * nv + (size_t)b->joint.v] = 0;
     }
@@ -174,31 +146,12 @@ static void fix_coordinates_at_bounds(const dyn_pose_problem *p, search *s)
 
 /* --- steps -------------------------------------------------------------------------------------------------------- */
 
-/* A number in [0, 1) from the numbers of a start and of a coordinate (Steele, Lea & Flood 2014). */
-static double fraction_of(size_t start, size_t coordinate)
-{
-    uint64_t x = (uint64_t)start * 0x9e3779b97f4a7c15u + (uint64_t)coordinate * 0xbf58476d1ce4e5b9u;
-    x          = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9u;
-    x          = (x ^ (x >> 27)) * 0x94d049bb133111ebu;
-    x ^= x >> 31;
-    return (double)(x >> 11) * 0x1p-53;
-}
-
-/* Sets the starting position: the given one, then positions within the bounds; without bounds within half a turn, or
- * `length`, of the given one. */
+/* Sets starting position number s->starts, and begins the search there. */
 static void set_start(const dyn_pose_problem *p, const dyn_pose_goals *goals, size_t W, size_t lane, search *s)
 {
-    const dyn_model *m = p->robot.tree;
+    const dyn_search_space space = {p->robot.tree, p->lower, p->upper, p->length};
     dyn_gather(goals->start, p->robot.nq, W, lane, s->q);
-    for (size_t i = 0; s->starts > 0 && i < m->n_bodies; i++) {
-        const dyn_body *b = &m->body[i];
-        if (!has_bounds(b)) continue;
-        size_t k     = (size_t)b->joint.q;
-        double range = b->joint.kind == DYN_REVOLUTE ? M_PI : p->length, *q = &s->q[k];
-        double low  = isfinite(p->lower[k]) ? p->lower[k] : fmin(*q, p->upper[k]) - range,
-               high = isfinite(p->upper[k]) ? p->upper[k] : fmax(*q, p->lower[k]) + range;
-        *q          = low + fraction_of(s->starts, k) * (high - low);
-    }
+    dyn_search_start(&space, s->starts, s->q);
     clamp(p, s->q);
     s->starts++;
     s->here  = 0;
@@ -333,15 +286,6 @@ static void evaluate(const dyn_pose_problem *p, const dyn_kernels *kernels, void
     kernels->closure(&scene, workspace, &io, 1);
 }
 
-/* Places the motors of elastic joints where the springs are unwound. */
-static void unwind_springs(const dyn_model *m, size_t W, double *q)
-{
-    for (size_t c = 0; c < m->n_couplings; c++)
-        for (size_t lane = 0; lane < W; lane++)
-            q[(size_t)m->coupling[c].theta * W + lane] =
-                q[(size_t)m->coupling[c].q * W + lane] - m->coupling[c].spring.rest;
-}
-
 /* Marks the bounds in the way of a search that has the error and the Jacobian of its best position. */
 static void mark_bounds(const dyn_pose_problem *p, const search *s, size_t W, size_t lane, double *marks)
 {
@@ -349,7 +293,7 @@ static void mark_bounds(const dyn_pose_problem *p, const search *s, size_t W, si
     for (size_t i = 0; i < p->robot.nq; i++)
         marks[i * W + lane] = 0;
     for (size_t i = 0; !s->solved && i < m->n_bodies; i++)
-        if (has_bounds(&m->body[i]))
+        if (dyn_has_bounds(&m->body[i]))
             marks[(size_t)m->body[i].joint.q * W + lane] = bound_in_the_way(p, s, &m->body[i], s->best);
 }
 
@@ -364,7 +308,7 @@ static void write_found(const dyn_pose_problem *p, const arrays *a, size_t W, si
         if (found->starts) found->starts[lane] = (double)s->starts;
         if (found->in_the_way) mark_bounds(p, s, W, lane, found->in_the_way);
     }
-    unwind_springs(p->robot.tree, W, found->q);
+    dyn_unwind_springs(p->robot.tree, W, found->q);
     dyn_coordinates_make_quaternions_positive(p->robot.tree, found->q, W);
 }
 

@@ -2,7 +2,14 @@
  *
  * The quantities are positions and velocities of the tree with their derivatives (acceleration and jerk without loops),
  * efforts of the coordinates, and their rates. A sum of
- * several is the quantity of a motor of a coupled transmission. */
+ * several is the quantity of a motor of a coupled transmission.
+ *
+ * The torque-speed line of a motor lowers the bounds of its effort tau with its speed w:
+ *
+ *     |tau| <= stall - slope |w|,  lower = -stall, upper = stall.
+ *
+ * The voltage V of a motor with resistance R and constant k behind a gear of ratio n gives the stall effort n k V / R
+ * and the slope (n k)^2 / R. */
 #pragma once
 #include "dynamics/model/model.h"
 
@@ -13,6 +20,7 @@ typedef enum dyn_limit_kind {
     DYN_LIMIT_EFFORT_RATE,
     DYN_LIMIT_ACCELERATION,
     DYN_LIMIT_JERK,
+    DYN_LIMIT_EFFORT_SPEED,
     DYN_LIMIT_KINDS
 } dyn_limit_kind;
 
@@ -26,7 +34,20 @@ typedef struct dyn_limit {
     double         offset;                 /* 0 except for positions of mimic joints */
     double         lower, upper;
     size_t         v; /* the tree's velocity coordinate of entry[0], a position */
+    /* Of effort_speed: the speed is the sum of speed_weight times entries `speed` of qd of the tree. */
+    double slope; /* N m s/rad or N s/m; 0 for other kinds */
+    size_t n_speed, speed[DYN_MAX_DRIVEN];
+    double speed_weight[DYN_MAX_DRIVEN];
 } dyn_limit;
+
+/* The torque-speed line of a drive. */
+typedef struct dyn_speed_line {
+    double stall; /* N m or N; INFINITY: none */
+    double slope; /* N m s/rad or N s/m */
+} dyn_speed_line;
+
+/* Returns the largest effort of a drive with a limit `most` (INFINITY: none) and a line at a speed, at least 0. */
+double dyn_largest_effort(double most, const dyn_speed_line *line, double speed);
 
 typedef struct dyn_limits {
     size_t           n;
@@ -35,6 +56,24 @@ typedef struct dyn_limits {
 
 /* Returns the limited quantity in a lane of W. x are the lanes of the quantities of limit->kind; NULL: zeros. */
 double dyn_limit_quantity(const dyn_limit *limit, const double *x, size_t W, size_t lane);
+
+/* Returns the limit of an effort_speed line's speed, with the speed as quantity and no bounds. */
+dyn_limit dyn_limit_speed(const dyn_limit *limit);
+
+/* Returns by how much the bounds are nearer than `lower` and `upper` in a lane: slope |w|, with the lanes qd of the
+ * tree; 0 for other kinds. */
+double dyn_limit_narrowing(const dyn_limit *limit, const double *qd, size_t W, size_t lane);
+
+/* A margin, and the factors of its derivative: `side` times that of the quantity plus `speed_side` times that of the
+ * speed. side is 1 where the lower limit is nearer, else -1. speed_side is 0 at rest and for other kinds. */
+typedef struct dyn_limit_margin {
+    double margin, side, speed_side;
+} dyn_limit_margin;
+
+/* Returns the margin min(x - lower, upper - x) - slope |w| in a lane. quantities[kind] are the lanes that limits of
+ * this kind bound. */
+dyn_limit_margin dyn_limit_margin_at(const dyn_limit *limit, const double *const quantities[DYN_LIMIT_KINDS], size_t W,
+                                     size_t lane);
 
 /* Derivatives of the tree's q and qd by those of the mechanism, (nv of the tree) x nv in lanes of W. NULL, NULL: the
  * mechanism has no loops, and the coordinates are the tree's. */

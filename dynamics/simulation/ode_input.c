@@ -103,13 +103,13 @@ void dyn_ode_input_start(dyn_robot_ode *ode)
 /* --- efforts ---------------------------------------------------------------------------------------------------- */
 
 /* Sets efforts of coordinates without actuator to zero and clips the others at their limits. NaN stays NaN. */
-static void bound_efforts(dyn_robot_ode *ode)
+static void bound_efforts(dyn_robot_ode *ode, const double *qd)
 {
     const dyn_actuator_input *d = &ode->s->input;
     size_t                    W = ode->W;
     for (size_t v = 0; v < ode->state.nv; v++) {
-        double most = d->effort_limit[v];
         for (size_t i = v * W; i < (v + 1) * W; i++) {
+            const double most = dyn_largest_effort(d->effort_limit[v], &d->line[v], qd[i]);
             if (d->actuated && !d->actuated[v]) ode->tau[i] = 0;
             ode->unclipped[i] = ode->tau[i];
             if (d->clip && ode->tau[i] > most) ode->tau[i] = most;
@@ -120,17 +120,23 @@ static void bound_efforts(dyn_robot_ode *ode)
 
 /* Clips the effort of a motor of a transmission, and with it the efforts at its joints. The efforts of the other motors
  * of the transmission stay as they are. */
-static void bound_motor(dyn_robot_ode *ode, const dyn_motor_limit *motor)
+static void bound_motor(dyn_robot_ode *ode, const dyn_motor_limit *motor, const double *qd)
 {
     const dyn_drive *drive = motor->drive;
-    const double     most  = motor->most;
     double          *tau[DYN_MAX_DRIVEN];
-    for (size_t j = 0; j < drive->n; j++)
-        tau[j] = ode->tau + (size_t)dyn_mechanism_velocity(&ode->s->mechanism, drive->joint[j]) * ode->W;
+    const double    *rate[DYN_MAX_DRIVEN];
+    for (size_t j = 0; j < drive->n; j++) {
+        const size_t entry = (size_t)dyn_mechanism_velocity(&ode->s->mechanism, drive->joint[j]) * ode->W;
+        tau[j]             = ode->tau + entry;
+        rate[j]            = qd + entry;
+    }
     for (size_t l = 0; l < ode->W; l++) {
-        double effort = 0;
-        for (size_t j = 0; j < drive->n; j++)
+        double effort = 0, speed = 0;
+        for (size_t j = 0; j < drive->n; j++) {
             effort += motor->effort[j] * tau[j][l];
+            speed += drive->weight[j] * rate[j][l];
+        }
+        const double most   = dyn_largest_effort(motor->most, &motor->line, speed);
         const double excess = effort > most ? effort - most : effort < -most ? effort + most : 0;
         for (size_t j = 0; excess != 0 && j < drive->n; j++)
             tau[j][l] -= drive->weight[j] * excess;
@@ -146,9 +152,9 @@ void dyn_ode_input_apply(dyn_robot_ode *ode, double t, const double *qd, double 
         dyn_controller_input c = controller_input(ode, t, qd, rate);
         d->controller->torques(&c, ode->tau);
         if (d->controller->compensates_friction) dyn_ode_friction_compensate(ode, qd);
-        bound_efforts(ode);
+        bound_efforts(ode, qd);
         for (size_t k = 0; d->clip && k < d->n_motor_limits; k++)
-            bound_motor(ode, &d->motor_limit[k]);
+            bound_motor(ode, &d->motor_limit[k], qd);
         return;
     }
     dyn_signal_at(d->signal, ode->W, ode->row, (dyn_moment){t, ode->interval_time}, 1, tau);

@@ -8,16 +8,18 @@
 #pragma once
 #include "dynamics/control/controller.h"
 #include "dynamics/loops/mechanism.h"
+#include "dynamics/motion/limit.h"
 #include "dynamics/motion/signal_value.h"
 #include "dynamics/integration/integrator.h"
 
 typedef enum dyn_work { DYN_WORK_ACTUATORS, DYN_WORK_FRICTION, DYN_WORK_WRENCHES, DYN_WORKS } dyn_work;
 
-/* The effort limit of a motor of a transmission. */
+/* The effort limits of a motor of a transmission. */
 typedef struct dyn_motor_limit {
     const dyn_drive *drive;
     const double    *effort; /* [drive->n] parts of the efforts at the joints that make up the motor's effort */
-    double           most;   /* N m or N */
+    double           most;   /* N m or N; INFINITY: none */
+    dyn_speed_line   line;
 } dyn_motor_limit;
 
 /* The efforts of actuators: torques over time, or a controller. */
@@ -33,6 +35,7 @@ typedef struct dyn_actuator_input {
     const bool            *driven;       /* [nv] NULL if `actuated` is NULL */
     const bool            *supported;    /* [nv] NULL if `actuated` is NULL */
     const double          *effort_limit; /* [nv] N m or N; INFINITY: none */
+    const dyn_speed_line  *line;         /* [nv] */
     size_t                 n_motor_limits;
     const dyn_motor_limit *motor_limit; /* [n_motor_limits] */
 } dyn_actuator_input;

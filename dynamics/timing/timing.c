@@ -10,9 +10,10 @@
 #include <math.h>
 #include <stdbool.h>
 
-enum { NEWTON_STEPS = 200, PASSES = 60, LOOK = 8 /* places between two looks at the deadline */ };
+enum { NEWTON_STEPS = 200, PASSES = 60, RETRIES = 30, LOOK = 8 /* places between two looks at the deadline */ };
 
 #define SETTLED  1e-12 /* relative change of x in the last pass */
+#define SLOWER   0.25  /* factor of x after a pass whose tangents exclude all motions */
 #define VERTICAL 1e-30 /* coefficient of u below which a line bounds x alone */
 
 /* A line u = alpha - beta x. */
@@ -209,15 +210,30 @@ static bool is_damped(const dyn_timing *t)
     return damped;
 }
 
+/* Makes the motion of the pass before slower, for the next pass. A tangent of sqrt(x) far above the motion that a row
+ * with d > 0 allows excludes slow motions, too. A tangent nearer to rest excludes fast ones alone, up to the next pass.
+ */
+static void slow_down(dyn_timing *t)
+{
+    for (size_t p = 0; p < dyn_timing_places(t); p++)
+        t->x[p] *= SLOWER;
+}
+
 static dyn_timing_status reach_timing(dyn_timing *t)
 {
-    const bool damped = is_damped(t);
-    double     change = 1;
+    const bool damped  = is_damped(t);
+    double     change  = 1;
+    int        retries = 0;
     for (size_t p = 0; p < dyn_timing_places(t); p++)
         t->x[p] = 0;
     for (int pass = 0; pass < PASSES && change > SETTLED; pass++) {
         dyn_timing_status status = pass_backward(t, pass > 0);
         if (status == DYN_TIMING_DONE) status = pass_forward(t, pass > 0, &change);
+        if (status == DYN_TIMING_INFEASIBLE && pass > 0 && retries++ < RETRIES) {
+            slow_down(t);
+            change = 1;
+            continue;
+        }
         if (status != DYN_TIMING_DONE) return status;
         if (!damped) change = 0;
     }

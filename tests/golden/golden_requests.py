@@ -43,7 +43,7 @@ OPERATIONS = {
     "evaluate": ("qd qdd operations", LOADS, ROBOTS),
 }
 LEFT_OUT = {
-    "identify": "least squares by LAPACK", "inverse-kinematics": "steps by LAPACK", "task-space": "ellipsoid and condition by LAPACK",
+    "identify": "least squares by LAPACK", "inverse-kinematics": "steps by LAPACK", "differential-inverse-kinematics": "steps by LAPACK", "task-space": "ellipsoid and condition by LAPACK",
     "external-wrench": "least squares by LAPACK",
     "ground-reaction": "support wrenches by LAPACK", "impact": "held frames take LAPACK where a residual is too large",
 }

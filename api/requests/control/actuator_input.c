@@ -38,20 +38,28 @@ static bool read_gains(api_query *q, const api_node *given, const char *key, con
 
 /* --- coordinates ------------------------------------------------------------------------------------------------ */
 
-/* Finds the effort limit of each coordinate. An elastic joint's limit applies to its motor's coordinate. */
+dyn_speed_line api_speed_line(const api_drive_limits *limits)
+{
+    return (dyn_speed_line){limits->has_effort_speed ? limits->stall_effort : INFINITY, limits->speed_slope};
+}
+
+/* Finds the effort limits of each coordinate. An elastic joint's limit applies to its motor's coordinate. */
 static bool describe(api_query *q, api_actuator_input *d)
 {
     const api_model *m = q->model;
     d->coordinate      = api_take(q->pool, m->nv * sizeof *d->coordinate);
     d->motor           = api_take(q->pool, m->nv * sizeof *d->motor);
     d->effort_limit    = api_take(q->pool, m->nv * sizeof *d->effort_limit);
-    if (!d->coordinate || !d->motor || !d->effort_limit) return false;
+    d->line            = api_take(q->pool, m->nv * sizeof *d->line);
+    if (!d->coordinate || !d->motor || !d->effort_limit || !d->line) return false;
     api_coordinates_describe(m, d->coordinate);
     for (size_t v = 0; v < m->nv; v++) {
         const api_coordinate *c = &d->coordinate[v];
         d->motor[v]             = c->motor;
-        bool limited            = c->joint >= 0 && c->motor < 0 && m->joints[c->joint].limits.has_effort;
-        d->effort_limit[v]      = limited ? m->joints[c->joint].limits.effort : INFINITY;
+        static const api_drive_limits none;
+        const api_drive_limits       *own = c->joint >= 0 && c->motor < 0 ? &m->joints[c->joint].limits : &none;
+        d->effort_limit[v]                = own->has_effort ? own->effort : INFINITY;
+        d->line[v]                        = api_speed_line(own);
     }
     return true;
 }

@@ -4,13 +4,13 @@
  *     {"tau": signal} torques over time (api/requests/motion/signal.h)
  *     {"controller", "kp", "kd", "reference": signal, "clip"?, ...} a controller (dynamics/control/controller.h)
  *
- * The efforts of a controller are clipped at the effort limits of joints, and then at those of motors of transmissions,
- * unless "clip" is false. Without the field all
- * torques are zero. */
+ * The efforts of a controller are clipped at the limits of effort and the torque-speed lines of joints, and then at
+ * those of motors of transmissions, unless "clip" is false. Without the field all torques are zero. */
 #pragma once
 #include "api/requests/motion/signal.h"
 #include "api/robots/model/actuation.h"
 #include "dynamics/control/controller.h"
+#include "dynamics/motion/limit.h"
 
 typedef struct api_actuator_input {
     bool                  is_given;
@@ -27,6 +27,7 @@ typedef struct api_actuator_input {
     const bool           *driven; /* [nv] coordinates that are actuated or prescribed; NULL if `actuated` is NULL */
     const bool *supported;    /* [nv] coordinates whose load an actuator or motor carries; NULL if `actuated` is NULL */
     double     *effort_limit; /* [nv] effort limits, N m or N; INFINITY: none */
+    dyn_speed_line *line;     /* [nv] torque-speed lines; a stall effort of INFINITY: none */
 } api_actuator_input;
 
 /* Reads and checks the field "input"; `value` is NULL if the request has none. `duration` is in s. `prescribed` [nv]
@@ -37,6 +38,9 @@ bool api_actuator_input_read(api_query *q, const api_node *value, double duratio
 /* Loads the signal's numbers and brings the gains to the model's order. Call it after the field "joints" is read.
  * Returns false with a problem. */
 bool api_actuator_input_load(const api_query *q, api_actuator_input *input);
+
+/* Returns the torque-speed line of a drive. */
+dyn_speed_line api_speed_line(const api_drive_limits *limits);
 
 /* True if the input drives all joints of the motor: they are actuated, and none has a prescribed motion. */
 bool api_actuator_input_drives(const api_model *model, const api_actuator_input *input, const api_coupled_motor *motor);

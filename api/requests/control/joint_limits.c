@@ -7,13 +7,16 @@
 /* True if limit i can be compared: the effort of a motor, only if the input drives all its joints. */
 static bool is_compared(const api_query *q, const api_actuator_input *input, const api_limit_list *list, size_t i)
 {
-    const api_coupled_motor *motor = list->owner[i].motor;
-    return !motor || list->limit[i].kind != DYN_LIMIT_EFFORT || api_actuator_input_drives(q->model, input, motor);
+    const api_coupled_motor *motor         = list->owner[i].motor;
+    const dyn_limit_kind     kind          = list->limit[i].kind;
+    const bool               bounds_effort = kind == DYN_LIMIT_EFFORT || kind == DYN_LIMIT_EFFORT_SPEED;
+    return !motor || !bounds_effort || api_actuator_input_drives(q->model, input, motor);
 }
 
 bool api_joint_limits_list(api_query *q, const api_actuator_input *input, api_joint_limits *limits)
 {
-    static const dyn_limit_kind kinds[] = {DYN_LIMIT_EFFORT, DYN_LIMIT_POSITION, DYN_LIMIT_VELOCITY};
+    static const dyn_limit_kind kinds[] = {DYN_LIMIT_EFFORT, DYN_LIMIT_POSITION, DYN_LIMIT_VELOCITY,
+                                           DYN_LIMIT_EFFORT_SPEED};
     api_limit_list             *list    = &limits->list;
     size_t                      n       = 0;
     *limits                             = (api_joint_limits){.violation = NULL};

@@ -3,7 +3,8 @@
  *
  * Limits are checked at the start, at the end of every step and on both sides of every jump of the input. Efforts are
  * checked before they are clipped. The list is that of api/robots/model/limits.h, without effort rates, which clipped
- * torques do not have. The effort of a motor is compared if the input drives all its joints. */
+ * torques do not have, and without accelerations and jerks. The effort of a motor is compared if the input drives all
+ * its joints. */
 #pragma once
 #include "api/requests/lanes/evaluation.h"
 #include "api/robots/model/limits.h"

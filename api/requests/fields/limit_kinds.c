@@ -9,7 +9,8 @@ static bool read_kinds(const api_query *q, const api_node *list, const api_place
     for (size_t i = 0; i < DYN_LIMIT_KINDS; i++)
         chosen[i] = !list;
     if (!list) return true;
-    if (!api_check_names(q, list, at, "of position, velocity, effort, effort_rate, acceleration, jerk")) return false;
+    if (!api_check_names(q, list, at, "of position, velocity, effort, effort_rate, acceleration, jerk, effort_speed"))
+        return false;
     for (size_t i = 0; i < api_count_names(list); i++) {
         api_node  name;
         api_place entry = api_take_name(list, at, i, &name);
@@ -59,6 +60,7 @@ void api_limits_emit(const api_limit_list *limits, api_emit *to)
         api_emit_string_member(to, "kind", api_limit_names[l->kind]);
         api_emit_number_member(to, "lower", l->lower);
         api_emit_number_member(to, "upper", l->upper);
+        if (l->kind == DYN_LIMIT_EFFORT_SPEED) api_emit_number_member(to, "slope", l->slope);
         api_emit_end(to);
     }
     api_emit_end(to);

@@ -13,5 +13,5 @@ bool api_limits_read(api_query *q, const api_node *kinds, const api_place *at, a
  */
 bool api_limits_check_loops(const api_query *q, const api_limit_list *limits, const api_place *at);
 
-/* Writes [{"joint", "kind", "lower", "upper"}...]. */
+/* Writes [{"joint", "kind", "lower", "upper", "slope"}...], the slope only of effort_speed. */
 void api_limits_emit(const api_limit_list *limits, api_emit *to);

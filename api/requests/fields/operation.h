@@ -8,7 +8,7 @@
 #include "api/codec/names.h"
 #include "query.h"
 
-enum { API_MAX_OUTPUTS = 48, API_MAX_RANK = 4, API_OWN_VECTORS = 5 };
+enum { API_MAX_OUTPUTS = 48, API_MAX_RANK = 4, API_OWN_VECTORS = 32 };
 
 /* Types of the later stages of a request, on which the functions of an operation work. */
 typedef struct api_plan       api_plan;       /* api/requests/lanes/plan.h */
@@ -40,7 +40,8 @@ enum {
     API_CUT_JOINTS       = -21, /* joints through which the wrench is computed */
     API_SENSED_FRAMES    = -22,
     API_GIVEN_DIRECTIONS = -23, /* directions of derivatives that the request gives */
-    API_REQUEST_EXTENTS  = 15
+    API_REQUEST_TASKS    = -24, /* tasks of inverse kinematics */
+    API_REQUEST_EXTENTS  = 16
 };
 
 /* An operation that the request selects, with its outputs and options. */
@@ -137,7 +138,8 @@ typedef struct api_operation {
     X(hessian) X(forward_hessian) \
     X(step) X(rollout) X(rollout_gradient) X(coriolis) X(regressor) X(impact) \
     X(task_space) X(identify) X(trajectory) X(trajectory_hessian) X(simulate) \
-    X(ground_reaction) X(inverse_kinematics) X(margins) X(feed_forward) X(path) X(configuration) X(sensors) X(external_wrench) X(path_timing)
+    X(ground_reaction) X(inverse_kinematics) X(margins) X(feed_forward) X(path) X(configuration) X(sensors) X(external_wrench) X(path_timing) \
+    X(differential_inverse_kinematics)
 /* clang-format on */
 
 #define X(name) extern const api_operation api_##name;

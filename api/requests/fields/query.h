@@ -113,7 +113,9 @@ enum { API_MAX_HIGHER = 20 /* vectors in "higher_derivatives": derivatives of q 
     X(API_INTERVALS, "intervals")                                                                                      \
     X(API_JOINT_LIMITS_FIELD, "joint_limits")                                                                          \
     X(API_FEEDBACK, "feedback")                                                                                        \
-    X(API_DIRECTIONS, "directions")
+    X(API_DIRECTIONS, "directions")                                                                                    \
+    X(API_TASKS, "tasks")                                                                                              \
+    X(API_SEQUENCE, "sequence")
 
 #define API_FIELD_CONSTANT(constant, name) constant,
 

@@ -125,22 +125,59 @@ static api_pose_request *take(api_query *q)
     return r->start ? r : NULL;
 }
 
+/* Reads the frame and its goal, which "tasks" replace. */
+static bool read_goal(api_query *q, const api_node *options, const api_place *up, api_pose_request *r)
+{
+    const api_place frame_at = api_place_key(up, "frame"), position_at = api_place_key(up, "position");
+    if (!api_node_get(options, "frame"))
+        return api_fail_at(q->problem, &frame_at, API_MISSING_FIELD, "inverse-kinematics needs frame, or tasks");
+    if (!api_node_get(options, "position"))
+        return api_fail_at(q->problem, &position_at, API_MISSING_FIELD, "inverse-kinematics needs position, or tasks");
+    const int frame = api_read_frame(q, api_node_get(options, "frame"), &frame_at);
+    if (frame < 0) return false;
+    r->problem.frame = &q->model->frames[frame].frame;
+    if (r->problem.frame->body == DYN_WORLD)
+        return api_fail_at(q->problem, &frame_at, API_BAD_VALUE, "no joint moves this frame");
+    r->problem.length = dyn_point_reach(q->model->dyn, r->problem.frame->body, r->problem.frame->X_bf.p);
+    return measure_parts(q, options, up, r) && read_axis(q, options, up, r->problem.axis);
+}
+
+/* Reads "tasks" and "sequence". The fields of one frame are refused beside tasks. */
+static bool read_tasks(api_query *q, const api_node *options, const api_place *up, api_pose_request *r)
+{
+    static const char *const alone[] = {"frame", "position", "orientation",  "direction",
+                                        "axis",  "velocity", "acceleration", "damping"};
+    const api_place          at      = api_place_key(up, "sequence");
+    for (size_t i = 0; i < sizeof alone / sizeof *alone; i++) {
+        const api_place where = api_place_key(up, alone[i]);
+        if (api_node_get(options, alone[i]))
+            return api_fail_at(q->problem, &where, API_BAD_VALUE,
+                               "%s is the goal of one frame: with tasks, give the goals of all frames there", alone[i]);
+    }
+    r->tasks          = api_task_request_read(q, api_node_get(options, "tasks"), up, false);
+    r->problem.length = 1;
+    return r->tasks && api_read_flag(q, api_node_get(options, "sequence"), &at, &r->sequence);
+}
+
+static bool check_sequence(const api_query *q, const api_node *options, const api_place *up)
+{
+    const api_place at = api_place_key(up, "sequence");
+    return !api_node_get(options, "sequence") ||
+           api_fail_at(q->problem, &at, API_BAD_VALUE, "sequence is for tasks: make the goal a list of one task");
+}
+
 api_pose_request *api_pose_request_read(api_query *q, const api_node *options, const api_place *up)
 {
-    const api_model  *m        = q->model;
-    api_place         frame_at = api_place_key(up, "frame");
-    int               frame    = api_read_frame(q, api_node_get(options, "frame"), &frame_at);
-    api_pose_request *r        = frame < 0 ? NULL : take(q);
+    const api_model  *m = q->model;
+    api_pose_request *r = take(q);
     if (!r) return NULL;
     dyn_pose_problem *p       = &r->problem;
     bool              limited = true;
-    p->robot = api_model_mechanism(m), p->frame = &m->frames[frame].frame, p->tolerance = 1e-9;
-    if (p->frame->body == DYN_WORLD) {
-        api_fail_at(q->problem, &frame_at, API_BAD_VALUE, "no joint moves this frame");
+    p->robot = api_model_mechanism(m), p->tolerance = 1e-9;
+    if (api_node_get(options, "tasks") ? !read_tasks(q, options, up, r)
+                                       : !check_sequence(q, options, up) || !read_goal(q, options, up, r))
         return NULL;
-    }
-    if (!measure_parts(q, options, up, r) || !read_axis(q, options, up, p->axis) ||
-        !read_flag_of_limits(q, options, up, &limited) ||
+    if (!read_flag_of_limits(q, options, up, &limited) ||
         !read_not_negative(q, options, "tolerance", up, &p->tolerance) ||
         !read_not_negative(q, options, "damping", up, &p->damping) || !read_starts(q, options, up, &p->most_starts))
         return NULL;
@@ -148,7 +185,6 @@ api_pose_request *api_pose_request_read(api_query *q, const api_node *options, c
     if (!api_limits_list(q->pool, m, positions, limited, &r->limits)) return NULL;
     set_bounds(m, &r->limits, r);
     p->lower = r->lower, p->upper = r->upper;
-    p->length = dyn_point_reach(m->dyn, p->frame->body, p->frame->X_bf.p);
     return r;
 }
 
@@ -156,21 +192,20 @@ api_pose_request *api_pose_request_read(api_query *q, const api_node *options, c
 
 size_t api_pose_request_entries(const api_pose_request *r)
 {
-    size_t sum = 0;
+    size_t sum = r->tasks ? api_task_request_entries(r->tasks) : 0;
     for (size_t i = 0; i < API_POSE_PARTS; i++)
         sum += r->given[i] ? r->entries[i] : 0;
     return sum;
 }
 
-static bool check_orientation(const api_evaluation *e, const api_vector *v, double *values, size_t stride, size_t lanes,
-                              const api_place *row)
+bool api_check_orientation(const api_evaluation *e, const api_vector *v, double *values, size_t stride, size_t lanes,
+                           const api_place *row)
 {
     return api_check_quaternion(e, v, 0, values, stride, lanes, row);
 }
 
-/* Normalises directions. */
-static bool check_direction(const api_evaluation *e, const api_vector *v, double *values, size_t stride, size_t lanes,
-                            const api_place *row)
+bool api_check_direction(const api_evaluation *e, const api_vector *v, double *values, size_t stride, size_t lanes,
+                         const api_place *row)
 {
     (void)v;
     for (size_t lane = 0; lane < lanes; lane++) {
@@ -188,12 +223,13 @@ static bool check_direction(const api_evaluation *e, const api_vector *v, double
 bool api_pose_request_fill(api_plan *plan, api_pose_request *r)
 {
     static const double upright[4] = {0, 0, 0, 1}, up[3] = {0, 0, 1};
+    if (r->tasks) return api_task_request_fill(plan, r->tasks);
     for (size_t i = 0; i < API_POSE_PARTS; i++) {
         if (!r->given[i]) continue;
         api_vector v = {.value = r->given[i], .n = r->entries[i], .stride = r->entries[i]};
         v.at         = api_place_key(NULL, part_names[i]);
-        if (i == API_POSE_ORIENTATION) v.check = check_orientation, v.neutral = upright;
-        if (i == API_POSE_DIRECTION) v.check = check_direction, v.neutral = up;
+        if (i == API_POSE_ORIENTATION) v.check = api_check_orientation, v.neutral = upright;
+        if (i == API_POSE_DIRECTION) v.check = api_check_direction, v.neutral = up;
         v.lanes = r->lanes[i] = api_take_lanes(plan, v.n);
         if (!v.lanes || !api_batch_read(plan, &v)) return false;
     }
@@ -202,6 +238,7 @@ bool api_pose_request_fill(api_plan *plan, api_pose_request *r)
 
 bool api_pose_request_fail(const api_evaluation *e, const api_pose_request *r, size_t state, const api_problem *found)
 {
+    if (r->tasks) return api_task_fail(e, r->tasks, state, found);
     for (size_t i = 0; i < API_POSE_PARTS; i++) {
         api_place at = api_place_key(NULL, part_names[i]);
         if (r->given[i] && api_is_batch(r->given[i], 1)) return api_fail_entry(e, &at, state, found);

@@ -4,9 +4,13 @@
 #include "api/requests/lanes/evaluation.h"
 #include "api/robots/model/limits.h"
 #include "dynamics/kinematics/pose_solver.h"
+#include "task_request.h"
 
 /* The largest number of starting positions of a search, and the number without "starts". */
 enum { API_POSE_MOST_STARTS = 1000, API_POSE_USUAL_STARTS = 10 };
+
+/* The outputs. */
+enum { Q, QD, QDD, DISTANCE, ANGLE, ITERATIONS, STARTS_NEEDED, AT_LIMITS, TASK_ERRORS };
 
 typedef enum api_pose_part {
     API_POSE_POSITION,
@@ -19,17 +23,25 @@ typedef enum api_pose_part {
 
 /* The decoded fields; memory of the request's pool. */
 typedef struct api_pose_request {
-    dyn_pose_problem problem;
-    const api_node  *given[API_POSE_PARTS];   /* NULL: absent */
-    size_t           entries[API_POSE_PARTS]; /* numbers in a state */
-    double          *lanes[API_POSE_PARTS];   /* NULL: absent */
-    api_limit_list   limits;                  /* of positions, that the search keeps */
-    double          *start;                   /* [nq] start of states without q, and the model's bounds below */
-    double          *lower, *upper;
+    dyn_pose_problem  problem;
+    const api_node   *given[API_POSE_PARTS];   /* NULL: absent */
+    size_t            entries[API_POSE_PARTS]; /* numbers in a state */
+    double           *lanes[API_POSE_PARTS];   /* NULL: absent */
+    api_limit_list    limits;                  /* of positions, that the search keeps */
+    api_task_request *tasks;                   /* NULL: the goal of one frame */
+    bool              sequence;                /* each row of tasks begins at the result of the row before */
+    double           *start;                   /* [nq] start of states without q, and the model's bounds below */
+    double           *lower, *upper;
 } api_pose_request;
 
 /* Reads the options. NULL with a problem. */
 api_pose_request *api_pose_request_read(api_query *q, const api_node *options, const api_place *up);
+
+/* For vectors: checks quaternions, and normalises directions. */
+bool api_check_orientation(const api_evaluation *e, const api_vector *v, double *values, size_t stride, size_t lanes,
+                           const api_place *row);
+bool api_check_direction(const api_evaluation *e, const api_vector *v, double *values, size_t stride, size_t lanes,
+                         const api_place *row);
 
 /* Counts the numbers of a state that api_pose_request_fill takes lanes for. */
 size_t api_pose_request_entries(const api_pose_request *r);

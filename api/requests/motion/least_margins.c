@@ -100,7 +100,7 @@ static void emit_margin(const api_evaluation *e, const api_least_margins *l, siz
     const dyn_limit *limit = &l->limits->limit[i];
     double           near = 0, margin = 0, time = 0;
     if (to->buffer) {
-        const double side = api_state_lane(e, l->sides, l->limits->n, state)[i * e->lanes];
+        const double side = api_state_lane(e, l->sides, 2 * l->limits->n, state)[i * e->lanes];
         near              = side > 0 ? limit->lower : limit->upper;
         margin            = margin_of(e, l, state, i);
         time              = *api_state_lane(e, l->motion->time, 1, state);

@@ -42,7 +42,7 @@ static bool read_limits(api_query *q, api_selection *selected, const api_node *g
     if (!kinds && !(selected->outputs & (API_BIT(LIMITS) | OF_MARGINS))) return true;
     if (!api_limits_read(q, kinds, &at, &o->limits)) return false;
     api_set_extent(selected, API_JOINT_LIMITS, o->limits.n);
-    o->efforts_limited     = api_limits_have(&o->limits, DYN_LIMIT_EFFORT);
+    o->efforts_limited     = api_limits_bound_efforts(&o->limits);
     o->rates_limited       = api_limits_have(&o->limits, DYN_LIMIT_EFFORT_RATE);
     o->least               = (api_least_margins){.motion = o->motion, .limits = &o->limits};
     selected->all_in_lanes = (selected->outputs & OF_LEAST) != 0;
@@ -95,7 +95,7 @@ static bool prepare(api_plan *plan, api_selection *selected)
     if (!m->dense) selected->result[BASIS] = m->basis;
     if (!(selected->outputs & OF_LEAST)) return true;
     o->least.margins = selected->result[MARGINS] = api_take_lanes(plan, o->limits.n);
-    o->least.sides                               = api_take_lanes(plan, o->limits.n);
+    o->least.sides                               = api_take_lanes(plan, 2 * o->limits.n);
     return o->least.margins && o->least.sides &&
            (!(selected->outputs & API_BIT(LEAST_GRADIENTS)) || api_least_gradients_take(plan->query, &o->least));
 }

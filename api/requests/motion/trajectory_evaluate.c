@@ -59,7 +59,7 @@ static size_t margin_entries(const api_model *model, const api_selection *select
 {
     const api_trajectory_options *o = selected->options;
     if (!(selected->outputs & OF_MARGINS)) return 0;
-    return api_followers_room(&o->followers, false) + 2 * (model->nv + o->followers.n) + o->limits.n +
+    return api_followers_room(&o->followers, false) + 2 * (model->nv + o->followers.n) + 2 * o->limits.n +
            api_limited_rates_entries(model) + dyn_margin_partials_entries(o->limits.n, model->nv);
 }
 
@@ -108,11 +108,11 @@ static scratch lay_out(const api_evaluation *e, const api_selection *selected, s
         s.tau       = api_behind(e, s.followers, api_followers_room(&o->followers, false), 1);
         s.tau_dot   = api_behind(e, s.tau, e->model->nv + o->followers.n, 1);
         s.sides     = api_behind(e, s.tau_dot, e->model->nv + o->followers.n, 1);
-        s.motion    = api_behind(e, s.sides, o->limits.n, 1);
+        s.motion    = api_behind(e, s.sides, 2 * o->limits.n, 1);
         s.work      = api_behind(e, s.motion, api_limited_rates_entries(e->model), 1);
         s.margins   = dyn_margin_partials_take(o->limits.n, e->model->nv, e->lanes, &s.work);
     }
-    if (o->least.sides) s.sides = api_block(e, o->least.sides, o->limits.n, block);
+    if (o->least.sides) s.sides = api_block(e, o->least.sides, 2 * o->limits.n, block);
     s.points = s.work;
     if (needs_free_accelerations(selected)) s.points = api_behind(e, s.work, partial_entries(e->model, selected), 1);
     return s;
@@ -151,6 +151,7 @@ static void put_margins(const api_evaluation *e, const api_selection *selected, 
         limited[DYN_LIMIT_EFFORT]      = s->tau;
         limited[DYN_LIMIT_EFFORT_RATE] = s->tau_dot;
     }
+    limited[DYN_LIMIT_EFFORT_SPEED] = limited[DYN_LIMIT_EFFORT];
     api_limited_motion(e, block, limited);
     dyn_margins_put(&limits, e->lanes, limited, api_result_block(e, selected, MARGINS, block), s->sides);
 }

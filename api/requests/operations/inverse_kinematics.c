@@ -1,14 +1,12 @@
 /* inverse_kinematics.c - finds the coordinates of a tree at which a frame has a position, direction or pose, and the
- * rates that give the frame its velocity and acceleration. */
-#include "api/requests/inverse_kinematics/pose_request.h"
+ * rates that give the frame its velocity and acceleration; or coordinates at which several frames meet tasks. */
+#include "api/requests/inverse_kinematics/task_evaluate.h"
 #include "api/requests/cost/peek.h"
 #include "api/requests/lanes/failed_rows.h"
 #include "api/requests/fields/fields.h"
 #include "api/codec/emit.h"
 #include <math.h>
 #include <stdio.h>
-
-enum { Q, QD, QDD, DISTANCE, ANGLE, ITERATIONS, STARTS_NEEDED, AT_LIMITS };
 
 /* --- options ------------------------------------------------------------------------------------------------------ */
 
@@ -31,10 +29,13 @@ static bool options(api_query *q, api_selection *selected, const api_node *given
     if (q->model->loops)
         return api_fail(q->problem, API_NOT_FOR_LOOPS, NULL,
                         "inverse-kinematics is for models without loops: give a platform to any other operation");
-    selected->options      = api_pose_request_read(q, given, up);
-    selected->all_in_lanes = selected->outputs & API_BIT(AT_LIMITS);
+    const api_pose_request *r = selected->options = api_pose_request_read(q, given, up);
+    if (!r || !select_rates(q, selected, given, up)) return false;
+    selected->all_in_lanes = r->sequence || selected->outputs & API_BIT(AT_LIMITS);
     selected->shares_time  = true;
-    return selected->options && select_rates(q, selected, given, up);
+    api_set_extent(selected, API_REQUEST_TASKS, r->tasks ? r->tasks->n : 0);
+    return r->tasks || !(selected->outputs & API_BIT(TASK_ERRORS)) ||
+           api_fail_output(q, selected, TASK_ERRORS, given, up, "task_errors is found only for tasks");
 }
 
 static size_t own_entries(const api_selection *selected)
@@ -57,7 +58,8 @@ static bool prepare(api_plan *plan, api_selection *selected)
  */
 static size_t spare(const api_model *model, const api_selection *selected)
 {
-    (void)selected;
+    const api_pose_request *r = selected->options;
+    if (r->tasks) return api_task_spare(model, r->tasks->n);
     return dyn_pose_entries(model->nq, model->nv, 1) + 3 * model->nq + 2 * model->nv + 2;
 }
 
@@ -189,8 +191,9 @@ static bool evaluate(const api_evaluation *e, const api_selection *selected, siz
 {
     (void)blocks; /* always 1 */
     const api_pose_request *r = selected->options;
-    const block_lanes       b = place(e, selected, block);
-    double                 *lanes[API_POSE_PARTS];
+    if (r->tasks) return r->sequence || api_task_evaluate(e, selected, block);
+    const block_lanes b = place(e, selected, block);
+    double           *lanes[API_POSE_PARTS];
     size_t first = block * e->lanes, left = api_states(e->query) - first, live = left < e->lanes ? left : e->lanes;
     const api_row_share share   = api_row_share_take(e->plan, live);
     dyn_pose_problem    problem = r->problem;
@@ -236,8 +239,10 @@ static double state_seconds(const api_call *call, const api_input *input)
 
 static double decoded_seconds(const api_query *q, const api_selection *selected)
 {
-    const dyn_pose_problem *p    = &((const api_pose_request *)selected->options)->problem;
-    const double            rows = p->kind == DYN_GOAL_POSITION ? 3 : DYN_GOAL_ROWS;
+    const api_pose_request *r = selected->options;
+    const dyn_pose_problem *p = &r->problem;
+    if (r->tasks) return (double)api_states(q) * api_task_seconds(q->model, r);
+    const double rows = p->kind == DYN_GOAL_POSITION ? 3 : DYN_GOAL_ROWS;
     return (double)api_states(q) * search_seconds(q->model, (double)p->most_starts, rows);
 }
 
@@ -291,8 +296,7 @@ const api_operation api_inverse_kinematics = {
     .takes = API_BIT(API_Q) | API_BIT(API_JOINTS) | API_BIT(API_FRAME) | API_BIT(API_POSITION) |
              API_BIT(API_ORIENTATION) | API_BIT(API_DIRECTION) | API_BIT(API_AXIS) | API_BIT(API_VELOCITY) |
              API_BIT(API_ACCELERATION) | API_BIT(API_LIMITS) | API_BIT(API_STARTS) | API_BIT(API_TOLERANCE) |
-             API_BIT(API_DAMPING) | API_BIT(API_OUTPUTS),
-    .needs_options   = API_BIT(API_FRAME) | API_BIT(API_POSITION),
+             API_BIT(API_DAMPING) | API_BIT(API_TASKS) | API_BIT(API_SEQUENCE) | API_BIT(API_OUTPUTS),
     .outputs         = {[Q]             = {"q", true, {API_NQ}},
                         [QD]            = {"qd", false, {API_NV}},
                         [QDD]           = {"qdd", false, {API_NV}},
@@ -300,7 +304,8 @@ const api_operation api_inverse_kinematics = {
                         [ANGLE]         = {"angle", false, {0}},
                         [ITERATIONS]    = {"iterations", false, {0}},
                         [STARTS_NEEDED] = {"starts_needed", false, {0}},
-                        [AT_LIMITS]     = {"at_limits", false, {API_STRUCTURED}}},
+                        [AT_LIMITS]     = {"at_limits", false, {API_STRUCTURED}},
+                        [TASK_ERRORS]   = {"task_errors", false, {API_REQUEST_TASKS, 2}}},
     .alone           = true,
     .one_by_one      = true,
     .weight          = 1,
@@ -312,4 +317,6 @@ const api_operation api_inverse_kinematics = {
     .spare           = spare,
     .emit            = emit,
     .evaluate        = evaluate,
+    .finish          = api_task_follow,
+    .unordered       = true,
 };

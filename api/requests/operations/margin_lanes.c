@@ -52,13 +52,14 @@ void api_margin_lanes_find(const api_evaluation *e, const api_limited_joints *o,
     io.tau_dot                      = b->tau_dot;
     if (rates)
         e->kernels->torque_derivative(&e->query->scene, e->workspace, &io, 1);
-    else if (api_limits_have(&o->limits, DYN_LIMIT_EFFORT))
+    else if (api_limits_bound_efforts(&o->limits))
         e->kernels->inverse_dynamics(&e->query->scene, e->workspace, &still, 1);
     if (o->followers.n > 0)
         api_follower_efforts(&followers, &io, b->tau + e->model->nv * e->lanes, rates ? behind : NULL);
     api_limited_motion(e, block, b->of);
-    b->of[DYN_LIMIT_EFFORT]      = b->tau;
-    b->of[DYN_LIMIT_EFFORT_RATE] = b->tau_dot;
+    b->of[DYN_LIMIT_EFFORT]       = b->tau;
+    b->of[DYN_LIMIT_EFFORT_RATE]  = b->tau_dot;
+    b->of[DYN_LIMIT_EFFORT_SPEED] = b->tau;
 }
 
 /* Finds the derivatives of the efforts of mimic joints, and their time derivatives. */
@@ -94,7 +95,7 @@ void api_margin_lanes_differentiate(const api_evaluation *e, const api_limited_j
                                   .dtau_dqd_dot  = b->qd_rate,
                                   .dtau_dqdd_dot = b->qdd_rate};
     api_limited_rates_find(e, block, b->motion_room, &b->motion);
-    if (!rates && !api_limits_have(&o->limits, DYN_LIMIT_EFFORT)) return;
+    if (!rates && !api_limits_bound_efforts(&o->limits)) return;
     e->kernels->sensitivity(&e->query->scene, e->workspace, &io, 1);
     if (rates) e->kernels->sensitivity_rate(&e->query->scene, e->workspace, &rate, 1);
     differentiate_followers(e, o, b, block);
@@ -103,15 +104,17 @@ void api_margin_lanes_differentiate(const api_evaluation *e, const api_limited_j
 /* Returns an entry of the derivatives of tau or its rate by q, qd, qdd or qddd (`by` 0 to 3). */
 static double effort_slope(const api_margin_lanes *b, dyn_limit_kind kind, int by, size_t at)
 {
-    if (kind == DYN_LIMIT_EFFORT) return by == 0 ? b->by_q[at] : by == 1 ? b->by_qd[at] : by == 2 ? b->by_qdd[at] : 0;
+    if (kind != DYN_LIMIT_EFFORT_RATE)
+        return by == 0 ? b->by_q[at] : by == 1 ? b->by_qd[at] : by == 2 ? b->by_qdd[at] : 0;
     return by == 0   ? b->q_rate[at]
            : by == 1 ? b->qd_rate[at] + b->by_q[at]
            : by == 2 ? b->qdd_rate[at] + b->by_qd[at]
                      : b->by_qdd[at];
 }
 
-double api_margin_slope(const api_evaluation *e, const dyn_limit *l, const api_margin_lanes *b, int by, size_t v,
-                        size_t lane)
+/* Returns entry v of the gradient of a limited quantity. */
+static double quantity_slope(const api_evaluation *e, const dyn_limit *l, const api_margin_lanes *b, int by, size_t v,
+                             size_t lane)
 {
     double sum = 0;
     if (dyn_limit_is_of_motion(l->kind)) return dyn_limit_slope(l, &b->motion, by, v, lane);
@@ -120,4 +123,12 @@ double api_margin_slope(const api_evaluation *e, const dyn_limit *l, const api_m
         sum            = j == 0 ? l->weight[j] * s : sum + l->weight[j] * s;
     }
     return sum;
+}
+
+double api_margin_slope(const api_evaluation *e, const api_margin_lanes *b, const api_limit_place *l, int by, size_t v)
+{
+    const double slope = quantity_slope(e, l->limit, b, by, v, l->lane), nearer = l->at.side > 0 ? slope : 0 - slope;
+    if (l->at.speed_side == 0) return nearer;
+    const dyn_limit speed = dyn_limit_speed(l->limit);
+    return nearer + l->at.speed_side * dyn_limit_slope(&speed, &b->motion, by, v, l->lane);
 }

@@ -32,6 +32,12 @@ void api_margin_lanes_find(const api_evaluation *e, const api_limited_joints *o,
 void api_margin_lanes_differentiate(const api_evaluation *e, const api_limited_joints *o, api_margin_lanes *b,
                                     size_t block);
 
-/* Returns entry v of the gradient of a limited quantity by q, qd, qdd or qddd (`by` 0 to 3) in a lane. */
-double api_margin_slope(const api_evaluation *e, const dyn_limit *l, const api_margin_lanes *b, int by, size_t v,
-                        size_t lane);
+/* A limit in a lane, with its margin there. */
+typedef struct api_limit_place {
+    const dyn_limit *limit;
+    size_t           lane;
+    dyn_limit_margin at;
+} api_limit_place;
+
+/* Returns entry v of the gradient of a margin by q, qd, qdd or qddd (`by` 0 to 3). */
+double api_margin_slope(const api_evaluation *e, const api_margin_lanes *b, const api_limit_place *l, int by, size_t v);

@@ -1,9 +1,9 @@
-/* margins.c - computes how far joints and motors are from their limits of position, velocity, effort and effort rate
+/* margins.c - computes how far joints and motors are from their limits of all kinds
  * (api/robots/model/limits.h), with gradients.
  *
  * The margin of a quantity x with lower <= x <= upper is the distance to the nearer limit, min(x - lower, upper - x),
- * and negative beyond it. Its gradient is that of the nearer side. x is a sum of entries of q, qd, tau(q, qd, qdd), or
- * of its time derivative (margin_lanes.h).
+ * less slope |w| for a torque-speed line (dynamics/motion/limit.h), and negative beyond it. Its gradient is that of the
+ * nearer side. x is a sum of entries of q, qd, tau(q, qd, qdd), or of its time derivative (margin_lanes.h).
  *
  * The derivatives of the least margin of all rows are those of the row that has it; only this row is differentiated. */
 #include "api/requests/evaluate/loop_evaluation.h"
@@ -84,15 +84,12 @@ static void write_limit(const api_evaluation *e, const api_selection *selected, 
     double                *margin = api_result_block(e, selected, MARGINS, block);
     const size_t           W = e->lanes, nv = e->model->nv;
     for (size_t lane = 0; lane < W; lane++) {
-        const double value = dyn_limit_quantity(l, b->of[l->kind], W, lane);
-        const double below = value - l->lower, above = l->upper - value;
-        if (margin) margin[i * W + lane] = fmin(below, above);
+        const api_limit_place at = {l, lane, dyn_limit_margin_at(l, b->of, W, lane)};
+        if (margin) margin[i * W + lane] = at.at.margin;
         for (int by = 0; by < 4; by++) {
             double *gradient = api_result_block(e, selected, (size_t)(DMARGINS_DQ + by), block);
-            for (size_t v = 0; gradient && v < nv; v++) {
-                const double s                    = api_margin_slope(e, l, b, by, v, lane);
-                gradient[(i * nv + v) * W + lane] = below < above ? s : 0 - s;
-            }
+            for (size_t v = 0; gradient && v < nv; v++)
+                gradient[(i * nv + v) * W + lane] = api_margin_slope(e, b, &at, by, v);
         }
     }
 }
@@ -132,16 +129,15 @@ static size_t find_least(const api_evaluation *e, const api_selection *selected,
 static bool store_gradients(const api_evaluation *e, const margins_options *o, const api_margin_lanes *b, size_t i,
                             size_t state)
 {
-    const size_t     W = e->lanes, nv = e->model->nv, lane = state % W;
-    const dyn_limit *l  = &o->limited.limits.limit[i];
-    const double     x  = dyn_limit_quantity(l, b->of[l->kind], W, lane);
-    double          *to = o->gradients + i * RATES * nv, sum = 0;
+    const size_t          W = e->lanes, nv = e->model->nv, lane = state % W;
+    const dyn_limit      *l  = &o->limited.limits.limit[i];
+    const api_limit_place at = {l, lane, dyn_limit_margin_at(l, b->of, W, lane)};
+    double               *to = o->gradients + i * RATES * nv, sum = 0;
     for (int by = 0; by < RATES; by++)
         for (size_t k = 0; k < nv; k++) {
             const size_t v = e->query->order ? (size_t)e->query->order[k] : k;
-            const double s = api_margin_slope(e, l, b, by, v, lane);
-            *to++          = x - l->lower < l->upper - x ? s : 0 - s;
-            sum += fabs(s);
+            *to            = api_margin_slope(e, b, &at, by, v);
+            sum += fabs(*to++);
         }
     return isfinite(sum) || api_fail(e->query->problem, API_RESULT_NOT_FINITE, NULL,
                                      "the gradient of the least margin of %.64s", o->limited.limits.owner[i].name);

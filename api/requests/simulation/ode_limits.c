@@ -86,19 +86,23 @@ static const double *find_efforts(api_simulated_rows *r, const double *qd)
     return limits->efforts;
 }
 
-static void compare(const dyn_limit *limit, double value, double t, api_limit_violation *found)
+/* `narrowing` is that of the bounds by the speed. */
+static void compare(const dyn_limit *limit, double value, double narrowing, double t, api_limit_violation *found)
 {
-    double over = value - limit->upper, under = limit->lower - value, excess = over > under ? over : under;
+    double over = value - limit->upper, under = limit->lower - value,
+           excess = (over > under ? over : under) + narrowing;
     if (excess > found->excess)
         *found =
             (api_limit_violation){.excess = excess, .time = t, .limit = over > under ? limit->upper : limit->lower};
 }
 
-static void compare_lane(api_simulated_rows *r, size_t k, size_t l, double value, double t)
+static void compare_lane(api_simulated_rows *r, size_t k, size_t l, const double *const of[DYN_LIMIT_KINDS], double t)
 {
-    const dyn_limit *limit = &r->s->limits.list.limit[k];
-    if (isfinite(value))
-        compare(limit, value, t, &r->violation[k * r->ode.W + l]);
+    const dyn_limit *limit     = &r->s->limits.list.limit[k];
+    const double     value     = dyn_limit_quantity(limit, of[limit->kind], r->ode.W, l);
+    const double     narrowing = dyn_limit_narrowing(limit, of[DYN_LIMIT_VELOCITY], r->ode.W, l);
+    if (isfinite(value) && isfinite(narrowing))
+        compare(limit, value, narrowing, t, &r->violation[k * r->ode.W + l]);
     else /* a torque that overflows has no excess that an answer could state */
         dyn_fault_record(&r->ode.state.fault[l], DYN_FAULT_LIMIT, t, k);
 }
@@ -107,14 +111,14 @@ void api_ode_limits_compare(api_simulated_rows *r, double t, const double *qd)
 {
     const api_limit_list *list = &r->s->limits.list;
     if (!r->violation) return;
-    const double *of[] = {[DYN_LIMIT_EFFORT]   = find_efforts(r, qd),
-                          [DYN_LIMIT_POSITION] = r->ode.loops ? dyn_loop_tree_q(r->ode.loops) : r->ode.q,
-                          [DYN_LIMIT_VELOCITY] = r->ode.loops ? dyn_loop_tree_velocities(r->ode.loops, qd) : qd};
-    for (size_t k = 0; k < list->n; k++) {
-        const dyn_limit *limit = &list->limit[k];
+    const double *of[DYN_LIMIT_KINDS] = {[DYN_LIMIT_EFFORT]   = find_efforts(r, qd),
+                                         [DYN_LIMIT_POSITION] = r->ode.loops ? dyn_loop_tree_q(r->ode.loops) : r->ode.q,
+                                         [DYN_LIMIT_VELOCITY] =
+                                             r->ode.loops ? dyn_loop_tree_velocities(r->ode.loops, qd) : qd};
+    of[DYN_LIMIT_EFFORT_SPEED]        = of[DYN_LIMIT_EFFORT];
+    for (size_t k = 0; k < list->n; k++)
         for (size_t l = 0; l < r->ode.state.rows; l++)
-            compare_lane(r, k, l, dyn_limit_quantity(limit, of[limit->kind], r->ode.W, l), t);
-    }
+            compare_lane(r, k, l, of, t);
 }
 
 void api_ode_limits_store(const api_simulated_rows *r)

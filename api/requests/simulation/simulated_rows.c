@@ -6,7 +6,7 @@
 
 /* --- description -------------------------------------------------------------------------------------------------- */
 
-/* Lists the effort limits of motors of transmissions whose joints the input drives. */
+/* Lists the limits of effort and the torque-speed lines of motors of transmissions whose joints the input drives. */
 static bool describe_motors(const api_query *q, const api_actuator_input *d, dyn_actuator_input *to)
 {
     const api_model *m    = q->model;
@@ -14,8 +14,10 @@ static bool describe_motors(const api_query *q, const api_actuator_input *d, dyn
     to->motor_limit       = list;
     for (size_t k = 0; list && d->clip && k < m->dyn->n_drives; k++) {
         const api_coupled_motor *motor = &m->coupled_motors[k];
-        if (motor->limits.has_effort && api_actuator_input_drives(m, d, motor))
-            list[to->n_motor_limits++] = (dyn_motor_limit){motor->drive, motor->effort, motor->limits.effort};
+        const api_drive_limits  *own   = &motor->limits;
+        if ((own->has_effort || own->has_effort_speed) && api_actuator_input_drives(m, d, motor))
+            list[to->n_motor_limits++] = (dyn_motor_limit){
+                motor->drive, motor->effort, own->has_effort ? own->effort : INFINITY, api_speed_line(own)};
     }
     return list;
 }
@@ -35,6 +37,7 @@ static bool describe_input(const api_query *q, const api_actuator_input *d, dyn_
                   .driven       = d->driven,
                   .supported    = d->supported,
                   .effort_limit = d->effort_limit,
+                  .line         = d->line,
     };
     if (!d->controller) return true;
     for (size_t v = 0; position && v < q->model->nv; v++)

@@ -101,10 +101,17 @@ static bool read_given(api_query *q, const api_node *replacing, const api_place 
     return true;
 }
 
-/* Rows of a limit: two sides, or one where only the direction of motion counts. */
+/* Rows of a limit: two sides, one where only the direction of motion counts, or three of a torque-speed line. */
 static size_t second_rows(const dyn_limit *l)
 {
-    return l->kind == DYN_LIMIT_VELOCITY ? 1 : l->kind == DYN_LIMIT_EFFORT || l->kind == DYN_LIMIT_ACCELERATION ? 2 : 0;
+    const bool both = l->kind == DYN_LIMIT_EFFORT || l->kind == DYN_LIMIT_ACCELERATION;
+    return l->kind == DYN_LIMIT_VELOCITY ? 1 : both ? 2 : l->kind == DYN_LIMIT_EFFORT_SPEED ? 3 : 0;
+}
+
+/* Rows of a limit beside those with the third derivative: one with two sides, or two whose sides differ. */
+static size_t smooth_second_rows(const dyn_limit *l)
+{
+    return l->kind == DYN_LIMIT_EFFORT_SPEED ? 2 : second_rows(l) > 0;
 }
 
 static bool is_third(const dyn_limit *l)
@@ -117,7 +124,7 @@ static void count_rows(api_path_limits *limits)
     for (size_t i = 0; i < limits->list.n; i++) {
         const dyn_limit *l = &limits->list.limit[i];
         limits->rows += second_rows(l);
-        limits->second += second_rows(l) > 0;
+        limits->second += smooth_second_rows(l);
         limits->third += is_third(l);
     }
     limits->smooth = limits->third > 0;
@@ -129,21 +136,24 @@ static bool list_rows(api_query *q, api_path_limits *limits)
     size_t       k = 0, m = 0;
     count_rows(limits);
     limits->owner        = api_take(q->pool, (limits->rows + 1) * sizeof *limits->owner);
-    limits->smooth_owner = api_take(q->pool, (n + 1) * sizeof *limits->smooth_owner);
+    limits->smooth_owner = api_take(q->pool, (limits->second + limits->third + 1) * sizeof *limits->smooth_owner);
     if (!limits->owner || !limits->smooth_owner) return false;
     for (size_t i = 0; i < n; i++)
         for (size_t side = 0; side < second_rows(&limits->list.limit[i]); side++)
             limits->owner[k++] = i;
     for (int third = 0; third < 2; third++)
-        for (size_t i = 0; i < n; i++)
-            if (third ? is_third(&limits->list.limit[i]) : second_rows(&limits->list.limit[i]) > 0)
+        for (size_t i = 0; i < n; i++) {
+            const dyn_limit *l    = &limits->list.limit[i];
+            const size_t     rows = third ? is_third(l) : smooth_second_rows(l);
+            for (size_t row = 0; row < rows; row++)
                 limits->smooth_owner[m++] = i;
+        }
     return true;
 }
 
 static bool is_of_effort(const dyn_limit *l)
 {
-    return l->kind == DYN_LIMIT_EFFORT || l->kind == DYN_LIMIT_EFFORT_RATE;
+    return l->kind == DYN_LIMIT_EFFORT || l->kind == DYN_LIMIT_EFFORT_RATE || l->kind == DYN_LIMIT_EFFORT_SPEED;
 }
 
 /* The efforts of mimic joints are not among the coefficients of a path. */
@@ -193,6 +203,17 @@ static dyn_timing_row *put_sides(const dyn_limit *l, const dyn_timing_row *k, do
     return to + 2;
 }
 
+/* Adds sqrt(x) times the narrowing of the bounds to the two sides before `to`, since the speed of a drive is sd times
+ * that along the path. Appends the speed without load, narrowing sqrt(x) <= stall, which follows from both sides. */
+static dyn_timing_row *put_line(const dyn_limit *l, double narrowing, dyn_timing_row *to)
+{
+    const double d = l->upper > 0 ? narrowing / l->upper : narrowing;
+    to[-2].d += d;
+    to[-1].d += d;
+    *to = (dyn_timing_row){.d = d, .r = l->upper > 0 ? 1 : 0};
+    return to + 1;
+}
+
 /* Limits the rate at which the quantity has the rate `by_s` along the path. */
 static dyn_timing_row velocity_row(const dyn_limit *l, double by_s)
 {
@@ -214,10 +235,12 @@ void api_path_limits_rows(const api_path_limits *limits, const api_path_lanes *p
             rows = put_sides(l, &k, 0, rows);
             break;
         case DYN_LIMIT_EFFORT:
+        case DYN_LIMIT_EFFORT_SPEED:
             k    = (dyn_timing_row){.a = dyn_limit_quantity(l, p->a, W, lane),
                                     .b = dyn_limit_quantity(l, p->b, W, lane),
                                     .d = dyn_limit_quantity(l, p->d, W, lane)};
             rows = put_sides(l, &k, dyn_limit_quantity(l, p->c, W, lane), rows);
+            if (l->kind == DYN_LIMIT_EFFORT_SPEED) rows = put_line(l, dyn_limit_narrowing(l, p->dq, W, lane), rows);
             break;
         case DYN_LIMIT_POSITION:
         case DYN_LIMIT_EFFORT_RATE:
@@ -260,6 +283,7 @@ static quantity quantity_of(const dyn_limit *l, const api_path_lanes *p, size_t 
     case DYN_LIMIT_ACCELERATION: return (quantity){.a = dq, .b = d2q};
     case DYN_LIMIT_JERK: return (quantity){.a = dq, .ab = 3 * d2q, .db = dyn_limit_quantity(l, p->d3q, W, lane)};
     case DYN_LIMIT_EFFORT:
+    case DYN_LIMIT_EFFORT_SPEED:
         return (quantity){.a = dyn_limit_quantity(l, p->a, W, lane),
                           .b = dyn_limit_quantity(l, p->b, W, lane),
                           .c = dyn_limit_quantity(l, p->c, W, lane),
@@ -292,14 +316,30 @@ static dyn_smooth_row velocity_square(const dyn_limit *l, double by_s, const dyn
     return (dyn_smooth_row){.b1 = k.d * k.d, .low = -HUGE_VAL, .high = k.r * k.r};
 }
 
+/* The two sides of a torque-speed line, narrowing sd + tau <= stall and narrowing sd - tau <= stall. */
+static void put_smooth_line(const dyn_limit *l, const quantity *y, double narrowing, const dyn_grading *where,
+                            dyn_smooth_row *rows)
+{
+    const quantity sides[2] = {{.a = y->a, .b = y->b, .c = y->c, .d = y->d + narrowing},
+                               {.a = -y->a, .b = -y->b, .c = -y->c, .d = narrowing - y->d}};
+    for (size_t side = 0; side < 2; side++) {
+        rows[side]     = scale_row(l, second_row(&sides[side], where));
+        rows[side].low = -HUGE_VAL;
+    }
+}
+
 void api_path_limits_smooth_rows(const api_path_limits *limits, const api_path_lanes *p, size_t W, size_t lane,
                                  const dyn_grading *where, dyn_smooth_row *rows)
 {
     for (size_t k = 0; k < limits->second + limits->third; k++) {
         const dyn_limit *l = &limits->list.limit[limits->smooth_owner[k]];
         const quantity   y = quantity_of(l, p, W, lane);
-        rows[k]            = l->kind == DYN_LIMIT_VELOCITY
-                                 ? velocity_square(l, y.d, where)
-                                 : scale_row(l, is_third(l) ? third_row(&y, where) : second_row(&y, where));
+        if (l->kind == DYN_LIMIT_EFFORT_SPEED) {
+            put_smooth_line(l, &y, dyn_limit_narrowing(l, p->dq, W, lane), where, rows + k++);
+            continue;
+        }
+        rows[k] = l->kind == DYN_LIMIT_VELOCITY
+                      ? velocity_square(l, y.d, where)
+                      : scale_row(l, is_third(l) ? third_row(&y, where) : second_row(&y, where));
     }
 }

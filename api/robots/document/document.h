@@ -147,7 +147,8 @@ bool api_document_read_joint(const api_entry *link_node, api_document_link *link
  * the axis as given, so that reading the canonical document gives the same bits. */
 bool api_document_read_axis(const api_entry *owner, const char *key, double axis[3]);
 
-/* Reads "velocity", "effort", "effort_rate", "acceleration" and "jerk" of the entry "limits" of a joint or of a motor.
+/* Reads "velocity", "effort", "effort_rate", "acceleration", "jerk" and "effort_speed" of the entry "limits" of a joint
+ * or of a motor.
  */
 bool api_document_read_drive_limits(const api_entry *entry, api_drive_limits *limits);
 

@@ -87,6 +87,21 @@ static bool read_positive(const api_entry *entry, const char *name, const char *
                                         API_NUMBER_TEXT(*limit), unit);
 }
 
+/* Reads "effort_speed", the line of a motor with limited voltage. */
+static bool read_effort_speed(const api_entry *limits, api_drive_limits *to)
+{
+    static const char *const fields[] = {"stall_effort", "slope", NULL};
+    api_entry                line;
+    to->has_effort_speed = api_entry_has(limits, "effort_speed");
+    if (!to->has_effort_speed) return true;
+    if (!api_entry_open(&line, limits, "effort_speed", fields) ||
+        !api_entry_not_negative(&line, "stall_effort", API_REQUIRED, &to->stall_effort) ||
+        !api_entry_not_negative(&line, "slope", API_REQUIRED, &to->speed_slope))
+        return false;
+    api_entry_close(&line, false);
+    return true;
+}
+
 bool api_document_read_drive_limits(const api_entry *entry, api_drive_limits *limits)
 {
     limits->has_velocity = api_entry_has(entry, "velocity");
@@ -96,12 +111,14 @@ bool api_document_read_drive_limits(const api_entry *entry, api_drive_limits *li
     if (limits->has_effort && !api_entry_not_negative(entry, "effort", API_REQUIRED, &limits->effort)) return false;
     return read_positive(entry, "effort_rate", "N m/s or N/s", &limits->has_effort_rate, &limits->effort_rate) &&
            read_positive(entry, "acceleration", "rad/s^2 or m/s^2", &limits->has_acceleration, &limits->acceleration) &&
-           read_positive(entry, "jerk", "rad/s^3 or m/s^3", &limits->has_jerk, &limits->jerk);
+           read_positive(entry, "jerk", "rad/s^3 or m/s^3", &limits->has_jerk, &limits->jerk) &&
+           read_effort_speed(entry, limits);
 }
 
 static bool read_limits(const api_entry *joint, api_document_link *link)
 {
-    static const char *const fields[] = {"position", "velocity", "effort", "effort_rate", "acceleration", "jerk", NULL};
+    static const char *const fields[] = {"position",     "velocity", "effort",       "effort_rate",
+                                         "acceleration", "jerk",     "effort_speed", NULL};
     api_entry                limits;
     if (!api_entry_has(joint, "limits")) return true;
     if (!api_entry_open(&limits, joint, "limits", fields) || !read_position_limits(&limits, link) ||

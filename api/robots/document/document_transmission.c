@@ -99,7 +99,8 @@ static bool read_matrix(const api_entry *entry, api_document_transmission *t)
 
 static bool read_motor_limits(const api_entry *motor, api_drive_limits *limits)
 {
-    static const char *const fields[] = {"velocity", "effort", "effort_rate", "acceleration", "jerk", NULL};
+    static const char *const fields[] = {"velocity", "effort",       "effort_rate", "acceleration",
+                                         "jerk",     "effort_speed", NULL};
     api_entry                entry;
     if (!api_entry_has(motor, "limits")) return true;
     if (!api_entry_open(&entry, motor, "limits", fields) || !api_document_read_drive_limits(&entry, limits))

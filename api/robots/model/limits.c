@@ -3,8 +3,8 @@
 #include "dynamics/loops/loops.h"
 #include <string.h>
 
-const char *const api_limit_names[DYN_LIMIT_KINDS] = {"position",    "velocity",     "effort",
-                                                      "effort_rate", "acceleration", "jerk"};
+const char *const api_limit_names[DYN_LIMIT_KINDS] = {"position",     "velocity", "effort",      "effort_rate",
+                                                      "acceleration", "jerk",     "effort_speed"};
 
 /* --- joints ------------------------------------------------------------------------------------------------------- */
 
@@ -48,6 +48,25 @@ static void set_motion_entry(const dyn_body *b, double ratio, dyn_limit *limit)
     limit->weight[0] = ratio;
 }
 
+/* Sets the torque-speed line of a drive; the effort must have been set. */
+static void set_line(const api_drive_limits *own, dyn_limit *limit)
+{
+    set_symmetric(limit, own->stall_effort);
+    limit->slope = own->speed_slope;
+}
+
+static void set_joint_line(const api_model *m, size_t i, api_limit_list *limits, dyn_limit *limit)
+{
+    const api_joint_name *j = &m->joints[i];
+    const dyn_body       *b = &m->dyn->body[j->body];
+    if (!j->limits.has_effort_speed) return;
+    set_effort_entry(m, i, limits, limit);
+    set_line(&j->limits, limit);
+    limit->n_speed         = 1;
+    limit->speed[0]        = (size_t)(j->leader ? b->joint.v : driven_coordinate(m, b));
+    limit->speed_weight[0] = j->leader ? j->multiplier : 1;
+}
+
 /* Sets the quantity and the bounds of a joint's limit of limit->kind. Returns false if the joint has no such limit. */
 static bool set_joint_limit(const api_model *m, size_t i, api_limit_list *limits, dyn_limit *limit)
 {
@@ -82,6 +101,7 @@ static bool set_joint_limit(const api_model *m, size_t i, api_limit_list *limits
         set_motion_entry(b, ratio, limit);
         set_symmetric(limit, j->limits.jerk);
         return j->limits.has_jerk;
+    case DYN_LIMIT_EFFORT_SPEED: set_joint_line(m, i, limits, limit); return j->limits.has_effort_speed;
     case DYN_LIMIT_KINDS: break;
     }
     return false;
@@ -132,6 +152,13 @@ static bool set_motor_limit(const api_model *m, const api_coupled_motor *motor, 
         set_motor_motion(motor, limit);
         set_symmetric(limit, own->jerk);
         return own->has_jerk;
+    case DYN_LIMIT_EFFORT_SPEED:
+        set_line(own, limit);
+        set_motor_motion(motor, limit);
+        limit->n_speed = limit->n;
+        memcpy(limit->speed, limit->entry, sizeof limit->speed);
+        memcpy(limit->speed_weight, limit->weight, sizeof limit->speed_weight);
+        return own->has_effort_speed && set_motor_efforts(m, motor, limit);
     case DYN_LIMIT_POSITION:
     case DYN_LIMIT_KINDS: break;
     }
@@ -174,4 +201,9 @@ bool api_limits_have(const api_limit_list *limits, dyn_limit_kind kind)
     for (size_t i = 0; i < limits->n; i++)
         if (limits->limit[i].kind == kind) return true;
     return false;
+}
+
+bool api_limits_bound_efforts(const api_limit_list *limits)
+{
+    return api_limits_have(limits, DYN_LIMIT_EFFORT) || api_limits_have(limits, DYN_LIMIT_EFFORT_SPEED);
 }

@@ -9,6 +9,8 @@
  *                   `effort` times tau of the joints that it drives
  *     effort_rate   the time derivative of the effort
  *     acceleration, jerk   the time derivatives of the velocity, of models without loops
+ *     effort_speed  the effort, within bounds that fall with the speed of the drive: the velocity above, but of an
+ *                   elastic joint that of its motor (dynamics/motion/limit.h)
  *
  * The effort of a mimic joint acts at its own axis: the tau that the joint would have if it had a coordinate of its own
  * and moved in the same way. The tau of its leader moves both. A passive joint of a loop has no motor, and no tau: its
@@ -33,7 +35,7 @@ typedef struct api_limit_list {
     dyn_limit *limit; /* [n] in the order of joints, then of motors; those of one joint in the order of the kinds */
     api_limit_owner *owner; /* [n] the owner of each limit */
     size_t           n_followers;
-    size_t *follower; /* [n_followers] the mimic joints with a limit of effort or effort rate: indices of joints */
+    size_t *follower; /* [n_followers] the mimic joints whose effort or effort rate is limited: indices of joints */
 } api_limit_list;
 
 /* Lists the limits of `n_kinds` kinds. Returns false with the pool's problem. */
@@ -42,3 +44,6 @@ bool api_limits_list(api_pool *pool, const api_model *model, const dyn_limit_kin
 
 /* True if a limit is of this kind. */
 bool api_limits_have(const api_limit_list *limits, dyn_limit_kind kind);
+
+/* True if a limit bounds an effort: of effort or effort_speed. */
+bool api_limits_bound_efforts(const api_limit_list *limits);

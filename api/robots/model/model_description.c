@@ -93,6 +93,12 @@ static void emit_drive_limits(api_emit *e, const api_drive_limits *limits)
     if (limits->has_effort_rate) api_emit_number_member(e, "effort_rate", limits->effort_rate);
     if (limits->has_acceleration) api_emit_number_member(e, "acceleration", limits->acceleration);
     if (limits->has_jerk) api_emit_number_member(e, "jerk", limits->jerk);
+    if (!limits->has_effort_speed) return;
+    api_emit_key(e, "effort_speed");
+    api_emit_object(e);
+    api_emit_number_member(e, "stall_effort", limits->stall_effort);
+    api_emit_number_member(e, "slope", limits->speed_slope);
+    api_emit_end(e);
 }
 
 static void emit_limits(api_emit *e, const api_joint_name *joint)

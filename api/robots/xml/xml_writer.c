@@ -198,6 +198,7 @@ void api_xml_report_forces(api_xml_writer *w)
         if (link->dyn.friction.load != 0) api_xml_joint_not_held(w, i, "friction/load");
         if (is_more_than_one_number(&link->dyn.friction)) api_xml_joint_not_held(w, i, "friction/coulomb");
         if (link->limits.has_effort_rate) api_xml_joint_not_held(w, i, "limits/effort_rate");
+        if (link->limits.has_effort_speed) api_xml_joint_not_held(w, i, "limits/effort_speed");
         if (!link->dyn.mimic && (link->dyn.ratio != 1 || link->dyn.offset != 0)) api_xml_joint_not_held(w, i, "screws");
     }
     for (size_t i = 0; i < w->document->n_motors; i++) {

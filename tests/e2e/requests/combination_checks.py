@@ -303,6 +303,13 @@ def inverse_kinematics(t, case, answer):
     t.near("velocity", there.tree_rates("tool")[:, :3], goal.tree_rates("tool")[:, :3], 1e-7)
 
 
+@check("differential-inverse-kinematics")
+def differential_inverse_kinematics(t, case, answer):
+    qd = case.taken(answer, "qd", "v")
+    qd = np.where(np.isnan(qd), case.qd, qd)
+    t.near("velocity", case.state(case.q, qd).tree_rates("tool")[:, :3], case.state().tree_rates("tool")[:, :3], 1e-7)
+
+
 @check("configuration")
 def configuration(t, case, answer):
     """Checks joints of one coordinate by sums, and quaternions by their rotation of one unit of time."""

@@ -300,6 +300,13 @@ def inverse_kinematics(case):
     return {"q": case.field(near, "q"), "frame": "tool", "position": plain(goal), "velocity": plain(velocity[:, :3])}
 
 
+@operation("differential-inverse-kinematics")
+def differential_inverse_kinematics(case):
+    """Takes the velocity of the frame at the case's velocities as the goal, without limits."""
+    velocity = case.state().tree_rates("tool")[:, :3]
+    return {**state(case), "step": 1e-3, "kinds": ["position"], "tasks": [{"frame": "tool", "velocity": (velocity[0] if case.rows == 1 else velocity).tolist()}]}
+
+
 @operation("margins")
 def margins(case):
     kinds = {"kinds": ["position", "velocity", "effort"]} if case.floating else {}

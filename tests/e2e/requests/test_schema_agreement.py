@@ -27,6 +27,10 @@ REQUESTS = (
     ("impact", {"q": Q, "qd": [0.1] * 18, "restitution": 0.5, "held": [{"frame": "foot", "axes": ["z"], "reference": "world"}]}),
     ("inverse-kinematics", {"frame": "palm", "position": [0.1, 0.2, 0.3], "direction": [0, 0, 1], "axis": [1, 0, 0], "starts": 2,
                             "tolerance": 1, "damping": 0.1, "limits": False, "q": Q, "outputs": ["q", "angle"]}),
+    ("inverse-kinematics", {"tasks": [{"frame": "palm", "position": [0.1, 0.2, 0.3], "weight": 2, "priority": 1}, {"com": [0, 0, 1], "priority": 1}],
+                            "sequence": False, "starts": 2, "tolerance": 1, "limits": False, "q": Q, "outputs": ["q", "task_errors"]}),
+    ("differential-inverse-kinematics", {"q": Q, "step": 0.01, "damping": 0.1, "kinds": ["velocity"], "outputs": ["qd", "limited"],
+                                         "tasks": [{"frame": "palm", "velocity": [0.1, 0.2, 0.3]}, {"com_velocity": [0, 0, 1], "weight": 2, "priority": 1}]}),
     ("ground-reaction", {"q": Q, "feet": [{"link": "foot", "point": [0, 0, 0.1]}], "plane": {"point": [0, 0, 0], "normal": [0, 0, 1]}}))
 
 

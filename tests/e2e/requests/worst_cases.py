@@ -283,6 +283,10 @@ ROWS = [
         feet=[{"frame": "l400"}, {"frame": "l500"}], **motion("floating", "qd", "qdd")),
     ask("inverse-kinematics", "chain", 8, frame="l511", position=[500, 4, 3], starts=1000),
     ask("inverse-kinematics", "panda", 0, "starts", frame="panda_link7", position=[5, 4, 3], starts=1000, refused=422),
+    ask("inverse-kinematics", "hundred", 300, "tasks", starts=1000, tasks=[
+        {"frame": f"l{10 * i + 9}", "position": [90, 40, 30], "orientation": [0, 0, 0, 1], "priority": i // 3} for i in range(10)]),
+    ask("differential-inverse-kinematics", "hundred", 5000, step=0.01, tasks=[
+        {"frame": f"l{10 * i + 9}", "velocity": [9, 4, 3, 1, 2, 3], "priority": i // 3} for i in range(10)]),
     ask("margins", "limited", 5000, outputs=["margins"], **motion("limited", "qd", "qdd", "qddd")),
     ask("margins", "limited", 2, "derivatives", outputs=["margins", "dmargins_dq", "dmargins_dqd"], **motion("limited", "qd", "qdd", "qddd")),
     ask("path", "puma560", 0, "many rows", texts={name: batch(100000, 6) for name in ("q", "qd", "qdd", "qddd")}),

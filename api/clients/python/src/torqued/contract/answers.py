@@ -910,10 +910,12 @@ class InverseKinematicsAnswer(Answer):
     qd: Array
     # nv.
     qdd: Array
-    # m, from the goal.
+    # m, from the goal; of tasks the largest one of priority 0.
     distance: Scalar
-    # rad, from the goal.
+    # rad, from the goal; of tasks the largest one of priority 0.
     angle: Scalar
+    # tasks × 2: distance in m and angle in rad of each task, in the order of the request; 0 where the task has no such goal.
+    task_errors: Array
     # Positions that were tried.
     iterations: Scalar
     # Starting positions that were tried.
@@ -921,6 +923,22 @@ class InverseKinematicsAnswer(Answer):
     # The joints at their position limits, those with `mimic` included; empty with `limits` false. Of a batch one list for each
     # row, null if it fails.
     at_limits: Union[list[JointAtLimit], list[Union[list[JointAtLimit], Any]]]
+    # With on_error="row": the rows that failed.
+    errors: list[RowError]
+
+
+class DifferentialInverseKinematicsAnswer(Answer):
+    """The answer of differential-inverse-kinematics."""
+    __slots__ = ()
+    # Figures of the request that look like degrees or millimetres; they are used unchanged.
+    warnings: list[UnitWarning]
+    # nv: rad/s or m/s.
+    qd: Array
+    # tasks × 2: |J qd - velocity| of each task in m/s and rad/s, in the order of the request; 0 where the task has no such
+    # goal.
+    task_errors: Array
+    # nv: 1 where qd is at its upper bound, -1 at the lower one, else 0.
+    limited: Array
     # With on_error="row": the rows that failed.
     errors: list[RowError]
 

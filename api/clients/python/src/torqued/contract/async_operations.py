@@ -47,6 +47,7 @@ class AsyncOperations:
     simulate = awaited(Operations.simulate)
     ground_reaction = awaited(Operations.ground_reaction)
     inverse_kinematics = awaited(Operations.inverse_kinematics)
+    differential_inverse_kinematics = awaited(Operations.differential_inverse_kinematics)
     configuration = awaited(Operations.configuration)
     sensors = awaited(Operations.sensors)
     external_wrench = awaited(Operations.external_wrench)

@@ -12,17 +12,19 @@ import numpy.typing as npt
 from ..answers import Array, Coordinates, Scalar
 
 __all__ = ["Service", "PublishedOperation", "ServiceLimits", "ModelList", "ModelListUnservedItem", "ModelEntry", "ModelFields",
-           "PublishedFrame", "PublishedJoint", "Elastic", "JointLimits", "PublishedJointMimic", "ModelFieldsAttachedBodiesItem",
-           "Inertia", "PublishedLoop", "ModelFieldsReference", "ModelFieldsTree", "ModelFieldsConfigurationsItem",
-           "PublishedMotor", "ModelFieldsTransmissionsItem", "ModelFieldsTransmissionsItemMotorsItem", "MotorLimits",
-           "ReportEntry", "Ready", "ProblemMeaning", "Payload", "InertiaGiven", "PayloadInertia", "Wrench", "Platform",
-           "HeldContact", "UnitWarning", "Full", "RowError", "Held", "KinematicsPointsItem", "Pose", "WrenchWithRates",
-           "Directions", "ForwardDirections", "Phase", "RolloutCost", "Feedback", "Grouping", "GroupingWithItem",
-           "IdentifyPrior", "BaseParameter", "BodyParameters", "InertiaFound", "FoundFriction", "FoundFrictionCoulomb",
-           "IdentifyPayload", "IdentifyFit", "IdentifyObservabilityItem", "TrajectoryInput", "SampledSignal", "SplineSignal",
-           "Sinusoid", "WrenchOverTime", "MarginLimit", "LeastMargin", "LeastGradient", "TorqueInput", "TorqueInputGiven",
-           "Prescribed", "ExceededLimit", "Plane", "JointAtLimit", "ForceTorqueSensor", "MarginsLeastItem",
-           "MarginsLeastGradientsItem", "PathSmoothFrictionItem", "PathTimingJointLimits", "Evaluations",
+           "PublishedFrame", "PublishedJoint", "Elastic", "JointLimits", "EffortSpeed", "PublishedJointMimic",
+           "ModelFieldsAttachedBodiesItem", "Inertia", "PublishedLoop", "ModelFieldsReference", "ModelFieldsTree",
+           "ModelFieldsConfigurationsItem", "PublishedMotor", "ModelFieldsTransmissionsItem",
+           "ModelFieldsTransmissionsItemMotorsItem", "MotorLimits", "ReportEntry", "Ready", "ProblemMeaning", "Payload",
+           "InertiaGiven", "PayloadInertia", "Wrench", "Platform", "HeldContact", "UnitWarning", "Full", "RowError", "Held",
+           "KinematicsPointsItem", "Pose", "WrenchWithRates", "Directions", "ForwardDirections", "Phase", "RolloutCost",
+           "Feedback", "Grouping", "GroupingWithItem", "IdentifyPrior", "BaseParameter", "BodyParameters", "InertiaFound",
+           "FoundFriction", "FoundFrictionCoulomb", "IdentifyPayload", "IdentifyFit", "IdentifyObservabilityItem",
+           "TrajectoryInput", "SampledSignal", "SplineSignal", "Sinusoid", "WrenchOverTime", "MarginLimit", "LeastMargin",
+           "LeastGradient", "TorqueInput", "TorqueInputGiven", "Prescribed", "ExceededLimit", "Plane",
+           "InverseKinematicsTasksItem", "InverseKinematicsTasksItemGiven", "JointAtLimit",
+           "DifferentialInverseKinematicsTasksItem", "DifferentialInverseKinematicsTasksItemGiven", "ForceTorqueSensor",
+           "MarginsLeastItem", "MarginsLeastGradientsItem", "PathSmoothFrictionItem", "PathTimingJointLimits", "Evaluations",
            "EvaluationsInverseDynamics", "EvaluationsForwardDynamics", "EvaluationsImpact", "EvaluationsMassMatrix",
            "EvaluationsBias", "EvaluationsKinematics", "EvaluationsEnergy", "EvaluationsTorqueDerivative",
            "EvaluationsSensitivity", "EvaluationsForwardSensitivity", "EvaluationsGradient", "EvaluationsForwardGradient",
@@ -216,6 +218,23 @@ class JointLimits(TypedDict, total=False):
     acceleration: float
     # rad/s³ or m/s³, likewise.
     jerk: float
+    # The torque-speed line of a drive with limited voltage: |effort| ≤ stall_effort - slope |velocity|, where the velocity is
+    # that of the joint, of an elastic joint that of its motor, and of a motor of `transmissions` its own. A motor with voltage
+    # V, resistance R and constant k, in N m/A and V s/rad, behind a gear of ratio n has stall_effort n k V / R and slope (n k)²
+    # / R. Held in margins, trajectory and path-timing; simulate clips controllers to it and reports it.
+    effort_speed: EffortSpeed
+
+
+class EffortSpeed(TypedDict):
+    """The torque-speed line of a drive with limited voltage: |effort| ≤ stall_effort - slope |velocity|, where the velocity is
+    that of the joint, of an elastic joint that of its motor, and of a motor of `transmissions` its own. A motor with voltage V,
+    resistance R and constant k, in N m/A and V s/rad, behind a gear of ratio n has stall_effort n k V / R and slope (n k)² / R.
+    Held in margins, trajectory and path-timing; simulate clips controllers to it and reports it."""
+
+    # N m or N, at rest.
+    stall_effort: float
+    # N m s/rad or N s/m.
+    slope: float
 
 
 class PublishedJointMimic(TypedDict):
@@ -311,6 +330,11 @@ class MotorLimits(TypedDict, total=False):
     acceleration: float
     # rad/s³ or m/s³, likewise.
     jerk: float
+    # The torque-speed line of a drive with limited voltage: |effort| ≤ stall_effort - slope |velocity|, where the velocity is
+    # that of the joint, of an elastic joint that of its motor, and of a motor of `transmissions` its own. A motor with voltage
+    # V, resistance R and constant k, in N m/A and V s/rad, behind a gear of ratio n has stall_effort n k V / R and slope (n k)²
+    # / R. Held in margins, trajectory and path-timing; simulate clips controllers to it and reports it.
+    effort_speed: EffortSpeed
 
 
 class ReportEntry(TypedDict):
@@ -786,22 +810,27 @@ class WrenchOverTime(_WrenchOverTimeNeeded, total=False):
     frame: str
 
 
-class MarginLimit(TypedDict):
+class _MarginLimitNeeded(TypedDict):
     # Any joint with limits, with a coordinate or without; or a motor of `transmissions`. Motors follow the joints.
     joint: str
-    kind: Literal['position', 'velocity', 'effort', 'effort_rate', 'acceleration', 'jerk']
+    kind: Literal['position', 'velocity', 'effort', 'effort_rate', 'acceleration', 'jerk', 'effort_speed']
     # rad, rad/s, rad/s², rad/s³, N m, N m/s, or m, m/s, m/s², m/s³, N, N/s.
     lower: float
-    # In the unit of lower.
+    # In the unit of lower. Of effort_speed the stall effort.
     upper: float
+
+
+class MarginLimit(_MarginLimitNeeded, total=False):
+    # Only of effort_speed: N m s/rad or N s/m.
+    slope: float
 
 
 class LeastMargin(TypedDict):
     # Or a motor of `transmissions`; motors follow the joints.
     joint: str
     # effort_rate, acceleration and jerk: of trajectory only.
-    kind: Literal['effort', 'position', 'velocity', 'effort_rate', 'acceleration', 'jerk']
-    # The nearer limit: N m, N, rad, m, rad/s, m/s, N m/s or N/s.
+    kind: Literal['effort', 'position', 'velocity', 'effort_rate', 'acceleration', 'jerk', 'effort_speed']
+    # The nearer limit: N m, N, rad, m, rad/s, m/s, N m/s or N/s; of effort_speed the stall effort.
     limit: float
     # The least distance to the limit, in the same unit; negative beyond it.
     margin: float
@@ -838,7 +867,7 @@ class _TorqueInputGivenNeeded(TypedDict):
 class TorqueInputGiven(_TorqueInputGivenNeeded, total=False):
     # Only for hua: rad/s.
     filter: float
-    # Whether torques are clipped at the effort limits of joints.
+    # Whether torques are clipped at the limits of effort and effort_speed.
     clip: bool
 
 
@@ -852,8 +881,8 @@ class Prescribed(TypedDict):
 class ExceededLimit(TypedDict):
     # Or a motor of `transmissions`; motors follow the joints.
     joint: str
-    kind: Literal['effort', 'position', 'velocity']
-    # The limit on the side that was exceeded: N m, N, rad, m, rad/s or m/s.
+    kind: Literal['effort', 'position', 'velocity', 'effort_speed']
+    # The limit on the side that was exceeded: N m, N, rad, m, rad/s or m/s; of effort_speed the stall effort.
     limit: float
     # The largest excess over the limit, in the same unit.
     excess: float
@@ -868,10 +897,64 @@ class Plane(TypedDict, total=False):
     normal: npt.ArrayLike
 
 
+class _InverseKinematicsTasksItemNeeded(TypedDict):
+    # A frame or link that a joint moves.
+    frame: str
+
+
+class InverseKinematicsTasksItem(_InverseKinematicsTasksItemNeeded, total=False):
+    # m, world axes.
+    position: npt.ArrayLike
+    # Quaternions [x, y, z, w] that rotate the frame's axes to world axes.
+    orientation: npt.ArrayLike
+    # World axes, of any length but 0. Not with `orientation`.
+    direction: npt.ArrayLike
+    # In the frame's axes, only with `direction`: points along it.
+    axis: npt.ArrayLike
+    # Of the squared errors in m and rad, among tasks of one priority.
+    weight: float
+    priority: int
+
+
+class _InverseKinematicsTasksItemGivenNeeded(TypedDict):
+    # The centre of mass: m, world axes.
+    com: npt.ArrayLike
+
+
+class InverseKinematicsTasksItemGiven(_InverseKinematicsTasksItemGivenNeeded, total=False):
+    # Of the squared errors in m and rad, among tasks of one priority.
+    weight: float
+    priority: int
+
+
 class JointAtLimit(TypedDict):
     joint: str
     # rad or m.
     limit: float
+
+
+class _DifferentialInverseKinematicsTasksItemNeeded(TypedDict):
+    # A frame or link that a joint moves.
+    frame: str
+    # World axes. 6: [linear; angular], m/s and rad/s; or 3, linear.
+    velocity: npt.ArrayLike
+
+
+class DifferentialInverseKinematicsTasksItem(_DifferentialInverseKinematicsTasksItemNeeded, total=False):
+    # Of the squared errors in m and rad, among tasks of one priority.
+    weight: float
+    priority: int
+
+
+class _DifferentialInverseKinematicsTasksItemGivenNeeded(TypedDict):
+    # m/s, world axes.
+    com_velocity: npt.ArrayLike
+
+
+class DifferentialInverseKinematicsTasksItemGiven(_DifferentialInverseKinematicsTasksItemGivenNeeded, total=False):
+    # Of the squared errors in m and rad, among tasks of one priority.
+    weight: float
+    priority: int
 
 
 class ForceTorqueSensor(TypedDict, total=False):
@@ -886,7 +969,7 @@ class ForceTorqueSensor(TypedDict, total=False):
 class MarginsLeastItem(TypedDict):
     # Or a motor of `transmissions`.
     joint: str
-    kind: Literal['position', 'velocity', 'effort', 'effort_rate', 'acceleration', 'jerk']
+    kind: Literal['position', 'velocity', 'effort', 'effort_rate', 'acceleration', 'jerk', 'effort_speed']
     # In the unit of the limit.
     margin: float
     # The first row with it, from 0.
@@ -1150,7 +1233,7 @@ class EvaluationsGroundReaction(TypedDict, total=False):
 
 class EvaluationsMargins(TypedDict, total=False):
     # Of limits; default all.
-    kinds: Sequence[Literal['position', 'velocity', 'effort', 'effort_rate', 'acceleration', 'jerk']]
+    kinds: Sequence[Literal['position', 'velocity', 'effort', 'effort_rate', 'acceleration', 'jerk', 'effort_speed']]
     outputs: Sequence[Literal['limits', 'margins', 'dmargins_dq', 'dmargins_dqd', 'dmargins_dqdd', 'dmargins_dqddd', 'least', 'least_gradients']]
 
 

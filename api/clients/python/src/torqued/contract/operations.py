@@ -15,8 +15,9 @@ from .answers import (InverseDynamicsAnswer, ForwardDynamicsAnswer, ImpactAnswer
                       GradientAnswer, ForwardGradientAnswer, DirectionalAnswer, ForwardDirectionalAnswer, HessianAnswer,
                       ForwardHessianAnswer, StepAnswer, RolloutAnswer, RolloutGradientAnswer, CoriolisAnswer, RegressorAnswer,
                       TaskSpaceAnswer, IdentifyAnswer, TrajectoryAnswer, TrajectoryHessianAnswer, SimulateAnswer,
-                      GroundReactionAnswer, InverseKinematicsAnswer, ConfigurationAnswer, SensorsAnswer, ExternalWrenchAnswer,
-                      MarginsAnswer, PathAnswer, PathTimingAnswer, FeedForwardAnswer, EvaluateAnswer)
+                      GroundReactionAnswer, InverseKinematicsAnswer, DifferentialInverseKinematicsAnswer, ConfigurationAnswer,
+                      SensorsAnswer, ExternalWrenchAnswer, MarginsAnswer, PathAnswer, PathTimingAnswer, FeedForwardAnswer,
+                      EvaluateAnswer)
 from .fields import *  # noqa: F403
 
 
@@ -1887,7 +1888,8 @@ class Operations:
             self, *, degree: int, duration: npt.ArrayLike, control_points: npt.ArrayLike,
             knots: Optional[npt.ArrayLike] = None, samples: Optional[int] = None, times: Optional[npt.ArrayLike] = None,
             dense: Optional[bool] = None, points: Optional[Sequence[KinematicsPointsItem]] = None,
-            kinds: Optional[Sequence[Literal['position', 'velocity', 'effort', 'effort_rate', 'acceleration', 'jerk']]] = None,
+            kinds: Optional[Sequence[Literal['position', 'velocity', 'effort', 'effort_rate', 'acceleration', 'jerk',
+            'effort_speed']]] = None,
             free: Optional[Union[Sequence[str], Literal['base']]] = None, input: Optional[TrajectoryInput] = None,
             gravity: Optional[npt.ArrayLike] = None, payload: Optional[Union[Payload, Sequence[Payload]]] = None,
             parameters: Optional[Mapping[str, npt.ArrayLike]] = None, wrenches: Optional[Sequence[WrenchOverTime]] = None,
@@ -2137,48 +2139,49 @@ class Operations:
         l of least norm (N and N m) that solves J_pᵀ l = g_p, by least squares where no equilibrium exists. `computed_torque`
         gives the torques of the held robot whose actuated coordinates get the acceleration above, by least squares where held
         frames prevent it. A robot all of whose coordinates are actuated gets the same torques as without `held`. The torques of
-        a controller are clipped at the `effort` limits of joints, and then those of the motors of `transmissions` at theirs if
-        the controller drives all their joints, unless `"clip": false` is given; torques given as `tau` are not clipped, and
-        efforts of mimic joints are compared only. Where torques reach a limit the acceleration has a kink: steps with a
-        tolerance become short there, fixed steps lose their order. `limits` lists the joints and motors that exceeded a limit:
-        of effort, before clipping; of position and of velocity, which are not enforced. The list is that of margins, mimic
-        joints and passive joints of loops included, but for effort rates; the effort of a motor is compared if the input drives
-        all its joints. It gives the largest excess over the limit and its time, among the start, the ends of all steps and both
-        sides of every jump of the input. The list is empty if no limit was exceeded. `least_margins` has for every limit, kept
-        or not, the least distance to it among the same times; for its gradients along a motion that is given, see margins.
-        Without `input` all torques are zero. `{"controller": "hua", "kp", "kd", "filter"?, "reference"}` is the inverse
-        dynamics controller of Hua, Poursina & Sanfilippo, (37)-(49), for robots with elastic joints, all of them actuated.
-        Gains and reference have nv entries; entries of the reference for motor coordinates are ignored. With Λ = kp/kd, q'_r =
-        r' + Λ (r - q) and σ = q'_r - q', the desired torque is τ_c = M q''_r + S θ'' + C q'_r + C₁ θ' + g + friction + springs
-        + kd σ. The motor of a rigid joint exerts it; the motor of an elastic joint is driven to θ_d = q - rest + (τ_c - damping
-        (θ' - q'))/stiffness with Sᵀ q'' + B θ''_r + C₂ q' + friction + τ_c + kd σ_θ, where θ'_r = θ'_d + Λ (θ_d - θ) + σ and
-        σ_θ = θ'_r - θ'. θ'_d and θ''_d are those of a filter that follows θ_d, x'' = ω² (θ_d - x) - 2 ω x' with ω = `filter`,
-        initially at rest at θ_d; q'' and θ'' are the robot's accelerations at that instant, as if measured. The controller
-        drives motors only: the tau of the joint coordinate of an elastic joint is zero. Errors of motor coordinates are θ_d - θ
-        and θ'_d - θ'. Fixed steps must be well below 1/ω. Torques, references, and the `force` and `torque` of wrenches are
-        signals: nv numbers (3 for a wrench), constant; or `{"values": K × nv, "times"?, "interpolation": "hold" | "linear"
-        (default) | "cubic"}`, sampled, at times that start at 0 and increase (default: evenly spaced over the duration; held
-        values last equally long), `cubic` being the natural cubic spline; or `{"degree", "control_points", "knots"?}`, a
-        B-spline over the duration as in trajectory; or `{"amplitude", "angular_frequency", "offset"?, "phase"?}`, offset +
-        amplitude sin(angular_frequency t + phase), where one number as angular_frequency counts for all coordinates. Each may
-        be a batch, with the simulations as an additional first dimension. Points of wrenches are constant. `prescribed`
-        coordinates follow a given motion, `{"coordinates": names, "motion": signal}` with one position for each of these
-        velocity names. All others, such as a floating base, passive and elastic joints, are integrated (hybrid dynamics). `tau`
-        has the torques that the motion needs, which are not clipped. Position and velocity of the motion must not jump: held
-        values and linear ones with more than two points are refused. In `q` and `qd` the entries of prescribed coordinates are
-        0 or those of the motion at time 0, in `input.tau` they are 0; a controller drives the other actuated coordinates.
-        Coordinates of joints with a quaternion cannot be prescribed. With a tolerance the local errors of the work are kept
-        within it as well. Where held frames do not allow the motion, the answer is a 422 `contradictory-contacts`. `held`
-        frames stay in place as in forward-dynamics; `contact_wrenches` are the wrenches on them, which do no work. At the start
-        they must be at rest along their axes (otherwise a 422: use impact first). After every step positions, then velocities,
-        are corrected by the least change in the metric of the mass matrix, so that nothing drifts: along axes of the world,
-        along all three axes of any frame, and for a complete orientation. A frame held along one or two of its own axes, or
-        about one or two, keeps its velocity only, as wheels and skates do. With `contact_damping` the accelerations are those
-        of forward-dynamics, and nothing is corrected after a step: the frames may start with velocities along the held axes and
-        drift along them, and their wrenches do work. `tau` is the driving torque just after the sample. `actuator_work`,
-        `friction_work` (of joint friction and dampers, never positive) and `wrench_work` are the work done on the robot since
-        the start: kinetic + potential = their sum at time 0 + the three. With `contact_damping` the work of the contact
-        wrenches, which is not listed, adds to them. Errors are the reference minus the motion. It is not available in evaluate.
+        a controller are clipped at the limits `effort` and `effort_speed` of joints, and then those of the motors of
+        `transmissions` at theirs if the controller drives all their joints, unless `"clip": false` is given; torques given as
+        `tau` are not clipped, and efforts of mimic joints are compared only. Where torques reach a limit the acceleration has a
+        kink: steps with a tolerance become short there, fixed steps lose their order. `limits` lists the joints and motors that
+        exceeded a limit: of effort, before clipping; of position and of velocity, which are not enforced. The list is that of
+        margins, mimic joints and passive joints of loops included, but for effort rates, accelerations and jerks; the effort of
+        a motor is compared if the input drives all its joints. It gives the largest excess over the limit and its time, among
+        the start, the ends of all steps and both sides of every jump of the input. The list is empty if no limit was exceeded.
+        `least_margins` has for every limit, kept or not, the least distance to it among the same times; for its gradients along
+        a motion that is given, see margins. Without `input` all torques are zero. `{"controller": "hua", "kp", "kd", "filter"?,
+        "reference"}` is the inverse dynamics controller of Hua, Poursina & Sanfilippo, (37)-(49), for robots with elastic
+        joints, all of them actuated. Gains and reference have nv entries; entries of the reference for motor coordinates are
+        ignored. With Λ = kp/kd, q'_r = r' + Λ (r - q) and σ = q'_r - q', the desired torque is τ_c = M q''_r + S θ'' + C q'_r +
+        C₁ θ' + g + friction + springs + kd σ. The motor of a rigid joint exerts it; the motor of an elastic joint is driven to
+        θ_d = q - rest + (τ_c - damping (θ' - q'))/stiffness with Sᵀ q'' + B θ''_r + C₂ q' + friction + τ_c + kd σ_θ, where θ'_r
+        = θ'_d + Λ (θ_d - θ) + σ and σ_θ = θ'_r - θ'. θ'_d and θ''_d are those of a filter that follows θ_d, x'' = ω² (θ_d - x)
+        - 2 ω x' with ω = `filter`, initially at rest at θ_d; q'' and θ'' are the robot's accelerations at that instant, as if
+        measured. The controller drives motors only: the tau of the joint coordinate of an elastic joint is zero. Errors of
+        motor coordinates are θ_d - θ and θ'_d - θ'. Fixed steps must be well below 1/ω. Torques, references, and the `force`
+        and `torque` of wrenches are signals: nv numbers (3 for a wrench), constant; or `{"values": K × nv, "times"?,
+        "interpolation": "hold" | "linear" (default) | "cubic"}`, sampled, at times that start at 0 and increase (default:
+        evenly spaced over the duration; held values last equally long), `cubic` being the natural cubic spline; or `{"degree",
+        "control_points", "knots"?}`, a B-spline over the duration as in trajectory; or `{"amplitude", "angular_frequency",
+        "offset"?, "phase"?}`, offset + amplitude sin(angular_frequency t + phase), where one number as angular_frequency counts
+        for all coordinates. Each may be a batch, with the simulations as an additional first dimension. Points of wrenches are
+        constant. `prescribed` coordinates follow a given motion, `{"coordinates": names, "motion": signal}` with one position
+        for each of these velocity names. All others, such as a floating base, passive and elastic joints, are integrated
+        (hybrid dynamics). `tau` has the torques that the motion needs, which are not clipped. Position and velocity of the
+        motion must not jump: held values and linear ones with more than two points are refused. In `q` and `qd` the entries of
+        prescribed coordinates are 0 or those of the motion at time 0, in `input.tau` they are 0; a controller drives the other
+        actuated coordinates. Coordinates of joints with a quaternion cannot be prescribed. With a tolerance the local errors of
+        the work are kept within it as well. Where held frames do not allow the motion, the answer is a 422
+        `contradictory-contacts`. `held` frames stay in place as in forward-dynamics; `contact_wrenches` are the wrenches on
+        them, which do no work. At the start they must be at rest along their axes (otherwise a 422: use impact first). After
+        every step positions, then velocities, are corrected by the least change in the metric of the mass matrix, so that
+        nothing drifts: along axes of the world, along all three axes of any frame, and for a complete orientation. A frame held
+        along one or two of its own axes, or about one or two, keeps its velocity only, as wheels and skates do. With
+        `contact_damping` the accelerations are those of forward-dynamics, and nothing is corrected after a step: the frames may
+        start with velocities along the held axes and drift along them, and their wrenches do work. `tau` is the driving torque
+        just after the sample. `actuator_work`, `friction_work` (of joint friction and dampers, never positive) and
+        `wrench_work` are the work done on the robot since the start: kinetic + potential = their sum at time 0 + the three.
+        With `contact_damping` the work of the contact wrenches, which is not listed, adds to them. Errors are the reference
+        minus the motion. It is not available in evaluate.
 
         q: Positions, nq entries: rad or m.
         duration: s.
@@ -2328,15 +2331,17 @@ class Operations:
             outputs}, timeout)
 
     def inverse_kinematics(
-            self, q: Optional[Coordinates] = None, *, frame: str, position: npt.ArrayLike,
-            joints: Optional[Sequence[str]] = None, orientation: Optional[npt.ArrayLike] = None,
+            self, q: Optional[Coordinates] = None, *,
+            tasks: Optional[Sequence[Union[InverseKinematicsTasksItem, InverseKinematicsTasksItemGiven]]] = None,
+            sequence: Optional[bool] = None, joints: Optional[Sequence[str]] = None, frame: Optional[str] = None,
+            position: Optional[npt.ArrayLike] = None, orientation: Optional[npt.ArrayLike] = None,
             direction: Optional[npt.ArrayLike] = None, axis: Optional[npt.ArrayLike] = None,
             velocity: Optional[npt.ArrayLike] = None, acceleration: Optional[npt.ArrayLike] = None,
             limits: Optional[bool] = None, starts: Optional[int] = None, tolerance: Optional[float] = None,
             damping: Optional[float] = None, locked: Optional[Mapping[str, npt.ArrayLike]] = None,
             normalise: Optional[bool] = None, on_error: Optional[Literal['request', 'row']] = None,
             outputs: Optional[Sequence[Literal['q', 'qd', 'qdd', 'distance', 'angle', 'iterations', 'starts_needed',
-            'at_limits']]] = None,
+            'at_limits', 'task_errors']]] = None,
             timeout: Optional[float] = None,
     ) -> InverseKinematicsAnswer:
         """Coordinates at which a frame has a given position, direction or pose.
@@ -2356,14 +2361,23 @@ class Operations:
         `acceleration` of the frame, in world axes, give `qd` of least norm and `qdd`. Where the frame cannot have them, as in
         singular positions, the answer is a 422; with `damping` it has the rates that come nearest: the least |J qd - velocity|²
         + damping² |qd|², with the linear rows in units of the distance along the chain of joints, from one joint axis to the
-        next.
+        next. In place of `frame` and its goal, of models with up to 128 velocities, `tasks` lists up to 16 goals of frames and
+        of the centre of mass: positions, orientations, and directions of an axis, which aim it. Tasks of `priority` 0, the
+        default, are met within the tolerance, or the row fails. Those of later priorities are met as well as the earlier ones
+        allow: they end at a local minimum of the sum of weight times squared error, in m and rad, among the positions that meet
+        the earlier ones within the limits. `task_errors` has what is left. A search whose later priorities have not settled
+        after 1500 iterations is the 422 out-of-reach, too. With `sequence` each row of a path begins at the result of the row
+        before, the first one at `q`; a row that fails leaves the start to the next one. Rows of a sequence are searched one
+        after the other, on one thread.
 
-        frame: A frame or link that a joint moves.
-        position: m, world axes.
+        tasks: Goals of several frames, in place of `frame` to `acceleration` and `damping`.
+        sequence: Each row begins at the result of the row before. Only with `tasks`.
         q: The start, nq entries: rad or m. Default: the middle of each joint's limits, 0 without limits.
         joints: A permutation of velocity_names, the order of coordinates in this request and its answer. The six coordinates of
         a floating base stay first, as in `q` its seven positions, and may be left out of the list. For models none of whose
         joints has a quaternion.
+        frame: A frame or link that a joint moves.
+        position: m, world axes.
         orientation: Quaternions [x, y, z, w] that rotate the frame's axes to world axes.
         direction: World axes, of any length but 0. Not with `orientation`.
         axis: In the frame's axes, only with `direction`: points along it.
@@ -2393,10 +2407,65 @@ class Operations:
         outputs: With velocity or acceleration also the rates they determine.
         timeout: of this call, s; the server then stops working on it, too.
         """
-        return self._evaluate("inverse-kinematics", InverseKinematicsAnswer, {"frame": frame, "position": position, "q": q,
-            "joints": joints, "orientation": orientation, "direction": direction, "axis": axis, "velocity": velocity,
-            "acceleration": acceleration, "limits": limits, "starts": starts, "tolerance": tolerance, "damping": damping,
-            "locked": locked, "normalise": normalise, "on_error": on_error, "outputs": outputs}, timeout)
+        return self._evaluate("inverse-kinematics", InverseKinematicsAnswer, {"tasks": tasks, "sequence": sequence, "q": q,
+            "joints": joints, "frame": frame, "position": position, "orientation": orientation, "direction": direction, "axis":
+            axis, "velocity": velocity, "acceleration": acceleration, "limits": limits, "starts": starts, "tolerance":
+            tolerance, "damping": damping, "locked": locked, "normalise": normalise, "on_error": on_error, "outputs": outputs},
+            timeout)
+
+    def differential_inverse_kinematics(
+            self, q: Coordinates, *,
+            tasks: Sequence[Union[DifferentialInverseKinematicsTasksItem, DifferentialInverseKinematicsTasksItemGiven]],
+            step: float, qd: Optional[Coordinates] = None, joints: Optional[Sequence[str]] = None,
+            damping: Optional[float] = None,
+            kinds: Optional[Sequence[Literal['position', 'velocity', 'acceleration']]] = None,
+            locked: Optional[Mapping[str, npt.ArrayLike]] = None, normalise: Optional[bool] = None,
+            on_error: Optional[Literal['request', 'row']] = None,
+            outputs: Optional[Sequence[Literal['qd', 'task_errors', 'limited']]] = None, timeout: Optional[float] = None,
+    ) -> DifferentialInverseKinematicsAnswer:
+        """Velocities that move several frames as asked, within limits, for one step of time.
+
+        For models without `loops`, with up to 128 velocities. `qd` has the least sum of weight times |J qd - velocity|², over
+        the `tasks` of the first priority; then that of each later priority among the velocities that keep the J qd of the
+        earlier ones; then the least norm: it is unique. It keeps the limits of the joints over the `step` h: those of velocity,
+        those of acceleration from the velocities `qd` of the step before, and those of position, d / h at the distance d. A
+        joint with a limit a of acceleration moves towards a limit of position at most with the v of v h + v² / (2 a) = d, so
+        that it can stop before it. Where the limits contradict each other, that of acceleration goes before that of velocity,
+        and this before that of position. Limits of joints with `mimic` bound their leaders; those of motors of `transmissions`
+        are the 422 not-supported, unless `kinds` leaves them out. The motor of an elastic joint moves with the joint.
+
+        q: Positions, nq entries: rad or m.
+        tasks: The velocity of a frame or of the centre of mass.
+        step: s, for which the velocities last.
+        qd: Velocities of the step before, nv entries: rad/s or m/s, from which limits of acceleration count. Default 0.
+        joints: A permutation of velocity_names, the order of coordinates in this request and its answer. The six coordinates of
+        a floating base stay first, as in `q` its seven positions, and may be left out of the list. For models none of whose
+        joints has a quaternion.
+        damping: damping² |qd|² is added to the squared errors of each priority.
+        kinds: Of limits that are kept; default all.
+        locked: Joints that are held at positions, by the names of the joints: a number in rad or m, [x, y, angle] of a planar
+        joint, the quaternion [qx, qy, qz, qw] of a spherical one, or the seven positions of a floating one. These joints are
+        fixed for this request: they leave `q`, `qd`, `tau` and all other coordinates of the request and of its answer, whose
+        order stays; their links belong to the bodies of their parents, and keep their frames. So `joint_wrenches`, parameters
+        and limits of the request are those of the reduced model, too. Joints that mimic them stand where they follow. Their
+        friction, springs, limits and `rotor_inertia` disappear; a motor on such a joint is a part of the link that carries it.
+        `<joint>.motor` of an elastic joint locks its motor alone: the joint then has the spring to the motor's place. Loops
+        keep their assembly, the position to which the locked joints move the model's `reference`. A 422: a mimic joint, a
+        passive joint of loops, a floating base, all joints together, or some of the joints of a transmission. The first request
+        with the same `locked` on a model takes the time to build the reduced model, about 0.1 ms for each link and the closing
+        of its loops; the server keeps the last 64, of at most 32 MiB, for the next ones. Of `PUT`, the parameter `locked`
+        reduces a model for all requests.
+        normalise: Whether quaternions of the request (in `q`, `guess`, `platform` and `orientation`) may have any norm but 0,
+        and are normalised. By default a norm that differs from 1 by more than 1e-6 is the 422 bad-quaternion: it is often a
+        wrong order or a missing component.
+        on_error: Whether a row that cannot be evaluated fails the whole request, or only itself: then it is null (NaN in typed
+        arrays of CBOR), and listed in `errors` of the answer.
+        outputs
+        timeout: of this call, s; the server then stops working on it, too.
+        """
+        return self._evaluate("differential-inverse-kinematics", DifferentialInverseKinematicsAnswer, {"q": q, "tasks": tasks,
+            "step": step, "qd": qd, "joints": joints, "damping": damping, "kinds": kinds, "locked": locked, "normalise":
+            normalise, "on_error": on_error, "outputs": outputs}, timeout)
 
     def configuration(
             self, q: Optional[Coordinates] = None, *, displacement: Optional[Coordinates] = None,
@@ -2636,7 +2705,8 @@ class Operations:
             parameters: Optional[Mapping[str, npt.ArrayLike]] = None, wrenches: Optional[Sequence[Wrench]] = None,
             friction: Optional[bool] = None, joints: Optional[Sequence[str]] = None, guess: Optional[Coordinates] = None,
             platform: Optional[Platform] = None,
-            kinds: Optional[Sequence[Literal['position', 'velocity', 'effort', 'effort_rate', 'acceleration', 'jerk']]] = None,
+            kinds: Optional[Sequence[Literal['position', 'velocity', 'effort', 'effort_rate', 'acceleration', 'jerk',
+            'effort_speed']]] = None,
             locked: Optional[Mapping[str, npt.ArrayLike]] = None, normalise: Optional[bool] = None,
             on_error: Optional[Literal['request', 'row']] = None,
             outputs: Optional[Sequence[Literal['limits', 'margins', 'dmargins_dq', 'dmargins_dqd', 'dmargins_dqdd',
@@ -2651,18 +2721,21 @@ class Operations:
         of a loop: the position that closes the loops, as in `full`. | | velocity | Its time derivative. Of a motor: its entry
         of P qd, with the rates qd of all joints. | | effort | The joint's entry of tau; of an elastic joint, that of its motor;
         of a motor its entry of matrix^T tau, as in `motor_tau`. | | effort_rate | dtau/dt along a motion with the jerk `qddd`,
-        as in torque-derivative. | The effort of a joint with `mimic` acts at its own axis: the tau that inverse-dynamics would
-        answer for it if it had a coordinate of its own and moved in the same way, its own friction, spring and rotor included.
-        It is what the coupling or the joint's own drive exerts there. The tau of its leader moves the whole group: that of the
-        leader's own joint plus multiplier times the efforts of its followers. A passive joint of a loop has no motor: its
-        effort and effort rate are 0, since friction and springs are on the other side of the equation of motion, and its
-        gradients are 0. A joint of a tree with `"actuated": false` has the tau that the given motion needs. The effort of a
-        motor that drives a passive joint is not determined and is not listed. A robot without limits, or without limits of the
-        `kinds`, has empty lists. Gradients are those of the nearer side; where both are equally near, of the upper one. Sharp
-        Coulomb friction has slope 0. Missing `qd`, `qdd`, `qddd` are zero. Gradients of effort rates are for models without
-        `loops` and with as many positions as velocities. `least` has the least margins of all rows, and `least_gradients` their
-        derivatives: those at the row that has the least margin, the first one if several have it; derivatives by the states of
-        other rows are zero. Where rows are equally near, the least margin has no derivative, and this is that of one side.
+        as in torque-derivative. | | acceleration, jerk | Time derivatives of the velocity. | | effort_speed | The effort above;
+        its margin is lower by slope times the magnitude of the drive's velocity, `upper` being the effort at rest. | The effort
+        of a joint with `mimic` acts at its own axis: the tau that inverse-dynamics would answer for it if it had a coordinate
+        of its own and moved in the same way, its own friction, spring and rotor included. It is what the coupling or the
+        joint's own drive exerts there. The tau of its leader moves the whole group: that of the leader's own joint plus
+        multiplier times the efforts of its followers. A passive joint of a loop has no motor: its effort and effort rate are 0,
+        since friction and springs are on the other side of the equation of motion, and its gradients are 0. A joint of a tree
+        with `"actuated": false` has the tau that the given motion needs. The effort of a motor that drives a passive joint is
+        not determined and is not listed. A robot without limits, or without limits of the `kinds`, has empty lists. Gradients
+        are those of the nearer side; where both are equally near, of the upper one. Sharp Coulomb friction, and |velocity| of
+        effort_speed at rest, have slope 0. Missing `qd`, `qdd`, `qddd` are zero. Gradients of effort rates are for models
+        without `loops` and with as many positions as velocities. `least` has the least margins of all rows, and
+        `least_gradients` their derivatives: those at the row that has the least margin, the first one if several have it;
+        derivatives by the states of other rows are zero. Where rows are equally near, the least margin has no derivative, and
+        this is that of one side.
 
         q: Positions, nq entries: rad or m.
         qd: Velocities, nv entries: rad/s or m/s. Default 0.
@@ -2806,7 +2879,8 @@ class Operations:
     def path_timing(
             self, *, degree: int, control_points: npt.ArrayLike, samples: int, knots: Optional[npt.ArrayLike] = None,
             intervals: Optional[int] = None,
-            kinds: Optional[Sequence[Literal['position', 'velocity', 'effort', 'effort_rate', 'acceleration', 'jerk']]] = None,
+            kinds: Optional[Sequence[Literal['position', 'velocity', 'effort', 'effort_rate', 'acceleration', 'jerk',
+            'effort_speed']]] = None,
             joint_limits: Optional[PathTimingJointLimits] = None, gravity: Optional[npt.ArrayLike] = None,
             payload: Optional[Union[Payload, Sequence[Payload]]] = None, wrenches: Optional[Sequence[Wrench]] = None,
             friction: Optional[bool] = None, joints: Optional[Sequence[str]] = None,
@@ -2830,7 +2904,9 @@ class Operations:
         at both ends, and (dr/dt)² is a cubic polynomial of r in each interval, of 4 to 10 parts unless `intervals` is given.
         Limits hold at all places and, up to 1e-6 of their size, between them. The problem is not convex: the timing is a local
         optimum. `second_order_duration` is the duration without limits of jerk and effort_rate, of which the optimum on these
-        places is found: a lower bound up to its discretisation. The robot must be able to stand on all of the path. The limits
+        places is found: a lower bound up to its discretisation. The robot must be able to stand on all of the path. A limit of
+        effort_speed holds at the faster end of an interval: from rest, where the speed rises steeply, the duration is above the
+        fastest one by an amount that falls with the width of the intervals, 0.7 % for one joint and 400 intervals. The limits
         are those of the model, of the kinds that `kinds` lists. `joint_limits` replaces all limits of a kind by one for each
         coordinate: a number for all, or nv numbers. `limits` lists what was applied, and `active` has for each place the index
         of the limit that is reached there within 1e-6 of its size, the one with the least room; -1 for none. 422 no-timing

@@ -1,0 +1,58 @@
+/* task_rows.h - find the errors and Jacobians of tasks of frames and of the centre of mass: one state.
+ *
+ * A task asks a frame for a position, an orientation or a direction of one of its axes, or the centre of mass for a
+ * position. Its rows are the position's error (m, world axes) and the rotation vector from the goal to the frame (rad,
+ * world axes), times the square root of its weight; a rotation about the pointing axis does not count. Tasks of one
+ * priority form a level, and levels are ordered by priority (prioritised_step.h). */
+#pragma once
+#include "dynamics/loops/mechanism.h"
+#include "prioritised_step.h"
+
+enum { DYN_TASK_ROWS = 6, DYN_TASK_GOAL = 7, DYN_MOST_TASKS = 16 };
+
+typedef enum dyn_task_turn { DYN_TURN_FREE, DYN_TURN_ORIENTATION, DYN_TURN_DIRECTION } dyn_task_turn;
+
+typedef struct dyn_frame_task {
+    const dyn_frame *frame;      /* NULL: the centre of mass, whose position the task sets */
+    bool             positioned; /* true: the task sets the position */
+    dyn_task_turn    turn;
+    double           axis[3]; /* of DYN_TURN_DIRECTION: unit vector in the frame's axes */
+    double           weight;  /* greater than 0 */
+    size_t           priority;
+} dyn_frame_task;
+
+/* The kinematics of a state, and scratch. */
+typedef struct dyn_task_block {
+    const dyn_mechanism  *robot; /* without loops */
+    const dyn_kernels    *kernels;
+    void                 *workspace;
+    size_t                n;
+    const dyn_frame_task *task;                                 /* [n] in the order of priorities */
+    double               *q, *position, *rotation, *J;          /* in lanes: nq; 3 n; 9 n; 6 n x nv */
+    double               *com, *com_J;                          /* in lanes: 3; 3 x nv */
+    double                error[DYN_MOST_TASKS][DYN_TASK_ROWS]; /* result: not weighted; zero where there is no row */
+} dyn_task_block;
+
+/* Numbers per state of the lanes of a block, and lays them out. */
+size_t dyn_task_block_entries(size_t nq, size_t nv, size_t n);
+void   dyn_task_block_lay_out(dyn_task_block *b, double *lanes);
+
+/* Number of rows of a task: those of a position come first. */
+size_t dyn_task_rows(const dyn_frame_task *task);
+
+/* Evaluates the kinematics at q, the same in all lanes. */
+void dyn_task_evaluate(dyn_task_block *b, const double *q);
+
+/* Finds the errors of the evaluated state. goal: DYN_TASK_GOAL numbers for each task, a position in m, then a unit
+ * quaternion x y z w or a unit vector, in world axes. */
+void dyn_task_errors(dyn_task_block *b, const double *goal);
+
+/* Writes the weighted Jacobian of the evaluated state, one row after the other, to A (rows x nv). */
+void dyn_task_jacobian(const dyn_task_block *b, double *A);
+
+/* Writes the entries of `value` (DYN_TASK_ROWS for each task) that belong to rows, weighted and times `sign`, to b. */
+void dyn_task_gather(const dyn_task_block *b, const double (*value)[DYN_TASK_ROWS], double sign, double *to);
+
+/* Lists the levels of the tasks, with rows in A and b. Returns their number; *rows is the number of all rows. */
+size_t dyn_task_levels(const dyn_task_block *b, const double *A, const double *right, dyn_step_level *level,
+                       size_t *rows);

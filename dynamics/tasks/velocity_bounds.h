@@ -1,0 +1,23 @@
+/* velocity_bounds.h - bound the velocities of the next step of time by limits of positions, velocities and
+ * accelerations: one state.
+ *
+ * With the velocity v over a step h, a limit p of the position at the distance d bounds v to d / h. Where the
+ * acceleration is limited to a as well, v is bounded so that the joint can stop before p:
+ *
+ *     v h + v^2 / (2 a) <= d,
+ *
+ * which leaves a velocity for every later step. Bounds that contradict each other: those of the acceleration go before
+ * those of the velocity, and these before those of the position; the velocity is then as near as the former allow. */
+#pragma once
+#include "dynamics/motion/limit.h"
+
+typedef struct dyn_velocity_bounds {
+    size_t           nq, nv, n;
+    const dyn_limit *limit;         /* [n] of position, velocity and acceleration; others are not read */
+    double           step;          /* s, greater than 0 */
+    double          *acceleration;  /* nv: scratch */
+    double          *lower, *upper; /* nv: result */
+} dyn_velocity_bounds;
+
+/* Finds the bounds at q (nq) with the velocity qd (nv) of the step before; NULL: zero. */
+void dyn_velocity_bounds_find(const dyn_velocity_bounds *b, const double *q, const double *qd);

@@ -1,0 +1,177 @@
+"""Tests inverse kinematics of several tasks: 1000 poses of bundled robots whose frames, directions and centre of mass are
+found again, weights and priorities against SciPy, sequences, seeds, limits and refusals."""
+import copy
+import json
+
+import numpy as np
+import tap
+from harness import ServerCase
+from samples import body
+from scipy.optimize import least_squares, minimize
+
+# (model, frames with what is asked of them, centre of mass)
+ROBOTS = [("panda", [("panda_link4", "position"), ("panda_flange", "pose")], False, 400),
+          ("ur5", [("forearm_link", "direction"), ("tool0", "position")], False, 200),
+          ("humanoid", [("right_hand", "position"), ("left_hand", "position"), ("right_foot", "pose")], True, 200),
+          ("solo12", [("FL_FOOT", "position"), ("FR_FOOT", "position"), ("HL_FOOT", "position"), ("HR_FOOT", "position")], True, 200)]
+ARM = {"links": [
+    {"name": name, "parent": parent, "inertial": body(mass, (0.15, 0.02, 0)),
+     "joint": {"name": "j" + name, "type": "revolute", "axis": axis, "origin": {"xyz": [0.3 if parent != "base" else 0, 0, 0.05]},
+               "limits": {"position": [-2.2, 2.2]}}}
+    for name, parent, axis, mass in (("a", "base", [0, 0, 1], 3), ("b", "a", [0, 1, 0], 2), ("c", "b", [0, 1, 0], 1.5), ("d", "c", [1, 0, 0], 1), ("e", "d", [0, 1, 0], 0.5))],
+    "frames": [{"name": "tip", "link": "e", "xyz": [0.2, 0, 0.03]}]}
+
+
+def rotation(quaternion):
+    x, y, z, w = quaternion
+    return np.array([[1 - 2 * (y * y + z * z), 2 * (x * y - z * w), 2 * (x * z + y * w)], [2 * (x * y + z * w), 1 - 2 * (x * x + z * z), 2 * (y * z - x * w)],
+                     [2 * (x * z - y * w), 2 * (y * z + x * w), 1 - 2 * (x * x + y * y)]])
+
+
+class TaskKinematics(ServerCase):
+    def setUp(self):
+        self.put_model("arm", ARM)
+
+    def solve(self, model, tasks, **more):
+        return self.ask(model, "inverse-kinematics", {"tasks": tasks, **more})
+
+    def poses(self, model, q, frames, com):
+        found = self.ask(model, "kinematics", {"q": q, "outputs": ["poses"], "frames": frames})["poses"]
+        return found, self.ask(model, "energy", {"q": q, "outputs": ["com"]})["com"] if com else None
+
+    def states(self, model, rows, seed):
+        random = self.ask(model, "configuration", {"outputs": ["random"], "count": rows, "seed": seed, "range": 0.3})["random"]
+        return random if isinstance(random[0], list) else [random]
+
+    def tasks_of(self, asked, poses, com):
+        tasks = [{"com": com}] if com else []
+        for frame, what in asked:
+            task = {"frame": frame}
+            if what != "direction":
+                task["position"] = poses[frame]["position"]
+            if what == "pose":
+                task["orientation"] = poses[frame]["orientation"]
+            if what == "direction":
+                task |= {"direction": [(rotation(x) @ [0, 0.6, 0.8]).tolist() for x in poses[frame]["orientation"]], "axis": [0, 0.6, 0.8]}
+            tasks.append(task)
+        return tasks
+
+    def test_a_thousand_poses(self):
+        """Goals from forward kinematics are reached, from the middle of the limits or from near by, and no joint leaves its
+        limits."""
+        for model, asked, com, rows in ROBOTS:
+            about = self.ok(self.client.get(f"/v1/models/{model}"))
+            q = self.states(model, rows, 5)
+            frames = [frame for frame, _ in asked]
+            poses, center = self.poses(model, q, frames, com)
+            tasks = self.tasks_of(asked, poses, center)
+            near = self.ask(model, "configuration", {"q": q, "displacement": np.random.default_rng(3).uniform(-0.3, 0.3, (rows, about["nv"])).tolist(), "outputs": ["integrated"]})["integrated"]
+            got = self.solve(model, tasks, q=near, starts=20, on_error="row", outputs=["q", "distance", "angle", "task_errors", "iterations"])
+            failed = len(got.get("errors", []))
+            print(f"# {model}: {failed} of {rows} rows not reached, {np.mean([x for x in got['iterations'] if x]):.1f} iterations")
+            self.assertLessEqual(failed, 0.01 * rows, model)
+            good = [i for i, one in enumerate(got["q"]) if one]
+            back, there = self.poses(model, [got["q"][i] for i in good], frames, com)
+            for task, again in zip(tasks, self.tasks_of(asked, back, there)):
+                for name in ("position", "com", "direction"):
+                    if name in task:
+                        self.assertClose(again[name], [task[name][i] for i in good], 2e-9)
+                if "orientation" in task:
+                    self.assertLess(max(np.abs(rotation(a) - rotation(task["orientation"][i])).max() for a, i in zip(again["orientation"], good)), 1e-8)
+            alone = self.solve(model, [{k: v[good[-1]] if k in ("position", "orientation", "direction", "com") else v for k, v in task.items()} for task in tasks],
+                               q=near[good[-1]], starts=20)
+            self.assertEqual(alone["q"], got["q"][good[-1]])
+
+    def residual(self, q, tasks):
+        poses = self.ask("arm", "kinematics", {"q": list(q), "outputs": ["poses"]})["poses"]
+        com = self.ask("arm", "energy", {"q": list(q), "outputs": ["com"]})["com"]
+        return np.concatenate([np.sqrt(t.get("weight", 1)) * (np.array(com if "com" in t else poses[t["frame"]]["position"]) - t.get("com", t.get("position"))) for t in tasks])
+
+    def test_weights(self):
+        """Tasks of one later priority that contradict each other end at a minimum of the weighted sum of squares."""
+        for seed in range(6):
+            choose = np.random.default_rng(seed)
+            tasks = [{"frame": "tip", "position": choose.uniform(-0.9, 0.9, 3).tolist(), "weight": 2.5, "priority": 1},
+                     {"frame": "c", "position": choose.uniform(-0.6, 0.6, 3).tolist(), "weight": 0.7, "priority": 1},
+                     {"com": choose.uniform(-0.5, 0.5, 3).tolist(), "weight": 4, "priority": 1}]
+            start = choose.uniform(-1, 1, 5)
+            q = np.array(self.solve("arm", tasks, q=start.tolist())["q"])
+            found = least_squares(self.residual, q, args=(tasks,), bounds=(-2.2 - 1e-12, 2.2 + 1e-12), xtol=1e-15, ftol=1e-15, gtol=1e-12)
+            mine = (self.residual(q, tasks) ** 2).sum()
+            self.assertLess(mine, (1 + 1e-9) * 2 * found.cost, seed)
+            self.assertLess(np.abs(q - found.x).max(), 2e-4, seed)
+
+    def test_priorities(self):
+        """A later priority is a minimum among the positions that keep the earlier one: SLSQP finds no lower one near by."""
+        for seed in range(4):
+            choose = np.random.default_rng(10 + seed)
+            q0 = choose.uniform(-1, 1, 5)
+            tip = self.ask("arm", "kinematics", {"q": q0.tolist(), "outputs": ["poses"]})["poses"]["tip"]["position"]
+            first, second = [{"frame": "tip", "position": tip}], [{"frame": "c", "position": choose.uniform(-0.6, 0.6, 3).tolist(), "priority": 3}]
+            got = self.solve("arm", second + first, q=q0.tolist(), outputs=["q", "distance", "task_errors"])
+            q = np.array(got["q"])
+            self.assertLess(got["distance"], 1e-9)
+            self.assertClose(got["task_errors"], [[np.linalg.norm(self.residual(q, second)), 0], [got["distance"], 0]], 1e-9)
+            found = minimize(lambda x: (self.residual(x, second) ** 2).sum(), q, method="SLSQP", bounds=[(-2.2, 2.2)] * 5, options={"ftol": 1e-14, "maxiter": 200},
+                             constraints={"type": "eq", "fun": lambda x: self.residual(x, first)})
+            self.assertLess(found.fun, (self.residual(q, second) ** 2).sum() + 1e-9)
+            self.assertGreater(found.fun, (self.residual(q, second) ** 2).sum() - 1e-7, seed)
+
+    def test_aim(self):
+        """A camera looks at a point while the wrist stays: the direction is met with the rotation about it free."""
+        q = [0.3, -0.5, 0.7, 0.2, 0.4]
+        at = self.ask("arm", "kinematics", {"q": q, "outputs": ["poses"]})["poses"]["d"]["position"]
+        ray = np.array([0.9, 0.4, 0.3]) - at
+        got = self.solve("arm", [{"frame": "d", "position": at}, {"frame": "e", "direction": ray.tolist(), "axis": [1, 0, 0], "priority": 1}], q=q, outputs=["q", "task_errors"])
+        pose = self.ask("arm", "kinematics", {"q": got["q"], "outputs": ["poses"]})["poses"]
+        self.assertClose(pose["d"]["position"], at, 1e-9)
+        angle = np.arccos(np.clip(rotation(pose["e"]["orientation"])[:, 0] @ ray / np.linalg.norm(ray), -1, 1))
+        self.assertLess(abs(angle - got["task_errors"][1][1]), 1e-7)
+
+    def test_sequence(self):
+        """Along a path each row begins at the row before: positions change little, as in one request for each row."""
+        q0, n = [0, -0.8, 0, -2, 0, 1.6, 0.8], 60
+        start = self.ask("panda", "kinematics", {"q": q0, "outputs": ["poses"]})["poses"]["panda_flange"]
+        path = np.array(start["position"]) + np.outer(np.linspace(0, 1, n), [0.1, 0.35, -0.2])
+        task = {"frame": "panda_flange", "position": path.tolist(), "orientation": start["orientation"]}
+        got = self.solve("panda", [task], q=q0, sequence=True, outputs=["q", "iterations", "at_limits"])
+        self.assertLess(np.abs(np.diff(got["q"], axis=0)).max(), 0.05)
+        q = q0
+        for i in range(n):
+            q = self.solve("panda", [{**task, "position": path[i].tolist()}], q=q)["q"]
+            self.assertEqual(q, got["q"][i], i)
+        path[5] = 5
+        broken = self.solve("panda", [{**task, "position": path.tolist()}], q=q0, sequence=True, starts=2, on_error="row")
+        self.assertEqual([i for i, one in enumerate(broken["q"]) if one is None], [5])
+        self.assertEqual(broken["errors"][0]["pointer"], "/tasks/0/position/5")
+        self.assertLess(np.abs(np.array(broken["q"][6]) - broken["q"][4]).max(), 0.1)
+
+    def test_same_as_one_frame(self):
+        """One task of a pose is the goal of one frame: the same pose, at a solution near the start."""
+        goal = {"frame": "panda_flange", "position": [[0.5, 0.1, 0.4], [0.4, -0.2, 0.5]], "orientation": [1, 0, 0, 0]}
+        plain, tasks = self.ask("panda", "inverse-kinematics", goal), self.solve("panda", [goal])
+        for q in (plain["q"], tasks["q"]):
+            self.assertClose(self.ask("panda", "kinematics", {"q": q, "outputs": ["poses"]})["poses"]["panda_flange"]["position"], goal["position"], 2e-9)
+        locked = self.solve("panda", [goal], locked={"panda_joint3": 0.2})
+        self.assertEqual(len(locked["q"][0]), 6)
+
+    def test_refusals(self):
+        good = {"frame": "tip", "position": [0.3, 0.1, 0.2]}
+        for request, code, pointer in (
+                ({"tasks": []}, "wrong-shape", "/tasks"), ({"tasks": [good] * 17}, "wrong-shape", "/tasks"),
+                ({"tasks": [{**good, "weight": 0}]}, "bad-value", "/tasks/0/weight"), ({"tasks": [{**good, "priority": 1.5}]}, "bad-value", "/tasks/0/priority"),
+                ({"tasks": [{"frame": "tip"}]}, "missing-field", "/tasks/0"), ({"tasks": [{"position": [0, 0, 1]}]}, "missing-field", "/tasks/0"),
+                ({"tasks": [{**good, "frame": "nose"}]}, "unknown-name", "/tasks/0/frame"), ({"tasks": [{**good, "axis": [1, 0, 0]}]}, "bad-value", "/tasks/0/axis"),
+                ({"tasks": [{**good, "orientation": [0, 0, 0, 1], "direction": [0, 0, 1]}]}, "bad-value", "/tasks/0"),
+                ({"tasks": [{"com": [0, 0, 1], "position": [0, 0, 1]}]}, "unknown-field", "/tasks/0/position"),
+                ({"tasks": [{**good, "frame": "base"}]}, "bad-value", "/tasks/0/frame"),
+                ({"tasks": [good], "frame": "tip"}, "bad-value", "/frame"), ({"tasks": [good], "velocity": [0, 0, 1]}, "bad-value", "/velocity"),
+                ({**good, "sequence": True}, "bad-value", "/sequence"), ({"position": [0, 0, 1]}, "missing-field", "/frame"), ({"frame": "tip"}, "missing-field", "/position"),
+                ({"tasks": [{**good, "position": [3, 0, 0]}]}, "out-of-reach", None), ({"tasks": [{**good, "position": [0, 0]}]}, "wrong-shape", "/tasks/0/position"),
+                ({**good, "outputs": ["task_errors"]}, "bad-value", "/outputs/0"), ({"tasks": [good], "outputs": ["qd"]}, "bad-value", "/outputs/0")):
+            problem = self.assertProblem(self.client.post("/v1/models/arm/inverse-kinematics", request), 422)
+            self.assertEqual((problem["code"], pointer or problem.get("pointer")), (code, problem.get("pointer")), request)
+
+
+if __name__ == "__main__":
+    tap.main()
