@@ -20,7 +20,7 @@
 #include "dynamics/recursion/workspace.h"
 #include <string.h>
 
-enum { PRODUCT_COLUMNS = 8 }; /* of a product that stay in registers */
+enum { PRODUCT_COLUMNS = 8 }; /* columns of a product that stay in registers */
 
 typedef struct forward_pass {
     const dyn_scene *scene;
@@ -71,8 +71,8 @@ LANE_INLINE void multiply_row(const lane *A, const lane *panel, size_t nv, lane 
 
 /* Sets columns k to k + columns - 1 of C = A B, where columns is a constant of the inlined code. Copies them from B
  * first, so that they are close together. */
-LANE_INLINE void multiply_columns(const forward_pass *p, const lane *A, const lane *B, lane *C, size_t k,
-                                  const size_t columns)
+LANE_INLINE void multiply_panel(const forward_pass *p, const lane *A, const lane *B, lane *C, size_t k,
+                                const size_t columns)
 {
     const size_t nv    = p->nv;
     lane        *panel = p->memory;
@@ -87,9 +87,9 @@ static void multiply(const forward_pass *p, const lane *A, const lane *B, lane *
 {
     size_t k = 0;
     for (; k + PRODUCT_COLUMNS <= p->nv; k += PRODUCT_COLUMNS)
-        multiply_columns(p, A, B, C, k, PRODUCT_COLUMNS);
+        multiply_panel(p, A, B, C, k, PRODUCT_COLUMNS);
     for (; k < p->nv; k++)
-        multiply_columns(p, A, B, C, k, 1);
+        multiply_panel(p, A, B, C, k, 1);
 }
 
 /* Sets mu = M^-T m. */

@@ -138,7 +138,7 @@ static void put_motions(const dyn_model *m, const world_workspace *ws, const tar
 /* --- Jacobian ----------------------------------------------------------------------------------------------------- */
 
 /* Adds dJ_j/dq_k for columns j = c and k = along. */
-LANE_INLINE void add_column(const target_frame *t, const column *along, const column *c, lane *out)
+LANE_INLINE void add_derivative_column(const target_frame *t, const column *along, const column *c, lane *out)
 {
     const size_t nv    = t->nv;
     const bool   turns = c->body >= along->body; /* a joint has a lower body than the joints behind it */
@@ -153,7 +153,7 @@ static void put_jacobian(const target_frame *t, dyn_deadline deadline, lane *out
     clear_large(deadline, out, 6 * t->nv * t->nv);
     for (size_t i = 0; out && i < t->n && goes_on(deadline, t->nv); i++)
         for (size_t e = 0; e < t->n; e++)
-            add_column(t, &t->column[t->sums ? i : e], &t->column[t->sums ? e : i], out);
+            add_derivative_column(t, &t->column[t->sums ? i : e], &t->column[t->sums ? e : i], out);
 }
 
 /* --- all frames --------------------------------------------------------------------------------------------------- */

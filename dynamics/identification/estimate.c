@@ -24,7 +24,7 @@ static bool take_coordinate(dyn_memory memory, size_t rows, const dyn_estimate *
 
 size_t dyn_estimate_scratch(const dyn_estimate *t)
 {
-    const size_t n = t->base->n, scratch = dyn_qr_solve_scratch(n) + dyn_qr_scratch(n + 1);
+    const size_t n = t->base->n, scratch = dyn_qr_solve_scratch(n);
     return scratch < t->robot.nv ? t->robot.nv : scratch;
 }
 
@@ -52,11 +52,11 @@ bool dyn_estimate_open(dyn_memory memory, size_t rows, dyn_estimate *t)
 
 /* --- rows ------------------------------------------------------------------------------------------------------- */
 
-bool dyn_coordinate_factor(const dyn_estimate *t, dyn_coordinate_rows *c)
+bool dyn_coordinate_factor(dyn_coordinate_rows *c)
 {
     size_t rows = c->rows;
     c->rows     = 0;
-    return dyn_qr_add_rows(c->R, c->n + 1, c->row, rows, DYN_ROWS, t->scratch);
+    return dyn_qr_add_rows(c->R, c->n + 1, c->row, rows, DYN_ROWS);
 }
 
 static double weight_of(const dyn_measured *at, size_t v)
@@ -111,7 +111,7 @@ static bool add_row(dyn_estimate *t, dyn_coordinate_rows *c, const dyn_measured 
         c->kept[c->used * (c->n + 1) + k] = c->row[k * DYN_ROWS + c->rows];
     t->square += square_of(at, v);
     c->used++, t->used++;
-    return ++c->rows < DYN_ROWS || dyn_coordinate_factor(t, c);
+    return ++c->rows < DYN_ROWS || dyn_coordinate_factor(c);
 }
 
 bool dyn_estimate_add(dyn_estimate *t, const dyn_measured *state)
@@ -147,7 +147,7 @@ static bool reduce_coordinate(const dyn_estimate *t, dyn_coordinate_rows *c, con
     reduce_rows(c, n, from);
     c->n = n;
     memset(c->R, 0, (n + 1) * (n + 1) * sizeof *c->R);
-    return dyn_qr_add_rows(c->R, n + 1, t->sheet, m, m, t->scratch);
+    return dyn_qr_add_rows(c->R, n + 1, t->sheet, m, m);
 }
 
 /* Removes the columns of the prior that are not kept. A prior leaves no parameter of its own undetermined, so the rest

@@ -25,8 +25,8 @@ struct dyn_coordinate_rows {
 /* Returns false if the deadline has passed. */
 bool dyn_estimate_go_on(const dyn_estimate *t);
 
-/* Factors the rows in c->row. Returns as dyn_estimate_add does. */
-bool dyn_coordinate_factor(const dyn_estimate *t, dyn_coordinate_rows *c);
+/* Factors the rows in c->row. Returns false if an entry is not finite. */
+bool dyn_coordinate_factor(dyn_coordinate_rows *c);
 
 /* Joins the factors of all coordinates, each divided by its deviation, and the prior if `prior`, into t->R. Returns
  * false if the deadline has passed, there is no memory, or an entry is not finite. */
@@ -38,8 +38,9 @@ double dyn_estimate_mean_torque(const dyn_estimate *t);
 /* The least deviation of a coordinate's rows. */
 double dyn_estimate_least_deviation(const dyn_estimate *t);
 
-/* Returns the squared norm of a coordinate's rows, divided by their deviation, times u [n]. */
-double dyn_coordinate_square_along(const dyn_coordinate_rows *c, const double *u);
+/* Returns the squared norm of a coordinate's rows, divided by their deviation, times u [n], which may be the first n
+ * numbers of t->scratch. Overwrites the numbers behind. */
+double dyn_coordinate_square_along(const dyn_estimate *t, const dyn_coordinate_rows *c, const double *u);
 
 /* Sets t->deviation, the standard deviations of the base parameters, from t->s and unknowns.inverse. */
 void dyn_estimate_deviations(dyn_estimate *t);

@@ -1,6 +1,7 @@
 /* estimate_solve.c - weight the rows of an estimate by their noise, and solve them: see estimate.h. */
 #include "estimate_rows.h"
 #include "robust_loss.h"
+#include "dynamics/math/double_pair.h"
 #include <math.h>
 #include <string.h>
 
@@ -49,7 +50,7 @@ static bool join_coordinate(const dyn_estimate *t, const dyn_coordinate_rows *c)
     for (size_t k = 0; k < m; k++)
         for (size_t i = 0; i <= k; i++)
             t->sheet[(k < c->n ? c->parameter[k] : t->n) * m + i] = c->R[k * m + i] / c->deviation;
-    return dyn_qr_add_triangle(t->R, n, c->n > 0 ? c->parameter[0] : t->n, t->sheet, m, t->scratch);
+    return dyn_qr_add_triangle(t->R, n, c->n > 0 ? c->parameter[0] : t->n, t->sheet, m);
 }
 
 /* Adds the rows of the prior, times the deviation of the weighted rows, to t->R. */
@@ -58,7 +59,7 @@ static bool join_prior(const dyn_estimate *t)
     size_t entries = t->n_prior * (t->n + 1);
     for (size_t i = 0; i < entries; i++)
         t->sheet[i] = t->prior_unit * t->prior[i];
-    return dyn_qr_add_rows(t->R, t->n + 1, t->sheet, t->n_prior, t->n_prior, t->scratch);
+    return dyn_qr_add_rows(t->R, t->n + 1, t->sheet, t->n_prior, t->n_prior);
 }
 
 bool dyn_estimate_join(const dyn_estimate *t, bool prior)
@@ -90,16 +91,15 @@ static double squared_residuals(const dyn_coordinate_rows *c, const double *x)
  * of all coordinates. Over all coordinates, without a prior, the leverage sums to n. */
 static double leverage(const dyn_estimate *t, const dyn_coordinate_rows *c)
 {
-    size_t m   = c->n + 1;
-    double sum = 0;
+    size_t  m     = c->n + 1;
+    double *entry = t->scratch, sum = 0;
     for (size_t j = 0; j < t->n; j++) {
         const double *inverse = t->unknowns.inverse + j * t->n;
-        for (size_t i = 0; i < c->n; i++) {
-            double entry = 0;
-            for (size_t k = i; k < c->n && c->parameter[k] <= j; k++)
-                entry += c->R[k * m + i] * inverse[c->parameter[k]];
-            sum += entry * entry;
-        }
+        memset(entry, 0, c->n * sizeof *entry);
+        for (size_t k = 0; k < c->n && c->parameter[k] <= j; k++)
+            pair_add_scaled(entry, inverse[c->parameter[k]], c->R + k * m, k + 1);
+        for (size_t i = 0; i < c->n; i++)
+            sum += entry[i] * entry[i];
     }
     return sum / (c->deviation * c->deviation);
 }
@@ -178,16 +178,15 @@ void dyn_estimate_deviations(dyn_estimate *t)
     }
 }
 
-double dyn_coordinate_square_along(const dyn_coordinate_rows *c, const double *u)
+double dyn_coordinate_square_along(const dyn_estimate *t, const dyn_coordinate_rows *c, const double *u)
 {
-    size_t m   = c->n + 1;
-    double sum = 0;
-    for (size_t i = 0; i < c->n; i++) {
-        double entry = 0;
-        for (size_t k = i; k < c->n; k++)
-            entry += c->R[k * m + i] * u[c->parameter[k]];
-        sum += entry * entry;
-    }
+    const size_t m     = c->n + 1;
+    double      *entry = t->scratch + t->n, sum = 0;
+    memset(entry, 0, c->n * sizeof *entry);
+    for (size_t k = 0; k < c->n; k++)
+        pair_add_scaled(entry, u[c->parameter[k]], c->R + k * m, k + 1);
+    for (size_t i = 0; i < c->n; i++)
+        sum += entry[i] * entry[i];
     return sum / (c->deviation * c->deviation);
 }
 
@@ -209,7 +208,7 @@ static bool account_for_weights(const dyn_estimate *t)
                 u[i] += inverse[j * t->n + i] * inverse[j * t->n + k];
         }
         for (size_t v = 0; v < t->robot.nv; v++) {
-            double share = all > 0 ? dyn_coordinate_square_along(&t->at[v], u) / all : 0;
+            double share = all > 0 ? dyn_coordinate_square_along(t, &t->at[v], u) / all : 0;
             growth += 4 * share * fmax(1 - share, 0) / (part * fmax(t->at[v].free, 1));
         }
         t->deviation[k] *= sqrt(growth);
@@ -222,7 +221,7 @@ static dyn_solved examine(dyn_estimate *t, bool prior)
     memset(t->unknowns.unseen, 0, t->n);
     if (!isfinite(t->square)) return DYN_UNSOLVED;
     for (size_t v = 0; v < t->robot.nv; v++)
-        if (!dyn_estimate_go_on(t) || !dyn_coordinate_factor(t, &t->at[v])) return DYN_UNSOLVED;
+        if (!dyn_estimate_go_on(t) || !dyn_coordinate_factor(&t->at[v])) return DYN_UNSOLVED;
     t->prior_unit = t->square > 0 ? dyn_estimate_mean_torque(t) : 1;
     return dyn_estimate_join(t, prior) ? dyn_qr_examine(t->R, &t->unknowns, t->scratch) : DYN_UNSOLVED;
 }

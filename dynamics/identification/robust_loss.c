@@ -61,9 +61,9 @@ static bool factor(const dyn_estimate *t, dyn_coordinate_rows *c, double sigma, 
         double size = fabs(c->rest[i]), most = t->huber * sigma, by = weighted && size > most ? sqrt(most / size) : 1;
         for (size_t k = 0; k <= c->n; k++)
             c->row[k * DYN_ROWS + c->rows] = by * c->kept[i * (c->n + 1) + k];
-        if (++c->rows == DYN_ROWS && !(dyn_estimate_go_on(t) && dyn_coordinate_factor(t, c))) return false;
+        if (++c->rows == DYN_ROWS && !(dyn_estimate_go_on(t) && dyn_coordinate_factor(c))) return false;
     }
-    return dyn_coordinate_factor(t, c);
+    return dyn_coordinate_factor(c);
 }
 
 /* Solves with the rows factored anew. */
@@ -84,7 +84,7 @@ static bool is_zero(const dyn_estimate *t, const double *change)
     for (size_t v = 0; v < t->robot.nv; v++) {
         const dyn_coordinate_rows *c    = &t->at[v];
         double                     most = DYN_ZERO * dyn_estimate_mean_torque(t) / c->deviation;
-        zero = zero && dyn_coordinate_square_along(c, change) <= most * most * (double)c->used;
+        zero = zero && dyn_coordinate_square_along(t, c, change) <= most * most * (double)c->used;
     }
     return zero;
 }

@@ -1,10 +1,8 @@
-/* sequential_qr.c - update triangular factors and solve least squares with LAPACK: see sequential_qr.h. */
+/* sequential_qr.c - solve least squares from a triangular factor with LAPACK: see sequential_qr.h. */
 #include "sequential_qr.h"
 #include <lapacke.h>
 #include <math.h>
 #include <string.h>
-
-enum { PANEL = 32 /* columns factored at a time */ };
 
 /* Relative tolerances. A column shorter than ZERO times the longest counts as zero. With columns of unit length, a
  * singular value up to NEGLIGIBLE times the largest counts as zero, and an entry of a singular vector up to TRACE
@@ -12,36 +10,6 @@ enum { PANEL = 32 /* columns factored at a time */ };
 #define ZERO       1e-12
 #define NEGLIGIBLE 1e-8
 #define TRACE      1e-5
-
-static size_t panel(size_t n)
-{
-    return n < PANEL ? n : PANEL;
-}
-
-size_t dyn_qr_scratch(size_t n)
-{
-    return panel(n) * n;
-}
-
-/* Updates the columns of R from `first` on by m new rows. The rows are stored column-major, with columns `ld` apart;
- * the last `l` rows are upper trapezoidal. Returns false if LAPACK failed. */
-static bool add(double *R, size_t n, size_t first, double *rows, size_t m, size_t l, size_t ld, double *scratch)
-{
-    size_t     columns = n - first;
-    lapack_int nb      = (lapack_int)panel(columns);
-    return LAPACKE_dtpqrt(LAPACK_COL_MAJOR, (lapack_int)m, (lapack_int)columns, (lapack_int)l, nb,
-                          R + first * n + first, (lapack_int)n, rows + first * ld, (lapack_int)ld, scratch, nb) == 0;
-}
-
-bool dyn_qr_add_rows(double *R, size_t n, double *rows, size_t m, size_t ld, double *scratch)
-{
-    return m == 0 || add(R, n, 0, rows, m, 0, ld, scratch);
-}
-
-bool dyn_qr_add_triangle(double *R, size_t n, size_t first, double *rows, size_t m, double *scratch)
-{
-    return add(R, n, first, rows, m, m, m, scratch);
-}
 
 size_t dyn_qr_solve_scratch(size_t n)
 {

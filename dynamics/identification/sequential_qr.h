@@ -1,7 +1,7 @@
 /* sequential_qr.h - solve linear least squares A x = b by QR with the rows added block by block.
  *
  * Of [A b] = Q R only the triangular factor R is stored. New rows are added by the factorization of R stacked on the
- * new rows (Golub & Van Loan 2013, 6.5; LAPACK's triangular-pentagonal QR), which is as accurate as one factorization
+ * new rows (Golub & Van Loan 2013, 6.5), which is as accurate as one factorization
  * of all rows.
  *
  * R over n columns, the last of which is the right side b, is n x n, column-major, and zero below the diagonal. R is
@@ -10,17 +10,13 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* Returns the number of doubles of scratch that dyn_qr_add_rows needs with n columns; LAPACK allocates as many from the
- * heap. */
-size_t dyn_qr_scratch(size_t n);
-
-/* Adds m rows to R. `rows` is column-major with columns `ld` apart, and is overwritten. Returns false if there is no
- * memory, or an entry is not finite. */
-bool dyn_qr_add_rows(double *R, size_t n, double *rows, size_t m, size_t ld, double *scratch);
+/* Adds m rows to R. `rows` is column-major with columns `ld` apart, and is overwritten. Returns false if an entry is
+ * not finite. */
+bool dyn_qr_add_rows(double *R, size_t n, double *rows, size_t m, size_t ld);
 
 /* Adds m rows (column-major) that are upper triangular from column `first` on: zero below the diagonal that begins
  * there. The columns before `first` are zero in these rows and are not read. Returns as dyn_qr_add_rows does. */
-bool dyn_qr_add_triangle(double *R, size_t n, size_t first, double *rows, size_t m, double *scratch);
+bool dyn_qr_add_triangle(double *R, size_t n, size_t first, double *rows, size_t m);
 
 /* The solution of a least squares problem of n unknowns, with a factor over n + 1 columns. */
 typedef struct dyn_unknowns {

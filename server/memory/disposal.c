@@ -28,7 +28,7 @@ static struct {
 } disposal = {.mutex = PTHREAD_MUTEX_INITIALIZER, .changed = PTHREAD_COND_INITIALIZER};
 
 /* Waits, with the mutex, until a block comes, the kept block is to be freed, or the thread stops. */
-static void await_change(void)
+static void await_disposed(void)
 {
     const struct timespec end = {(time_t)(disposal.end / 1000000000), (long)(disposal.end % 1000000000)};
     if (!disposal.kept)
@@ -38,7 +38,7 @@ static void await_change(void)
 }
 
 /* Keeps a block if it is mapped on its own and none is kept. The caller has the mutex. */
-static bool keep(void *block)
+static bool keep_block(void *block)
 {
     const bool keeps = !disposal.kept && !disposal.stops && malloc_usable_size(block) >= SRV_MAPPED_BYTES;
     if (!keeps) return false;
@@ -53,7 +53,7 @@ static void *next_block(void)
     void *block;
     while ((block = disposal.first)) {
         disposal.first = disposal.first->next;
-        if (malloc_usable_size(block) > disposal.most || !keep(block)) return block;
+        if (malloc_usable_size(block) > disposal.most || !keep_block(block)) return block;
     }
     if (!disposal.stops && srv_now() < disposal.end) return NULL;
     block         = disposal.kept;
@@ -67,7 +67,7 @@ static void *await_block(void)
     void *block;
     pthread_mutex_lock(&disposal.mutex);
     while (!(block = next_block()) && !disposal.stops)
-        await_change();
+        await_disposed();
     pthread_mutex_unlock(&disposal.mutex);
     return block;
 }
@@ -79,7 +79,7 @@ static bool cut_and_keep(void *block)
     if (size < SRV_MAPPED_BYTES || size <= disposal.most || disposal.most == 0) return false;
     srv_body_return_pages((char *)block + disposal.most, size - disposal.most);
     pthread_mutex_lock(&disposal.mutex);
-    const bool keeps = keep(block);
+    const bool keeps = keep_block(block);
     pthread_mutex_unlock(&disposal.mutex);
     return keeps;
 }

@@ -1,7 +1,7 @@
 /* serve.c - runs a service: waits for signals and a successor, watches the threads, drains, closes everything. */
 #include "service.h"
 #include "notify.h"
-#include "api/base/memory/large_block.h"
+#include "api/large_block.h"
 #include "server/memory/disposal.h"
 #include <signal.h>
 #include <stdio.h>

@@ -20,14 +20,13 @@ static void draw_rows(double *rows, uint64_t seed)
 /* Factors the rows in blocks of `block`; the caller frees the result. */
 static double *factor(const double *rows, size_t block)
 {
-    double *R = numbers((N + 1) * (N + 1)), *scratch = numbers(dyn_qr_scratch(N + 1)), part[(N + 1) * ROWS];
+    double *R = numbers((N + 1) * (N + 1)), part[(N + 1) * ROWS];
     for (size_t first = 0; first < ROWS; first += block) {
         size_t m = ROWS - first < block ? ROWS - first : block;
         for (size_t j = 0; j <= N; j++)
             memcpy(part + j * ROWS, rows + j * ROWS + first, m * sizeof *part);
-        assert_true(dyn_qr_add_rows(R, N + 1, part, m, ROWS, scratch));
+        assert_true(dyn_qr_add_rows(R, N + 1, part, m, ROWS));
     }
-    free(scratch);
     return R;
 }
 
@@ -115,20 +114,20 @@ static void blocks_make_the_least_squares(void **state)
 static void joined_factors_equal_one_factor(void **state)
 {
     enum { FIRST = 3, LEFT = N + 1 - FIRST };
-    double *rows = numbers((N + 1) * ROWS), *scratch = numbers(dyn_qr_scratch(N + 1)), part[(N + 1) * ROWS];
+    double *rows = numbers((N + 1) * ROWS), part[(N + 1) * ROWS];
     draw_rows(rows, 4);
     for (size_t j = 0; j < FIRST; j++)
         memset(rows + j * ROWS + ROWS / 2, 0, ROWS / 2 * sizeof *rows);
     double *all = factor(rows, ROWS), *R = numbers((N + 1) * (N + 1)), *small = numbers(LEFT * LEFT);
     for (size_t j = 0; j <= N; j++)
         memcpy(part + j * ROWS, rows + j * ROWS, ROWS / 2 * sizeof *part);
-    assert_true(dyn_qr_add_rows(R, N + 1, part, ROWS / 2, ROWS, scratch));
+    assert_true(dyn_qr_add_rows(R, N + 1, part, ROWS / 2, ROWS));
     for (size_t j = 0; j < LEFT; j++)
         memcpy(part + j * ROWS, rows + (FIRST + j) * ROWS + ROWS / 2, ROWS / 2 * sizeof *part);
-    assert_true(dyn_qr_add_rows(small, LEFT, part, ROWS / 2, ROWS, scratch));
+    assert_true(dyn_qr_add_rows(small, LEFT, part, ROWS / 2, ROWS));
     memset(part, 0, sizeof part);
     memcpy(part + FIRST * LEFT, small, LEFT * LEFT * sizeof *part);
-    assert_true(dyn_qr_add_triangle(R, N + 1, FIRST, part, LEFT, scratch));
+    assert_true(dyn_qr_add_triangle(R, N + 1, FIRST, part, LEFT));
     solution joined, whole;
     assert_int_equal(solve(R, &joined), DYN_SOLVED);
     assert_int_equal(solve(all, &whole), DYN_SOLVED);
@@ -137,7 +136,6 @@ static void joined_factors_equal_one_factor(void **state)
     assert_true(fabs(joined.condition / whole.condition - 1) < 1e-12);
     assert_true(fabs(fabs(R[N * (N + 1) + N] / all[N * (N + 1) + N]) - 1) < 1e-12); /* the norm of the residual */
     free(rows);
-    free(scratch);
     free(all);
     free(R);
     free(small);
@@ -183,6 +181,31 @@ static void undetermined_unknowns_are_found(void **state)
     assert_int_equal(solve(R, &s), DYN_UNSOLVED);
     free(R);
     free(rows);
+}
+
+/* Factors are linear in a power of two that scales all rows, also where squares overflow or underflow; and a number
+ * that is not finite is refused. */
+static void lengths_beyond_those_of_squares_are_right(void **state)
+{
+    static const double scales[] = {0x1p-600, 0x1p600};
+    double             *rows = numbers((N + 1) * ROWS), *scaled = numbers((N + 1) * ROWS);
+    draw_rows(rows, 6);
+    double *R = factor(rows, 64);
+    for (size_t s = 0; s < 2; s++) {
+        for (size_t e = 0; e < (N + 1) * ROWS; e++)
+            scaled[e] = scales[s] * rows[e];
+        double *S = factor(scaled, 64);
+        for (size_t j = 0; j <= N; j++)
+            for (size_t i = 0; i <= j; i++)
+                assert_true(fabs(S[j * (N + 1) + i] / scales[s] - R[j * (N + 1) + i]) <=
+                            1e-12 * fabs(R[j * (N + 1) + j]));
+        free(S);
+    }
+    scaled[5 * ROWS + 3] = INFINITY;
+    assert_false(dyn_qr_add_rows(R, N + 1, scaled, 64, ROWS));
+    free(rows);
+    free(scaled);
+    free(R);
 }
 
 static bool goes_on(void *arg)
@@ -233,9 +256,13 @@ static void columns_are_combined(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(dependent_columns_are_found),     cmocka_unit_test(blocks_make_the_least_squares),
-        cmocka_unit_test(joined_factors_equal_one_factor), cmocka_unit_test(condition_is_of_unit_columns),
-        cmocka_unit_test(undetermined_unknowns_are_found), cmocka_unit_test(columns_are_combined),
+        cmocka_unit_test(dependent_columns_are_found),
+        cmocka_unit_test(blocks_make_the_least_squares),
+        cmocka_unit_test(joined_factors_equal_one_factor),
+        cmocka_unit_test(condition_is_of_unit_columns),
+        cmocka_unit_test(undetermined_unknowns_are_found),
+        cmocka_unit_test(lengths_beyond_those_of_squares_are_right),
+        cmocka_unit_test(columns_are_combined),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

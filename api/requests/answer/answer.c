@@ -1,5 +1,5 @@
 /* answer.c - measure the answer, and write all of it except the numbers of its arrays (answer_slots.h). */
-#include "api/base/memory/large_block.h"
+#include "api/large_block.h"
 #include "api/requests/lanes/failed_rows.h"
 #include "api/requests/fields/loop_state.h"
 #include "answer.h"

@@ -40,17 +40,16 @@ api_friction_curves *api_friction_curves_open(const api_query *q, const api_chos
     const size_t         size = q->rows * m->nv * sizeof(double), movers = m->n_movers, joint = m->nv * 3 * movers;
     api_friction_curves *c = api_take(q->pool, sizeof *c);
     if (!c) return NULL;
-    *c = (api_friction_curves){
-        .model      = m,
-        .chosen     = chosen,
-        .qd         = api_take(q->pool, size),
-        .tau        = api_take(q->pool, size),
-        .T          = api_take(q->pool, size),
-        .entries    = api_take(q->pool, q->rows * 2 * movers * sizeof(double)),
-        .coordinate = api_take(q->pool, (movers + 1) * sizeof(size_t)),
-        .row        = api_take(q->pool, (joint + 1) * sizeof(double)),
-        .curve      = api_take(q->pool, (movers + 1) * sizeof(dyn_friction_curve)),
-        .scratch    = api_take(q->pool, (dyn_qr_solve_scratch(LINEAR) + dyn_qr_scratch(LINEAR + 1)) * sizeof(double))};
+    *c = (api_friction_curves){.model      = m,
+                               .chosen     = chosen,
+                               .qd         = api_take(q->pool, size),
+                               .tau        = api_take(q->pool, size),
+                               .T          = api_take(q->pool, size),
+                               .entries    = api_take(q->pool, q->rows * 2 * movers * sizeof(double)),
+                               .coordinate = api_take(q->pool, (movers + 1) * sizeof(size_t)),
+                               .row        = api_take(q->pool, (joint + 1) * sizeof(double)),
+                               .curve      = api_take(q->pool, (movers + 1) * sizeof(dyn_friction_curve)),
+                               .scratch    = api_take(q->pool, dyn_qr_solve_scratch(LINEAR) * sizeof(double))};
     if (q->field[API_WEIGHTS]) c->weights = api_take(q->pool, size);
     if (!c->qd || !c->tau || !c->T || !c->entries || !c->coordinate || !c->row || !c->curve || !c->scratch ||
         (q->field[API_WEIGHTS] && !c->weights))
@@ -136,7 +135,7 @@ static double residual_at(search *s, double velocity)
             rows[k * ROWS + n] = weight * dyn_parameter_effort(c->model->dyn, &at.regressed, s->parameter[k], s->v);
         rows[s->n * ROWS + n] = weight * (at.tau[s->v] - at.model_tau[s->v]);
         if (++n < ROWS && i + 1 < c->n) continue;
-        if (!dyn_qr_add_rows(s->R, width, rows, n, ROWS, c->scratch)) s->failed = true;
+        if (!dyn_qr_add_rows(s->R, width, rows, n, ROWS)) s->failed = true;
         n = 0;
     }
     return fabs(s->R[width * width - 1]);

@@ -1,5 +1,5 @@
 /* operations.c - serve POST /v1/models/{model}/{operation}: from the bytes of the request to the reply. */
-#include "api/base/memory/large_block.h"
+#include "api/large_block.h"
 #include "api/requests/evaluate/evaluate.h"
 #include "api/requests/scene/locked_joints.h"
 #include "api/requests/fields/operation.h"

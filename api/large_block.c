@@ -1,4 +1,4 @@
-/* large_block.c - see large_block.h. */
+/* large_block.c - take blocks for large answers from a source, and return their unused memory. */
 #include "large_block.h"
 #include <malloc.h>
 #include <stdint.h>
