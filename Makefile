@@ -326,7 +326,7 @@ C_FILES = $(shell git ls-files '*.c' '*.h' '*.cc')
 format: ## lay out all C and C++ files after .clang-format
 	clang-format -i $(C_FILES)
 
-lint: ## layer rule, layout, clang-tidy, cppcheck, linters of the OpenAPI contract
+lint: ## layer rule, layout, style, warnings of clang, clang-tidy, cppcheck, linters of the OpenAPI contract
 	@tests/deps lint
 	tests/lint
 

@@ -24,15 +24,20 @@ static void name_operations(void)
     api_metric_name_operation(api_operation_number(api_operations, NULL), "evaluate");
 }
 
+static const dyn_kernels *find_kernels(const char *target, char *error, size_t error_size)
+{
+    char               targets[128];
+    const dyn_kernels *kernels = dyn_kernels_find(target);
+    if (kernels) return kernels;
+    list_targets(targets, sizeof targets);
+    snprintf(error, error_size, "this machine has no target \"%s\"; it has %s", target, targets);
+    return NULL;
+}
+
 api *api_open(const api_config *config, char *error, size_t error_size)
 {
-    const dyn_kernels *kernels = dyn_kernels_find(config->target);
-    if (!kernels) {
-        char targets[128];
-        list_targets(targets, sizeof targets);
-        snprintf(error, error_size, "this machine has no target \"%s\"; it has %s", config->target, targets);
-        return NULL;
-    }
+    const dyn_kernels *kernels = find_kernels(config->target, error, error_size);
+    if (!kernels) return NULL;
     struct timespec now;
     api            *a = calloc(1, sizeof *a);
     if (a) pthread_mutex_init(&a->reasons_lock, NULL);

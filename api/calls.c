@@ -50,7 +50,7 @@ api_call *api_begin(api *a, const api_request *request)
     api_reply_static_header(call, "Arithmetic", dyn_kernels_arithmetic(a->kernels));
     bool go_on = api_head_check(call, request, &problem);
     end_head(call, go_on, &problem);
-    call->identity = NULL; /* its strings need not outlive this function */
+    call->identity = NULL; /* strings of the identity need not outlive this function */
     return call;
 }
 

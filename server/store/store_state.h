@@ -1,6 +1,6 @@
 /* store_state.h - the state of an open store, for the files of this folder that open, change, probe and restore it. */
 #pragma once
-#include "restore.h"
+#include "record_files.h"
 #include "store.h"
 #include "twin.h"
 #include "server/work/periodic.h"

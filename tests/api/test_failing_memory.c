@@ -348,8 +348,8 @@ static void test_identification(void **state)
         "'unknown':['payload','friction','rotors'],'frame':'panda_flange','outputs':['payload','model']",
         "'friction':true,'rotor':true,'consistent':true,'on_error':'row'",
         "'gravity':[0,0,0.001],'unknown':['payload.mass','payload.com'],'frame':'panda_link1','huber':1.345",
-        "'friction':true,'prior':{'bodies':0.1,'friction':1},'weights':[0,0,0,1,1,1,1],'huber':2,'outputs':['model','"
-        "fit','observability']"};
+        ("'friction':true,'prior':{'bodies':0.1,'friction':1},'weights':[0,0,0,1,1,1,1],'huber':2,'outputs':['model','"
+         "fit','observability']")};
     int bad = 0;
     for (size_t i = 0; i < sizeof options / sizeof *options; i++) {
         char  *body;
@@ -510,8 +510,8 @@ static void test_tokens(void **state)
     static const char *const texts[] = {
         "[0.14285714285714285,0.2857142857142857,-1.2345678901234567890123456789012345678901234567890e-100]",
         "{\"a name of more than sixteen bytes\":\"text of more than thirty-two bytes, \\u00e9\"}",
-        "[\"0123456789012345678901234567890\",\"0123456789012345678901234567890\",12345678901234567890123456789012345."
-        "5]",
+        ("[\"0123456789012345678901234567890\",\"0123456789012345678901234567890\",12345678901234567890123456789012345."
+         "5]"),
         "[{\"a\":1,\"b\":2,\"c\":3,\"d\":4,\"e\":5,\"f\":6,\"g\":7,\"h\":8,\"i\":9},0.14285714285714285]",
         "{\"a\":\"0123456789012345678901234567890123456789\t\"}",
         "[0.14285714285714285714285x",

@@ -9,6 +9,7 @@ import c_text  # noqa: E402
 
 Finding = collections.namedtuple("Finding", "path line text")
 MOST_PARAMETERS = 6
+MOST_LINES = 40
 STATIC = {"static", "LANE_INLINE"}
 # Words that may stand before an identifier in an expression, where a type would stand in a declaration.
 NOT_TYPES = {"return", "else", "case", "goto", "sizeof", "do", "defined", "typeof"}
@@ -63,6 +64,13 @@ def many_parameters(sources, exceptions):
                 if key not in found or one.kind == "function":
                     found[key] = source, source.finding(one.start, f"{one.name} has {count} parameters")
     return list(found.values())
+
+
+def long_functions(source):
+    for one in source.definitions:
+        count = source.text.count("\n", one.start, one.end) + 1
+        if one.kind == "function" and count > MOST_LINES:
+            yield source.finding(one.start, f"{one.name} has {count} lines")
 
 
 def type_of(parameter):

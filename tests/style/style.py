@@ -78,6 +78,7 @@ class Check:
         self.mistakes = []      # exceptions in rules.yaml that name no function
         self.check_c()
         self.check_folders()
+        self.check_lengths()
         self.check_prose()
 
     def check_c(self):
@@ -90,6 +91,7 @@ class Check:
         for source in sources:
             self.found["names"][source.layer] += c_rules.banned_names(source, rules["names"], rules["members"])
             self.found["defaults"][source.layer] += c_rules.defaults_of_enumerations(source, constants)
+            self.found["function lines"][source.layer] += c_rules.long_functions(source)
         for kind in ("product", "clients", "tests"):
             among = [source for source in sources if kind_of(source.layer) == kind]
             self.found["signatures"][kind] += [finding for _, finding in c_rules.static_signatures(among)]
@@ -100,13 +102,25 @@ class Check:
             most = self.rules["folders"]["tests" if group == "tests" else "product"]
             self.found["folders"][group] += [c_rules.Finding(folder, 0, f"{count} sources, expected at most {most}")] * max(0, count - most)
 
+    def check_lengths(self):
+        """One finding for each hundred lines that a file has beyond the most, begun or full."""
+        most, exceptions = self.rules["lines"]["most"], self.rules["lines"]["exceptions"]
+        self.mistakes += [f"{RULES}: lines: no file {path}" for path in exceptions if path not in self.tree.texts]
+        for path, text in self.tree.texts.items():
+            count = text.count("\n")
+            if count > most and path.endswith(SOURCES) and path not in exceptions and not self.is_generated(text):
+                self.found["lines"][group_of(path)] += [c_rules.Finding(path, 0, f"{count} lines, expected at most {most}")] * \
+                    -(-(count - most) // 100)
+
+    def is_generated(self, text):
+        return re.search(self.rules["generated"], text[:600]) is not None
+
     def check_prose(self):
         openings, anywhere = ([(re.compile(pattern), advice) for pattern, advice in self.rules[which]]
                               for which in ("openings", "anywhere"))
-        generated = re.compile(self.rules["generated"])
         for path, text in self.tree.texts.items():
             group = group_of(path)
-            if generated.search(text[:600]):
+            if self.is_generated(text):
                 continue
             reason = prose.first_line(path, text)
             if reason:

@@ -27,7 +27,7 @@ class Tree(unittest.TestCase):
         self.root = folder.name
         subprocess.run(["git", "init", "-q"], cwd=self.root, check=True)
         rules = style.read_yaml(ROOT, style.RULES)
-        self.write(style.RULES, yaml.safe_dump({**rules, "parameters": {}}))
+        self.write(style.RULES, yaml.safe_dump({**rules, "parameters": {}, "lines": {"most": 400, "exceptions": {}}}))
         self.write(style.ALLOWED, "{}\n")
         self.commit()
 
@@ -83,6 +83,11 @@ class CRules(Tree):
                            "void LANE_NAME(sum)(int a, int b)\n{\n    call(1, 2, 3, 4, 5, 6, 7);\n}\n")):
             self.assert_red_then_green("parameters", "dynamics/sum.c", HEAD + bad, HEAD + good)
 
+    def test_function_lines(self):
+        lines = "int sum(int a)\n{{\n{}}}\n"
+        self.assert_red_then_green("function lines", "api/sum.c", HEAD + lines.format("    a++;\n" * 38),
+                                   HEAD + lines.format("    a++;\n" * 37))
+
     def test_exceptions(self):
         rules = style.read_yaml(self.root, style.RULES)
         self.write("api/sum.c", HEAD + "int sum(int a, int b, int c, int d, int e, int f, int g);\n")
@@ -131,6 +136,17 @@ class CRules(Tree):
 
 
 class FileRules(Tree):
+    def test_lines(self):
+        row = "int a;\n"
+        self.assert_red_then_green("lines", "api/sum.c", HEAD + row * 400, HEAD + row * 399)
+        self.assert_red_then_green("lines", "api/sum.c", HEAD + row * 500, HEAD + row * 399, number=2)
+        rules = style.read_yaml(self.root, style.RULES)
+        self.write("api/sum.c", HEAD + row * 400)
+        self.write(style.RULES, yaml.safe_dump({**rules, "lines": {"most": 400, "exceptions": {"api/sum.c": "a table"}}}))
+        self.assertEqual(self.numbers(), {})
+        self.write(style.RULES, yaml.safe_dump({**rules, "lines": {"most": 400, "exceptions": {"api/lost.c": "a table"}}}))
+        self.assertIn(f"{style.RULES}: lines: no file api/lost.c", self.run_style()[1])
+
     def test_first_lines(self):
         for path, bad, good in (("api/sum.c", "/* sum.c - see sum.h. */\n", HEAD),
                                 ("api/sum.c", "#include <stdio.h>\n" + HEAD, HEAD + "#include <stdio.h>\n"),

@@ -1,5 +1,6 @@
 /* torqued.c - sends requests to a torqued server over libcurl and copies arrays of doubles into and out of CBOR
- * (RFC 8949, typed arrays of RFC 8746). torqued.h is the manual. */
+ * (RFC 8949, typed arrays of RFC 8746). torqued.h is the manual. A program copies this file and torqued.h, or fetches
+ * both from a server, so the client is one file, longer than others. */
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE /* strtod_l */
 #endif

@@ -15,23 +15,26 @@ static bool need(const api_query *q, const api_node *given, const char *key, con
            api_fail_at(q->problem, &at, API_MISSING_FIELD, "a controller needs its %s", key);
 }
 
-/* Reads one gain per velocity, or one number for all. `divides`: the controller divides by these gains, so that 0 is
- * not allowed. */
-static bool read_gains(api_query *q, const api_node *given, const char *key, const api_place *up, bool divides,
-                       double **gains, bool *alone)
+/* Reads gains 0 (kp) or 1 (kd): one per velocity, or one number for all. `divides`: the controller divides by these
+ * gains, so that 0 is not allowed. */
+static bool read_gains(api_query *q, const api_node *given, int which, const api_place *up, bool divides,
+                       api_actuator_input *d)
 {
-    const api_node *value = api_node_get(given, key);
-    api_place       at    = api_place_key(up, key);
-    size_t          nv    = q->model->nv;
-    *alone                = api_node_is(value, API_NUMBER);
-    *gains                = api_take(q->pool, (nv > 0 ? nv : 1) * sizeof **gains);
-    if (!*gains || !(*alone ? api_read_number(q, value, &at, *gains) : api_read_numbers(q, value, &at, nv, *gains)))
+    static const char *const keys[] = {"kp", "kd"};
+    const api_node          *value  = api_node_get(given, keys[which]);
+    const bool               alone  = api_node_is(value, API_NUMBER);
+    const size_t             nv     = q->model->nv;
+    api_place                at     = api_place_key(up, keys[which]);
+    double                  *gains  = api_take(q->pool, (nv > 0 ? nv : 1) * sizeof *gains);
+    d->gain_is_scalar[which]        = alone;
+    d->gains[which]                 = gains;
+    if (!gains || !(alone ? api_read_number(q, value, &at, gains) : api_read_numbers(q, value, &at, nv, gains)))
         return false;
-    for (size_t i = 0; i < (*alone ? 1 : nv); i++) {
-        api_place entry_at = *alone ? at : api_place_index(&at, i);
-        if (!((*gains)[i] >= 0) || (divides && (*gains)[i] == 0))
+    for (size_t i = 0; i < (alone ? 1 : nv); i++) {
+        api_place entry_at = alone ? at : api_place_index(&at, i);
+        if (!(gains[i] >= 0) || (divides && gains[i] == 0))
             return api_fail_at(q->problem, &entry_at, API_BAD_VALUE, "%s given, a gain %s 0 expected",
-                               API_NUMBER_TEXT((*gains)[i]), divides ? "greater than" : "of at least");
+                               API_NUMBER_TEXT(gains[i]), divides ? "greater than" : "of at least");
     }
     return true;
 }
@@ -152,8 +155,7 @@ static bool read_controlled(api_query *q, const api_node *given, const api_place
         if (!need(q, given, needed[i], up)) return false;
     api_signal_form form    = {.duration = duration, .reach = duration};
     bool            divides = d->controller->divides_by_kd;
-    return read_gains(q, given, "kp", up, false, &d->gains[0], &d->gain_is_scalar[0]) &&
-           read_gains(q, given, "kd", up, divides, &d->gains[1], &d->gain_is_scalar[1]) &&
+    return read_gains(q, given, 0, up, false, d) && read_gains(q, given, 1, up, divides, d) &&
            read_options(q, controller, given, up, d) &&
            api_read_flag(q, api_node_get(given, "clip"), &clip_at, &d->clip) &&
            api_signal_read(q, api_node_get(given, "reference"), &reference_at, &form, &d->signal);

@@ -89,14 +89,13 @@ bool api_prescribed_read(api_query *q, const api_node *fields, double duration, 
 
 /* --- initial state ------------------------------------------------------------------------------------------------ */
 
-/* Compares a given position or velocity x of coordinate k with the motion at time 0. */
-static bool agree(const api_evaluation *e, const api_prescribed_motion *p, api_field field, size_t state, size_t k,
-                  double x, double motion)
+/* Compares a given position or velocity x of the coordinate `name` with the motion at time 0. */
+static bool agree(const api_evaluation *e, const char *name, api_field field, size_t state, double x, double motion)
 {
     if (x == 0 || fabs(x - motion) <= AGREE * (1 + fabs(motion))) return true;
-    return api_fail_state(
-        e, API_BAD_VALUE, (int)field, state, "%.64s is prescribed and begins with %s, but %s is given: give %s or 0",
-        e->model->velocity_names[p->v[k]], API_NUMBER_TEXT(motion), API_NUMBER_TEXT(x), API_NUMBER_TEXT(motion));
+    return api_fail_state(e, API_BAD_VALUE, (int)field, state,
+                          "%.64s is prescribed and begins with %s, but %s is given: give %s or 0", name,
+                          API_NUMBER_TEXT(motion), API_NUMBER_TEXT(x), API_NUMBER_TEXT(motion));
 }
 
 static bool check_row(const api_evaluation *e, const api_prescribed_motion *p, size_t row,
@@ -106,10 +105,12 @@ static bool check_row(const api_evaluation *e, const api_prescribed_motion *p, s
     const double *q     = api_state_lane(e, e->plan->state[API_Q], e->model->nq, state);
     const double *qd    = api_state_lane(e, e->plan->state[API_QD], e->model->nv, state);
     dyn_signal_at(&p->motion.curve, 1, &row, (dyn_moment){0, 0}, DYN_SIGNAL_ORDERS, r);
-    for (size_t k = 0; k < p->n; k++)
-        if (!agree(e, p, API_Q, state, k, q[p->q[k] * e->lanes], r[0][k]) ||
-            !agree(e, p, API_QD, state, k, qd[p->v[k] * e->lanes], r[1][k]))
+    for (size_t k = 0; k < p->n; k++) {
+        const char *name = e->model->velocity_names[p->v[k]];
+        if (!agree(e, name, API_Q, state, q[p->q[k] * e->lanes], r[0][k]) ||
+            !agree(e, name, API_QD, state, qd[p->v[k] * e->lanes], r[1][k]))
             return false;
+    }
     return true;
 }
 

@@ -55,11 +55,13 @@ static void find_matrices(const api_evaluation *e, const dyn_torque_derivative *
                 r->X[(i * nv + k) * W + lane] += r->C[(i * nv + k) * W + lane] + r->C[(k * nv + i) * W + lane];
 }
 
-/* Adds X dqdd/dp to columns [first, end) of `to` in one lane. */
+enum { BODY = 10 }; /* parameters of a body */
+
+/* Adds X dqdd/dp to columns [first, first + BODY) of `to` in one lane. */
 static void add_accelerations(const dyn_free_block *b, const free_room *r, size_t lane, size_t columns, size_t first,
-                              size_t end, double *to)
+                              double *to)
 {
-    for (size_t c = first; c < end; c++) {
+    for (size_t c = first; c < first + BODY; c++) {
         for (size_t i = 0; i < b->n; i++)
             b->x[i] = -r->Y[(b->free[i] * columns + c) * b->W + lane];
         dyn_free_solve(b);
@@ -72,14 +74,13 @@ static void add_accelerations(const dyn_free_block *b, const free_room *r, size_
 /* Replaces the derivatives at constant motion by those with free coordinates. Checks the deadline at each body. */
 static bool add_motion(const api_evaluation *e, const bool *driven, const free_room *r, double *to)
 {
-    enum { BODY = 10 };
     const size_t         columns = columns_of(e->model);
     const dyn_free_block b       = dyn_free_lay_out(e->model->nv, e->lanes, driven, r->M, r->room);
     for (size_t lane = 0; lane < e->lanes; lane++) {
         dyn_free_factor(&b, lane);
         for (size_t first = 0; first < columns; first += BODY) {
             if (!api_deadline_check(e->query->input->deadline, e->problem)) return false;
-            add_accelerations(&b, r, lane, columns, first, first + BODY, to);
+            add_accelerations(&b, r, lane, columns, first, to);
         }
         if (!api_deadline_check(e->query->input->deadline, e->problem)) return false;
         dyn_free_differentiate(&b, lane, columns, to, NULL);

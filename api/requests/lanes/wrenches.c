@@ -12,10 +12,12 @@ static double *take_vectors(api_plan *plan, size_t n)
     return lanes;
 }
 
-/* Reads n vectors of wrench `index` into `lanes`, which have n vectors of each wrench. False with a problem. */
-static bool read_vectors(api_plan *plan, const api_node *wrench, const api_place *up, size_t index,
-                         const char *const *names, size_t n, double *lanes)
+/* Reads the vectors of wrench `index`, or with `rates` those of its rates, into the plan. False with a problem. */
+static bool read_vectors(api_plan *plan, const api_node *wrench, const api_place *up, size_t index, bool rates)
 {
+    const char *const *names = api_wrench_vectors + (rates ? API_WRENCH_VALUES : 0);
+    const size_t       n     = rates ? API_WRENCH_RATES : API_WRENCH_VALUES;
+    double            *lanes = rates ? plan->wrench_rates : plan->wrenches;
     for (size_t i = 0; i < n; i++) {
         api_vector v = {.value = api_node_get(wrench, names[i]), .n = 3};
         if (!v.value || api_is_wrench_signal(plan->query, v.value, names[i])) continue;
@@ -45,11 +47,8 @@ bool api_fill_wrenches(api_plan *plan)
         api_node wrench;
         entry[i] = api_place_index(at, i);
         if (!api_node_item(list, i, &wrench)) return false;
-        if (!read_vectors(plan, &wrench, &entry[i], i, api_wrench_vectors, API_WRENCH_VALUES, plan->wrenches))
-            return false;
-        if (rates && !read_vectors(plan, &wrench, &entry[i], i, api_wrench_vectors + API_WRENCH_VALUES,
-                                   API_WRENCH_RATES, plan->wrench_rates))
-            return false;
+        if (!read_vectors(plan, &wrench, &entry[i], i, false)) return false;
+        if (rates && !read_vectors(plan, &wrench, &entry[i], i, true)) return false;
     }
     return true;
 }

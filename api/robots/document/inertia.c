@@ -191,11 +191,16 @@ static void moments(api_solid solid, const double *size, double mass, double I[3
 
 dyn_inertia api_solid_inertia(api_solid solid, const double *size, double mass, const dyn_pose *X)
 {
-    double      I[3]    = {0};
-    dyn_inertia inertia = {.mass = mass};
+    double I[3] = {0};
     moments(solid, size, mass, I);
-    const double T[6] = {[0] = I[0], [3] = I[1], [5] = I[2]};
-    api_tensor_rotate(X->R, T, inertia.about_com);
+    return api_principal_inertia(mass, I, X);
+}
+
+dyn_inertia api_principal_inertia(double mass, const double I[3], const dyn_pose *X)
+{
+    const double T[6]    = {[0] = I[0], [3] = I[1], [5] = I[2]};
+    dyn_inertia  inertia = {.mass = mass};
+    api_tensor_rotate((const double(*)[3])X->R, T, inertia.about_com);
     memcpy(inertia.com, X->p, sizeof inertia.com);
     return inertia;
 }

@@ -52,6 +52,10 @@ double api_solid_volume(api_solid solid, const double *size); /* in m^3; sizes i
  * centre. Sizes may be 0: thin plates and rods. */
 dyn_inertia api_solid_inertia(api_solid solid, const double *size, double mass, const dyn_pose *X);
 
+/* Inertia of a body with the principal moments I (kg m^2) about its centre of mass: X is the pose of the principal axes
+ * and that centre. */
+dyn_inertia api_principal_inertia(double mass, const double I[3], const dyn_pose *X);
+
 /* Adds the inertia `other` to `sum`; both are in the same frame. */
 void api_inertia_add(dyn_inertia *sum, const dyn_inertia *other);
 

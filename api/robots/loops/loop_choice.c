@@ -265,7 +265,7 @@ static bool choose_drives(api_loop_tree *t)
     if (J.n == 0 || is_determined(&J)) return true;
     if (!api_loop_jacobian_open(t, &J)) return false;
     for (size_t i = 0; i < J.n; i++)
-        J.column[i].tier = tier_of(t, J.column[i].joint);
+        J.column[i].tier = (int)tier_of(t, J.column[i].joint);
     for (size_t i = 0; i < J.n; i++)
         if (J.column[i].tier == SEVERAL) {
             if (!extend_by_several(&J, &J.column[i])) t->undetermined = J.column[i].joint->name;

@@ -96,11 +96,7 @@ static void moments(api_solid solid, const double *size, double mass, double I[3
 
 dyn_inertia api_shell_inertia(api_solid solid, const double *size, double mass, const dyn_pose *X)
 {
-    double      I[3]    = {0};
-    dyn_inertia inertia = {.mass = mass};
+    double I[3] = {0};
     moments(solid, size, mass, I);
-    const double T[6] = {[0] = I[0], [3] = I[1], [5] = I[2]};
-    api_tensor_rotate(X->R, T, inertia.about_com);
-    memcpy(inertia.com, X->p, sizeof inertia.com);
-    return inertia;
+    return api_principal_inertia(mass, I, X);
 }

@@ -1,5 +1,5 @@
-/* restore.c - see restore.h. */
-#include "restore.h"
+/* record_files.c - lists the files of records, reads them on several threads, and passes them to the api in order. */
+#include "record_files.h"
 #include "checksum.h"
 #include "durable_file.h"
 #include "server/work/parallel.h"
