@@ -85,9 +85,9 @@ static void gather_turns(const power_pass *p)
         const attitude *att   = &ws->ext.attitude[site->body];
         const lane     *value = p->euler.io->wrenches + 9 * k;
         const vec3      arm   = add(vec3_of(site->X_bl.p), rotate_const(site->X_bl.R, load3(value + 6)));
-        const vec3      F     = external_in_body_axes(site, att, load3(value)),
-                   T          = external_in_body_axes(site, att, load3(value + 3));
-        B->Y                  = cross_add(cross_add(B->Y, F, cross_add(B->u.v, B->u.w, arm)), T, B->u.w);
+        const wrench    given = {external_in_body_axes(site, att, load3(value)),
+                                 external_in_body_axes(site, att, load3(value + 3))};
+        B->Y                  = add_turn(B->Y, given, arm, B->u);
     }
 }
 

@@ -1,4 +1,4 @@
-"""Tests torqued.torch: PyTorch's gradcheck of inverse and forward dynamics, gradients through both, and refusals."""
+"""Tests torqued.torch: PyTorch's gradcheck and gradgradcheck of inverse and forward dynamics, gradients through both, and refusals."""
 import importlib.util
 
 import tap
@@ -31,6 +31,23 @@ class Torch(ServerCase):
                 values = lambda q, qd, x, f=function, more=fields: f(self.panda, q, qd, x, **more)
                 self.assertTrue(self.torch.autograd.gradcheck(values, self.state(rows), eps=1e-6, atol=1e-5, rtol=1e-4))
 
+    def test_gradgradcheck(self):
+        """PyTorch compares the second derivatives with differences of the gradients."""
+        load = {"payload": {"link": "panda_link7", "mass": 1}}
+        for function, fields in ((self.inverse, load), (self.forward, {})):
+            for rows in (None, 2):
+                values = lambda q, qd, x, f=function, more=fields: f(self.panda, q, qd, x, **more)
+                self.assertTrue(self.torch.autograd.gradgradcheck(values, self.state(rows), eps=1e-6, atol=1e-4, rtol=1e-3))
+
+    def test_newton_step_of_a_cost(self):
+        """The Hessian of a cost of the torques by the accelerations is M^T M: columns by double backward."""
+        q, qd, qdd = self.state()
+        cost = 0.5 * self.inverse(self.panda, q, qd, qdd).square().sum()
+        gradient, = self.torch.autograd.grad(cost, qdd, create_graph=True)
+        columns = [self.torch.autograd.grad(gradient[i], qdd, retain_graph=True)[0] for i in range(7)]
+        mass = self.torch.tensor(self.panda.mass_matrix(q.tolist()).mass_matrix.copy())
+        self.assertLess(float((self.torch.stack(columns) - mass.T @ mass).abs().max()), 1e-12)
+
     def test_forward_after_inverse_is_the_identity(self):
         """The gradient of qdd(tau(qdd)) by qdd is that of qdd itself, and those by q and qd vanish."""
         q, qd, qdd = self.state(3)
@@ -49,7 +66,8 @@ class Torch(ServerCase):
         self.assertRaises(ValueError, self.inverse, solo, q, qd, qdd)
         tau = self.inverse(self.panda, q, qd, qdd)
         first = self.torch.autograd.grad(tau.sum(), q, create_graph=True)[0]
-        self.assertRaises(RuntimeError, self.torch.autograd.grad, first.sum(), q)
+        second = self.torch.autograd.grad(first.sum(), q, create_graph=True)[0]
+        self.assertRaises(RuntimeError, self.torch.autograd.grad, second.sum(), q)
 
 
 if __name__ == "__main__":

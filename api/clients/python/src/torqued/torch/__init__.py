@@ -1,12 +1,13 @@
 """Differentiable dynamics for PyTorch: inverse and forward dynamics as functions of tensors, whose backward asks the server for
-one gradient (the operations gradient and forward-gradient).
+one gradient (the operations gradient and forward-gradient), and whose second backward asks for one Hessian-vector product.
 
     from torqued.torch import inverse_dynamics
     tau = inverse_dynamics(model, q, qd, qdd)
     tau.square().sum().backward()
 
 Tensors are of float64 on the CPU, one state or rows of states, all of one shape. Models have as many positions as velocities: a
-quaternion has four entries, its gradient three. A second derivative is refused by PyTorch; the operation hessian has those.
+quaternion has four entries, its gradient three. Gradients are differentiable once more (create_graph=True); a third derivative is
+refused by PyTorch.
 """
 from __future__ import annotations
 
@@ -38,11 +39,8 @@ class _InverseDynamics(torch.autograd.Function):
         return _tensor(model.inverse_dynamics(q, qd=qd, qdd=qdd, **fields).tau)
 
     @staticmethod
-    @once_differentiable
     def backward(context: Any, multipliers: torch.Tensor) -> tuple[Any, ...]:      # type: ignore[override]
-        q, qd, qdd, along = _arrays((*context.saved_tensors, multipliers))
-        by = context.model.gradient(q, qd=qd, qdd=qdd, multipliers=along, **context.fields)
-        return (None, None, *map(_tensor, (by.gradient_q, by.gradient_qd, by.gradient_qdd)))
+        return (None, None, *_Gradient.apply(context.model, context.fields, "qdd", *context.saved_tensors, multipliers))
 
 
 class _ForwardDynamics(torch.autograd.Function):
@@ -54,16 +52,40 @@ class _ForwardDynamics(torch.autograd.Function):
         return _tensor(model.forward_dynamics(q, qd=qd, tau=tau, **fields).qdd)
 
     @staticmethod
-    @once_differentiable
     def backward(context: Any, multipliers: torch.Tensor) -> tuple[Any, ...]:      # type: ignore[override]
-        q, qd, tau, along = _arrays((*context.saved_tensors, multipliers))
-        by = context.model.forward_gradient(q, qd=qd, tau=tau, multipliers=along, **context.fields)
-        return (None, None, *map(_tensor, (by.gradient_q, by.gradient_qd, by.gradient_tau)))
+        return (None, None, *_Gradient.apply(context.model, context.fields, "tau", *context.saved_tensors, multipliers))
 
 
-def _save(context: Any, model: Model, fields: dict[str, Any], state: tuple[torch.Tensor, ...]) -> None:
+class _Gradient(torch.autograd.Function):
+    """The gradient of multipliers · tau by q, qd and qdd or, if `third` is "tau", of multipliers · qdd by q, qd and tau."""
+
+    @staticmethod
+    def forward(context: Any, model: Model, fields: dict[str, Any], third: str,     # type: ignore[override]
+                *tensors: torch.Tensor) -> tuple[torch.Tensor, ...]:
+        _save(context, model, fields, tensors)
+        context.third = third
+        by = _ask(context, tensors, {})
+        return tuple(_tensor(by[f"gradient_{name}"]) for name in ("q", "qd", third))
+
+    @staticmethod
+    @once_differentiable
+    def backward(context: Any, *along: torch.Tensor) -> tuple[Any, ...]:      # type: ignore[override]
+        names = ("q", "qd", context.third)
+        outputs = [f"hessian_products_{name}" for name in names] + ["rates"]
+        directions = {name: x[..., None, :] for name, x in zip(names, _arrays(along))}
+        by = _ask(context, context.saved_tensors, {"directions": directions, "outputs": outputs})
+        return (None, None, None, *(_tensor(by[name][..., 0, :]) for name in outputs))
+
+
+def _ask(context: Any, tensors: tuple[torch.Tensor, ...], more: dict[str, Any]) -> Any:
+    q, qd, x, multipliers = _arrays(tensors)
+    ask = context.model.gradient if context.third == "qdd" else context.model.forward_gradient
+    return ask(q, qd=qd, multipliers=multipliers, **{context.third: x}, **context.fields, **more)
+
+
+def _save(context: Any, model: Model, fields: dict[str, Any], tensors: tuple[torch.Tensor, ...]) -> None:
     context.model, context.fields = model, fields
-    context.save_for_backward(*state)
+    context.save_for_backward(*tensors)
 
 
 def _arrays(tensors: tuple[torch.Tensor, ...]) -> list[Any]:
