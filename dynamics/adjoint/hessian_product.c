@@ -228,12 +228,13 @@ static void products_out(const product_pass *p, int i, const rated_sums *x)
         free_products_out(p, i, x);
         return;
     }
-    const joint_derivatives moved  = joint_derivatives_of(b, &p->rate[i], &x->s),
-                            summed = joint_derivatives_of(b, &p->power.body[i], &x->rate);
-    lane by_q                      = moved.by_q + summed.by_q;
+    const power_body *B = &p->power.body[i], *D = &p->rate[i];
+    power_sums        without_W = x->s; /* the derivative by the rate is linear in W alone */
+    without_W.W                 = vec3_zero();
+    lane by_q                   = joint_by_q(b, D, &x->s) + joint_by_q(b, B, &x->rate);
     if (joint_turns(b)) by_q += x->rate.Y.z;
     coordinate_effort_out(m, b, by_q, p->out.q);
-    coordinate_effort_out(m, b, moved.by_qd + summed.by_qd, p->out.qd);
+    coordinate_effort_out(m, b, joint_by_qd(b, D, &without_W) + joint_by_qd(b, B, &x->rate), p->out.qd);
     coordinate_effort_out(m, b, effort_along(b, x->rate.P), p->by_qdd);
 }
 

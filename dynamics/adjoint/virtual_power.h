@@ -185,17 +185,18 @@ LANE_INLINE lane revolute_by_qd(const power_body *B, const power_sums *s)
     return 2.0 * (s->W.z + cross_z(s->P.n, B->w));
 }
 
-/* Derivatives by the position and the rate of a joint with one coordinate. */
-typedef struct joint_derivatives {
-    lane by_q, by_qd;
-} joint_derivatives;
-
-/* Returns the derivatives without Y, which are bilinear in B and s. The angle of a rotor has no effect. */
-LANE_INLINE joint_derivatives joint_derivatives_of(const dyn_body *b, const power_body *B, const power_sums *s)
+/* Derivative by the position of a joint with one coordinate, without Y: bilinear in B and s. The angle of a rotor has
+ * no effect. */
+LANE_INLINE lane joint_by_q(const dyn_body *b, const power_body *B, const power_sums *s)
 {
-    if (b->joint.kind == DYN_PRISMATIC)
-        return (joint_derivatives){dot(s->P.f, B->U_z) + cross_z(s->w.f, B->u.w), 2.0 * cross_z(s->P.f, B->w)};
-    return (joint_derivatives){b->joint.is_rotor ? lane_of(0) : revolute_by_q(B, s), revolute_by_qd(B, s)};
+    if (b->joint.kind == DYN_PRISMATIC) return dot(s->P.f, B->U_z) + cross_z(s->w.f, B->u.w);
+    return b->joint.is_rotor ? lane_of(0) : revolute_by_q(B, s);
+}
+
+/* Derivative by the rate of a joint with one coordinate. */
+LANE_INLINE lane joint_by_qd(const dyn_body *b, const power_body *B, const power_sums *s)
+{
+    return b->joint.kind == DYN_PRISMATIC ? 2.0 * cross_z(s->P.f, B->w) : revolute_by_qd(B, s);
 }
 
 /* True if Y adds to the derivative by the position of the joint. */
@@ -208,11 +209,11 @@ LANE_INLINE bool joint_turns(const dyn_body *b)
 LANE_INLINE void joint_gradients_out(const power_pass *p, const dyn_body *b, const power_body *B, const power_sums *s,
                                      newton_euler_variant v)
 {
-    const dyn_model  *m = p->euler.scene->model;
-    joint_derivatives d = joint_derivatives_of(b, B, s);
-    if (v.wrenches && p->world_fixed && joint_turns(b)) d.by_q += s->Y.z;
-    coordinate_effort_out(m, b, d.by_q, p->out->q);
-    coordinate_effort_out(m, b, d.by_qd, p->out->qd);
+    const dyn_model *m    = p->euler.scene->model;
+    lane             by_q = joint_by_q(b, B, s);
+    if (v.wrenches && p->world_fixed && joint_turns(b)) by_q += s->Y.z;
+    coordinate_effort_out(m, b, by_q, p->out->q);
+    coordinate_effort_out(m, b, joint_by_qd(b, B, s), p->out->qd);
 }
 
 /* Writes the derivatives by q and qd of a joint with a quaternion. */

@@ -88,17 +88,32 @@ static double add_matrix(size_t n, const double *M, bool transposed, const doubl
     return most;
 }
 
-/* The second derivatives with respect to qdd twice are zero, and those of different quantities commute. */
+/* Compares the products of direction i. The second derivatives with respect to qdd twice are zero, and those of
+ * different quantities commute. Rounding is that of the largest product. */
+static void compare_direction(const trial *t, double *const H[5], const products *p, size_t i)
+{
+    /* q_q, q_qd, q_qdd, qd_qd, qd_qdd of row and column; -1: zero */
+    static const int matrix[PARTS][PARTS] = {{0, 1, 2}, {1, 3, 4}, {2, 4, -1}};
+    const size_t     nv                   = t->nv;
+    double          *sum = trial_array(t, PARTS * nv), most = 0;
+    for (int row = 0; row < PARTS; row++)
+        for (int column = 0; column < PARTS; column++)
+            if (matrix[row][column] >= 0)
+                most = fmax(most, add_matrix(nv, H[matrix[row][column]], row > column, p->along[column] + i * nv,
+                                             sum + (size_t)row * nv));
+    for (int row = 0; row < PARTS; row++)
+        check_close_scaled(names[row], t->seed, nv, p->part[row] + i * nv, sum + (size_t)row * nv, OF_MATRICES, most);
+    free(sum);
+}
+
 static void compare_with_matrices(const trial *t)
 {
     const size_t       nv          = t->nv;
-    double            *multipliers = multipliers_make(t), *H[5], *sum = trial_array(t, nv);
-    products           p = products_make(t);
+    double            *multipliers = multipliers_make(t), *H[5];
+    products           p           = products_make(t);
     const dyn_kernels *k;
     for (int i = 0; i < 5; i++)
         H[i] = trial_array(t, nv * nv);
-    /* q_q, q_qd, q_qdd, qd_qd, qd_qdd of row and column; -1: zero */
-    static const int matrix[PARTS][PARTS] = {{0, 1, 2}, {1, 3, 4}, {2, 4, -1}};
     for (size_t target = 0; (k = dyn_kernels_at(target)); target++) {
         rows_hessian(k, &t->scene, 1,
                      (dyn_hessian){.q           = t->q,
@@ -113,19 +128,11 @@ static void compare_with_matrices(const trial *t)
                                    .qd_qdd      = H[4]});
         run_products(k, t, multipliers, &p);
         for (size_t i = 0; i < DIRECTIONS; i++)
-            for (int row = 0; row < PARTS; row++) {
-                double most = 0;
-                memset(sum, 0, nv * sizeof *sum);
-                for (int column = 0; column < PARTS; column++)
-                    if (matrix[row][column] >= 0)
-                        most = fmax(
-                            most, add_matrix(nv, H[matrix[row][column]], row > column, p.along[column] + i * nv, sum));
-                check_close_scaled(names[row], t->seed, nv, p.part[row] + i * nv, sum, OF_MATRICES, most);
-            }
+            compare_direction(t, H, &p, i);
     }
     for (int i = 0; i < 5; i++)
         free(H[i]);
-    free(multipliers), free(sum);
+    free(multipliers);
     products_free(&p);
 }
 

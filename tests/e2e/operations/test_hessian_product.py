@@ -12,9 +12,9 @@ MATRICES = {"gradient": ("hessian", "hessian_q_q", "hessian_q_qd", "hessian_q_qd
 LOADS = {"panda": {"gravity": [1, -2, -9], "payload": {"link": "panda_link7", "mass": 2, "com": [0, 0, 0.1]}},
          "solo12": {"wrenches": [{"link": "FR_FOOT", "frame": "world", "force": [1, 2, 9], "torque": [0.3, 0, 0.2], "point": [0, 0.1, 0]}]},
          "hua": {}, "prismatic_revolute": {}}
-BALL = {"gravity": [0, 0, -9.81], "links": [
-    {"name": "arm", "parent": None, "joint": {"name": "ball", "type": "spherical", "stiffness": 3, "damping": 0.2},
-     "inertia": {"mass": 1.5, "com": [0.1, 0.05, 0.3], "tensor": [0.1, 0.12, 0.05, 0.01, 0.02, 0.005]}}]}
+BALL = {"gravity": [0, 0, -9.81], "base": {"type": "fixed", "link": "base"}, "links": [
+    {"name": "arm", "parent": "base", "joint": {"name": "ball", "type": "spherical"},
+     "inertial": {"mass": 1.5, "com": [0.1, 0.05, 0.3], "inertia": {"xx": 0.1, "yy": 0.12, "zz": 0.05, "xy": 0.01, "xz": 0.02, "yz": 0.005}}}]}
 
 
 class HessianProduct(ServerCase):
@@ -91,7 +91,7 @@ class HessianProduct(ServerCase):
         return (values[:n] - values[n:]) / (2 * h)
 
     def test_gradients_by_entries_differentiate_the_normalised_quaternion(self):
-        self.put("ball", BALL)
+        self.ok(self.client.put("/v1/models/ball", BALL), 201)
         for model, operation, plain, third, output in (("solo12", "gradient", "inverse-dynamics", "qdd", "tau"), ("ball", "gradient", "inverse-dynamics", "qdd", "tau"),
                                                        ("solo12", "forward-gradient", "forward-dynamics", "tau", "qdd")):
             s, _ = self.state_of(model, operation)
