@@ -37,7 +37,8 @@ class HessianProduct(ServerCase):
                     got = self.ask(model, operation, {**s, **load, "directions": {name: x.tolist() for name, x in along.items()}})
                     self.assertEqual(set(got), {f"gradient_{x}" for x in along} | set(names))
                     matrices, *outputs = MATRICES[operation]
-                    qq, qv, qx, vv = (np.array(x) for x in self.ask(model, matrices, {**s, **load, "outputs": outputs}).values())
+                    given = self.ask(model, matrices, {**s, **load, "outputs": outputs})
+                    qq, qv, qx, vv = (np.array(given[name]) for name in outputs)
                     q, v, x = along.values()
                     expected = (q @ qq.T + v @ qv.T + x @ qx.T, q @ qv + v @ vv.T, q @ qx)
                     for name, product in zip(names, expected):
@@ -115,7 +116,7 @@ class HessianProduct(ServerCase):
     def test_entries_of_rollouts(self):
         s, _ = self.state("solo12", "forward-gradient", 2)
         s["qd"] = (0.1 * np.array(s["qd"])).tolist()
-        motion = {"qd": s["qd"], "torques": [[0] * 6 + [0.3] * 12] * 3, "step": 0.01, "cost": {"final": {"qd": 1}}}
+        motion = {"qd": s["qd"], "torques": [[0] * 6 + [0.3] * 12] * 3, "step": 0.01, "cost": {"final_qd": 1}}
         got = self.ask("solo12", "rollout-gradient", {**motion, "q": s["q"], "outputs": ["gradient_q", "gradient_q_entries"]})
         expected = self.entries("solo12", np.array(s["q"]), lambda q: ("rollout-gradient", {**motion, **q, "outputs": ["cost"]}),
                                 lambda answer: np.array(answer["cost"]))
