@@ -40,7 +40,8 @@ enum {
     API_CUT_JOINTS       = -21, /* joints through which the wrench is computed */
     API_SENSED_FRAMES    = -22,
     API_GIVEN_DIRECTIONS = -23, /* directions of derivatives that the request gives */
-    API_REQUEST_EXTENTS  = 15
+    API_REQUEST_EXTENTS  = 15,
+    API_MOVERS           = -24 /* joints, motors of elastic joints and of coupled transmissions; of the model only */
 };
 
 /* An operation that the request selects, with its outputs and options. */

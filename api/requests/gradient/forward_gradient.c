@@ -1,13 +1,22 @@
 /* forward_gradient.c - computes the derivatives of multipliers . qdd by the state, tau, parameters, wrenches and
  * gravity (dynamics/adjoint/forward_gradient.c); with directions, the rates of this gradient along them too
  * (dynamics/adjoint/forward_hessian_product.c). */
+#include "friction_outputs.h"
 #include "gradient_outputs.h"
 #include "hessian_products.h"
 #include "api/requests/fields/fields.h"
 #include "dynamics/gradient.h"
 #include "dynamics/hessian_product.h"
 
-enum { BY_Q, BY_QD, BY_TAU, QDD, SHARED, PRODUCTS = SHARED + API_GRADIENT_OUTPUTS };
+enum {
+    BY_Q,
+    BY_QD,
+    BY_TAU,
+    QDD,
+    SHARED,
+    PRODUCTS = SHARED + API_GRADIENT_OUTPUTS,
+    FRICTION = PRODUCTS + API_PRODUCT_OUTPUTS
+};
 
 typedef struct forward_options {
     api_gradient_sums sums;
@@ -33,7 +42,8 @@ static bool prepare(api_plan *plan, api_selection *selected)
 static size_t spare(const api_model *model, const api_selection *selected)
 {
     const forward_options *o = selected->options;
-    return 1 + api_missing_entries(model, selected, BY_Q, QDD) + api_products_spare(model, selected, &o->products);
+    return 1 + api_missing_entries(model, selected, BY_Q, QDD) + api_products_spare(model, selected, &o->products) +
+           api_friction_spare(model, selected, FRICTION);
 }
 
 /* Computes the rates of the gradient, and those of qdd. */
@@ -88,6 +98,8 @@ static bool evaluate(const api_evaluation *e, const api_selection *selected, siz
     const forward_options *o = selected->options;
     e->kernels->forward_gradient(&e->query->scene, e->workspace, &io, 1);
     api_gradient_put_entries(e, selected, &o->sums, io.gradient_q, block);
+    const api_friction_state state = {io.q, io.qd, io.qdd, io.wrenches, io.gradient_tau, -1};
+    api_friction_put(e, selected, FRICTION, block, &state, next);
     if (o->products.given) put_products(e, selected, block, &io, next);
     return api_check_singular(e, io.singular, block, 1);
 }
@@ -113,7 +125,8 @@ const api_operation api_forward_gradient = {
                         [BY_TAU] = {"gradient_tau", true, {API_NV}},
                         [QDD]    = {"qdd", false, {API_NV}},
                         API_GRADIENT_OUTPUT_ROWS(SHARED),
-                        API_PRODUCT_OUTPUT_ROWS(PRODUCTS, "hessian_products_tau")},
+                        API_PRODUCT_OUTPUT_ROWS(PRODUCTS, "hessian_products_tau"),
+                        API_FRICTION_OUTPUT_ROW(FRICTION)},
     .one_by_one      = true,
     .weight          = 8,
     .decoded_seconds = decoded_seconds,

@@ -7,6 +7,7 @@
  * load, a multiplies the multipliers of D, and x is divided by a of F (dynamics/joint/load_friction.h).
  *
  * With directions, the rates of the gradient along them too (dynamics/adjoint/hessian_product.c). */
+#include "friction_outputs.h"
 #include "gradient_outputs.h"
 #include "hessian_products.h"
 #include "api/requests/evaluate/free_motion.h"
@@ -16,7 +17,17 @@
 #include "dynamics/hessian_product.h"
 #include <string.h>
 
-enum { BY_Q, BY_QD, BY_QDD, TAU, QDD, BY_TAU, SHARED, PRODUCTS = SHARED + API_GRADIENT_OUTPUTS };
+enum {
+    BY_Q,
+    BY_QD,
+    BY_QDD,
+    TAU,
+    QDD,
+    BY_TAU,
+    SHARED,
+    PRODUCTS = SHARED + API_GRADIENT_OUTPUTS,
+    FRICTION = PRODUCTS + API_PRODUCT_OUTPUTS
+};
 
 typedef struct gradient_options {
     const bool       *driven; /* [nv] true for coordinates that are not free. NULL: the request has no field "free" */
@@ -44,7 +55,7 @@ static bool options(api_query *q, api_selection *selected, const api_node *reque
     if (!api_products_read(q, selected, request, up, "qdd", &o->products)) return false;
     const api_set all    = API_BIT(BY_Q) | API_BIT(BY_QD) | API_BIT(BY_QDD);
     selected->one_by_one = o->driven || o->products.given || (selected->outputs & all) != all ||
-                           (selected->outputs & API_BIT(SHARED + API_BY_Q_ENTRIES));
+                           (selected->outputs & (API_BIT(SHARED + API_BY_Q_ENTRIES) | API_BIT(FRICTION)));
     return api_gradient_read(q, selected, SHARED, &o->sums);
 }
 
@@ -61,9 +72,17 @@ static size_t spare(const api_model *model, const api_selection *selected)
 {
     const gradient_options *o   = selected->options;
     size_t                  sum = api_missing_entries(model, selected, BY_Q, BY_QDD);
-    sum += api_products_spare(model, selected, &o->products);
+    sum += api_products_spare(model, selected, &o->products) + api_friction_spare(model, selected, FRICTION);
     if (o->driven) sum += 1 + api_missing_entries(model, selected, QDD, QDD) + 2 * model->nv;
     return sum;
+}
+
+/* Writes the gradient by friction, with the lanes of `next`. */
+static void put_friction(const api_evaluation *e, const api_selection *selected, size_t block, const dyn_gradient *io,
+                         double *next)
+{
+    const api_friction_state state = {io->q, io->qd, io->qdd, io->wrenches, io->multipliers, 1};
+    api_friction_put(e, selected, FRICTION, block, &state, next);
 }
 
 /* --- free coordinates ------------------------------------------------------------------------------------------- */
@@ -117,6 +136,7 @@ static bool free_coordinates_block(const api_evaluation *e, const api_selection 
     io.multipliers = a.multipliers;
     e->kernels->gradient(&e->query->scene, e->workspace, &io, 1);
     api_gradient_put_entries(e, selected, &((const gradient_options *)selected->options)->sums, io.gradient_q, block);
+    put_friction(e, selected, block, &io, next);
     put_free(e, driven, &io, all->multipliers, api_result_block(e, selected, BY_TAU, block));
     if (io.tau) api_free_restore(e, driven, block, 1, io.tau);
     return true;
@@ -187,6 +207,7 @@ static bool evaluate(const api_evaluation *e, const api_selection *selected, siz
     if (o->driven) return free_coordinates_block(e, selected, block, &io, next);
     e->kernels->gradient(&e->query->scene, e->workspace, &io, blocks);
     api_gradient_put_entries(e, selected, &o->sums, io.gradient_q, block);
+    put_friction(e, selected, block, &io, next);
     if (o->products.given) put_products(e, selected, block, &io, next);
     return true;
 }
@@ -215,7 +236,8 @@ const api_operation api_gradient = {
                         [QDD]    = {"qdd", false, {API_NV}},
                         [BY_TAU] = {"gradient_tau", false, {API_NV}},
                         API_GRADIENT_OUTPUT_ROWS(SHARED),
-                        API_PRODUCT_OUTPUT_ROWS(PRODUCTS, "hessian_products_qdd")},
+                        API_PRODUCT_OUTPUT_ROWS(PRODUCTS, "hessian_products_qdd"),
+                        API_FRICTION_OUTPUT_ROW(FRICTION)},
     .weight          = 2.5,
     .decoded_seconds = decoded_seconds,
     .options         = options,

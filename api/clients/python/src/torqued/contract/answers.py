@@ -394,6 +394,9 @@ class GradientAnswer(Answer):
     hessian_products_qdd: Array
     # directions × nv: rates of tau along the directions.
     rates: Array
+    # (joints + motor coordinates + motors of coupled transmissions) × 8: by viscous, Coulomb magnitude of the positive and the
+    # negative direction, coulomb_velocity, breakaway magnitude of both directions, stribeck_velocity and load.
+    gradient_friction: Array
     # With on_error="row": the rows that failed.
     errors: list[RowError]
 
@@ -431,6 +434,9 @@ class ForwardGradientAnswer(Answer):
     hessian_products_tau: Array
     # directions × nv: rates of qdd along the directions.
     rates: Array
+    # (joints + motor coordinates + motors of coupled transmissions) × 8: by viscous, Coulomb magnitude of the positive and the
+    # negative direction, coulomb_velocity, breakaway magnitude of both directions, stribeck_velocity and load.
+    gradient_friction: Array
     # With on_error="row": the rows that failed.
     errors: list[RowError]
 

@@ -822,7 +822,8 @@ class Operations:
             on_error: Optional[Literal['request', 'row']] = None,
             outputs: Optional[Sequence[Literal['gradient_q', 'gradient_qd', 'gradient_qdd', 'tau', 'qdd', 'gradient_tau',
             'gradient_parameters', 'gradient_wrenches', 'gradient_gravity', 'sum_parameters', 'sum_gravity',
-            'gradient_q_entries', 'hessian_products_q', 'hessian_products_qd', 'hessian_products_qdd', 'rates']]] = None,
+            'gradient_q_entries', 'hessian_products_q', 'hessian_products_qd', 'hessian_products_qdd', 'rates',
+            'gradient_friction']]] = None,
             timeout: Optional[float] = None,
     ) -> GradientAnswer:
         """One gradient of the torques instead of their matrices.
@@ -841,13 +842,19 @@ class Operations:
         programs that differentiate these. That by a quaternion r of a floating base or joint or a spherical joint is of λᵀtau
         as a function of r/|r|, at the unit quaternion: 2 r (g, 0) with the gradient g along R ← R exp(e), which is orthogonal
         to r. Where r is not of unit length (`normalise`), divide by |r|. That by the position of a floating base or joint is R
-        g with the gradient g along p += R e, in the axes in which p is given. Other entries are those of `gradient_q`. With
-        `directions` (e, g, j) of `q`, `qd` and `qdd`, as of the operation directional, the answer has Hessian-vector products:
-        `hessian_products_q`, `hessian_products_qd` and `hessian_products_qdd` are the rates of the three gradients along each
-        direction, at constant multipliers, in O(n) time a direction and without matrices; entry j is the sum over k of the
-        second derivatives (j, k) of hessian times the direction. `rates` are those of tau. Along the axes of one joint with a
-        quaternion, which turn with it, derivatives do not commute: the products are the rates of the gradient, not the gradient
-        of its product with the direction. Directions are not for `free` coordinates.
+        g with the gradient g along p += R e, in the axes in which p is given. Other entries are those of `gradient_q`.
+        `gradient_friction` is the gradient by the friction of each joint, then of the motors of elastic joints and of coupled
+        transmissions, also where it is zero: by viscous, the Coulomb magnitudes for positive and negative velocity,
+        coulomb_velocity, the breakaway magnitudes for both, stribeck_velocity and load, at constant `qdd`. Magnitudes for the
+        other direction, coulomb_velocity of sharp friction, the figures of Stribeck's curve where there is none, load of mimics
+        and coupled transmissions, and all with `friction: false` have zero. The friction of a motor of a rigid joint acts on
+        the joint's rate: the figures are those of the joint alone. With `directions` (e, g, j) of `q`, `qd` and `qdd`, as of
+        the operation directional, the answer has Hessian-vector products: `hessian_products_q`, `hessian_products_qd` and
+        `hessian_products_qdd` are the rates of the three gradients along each direction, at constant multipliers, in O(n) time
+        a direction and without matrices; entry j is the sum over k of the second derivatives (j, k) of hessian times the
+        direction. `rates` are those of tau. Along the axes of one joint with a quaternion, which turn with it, derivatives do
+        not commute: the products are the rates of the gradient, not the gradient of its product with the direction. Directions
+        are not for `free` coordinates.
 
         q: Positions, nq entries: rad or m.
         multipliers: Multipliers λ of the torques or accelerations, nv entries: one number for each coordinate.
@@ -908,7 +915,7 @@ class Operations:
             normalise: Optional[bool] = None, on_error: Optional[Literal['request', 'row']] = None,
             outputs: Optional[Sequence[Literal['gradient_q', 'gradient_qd', 'gradient_tau', 'qdd', 'gradient_parameters',
             'gradient_wrenches', 'gradient_gravity', 'sum_parameters', 'sum_gravity', 'gradient_q_entries',
-            'hessian_products_q', 'hessian_products_qd', 'hessian_products_tau', 'rates']]] = None,
+            'hessian_products_q', 'hessian_products_qd', 'hessian_products_tau', 'rates', 'gradient_friction']]] = None,
             timeout: Optional[float] = None,
     ) -> ForwardGradientAnswer:
         """One gradient of the accelerations instead of their matrices.
@@ -918,10 +925,10 @@ class Operations:
         forward-sensitivity, in O(n) time. One solve with the mass matrix gives μ = M⁻¹λ, which is the gradient by tau; the
         others are those of the operation gradient with the multipliers -μ. Directions, constant quantities, sums over the rows
         and signs are as there. Missing `qd` is zero. A mass matrix that is singular at the state is a 422 naming the joint;
-        models with loops are the 422 not-for-loops. For `held` frames, ask forward-sensitivity. `gradient_q_entries` is the
-        gradient by the nq entries of `q`, as in gradient. With `directions` of `q`, `qd` and `tau`, the answer has the rates of
-        the three gradients along each of them, as in gradient: `hessian_products_q`, `hessian_products_qd`,
-        `hessian_products_tau`; `rates` are those of qdd.
+        models with loops are the 422 not-for-loops. For `held` frames, ask forward-sensitivity. `gradient_q_entries` and
+        `gradient_friction` are the gradients by the nq entries of `q` and by the figures of friction, as in gradient. With
+        `directions` of `q`, `qd` and `tau`, the answer has the rates of the three gradients along each of them, as in gradient:
+        `hessian_products_q`, `hessian_products_qd`, `hessian_products_tau`; `rates` are those of qdd.
 
         q: Positions, nq entries: rad or m.
         tau: Joint efforts, nv entries: N m or N.
