@@ -204,6 +204,9 @@ static void evaluate_gradients(const dyn_kernels *k, const trial *t, const resul
                                                        .rates         = r->forward_rates,
                                                        .qdd           = r->qdd_beside_rates,
                                                        .singular      = r->pivot_beside_rates});
+    rows_friction_gradient(
+        k, &t->scene, t->rows,
+        (dyn_friction_gradient){.qd = t->qd, .T = t->tau, .multipliers = t->qddd, .gradient = r->by_friction});
     rows_hessian_product(k, &t->scene, t->rows,
                          (dyn_hessian_product){.q             = t->q,
                                                .qd            = t->qd,

@@ -25,6 +25,7 @@
     X(rk4_gradient_qd, n) X(rk4_gradient_tau, n)                                                 \
     X(rates, n) X(tau_beside_rates, n) X(forward_rates, n) X(qdd_beside_rates, n)                \
     X(pivot_beside_rates, 1)                                                                     \
+    X(by_friction, 8 * t->model->n_movers)                                                       \
     X(product_q, n) X(product_qd, n) X(product_qdd, n)                                           \
     X(forward_product_q, n) X(forward_product_qd, n) X(forward_product_tau, n)                   \
     X(rates_beside_product, n) X(qdd_beside_product, n) X(pivot_beside_product, 1)               \

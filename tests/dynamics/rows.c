@@ -473,6 +473,15 @@ void rows_forward_directional(const dyn_kernels *k, const dyn_scene *scene, size
     RUN_KERNEL(k->forward_directional, k, scene, rows, io, ports);
 }
 
+void rows_friction_gradient(const dyn_kernels *k, const dyn_scene *scene, size_t rows, dyn_friction_gradient io)
+{
+    SIZES;
+    const port ports[] = {IN(dyn_friction_gradient, qd, nv), IN(dyn_friction_gradient, T, nv),
+                          IN(dyn_friction_gradient, multipliers, nv),
+                          OUT(dyn_friction_gradient, gradient, DYN_FRICTION_PARAMETERS * scene->model->n_movers)};
+    RUN_KERNEL(k->friction_gradient, k, scene, rows, io, ports);
+}
+
 void rows_hessian_product(const dyn_kernels *k, const dyn_scene *scene, size_t rows, dyn_hessian_product io)
 {
     SIZES;
