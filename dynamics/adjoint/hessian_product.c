@@ -14,7 +14,7 @@
  *     W_p += R W + (w_p x p + p') x R A + (dw_p x p + w_p x dp + dp') x R A,   with the rates d_ of A, N, W
  *
  * where the last terms of both have A itself. dp is zero, e z, or R e of a joint with a quaternion. The derivatives by
- * joints of one coordinate are bilinear in the motion and the sums. Those by joints with a quaternion are the
+ * joints of one coordinate are bilinear in the motion and the sums. The derivatives by joints with a quaternion are the
  * expressions of virtual_power.h with the rule for products. Friction that depends on the load: load_hessian_product.c.
  */
 #include "dynamics/algorithms/kernels.h"
@@ -74,15 +74,15 @@ static void add_turns(const product_pass *p, bool rates)
         const lane     *value = p->tangent.io->wrenches + 9 * k;
         const attitude *att   = &ws->ext.attitude[site->body];
         power_body     *B = &p->power.body[site->body], *D = &p->rate[site->body];
-        const vec3      arm   = add(vec3_of(site->X_bl.p), rotate_const(site->X_bl.R, load3(value + 6)));
-        const vec3      o     = p->tangent.body[site->body].o;
-        const wrench    given = {external_in_body_axes(site, att, load3(value)),
-                                 external_in_body_axes(site, att, load3(value + 3))};
+        const vec3      arm     = add(vec3_of(site->X_bl.p), rotate_const(site->X_bl.R, load3(value + 6)));
+        const vec3      o       = p->tangent.body[site->body].o;
+        const wrench    applied = {external_in_body_axes(site, att, load3(value)),
+                                   external_in_body_axes(site, att, load3(value + 3))};
         if (rates)
-            D->Y =
-                add_turn(add_turn(D->Y, given, arm, D->u), (wrench){cross(given.f, o), cross(given.n, o)}, arm, B->u);
+            D->Y = add_world_turn(add_world_turn(D->Y, applied, arm, D->u),
+                                  (wrench){cross(applied.f, o), cross(applied.n, o)}, arm, B->u);
         else
-            B->Y = add_turn(B->Y, given, arm, B->u);
+            B->Y = add_world_turn(B->Y, applied, arm, B->u);
     }
 }
 
@@ -308,7 +308,8 @@ static void free_force_products(const product_pass *p, const dyn_body *b)
     free_add_efforts(b, (wrench){.f = zero, .n = moment}, p->out.q);
 }
 
-/* Adds the rates of the derivatives of friction and springs. Those of other springs and dampers are constant. */
+/* Adds the rates of the derivatives of friction and springs. The derivatives of other springs and of dampers are
+ * constant. */
 static void passive_products(const product_pass *p)
 {
     const dyn_scene *scene = p->tangent.scene;
@@ -328,7 +329,7 @@ static void passive_products(const product_pass *p)
 /* --- the kernel ------------------------------------------------------------------------------------------------- */
 
 /* Computes the products of one direction. */
-static void put_products(const product_pass *p)
+static void put_direction_products(const product_pass *p)
 {
     const dyn_model *m  = p->tangent.scene->model;
     const size_t     nv = (size_t)m->nv;
@@ -376,7 +377,7 @@ static void put_product_block(const dyn_scene *scene, const workspace *ws, const
                                        values_or_zeros(&ws->euler, block_in(io->direction_qdd, row, nv))};
         p.out    = (power_outputs){.q = block_out(io->product_q, row, nv), .qd = block_out(io->product_qd, row, nv)};
         p.by_qdd = block_out(io->product_qdd, row, nv);
-        put_products(&p);
+        put_direction_products(&p);
     }
 }
 

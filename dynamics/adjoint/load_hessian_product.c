@@ -63,7 +63,7 @@ static dyn_hessian_product product_of_direction(const dyn_scene *scene, const dy
 }
 
 /* Sets T, its rate along the direction, and the friction of all coordinates. */
-static void set_transmitted(const dyn_scene *rigid, const workspace *ws, const dyn_hessian_product *io)
+static void set_load(const dyn_scene *rigid, const workspace *ws, const dyn_hessian_product *io)
 {
     LANE_NAME(directional)
     (rigid, ws->memory,
@@ -112,7 +112,7 @@ static void put_loaded_products(const dyn_scene *rigid, const workspace *ws, con
                *along         = block_in(io->direction_qd, 0, 0);
     lane               *by_qd = block_out(io->product_qd, 0, 0);
     dyn_hessian_product inner = *io;
-    set_transmitted(rigid, ws, io);
+    set_load(rigid, ws, io);
     for (int v = 0; v < m->nv; v++)
         ws->multipliers[v] = load_factor(&ws->friction[v], ws->T[v]) * multipliers[v];
     inner.multipliers = (const double *)ws->multipliers;

@@ -1,7 +1,6 @@
 /* forward_gradient.c - computes the derivatives of multipliers . qdd by the state, tau, parameters, wrenches and
  * gravity (dynamics/adjoint/forward_gradient.c); with directions, the rates of this gradient along them too
  * (dynamics/adjoint/forward_hessian_product.c). */
-#include "friction_outputs.h"
 #include "gradient_outputs.h"
 #include "hessian_products.h"
 #include "api/requests/fields/fields.h"
@@ -47,8 +46,8 @@ static size_t spare(const api_model *model, const api_selection *selected)
 }
 
 /* Computes the rates of the gradient, and those of qdd. */
-static void put_products(const api_evaluation *e, const api_selection *selected, size_t block,
-                         const dyn_forward_gradient *io, double *next)
+static void write_forward_products(const api_evaluation *e, const api_selection *selected, size_t block,
+                                   const dyn_forward_gradient *io, double *next)
 {
     const api_products     *p = &((const forward_options *)selected->options)->products;
     const api_product_lanes x = api_products_lanes(e, selected, p, block, &next);
@@ -73,7 +72,7 @@ static void put_products(const api_evaluation *e, const api_selection *selected,
 static double decoded_seconds(const api_query *q, const api_selection *selected)
 {
     const forward_options *o = selected->options;
-    return o->products.given ? api_directions_seconds(q, &o->products.directions, 14) : 0;
+    return o->products.present ? api_directions_seconds(q, &o->products.directions, 14) : 0;
 }
 
 static bool evaluate(const api_evaluation *e, const api_selection *selected, size_t block, size_t blocks)
@@ -100,7 +99,7 @@ static bool evaluate(const api_evaluation *e, const api_selection *selected, siz
     api_gradient_put_entries(e, selected, &o->sums, io.gradient_q, block);
     const api_friction_state state = {io.q, io.qd, io.qdd, io.wrenches, io.gradient_tau, -1};
     api_friction_put(e, selected, FRICTION, block, &state, next);
-    if (o->products.given) put_products(e, selected, block, &io, next);
+    if (o->products.present) write_forward_products(e, selected, block, &io, next);
     return api_check_singular(e, io.singular, block, 1);
 }
 

@@ -7,7 +7,6 @@
  * load, a multiplies the multipliers of D, and x is divided by a of F (dynamics/joint/load_friction.h).
  *
  * With directions, the rates of the gradient along them too (dynamics/adjoint/hessian_product.c). */
-#include "friction_outputs.h"
 #include "gradient_outputs.h"
 #include "hessian_products.h"
 #include "api/requests/evaluate/free_motion.h"
@@ -54,7 +53,7 @@ static bool options(api_query *q, api_selection *selected, const api_node *reque
     }
     if (!api_products_read(q, selected, request, up, "qdd", &o->products)) return false;
     const api_set all    = API_BIT(BY_Q) | API_BIT(BY_QD) | API_BIT(BY_QDD);
-    selected->one_by_one = o->driven || o->products.given || (selected->outputs & all) != all ||
+    selected->one_by_one = o->driven || o->products.present || (selected->outputs & all) != all ||
                            (selected->outputs & (API_BIT(SHARED + API_BY_Q_ENTRIES) | API_BIT(FRICTION)));
     return api_gradient_read(q, selected, SHARED, &o->sums);
 }
@@ -145,8 +144,8 @@ static bool free_coordinates_block(const api_evaluation *e, const api_selection 
 /* --- directions --------------------------------------------------------------------------------------------------- */
 
 /* Computes the rates of the gradient, and those of tau. */
-static void put_products(const api_evaluation *e, const api_selection *selected, size_t block, const dyn_gradient *io,
-                         double *next)
+static void write_products(const api_evaluation *e, const api_selection *selected, size_t block, const dyn_gradient *io,
+                           double *next)
 {
     const api_products     *p = &((const gradient_options *)selected->options)->products;
     const api_product_lanes x = api_products_lanes(e, selected, p, block, &next);
@@ -181,7 +180,7 @@ static void put_products(const api_evaluation *e, const api_selection *selected,
 static double decoded_seconds(const api_query *q, const api_selection *selected)
 {
     const gradient_options *o = selected->options;
-    return o->products.given ? api_directions_seconds(q, &o->products.directions, 8) : 0;
+    return o->products.present ? api_directions_seconds(q, &o->products.directions, 8) : 0;
 }
 
 /* --- a block ---------------------------------------------------------------------------------------------------- */
@@ -208,7 +207,7 @@ static bool evaluate(const api_evaluation *e, const api_selection *selected, siz
     e->kernels->gradient(&e->query->scene, e->workspace, &io, blocks);
     api_gradient_put_entries(e, selected, &o->sums, io.gradient_q, block);
     put_friction(e, selected, block, &io, next);
-    if (o->products.given) put_products(e, selected, block, &io, next);
+    if (o->products.present) write_products(e, selected, block, &io, next);
     return true;
 }
 

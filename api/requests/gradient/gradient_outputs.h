@@ -1,7 +1,9 @@
 /* gradient_outputs.h - outputs that the operations gradient, forward-gradient and rollout-gradient share: gradients by
- * inertial parameters, wrenches and gravity, sums over the batch, and the gradient by the entries of q. */
+ * inertial parameters, wrenches and gravity, sums over the batch, the gradient by the entries of q, and that
+ * by the figures of friction. */
 #pragma once
 #include "api/requests/lanes/evaluation.h"
+#include "dynamics/friction_gradient.h"
 
 /* The shared outputs follow the outputs of each operation. Sums are over all states that have not failed, in the order
  * of the states. */
@@ -49,3 +51,22 @@ void api_gradient_put_entries(const api_evaluation *e, const api_selection *sele
 
 /* Emits a sum. */
 void api_gradient_emit(const api_plan *plan, const api_gradient_sums *sums, size_t output, api_emit *to);
+
+/* --- friction ----------------------------------------------------------------------------------------------------- */
+
+/* The row of gradient_friction, an output of gradient and forward-gradient. */
+#define API_FRICTION_OUTPUT_ROW(output) [output] = {"gradient_friction", false, {API_MOVERS, DYN_FRICTION_PARAMETERS}}
+
+/* The lanes of one block. */
+typedef struct api_friction_state {
+    const double *q, *qd, *qdd, *wrenches;
+    const double *multipliers; /* with one for each torque of inverse dynamics */
+    double        sign;        /* the gradient is that of sign times multipliers . tau */
+} api_friction_state;
+
+/* Counts the scratch numbers of a state. */
+size_t api_friction_spare(const api_model *model, const api_selection *selected, size_t output);
+
+/* Writes the output of a block, if it is selected; `spare` has api_friction_spare numbers for each state. */
+void api_friction_put(const api_evaluation *e, const api_selection *selected, size_t output, size_t block,
+                      const api_friction_state *state, double *spare);

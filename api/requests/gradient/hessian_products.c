@@ -1,14 +1,14 @@
 /* hessian_products.c - reads the directions of Hessian-vector products: see hessian_products.h. */
 #include "hessian_products.h"
 
-static api_set outputs_of(const api_products *p)
+static api_set product_outputs(const api_products *p)
 {
     return (API_BIT(API_PRODUCT_OUTPUTS) - 1) << p->first;
 }
 
 bool api_products_are_selected(const api_selection *selected, const api_products *p)
 {
-    return (selected->outputs & outputs_of(p)) != 0;
+    return (selected->outputs & product_outputs(p)) != 0;
 }
 
 /* Refuses outputs that need directions. */
@@ -26,9 +26,10 @@ static bool check_without_directions(const api_query *q, const api_selection *se
 bool api_products_read(api_query *q, api_selection *selected, const api_node *request, const api_place *up,
                        const char *last, api_products *p)
 {
-    p->given = api_node_get(request, "directions") != NULL;
-    if (!p->given) return check_without_directions(q, selected, request, up, p);
-    if (!api_node_get(request, "outputs")) selected->outputs |= outputs_of(p) & ~API_BIT(p->first + API_PRODUCT_RATES);
+    p->present = api_node_get(request, "directions") != NULL;
+    if (!p->present) return check_without_directions(q, selected, request, up, p);
+    if (!api_node_get(request, "outputs"))
+        selected->outputs |= product_outputs(p) & ~API_BIT(p->first + API_PRODUCT_RATES);
     const api_place pointer = api_place_key(up, "directions");
     if (!api_products_are_selected(selected, p))
         return api_fail_at(q->problem, &pointer, API_BAD_VALUE,
@@ -41,12 +42,12 @@ bool api_products_read(api_query *q, api_selection *selected, const api_node *re
 
 bool api_products_load(const api_query *q, api_products *p)
 {
-    return !p->given || api_directions_load(q, &p->directions);
+    return !p->present || api_directions_load(q, &p->directions);
 }
 
 size_t api_products_spare(const api_model *model, const api_selection *selected, const api_products *p)
 {
-    if (!p->given) return 0;
+    if (!p->present) return 0;
     return api_directions_entries(model, &p->directions) +
            api_missing_entries(model, selected, p->first, p->first + API_PRODUCT_RATES);
 }

@@ -15,8 +15,8 @@ enum { API_PRODUCTS_Q, API_PRODUCTS_QD, API_PRODUCTS_LAST, API_PRODUCT_RATES, AP
 
 /* The part of an operation's options. */
 typedef struct api_products {
-    size_t         first; /* the operation's first output of these */
-    bool           given; /* the request has directions */
+    size_t         first;   /* the operation's first output of these */
+    bool           present; /* the request has directions */
     api_directions directions;
 } api_products;
 

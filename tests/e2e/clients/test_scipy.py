@@ -35,7 +35,7 @@ class SciPy(ServerCase):
         self.assertLess(abs(w @ (jacobian @ v) - jacobian.rmatvec(w) @ v), 1e-11 * np.linalg.norm(w) * np.linalg.norm(jacobian @ v))
 
     def test_least_squares_finds_a_motion_of_given_torques(self):
-        """Of all motions with these torques, trf with lsmr finds one near the start."""
+        """trf with lsmr finds a motion near the start that has these torques."""
         state = self.choose.uniform(-1, 1, (3, 7))
         torques = Torques(self.panda, 1, self.panda.inverse_dynamics(state[0], qd=state[1], qdd=state[2]).tau)
         start = (state + 0.1 * self.choose.normal(size=(3, 7))).ravel()

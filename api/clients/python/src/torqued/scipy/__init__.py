@@ -16,8 +16,8 @@ import numpy as np
 import numpy.typing as npt
 from scipy.sparse.linalg import LinearOperator
 
-from .answers import Array
-from .client import Model
+from ..answers import Array
+from ..client import Model
 
 
 class RolloutCost:
