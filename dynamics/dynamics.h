@@ -242,8 +242,9 @@ typedef struct dyn_rows {
 
 /* The list of kernels: each has a struct dyn_name with its arrays, in this header or in one of its name (step and
  * held_sensitivity in step.h, forward_hessian in hessian.h, constraint_rows and the next three in constraint.h, the
- * gradients in gradient.h, forward_directional in directional.h), and a source file of its name in one of the folders
- * algorithms, adjoint, constraints and momentum (held_sensitivity: step.c). */
+ * gradients in gradient.h, forward_directional in directional.h, forward_hessian_product in hessian_product.h), and a
+ * source file of its name in one of the folders algorithms, adjoint, constraints and momentum (held_sensitivity:
+ * step.c). */
 /* clang-format off */
 #define DYN_KERNELS(X) \
     X(inverse_dynamics) X(forward_dynamics) X(mass_matrix) X(bias) X(kinematics) X(energy) \
@@ -252,7 +253,7 @@ typedef struct dyn_rows {
     X(hessian) X(forward_hessian) X(step) X(held_sensitivity) \
     X(constraint_rows) X(constraint_factor) X(constraint_solution) X(constraint_inertia) \
     X(gradient) X(forward_gradient) X(step_gradient) X(directional) X(forward_directional) X(riccati) \
-    X(centroidal)
+    X(centroidal) X(hessian_product) X(forward_hessian_product) X(friction_gradient)
 /* clang-format on */
 
 #define X(name) struct dyn_##name;
@@ -264,8 +265,9 @@ typedef struct dyn_kernels {
     int         lanes;  /* W, number of lanes */
     bool        fused;  /* arithmetic class: a b + c is rounded once (fused) or twice (unfused) */
     /* Size in bytes of a workspace that is sufficient for every kernel on this model, those of step.h,
-     * directional.h, frame_sensitivity.h, friction_map.h, gradient.h, hessian.h, riccati.h and torque_series.h too, for
-     * any number of blocks. The caller allocates the workspace and aligns it to DYN_ALIGN. */
+     * directional.h, frame_sensitivity.h, friction_gradient.h, friction_map.h, gradient.h, hessian.h,
+     * hessian_product.h, riccati.h and torque_series.h too, for any number of blocks. The caller allocates the
+     * workspace and aligns it to DYN_ALIGN. */
     size_t (*workspace_size)(const dyn_model *model);
     /* name(scene, workspace, arrays, blocks): evaluates `blocks` blocks of `lanes` states each. */
 #define X(name) void (*name)(const dyn_scene *, void *ws, const struct dyn_##name *, size_t blocks);

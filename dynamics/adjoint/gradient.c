@@ -81,13 +81,13 @@ static void gather_turns(const power_pass *p)
     for (size_t k = 0; k < scene->n_wrenches; k++) {
         const dyn_wrench_site *site = &scene->wrench[k];
         if (site->body == DYN_WORLD || !site->world_axes) continue;
-        power_body     *B     = &p->body[site->body];
-        const attitude *att   = &ws->ext.attitude[site->body];
-        const lane     *value = p->euler.io->wrenches + 9 * k;
-        const vec3      arm   = add(vec3_of(site->X_bl.p), rotate_const(site->X_bl.R, load3(value + 6)));
-        const vec3      F     = external_in_body_axes(site, att, load3(value)),
-                   T          = external_in_body_axes(site, att, load3(value + 3));
-        B->Y                  = cross_add(cross_add(B->Y, F, cross_add(B->u.v, B->u.w, arm)), T, B->u.w);
+        power_body     *B       = &p->body[site->body];
+        const attitude *att     = &ws->ext.attitude[site->body];
+        const lane     *value   = p->euler.io->wrenches + 9 * k;
+        const vec3      arm     = add(vec3_of(site->X_bl.p), rotate_const(site->X_bl.R, load3(value + 6)));
+        const wrench    applied = {external_in_body_axes(site, att, load3(value)),
+                                   external_in_body_axes(site, att, load3(value + 3))};
+        B->Y                    = add_world_turn(B->Y, applied, arm, B->u);
     }
 }
 

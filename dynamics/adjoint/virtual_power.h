@@ -84,6 +84,13 @@ LANE_INLINE void virtual_moments(const dyn_moments *moments, vec3 w, twist u, co
     to->W = cross_add(to->W, d, v);
 }
 
+/* Adds to Y the part of a force and a torque in world axes, given in the axes of the body, of which `arm` is the point:
+ * -(u(x) x F + o x T). */
+LANE_INLINE vec3 add_world_turn(vec3 Y, wrench applied, vec3 arm, twist u)
+{
+    return cross_add(cross_add(Y, applied.f, cross_add(u.v, u.w, arm)), applied.n, u.w);
+}
+
 /* Adds the virtual rate of a joint of one coordinate, at the body's origin. */
 LANE_INLINE void virtual_step(link_transform X, lane rate, twist *u)
 {
@@ -178,22 +185,35 @@ LANE_INLINE lane revolute_by_qd(const power_body *B, const power_sums *s)
     return 2.0 * (s->W.z + cross_z(s->P.n, B->w));
 }
 
-/* Writes the derivatives by q and qd of a joint with one coordinate. The angle of a rotor has no effect. */
+/* Derivative by the position of a joint with one coordinate, without Y: bilinear in B and s. The angle of a rotor has
+ * no effect. */
+LANE_INLINE lane joint_by_q(const dyn_body *b, const power_body *B, const power_sums *s)
+{
+    if (b->joint.kind == DYN_PRISMATIC) return dot(s->P.f, B->U_z) + cross_z(s->w.f, B->u.w);
+    return b->joint.is_rotor ? lane_of(0) : revolute_by_q(B, s);
+}
+
+/* Derivative by the rate of a joint with one coordinate. */
+LANE_INLINE lane joint_by_qd(const dyn_body *b, const power_body *B, const power_sums *s)
+{
+    return b->joint.kind == DYN_PRISMATIC ? 2.0 * cross_z(s->P.f, B->w) : revolute_by_qd(B, s);
+}
+
+/* True if Y adds to the derivative by the position of the joint. */
+LANE_INLINE bool joint_turns(const dyn_body *b)
+{
+    return b->joint.kind == DYN_REVOLUTE && !b->joint.is_rotor;
+}
+
+/* Writes the derivatives by q and qd of a joint with one coordinate. */
 LANE_INLINE void joint_gradients_out(const power_pass *p, const dyn_body *b, const power_body *B, const power_sums *s,
                                      newton_euler_variant v)
 {
-    const dyn_model *m = p->euler.scene->model;
-    lane             by_q, by_qd;
-    if (b->joint.kind == DYN_PRISMATIC) {
-        by_q  = dot(s->P.f, B->U_z) + cross_z(s->w.f, B->u.w);
-        by_qd = 2.0 * cross_z(s->P.f, B->w);
-    } else {
-        by_q  = b->joint.is_rotor ? lane_of(0) : revolute_by_q(B, s);
-        by_qd = revolute_by_qd(B, s);
-        if (v.wrenches && p->world_fixed && !b->joint.is_rotor) by_q += s->Y.z;
-    }
+    const dyn_model *m    = p->euler.scene->model;
+    lane             by_q = joint_by_q(b, B, s);
+    if (v.wrenches && p->world_fixed && joint_turns(b)) by_q += s->Y.z;
     coordinate_effort_out(m, b, by_q, p->out->q);
-    coordinate_effort_out(m, b, by_qd, p->out->qd);
+    coordinate_effort_out(m, b, joint_by_qd(b, B, s), p->out->qd);
 }
 
 /* Writes the derivatives by q and qd of a joint with a quaternion. */
@@ -216,20 +236,25 @@ LANE_NOINLINE void free_gradients_out(const power_pass *p, const dyn_body *b, co
     free_effort_out(b, by_qd, p->out->qd);
 }
 
+/* Velocity of the body's origin relative to that of its parent, in the axes of the parent, whose angular velocity is w:
+ * w x p + p'. */
+LANE_INLINE vec3 velocity_of_origin(link_transform X, vec3 w, const newton_euler_io *io)
+{
+    const vec3 velocity = cross(w, origin_in_parent(X));
+    if (X.joint == DYN_PRISMATIC) {
+        double z[3];
+        axis_in_parent(X.b, z);
+        return add_scaled(velocity, vec3_of(z), joint_rate(X.b, io->qd));
+    }
+    return dyn_joint_has_quaternion(X.joint) ? add(velocity, to_parent(X, joint_linear(X.b, io->qd))) : velocity;
+}
+
 /* Moves the sums of body i to the axes and origin of its parent, whose angular velocity is w. */
 LANE_INLINE void sums_to_parent(link_transform X, vec3 w, const newton_euler_io *io, power_sums *s)
 {
     wrench_to_parent_form(X, &s->w);
     wrench_to_parent_form(X, &s->P);
-    vec3 rate = cross(w, origin_in_parent(X));
-    if (X.joint == DYN_PRISMATIC) {
-        double z[3];
-        axis_in_parent(X.b, z);
-        rate = add_scaled(rate, vec3_of(z), joint_rate(X.b, io->qd));
-    } else if (dyn_joint_has_quaternion(X.joint)) {
-        rate = add(rate, to_parent(X, joint_linear(X.b, io->qd)));
-    }
-    s->W = cross_add(to_parent(X, s->W), rate, s->P.f);
+    s->W = cross_add(to_parent(X, s->W), velocity_of_origin(X, w, io), s->P.f);
 }
 
 LANE_INLINE void turn_to_parent(link_transform X, vec3 *x)

@@ -12,9 +12,11 @@ DYN_KERNELS(X)
 
 /* Kernels of models with friction that depends on the load. Those of DYN_KERNELS call them; they call those back with a
  * scene without friction. load_size: the bytes of a workspace, if the kernel itself needs `inner` bytes, and
- * `matrices` matrices of nv x nv lanes are needed beside it. load_gradient_size: the same for loaded_gradient. */
+ * `matrices` matrices of nv x nv lanes are needed beside it. load_gradient_size and load_hessian_product_size: the same
+ * for loaded_gradient and loaded_hessian_product. */
 size_t LANE_NAME(load_size)(const dyn_model *, size_t matrices, size_t inner);
 size_t LANE_NAME(load_gradient_size)(const dyn_model *, size_t inner);
+size_t LANE_NAME(load_hessian_product_size)(const dyn_model *, size_t inner);
 #define X(name) void LANE_NAME(loaded_##name)(const dyn_scene *, void *, const struct dyn_##name *, size_t);
 X(inverse_dynamics)
 X(forward_dynamics)
@@ -25,6 +27,7 @@ X(reference_dynamics)
 X(regressor)
 X(hessian)
 X(gradient)
+X(hessian_product)
 #undef X
 
 /* Copies between lanes and the rows of callers: see dyn_kernels. */

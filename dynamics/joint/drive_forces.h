@@ -84,6 +84,17 @@ static inline void drives_add_rates(const dyn_scene *scene, const lane *qd, cons
     }
 }
 
+/* Adds the rates of the derivatives of multipliers . friction by qd, along the direction `along` of qd. */
+static inline void drives_add_slope_rates(const dyn_model *m, const lane *qd, const lane *along,
+                                          const lane *multipliers, lane *by_qd)
+{
+    for (size_t k = 0; k < m->n_drives; k++) {
+        const dyn_drive *d    = &m->drive[k];
+        const lane       rate = friction_slope_rate(&d->friction, drive_sum(d, qd), drive_sum(d, along));
+        drive_put(d, rate * drive_sum(d, multipliers), 1, by_qd);
+    }
+}
+
 /* M += J w w^T of all motors. */
 static inline void drives_add_inertia(const dyn_model *m, lane *M)
 {

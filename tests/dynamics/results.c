@@ -153,7 +153,6 @@ static void evaluate_series(const dyn_kernels *k, const trial *t, const results 
     free(motion);
 }
 
-/* Evaluates the second derivatives, contracted with the multipliers qddd. */
 /* Evaluates the gradients, with the random numbers of qddd as multipliers. */
 static void evaluate_gradients(const dyn_kernels *k, const trial *t, const results *r)
 {
@@ -205,6 +204,38 @@ static void evaluate_gradients(const dyn_kernels *k, const trial *t, const resul
                                                        .rates         = r->forward_rates,
                                                        .qdd           = r->qdd_beside_rates,
                                                        .singular      = r->pivot_beside_rates});
+    rows_friction_gradient(
+        k, &t->scene, t->rows,
+        (dyn_friction_gradient){.qd = t->qd, .T = t->tau, .multipliers = t->qddd, .gradient = r->by_friction});
+    rows_hessian_product(k, &t->scene, t->rows,
+                         (dyn_hessian_product){.q             = t->q,
+                                               .qd            = t->qd,
+                                               .qdd           = t->qdd,
+                                               .wrenches      = t->wrenches,
+                                               .multipliers   = t->qddd,
+                                               .n             = 1,
+                                               .direction_q   = t->tau,
+                                               .direction_qd  = t->qdd,
+                                               .direction_qdd = t->qddd,
+                                               .product_q     = r->product_q,
+                                               .product_qd    = r->product_qd,
+                                               .product_qdd   = r->product_qdd});
+    rows_forward_hessian_product(k, &t->scene, t->rows,
+                                 (dyn_forward_hessian_product){.q             = t->q,
+                                                               .qd            = t->qd,
+                                                               .tau           = t->tau,
+                                                               .wrenches      = t->wrenches,
+                                                               .multipliers   = t->qddd,
+                                                               .n             = 1,
+                                                               .direction_q   = t->tau,
+                                                               .direction_qd  = t->qdd,
+                                                               .direction_tau = t->qddd,
+                                                               .product_q     = r->forward_product_q,
+                                                               .product_qd    = r->forward_product_qd,
+                                                               .product_tau   = r->forward_product_tau,
+                                                               .rates         = r->rates_beside_product,
+                                                               .qdd           = r->qdd_beside_product,
+                                                               .singular      = r->pivot_beside_product});
     rows_step_gradient(k, &t->scene, t->rows,
                        (dyn_step_gradient){.q              = t->q,
                                            .qd             = t->qd,
@@ -222,6 +253,7 @@ static void evaluate_gradients(const dyn_kernels *k, const trial *t, const resul
     free(unsolved);
 }
 
+/* Evaluates the second derivatives, contracted with the multipliers qddd. */
 static void evaluate_hessians(const dyn_kernels *k, const trial *t, const results *r)
 {
     if (t->nv > FEW_COORDINATES) return;

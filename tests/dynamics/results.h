@@ -25,6 +25,10 @@
     X(rk4_gradient_qd, n) X(rk4_gradient_tau, n)                                                 \
     X(rates, n) X(tau_beside_rates, n) X(forward_rates, n) X(qdd_beside_rates, n)                \
     X(pivot_beside_rates, 1)                                                                     \
+    X(by_friction, 8 * t->model->n_movers)                                                       \
+    X(product_q, n) X(product_qd, n) X(product_qdd, n)                                           \
+    X(forward_product_q, n) X(forward_product_qd, n) X(forward_product_tau, n)                   \
+    X(rates_beside_product, n) X(qdd_beside_product, n) X(pivot_beside_product, 1)               \
     X(rk4_q, t->nq) X(rk4_qd, n) X(rk4_A, 4 * n * n) X(rk4_B, 2 * n * n)                         \
     X(implicit_q, t->nq) X(implicit_qd, n) X(implicit_A, 4 * n * n) X(implicit_B, 2 * n * n)     \
     X(coriolis_matrix, n * n) X(christoffel, n * n * n)                                          \

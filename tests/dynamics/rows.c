@@ -473,6 +473,53 @@ void rows_forward_directional(const dyn_kernels *k, const dyn_scene *scene, size
     RUN_KERNEL(k->forward_directional, k, scene, rows, io, ports);
 }
 
+void rows_friction_gradient(const dyn_kernels *k, const dyn_scene *scene, size_t rows, dyn_friction_gradient io)
+{
+    SIZES;
+    const port ports[] = {IN(dyn_friction_gradient, qd, nv), IN(dyn_friction_gradient, T, nv),
+                          IN(dyn_friction_gradient, multipliers, nv),
+                          OUT(dyn_friction_gradient, gradient, DYN_FRICTION_PARAMETERS * scene->model->n_movers)};
+    RUN_KERNEL(k->friction_gradient, k, scene, rows, io, ports);
+}
+
+void rows_hessian_product(const dyn_kernels *k, const dyn_scene *scene, size_t rows, dyn_hessian_product io)
+{
+    SIZES;
+    const port ports[] = {IN(dyn_hessian_product, q, nq),
+                          IN(dyn_hessian_product, qd, nv),
+                          IN(dyn_hessian_product, qdd, nv),
+                          IN(dyn_hessian_product, wrenches, 9 * scene->n_wrenches),
+                          IN(dyn_hessian_product, multipliers, nv),
+                          IN(dyn_hessian_product, direction_q, io.n * nv),
+                          IN(dyn_hessian_product, direction_qd, io.n * nv),
+                          IN(dyn_hessian_product, direction_qdd, io.n * nv),
+                          OUT(dyn_hessian_product, product_q, io.n * nv),
+                          OUT(dyn_hessian_product, product_qd, io.n * nv),
+                          OUT(dyn_hessian_product, product_qdd, io.n * nv)};
+    RUN_KERNEL(k->hessian_product, k, scene, rows, io, ports);
+}
+
+void rows_forward_hessian_product(const dyn_kernels *k, const dyn_scene *scene, size_t rows,
+                                  dyn_forward_hessian_product io)
+{
+    SIZES;
+    const port ports[] = {IN(dyn_forward_hessian_product, q, nq),
+                          IN(dyn_forward_hessian_product, qd, nv),
+                          IN(dyn_forward_hessian_product, tau, nv),
+                          IN(dyn_forward_hessian_product, wrenches, 9 * scene->n_wrenches),
+                          IN(dyn_forward_hessian_product, multipliers, nv),
+                          IN(dyn_forward_hessian_product, direction_q, io.n * nv),
+                          IN(dyn_forward_hessian_product, direction_qd, io.n * nv),
+                          IN(dyn_forward_hessian_product, direction_tau, io.n * nv),
+                          OUT(dyn_forward_hessian_product, product_q, io.n * nv),
+                          OUT(dyn_forward_hessian_product, product_qd, io.n * nv),
+                          OUT(dyn_forward_hessian_product, product_tau, io.n * nv),
+                          OUT(dyn_forward_hessian_product, rates, io.n * nv),
+                          OUT(dyn_forward_hessian_product, qdd, nv),
+                          OUT(dyn_forward_hessian_product, singular, 1)};
+    RUN_KERNEL(k->forward_hessian_product, k, scene, rows, io, ports);
+}
+
 void rows_step_gradient(const dyn_kernels *k, const dyn_scene *scene, size_t rows, dyn_step_gradient io)
 {
     SIZES;

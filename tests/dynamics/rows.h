@@ -7,8 +7,10 @@
 #include "dynamics/centroidal.h"
 #include "dynamics/directional.h"
 #include "dynamics/frame_sensitivity.h"
+#include "dynamics/friction_gradient.h"
 #include "dynamics/gradient.h"
 #include "dynamics/hessian.h"
+#include "dynamics/hessian_product.h"
 #include "dynamics/step.h"
 #include "dynamics/torque_series.h"
 
@@ -40,5 +42,9 @@ void   rows_gradient(const dyn_kernels *k, const dyn_scene *scene, size_t rows, 
 void   rows_forward_gradient(const dyn_kernels *k, const dyn_scene *scene, size_t rows, dyn_forward_gradient io);
 void   rows_directional(const dyn_kernels *k, const dyn_scene *scene, size_t rows, dyn_directional io);
 void   rows_forward_directional(const dyn_kernels *k, const dyn_scene *scene, size_t rows, dyn_forward_directional io);
+void   rows_friction_gradient(const dyn_kernels *k, const dyn_scene *scene, size_t rows, dyn_friction_gradient io);
+void   rows_hessian_product(const dyn_kernels *k, const dyn_scene *scene, size_t rows, dyn_hessian_product io);
+void   rows_forward_hessian_product(const dyn_kernels *k, const dyn_scene *scene, size_t rows,
+                                    dyn_forward_hessian_product io);
 /* Calls the kernel, with an io.work that the function allocates. */
 void rows_step_gradient(const dyn_kernels *k, const dyn_scene *scene, size_t rows, dyn_step_gradient io);

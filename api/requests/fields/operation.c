@@ -14,6 +14,7 @@ size_t api_extent(const api_model *model, const api_selection *selected, int ext
     case API_JOINT_PARAMETERS: return 3 * model->n_movers;
     case API_LOOP_STATE: return api_loop_state_entries(model);
     case API_STRUCTURED: return 0;
+    case API_MOVERS: return model->n_movers;
     case API_COUPLED_MOTORS: return model->dyn->n_drives;
     case API_TANGENT: return 2 * model->nv;
     default: return extent < 0 ? api_selected_extent(selected, extent) : (size_t)extent;

@@ -41,7 +41,8 @@ enum {
     API_SENSED_FRAMES    = -22,
     API_GIVEN_DIRECTIONS = -23, /* directions of derivatives that the request gives */
     API_REQUEST_TASKS    = -24, /* tasks of inverse kinematics */
-    API_REQUEST_EXTENTS  = 16
+    API_REQUEST_EXTENTS  = 16,
+    API_MOVERS           = -25 /* joints, motors of elastic joints and of coupled transmissions; of the model only */
 };
 
 /* An operation that the request selects, with its outputs and options. */

@@ -2,6 +2,7 @@
 #include "gradient_outputs.h"
 #include "api/requests/lanes/failed_rows.h"
 #include "api/base/work/deadline.h"
+#include "dynamics/model/coordinates.h"
 #include <math.h>
 #include <string.h>
 
@@ -62,6 +63,25 @@ bool api_gradient_finish(const api_evaluation *e, const api_selection *selected,
            sum_states(e, selected, sums->first + API_BY_GRAVITY, sums->gravity);
 }
 
+/* The time derivative of the entries at the velocities g is r (g, 0) / 2, and R g. */
+void api_gradient_put_entries(const api_evaluation *e, const api_selection *selected, const api_gradient_sums *sums,
+                              const double *by_q, size_t block)
+{
+    const dyn_model *m       = e->model->dyn;
+    const size_t     W       = e->lanes;
+    const double    *q       = api_state_block(e, API_Q, block);
+    double          *entries = api_result_block(e, selected, sums->first + API_BY_Q_ENTRIES, block);
+    for (size_t i = 0; entries && i < m->n_bodies; i++) {
+        const dyn_body *b          = &m->body[i];
+        const size_t    first      = (size_t)b->joint.q * W;
+        const int       quaternion = dyn_quaternion_offset(b);
+        dyn_coordinates_rate(b, q + first, by_q + (size_t)b->joint.v * W, W, entries + first);
+        if (quaternion < 0) continue;
+        for (size_t k = 0; k < 4 * W; k++)
+            entries[first + (size_t)quaternion * W + k] *= 4;
+    }
+}
+
 void api_gradient_emit(const api_plan *plan, const api_gradient_sums *sums, size_t output, api_emit *to)
 {
     const bool    parameters = output == sums->first + API_SUM_PARAMETERS;
@@ -71,4 +91,29 @@ void api_gradient_emit(const api_plan *plan, const api_gradient_sums *sums, size
         api_emit_null(to);
     else
         api_emit_numbers(to, sum, 1, &n);
+}
+
+size_t api_friction_spare(const api_model *model, const api_selection *selected, size_t output)
+{
+    return selected->outputs & API_BIT(output) ? 2 * model->nv : 0; /* T and multipliers */
+}
+
+void api_friction_put(const api_evaluation *e, const api_selection *selected, size_t output, size_t block,
+                      const api_friction_state *state, double *spare)
+{
+    const size_t n           = e->model->nv * e->lanes;
+    double      *multipliers = spare + n, *gradient = api_result_block(e, selected, output, block);
+    dyn_scene    rigid = e->query->scene;
+    if (!gradient) return;
+    rigid.terms &= ~(unsigned)DYN_FRICTION;
+    e->kernels->inverse_dynamics(
+        &rigid, e->workspace,
+        &(dyn_inverse_dynamics){
+            .q = state->q, .qd = state->qd, .qdd = state->qdd, .wrenches = state->wrenches, .tau = spare},
+        1);
+    for (size_t i = 0; i < n; i++)
+        multipliers[i] = state->sign * state->multipliers[i];
+    e->kernels->friction_gradient(
+        &e->query->scene, e->workspace,
+        &(dyn_friction_gradient){.qd = state->qd, .T = spare, .multipliers = multipliers, .gradient = gradient}, 1);
 }

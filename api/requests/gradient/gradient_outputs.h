@@ -1,11 +1,21 @@
 /* gradient_outputs.h - outputs that the operations gradient, forward-gradient and rollout-gradient share: gradients by
- * inertial parameters, wrenches and gravity, and sums over the batch. */
+ * inertial parameters, wrenches and gravity, sums over the batch, the gradient by the entries of q, and that
+ * by the figures of friction. */
 #pragma once
 #include "api/requests/lanes/evaluation.h"
+#include "dynamics/friction_gradient.h"
 
 /* The shared outputs follow the outputs of each operation. Sums are over all states that have not failed, in the order
  * of the states. */
-enum { API_BY_PARAMETERS, API_BY_WRENCHES, API_BY_GRAVITY, API_SUM_PARAMETERS, API_SUM_GRAVITY, API_GRADIENT_OUTPUTS };
+enum {
+    API_BY_PARAMETERS,
+    API_BY_WRENCHES,
+    API_BY_GRAVITY,
+    API_SUM_PARAMETERS,
+    API_SUM_GRAVITY,
+    API_BY_Q_ENTRIES,
+    API_GRADIENT_OUTPUTS
+};
 
 /* The rows of the shared outputs, from output `first` on. */
 #define API_GRADIENT_OUTPUT_ROWS(first)                                                                                \
@@ -13,7 +23,8 @@ enum { API_BY_PARAMETERS, API_BY_WRENCHES, API_BY_GRAVITY, API_SUM_PARAMETERS, A
                [(first) + API_BY_WRENCHES]    = {"gradient_wrenches", false, {API_REQUEST_WRENCHES, 6}},               \
                [(first) + API_BY_GRAVITY]     = {"gradient_gravity", false, {3}},                                      \
                [(first) + API_SUM_PARAMETERS] = {"sum_parameters", false, {API_STRUCTURED}},                           \
-               [(first) + API_SUM_GRAVITY]    = {"sum_gravity", false, {API_STRUCTURED}}
+               [(first) + API_SUM_GRAVITY]    = {"sum_gravity", false, {API_STRUCTURED}},                              \
+               [(first) + API_BY_Q_ENTRIES]   = {"gradient_q_entries", false, {API_NQ}}
 
 /* The shared part of an operation's options. */
 typedef struct api_gradient_sums {
@@ -32,5 +43,30 @@ bool api_gradient_prepare(api_plan *plan, api_selection *selected, api_gradient_
 /* Adds the gradients of all states. False with the query's problem: a sum is not finite. */
 bool api_gradient_finish(const api_evaluation *e, const api_selection *selected, const api_gradient_sums *sums);
 
+/* Writes the gradient by the nq entries of q, if it is selected, of one block: `by_q` is the gradient by q of nv
+ * entries, in lanes. A quaternion r has that of the function of r / |r|, at the unit quaternion: 2 r (g, 0), with the
+ * gradient g along R <- R exp(e). A position p of a floating joint has R g along p += R e. */
+void api_gradient_put_entries(const api_evaluation *e, const api_selection *selected, const api_gradient_sums *sums,
+                              const double *by_q, size_t block);
+
 /* Emits a sum. */
 void api_gradient_emit(const api_plan *plan, const api_gradient_sums *sums, size_t output, api_emit *to);
+
+/* --- friction ----------------------------------------------------------------------------------------------------- */
+
+/* The row of gradient_friction, an output of gradient and forward-gradient. */
+#define API_FRICTION_OUTPUT_ROW(output) [output] = {"gradient_friction", false, {API_MOVERS, DYN_FRICTION_PARAMETERS}}
+
+/* The lanes of one block. */
+typedef struct api_friction_state {
+    const double *q, *qd, *qdd, *wrenches;
+    const double *multipliers; /* with one for each torque of inverse dynamics */
+    double        sign;        /* the gradient is that of sign times multipliers . tau */
+} api_friction_state;
+
+/* Counts the scratch numbers of a state. */
+size_t api_friction_spare(const api_model *model, const api_selection *selected, size_t output);
+
+/* Writes the output of a block, if it is selected; `spare` has api_friction_spare numbers for each state. */
+void api_friction_put(const api_evaluation *e, const api_selection *selected, size_t output, size_t block,
+                      const api_friction_state *state, double *spare);

@@ -308,6 +308,7 @@ static bool evaluate(const api_evaluation *e, const api_selection *selected, siz
     if (!march(&s) || !sweep_back(&s)) return false;
     if (by_q) memcpy(by_q, s.by_q, bytes);
     if (by_qd) memcpy(by_qd, s.by_qd, bytes);
+    api_gradient_put_entries(e, selected, &((const rollout_options *)selected->options)->sums, s.by_q, block);
     if (cost) memcpy(cost, s.cost, W * sizeof *cost);
     return true;
 }

@@ -15,6 +15,26 @@ FORWARD = {f"gradient_{x}": f"dqdd_d{x}" for x in ("q", "qd", "tau", "parameters
 LOADS = {"panda": {"gravity": [1, -2, -9], "payload": {"link": "panda_link7", "mass": 2, "com": [0, 0, 0.1]}},
          "solo12": {"wrenches": [{"link": "FR_FOOT", "force": [1, 2, 9], "torque": [0.3, 0, 0.2], "point": [0, 0.1, 0]}]},
          "hua": {}, "prismatic_revolute": {}, "humanoid": {}}
+def rubbing(change=(0, "viscous", 0.0)):
+    """An arm of two joints with all figures of friction, of which one is changed by a small amount; the second joint moves backward."""
+    friction = [{"viscous": 0.3, "coulomb": {"positive": 0.5, "negative": 0.4}, "coulomb_velocity": 0.2, "breakaway": {"positive": 0.9, "negative": 0.7},
+                 "stribeck_velocity": 0.6, "load": 0.12},
+                {"viscous": 0.2, "coulomb": {"positive": 0.3, "negative": 0.6}, "coulomb_velocity": 0.3, "breakaway": {"positive": 0.5, "negative": 0.8},
+                 "stribeck_velocity": 0.5, "load": 0.07}]
+    joint, name, amount = change
+    part, _, side = name.partition(" ")
+    if side:
+        friction[joint][part][side] += amount
+    else:
+        friction[joint][part] += amount
+    inertial = lambda m: {"mass": m, "com": [0.1, 0.02, 0.25], "inertia": {"xx": 0.03, "yy": 0.04, "zz": 0.01, "xy": 0, "xz": 0, "yz": 0}}
+    return {"gravity": [0, 0, -9.81], "base": {"type": "fixed", "link": "base"}, "links": [
+        {"name": "upper", "parent": "base", "joint": {"name": "a", "type": "revolute", "axis": [0, 1, 0], "friction": friction[0]}, "inertial": inertial(2)},
+        {"name": "lower", "parent": "upper", "joint": {"name": "b", "type": "revolute", "axis": [1, 0, 0], "origin": {"xyz": [0, 0, 0.5]},
+                                                       "friction": friction[1]}, "inertial": inertial(1)}]}
+
+
+FIGURES = ("viscous", "coulomb positive", "coulomb negative", "coulomb_velocity", "breakaway positive", "breakaway negative", "stribeck_velocity", "load")
 FREE = ["base.vx", "base.vy", "base.vz", "base.wx", "base.wy", "base.wz"]
 
 
@@ -96,6 +116,37 @@ class Gradient(ServerCase):
         self.assertLess(abs(np.array(got["gradient_tau"][:6]) - by_tau).max(), 1e-11 * abs(by_tau).max())
         self.assertEqual(got["gradient_tau"][6:], [0] * 33)
         self.assertEqual((got["qdd"], got["tau"]), (given["qdd"], given["tau"]))
+
+    def test_friction(self):
+        """Differences of torques and accelerations of models whose figures of friction differ by 1e-6; hua has motors."""
+        motion = {"q": [0.4, -0.3], "qd": [0.25, -0.35], "qdd": [1.5, -2], "multipliers": [0.7, -0.6]}
+        forced = {"q": [0.4, -0.3], "qd": [0.25, -0.35], "tau": [1.5, -2], "multipliers": [0.7, -0.6]}
+        h = 1e-6
+        self.ok(self.client.put("/v1/models/rubbing", rubbing()), 201)
+        for operation, plain, request, value in (("gradient", "inverse-dynamics", motion, "tau"), ("forward-gradient", "forward-dynamics", forced, "qdd")):
+            got = np.array(self.ask("rubbing", operation, {**request, "outputs": ["gradient_friction"]})["gradient_friction"])
+            self.assertEqual(got.shape, (2, 8))
+            expected = np.zeros((2, 8))
+            state = {name: x for name, x in request.items() if name != "multipliers"}
+            for joint in range(2):
+                for k, name in enumerate(FIGURES):
+                    ends = []
+                    for sign in (1, -1):
+                        self.ok(self.client.put("/v1/models/rubbed", rubbing((joint, name, sign * h))), 201 if not (joint or k or ends) and value == "tau" else 200)
+                        ends.append(np.array(self.ask("rubbed", plain, state)[value]) @ request["multipliers"])
+                    expected[joint, k] = (ends[0] - ends[1]) / (2 * h)
+            self.assertLess(abs(got - expected).max(), 1e-7 * abs(expected).max(), operation)
+            self.assertEqual((got[0, [2, 5]].tolist(), got[1, [1, 4]].tolist()), ([0, 0], [0, 0]))
+            without = self.ask("rubbing", operation, {**request, "friction": False, "outputs": ["gradient_friction"]})["gradient_friction"]
+            self.assertEqual(without, np.zeros((2, 8)).tolist())
+        s = self.state("hua", 3, 9)
+        request = {n: s[n] for n in ("q", "qd", "qdd", "multipliers")}
+        given = self.ask("hua", "regressor", {"q": s["q"], "qd": s["qd"], "qdd": s["qdd"], "outputs": ["joint_regressor"]})["joint_regressor"]
+        got = np.array(self.ask("hua", "gradient", {**request, "outputs": ["gradient_friction"]})["gradient_friction"])
+        by_viscous = np.einsum("rv,rvk->rk", np.array(s["multipliers"]), np.array(given))[:, 1::3]
+        self.assertLess(abs(got[..., 0] - by_viscous).max(), 1e-12)
+        one = self.ask("hua", "gradient", {**{n: x[4] for n, x in request.items()}, "outputs": ["gradient_friction"]})
+        self.assertEqual(one["gradient_friction"], got[4].tolist())
 
     def test_equal_bits_alone_in_batches_and_in_cbor(self):
         for operation, third in (("gradient", "qdd"), ("forward-gradient", "tau")):

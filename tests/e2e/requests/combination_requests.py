@@ -140,15 +140,18 @@ def forward_sensitivity(case):
 @operation("gradient")
 def gradient(case):
     more = ["qdd", "gradient_tau"] if case.has("free") else []
-    return {**state(case, "qd", "qdd", "multipliers"), **loose(case), "outputs": [
+    along = {} if case.has("free") else {"directions": directions(case, "q", "qd", "qdd")}
+    products = ["hessian_products_q", "hessian_products_qd", "hessian_products_qdd", "rates"] if along else []
+    return {**state(case, "qd", "qdd", "multipliers"), **loose(case), **along, "outputs": [
         "gradient_q", "gradient_qd", "gradient_qdd", "tau", "gradient_parameters", "gradient_gravity",
-        *wrench(case, "gradient_wrenches"), *more]}
+        *wrench(case, "gradient_wrenches"), *more, *products, "gradient_q_entries", "gradient_friction"]}
 
 
 @operation("forward-gradient")
 def forward_gradient(case):
-    return {**state(case, "qd", "multipliers"), "tau": case.field(efforts(case)), "outputs": [
-        "gradient_q", "gradient_qd", "gradient_tau", "qdd", "gradient_parameters", "gradient_gravity", *wrench(case, "gradient_wrenches")]}
+    return {**state(case, "qd", "multipliers"), "tau": case.field(efforts(case)), "directions": directions(case, "q", "qd", "tau"), "outputs": [
+        "gradient_q", "gradient_qd", "gradient_tau", "qdd", "gradient_parameters", "gradient_gravity", *wrench(case, "gradient_wrenches"),
+        "hessian_products_q", "hessian_products_qd", "hessian_products_tau", "rates", "gradient_q_entries", "gradient_friction"]}
 
 
 def directions(case, *parts):

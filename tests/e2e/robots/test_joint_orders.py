@@ -107,6 +107,10 @@ class Orders(ServerCase):
         along = {"q": [s["qd"], s["qdd"]], "qd": [s["multipliers"], s["qd"]]}
         yield "directional", {**state("q", "qd", "qdd"), **wrench, "directions": {**along, "qdd": [s["tau"], s["qdd"]]}, "outputs": ["rates", "tau"]}
         yield "forward-directional", {**state("q", "qd", "tau"), "directions": {**along, "tau": [s["tau"], s["qdd"]]}, "outputs": ["rates", "qdd"]}
+        yield "gradient", {**state("q", "qd", "qdd", "multipliers"), **wrench, "directions": {**along, "qdd": [s["tau"], s["qdd"]]}, "outputs": [
+            "hessian_products_q", "hessian_products_qd", "hessian_products_qdd", "rates", "gradient_q_entries", "gradient_friction"]}
+        yield "forward-gradient", {**state("q", "qd", "tau", "multipliers"), "directions": {**along, "tau": [s["tau"], s["qdd"]]}, "outputs": [
+            "hessian_products_q", "hessian_products_qd", "hessian_products_tau", "rates", "gradient_q_entries", "gradient_friction"]}
         yield "rollout", {**state("q", "qd", "torques"), "step": 0.01, "cost": {"qd": s["multipliers"], "tau": [0.3 + abs(x) for x in s["qdd"]]},
                           "damping": 20, "outputs": ["gains", "feed_forward", "value_gradient", "value_hessian", "costs"]}
         gains = np.outer(s["tau"], s["qd"] + s["qdd"]).tolist()

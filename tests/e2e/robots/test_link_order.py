@@ -70,7 +70,7 @@ def shuffled(document, seed, keep_siblings):
     return document
 
 
-# The axes of each output. "v", "body", "mover" and "parameter" follow the names that GET of the model publishes.
+# The axes of each output. "v", "body", "mover", "each_mover" and "parameter" follow the names that GET of the model publishes.
 OPERATIONS = {
     "inverse-dynamics": {"tau": "v", "joint_wrenches": ["body", 6]},
     "forward-dynamics": {"qdd": "v", "joint_wrenches": ["body", 6]},
@@ -85,7 +85,7 @@ OPERATIONS = {
     "forward-sensitivity": {"dqdd_dq": "vv", "dqdd_dtau": "vv", "dqdd_dwrench": [2, "v", 6],
                             "dqdd_dparameters": ["v", "parameter"]},
     "gradient": {"gradient_q": "v", "gradient_qd": "v", "gradient_qdd": "v", "tau": "v", "gradient_parameters": ["parameter"],
-                 "gradient_wrenches": [2, 6], "gradient_gravity": [3]},
+                 "gradient_wrenches": [2, 6], "gradient_gravity": [3], "gradient_friction": ["each_mover", 8]},
     "forward-gradient": {"gradient_q": "v", "gradient_qd": "v", "gradient_tau": "v", "gradient_parameters": ["parameter"]},
     "hessian": {"hessian_q_q": "vv", "hessian_q_qd": "vv", "hessian_q_qdd": "vv", "hessian_qd_qd": "vv", "d2tau_dq_dqd": "vvv"},
     "forward-hessian": {"hessian_q_q": "vv", "hessian_q_qd": "vv", "hessian_qd_qd": "vv", "d2qdd_dq_dtau": "vvv"},
@@ -111,6 +111,7 @@ def by_name(model, operation, answer):
     movers = joints + [name for name in model["velocity_names"] if name.endswith(".motor")]
     orders = {"v": sorted_axis(model["velocity_names"]), "body": sorted_axis(model["bodies"])}
     orders["parameter"] = [10 * i + c for i in orders["body"] for c in range(10)]
+    orders["each_mover"] = sorted_axis(movers)
     orders["mover"] = [3 * i + c for i in sorted_axis(movers) for c in range(3)]
     if operation == "kinematics":
         poses = [pose[key] for _, pose in sorted(answer["poses"].items()) for key in sorted(pose)]

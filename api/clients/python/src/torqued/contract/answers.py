@@ -384,6 +384,19 @@ class GradientAnswer(Answer):
     sum_parameters: Array
     # 3: the sum of gradient_gravity over the rows.
     sum_gravity: Array
+    # nq: by the entries of q; that of a quaternion r is of the function of r/|r|.
+    gradient_q_entries: Array
+    # directions × nv: rates of gradient_q along the directions, by q.
+    hessian_products_q: Array
+    # directions × nv: rates of gradient_qd along the directions, by qd.
+    hessian_products_qd: Array
+    # directions × nv: rates of gradient_qdd along the directions, by qdd.
+    hessian_products_qdd: Array
+    # directions × nv: rates of tau along the directions.
+    rates: Array
+    # (joints + motor coordinates + motors of coupled transmissions) × 8: by viscous, Coulomb magnitude of the positive and the
+    # negative direction, coulomb_velocity, breakaway magnitude of both directions, stribeck_velocity and load.
+    gradient_friction: Array
     # With on_error="row": the rows that failed.
     errors: list[RowError]
 
@@ -411,6 +424,19 @@ class ForwardGradientAnswer(Answer):
     sum_parameters: Array
     # 3: the sum of gradient_gravity over the rows.
     sum_gravity: Array
+    # nq: by the entries of q; that of a quaternion r is of the function of r/|r|.
+    gradient_q_entries: Array
+    # directions × nv: rates of gradient_q along the directions, by q.
+    hessian_products_q: Array
+    # directions × nv: rates of gradient_qd along the directions, by qd.
+    hessian_products_qd: Array
+    # directions × nv: rates of gradient_tau along the directions, by tau.
+    hessian_products_tau: Array
+    # directions × nv: rates of qdd along the directions.
+    rates: Array
+    # (joints + motor coordinates + motors of coupled transmissions) × 8: by viscous, Coulomb magnitude of the positive and the
+    # negative direction, coulomb_velocity, breakaway magnitude of both directions, stribeck_velocity and load.
+    gradient_friction: Array
     # With on_error="row": the rows that failed.
     errors: list[RowError]
 
@@ -599,6 +625,8 @@ class RolloutGradientAnswer(Answer):
     sum_parameters: Array
     # 3: the sum of gradient_gravity over the rows.
     sum_gravity: Array
+    # nq: by the entries of q; that of a quaternion r is of the function of r/|r|.
+    gradient_q_entries: Array
     # With on_error="row": the rows that failed.
     errors: list[RowError]
 

@@ -1148,11 +1148,15 @@ class EvaluationsGradient(TypedDict, total=False):
     # The coordinates whose acceleration is computed, by velocity_names; "base": all six of a floating base. Without `free`
     # there are no outputs that begin with qdd or dqdd.
     free: Union[Sequence[str], Literal['base']]
-    outputs: Sequence[Literal['gradient_q', 'gradient_qd', 'gradient_qdd', 'tau', 'qdd', 'gradient_tau', 'gradient_parameters', 'gradient_wrenches', 'gradient_gravity', 'sum_parameters', 'sum_gravity']]
+    # Directions of each state, one row of nv numbers for each; all parts have as many rows, and absent parts are zero.
+    directions: Directions
+    outputs: Sequence[Literal['gradient_q', 'gradient_qd', 'gradient_qdd', 'tau', 'qdd', 'gradient_tau', 'gradient_parameters', 'gradient_wrenches', 'gradient_gravity', 'sum_parameters', 'sum_gravity', 'gradient_q_entries', 'hessian_products_q', 'hessian_products_qd', 'hessian_products_qdd', 'rates', 'gradient_friction']]
 
 
 class EvaluationsForwardGradient(TypedDict, total=False):
-    outputs: Sequence[Literal['gradient_q', 'gradient_qd', 'gradient_tau', 'qdd', 'gradient_parameters', 'gradient_wrenches', 'gradient_gravity', 'sum_parameters', 'sum_gravity']]
+    # Directions of each state, one row of nv numbers for each; all parts have as many rows, and absent parts are zero.
+    directions: ForwardDirections
+    outputs: Sequence[Literal['gradient_q', 'gradient_qd', 'gradient_tau', 'qdd', 'gradient_parameters', 'gradient_wrenches', 'gradient_gravity', 'sum_parameters', 'sum_gravity', 'gradient_q_entries', 'hessian_products_q', 'hessian_products_qd', 'hessian_products_tau', 'rates', 'gradient_friction']]
 
 
 class _EvaluationsDirectionalNeeded(TypedDict):

@@ -835,11 +835,13 @@ class Operations:
             payload: Optional[Union[Payload, Sequence[Payload]]] = None,
             parameters: Optional[Mapping[str, npt.ArrayLike]] = None, wrenches: Optional[Sequence[Wrench]] = None,
             friction: Optional[bool] = None, joints: Optional[Sequence[str]] = None, tau: Optional[Coordinates] = None,
-            free: Optional[Union[Sequence[str], Literal['base']]] = None,
+            free: Optional[Union[Sequence[str], Literal['base']]] = None, directions: Optional[Directions] = None,
             locked: Optional[Mapping[str, npt.ArrayLike]] = None, normalise: Optional[bool] = None,
             on_error: Optional[Literal['request', 'row']] = None,
             outputs: Optional[Sequence[Literal['gradient_q', 'gradient_qd', 'gradient_qdd', 'tau', 'qdd', 'gradient_tau',
-            'gradient_parameters', 'gradient_wrenches', 'gradient_gravity', 'sum_parameters', 'sum_gravity']]] = None,
+            'gradient_parameters', 'gradient_wrenches', 'gradient_gravity', 'sum_parameters', 'sum_gravity',
+            'gradient_q_entries', 'hessian_products_q', 'hessian_products_qd', 'hessian_products_qdd', 'rates',
+            'gradient_friction']]] = None,
             timeout: Optional[float] = None,
     ) -> GradientAnswer:
         """One gradient of the torques instead of their matrices.
@@ -854,7 +856,23 @@ class Operations:
         over all rows, in the order of the rows: the gradient of one cost of a batch, without the gradients of each row. Rows
         that fail with on_error are left out, and `errors` lists them. Coordinates named in `free` are as in sensitivity: their
         accelerations follow from the dynamics, the gradient by their qdd is zero, and `gradient_tau` is that by their given
-        efforts. Models with loops are the 422 not-for-loops.
+        efforts. Models with loops are the 422 not-for-loops. `gradient_q_entries` is the gradient by the nq entries of `q`, for
+        programs that differentiate these. That by a quaternion r of a floating base or joint or a spherical joint is of λᵀtau
+        as a function of r/|r|, at the unit quaternion: 2 r (g, 0) with the gradient g along R ← R exp(e), which is orthogonal
+        to r. Where r is not of unit length (`normalise`), divide by |r|. That by the position of a floating base or joint is R
+        g with the gradient g along p += R e, in the axes in which p is given. Other entries are those of `gradient_q`.
+        `gradient_friction` is the gradient by the friction of each joint, then of the motors of elastic joints and of coupled
+        transmissions, also where it is zero: by viscous, the Coulomb magnitudes for positive and negative velocity,
+        coulomb_velocity, the breakaway magnitudes for both, stribeck_velocity and load, at constant `qdd`. Magnitudes for the
+        other direction, coulomb_velocity of sharp friction, the figures of Stribeck's curve where there is none, load of mimics
+        and coupled transmissions, and all with `friction: false` have zero. The friction of a motor of a rigid joint acts on
+        the joint's rate: the figures are those of the joint alone. With `directions` (e, g, j) of `q`, `qd` and `qdd`, as of
+        the operation directional, the answer has Hessian-vector products: `hessian_products_q`, `hessian_products_qd` and
+        `hessian_products_qdd` are the rates of the three gradients along each direction, at constant multipliers, in O(n) time
+        a direction and without matrices; entry j is the sum over k of the second derivatives (j, k) of hessian times the
+        direction. `rates` are those of tau. Along the axes of one joint with a quaternion, which turn with it, derivatives do
+        not commute: the products are the rates of the gradient, not the gradient of its product with the direction. Directions
+        are not for `free` coordinates.
 
         q: Positions, nq entries: rad or m.
         multipliers: Multipliers λ of the torques or accelerations, nv entries: one number for each coordinate.
@@ -881,6 +899,8 @@ class Operations:
         tau: Only with `free`: efforts, nv entries, 0 for coordinates that are not free. Default 0.
         free: The coordinates whose acceleration is computed, by velocity_names; "base": all six of a floating base. Without
         `free` there are no outputs that begin with qdd or dqdd.
+        directions: Directions of each state, one row of nv numbers for each; all parts have as many rows, and absent parts are
+        zero.
         locked: Joints that are held at positions, by the names of the joints: a number in rad or m, [x, y, angle] of a planar
         joint, the quaternion [qx, qy, qz, qw] of a spherical one, or the seven positions of a floating one. These joints are
         fixed for this request: they leave `q`, `qd`, `tau` and all other coordinates of the request and of its answer, whose
@@ -903,18 +923,19 @@ class Operations:
         """
         return self._evaluate("gradient", GradientAnswer, {"q": q, "multipliers": multipliers, "qd": qd, "qdd": qdd, "gravity":
             gravity, "payload": payload, "parameters": parameters, "wrenches": wrenches, "friction": friction, "joints": joints,
-            "tau": tau, "free": free, "locked": locked, "normalise": normalise, "on_error": on_error, "outputs": outputs},
-            timeout)
+            "tau": tau, "free": free, "directions": directions, "locked": locked, "normalise": normalise, "on_error": on_error,
+            "outputs": outputs}, timeout)
 
     def forward_gradient(
             self, q: Coordinates, *, tau: Coordinates, multipliers: Coordinates, qd: Optional[Coordinates] = None,
             gravity: Optional[npt.ArrayLike] = None, payload: Optional[Union[Payload, Sequence[Payload]]] = None,
             parameters: Optional[Mapping[str, npt.ArrayLike]] = None, wrenches: Optional[Sequence[Wrench]] = None,
             friction: Optional[bool] = None, joints: Optional[Sequence[str]] = None,
-            locked: Optional[Mapping[str, npt.ArrayLike]] = None, normalise: Optional[bool] = None,
-            on_error: Optional[Literal['request', 'row']] = None,
+            directions: Optional[ForwardDirections] = None, locked: Optional[Mapping[str, npt.ArrayLike]] = None,
+            normalise: Optional[bool] = None, on_error: Optional[Literal['request', 'row']] = None,
             outputs: Optional[Sequence[Literal['gradient_q', 'gradient_qd', 'gradient_tau', 'qdd', 'gradient_parameters',
-            'gradient_wrenches', 'gradient_gravity', 'sum_parameters', 'sum_gravity']]] = None,
+            'gradient_wrenches', 'gradient_gravity', 'sum_parameters', 'sum_gravity', 'gradient_q_entries',
+            'hessian_products_q', 'hessian_products_qd', 'hessian_products_tau', 'rates', 'gradient_friction']]] = None,
             timeout: Optional[float] = None,
     ) -> ForwardGradientAnswer:
         """One gradient of the accelerations instead of their matrices.
@@ -924,7 +945,10 @@ class Operations:
         forward-sensitivity, in O(n) time. One solve with the mass matrix gives μ = M⁻¹λ, which is the gradient by tau; the
         others are those of the operation gradient with the multipliers -μ. Directions, constant quantities, sums over the rows
         and signs are as there. Missing `qd` is zero. A mass matrix that is singular at the state is a 422 naming the joint;
-        models with loops are the 422 not-for-loops. For `held` frames, ask forward-sensitivity.
+        models with loops are the 422 not-for-loops. For `held` frames, ask forward-sensitivity. `gradient_q_entries` and
+        `gradient_friction` are the gradients by the nq entries of `q` and by the figures of friction, as in gradient. With
+        `directions` of `q`, `qd` and `tau`, the answer has the rates of the three gradients along each of them, as in gradient:
+        `hessian_products_q`, `hessian_products_qd`, `hessian_products_tau`; `rates` are those of qdd.
 
         q: Positions, nq entries: rad or m.
         tau: Joint efforts, nv entries: N m or N.
@@ -948,6 +972,8 @@ class Operations:
         joints: A permutation of velocity_names, the order of coordinates in this request and its answer. The six coordinates of
         a floating base stay first, as in `q` its seven positions, and may be left out of the list. For models none of whose
         joints has a quaternion.
+        directions: Directions of each state, one row of nv numbers for each; all parts have as many rows, and absent parts are
+        zero.
         locked: Joints that are held at positions, by the names of the joints: a number in rad or m, [x, y, angle] of a planar
         joint, the quaternion [qx, qy, qz, qw] of a spherical one, or the seven positions of a floating one. These joints are
         fixed for this request: they leave `q`, `qd`, `tau` and all other coordinates of the request and of its answer, whose
@@ -970,7 +996,8 @@ class Operations:
         """
         return self._evaluate("forward-gradient", ForwardGradientAnswer, {"q": q, "tau": tau, "multipliers": multipliers, "qd":
             qd, "gravity": gravity, "payload": payload, "parameters": parameters, "wrenches": wrenches, "friction": friction,
-            "joints": joints, "locked": locked, "normalise": normalise, "on_error": on_error, "outputs": outputs}, timeout)
+            "joints": joints, "directions": directions, "locked": locked, "normalise": normalise, "on_error": on_error,
+            "outputs": outputs}, timeout)
 
     def directional(
             self, q: Coordinates, *, directions: Directions, qd: Optional[Coordinates] = None,
@@ -1464,7 +1491,8 @@ class Operations:
             locked: Optional[Mapping[str, npt.ArrayLike]] = None, normalise: Optional[bool] = None,
             on_error: Optional[Literal['request', 'row']] = None,
             outputs: Optional[Sequence[Literal['gradient_torques', 'gradient_q', 'gradient_qd', 'cost', 'q_after', 'qd_after',
-            'gradient_parameters', 'gradient_wrenches', 'gradient_gravity', 'sum_parameters', 'sum_gravity']]] = None,
+            'gradient_parameters', 'gradient_wrenches', 'gradient_gravity', 'sum_parameters', 'sum_gravity',
+            'gradient_q_entries']]] = None,
             timeout: Optional[float] = None,
     ) -> RolloutGradientAnswer:
         """The gradient of a cost of many steps of integration.

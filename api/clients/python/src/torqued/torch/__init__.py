@@ -1,12 +1,13 @@
 """Differentiable dynamics for PyTorch: inverse and forward dynamics as functions of tensors, whose backward asks the server for
-one gradient (the operations gradient and forward-gradient).
+one gradient (the operations gradient and forward-gradient), and whose second backward asks for one Hessian-vector product.
 
     from torqued.torch import inverse_dynamics
     tau = inverse_dynamics(model, q, qd, qdd)
     tau.square().sum().backward()
 
-Tensors are of float64 on the CPU, one state or rows of states, all of one shape. Models have as many positions as velocities: a
-quaternion has four entries, its gradient three. A second derivative is refused by PyTorch; the operation hessian has those.
+Tensors are of float64 on the CPU, one state or rows of states. Gradients by q are by its entries: a quaternion r stands for the
+rotation of r/|r|, so its gradient is orthogonal to r, and an optimizer that changes the entries need not keep |r| = 1. Gradients
+are differentiable once more (create_graph=True); a third derivative is refused by PyTorch.
 """
 from __future__ import annotations
 
@@ -17,6 +18,7 @@ import torch
 from torch.autograd.function import once_differentiable
 
 from ..client import Model
+from .entries import Layout
 
 
 def inverse_dynamics(model: Model, q: torch.Tensor, qd: torch.Tensor, qdd: torch.Tensor, **fields: Any) -> torch.Tensor:
@@ -35,14 +37,11 @@ class _InverseDynamics(torch.autograd.Function):
                 *state: torch.Tensor) -> torch.Tensor:
         _save(context, model, fields, state)
         q, qd, qdd = _arrays(state)
-        return _tensor(model.inverse_dynamics(q, qd=qd, qdd=qdd, **fields).tau)
+        return _tensor(model.inverse_dynamics(q, qd=qd, qdd=qdd, normalise=True, **fields).tau)
 
     @staticmethod
-    @once_differentiable
     def backward(context: Any, multipliers: torch.Tensor) -> tuple[Any, ...]:      # type: ignore[override]
-        q, qd, qdd, along = _arrays((*context.saved_tensors, multipliers))
-        by = context.model.gradient(q, qd=qd, qdd=qdd, multipliers=along, **context.fields)
-        return (None, None, *map(_tensor, (by.gradient_q, by.gradient_qd, by.gradient_qdd)))
+        return (None, None, *_Gradient.apply(context.model, context.fields, "qdd", *context.saved_tensors, multipliers))
 
 
 class _ForwardDynamics(torch.autograd.Function):
@@ -51,19 +50,47 @@ class _ForwardDynamics(torch.autograd.Function):
                 *state: torch.Tensor) -> torch.Tensor:
         _save(context, model, fields, state)
         q, qd, tau = _arrays(state)
-        return _tensor(model.forward_dynamics(q, qd=qd, tau=tau, **fields).qdd)
+        return _tensor(model.forward_dynamics(q, qd=qd, tau=tau, normalise=True, **fields).qdd)
+
+    @staticmethod
+    def backward(context: Any, multipliers: torch.Tensor) -> tuple[Any, ...]:      # type: ignore[override]
+        return (None, None, *_Gradient.apply(context.model, context.fields, "tau", *context.saved_tensors, multipliers))
+
+
+class _Gradient(torch.autograd.Function):
+    """The gradient of multipliers · tau by q, qd and qdd or, if `third` is "tau", of multipliers · qdd by q, qd and tau."""
+
+    @staticmethod
+    def forward(context: Any, model: Model, fields: dict[str, Any], third: str,     # type: ignore[override]
+                *tensors: torch.Tensor) -> tuple[torch.Tensor, ...]:
+        _save(context, model, fields, tensors)
+        context.third = third
+        by = _ask(context, tensors, {})
+        q = tensors[0].detach().numpy()
+        return (_tensor(Layout(model).entries(q, by.gradient_q)), _tensor(by.gradient_qd), _tensor(by[f"gradient_{third}"]))
 
     @staticmethod
     @once_differentiable
-    def backward(context: Any, multipliers: torch.Tensor) -> tuple[Any, ...]:      # type: ignore[override]
-        q, qd, tau, along = _arrays((*context.saved_tensors, multipliers))
-        by = context.model.forward_gradient(q, qd=qd, tau=tau, multipliers=along, **context.fields)
-        return (None, None, *map(_tensor, (by.gradient_q, by.gradient_qd, by.gradient_tau)))
+    def backward(context: Any, *along: torch.Tensor) -> tuple[Any, ...]:      # type: ignore[override]
+        layout, q, third = Layout(context.model), context.saved_tensors[0].detach().numpy(), context.third
+        by_q, by_qd, by_third = _arrays(along)
+        directions = {"q": layout.tangent(q, by_q), "qd": by_qd, third: by_third}
+        products = [f"hessian_products_{name}" for name in directions]
+        by = _ask(context, context.saved_tensors, {"directions": {name: x[..., None, :] for name, x in directions.items()},
+                                                   "outputs": ["gradient_q", *products, "rates"]})
+        first, *others = [by[name][..., 0, :] for name in (*products, "rates")]
+        return (None, None, None, _tensor(layout.second(q, by_q, by.gradient_q, first)), *map(_tensor, others))
 
 
-def _save(context: Any, model: Model, fields: dict[str, Any], state: tuple[torch.Tensor, ...]) -> None:
+def _ask(context: Any, tensors: tuple[torch.Tensor, ...], more: dict[str, Any]) -> Any:
+    q, qd, x, multipliers = _arrays(tensors)
+    ask = context.model.gradient if context.third == "qdd" else context.model.forward_gradient
+    return ask(q, qd=qd, multipliers=multipliers, normalise=True, **{context.third: x}, **context.fields, **more)
+
+
+def _save(context: Any, model: Model, fields: dict[str, Any], tensors: tuple[torch.Tensor, ...]) -> None:
     context.model, context.fields = model, fields
-    context.save_for_backward(*state)
+    context.save_for_backward(*tensors)
 
 
 def _arrays(tensors: tuple[torch.Tensor, ...]) -> list[Any]:
@@ -78,13 +105,11 @@ def _tensor(array: Any) -> torch.Tensor:
 
 def _checked(model: Model, **tensors: torch.Tensor) -> tuple[torch.Tensor, ...]:
     positions, velocities = len(model.position_names), len(model.velocity_names)
-    if positions != velocities:
-        raise ValueError(f"{model.name} has {positions} positions and {velocities} velocities: the gradient by a quaternion has no "
-                         f"entry for each of its entries; call model.gradient, whose gradient_q has one for each velocity")
-    shape = tensors["q"].shape
+    rows = tensors["q"].shape[:-1]
     for name, tensor in tensors.items():
+        entries = positions if name == "q" else velocities
         if tensor.dtype != torch.float64 or tensor.device.type != "cpu":
             raise TypeError(f"{name} is of {tensor.dtype} on {tensor.device}; expected torch.float64 on the CPU")
-        if tensor.shape != shape or tensor.dim() not in (1, 2) or tensor.shape[-1] != velocities:
-            raise ValueError(f"{name} has the shape {tuple(tensor.shape)}; expected ({velocities},) or (rows, {velocities}), as of q")
+        if tensor.dim() not in (1, 2) or tensor.shape != (*rows, entries):
+            raise ValueError(f"{name} has the shape {tuple(tensor.shape)}; expected ({entries},) or (rows, {entries}), with the rows of q")
     return tuple(tensors.values())
