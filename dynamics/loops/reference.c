@@ -64,8 +64,8 @@ static bool close_nearest(dyn_memory memory, dyn_loop_workspace *c, const dyn_sc
     dyn_closure_solver closure = c->closure;
     int               *moved   = dyn_take(memory, l->nv * sizeof *moved);
     if (!moved) return false;
-    closure.unknowns = choose_coordinates(l, all, moved);
-    closure.unknown  = moved;
+    closure.of.unknowns = choose_coordinates(l, all, moved);
+    closure.of.unknown  = moved;
     if (!dyn_closure_open(memory, &closure)) return false;
     closure.live       = 1;
     closure.stopped[0] = false;
