@@ -60,7 +60,8 @@ typedef struct dyn_closure_change {
     const dyn_closure_block *block;
     const double            *jacobian, *inverse, *scale; /* of A; A_0^+ and D */
     double                  *work;                       /* dyn_closure_change_work */
-    double                  *change;                     /* 1: the sum of squares of the entries of M^4 */
+    double                  *change;                     /* 1: the sum of squares of the entries of M */
+    double                  *fourth; /* 1: the sum of squares of the entries of M^4; NULL: not wanted */
 } dyn_closure_change;
 
 static inline size_t dyn_closure_change_work(size_t m, size_t n)

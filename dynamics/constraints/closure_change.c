@@ -26,21 +26,29 @@ static void square(const dyn_scene *scene, size_t n, const lane *M, lane *to)
     multiply(scene, &(lane_product){.m = n, .k = n, .n = n, .A = M, .row = n, .inner = 1, .B = M, .C = to});
 }
 
+static lane sum_squares(size_t n, const lane *x)
+{
+    lane sum = lane_of(0);
+    for (size_t e = 0; e < n; e++)
+        sum = add_mul(sum, x[e], x[e]);
+    return sum;
+}
+
 void LANE_NAME(closure_change)(const dyn_scene *scene, void *memory, const dyn_closure_change *io, size_t blocks)
 {
     (void)memory, (void)blocks; /* always 1 */
     const size_t m = io->block->m, n = io->block->n;
     const lane  *J = block_in(io->jacobian, 0, 0), *K = block_in(io->inverse, 0, 0), *scale = block_in(io->scale, 0, 0);
-    lane        *A = block_out(io->work, 0, 0), *M = A + m * n, *M2 = M + n * n, sum = lane_of(0);
+    lane        *A = block_out(io->work, 0, 0), *M = A + m * n, *M2 = M + n * n;
     for (size_t e = 0; e < m * n; e++)
         A[e] = io->block->entry[e] < 0 ? lane_of(0) : J[io->block->entry[e]];
     multiply(scene, &(lane_product){.m = n, .k = m, .n = n, .A = K, .row = m, .inner = 1, .B = A, .C = M});
     for (size_t i = 0; i < n; i++)
         for (size_t j = 0; j < n; j++)
             M[i * n + j] = scale[i] / scale[j] * (M[i * n + j] - (i == j ? 1.0 : 0.0));
+    *block_out(io->change, 0, 0) = sum_squares(n * n, M);
+    if (!io->fourth) return;
     square(scene, n, M, M2);
     square(scene, n, M2, M);
-    for (size_t e = 0; e < n * n; e++)
-        sum = add_mul(sum, M[e], M[e]);
-    *block_out(io->change, 0, 0) = sum;
+    *block_out(io->fourth, 0, 0) = sum_squares(n * n, M);
 }

@@ -254,6 +254,16 @@ static void correct_open_loops(dyn_closure_solver *c)
     }
 }
 
+void dyn_closure_find_poses(const dyn_closure_solver *c, const dyn_scene *scene)
+{
+    dyn_closure io = {.q         = c->q,
+                      .n_pairs   = c->of.n_pairs,
+                      .pairs     = c->of.pair,
+                      .positions = c->pair_position,
+                      .rotations = c->pair_rotation};
+    c->tree->closure(scene, c->workspace, &io, 1);
+}
+
 void dyn_closure_evaluate(dyn_closure_solver *c, const dyn_scene *scene)
 {
     dyn_closure io = {.q         = c->q,
@@ -272,9 +282,10 @@ void dyn_closure_evaluate(dyn_closure_solver *c, const dyn_scene *scene)
 /* Writes the residual of pair k and returns its number of rows. */
 static size_t pair_error(const dyn_closure_solver *c, size_t k, size_t lane, double *rows)
 {
-    double y[3], R[9], goal[12];
+    double y[3], R[9] = {0}, goal[12];
     get(c, c->pair_position + 3 * k * c->W, 3, lane, y);
-    get(c, c->pair_rotation + 9 * k * c->W, 9, lane, R);
+    if (k >= c->loops->n || c->loops->loop[k].kind != DYN_LOOP_SPHERICAL) /* whose error does not depend on R */
+        get(c, c->pair_rotation + 9 * k * c->W, 9, lane, R);
     if (k < c->loops->n) {
         dyn_loop_residual(c->loops, k, y, R, rows);
         return c->loops->loop[k].rows;

@@ -76,8 +76,9 @@ static inline bool dyn_closure_may_continue(const dyn_closure_solver *c)
 /* Copies each of `entries` values from lane live - 1 to the lanes after it. */
 void dyn_closure_pad(const dyn_closure_solver *c, size_t entries, double *lanes);
 
-/* Finds the poses of all pairs and the Jacobian J at c->q. */
+/* Find the poses of all pairs at c->q; dyn_closure_evaluate also the Jacobian J. */
 void dyn_closure_evaluate(dyn_closure_solver *c, const dyn_scene *scene);
+void dyn_closure_find_poses(const dyn_closure_solver *c, const dyn_scene *scene);
 /* Finds the loop error of a lane, less c->remaining, and notes the worst pair. Returns its Euclidean norm. */
 double dyn_closure_find_error(dyn_closure_solver *c, size_t lane);
 
@@ -108,11 +109,16 @@ void dyn_closure_factorize(dyn_closure_solver *c, double *inverse, double *scale
 bool dyn_closure_is_factored(const dyn_closure_solver *c, size_t lane, double least);
 
 /* Finds c->inverse, the pseudoinverse of J_u, in the live lanes that are `wanted`, and sets c->rank and c->finite there.
+ * Other lanes keep theirs.
  * Singular values of a component below DYN_CLOSURE_SINGULAR times its largest count as zero. */
 void dyn_closure_invert(dyn_closure_solver *c, const bool wanted[DYN_MAX_LANES]);
 
-/* Finds |M^4|^(1/4) of each lane (continuation.h), with M = K J_u - 1 and K = c->inverse of an earlier position. */
-void dyn_closure_find_change(dyn_closure_solver *c, double change[DYN_MAX_LANES]);
+/* Finds the pseudoinverse of J_u like dyn_closure_factorize, for c->inverse and c->scale of the live lanes that are
+ * `wanted`. Other lanes keep theirs. */
+void dyn_closure_refactorize(dyn_closure_solver *c, const bool wanted[DYN_MAX_LANES]);
+
+/* Finds |M| of each lane, or |M^4|^(1/4) (continuation.h), with M = K J_u - 1 and K = c->inverse of an earlier position. */
+void dyn_closure_find_change(dyn_closure_solver *c, bool fourth, double change[DYN_MAX_LANES]);
 
 /* dyn_closure_apply computes x_u = K b, with K = c->inverse, b rows x columns and x_u the unknown rows of x (nv x columns);
  * add > 0: x_u += K b, add < 0: x_u -= K b. dyn_closure_apply_transposed computes to = K^T x_u (rows) for one column; add

@@ -33,10 +33,11 @@ bool dyn_closure_is_factored(const dyn_closure_solver *c, size_t lane, double le
     return true;
 }
 
-void dyn_closure_find_change(dyn_closure_solver *c, double change[DYN_MAX_LANES])
+void dyn_closure_find_change(dyn_closure_solver *c, bool fourth, double change[DYN_MAX_LANES])
 {
-    const dyn_scene              scene = {.deadline = c->deadline};
-    _Alignas(DYN_ALIGN) double part[DYN_MAX_LANES];
+    const dyn_scene            scene = {.deadline = c->deadline};
+    _Alignas(DYN_ALIGN) double first_power[DYN_MAX_LANES], fourth_power[DYN_MAX_LANES];
+    const double *const        part = fourth ? fourth_power : first_power;
     for (size_t lane = 0; lane < c->W; lane++)
         change[lane] = 0;
     for (size_t i = 0; i < c->layout.n && dyn_closure_may_continue(c); i++) {
@@ -46,14 +47,42 @@ void dyn_closure_find_change(dyn_closure_solver *c, double change[DYN_MAX_LANES]
                                            .inverse  = c->inverse + of->inverse * c->W,
                                            .scale    = c->scale + of->scale * c->W,
                                            .work     = c->work,
-                                           .change   = part};
+                                           .change   = first_power,
+                                           .fourth   = fourth ? fourth_power : NULL};
         if (of->block.n == 0) continue;
         c->tree->closure_change(&scene, NULL, &io, 1);
         for (size_t lane = 0; lane < c->W; lane++)
             change[lane] += part[lane];
     }
     for (size_t lane = 0; lane < c->W; lane++)
-        change[lane] = sqrt(sqrt(sqrt(change[lane])));
+        change[lane] = fourth ? sqrt(sqrt(sqrt(change[lane]))) : sqrt(change[lane]);
+}
+
+/* Copies the results of a factorization in one lane from c->next_inverse and c->next_scale. */
+static void take_lane(const dyn_closure_solver *c, size_t lane)
+{
+    for (size_t i = 0; i < c->layout.inverse_entries; i++)
+        c->inverse[i * c->W + lane] = c->next_inverse[i * c->W + lane];
+    for (size_t i = 0; i < c->of.unknowns; i++)
+        c->scale[i * c->W + lane] = c->next_scale[i * c->W + lane];
+}
+
+static void exchange(double **a, double **b)
+{
+    double *before = *a;
+    *a             = *b;
+    *b             = before;
+}
+
+void dyn_closure_refactorize(dyn_closure_solver *c, const bool wanted[DYN_MAX_LANES])
+{
+    bool all = true;
+    for (size_t lane = 0; lane < c->live; lane++)
+        all = all && wanted[lane];
+    dyn_closure_factorize(c, c->next_inverse, c->next_scale);
+    if (all) exchange(&c->inverse, &c->next_inverse), exchange(&c->scale, &c->next_scale);
+    for (size_t lane = 0; !all && lane < c->W; lane++)
+        if (wanted[lane < c->live ? lane : c->live - 1]) take_lane(c, lane);
 }
 
 /* --- one lane ---------------------------------------------------------------------------------------------------- */
@@ -143,8 +172,9 @@ static void finish_component(dyn_closure_solver *c, size_t i, const bool *wanted
 
 void dyn_closure_invert(dyn_closure_solver *c, const bool wanted[DYN_MAX_LANES])
 {
-    dyn_closure_factorize(c, c->inverse, c->scale);
+    dyn_closure_refactorize(c, wanted);
     for (size_t lane = 0; lane < c->live; lane++) {
+        if (!wanted[lane]) continue;
         c->rank[lane]   = 0;
         c->finite[lane] = dyn_closure_may_continue(c);
     }

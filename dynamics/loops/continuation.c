@@ -25,7 +25,7 @@ typedef struct lane_progress {
     int    corrections;
     bool   started, running;
     bool   converged; /* the corrections of the present step have converged */
-    bool   accepted;  /* the next step needs the pseudoinverse at the present position */
+    bool   accepted;  /* the next step needs the pseudoinverse at the present position, where it starts */
 } lane_progress;
 
 /* Returns the largest entry of the correction K (r - remaining) of a lane in units of step_limit, with r the loop error and
@@ -33,8 +33,10 @@ typedef struct lane_progress {
 static double measure_correction(const dyn_closure_solver *c, size_t lane)
 {
     double largest = 0;
-    for (size_t i = 0; i < c->of.unknowns; i++)
-        largest = fmax(largest, fabs(c->correction[(size_t)c->of.unknown[i] * c->W + lane]) / c->step_limit[i]);
+    for (size_t i = 0; i < c->of.unknowns; i++) {
+        const double part = fabs(c->correction[(size_t)c->of.unknown[i] * c->W + lane]) / c->step_limit[i];
+        largest           = part > largest || isnan(part) ? part : largest;
+    }
     return isfinite(largest) ? largest : INFINITY;
 }
 
@@ -163,35 +165,17 @@ static void go_on(dyn_closure_solver *c, const dyn_continuation_path *path, size
     f->started = true;
 }
 
-/* Replaces the pseudoinverse of a lane by the one found last. */
-static void keep_factors(const dyn_closure_solver *c, size_t lane)
-{
-    for (size_t i = 0; i < c->layout.inverse_entries; i++)
-        c->inverse[i * c->W + lane] = c->next_inverse[i * c->W + lane];
-    for (size_t i = 0; i < c->of.unknowns; i++)
-        c->scale[i * c->W + lane] = c->next_scale[i * c->W + lane];
-}
-
-static void exchange(double **a, double **b)
-{
-    double *before = *a;
-    *a             = *b;
-    *b             = before;
-}
-
 /* Replaces the pseudoinverse in the lanes whose next step needs it, and starts these steps. */
 static void start_steps(dyn_closure_solver *c, const dyn_continuation_path *path, lane_progress *f)
 {
-    bool all = true;
-    for (size_t lane = 0; lane < c->live; lane++)
-        all = all && (f[lane].accepted || !f[lane].running);
-    dyn_closure_factorize(c, c->next_inverse, c->next_scale);
-    if (all) exchange(&c->inverse, &c->next_inverse), exchange(&c->scale, &c->next_scale);
+    bool wanted[DYN_MAX_LANES], any = false;
     for (size_t lane = 0; lane < c->live; lane++) {
-        if (!f[lane].accepted) continue;
-        if (!all) keep_factors(c, lane);
-        go_on(c, path, lane, dyn_closure_is_factored(c, lane, MIN_PIVOT), &f[lane]);
+        wanted[lane] = f[lane].accepted;
+        any          = any || wanted[lane];
     }
+    if (any) dyn_closure_refactorize(c, wanted);
+    for (size_t lane = 0; lane < c->live; lane++)
+        if (wanted[lane]) go_on(c, path, lane, dyn_closure_is_factored(c, lane, MIN_PIVOT), &f[lane]);
 }
 
 /* --- start at the reference -------------------------------------------------------------------------------------- */
@@ -221,33 +205,69 @@ static void start_at_reference(dyn_closure_solver *c, const dyn_continuation_pat
 
 /* --- the path ---------------------------------------------------------------------------------------------------- */
 
-/* Corrects every lane that has started. Returns true if the corrections of a lane have converged. */
-static bool correct_all(dyn_closure_solver *c, const dyn_continuation_path *path, lane_progress *f)
+/* True if a lane takes corrections. */
+static bool is_correcting(const lane_progress *f)
 {
-    bool converged = false;
-    for (size_t lane = 0; lane < c->live; lane++)
-        if (f[lane].running && f[lane].started) dyn_closure_find_error(c, lane);
-    dyn_closure_apply(c, 1, c->error, 0, c->correction);
-    for (size_t lane = 0; lane < c->live; lane++) {
-        if (f[lane].running && f[lane].started && dyn_may_continue(c->deadline)) advance(c, path, lane, &f[lane]);
-        converged = converged || f[lane].converged;
-    }
-    return converged;
+    return f->running && !f->converged && !f->accepted;
 }
 
-/* Applies one correction to every unfinished lane. Returns false if all lanes are finished. */
-static bool advance_all(dyn_closure_solver *c, const dyn_continuation_path *path, lane_progress *f)
+/* Corrects every lane that takes corrections. */
+static void correct_all(dyn_closure_solver *c, const dyn_continuation_path *path, lane_progress *f)
 {
-    bool   running = false, accepted = false;
+    for (size_t lane = 0; lane < c->live; lane++)
+        if (is_correcting(&f[lane])) dyn_closure_find_error(c, lane);
+    dyn_closure_apply(c, 1, c->error, 0, c->correction);
+    for (size_t lane = 0; lane < c->live; lane++)
+        if (is_correcting(&f[lane]) && dyn_may_continue(c->deadline)) advance(c, path, lane, &f[lane]);
+}
+
+/* Ends the paths that have arrived at their end: the Jacobian has changed little, by the first bound of its change.
+ * Returns true if converged lanes are left. */
+static bool arrive(dyn_closure_solver *c, lane_progress *f)
+{
     double change[DYN_MAX_LANES];
-    if (correct_all(c, path, f)) {
-        dyn_closure_find_change(c, change);
+    bool   left = false, any = false;
+    for (size_t lane = 0; lane < c->live; lane++)
+        any = any || f[lane].converged;
+    if (any) dyn_closure_find_change(c, false, change);
+    for (size_t lane = 0; lane < c->live; lane++) {
+        if (!f[lane].converged) continue;
+        if (f[lane].step >= 1 - f[lane].s && change[lane] <= MAX_CHANGE) {
+            c->reached[lane] = 1;
+            f[lane].running = f[lane].converged = false;
+        }
+        left = left || f[lane].converged;
+    }
+    return left;
+}
+
+/* Accepts the trial points of all lanes whose corrections have converged, and starts their next steps. */
+static void accept_all(dyn_closure_solver *c, const dyn_continuation_path *path, lane_progress *f)
+{
+    double change[DYN_MAX_LANES];
+    if (arrive(c, f)) {
+        dyn_closure_find_change(c, true, change);
         for (size_t lane = 0; lane < c->live; lane++)
             if (f[lane].converged) accept(c, path, lane, change[lane], &f[lane]);
     }
+    start_steps(c, path, f);
+}
+
+/* Applies one correction to the unfinished lanes that take corrections. If there are none, the corrections of all of them
+ * have converged, and their points are accepted together. Returns false if all lanes are finished. */
+static bool advance_all(dyn_closure_solver *c, const dyn_scene *scene, const dyn_continuation_path *path,
+                        lane_progress *f)
+{
+    bool running = false, correcting = false;
     for (size_t lane = 0; lane < c->live; lane++)
-        accepted = accepted || (f[lane].running && f[lane].accepted);
-    if (accepted) start_steps(c, path, f);
+        correcting = correcting || is_correcting(&f[lane]);
+    if (correcting) {
+        dyn_closure_find_poses(c, scene);
+        correct_all(c, path, f);
+    } else {
+        dyn_closure_evaluate(c, scene);
+        accept_all(c, path, f);
+    }
     for (size_t lane = 0; lane < c->live; lane++)
         running = running || f[lane].running;
     dyn_closure_pad(c, c->loops->nq, c->q);
@@ -283,8 +303,7 @@ bool dyn_continuation_follow(dyn_closure_solver *c, const dyn_scene *scene, cons
     bool running = begin(c, path, f);
     if (running && path->at_reference) start_at_reference(c, path, f);
     for (size_t k = 0; running && awaited && (path->most_evaluations == 0 || k < path->most_evaluations); k++) {
-        dyn_closure_evaluate(c, scene);
-        running = advance_all(c, path, f);
+        running = advance_all(c, scene, path, f);
         awaited = dyn_may_continue(c->deadline);
     }
     for (size_t lane = 0; lane < c->live; lane++) {

@@ -29,7 +29,7 @@ static void find_greatest(const dyn_loop_workspace *c, const double *x, size_t n
         most[lane] = 0;
     for (size_t i = 0; i < n; i++, x += step * c->W)
         for (size_t lane = 0; lane < c->W; lane++)
-            most[lane] = fmax(most[lane], fabs(x[lane]));
+            most[lane] = fabs(x[lane]) > most[lane] ? fabs(x[lane]) : most[lane];
 }
 
 /* Sets the columns of J_a, the constraint Jacobian of the actuated coordinates, to zero that contain only rounding errors.
