@@ -50,33 +50,40 @@ static void scale_columns(const reflected *s, lane *scale)
     }
 }
 
-/* Reflects the rows from j on, in a tile of columns from c on: A -= v (beta v^T A). */
-LANE_INLINE void reflect_tile(const reflected *s, size_t j, size_t c, lane beta, const int packs)
+/* One reflection of the rows from j on, with its numbers apart from the matrix that it changes. */
+typedef struct reflection {
+    size_t      rows, width;
+    const lane *v; /* [rows] */
+    lane        beta;
+} reflection;
+
+/* Reflects a tile of columns that begins at `tile`: A -= v (beta v^T A). */
+LANE_INLINE void reflect_tile(const reflection r, lane *tile, const int packs)
 {
     pack  sum[TILE];
-    lane *row = s->A + j * s->width + c;
+    lane *row = tile;
     for (int t = 0; t < packs; t++)
         sum[t] = pack_zero();
-    for (size_t i = j; i < s->m; i++, row += s->width)
+    for (size_t i = 0; i < r.rows; i++, row += r.width)
         for (int t = 0; t < packs; t++)
-            sum[t] = pack_add_mul(sum[t], pack_of(s->v[i]), pack_load(row + t * PACK));
+            sum[t] = pack_add_mul(sum[t], pack_of(r.v[i]), pack_load(row + t * PACK));
     for (int t = 0; t < packs; t++)
-        sum[t] = pack_of(beta) * sum[t];
-    row = s->A + j * s->width + c;
-    for (size_t i = j; i < s->m; i++, row += s->width)
+        sum[t] = pack_of(r.beta) * sum[t];
+    row = tile;
+    for (size_t i = 0; i < r.rows; i++, row += r.width)
         for (int t = 0; t < packs; t++)
-            pack_store(row + t * PACK, pack_sub_mul(pack_load(row + t * PACK), pack_of(s->v[i]), sum[t]));
+            pack_store(row + t * PACK, pack_sub_mul(pack_load(row + t * PACK), pack_of(r.v[i]), sum[t]));
 }
 
-/* Does in column c, entry by entry, what a tile does. */
-LANE_INLINE void reflect_column(const reflected *s, size_t j, size_t c, lane beta)
+/* Does in one column, entry by entry, what a tile does. */
+LANE_INLINE void reflect_column(const reflection r, lane *column)
 {
     lane sum = lane_of(0);
-    for (size_t i = j; i < s->m; i++)
-        sum = add_mul(sum, s->v[i], s->A[i * s->width + c]);
-    sum = beta * sum;
-    for (size_t i = j; i < s->m; i++)
-        s->A[i * s->width + c] = sub_mul(s->A[i * s->width + c], s->v[i], sum);
+    for (size_t i = 0; i < r.rows; i++)
+        sum = add_mul(sum, r.v[i], column[i * r.width]);
+    sum = r.beta * sum;
+    for (size_t i = 0; i < r.rows; i++)
+        column[i * r.width] = sub_mul(column[i * r.width], r.v[i], sum);
 }
 
 /* Makes column j of A zero below the diagonal. Returns |R_jj|. */
@@ -90,14 +97,16 @@ static lane reflect(const reflected *s, size_t j)
     const lane length = lane_sqrt(sum), turned = lane_select(lane_less(*diagonal, lane_of(0)), -length, length);
     s->v[j]         = *diagonal + turned;
     *diagonal       = -turned;
-    const lane beta = lane_select(lane_less(lane_of(0), length), 1.0 / (turned * s->v[j]), lane_of(0));
-    size_t     c    = j + 1;
-    for (; c + TILE * PACK <= s->width; c += TILE * PACK)
-        reflect_tile(s, j, c, beta, TILE);
-    for (; c + PACK <= s->width; c += PACK)
-        reflect_tile(s, j, c, beta, 1);
-    for (; PACK > 1 && c < s->width; c++)
-        reflect_column(s, j, c, beta);
+    const lane       beta = lane_select(lane_less(lane_of(0), length), 1.0 / (turned * s->v[j]), lane_of(0));
+    const reflection r    = {s->m - j, s->width, s->v + j, beta};
+    lane            *row  = s->A + j * s->width;
+    size_t           c    = j + 1;
+    for (; c + TILE * PACK <= r.width; c += TILE * PACK)
+        reflect_tile(r, row + c, TILE);
+    for (; c + PACK <= r.width; c += PACK)
+        reflect_tile(r, row + c, 1);
+    for (; PACK > 1 && c < r.width; c++)
+        reflect_column(r, row + c);
     return length;
 }
 

@@ -117,8 +117,12 @@ void dyn_closure_invert(dyn_closure_solver *c, const bool wanted[DYN_MAX_LANES])
  * `wanted`. Other lanes keep theirs. */
 void dyn_closure_refactorize(dyn_closure_solver *c, const bool wanted[DYN_MAX_LANES]);
 
-/* Finds |M| of each lane, or |M^4|^(1/4) (continuation.h), with M = K J_u - 1 and K = c->inverse of an earlier position. */
-void dyn_closure_find_change(dyn_closure_solver *c, bool fourth, double change[DYN_MAX_LANES]);
+/* The relative change M = K J_u - 1 of the Jacobian in each lane (continuation.h), with K = c->inverse of an earlier
+ * position: its norm |M|, and |M^4|^(1/4), which is not greater and only found if `fourth`. */
+typedef struct dyn_closure_changes {
+    double first[DYN_MAX_LANES], fourth[DYN_MAX_LANES];
+} dyn_closure_changes;
+void dyn_closure_find_change(dyn_closure_solver *c, bool fourth, dyn_closure_changes *to);
 
 /* dyn_closure_apply computes x_u = K b, with K = c->inverse, b rows x columns and x_u the unknown rows of x (nv x columns);
  * add > 0: x_u += K b, add < 0: x_u -= K b. dyn_closure_apply_transposed computes to = K^T x_u (rows) for one column; add

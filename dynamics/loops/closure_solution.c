@@ -33,13 +33,11 @@ bool dyn_closure_is_factored(const dyn_closure_solver *c, size_t lane, double le
     return true;
 }
 
-void dyn_closure_find_change(dyn_closure_solver *c, bool fourth, double change[DYN_MAX_LANES])
+void dyn_closure_find_change(dyn_closure_solver *c, bool fourth, dyn_closure_changes *to)
 {
     const dyn_scene            scene = {.deadline = c->deadline};
-    _Alignas(DYN_ALIGN) double first_power[DYN_MAX_LANES], fourth_power[DYN_MAX_LANES];
-    const double *const        part = fourth ? fourth_power : first_power;
-    for (size_t lane = 0; lane < c->W; lane++)
-        change[lane] = 0;
+    _Alignas(DYN_ALIGN) double part[DYN_MAX_LANES], part_fourth[DYN_MAX_LANES];
+    *to = (dyn_closure_changes){0};
     for (size_t i = 0; i < c->layout.n && dyn_closure_may_continue(c); i++) {
         const dyn_closure_component *of = &c->layout.component[i];
         const dyn_closure_change     io = {.block    = &of->block,
@@ -47,15 +45,19 @@ void dyn_closure_find_change(dyn_closure_solver *c, bool fourth, double change[D
                                            .inverse  = c->inverse + of->inverse * c->W,
                                            .scale    = c->scale + of->scale * c->W,
                                            .work     = c->work,
-                                           .change   = first_power,
-                                           .fourth   = fourth ? fourth_power : NULL};
+                                           .change   = part,
+                                           .fourth   = fourth ? part_fourth : NULL};
         if (of->block.n == 0) continue;
         c->tree->closure_change(&scene, NULL, &io, 1);
-        for (size_t lane = 0; lane < c->W; lane++)
-            change[lane] += part[lane];
+        for (size_t lane = 0; lane < c->W; lane++) {
+            to->first[lane] += part[lane];
+            if (fourth) to->fourth[lane] += part_fourth[lane];
+        }
     }
-    for (size_t lane = 0; lane < c->W; lane++)
-        change[lane] = fourth ? sqrt(sqrt(sqrt(change[lane]))) : sqrt(change[lane]);
+    for (size_t lane = 0; lane < c->W; lane++) {
+        to->first[lane]  = sqrt(to->first[lane]);
+        to->fourth[lane] = sqrt(sqrt(sqrt(to->fourth[lane])));
+    }
 }
 
 /* Copies the results of a factorization in one lane from c->next_inverse and c->next_scale. */

@@ -221,18 +221,19 @@ static void correct_all(dyn_closure_solver *c, const dyn_continuation_path *path
         if (is_correcting(&f[lane]) && dyn_may_continue(c->deadline)) advance(c, path, lane, &f[lane]);
 }
 
+/* True if the corrections of a lane have converged at the end of its path. */
+static bool is_at_end(const lane_progress *f)
+{
+    return f->converged && f->step >= 1 - f->s;
+}
+
 /* Ends the paths that have arrived at their end: the Jacobian has changed little, by the first bound of its change.
  * Returns true if converged lanes are left. */
-static bool arrive(dyn_closure_solver *c, lane_progress *f)
+static bool arrive(dyn_closure_solver *c, const dyn_closure_changes *change, lane_progress *f)
 {
-    double change[DYN_MAX_LANES];
-    bool   left = false, any = false;
-    for (size_t lane = 0; lane < c->live; lane++)
-        any = any || f[lane].converged;
-    if (any) dyn_closure_find_change(c, false, change);
+    bool left = false;
     for (size_t lane = 0; lane < c->live; lane++) {
-        if (!f[lane].converged) continue;
-        if (f[lane].step >= 1 - f[lane].s && change[lane] <= MAX_CHANGE) {
+        if (is_at_end(&f[lane]) && change->first[lane] <= MAX_CHANGE) {
             c->reached[lane] = 1;
             f[lane].running = f[lane].converged = false;
         }
@@ -244,11 +245,17 @@ static bool arrive(dyn_closure_solver *c, lane_progress *f)
 /* Accepts the trial points of all lanes whose corrections have converged, and starts their next steps. */
 static void accept_all(dyn_closure_solver *c, const dyn_continuation_path *path, lane_progress *f)
 {
-    double change[DYN_MAX_LANES];
-    if (arrive(c, f)) {
-        dyn_closure_find_change(c, true, change);
+    dyn_closure_changes change;
+    bool                any = false, fourth = false;
+    for (size_t lane = 0; lane < c->live; lane++) {
+        any    = any || f[lane].converged;
+        fourth = fourth || (f[lane].converged && !is_at_end(&f[lane]));
+    }
+    if (any) dyn_closure_find_change(c, fourth, &change);
+    if (any && arrive(c, &change, f)) {
+        if (!fourth) dyn_closure_find_change(c, true, &change);
         for (size_t lane = 0; lane < c->live; lane++)
-            if (f[lane].converged) accept(c, path, lane, change[lane], &f[lane]);
+            if (f[lane].converged) accept(c, path, lane, change.fourth[lane], &f[lane]);
     }
     start_steps(c, path, f);
 }
