@@ -1,15 +1,16 @@
-/* closure_kernels.h - declares the kernels that solve the closure equations of mechanisms: the rows of their Jacobian, the
- * pseudoinverse of a block of it, its change between two positions, and products of small matrices.
+/* closure_kernels.h - declares the kernels that solve the closure equations of mechanisms: the rows of their Jacobian,
+ * the pseudoinverse of a block of it, its change between two positions, and products of small matrices.
  *
- * Arrays and lanes follow the rules of dynamics.h, but the kernels compute one block: `blocks` is 1. They read no model;
- * scene->deadline ends them early. A Jacobian is stored row by row, with the columns of the row's pair of frames
- * (dyn_pair_columns). With A the entries of a component (dynamics/loops/closure_layout.h), m rows and n unknowns, m >= n,
- * and D the lengths of A's columns,
+ * Arrays and lanes follow the rules of dynamics.h, but the kernels compute one block: `blocks` is 1. The kernels read
+ * no model; scene->deadline ends them early. A Jacobian is stored row by row, with the columns of the row's pair of
+ * frames (dyn_pair_columns). With A the entries of a component (dynamics/loops/closure_layout.h), m rows and n
+ * unknowns, m >= n, and D the lengths of A's columns,
  *
  *     A D^-1 = Q [R; 0],    A^+ = D^-1 R^-1 Q_1^T
  *
- * by Householder reflections (Golub & Van Loan 2013, 5.2.2), with Q_1 the first n columns of Q. Since Q_1 has orthonormal
- * columns, the Frobenius norm of D A^+ is that of R^-1: a bound of 1 / s, with s the least singular value of A D^-1. */
+ * by Householder reflections (Golub & Van Loan 2013, 5.2.2), with Q_1 the first n columns of Q. Since Q_1 has
+ * orthonormal columns, the Frobenius norm of D A^+ is that of R^-1: a bound of 1 / s, with s the least singular value
+ * of A D^-1. */
 #pragma once
 #include "dynamics.h"
 
@@ -24,7 +25,7 @@ typedef struct dyn_closure_row {
 typedef struct dyn_closure_rows {
     size_t                 n;
     const dyn_closure_row *row;      /* [n] */
-    const double          *jacobian; /* of all pairs, as dyn_closure writes it */
+    const double          *jacobian; /* the Jacobians of all pairs, as dyn_closure writes them */
     double                *rows;
 } dyn_closure_rows;
 
@@ -38,8 +39,8 @@ typedef struct dyn_closure_block {
  * through the point where the loop closes. */
 #define DYN_CLOSURE_NEGLIGIBLE 1e-9
 
-/* Finds the pseudoinverse of a component. Negligible columns count as zero and have the length 1; then `pivot` is 0. Where
- * `pivot` is 0 or an entry is not finite, the other results are undefined. */
+/* Finds the pseudoinverse of a component. Negligible columns count as zero and have the length 1; then `pivot` is 0.
+ * Where `pivot` is 0 or an entry is not finite, the other results are undefined. */
 typedef struct dyn_closure_factor {
     const dyn_closure_block *block; /* m >= n */
     const double            *jacobian;
@@ -58,7 +59,7 @@ static inline size_t dyn_closure_factor_work(size_t m, size_t n)
 /* Computes the relative change of a component, M = D (A_0^+ A - 1) D^-1, with A_0^+ and D of an earlier position. */
 typedef struct dyn_closure_change {
     const dyn_closure_block *block;
-    const double            *jacobian, *inverse, *scale; /* of A; A_0^+ and D */
+    const double            *jacobian, *inverse, *scale; /* the entries of A; A_0^+ and D */
     double                  *work;                       /* dyn_closure_change_work */
     double                  *change;                     /* 1: the sum of squares of the entries of M */
     double                  *fourth; /* 1: the sum of squares of the entries of M^4; NULL: not wanted */

@@ -250,8 +250,9 @@ typedef struct dyn_rows {
 
 /* The list of kernels: each has a struct dyn_name with its arrays, in this header or in one of its name (step and
  * held_sensitivity in step.h, forward_hessian in hessian.h, constraint_rows and the next three in constraint.h,
- * closure_rows, closure_factor and matrix_product in closure_kernels.h, the gradients in gradient.h, forward_directional in directional.h), and a source file of its name in one of the folders
- * algorithms, adjoint, constraints and momentum (held_sensitivity: step.c). */
+ * closure_rows, closure_factor and matrix_product in closure_kernels.h, the gradients in gradient.h,
+ * forward_directional in directional.h), and a source file of its name in one of the folders algorithms, adjoint,
+ * constraints and momentum (held_sensitivity: step.c). */
 /* clang-format off */
 #define DYN_KERNELS(X) \
     X(inverse_dynamics) X(forward_dynamics) X(mass_matrix) X(bias) X(kinematics) X(energy) \

@@ -12,18 +12,18 @@ size_t LANE_NAME(closure_change_size)(const dyn_model *m)
 }
 
 /* C = A B for square matrices or rows of A */
-static void multiply(const dyn_scene *scene, const lane_product *p)
+static void multiply_tiles(const dyn_scene *scene, const lane_product *p)
 {
     size_t i = 0;
     for (; i + PRODUCT_ROWS <= p->m && goes_on(scene->deadline, p->k); i += PRODUCT_ROWS)
-        product_rows(p, i, PRODUCT_ROWS);
+        multiply_rows_of_tile(p, i, PRODUCT_ROWS);
     for (; i < p->m && goes_on(scene->deadline, p->k); i++)
-        product_rows(p, i, 1);
+        multiply_rows_of_tile(p, i, 1);
 }
 
-static void square(const dyn_scene *scene, size_t n, const lane *M, lane *to)
+static void multiply_by_itself(const dyn_scene *scene, size_t n, const lane *M, lane *to)
 {
-    multiply(scene, &(lane_product){.m = n, .k = n, .n = n, .A = M, .row = n, .inner = 1, .B = M, .C = to});
+    multiply_tiles(scene, &(lane_product){.m = n, .k = n, .n = n, .A = M, .row = n, .inner = 1, .B = M, .C = to});
 }
 
 static lane sum_squares(size_t n, const lane *x)
@@ -42,13 +42,13 @@ void LANE_NAME(closure_change)(const dyn_scene *scene, void *memory, const dyn_c
     lane        *A = block_out(io->work, 0, 0), *M = A + m * n, *M2 = M + n * n;
     for (size_t e = 0; e < m * n; e++)
         A[e] = io->block->entry[e] < 0 ? lane_of(0) : J[io->block->entry[e]];
-    multiply(scene, &(lane_product){.m = n, .k = m, .n = n, .A = K, .row = m, .inner = 1, .B = A, .C = M});
+    multiply_tiles(scene, &(lane_product){.m = n, .k = m, .n = n, .A = K, .row = m, .inner = 1, .B = A, .C = M});
     for (size_t i = 0; i < n; i++)
         for (size_t j = 0; j < n; j++)
             M[i * n + j] = scale[i] / scale[j] * (M[i * n + j] - (i == j ? 1.0 : 0.0));
     *block_out(io->change, 0, 0) = sum_squares(n * n, M);
     if (!io->fourth) return;
-    square(scene, n, M, M2);
-    square(scene, n, M2, M);
+    multiply_by_itself(scene, n, M, M2);
+    multiply_by_itself(scene, n, M2, M);
     *block_out(io->fourth, 0, 0) = sum_squares(n * n, M);
 }

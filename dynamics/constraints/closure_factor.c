@@ -21,7 +21,7 @@ size_t LANE_NAME(closure_factor_size)(const dyn_model *m)
 }
 
 /* Sets [A, 1]. */
-static void set_matrix(const reflected *s, const dyn_closure_factor *io)
+static void set_reflected(const reflected *s, const dyn_closure_factor *io)
 {
     const lane *J     = block_in(io->jacobian, 0, 0);
     const int  *entry = io->block->entry;
@@ -35,18 +35,18 @@ static void set_matrix(const reflected *s, const dyn_closure_factor *io)
 }
 
 /* Divides the columns of A by their lengths D, and sets negligible ones to zero. */
-static void scale_columns(const reflected *s, lane *scale)
+static void normalise_columns(const reflected *s, lane *scale)
 {
     for (size_t j = 0; j < s->n; j++) {
         lane sum = lane_of(0);
         for (size_t i = 0; i < s->m; i++)
             sum = add_mul(sum, s->A[i * s->width + j], s->A[i * s->width + j]);
-        const lane      length = lane_sqrt(sum);
-        const lane_mask counts = lane_less(lane_of(DYN_CLOSURE_NEGLIGIBLE), length);
-        const lane      by     = lane_select(counts, 1.0 / length, lane_of(0));
-        scale[j]               = lane_select(counts, length, lane_of(1));
+        const lane      length     = lane_sqrt(sum);
+        const lane_mask counts     = lane_less(lane_of(DYN_CLOSURE_NEGLIGIBLE), length);
+        const lane      reciprocal = lane_select(counts, 1.0 / length, lane_of(0));
+        scale[j]                   = lane_select(counts, length, lane_of(1));
         for (size_t i = 0; i < s->m; i++)
-            s->A[i * s->width + j] = lane_select(counts, by * s->A[i * s->width + j], lane_of(0));
+            s->A[i * s->width + j] = lane_select(counts, reciprocal * s->A[i * s->width + j], lane_of(0));
     }
 }
 
@@ -95,8 +95,8 @@ static lane reflect(const reflected *s, size_t j)
         sum     = add_mul(sum, s->v[i], s->v[i]);
     }
     const lane length = lane_sqrt(sum), turned = lane_select(lane_less(*diagonal, lane_of(0)), -length, length);
-    s->v[j]         = *diagonal + turned;
-    *diagonal       = -turned;
+    s->v[j]               = *diagonal + turned;
+    *diagonal             = -turned;
     const lane       beta = lane_select(lane_less(lane_of(0), length), 1.0 / (turned * s->v[j]), lane_of(0));
     const reflection r    = {s->m - j, s->width, s->v + j, beta};
     lane            *row  = s->A + j * s->width;
@@ -111,7 +111,7 @@ static lane reflect(const reflected *s, size_t j)
 }
 
 /* to -= factor from, for n entries */
-LANE_INLINE void subtract_row(lane *to, const lane *from, size_t n, lane factor)
+LANE_INLINE void subtract_multiple(lane *to, const lane *from, size_t n, lane factor)
 {
     size_t e = 0;
     for (; e + PACK <= n; e += PACK)
@@ -130,7 +130,7 @@ static lane substitute(const reflected *s, lane *inverse)
         for (size_t e = 0; e < s->m; e++)
             to[e] = row[s->n + e];
         for (size_t l = i + 1; l < s->n; l++)
-            subtract_row(to, inverse + l * s->m, s->m, row[l]);
+            subtract_multiple(to, inverse + l * s->m, s->m, row[l]);
         for (size_t e = 0; e < s->m; e++) {
             to[e] = reciprocal * to[e];
             sum   = add_mul(sum, to[e], to[e]);
@@ -146,8 +146,8 @@ void LANE_NAME(closure_factor)(const dyn_scene *scene, void *memory, const dyn_c
     lane        *work = block_out(io->work, 0, 0), *inverse = block_out(io->inverse, 0, 0),
          *scale = block_out(io->scale, 0, 0), *pivot = block_out(io->pivot, 0, 0);
     const reflected s = {m, n, width, work, work + m * width};
-    set_matrix(&s, io);
-    scale_columns(&s, scale);
+    set_reflected(&s, io);
+    normalise_columns(&s, scale);
     *pivot = lane_of(1); /* the columns of A D^-1 have length 1 */
     for (size_t j = 0; j < n && goes_on(scene->deadline, width); j++) {
         const lane length = reflect(&s, j);
@@ -155,8 +155,8 @@ void LANE_NAME(closure_factor)(const dyn_scene *scene, void *memory, const dyn_c
     }
     *block_out(io->norm, 0, 0) = substitute(&s, inverse);
     for (size_t j = 0; j < n; j++) {
-        const lane by = 1.0 / scale[j];
+        const lane reciprocal = 1.0 / scale[j];
         for (size_t e = 0; e < m; e++)
-            inverse[j * m + e] = by * inverse[j * m + e];
+            inverse[j * m + e] = reciprocal * inverse[j * m + e];
     }
 }

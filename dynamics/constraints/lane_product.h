@@ -1,5 +1,5 @@
-/* lane_product.h - multiplies small matrices in lanes, in tiles of a few rows and packs: a sum alone would wait for each of
- * its additions. The tiles change no bits. */
+/* lane_product.h - multiplies small matrices in lanes, in tiles of a few rows and packs: a sum alone would wait for
+ * each of its additions. The tiles change no bits. */
 #pragma once
 #include "dynamics/math/pack.h"
 
@@ -34,9 +34,7 @@ LANE_INLINE void product_packs(const lane_product *p, size_t i, size_t j, const 
     for (size_t r = 0; r < rows; r++)
         for (size_t c = 0; c < packs; c++) {
             lane *to = C + r * p->n + c * PACK;
-            pack_store(to, p->add > 0   ? pack_load(to) + sum[r][c]
-                           : p->add < 0 ? pack_load(to) - sum[r][c]
-                                        : sum[r][c]);
+            pack_store(to, p->add > 0 ? pack_load(to) + sum[r][c] : p->add < 0 ? pack_load(to) - sum[r][c] : sum[r][c]);
         }
 }
 
@@ -57,7 +55,7 @@ LANE_INLINE void product_entries(const lane_product *p, size_t i, size_t j, cons
 }
 
 /* Computes all columns of `rows` rows, from row i on. */
-LANE_INLINE void product_rows(const lane_product *p, size_t i, const size_t rows)
+LANE_INLINE void multiply_rows_of_tile(const lane_product *p, size_t i, const size_t rows)
 {
     size_t j = 0;
     for (; j + PRODUCT_PACKS * PACK <= p->n; j += PRODUCT_PACKS * PACK)

@@ -27,7 +27,7 @@ void LANE_NAME(matrix_product)(const dyn_scene *scene, void *memory, const dyn_m
     const bool         large = p.k * p.n >= LARGE;
     size_t             i     = 0;
     for (; i + PRODUCT_ROWS <= p.m && (!large || dyn_may_continue(scene->deadline)); i += PRODUCT_ROWS)
-        product_rows(&p, i, PRODUCT_ROWS);
+        multiply_rows_of_tile(&p, i, PRODUCT_ROWS);
     for (; i < p.m && (!large || dyn_may_continue(scene->deadline)); i++)
-        product_rows(&p, i, 1);
+        multiply_rows_of_tile(&p, i, 1);
 }

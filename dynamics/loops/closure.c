@@ -10,10 +10,10 @@
  * m). */
 static void set_units(dyn_closure_solver *c)
 {
-    const dyn_model *m = c->of.mechanism.tree;
+    const dyn_model *m = c->equations.mechanism.tree;
     for (size_t i = 0; i < m->n_bodies; i++)
-        for (size_t k = 0; k < c->of.unknowns; k++)
-            if (c->of.unknown[k] >= m->body[i].joint.v && !m->body[i].joint.mimic)
+        for (size_t k = 0; k < c->equations.unknowns; k++)
+            if (c->equations.unknown[k] >= m->body[i].joint.v && !m->body[i].joint.mimic)
                 c->step_limit[k] = m->body[i].joint.kind == DYN_PRISMATIC ? c->loops->length : 1;
 }
 
@@ -24,13 +24,13 @@ static size_t greater(size_t a, size_t b)
 
 static bool take_motion(dyn_memory memory, dyn_closure_solver *c)
 {
-    const size_t W = c->W, nq = c->loops->nq, n = c->of.n_pairs, pairs = c->layout.pair_entries;
+    const size_t W = c->W, nq = c->loops->nq, n = c->equations.n_pairs, pairs = c->layout.pair_entries;
     bool         room = true;
     c->q              = dyn_take_zeroed(memory, nq * W, &room);
     c->accepted_q     = dyn_take_zeroed(memory, nq * W, &room);
     c->step           = dyn_take_zeroed(memory, c->nv * W, &room);
     c->correction     = dyn_take_zeroed(memory, c->nv * W, &room);
-    c->error          = dyn_take_zeroed(memory, c->of.rows * W, &room);
+    c->error          = dyn_take_zeroed(memory, c->equations.rows * W, &room);
     c->error_norm     = dyn_take_zeroed(memory, W, &room);
     c->pair_position  = dyn_take_zeroed(memory, 3 * n * W, &room);
     c->pair_rotation  = dyn_take_zeroed(memory, 9 * n * W, &room);
@@ -39,8 +39,8 @@ static bool take_motion(dyn_memory memory, dyn_closure_solver *c)
     c->pair_rate_work = dyn_take_zeroed(memory, c->loops->has_universal ? pairs * W : 0, &room);
     c->J              = dyn_take_zeroed(memory, c->layout.entries * W, &room);
     c->goal           = dyn_take_zeroed(memory, 12 * W, &room);
-    c->remaining      = dyn_take_zeroed(memory, c->of.rows * W, &room);
-    c->guess_error    = dyn_take_zeroed(memory, c->of.rows * W, &room);
+    c->remaining      = dyn_take_zeroed(memory, c->equations.rows * W, &room);
+    c->guess_error    = dyn_take_zeroed(memory, c->equations.rows * W, &room);
     c->reference_q    = dyn_take_zeroed(memory, nq, &room);
     return room;
 }
@@ -48,11 +48,12 @@ static bool take_motion(dyn_memory memory, dyn_closure_solver *c)
 static bool take_factors(dyn_memory memory, dyn_closure_solver *c)
 {
     const dyn_closure_layout *l = &c->layout;
-    const size_t              W = c->W, inverse = l->inverse_entries * W, unknowns = c->of.unknowns * W, n = l->n * W;
-    const size_t work = greater(dyn_closure_factor_work(l->most_m, l->most_n), dyn_closure_change_work(l->most_m, l->most_n));
-    bool         room = true;
-    c->inverse        = dyn_take_zeroed(memory, inverse, &room);
-    c->next_inverse   = dyn_take_zeroed(memory, inverse, &room);
+    const size_t W = c->W, inverse = l->inverse_entries * W, unknowns = c->equations.unknowns * W, n = l->n * W;
+    const size_t work =
+        greater(dyn_closure_factor_work(l->most_m, l->most_n), dyn_closure_change_work(l->most_m, l->most_n));
+    bool room            = true;
+    c->inverse           = dyn_take_zeroed(memory, inverse, &room);
+    c->next_inverse      = dyn_take_zeroed(memory, inverse, &room);
     c->reference_inverse = dyn_take_zeroed(memory, inverse, &room);
     c->scale             = dyn_take_zeroed(memory, unknowns, &room);
     c->next_scale        = dyn_take_zeroed(memory, unknowns, &room);
@@ -66,7 +67,7 @@ static bool take_factors(dyn_memory memory, dyn_closure_solver *c)
 }
 
 /* Takes the arrays of one state. */
-static bool take_dense(dyn_memory memory, dyn_closure_solver *c)
+static bool take_one_state(dyn_memory memory, dyn_closure_solver *c)
 {
     const size_t m = c->layout.most_m, n = c->layout.most_n;
     bool         room = true;
@@ -74,15 +75,15 @@ static bool take_dense(dyn_memory memory, dyn_closure_solver *c)
     c->B              = dyn_take_zeroed(memory, greater(m, n) * m, &room);
     c->dense_work     = dyn_take_zeroed(memory, dyn_closure_dense_work(m, n), &room);
     c->column_norm    = dyn_take_zeroed(memory, n, &room);
-    c->step_limit     = dyn_take_zeroed(memory, c->of.unknowns, &room);
+    c->step_limit     = dyn_take_zeroed(memory, c->equations.unknowns, &room);
     c->pivots         = dyn_take(memory, n * sizeof *c->pivots);
     return room && c->pivots;
 }
 
 bool dyn_closure_open(dyn_memory memory, dyn_closure_solver *c)
 {
-    if (!dyn_closure_lay_out(memory, &c->of, &c->layout) || !take_motion(memory, c) || !take_factors(memory, c) ||
-        !take_dense(memory, c))
+    if (!dyn_closure_lay_out(memory, &c->equations, &c->layout) || !take_motion(memory, c) ||
+        !take_factors(memory, c) || !take_one_state(memory, c))
         return false;
     c->has_reference = c->evaluated = false;
     set_units(c);
@@ -98,7 +99,7 @@ static void get(const dyn_closure_solver *c, const double *lanes, size_t n, size
 }
 
 /* The number of columns of pair k, and the places of its Jacobian and of row r of the loop error. */
-static size_t columns_of(const dyn_closure_solver *c, size_t k)
+static size_t count_pair_columns(const dyn_closure_solver *c, size_t k)
 {
     return c->layout.columns[k].n;
 }
@@ -115,7 +116,7 @@ static size_t row_place(const dyn_closure_solver *c, size_t r)
 static void add_turn(const dyn_closure_solver *c, size_t lane, size_t k, const double n[3], const double *raw,
                      double *row)
 {
-    const size_t columns = columns_of(c, k);
+    const size_t columns = count_pair_columns(c, k);
     for (size_t v = 0; v < columns; v++)
         for (size_t i = 0; i < 3; i++)
             row[v * c->W + lane] += n[i] * raw[((3 + i) * columns + v) * c->W + lane];
@@ -137,7 +138,7 @@ static void add_cross(const dyn_closure_solver *c, size_t k, const double *raw, 
  * computes. */
 static void find_rows(const dyn_closure_solver *c, const double *raw, double *rows)
 {
-    const dyn_closure_rows io = {.n = c->of.rows, .row = c->layout.row, .jacobian = raw, .rows = rows};
+    const dyn_closure_rows io = {.n = c->equations.rows, .row = c->layout.row, .jacobian = raw, .rows = rows};
     c->tree->closure_rows(NULL, NULL, &io, 1);
     for (size_t k = 0; c->loops->has_universal && k < c->loops->n; k++)
         if (c->loops->loop[k].kind == DYN_LOOP_UNIVERSAL)
@@ -148,7 +149,7 @@ static void find_rows(const dyn_closure_solver *c, const double *raw, double *ro
 static void add_angular(const dyn_closure_solver *c, size_t lane, size_t k, const double *raw, const double *qd,
                         double w[3])
 {
-    const size_t columns  = columns_of(c, k);
+    const size_t columns  = count_pair_columns(c, k);
     const int   *velocity = c->layout.velocity + c->layout.columns[k].first;
     for (size_t i = 0; i < 3; i++)
         for (size_t e = 0; e < columns; e++)
@@ -183,7 +184,12 @@ static void add_cross_rates(const dyn_closure_solver *c, const double *qd, const
 
 void dyn_closure_rate(const dyn_closure_solver *c, const dyn_scene *scene, const double *qd, double *rows)
 {
-    dyn_closure io = {.q = c->q, .qd = qd, .n_pairs = c->of.n_pairs, .pairs = c->of.pair, .columns = c->layout.columns, .jacobian_dot = c->pair_work};
+    dyn_closure io = {.q            = c->q,
+                      .qd           = qd,
+                      .n_pairs      = c->equations.n_pairs,
+                      .pairs        = c->equations.pair,
+                      .columns      = c->layout.columns,
+                      .jacobian_dot = c->pair_work};
     c->tree->closure(scene, c->workspace, &io, 1);
     find_rows(c, c->pair_work, rows);
     add_cross_rates(c, qd, NULL, rows);
@@ -195,8 +201,8 @@ void dyn_closure_second_rate(const dyn_closure_solver *c, const dyn_scene *scene
     dyn_closure io = {.q             = c->q,
                       .qd            = qd,
                       .qdd           = qdd,
-                      .n_pairs       = c->of.n_pairs,
-                      .pairs         = c->of.pair,
+                      .n_pairs       = c->equations.n_pairs,
+                      .pairs         = c->equations.pair,
                       .columns       = c->layout.columns,
                       .jacobian_dot  = c->loops->has_universal ? c->pair_rate_work : NULL,
                       .jacobian_ddot = c->pair_work};
@@ -210,7 +216,7 @@ void dyn_closure_second_rate(const dyn_closure_solver *c, const dyn_scene *scene
 static void correct_rows(const dyn_closure_solver *c, size_t k, size_t lane)
 {
     const dyn_loop *loop = &c->loops->loop[k];
-    size_t          W = c->W, n = columns_of(c, k);
+    size_t          W = c->W, n = count_pair_columns(c, k);
     const double   *raw  = c->pair_jacobian + pair_place(c, k);
     double         *rows = c->J + row_place(c, c->layout.first[k]), R[9], E[DYN_LOOP_ROWS][3];
     get(c, c->pair_rotation + 9 * k * W, 9, lane, R);
@@ -225,7 +231,7 @@ static void correct_rows(const dyn_closure_solver *c, size_t k, size_t lane)
  * frame. */
 static void correct_frame_rows(const dyn_closure_solver *c, size_t lane)
 {
-    size_t        W = c->W, k = c->loops->n, n = columns_of(c, k);
+    size_t        W = c->W, k = c->loops->n, n = count_pair_columns(c, k);
     const double *raw  = c->pair_jacobian + pair_place(c, k);
     double       *rows = c->J + row_place(c, c->layout.first[k]), R[9], goal[12], vector[3], D[9];
     get(c, c->pair_rotation + 9 * k * W, 9, lane, R);
@@ -246,19 +252,19 @@ static void correct_open_loops(dyn_closure_solver *c)
 {
     for (size_t lane = 0; lane < c->live; lane++) {
         bool open = false;
-        for (size_t r = 0; r < c->of.rows; r++)
+        for (size_t r = 0; r < c->equations.rows; r++)
             open = open || c->remaining[r * c->W + lane] != 0;
         for (size_t k = 0; open && k < c->loops->n; k++)
             correct_rows(c, k, lane);
-        if (open && c->of.frame_rows > 3) correct_frame_rows(c, lane);
+        if (open && c->equations.frame_rows > 3) correct_frame_rows(c, lane);
     }
 }
 
 void dyn_closure_find_poses(const dyn_closure_solver *c, const dyn_scene *scene)
 {
     dyn_closure io = {.q         = c->q,
-                      .n_pairs   = c->of.n_pairs,
-                      .pairs     = c->of.pair,
+                      .n_pairs   = c->equations.n_pairs,
+                      .pairs     = c->equations.pair,
                       .positions = c->pair_position,
                       .rotations = c->pair_rotation};
     c->tree->closure(scene, c->workspace, &io, 1);
@@ -267,8 +273,8 @@ void dyn_closure_find_poses(const dyn_closure_solver *c, const dyn_scene *scene)
 void dyn_closure_evaluate(dyn_closure_solver *c, const dyn_scene *scene)
 {
     dyn_closure io = {.q         = c->q,
-                      .n_pairs   = c->of.n_pairs,
-                      .pairs     = c->of.pair,
+                      .n_pairs   = c->equations.n_pairs,
+                      .pairs     = c->equations.pair,
                       .columns   = c->layout.columns,
                       .positions = c->pair_position,
                       .rotations = c->pair_rotation,
@@ -284,7 +290,8 @@ static size_t pair_error(const dyn_closure_solver *c, size_t k, size_t lane, dou
 {
     double y[3], R[9] = {0}, goal[12];
     get(c, c->pair_position + 3 * k * c->W, 3, lane, y);
-    if (k >= c->loops->n || c->loops->loop[k].kind != DYN_LOOP_SPHERICAL) /* whose error does not depend on R */
+    if (k >= c->loops->n ||
+        c->loops->loop[k].kind != DYN_LOOP_SPHERICAL) /* a spherical joint's error does not depend on R */
         get(c, c->pair_rotation + 9 * k * c->W, 9, lane, R);
     if (k < c->loops->n) {
         dyn_loop_residual(c->loops, k, y, R, rows);
@@ -292,18 +299,18 @@ static size_t pair_error(const dyn_closure_solver *c, size_t k, size_t lane, dou
     }
     get(c, c->goal, 12, lane, goal);
     dyn_pose_residual(goal, goal + 3, y, R, rows);
-    for (size_t r = 0; r < c->of.frame_rows; r++)
+    for (size_t r = 0; r < c->equations.frame_rows; r++)
         rows[r] *= r < 3 ? 1 / c->loops->length : 1;
-    return c->of.frame_rows;
+    return c->equations.frame_rows;
 }
 
 double dyn_closure_find_error(dyn_closure_solver *c, size_t lane)
 {
-    const size_t W   = c->W;
-    double       sum = 0, rows[DYN_FRAME_ROWS], *error = c->error + lane;
+    const size_t  W   = c->W;
+    double        sum = 0, rows[DYN_FRAME_ROWS], *error = c->error + lane;
     const double *remaining = c->remaining + lane;
     c->worst_error[lane]    = 0;
-    for (size_t k = 0; k < c->of.n_pairs; k++) {
+    for (size_t k = 0; k < c->equations.n_pairs; k++) {
         double       open = 0;
         const size_t n    = pair_error(c, k, lane, rows);
         for (size_t i = 0; i < n; i++, error += W, remaining += W) {

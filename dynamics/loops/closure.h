@@ -17,13 +17,13 @@
 enum { DYN_FRAME_ROWS = 6 };
 
 typedef struct dyn_closure_solver {
-    dyn_closure_equations of;
+    dyn_closure_equations equations;
     const dyn_loops      *loops;
     const dyn_kernels    *tree;
     void                 *workspace;    /* workspace of the tree's kernels */
     size_t                W, nv;        /* lanes; velocities of the tree */
     size_t                live;         /* lanes that are computed; the others repeat lane live - 1 */
-    size_t                most_columns; /* of the matrices of dyn_closure_apply and dyn_closure_times */
+    size_t                most_columns; /* columns of the widest matrix for dyn_closure_apply and dyn_closure_times */
     dyn_deadline          deadline;     /* checked between steps */
     dyn_closure_layout    layout;
     /* The following arrays are in lanes; each comment begins with their numbers per state. */
@@ -31,36 +31,36 @@ typedef struct dyn_closure_solver {
     double *remaining; /* rows: loop error that is left open; zero except along the path of a guess */
     double *q;         /* tree nq: the present position */
     double *pair_position,
-        *pair_rotation;        /* n_pairs x 3, n_pairs x 9: pose of frame b of each pair relative to frame a */
-    double *pair_jacobian;     /* layout.pair_entries: the Jacobian of these poses */
-    double *J;                 /* layout.entries: the Jacobian of the loop error */
-    double *pair_work;         /* layout.pair_entries: scratch */
-    double *pair_rate_work;    /* layout.pair_entries: work for second rates of universal joints */
-    double *accepted_q, *step; /* tree nq: the last accepted position; nv: the step from it */
-    double *error;             /* rows: the loop error, less `remaining` */
-    double *error_norm;        /* 1: Euclidean norm of the loop error */
-    double *correction;        /* nv: Newton steps of all lanes, of which some are taken */
+        *pair_rotation;         /* n_pairs x 3, n_pairs x 9: pose of frame b of each pair relative to frame a */
+    double *pair_jacobian;      /* layout.pair_entries: the Jacobian of these poses */
+    double *J;                  /* layout.entries: the Jacobian of the loop error */
+    double *pair_work;          /* layout.pair_entries: scratch */
+    double *pair_rate_work;     /* layout.pair_entries: work for second rates of universal joints */
+    double *accepted_q, *step;  /* tree nq: the last accepted position; nv: the step from it */
+    double *error;              /* rows: the loop error, less `remaining` */
+    double *error_norm;         /* 1: Euclidean norm of the loop error */
+    double *correction;         /* nv: Newton steps of all lanes, of which some are taken */
     double *gathered, *product; /* scratch of matrices with most_columns columns */
-    double *work;              /* scratch of the kernels */
+    double *work;               /* scratch of the kernels */
     /* Results of factorizations, component after component: pseudoinverses of J_u, lengths of its columns, and for each
      * component the least pivot and the norm (dyn_closure_factor). */
     double *inverse, *scale, *pivot, *norm;
     double *next_inverse, *next_scale;           /* results of lanes that go on, while the other lanes keep theirs */
     double *reference_inverse, *reference_scale; /* at the model's reference */
-    double *reference_q; /* tree nq, one state: the reference of these */
-    double *guess_error; /* rows: loop error of the guess from which a path starts */
+    double *reference_q;                         /* tree nq, one state: the reference of these */
+    double *guess_error;                         /* rows: loop error of the guess from which a path starts */
     /* Arrays for one component of one state; matrices are column-major as in LAPACK. */
     double *A, *B, *dense_work, *column_norm;
     int    *pivots;
-    double *step_limit; /* [unknowns] */
-    bool    evaluated;     /* true: poses and J are those of the present position */
-    bool    has_reference, reference_factored; /* true: reference_inverse and reference_scale are those at
-                                                  reference_q; J_u has full rank there */
-    size_t  rank[DYN_MAX_LANES], worst_pair[DYN_MAX_LANES]; /* rank of J_u; the pair with the largest loop error */
-    bool    finite[DYN_MAX_LANES];                          /* the pseudoinverse is finite */
-    double  worst_error[DYN_MAX_LANES];                     /* norm of the loop error of the worst pair */
-    double  reached[DYN_MAX_LANES]; /* fraction of the path that was followed: 1, or the place of a singular position */
-    bool    stopped[DYN_MAX_LANES]; /* the deadline ended the search in the lane */
+    double *step_limit;                                    /* [unknowns] */
+    bool    evaluated;                                     /* true: poses and J are those of the present position */
+    bool    has_reference, reference_factored;             /* true: reference_inverse and reference_scale are those at
+                                                              reference_q; J_u has full rank there */
+    size_t rank[DYN_MAX_LANES], worst_pair[DYN_MAX_LANES]; /* rank of J_u; the pair with the largest loop error */
+    bool   finite[DYN_MAX_LANES];                          /* the pseudoinverse is finite */
+    double worst_error[DYN_MAX_LANES];                     /* norm of the loop error of the worst pair */
+    double reached[DYN_MAX_LANES]; /* fraction of the path that was followed: 1, or the place of a singular position */
+    bool   stopped[DYN_MAX_LANES]; /* the deadline ended the search in the lane */
 } dyn_closure_solver;
 
 /* Takes the arrays from `memory`. The caller sets the fields up to the deadline. Returns false if memory is refused. */
@@ -70,7 +70,7 @@ bool dyn_closure_open(dyn_memory memory, dyn_closure_solver *c);
 static inline bool dyn_closure_may_continue(const dyn_closure_solver *c)
 {
     enum { ASKS = 32 /* unknowns */ };
-    return c->of.unknowns < ASKS || dyn_may_continue(c->deadline);
+    return c->equations.unknowns < ASKS || dyn_may_continue(c->deadline);
 }
 
 /* Copies each of `entries` values from lane live - 1 to the lanes after it. */
@@ -102,15 +102,15 @@ size_t dyn_closure_dense_work(size_t m, size_t n);
 
 /* --- closure_solution.c ------------------------------------------------------------------------------------------ */
 
-/* Finds the pseudoinverse of J_u in all lanes: `inverse` and `scale` become those of c->inverse and c->scale. They are
- * undefined in lanes in which dyn_closure_is_factored is false: a component has a pivot below `least`, or more unknowns
- * than rows. */
+/* Finds the pseudoinverse of J_u in all lanes: `inverse` and `scale` become those of c->inverse and c->scale. The
+ * results are undefined in lanes in which dyn_closure_is_factored is false: a component has a pivot below `least`, or
+ * more unknowns than rows. */
 void dyn_closure_factorize(dyn_closure_solver *c, double *inverse, double *scale);
 bool dyn_closure_is_factored(const dyn_closure_solver *c, size_t lane, double least);
 
-/* Finds c->inverse, the pseudoinverse of J_u, in the live lanes that are `wanted`, and sets c->rank and c->finite there.
- * Other lanes keep theirs.
- * Singular values of a component below DYN_CLOSURE_SINGULAR times its largest count as zero. */
+/* Finds c->inverse, the pseudoinverse of J_u, in the live lanes that are `wanted`, and sets c->rank and c->finite
+ * there. Other lanes keep theirs. Singular values of a component below DYN_CLOSURE_SINGULAR times its largest count as
+ * zero. */
 void dyn_closure_invert(dyn_closure_solver *c, const bool wanted[DYN_MAX_LANES]);
 
 /* Finds the pseudoinverse of J_u like dyn_closure_factorize, for c->inverse and c->scale of the live lanes that are
@@ -124,23 +124,25 @@ typedef struct dyn_closure_changes {
 } dyn_closure_changes;
 void dyn_closure_find_change(dyn_closure_solver *c, bool fourth, dyn_closure_changes *to);
 
-/* dyn_closure_apply computes x_u = K b, with K = c->inverse, b rows x columns and x_u the unknown rows of x (nv x columns);
- * add > 0: x_u += K b, add < 0: x_u -= K b. dyn_closure_apply_transposed computes to = K^T x_u (rows) for one column; add
- * > 0: to += K^T x_u. */
+/* dyn_closure_apply computes x_u = K b, with K = c->inverse, b rows x columns and x_u the unknown rows of x (nv x
+ * columns); add > 0: x_u += K b, add < 0: x_u -= K b. dyn_closure_apply_transposed computes to = K^T x_u (rows) for one
+ * column; add > 0: to += K^T x_u. */
 void dyn_closure_apply(const dyn_closure_solver *c, size_t columns, const double *b, int add, double *x);
 void dyn_closure_apply_transposed(const dyn_closure_solver *c, const double *x, int add, double *to);
 
 /* to = J x for a Jacobian J of c->layout, or a rate of it; x is nv x columns. add > 0: to += J x, add < 0: to -= J x.
  * dyn_closure_times_transposed adds J^T x to `to` (nv) for one column x, or subtracts it if add < 0.
  * dyn_closure_pair_motions writes the rates of all poses (6 n_pairs) at tree velocities qd. */
-void dyn_closure_times(const dyn_closure_solver *c, const double *J, size_t columns, const double *x, int add, double *to);
+void dyn_closure_times(const dyn_closure_solver *c, const double *J, size_t columns, const double *x, int add,
+                       double *to);
 void dyn_closure_times_transposed(const dyn_closure_solver *c, const double *J, const double *x, int add, double *to);
 void dyn_closure_pair_motions(const dyn_closure_solver *c, const double *qd, double *to);
 
 /* --- rates ------------------------------------------------------------------------------------------------------- */
 
 /* dyn_closure_rate finds dJ/dt, the rate of the Jacobian of the loop error, at tree velocities qd.
- * dyn_closure_second_rate finds d2J/dt2 at velocities qd and accelerations qdd. Both write `rows`, layout.entries in lanes. */
+ * dyn_closure_second_rate finds d2J/dt2 at velocities qd and accelerations qdd. Both write `rows`, layout.entries in
+ * lanes. */
 void dyn_closure_rate(const dyn_closure_solver *c, const dyn_scene *scene, const double *qd, double *rows);
 void dyn_closure_second_rate(const dyn_closure_solver *c, const dyn_scene *scene, const double *qd, const double *qdd,
                              double *rows);

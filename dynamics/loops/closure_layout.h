@@ -1,9 +1,9 @@
-/* closure_layout.h - lays out the Jacobian of closure equations (closure.h): which coordinates have columns in which rows,
- * and which rows and unknowns form components.
+/* closure_layout.h - lays out the Jacobian of closure equations (closure.h): which coordinates have columns in which
+ * rows, and which rows and unknowns form components.
  *
- * A row has the columns of the coordinates between the two frames of its pair. Two unknowns are in one component if a row
- * has both, or if a chain of rows connects them: the connected components of the graph of pairs and unknowns. Mechanisms
- * whose loops share no unknown are solved one by one, so that their time grows with their number. */
+ * A row has the columns of the coordinates between the two frames of its pair. Two unknowns are in one component if a
+ * row has both, or if a chain of rows connects them: the connected components of the graph of pairs and unknowns.
+ * Mechanisms whose loops share no unknown are solved one by one, so that their time grows with their number. */
 #pragma once
 #include "dynamics/closure_kernels.h"
 #include "dynamics/memory/memory.h"
@@ -26,18 +26,18 @@ typedef struct dyn_closure_component {
     const size_t     *unknown;  /* [n] indices among the unknowns, rising */
     const size_t     *actuated; /* [n_actuated] indices of the mechanism's velocities that its rows have beside them */
     dyn_closure_block known;    /* the entries of these: m rows, n_actuated columns */
-    size_t inverse, scale;      /* sums of n m and of n of the components before: places of their results */
+    size_t            inverse, scale; /* sums of n m and of n of the components before: places of their results */
 } dyn_closure_component;
 
 typedef struct dyn_closure_layout {
-    const dyn_pair_columns *columns;  /* [n_pairs] */
-    const size_t           *first;    /* [n_pairs + 1] index of the first row of each pair; the number of rows */
-    const int              *velocity; /* by column of a pair, from its `first` on: index of the tree velocity */
-    const dyn_closure_row  *row;      /* [rows] */
-    size_t                  pair_entries, entries; /* numbers of the Jacobians of all pairs, and of the rows */
-    const dyn_closure_component *component;        /* [n] */
+    const dyn_pair_columns      *columns;  /* [n_pairs] */
+    const size_t                *first;    /* [n_pairs + 1] index of the first row of each pair; the number of rows */
+    const int                   *velocity; /* by column of a pair, from its `first` on: index of the tree velocity */
+    const dyn_closure_row       *row;      /* [rows] */
+    size_t                       pair_entries, entries; /* numbers of the Jacobians of all pairs, and of the rows */
+    const dyn_closure_component *component;             /* [n] */
     size_t                       n, inverse_entries, most_m, most_n, most_actuated, most_columns;
 } dyn_closure_layout;
 
-/* Lays out the Jacobian of `of`. Returns false if memory is refused. */
-bool dyn_closure_lay_out(dyn_memory memory, const dyn_closure_equations *of, dyn_closure_layout *layout);
+/* Lays out the Jacobian of the equations. Returns false if memory is refused. */
+bool dyn_closure_lay_out(dyn_memory memory, const dyn_closure_equations *equations, dyn_closure_layout *layout);

@@ -27,9 +27,9 @@ static void copy_lane(const dyn_closure_solver *c, const double *from, size_t la
 }
 
 /* q = accepted_q + part step, along the coordinates (quaternions by the exponential map). */
-static void move(dyn_closure_solver *c, size_t lane, double part)
+static void move_lane(dyn_closure_solver *c, size_t lane, double part)
 {
-    const dyn_model *m = c->of.mechanism.tree;
+    const dyn_model *m = c->equations.mechanism.tree;
     size_t           W = c->W;
     c->evaluated       = false;
     copy_lane(c, c->accepted_q, lane, c->q);
@@ -39,16 +39,17 @@ static void move(dyn_closure_solver *c, size_t lane, double part)
                                  c->step + (size_t)m->body[i].joint.v * W + lane, part);
 }
 
-/* Sets the Newton step of a lane, shortened so that no entry exceeds its step_limit. Returns false if it is not finite. */
+/* Sets the Newton step of a lane, shortened so that no entry exceeds its step_limit. Returns false if it is not finite.
+ */
 static bool set_step(dyn_closure_solver *c, size_t lane, search *s)
 {
     double longest = 0;
-    for (size_t k = 0; k < c->of.unknowns; k++) {
-        const double part = fabs(c->correction[(size_t)c->of.unknown[k] * c->W + lane]) / c->step_limit[k];
+    for (size_t k = 0; k < c->equations.unknowns; k++) {
+        const double part = fabs(c->correction[(size_t)c->equations.unknown[k] * c->W + lane]) / c->step_limit[k];
         longest           = part > longest || isnan(part) ? part : longest;
     }
-    for (size_t k = 0; k < c->of.unknowns; k++) {
-        const size_t entry = (size_t)c->of.unknown[k] * c->W + lane;
+    for (size_t k = 0; k < c->equations.unknowns; k++) {
+        const size_t entry = (size_t)c->equations.unknown[k] * c->W + lane;
         c->step[entry]     = -c->correction[entry] / (longest > 1 ? longest : 1);
     }
     s->size     = longest;
@@ -59,27 +60,27 @@ static bool set_step(dyn_closure_solver *c, size_t lane, search *s)
 
 /* Goes back by a part of the step that did not reduce the error. A step with an old pseudoinverse is tried again with a
  * new one. */
-static void go_back(dyn_closure_solver *c, size_t lane, search *s)
+static void retry_shorter(dyn_closure_solver *c, size_t lane, search *s)
 {
     const double before = c->error_norm[lane];
     if (!s->refactors && before > ROUNDED) {
         s->steps = s->refactors = true;
-        move(c, lane, 0);
+        move_lane(c, lane, 0);
         return;
     }
     s->part *= 0.5;
     s->running = before > DYN_CLOSURE_CLOSED && s->part >= SHORTEST;
-    move(c, lane, s->running ? s->part : 0);
+    move_lane(c, lane, s->running ? s->part : 0);
 }
 
 /* Accepts the position of a lane, or goes back. An error is the product of the step and of the distance at which the
  * pseudoinverse was found, as far as the equations are smooth. */
-static void advance(dyn_closure_solver *c, size_t lane, search *s)
+static void judge_step(dyn_closure_solver *c, size_t lane, search *s)
 {
     const double open = dyn_closure_find_error(c, lane), before = c->error_norm[lane];
     s->steps = false;
     if (s->started && !(open < before)) {
-        go_back(c, lane, s);
+        retry_shorter(c, lane, s);
         return;
     }
     const bool rounded  = s->part == 1 && s->distance * s->size <= PRECISION && open <= ROUNDED;
@@ -117,7 +118,7 @@ static void take_steps(dyn_closure_solver *c, const dyn_scene *scene, search *s)
     for (size_t lane = 0; lane < c->live; lane++) {
         if (!s[lane].steps) continue;
         s[lane].running = set_step(c, lane, &s[lane]) && !(s[lane].size <= ROUNDING && dyn_closure_is_closed(c, lane));
-        if (s[lane].running) move(c, lane, 1);
+        if (s[lane].running) move_lane(c, lane, 1);
     }
 }
 
@@ -127,7 +128,7 @@ static bool advance_all(dyn_closure_solver *c, const dyn_scene *scene, search *s
     bool running = false, steps = false;
     for (size_t lane = 0; lane < c->live; lane++) {
         s[lane].steps = false;
-        if (s[lane].running && dyn_may_continue(c->deadline)) advance(c, lane, &s[lane]);
+        if (s[lane].running && dyn_may_continue(c->deadline)) judge_step(c, lane, &s[lane]);
         steps = steps || s[lane].steps;
     }
     if (steps) take_steps(c, scene, s);
@@ -152,7 +153,7 @@ bool dyn_closure_iterate(dyn_closure_solver *c, const dyn_scene *scene)
         awaited = dyn_may_continue(c->deadline);
     }
     for (size_t lane = 0; lane < c->live; lane++) {
-        if (s[lane].running) move(c, lane, 0);
+        if (s[lane].running) move_lane(c, lane, 0);
         c->stopped[lane] = c->stopped[lane] || (s[lane].running && !awaited);
     }
     dyn_closure_pad(c, c->loops->nq, c->q);

@@ -1,5 +1,5 @@
-/* closure_solution.c - solves linear systems with the Jacobian of closure equations, component by component (closure.h).
- * The _work functions of LAPACKE use memory of the caller. */
+/* closure_solution.c - solves linear systems with the Jacobian of closure equations, component by component
+ * (closure.h). The _work functions of LAPACKE use memory of the caller. */
 #include "closure.h"
 #include <lapacke.h>
 #include <math.h>
@@ -11,15 +11,16 @@ void dyn_closure_factorize(dyn_closure_solver *c, double *inverse, double *scale
 {
     const dyn_scene scene = {.deadline = c->deadline};
     for (size_t i = 0; i < c->layout.n && dyn_closure_may_continue(c); i++) {
-        const dyn_closure_component *of = &c->layout.component[i];
-        const dyn_closure_factor     io = {.block    = &of->block,
-                                           .jacobian = c->J,
-                                           .work     = c->work,
-                                           .inverse  = inverse + of->inverse * c->W,
-                                           .scale    = scale + of->scale * c->W,
-                                           .pivot    = c->pivot + i * c->W,
-                                           .norm     = c->norm + i * c->W};
-        if (of->block.n > 0 && of->block.m >= of->block.n) c->tree->closure_factor(&scene, NULL, &io, 1);
+        const dyn_closure_component *component = &c->layout.component[i];
+        const dyn_closure_factor     io        = {.block    = &component->block,
+                                                  .jacobian = c->J,
+                                                  .work     = c->work,
+                                                  .inverse  = inverse + component->inverse * c->W,
+                                                  .scale    = scale + component->scale * c->W,
+                                                  .pivot    = c->pivot + i * c->W,
+                                                  .norm     = c->norm + i * c->W};
+        if (component->block.n > 0 && component->block.m >= component->block.n)
+            c->tree->closure_factor(&scene, NULL, &io, 1);
     }
 }
 
@@ -39,15 +40,15 @@ void dyn_closure_find_change(dyn_closure_solver *c, bool fourth, dyn_closure_cha
     _Alignas(DYN_ALIGN) double part[DYN_MAX_LANES], part_fourth[DYN_MAX_LANES];
     *to = (dyn_closure_changes){0};
     for (size_t i = 0; i < c->layout.n && dyn_closure_may_continue(c); i++) {
-        const dyn_closure_component *of = &c->layout.component[i];
-        const dyn_closure_change     io = {.block    = &of->block,
-                                           .jacobian = c->J,
-                                           .inverse  = c->inverse + of->inverse * c->W,
-                                           .scale    = c->scale + of->scale * c->W,
-                                           .work     = c->work,
-                                           .change   = part,
-                                           .fourth   = fourth ? part_fourth : NULL};
-        if (of->block.n == 0) continue;
+        const dyn_closure_component *component = &c->layout.component[i];
+        const dyn_closure_change     io        = {.block    = &component->block,
+                                                  .jacobian = c->J,
+                                                  .inverse  = c->inverse + component->inverse * c->W,
+                                                  .scale    = c->scale + component->scale * c->W,
+                                                  .work     = c->work,
+                                                  .change   = part,
+                                                  .fourth   = fourth ? part_fourth : NULL};
+        if (component->block.n == 0) continue;
         c->tree->closure_change(&scene, NULL, &io, 1);
         for (size_t lane = 0; lane < c->W; lane++) {
             to->first[lane] += part[lane];
@@ -65,7 +66,7 @@ static void take_lane(const dyn_closure_solver *c, size_t lane)
 {
     for (size_t i = 0; i < c->layout.inverse_entries; i++)
         c->inverse[i * c->W + lane] = c->next_inverse[i * c->W + lane];
-    for (size_t i = 0; i < c->of.unknowns; i++)
+    for (size_t i = 0; i < c->equations.unknowns; i++)
         c->scale[i * c->W + lane] = c->next_scale[i * c->W + lane];
 }
 
@@ -122,15 +123,15 @@ static bool get_dense(dyn_closure_solver *c, const dyn_closure_block *b, size_t 
 }
 
 /* Finds the pseudoinverse of a component in one lane by a complete orthogonal decomposition. */
-static bool invert_dense(dyn_closure_solver *c, const dyn_closure_component *of, size_t lane, size_t *rank)
+static bool invert_dense(dyn_closure_solver *c, const dyn_closure_component *component, size_t lane, size_t *rank)
 {
-    const size_t     rows = of->block.m, n = of->block.n, stride = greater(rows, n);
+    const size_t     rows = component->block.m, n = component->block.n, stride = greater(rows, n);
     const lapack_int m = (lapack_int)rows;
     lapack_int       found;
-    double          *inverse = c->inverse + of->inverse * c->W + lane;
+    double          *inverse = c->inverse + component->inverse * c->W + lane;
     *rank                    = 0;
     if (rows == 0) return true;
-    if (!get_dense(c, &of->block, lane)) return false;
+    if (!get_dense(c, &component->block, lane)) return false;
     memset(c->pivots, 0, n * sizeof *c->pivots);
     memset(c->B, 0, stride * rows * sizeof *c->B);
     for (size_t i = 0; i < rows; i++)
@@ -146,8 +147,8 @@ static bool invert_dense(dyn_closure_solver *c, const dyn_closure_component *of,
     return true;
 }
 
-/* True if the reflections show that a component has full rank in a lane. With s the least singular value of A D^-1, whose
- * greatest one is at most sqrt(n), the test s >= DYN_CLOSURE_SINGULAR sqrt(n) follows from a bound of 1 / s. */
+/* True if the reflections show that a component has full rank in a lane. With s the least singular value of A D^-1,
+ * whose greatest one is at most sqrt(n), the test s >= DYN_CLOSURE_SINGULAR sqrt(n) follows from a bound of 1 / s. */
 static bool has_full_rank(const dyn_closure_solver *c, size_t i, size_t lane)
 {
     const dyn_closure_block *b = &c->layout.component[i].block;
@@ -158,18 +159,18 @@ static bool has_full_rank(const dyn_closure_solver *c, size_t i, size_t lane)
 /* Finds the rank of component i in all lanes, and decomposes it in those in which its full rank is not certain. */
 static void finish_component(dyn_closure_solver *c, size_t i, const bool *wanted)
 {
-    const dyn_closure_component *of    = &c->layout.component[i];
-    bool                         again = false;
+    const dyn_closure_component *component = &c->layout.component[i];
+    bool                         again     = false;
     for (size_t lane = 0; lane < c->live; lane++) {
-        size_t rank = of->block.n;
+        size_t rank = component->block.n;
         if (!wanted[lane]) continue;
         if (!has_full_rank(c, i, lane)) {
-            c->finite[lane] = invert_dense(c, of, lane, &rank) && c->finite[lane];
+            c->finite[lane] = invert_dense(c, component, lane, &rank) && c->finite[lane];
             again           = true;
         }
         c->rank[lane] += rank;
     }
-    if (again) dyn_closure_pad(c, of->block.m * of->block.n, c->inverse + of->inverse * c->W);
+    if (again) dyn_closure_pad(c, component->block.m * component->block.n, c->inverse + component->inverse * c->W);
 }
 
 void dyn_closure_invert(dyn_closure_solver *c, const bool wanted[DYN_MAX_LANES])
@@ -186,14 +187,14 @@ void dyn_closure_invert(dyn_closure_solver *c, const bool wanted[DYN_MAX_LANES])
 
 /* --- products ---------------------------------------------------------------------------------------------------- */
 
-static void multiply(const dyn_closure_solver *c, const dyn_matrix_product *io)
+static void run_product(const dyn_closure_solver *c, const dyn_matrix_product *io)
 {
     const dyn_scene scene = {.deadline = c->deadline};
     c->tree->matrix_product(&scene, NULL, io, 1);
 }
 
 /* Copies rows of a matrix, `columns` entries each, or adds them to rows (add > 0), or subtracts them (add < 0). */
-static void put_row(const dyn_closure_solver *c, size_t columns, const double *from, int add, double *to)
+static void move_row(const dyn_closure_solver *c, size_t columns, const double *from, int add, double *to)
 {
     const size_t n = columns * c->W;
     if (add == 0)
@@ -207,47 +208,48 @@ void dyn_closure_apply(const dyn_closure_solver *c, size_t columns, const double
 {
     const size_t size = columns * c->W;
     for (size_t i = 0; i < c->layout.n; i++) {
-        const dyn_closure_component *of = &c->layout.component[i];
-        const size_t                 m = of->block.m, n = of->block.n;
+        const dyn_closure_component *component = &c->layout.component[i];
+        const size_t                 m = component->block.m, n = component->block.n;
         for (size_t r = 0; n > 0 && r < m; r++)
-            put_row(c, columns, b + of->row[r] * size, 0, c->gathered + r * size);
-        multiply(c, &(dyn_matrix_product){.m     = n,
-                                          .k     = m,
-                                          .n     = columns,
-                                          .A     = c->inverse + of->inverse * c->W,
-                                          .row   = m,
-                                          .inner = 1,
-                                          .B     = c->gathered,
-                                          .C     = c->product});
+            move_row(c, columns, b + component->row[r] * size, 0, c->gathered + r * size);
+        run_product(c, &(dyn_matrix_product){.m     = n,
+                                             .k     = m,
+                                             .n     = columns,
+                                             .A     = c->inverse + component->inverse * c->W,
+                                             .row   = m,
+                                             .inner = 1,
+                                             .B     = c->gathered,
+                                             .C     = c->product});
         for (size_t u = 0; u < n; u++)
-            put_row(c, columns, c->product + u * size, add, x + (size_t)c->of.unknown[of->unknown[u]] * size);
+            move_row(c, columns, c->product + u * size, add,
+                     x + (size_t)c->equations.unknown[component->unknown[u]] * size);
     }
 }
 
 void dyn_closure_apply_transposed(const dyn_closure_solver *c, const double *x, int add, double *to)
 {
-    if (add == 0) memset(to, 0, c->of.rows * c->W * sizeof *to);
+    if (add == 0) memset(to, 0, c->equations.rows * c->W * sizeof *to);
     for (size_t i = 0; i < c->layout.n; i++) {
-        const dyn_closure_component *of = &c->layout.component[i];
-        const size_t                 m = of->block.m, n = of->block.n;
+        const dyn_closure_component *component = &c->layout.component[i];
+        const size_t                 m = component->block.m, n = component->block.n;
         for (size_t u = 0; u < n; u++)
-            put_row(c, 1, x + (size_t)c->of.unknown[of->unknown[u]] * c->W, 0, c->gathered + u * c->W);
+            move_row(c, 1, x + (size_t)c->equations.unknown[component->unknown[u]] * c->W, 0, c->gathered + u * c->W);
         if (n == 0) continue;
-        multiply(c, &(dyn_matrix_product){.m     = m,
-                                          .k     = n,
-                                          .n     = 1,
-                                          .A     = c->inverse + of->inverse * c->W,
-                                          .row   = 1,
-                                          .inner = m,
-                                          .B     = c->gathered,
-                                          .C     = c->product});
+        run_product(c, &(dyn_matrix_product){.m     = m,
+                                             .k     = n,
+                                             .n     = 1,
+                                             .A     = c->inverse + component->inverse * c->W,
+                                             .row   = 1,
+                                             .inner = m,
+                                             .B     = c->gathered,
+                                             .C     = c->product});
         for (size_t r = 0; r < m; r++)
-            put_row(c, 1, c->product + r * c->W, add, to + of->row[r] * c->W);
+            move_row(c, 1, c->product + r * c->W, add, to + component->row[r] * c->W);
     }
 }
 
 /* Copies the rows of x for the columns of pair k to c->gathered. */
-static void gather(const dyn_closure_solver *c, size_t k, size_t columns, const double *x)
+static void gather_columns(const dyn_closure_solver *c, size_t k, size_t columns, const double *x)
 {
     const dyn_pair_columns *pair     = &c->layout.columns[k];
     const int              *velocity = c->layout.velocity + pair->first;
@@ -256,53 +258,54 @@ static void gather(const dyn_closure_solver *c, size_t k, size_t columns, const 
         memcpy(c->gathered + e * size, x + (size_t)velocity[e] * size, size * sizeof *x);
 }
 
-void dyn_closure_times(const dyn_closure_solver *c, const double *J, size_t columns, const double *x, int add, double *to)
+void dyn_closure_times(const dyn_closure_solver *c, const double *J, size_t columns, const double *x, int add,
+                       double *to)
 {
-    for (size_t k = 0; k < c->of.n_pairs && dyn_closure_may_continue(c); k++) {
+    for (size_t k = 0; k < c->equations.n_pairs && dyn_closure_may_continue(c); k++) {
         const size_t first = c->layout.first[k], n = c->layout.columns[k].n;
-        gather(c, k, columns, x);
-        multiply(c, &(dyn_matrix_product){.m     = c->layout.first[k + 1] - first,
-                                          .k     = n,
-                                          .n     = columns,
-                                          .A     = J + c->layout.row[first].first * c->W,
-                                          .row   = n,
-                                          .inner = 1,
-                                          .B     = c->gathered,
-                                          .add   = add,
-                                          .C     = to + first * columns * c->W});
+        gather_columns(c, k, columns, x);
+        run_product(c, &(dyn_matrix_product){.m     = c->layout.first[k + 1] - first,
+                                             .k     = n,
+                                             .n     = columns,
+                                             .A     = J + c->layout.row[first].first * c->W,
+                                             .row   = n,
+                                             .inner = 1,
+                                             .B     = c->gathered,
+                                             .add   = add,
+                                             .C     = to + first * columns * c->W});
     }
 }
 
 void dyn_closure_times_transposed(const dyn_closure_solver *c, const double *J, const double *x, int add, double *to)
 {
-    for (size_t k = 0; k < c->of.n_pairs; k++) {
+    for (size_t k = 0; k < c->equations.n_pairs; k++) {
         const size_t first = c->layout.first[k], n = c->layout.columns[k].n;
         const int   *velocity = c->layout.velocity + c->layout.columns[k].first;
-        multiply(c, &(dyn_matrix_product){.m     = n,
-                                          .k     = c->layout.first[k + 1] - first,
-                                          .n     = 1,
-                                          .A     = J + c->layout.row[first].first * c->W,
-                                          .row   = 1,
-                                          .inner = n,
-                                          .B     = x + first * c->W,
-                                          .C     = c->product});
+        run_product(c, &(dyn_matrix_product){.m     = n,
+                                             .k     = c->layout.first[k + 1] - first,
+                                             .n     = 1,
+                                             .A     = J + c->layout.row[first].first * c->W,
+                                             .row   = 1,
+                                             .inner = n,
+                                             .B     = x + first * c->W,
+                                             .C     = c->product});
         for (size_t e = 0; e < n; e++)
-            put_row(c, 1, c->product + e * c->W, add, to + (size_t)velocity[e] * c->W);
+            move_row(c, 1, c->product + e * c->W, add, to + (size_t)velocity[e] * c->W);
     }
 }
 
 void dyn_closure_pair_motions(const dyn_closure_solver *c, const double *qd, double *to)
 {
-    for (size_t k = 0; k < c->of.n_pairs; k++) {
+    for (size_t k = 0; k < c->equations.n_pairs; k++) {
         const dyn_pair_columns *pair = &c->layout.columns[k];
-        gather(c, k, 1, qd);
-        multiply(c, &(dyn_matrix_product){.m     = 6,
-                                          .k     = pair->n,
-                                          .n     = 1,
-                                          .A     = c->pair_jacobian + 6 * pair->first * c->W,
-                                          .row   = pair->n,
-                                          .inner = 1,
-                                          .B     = c->gathered,
-                                          .C     = to + 6 * k * c->W});
+        gather_columns(c, k, 1, qd);
+        run_product(c, &(dyn_matrix_product){.m     = 6,
+                                             .k     = pair->n,
+                                             .n     = 1,
+                                             .A     = c->pair_jacobian + 6 * pair->first * c->W,
+                                             .row   = pair->n,
+                                             .inner = 1,
+                                             .B     = c->gathered,
+                                             .C     = to + 6 * k * c->W});
     }
 }

@@ -28,13 +28,13 @@ typedef struct lane_progress {
     bool   accepted;  /* the next step needs the pseudoinverse at the present position, where it starts */
 } lane_progress;
 
-/* Returns the largest entry of the correction K (r - remaining) of a lane in units of step_limit, with r the loop error and
- * K the pseudoinverse of its Jacobian at the last accepted point. */
+/* Returns the largest entry of the correction K (r - remaining) of a lane in units of step_limit, with r the loop error
+ * and K the pseudoinverse of its Jacobian at the last accepted point. */
 static double measure_correction(const dyn_closure_solver *c, size_t lane)
 {
     double largest = 0;
-    for (size_t i = 0; i < c->of.unknowns; i++) {
-        const double part = fabs(c->correction[(size_t)c->of.unknown[i] * c->W + lane]) / c->step_limit[i];
+    for (size_t i = 0; i < c->equations.unknowns; i++) {
+        const double part = fabs(c->correction[(size_t)c->equations.unknown[i] * c->W + lane]) / c->step_limit[i];
         largest           = part > largest || isnan(part) ? part : largest;
     }
     return isfinite(largest) ? largest : INFINITY;
@@ -43,7 +43,7 @@ static double measure_correction(const dyn_closure_solver *c, size_t lane)
 /* Subtracts the correction from the lane's coordinates; the entries of known coordinates are zero. */
 static void correct(dyn_closure_solver *c, size_t lane)
 {
-    const dyn_model *m = c->of.mechanism.tree;
+    const dyn_model *m = c->equations.mechanism.tree;
     c->evaluated       = false;
     for (size_t i = 0; i < m->n_bodies; i++)
         if (!m->body[i].joint.mimic)
@@ -111,7 +111,7 @@ static double next_step(const dyn_continuation_path *path, size_t lane, const la
 }
 
 /* Corrects a lane that has started, unless its corrections converge too slowly: then halves its step. */
-static void advance(dyn_closure_solver *c, const dyn_continuation_path *path, size_t lane, lane_progress *f)
+static void correct_lane(dyn_closure_solver *c, const dyn_continuation_path *path, size_t lane, lane_progress *f)
 {
     const double size = measure_correction(c, lane);
     if (f->corrections == 0)
@@ -150,8 +150,8 @@ static void accept(dyn_closure_solver *c, const dyn_continuation_path *path, siz
 }
 
 /* Starts the next step of a lane at its accepted position, or ends its path where the Jacobian has lost rank. */
-static void go_on(dyn_closure_solver *c, const dyn_continuation_path *path, size_t lane, bool factored,
-                  lane_progress *f)
+static void continue_path(dyn_closure_solver *c, const dyn_continuation_path *path, size_t lane, bool factored,
+                          lane_progress *f)
 {
     f->accepted = false;
     if (factored && f->started) {
@@ -175,7 +175,7 @@ static void start_steps(dyn_closure_solver *c, const dyn_continuation_path *path
     }
     if (any) dyn_closure_refactorize(c, wanted);
     for (size_t lane = 0; lane < c->live; lane++)
-        if (wanted[lane]) go_on(c, path, lane, dyn_closure_is_factored(c, lane, MIN_PIVOT), &f[lane]);
+        if (wanted[lane]) continue_path(c, path, lane, dyn_closure_is_factored(c, lane, MIN_PIVOT), &f[lane]);
 }
 
 /* --- start at the reference -------------------------------------------------------------------------------------- */
@@ -196,9 +196,9 @@ static void find_reference(dyn_closure_solver *c, const dyn_scene *scene)
 static void start_at_reference(dyn_closure_solver *c, const dyn_continuation_path *path, lane_progress *f)
 {
     memcpy(c->inverse, c->reference_inverse, c->layout.inverse_entries * c->W * sizeof *c->inverse);
-    memcpy(c->scale, c->reference_scale, c->of.unknowns * c->W * sizeof *c->scale);
+    memcpy(c->scale, c->reference_scale, c->equations.unknowns * c->W * sizeof *c->scale);
     for (size_t lane = 0; lane < c->live; lane++)
-        if (f[lane].running) go_on(c, path, lane, c->reference_factored, &f[lane]);
+        if (f[lane].running) continue_path(c, path, lane, c->reference_factored, &f[lane]);
     dyn_closure_pad(c, c->loops->nq, c->q);
     dyn_closure_pad(c, 12, c->goal);
 }
@@ -218,7 +218,7 @@ static void correct_all(dyn_closure_solver *c, const dyn_continuation_path *path
         if (is_correcting(&f[lane])) dyn_closure_find_error(c, lane);
     dyn_closure_apply(c, 1, c->error, 0, c->correction);
     for (size_t lane = 0; lane < c->live; lane++)
-        if (is_correcting(&f[lane]) && dyn_may_continue(c->deadline)) advance(c, path, lane, &f[lane]);
+        if (is_correcting(&f[lane]) && dyn_may_continue(c->deadline)) correct_lane(c, path, lane, &f[lane]);
 }
 
 /* True if the corrections of a lane have converged at the end of its path. */
@@ -260,10 +260,10 @@ static void accept_all(dyn_closure_solver *c, const dyn_continuation_path *path,
     start_steps(c, path, f);
 }
 
-/* Applies one correction to the unfinished lanes that take corrections. If there are none, the corrections of all of them
- * have converged, and their points are accepted together. Returns false if all lanes are finished. */
-static bool advance_all(dyn_closure_solver *c, const dyn_scene *scene, const dyn_continuation_path *path,
-                        lane_progress *f)
+/* Applies one correction to the unfinished lanes that take corrections. If there are none, the corrections of all of
+ * them have converged, and their points are accepted together. Returns false if all lanes are finished. */
+static bool advance_paths(dyn_closure_solver *c, const dyn_scene *scene, const dyn_continuation_path *path,
+                          lane_progress *f)
 {
     bool running = false, correcting = false;
     for (size_t lane = 0; lane < c->live; lane++)
@@ -279,12 +279,12 @@ static bool advance_all(dyn_closure_solver *c, const dyn_scene *scene, const dyn
         running = running || f[lane].running;
     dyn_closure_pad(c, c->loops->nq, c->q);
     dyn_closure_pad(c, 12, c->goal);
-    dyn_closure_pad(c, c->of.rows, c->remaining);
+    dyn_closure_pad(c, c->equations.rows, c->remaining);
     return running;
 }
 
 /* Begins the paths of all lanes. Returns true if one of them has a length. */
-static bool begin(dyn_closure_solver *c, const dyn_continuation_path *path, lane_progress *f)
+static bool begin_paths(dyn_closure_solver *c, const dyn_continuation_path *path, lane_progress *f)
 {
     bool running = false;
     c->evaluated = false;
@@ -307,10 +307,10 @@ bool dyn_continuation_follow(dyn_closure_solver *c, const dyn_scene *scene, cons
     lane_progress f[DYN_MAX_LANES];
     bool          arrived = true, awaited = true;
     if (path->at_reference) find_reference(c, scene);
-    bool running = begin(c, path, f);
+    bool running = begin_paths(c, path, f);
     if (running && path->at_reference) start_at_reference(c, path, f);
     for (size_t k = 0; running && awaited && (path->most_evaluations == 0 || k < path->most_evaluations); k++) {
-        running = advance_all(c, scene, path, f);
+        running = advance_paths(c, scene, path, f);
         awaited = dyn_may_continue(c->deadline);
     }
     for (size_t lane = 0; lane < c->live; lane++) {
@@ -328,18 +328,18 @@ bool dyn_continuation_follow(dyn_closure_solver *c, const dyn_scene *scene, cons
 static void shrink_error(const void *arg, dyn_closure_solver *c, size_t lane, double s)
 {
     const double *error = arg;
-    for (size_t r = 0; r < c->of.rows; r++)
+    for (size_t r = 0; r < c->equations.rows; r++)
         c->remaining[r * c->W + lane] = (1 - s) * error[r * c->W + lane];
 }
 
 dyn_continuation_path dyn_continuation_guess_path(dyn_closure_solver *c, const dyn_scene *scene)
 {
     dyn_continuation_path path = {.set_point = shrink_error, .arg = c->guess_error};
-    memset(c->remaining, 0, c->of.rows * c->W * sizeof *c->remaining);
+    memset(c->remaining, 0, c->equations.rows * c->W * sizeof *c->remaining);
     dyn_closure_evaluate(c, scene);
     for (size_t lane = 0; lane < c->live; lane++) {
         path.length[lane] = dyn_closure_find_error(c, lane);
-        for (size_t r = 0; r < c->of.rows; r++)
+        for (size_t r = 0; r < c->equations.rows; r++)
             c->guess_error[r * c->W + lane] = c->remaining[r * c->W + lane] = c->error[r * c->W + lane];
     }
     return path;

@@ -1,6 +1,6 @@
-/* lane_matrix.h - multiplies small row-major matrices of W states side by side, by the kernel matrix_product. Entry (i, j)
- * of a matrix of n columns is a[(i n + j) W + lane]. Sums are taken in order in each lane, so that results have the same
- * bits for every W. */
+/* lane_matrix.h - multiplies small row-major matrices of W states side by side, by the kernel matrix_product. Entry (i,
+ * j) of a matrix of n columns is a[(i n + j) W + lane]. Sums are taken in order in each lane, so that results have the
+ * same bits for every W. */
 #pragma once
 #include "dynamics/dynamics.h"
 

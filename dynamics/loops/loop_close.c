@@ -32,8 +32,8 @@ static void find_greatest(const dyn_loop_workspace *c, const double *x, size_t n
             most[lane] = fabs(x[lane]) > most[lane] ? fabs(x[lane]) : most[lane];
 }
 
-/* Sets the columns of J_a, the constraint Jacobian of the actuated coordinates, to zero that contain only rounding errors.
- * Writes the largest entries of the columns to c->vector[0]. */
+/* Sets the columns of J_a, the constraint Jacobian of the actuated coordinates, to zero that contain only rounding
+ * errors. Writes the largest entries of the columns to c->vector[0]. */
 static void clear_negligible_columns(const dyn_loop_workspace *c, const dyn_closure_block *known)
 {
     const size_t W = c->W;
@@ -51,11 +51,11 @@ static void clear_negligible_columns(const dyn_loop_workspace *c, const dyn_clos
 
 /* Sets entries of K J_a, passive velocities per actuated velocity, to zero if they are rounding errors. A passive joint
  * locked by the loops would otherwise have a velocity of about 1e-17 rad/s, and Coulomb friction with it. */
-static void clear_rounding(const dyn_loop_workspace *c, const dyn_closure_component *of, const double *K)
+static void clear_rounding(const dyn_loop_workspace *c, const dyn_closure_component *component, const double *K)
 {
-    const size_t W = c->W, m = of->block.m, n = of->known.n;
+    const size_t W = c->W, m = component->block.m, n = component->known.n;
     double       row[DYN_MAX_LANES], *entry = c->change;
-    for (size_t k = 0; k < of->block.n; k++) {
+    for (size_t k = 0; k < component->block.n; k++) {
         find_greatest(c, K + k * m * W, m, 1, row);
         for (size_t j = 0; j < n; j++, entry += W)
             for (size_t lane = 0; lane < W; lane++)
@@ -72,43 +72,43 @@ static size_t loop_of_row(const dyn_loops *l, size_t row)
     return k;
 }
 
-/* Compares J G = J_a - J_p K J_a (c->known) of component i with J_a, whose largest entries c->vector[0] has: adds them to
- * those of all components, in c->vector[1] and [2], and the loops of the largest entries of J G to [3]. */
-static void compare_columns(const dyn_loop_workspace *c, const dyn_closure_component *of)
+/* Compares J G = J_a - J_p K J_a (c->known) of component i with J_a, whose largest entries c->vector[0] has: adds them
+ * to those of all components, in c->vector[1] and [2], and the loops of the largest entries of J G to [3]. */
+static void compare_columns(const dyn_loop_workspace *c, const dyn_closure_component *component)
 {
-    const size_t W = c->W, n = of->known.n;
-    for (size_t i = 0; i < of->block.m; i++) {
-        const double  loop  = (double)loop_of_row(c->loops, of->row[i]);
+    const size_t W = c->W, n = component->known.n;
+    for (size_t i = 0; i < component->block.m; i++) {
+        const double  loop  = (double)loop_of_row(c->loops, component->row[i]);
         const double *entry = c->known + i * n * W;
         for (size_t e = 0; e < n * W; e++) {
-            const size_t j = of->actuated[e / W] * W + e % W;
+            const size_t j = component->actuated[e / W] * W + e % W;
             if (fabs(entry[e]) > c->vector[1][j]) c->vector[1][j] = fabs(entry[e]), c->vector[3][j] = loop;
         }
     }
     for (size_t e = 0; e < n * W; e++) {
-        const size_t j  = of->actuated[e / W] * W + e % W;
+        const size_t j  = component->actuated[e / W] * W + e % W;
         c->vector[2][j] = fmax(c->vector[2][j], c->vector[0][e]);
     }
 }
 
 /* Finds the entries of G of a component, -K J_a, and compares J G with J_a. */
-static void find_component(dyn_loop_workspace *c, const dyn_closure_component *of)
+static void find_component(dyn_loop_workspace *c, const dyn_closure_component *component)
 {
-    const size_t  W = c->W, m = of->block.m, n = of->block.n, columns = of->known.n;
-    const double *K = c->closure.inverse + of->inverse * W;
-    get_block(c, &of->block, c->unknown);
-    get_block(c, &of->known, c->known);
-    clear_negligible_columns(c, &of->known);
+    const size_t  W = c->W, m = component->block.m, n = component->block.n, columns = component->known.n;
+    const double *K = c->closure.inverse + component->inverse * W;
+    get_block(c, &component->block, c->unknown);
+    get_block(c, &component->known, c->known);
+    clear_negligible_columns(c, &component->known);
     dyn_matrix_mul(&c->lanes, n, m, columns, K, c->known, 0, c->change);
-    clear_rounding(c, of, K);
+    clear_rounding(c, component, K);
     dyn_matrix_mul(&c->lanes, m, n, columns, c->unknown, c->change, -1, c->known);
     for (size_t k = 0; k < n; k++) {
-        double *row = c->G + (size_t)c->loops->passive_v[of->unknown[k]] * c->nv * W;
+        double *row = c->G + (size_t)c->loops->passive_v[component->unknown[k]] * c->nv * W;
         for (size_t j = 0; j < columns; j++)
             for (size_t lane = 0; lane < W; lane++)
-                row[of->actuated[j] * W + lane] = -c->change[(k * columns + j) * W + lane];
+                row[component->actuated[j] * W + lane] = -c->change[(k * columns + j) * W + lane];
     }
-    compare_columns(c, of);
+    compare_columns(c, component);
 }
 
 static void find_G(dyn_loop_workspace *c)

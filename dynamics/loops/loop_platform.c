@@ -23,20 +23,20 @@ bool dyn_loop_platform_open(dyn_memory memory, dyn_loop_workspace *c, const dyn_
     pair[l->n] = (dyn_frame_pair){{.body = DYN_WORLD, .X_bf = {.R = {{1, 0, 0}, {0, 1, 0}, {0, 0, 1}}}}, *frame};
     for (size_t v = 0; v < l->nv; v++)
         all[v] = (int)v;
-    c->platform            = c->closure;
-    c->platform.of         = (dyn_closure_equations){.mechanism  = c->mechanism,
-                                                     .pair       = pair,
-                                                     .n_pairs    = l->n + 1,
-                                                     .rows       = l->rows + rows,
-                                                     .unknowns   = l->nv,
-                                                     .unknown    = all,
-                                                     .frame_rows = rows};
-    bool room              = dyn_closure_open(memory, &c->platform);
-    c->platform_line       = dyn_take_zeroed(memory, 27 * c->W, &room);
-    c->platform_rows[0]    = dyn_take_zeroed(memory, c->platform.of.rows * c->W, &room);
-    c->platform_rows[2]    = dyn_take_zeroed(memory, c->platform.of.rows * c->W, &room);
-    c->platform_rows[1]    = dyn_take_zeroed(memory, c->platform.layout.entries * c->W, &room);
-    c->platform_goal       = dyn_take_zeroed(memory, c->platform.of.rows * c->W, &room);
+    c->platform           = c->closure;
+    c->platform.equations = (dyn_closure_equations){.mechanism  = c->mechanism,
+                                                    .pair       = pair,
+                                                    .n_pairs    = l->n + 1,
+                                                    .rows       = l->rows + rows,
+                                                    .unknowns   = l->nv,
+                                                    .unknown    = all,
+                                                    .frame_rows = rows};
+    bool room             = dyn_closure_open(memory, &c->platform);
+    c->platform_line      = dyn_take_zeroed(memory, 27 * c->W, &room);
+    c->platform_rows[0]   = dyn_take_zeroed(memory, c->platform.equations.rows * c->W, &room);
+    c->platform_rows[2]   = dyn_take_zeroed(memory, c->platform.equations.rows * c->W, &room);
+    c->platform_rows[1]   = dyn_take_zeroed(memory, c->platform.layout.entries * c->W, &room);
+    c->platform_goal      = dyn_take_zeroed(memory, c->platform.equations.rows * c->W, &room);
     return room;
 }
 
@@ -102,7 +102,7 @@ static dyn_continuation_path start_path(dyn_loop_workspace *c, const dyn_scene *
     const dyn_loops      *l    = c->loops;
     dyn_closure_solver   *r    = &c->platform;
     dyn_continuation_path path = {.set_point = set_line_point, .arg = c};
-    memset(r->remaining, 0, r->of.rows * c->W * sizeof *r->remaining);
+    memset(r->remaining, 0, r->equations.rows * c->W * sizeof *r->remaining);
     dyn_loop_set_reference(c, r->q);
     for (size_t i = 0; guess && i < l->n_passive_q; i++)
         memcpy(r->q + (size_t)l->passive_q[i] * c->W, guess + i * c->W, c->W * sizeof *guess);
@@ -118,14 +118,14 @@ static dyn_continuation_path start_path(dyn_loop_workspace *c, const dyn_scene *
 
 /* --- rates -------------------------------------------------------------------------------------------------------- */
 
-/* Sets the right side of J x = [0; motion] - rest in c->platform_goal. `motion` (6, NULL: zero) and `rest` (rows, NULL:
- * zero) are in lanes. */
-static void set_goal(dyn_loop_workspace *c, const double *motion, const double *rest)
+/* Sets the right side of J x = [0; motion] - drift in c->platform_goal. `motion` (6, NULL: zero) and `drift` (rows,
+ * NULL: zero) are in lanes. */
+static void set_goal(dyn_loop_workspace *c, const double *motion, const double *drift)
 {
     const size_t W = c->W, first = c->nr * W;
-    for (size_t i = 0; i < c->platform.of.rows * W; i++) {
+    for (size_t i = 0; i < c->platform.equations.rows * W; i++) {
         const double factor = i < first ? 0 : i < first + 3 * W ? 1 / c->loops->length : 1;
-        c->platform_goal[i] = (motion && i >= first ? factor * motion[i - first] : 0) - (rest ? rest[i] : 0);
+        c->platform_goal[i] = (motion && i >= first ? factor * motion[i - first] : 0) - (drift ? drift[i] : 0);
     }
 }
 
@@ -133,7 +133,7 @@ static void set_goal(dyn_loop_workspace *c, const double *motion, const double *
 static bool is_consistent(const dyn_loop_workspace *c, size_t lane, const double *left)
 {
     double most = 0, error = 0;
-    for (size_t i = lane; i < c->platform.of.rows * c->W; i += c->W) {
+    for (size_t i = lane; i < c->platform.equations.rows * c->W; i += c->W) {
         most  = fmax(most, fabs(c->platform_goal[i]));
         error = fmax(error, fabs(left[i] - c->platform_goal[i]));
     }
@@ -141,8 +141,8 @@ static bool is_consistent(const dyn_loop_workspace *c, size_t lane, const double
 }
 
 /* Finds the rates x of the tree's coordinates in all lanes with closed loops, from J x = [0; motion] - rest by least
- * squares. J is the Jacobian of the loop constraints and the platform frame, whose pseudoinverse is known. A lane without
- * a solution gets the status DYN_LOOPS_ACTUATED_DEPENDENT. */
+ * squares. J is the Jacobian of the loop constraints and the platform frame, whose pseudoinverse is known. A lane
+ * without a solution gets the status DYN_LOOPS_ACTUATED_DEPENDENT. */
 static void find_all_rates(dyn_loop_workspace *c, const double *motion, const double *rest, double *x)
 {
     const dyn_closure_solver *r    = &c->platform;
@@ -176,7 +176,7 @@ static bool all_closed(const dyn_loop_workspace *c)
 static dyn_loop_status find_status(const dyn_closure_solver *r, size_t lane)
 {
     const bool solved       = r->finite[lane];
-    const bool undetermined = solved && r->rank[lane] < r->of.unknowns;
+    const bool undetermined = solved && r->rank[lane] < r->equations.unknowns;
     if (r->stopped[lane]) return DYN_LOOPS_STOPPED;
     if (r->reached[lane] == 0 && undetermined) return DYN_LOOPS_PASSIVE_UNDETERMINED;
     if (r->reached[lane] < 1) return DYN_LOOPS_PATH_SINGULAR;
@@ -190,7 +190,7 @@ bool dyn_loop_solve_platform(dyn_loop_workspace *c, const dyn_scene *scene, cons
     dyn_closure_solver *r  = &c->platform;
     const dyn_loops    *l  = c->loops;
     double             *qd = c->qd, *qdd = c->qdd, *rest = c->platform_rows[0], *Jd = c->platform_rows[1];
-    bool all[DYN_MAX_LANES];
+    bool                all[DYN_MAX_LANES];
     for (size_t lane = 0; lane < live; lane++)
         all[lane] = true;
     c->solving_platform        = true;

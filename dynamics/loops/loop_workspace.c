@@ -67,12 +67,12 @@ static void take_dense(dyn_loop_workspace *c, allocation *t)
 static bool take_closure(dyn_memory memory, dyn_loop_workspace *c, dyn_deadline deadline)
 {
     const dyn_loops *l = c->loops;
-    c->closure         = (dyn_closure_solver){.of           = {.mechanism = c->mechanism,
-                                                                .pair      = l->pair,
-                                                                .n_pairs   = l->n,
-                                                                .rows      = l->rows,
-                                                                .unknowns  = l->n_passive,
-                                                                .unknown   = l->passive_v},
+    c->closure         = (dyn_closure_solver){.equations    = {.mechanism = c->mechanism,
+                                                               .pair      = l->pair,
+                                                               .n_pairs   = l->n,
+                                                               .rows      = l->rows,
+                                                               .unknowns  = l->n_passive,
+                                                               .unknown   = l->passive_v},
                                               .loops        = l,
                                               .tree         = c->tree,
                                               .workspace    = c->workspace,
@@ -96,8 +96,8 @@ dyn_loop_workspace *dyn_loop_workspace_open(dyn_memory memory, const dyn_mechani
     const size_t motion   = 4 * 6 * l->nv; /* of one frame: held frames are differentiated whatever the caller wants */
     dyn_loop_workspace *c = dyn_take(memory, sizeof *c);
     if (!c) return NULL;
-    *c    = (dyn_loop_workspace){.mechanism = *mechanism, .loops = l, .tree = tree, .lanes = {tree, deadline}, .W = t.W};
-    c->nv = mechanism->nv;
+    *c = (dyn_loop_workspace){.mechanism = *mechanism, .loops = l, .tree = tree, .lanes = {tree, deadline}, .W = t.W};
+    c->nv        = mechanism->nv;
     c->nvt       = l->nv;
     c->np        = l->n_passive;
     c->nr        = l->rows;

@@ -29,9 +29,9 @@ struct dyn_loop_workspace {
     double *q, *pair_position, *pair_rotation, *J;     /* aliases of arrays of `closure` */
     double *line_start, *line_end;                     /* tree nq: start and end of the line in actuated coordinates */
     double *curve_q;                                   /* model nq, one state: a point of the curve */
-    dyn_approach     approach;                         /* the path of the present block */
-    double          *G;                                /* nvt x nv: qd_tree = G qd */
-    double          *Jd, *Gd, *Jdd;                    /* J', G' and J'' at the rates of the last kernel call; G' is
+    dyn_approach approach;                             /* the path of the present block */
+    double      *G;                                    /* nvt x nv: qd_tree = G qd */
+    double      *Jd, *Gd, *Jdd;                        /* J', G' and J'' at the rates of the last kernel call; G' is
                                                           found where dyn_loop_find_G_rate is called */
     double          *qd, *qdd, *qddd;                  /* nvt: rates of the tree at the last kernel call */
     double          *tau, *tau_dot;                    /* nvt: efforts of the tree, and their rates */
@@ -41,10 +41,10 @@ struct dyn_loop_workspace {
     double          *square[DYN_LOOP_SQUARE_MATRICES]; /* nvt x nvt: scratch */
     double          *wide[DYN_LOOP_WIDE_MATRICES];     /* nvt x nv: scratch */
     double          *row_matrix;                       /* nr x nv: scratch */
-    double          *known, *change, *unknown;         /* scratch of a component: J_a, m x n_a; G, n x n_a; J_p, m x n */
-    double          *vector[DYN_LOOP_VECTORS];         /* nvt each: scratch */
-    double          *Jk;                               /* as J, scratch: dJ/dt at given velocities */
-    double          *jacobian_work[2];                 /* 6 x (nvt + n): scratch */
+    double          *known, *change, *unknown; /* scratch of a component: J_a, m x n_a; G, n x n_a; J_p, m x n */
+    double          *vector[DYN_LOOP_VECTORS]; /* nvt each: scratch */
+    double          *Jk;                       /* as J, scratch: dJ/dt at given velocities */
+    double          *jacobian_work[2];         /* 6 x (nvt + n): scratch */
     double          *extra;
     dyn_loop_load    load;
     dyn_wrench_site *sites; /* external wrenches of the caller, then two per loop */

@@ -250,7 +250,8 @@ static void products_of_target(const dyn_kernels *kernels)
         size_t lane = e % W, i = e / W / N, j = e / W % N;
         double sum = 0;
         for (size_t k = 0; k < K; k++)
-            sum = add_product(kernels, sum, sin((double)((i * K + k) * 8 + lane)), cos((double)((k * N + j) * 8 + lane)));
+            sum =
+                add_product(kernels, sum, sin((double)((i * K + k) * 8 + lane)), cos((double)((k * N + j) * 8 + lane)));
         assert_true(C[e] == sum);
     }
     dyn_matrix_mul(&lanes, M, K, N, A, B, 1, C);
