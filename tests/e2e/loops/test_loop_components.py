@@ -74,13 +74,13 @@ class Components(Closed):
             self.assertEqual(alone["tau"], whole[r])
 
     def test_a_singular_one_is_refused(self):
-        """One stretched mechanism among closed ones fails as it does alone: its tip cannot be reached."""
+        """One singular mechanism among others fails as it does alone: where the tips of both cranks meet, the rods may turn."""
+        meet, n = [np.pi / 3, 2 * np.pi / 3], 2 * COPIES
+        alone = self.client.post("/v1/models/five_bar/inverse-dynamics", {"q": meet, "qd": [0, 0], "qdd": [0, 0]})
         q = [2, 1.1] * COPIES
-        q[6:8] = [3.1, 0.05]                                    # the cranks of copy 3 point away from each other
-        alone = self.client.post("/v1/models/five_bar/inverse-dynamics", {"q": [3.1, 0.05], "qd": [0, 0], "qdd": [0, 0]})
-        whole = self.client.post("/v1/models/several/inverse-dynamics", {"q": q, "qd": [0] * 2 * COPIES, "qdd": [0] * 2 * COPIES})
-        self.assertEqual((whole.status, whole.json()["code"]), (alone.status, alone.json()["code"]))
-        self.assertEqual(whole.status, 422)
+        q[6:8] = meet
+        whole = self.client.post("/v1/models/several/inverse-dynamics", {"q": q, "qd": [0] * n, "qdd": [0] * n})
+        self.assertEqual(self.assertProblem(whole, 422)["code"], self.assertProblem(alone, 422)["code"])
 
 
 if __name__ == "__main__":
