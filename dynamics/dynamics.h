@@ -213,17 +213,25 @@ typedef struct dyn_frame_pair {
     dyn_frame a, b;
 } dyn_frame_pair;
 
+/* The coordinates that move the frames of a pair against each other: the columns of its Jacobian that may differ from
+ * zero. The matrices of a pair then have n columns, and begin after those of 6 x `first`. */
+typedef struct dyn_pair_columns {
+    size_t     first, n;
+    const int *column; /* [nv] by velocity coordinate: its column; not read where it has none */
+} dyn_pair_columns;
+
 /* Relative motion of frames a and b of each pair: the motion of b as seen from a, in the axes of a. `jacobian` times qd
  * is [rate of position; angular velocity of b minus that of a]. */
 typedef struct dyn_closure {
-    const double         *q, *qd, *qdd;
-    size_t                n_pairs;
-    const dyn_frame_pair *pairs;
-    double               *positions;     /* n_pairs x 3, m: R_a^T (p_b - p_a) */
-    double               *rotations;     /* n_pairs x 3 x 3: R_a^T R_b */
-    double               *jacobian;      /* n_pairs x 6 x nv */
-    double               *jacobian_dot;  /* n_pairs x 6 x nv: time derivative of every entry of `jacobian` */
-    double               *jacobian_ddot; /* n_pairs x 6 x nv: second time derivative of every entry of `jacobian` */
+    const double           *q, *qd, *qdd;
+    size_t                  n_pairs;
+    const dyn_frame_pair   *pairs;
+    const dyn_pair_columns *columns;       /* [n_pairs] columns of the matrices; NULL: all nv */
+    double                 *positions;     /* n_pairs x 3, m: R_a^T (p_b - p_a) */
+    double                 *rotations;     /* n_pairs x 3 x 3: R_a^T R_b */
+    double                 *jacobian;      /* n_pairs x 6 x nv */
+    double                 *jacobian_dot;  /* n_pairs x 6 x nv: time derivative of every entry of `jacobian` */
+    double                 *jacobian_ddot; /* n_pairs x 6 x nv: second time derivative of every entry of `jacobian` */
 } dyn_closure;
 
 /* The bound |ratio x + offset| <= most on x, entry number `entry` of a state. */
@@ -241,10 +249,10 @@ typedef struct dyn_rows {
 } dyn_rows;
 
 /* The list of kernels: each has a struct dyn_name with its arrays, in this header or in one of its name (step and
- * held_sensitivity in step.h, forward_hessian in hessian.h, constraint_rows and the next three in constraint.h, the
- * gradients in gradient.h, forward_directional in directional.h, forward_hessian_product in hessian_product.h), and a
- * source file of its name in one of the folders algorithms, adjoint, constraints and momentum (held_sensitivity:
- * step.c). */
+ * held_sensitivity in step.h, forward_hessian in hessian.h, constraint_rows and the next three in constraint.h,
+ * closure_rows, closure_factor and matrix_product in closure_kernels.h, the gradients in gradient.h,
+ * forward_directional in directional.h, forward_hessian_product in hessian_product.h), and a source file of its name in
+ * one of the folders algorithms, adjoint, constraints and momentum (held_sensitivity: step.c). */
 /* clang-format off */
 #define DYN_KERNELS(X) \
     X(inverse_dynamics) X(forward_dynamics) X(mass_matrix) X(bias) X(kinematics) X(energy) \
@@ -253,7 +261,8 @@ typedef struct dyn_rows {
     X(hessian) X(forward_hessian) X(step) X(held_sensitivity) \
     X(constraint_rows) X(constraint_factor) X(constraint_solution) X(constraint_inertia) \
     X(gradient) X(forward_gradient) X(step_gradient) X(directional) X(forward_directional) X(riccati) \
-    X(centroidal) X(hessian_product) X(forward_hessian_product) X(friction_gradient)
+    X(centroidal) X(hessian_product) X(forward_hessian_product) X(friction_gradient) \
+    X(closure_rows) X(closure_factor) X(closure_change) X(matrix_product)
 /* clang-format on */
 
 #define X(name) struct dyn_##name;

@@ -36,6 +36,19 @@ static lane *pair_entries(lane *block, size_t entries, size_t pair)
     return block ? block + pair * entries : NULL;
 }
 
+/* Returns the place of a pair's Jacobian in a block of an output: its columns follow those of the pairs before it. */
+static lane *pair_jacobian(lane *block, const dyn_closure *io, size_t nv, size_t pair)
+{
+    return pair_entries(block, 6, io->columns ? io->columns[pair].first : nv * pair);
+}
+
+/* Returns the number of columns of all pairs together. */
+static size_t count_columns(const dyn_closure *io, size_t nv)
+{
+    const size_t n = io->n_pairs;
+    return io->columns && n > 0 ? io->columns[n - 1].first + io->columns[n - 1].n : n * nv;
+}
+
 static void need_pairs(const dyn_model *m, const dyn_closure *io, needed_bodies *needed)
 {
     need_nothing(m, needed);
@@ -49,7 +62,7 @@ static void need_pairs(const dyn_model *m, const dyn_closure *io, needed_bodies 
 void LANE_NAME(closure)(const dyn_scene *scene, void *memory, const dyn_closure *io, size_t blocks)
 {
     const dyn_model   *m  = scene->model;
-    size_t             nq = (size_t)m->nq, nv = (size_t)m->nv, n = io->n_pairs;
+    size_t             nq = (size_t)m->nq, nv = (size_t)m->nv, n = io->n_pairs, columns = count_columns(io, nv);
     arena              room  = {.base = memory};
     world_workspace    ws    = place_world(&room, m);
     motion_order       order = io->jacobian_ddot ? ACCELERATIONS : io->jacobian_dot ? VELOCITIES : POSES;
@@ -58,19 +71,20 @@ void LANE_NAME(closure)(const dyn_scene *scene, void *memory, const dyn_closure 
     for (size_t block = 0; block < blocks; block++) {
         const coordinate_rates rates = {.qd = block_in(io->qd, block, nv), .qdd = block_in(io->qdd, block, nv)};
         lane *position = block_out(io->positions, block, 3 * n), *rotation = block_out(io->rotations, block, 9 * n),
-             *J = block_out(io->jacobian, block, 6 * nv * n), *Jd = block_out(io->jacobian_dot, block, 6 * nv * n),
-             *Jdd = block_out(io->jacobian_ddot, block, 6 * nv * n);
+             *J = block_out(io->jacobian, block, 6 * columns), *Jd = block_out(io->jacobian_dot, block, 6 * columns),
+             *Jdd = block_out(io->jacobian_ddot, block, 6 * columns);
         needed_motions(m, &ws, block_in(io->q, block, nq), rates, order);
         for (size_t k = 0; k < n; k++) {
             const dyn_frame_pair *pair = &io->pairs[k];
             const world_motion    a    = frame_of(motion_of(ws.world, &rest, pair->a.body), &pair->a, order),
                                b       = frame_of(motion_of(ws.world, &rest, pair->b.body), &pair->b, order);
-            const jacobian_rates M     = {.J    = pair_entries(J, 6 * nv, k),
-                                          .Jd   = pair_entries(Jd, 6 * nv, k),
-                                          .Jdd  = pair_entries(Jdd, 6 * nv, k),
-                                          .axes = &a,
-                                          .nv   = nv,
-                                          .sums = m->has_mimics};
+            const jacobian_rates M     = {.J      = pair_jacobian(J, io, nv, k),
+                                          .Jd     = pair_jacobian(Jd, io, nv, k),
+                                          .Jdd    = pair_jacobian(Jdd, io, nv, k),
+                                          .axes   = &a,
+                                          .nv     = io->columns ? io->columns[k].n : nv,
+                                          .column = io->columns ? io->columns[k].column : NULL,
+                                          .sums   = m->has_mimics};
             put_pose(&a, &b, pair_entries(position, 3, k), pair_entries(rotation, 9, k));
             if (J || Jd || Jdd) jacobian_between(m, ws.world, pair->a.body, pair->b.body, &b, &M);
         }

@@ -26,6 +26,7 @@ typedef struct dyn_continuation_path {
      */
     void (*set_point)(const void *arg, dyn_closure_solver *c, size_t lane, double s);
     const void *arg;
+    bool        at_reference; /* every lane starts at the model's reference, and no loop error remains */
     /* Shortest step, in the units of `length`: the path ends where steps must be shorter. 0: 1e-9. */
     double shortest;
     /* Most evaluations of the loops: a path that needs more ends as if the next position were singular. 0: any number.

@@ -1,12 +1,13 @@
-/* lane_matrix.h - multiplies small row-major matrices of W states side by side. Entry (i, j) of a matrix of n columns
- * is a[(i n + j) W + lane]. Sums are taken in order in each lane, so that results have the same bits for every W. */
+/* lane_matrix.h - multiplies small row-major matrices of W states side by side, by the kernel matrix_product. Entry (i,
+ * j) of a matrix of n columns is a[(i n + j) W + lane]. Sums are taken in order in each lane, so that results have the
+ * same bits for every W. */
 #pragma once
-#include "dynamics/memory/memory.h"
+#include "dynamics/dynamics.h"
 
-/* The number of lanes, and the deadline after which products of large matrices are left unfinished. */
+/* The kernels, and the deadline after which products of large matrices are left unfinished. */
 typedef struct dyn_lanes {
-    size_t       W;
-    dyn_deadline deadline;
+    const dyn_kernels *kernels;
+    dyn_deadline       deadline;
 } dyn_lanes;
 
 /* dyn_matrix_mul computes C = A B, with A m x k and B k x n. dyn_matrix_mul_transposed computes C = A^T B, with A k x m

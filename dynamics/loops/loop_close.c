@@ -11,63 +11,56 @@
  * column. */
 #define ROUNDING 1e-13
 
-/* The largest absolute value of n entries that are `step` apart. */
-static double greatest(const double *x, size_t n, size_t step)
+/* Copies the entries of a block of J to a matrix, m x n. */
+static void get_block(const dyn_loop_workspace *c, const dyn_closure_block *b, double *to)
 {
-    double most = 0;
-    for (size_t i = 0; i < n; i++)
-        most = fmax(most, fabs(x[i * step]));
-    return most;
+    const size_t W = c->W;
+    for (size_t e = 0; e < b->m * b->n; e++)
+        if (b->entry[e] < 0)
+            memset(to + e * W, 0, W * sizeof *to);
+        else
+            memcpy(to + e * W, c->J + (size_t)b->entry[e] * W, W * sizeof *to);
 }
 
-/* Sets column j of J_a, the constraint Jacobian of the actuated coordinates, to zero if it contains only rounding
- * errors. */
-static void clear_negligible_column(dyn_loop_workspace *c, size_t j)
+/* The largest absolute values of n entries that are `step` apart, in lanes. */
+static void find_greatest(const dyn_loop_workspace *c, const double *x, size_t n, size_t step, double *most)
 {
-    size_t W = c->W, row = c->nv * W;
-    for (size_t lane = 0; lane < W; lane++) {
-        double *column     = c->row_matrix + j * W + lane;
-        bool    negligible = true;
-        for (size_t i = 0; i < c->nr; i++)
-            negligible = negligible && fabs(column[i * row]) <= DYN_CLOSURE_NEGLIGIBLE;
-        for (size_t i = 0; negligible && i < c->nr; i++)
-            column[i * row] = 0;
-    }
+    for (size_t lane = 0; lane < c->W; lane++)
+        most[lane] = 0;
+    for (size_t i = 0; i < n; i++, x += step * c->W)
+        for (size_t lane = 0; lane < c->W; lane++)
+            most[lane] = fabs(x[lane]) > most[lane] ? fabs(x[lane]) : most[lane];
 }
 
-/* Sets entries of G = -K J_a, the passive velocities per actuated velocity, to zero if they are rounding errors. A
- * passive joint locked by the loops would otherwise have a velocity of about 1e-17 rad/s, and Coulomb friction with it.
- */
-static void clear_rounding(dyn_loop_workspace *c)
+/* Sets the columns of J_a, the constraint Jacobian of the actuated coordinates, to zero that contain only rounding
+ * errors. Writes the largest entries of the columns to c->vector[0]. */
+static void clear_negligible_columns(const dyn_loop_workspace *c, const dyn_closure_block *known)
 {
-    size_t  W = c->W, nv = c->nv;
-    double *column = c->vector[0]; /* nv in lanes: the largest entries of J_a's columns */
-    for (size_t j = 0; j < nv; j++)
-        for (size_t lane = 0; lane < W; lane++)
-            column[j * W + lane] = greatest(c->row_matrix + j * W + lane, c->nr, nv * W);
-    for (size_t k = 0; k < c->np; k++)
+    const size_t W = c->W;
+    for (size_t j = 0; j < known->n; j++) {
+        double *most = c->vector[0] + j * W;
+        find_greatest(c, c->known + j * W, known->m, known->n, most);
         for (size_t lane = 0; lane < W; lane++) {
-            const double row   = greatest(c->K + k * c->nr * W + lane, c->nr, W);
-            double      *entry = c->G + (size_t)c->loops->passive_v[k] * nv * W + lane;
-            for (size_t j = 0; j < nv; j++, entry += W)
-                if (fabs(*entry) <= ROUNDING * (row * column[j * W + lane])) *entry = 0;
+            if (!(most[lane] <= DYN_CLOSURE_NEGLIGIBLE)) continue;
+            most[lane] = 0;
+            for (size_t i = 0; i < known->m; i++)
+                c->known[(i * known->n + j) * W + lane] = 0;
         }
+    }
 }
 
-static void find_G(dyn_loop_workspace *c)
+/* Sets entries of K J_a, passive velocities per actuated velocity, to zero if they are rounding errors. A passive joint
+ * locked by the loops would otherwise have a velocity of about 1e-17 rad/s, and Coulomb friction with it. */
+static void clear_rounding(const dyn_loop_workspace *c, const dyn_closure_component *component, const double *K)
 {
-    size_t W = c->W;
-    memset(c->G, 0, c->nvt * c->nv * W * sizeof *c->G);
-    for (size_t j = 0; j < c->nv && dyn_closure_may_continue(&c->closure); j++) {
-        size_t v = (size_t)c->loops->active_v[j];
-        for (size_t lane = 0; lane < W; lane++)
-            c->G[(v * c->nv + j) * W + lane] = 1;
-        for (size_t i = 0; i < c->nr; i++)
-            memcpy(c->row_matrix + (i * c->nv + j) * W, c->J + (i * c->nvt + v) * W, W * sizeof *c->J);
-        clear_negligible_column(c, j);
+    const size_t W = c->W, m = component->block.m, n = component->known.n;
+    double       row[DYN_MAX_LANES], *entry = c->change;
+    for (size_t k = 0; k < component->block.n; k++) {
+        find_greatest(c, K + k * m * W, m, 1, row);
+        for (size_t j = 0; j < n; j++, entry += W)
+            for (size_t lane = 0; lane < W; lane++)
+                if (fabs(entry[lane]) <= ROUNDING * (row[lane] * c->vector[0][j * W + lane])) entry[lane] = 0;
     }
-    dyn_loop_subtract_passive(c, c->nv, c->row_matrix, c->G);
-    clear_rounding(c);
 }
 
 /* The loop that has a row of J; the number of loops for the platform's rows. */
@@ -79,48 +72,91 @@ static size_t loop_of_row(const dyn_loops *l, size_t row)
     return k;
 }
 
-/* Adds the row i of J G and of J_a to the largest entries of their columns: c->vector[0] and [1], one state; vector[2]
- * has the loop of the largest entry. J is mostly zero where there are many loops. */
-static void compare_row(dyn_loop_workspace *c, size_t lane, size_t i)
+/* Compares J G = J_a - J_p K J_a (c->known) of component i with J_a, whose largest entries c->vector[0] has: adds them
+ * to those of all components, in c->vector[1] and [2], and the loops of the largest entries of J G to [3]. */
+static void compare_columns(const dyn_loop_workspace *c, const dyn_closure_component *component)
 {
-    const size_t  loop = loop_of_row(c->loops, i);
-    const double *J    = c->J + i * c->nvt * c->W + lane;
-    size_t        n    = 0;
-    for (size_t v = 0; v < c->nvt; v++)
-        if (J[v * c->W] != 0) c->entry[n++] = v;
-    for (size_t j = 0; j < c->nv; j++) {
-        double sum = 0;
-        for (size_t k = 0; k < n; k++)
-            sum += J[c->entry[k] * c->W] * c->G[(c->entry[k] * c->nv + j) * c->W + lane];
-        if (fabs(sum) > c->vector[0][j]) c->vector[0][j] = fabs(sum), c->vector[2][j] = (double)loop;
-        c->vector[1][j] = fmax(c->vector[1][j], fabs(c->row_matrix[(i * c->nv + j) * c->W + lane]));
+    const size_t W = c->W, n = component->known.n;
+    for (size_t i = 0; i < component->block.m; i++) {
+        const double  loop  = (double)loop_of_row(c->loops, component->row[i]);
+        const double *entry = c->known + i * n * W;
+        for (size_t e = 0; e < n * W; e++) {
+            const size_t j = component->actuated[e / W] * W + e % W;
+            if (fabs(entry[e]) > c->vector[1][j]) c->vector[1][j] = fabs(entry[e]), c->vector[3][j] = loop;
+        }
     }
+    for (size_t e = 0; e < n * W; e++) {
+        const size_t j  = component->actuated[e / W] * W + e % W;
+        c->vector[2][j] = fmax(c->vector[2][j], c->vector[0][e]);
+    }
+}
+
+/* Finds the entries of G of a component, -K J_a, and compares J G with J_a. */
+static void find_component(dyn_loop_workspace *c, const dyn_closure_component *component)
+{
+    const size_t  W = c->W, m = component->block.m, n = component->block.n, columns = component->known.n;
+    const double *K = c->closure.inverse + component->inverse * W;
+    get_block(c, &component->block, c->unknown);
+    get_block(c, &component->known, c->known);
+    clear_negligible_columns(c, &component->known);
+    dyn_matrix_mul(&c->lanes, n, m, columns, K, c->known, 0, c->change);
+    clear_rounding(c, component, K);
+    dyn_matrix_mul(&c->lanes, m, n, columns, c->unknown, c->change, -1, c->known);
+    for (size_t k = 0; k < n; k++) {
+        double *row = c->G + (size_t)c->loops->passive_v[component->unknown[k]] * c->nv * W;
+        for (size_t j = 0; j < columns; j++)
+            for (size_t lane = 0; lane < W; lane++)
+                row[component->actuated[j] * W + lane] = -c->change[(k * columns + j) * W + lane];
+    }
+    compare_columns(c, component);
+}
+
+static void find_G(dyn_loop_workspace *c)
+{
+    size_t W = c->W;
+    memset(c->G, 0, c->nvt * c->nv * W * sizeof *c->G);
+    for (size_t i = 1; i <= 3; i++)
+        memset(c->vector[i], 0, c->nv * W * sizeof *c->vector[i]);
+    for (size_t j = 0; j < c->nv; j++)
+        for (size_t lane = 0; lane < W; lane++)
+            c->G[((size_t)c->loops->active_v[j] * c->nv + j) * W + lane] = 1;
+    for (size_t i = 0; i < c->closure.layout.n && dyn_closure_may_continue(&c->closure); i++)
+        find_component(c, &c->closure.layout.component[i]);
 }
 
 /* True if J G = 0 up to SINGULAR: the loops let each actuated coordinate move independently. Otherwise notes a loop
  * that does not as the worst pair. */
 static bool is_independent(dyn_loop_workspace *c, size_t lane)
 {
-    for (size_t i = 0; i < 3; i++)
-        memset(c->vector[i], 0, c->nv * sizeof *c->vector[i]);
-    for (size_t i = 0; i < c->nr && dyn_closure_may_continue(&c->closure); i++)
-        compare_row(c, lane, i);
-    for (size_t j = 0; j < c->nv; j++) {
-        if (c->vector[0][j] <= fmax(SINGULAR * c->vector[1][j], DYN_CLOSURE_NEGLIGIBLE)) continue;
-        c->closure.worst_pair[lane] = (size_t)c->vector[2][j];
+    for (size_t j = lane; j < c->nv * c->W; j += c->W) {
+        if (c->vector[1][j] <= fmax(SINGULAR * c->vector[2][j], DYN_CLOSURE_NEGLIGIBLE)) continue;
+        c->closure.worst_pair[lane] = (size_t)c->vector[3][j];
         return false;
     }
     return true;
 }
 
-static dyn_loop_status classify(dyn_loop_workspace *c, size_t lane)
+/* The status of a lane before its pseudoinverse is known. */
+static dyn_loop_status classify(const dyn_loop_workspace *c, size_t lane)
 {
     const dyn_closure_solver *loops = &c->closure;
     if (loops->stopped[lane]) return DYN_LOOPS_STOPPED;
     if (loops->reached[lane] < 1) return DYN_LOOPS_PATH_SINGULAR;
-    if (!dyn_closure_is_closed(loops, lane)) return DYN_LOOPS_OPEN;
-    if (!dyn_closure_invert(&c->closure, lane, DYN_CLOSURE_SINGULAR, c->W, c->K + lane)) return DYN_LOOPS_OPEN;
-    return loops->rank[lane] < c->np ? DYN_LOOPS_PASSIVE_UNDETERMINED : DYN_LOOPS_CLOSED;
+    return dyn_closure_is_closed(loops, lane) ? DYN_LOOPS_CLOSED : DYN_LOOPS_OPEN;
+}
+
+/* Finds the pseudoinverse K in closed lanes, and changes their status where it shows no closed state. */
+static void find_inverse(dyn_loop_workspace *c)
+{
+    bool closed[DYN_MAX_LANES];
+    for (size_t lane = 0; lane < c->closure.live; lane++)
+        closed[lane] = c->status[lane] == DYN_LOOPS_CLOSED;
+    dyn_closure_invert(&c->closure, closed);
+    for (size_t lane = 0; lane < c->closure.live; lane++)
+        if (closed[lane] && !c->closure.finite[lane])
+            c->status[lane] = DYN_LOOPS_OPEN;
+        else if (closed[lane] && c->closure.rank[lane] < c->np)
+            c->status[lane] = DYN_LOOPS_PASSIVE_UNDETERMINED;
 }
 
 /* Finds the matrices K and G of loop_kernels.h, and sets the status of each lane. Returns true if all live lanes are
@@ -134,11 +170,10 @@ static bool find_matrices(dyn_loop_workspace *c)
         c->status[lane] = classify(c, lane);
         any             = any || c->status[lane] != DYN_LOOPS_STOPPED;
     }
-    for (size_t lane = live; lane < c->W; lane++)
-        c->status[lane] = c->status[live - 1];
-    if (!any) return false;
-    dyn_closure_pad(&c->closure, c->np * c->nr, c->K);
-    find_G(c);
+    if (any) {
+        find_inverse(c);
+        find_G(c);
+    }
     for (size_t lane = 0; lane < live; lane++) {
         if (c->status[lane] == DYN_LOOPS_CLOSED && !is_independent(c, lane))
             c->status[lane] = DYN_LOOPS_ACTUATED_DEPENDENT;
@@ -177,6 +212,7 @@ bool dyn_loop_restore(dyn_loop_workspace *c, const dyn_scene *scene, const doubl
         c->closure.reached[lane] = 1;
         c->closure.stopped[lane] = false;
     }
+    c->closure.evaluated = false;
     dyn_closure_check(&c->closure, scene);
     return find_matrices(c);
 }

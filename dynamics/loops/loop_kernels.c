@@ -211,6 +211,7 @@ void dyn_loop_kinematics(const dyn_scene *scene, void *ws, const dyn_kinematics 
     c->tree->kinematics(scene, c->workspace, &inner, 1);
     if (io->jacobian) times_G(c, 6, c->jacobian_work[0], io->jacobian);
     if (!io->jacobian_dot) return;
+    dyn_loop_find_G_rate(c);
     times_G(c, 6, c->jacobian_work[1], io->jacobian_dot);
     dyn_matrix_mul(&c->lanes, 6, c->nvt, c->nv, c->jacobian_work[0], c->Gd, 1, io->jacobian_dot);
 }
@@ -248,6 +249,7 @@ void dyn_loop_centroidal(const dyn_scene *scene, void *ws, const dyn_centroidal 
     inner.momentum_matrix_dot = io->momentum_matrix_dot ? c->jacobian_work[1] : NULL;
     c->tree->centroidal(scene, c->workspace, &inner, 1);
     if (!io->momentum_matrix_dot) return;
+    dyn_loop_find_G_rate(c);
     c->tree->energy(scene, c->workspace, &(dyn_energy){.q = c->q, .momentum_matrix = c->jacobian_work[0]}, 1);
     times_G(c, 6, c->jacobian_work[1], io->momentum_matrix_dot);
     dyn_matrix_mul(&c->lanes, 6, c->nvt, c->nv, c->jacobian_work[0], c->Gd, 1, io->momentum_matrix_dot);
@@ -259,7 +261,7 @@ static dyn_scene push_rates(dyn_loop_workspace *c, const dyn_scene *scene, const
 {
     double *left = c->tau_dot;
     dyn_loop_find_forces(c);
-    dyn_matrix_mul_transposed(&c->lanes, c->nvt, c->nr, 1, c->Jd, c->lambda, -1, left);
+    dyn_closure_times_transposed(&c->closure, c->Jd, c->lambda, -1, left);
     dyn_loop_find_force_rates(c, left, c->Jd);
     dyn_scene pushed = dyn_loop_add_wrenches(c, scene, wrenches);
     dyn_loop_add_wrench_rates(c, scene->n_wrenches, rates, c->qd);
@@ -308,6 +310,7 @@ void dyn_loop_torque_derivative(const dyn_scene *scene, void *ws, const dyn_torq
     c->tree->torque_derivative(scene, c->workspace, &inner, 1);
     if (io->tau) dyn_loop_project(c, 1, c->tau, io->tau);
     if (io->tau_dot) {
+        dyn_loop_find_G_rate(c);
         dyn_loop_project(c, 1, c->tau_dot, io->tau_dot);
         dyn_matrix_mul_transposed(&c->lanes, c->nv, c->nvt, 1, c->Gd, c->tau, 1, io->tau_dot);
         dyn_loop_project(c, 1, c->tau, c->vector[0]);
@@ -328,7 +331,7 @@ void dyn_loop_torque_derivative(const dyn_scene *scene, void *ws, const dyn_torq
 
 /* Finds the reference of the tree, qd_r,tree = G qd_r and qdd_r,tree = G qdd_r + G' qd_r with G' at qd. With C of the
  * model, G^T (C_tree G + M_tree G'), the torques of the tree at this reference have the projection M qdd_r + C qd_r. */
-static void find_reference(const dyn_loop_workspace *c, const double *qd_r, const double *qdd_r, double *qd_tree,
+static void find_reference(dyn_loop_workspace *c, const double *qd_r, const double *qdd_r, double *qd_tree,
                            double *qdd_tree)
 {
     const size_t bytes = c->nvt * c->W * sizeof *qd_tree;
@@ -336,7 +339,9 @@ static void find_reference(const dyn_loop_workspace *c, const double *qd_r, cons
     memset(qdd_tree, 0, bytes);
     if (qd_r) dyn_matrix_mul(&c->lanes, c->nvt, c->nv, 1, c->G, qd_r, 0, qd_tree);
     if (qdd_r) dyn_matrix_mul(&c->lanes, c->nvt, c->nv, 1, c->G, qdd_r, 0, qdd_tree);
-    if (qd_r) dyn_matrix_mul(&c->lanes, c->nvt, c->nv, 1, c->Gd, qd_r, 1, qdd_tree);
+    if (!qd_r) return;
+    dyn_loop_find_G_rate(c);
+    dyn_matrix_mul(&c->lanes, c->nvt, c->nv, 1, c->Gd, qd_r, 1, qdd_tree);
 }
 
 void dyn_model_loops_dynamics(const dyn_scene *scene, void *ws, const dyn_reference_dynamics *io, size_t blocks)
@@ -358,11 +363,12 @@ void dyn_model_loops_dynamics(const dyn_scene *scene, void *ws, const dyn_refere
 
 /* Sets regressor_dot = G'^T Y_tree + G^T Y_tree' at the motion that dyn_loop_find_jerks found. `tree` has room for
  * Y_tree. */
-static void find_regressor_rate(const dyn_loop_workspace *c, const dyn_scene *scene, double *tree, double *to)
+static void find_regressor_rate(dyn_loop_workspace *c, const dyn_scene *scene, double *tree, double *to)
 {
     const size_t  columns = 10 * c->mechanism.tree->n_rows;
     dyn_regressor inner   = {.q = c->q, .qd = c->qd, .qdd = c->qdd, .qddd = c->qddd, .regressor = tree};
     c->tree->regressor(scene, c->workspace, &inner, 1);
+    dyn_loop_find_G_rate(c);
     dyn_matrix_mul_transposed(&c->lanes, c->nv, c->nvt, columns, c->Gd, tree, 0, to);
     inner.regressor     = NULL;
     inner.regressor_dot = tree;

@@ -145,6 +145,7 @@ dyn_continuation_path dyn_loop_path(dyn_loop_workspace *c, const dyn_scene *scen
     }
     memcpy(c->q, c->line_start, entries * sizeof *c->q);
     dyn_continuation_path path = straight_path(c);
+    path.at_reference          = !from || !(from->q || from->passive);
     if (!from || !from->curve) return path;
     path.set_point = set_curve_point;
     memcpy(path.length, from->length, sizeof path.length);

@@ -23,18 +23,20 @@ bool dyn_loop_platform_open(dyn_memory memory, dyn_loop_workspace *c, const dyn_
     pair[l->n] = (dyn_frame_pair){{.body = DYN_WORLD, .X_bf = {.R = {{1, 0, 0}, {0, 1, 0}, {0, 0, 1}}}}, *frame};
     for (size_t v = 0; v < l->nv; v++)
         all[v] = (int)v;
-    c->platform            = c->closure;
-    c->platform.n_pairs    = l->n + 1;
-    c->platform.rows       = l->rows + rows;
-    c->platform.unknowns   = l->nv;
-    c->platform.pair       = pair;
-    c->platform.unknown    = all;
-    c->platform.frame_rows = rows;
-    bool room              = dyn_closure_open(memory, &c->platform);
-    c->platform_line       = dyn_take_zeroed(memory, 27 * c->W, &room);
-    c->platform_rows[0]    = dyn_take_zeroed(memory, c->platform.rows * c->W, &room);
-    c->platform_rows[1]    = dyn_take_zeroed(memory, c->platform.rows * c->nvt * c->W, &room);
-    c->platform_goal       = dyn_take_zeroed(memory, c->platform.rows, &room);
+    c->platform           = c->closure;
+    c->platform.equations = (dyn_closure_equations){.mechanism  = c->mechanism,
+                                                    .pair       = pair,
+                                                    .n_pairs    = l->n + 1,
+                                                    .rows       = l->rows + rows,
+                                                    .unknowns   = l->nv,
+                                                    .unknown    = all,
+                                                    .frame_rows = rows};
+    bool room             = dyn_closure_open(memory, &c->platform);
+    c->platform_line      = dyn_take_zeroed(memory, 27 * c->W, &room);
+    c->platform_rows[0]   = dyn_take_zeroed(memory, c->platform.equations.rows * c->W, &room);
+    c->platform_rows[2]   = dyn_take_zeroed(memory, c->platform.equations.rows * c->W, &room);
+    c->platform_rows[1]   = dyn_take_zeroed(memory, c->platform.layout.entries * c->W, &room);
+    c->platform_goal      = dyn_take_zeroed(memory, c->platform.equations.rows * c->W, &room);
     return room;
 }
 
@@ -100,7 +102,7 @@ static dyn_continuation_path start_path(dyn_loop_workspace *c, const dyn_scene *
     const dyn_loops      *l    = c->loops;
     dyn_closure_solver   *r    = &c->platform;
     dyn_continuation_path path = {.set_point = set_line_point, .arg = c};
-    memset(r->remaining, 0, r->rows * c->W * sizeof *r->remaining);
+    memset(r->remaining, 0, r->equations.rows * c->W * sizeof *r->remaining);
     dyn_loop_set_reference(c, r->q);
     for (size_t i = 0; guess && i < l->n_passive_q; i++)
         memcpy(r->q + (size_t)l->passive_q[i] * c->W, guess + i * c->W, c->W * sizeof *guess);
@@ -110,46 +112,49 @@ static dyn_continuation_path start_path(dyn_loop_workspace *c, const dyn_scene *
         if (guess) set_line_point(c, r, lane, 1);
     }
     c->platform_guessed = guess != NULL;
+    path.at_reference   = true;
     return guess ? dyn_continuation_guess_path(r, scene) : path;
 }
 
 /* --- rates -------------------------------------------------------------------------------------------------------- */
 
-/* Finds the rates x of the tree's coordinates in one lane from J x = [0; motion] - rest by least squares. J is the
- * Jacobian of the loop constraints and the platform frame. `motion` (6, NULL: zero) and `rest` (rows, NULL: zero) are
- * in lanes. Returns false if the rows contradict each other. */
-static bool find_rates(dyn_loop_workspace *c, size_t lane, const double *motion, const double *rest, double *x)
+/* Sets the right side of J x = [0; motion] - drift in c->platform_goal. `motion` (6, NULL: zero) and `drift` (rows,
+ * NULL: zero) are in lanes. */
+static void set_goal(dyn_loop_workspace *c, const double *motion, const double *drift)
 {
-    dyn_closure_solver *r = &c->platform;
-    size_t              W = c->W, first = c->nr;
-    double              most = 0, left = 0;
-    for (size_t i = 0; i < r->rows; i++) {
-        double factor = i < first ? 0 : i < first + 3 ? 1 / c->loops->length : 1;
-        r->B[i] =
-            (motion && i >= first ? factor * motion[(i - first) * W + lane] : 0) - (rest ? rest[i * W + lane] : 0);
-        c->platform_goal[i] = r->B[i];
-        most                = fmax(most, fabs(r->B[i]));
+    const size_t W = c->W, first = c->nr * W;
+    for (size_t i = 0; i < c->platform.equations.rows * W; i++) {
+        const double factor = i < first ? 0 : i < first + 3 * W ? 1 / c->loops->length : 1;
+        c->platform_goal[i] = (motion && i >= first ? factor * motion[i - first] : 0) - (drift ? drift[i] : 0);
     }
-    if (!dyn_closure_solve(r, lane, 1, DYN_CLOSURE_SINGULAR)) return false;
-    for (size_t v = 0; v < c->nvt; v++)
-        x[v * W + lane] = r->B[v];
-    for (size_t i = 0; i < r->rows; i++) {
-        double sum = -c->platform_goal[i];
-        for (size_t v = 0; v < c->nvt; v++)
-            sum += r->J[(i * c->nvt + v) * W + lane] * r->B[v];
-        left = fmax(left, fabs(sum));
-    }
-    return left <= CONSISTENT * most;
 }
 
-/* Finds the rates of all lanes with closed loops. A lane without a solution gets the status
- * DYN_LOOPS_ACTUATED_DEPENDENT. */
+/* True if the rows of J x = goal do not contradict each other in a lane, with `left` = J x. */
+static bool is_consistent(const dyn_loop_workspace *c, size_t lane, const double *left)
+{
+    double most = 0, error = 0;
+    for (size_t i = lane; i < c->platform.equations.rows * c->W; i += c->W) {
+        most  = fmax(most, fabs(c->platform_goal[i]));
+        error = fmax(error, fabs(left[i] - c->platform_goal[i]));
+    }
+    return error <= CONSISTENT * most;
+}
+
+/* Finds the rates x of the tree's coordinates in all lanes with closed loops, from J x = [0; motion] - rest by least
+ * squares. J is the Jacobian of the loop constraints and the platform frame, whose pseudoinverse is known. A lane
+ * without a solution gets the status DYN_LOOPS_ACTUATED_DEPENDENT. */
 static void find_all_rates(dyn_loop_workspace *c, const double *motion, const double *rest, double *x)
 {
-    for (size_t lane = 0; lane < c->platform.live; lane++)
-        if (c->status[lane] == DYN_LOOPS_CLOSED && !find_rates(c, lane, motion, rest, x))
+    const dyn_closure_solver *r    = &c->platform;
+    double                   *left = c->platform_rows[2];
+    set_goal(c, motion, rest);
+    memset(x, 0, c->nvt * c->W * sizeof *x);
+    dyn_closure_apply(r, 1, c->platform_goal, 0, x);
+    dyn_closure_times(r, r->J, 1, x, 0, left);
+    for (size_t lane = 0; lane < r->live; lane++)
+        if (c->status[lane] == DYN_LOOPS_CLOSED && !is_consistent(c, lane, left))
             c->status[lane] = DYN_LOOPS_ACTUATED_DEPENDENT;
-    dyn_closure_pad(&c->platform, c->nvt, x);
+    dyn_closure_pad(r, c->nvt, x);
 }
 
 static void copy_out(const dyn_loop_workspace *c, const double *tree, const int *which, size_t n, double *to)
@@ -168,11 +173,10 @@ static bool all_closed(const dyn_loop_workspace *c)
 /* Decides whether the coordinates of one lane are found, after the last iteration. Where the path ends at its start,
  * and the rank is too low at the last position as well, the pose leaves coordinates undetermined everywhere: legs have
  * more joints than it determines. */
-static dyn_loop_status find_status(dyn_closure_solver *r, size_t lane)
+static dyn_loop_status find_status(const dyn_closure_solver *r, size_t lane)
 {
-    memset(r->B, 0, r->rows * sizeof *r->B);
-    const bool solved       = dyn_closure_solve(r, lane, 1, DYN_CLOSURE_SINGULAR);
-    const bool undetermined = solved && r->rank[lane] < r->unknowns;
+    const bool solved       = r->finite[lane];
+    const bool undetermined = solved && r->rank[lane] < r->equations.unknowns;
     if (r->stopped[lane]) return DYN_LOOPS_STOPPED;
     if (r->reached[lane] == 0 && undetermined) return DYN_LOOPS_PASSIVE_UNDETERMINED;
     if (r->reached[lane] < 1) return DYN_LOOPS_PATH_SINGULAR;
@@ -186,18 +190,21 @@ bool dyn_loop_solve_platform(dyn_loop_workspace *c, const dyn_scene *scene, cons
     dyn_closure_solver *r  = &c->platform;
     const dyn_loops    *l  = c->loops;
     double             *qd = c->qd, *qdd = c->qdd, *rest = c->platform_rows[0], *Jd = c->platform_rows[1];
+    bool                all[DYN_MAX_LANES];
+    for (size_t lane = 0; lane < live; lane++)
+        all[lane] = true;
     c->solving_platform        = true;
     r->live                    = live;
     dyn_continuation_path path = start_path(c, scene, to, guess);
     dyn_continuation_follow(r, scene, &path);
     dyn_closure_iterate(r, scene);
-    memset(c->platform_goal, 0, r->rows * sizeof *c->platform_goal);
+    dyn_closure_invert(r, all);
     for (size_t lane = 0; lane < live; lane++)
         c->status[lane] = find_status(r, lane);
     dyn_coordinates_make_quaternions_positive(c->mechanism.tree, r->q, c->W);
     find_all_rates(c, to->velocity, NULL, qd);
     dyn_closure_rate(r, scene, qd, Jd);
-    dyn_matrix_mul(&c->lanes, r->rows, c->nvt, 1, Jd, qd, 0, rest);
+    dyn_closure_times(r, Jd, 1, qd, 0, rest);
     if (found->qdd) find_all_rates(c, to->acceleration, rest, qdd);
     copy_out(c, r->q, l->active_q, c->mechanism.nq, found->q);
     copy_out(c, r->q, l->passive_q, l->n_passive_q, found->passive);

@@ -5,9 +5,7 @@
 
 void dyn_loop_subtract_passive(const dyn_loop_workspace *c, size_t columns, const double *b, double *x)
 {
-    for (size_t k = 0; k < c->np; k++)
-        dyn_matrix_mul(&c->lanes, 1, c->nr, columns, c->K + k * c->nr * c->W, b, -1,
-                       x + (size_t)c->loops->passive_v[k] * columns * c->W);
+    dyn_closure_apply(&c->closure, columns, b, -1, x);
 }
 
 /* --- rates ------------------------------------------------------------------------------------------------------- */
@@ -30,10 +28,14 @@ void dyn_loop_find_accelerations(dyn_loop_workspace *c, const dyn_scene *scene, 
     dyn_loop_find_velocities(c, qd);
     dyn_closure_rate(&c->closure, scene, c->qd, c->Jd);
     apply_G(c, qdd, c->qdd);
-    dyn_matrix_mul(&c->lanes, c->nr, c->nvt, 1, c->Jd, c->qd, 0, c->rows[0]);
+    dyn_closure_times(&c->closure, c->Jd, 1, c->qd, 0, c->rows[0]);
     dyn_loop_subtract_passive(c, 1, c->rows[0], c->qdd);
+}
+
+void dyn_loop_find_G_rate(dyn_loop_workspace *c)
+{
     memset(c->Gd, 0, c->nvt * c->nv * c->W * sizeof *c->Gd);
-    dyn_matrix_mul(&c->lanes, c->nr, c->nvt, c->nv, c->Jd, c->G, 0, c->row_matrix);
+    dyn_closure_times(&c->closure, c->Jd, c->nv, c->G, 0, c->row_matrix);
     dyn_loop_subtract_passive(c, c->nv, c->row_matrix, c->Gd);
 }
 
@@ -44,10 +46,10 @@ void dyn_loop_find_jerks(dyn_loop_workspace *c, const dyn_scene *scene, const do
     dyn_loop_find_accelerations(c, scene, qd, qdd);
     dyn_closure_second_rate(&c->closure, scene, c->qd, c->qdd, c->Jdd);
     apply_G(c, qddd, c->qddd);
-    dyn_matrix_mul(&c->lanes, c->nr, c->nvt, 1, c->Jd, c->qdd, 0, c->rows[0]);
+    dyn_closure_times(&c->closure, c->Jd, 1, c->qdd, 0, c->rows[0]);
     for (size_t i = 0; i < n; i++)
         c->rows[0][i] *= 2;
-    dyn_matrix_mul(&c->lanes, c->nr, c->nvt, 1, c->Jdd, c->qd, 1, c->rows[0]);
+    dyn_closure_times(&c->closure, c->Jdd, 1, c->qd, 1, c->rows[0]);
     dyn_loop_subtract_passive(c, 1, c->rows[0], c->qddd);
 }
 
@@ -75,7 +77,7 @@ void dyn_loop_velocities_by_q(dyn_loop_workspace *c, const dyn_scene *scene, con
     for (size_t k = 0; k < c->nv && dyn_loop_may_continue(c); k++) {
         dyn_loop_get_column(c, c->nvt, c->nv, c->G, k, G_k);
         dyn_closure_rate(&c->closure, scene, G_k, c->Jk);
-        dyn_matrix_mul(&c->lanes, c->nr, c->nvt, 1, c->Jk, c->qd, 0, c->rows[0]);
+        dyn_closure_times(&c->closure, c->Jk, 1, c->qd, 0, c->rows[0]);
         memset(column, 0, c->nvt * c->W * sizeof *column);
         dyn_loop_subtract_passive(c, 1, c->rows[0], column);
         dyn_loop_put_column(c, c->nvt, c->nv, column, k, by_q);
@@ -84,18 +86,9 @@ void dyn_loop_velocities_by_q(dyn_loop_workspace *c, const dyn_scene *scene, con
 
 /* --- forces ------------------------------------------------------------------------------------------------------ */
 
-/* to = K^T x_p for the passive entries x_p of x (nvt), with K the pseudoinverse of the passive constraint Jacobian. add
- * > 0: to += K^T x_p. */
-static void project_passive(const dyn_loop_workspace *c, const double *x, int add, double *to)
-{
-    for (size_t k = 0; k < c->np; k++)
-        memcpy(c->passive + k * c->W, x + (size_t)c->loops->passive_v[k] * c->W, c->W * sizeof *x);
-    dyn_matrix_mul_transposed(&c->lanes, c->nr, c->np, 1, c->K, c->passive, add, to);
-}
-
 void dyn_loop_find_forces(dyn_loop_workspace *c)
 {
-    project_passive(c, c->tau, 0, c->lambda);
+    dyn_closure_apply_transposed(&c->closure, c->tau, 0, c->lambda);
 }
 
 /* Differentiates the constraint forces lambda = J_p z, where J_p^T J_p z = tau_p and z = K lambda:
@@ -104,18 +97,16 @@ void dyn_loop_find_forces(dyn_loop_workspace *c)
 void dyn_loop_find_force_rates(dyn_loop_workspace *c, const double *left, const double *Jd)
 {
     size_t  W = c->W;
-    double *z = c->passive, *x = c->vector[7], *turned = c->rows[0], *again = c->rows[1];
-    project_passive(c, left, 0, c->lambda_dot);
+    double *x = c->vector[7], *turned = c->rows[0], *again = c->rows[1];
+    dyn_closure_apply_transposed(&c->closure, left, 0, c->lambda_dot);
     if (!Jd) return;
-    dyn_matrix_mul(&c->lanes, c->np, c->nr, 1, c->K, c->lambda, 0, z);
     memset(x, 0, c->nvt * W * sizeof *x);
-    for (size_t k = 0; k < c->np; k++)
-        memcpy(x + (size_t)c->loops->passive_v[k] * W, z + k * W, W * sizeof *z);
-    dyn_matrix_mul(&c->lanes, c->nr, c->nvt, 1, Jd, x, 0, turned);
+    dyn_closure_apply(&c->closure, 1, c->lambda, 0, x);
+    dyn_closure_times(&c->closure, Jd, 1, x, 0, turned);
     memset(x, 0, c->nvt * W * sizeof *x);
     dyn_loop_subtract_passive(c, 1, turned, x);
     memcpy(again, turned, c->nr * W * sizeof *again);
-    dyn_matrix_mul(&c->lanes, c->nr, c->nvt, 1, c->J, x, 1, again);
+    dyn_closure_times(&c->closure, c->J, 1, x, 1, again);
     for (size_t i = 0; i < c->nr * W; i++)
         c->lambda_dot[i] += again[i];
 }

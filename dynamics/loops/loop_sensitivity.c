@@ -41,7 +41,7 @@ typedef struct direction {
     double *dqdd_dq, *dqdd_dqd;   /* d qdd_tree / d q_k, d qdd_tree / d qd_k */
     double *twist;                /* J_k^T lambda: change of the constraint efforts with the geometry */
     double *plus, *minus, *extra; /* scratch */
-    double *J_k, *other;          /* nr x nvt: derivative of the constraint Jacobian along coordinate k; work */
+    double *J_k, *other;          /* as J: derivative of the constraint Jacobian along coordinate k; work */
 } direction;
 
 /* The ratio of the largest entries of v and d as a power of two, per lane; 1 if one of them is zero. Scaling d by it
@@ -89,9 +89,9 @@ static void add_second(dyn_loop_workspace *c, const dyn_scene *scene, const dire
     for (size_t i = 0; i < n * W; i++)
         d->extra[i] = -d->extra[i];
     double *sum = c->rows[1];
-    dyn_matrix_mul(&c->lanes, c->nr, n, 1, d->other, c->qd, 0, sum);
+    dyn_closure_times(&c->closure, d->other, 1, c->qd, 0, sum);
     dyn_closure_second_rate(&c->closure, scene, d->minus, d->extra, d->other);
-    dyn_matrix_mul(&c->lanes, c->nr, n, 1, d->other, c->qd, -1, sum);
+    dyn_closure_times(&c->closure, d->other, 1, c->qd, -1, sum);
     for (size_t i = 0; i < c->nr; i++)
         for (size_t lane = 0; lane < W; lane++)
             rows[i * W + lane] += 0.25 / factor[lane] * sum[i * W + lane];
@@ -104,23 +104,23 @@ static void clear(const dyn_loop_workspace *c, double *x)
 
 static void find_direction(dyn_loop_workspace *c, const dyn_scene *scene, size_t k, direction *d)
 {
-    size_t  n    = c->nvt;
     double *rows = c->rows[0];
-    dyn_loop_get_column(c, n, c->nv, c->G, k, d->dq);
+    dyn_loop_get_column(c, c->nvt, c->nv, c->G, k, d->dq);
     dyn_closure_rate(&c->closure, scene, d->dq, d->J_k);
-    dyn_matrix_mul_transposed(&c->lanes, n, c->nr, 1, d->J_k, c->lambda, 0, d->twist);
+    clear(c, d->twist);
+    dyn_closure_times_transposed(&c->closure, d->J_k, c->lambda, 1, d->twist);
 
     clear(c, d->dqd);
-    dyn_matrix_mul(&c->lanes, c->nr, n, 1, d->J_k, c->qd, 0, rows);
+    dyn_closure_times(&c->closure, d->J_k, 1, c->qd, 0, rows);
     dyn_loop_subtract_passive(c, 1, rows, d->dqd);
 
     clear(c, d->dqdd_dqd);
-    dyn_matrix_mul(&c->lanes, c->nr, n, 1, c->Jd, d->dq, 1, rows);
+    dyn_closure_times(&c->closure, c->Jd, 1, d->dq, 1, rows);
     dyn_loop_subtract_passive(c, 1, rows, d->dqdd_dqd);
 
     clear(c, d->dqdd_dq);
-    dyn_matrix_mul(&c->lanes, c->nr, n, 1, d->J_k, c->qdd, 0, rows);
-    dyn_matrix_mul(&c->lanes, c->nr, n, 1, c->Jd, d->dqd, 1, rows);
+    dyn_closure_times(&c->closure, d->J_k, 1, c->qdd, 0, rows);
+    dyn_closure_times(&c->closure, c->Jd, 1, d->dqd, 1, rows);
     add_second(c, scene, d, rows);
     dyn_loop_subtract_passive(c, 1, rows, d->dqdd_dq);
 }
@@ -264,7 +264,7 @@ void dyn_loop_differentiate_G(dyn_loop_workspace *c, const dyn_scene *scene, con
 {
     dyn_closure_rate(&c->closure, scene, G_k, c->Jk);
     memset(dG, 0, c->nvt * c->nv * c->W * sizeof *dG);
-    dyn_matrix_mul(&c->lanes, c->nr, c->nvt, c->nv, c->Jk, c->G, 0, c->row_matrix);
+    dyn_closure_times(&c->closure, c->Jk, c->nv, c->G, 0, c->row_matrix);
     dyn_loop_subtract_passive(c, c->nv, c->row_matrix, dG);
 }
 
@@ -291,6 +291,7 @@ void dyn_loop_coriolis(const dyn_scene *scene, void *ws, const dyn_coriolis *io,
     dyn_loop_workspace *c    = ws;
     dyn_mass_matrix     mass = {.q = c->q, .mass_matrix = c->square[0]};
     dyn_loop_find_accelerations(c, scene, io->qd, NULL);
+    dyn_loop_find_G_rate(c);
     c->tree->mass_matrix(scene, c->workspace, &mass, 1);
     dyn_coriolis inner = {.q               = c->q,
                           .qd              = c->qd,

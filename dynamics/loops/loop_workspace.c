@@ -18,11 +18,9 @@ static double *take(allocation *t, size_t entries)
 
 static void take_state(dyn_loop_workspace *c, allocation *t)
 {
-    c->passive    = take(t, c->np);
     c->line_start = take(t, c->loops->nq), c->line_end = take(t, c->loops->nq);
     c->loop_wrenches = take(t, 6 * c->loops->n);
-    c->Jd = take(t, c->nr * c->nvt), c->Jdd = take(t, c->nr * c->nvt);
-    c->K = take(t, c->np * c->nr);
+    c->Jd = take(t, c->closure.layout.entries), c->Jdd = take(t, c->closure.layout.entries);
     c->G = take(t, c->nvt * c->nv), c->Gd = take(t, c->nvt * c->nv);
 }
 
@@ -33,13 +31,16 @@ static void take_rates(dyn_loop_workspace *c, allocation *t)
     c->lambda = take(t, c->nr), c->lambda_dot = take(t, c->nr);
     c->rows[0] = take(t, c->nr), c->rows[1] = take(t, c->nr);
     c->row_matrix = take(t, c->nr * c->nv);
+    c->known      = take(t, c->closure.layout.most_m * c->closure.layout.most_actuated);
+    c->change     = take(t, c->closure.layout.most_n * c->closure.layout.most_actuated);
+    c->unknown    = take(t, c->closure.layout.most_m * c->closure.layout.most_n);
     for (int i = 0; i < DYN_LOOP_SQUARE_MATRICES; i++)
         c->square[i] = take(t, c->nvt * c->nvt);
     for (int i = 0; i < DYN_LOOP_WIDE_MATRICES; i++)
         c->wide[i] = take(t, c->nvt * c->nv);
     for (int i = 0; i < DYN_LOOP_VECTORS; i++)
         c->vector[i] = take(t, c->nvt);
-    c->Jk = take(t, c->nr * c->nvt);
+    c->Jk = take(t, c->closure.layout.entries);
     for (int i = 0; i < 2; i++)
         c->jacobian_work[i] = take(t, 6 * (c->nvt + c->loops->n));
 }
@@ -50,8 +51,7 @@ static void take_wrenches(dyn_loop_workspace *c, allocation *t, size_t n_wrenche
     c->wrenches     = take(t, 9 * n);
     c->wrench_rates = take(t, 6 * n);
     c->sites        = dyn_take(t->memory, n * sizeof *c->sites);
-    c->entry        = dyn_take(t->memory, c->nvt * sizeof *c->entry);
-    t->succeeded    = t->succeeded && c->sites && c->entry;
+    t->succeeded    = t->succeeded && c->sites;
 }
 
 /* Takes the arrays for one state, which are not in lanes. */
@@ -67,25 +67,24 @@ static void take_dense(dyn_loop_workspace *c, allocation *t)
 static bool take_closure(dyn_memory memory, dyn_loop_workspace *c, dyn_deadline deadline)
 {
     const dyn_loops *l = c->loops;
-    c->closure         = (dyn_closure_solver){.mechanism = c->mechanism,
-                                              .loops     = l,
-                                              .tree      = c->tree,
-                                              .workspace = c->workspace,
-                                              .W         = c->W,
-                                              .nv        = l->nv,
-                                              .n_pairs   = l->n,
-                                              .rows      = l->rows,
-                                              .unknowns  = l->n_passive,
-                                              .pair      = l->pair,
-                                              .unknown   = l->passive_v,
-                                              .deadline  = deadline};
+    c->closure         = (dyn_closure_solver){.equations    = {.mechanism = c->mechanism,
+                                                               .pair      = l->pair,
+                                                               .n_pairs   = l->n,
+                                                               .rows      = l->rows,
+                                                               .unknowns  = l->n_passive,
+                                                               .unknown   = l->passive_v},
+                                              .loops        = l,
+                                              .tree         = c->tree,
+                                              .workspace    = c->workspace,
+                                              .W            = c->W,
+                                              .nv           = l->nv,
+                                              .most_columns = c->nv,
+                                              .deadline     = deadline};
     if (!dyn_closure_open(memory, &c->closure)) return false;
     c->q             = c->closure.q;
     c->pair_position = c->closure.pair_position;
     c->pair_rotation = c->closure.pair_rotation;
-    c->pair_jacobian = c->closure.pair_jacobian;
     c->J             = c->closure.J;
-    c->pair_work     = c->closure.pair_work;
     return true;
 }
 
@@ -97,8 +96,8 @@ dyn_loop_workspace *dyn_loop_workspace_open(dyn_memory memory, const dyn_mechani
     const size_t motion   = 4 * 6 * l->nv; /* of one frame: held frames are differentiated whatever the caller wants */
     dyn_loop_workspace *c = dyn_take(memory, sizeof *c);
     if (!c) return NULL;
-    *c    = (dyn_loop_workspace){.mechanism = *mechanism, .loops = l, .tree = tree, .lanes = {t.W, deadline}, .W = t.W};
-    c->nv = mechanism->nv;
+    *c = (dyn_loop_workspace){.mechanism = *mechanism, .loops = l, .tree = tree, .lanes = {tree, deadline}, .W = t.W};
+    c->nv        = mechanism->nv;
     c->nvt       = l->nv;
     c->np        = l->n_passive;
     c->nr        = l->rows;
@@ -135,6 +134,7 @@ dyn_kernels dyn_loop_kernels(const dyn_kernels *tree)
         .constraint_factor   = dyn_loop_constraint_factor,
         .constraint_solution = dyn_loop_constraint_solution,
         .constraint_inertia  = dyn_loop_constraint_inertia,
+        .matrix_product      = tree->matrix_product,
     };
 }
 

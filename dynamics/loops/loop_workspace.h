@@ -26,24 +26,25 @@ struct dyn_loop_workspace {
     void              *workspace; /* workspace of the tree's kernels */
     dyn_lanes          lanes;
     size_t  W, nv, nvt, np, nr; /* lanes; velocities of the model, of the tree; passive velocities; constraint rows */
-    double *q, *pair_position, *pair_rotation, *pair_jacobian, *J, *pair_work; /* aliases of arrays of `closure` */
+    double *q, *pair_position, *pair_rotation, *J;     /* aliases of arrays of `closure` */
     double *line_start, *line_end;                     /* tree nq: start and end of the line in actuated coordinates */
     double *curve_q;                                   /* model nq, one state: a point of the curve */
-    dyn_approach     approach;                         /* the path of the present block */
-    double          *K, *G;                            /* np x nr: pseudoinverse of J_p; nvt x nv: qd_tree = G qd */
-    double          *Jd, *Gd, *Jdd;                    /* J', G' and J'' at the rates of the last kernel call */
+    dyn_approach approach;                             /* the path of the present block */
+    double      *G;                                    /* nvt x nv: qd_tree = G qd */
+    double      *Jd, *Gd, *Jdd;                        /* J', G' and J'' at the rates of the last kernel call; G' is
+                                                          found where dyn_loop_find_G_rate is called */
     double          *qd, *qdd, *qddd;                  /* nvt: rates of the tree at the last kernel call */
     double          *tau, *tau_dot;                    /* nvt: efforts of the tree, and their rates */
     double          *lambda, *lambda_dot;              /* nr: constraint forces, and their rates */
-    double          *rows[2], *passive;                /* scratch: nr; np */
+    double          *rows[2];                          /* scratch: nr */
     double          *loop_wrenches;                    /* 6 n: wrench on frame b of each loop, in axes of frame a */
     double          *square[DYN_LOOP_SQUARE_MATRICES]; /* nvt x nvt: scratch */
     double          *wide[DYN_LOOP_WIDE_MATRICES];     /* nvt x nv: scratch */
     double          *row_matrix;                       /* nr x nv: scratch */
-    double          *vector[DYN_LOOP_VECTORS];         /* nvt each: scratch */
-    size_t          *entry;                            /* nvt, for one state: scratch */
-    double          *Jk;                               /* nr x nvt: scratch, dJ/dt at given velocities */
-    double          *jacobian_work[2];                 /* 6 x (nvt + n): scratch */
+    double          *known, *change, *unknown; /* scratch of a component: J_a, m x n_a; G, n x n_a; J_p, m x n */
+    double          *vector[DYN_LOOP_VECTORS]; /* nvt each: scratch */
+    double          *Jk;                       /* as J, scratch: dJ/dt at given velocities */
+    double          *jacobian_work[2];         /* 6 x (nvt + n): scratch */
     double          *extra;
     dyn_loop_load    load;
     dyn_wrench_site *sites; /* external wrenches of the caller, then two per loop */
@@ -59,8 +60,8 @@ struct dyn_loop_workspace {
     /* 27 entries: position and rotation of the frame at the start of its line (12) and at the end (12), and the
      * rotation vector between them (3). */
     double *platform_line;
-    double *platform_rows[2]; /* in lanes, scratch: rows; rows x nvt */
-    double *platform_goal;    /* rows, one state: the right side of a linear system */
+    double *platform_rows[3]; /* scratch: rows; entries of the rows' Jacobian; rows */
+    double *platform_goal;    /* rows: the right side of a linear system */
 };
 
 /* --- loop_path.c ----------------------------------------------------------------------------------------------- */
@@ -78,11 +79,13 @@ void dyn_loop_set_reference(const dyn_loop_workspace *c, double *tree);
 void dyn_loop_subtract_passive(const dyn_loop_workspace *c, size_t columns, const double *b, double *x);
 
 /* Find the rates of the tree from those of the model (nv in lanes, NULL: zero). dyn_loop_find_velocities sets c->qd;
- * dyn_loop_find_accelerations also c->Jd, c->Gd and c->qdd; dyn_loop_find_jerks also c->Jdd and c->qddd. */
+ * dyn_loop_find_accelerations also c->Jd and c->qdd; dyn_loop_find_jerks also c->Jdd and c->qddd. dyn_loop_find_G_rate
+ * then finds c->Gd. */
 void dyn_loop_find_velocities(dyn_loop_workspace *c, const double *qd);
 void dyn_loop_find_accelerations(dyn_loop_workspace *c, const dyn_scene *scene, const double *qd, const double *qdd);
 void dyn_loop_find_jerks(dyn_loop_workspace *c, const dyn_scene *scene, const double *qd, const double *qdd,
                          const double *qddd);
+void dyn_loop_find_G_rate(dyn_loop_workspace *c);
 /* to = G^T x, with qd_tree = G qd; x is nvt x columns, `to` is nv x columns. */
 void dyn_loop_project(const dyn_loop_workspace *c, size_t columns, const double *x, double *to);
 

@@ -113,7 +113,7 @@ static void put_pair_rates(dyn_loop_workspace *c, size_t loop, size_t lane, doub
     double        F[3], N[3], Fd[3], Nd[3], y[3], yd[3], w[3], turn[3], v[3], u[3];
     size_t        W    = c->W;
     const double *move = c->jacobian_work[0] + 6 * loop * W, *seen = c->loop_wrenches + 6 * loop * W,
-                 *rate = c->pair_work + 6 * loop * W;
+                 *rate = c->jacobian_work[1] + 6 * loop * W;
     dyn_get3(seen + lane, W, 1, F), dyn_get3(seen + 3 * W + lane, W, 1, N);
     dyn_get3(rate + lane, W, 1, Fd), dyn_get3(rate + 3 * W + lane, W, 1, Nd);
     dyn_get3(move + lane, W, 1, yd), dyn_get3(move + 3 * W + lane, W, 1, w);
@@ -143,14 +143,14 @@ void dyn_loop_add_wrench_rates(dyn_loop_workspace *c, size_t given, const double
     if (given > 0 && rates) memcpy(c->wrench_rates, rates, 6 * given * W * sizeof *rates);
     if (given > 0 && !rates) memset(c->wrench_rates, 0, 6 * given * W * sizeof *c->wrench_rates);
     dyn_loop_wrenches(c, c->lambda, c->loop_wrenches);
-    dyn_loop_wrenches(c, c->lambda_dot, c->pair_work);
+    dyn_loop_wrenches(c, c->lambda_dot, c->jacobian_work[1]);
     if (qd)
-        dyn_matrix_mul(&c->lanes, 6 * c->loops->n, c->nvt, 1, c->pair_jacobian, qd, 0, move);
+        dyn_closure_pair_motions(&c->closure, qd, move);
     else
         memset(move, 0, 6 * c->loops->n * W * sizeof *move);
     for (size_t k = 0; k < c->loops->n; k++, to += 12 * W) {
         if (c->loops->loop[k].kind == DYN_LOOP_UNIVERSAL)
-            add_cross_rate(c, k, move + 6 * k * W, c->pair_work + (6 * k + 3) * W);
+            add_cross_rate(c, k, move + 6 * k * W, c->jacobian_work[1] + (6 * k + 3) * W);
         for (size_t lane = 0; lane < W; lane++)
             put_pair_rates(c, k, lane, to, to + 6 * W);
     }

@@ -17,6 +17,7 @@ typedef struct jacobian_rates {
     lane               *J, *Jd, *Jdd; /* NULL if not requested */
     const world_motion *axes;         /* components are in the axes of this frame; NULL: in world axes */
     size_t              nv;
+    const int          *column;        /* by velocity coordinate: its column; NULL: all have one, in their order */
     bool                sums;          /* several joints may add to one column: the model has mimics */
     bool                zeros_are_set; /* the matrices contain results of another state for the same frames */
 } jacobian_rates;
@@ -51,7 +52,7 @@ LANE_INLINE void add_rows(const jacobian_rates *M, lane *entry, vec3 x)
 LANE_INLINE void add_vector(const jacobian_rates *M, const vec3_rates *x, size_t row, size_t v)
 {
     const vec3_rates c     = M->axes ? in_axes_of(M->axes, x, jacobian_order(M)) : *x;
-    const size_t     first = row * M->nv + v;
+    const size_t     first = row * M->nv + (M->column ? (size_t)M->column[v] : v);
     if (M->J) add_rows(M, M->J + first, c.x);
     if (M->Jd) add_rows(M, M->Jd + first, c.d);
     if (M->Jdd) add_rows(M, M->Jdd + first, c.dd);
@@ -110,7 +111,7 @@ static inline bool joints_fill_columns(const dyn_model *m, int a, int b)
 /* True if the matrices must be set to zero before the columns of the joints between the bodies a and b are added. */
 LANE_INLINE bool columns_need_zeros(const dyn_model *m, int a, int b, const jacobian_rates *M)
 {
-    return M->sums || !(M->zeros_are_set || joints_fill_columns(m, a, b));
+    return M->sums || M->column || !(M->zeros_are_set || joints_fill_columns(m, a, b));
 }
 
 /* Computes the Jacobian of a frame f of body `b` relative to body `a`. The joints between a and the last common

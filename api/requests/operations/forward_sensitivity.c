@@ -97,7 +97,7 @@ static bool differentiate_by_parameters(const api_evaluation *e, const api_selec
 {
     const size_t    W = e->lanes, nv = e->model->nv, columns = api_extent(e->model, selected, API_BODY_PARAMETERS);
     double         *to    = api_result_block(e, selected, DQDD_DPARAMETERS, block);
-    const dyn_lanes lanes = {W, e->query->scene.deadline};
+    const dyn_lanes lanes = {e->kernels, e->query->scene.deadline};
     dyn_regressor   io    = {
              .q         = api_state_block(e, API_Q, block),
              .qd        = api_state_block(e, API_QD, block),

@@ -38,7 +38,7 @@ typedef struct api_loop_constraints {
 /* The lanes of the products of matrices. */
 static inline dyn_lanes api_loop_constraints_lanes(const api_loop_constraints *s)
 {
-    return (dyn_lanes){s->W, s->scene->deadline};
+    return (dyn_lanes){s->kernels, s->scene->deadline};
 }
 
 /* A motion at which the constraints are differentiated: the accelerations of the robot, and those in the rows J. */

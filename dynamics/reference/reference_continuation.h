@@ -2,7 +2,7 @@
  * own, such as the search for base parameters: starts at the reference and moves towards coordinates that need not be
  * reachable, in the reference's assembly mode. */
 #pragma once
-#include "loop_kernels.h"
+#include "dynamics/loops/loop_kernels.h"
 
 typedef struct dyn_reference_continuation {
     dyn_loop_workspace *closed; /* has memory for the tree's regressors */

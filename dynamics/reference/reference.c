@@ -1,7 +1,7 @@
 /* reference.c - finds the reference of a mechanism with loops (reference.h). */
 #include "reference.h"
 #include "dynamics/model/coordinates.h"
-#include "loop_workspace.h"
+#include "dynamics/loops/loop_workspace.h"
 #include <string.h>
 
 /* Most evaluations of the loops along the path from home. The paths of mechanisms that close take up to some hundred,
@@ -64,8 +64,8 @@ static bool close_nearest(dyn_memory memory, dyn_loop_workspace *c, const dyn_sc
     dyn_closure_solver closure = c->closure;
     int               *moved   = dyn_take(memory, l->nv * sizeof *moved);
     if (!moved) return false;
-    closure.unknowns = choose_coordinates(l, all, moved);
-    closure.unknown  = moved;
+    closure.equations.unknowns = choose_coordinates(l, all, moved);
+    closure.equations.unknown  = moved;
     if (!dyn_closure_open(memory, &closure)) return false;
     closure.live       = 1;
     closure.stopped[0] = false;

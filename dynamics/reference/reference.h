@@ -10,7 +10,7 @@
  * searches by steps of least norm at most 200 steps. An evaluation or a step takes O(r u^2) operations, with r rows of
  * the loops and u passive or moving coordinates. */
 #pragma once
-#include "loop_kernels.h"
+#include "dynamics/loops/loop_kernels.h"
 
 /* Writes mechanism->loops->reference; no other thread may use the mechanism yet. `memory` is for scratch, which may be
  * freed after the call. The position does not depend on gravity and has the same bits on every processor. `deadline` is

@@ -1,0 +1,43 @@
+/* closure_layout.h - lays out the Jacobian of closure equations (closure.h): which coordinates have columns in which
+ * rows, and which rows and unknowns form components.
+ *
+ * A row has the columns of the coordinates between the two frames of its pair. Two unknowns are in one component if a
+ * row has both, or if a chain of rows connects them: the connected components of the graph of pairs and unknowns.
+ * Mechanisms whose loops share no unknown are solved one by one, so that their time grows with their number. */
+#pragma once
+#include "dynamics/closure_kernels.h"
+#include "dynamics/memory/memory.h"
+#include "mechanism.h"
+
+/* The closure equations: the loops, then for a platform the pose of its frame. */
+typedef struct dyn_closure_equations {
+    dyn_mechanism         mechanism;
+    const dyn_frame_pair *pair; /* [n_pairs] frames of each loop; then, for a platform, world and its frame */
+    size_t                n_pairs, rows, unknowns;
+    size_t                frame_rows; /* rows of the platform frame: 0, 3 (origin) or 6 (pose) */
+    const int            *unknown;    /* [unknowns] indices of tree velocities */
+} dyn_closure_equations;
+
+/* Rows and unknowns that are solved together. A component of a pair that moves no unknown has no unknowns; one of an
+ * unknown that moves no pair has no rows. */
+typedef struct dyn_closure_component {
+    dyn_closure_block block;    /* the entries of the unknowns: m rows, n unknowns */
+    const size_t     *row;      /* [m] indices of its rows, rising */
+    const size_t     *unknown;  /* [n] indices among the unknowns, rising */
+    const size_t     *actuated; /* [n_actuated] indices of the mechanism's velocities that its rows have beside them */
+    dyn_closure_block known;    /* the entries of these: m rows, n_actuated columns */
+    size_t            inverse, scale; /* sums of n m and of n of the components before: places of their results */
+} dyn_closure_component;
+
+typedef struct dyn_closure_layout {
+    const dyn_pair_columns      *columns;  /* [n_pairs] */
+    const size_t                *first;    /* [n_pairs + 1] index of the first row of each pair; the number of rows */
+    const int                   *velocity; /* by column of a pair, from its `first` on: index of the tree velocity */
+    const dyn_closure_row       *row;      /* [rows] */
+    size_t                       pair_entries, entries; /* numbers of the Jacobians of all pairs, and of the rows */
+    const dyn_closure_component *component;             /* [n] */
+    size_t                       n, inverse_entries, most_m, most_n, most_actuated, most_columns;
+} dyn_closure_layout;
+
+/* Lays out the Jacobian of the equations. Returns false if memory is refused. */
+bool dyn_closure_lay_out(dyn_memory memory, const dyn_closure_equations *equations, dyn_closure_layout *layout);
