@@ -13,6 +13,7 @@ typedef enum api_mjcf_kind {
     API_MJCF_SITE,
     API_MJCF_EQUALITY,
     API_MJCF_MESH,
+    API_MJCF_TENDON,
     API_MJCF_ACTUATOR,
     API_MJCF_KINDS
 } api_mjcf_kind;
@@ -84,8 +85,12 @@ typedef struct api_mjcf_joint {
     const xmlNode      *effort_from; /* element of the range that limits it; NULL: none */
     bool                has_effort;
     double              most;                  /* limit of effort in the document, with has_effort */
-    double              motor_armature;        /* kg m^2 or kg: that of its actuators, at the joint */
+    double              motor_armature;        /* kg m^2 or kg: that of its actuators and tendons, at the joint */
     double              motor_damping;         /* N m s/rad or N s/m, the same */
+    double              tendon_friction;       /* N m or N: dry friction of its tendons, at the joint */
+    double              tendon_stiffness;      /* N m/rad or N/m, of the springs of its tendons */
+    double              tendon_effort;         /* N m or N, of these springs at q = 0, with the sign that moves q up */
+    bool                in_tendon;             /* it is in a transmission of the document, for a tendon */
     bool                gravcomp_by_actuators; /* actuatorgravcomp="true" */
     bool                has_springdamper;
     double              springdamper[2]; /* stiffness and damping that `springdamper` asks for */
@@ -153,6 +158,21 @@ typedef struct api_mjcf_site {
     dyn_pose       X_bs;
 } api_mjcf_site;
 
+/* A tendon. The length of a fixed one is the sum of coefficient times position over its joints. */
+typedef struct api_mjcf_tendon {
+    const xmlNode *element;
+    api_mjcf_item  item;
+    const char    *name; /* NULL: none */
+    bool           fixed;
+    size_t         n; /* joints of a fixed tendon */
+    int           *joint;
+    double        *coefficient;                            /* [n] */
+    double         stiffness, damping, armature, friction; /* armature and damping with those of its actuators */
+    bool           limited;
+    bool           drives; /* a fixed one with forces of its own */
+    double         rest;   /* length at which its spring has no force; NAN: it has none within an interval */
+} api_mjcf_tendon;
+
 /* A loop of the document: connect or weld. */
 typedef struct api_mjcf_loop {
     const xmlNode *element;
@@ -206,6 +226,9 @@ typedef struct api_mjcf {
     api_mjcf_joint         *joints;       /* in the order of their bodies */
     api_mjcf_site          *sites;
     api_mjcf_loop          *loops;
+    size_t                  n_tendons;
+    api_mjcf_tendon        *tendons;
+    json_t                 *tendon_index;                                       /* map from given names */
     json_t                 *body_index, *joint_index, *site_index, *mesh_index; /* maps from given names */
     json_t                 *material_index; /* map from names of materials to their rgba, where they state one */
     size_t                  n_undrawn;      /* geoms that MuJoCo draws and the document lacks */
@@ -330,6 +353,14 @@ bool api_mjcf_read_masses(api_mjcf *m);
 /* True if an attribute names a body, joint or site that only a <composite> or <flexcomp> can have made. */
 bool api_mjcf_names_generated(const api_mjcf *m, const xmlNode *element);
 
+/* Reads <tendon>; after bodies. */
+bool api_mjcf_read_tendons(api_mjcf *m);
+/* Finds the tendon that an attribute of an element names; *t is NULL if the attribute is absent. */
+bool api_mjcf_find_tendon(api_mjcf *m, const xmlNode *element, const char *attribute, int need, api_mjcf_tendon **t);
+/* Adds the forces of fixed tendons to joints or to transmissions of the document, and reports all others; after
+ * equalities and actuators, before api_mjcf_choose_driven. */
+bool api_mjcf_write_tendons(api_mjcf *m);
+
 /* Reads <equality>: couples joints and collects loops. */
 bool api_mjcf_read_equalities(api_mjcf *m);
 /* Writes <keyframe> to the document: the positions of its keys are configurations. `base`: the body that is the
@@ -354,6 +385,8 @@ bool api_mjcf_read_gravity(api_mjcf *m, double gravity[3]);
 
 /* True for ball and free joints. */
 bool api_mjcf_has_several(const api_mjcf_joint *joint);
+/* Sets *rest to springref of a joint with one coordinate, in rad or m. */
+bool api_mjcf_read_springref(api_mjcf *m, const api_mjcf_joint *joint, double *rest);
 /* Sets *armature to that of a joint and its actuators. */
 bool api_mjcf_read_armature(api_mjcf *m, const api_mjcf_joint *joint, double *armature);
 /* Returns all fields of a joint in the document but its name, type and origin; *type is its type. NULL with a problem.
