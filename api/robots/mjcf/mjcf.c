@@ -2,6 +2,7 @@
 #define _GNU_SOURCE /* memmem */
 #include "api/robots/mjcf_write/mjcf_write.h"
 #include "mjcf_reader.h"
+#include "mjcf_tendon.h"
 #include "api/robots/formats.h"
 #include "api/robots/several/template.h"
 #include "api/robots/xml/xml_model.h"

@@ -2,6 +2,7 @@
  * the limits of effort that follow from ranges of force and control. What an actuator does with its control is not part
  * of the model: torques are those at the joints. */
 #include "mjcf_reader.h"
+#include "mjcf_tendon.h"
 #include <math.h>
 #include <stdio.h>
 #include <string.h>

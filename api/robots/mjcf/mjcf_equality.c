@@ -1,6 +1,7 @@
 /* mjcf_equality.c - read <equality>: a linear equality of two joints couples them (a mimic joint of the document), as
  * does one of fixed tendons that two joints move; `connect` is a spherical loop, `weld` a fixed one. */
 #include "mjcf_reader.h"
+#include "mjcf_tendon.h"
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -120,7 +121,7 @@ static bool read_tendon(api_mjcf *m, const api_mjcf_item *item)
         !api_mjcf_find_tendon(m, item->element, "tendon2", API_OPTIONAL, &second) ||
         !api_mjcf_span(m, item, "polycoef", &span))
         return false;
-    if (!first->fixed || (second && !second->fixed))
+    if (!first || !first->fixed || (second && !second->fixed))
         return not_held(m, item->element, "the length of its tendon is not a sum over joints");
     if (second && (a[2] != 0 || a[3] != 0 || a[4] != 0))
         return not_held(m, item->element, "a polynomial of a degree above 1 couples its tendons");

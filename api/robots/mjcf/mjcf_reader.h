@@ -158,21 +158,6 @@ typedef struct api_mjcf_site {
     dyn_pose       X_bs;
 } api_mjcf_site;
 
-/* A tendon. The length of a fixed one is the sum of coefficient times position over its joints. */
-typedef struct api_mjcf_tendon {
-    const xmlNode *element;
-    api_mjcf_item  item;
-    const char    *name; /* NULL: none */
-    bool           fixed;
-    size_t         n; /* joints of a fixed tendon */
-    int           *joint;
-    double        *coefficient;                            /* [n] */
-    double         stiffness, damping, armature, friction; /* armature and damping with those of its actuators */
-    bool           limited;
-    bool           drives; /* a fixed one with forces of its own */
-    double         rest;   /* length at which its spring has no force; NAN: it has none within an interval */
-} api_mjcf_tendon;
-
 /* A loop of the document: connect or weld. */
 typedef struct api_mjcf_loop {
     const xmlNode *element;
@@ -227,7 +212,7 @@ typedef struct api_mjcf {
     api_mjcf_site          *sites;
     api_mjcf_loop          *loops;
     size_t                  n_tendons;
-    api_mjcf_tendon        *tendons;
+    struct api_mjcf_tendon *tendons;                                            /* mjcf_tendon.h */
     json_t                 *tendon_index;                                       /* map from given names */
     json_t                 *body_index, *joint_index, *site_index, *mesh_index; /* maps from given names */
     json_t                 *material_index; /* map from names of materials to their rgba, where they state one */
@@ -352,14 +337,6 @@ bool api_mjcf_read_masses(api_mjcf *m);
 
 /* True if an attribute names a body, joint or site that only a <composite> or <flexcomp> can have made. */
 bool api_mjcf_names_generated(const api_mjcf *m, const xmlNode *element);
-
-/* Reads <tendon>; after bodies. */
-bool api_mjcf_read_tendons(api_mjcf *m);
-/* Finds the tendon that an attribute of an element names; *t is NULL if the attribute is absent. */
-bool api_mjcf_find_tendon(api_mjcf *m, const xmlNode *element, const char *attribute, int need, api_mjcf_tendon **t);
-/* Adds the forces of fixed tendons to joints or to transmissions of the document, and reports all others; after
- * equalities and actuators, before api_mjcf_choose_driven. */
-bool api_mjcf_write_tendons(api_mjcf *m);
 
 /* Reads <equality>: couples joints and collects loops. */
 bool api_mjcf_read_equalities(api_mjcf *m);

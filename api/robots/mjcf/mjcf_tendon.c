@@ -2,8 +2,10 @@
  *
  * The length of a fixed tendon is L = sum of c q over its joints, with constant coefficients c. What its forces do at
  * the joints is in mjcf_tendon_forces.c. The length of a spatial tendon follows from places of bodies. */
-#include "mjcf_reader.h"
+#include "mjcf_tendon.h"
 #include <math.h>
+
+enum { MOST_TENDONS = 4096 };
 
 static bool read_figures(api_mjcf *m, api_mjcf_tendon *t)
 {
@@ -118,6 +120,9 @@ bool api_mjcf_read_tendons(api_mjcf *m)
     for (const xmlNode *s = api_xml_child(m->xml.root, "tendon"); s; s = api_xml_next(s, "tendon"))
         for (const xmlNode *e = s->children; e; e = e->next)
             n += is_tendon(e);
+    if (n > MOST_TENDONS)
+        return api_xml_fail(&m->xml, m->xml.root, API_MODEL_TOO_LARGE, "there are %zu tendons, the limit is %d", n,
+                            MOST_TENDONS);
     m->tendons = api_arena_take(m->xml.base.arena, n, sizeof *m->tendons);
     if (!m->tendons) return api_reader_no_memory(&m->xml.base);
     for (const xmlNode *s = api_xml_child(m->xml.root, "tendon"); s; s = api_xml_next(s, "tendon"))
@@ -134,6 +139,7 @@ bool api_mjcf_find_tendon(api_mjcf *m, const xmlNode *element, const char *attri
     if (!name) return true;
     const json_t *found = json_object_get(m->tendon_index, name);
     if (found) *t = &m->tendons[json_integer_value(found)];
-    return found || api_xml_fail(&m->xml, element, API_UNKNOWN_NAME, "its %s \"%.*s\" is not a tendon of this file",
-                                 attribute, api_text_shown(name), name);
+    return found || m->generates ||
+           api_xml_fail(&m->xml, element, API_UNKNOWN_NAME, "its %s \"%.*s\" is not a tendon of this file", attribute,
+                        api_text_shown(name), name);
 }

@@ -5,10 +5,12 @@
  * joints. For one joint that is a rotor, a damper and friction of the joint itself, and the spring of the tendon is one
  * of the joint. For several joints it is a motor of a coupled transmission, whose rate is L'; the other motors of that
  * transmission are the rates of all joints but one, without any effort. A document has no spring of several joints. */
-#include "mjcf_reader.h"
+#include "mjcf_tendon.h"
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
+
+#define MOST_COEFFICIENT 1e6
 
 /* The rate of a tendon in terms of joints that follow no other: L' = sum of c q'. */
 typedef struct rate {
@@ -66,8 +68,8 @@ static bool fold(api_mjcf *m, api_mjcf_tendon *t, const rate *r)
 {
     api_mjcf_joint *joint = &m->joints[r->joint[0]];
     const double    c     = r->c[0];
-    joint->motor_armature += c * c * t->armature;
-    joint->motor_damping += c * c * t->damping;
+    joint->motor_armature += t->armature == 0 ? 0 : c * c * t->armature; /* c^2 may be infinite */
+    joint->motor_damping += t->damping == 0 ? 0 : c * c * t->damping;
     joint->tendon_friction += fabs(c) * t->friction;
     t->armature = t->damping = t->friction = 0;
     if (t->stiffness == 0 || isnan(t->rest)) return true;
@@ -164,12 +166,13 @@ static bool write_transmission(api_mjcf *m, api_mjcf_tendon *t, rate *r)
     return write_joints(m, r, transmission) && write_matrix(m, r, transmission) && write_motors(m, t, r, transmission);
 }
 
-/* Writes a transmission unless a joint is in one already. */
+/* Writes a transmission unless a joint is in one already, or the coefficients are beyond the range that the document
+ * tells apart from a singular matrix. */
 static bool couple(api_mjcf *m, api_mjcf_tendon *t, rate *r)
 {
     if (t->armature == 0 && t->damping == 0 && t->friction == 0) return true;
     for (size_t i = 0; i < r->n; i++)
-        if (m->joints[r->joint[i]].in_tendon) return true;
+        if (m->joints[r->joint[i]].in_tendon || fabs(r->c[i]) > MOST_COEFFICIENT) return true;
     for (size_t i = 0; i < r->n; i++)
         m->joints[r->joint[i]].in_tendon = true;
     if (!write_transmission(m, t, r)) return false;

@@ -104,9 +104,9 @@ static const api_mjcf_known known[] = {
     {" default ", " equality ", API_MJCF_EXPANDED, NULL,
      {HELD " active ", SOFTNESS " solimp solref "}},
     {" default ", " tendon ", API_MJCF_EXPANDED, NULL,
-     {HELD " damping frictionloss ", SILENT " group material rgba user width ",
+     {HELD " damping frictionloss springlength stiffness ", SILENT " group material rgba user width ",
       SOFTNESS " margin solimpfriction solimplimit solreffriction solreflimit ",
-      REPORTED " limited range springlength stiffness "}},
+      REPORTED " limited range "}},
     {" default ", " general ", API_MJCF_EXPANDED, NULL,
      {HELD " armature biastype ctrllimited ctrlrange damping dyntype forcelimited forcerange gainprm gaintype gear ",
       SILENT " group user ",
@@ -284,9 +284,9 @@ static const api_mjcf_known known[] = {
     {" spatial ", " geom ", API_MJCF_REPORTED, NULL, {REPORTED " geom sidesite "}},
     {" spatial ", " pulley ", API_MJCF_REPORTED, NULL, {REPORTED " divisor "}},
     {" mujoco/tendon ", " fixed ", API_MJCF_HELD, NULL,
-     {HELD " armature damping frictionloss ", SILENT " group name user ", EXPANDED " class ",
+     {HELD " armature damping frictionloss springlength stiffness ", SILENT " group name user ", EXPANDED " class ",
       CONTROL " actuatorfrclimited actuatorfrcrange ", SOFTNESS " margin solimpfriction solimplimit solreffriction "
-      "solreflimit ", REPORTED " limited range springlength stiffness "}},
+      "solreflimit ", REPORTED " limited range "}},
     {" fixed ", " joint ", API_MJCF_HELD, NULL, {HELD " coef joint "}},
 
     /* equality */

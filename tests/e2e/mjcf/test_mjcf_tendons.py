@@ -57,6 +57,7 @@ LOST = {
     "damping of <spatial>": file(SPATIAL.format('damping="1"')), "stiffness of <spatial>": file(SPATIAL.format('stiffness="1"')),
     "armature of <spatial>": file(SPATIAL.format('armature="1"')), "frictionloss of <spatial>": file(SPATIAL.format('frictionloss="1"')),
     "and that of 1 other tendons": file(SPATIAL.format('damping="1"') + fixed("", name="v") + SPATIAL.format('damping="1"').replace('"t"', '"u"')),
+    "armature of <fixed> \"h\"": file(fixed('armature="1"', name="h").replace('coef="2"', 'coef="2e6"')),
     "polynomial": file(fixed('damping="1 .5"')),
 }
 
@@ -123,6 +124,14 @@ class Tendons(mujoco3.Agreement):
                            (file(fixed(""), '<equality><tendon tendon1="x"/></equality>'), "unknown-name")):
             answer = self.client.put("/v1/models/m", text.encode(), Content_Type="application/mjcf+xml")
             self.assertEqual((answer.status, answer.json()["code"]), (422, code), text)
+
+    def test_huge_and_many(self):
+        self.agree(file(fixed('damping="0"', "k").replace('coef="-3"', 'coef="1e200"')))
+        for text, code in ((file(fixed('armature="1"', "k").replace('coef="-3"', 'coef="1e200"')), "non-finite"),
+                           (file(fixed('stiffness="1"', "k").replace('coef="-3"', 'coef="1e200"')), "non-finite"),
+                           (file("<fixed/>" * 4097), "model-too-large")):
+            answer = self.client.put("/v1/models/m", text.encode(), Content_Type="application/mjcf+xml")
+            self.assertEqual(answer.json()["code"], code, text[-300:])
 
     def test_a_servo_takes_its_range_from_the_joint(self):
         text = file(fixed("")).replace('name="l"', 'name="l" range="-1 1"').replace(
