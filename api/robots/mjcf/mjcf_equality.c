@@ -111,7 +111,7 @@ static bool add_tendon(const api_mjcf_tendon *t, double factor, coupling *sum)
 }
 
 /* L1 - L1_0 = a0 + a1 (L2 - L2_0) + ..., where L_0 is the length at the reference. */
-static bool read_tendon(api_mjcf *m, const api_mjcf_item *item)
+static bool couple_tendons(api_mjcf *m, const api_mjcf_item *item)
 {
     double           a[5] = {0, 1, 0, 0, 0};
     api_xml_span     span = {.v = a, .min = 1, .max = 5};
@@ -331,7 +331,7 @@ static bool read_equality(api_mjcf *m, const xmlNode *element)
     if (m->equality == API_EQUALITY_INDEPENDENT) return not_held(m, element, "equality=independent was requested");
     if (api_mjcf_names_generated(m, element))
         return not_held(m, element, "it refers to what <composite> or <flexcomp> makes");
-    if (tendon) return read_tendon(m, &item);
+    if (tendon) return couple_tendons(m, &item);
     return joint ? read_joint(m, &item) : (!weld || check_torque_scale(m, element)) && read_loop(m, element, weld);
 }
 

@@ -95,11 +95,11 @@ static bool write_friction(api_mjcf *m, const passive_forces *f, json_t *fields)
            api_xml_set_number(&m->xml, friction, "coulomb", f->loss);
 }
 
-bool api_mjcf_read_springref(api_mjcf *m, const api_mjcf_joint *joint, double *rest)
+bool api_mjcf_read_springref(api_mjcf *m, const api_mjcf_joint *joint, double *springref)
 {
-    *rest = 0;
-    if (!api_mjcf_numbers(m, &joint->item, "springref", rest, 1)) return false;
-    if (is_angle(m, joint)) *rest = *rest * M_PI / 180;
+    *springref = 0;
+    if (!api_mjcf_numbers(m, &joint->item, "springref", springref, 1)) return false;
+    if (is_angle(m, joint)) *springref = *springref * M_PI / 180;
     return true;
 }
 
@@ -107,13 +107,13 @@ bool api_mjcf_read_springref(api_mjcf *m, const api_mjcf_joint *joint, double *r
 static bool write_spring(api_mjcf *m, const api_mjcf_joint *joint, double stiffness, json_t *fields)
 {
     const bool tendons = joint->tendon_stiffness != 0 && !m->option.no_springs;
-    double     rest, sum = stiffness + (tendons ? joint->tendon_stiffness : 0);
-    if (!api_mjcf_read_springref(m, joint, &rest)) return false;
-    if (tendons && sum != 0) rest = (stiffness * rest + joint->tendon_effort) / sum;
+    double     middle, sum = stiffness + (tendons ? joint->tendon_stiffness : 0);
+    if (!api_mjcf_read_springref(m, joint, &middle)) return false;
+    if (tendons && sum != 0) middle = (stiffness * middle + joint->tendon_effort) / sum;
     if (sum == 0) return true;
     json_t *spring = open_object(m, fields, "spring");
     return spring && api_xml_set_number(&m->xml, spring, "stiffness", sum) &&
-           api_xml_set_number(&m->xml, spring, "rest", rest);
+           api_xml_set_number(&m->xml, spring, "rest", middle);
 }
 
 bool api_mjcf_read_armature(api_mjcf *m, const api_mjcf_joint *joint, double *armature)

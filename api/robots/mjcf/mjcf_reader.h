@@ -90,7 +90,7 @@ typedef struct api_mjcf_joint {
     double              tendon_friction;       /* N m or N: dry friction of its tendons, at the joint */
     double              tendon_stiffness;      /* N m/rad or N/m, of the springs of its tendons */
     double              tendon_effort;         /* N m or N, of these springs at q = 0, with the sign that moves q up */
-    bool                in_tendon;             /* it is in a transmission of the document, for a tendon */
+    bool                in_tendon;             /* a transmission of the document has it, for a tendon */
     bool                gravcomp_by_actuators; /* actuatorgravcomp="true" */
     bool                has_springdamper;
     double              springdamper[2]; /* stiffness and damping that `springdamper` asks for */
@@ -362,8 +362,8 @@ bool api_mjcf_read_gravity(api_mjcf *m, double gravity[3]);
 
 /* True for ball and free joints. */
 bool api_mjcf_has_several(const api_mjcf_joint *joint);
-/* Sets *rest to springref of a joint with one coordinate, in rad or m. */
-bool api_mjcf_read_springref(api_mjcf *m, const api_mjcf_joint *joint, double *rest);
+/* Sets *springref to that of a joint with one coordinate, in rad or m. */
+bool api_mjcf_read_springref(api_mjcf *m, const api_mjcf_joint *joint, double *springref);
 /* Sets *armature to that of a joint and its actuators. */
 bool api_mjcf_read_armature(api_mjcf *m, const api_mjcf_joint *joint, double *armature);
 /* Returns all fields of a joint in the document but its name, type and origin; *type is its type. NULL with a problem.

@@ -18,10 +18,10 @@ typedef struct rate {
     int    joint[DYN_MAX_DRIVEN];
     double c[DYN_MAX_DRIVEN];
     double constant; /* part of L of locked joints and offsets */
-    bool   too_many; /* it has more joints */
+    bool   too_many; /* more joints than a transmission takes */
 } rate;
 
-static void add_term(rate *r, int joint, double c)
+static void add_tendon_term(rate *r, int joint, double c)
 {
     size_t i = 0;
     while (i < r->n && r->joint[i] != joint)
@@ -36,7 +36,7 @@ static void add_term(rate *r, int joint, double c)
 }
 
 /* Resolves followers into their leaders, and leaves out joints whose coefficients cancel. */
-static rate rate_of(const api_mjcf *m, const api_mjcf_tendon *t)
+static rate tendon_rate(const api_mjcf *m, const api_mjcf_tendon *t)
 {
     rate   r    = {0};
     size_t kept = 0;
@@ -50,7 +50,7 @@ static rate rate_of(const api_mjcf *m, const api_mjcf_tendon *t)
         if (m->joints[joint].locked)
             r.constant += c * m->joints[joint].offset;
         else if (c != 0)
-            add_term(&r, joint, c);
+            add_tendon_term(&r, joint, c);
     }
     for (size_t i = 0; i < r.n; i++)
         if (r.c[i] != 0) {
@@ -141,7 +141,7 @@ static bool write_motors(api_mjcf *m, api_mjcf_tendon *t, const rate *r, json_t 
     return true;
 }
 
-static bool write_joints(api_mjcf *m, const rate *r, json_t *transmission)
+static bool write_tendon_joints(api_mjcf *m, const rate *r, json_t *transmission)
 {
     json_t *joints = json_array();
     if (!api_xml_set_field(&m->xml, transmission, "joints", joints)) return false;
@@ -163,12 +163,13 @@ static bool write_transmission(api_mjcf *m, api_mjcf_tendon *t, rate *r)
     }
     if (!transmission || json_array_append_new(list, transmission)) return api_reader_no_memory(&m->xml.base);
     order(r);
-    return write_joints(m, r, transmission) && write_matrix(m, r, transmission) && write_motors(m, t, r, transmission);
+    return write_tendon_joints(m, r, transmission) && write_matrix(m, r, transmission) &&
+           write_motors(m, t, r, transmission);
 }
 
 /* Writes a transmission unless a joint is in one already, or the coefficients are beyond the range that the document
  * tells apart from a singular matrix. */
-static bool couple(api_mjcf *m, api_mjcf_tendon *t, rate *r)
+static bool couple_joints(api_mjcf *m, api_mjcf_tendon *t, rate *r)
 {
     if (t->armature == 0 && t->damping == 0 && t->friction == 0) return true;
     for (size_t i = 0; i < r->n; i++)
@@ -198,28 +199,28 @@ static bool report_figure(api_mjcf *m, const char *figure, double (*value)(const
         (const char *)first->element->name, *name ? " \"" : "", api_text_shown(name), name, *name ? "\"" : "", more);
 }
 
-static double stiffness(const api_mjcf *m, const api_mjcf_tendon *t)
+static double lost_stiffness(const api_mjcf *m, const api_mjcf_tendon *t)
 {
     return m->option.no_springs ? 0 : t->stiffness;
 }
 
-static double damping(const api_mjcf *m, const api_mjcf_tendon *t)
+static double lost_damping(const api_mjcf *m, const api_mjcf_tendon *t)
 {
     return m->option.no_dampers ? 0 : t->damping;
 }
 
-static double armature(const api_mjcf *m, const api_mjcf_tendon *t)
+static double lost_armature(const api_mjcf *m, const api_mjcf_tendon *t)
 {
     (void)m;
     return t->armature;
 }
 
-static double friction(const api_mjcf *m, const api_mjcf_tendon *t)
+static double lost_friction(const api_mjcf *m, const api_mjcf_tendon *t)
 {
     return m->option.no_friction ? 0 : t->friction;
 }
 
-static double limited(const api_mjcf *m, const api_mjcf_tendon *t)
+static double lost_range(const api_mjcf *m, const api_mjcf_tendon *t)
 {
     return t->limited && !m->option.no_limits;
 }
@@ -237,9 +238,9 @@ static bool report_tendons(api_mjcf *m)
                                      "tendons that exert no force by themselves, %zu, have no part in the dynamics but "
                                      "for their actuators and equalities",
                                      idle)) &&
-           report_figure(m, "stiffness", stiffness) && report_figure(m, "damping", damping) &&
-           report_figure(m, "armature", armature) && report_figure(m, "frictionloss", friction) &&
-           report_figure(m, "range", limited);
+           report_figure(m, "stiffness", lost_stiffness) && report_figure(m, "damping", lost_damping) &&
+           report_figure(m, "armature", lost_armature) && report_figure(m, "frictionloss", lost_friction) &&
+           report_figure(m, "range", lost_range);
 }
 
 bool api_mjcf_write_tendons(api_mjcf *m)
@@ -247,14 +248,14 @@ bool api_mjcf_write_tendons(api_mjcf *m)
     for (size_t i = 0; i < m->n_tendons; i++) {
         api_mjcf_tendon *t = &m->tendons[i];
         if (!t->fixed) continue;
-        rate r    = rate_of(m, t);
+        rate r    = tendon_rate(m, t);
         t->drives = t->stiffness != 0 || t->damping != 0 || t->armature != 0 || t->friction != 0;
         if (m->option.no_dampers) t->damping = 0;
         if (m->option.no_friction) t->friction = 0;
         if (r.too_many) continue;
         if (r.n == 0) t->stiffness = t->damping = t->armature = t->friction = 0;
         if (r.n == 1 && !fold(m, t, &r)) return false;
-        if (r.n > 1 && !couple(m, t, &r)) return false;
+        if (r.n > 1 && !couple_joints(m, t, &r)) return false;
     }
     return report_tendons(m);
 }

@@ -81,20 +81,20 @@ bool api_sdf_read_version(api_sdf *sdf, const xmlNode *root, int *minor)
 }
 
 /* Returns the frame or model of the world with a name, or NULL. */
-static const xmlNode *find_in_world(const api_sdf *sdf, const char *name)
+static const xmlNode *find_outer(const api_sdf *sdf, const char *name)
 {
     for (const xmlNode *e = sdf->world ? sdf->world->children : NULL; e; e = e->next) {
         if (!api_xml_is(e, "frame") && !api_xml_is(e, "model")) continue;
-        xmlChar *own   = xmlGetNoNsProp(e, BAD_CAST "name");
-        bool     equal = own && strcmp((const char *)own, name) == 0;
-        xmlFree(own);
+        xmlChar *title = xmlGetNoNsProp(e, BAD_CAST "name");
+        bool     equal = title && strcmp((const char *)title, name) == 0;
+        xmlFree(title);
         if (equal) return e;
     }
     return NULL;
 }
 
 /* Sets *name to that of the frame to which the pose of a frame or model of the world is relative; NULL: the world. */
-static bool read_relative_to(api_sdf *sdf, const xmlNode *element, const char **name)
+static bool read_outer_name(api_sdf *sdf, const xmlNode *element, const char **name)
 {
     const xmlNode *pose = api_xml_child(element, "pose");
     bool           old  = pose && api_sdf_minor(sdf, pose) < API_SDF_FRAMES && api_xml_has(pose, "frame");
@@ -113,9 +113,9 @@ static bool read_place(api_sdf *sdf)
 {
     const xmlNode *element = sdf->model;
     const char    *name    = NULL;
-    if (!api_sdf_read_pose(sdf, element, &sdf->X_wm) || !read_relative_to(sdf, element, &name)) return false;
+    if (!api_sdf_read_pose(sdf, element, &sdf->X_wm) || !read_outer_name(sdf, element, &name)) return false;
     for (int depth = 0; name; depth++) {
-        const xmlNode *outer = find_in_world(sdf, name);
+        const xmlNode *outer = find_outer(sdf, name);
         dyn_pose       X;
         if (!outer || api_xml_has(outer, "placement_frame"))
             return api_xml_fail(&sdf->xml, element, API_NOT_SUPPORTED,
@@ -124,7 +124,7 @@ static bool read_place(api_sdf *sdf)
         if (depth == DEEPEST)
             return api_xml_fail(&sdf->xml, element, API_BAD_MODEL,
                                 "poses are relative to each other in a circle, or more than %d of them", DEEPEST);
-        if (!api_sdf_read_pose(sdf, outer, &X) || !read_relative_to(sdf, outer, &name)) return false;
+        if (!api_sdf_read_pose(sdf, outer, &X) || !read_outer_name(sdf, outer, &name)) return false;
         sdf->X_wm = dyn_pose_compose(&X, &sdf->X_wm);
         element   = outer;
     }
