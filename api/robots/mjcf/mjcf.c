@@ -2,6 +2,7 @@
 #define _GNU_SOURCE /* memmem */
 #include "api/robots/mjcf_write/mjcf_write.h"
 #include "mjcf_reader.h"
+#include "mjcf_tendon.h"
 #include "api/robots/formats.h"
 #include "api/robots/several/template.h"
 #include "api/robots/xml/xml_model.h"
@@ -35,7 +36,9 @@ static bool open_maps(api_mjcf *m)
     m->site_index     = json_object();
     m->mesh_index     = json_object();
     m->material_index = json_object();
-    return (m->class_index && m->body_index && m->joint_index && m->site_index && m->mesh_index && m->material_index) ||
+    m->tendon_index   = json_object();
+    return (m->class_index && m->body_index && m->joint_index && m->site_index && m->mesh_index && m->material_index &&
+            m->tendon_index) ||
            api_reader_no_memory(&m->xml.base);
 }
 
@@ -47,6 +50,7 @@ static void close_maps(api_mjcf *m)
     json_decref(m->site_index);
     json_decref(m->mesh_index);
     json_decref(m->material_index);
+    json_decref(m->tendon_index);
 }
 
 static bool read_robot(api_mjcf *m, api_mjcf_files *files)
@@ -61,9 +65,10 @@ static bool read_robot(api_mjcf *m, api_mjcf_files *files)
     return api_mjcf_include(&m->xml, files, 0) && api_xml_refuse_template(&m->xml) && open_maps(m) &&
            api_mjcf_attach(m, files) && api_mjcf_read_settings(m) && api_mjcf_expand_replicates(m) &&
            api_mjcf_read_classes(m) && api_mjcf_index_meshes(m) && api_mjcf_index_materials(m) &&
-           api_mjcf_read_bodies(m) && api_mjcf_name_all(m) && api_mjcf_read_masses(m) && api_mjcf_read_equalities(m) &&
-           api_mjcf_read_actuators(m) && api_mjcf_choose_driven(m) && api_mjcf_read_springdampers(m) &&
-           api_mjcf_write_document(m) && api_mjcf_report_visuals(m) && api_mjcf_report_unused(m);
+           api_mjcf_read_bodies(m) && api_mjcf_name_all(m) && api_mjcf_read_masses(m) && api_mjcf_read_tendons(m) &&
+           api_mjcf_read_equalities(m) && api_mjcf_read_actuators(m) && api_mjcf_write_tendons(m) &&
+           api_mjcf_choose_driven(m) && api_mjcf_read_springdampers(m) && api_mjcf_write_document(m) &&
+           api_mjcf_report_visuals(m) && api_mjcf_report_unused(m);
 }
 
 /* Writes a clause for problems of the loops of a file: its user has no fields of a document. */

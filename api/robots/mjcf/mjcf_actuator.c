@@ -2,6 +2,7 @@
  * the limits of effort that follow from ranges of force and control. What an actuator does with its control is not part
  * of the model: torques are those at the joints. */
 #include "mjcf_reader.h"
+#include "mjcf_tendon.h"
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -64,6 +65,15 @@ static bool read_gain(api_mjcf *m, const api_mjcf_item *item, double *gain)
     return true;
 }
 
+/* Reads the range of controls. A servo may take it from the range of its joint, which limits no force. */
+static bool read_control(api_mjcf *m, const api_mjcf_item *item, double control[2], bool *limits)
+{
+    double inherits = 0;
+    *limits         = false;
+    if (!api_mjcf_numbers(m, item, "inheritrange", &inherits, 1)) return false;
+    return inherits > 0 || read_range(m, item, "ctrlrange", "ctrllimited", control, limits);
+}
+
 static bool read_force(api_mjcf *m, actuator *a)
 {
     double force[2], control[2], gain;
@@ -71,8 +81,7 @@ static bool read_force(api_mjcf *m, actuator *a)
     a->force[0] = -INFINITY;
     a->force[1] = INFINITY;
     if (!read_range(m, &a->item, "forcerange", "forcelimited", force, &force_limits) ||
-        !read_range(m, &a->item, "ctrlrange", "ctrllimited", control, &control_limits) ||
-        !read_gain(m, &a->item, &gain))
+        !read_control(m, &a->item, control, &control_limits) || !read_gain(m, &a->item, &gain))
         return false;
     if (control_limits && gain != 0 && !m->option.no_control_limits) {
         a->force[0] = fmin(gain * control[0], gain * control[1]);
@@ -120,18 +129,31 @@ static bool has_figures(const actuator *a)
     return a->armature != 0 || a->damping != 0;
 }
 
+/* Adds armature and damping of an actuator that acts on no joint to the tendon on which it acts, if that is one. */
+static bool add_elsewhere(api_mjcf *m, const actuator *a)
+{
+    const xmlNode   *element = a->item.element;
+    api_mjcf_tendon *t       = NULL;
+    if (!api_mjcf_find_tendon(m, element, "tendon", API_OPTIONAL, &t)) return false;
+    if (has_figures(a) && !t)
+        return warn(m, element, "acts on no joint: its armature and damping are not part of the model");
+    if (has_figures(a)) {
+        t->armature += a->armature == 0 ? 0 : a->gear * a->gear * a->armature;
+        t->damping += a->damping == 0 ? 0 : a->gear * a->gear * a->damping;
+        if (!api_mjcf_check_finite(m, element, "armature of the tendon", t->armature) ||
+            !api_mjcf_check_finite(m, element, "damping of the tendon", t->damping))
+            return false;
+    }
+    return !api_xml_is(element, "motor") || warn(m, element, "acts on no joint: its forces are not part of the model");
+}
+
 static bool read_actuator(api_mjcf *m, const xmlNode *element)
 {
     actuator    a;
     const char *name      = NULL;
     const char *attribute = api_xml_has(element, "jointinparent") ? "jointinparent" : "joint";
     if (!read_figures(m, element, &a) || !api_xml_text(&m->xml, element, attribute, API_OPTIONAL, &name)) return false;
-    if (!name) { /* it acts on a tendon, a site, a body */
-        if (has_figures(&a))
-            return warn(m, element, "acts on no joint: its armature and damping are not part of the model");
-        return !api_xml_is(element, "motor") ||
-               warn(m, element, "acts on no joint: its forces are not part of the model");
-    }
+    if (!name) return add_elsewhere(m, &a);
     const json_t *found = json_object_get(m->joint_index, name);
     if (!found && m->generates)
         return warn(m, element, "acts on what <composite> or <flexcomp> makes: its forces are not part of the model");

@@ -1,6 +1,7 @@
-/* mjcf_equality.c - read <equality>: a linear equality of two joints couples them (a mimic joint of the document),
- * `connect` is a spherical loop, `weld` a fixed one. */
+/* mjcf_equality.c - read <equality>: a linear equality of two joints couples them (a mimic joint of the document), as
+ * does one of fixed tendons that two joints move; `connect` is a spherical loop, `weld` a fixed one. */
 #include "mjcf_reader.h"
+#include "mjcf_tendon.h"
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -85,6 +86,53 @@ static bool read_joint(api_mjcf *m, const api_mjcf_item *item)
     if (a[1] == 0) return lock(m, item->element, &m->joints[first], ref + a[0]);
     const double c[2] = {ref + a[0] - a[1] * m->joints[second].ref, a[1]};
     return couple(m, item->element, first, second, c);
+}
+
+/* Joints whose positions an equality of tendons couples: sum of u (q - ref) = 0 but for a constant. */
+typedef struct coupling {
+    size_t n; /* joints with u != 0, if at most two */
+    int    joint[2];
+    double u[2];
+} coupling;
+
+/* Adds factor times the length of a fixed tendon. Returns false for a third joint. */
+static bool add_tendon(const api_mjcf_tendon *t, double factor, coupling *sum)
+{
+    for (size_t i = 0; i < t->n; i++) {
+        size_t k = 0;
+        while (k < sum->n && sum->joint[k] != t->joint[i])
+            k++;
+        if (k == 2) return false;
+        if (k == sum->n) sum->u[sum->n++] = 0;
+        sum->joint[k] = t->joint[i];
+        sum->u[k] += factor * t->coefficient[i];
+    }
+    return true;
+}
+
+/* L1 - L1_0 = a0 + a1 (L2 - L2_0) + ..., where L_0 is the length at the reference. */
+static bool couple_tendons(api_mjcf *m, const api_mjcf_item *item)
+{
+    double           a[5] = {0, 1, 0, 0, 0};
+    api_xml_span     span = {.v = a, .min = 1, .max = 5};
+    coupling         sum  = {0};
+    api_mjcf_tendon *first, *second;
+    if (!api_mjcf_find_tendon(m, item->element, "tendon1", API_REQUIRED, &first) ||
+        !api_mjcf_find_tendon(m, item->element, "tendon2", API_OPTIONAL, &second) ||
+        !api_mjcf_span(m, item, "polycoef", &span))
+        return false;
+    if (!first || !first->fixed || (second && !second->fixed))
+        return not_held(m, item->element, "the length of its tendon is not a sum over joints");
+    if (second && (a[2] != 0 || a[3] != 0 || a[4] != 0))
+        return not_held(m, item->element, "a polynomial of a degree above 1 couples its tendons");
+    if (!add_tendon(first, 1, &sum) || (second && !add_tendon(second, -a[1], &sum)))
+        return not_held(m, item->element, "it couples more than two joints");
+    if (sum.n == 2 && sum.u[0] == 0) sum = (coupling){1, {sum.joint[1]}, {sum.u[1]}};
+    if (sum.n == 0 || sum.u[0] == 0) return not_held(m, item->element, "it couples no joints");
+    const double ref = m->joints[sum.joint[0]].ref, c0 = ref + a[0] / sum.u[0];
+    if (sum.n == 1 || sum.u[1] == 0) return lock(m, item->element, &m->joints[sum.joint[0]], c0);
+    const double ratio = sum.u[1] / sum.u[0], c[2] = {c0 + ratio * m->joints[sum.joint[1]].ref, -ratio};
+    return couple(m, item->element, sum.joint[0], sum.joint[1], c);
 }
 
 /* A joint that follows a locked one is locked, too. Chains end, as `couple` makes no circle. */
@@ -267,9 +315,10 @@ static bool read_equality(api_mjcf *m, const xmlNode *element)
     static const char *const values[] = {"false", "true", NULL};
     int                      active   = 1;
     bool                     joint = api_xml_is(element, "joint"), weld = api_xml_is(element, "weld"),
-         connect = api_xml_is(element, "connect");
+         tendon = api_xml_is(element, "tendon");
     api_mjcf_item item;
-    if (!joint && !weld && !connect) return true; /* api_mjcf_report_unused names it */
+    if (!joint && !weld && !tendon && !api_xml_is(element, "connect"))
+        return true; /* api_mjcf_report_unused names it */
     if (!api_mjcf_open_item(m, element, API_MJCF_EQUALITY, m->main_class, &item) ||
         !api_mjcf_choice(m, &item, "active", values, &active))
         return false;
@@ -282,6 +331,7 @@ static bool read_equality(api_mjcf *m, const xmlNode *element)
     if (m->equality == API_EQUALITY_INDEPENDENT) return not_held(m, element, "equality=independent was requested");
     if (api_mjcf_names_generated(m, element))
         return not_held(m, element, "it refers to what <composite> or <flexcomp> makes");
+    if (tendon) return couple_tendons(m, &item);
     return joint ? read_joint(m, &item) : (!weld || check_torque_scale(m, element)) && read_loop(m, element, weld);
 }
 

@@ -79,6 +79,7 @@ static bool read_forces(api_mjcf *m, const api_mjcf_joint *joint, passive_forces
         f->damping   = joint->springdamper[1];
     }
     f->damping += joint->motor_damping;
+    f->loss += joint->tendon_friction;
     if (!api_mjcf_check_finite(m, joint->element, "damping with that of the actuators", f->damping)) return false;
     if (m->option.no_springs) f->stiffness = 0;
     if (m->option.no_dampers) f->damping = 0;
@@ -94,14 +95,25 @@ static bool write_friction(api_mjcf *m, const passive_forces *f, json_t *fields)
            api_xml_set_number(&m->xml, friction, "coulomb", f->loss);
 }
 
+bool api_mjcf_read_springref(api_mjcf *m, const api_mjcf_joint *joint, double *springref)
+{
+    *springref = 0;
+    if (!api_mjcf_numbers(m, &joint->item, "springref", springref, 1)) return false;
+    if (is_angle(m, joint)) *springref = *springref * M_PI / 180;
+    return true;
+}
+
+/* Writes the spring of the joint and its tendons: of k (q - rest) and k_t q - effort, the sum. */
 static bool write_spring(api_mjcf *m, const api_mjcf_joint *joint, double stiffness, json_t *fields)
 {
-    double rest = 0;
-    if (!api_mjcf_numbers(m, &joint->item, "springref", &rest, 1)) return false;
-    if (stiffness == 0) return true;
+    const bool tendons = joint->tendon_stiffness != 0 && !m->option.no_springs;
+    double     middle, sum = stiffness + (tendons ? joint->tendon_stiffness : 0);
+    if (!api_mjcf_read_springref(m, joint, &middle)) return false;
+    if (tendons && sum != 0) middle = (stiffness * middle + joint->tendon_effort) / sum;
+    if (sum == 0) return true;
     json_t *spring = open_object(m, fields, "spring");
-    return spring && api_xml_set_number(&m->xml, spring, "stiffness", stiffness) &&
-           api_xml_set_number(&m->xml, spring, "rest", is_angle(m, joint) ? rest * M_PI / 180 : rest);
+    return spring && api_xml_set_number(&m->xml, spring, "stiffness", sum) &&
+           api_xml_set_number(&m->xml, spring, "rest", middle);
 }
 
 bool api_mjcf_read_armature(api_mjcf *m, const api_mjcf_joint *joint, double *armature)

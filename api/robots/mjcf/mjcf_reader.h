@@ -13,6 +13,7 @@ typedef enum api_mjcf_kind {
     API_MJCF_SITE,
     API_MJCF_EQUALITY,
     API_MJCF_MESH,
+    API_MJCF_TENDON,
     API_MJCF_ACTUATOR,
     API_MJCF_KINDS
 } api_mjcf_kind;
@@ -84,8 +85,12 @@ typedef struct api_mjcf_joint {
     const xmlNode      *effort_from; /* element of the range that limits it; NULL: none */
     bool                has_effort;
     double              most;                  /* limit of effort in the document, with has_effort */
-    double              motor_armature;        /* kg m^2 or kg: that of its actuators, at the joint */
+    double              motor_armature;        /* kg m^2 or kg: that of its actuators and tendons, at the joint */
     double              motor_damping;         /* N m s/rad or N s/m, the same */
+    double              tendon_friction;       /* N m or N: dry friction of its tendons, at the joint */
+    double              tendon_stiffness;      /* N m/rad or N/m, of the springs of its tendons */
+    double              tendon_effort;         /* N m or N, of these springs at q = 0, with the sign that moves q up */
+    bool                in_tendon;             /* a transmission of the document has it, for a tendon */
     bool                gravcomp_by_actuators; /* actuatorgravcomp="true" */
     bool                has_springdamper;
     double              springdamper[2]; /* stiffness and damping that `springdamper` asks for */
@@ -206,6 +211,9 @@ typedef struct api_mjcf {
     api_mjcf_joint         *joints;       /* in the order of their bodies */
     api_mjcf_site          *sites;
     api_mjcf_loop          *loops;
+    size_t                  n_tendons;
+    struct api_mjcf_tendon *tendons;                                            /* mjcf_tendon.h */
+    json_t                 *tendon_index;                                       /* map from given names */
     json_t                 *body_index, *joint_index, *site_index, *mesh_index; /* maps from given names */
     json_t                 *material_index; /* map from names of materials to their rgba, where they state one */
     size_t                  n_undrawn;      /* geoms that MuJoCo draws and the document lacks */
@@ -354,6 +362,8 @@ bool api_mjcf_read_gravity(api_mjcf *m, double gravity[3]);
 
 /* True for ball and free joints. */
 bool api_mjcf_has_several(const api_mjcf_joint *joint);
+/* Sets *springref to that of a joint with one coordinate, in rad or m. */
+bool api_mjcf_read_springref(api_mjcf *m, const api_mjcf_joint *joint, double *springref);
 /* Sets *armature to that of a joint and its actuators. */
 bool api_mjcf_read_armature(api_mjcf *m, const api_mjcf_joint *joint, double *armature);
 /* Returns all fields of a joint in the document but its name, type and origin; *type is its type. NULL with a problem.

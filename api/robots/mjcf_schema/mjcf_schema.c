@@ -104,9 +104,9 @@ static const api_mjcf_known known[] = {
     {" default ", " equality ", API_MJCF_EXPANDED, NULL,
      {HELD " active ", SOFTNESS " solimp solref "}},
     {" default ", " tendon ", API_MJCF_EXPANDED, NULL,
-     {SILENT " group material rgba user width ",
-      NOT_HELD " damping frictionloss limited margin range solimpfriction solimplimit solreffriction solreflimit "
-               "springlength stiffness "}},
+     {HELD " damping frictionloss springlength stiffness ", SILENT " group material rgba user width ",
+      SOFTNESS " margin solimpfriction solimplimit solreffriction solreflimit ",
+      REPORTED " limited range "}},
     {" default ", " general ", API_MJCF_EXPANDED, NULL,
      {HELD " armature biastype ctrllimited ctrlrange damping dyntype forcelimited forcerange gainprm gaintype gear ",
       SILENT " group user ",
@@ -275,23 +275,19 @@ static const api_mjcf_known known[] = {
      {CONTACT " body1 body2 name "}},
 
     /* tendon */
-    {" mujoco ", " tendon ", API_MJCF_NOT_HELD, "tendons with their springs, armature, limits and couplings", {NULL}},
-    {" mujoco/tendon ", " spatial ", API_MJCF_NOT_HELD, "tendons with their springs, armature, limits and couplings",
-     {SILENT " class group material name rgba user width ",
-      NOT_HELD " actuatorfrclimited actuatorfrcrange armature damping frictionloss limited margin range "
-               "solimpfriction solimplimit solreffriction solreflimit springlength stiffness "}},
-    {" spatial ", " site ", API_MJCF_NOT_HELD, "tendons with their springs, armature, limits and couplings",
-     {NOT_HELD " site "}},
-    {" spatial ", " geom ", API_MJCF_NOT_HELD, "tendons with their springs, armature, limits and couplings",
-     {NOT_HELD " geom sidesite "}},
-    {" spatial ", " pulley ", API_MJCF_NOT_HELD, "tendons with their springs, armature, limits and couplings",
-     {NOT_HELD " divisor "}},
-    {" mujoco/tendon ", " fixed ", API_MJCF_NOT_HELD, "tendons with their springs, armature, limits and couplings",
-     {SILENT " class group name user ",
-      NOT_HELD " actuatorfrclimited actuatorfrcrange armature damping frictionloss limited margin range "
-               "solimpfriction solimplimit solreffriction solreflimit springlength stiffness "}},
-    {" fixed ", " joint ", API_MJCF_NOT_HELD, "tendons with their springs, armature, limits and couplings",
-     {NOT_HELD " coef joint "}},
+    {" mujoco ", " tendon ", API_MJCF_EXPANDED, NULL, {NULL}},
+    {" mujoco/tendon ", " spatial ", API_MJCF_REPORTED, NULL,
+     {SILENT " group material name rgba user width ", EXPANDED " class ",
+      CONTROL " actuatorfrclimited actuatorfrcrange ", SOFTNESS " margin solimpfriction solimplimit solreffriction "
+      "solreflimit ", REPORTED " armature damping frictionloss limited range springlength stiffness "}},
+    {" spatial ", " site ", API_MJCF_REPORTED, NULL, {REPORTED " site "}},
+    {" spatial ", " geom ", API_MJCF_REPORTED, NULL, {REPORTED " geom sidesite "}},
+    {" spatial ", " pulley ", API_MJCF_REPORTED, NULL, {REPORTED " divisor "}},
+    {" mujoco/tendon ", " fixed ", API_MJCF_HELD, NULL,
+     {HELD " armature damping frictionloss springlength stiffness ", SILENT " group name user ", EXPANDED " class ",
+      CONTROL " actuatorfrclimited actuatorfrcrange ", SOFTNESS " margin solimpfriction solimplimit solreffriction "
+      "solreflimit ", REPORTED " limited range "}},
+    {" fixed ", " joint ", API_MJCF_HELD, NULL, {HELD " coef joint "}},
 
     /* equality */
     {" mujoco ", " equality ", API_MJCF_EXPANDED, NULL, {NULL}},
@@ -302,8 +298,8 @@ static const api_mjcf_known known[] = {
       REPORTED " torquescale "}},
     {" mujoco/equality ", " joint ", API_MJCF_HELD, NULL,
      {HELD " active joint1 joint2 name polycoef ", EXPANDED " class ", SOFTNESS " solimp solref "}},
-    {" mujoco/equality ", " tendon ", API_MJCF_NOT_HELD, NULL,
-     {SILENT " class name ", NOT_HELD " active polycoef solimp solref tendon1 tendon2 "}},
+    {" mujoco/equality ", " tendon ", API_MJCF_REPORTED, NULL,
+     {SILENT " name ", EXPANDED " class ", SOFTNESS " solimp solref ", REPORTED " active polycoef tendon1 tendon2 "}},
     {" mujoco/equality ", " flex flexvert ", API_MJCF_NOT_HELD, NULL,
      {SILENT " class name ", NOT_HELD " active flex solimp solref "}},
     {" mujoco/equality ", " flexstrain ", API_MJCF_NOT_HELD, NULL,

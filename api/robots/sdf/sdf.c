@@ -10,6 +10,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+enum { DEEPEST = 100 /* most poses of the world that are relative to each other */ };
+
 /* --- options ------------------------------------------------------------------------------------------------------ */
 
 static bool read_options(const char *query, api_sdf *sdf, api_problem *problem)
@@ -78,18 +80,55 @@ bool api_sdf_read_version(api_sdf *sdf, const xmlNode *root, int *minor)
                         api_text_shown(text), text);
 }
 
-/* The pose of the model in the world is relative to the world. */
+/* Returns the frame or model of the world with a name, or NULL. */
+static const xmlNode *find_outer(const api_sdf *sdf, const char *name)
+{
+    for (const xmlNode *e = sdf->world ? sdf->world->children : NULL; e; e = e->next) {
+        if (!api_xml_is(e, "frame") && !api_xml_is(e, "model")) continue;
+        xmlChar *title = xmlGetNoNsProp(e, BAD_CAST "name");
+        bool     equal = title && strcmp((const char *)title, name) == 0;
+        xmlFree(title);
+        if (equal) return e;
+    }
+    return NULL;
+}
+
+/* Sets *name to that of the frame to which the pose of a frame or model of the world is relative; NULL: the world. */
+static bool read_outer_name(api_sdf *sdf, const xmlNode *element, const char **name)
+{
+    const xmlNode *pose = api_xml_child(element, "pose");
+    bool           old  = pose && api_sdf_minor(sdf, pose) < API_SDF_FRAMES && api_xml_has(pose, "frame");
+    *name               = NULL;
+    if (pose && !api_xml_text(&sdf->xml, pose, old ? "frame" : "relative_to", API_OPTIONAL, name)) return false;
+    if (*name && **name == '\0') *name = NULL;
+    if (!*name && api_xml_is(element, "frame") && !api_xml_text(&sdf->xml, element, "attached_to", API_OPTIONAL, name))
+        return false;
+    if (*name && (**name == '\0' || strcmp(*name, "world") == 0)) *name = NULL;
+    return true;
+}
+
+/* Reads the pose of the model in the world, or in a frame or model of the world, whose pose may be relative to another.
+ */
 static bool read_place(api_sdf *sdf)
 {
-    const xmlNode *pose = api_xml_child(sdf->model, "pose");
-    const char    *name = NULL;
-    bool           old  = pose && api_sdf_minor(sdf, pose) < API_SDF_FRAMES && api_xml_has(pose, "frame");
-    if (pose && !api_xml_text(&sdf->xml, pose, old ? "frame" : "relative_to", API_OPTIONAL, &name)) return false;
-    if (name && *name && strcmp(name, "world") != 0)
-        return api_xml_fail(&sdf->xml, pose, API_NOT_SUPPORTED,
-                            "the pose of the model is relative to \"%.*s\"; only the world is read here",
-                            api_text_shown(name), name);
-    return api_sdf_read_pose(sdf, sdf->model, &sdf->X_wm);
+    const xmlNode *element = sdf->model;
+    const char    *name    = NULL;
+    if (!api_sdf_read_pose(sdf, element, &sdf->X_wm) || !read_outer_name(sdf, element, &name)) return false;
+    for (int depth = 0; name; depth++) {
+        const xmlNode *outer = find_outer(sdf, name);
+        dyn_pose       X;
+        if (!outer || api_xml_has(outer, "placement_frame"))
+            return api_xml_fail(&sdf->xml, element, API_NOT_SUPPORTED,
+                                "its pose is relative to \"%.*s\"; only frames and models of the world are read here",
+                                api_text_shown(name), name);
+        if (depth == DEEPEST)
+            return api_xml_fail(&sdf->xml, element, API_BAD_MODEL,
+                                "poses are relative to each other in a circle, or more than %d of them", DEEPEST);
+        if (!api_sdf_read_pose(sdf, outer, &X) || !read_outer_name(sdf, outer, &name)) return false;
+        sdf->X_wm = dyn_pose_compose(&X, &sdf->X_wm);
+        element   = outer;
+    }
+    return true;
 }
 
 static bool read_robot(api_sdf *sdf)

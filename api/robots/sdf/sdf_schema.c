@@ -21,7 +21,7 @@ static const api_xml_known known[] = {
     {" world ", " population ", API_XML_NOT_HELD, NULL, NULL, "its models"},
     {" world ", " joint ", API_XML_READ, " name type ", NULL, NULL},
     {" world ", " plugin ", API_XML_DROPPED, NULL, NULL, "programs of a simulator"},
-    {" world ", " frame ", API_XML_DROPPED, " name attached_to ", NULL, NULL},
+    {" world ", " frame ", API_XML_READ, " name attached_to ", NULL, NULL},
     {" world ", " state ", API_XML_DROPPED, NULL, NULL, "the state of a simulation"},
     IRRELEVANT(" sdf world ", " actor ", " name "),
     IRRELEVANT(" sdf world ", " light ", " name type "),

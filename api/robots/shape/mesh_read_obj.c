@@ -7,7 +7,7 @@
 #include "mesh_read.h"
 #include <string.h>
 
-enum { MOST_CORNERS = 64 /* most corners of a polygon */ };
+enum { MOST_CORNERS = 4096 /* most corners of a polygon */ };
 
 typedef struct obj_file {
     api_mesh *mesh;

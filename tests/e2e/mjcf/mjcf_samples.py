@@ -219,7 +219,8 @@ def around(path, inner):
 def wrap(path, inner):
     for i in reversed(range(len(path))):
         needed = {} if path[0] == "default" else NEEDED.get(path[i], {})
-        inner = element(path[i], needed, inner + ('<site site="s1"/><site site="s3"/>' if path[i] == "spatial" else ""))
+        ends = ('<site site="s2"/>', '<site site="s3"/>') if path[i] == "spatial" else ("", "")
+        inner = element(path[i], needed, inner.join(ends))
     return inner
 
 

@@ -135,12 +135,6 @@ class Requests(ServerCase):
         joint = self.client.get("/v1/models/classes/document").json()["links"][0]["joint"]
         self.assertEqual((joint["friction"]["viscous"], joint["rotor_inertia"]), (2, 0.5))
 
-    def test_tendons_are_reported_with_their_armature(self):
-        """The armature of a tendon is part of MuJoCo's mass matrix."""
-        tendon = '<tendon><fixed name="t" armature="1"><joint joint="j" coef="1"/></fixed></tendon>'
-        report = self.put_text("tendon", self.ARM.replace("</mujoco>", tendon + "</mujoco>")).json()["report"]
-        self.assertTrue(any("<tendon>" in entry["text"] and "armature" in entry["text"] for entry in report), report)
-
     def test_an_include_is_an_error_that_says_what_to_do(self):
         text = self.ARM.replace("<body", '<include file="/etc/passwd"/><body', 1)
         problem = self.assertProblem(self.put_text("including", text), 422)

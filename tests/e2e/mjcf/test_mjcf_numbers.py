@@ -225,9 +225,9 @@ class Warnings(mujoco3.Agreement):
         self.warned(file(arm('<joint name="j" type="ball"/>'), actuators('<motor joint="j" armature=".1"/>')), "<motor>")
 
     def test_actuators_on_no_joint(self):
-        tendon = '<tendon><fixed name="t"><joint joint="j" coef="1"/></fixed></tendon>'
-        for actuator in ('<motor tendon="t" armature=".1"/>', '<position tendon="t" damping=".1"/>'):
-            said = self.put_text("m", file(arm(), tendon + actuators(actuator)))
+        world = arm(content=BOX + '<site name="s"/>')
+        for actuator in ('<motor site="s" armature=".1"/>', '<position site="s" damping=".1"/>'):
+            said = self.put_text("m", file(world, actuators(actuator)))
             self.assertTrue(any("armature and damping" in entry["text"] for entry in said), said)
 
     def test_polynomials(self):

@@ -169,6 +169,7 @@ ROTOR = "<drake:rotor_inertia>0.2</drake:rotor_inertia>"
 HELD = {
     "sdf@version": refused("1.12", "2.0", "not-supported"),
     "sdf/model": structure(BASE, nv=1), "sdf/world": structure(WORLD, nv=1), "world@name": structure(WORLD, nv=1), "world/model": structure(WORLD, nv=1),
+    "world/frame": structure(WORLD.replace("<model", "<frame name='F'><pose>1 2 3 0.1 0.2 0.3</pose></frame><model", 1), nv=1),
     "model@name": structure(NESTED, nv=2), "model/model": structure(NESTED, nv=2),
     "model@canonical_link": placed("<model name='n'>", "<model name='n' canonical_link='c'>", (0, 1, 0), frame="n::c", base=NESTED),
     "model@placement_frame": placed("<model name='n'>", "<model name='n' placement_frame='c'>", (0, 0, 0), frame="n::c", base=NESTED),

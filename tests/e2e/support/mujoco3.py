@@ -107,7 +107,7 @@ class Agreement(ServerCase):
             self.assertClose(M, model.matrix(theirs), tolerance, what=f"{name}: mass matrix")
             loss = [c * ((v > 0) - (v < 0)) for c, v in zip(model.about["frictionloss"], converted[k][1])]
             tau = mujoco.apply(turn, ours["inverse-dynamics"]["tau"][k])
-            self.assertClose(tau, [a + b for a, b in zip(theirs["inverse"], loss)], tolerance,
+            self.assertClose(tau, [sum(terms) for terms in zip(theirs["inverse"], loss, theirs["tendon_loss"])], tolerance,
                              scale=self.size(model, theirs, state), what=f"{name}: inverse dynamics")
             self.compare_poses(model, theirs, ours["kinematics"]["poses"], k, tolerance)
         self.compare_limits(model, name)

@@ -31,6 +31,19 @@ function about(model) {
             equalities: Array.from(model.eq_type)};
 }
 
+// Dry friction of fixed tendons at the joints: c f sign(L'), with the rate L' = sum of c qvel of a tendon.
+function tendonLoss(model, held, qvel) {
+    const loss = Array(model.nv).fill(0), WRAP_JOINT = 1;
+    for (let t = 0; held && t < model.ntendon; t++) {
+        const wraps = Array.from({length: model.tendon_num[t]}, (_, k) => model.tendon_adr[t] + k)
+            .filter(k => model.wrap_type[k] === WRAP_JOINT)
+            .map(k => [model.jnt_dofadr[model.wrap_objid[k]], model.wrap_prm[k]]);
+        const rate = wraps.reduce((sum, [v, c]) => sum + c * qvel[v], 0);
+        for (const [v, c] of wraps) loss[v] += c * model.tendon_frictionloss[t] * Math.sign(rate);
+    }
+    return loss;
+}
+
 function solve(model, data, state, M) {
     data.qpos.set(state[0]);
     data.qvel.set(state[1]);
@@ -57,12 +70,12 @@ function compile(request) {
 
 function answer(request) {
     const model = compile(request);
-    const first = about(model);
+    const first = about(model), held = !(model.opt.disableflags & (CONSTRAINT | FRICTIONLOSS));
     if (!request.constraints) model.opt.disableflags |= CONSTRAINT;
     const data = new mujoco.MjData(model), M = new mujoco.DoubleBuffer(model.nv * model.nv);
     try {
         const states = (request.states ?? [[first.qpos0, Array(first.nv).fill(0), Array(first.nv).fill(0)]])
-            .map(state => solve(model, data, state, M));
+            .map(state => ({...solve(model, data, state, M), tendon_loss: tendonLoss(model, held, state[1])}));
         return {about: first, states};
     } finally {
         M.delete();
