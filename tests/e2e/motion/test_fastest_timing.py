@@ -91,6 +91,32 @@ class FastestTiming(ServerCase):
             self.assertLess(np.abs(np.diff(found["times"]) - 2 * np.diff(s) / (rate[1:] + rate[:-1])).max(), 1e-12)
             self.assertEqual((rate[0], rate[-1]), (0, 0))
 
+    def test_the_active_limit_is_one_that_is_reached_on_either_side(self):
+        """Loads are shares of limits, with the accelerations of the interval before a place and of the one behind it. The
+        limit that a place names has a load of 1 on one side; a place without one has less room than that on neither."""
+        kinds, seen = ("effort", "velocity", "acceleration"), set()
+        for model, share, acceleration in (("ur5", 0.6, 25), ("panda", 0.7, 18)):
+            effort, velocity = share * np.array(ARMS[model][1]), 0.8 * ARMS[model][2]
+            limits = {"velocity": velocity, "effort": effort.tolist(), "acceleration": acceleration}
+            points, spline = self.path(model, 11), clamped(4, self.path(model, 11))
+            names = self.ok(self.client.get(f"/v1/models/{model}"))["velocity_names"]
+            found = self.ask(model, "path-timing", self.request(model, points, 3, joint_limits=limits))
+            s, rate, u = (np.array(found[name])[:, None] for name in ("s", "sd", "sdd"))
+            first, second, sides = spline(s[:, 0], nu=1), spline(s[:, 0], nu=2), []
+            for side in (u, np.vstack([u[:1], u[:-1]])):
+                qd, qdd = first * rate, second * rate ** 2 + first * side
+                tau = self.torques(model, q=spline(s[:, 0]), qd=qd, qdd=qdd)
+                sides.append(np.column_stack([np.abs(tau) / effort, np.abs(qd) / velocity, np.abs(qdd) / acceleration]))
+            load = np.maximum(*sides)
+            columns = [kinds.index(limit["kind"]) * len(names) + names.index(limit["joint"]) for limit in found["limits"]]
+            for place, active in enumerate(map(int, found["active"])):
+                if active < 0:
+                    self.assertLess(load[place].max(), 1 - 0.9e-6, place)
+                    continue
+                self.assertGreater(load[place, columns[active]], 1 - 1.1e-6, place)
+                seen.add(found["limits"][active]["kind"])
+        self.assertEqual(seen, set(kinds))
+
     def test_bang_bang(self):
         """A straight way of length L at a largest acceleration a takes 2 sqrt(L / a); with a largest velocity v it takes
         L / v + v / a. Viscous friction d and effort F on a mass m: half the way at F - d v, then back."""
