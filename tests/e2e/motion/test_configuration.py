@@ -3,7 +3,7 @@ limits, and refusals."""
 import numpy as np
 import tap
 from closed import Closed
-from samples import branched
+from samples import body, branched
 from scipy.linalg import expm
 from scipy.spatial.transform import Rotation
 
@@ -110,6 +110,22 @@ class Configuration(Closed):
                 self.assertTrue((values >= limits[0]).all() and (values <= limits[1]).all(), joint["name"])
                 self.assertGreater(np.ptp(values), 0.98 * (limits[1] - limits[0]), joint["name"])
                 self.assertLess(abs(values.mean() - sum(limits) / 2), 0.1 * (limits[1] - limits[0]), joint["name"])
+
+    def test_drawn_leaders_keep_the_interval_of_their_own_kind(self):
+        """A follower that turns, nearer to the base than its leader and at another ratio, changes no interval of the leader: an angle is
+        between -pi and pi, a length within `range`, which is 3 here."""
+        link = lambda name, parent, **joint: {"name": name, "parent": parent, "inertial": body(1), "joint": {
+            "name": "j" + name, "type": "continuous", "axis": [0, 1, 0], **joint}}
+        follows = lambda leader, multiplier: {"mimic": {"joint": leader, "multiplier": multiplier, "offset": 0.2}}
+        self.put_model("led", {"links": [link("a", "base", **follows("jb", 3)), link("b", "a"), link("c", "b", **follows("jd", -0.4)),
+                                         link("d", "c", type="prismatic"), link("e", "d", type="helical", pitch=0.1), link("f", "e", type="planar"),
+                                         link("g", "f", **follows("je", 0.5))]})
+        about, q = self.about("led"), self.drawn("led", 600, 4)
+        self.assertEqual(sorted(about["position_names"]), ["jb", "jd", "je", "jf.angle", "jf.x", "jf.y"])
+        for name, values in zip(about["position_names"], q.T):
+            most = np.pi if name in ("jb", "je", "jf.angle") else 3
+            self.assertLessEqual(abs(values).max(), most, name)
+            self.assertGreater(abs(values).max(), 0.98 * most, name)
 
     def test_drawn_rotations_have_no_preferred_direction(self):
         """The mean of R over all rotations is 0; over 4000 drawn ones its entries have a deviation of 1/sqrt(12000)."""
