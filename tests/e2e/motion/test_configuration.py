@@ -165,7 +165,8 @@ class Configuration(Closed):
         for change, pointer, says in (({"fraction": 0.5}, "/fraction", "interpolated"), ({"outputs": ["difference"]}, "/q_target", "q_target"),
                                       ({"outputs": ["integrated"]}, "/displacement", "displacement"),
                                       ({"seed": -1}, "/seed", "whole number"), ({"seed": 0.5}, "/seed", "whole number"), ({"count": 1e9}, "/count", "whole"),
-                                      ({"range": -1}, "/range", "not less than 0"), ({"q_target": [0] * 6}, "/q_target", "7 expected"),
+                                      ({"range": -1}, "/range", "not less than 0"), ({"seed": 3, "outputs": ["normalised"]}, "/seed", "ask for random"),
+                                      ({"range": 2, "outputs": ["normalised"]}, "/range", "ask for random"), ({"q_target": [0] * 6}, "/q_target", "7 expected"),
                                       ({"q_target": q, "fraction": [0.1, "a"]}, "/fraction/1", "number"),
                                       ({"q_target": [q] * 2, "fraction": [0.1] * 3}, "/q_target", "rows")):
             problem = self.assertProblem(self.client.post("/v1/models/panda/configuration", {"q": q, **change}), 422, pointer)

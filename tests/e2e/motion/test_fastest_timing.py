@@ -215,6 +215,9 @@ class FastestTiming(ServerCase):
             for name in ("times", "tau_dot", "sddd", "second_order_duration"):
                 self.assertEqual(whole[name][row], alone[name], name)
             fine = self.between(alone, clamped(5, request["control_points"][row]), 50, 10)
+            places = {name: alone[name] for name in ("q", "qd", "qdd", "qddd")}
+            rates = np.array(self.ask("damped", "torque-derivative", places)["tau_dot"])
+            self.assertLess(np.abs(rates - alone["tau_dot"]).max(), 1e-9 * np.abs(rates).max())
             answer = self.ask("damped", "torque-derivative", {name: x.tolist() for name, x in fine.items()})
             self.assertLess(max(np.abs(answer["tau"]).max() / 10, np.abs(answer["tau_dot"]).max() / 100), 1 + 1e-6)
             self.assertGreater(np.abs(answer["tau_dot"]).max() / 100, 0.999)
@@ -282,6 +285,10 @@ class FastestTiming(ServerCase):
             "name": "x", "type": "prismatic", "axis": [1, 0, 0], "friction": {"coulomb": 1}}}]})
         back = {"degree": 2, "control_points": [[0], [1], [0.3]], "samples": 41, "joint_limits": {"effort": 5, "effort_rate": 50}}
         self.assertIn("x turns back", ask("sharp", "/control_points", **back)["detail"])
+        place = lambda r: 10 * r**3 - 15 * r**4 + 6 * r**5  # of a sample, where rates of efforts are limited
+        for n in range(1, 9):   # the slide turns back between samples n and n + 1 of 11, at s = 1 / (2 - c)
+            turning = {**back, "samples": 11, "control_points": [[0], [1], [2 - 1 / place((n + 0.4) / 10)]]}
+            self.assertIn(f"at s = {place(n / 10):.6g} x turns back", ask("sharp", "/control_points", **turning)["detail"], n)
         weak = ask("ur5", "/control_points", samples=41, joint_limits={"effort": [150, 5, 150, 28, 28, 28], "effort_rate": 100})
         self.assertEqual(weak["code"], "no-timing")
         self.assertEqual(ask("stewart", None)["code"], "not-for-loops")
