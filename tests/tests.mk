@@ -13,11 +13,11 @@ LAYERS_server   := libserver.a libapi.a libdynamics.a
 # and check nothing of the product. With PLAIN_KERNELS=1 the product's kernels are compiled without sanitizers too.
 $(foreach t,complex extended $(if $(PLAIN_KERNELS),$(TARGETS)),$(call lane_objects,$(t))): private SANFLAGS :=
 
-# Every test program of a folder is linked with every .c there, or in its folder reference/, that is not itself a test; test_book
+# Every test program of a folder is linked with every .c there, or in its folder reference/ or support/, that is not itself a test; test_book
 # alone with those of book/.
 define test_rule
 $(BUILD)/tests/$(1)/test_%: $(BUILD)/tests/$(1)/test_%.o \
-    $(patsubst %.c,$(BUILD)/%.o,$(filter-out tests/$(1)/test_%,$(wildcard tests/$(1)/*.c tests/$(1)/reference/*.c))) \
+    $(patsubst %.c,$(BUILD)/%.o,$(filter-out tests/$(1)/test_%,$(wildcard tests/$(1)/*.c tests/$(1)/reference/*.c tests/$(1)/support/*.c))) \
     $(LAYERS_$(1):%=$(BUILD)/%)
 	@$$(call say,LINK,$$@)
 	$$(Q)$$(CC) $$(LINK) $$(SANFLAGS) -o $$@ $$^ $$(LIBS) -lcmocka -ldl

@@ -247,7 +247,7 @@ static int find_model(srv_session *s, const char *model, const cli_arguments *ar
     if (strchr(model, '/')) return cli_fail(1, "there is no such file, and a model's name has no slash");
     if (snprintf(name, NAME_MAX_BYTES + 1, "%s", model) > NAME_MAX_BYTES)
         return cli_fail(1, "the model's name is longer than 64 bytes, and there is no such file");
-    if (*query) return cli_fail(2, "options of a format are for a file, not for a model by name");
+    if (*query) return cli_fail(2, "options of a format, and --locked, are for a file, not for a model by name");
     return srv_session_load(s) ? 0 : 1;
 }
 

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static void print_error(const char *format, va_list arguments)
+__attribute__((format(printf, 1, 0))) static void print_error(const char *format, va_list arguments)
 {
     fputs("torqued: ", stderr);
     vfprintf(stderr, format, arguments);

@@ -204,7 +204,7 @@ static void on_wake(uv_poll_t *wake, int status, int events)
         srv_exchange_resume(job);
         job = next;
     }
-    srv_order order = atomic_load(&loop->order);
+    srv_order order = (srv_order)atomic_load(&loop->order);
     if (order != SRV_RUN && (!loop->draining || (loop->handed_over && order > SRV_HAND_OVER))) begin_drain(loop);
     turn(loop);
 }

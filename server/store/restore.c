@@ -13,8 +13,6 @@
 #include <string.h>
 #include <unistd.h>
 
-#define SUFFIX ".json"
-
 enum { RECORD_MAX = 1 << 30, FILE_NAME_SIZE = 256, PROBLEM_SIZE = 1000 };
 enum { AHEAD = 32 }; /* records that may be read before the one that is entered next */
 
@@ -99,8 +97,8 @@ static void read_record(int folder, api *service, const srv_record_file *file, c
 /* Gets the name of the model from the name of a file; "" if there is none. */
 static void get_model_name(const char *file, char name[FILE_NAME_SIZE])
 {
-    size_t length = strlen(file), suffix = strlen(SUFFIX);
-    bool   named = length > suffix && strcmp(file + length - suffix, SUFFIX) == 0;
+    size_t length = strlen(file), suffix = strlen(SRV_RECORD_SUFFIX);
+    bool   named = length > suffix && strcmp(file + length - suffix, SRV_RECORD_SUFFIX) == 0;
     snprintf(name, FILE_NAME_SIZE, "%.*s", named ? (int)(length - suffix) : 0, file);
 }
 
@@ -129,7 +127,7 @@ static bool enter(const restoring *r, const srv_record_file *file, api_saved_mod
 {
     char name[FILE_NAME_SIZE];
     get_model_name(file->name, name);
-    if (!*name) return api_fail(&saved->problem, API_BAD_NAME, NULL, "it is not called NAME" SUFFIX);
+    if (!*name) return api_fail(&saved->problem, API_BAD_NAME, NULL, "it is not called NAME" SRV_RECORD_SUFFIX);
     return api_restore(r->service, name, saved);
 }
 

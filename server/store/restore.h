@@ -26,6 +26,8 @@ bool srv_records_list(int folder, bool cleans, srv_record_files *files);
 #define SRV_RECORD_NEXT     ".next"
 #define SRV_RECORD_PREVIOUS ".previous"
 
+#define SRV_RECORD_SUFFIX ".json" /* end of the file name of a record, after the name of its model */
+
 /* Reads all listed records on `threads` threads, and passes them to api_restore in the order of their names. Models,
  * their revisions and the list of problems do not depend on the number of threads, also where the limit of memory of
  * all models is reached. */

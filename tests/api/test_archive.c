@@ -1,5 +1,5 @@
 /* test_archive.c - exports all models as one text and imports them again; invalid archives must change nothing. */
-#include "disk.h"
+#include "tests/api/support/disk.h"
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

@@ -28,6 +28,8 @@ static void typed_arrays(void **state)
     assert_hex_is("d82882820201820102", "[[1],[2]]");
     assert_hex_is("d828828202019f0102ff", "[[1],[2]]");
     assert_hex_is("d8288282020284010203f93c00", "[[1,2],[3,1]]");
+    assert_hex_is("d82882820202d82984010203f93c00", "[[1,2],[3,1]]"); /* tag 41, a homogeneous array */
+    assert_hex_is("d9041082d829820203d829860102030405f93c00", "[[1,3,5],[2,4,1]]");
     assert_hex_is("d82882820007d85640", "[]");
     assert_hex_is("d8288282000780", "[]");
     assert_hex_is("82d82882820201820102d82882820201820304", "[[[1],[2]],[[3],[4]]]");
@@ -63,6 +65,8 @@ static void typed_arrays_refused(void **state)
     assert_hex_refused("d82882820101d85650" ONE TWO, API_WRONG_SHAPE, "", -1);
     assert_hex_refused("d82882820202820102", API_WRONG_SHAPE, "/1", -1);
     assert_hex_refused("d8288282010183010203", API_WRONG_SHAPE, "", -1);
+    assert_hex_refused("d82882820101d82901", API_WRONG_TYPE, "", -1); /* tag 41 around a number, and around a tag */
+    assert_hex_refused("d82882820102d829d85650" ONE TWO, API_WRONG_TYPE, "", -1);
     assert_hex_refused("d8288282010181f6", API_WRONG_TYPE, "/0/0", -1);
     assert_hex_refused("d828828401010101d85648" ONE, API_WRONG_SHAPE, "", -1);
     assert_hex_refused("d82882820200d85640", API_WRONG_SHAPE, "", -1);

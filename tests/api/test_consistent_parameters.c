@@ -1,9 +1,9 @@
 /* test_consistent_parameters.c - checks the search for physically consistent parameters: no parameters nearby have a
  * lower objective. */
 #include "dynamics/identification/consistent_parameters.h"
-#include "draws.h"
+#include "tests/api/support/draws.h"
 #include "models.h"
-#include "rich_robot.h"
+#include "tests/api/support/rich_robot.h"
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>

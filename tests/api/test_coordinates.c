@@ -2,7 +2,7 @@
  * short steps and identities. */
 #include "models.h"
 #include "dynamics/model/coordinates.h"
-#include "draws.h"
+#include "tests/api/support/draws.h"
 #include <math.h>
 #include <string.h>
 

@@ -2,7 +2,7 @@
  * takes in runs over several rows, and once with 32-bit floats, which it takes one by one. The numbers are exact in
  * both, so the nodes and the problems must be the same. */
 #include "door.h"
-#include "draws.h"
+#include "tests/api/support/draws.h"
 #include "nodes.h"
 #include <math.h>
 #include <stdio.h>

@@ -2,7 +2,7 @@
  * test_parameters.c, test_sequential_qr.c, test_consistent_parameters.c, and
  * tests/e2e/identification/test_identify.py.) */
 #include "door.h"
-#include "draws.h"
+#include "tests/api/support/draws.h"
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

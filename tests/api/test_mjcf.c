@@ -1,7 +1,7 @@
 /* test_mjcf.c - reads MJCF files by api_model_from_mjcf and compares the models with closed forms; checks refusals, and
  * every cut and every changed byte of a file. Agreement with MuJoCo: tests/e2e/mjcf/test_mjcf.py. */
 #include "api/robots/mjcf/mjcf.h"
-#include "model_files.h"
+#include "tests/api/support/model_files.h"
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>

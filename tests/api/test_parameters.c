@@ -2,9 +2,9 @@
  * regressor's columns times the parameters must be the torques. */
 #include "api/robots/model/parameter_names.h"
 #include "dynamics/identification/base_parameters.h"
-#include "draws.h"
+#include "tests/api/support/draws.h"
 #include "models.h"
-#include "rich_robot.h"
+#include "tests/api/support/rich_robot.h"
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,7 +1,7 @@
 /* test_registry.c - puts, deletes, lists and evaluates models in several threads at once; checks the limits of
  * models. */
 #include "door.h"
-#include "api/robots/model/registry.h"
+#include "api/robots/registry/registry.h"
 #include <pthread.h>
 #include <stdint.h>
 #include <stdio.h>

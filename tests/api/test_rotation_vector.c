@@ -7,7 +7,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 #include "dynamics/motion/rotation_vector.h"
-#include "draws.h"
+#include "tests/api/support/draws.h"
 
 /* Rounding of the series, whose terms reach 2 where |x| is 2 pi, times products of rates. */
 #define TOLERANCE 2e-13

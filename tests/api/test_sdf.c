@@ -1,7 +1,7 @@
 /* test_sdf.c - reads SDF files by api_model_from_sdf: meaning of the elements, refusals, every cut and every changed
  * byte of a file. Agreement with libsdformat and MuJoCo: tests/e2e/sdf/test_sdf.py. */
 #include "api/robots/sdf/sdf.h"
-#include "model_files.h"
+#include "tests/api/support/model_files.h"
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>

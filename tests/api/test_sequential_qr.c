@@ -1,7 +1,7 @@
 /* test_sequential_qr.c - checks least squares solved block by block: normal equations, condition, and unknowns that the
  * rows do not determine. */
 #include "dynamics/identification/sequential_qr.h"
-#include "draws.h"
+#include "tests/api/support/draws.h"
 #include "models.h"
 #include <math.h>
 #include <stdlib.h>

@@ -2,7 +2,7 @@
  * points are known, and at coincident knots. */
 #include "dynamics/motion/spline.h"
 #include <float.h>
-#include "draws.h"
+#include "tests/api/support/draws.h"
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>

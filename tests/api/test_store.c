@@ -1,6 +1,6 @@
 /* test_store.c - checks the calls that the service makes to a model store, the models it restores at start, and its
  * errors when the store fails. */
-#include "disk.h"
+#include "tests/api/support/disk.h"
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,6 +1,6 @@
 /* test_task_inertia.c - checks task-space inertia Lambda and inverse Jbar against the equations that define them. */
 #include "dynamics/contact/task_inertia.h"
-#include "draws.h"
+#include "tests/api/support/draws.h"
 #include <float.h>
 #include <math.h>
 #include <setjmp.h>

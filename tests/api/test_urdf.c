@@ -4,7 +4,7 @@
 #include "api/robots/urdf/urdf.h"
 #include "api/robots/xml/xml_text.h"
 #include "api/codec/utf8.h"
-#include "model_files.h"
+#include "tests/api/support/model_files.h"
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>

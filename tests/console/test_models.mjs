@@ -62,6 +62,50 @@ test('figures of a model are shown, changed and put as a new model', {skip}, asy
     await close();
 });
 
+// A slide with limits and frictions of every kind: the table lists all of them, and its fields have the units of a slide.
+test('limits and frictions of a slide have their kinds and units', {skip}, async () => {
+    const limits = {position: [-0.5, 0.75], velocity: 2.5, effort: 35, effort_rate: 410, acceleration: 6.5, jerk: 120};
+    await server.ask('PUT', '/v1/models/lift', {links: [{name: 'car', parent: 'base', inertial: {mass: 3},
+        joint: {name: 'rail', type: 'prismatic', axis: [0, 0, 1], limits, friction: {coulomb: 1.5, coulomb_velocity: 0.02, breakaway: 2.5, stribeck_velocity: 0.03}}}]});
+    const {page, close} = await openPage(browser, server, '#/robot/lift/model'), row = page.getByRole('region', {name: 'Joints'}).getByRole('row', {name: /rail/});
+    await row.getByText('-0.5 … 0.75; velocity ± 2.5; effort ± 35; effort rate ± 410; acceleration ± 6.5; jerk ± 120').waitFor();
+    for (const field of ['limits effort rate, N/s', 'limits acceleration, m/s²', 'limits jerk, m/s³', 'friction coulomb velocity, m/s', 'friction stribeck velocity, m/s'])
+        await page.getByLabel(`joint ${field}`).waitFor();
+    await page.getByRole('combobox', {name: 'Part'}).selectOption({label: 'link car'});
+    assert.equal(await page.getByRole('combobox', {name: 'Add'}).getByRole('option', {name: /limit/}).count(), 0);
+    await close();
+});
+
+const URDF = `<robot name="arm"><link name="base"/><link name="rod"><inertial><mass value="1.5"/><inertia ixx="0.1" iyy="0.2" izz="0.15" ixy="0" ixz="0" iyz="0"/></inertial></link>
+<joint name="hinge" type="revolute"><parent link="base"/><child link="rod"/><limit lower="-1" upper="1" effort="3" velocity="4"/><dynamics damping="0.1" stiffness="0.2"/></joint>
+<gazebo reference="hinge"><springStiffness>2.5</springStiffness></gazebo></robot>`;
+
+// A document is without the warnings about the file that it was made from; what the console puts keeps them.
+test('warnings about the file survive edits and deletions', {skip}, async () => {
+    const warnings = async name => (await server.ask('GET', `/v1/models/${name}`)).json.report.filter(r => r.severity === 'warning' && r.where.startsWith('line '));
+    await server.ask('PUT', '/v1/models/arm', URDF, 'application/xml');
+    const before = await warnings('arm');
+    assert.deepEqual(before.map(r => r.code).sort(), ['not-held', 'unknown']);
+    const {page, close, expect} = await openPage(browser, server, '#/robot/arm/model');
+    await page.getByRole('combobox', {name: 'Part'}).selectOption({label: 'link rod'});
+    await setField(page, 'inertial mass, kg', 2.5);
+    await page.getByRole('button', {name: 'Put as a new model'}).click();
+    await page.getByText('arm_edited is on the server').waitFor();
+    assert.deepEqual(await warnings('arm_edited'), before);
+    await page.getByRole('button', {name: 'Delete the model'}).click();
+    await page.getByRole('button', {name: 'Delete', exact: true}).click();
+    await page.getByRole('button', {name: 'Put it back'}).click();
+    await page.getByRole('heading', {name: 'arm', level: 1}).waitFor();
+    assert.deepEqual(await warnings('arm'), before);
+    expect(/status of 404/); // the page asks for a model that another client has deleted
+    await server.ask('DELETE', '/v1/models/arm');
+    await page.getByText('no longer on the server').waitFor();
+    await page.getByRole('button', {name: 'Put it back'}).click();
+    await page.getByText('no longer on the server').waitFor({state: 'hidden'});
+    assert.deepEqual(await warnings('arm'), before);
+    await close();
+});
+
 test('a model is exported as URDF, MJCF and SDF, with what they do not hold', {skip}, async () => {
     const {page, close} = await openPage(browser, server, '#/robot/five_bar/model');
     for (const [format, ending] of [['URDF', 'urdf'], ['MJCF', 'xml'], ['SDF', 'sdf']]) {

@@ -1,6 +1,6 @@
 /* test_framing.c - checks the verdicts of server/framing (the check of HTTP/1 messages in front of the HTTP library) on
  * the shapes of tests/data/framing_shapes, cut at every byte, and single rules that the shapes do not cover. */
-#include "framing_shapes.h"
+#include "tests/server/support/framing_shapes.h"
 #include "server/framing/framing.h"
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,6 +1,6 @@
 /* test_receive.c - checks the bytes that recv and gnutls_record_recv return for attached sockets: the shapes of
  * tests/data/framing_shapes over a socket pair and over TLS, with buffers of several sizes. */
-#include "framing_shapes.h"
+#include "tests/server/support/framing_shapes.h"
 #include "server/net/receive.h"
 #include <errno.h>
 #include <fcntl.h>

@@ -1,6 +1,6 @@
 /* test_restore.c - restores a store on several threads: models, revisions, their order and the problems must be those
  * of one thread. */
-#include "store_folder.h"
+#include "tests/server/support/store_folder.h"
 #include "server/store/durable_file.h"
 #include "server/store/restore.h"
 #include "server/work/parallel.h"

@@ -1,6 +1,6 @@
 /* test_store.c - checks changes of a store on disk: each system call of a change fails in turn, and the process ends
  * before each call in turn. */
-#include "store_folder.h"
+#include "tests/server/support/store_folder.h"
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>

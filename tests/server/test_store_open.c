@@ -1,6 +1,6 @@
 /* test_store_open.c - checks the opening of a store: lock, format, unreadable files, full and read-only disks. */
 #define _GNU_SOURCE
-#include "store_folder.h"
+#include "tests/server/support/store_folder.h"
 #include "server/store/durable_file.h"
 #include <errno.h>
 #include <fcntl.h>

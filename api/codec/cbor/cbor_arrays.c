@@ -114,11 +114,20 @@ static bool read_extent(api_cbor_reader *r, const api_cbor_item *item, api_node 
     return true;
 }
 
+/* Reads the next item, an array in tag 41 (section 3.2) without this tag: in its place an array says as much. */
+static bool next_homogeneous(api_cbor_reader *r, api_cbor_item *item)
+{
+    if (!api_cbor_next_item(r, item)) return false;
+    if (item->kind != API_CBOR_TAG || item->value != CBOR_TAG_HOMOGENEOUS) return true;
+    return api_cbor_next_item(r, item) &&
+           (item->kind == API_CBOR_ARRAY || api_cbor_refuse_kind(r, item, "the array of tag 41"));
+}
+
 static bool read_extents(api_cbor_reader *r, api_node *array)
 {
     api_cbor_item list, item;
     *array = (api_node){0};
-    if (!api_cbor_next_item(r, &list)) return false;
+    if (!next_homogeneous(r, &list)) return false;
     if (list.kind != API_CBOR_ARRAY) return api_cbor_refuse_kind(r, &list, "the extents of a multi-dimensional array");
     for (uint64_t i = 0; list.indefinite || i < list.value; i++) {
         if (!api_cbor_next_item(r, &item)) return false;
@@ -221,7 +230,7 @@ bool api_cbor_read_multidimensional(api_cbor_reader *r, bool by_columns)
     if (!api_cbor_next_item(r, &pair)) return false;
     if (pair.kind != API_CBOR_ARRAY || (!pair.indefinite && pair.value != 2))
         return api_cbor_refuse_kind(r, &pair, "[extents, numbers] in a multi-dimensional array");
-    if (!read_extents(r, &array) || !api_cbor_next_item(r, &content)) return false;
+    if (!read_extents(r, &array) || !next_homogeneous(r, &content)) return false;
     if (!read_content(r, &content, &array, by_columns)) return false;
     r->multidimensional = true;
     if (!pair.indefinite) return true;

@@ -46,7 +46,7 @@ bool api_build_start(api_builder *b, const api_read_options *options, size_t num
     return api_build_grow_numbers(b, numbers > FIRST_NUMBERS ? numbers : FIRST_NUMBERS);
 }
 
-static bool copy_numbers(api_builder *b, double *to, const double *from, size_t count)
+static bool move_numbers(api_builder *b, double *to, const double *from, size_t count)
 {
     for (size_t done = 0; done < count && !b->late; done += COPY_LOOK) {
         size_t more = count - done < COPY_LOOK ? count - done : COPY_LOOK;
@@ -69,7 +69,7 @@ bool api_build_grow_numbers(api_builder *b, size_t count)
     if (capacity < b->numbers_capacity) capacity = b->numbers_capacity;
     double *numbers = api_take(b->pool, capacity * sizeof *numbers);
     if (!numbers) return false;
-    if (!copy_numbers(b, numbers, b->numbers + from, kept)) return false;
+    if (!move_numbers(b, numbers, b->numbers + from, kept)) return false;
     for (; d < b->depth; d++)
         b->open[d].first_number -= b->open[d].packing ? from : 0;
     b->numbers          = numbers;

@@ -28,7 +28,7 @@ typedef struct api_open_value {
 typedef struct api_builder {
     api_pool           *pool;
     const api_deadline *deadline; /* asked while many numbers move to a larger block; NULL: none */
-    bool                late;     /* it has passed */
+    bool                late;     /* the deadline has passed */
     api_open_value     *open;     /* [nesting] arrays and objects that are not closed yet */
     size_t              depth, nesting;
     api_node           *stack; /* finished values of the arrays and objects that are still open */

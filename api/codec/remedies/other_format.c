@@ -92,6 +92,54 @@ static bool begins_as_text_of_object(const unsigned char *body, size_t length)
     return false;
 }
 
+/* Bytes with which a language's own serialisation begins. */
+static bool begins_as_serialised(const unsigned char *body, size_t length)
+{
+    static const struct {
+        size_t      n;
+        const char *bytes;
+    } begins[] = {
+        {2, "\x80\x02"},       {2, "\x80\x03"}, {3, "\x80\x04\x95"}, {3, "\x80\x05\x95"}, {5, "(dp0\n"}, /* pickle */
+        {4, "\xAC\xED\0\x05"},                                                                           /* Java */
+        {5, "X\n\0\0\0"},      {4, "A\n2\n"},   {4, "A\n3\n"},                                           /* R */
+        {2, "\x04\x08"},       {4, "pst0"},     {4, "\x83t\0\0"},    {3, "7JL"}, /* Ruby, Perl, Erlang, Julia */
+    };
+    for (size_t i = 0; i < sizeof begins / sizeof *begins; i++)
+        if (length > begins[i].n && memcmp(body, begins[i].bytes, begins[i].n) == 0) return true;
+    /* PHP: a:1:{ or O:8:" */
+    return length > 2 && (*body == 'a' || *body == 'O') && body[1] == ':' && byte_is_within(body[2], '0', '9');
+}
+
+/* A file of numbers of another program. */
+static bool begins_as_data_file(const unsigned char *body, size_t length)
+{
+    static const char *const begins[] = {"MATLAB 5.0", "\x89HDF\r\n", "PAR1", "ARROW1", "Obj\x01", "bplist00"};
+    for (size_t i = 0; i < sizeof begins / sizeof *begins; i++)
+        if (length >= strlen(begins[i]) && memcmp(body, begins[i], strlen(begins[i])) == 0) return true;
+    return false;
+}
+
+/* The line --- that begins a document of YAML, or a name and what YAML or TOML put behind it. */
+static bool begins_as_yaml(const unsigned char *body, size_t length)
+{
+    size_t n = 0;
+    if (length > 3 && memcmp(body, "---", 3) == 0) return strchr(" \r\n", body[3]) != NULL;
+    while (body_has_name(body, length, n, 1))
+        n++;
+    return n > 0 && n + 1 < length &&
+           ((body[n] == ':' && strchr(" \r\n", body[n + 1])) || (length - n > 3 && memcmp(body + n, " = ", 3) == 0));
+}
+
+/* Names or numbers in columns: a line with a comma and no bracket. */
+static bool begins_as_table(const unsigned char *body, size_t length)
+{
+    enum { SEEN = 200 };
+    size_t i = 0, commas = 0;
+    while (i < length && i < SEEN && (body_has_name(body, length, i, 1) || (body[i] && strchr("+-.,; \t\"", body[i]))))
+        commas += strchr(",;\t", body[i++]) != NULL;
+    return commas > 0 && (i == length || i == SEEN || body[i] == '\r' || body[i] == '\n');
+}
+
 /* Nothing but the characters of base64, which has those of hexadecimal digits. */
 static bool begins_as_base64(const unsigned char *body, size_t length)
 {
@@ -126,6 +174,9 @@ static const struct {
 } formats[] = {
     {BINARY, NULL, 0, begins_as_json, "JSON: send the header Content-Type: application/json"},
     {ALL, "<", 1, NULL, "XML: send the header Content-Type: application/xml"},
+    {ALL, NULL, 0, begins_as_serialised,
+     "an object as its language serialises it: send its JSON (json.dumps, json_encode, toJSON)"},
+    {ALL, NULL, 0, begins_as_data_file, "a file of data: read it, and send its numbers as JSON or CBOR"},
     {JSON, NULL, 0, begins_as_cbor_may, "CBOR: send the header Content-Type: application/cbor"},
     {MSGPACK, NULL, 0, begins_as_cbor, "CBOR: send the header Content-Type: application/cbor"},
     {JSON | CBOR, NULL, 0, begins_as_msgpack, "MessagePack: send the header Content-Type: application/vnd.msgpack"},
@@ -145,6 +196,8 @@ static const struct {
      "binary data that went through a text: send the bytes, not a string of them"},
     {JSON, NULL, 0, begins_as_text_of_object,
      "the text of an object: send its JSON (JSON.stringify, json.dumps, to_json)"},
+    {ALL, NULL, 0, begins_as_yaml, "YAML or TOML: send the same values as JSON"},
+    {ALL, NULL, 0, begins_as_table, "a table: send its columns as JSON, or the file by torqued call (--help)"},
     {JSON, "%7B", 3, NULL, "a percent-encoded text: send the JSON itself"},
     {JSON, "--", 2, NULL, "a form (multipart/form-data): send the JSON itself (curl --json)"},
     {BINARY, "--", 2, NULL, "a form (multipart/form-data): send the body itself (curl --data-binary @FILE)"},

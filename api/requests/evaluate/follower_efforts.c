@@ -24,7 +24,7 @@ bool api_followers_open(const api_query *q, const api_limit_list *limits, api_fo
     *f = (api_followers){.n = n, .nq = (size_t)from->nq, .nv = (size_t)from->nv, .model_nv = q->model->nv};
     if (n == 0) return true;
     if (q->row_scenes && q->row_scenes->n > 0)
-        return api_fail_row_scenes(q, "payload", "a limit of the effort of a mimic joint");
+        return api_fail_row_scenes(q, q->row_scenes->bodies, "a limit of the effort of a mimic joint");
     dyn_model *copy   = api_take(q->pool, sizeof *copy);
     dyn_body  *bodies = api_take(q->pool, from->n_bodies * sizeof *bodies);
     f->q              = api_take(q->pool, n * sizeof *f->q);

@@ -1,6 +1,6 @@
 /* reference_positions.c - reads positions with unit quaternions: see reference_positions.h. */
 #include "reference_positions.h"
-#include "api/robots/model/registry.h"
+#include "api/robots/registry/registry.h"
 #include "dynamics/math/geometry.h"
 #include "dynamics/model/coordinates.h"
 

@@ -2,7 +2,7 @@
 #include "rollout_cost.h"
 #include "reference_positions.h"
 #include "api/requests/fields/rows.h"
-#include "api/robots/model/registry.h"
+#include "api/robots/registry/registry.h"
 #include "dynamics/model/coordinates.h"
 #include "dynamics/motion/tangent.h"
 #include <string.h>

@@ -58,7 +58,8 @@ static bool prepare(api_plan *plan, api_selection *selected)
         return api_fail(q->problem, API_NOT_FOR_LOOPS, NULL,
                         "the Coulomb friction of %s depends on passive joints: send \"friction\": false",
                         q->model->name);
-    if (q->row_scenes && q->row_scenes->n > 0) return api_fail_row_scenes(q, "payload", "a path with Coulomb friction");
+    if (q->row_scenes && q->row_scenes->n > 0)
+        return api_fail_row_scenes(q, q->row_scenes->bodies, "a path with Coulomb friction");
     o->whole.model = api_path_without_coulomb(q);
     return o->whole.model != NULL;
 }

@@ -31,7 +31,7 @@ bool api_measure_parameters(api_query *q)
         const api_place entry = api_place_key(&where, api_node_key(field, i));
         if (!api_is_batch(value, 1)) continue;
         if (!api_row_scenes_of(q, "parameters") || !api_batch_rows(q, api_node_size(value), &entry)) return false;
-        q->row_scenes->in_rows = true;
+        if (!q->row_scenes->bodies) q->row_scenes->bodies = "parameters";
     }
     return true;
 }

@@ -77,7 +77,7 @@ static bool read_figure(const api_query *q, const api_node *object, const api_pl
         !read_com(q, object, up, row, inertia->com) || !read_figure_tensor(q, object, up, row, inertia->about_com))
         return false;
     if (!api_inertia_refusal(inertia, reason)) return true;
-    return q->row_scenes && q->row_scenes->in_rows
+    return q->row_scenes && q->row_scenes->bodies
                ? api_fail_at(q->problem, up, API_BAD_INERTIA, "in row %zu: %s", row, reason)
                : api_fail_at(q->problem, up, API_BAD_INERTIA, "%s", reason);
 }
@@ -123,7 +123,8 @@ static bool measure_figure(api_query *q, const api_node *object, const char *key
     if (!rows) return true;
     api_row_scenes *scenes = api_row_scenes_of(q, "payload");
     if (!scenes || !api_batch_rows(q, api_node_size(value), &place)) return false;
-    return scenes->in_rows = true;
+    scenes->bodies = "payload";
+    return true;
 }
 
 static bool measure_body(api_query *q, const api_node *payload, const api_place *up)
@@ -163,7 +164,7 @@ static bool read_row_figures(const api_query *q, size_t n, size_t row, const dyn
 /* Reads the figures of all rows, and sets those of the first row. */
 static bool read_all_figures(const api_query *q, size_t n, size_t all, dyn_payload *payload)
 {
-    const bool   in_rows = q->row_scenes && q->row_scenes->in_rows;
+    const bool   in_rows = q->row_scenes && q->row_scenes->bodies;
     const size_t rows    = in_rows ? q->rows : 1;
     dyn_inertia *inertia = api_take(q->pool, rows * all * sizeof *inertia);
     if (!inertia) return false;

@@ -7,7 +7,7 @@
 
 struct api_row_scenes {
     const double      *gravity; /* [rows][3]; NULL: q->scene.gravity is that of all rows */
-    bool               in_rows; /* figures of payloads or parameters of bodies have rows */
+    const char        *bodies;  /* "payload" or "parameters", the first whose figures have rows; NULL: neither */
     size_t             n;       /* payloads; 0: q->scene.model is that of all rows */
     const dyn_payload *payload; /* [n] places of the payloads */
     const dyn_inertia *inertia; /* [rows][n] */
@@ -17,5 +17,5 @@ struct api_row_scenes {
  * operation does not take them. */
 api_row_scenes *api_row_scenes_of(api_query *q, const char *field);
 
-/* Fails because `what` does not take gravity or payloads, the `field`, that differ from row to row. */
+/* Fails because `what` does not take gravity, payloads or parameters, the `field`, that differ from row to row. */
 bool api_fail_row_scenes(const api_query *q, const char *field, const char *what) __attribute__((cold));

@@ -41,6 +41,7 @@ typedef struct api_document_link {
     dyn_link         dyn;    /* dyn.parent and dyn.leader are set when the description is built */
     api_document_visuals visuals;
     const char *const *lost; /* a locked joint, now fixed: suffixes of the position coordinates that it had; or NULL */
+    const double      *held; /* of a joint that "locked" names: its position there; NULL: none, or one that mimics */
     bool               motor_lost; /* the motor coordinate of the joint is locked */
 } api_document_link;
 

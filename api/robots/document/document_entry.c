@@ -90,8 +90,8 @@ int api_text_shown(const char *text)
     return (int)whole_characters(text, SHOWN_BYTES);
 }
 
-static bool reportv(api_reader *reader, const char *where, const char *severity, const char *code, const char *format,
-                    va_list args)
+__attribute__((format(printf, 5, 0))) static bool reportv(api_reader *reader, const char *where, const char *severity,
+                                                          const char *code, const char *format, va_list args)
 {
     char text[512];
     vsnprintf(text, sizeof text, format, args);

@@ -187,15 +187,17 @@ static bool check_value(api_reader *reader, const api_document_link *link, api_d
                      API_NUMBER_TEXT(lock->value[turn]), DYN_MAX_ANGLE);
 }
 
-/* Reports a position outside the joint's limits. */
+/* Reports a position outside the limits of the joint, or of one that mimics it. */
 static bool report_limits(api_reader *reader, const api_document_link *link, const api_document_lock *lock)
 {
     const api_pointer where = lock_pointer(lock->name);
-    if (!link->has_position_limits || (lock->value[0] >= link->lower && lock->value[0] <= link->upper)) return true;
+    const bool        mimic = link->dyn.mimic;
+    const double      q     = mimic ? link->dyn.ratio * lock->value[0] + link->dyn.offset : lock->value[0];
+    if (!link->has_position_limits || (q >= link->lower && q <= link->upper)) return true;
     return api_reader_report(reader, where.text, "warning", "suspicious",
-                             "joint \"%.*s\" is locked at %s, outside its limits %s to %s", api_text_shown(link->joint),
-                             link->joint, API_NUMBER_TEXT(lock->value[0]), API_NUMBER_TEXT(link->lower),
-                             API_NUMBER_TEXT(link->upper));
+                             "joint \"%.*s\" %s at %s, outside its limits %s to %s", api_text_shown(link->joint),
+                             link->joint, mimic ? "follows, and stands" : "is locked", API_NUMBER_TEXT(q),
+                             API_NUMBER_TEXT(link->lower), API_NUMBER_TEXT(link->upper));
 }
 
 static bool report_lock(api_reader *reader, const api_document_lock *lock, const char *what)
@@ -286,10 +288,12 @@ static bool lock_joint(api_document *document, api_reader *reader, int i, api_do
         !report_limits(reader, link, lock))
         return false;
     fix(link, lock->value);
+    link->held = lock->value;
     drop_motor(document, i);
     for (size_t k = 0; k < document->n_links; k++) { /* joints that mimic it */
         api_document_link *follower = &document->links[k];
         if (!follower->dyn.mimic || follower->leader != i) continue;
+        if (!report_limits(reader, follower, lock)) return false;
         fix(follower, lock->value);
         drop_motor(document, (int)k);
     }

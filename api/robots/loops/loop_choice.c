@@ -271,8 +271,8 @@ static bool choose_drives(api_loop_tree *t)
             if (!extend_by_several(&J, &J.column[i])) t->undetermined = J.column[i].joint->name;
             J.column[i].chosen = true; /* if the loops leave it a freedom, the model is refused */
         }
-    for (tier which = PLAIN; which < TIERS; which++)
-        choose_tier(&J, which);
+    for (int which = PLAIN; which < TIERS; which++)
+        choose_tier(&J, (tier)which);
     return check_regular(&J, &regular) && (!regular || apply_choice(&J));
 }
 

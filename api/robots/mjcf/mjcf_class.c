@@ -18,8 +18,8 @@ static const char *const kind_names[API_MJCF_KINDS] = {
     [API_MJCF_SITE]     = " site ",
     [API_MJCF_EQUALITY] = " equality ",
     [API_MJCF_MESH]     = " mesh ",
-    [API_MJCF_ACTUATOR] = " general motor position velocity intvelocity damper cylinder muscle adhesion dcmotor pid "
-                          "orientation ",
+    [API_MJCF_ACTUATOR] = (" general motor position velocity intvelocity damper cylinder muscle adhesion dcmotor pid "
+                           "orientation "),
 };
 
 static int kind_of(const xmlNode *element)

@@ -67,6 +67,42 @@ static void set_zero(const api_model *model, const positions *all)
     }
 }
 
+/* True if the configuration has a locked joint, given by its link, where it is held. */
+static bool agrees(const json_t *listed, const api_document_link *link)
+{
+    size_t n    = 0;
+    double same = 0, opposite = 0; /* largest differences; of quaternions q and -q are one rotation */
+    while (link->lost[n])
+        n++;
+    for (size_t k = 0; k < n; k++) {
+        const bool turns = n >= 4 && k + 4 >= n;
+        char       name[512];
+        snprintf(name, sizeof name, "%s%s", link->joint, link->lost[k]);
+        const json_t *value = json_object_get(listed, name);
+        const double  q     = value ? json_number_value(value) : turns && k + 1 == n;
+        same                = fmax(same, fabs(q - link->held[k]));
+        opposite            = fmax(opposite, fabs(turns ? q + link->held[k] : q - link->held[k]));
+    }
+    return (n >= 4 ? fmin(same, opposite) : same) <= 1e-9;
+}
+
+/* Reports joints that the configuration has elsewhere than where they are locked. */
+static bool report_locked(const api_document *document, size_t index, api_reader *reader)
+{
+    const api_document_configuration *c = &document->configurations[index];
+    char                              pointer[64];
+    snprintf(pointer, sizeof pointer, "/configurations/%zu/q", index);
+    for (size_t i = 0; i < document->n_links; i++) {
+        const api_document_link *link = &document->links[i];
+        if (!link->held || agrees(c->positions, link)) continue;
+        if (!api_reader_report(reader, pointer, "info", "dropped",
+                               "the configuration \"%.*s\" has \"%.*s\" elsewhere than where this joint is locked",
+                               api_text_shown(c->name), c->name, api_text_shown(link->joint), link->joint))
+            return false;
+    }
+    return true;
+}
+
 static bool set_positions(api_model *model, const api_document *document, const positions *all, size_t index,
                           api_reader *reader)
 {
@@ -76,7 +112,7 @@ static bool set_positions(api_model *model, const api_document *document, const 
     json_object_foreach ((json_t *)(uintptr_t)document->configurations[index].positions, name, value)
         if (!api_document_has_lost(document, name) && !set_position(all, index, name, json_number_value(value), reader))
             return false;
-    if (!check_positions(model, all, index, reader)) return false;
+    if (!check_positions(model, all, index, reader) || !report_locked(document, index, reader)) return false;
     api_named_configuration *to = &model->configurations[index];
     to->name                    = api_arena_text(&model->arena, document->configurations[index].name);
     to->q                       = api_arena_take(&model->arena, model->nq, sizeof *to->q);

@@ -5,7 +5,7 @@
 #include "api/base/memory/buffer.h"
 #include "api/base/memory/scratch.h"
 #include "api/robots/lock/locked_cache.h"
-#include "api/robots/model/registry.h"
+#include "api/robots/registry/registry.h"
 #include "api/robots/formats.h"
 #include "api/codec/coding/expand.h"
 #include "api/codec/emit.h"

@@ -1,7 +1,7 @@
 /* archive_manifest.c - writes archives of models with their checksums, and finds the models whose bytes differ from
  * them. archive_manifest.h has the form of an archive. */
 #include "archive_manifest.h"
-#include "api/robots/model/registry.h"
+#include "api/robots/registry/registry.h"
 #include <nettle/sha2.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -55,7 +55,7 @@ char *api_archive_end(api_archive *a, const char *version, const char *made, siz
     api_buffer_format(&a->text, "%s%s", line, end);
     a->text.failed = a->text.failed || a->list.failed;
     if (!a->text.failed) hash_bytes(a->text.data, a->text.length, hex);
-    if (!a->text.failed) api_buffer_format(&a->text, "%s%s\"}\n", END + strlen(end), hex);
+    if (!a->text.failed) api_buffer_format(&a->text, "%s%s\"}\n", &END[strlen(end)], hex);
     api_buffer_free(&a->list);
     *length = a->text.length;
     return api_buffer_take(&a->text);

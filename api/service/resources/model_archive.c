@@ -8,7 +8,7 @@
 #include "api/service/http/call.h"
 #include "api/base/memory/shortage.h"
 #include "api/robots/model/model_loops.h"
-#include "api/robots/model/record.h"
+#include "api/robots/registry/record.h"
 #include "api/codec/json.h"
 #include <stdlib.h>
 #include <string.h>

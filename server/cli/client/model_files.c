@@ -91,8 +91,6 @@ int cli_models(const cli_arguments *arguments)
 
 const cli_option cli_put_options[] = {
     {"meshes", NULL, CLI_NOTHING, NULL, "send the meshes of a URDF file, too"},
-    {"locked", "JOINT:POSITION,...", CLI_NOTHING, NULL,
-     "hold joints for good: elbow:1.57, of a ball its quaternion, ball:0:0:0:1"},
     CLI_VERBOSE,
     {.name = NULL},
 };

@@ -30,6 +30,8 @@ const cli_option cli_file_options[] = {
     {"path", "FOLDER[:FOLDER]...", CLI_FILE, NULL,
      "folders of packages and models, for package:// and model://, before those of ROS_PACKAGE_PATH, AMENT_PREFIX_PATH "
      "and GZ_SIM_RESOURCE_PATH"},
+    {"locked", "JOINT:POSITION,...", CLI_NOTHING, NULL,
+     "hold joints for good: elbow:1.57, of a ball its quaternion, ball:0:0:0:1"},
     {.name = NULL},
 };
 

@@ -4,7 +4,7 @@
 #include "server/cli/options.h"
 
 extern const cli_option cli_format_options[]; /* --base, --mimic, --model ... */
-extern const cli_option cli_file_options[];   /* --main, --path */
+extern const cli_option cli_file_options[];   /* --main, --path, --locked */
 
 enum { CLI_QUERY = 3900 /* bytes of a query, NUL included */ };
 

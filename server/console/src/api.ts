@@ -140,6 +140,12 @@ export function formatOf(text: string): RobotFormat {
     return root === 'mujoco' ? 'MJCF' : root === 'sdf' ? 'SDF' : 'URDF';
 }
 
+/** The document with the warnings about the file that its model was made from, which the canonical document is without. */
+export function withWarnings(text: string, report: Report): string {
+    const warnings = report.filter(r => r.severity === 'warning' && r.where.startsWith('line ')).map(({code, where, text}) => ({code, where, text}));
+    return warnings.length ? text.replace('{', () => `{"warnings":${JSON.stringify(warnings)},`) : text;
+}
+
 export interface PutOptions {
     replace: boolean;
     format: RobotFormat;

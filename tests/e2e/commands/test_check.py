@@ -40,6 +40,11 @@ class Checking(UrdfCase):
         done = subprocess.run([BINARY, "check", *options, *files], capture_output=True, text=True, timeout=60)
         return done.returncode, [line.split(": ", 1)[1] for line in done.stdout.splitlines()]
 
+    def run_command(self, *arguments, text=""):
+        done = subprocess.run([BINARY, *arguments], input=text, capture_output=True, text=True, timeout=60)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        return done.stdout
+
     def test_exit_status(self):
         """The worst of the files counts: 1 refused, 4 lost, 3 warned, 0 good."""
         for texts, status in (((GOOD,), 0), ((WARNED,), 3), ((LOST,), 4), ((REFUSED,), 1), ((WARNED, GOOD), 3), ((LOST, WARNED, GOOD), 4),
@@ -49,6 +54,22 @@ class Checking(UrdfCase):
     def test_zero_limits(self):
         self.assertEqual(self.check(WARNED, options=("--zero-limits", "none"))[0], 0)
         self.assertEqual(self.check(WARNED, options=("--zero-limits", "kept", "--mimic", "coupled"))[0], 3)
+
+    def test_locked_joints(self):
+        """check, convert and eval lock joints as PUT ?locked= does, and refuse names that the robot lacks."""
+        two = robot(*ARM, link("hand", MASS), joint("wrist", "arm", "hand", LIMIT.replace("0 0 1", "0 1 0")))
+        status, lines = self.check(two, options=("--locked", "wrist:0.5"))
+        self.assertEqual((status, sum(line.startswith('info locked: "wrist" is held at 0.5') for line in lines)), (0, 1), lines)
+        self.assertRegex(self.check(two, options=("--locked", "elbow:0.5"))[1][0], r'no joint "elbow".*\(/locked/elbow\)$')
+        file, fixed = self.write("two.urdf", two), two.replace('name="wrist" type="revolute"', 'name="wrist" type="fixed"')
+        fixed = self.write("fixed.urdf", fixed.replace('<child link="hand"/>', '<child link="hand"/><origin rpy="0 0.5 0"/>'))
+        self.assertNotEqual(fixed, two)
+        document = self.write("locked.json", self.run_command("convert", "--locked", "wrist:0.5", file))
+        state = '{"q":[0.3],"qd":[0.7],"qdd":[-0.4]}'
+        answers = [json.loads(self.run_command("eval", *arguments, "inverse-dynamics", text=state))["tau"]
+                   for arguments in (("--locked", "wrist:0.5", file), (document,), (fixed,))]
+        self.assertEqual(answers[0], answers[1])
+        self.assertAlmostEqual(answers[0][0], answers[2][0], delta=1e-13)
 
     def test_closing_count(self):
         self.assertEqual(self.check(GOOD)[1][-1], "good, 2 notes")

@@ -8,6 +8,7 @@ import gzip
 import io
 import json
 import math
+import pickle
 import struct
 import zipfile
 
@@ -61,6 +62,12 @@ OTHERS = {
     "CBOR as Latin-1": (through_text(PACKED["cbor"], "latin-1"), "not a string"),
     "MessagePack as Latin-1": (through_text(PACKED["msgpack"], "latin-1"), "not a string"),
     "nothing": (b"", "the body is empty"),
+    "pickle": (pickle.dumps(REQUEST), "serialises it"), "the first pickle": (pickle.dumps(REQUEST, 0), "serialises it"),
+    "Java": (b"\xac\xed\x00\x05sr\x00\x11java.util.HashMap", "serialises it"), "PHP": (b'a:1:{s:1:"q";a:1:{i:0;d:0.1;}}', "serialises it"),
+    "R": (b"X\n\x00\x00\x00\x03\x00\x04\x02\x02", "serialises it"), "Ruby": (b"\x04\x08{\x06:\x06q[\x06f", "serialises it"),
+    "Erlang": (b"\x83t\x00\x00\x00\x01w\x01q", "serialises it"), "a file of MATLAB": (b"MATLAB 5.0 MAT-file, Platform", "a file of data"),
+    "HDF5": (b"\x89HDF\r\n\x1a\n", "a file of data"), "YAML": (b"---\nq: [0.1, 0.2]\n", "YAML"), "YAML without its line": (b"q: [0.1]\n", "YAML"),
+    "TOML": (b"q = [0.1, 0.2]\n", "TOML"), "CSV": (b"q1,q2\n0.1,0.2\n", "a table"), "CSV without names": (b"0.1;0.2\r\n", "a table"),
 }
 
 # Requests as libraries of CBOR write them, by default or by an option: request, status, pointer, words of the detail.
@@ -109,7 +116,7 @@ class BinaryAttempts(ServerCase):
         for name, (body, words) in OTHERS.items():
             for media in PACKED:
                 self.refused(name, body, media, 400, None, words)
-        for name in ("npy", "npz", "zip", "CBOR as a string", "MessagePack as a string"):
+        for name in ("npy", "npz", "zip", "CBOR as a string", "MessagePack as a string", *list(OTHERS)[list(OTHERS).index("pickle"):]):
             self.refused(name, OTHERS[name][0], "json", 400, None, OTHERS[name][1])
 
     def test_one_format_under_the_name_of_another(self):

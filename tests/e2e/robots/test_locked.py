@@ -411,6 +411,22 @@ class Locked(ServerCase):
         report = self.put_model("turned?locked=panda_joint2:7", self.ok(self.client.get("/v1/models/panda/document")))["report"]
         self.assertIn(("/locked/panda_joint2", "suspicious"), [(entry["where"], entry["code"]) for entry in report])
 
+    def test_reports_tell_where_configurations_and_followers_disagree(self):
+        link = lambda name, parent, **joint: {"name": name, "parent": parent, "joint": {"name": f"j{name}", "axis": [0, 1, 0], **joint}, "inertial": {"mass": 1, "com": [0.1, 0, 0]}}
+        turn = [0.6, 0, 0, 0.8]
+        robot = {"links": [link("a", "base", type="revolute", limits={"position": [-1, 1]}),
+                           link("b", "a", type="revolute", mimic={"joint": "ja", "multiplier": 2, "offset": 0.1}, limits={"position": [-1, 1]}),
+                           {"name": "c", "parent": "b", "joint": {"name": "jc", "type": "spherical"}, "inertial": body(1, (0.1, 0, 0.02))}, link("d", "c", type="prismatic")],
+                 "configurations": [{"name": "as locked", "q": {"ja": 0.5, "jd": 0.25, **{f"jc.q{n}": -x for n, x in zip("xyzw", turn)}}},
+                                    {"name": "elsewhere", "q": {"ja": 0.25, "jc.qx": 0.6, "jc.qw": 0.8}}, {"name": "not listed", "q": {"ja": 0.5}}]}
+        report = self.put_model("posed", {**robot, "locked": {"ja": 0.5, "jc": turn}})["report"]
+        told = [(entry["where"], entry["text"]) for entry in report if entry["code"] in ("suspicious", "dropped") and "base" not in entry["text"]]
+        place = "elsewhere than where this joint is locked"
+        self.assertEqual([entry for entry in told if "imit" in entry[1] or place in entry[1]], [
+            ("/locked/ja", 'joint "jb" follows, and stands at 1.1, outside its limits -1 to 1'),
+            ("/configurations/1/q", f'the configuration "elsewhere" has "ja" {place}'), ("/configurations/2/q", f'the configuration "not listed" has "jc" {place}')])
+        self.assertEqual([c["q"] for c in self.ok(self.client.get("/v1/models/posed"))["configurations"]], [[0.25], [0], [0]])
+
     def test_identified_documents_have_the_locks(self):
         # The estimates of noiseless torques of the locked robot are its own figures.
         rows = np.random.default_rng(9).uniform(-1, 1, (3, 200, 5))

@@ -107,6 +107,19 @@ class RowScenes(ServerCase):
         self.assertIn("in row 1", self.assertProblem(self.client.post("/v1/models/puma560/bias", {**state, "payload": [{"link": "link6", "mass": [1, -2]}]}), 422)["detail"])
         self.assertEqual(self.ask("puma560", "bias", {"q": [], "gravity": [], "payload": {"link": "link6", "mass": []}})["bias"], [])
 
+    def test_refusals_of_rows_name_the_field_that_has_them(self):
+        # The joints of puma560 have Coulomb friction; the payload is one for all rows where the parameters have rows.
+        state, bodies = {"q": [[0.1] * 6, [0.2] * 6], "qd": [0.3] * 6}, {"link5": [[2, 0.1, 0, 0.2, 0.4, 0, 0.5, 0, 0, 0.3], [3, 0, 0.2, 0, 0.4, 0, 0.5, 0, 0, 0.3]]}
+        one, rows = {"link": "link6", "mass": 1.5}, {"link": "link6", "mass": [1.5, 2.5]}
+        for fields, name in (({"parameters": bodies}, "parameters"), ({"payload": one, "parameters": bodies}, "parameters"),
+                             ({"payload": rows}, "payload"), ({"payload": rows, "parameters": bodies}, "payload")):
+            problem = self.assertProblem(self.client.post("/v1/models/puma560/path", {**state, **fields}), 422, f"/{name}")
+            self.assertIn(f"a path with Coulomb friction takes no {name} that differs", problem["detail"])
+        frictionless = self.ask("puma560", "path", {**state, "payload": one, "parameters": bodies, "friction": False})
+        for row in range(2):
+            single = {"q": state["q"][row], "qd": state["qd"], "payload": one, "parameters": {"link5": bodies["link5"][row]}, "friction": False}
+            self.assertEqual(frictionless["tau_c"][row], self.ask("puma560", "path", single)["tau_c"])
+
     def test_parameters_replace_those_of_bodies(self):
         # The rows are those of documents with these inertias; in every operation they are those of single requests.
         robot = document(["floating", "mimic"])

@@ -1,6 +1,6 @@
 // delete.tsx - deletes a model after a question, keeps its document, and puts it back on request.
 import {useState} from 'preact/hooks';
-import {deleteModel, getDocumentText, Problem, putModel} from '../api';
+import {deleteModel, getDocumentText, getModel, Problem, putModel, withWarnings} from '../api';
 import {reloadModels} from '../models';
 import {robotLink} from '../route';
 import {Store, useStore} from '../store';
@@ -8,7 +8,7 @@ import {Button, Dialog, Notice} from '../ui';
 
 interface Kept {
     name: string;
-    text: string; // the document
+    text: string; // the document, with the warnings of the model's report
 }
 
 /** The models that this page has deleted, the last one first. */
@@ -19,7 +19,7 @@ export function DeleteDialog({name, onClose, onDeleted}: {name: string; onClose:
     const remove = async () => {
         setBusy(true);
         try {
-            const text = await getDocumentText(name);
+            const text = withWarnings(await getDocumentText(name), (await getModel(name)).report);
             await deleteModel(name);
             deleted.set([{name, text}, ...deleted.value.filter(k => k.name !== name)]);
         } catch (e) {

@@ -1,7 +1,7 @@
 // robot.tsx - shows one robot: its view on the left, panels for state, analysis, motion and report on the right.
 import {useEffect, useMemo, useState} from 'preact/hooks';
 import type {ComponentChildren} from 'preact';
-import {Problem, putModel, Unreachable, connection} from '../api';
+import {Problem, putModel, Unreachable, connection, withWarnings} from '../api';
 import {models, reloadModels} from '../models';
 import {TABS, keepLink, robotLink, route} from '../route';
 import {useStore} from '../store';
@@ -93,7 +93,7 @@ function Robot({workspace: w, onReload}: {workspace: Workspace; onReload: () => 
     useLink(w);
     useOthers(w);
     const restore = async () => {
-        await putModel(w.model.name, JSON.stringify(w.document), {replace: false, format: 'model document', base: 'fixed', mimic: 'independent'}).catch(() => {});
+        await putModel(w.model.name, withWarnings(JSON.stringify(w.document), w.model.report), {replace: false, format: 'model document', base: 'fixed', mimic: 'independent'}).catch(() => {});
         await reloadModels();
     };
     return (

@@ -5,8 +5,9 @@ import {Button, NumberField, Select, VectorField} from '../ui';
 
 /** Units by the name of a member; of joints for a turning and for a sliding one. */
 const UNITS: Record<string, string> = {mass: 'kg', density: 'kg/m³', com: 'm', xyz: 'm', size: 'm', rpy: 'rad', xx: 'kg m²', yy: 'kg m²', zz: 'kg m²', xy: 'kg m²', xz: 'kg m²', yz: 'kg m²',
-    axis: '1', pitch: 'm/rad', gravity: 'm/s²', coulomb_velocity: 'rad/s', stribeck_velocity: 'rad/s', load: '1', ratio: '1', multiplier: '1'};
-const OF_JOINTS: Record<string, [string, string]> = {position: ['rad', 'm'], velocity: ['rad/s', 'm/s'], effort: ['N m', 'N'], effort_rate: ['N m/s', 'N/s'], viscous: ['N m s/rad', 'N s/m'],
+    axis: '1', pitch: 'm/rad', gravity: 'm/s²', load: '1', ratio: '1', multiplier: '1'};
+const OF_JOINTS: Record<string, [string, string]> = {position: ['rad', 'm'], velocity: ['rad/s', 'm/s'], effort: ['N m', 'N'], effort_rate: ['N m/s', 'N/s'],
+    acceleration: ['rad/s²', 'm/s²'], jerk: ['rad/s³', 'm/s³'], coulomb_velocity: ['rad/s', 'm/s'], stribeck_velocity: ['rad/s', 'm/s'], viscous: ['N m s/rad', 'N s/m'],
     coulomb: ['N m', 'N'], rotor_inertia: ['kg m²', 'kg'], stiffness: ['N m/rad', 'N/m'], damping: ['N m s/rad', 'N s/m'], rest: ['rad', 'm'], home: ['rad', 'm'], offset: ['rad', 'm']};
 
 const unitOf = (path: Path, slides: boolean): string => {
@@ -17,6 +18,7 @@ const unitOf = (path: Path, slides: boolean): string => {
 /** Members that a link may have beside those that it has: label, path, first value. */
 const MORE: [string, Path, unknown][] = [
     ['position limits', ['joint', 'limits', 'position'], [-3.14, 3.14]], ['velocity limit', ['joint', 'limits', 'velocity'], 3], ['effort limit', ['joint', 'limits', 'effort'], 50],
+    ['effort rate limit', ['joint', 'limits', 'effort_rate'], 1000], ['acceleration limit', ['joint', 'limits', 'acceleration'], 10], ['jerk limit', ['joint', 'limits', 'jerk'], 1000],
     ['viscous friction', ['joint', 'friction', 'viscous'], 0.1], ['Coulomb friction', ['joint', 'friction', 'coulomb'], 0.1], ['rotor inertia', ['joint', 'rotor_inertia'], 0.001],
     ['spring', ['joint', 'spring'], {stiffness: 1, damping: 0}],
 ];

@@ -1,7 +1,7 @@
 // model.tsx - shows the figures of a model and the report of its load, edits them, and puts the result as a new model.
 import {useMemo, useState} from 'preact/hooks';
 import type {ComponentChildren} from 'preact';
-import {exportModel, Problem, putModel} from '../api';
+import {exportModel, Problem, putModel, withWarnings} from '../api';
 import {changesOf, placeOf, pointerOf, withValue, type Path} from './edits';
 import {digits} from '../format';
 import {isTree} from '../geometry';
@@ -43,9 +43,9 @@ function Masses({document}: {document: Tree}) {
     );
 }
 
-function limitText({position, velocity, effort}: Limits): string {
-    const all = [position && `${digits(position[0], 4)} … ${digits(position[1], 4)}`, velocity !== undefined && `velocity ± ${digits(velocity, 4)}`, effort !== undefined && `effort ± ${digits(effort, 4)}`];
-    return all.filter(Boolean).join('; ') || 'none';
+function limitText({position, ...rest}: Limits): string {
+    const all = Object.entries(rest).map(([kind, most]) => `${kind.replaceAll('_', ' ')} ± ${digits(most, 4)}`);
+    return [...(position ? [`${digits(position[0], 4)} … ${digits(position[1], 4)}`] : []), ...all].join('; ') || 'none';
 }
 
 const frictionText = (friction: unknown): string => typeof friction === 'object' && friction ? Object.entries(friction).map(([k, v]) => `${k.replaceAll('_', ' ')} ${Array.isArray(v) ? list(v as number[]) : typeof v === 'number' ? digits(v, 4) : String(v)}`).join(', ') : '–';
@@ -103,7 +103,7 @@ function Editor({workspace: w}: {workspace: Workspace}) {
         setBusy(true);
         setProblem(null);
         try {
-            setMade({name, reply: await putModel(name, JSON.stringify({...edited, name}), {replace: replaces, format: 'model document', base: 'fixed', mimic: 'independent'})});
+            setMade({name, reply: await putModel(name, withWarnings(JSON.stringify({...edited, name}), model.report), {replace: replaces, format: 'model document', base: 'fixed', mimic: 'independent'})});
             await reloadModels();
         } catch (e) {
             setProblem(e instanceof Problem ? e : new Problem(0, {title: 'The model was not sent', detail: (e as Error).message}));

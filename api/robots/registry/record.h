@@ -6,7 +6,7 @@
  * The version grows when a record can no longer be read as before. Older ones are read for good; a record without a
  * version is the oldest. */
 #pragma once
-#include "model.h"
+#include "api/robots/model/model.h"
 
 /* Prints the record of a model, or with NULL that of a tombstone, into `buffer`. The function initialises the
  * buffer, and the caller frees it. */

@@ -7,7 +7,7 @@
  * has the number of its last change, and an older change is skipped. */
 #pragma once
 #include "api/api.h"
-#include "model.h"
+#include "api/robots/model/model.h"
 #include "preconditions.h"
 
 enum { API_NAME_MAX = 64 }; /* bytes of a model's name */

@@ -1,0 +1,35 @@
+/* resources.c - the table of all paths: the functions that answer each method, in the order of the search. */
+#include "api/service/http/call.h"
+
+const api_resource api_resources[] = {
+    {"/v1/models/{model}/document", {[API_GET] = api_get_document}, NULL, false, false},
+    {"/v1/models/{model}/export/{format}", {[API_GET] = api_get_export}, NULL, false, true},
+    {"/v1/models/{model}/{operation}",
+     {[API_POST] = api_post_operation},
+     api_operation_exists,
+     false,
+     false}, /* near the start: the table is searched in order, and this is the usual path */
+    {"/v1", {[API_GET] = api_get_service}, NULL, false, false},
+    {"/v1/models", {[API_GET] = api_list_models}, NULL, false, false},
+    {"/v1/models/{model}",
+     {[API_GET] = api_get_model, [API_PUT] = api_put_model, [API_DELETE] = api_delete_model},
+     NULL,
+     false,
+     false},
+    {"/livez", {[API_GET] = api_get_livez}, NULL, false, false},
+    {"/metrics", {[API_GET] = api_get_metrics}, NULL, false, false},
+    {"/readyz", {[API_GET] = api_get_readyz}, NULL, false, false},
+    {"/openapi.json", {[API_GET] = api_get_file}, api_find_contract, false, false},
+    {"/problems/{code}", {[API_GET] = api_get_problem}, NULL, true, false},
+    {"/", {[API_GET] = api_get_home}, api_find_home, true, false},
+    {"/docs", {[API_GET] = api_get_file}, api_file_exists, false, false},
+    {"/document", {[API_GET] = api_get_file}, api_file_exists, false, false},
+    {"/document.css", {[API_GET] = api_get_file}, api_file_exists, false, false},
+    {"/document.schema.json", {[API_GET] = api_get_file}, api_file_exists, false, false},
+    {"/clients", {[API_GET] = api_get_file}, api_file_exists, false, false},
+    {"/clients/{file}", {[API_GET] = api_get_file}, api_file_exists, false, false},
+    {"/assets/{file}", {[API_GET] = api_get_file}, api_file_exists, false, false},
+    {"/favicon.ico", {[API_GET] = api_get_file}, api_file_exists, false, false},
+    {"/THIRD_PARTY.txt", {[API_GET] = api_get_file}, api_file_exists, false, false},
+    {0},
+};
