@@ -89,7 +89,7 @@ static void test_a_client_that_comes_as_another_leaves_has_no_lead(void **state)
     push(&queue, &brief, 0.01);
     for (int i = 0; i < 20; i++)
         push(&queue, &busy, 1);
-    assert_ptr_equal(run_one(&queue), &busy); /* of equal ones, the newest */
+    assert_ptr_equal(run_one(&queue), &busy); /* the newest of equal ones */
     assert_ptr_equal(run_one(&queue), &brief);
     busy.takes = 1;
     for (int i = 0; i < 10; i++)

@@ -269,7 +269,7 @@ class Call(Case):
         self.assertFalse(os.path.exists(out))
 
     def test_rows_of_fields_must_agree(self):
-        """Whichever of two fields of a JSON object has more rows."""
+        """Either of two fields of a JSON object may have more rows."""
         for q, qd in ((2, 3), (3, 2)):
             text = json.dumps({"q": [[0.1, 0.2]] * q, "qd": [[0.3, 0.4]] * qd})
             said = self.refused("call", "two_link", "bias", "--from", "json", given=text)
@@ -437,7 +437,7 @@ class Health(Case):
         self.assertLess(time.monotonic() - started, 5)
 
     def test_percentiles_are_those_of_the_nearest_rank(self):
-        """Of three requests the slowest has the ranks from 2/3 on: p90 and above are the maximum."""
+        """The slowest of three requests has the ranks from 2/3 on: p90 and above are the maximum."""
         for _ in range(3):
             text = self.said("bench", "--requests", "3").decode()
             times = dict(re.findall(r"(?m)^(p[0-9.]+|max) +([0-9.]+) ms", text))

@@ -285,7 +285,7 @@ class FastestTiming(ServerCase):
             "name": "x", "type": "prismatic", "axis": [1, 0, 0], "friction": {"coulomb": 1}}}]})
         back = {"degree": 2, "control_points": [[0], [1], [0.3]], "samples": 41, "joint_limits": {"effort": 5, "effort_rate": 50}}
         self.assertIn("x turns back", ask("sharp", "/control_points", **back)["detail"])
-        place = lambda r: 10 * r**3 - 15 * r**4 + 6 * r**5  # of a sample, where rates of efforts are limited
+        place = lambda r: 10 * r**3 - 15 * r**4 + 6 * r**5  # s of a sample, where rates of efforts are limited
         for n in range(1, 9):   # the slide turns back between samples n and n + 1 of 11, at s = 1 / (2 - c)
             turning = {**back, "samples": 11, "control_points": [[0], [1], [2 - 1 / place((n + 0.4) / 10)]]}
             self.assertIn(f"at s = {place(n / 10):.6g} x turns back", ask("sharp", "/control_points", **turning)["detail"], n)

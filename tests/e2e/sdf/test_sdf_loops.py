@@ -122,7 +122,7 @@ class Loops(SdfCase):
             self.assertEqual([(loop["name"], loop["type"]) for loop in self.client.get("/v1/models/m").json()["loops"]], [("close", "spherical")])
 
     def test_the_driven_axis_of_a_universal_joint_is_that_which_moves(self):
-        """Springs leave a universal joint's axes to the last; one of them can turn in the plane of the linkage. This one is the
+        """Springs leave a universal joint's axes to the last; one of them can turn in the plane of the linkage. That axis is the
         coordinate, whichever end of the joint is nearer to the world and whichever axis comes first."""
         for parent, child in (("crank", "coupler"), ("coupler", "crank")):
             for moves, axes in enumerate((("0 1 0", "0.6 0 0.8"), ("0.6 0 0.8", "0 1 0"))):
