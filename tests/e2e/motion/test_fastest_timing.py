@@ -1,5 +1,7 @@
 """Tests path-timing: against the optimum of linear programs that SciPy solves with torques from inverse-dynamics, on finer
 grids, and in closed form where there is one."""
+import re
+
 import numpy as np
 import tap
 from harness import ServerCase
@@ -246,6 +248,14 @@ class FastestTiming(ServerCase):
         still = self.assertProblem(self.client.post("/v1/models/ur5/path-timing", {
             "degree": 3, "control_points": [points[0]] * 5, "samples": 5}), 422)
         self.assertEqual(still["code"], "no-timing")
+        # The motor is too weak to hold the arm level, where the way up begins: the next sample is out of reach.
+        self.put_model("weak", {"links": [{"name": "arm", "parent": "base", "inertial": body(1, (0.5, 0, 0)), "joint": {
+            "name": "x", "type": "revolute", "axis": [0, 1, 0], "limits": {"position": [-9, 9], "velocity": 9, "effort": 3}}}]})
+        lifted = self.assertProblem(self.client.post("/v1/models/weak/path-timing", {
+            "degree": 1, "control_points": [[0], [-np.pi / 2]], "samples": 101, "kinds": ["effort"]}), 422)
+        self.assertIn("does not let the robot keep a speed", lifted["detail"])
+        here, on = (float(word) for word in re.search(r"at s = (\S+) the limit of effort of x .* from s = (\S+)$", lifted["detail"]).groups())
+        self.assertEqual((here, on), (0, 0.01))
         far = [points[0], [9, *points[0][1:]]]
         outside = self.assertProblem(self.client.post("/v1/models/ur5/path-timing", {"degree": 1, "control_points": far, "samples": 101}), 422)
         self.assertIn("at s = 0.71 the path leaves the limits of position of shoulder_pan_joint", outside["detail"])
