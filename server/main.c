@@ -21,7 +21,6 @@
 
 /* OTHER_DESCRIPTORS: also those of the connections for probes. */
 enum { LOOP_DESCRIPTORS = 9 + SRV_LISTEN_MOST, OTHER_DESCRIPTORS = 160 };
-enum { KEPT_BYTES = 64 << 20 };
 
 /* Raises the soft limit of descriptors, usually 1024, as far as the hard limit allows: every connection needs one. */
 static void raise_descriptors(srv_service *s)
@@ -58,14 +57,14 @@ static void share_cores(srv_config *config, size_t cores)
     if (config->workers == 0) config->workers = cores > config->loops ? cores - config->loops : 1;
 }
 
-/* Configures malloc to keep freed memory, up to KEPT_BYTES per arena, for later requests: a page fresh from the
+/* Configures malloc to keep freed memory, up to SRV_KEPT_BYTES per arena, for later requests: a page fresh from the
  * kernel costs more than processing its numbers. Only blocks of at least SRV_MAPPED_BYTES, glibc's maximum, are
  * mapped separately. Each loop has an arena: with a shared one, every twentieth light request waited for its lock. */
 static void keep_memory(size_t arenas)
 {
     mallopt(M_ARENA_MAX, (int)arenas);
     mallopt(M_MMAP_THRESHOLD, SRV_MAPPED_BYTES);
-    mallopt(M_TRIM_THRESHOLD, KEPT_BYTES);
+    mallopt(M_TRIM_THRESHOLD, SRV_KEPT_BYTES);
 }
 
 /* Opens the standard descriptors that the caller has closed, so that no file of ours becomes standard output: writing

@@ -20,6 +20,8 @@
 #include "dynamics/recursion/workspace.h"
 #include <string.h>
 
+enum { PRODUCT_COLUMNS = 8 }; /* of a product that stay in registers */
+
 typedef struct forward_pass {
     const dyn_scene *scene;
     void            *memory; /* workspace of the kernels that this one calls */
@@ -51,29 +53,43 @@ static forward_pass forward_pass_of(const dyn_scene *scene, void *memory, lane *
                           .L       = scene_has_load(scene) ? work + 2 * nv + 5 * n : NULL};
 }
 
-/* Sets C = A B for matrices nv x nv; four columns at a time stay in registers. */
+/* Sets some columns of a row of C = A B to the products of a row of A with the columns of B in `panel`. */
+LANE_INLINE void multiply_row(const lane *A, const lane *panel, size_t nv, lane *C, const size_t columns)
+{
+    lane sum[PRODUCT_COLUMNS];
+#pragma GCC unroll 8
+    for (size_t c = 0; c < columns; c++)
+        sum[c] = lane_of(0);
+    for (size_t j = 0; j < nv; j++)
+#pragma GCC unroll 8
+        for (size_t c = 0; c < columns; c++)
+            sum[c] = add_mul(sum[c], A[j], panel[j * columns + c]);
+#pragma GCC unroll 8
+    for (size_t c = 0; c < columns; c++)
+        C[c] = sum[c];
+}
+
+/* Sets columns k to k + columns - 1 of C = A B, where columns is a constant of the inlined code. Copies them from B
+ * first, so that they are close together. */
+LANE_INLINE void multiply_columns(const forward_pass *p, const lane *A, const lane *B, lane *C, size_t k,
+                                  const size_t columns)
+{
+    const size_t nv    = p->nv;
+    lane        *panel = p->memory;
+    for (size_t j = 0; j < nv; j++)
+        memcpy(panel + j * columns, B + j * nv + k, columns * sizeof *panel);
+    for (size_t i = 0; i < nv && goes_on(p->scene->deadline, nv); i++)
+        multiply_row(A + i * nv, panel, nv, C + i * nv + k, columns);
+}
+
+/* Sets C = A B for matrices nv x nv. The workspace of the kernels has room for more columns than are copied. */
 static void multiply(const forward_pass *p, const lane *A, const lane *B, lane *C)
 {
-    enum { COLUMNS = 4 };
-    const size_t nv = p->nv;
-    for (size_t i = 0; i < nv && goes_on(p->scene->deadline, nv); i++) {
-        size_t k = 0;
-        for (; k + COLUMNS <= nv; k += COLUMNS) {
-            lane sum[COLUMNS] = {lane_of(0), lane_of(0), lane_of(0), lane_of(0)};
-            for (size_t j = 0; j < nv; j++)
-#pragma GCC unroll 4
-                for (size_t c = 0; c < COLUMNS; c++)
-                    sum[c] = add_mul(sum[c], A[i * nv + j], B[j * nv + k + c]);
-            for (size_t c = 0; c < COLUMNS; c++)
-                C[i * nv + k + c] = sum[c];
-        }
-        for (; k < nv; k++) {
-            lane sum = lane_of(0);
-            for (size_t j = 0; j < nv; j++)
-                sum = add_mul(sum, A[i * nv + j], B[j * nv + k]);
-            C[i * nv + k] = sum;
-        }
-    }
+    size_t k = 0;
+    for (; k + PRODUCT_COLUMNS <= p->nv; k += PRODUCT_COLUMNS)
+        multiply_columns(p, A, B, C, k, PRODUCT_COLUMNS);
+    for (; k < p->nv; k++)
+        multiply_columns(p, A, B, C, k, 1);
 }
 
 /* Sets mu = M^-T m. */

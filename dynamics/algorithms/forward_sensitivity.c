@@ -59,8 +59,8 @@ static void solve_by_state(const dyn_scene *scene, const workspace *ws, const dy
     const bool        floats = m->floating && m->body[0].joint.v == 0 && !m->dense && !has_free_forces(&m->body[0]);
     const int         pose = !floats ? 0 : scene_has_world_fixed(scene) ? 3 : 6, velocity = floats ? 3 : 0;
     if (floats) {
-        solve_floating_base(&ws->blocks, nv, columns_of(by_q, 0, pose), ws->mass[0]);
-        solve_floating_base(&ws->blocks, nv, columns_of(by_qd, 0, velocity), ws->mass[0]);
+        solve_floating_base(&ws->blocks, columns_of(by_q, 0, pose), ws->mass[0]);
+        solve_floating_base(&ws->blocks, columns_of(by_qd, 0, velocity), ws->mass[0]);
     }
     solve_derivative(&ws->blocks, nv, columns_of(by_q, pose, m->nv));
     solve_derivative(&ws->blocks, nv, columns_of(by_qd, velocity, m->nv));

@@ -55,18 +55,20 @@ static size_t list_columns(const dyn_model *m, const world_motion *world, int bo
 typedef struct target_frame {
     world_motion  f;
     bool          axes; /* components in the axes of the frame, whose R is then set */
+    bool          sums; /* several joints may add to one entry: the model has mimics */
     size_t        nv;
     const column *column; /* [n] */
     size_t        n;
 } target_frame;
 
-/* Adds dx to three entries that are `stride` apart. `x` is the vector of which dx is the derivative along column c. */
+/* Adds dx to three entries that are `stride` apart, which are zero unless they are sums. `x` is the vector of which dx
+ * is the derivative along column c. To load an entry a multiple of 4 KiB after a store would wait for this store. */
 LANE_INLINE void add_derivative(const target_frame *t, const column *c, vec3 x, vec3 dx, lane *entry, size_t stride)
 {
     const vec3 d     = t->axes ? mat3_mul_transposed(&t->f.R, sub(dx, cross(c->w, x))) : dx;
     const lane d3[3] = {d.x, d.y, d.z};
     for (size_t i = 0; i < 3; i++)
-        entry[i * stride] += d3[i];
+        entry[i * stride] = (t->sums ? entry[i * stride] : lane_of(0)) + d3[i];
 }
 
 /* --- velocity and acceleration ------------------------------------------------------------------------------------ */
@@ -135,18 +137,23 @@ static void put_motions(const dyn_model *m, const world_workspace *ws, const tar
 
 /* --- Jacobian ----------------------------------------------------------------------------------------------------- */
 
+/* Adds dJ_j/dq_k for columns j = c and k = along. */
+LANE_INLINE void add_column(const target_frame *t, const column *along, const column *c, lane *out)
+{
+    const size_t nv    = t->nv;
+    const bool   turns = c->body >= along->body; /* a joint has a lower body than the joints behind it */
+    lane        *entry = out + c->v * nv + along->v;
+    add_derivative(t, along, c->l, turns ? cross(along->w, c->l) : cross(c->w, along->l), entry, nv * nv);
+    add_derivative(t, along, c->w, turns ? cross(along->w, c->w) : vec3_zero(), entry + 3 * nv * nv, nv * nv);
+}
+
+/* Writes row by row. Sums are added in the order of the coordinates k, then of the columns j. */
 static void put_jacobian(const target_frame *t, dyn_deadline deadline, lane *out)
 {
-    const size_t nv = t->nv;
-    clear_large(deadline, out, 6 * nv * nv);
-    for (size_t k = 0; out && k < t->n && goes_on(deadline, nv); k++)
-        for (size_t j = 0; j < t->n; j++) {
-            const column *along = &t->column[k], *c = &t->column[j];
-            const bool    turns = c->body >= along->body; /* a joint has a lower body than the joints behind it */
-            lane         *entry = out + c->v * nv + along->v;
-            add_derivative(t, along, c->l, turns ? cross(along->w, c->l) : cross(c->w, along->l), entry, nv * nv);
-            add_derivative(t, along, c->w, turns ? cross(along->w, c->w) : vec3_zero(), entry + 3 * nv * nv, nv * nv);
-        }
+    clear_large(deadline, out, 6 * t->nv * t->nv);
+    for (size_t i = 0; out && i < t->n && goes_on(deadline, t->nv); i++)
+        for (size_t e = 0; e < t->n; e++)
+            add_column(t, &t->column[t->sums ? i : e], &t->column[t->sums ? e : i], out);
 }
 
 /* --- all frames --------------------------------------------------------------------------------------------------- */
@@ -202,7 +209,7 @@ void LANE_NAME(frame_sensitivity)(const dyn_scene *scene, void *memory, const dy
         for (size_t i = 0; i < io->n_frames && goes_on(scene->deadline, nv); i++) {
             const dyn_frame    *frame = &io->frames[i];
             const frame_outputs to    = outputs_of(io, block, nv, i);
-            target_frame        t     = {.axes = io->frame_axes, .nv = nv, .column = ws.columns};
+            target_frame        t     = {.axes = io->frame_axes, .sums = m->has_mimics, .nv = nv, .column = ws.columns};
             t.f                       = frame_of(motion_of(ws.motions.world, &rest, frame->body), frame, order);
             t.n                       = list_columns(m, ws.motions.world, frame->body, &t.f, order, ws.columns);
             put_motions(m, &ws.motions, &t, order, &to);

@@ -113,6 +113,13 @@ LANE_INLINE lane by_positions(const composite_changes *b, const dof *c, twist ph
     return (power(phi, b->F_q) + power(c->psi_dd, b->P_q)) + (dot(c->psi_d.w, b->R_q) + dot(c->S.w, b->kappa_q));
 }
 
+/* Adds x to an entry, which is zero unless the model has mimics. To load an entry a multiple of 4 KiB after a store
+ * would wait for this store. */
+LANE_INLINE void add_entry(const hessian_pass *p, lane *entry, lane x)
+{
+    *entry = (p->m->has_mimics ? *entry : lane_of(0)) + x;
+}
+
 /* Adds the derivatives with respect to a dof b and a dof of an ancestor of its body. v_b, v_c: their coordinates. */
 LANE_INLINE void put_ancestor(const hessian_pass *p, const composite_changes *b, size_t v_b, size_t c, size_t v_c)
 {
@@ -122,21 +129,21 @@ LANE_INLINE void put_ancestor(const hessian_pass *p, const composite_changes *b,
     const results *out = p->out;
     if (out->q_q) {
         const lane x = by_positions(b, d, phi);
-        out->q_q[down] += x;
-        out->q_q[up] += x;
+        add_entry(p, out->q_q + down, x);
+        add_entry(p, out->q_q + up, x);
     }
     if (out->q_qd) {
-        out->q_qd[down] += power(d->psi_d_plus_S_d, b->P_q) + dot(d->S.w, b->R_q);
-        out->q_qd[up] += power(phi, b->F_qd) + dot(d->psi_d.w, b->R_qd);
+        add_entry(p, out->q_qd + down, power(d->psi_d_plus_S_d, b->P_q) + dot(d->S.w, b->R_q));
+        add_entry(p, out->q_qd + up, power(phi, b->F_qd) + dot(d->psi_d.w, b->R_qd));
     }
     if (out->q_qdd) {
-        out->q_qdd[down] += power(d->S, b->P_q);
-        out->q_qdd[up] += power(phi, b->t);
+        add_entry(p, out->q_qdd + down, power(d->S, b->P_q));
+        add_entry(p, out->q_qdd + up, power(phi, b->t));
     }
     if (out->qd_qd) {
         const lane x = dot(d->S.w, b->R_qd);
-        out->qd_qd[down] += x;
-        out->qd_qd[up] += x;
+        add_entry(p, out->qd_qd + down, x);
+        add_entry(p, out->qd_qd + up, x);
     }
 }
 

@@ -26,20 +26,33 @@ enum {
 typedef struct mass_blocks {
     segments     segments;
     dyn_deadline deadline;
-    lane *S; /* [nv x nv] S below the diagonal, then L and V. Row v has the entries of the ancestors of v, from the base
-                on, and of v; other entries are scratch */
-    lane *P; /* [nv x nv] row v has the entries of the ancestors of its segment */
+    size_t       stride; /* distance of the rows of S, P and `inverse` */
+    lane *S; /* [nv x stride] S below the diagonal, then L and V. Row v has the entries of the ancestors of v, from the
+                base on, and of v; other entries are scratch */
+    lane *P; /* [nv x stride] row v has the entries of the ancestors of its segment */
+    lane *inverse;          /* [nv x stride] M^-1 before it is copied; NULL if stride is nv */
     lane *minus_reciprocal; /* [nv] -1 / D */
     lane *minus_unit;       /* [SEGMENT x BLOCK] */
     lane *panel;            /* [2 x nv x PANEL] scratch memory */
 } mass_blocks;
 
+/* Returns the distance of the rows of a matrix of n columns in working memory: n, or a cache line more. Rows whose
+ * distance is a multiple of 512 bytes would share an eighth of the sets of the first cache, or fewer. */
+static inline size_t row_stride(size_t n)
+{
+    enum { LINE = 64 / sizeof(lane) };
+    return n * sizeof(lane) % 512 == 0 ? n + LINE : n;
+}
+
 static inline mass_blocks mass_blocks_place(arena *a, const dyn_model *m)
 {
-    const size_t nv = (size_t)m->nv, square = nv * nv + PACK; /* the last pack of a row is read */
+    const size_t nv = (size_t)m->nv, stride = row_stride(nv);
+    const size_t square = nv * stride + PACK; /* the last pack of a row is read */
     return (mass_blocks){.segments         = segments_place(a, m),
+                         .stride           = stride,
                          .S                = arena_take(a, square, sizeof(lane)),
                          .P                = arena_take(a, square, sizeof(lane)),
+                         .inverse          = stride == nv ? NULL : arena_take(a, square, sizeof(lane)),
                          .minus_reciprocal = arena_take(a, nv, sizeof(lane)),
                          .minus_unit       = arena_take(a, SEGMENT * BLOCK, sizeof(lane)),
                          .panel            = arena_take(a, 2 * (nv * PANEL + PACK), sizeof(lane))};
@@ -56,14 +69,14 @@ static inline void mass_blocks_prepare(const dyn_scene *scene, mass_blocks *b)
 }
 
 /* Returns a task without the matrices whose rows it takes. */
-LANE_INLINE segment_task task_of(const mass_blocks *b, size_t nv, const segment *s, unsigned steps)
+LANE_INLINE segment_task task_of(const mass_blocks *b, const segment *s, unsigned steps)
 {
-    const size_t offset = (size_t)s->own.first * nv;
+    const size_t offset = (size_t)s->own.first * b->stride;
     return (segment_task){.s     = s,
-                          .nv    = nv,
                           .f     = {.L                = b->S + offset + s->n_ancestors,
                                     .V                = b->S + offset,
                                     .P                = b->P + offset,
+                                    .stride           = b->stride,
                                     .minus_reciprocal = b->minus_reciprocal + s->own.first},
                           .steps = steps};
 }
@@ -99,17 +112,17 @@ LANE_INLINE void factor_rows(lane *A, size_t stride, const int n, lane pivot[SEG
 /* Factors the block S_ss. Returns `bad`, with the body of a singular pivot where none is recorded yet. */
 LANE_NOINLINE lane factor_segment(const dyn_model *m, const mass_blocks *b, const segment *s, const lane *M, lane bad)
 {
-    const size_t nv = (size_t)m->nv;
-    lane        *A  = b->S + (size_t)s->own.first * nv + (size_t)s->n_ancestors;
-    lane        *r  = b->minus_reciprocal + s->own.first, pivot[SEGMENT];
+    const size_t stride = b->stride;
+    lane        *A      = b->S + (size_t)s->own.first * stride + (size_t)s->n_ancestors;
+    lane        *r      = b->minus_reciprocal + s->own.first, pivot[SEGMENT];
     switch (s->own.n) {
-    case 1: factor_rows(A, nv, 1, pivot, r); break;
-    case 2: factor_rows(A, nv, 2, pivot, r); break;
-    case 3: factor_rows(A, nv, 3, pivot, r); break;
-    case 4: factor_rows(A, nv, 4, pivot, r); break;
-    case 5: factor_rows(A, nv, 5, pivot, r); break;
-    case 6: factor_rows(A, nv, 6, pivot, r); break;
-    default: factor_rows(A, nv, SEGMENT, pivot, r);
+    case 1: factor_rows(A, stride, 1, pivot, r); break;
+    case 2: factor_rows(A, stride, 2, pivot, r); break;
+    case 3: factor_rows(A, stride, 3, pivot, r); break;
+    case 4: factor_rows(A, stride, 4, pivot, r); break;
+    case 5: factor_rows(A, stride, 5, pivot, r); break;
+    case 6: factor_rows(A, stride, 6, pivot, r); break;
+    default: factor_rows(A, stride, SEGMENT, pivot, r);
     }
     for (int k = s->own.n - 1; k >= 0; k--)
         bad = first_singular(bad, m, &b->segments.tree, M, s->own.first + k, pivot[k]);
@@ -117,33 +130,35 @@ LANE_NOINLINE lane factor_segment(const dyn_model *m, const mass_blocks *b, cons
 }
 
 /* V = L^-T S_sa,   Y = -D^-1 V,   S_aa += V^T Y,   P = L^-1 Y */
-static inline void eliminate_segment(const mass_blocks *b, size_t nv, const segment *s)
+static inline void eliminate_segment(const mass_blocks *b, const segment *s)
 {
-    segment_task task = task_of(b, nv, s, TILE_LOAD | TILE_UP | TILE_STORE);
-    task.from         = (lane_rows){b->S + (size_t)s->own.first * nv, nv};
+    segment_task task = task_of(b, s, TILE_LOAD | TILE_UP | TILE_STORE);
+    task.from         = (lane_rows){b->S + (size_t)s->own.first * b->stride, b->stride};
     segment_compute(&task, 0, s->n_ancestors);
     task.steps  = TILE_LOAD | TILE_SCALE | TILE_SPREAD | TILE_DOWN;
     task.lower  = true;
-    task.others = (lane_rows){b->S, nv};
-    task.to     = (lane_rows){b->P + (size_t)s->own.first * nv, nv};
+    task.others = (lane_rows){b->S, b->stride};
+    task.to     = (lane_rows){b->P + (size_t)s->own.first * b->stride, b->stride};
     segment_compute(&task, 0, s->n_ancestors);
 }
 
 /* S = M, in the order of the chains */
 static inline void gather_chains(const mass_blocks *b, size_t nv, const segment *s, const lane *M)
 {
-    lane *to = b->S + (size_t)s->own.first * nv;
+    const size_t stride = b->stride;
+    lane        *to     = b->S + (size_t)s->own.first * stride;
     for (int run = 0; run < s->n_runs; run++) {
         const row_run r    = s->ancestors[run];
         const lane   *from = M + (size_t)s->own.first * nv + r.first;
         for (int k = 0; k < s->own.n; k++)
             for (int c = 0; c < r.n; c += PACK)
-                pack_store_some(to + (size_t)k * nv + c, pack_load_some(from + (size_t)k * nv + c, r.n - c), r.n - c);
+                pack_store_some(to + (size_t)k * stride + c, pack_load_some(from + (size_t)k * nv + c, r.n - c),
+                                r.n - c);
         to += r.n;
     }
     for (int k = 0; k < s->own.n; k++)
         for (int j = 0; j <= k; j++)
-            to[(size_t)k * nv + (size_t)j] = M[(size_t)(s->own.first + k) * nv + (size_t)(s->own.first + j)];
+            to[(size_t)k * stride + (size_t)j] = M[(size_t)(s->own.first + k) * nv + (size_t)(s->own.first + j)];
 }
 
 /* Factors M. Returns the first body whose pivot is zero up to rounding or negative, or -1. As all functions below, it
@@ -157,7 +172,7 @@ static inline lane mass_blocks_factor(const dyn_model *m, const mass_blocks *b, 
     for (int i = b->segments.n - 1; i >= 0 && goes_on(b->deadline, nv); i--) {
         const segment *s = &b->segments.segment[i];
         bad              = factor_segment(m, b, s, M, bad);
-        if (s->n_ancestors > 0) eliminate_segment(b, nv, s);
+        if (s->n_ancestors > 0) eliminate_segment(b, s);
     }
     return bad;
 }
@@ -174,22 +189,21 @@ typedef struct mass_system {
 } mass_system;
 
 /* Z_s = -D^-1 L^-T Z_s,   Z_a += V^T Z_s in some columns. */
-static inline void eliminate(const mass_blocks *b, size_t nv, const segment *s, mass_system to, int first, int end)
+static inline void eliminate(const mass_blocks *b, const segment *s, mass_system to, int first, int end)
 {
-    segment_task task = task_of(b, nv, s, TILE_LOAD | TILE_UP | TILE_SCALE | TILE_SPREAD | TILE_STORE);
+    segment_task task = task_of(b, s, TILE_LOAD | TILE_UP | TILE_SCALE | TILE_SPREAD | TILE_STORE);
     task.from         = (lane_rows){to.A + (size_t)s->own.first * to.stride, to.stride};
     task.others       = (lane_rows){to.A, to.stride};
     segment_compute(&task, first, end);
 }
 
 /* X_s = L^-1 Z_s + P X_a in some columns. X_s^T is also stored at `mirror` unless NULL. */
-static inline void substitute(const mass_blocks *b, size_t nv, const segment *s, mass_system to, span columns,
-                              lane *mirror)
+static inline void substitute(const mass_blocks *b, const segment *s, mass_system to, span columns, lane *mirror)
 {
     if (columns.kind == SPAN_APART && to.zeros_are_set) return;
     static const unsigned steps[] = {
         [SPAN_APART] = 0, [SPAN_ZERO] = TILE_GATHER, [SPAN_NONZERO] = TILE_LOAD | TILE_DOWN | TILE_GATHER};
-    segment_task task = task_of(b, nv, s, steps[columns.kind]);
+    segment_task task = task_of(b, s, steps[columns.kind]);
     task.from         = (lane_rows){to.A + (size_t)s->own.first * to.stride, to.stride};
     task.others       = (lane_rows){to.X, to.stride};
     task.to           = (lane_rows){to.X + (size_t)s->own.first * to.stride, to.stride};
@@ -207,51 +221,59 @@ LANE_INLINE span span_within(span columns, mass_system to)
 
 /* --- the inverse ------------------------------------------------------------------------------------------------ */
 
-/* Z_a = -P^T in the columns of the segment. Z is above the diagonal of `inverse`. */
-static inline void put_propagation(const mass_blocks *b, size_t nv, const segment *s, lane *inverse)
+/* Z_a = -P^T in the columns of the segment. Z is above the diagonal of `inverse`, whose rows are `stride` apart. */
+static inline void put_propagation(const mass_blocks *b, const segment *s, lane *inverse, size_t stride)
 {
-    const lane *P = b->P + (size_t)s->own.first * nv;
+    const lane *P = b->P + (size_t)s->own.first * b->stride;
     for (int run = 0; run < s->n_runs; run++) {
         const row_run r  = s->ancestors[run];
-        lane         *to = inverse + (size_t)r.first * nv + (size_t)s->own.first;
-        for (int i = 0; i < r.n; i++, P++, to += nv)
+        lane         *to = inverse + (size_t)r.first * stride + (size_t)s->own.first;
+        for (int i = 0; i < r.n; i++, P++, to += stride)
             for (int k = 0; k < s->own.n; k++)
-                to[k] = -P[(size_t)k * nv];
+                to[k] = -P[(size_t)k * b->stride];
     }
 }
 
 /* (M^-1)_ss = L^-1 D^-1 L^-T + P (M^-1)_as, of which the lower triangle is used. */
-static inline void inverse_within(const mass_blocks *b, size_t nv, const segment *s, lane *inverse)
+static inline void inverse_within(const mass_blocks *b, const segment *s, lane *inverse, size_t stride)
 {
-    lane        *to   = inverse + (size_t)s->own.first * (nv + 1), block[SEGMENT * BLOCK];
-    segment_task task = task_of(b, nv, s, TILE_LOAD | TILE_UP | TILE_SCALE | TILE_DOWN | TILE_GATHER);
+    lane        *to   = inverse + (size_t)s->own.first * (stride + 1), block[SEGMENT * BLOCK];
+    segment_task task = task_of(b, s, TILE_LOAD | TILE_UP | TILE_SCALE | TILE_DOWN | TILE_GATHER);
     task.from         = (lane_rows){b->minus_unit, BLOCK};
-    task.others       = (lane_rows){inverse + s->own.first, nv};
+    task.others       = (lane_rows){inverse + s->own.first, stride};
     task.to           = (lane_rows){block, BLOCK};
     segment_compute(&task, 0, s->own.n);
     for (int i = 0; i < s->own.n; i++)
         for (int j = 0; j <= i; j++)
-            to[(size_t)i * nv + (size_t)j] = to[(size_t)j * nv + (size_t)i] = block[i * BLOCK + j];
+            to[(size_t)i * stride + (size_t)j] = to[(size_t)j * stride + (size_t)i] = block[i * BLOCK + j];
 }
 
-/* Computes M^-1, nv x nv: X for A = -1, in the columns of each segment's block and behind it, and its mirror image. X
- * replaces Z. zeros_are_set: see mass_system. */
-static inline void mass_blocks_invert(const mass_blocks *b, size_t nv, bool zeros_are_set, lane *inverse)
+/* Computes M^-1: X for A = -1, in the columns of each segment's block and behind it, and its mirror image. X replaces
+ * Z in the matrix of `unit`. */
+static inline void invert_within(const mass_blocks *b, size_t nv, mass_system unit)
 {
-    const mass_system unit = {inverse, inverse, nv, 0, (int)nv, zeros_are_set};
     for (int i = b->segments.n - 1; i >= 0 && goes_on(b->deadline, nv); i--) {
         const segment *s = &b->segments.segment[i];
         for (size_t k = 0; k < s->unit_spans.n; k++)
             if (s->unit_spans.span[k].kind == SPAN_NONZERO)
-                eliminate(b, nv, s, unit, s->unit_spans.span[k].first, s->unit_spans.span[k].end);
-        put_propagation(b, nv, s, inverse);
+                eliminate(b, s, unit, s->unit_spans.span[k].first, s->unit_spans.span[k].end);
+        put_propagation(b, s, unit.X, unit.stride);
     }
     for (int i = 0; i < b->segments.n && goes_on(b->deadline, nv); i++) {
         const segment *s = &b->segments.segment[i];
-        inverse_within(b, nv, s, inverse);
+        inverse_within(b, s, unit.X, unit.stride);
         for (size_t k = 0; k < s->unit_spans.n; k++)
-            substitute(b, nv, s, unit, s->unit_spans.span[k], inverse + s->own.first);
+            substitute(b, s, unit, s->unit_spans.span[k], unit.X + s->own.first);
     }
+}
+
+/* Computes M^-1, nv x nv. zeros_are_set: see mass_system. */
+static inline void mass_blocks_invert(const mass_blocks *b, size_t nv, bool zeros_are_set, lane *inverse)
+{
+    lane *X = b->stride == nv ? inverse : b->inverse;
+    invert_within(b, nv, (mass_system){X, X, b->stride, 0, (int)nv, X == inverse && zeros_are_set});
+    for (size_t i = 0; X != inverse && i < nv && goes_on(b->deadline, nv); i++)
+        memcpy(inverse + i * nv, X + i * b->stride, nv * sizeof *X);
 }
 
 /* --- derivatives of tau ------------------------------------------------------------------------------------------ */
@@ -264,13 +286,13 @@ static inline void solve_columns(const mass_blocks *b, size_t nv, mass_system to
         const segment *s = &all->segment[i];
         for (size_t k = 0; k < s->derivative_spans.n; k++) {
             const span columns = span_within(s->derivative_spans.span[k], to);
-            if (columns.kind == SPAN_NONZERO) eliminate(b, nv, s, to, columns.first, columns.end);
+            if (columns.kind == SPAN_NONZERO) eliminate(b, s, to, columns.first, columns.end);
         }
     }
     for (int i = 0; i < all->n && goes_on(b->deadline, nv); i++) {
         const segment *s = &all->segment[i];
         for (size_t k = 0; k < s->derivative_spans.n; k++)
-            substitute(b, nv, s, to, span_within(s->derivative_spans.span[k], to), NULL);
+            substitute(b, s, to, span_within(s->derivative_spans.span[k], to), NULL);
     }
 }
 
@@ -304,11 +326,11 @@ static inline void solve_derivative(const mass_blocks *b, size_t nv, mass_system
  * world. These change only the acceleration of the base's origin that gravity and velocities require, by y in the axes
  * of the base. So A = M_l y, where M_l are the columns of the three linear axes, and with the mass m of the tree
  * A_l = m y. */
-static inline void solve_floating_base(const mass_blocks *b, size_t nv, mass_system to, lane mass)
+static inline void solve_floating_base(const mass_blocks *b, mass_system to, lane mass)
 {
     const lane reciprocal = 1.0 / mass;
     for (int i = 0; i < b->segments.n; i++)
-        substitute(b, nv, &b->segments.segment[i], to, (span){SPAN_APART, 0, to.end - to.first}, NULL);
+        substitute(b, &b->segments.segment[i], to, (span){SPAN_APART, 0, to.end - to.first}, NULL);
     for (size_t i = 0; i < 3; i++)
         for (size_t c = 0; c < (size_t)(to.end - to.first); c++)
             to.X[i * to.stride + c] = -(to.A[i * to.stride + c] * reciprocal);
@@ -321,11 +343,11 @@ static inline void solve_wrench(const dyn_model *m, const mass_blocks *b, mass_s
     const size_t    nv  = (size_t)m->nv;
     const int       v = m->dense ? m->nv - 1 : last_coordinate_of(m, body), last = v < 0 ? -1 : all->segment_of[v];
     for (int i = last; i >= 0; i = all->segment[i].parent)
-        eliminate(b, nv, &all->segment[i], to, 0, 6);
+        eliminate(b, &all->segment[i], to, 0, 6);
     for (int i = 0; i < all->n; i++) {
         const segment  *s     = &all->segment[i];
         const bool      apart = last < 0 || s->root != all->segment[last].root;
         const span_kind kind = apart ? SPAN_APART : all->unit[(size_t)i * nv + (size_t)last] ? SPAN_NONZERO : SPAN_ZERO;
-        substitute(b, nv, s, to, (span){kind, 0, 6}, NULL);
+        substitute(b, s, to, (span){kind, 0, 6}, NULL);
     }
 }

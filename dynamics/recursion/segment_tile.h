@@ -25,13 +25,13 @@ typedef struct lane_rows {
 
 /* The factors of a segment. */
 typedef struct segment_factors {
-    const lane *L, *V, *P;        /* rows of the segment, nv entries apart */
+    const lane *L, *V, *P;        /* rows of the segment */
+    size_t      stride;           /* distance of these rows */
     const lane *minus_reciprocal; /* -1 / D */
 } segment_factors;
 
 typedef struct segment_task {
     const segment  *s;
-    size_t          nv;
     segment_factors f;
     unsigned        steps;
     bool            lower;  /* TILE_SPREAD leaves out entries of b above the diagonal */
@@ -102,7 +102,7 @@ LANE_INLINE void tile_up(tile y, const int n, const int C, const segment_task *t
     for (int k = n - 1; k > 0; k--)
 #pragma GCC unroll 8
         for (int i = k - 1; i >= 0; i--) {
-            const pack l = pack_of(task->f.L[(size_t)k * task->nv + (size_t)i]);
+            const pack l = pack_of(task->f.L[(size_t)k * task->f.stride + (size_t)i]);
 #pragma GCC unroll 8
             for (int t = 0; t < C; t++)
                 y[i][t] = pack_sub_mul(y[i][t], l, y[k][t]);
@@ -116,7 +116,7 @@ LANE_INLINE void tile_down(tile y, const int n, const int C, const segment_task 
     for (int i = 0; i < n - 1; i++)
 #pragma GCC unroll 8
         for (int k = i + 1; k < n; k++) {
-            const pack l = pack_of(task->f.L[(size_t)k * task->nv + (size_t)i]);
+            const pack l = pack_of(task->f.L[(size_t)k * task->f.stride + (size_t)i]);
 #pragma GCC unroll 8
             for (int t = 0; t < C; t++)
                 y[k][t] = pack_sub_mul(y[k][t], l, y[i][t]);
@@ -138,7 +138,7 @@ LANE_INLINE void tile_scale(tile y, const int n, const int C, const segment_task
 /* b_i += sum_k V_ki y_k for the ancestors i */
 LANE_INLINE void tile_spread(const tile y, const int n, const int C, const segment_task *task, int c, int end)
 {
-    const size_t nv = task->nv, stride = task->others.stride;
+    const size_t apart = task->f.stride, stride = task->others.stride;
     const lane  *V     = task->f.V;
     int          depth = 0; /* number of ancestors before i */
     for (int run = 0; run < task->s->n_runs; run++) {
@@ -155,7 +155,7 @@ LANE_INLINE void tile_spread(const tile y, const int n, const int C, const segme
                 b[t] = pack_load(row + t * PACK);
 #pragma GCC unroll 8
             for (int k = 0; k < n; k++) {
-                const pack v = pack_of(V[(size_t)k * nv]);
+                const pack v = pack_of(V[(size_t)k * apart]);
 #pragma GCC unroll 8
                 for (int t = 0; t < C; t++)
                     b[t] = pack_add_mul(b[t], v, y[k][t]);
@@ -178,7 +178,7 @@ LANE_INLINE void tile_gather(tile y, const int n, const int C, const segment_tas
                 b[t] = pack_load(row + t * PACK);
 #pragma GCC unroll 8
             for (int k = 0; k < n; k++) {
-                const pack p = pack_of(P[(size_t)k * task->nv]);
+                const pack p = pack_of(P[(size_t)k * task->f.stride]);
 #pragma GCC unroll 8
                 for (int t = 0; t < C; t++)
                     y[k][t] = pack_add_mul(y[k][t], p, b[t]);

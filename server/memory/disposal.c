@@ -1,10 +1,14 @@
 /* disposal.c - see disposal.h. */
-#define _GNU_SOURCE /* pthread_setname_np */
+#define _GNU_SOURCE /* pthread_setname_np, pthread_cond_clockwait */
 #include "disposal.h"
+#include "server/memory/spare_body.h"
+#include "server/work/clock.h"
 #include <malloc.h>
 #include <pthread.h>
 #include <stdbool.h>
 #include <stdlib.h>
+
+static const uint64_t kept_time = 5000000000; /* ns */
 
 /* A block that waits; it lies in the first bytes of the block itself, so that disposal needs no memory. */
 typedef struct waiting waiting;
@@ -17,35 +21,81 @@ static struct {
     pthread_cond_t  changed;
     pthread_t       thread;
     waiting        *first;
+    void           *kept; /* NULL: none */
+    uint64_t        end;  /* ns, when the kept block is freed */
+    size_t          most; /* bytes of memory of the kept block */
     bool            runs, stops;
 } disposal = {.mutex = PTHREAD_MUTEX_INITIALIZER, .changed = PTHREAD_COND_INITIALIZER};
 
-/* Waits for blocks. Returns them all; NULL: there are none, and none will come. */
-static waiting *await_blocks(void)
+/* Waits, with the mutex, until a block comes, the kept block is to be freed, or the thread stops. */
+static void await_change(void)
 {
-    pthread_mutex_lock(&disposal.mutex);
-    while (!disposal.first && !disposal.stops)
+    const struct timespec end = {(time_t)(disposal.end / 1000000000), (long)(disposal.end % 1000000000)};
+    if (!disposal.kept)
         pthread_cond_wait(&disposal.changed, &disposal.mutex);
-    waiting *first = disposal.first;
-    disposal.first = NULL;
+    else
+        pthread_cond_clockwait(&disposal.changed, &disposal.mutex, CLOCK_MONOTONIC, &end);
+}
+
+/* Keeps a block if it is mapped on its own and none is kept. The caller has the mutex. */
+static bool keep(void *block)
+{
+    const bool keeps = !disposal.kept && !disposal.stops && malloc_usable_size(block) >= SRV_MAPPED_BYTES;
+    if (!keeps) return false;
+    disposal.kept = block;
+    disposal.end  = srv_now() + kept_time;
+    return true;
+}
+
+/* Removes the next block that is to be freed, or cut before it is kept. NULL: none. The caller has the mutex. */
+static void *next_block(void)
+{
+    void *block;
+    while ((block = disposal.first)) {
+        disposal.first = disposal.first->next;
+        if (malloc_usable_size(block) > disposal.most || !keep(block)) return block;
+    }
+    if (!disposal.stops && srv_now() < disposal.end) return NULL;
+    block         = disposal.kept;
+    disposal.kept = NULL;
+    return block;
+}
+
+/* Waits for a block. Returns NULL if there is none and none will come. */
+static void *await_block(void)
+{
+    void *block;
+    pthread_mutex_lock(&disposal.mutex);
+    while (!(block = next_block()) && !disposal.stops)
+        await_change();
     pthread_mutex_unlock(&disposal.mutex);
-    return first;
+    return block;
+}
+
+/* Returns the pages of a block that has more memory than may be kept, and keeps it. */
+static bool cut_and_keep(void *block)
+{
+    const size_t size = malloc_usable_size(block);
+    if (size < SRV_MAPPED_BYTES || size <= disposal.most || disposal.most == 0) return false;
+    srv_body_return_pages((char *)block + disposal.most, size - disposal.most);
+    pthread_mutex_lock(&disposal.mutex);
+    const bool keeps = keep(block);
+    pthread_mutex_unlock(&disposal.mutex);
+    return keeps;
 }
 
 static void *run(void *unused)
 {
     (void)unused;
-    for (waiting *block, *next; (block = await_blocks());)
-        for (; block; block = next) {
-            next = block->next;
-            free(block);
-        }
+    for (void *block; (block = await_block());)
+        if (!cut_and_keep(block)) free(block);
     return NULL;
 }
 
-void srv_disposal_start(void)
+void srv_disposal_start(size_t kept)
 {
     disposal.stops = false;
+    disposal.most  = kept;
     disposal.runs  = pthread_create(&disposal.thread, NULL, run, NULL) == 0;
     if (disposal.runs) pthread_setname_np(disposal.thread, "torqued-free");
 }
@@ -72,4 +122,32 @@ void srv_dispose(void *block)
     disposal.first    = block;
     pthread_mutex_unlock(&disposal.mutex);
     pthread_cond_signal(&disposal.changed);
+}
+
+/* Removes a mapped block from those that wait, or the kept one. NULL: there is none. */
+static void *remove_mapped(void)
+{
+    void *block = NULL;
+    pthread_mutex_lock(&disposal.mutex);
+    waiting **link = &disposal.first;
+    while (*link && malloc_usable_size(*link) < SRV_MAPPED_BYTES)
+        link = &(*link)->next;
+    if (*link) {
+        block = *link;
+        *link = (*link)->next;
+    } else {
+        block         = disposal.kept;
+        disposal.kept = NULL;
+    }
+    pthread_mutex_unlock(&disposal.mutex);
+    return block;
+}
+
+void *srv_disposal_take(size_t bytes)
+{
+    void *block = bytes >= SRV_MAPPED_BYTES && disposal.runs ? remove_mapped() : NULL;
+    if (!block || malloc_usable_size(block) >= bytes) return block;
+    void *larger = realloc(block, bytes); /* moves page tables, not bytes */
+    if (!larger) free(block);
+    return larger;
 }

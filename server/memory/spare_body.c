@@ -6,7 +6,6 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-enum { MOST_KEPT = 64 << 20 }; /* bytes that a loop keeps, as many as malloc keeps in each of its arenas */
 static const uint64_t kept_time = 5000000000; /* ns */
 
 char *srv_spare_body_take(srv_spare_body *spare, size_t bytes, size_t *capacity)
@@ -24,9 +23,9 @@ void srv_spare_body_give(srv_spare_body *spare, char *bytes, size_t capacity, ui
         srv_dispose(bytes);
         return;
     }
-    char *cut = capacity > MOST_KEPT ? realloc(bytes, MOST_KEPT) : NULL;
-    *spare =
-        (srv_spare_body){.bytes = cut ? cut : bytes, .capacity = cut ? MOST_KEPT : capacity, .end = now + kept_time};
+    char *cut = capacity > SRV_KEPT_BYTES ? realloc(bytes, SRV_KEPT_BYTES) : NULL;
+    *spare    = (srv_spare_body){
+           .bytes = cut ? cut : bytes, .capacity = cut ? SRV_KEPT_BYTES : capacity, .end = now + kept_time};
 }
 
 void srv_body_return_pages(char *bytes, size_t capacity)

@@ -1,6 +1,7 @@
 /* serve.c - runs a service: waits for signals and a successor, watches the threads, drains, closes everything. */
 #include "service.h"
 #include "notify.h"
+#include "api/base/memory/large_block.h"
 #include "server/memory/disposal.h"
 #include <signal.h>
 #include <stdio.h>
@@ -157,6 +158,12 @@ static void block_signals(sigset_t *stop)
     signal(SIGXFSZ, SIG_IGN); /* a write beyond the file size limit then fails with EFBIG, which the store reports */
 }
 
+/* Bytes of the large answer whose memory is kept for the next one: a part of what malloc may keep (memory_watch.h). */
+static size_t kept_answer(const srv_config *config)
+{
+    return config->memory / 8 < SRV_KEPT_BYTES ? config->memory / 8 : SRV_KEPT_BYTES;
+}
+
 int srv_service_run(srv_service *s)
 {
     char     error[1600] = "";
@@ -165,7 +172,8 @@ int srv_service_run(srv_service *s)
     srv_upgrade_init(&s->upgrade, &s->log, &s->models);
     s->upgrade.listeners = &s->listeners;
     s->upgrade.health    = &s->health;
-    srv_disposal_start();
+    srv_disposal_start(kept_answer(&s->config));
+    api_large_blocks_from(srv_disposal_take);
     bool ok      = srv_service_start(s, error, sizeof error);
     bool patient = false;
     if (ok) {

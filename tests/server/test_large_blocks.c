@@ -115,7 +115,7 @@ static char *touched(size_t size)
 
 static void test_large_blocks_go_back_to_the_system(void **state)
 {
-    srv_disposal_start();
+    srv_disposal_start(64 * mebibyte);
     char  *one = touched(DISPOSED), *other = touched(DISPOSED);
     size_t before = resident();
     srv_dispose(one);
@@ -130,7 +130,7 @@ static void test_large_blocks_go_back_to_the_system(void **state)
 /* The leak checker finds a block that the end of the thread forgets. */
 static void test_the_end_frees_what_waits(void **state)
 {
-    srv_disposal_start();
+    srv_disposal_start(64 * mebibyte);
     for (int i = 0; i < 8; i++)
         srv_dispose(malloc(DISPOSED));
     srv_disposal_stop();
@@ -140,12 +140,52 @@ static void test_blocks_are_freed_without_the_thread(void **state)
 {
     srv_dispose(NULL);
     srv_dispose(malloc(DISPOSED));
-    srv_disposal_start();
+    srv_disposal_start(64 * mebibyte);
     srv_dispose(NULL);
     srv_dispose(malloc(64));
     srv_disposal_stop();
     srv_disposal_stop();
     srv_dispose(malloc(DISPOSED));
+}
+
+enum { SHOWN = 40 << 20 /* an offset within a kept block */ };
+
+/* Disposes of a block with a mark, waits until the thread has it, and returns the next block of `bytes` bytes. */
+static char *reuse(size_t disposed, size_t mark, size_t bytes)
+{
+    char *block = malloc(disposed);
+    assert_non_null(block);
+    block[mark] = 'x';
+    srv_dispose(block);
+    return srv_disposal_take(bytes);
+}
+
+/* The mark shows that pages are those of the block before: fresh ones are zero. */
+static void test_a_large_block_is_kept_for_a_large_answer(void **state)
+{
+    srv_disposal_start(64 * mebibyte);
+    assert_null(srv_disposal_take(48 * mebibyte));
+    char *same = reuse(DISPOSED, SHOWN, 33 * mebibyte);
+    assert_non_null(same);
+    assert_int_equal(same[SHOWN], 'x');
+    assert_null(srv_disposal_take(48 * mebibyte));
+    srv_dispose(same);
+    char *larger = srv_disposal_take(200 * mebibyte);
+    assert_non_null(larger);
+    assert_int_equal(larger[SHOWN], 'x');
+    larger[200 * mebibyte - 1] = 'y'; /* AddressSanitizer notices a block that is too small */
+    free(larger);
+    srv_disposal_stop();
+}
+
+/* malloc keeps smaller blocks itself, and a small answer must not take a large block. */
+static void test_only_mapped_blocks_are_taken(void **state)
+{
+    srv_disposal_start(64 * mebibyte);
+    assert_null(reuse(20 * mebibyte, 0, 32 * mebibyte));
+    assert_null(reuse(DISPOSED, 0, 32 * mebibyte - 1));
+    srv_disposal_stop();
+    assert_null(srv_disposal_take(48 * mebibyte));
 }
 
 int main(void)
@@ -161,6 +201,8 @@ int main(void)
 #endif
         cmocka_unit_test(test_the_end_frees_what_waits),
         cmocka_unit_test(test_blocks_are_freed_without_the_thread),
+        cmocka_unit_test(test_a_large_block_is_kept_for_a_large_answer),
+        cmocka_unit_test(test_only_mapped_blocks_are_taken),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,4 +1,5 @@
 /* answer.c - measure the answer, and write all of it except the numbers of its arrays (answer_slots.h). */
+#include "api/base/memory/large_block.h"
 #include "api/requests/lanes/failed_rows.h"
 #include "api/requests/fields/loop_state.h"
 #include "answer.h"
@@ -327,6 +328,8 @@ bool api_answer_open(api_answer *answer, size_t bytes, bool apart)
     if (!api_claim(&answer->plan->query->call->share, bytes, answer->plan->query->problem))
         return false; /* api_end returns the claimed bytes */
     api_buffer_init(answer->body, bytes);
+    answer->body->data     = api_large_block(bytes + 1);
+    answer->body->capacity = answer->body->data ? bytes : 0;
     if (!api_buffer_room(answer->body, bytes))
         return api_fail(answer->plan->query->problem, API_MEMORY_FULL, NULL,
                         "no memory for an answer of up to %zu bytes", bytes);

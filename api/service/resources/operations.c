@@ -1,10 +1,10 @@
 /* operations.c - serve POST /v1/models/{model}/{operation}: from the bytes of the request to the reply. */
+#include "api/base/memory/large_block.h"
 #include "api/requests/evaluate/evaluate.h"
 #include "api/requests/scene/locked_joints.h"
 #include "api/requests/fields/operation.h"
 #include "api/requests/fields/rows.h"
 #include "api/codec/nodes/node_read.h"
-#include <stdlib.h>
 #include <string.h>
 
 const char *api_operation_name_at(size_t index)
@@ -39,7 +39,7 @@ static bool reply(api_call *call, api_buffer *body, size_t bound, api_problem *p
     api_reply_header(call, "Model-Revision", call->model->revision);
     if (!api_reply_body(call, 200, api_media_type(call->media, &call->accepted), body, problem)) return false;
     if (bound - call->reply.length < WORTH_FITTING) return true;
-    char *fitted = realloc(call->reply.body, call->reply.length + 1);
+    char *fitted = api_fit_block(call->reply.body, call->reply.length + 1);
     if (!fitted) return true;
     call->reply.body = fitted;
     api_unclaim(&call->share, bound - call->reply.length);
