@@ -199,6 +199,9 @@ static void accepted_types(void **state)
                                       "application/json;q=0.1234",
                                       "application/json;q=1.",
                                       "application/json;q=1.0000",
+                                      "application/json;q=., */*", /* a malformed range is ignored */
+                                      "application/json;q=, */*",
+                                      "application/json;q=01, */*",
                                       "text/html, image/gif, image/jpeg, *; q=.2, */*; q=.2"};
     static const char *const no[]  = {"text/html",
                                       "application/json;q=0",

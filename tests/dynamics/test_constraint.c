@@ -10,6 +10,10 @@
 
 enum { ROBOTS = 16, ROWS = 11, FRAMES = 3, AXES = 15 };
 
+/* Accelerations of free robots are far larger than those that gravity and velocities explain, as under strong efforts.
+ */
+#define STRONG 300
+
 /* One robot with its base held, its last link twice along all axes or some: the directions depend on each other, and
  * those of a fixed base count as zero. */
 typedef struct problem {
@@ -78,9 +82,11 @@ static void open_block(const problem *p, const dyn_kernels *k, size_t first, blo
     x->room        = take_lanes(dyn_contact_entries(t->nv, &p->contact), W);
     x->workspace   = aligned_alloc(DYN_ALIGN, (k->workspace_size(t->model) + DYN_ALIGN) / DYN_ALIGN * DYN_ALIGN);
     assert_non_null(x->workspace);
-    x->q         = lanes_of(t->q, t->nq, W, first);
-    x->qd        = lanes_of(t->qd, t->nv, W, first);
-    x->qdd       = lanes_of(t->qdd, t->nv, W, first);
+    x->q   = lanes_of(t->q, t->nq, W, first);
+    x->qd  = lanes_of(t->qd, t->nv, W, first);
+    x->qdd = lanes_of(t->qdd, t->nv, W, first);
+    for (size_t i = 0; i < t->nv * W; i++)
+        x->qdd[i] *= STRONG;
     x->b         = dyn_contact_lay_out(&p->contact, t->nv, W, x->room);
     x->b.damping = p->damping;
     x->states =
@@ -241,10 +247,47 @@ static void test_redundant_frames_of_random_robots(void **state)
     trial_robots(ROBOTS, ROWS, check_robot);
 }
 
+/* Compares Lambda with that of LAPACK, and the bound with the product of the traces of G and Lambda, which is no less
+ * than the condition number of G. Damping makes G regular whatever the robot. */
+static void check_inertia_of_robot(const trial *t)
+{
+    enum { K = DYN_FRAME_AXES };
+    problem            p   = problem_of(t);
+    const dyn_kernels *one = dyn_kernels_for_models();
+    const size_t       W   = (size_t)one->lanes;
+    p.damping              = 0.03;
+    p.contact              = (dyn_contact){.n = 1, .k = K, .frame = &p.frame[1]};
+    double *inertia = take_lanes((size_t)K * K, W), *bound = take_lanes(1, W);
+    for (size_t row = 0; row < ROWS; row++) {
+        block x;
+        open_block(&p, one, row, &x);
+        dyn_contact_find_inertia(&x.b, &x.states, inertia, NULL, bound);
+        assert_true(dyn_contact_solve(&x.b, NULL, 0));
+        double found[K * K], trace = 0;
+        for (size_t e = 0; e < (size_t)K * K; e++)
+            found[e] = inertia[e * W];
+        for (size_t a = 0; a < K; a++)
+            trace += found[a * (K + 1)];
+        check_close("inertia", t->seed, (size_t)K * K, found, x.b.task.Lambda, 1e-13 * bound[0]);
+        assert_true(fabs(bound[0] - trace * x.b.factor.trace[0]) <= 1e-13 * bound[0]);
+        assert_true(bound[0] >= K * K * (1 - 1e-13)); /* tr G tr G^-1 >= k^2 */
+        close_block(&x);
+    }
+    free(inertia), free(bound);
+}
+
+/* The bound decides whether task-space trusts the kernel's inertia. */
+static void test_the_bound_is_the_product_of_traces(void **state)
+{
+    (void)state;
+    trial_robots(ROBOTS, ROWS, check_inertia_of_robot);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_redundant_frames_of_random_robots),
+        cmocka_unit_test(test_the_bound_is_the_product_of_traces),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

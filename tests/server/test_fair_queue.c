@@ -77,6 +77,29 @@ static void test_equal_shares_of_unequal_jobs(void **state)
     assert_true(fabs(large.served - small.served) <= 0.03 + 1e-9);
 }
 
+/* The virtual time goes on as the client with the least time leaves: another one that comes then has no lead over those
+ * that were served more meanwhile. */
+static void test_a_client_that_comes_as_another_leaves_has_no_lead(void **state)
+{
+    static client  busy, brief, late;
+    srv_fair_queue queue = {0};
+    busy                 = (client){.takes = 4};
+    brief                = (client){.takes = 0.01};
+    late                 = (client){.takes = 1};
+    push(&queue, &brief, 0.01);
+    for (int i = 0; i < 20; i++)
+        push(&queue, &busy, 1);
+    assert_ptr_equal(run_one(&queue), &busy); /* the newest of equal ones */
+    assert_ptr_equal(run_one(&queue), &brief);
+    busy.takes = 1;
+    for (int i = 0; i < 10; i++)
+        push(&queue, &late, 1);
+    for (int i = 0; i < 4; i++) {
+        const client *first = run_one(&queue), *second = run_one(&queue);
+        assert_true(first != second);
+    }
+}
+
 /* A client must be charged the time that its jobs take, not the estimated time. */
 static void test_estimates_do_not_matter(void **state)
 {
@@ -263,12 +286,18 @@ static void test_a_cost_is_reassessed(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_one_job_behind_five_hundred), cmocka_unit_test(test_equal_shares_of_unequal_jobs),
-        cmocka_unit_test(test_estimates_do_not_matter),     cmocka_unit_test(test_little_is_charged_before_the_run),
-        cmocka_unit_test(test_idle_clients_save_no_time),   cmocka_unit_test(test_a_pause_forgives_nothing),
-        cmocka_unit_test(test_a_running_job_is_charged),    cmocka_unit_test(test_sums_return_to_zero),
-        cmocka_unit_test(test_jobs_leave_from_any_place),   cmocka_unit_test(test_a_job_returns),
+        cmocka_unit_test(test_one_job_behind_five_hundred),
+        cmocka_unit_test(test_equal_shares_of_unequal_jobs),
+        cmocka_unit_test(test_estimates_do_not_matter),
+        cmocka_unit_test(test_little_is_charged_before_the_run),
+        cmocka_unit_test(test_idle_clients_save_no_time),
+        cmocka_unit_test(test_a_pause_forgives_nothing),
+        cmocka_unit_test(test_a_running_job_is_charged),
+        cmocka_unit_test(test_sums_return_to_zero),
+        cmocka_unit_test(test_jobs_leave_from_any_place),
+        cmocka_unit_test(test_a_job_returns),
         cmocka_unit_test(test_a_cost_is_reassessed),
+        cmocka_unit_test(test_a_client_that_comes_as_another_leaves_has_no_lead),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

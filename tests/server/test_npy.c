@@ -47,18 +47,23 @@ static void assert_values(const char *dictionary, const void *numbers, size_t le
 
 static void test_every_type(void **state)
 {
-    static const double  six[] = {1, 2, 3, 4, 5, 6}, fortran[] = {1, 3, 5, 2, 4, 6}, third = 1.0 / 3;
-    static const float   floats[] = {1, 2, 3, 4, 5, 6};
-    static const int64_t longs[] = {1, 2, 3, 4, 5, 6}, negative = -3;
-    static const uint8_t bytes[]           = {1, 2, 3, 4, 5, 6};
-    static const int16_t shorts[]          = {-2, 7};
-    static const double  expected_shorts[] = {-2, 7}, expected_negative = -3;
+    static const double   six[] = {1, 2, 3, 4, 5, 6}, fortran[] = {1, 3, 5, 2, 4, 6}, third = 1.0 / 3;
+    static const float    floats[] = {1, 2, 3, 4, 5, 6};
+    static const int64_t  longs[] = {1, 2, 3, 4, 5, 6}, negative = -3;
+    static const uint8_t  bytes[]           = {1, 2, 3, 4, 5, 6};
+    static const int16_t  shorts[]          = {-2, 7};
+    static const double   expected_shorts[] = {-2, 7}, expected_negative = -3;
+    static const uint8_t  tops[]          = {200, 255};
+    static const uint64_t top             = (1ull << 63) + (1ull << 40);
+    static const double   expected_tops[] = {200, 255}, expected_top = 9223373136366403584.0;
     static const uint8_t big[] = {0x3f, 0xd5, 0x55, 0x55, 0x55, 0x55, 0x55, 0x55}, big_int[] = {0xff, 0xff, 0xff, 0xfd};
     assert_values("{'descr': '<f8', 'fortran_order': False, 'shape': (2, 3), }\n", six, sizeof six, six, 6);
     assert_values("{'descr': '<f8', 'fortran_order': True, 'shape': (2, 3), }\n", six, sizeof six, fortran, 6);
     assert_values("{'descr': '<f4', 'fortran_order': False, 'shape': (6,), }\n", floats, sizeof floats, six, 6);
     assert_values("{'descr': '<i8', 'fortran_order': False, 'shape': (3, 2), }\n", longs, sizeof longs, six, 6);
     assert_values("{'descr': '|u1', 'fortran_order': False, 'shape': (6, 1), }\n", bytes, sizeof bytes, six, 6);
+    assert_values("{'descr': '|u1', 'fortran_order': False, 'shape': (2,), }\n", tops, sizeof tops, expected_tops, 2);
+    assert_values("{'descr': '<u8', 'fortran_order': False, 'shape': (1,), }\n", &top, 8, &expected_top, 1);
     assert_values("{'descr': '<i2', 'fortran_order': False, 'shape': (2,), }\n", shorts, sizeof shorts, expected_shorts,
                   2);
     assert_values("{'descr': '<i8', 'fortran_order': False, 'shape': (), }\n", &negative, 8, &expected_negative, 1);

@@ -25,12 +25,21 @@ static bool narrow_interval(const api_query *q, const api_limit_list *limits, si
                     limits->owner[i].name);
 }
 
-/* Returns half the width of the interval of a coordinate without limits. */
-static double half_width(const api_model *m, size_t entry, double range)
+/* Sets half the widths of the intervals of coordinates without limits: pi for an angle, else `range`. A joint that
+ * follows another one may turn where its leader slides, and otherwise; the joint's own coordinates count. */
+static void set_half_widths(const api_model *m, double range, double *half)
 {
-    for (size_t i = 0; i < m->n_angles; i++)
-        if (m->angles[i].entry == entry) return pi / fabs(m->angles[i].ratio);
-    return range;
+    for (size_t k = 0; k < m->nq; k++)
+        half[k] = range;
+    for (size_t i = 0; i < m->n_joints; i++) {
+        const api_joint_name *joint = &m->joints[i];
+        const int             link  = m->dyn->body[joint->body].tree.link;
+        for (int b = joint->body; !joint->leader && b >= 0 && m->dyn->body[b].tree.link == link; b--) {
+            const dyn_body *part  = &m->dyn->body[b];
+            const int       place = api_first_position(m, part);
+            if (place >= 0 && dyn_body_has_angle(part)) half[place] = pi;
+        }
+    }
 }
 
 static void close_interval(double half, double *lower, double *upper)
@@ -50,13 +59,15 @@ bool api_random_configuration_prepare(api_query *q, double range, api_random_con
     api_limit_list              limits;
     double                     *lower = api_take(q->pool, m->nq * sizeof *lower);
     double                     *upper = api_take(q->pool, m->nq * sizeof *upper);
-    if (!lower || !upper || !api_limits_list(q->pool, m, positions, 1, &limits)) return false;
+    double                     *half  = api_take(q->pool, m->nq * sizeof *half);
+    if (!lower || !upper || !half || !api_limits_list(q->pool, m, positions, 1, &limits)) return false;
     for (size_t k = 0; k < m->nq; k++)
         lower[k] = -INFINITY, upper[k] = INFINITY;
     for (size_t i = 0; i < limits.n; i++)
         if (!narrow_interval(q, &limits, i, lower, upper)) return false;
+    set_half_widths(m, range, half);
     for (size_t k = 0; k < m->nq; k++)
-        close_interval(half_width(m, k, range), &lower[k], &upper[k]);
+        close_interval(half[k], &lower[k], &upper[k]);
     r->lower = lower;
     r->upper = upper;
     return true;

@@ -47,9 +47,9 @@ class Gateway(ServerCase):
         _, said = process.communicate(timeout=PATIENCE)
         self.assertEqual(process.returncode, 0, said)
 
-    def gateway(self, url=None, model="puma560"):
+    def gateway(self, url=None, model="puma560", timeout=PATIENCE):
         """Starts a gateway. Returns a socket connected to it, and its process."""
-        process = self.start("127.0.0.1:0", model, url or self.server.url(), str(PATIENCE))
+        process = self.start("127.0.0.1:0", model, url or self.server.url(), str(timeout))
         port = int(re.search(r"port ([0-9]+)", process.stdout.readline())[1])
         plc = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
         self.addCleanup(plc.close)
@@ -110,6 +110,17 @@ class Gateway(ServerCase):
         process.send_signal(signal.SIGCONT)
         self.assertEqual(self.read(plc.recv(4096))[:2], (50, OK))
         self.assertEqual(self.exchange(plc, telegram("<", 51, zero, zero, zero))[:2], (51, OK))
+
+    def test_the_duration_is_in_microseconds(self):
+        """A server that takes connections and never answers costs the whole timeout."""
+        silent = socket.create_server(("127.0.0.1", 0))
+        self.addCleanup(silent.close)
+        plc, _ = self.gateway(f"http://127.0.0.1:{silent.getsockname()[1]}", timeout=0.2)
+        plc.send(telegram("<", 7, [0.1] * 6, [0.0] * 6, [0.0] * 6))
+        _, counter, _, status, duration = struct.unpack_from("<IIHHI", plc.recv(4096))
+        self.assertEqual((counter, status), (7, UNREACHABLE))
+        self.assertGreaterEqual(duration, 200000)
+        self.assertLess(duration, 1e6 * PATIENCE)
 
     def test_a_server_that_goes_and_comes(self):
         server = Server()

@@ -11,6 +11,11 @@ from samples import pendulum
 INVERSE = torqued.Model.inverse_dynamics
 
 
+def unavailable(status):
+    """The answer of a balancer whose server is away, or whose limit of requests is reached: no problem document."""
+    return f"HTTP/1.1 {status} No\r\nContent-Type: text/html\r\nContent-Length: 4\r\n\r\ngone".encode()
+
+
 class Replicated(ServerCase):
     @classmethod
     def setUpClass(cls):
@@ -55,7 +60,7 @@ class Replicated(ServerCase):
         """A server that describes the model and then refuses, or closes."""
         description = self.client.get("/v1/models/panda")
         # the client opens a lost connection again once, hence END twice
-        for then in ([busy()], [Scripted.END, Scripted.END]):
+        for then in ([busy()], *([unavailable(status)] for status in (429, 502, 503, 504)), [Scripted.END, Scripted.END]):
             with Scripted(ok(description.body), *then) as failing:
                 self.assertSameBits(self.batch([failing.url, self.urls[0]], at_once=1, size=20))
 

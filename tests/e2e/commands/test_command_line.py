@@ -4,6 +4,7 @@ import io
 import json
 import os
 import pty
+import re
 import select
 import shutil
 import ssl
@@ -267,6 +268,13 @@ class Call(Case):
         self.refused("call", "panda", "inverse-dynamics", path, "--output", out)
         self.assertFalse(os.path.exists(out))
 
+    def test_rows_of_fields_must_agree(self):
+        """Either of two fields of a JSON object may have more rows."""
+        for q, qd in ((2, 3), (3, 2)):
+            text = json.dumps({"q": [[0.1, 0.2]] * q, "qd": [[0.3, 0.4]] * qd})
+            said = self.refused("call", "two_link", "bias", "--from", "json", given=text)
+            self.assertIn(f"qd has {qd} rows, and a field before it {q}", said)
+
     def test_hostile_npz(self):
         whole = as_npz(states(6))
         for content, said in ((whole[:-30], "no zip archive"), (b"PK" + b"x" * 500, "no zip archive"),
@@ -427,6 +435,15 @@ class Health(Case):
         # healthcheck asks once and does not wait
         self.assertEqual([path for _, path, _, _ in stub.requests], ["/readyz"])
         self.assertLess(time.monotonic() - started, 5)
+
+    def test_percentiles_are_those_of_the_nearest_rank(self):
+        """The slowest of three requests has the ranks from 2/3 on: p90 and above are the maximum."""
+        for _ in range(3):
+            text = self.said("bench", "--requests", "3").decode()
+            times = dict(re.findall(r"(?m)^(p[0-9.]+|max) +([0-9.]+) ms", text))
+            self.assertEqual(sorted(times), ["max", "p50", "p90", "p99", "p99.9"])
+            self.assertEqual({times[name] for name in ("p90", "p99", "p99.9")}, {times["max"]})
+            self.assertLessEqual(float(times["p50"]), float(times["max"]))
 
     def test_bench(self):
         text = self.said("bench", "panda", "--requests", "50").decode()

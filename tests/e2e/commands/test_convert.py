@@ -4,6 +4,7 @@ import copy
 import json
 import os
 import random
+import re
 import subprocess
 import tempfile
 import unittest
@@ -210,6 +211,19 @@ class Converting(ServerCase):
                         continue
                     self.assertClose(back[body][0], position, 1e-12, scale=1, what=f"{base} {configuration} {body}")
                     self.assertGreater(abs(sum(a * b for a, b in zip(back[body][1], (x, y, z, w)))), 1 - 1e-12, body)
+
+    def test_keyframes_satisfy_the_couplings_of_a_follower_that_screws(self):
+        """The slide of a helical joint that follows another one is at its pitch times the angle of its hinge, the offset included."""
+        links = [{"name": "a", "parent": "base", "inertial": samples.body(1), "joint": {"name": "ja", "type": "continuous", "axis": [0, 1, 0]}},
+                 {"name": "s", "parent": "a", "inertial": samples.body(1), "joint": {
+                     "name": "js", "type": "helical", "axis": [0.6, 0, 0.8], "pitch": 0.2, "mimic": {"joint": "ja", "multiplier": -2, "offset": 0.3}}}]
+        document = {"links": links, "configurations": [{"name": "turned", "q": {"ja": 0.4}}]}
+        text, _ = self.convert(self.write("screws.json", document), "--to", "mjcf")
+        joints = re.findall(r'<joint name="([^"]+)"', text.split("<equality")[0])
+        positions = dict(zip(joints, map(float, re.search(r'qpos="([^"]+)"', text)[1].split())))
+        self.assertEqual(sorted(positions), ["ja", "js", "js.slide"])
+        for name, expected in (("ja", 0.4), ("js", -0.5), ("js.slide", -0.1)):
+            self.assertAlmostEqual(positions[name], expected, 14, name)
 
     def test_passive_joints_of_loops_get_no_motor(self):
         """In MJCF a joint with a motor is driven: the effort limit of a passive joint is listed instead, and the same joints stay coordinates."""

@@ -40,10 +40,21 @@ def limits(friction):
     return (-most["negative"], most["positive"]) if isinstance(most, dict) else (-most, most)
 
 
+def uneven(document):
+    """Returns the document with motors of transmissions whose friction differs by direction, at rest and in motion."""
+    document = copy.deepcopy(document)
+    for motor in document["transmissions"][0]["motors"]:
+        coulomb = motor["friction"]["coulomb"]
+        positive = coulomb["positive"] if isinstance(coulomb, dict) else coulomb
+        motor["friction"] |= {"coulomb": {"positive": positive, "negative": 0.6 * positive},
+                              "breakaway": {"positive": 1.3 * positive, "negative": 1.1 * positive}, "stribeck_velocity": 0.4}
+    return document
+
+
 class Sticking(ServerCase):
     """Robots with friction at all joints and motors, and the rows W that map qd to their rates."""
     SIZES = {"solo12": 0.5, "humanoid": 8, "five_bar": 1, "delta": 1, "stewart": 20}
-    PUSH = {"humanoid": 20, "stewart": 100, "tx40": 8}
+    PUSH = {"humanoid": 20, "stewart": 100, "tx40": 8, "uneven": 8}
 
     @classmethod
     def setUpClass(cls):
@@ -52,6 +63,7 @@ class Sticking(ServerCase):
         cls.documents = {name: rough(bundled(name), rng, size) for name, size in cls.SIZES.items()}
         cls.documents |= {"chain": chain(rng, 7), "tx40": bundled("tx40"),
                           "plain": rough(bundled("solo12"), rng, 0.5, breakaway=False)}
+        cls.documents["uneven"] = uneven(cls.documents["tx40"])
         cls.names = {}
         for name, document in cls.documents.items():
             assert cls.client.put("/v1/models/" + name, document).status in (200, 201)
@@ -149,7 +161,7 @@ class ForwardDynamics(Sticking):
         rng = np.random.default_rng(3)
         for model, n, choices in (("solo12", 120, (FEET, FEET[:2], FEET[1:])), ("humanoid", 90, (SOLES, SOLES[:1], SOLES + AGAIN)),
                                   ("chain", 80, ([{"frame": "l6", "axes": ["z"]}], [{"frame": "l5"}, {"frame": "l6"}])),
-                                  ("tx40", 80, ([{"frame": "link6", "axes": ["x", "ry"]}], None)),
+                                  *((model, 80, ([{"frame": "link6", "axes": ["x", "ry"]}], None)) for model in ("tx40", "uneven")),
                                   ("five_bar", 50, (None, [{"frame": "right_rod", "axes": ["x"]}])), ("delta", 50, (None,)),
                                   ("stewart", 40, (None, [{"frame": "platform", "axes": ["z", "rx"]}]))):
             sticks = 0

@@ -81,6 +81,11 @@ class LoadFrictionLoops(Closed):
             for x in forward:
                 expected = answer_differences(self, model, "forward-dynamics", ["qdd"], forward, x, **wrenches)["qdd"]
                 self.near(b["dqdd_d" + x], expected, 1e-7, f"{name} dqdd_d{x}")
+            g = [0.3, -0.4, -9.5]  # away from zero load tau is linear in the gravity
+            ends = [[self.ask(model, "inverse-dynamics", {**inverse, **wrenches, "gravity": [x + h * (i == k) for k, x in enumerate(g)]})["tau"] for h in (0.01, -0.01)]
+                    for i in range(3)]
+            pull = self.ask(model, "sensitivity", {**inverse, **wrenches, "gravity": g, "outputs": ["dtau_dgravity"]})["dtau_dgravity"]
+            self.near(pull, np.transpose([np.subtract(*two) / 0.02 for two in ends]), 1e-8, f"{name} dtau_dgravity")
             link = wrenches["wrenches"][0]["link"]
             column = 10 * self.ok(self.client.get(f"/v1/models/{model}"))["bodies"].index(link)
             for operation, request, output, got in (("inverse-dynamics", inverse, "tau", a), ("forward-dynamics", forward, "qdd", b)):

@@ -5,6 +5,7 @@ import numpy as np
 import tap
 from assemblies import FRACTION, MECHANISMS, NEAR, STATES, Assemblies
 from continuation import CROSSED, REACHED, Carried, Guess, Line, Spline, follow
+from samples import body
 from tree_kinematics import exponential, from_quaternions
 
 
@@ -18,6 +19,25 @@ class Lines(Assemblies):
         self.assertGreaterEqual((expected.outcome == CROSSED).sum(), least_crossed * STATES)
         self.check_bits(m, [requests[r] for r in reached], answers)
         return m, expected, reached
+
+    def test_a_ball_turns_the_shorter_way(self):
+        """A driven ball joint turns a plate from -100 to 100 degrees. The shorter way leads past an arm of three passive joints, which
+        holds the plate's rim; on the longer one the rim would leave its reach."""
+        turned = lambda angle: [0, 0, float(np.sin(angle / 2)), float(np.cos(angle / 2))]
+        part = lambda name, parent, **joint: {"name": name, "parent": parent, "joint": {"name": name, **joint}, "inertial": body(1.2, (0.1, 0.02, 0.03))}
+        passive = lambda axis, home, x: {"type": "revolute", "axis": axis, "home": home, "actuated": False, "origin": {"xyz": [x, 0, 0]}}
+        self.put_model("plate", {
+            "links": [part("plate", "base", type="spherical", home=turned(np.radians(-100))), part("yaw", "base", **passive([0, 0, 1], -0.49, -1)),
+                      part("upper", "yaw", **passive([0, 1, 0], -0.53, 0)), part("lower", "upper", **passive([0, 1, 0], 1.06, 0.6))],
+            "frames": [{"name": "rim", "link": "plate", "xyz": [0.5, 0, 0]}, {"name": "hand", "link": "lower", "xyz": [0.6, 0, 0]}],
+            "loops": [{"name": "grip", "type": "spherical", "frame_a": "rim", "frame_b": "hand"}]})
+        for degrees in (-100, -150, 175, 100):
+            angle = np.radians(degrees)
+            for sign in (1, -1):
+                q = [sign * x for x in turned(angle)]
+                poses = self.ask("plate", "kinematics", {"q": q, "outputs": ["poses"]})["poses"]
+                self.near(poses["hand"]["position"], [0.5 * np.cos(angle), 0.5 * np.sin(angle), 0], 1e-9, degrees)
+                self.assertGreater(poses["lower"]["position"][2], 0.1, degrees)     # the assembly of the home position
 
     def test_delta(self):
         """The platform of a Delta only translates."""

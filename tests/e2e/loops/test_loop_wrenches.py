@@ -132,6 +132,37 @@ class Wrenches(Closed):
                 rates = derivative(lambda t: self.joint_wrenches(*along(s, t[0]), changed(loads, t[0])), np.zeros(1), 1e-4)[..., 0]
                 self.near(given["joint_wrench_rates"], rates, 1e-7, kind)
 
+    def bennett(self, choose, alpha=0.7, beta=1.3, a=0.4):
+        """Puts a Bennett linkage (1903), a / sin alpha = b / sin beta. Returns a state. Five rows hold two passive joints, which turn
+        the space of motions that the rows allow: the constraint forces are those of least norm."""
+        b = a * np.sin(beta) / np.sin(alpha)
+        steps = [([0, 0, 0], [0, 0, 0]), ([a, 0, 0], [alpha, 0, 0]), ([b, 0, 0], [beta, 0, 0])]
+        first = 0.8
+        tangent = np.sin((beta + alpha) / 2) / np.sin((beta - alpha) / 2) / np.tan(first / 2)
+        homes, links = (first, 2 * np.arctan(tangent), -first), []
+        for i, ((xyz, rpy), home) in enumerate(zip(steps, homes)):
+            link = self.arm(f"b{i + 1}", f"b{i}" if i else "base", choose, i == 0)
+            link["joint"].update(axis=[0, 0, 1], origin={"xyz": xyz, "rpy": rpy}, home=home)
+            links.append(link)
+        self.put_model("bennett", {
+            "links": links, "frames": [{"name": "hand", "link": "b3", "xyz": [a, 0, 0], "rpy": [alpha, 0, 0]},
+                                       {"name": "wall", "link": "base", "xyz": [-b, 0, 0], "rpy": [-beta, 0, 0]}],
+            "loops": [{"name": "last", "type": "revolute", "frame_a": "hand", "frame_b": "wall", "axis": [0, 0, 1]}]})
+        return {"q": np.array([first + 0.2]), "qd": np.array([1.3]), "qdd": np.array([-0.7]), "qddd": np.array([2.1])}
+
+    def test_rates_of_an_overconstrained_linkage(self):
+        s = self.bennett(np.random.default_rng(3))
+        loads = [{"link": "b2", "force": [1, 2, 3], "torque": [0.1, 0.2, 0.3], "point": [0.1, 0, 0]}]
+
+        def wrenches(t):
+            q, qd, qdd = along(s, t[0])
+            return np.array(self.ask("bennett", "inverse-dynamics", {"q": q.tolist(), "qd": qd.tolist(), "qdd": qdd.tolist(), "wrenches": loads,
+                                                                     "outputs": ["joint_wrenches"]})["joint_wrenches"])
+        given = self.ask("bennett", "torque-derivative", {**{n: x.tolist() for n, x in s.items()}, "wrenches": loads,
+                                                          "outputs": ["joint_wrenches", "joint_wrench_rates"]})
+        self.near(given["joint_wrenches"], wrenches([0]), 1e-12, "wrenches")
+        self.near(given["joint_wrench_rates"], derivative(wrenches, np.zeros(1), 1e-4)[..., 0], 1e-7, "rates")
+
     def test_joints_that_are_locked_rub_nowhere(self):
         """Three prismatic and three revolute joints after a driven one, fixed at the end: the revolute joints cannot
         move. A velocity of about 1e-17 by rounding would give them full Coulomb friction."""

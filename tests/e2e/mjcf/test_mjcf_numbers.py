@@ -88,6 +88,10 @@ BOUNDS = {
     "raised moments": file(chain(inner=INERTIAL), "", compiler(boundinertia=".25")),
     "balanced": file(arm(content='<inertial pos=".1 .2 .3" euler=".1 .2 .3" mass="1" diaginertia=".7 .1 .9"/>'), "", compiler(
         balanceinertia="true")),
+    "balanced, the second moment too large": file(arm(content='<inertial pos=".1 .2 .3" euler=".1 .2 .3" mass="1" diaginertia=".7 .9 .1"/>'), "",
+                                                  compiler(balanceinertia="true")),
+    "balanced, the first moment too large": file(arm(content='<inertial pos=".1 .2 .3" euler=".1 .2 .3" mass="1" diaginertia=".9 .1 .7"/>'), "",
+                                                 compiler(balanceinertia="true")),
     "balanced at the last bit": file(arm(content='<inertial pos=".1 .2 .3" euler=".1 .2 .3" mass="1" diaginertia=".7 .1 .8"/>'), "",
                                      compiler(balanceinertia="true")),
     "raised and balanced": file(arm(content='<inertial pos=".1 .2 .3" mass="1" diaginertia=".7 .001 .8"/>'), "", compiler(
@@ -300,6 +304,21 @@ class Efforts(mujoco3.Agreement):
         self.assertEqual(self.effort(after=limited, before=flags(clampctrl="disable"))[0], None)
         servo = RADIANS + '<default><position kp="3"/></default>'
         self.assertEqual(self.effort(after=actuators('<general joint="j" ctrlrange="-2 2"/>'), before=servo)[0], None)
+
+
+class Positions(mujoco3.Agreement):
+    """Limits of position: a range counts if it is not zero at both ends, unless `limited` or the compiler says otherwise."""
+
+    def test_ranges(self):
+        manual = RADIANS.replace("/>", ' autolimits="false"/>')
+        for joint, before, limits in (('range="-1.2 0.7"', RADIANS, [-1.2, 0.7]), ('range="-1.2 0"', RADIANS, [-1.2, 0]), ('range="0 0.7"', RADIANS, [0, 0.7]),
+                                      ('range="0 0"', RADIANS, None), ('range="-1.2 0" limited="false"', RADIANS, None),
+                                      ('range="-1.2 0" limited="true"', manual, [-1.2, 0]), ('range="-90 0"', "", [-math.pi / 2, 0])):
+            text = file(arm(f'<joint name="j" axis="0 1 0" {joint}/>'), "", before)
+            Compiled(text)
+            self.put_text("m", text)
+            link = self.client.get("/v1/models/m/document").json()["links"][0]
+            self.assertEqual(link["joint"].get("limits", {}).get("position"), limits, (joint, before))
 
 
 class Loops(mujoco3.Agreement):

@@ -3,7 +3,7 @@ limits, and refusals."""
 import numpy as np
 import tap
 from closed import Closed
-from samples import branched
+from samples import body, branched
 from scipy.linalg import expm
 from scipy.spatial.transform import Rotation
 
@@ -111,6 +111,22 @@ class Configuration(Closed):
                 self.assertGreater(np.ptp(values), 0.98 * (limits[1] - limits[0]), joint["name"])
                 self.assertLess(abs(values.mean() - sum(limits) / 2), 0.1 * (limits[1] - limits[0]), joint["name"])
 
+    def test_drawn_leaders_keep_the_interval_of_their_own_kind(self):
+        """A follower that turns, nearer to the base than its leader and at another ratio, changes no interval of the leader: an angle is
+        between -pi and pi, a length within `range`, which is 3 here."""
+        link = lambda name, parent, **joint: {"name": name, "parent": parent, "inertial": body(1), "joint": {
+            "name": "j" + name, "type": "continuous", "axis": [0, 1, 0], **joint}}
+        follows = lambda leader, multiplier: {"mimic": {"joint": leader, "multiplier": multiplier, "offset": 0.2}}
+        self.put_model("led", {"links": [link("a", "base", **follows("jb", 3)), link("b", "a"), link("c", "b", **follows("jd", -0.4)),
+                                         link("d", "c", type="prismatic"), link("e", "d", type="helical", pitch=0.1), link("f", "e", type="planar"),
+                                         link("g", "f", **follows("je", 0.5))]})
+        about, q = self.about("led"), self.drawn("led", 600, 4)
+        self.assertEqual(sorted(about["position_names"]), ["jb", "jd", "je", "jf.angle", "jf.x", "jf.y"])
+        for name, values in zip(about["position_names"], q.T):
+            most = np.pi if name in ("jb", "je", "jf.angle") else 3
+            self.assertLessEqual(abs(values).max(), most, name)
+            self.assertGreater(abs(values).max(), 0.98 * most, name)
+
     def test_drawn_rotations_have_no_preferred_direction(self):
         """The mean of R over all rotations is 0; over 4000 drawn ones its entries have a deviation of 1/sqrt(12000)."""
         q = self.drawn("solo12", 4000, 9)
@@ -149,7 +165,8 @@ class Configuration(Closed):
         for change, pointer, says in (({"fraction": 0.5}, "/fraction", "interpolated"), ({"outputs": ["difference"]}, "/q_target", "q_target"),
                                       ({"outputs": ["integrated"]}, "/displacement", "displacement"),
                                       ({"seed": -1}, "/seed", "whole number"), ({"seed": 0.5}, "/seed", "whole number"), ({"count": 1e9}, "/count", "whole"),
-                                      ({"range": -1}, "/range", "not less than 0"), ({"q_target": [0] * 6}, "/q_target", "7 expected"),
+                                      ({"range": -1}, "/range", "not less than 0"), ({"seed": 3, "outputs": ["normalised"]}, "/seed", "ask for random"),
+                                      ({"range": 2, "outputs": ["normalised"]}, "/range", "ask for random"), ({"q_target": [0] * 6}, "/q_target", "7 expected"),
                                       ({"q_target": q, "fraction": [0.1, "a"]}, "/fraction/1", "number"),
                                       ({"q_target": [q] * 2, "fraction": [0.1] * 3}, "/q_target", "rows")):
             problem = self.assertProblem(self.client.post("/v1/models/panda/configuration", {"q": q, **change}), 422, pointer)

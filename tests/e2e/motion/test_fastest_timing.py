@@ -1,5 +1,7 @@
 """Tests path-timing: against the optimum of linear programs that SciPy solves with torques from inverse-dynamics, on finer
 grids, and in closed form where there is one."""
+import re
+
 import numpy as np
 import tap
 from harness import ServerCase
@@ -90,6 +92,32 @@ class FastestTiming(ServerCase):
             self.assertLess(np.abs(np.diff(rate ** 2) - 2 * u[:-1] * np.diff(s)).max(), 1e-9)
             self.assertLess(np.abs(np.diff(found["times"]) - 2 * np.diff(s) / (rate[1:] + rate[:-1])).max(), 1e-12)
             self.assertEqual((rate[0], rate[-1]), (0, 0))
+
+    def test_the_active_limit_is_one_that_is_reached_on_either_side(self):
+        """Loads are shares of limits, with the accelerations of the interval before a place and of the one behind it. The
+        limit that a place names has a load of 1 on one side; a place without one has less room than that on neither."""
+        kinds, seen = ("effort", "velocity", "acceleration"), set()
+        for model, share, acceleration in (("ur5", 0.6, 25), ("panda", 0.7, 18)):
+            effort, velocity = share * np.array(ARMS[model][1]), 0.8 * ARMS[model][2]
+            limits = {"velocity": velocity, "effort": effort.tolist(), "acceleration": acceleration}
+            points, spline = self.path(model, 11), clamped(4, self.path(model, 11))
+            names = self.ok(self.client.get(f"/v1/models/{model}"))["velocity_names"]
+            found = self.ask(model, "path-timing", self.request(model, points, 3, joint_limits=limits))
+            s, rate, u = (np.array(found[name])[:, None] for name in ("s", "sd", "sdd"))
+            first, second, sides = spline(s[:, 0], nu=1), spline(s[:, 0], nu=2), []
+            for side in (u, np.vstack([u[:1], u[:-1]])):
+                qd, qdd = first * rate, second * rate ** 2 + first * side
+                tau = self.torques(model, q=spline(s[:, 0]), qd=qd, qdd=qdd)
+                sides.append(np.column_stack([np.abs(tau) / effort, np.abs(qd) / velocity, np.abs(qdd) / acceleration]))
+            load = np.maximum(*sides)
+            columns = [kinds.index(limit["kind"]) * len(names) + names.index(limit["joint"]) for limit in found["limits"]]
+            for place, active in enumerate(map(int, found["active"])):
+                if active < 0:
+                    self.assertLess(load[place].max(), 1 - 0.9e-6, place)
+                    continue
+                self.assertGreater(load[place, columns[active]], 1 - 1.1e-6, place)
+                seen.add(found["limits"][active]["kind"])
+        self.assertEqual(seen, set(kinds))
 
     def test_bang_bang(self):
         """A straight way of length L at a largest acceleration a takes 2 sqrt(L / a); with a largest velocity v it takes
@@ -189,6 +217,9 @@ class FastestTiming(ServerCase):
             for name in ("times", "tau_dot", "sddd", "second_order_duration"):
                 self.assertEqual(whole[name][row], alone[name], name)
             fine = self.between(alone, clamped(5, request["control_points"][row]), 50, 10)
+            places = {name: alone[name] for name in ("q", "qd", "qdd", "qddd")}
+            rates = np.array(self.ask("damped", "torque-derivative", places)["tau_dot"])
+            self.assertLess(np.abs(rates - alone["tau_dot"]).max(), 1e-9 * np.abs(rates).max())
             answer = self.ask("damped", "torque-derivative", {name: x.tolist() for name, x in fine.items()})
             self.assertLess(max(np.abs(answer["tau"]).max() / 10, np.abs(answer["tau_dot"]).max() / 100), 1 + 1e-6)
             self.assertGreater(np.abs(answer["tau_dot"]).max() / 100, 0.999)
@@ -217,6 +248,14 @@ class FastestTiming(ServerCase):
         still = self.assertProblem(self.client.post("/v1/models/ur5/path-timing", {
             "degree": 3, "control_points": [points[0]] * 5, "samples": 5}), 422)
         self.assertEqual(still["code"], "no-timing")
+        # The motor is too weak to hold the arm level, where the way up begins: the next sample is out of reach.
+        self.put_model("weak", {"links": [{"name": "arm", "parent": "base", "inertial": body(1, (0.5, 0, 0)), "joint": {
+            "name": "x", "type": "revolute", "axis": [0, 1, 0], "limits": {"position": [-9, 9], "velocity": 9, "effort": 3}}}]})
+        lifted = self.assertProblem(self.client.post("/v1/models/weak/path-timing", {
+            "degree": 1, "control_points": [[0], [-np.pi / 2]], "samples": 101, "kinds": ["effort"]}), 422)
+        self.assertIn("does not let the robot keep a speed", lifted["detail"])
+        here, on = (float(word) for word in re.search(r"at s = (\S+) the limit of effort of x .* from s = (\S+)$", lifted["detail"]).groups())
+        self.assertEqual((here, on), (0, 0.01))
         far = [points[0], [9, *points[0][1:]]]
         outside = self.assertProblem(self.client.post("/v1/models/ur5/path-timing", {"degree": 1, "control_points": far, "samples": 101}), 422)
         self.assertIn("at s = 0.71 the path leaves the limits of position of shoulder_pan_joint", outside["detail"])
@@ -256,6 +295,10 @@ class FastestTiming(ServerCase):
             "name": "x", "type": "prismatic", "axis": [1, 0, 0], "friction": {"coulomb": 1}}}]})
         back = {"degree": 2, "control_points": [[0], [1], [0.3]], "samples": 41, "joint_limits": {"effort": 5, "effort_rate": 50}}
         self.assertIn("x turns back", ask("sharp", "/control_points", **back)["detail"])
+        place = lambda r: 10 * r**3 - 15 * r**4 + 6 * r**5  # s of a sample, where rates of efforts are limited
+        for n in range(1, 9):   # the slide turns back between samples n and n + 1 of 11, at s = 1 / (2 - c)
+            turning = {**back, "samples": 11, "control_points": [[0], [1], [2 - 1 / place((n + 0.4) / 10)]]}
+            self.assertIn(f"at s = {place(n / 10):.6g} x turns back", ask("sharp", "/control_points", **turning)["detail"], n)
         weak = ask("ur5", "/control_points", samples=41, joint_limits={"effort": [150, 5, 150, 28, 28, 28], "effort_rate": 100})
         self.assertEqual(weak["code"], "no-timing")
         self.assertEqual(ask("stewart", None)["code"], "not-for-loops")

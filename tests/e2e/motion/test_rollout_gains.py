@@ -145,16 +145,19 @@ class RolloutGains(ServerCase):
             self.assertEqual(packed, batch)
 
     def test_an_indefinite_cost_is_damped_by_the_stated_rule(self):
-        """A negative weight: the damping grows from 1e-8 of the largest entry tenfold until all pivots are positive."""
+        """Negative weights: the damping grows from 1e-8 of the largest entry tenfold until all pivots are positive, whatever sign the
+        largest entry has."""
         _, request = self.request("two_link", np.random.default_rng(5), 2)
-        request["cost"] = {"tau": [-0.5, 2], "qd": 0.01}
-        got = self.ask("two_link", "rollout", request)
-        used = got["damping"][0]
-        Q = np.diag([-0.5, 2]) + 0.01 * np.array(got["input_matrix"][-1])[2:].T @ np.array(got["input_matrix"][-1])[2:]
-        self.assertEqual(set(got["damping"]), {used})
-        self.assertAlmostEqual(used, 1e-8 * max(abs(np.diag(Q))) * 1e8, delta=1e-9 * used)
-        self.assertGreater(np.linalg.eigvalsh(Q + used * np.eye(2))[0], 0)
-        self.assertLess(np.linalg.eigvalsh(Q + used / 10 * np.eye(2))[0], 0)
+        for weights in ([-0.5, 2], [-3.1, 2], [-0.7, -0.2]):
+            request["cost"] = {"tau": weights, "qd": 0.01}
+            got = self.ask("two_link", "rollout", request)
+            used = got["damping"][0]
+            Q = np.diag(weights) + 0.01 * np.array(got["input_matrix"][-1])[2:].T @ np.array(got["input_matrix"][-1])[2:]
+            self.assertEqual(set(got["damping"]), {used})
+            growths = np.log10(used / (1e-8 * max(abs(np.diag(Q)))))
+            self.assertAlmostEqual(growths, round(growths), delta=1e-9)
+            self.assertGreater(np.linalg.eigvalsh(Q + used * np.eye(2))[0], 0)
+            self.assertLess(np.linalg.eigvalsh(Q + used / 10 * np.eye(2))[0], 0)
 
     def test_refusals_name_the_field(self):
         _, request = self.request("two_link", np.random.default_rng(6), 2)

@@ -5,17 +5,23 @@ import cbor2
 import numpy as np
 import tap
 from harness import Server, ServerCase
-from test_quaternion_trajectory import SPRINGY, STEPS, WEIGHTS
 from test_free_turns import TREE, on_arm
+from test_quaternion_trajectory import SPRINGY, STEPS, WEIGHTS
+from test_transmissions import MOTORS, PLAIN, with_transmission
 
 LIMITS = {"position": [-1, 1.5], "velocity": 2, "effort": 40, "effort_rate": 300}
 GRADIENTS = ["dmargins_dcontrol_points", "dmargins_dduration", "dmargins_dknots"]
-MODELS = ("ur5", "hua", "springy", "tree", "floating", "delta")
+MODELS = ("ur5", "hua", "springy", "tree", "floating", "coupled", "delta")
+
+# Motors that move two joints: their efforts and rates are combinations of those of the joints.
+COUPLED = with_transmission(PLAIN, ["at_c", "at_d"], motors=[
+    {**motor, "limits": limits} for motor, limits in zip(MOTORS, ({"velocity": 170, "effort": 0.5, "effort_rate": 20}, {"velocity": 130, "effort": 0.3, "effort_rate": 15}))])
 
 
 def limited(document):
+    driven = [joint for transmission in document.get("transmissions", []) for joint in transmission["joints"]]
     for link in document["links"]:
-        if link.get("joint", {}).get("type") in ("revolute", "prismatic"):
+        if link.get("joint", {}).get("type") in ("revolute", "prismatic") and link["joint"]["name"] not in driven:
             link["joint"]["limits"] = LIMITS
     return document
 
@@ -25,7 +31,7 @@ class TrajectoryMargins(ServerCase):
     def setUpClass(cls):
         super().setUpClass()
         documents = {name: cls.client.get(f"/v1/models/{name}/document").json() for name in ("ur5", "hua", "delta")}
-        documents.update(springy=SPRINGY, tree=TREE, floating=on_arm("floating"))
+        documents.update(springy=SPRINGY, tree=TREE, floating=on_arm("floating"), coupled=COUPLED)
         cls.about, cls.documents = {}, documents
         for name, document in documents.items():
             answer = cls.client.put(f"/v1/models/{name}", {**limited(document), "name": name})

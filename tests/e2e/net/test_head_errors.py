@@ -42,6 +42,9 @@ class Heads(ErrorCase):
     def test_query_parameters(self):
         self.refused(self.PATH + "?verbose=1", self.REQUEST, 422, says="verbose")
         self.refused("/v1/models?x", None, 422, method="GET")
+        many = lambda n: self.PATH + "?" + "&".join(f"p{i}={i}" for i in range(n))
+        self.refused(many(32), self.REQUEST, 422, says="p0")
+        self.refused(many(33), self.REQUEST, 414, says="more than 32 parameters")
         self.refused("/v1/models/x?name=y", pendulum(), 422, method="PUT")
 
     def test_content_types(self):

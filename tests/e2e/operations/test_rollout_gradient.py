@@ -110,6 +110,13 @@ class RolloutGradient(ServerCase):
         self.assertEqual(problem["code"], "bad-quaternion")
         self.ask("solo12", "rollout-gradient", {**floating, "cost": {"final_q": 1, "q_reference": turned}})
         self.ask("solo12", "rollout-gradient", {**floating, "cost": {"final_q": [0] * 6 + [1] * 12, "q_reference": [[0.1] * 18]}})
+        rows = {**floating, "q": [floating["q"]] * 3, "torques": [floating["torques"]] * 3}     # the last row alone weighs a rotation
+        weights = np.array([[0] * 6 + [1] * 12] * 3)
+        for term in ("q", "final_q"):
+            self.ask("solo12", "rollout-gradient", {**rows, "cost": {term: weights.tolist(), "q_reference": [[0.1] * 18]}})
+            last = weights + np.outer([0, 0, 1], [0] * 5 + [0.2] + [0] * 12)
+            problem = refuse("solo12", {**rows, "cost": {term: last.tolist(), "q_reference": [[0.1] * 18]}}, "/cost/q_reference")
+            self.assertEqual(problem["code"], "wrong-shape")
 
 
 if __name__ == "__main__":

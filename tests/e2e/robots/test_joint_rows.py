@@ -43,6 +43,15 @@ def link(rng, name, parent, joint):
 
 
 HINGE = {"type": "continuous", "axis": [0, 1, 0]}
+# Positions that differ from zero of joints with several coordinates.
+HOMES = {"planar": [0.2, -0.3, 0.7], "spherical": [0.1, -0.5, 0.5, 0.7], "floating": [0.3, 0.1, -0.2, 0.2, 0.4, 0.4, 0.8]}
+
+
+def massless(rng, name, parent, joint):
+    """A link without mass, whose joint becomes one of the next body in MJCF."""
+    made = link(rng, name, parent, joint)
+    del made["inertial"]
+    return made
 
 
 def documents(kind, one_coordinate):
@@ -55,6 +64,14 @@ def documents(kind, one_coordinate):
                                          link(rng, "right", "x", HINGE)]}
     yield "twice", {"links": [link(rng, "x", "base", fields), link(rng, "y", "x", fields), link(rng, "tip", "y", HINGE)]}
     yield "floating base", {"base": {"type": "floating", "inertial": body(3)}, "links": [link(rng, "x", "base", fields)]}
+    if kind != "fixed":
+        drag = {"friction": {"viscous": 0.7}} if one_coordinate else {"spring": {"damping": 0.4}} if kind in HOMES and kind != "planar" else {}
+        yield "behind a massless link", {"links": [link(rng, "arm", "base", HINGE), massless(rng, "joint", "arm", {**HINGE, "rotor_inertia": 0.02}),
+                                                   link(rng, "x", "joint", {**fields, **drag})]}
+        home = HOMES.get(kind, 0.35)
+        yield "with a home", {"links": [link(rng, "arm", "base", HINGE), link(rng, "x", "arm", {**fields, "home": home}), link(rng, "tip", "x", HINGE)]}
+        if "axis" in fields:
+            yield "downwards", {"links": [link(rng, "x", "base", {**fields, "axis": [0, 0, -1], "home": home}), link(rng, "tip", "x", HINGE)]}
     if one_coordinate:
         figures = {"friction": {"viscous": 0.3}, "limits": {"effort": 4}}
         if kind != "continuous":
@@ -62,8 +79,8 @@ def documents(kind, one_coordinate):
         yield "figures", {"links": [link(rng, "arm", "base", HINGE), link(rng, "x", "arm", {**fields, **figures})]}
         yield "mimic", {"links": [link(rng, "arm", "base", HINGE),
                                   link(rng, "x", "arm", {**fields, "mimic": {"joint": "j_arm", "multiplier": -1.3, "offset": 0.2}})]}
-        yield "leader", {"links": [link(rng, "x", "base", fields),
-                                   link(rng, "arm", "x", {**HINGE, "mimic": {"joint": "j_x", "multiplier": 0.7}})]}
+        yield "leader", {"links": [link(rng, "x", "base", {**fields, "home": 0.4}),
+                                   link(rng, "arm", "x", {**HINGE, "mimic": {"joint": "j_x", "multiplier": 0.7, "offset": -0.6}})]}
 
 
 class JointRows(ServerCase):

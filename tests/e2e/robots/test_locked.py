@@ -223,6 +223,8 @@ class Locked(ServerCase):
             self.put_model("full", robot)
             self.put_model("fixed", fixed_document(robot, locked))
             about_fixed = self.ok(self.client.get("/v1/models/fixed"))
+            self.put_model("locked", {**robot, "locked": locked})
+            self.assertEqual(self.ok(self.client.get("/v1/models/locked"))["motors"], about_fixed["motors"], "motors of moving joints alone")
             state = self.random_state(draw, about_fixed, rows=3 if seed % 2 else 0)
             extra = {"payload": {"link": "tip", "mass": 0.7, "com": [0.1, 0.2, 0.05]}, "wrenches": [{"link": "tip", "force": [1, 2, 3]}]}
             with self.subTest(seed=seed, locked=locked):
@@ -289,6 +291,23 @@ class Locked(ServerCase):
             self.assertEqual(poses.keys(), given.keys())
             for frame in poses:
                 self.assertClose(given[frame]["position"], poses[frame]["position"], 1e-13, 1, frame)
+
+    def test_a_planar_joint_of_a_loop_is_locked_at_all_its_coordinates(self):
+        # A plate on a planar joint holds the tip of an arm of two links, 0.5 m each. With another angle of the plate the tip is out of reach.
+        link = lambda name, parent, joint: {"name": name, "parent": parent, "joint": joint, "inertial": body(1.3, (0.1, 0.2, 0.05))}
+        passive = lambda home, x: {"type": "revolute", "axis": [0, 0, 1], "actuated": False, "home": home, "origin": {"xyz": [x, 0, 0]}}
+        robot = {"links": [link("plate", "base", {"name": "plane", "type": "planar", "axis": [0, 0, 1], "home": [1.5, 0.1, 0.05]}),
+                           link("upper", "base", {**passive(0.9, 0), "name": "shoulder"}), link("lower", "upper", {**passive(-1.8, 0.5), "name": "elbow"}),
+                           link("tool", "plate", {"name": "wrist", "type": "revolute", "axis": [0.6, 0, 0.8], "origin": {"xyz": [0.2, 0.1, 0]}})],
+                 "frames": [{"name": "tip", "link": "lower", "xyz": [0.5, 0, 0]}, {"name": "hole", "link": "plate", "xyz": [-1, 0, 0]}],
+                 "loops": [{"name": "pin", "type": "revolute", "frame_a": "tip", "frame_b": "hole", "axis": [0, 0, 1]}]}
+        self.put_model("plate", robot)
+        place, wrist = [1.4, 0.25, 0.12], 0.4
+        full = self.ask("plate", "kinematics", {"q": [*place, wrist]})["poses"]
+        self.assertClose([full["hole"]["position"]], [[1.4 - math.cos(0.12), 0.25 - math.sin(0.12), 0]], 1e-12)
+        given = self.ask("plate", "kinematics", {"q": [wrist], "locked": {"plane": place}})["poses"]
+        for frame in full:
+            self.assertClose(given[frame]["position"], full[frame]["position"], 1e-12, 1, frame)
 
     def test_a_locked_motor_leaves_its_spring(self):
         joint = {"name": "hinge", "type": "revolute", "axis": [0, 1, 0], "rotor_inertia": 0.05, "spring": {"stiffness": 7, "damping": 0.1, "rest": 0.4},
@@ -359,12 +378,16 @@ class Locked(ServerCase):
 
     def test_refusals_name_the_joint_and_the_remedy(self):
         robot, loop = random_robot(3), document(["loop", "floating", "mimic"])
+        screw = {"links": [{"name": f"l{i}", "parent": f"l{i - 1}" if i else "base", "inertial": body(1),
+                            "joint": {"name": f"j{i}", "type": "helical", "axis": [0, 1, 0], "pitch": 0.02}} for i in range(2)]}
         self.put_model("loop", loop)
+        self.put_model("screw", screw)
         for model, locked, code, pointer, words in (
                 ("puma560", {"elbow": 1}, "unknown-name", "/locked/elbow", "there are: joint1"),
                 ("puma560", {"joint1": [1, 2, 3]}, "wrong-shape", "/locked/joint1", "a number in rad or m"),
                 ("puma560", {"joint1": "x"}, "wrong-type", "/locked/joint1", "a number expected"),
                 ("puma560", {"joint1": 2e5}, "angle-too-large", "/locked/joint1", "limited"),
+                ("screw", {"j0": -2e5}, "angle-too-large", "/locked/j0", "limited"),
                 ("puma560", [1], "wrong-type", "/locked", "an object from names"),
                 ("puma560", {f"joint{i}": 0 for i in range(1, 7)}, "bad-value", "/locked", "leave at least one out"),
                 ("loop", {"finger": 1}, "bad-value", "/locked/finger", 'follows "wrist": lock that joint'),
@@ -377,6 +400,8 @@ class Locked(ServerCase):
             self.assertIn(words, problem["detail"])
         for query in ("locked=", "locked=j0", "locked=j0:x", "locked=j0:1&locked=j1:2", "locked=:1", "locked=j0:%zz", "locked=j0:1,", "locked=j0:1,j0:2"):
             self.assertProblem(self.client.put(f"/v1/models/refused?{query}", robot), 422)
+        for query in ("locked=j0:0.3%00", "locked=j0:0.3%00,j1:0.2", "locked=j0:0.3%"):
+            self.assertIn("bad escape", self.assertProblem(self.client.put(f"/v1/models/refused?{query}", screw), 422)["detail"])
 
     def test_messages_and_warnings_know_the_locked_joints(self):
         short = self.client.post("/v1/models/puma560/bias", {"q": [0.1] * 6, "locked": {"joint2": 0.3}})

@@ -121,6 +121,33 @@ class Loops(SdfCase):
             self.assertEqual(names, [drive])
             self.assertEqual([(loop["name"], loop["type"]) for loop in self.client.get("/v1/models/m").json()["loops"]], [("close", "spherical")])
 
+    def test_the_driven_axis_of_a_universal_joint_is_that_which_moves(self):
+        """Springs leave a universal joint's axes to the last; one of them can turn in the plane of the linkage. That axis is the
+        coordinate, whichever end of the joint is nearer to the world and whichever axis comes first."""
+        for parent, child in (("crank", "coupler"), ("coupler", "crank")):
+            for moves, axes in enumerate((("0 1 0", "0.6 0 0.8"), ("0.6 0 0.8", "0 1 0"))):
+                place = "" if child == "coupler" else "<pose relative_to='coupler'/>"
+                universal = f"<joint name='u' type='universal'>{place}<parent>{parent}</parent><child>{child}</child>" + "".join(
+                    f"<{name}><xyz>{axis}</xyz>{dynamics(4)}</{name}>" for name, axis in zip(("axis", "axis2"), axes)) + "</joint>"
+                own = joint("j2", "crank", "coupler")
+                self.assertIn(own, four_bar())
+                names, _ = self.names(universal + four_bar().replace(own, ""))
+                self.assertEqual(names, [f"u.{moves + 1}"], (parent, axes))
+
+    def test_a_follower_on_a_joint_that_points_to_the_world_has_the_other_sign(self):
+        """Two slides in a row, the second of which takes back or doubles the way of the first, carry one end of a crank and a rod.
+        Where the end stands still, the slides alone can move."""
+        links = link("crank", 0, 1) + link("rod", 0.05, 1.2, 0.7) + link("first", 0.4, 1, 0.2) + link("second", 0.45, 1.1, 0.3)
+        crank = joint("j1", "world", "crank") + joint("j2", "crank", "rod") + joint("p", "world", "first", "prismatic", "1 0 0")
+        close = joint("close", "rod", "second", extra="<pose relative_to='second'/>")
+        for (parent, child), sign in ((("first", "second"), 1), (("second", "first"), -1)):
+            place = "" if child == "second" else "<pose relative_to='second'/>"
+            for ratio, coordinate in ((-1, "p"), (1, "j1")):
+                mimic = f"<mimic joint='p'><multiplier>{sign * ratio}</multiplier><offset>0</offset><reference>0</reference></mimic>"
+                follower = joint("f", parent, child, "prismatic", "1 0 0", mimic, place)
+                names, _ = self.names(links + crank + follower + close)
+                self.assertEqual(names, [coordinate], (parent, ratio))
+
     def test_a_locked_linkage_is_named(self):
         """A loop whose axes are not parallel is rigid: each of its joints gets a warning, those of another loop none."""
         text = four_bar() + four_bar("_b", 0.7, axis="0.3 1 0.2").replace("<xyz>0 1 0</xyz></axis></joint><joint name='j3_b'",

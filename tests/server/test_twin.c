@@ -1,0 +1,105 @@
+/* test_twin.c - checks what two servers of one store tell each other: changes while the other one loads are noted and
+ * told in their order once it has loaded, later ones at once, and none once it has ended. */
+#include "server/store/twin.h"
+#include <pthread.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <cmocka.h>
+
+enum { MOST = 300, NAME = 80 };
+
+/* The names that a server has read again, in their order. */
+typedef struct reader {
+    pthread_mutex_t mutex;
+    size_t          n;
+    char            name[MOST][NAME];
+} reader;
+
+static void note_change(void *arg, const char *name)
+{
+    reader *r = arg;
+    pthread_mutex_lock(&r->mutex);
+    if (r->n < MOST) snprintf(r->name[r->n++], NAME, "%s", name);
+    pthread_mutex_unlock(&r->mutex);
+}
+
+static size_t count_changes(reader *r)
+{
+    pthread_mutex_lock(&r->mutex);
+    const size_t n = r->n;
+    pthread_mutex_unlock(&r->mutex);
+    return n;
+}
+
+/* Two servers whose database orders their changes. The second one still loads if `loads`. */
+static void open_pair(srv_twin *twin[2], reader readers[2], bool loads)
+{
+    int link[2];
+    assert_int_equal(socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, link), 0);
+    for (int i = 0; i < 2; i++) {
+        readers[i].n = 0;
+        pthread_mutex_init(&readers[i].mutex, NULL);
+        twin[i] =
+            srv_twin_open(-1, link[i], loads && i == 0, &(srv_twin_reader){.read = note_change, .arg = &readers[i]});
+        assert_non_null(twin[i]);
+    }
+}
+
+/* More changes than one part has, so that confirmations are awaited between. */
+static void test_changes_while_the_other_loads_are_told_in_their_order(void **state)
+{
+    enum { CHANGES = 200 };
+    static reader readers[2];
+    srv_twin     *twin[2];
+    char          name[NAME];
+    (void)state;
+    open_pair(twin, readers, true);
+    for (int i = 0; i < CHANGES; i++) {
+        snprintf(name, sizeof name, "model-%d", i);
+        assert_true(srv_twin_tell(twin[0], name));
+    }
+    assert_int_equal(count_changes(&readers[1]), 0);
+    assert_true(srv_twin_loaded(twin[0]));
+    assert_int_equal(count_changes(&readers[1]), CHANGES);
+    for (int i = 0; i < CHANGES; i++) {
+        snprintf(name, sizeof name, "model-%d", i);
+        assert_string_equal(readers[1].name[i], name);
+    }
+    assert_true(srv_twin_tell(twin[0], "later")); /* waits for the confirmation */
+    assert_int_equal(count_changes(&readers[1]), CHANGES + 1);
+    assert_string_equal(readers[1].name[CHANGES], "later");
+    srv_twin_close(twin[0]);
+    srv_twin_close(twin[1]);
+}
+
+static void test_both_directions_end_with_one_server(void **state)
+{
+    static reader readers[2];
+    srv_twin     *twin[2];
+    (void)state;
+    open_pair(twin, readers, false);
+    assert_true(srv_twin_tell(twin[0], "arm"));
+    assert_true(srv_twin_tell(twin[1], "leg"));
+    assert_int_equal(count_changes(&readers[0]), 1);
+    assert_int_equal(count_changes(&readers[1]), 1);
+    assert_string_equal(readers[0].name[0], "leg");
+    assert_string_equal(readers[1].name[0], "arm");
+    srv_twin_close(twin[1]);
+    assert_true(srv_twin_tell(twin[0], "hand"));
+    assert_false(srv_twin_is_alive(twin[0]));
+    assert_int_equal(count_changes(&readers[0]), 1);
+    srv_twin_close(twin[0]);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_changes_while_the_other_loads_are_told_in_their_order),
+        cmocka_unit_test(test_both_directions_end_with_one_server),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
