@@ -51,7 +51,8 @@ static bool take_factors(dyn_memory memory, dyn_closure_solver *c)
     const size_t W = c->W, inverse = l->inverse_entries * W, unknowns = c->equations.unknowns * W, n = l->n * W;
     const size_t work =
         greater(dyn_closure_factor_work(l->most_m, l->most_n), dyn_closure_change_work(l->most_m, l->most_n));
-    bool room            = true;
+    const size_t rows    = greater(l->most_columns, greater(l->most_m, l->most_n)); /* of the factors of a product */
+    bool         room    = true;
     c->inverse           = dyn_take_zeroed(memory, inverse, &room);
     c->next_inverse      = dyn_take_zeroed(memory, inverse, &room);
     c->reference_inverse = dyn_take_zeroed(memory, inverse, &room);
@@ -61,8 +62,8 @@ static bool take_factors(dyn_memory memory, dyn_closure_solver *c)
     c->pivot             = dyn_take_zeroed(memory, n, &room);
     c->norm              = dyn_take_zeroed(memory, n, &room);
     c->work              = dyn_take_zeroed(memory, work * W, &room);
-    c->gathered          = dyn_take_zeroed(memory, greater(l->most_columns, l->most_m) * c->most_columns * W, &room);
-    c->product           = dyn_take_zeroed(memory, greater(l->most_columns, l->most_n) * c->most_columns * W, &room);
+    c->gathered          = dyn_take_zeroed(memory, rows * c->most_columns * W, &room);
+    c->product           = dyn_take_zeroed(memory, rows * c->most_columns * W, &room);
     return room;
 }
 

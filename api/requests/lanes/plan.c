@@ -31,15 +31,22 @@ static bool states_are_independent(const api_query *q)
     return !q->model->loops && q->samples == 0;
 }
 
+/* Entries of a state of the vectors that only one operation reads. */
+static size_t count_own_entries(const api_query *q)
+{
+    size_t entries = 0;
+    for (size_t i = 0; i < q->n_selected; i++)
+        if (q->selected[i].operation->own_entries) entries += q->selected[i].operation->own_entries(&q->selected[i]);
+    return entries;
+}
+
 /* Entries of a state that a window holds: its fields and wrenches, and all outputs. */
 static size_t count_entries(const api_query *q)
 {
-    size_t entries = WRENCH_ENTRIES * q->scene.n_wrenches;
+    size_t entries = WRENCH_ENTRIES * q->scene.n_wrenches + count_own_entries(q);
     for (int f = 0; f < API_STATE_FIELDS; f++)
         if (q->field[f]) entries += api_is_position((api_field)f) ? q->model->nq : q->model->nv;
     entries += q->n_higher * q->model->nv;
-    for (size_t i = 0; i < q->n_selected; i++)
-        if (q->selected[i].operation->own_entries) entries += q->selected[i].operation->own_entries(&q->selected[i]);
     for (size_t i = 0; i < q->n_selected; i++)
         for (size_t output = 0; api_has_output(q->selected[i].operation, output); output++)
             if (q->selected[i].outputs & API_BIT(output))
@@ -72,8 +79,10 @@ bool api_plan_open_window(api_plan *plan)
     plan->window       = fit < 1 ? 1 : fit < plan->chunk ? fit : plan->chunk;
     plan->window_lanes = api_take(q->pool, api_window_bytes(plan));
     if (!plan->window_lanes) return false;
+    const size_t own      = count_own_entries(q);
+    const size_t most_own = own < API_OWN_VECTORS ? own : API_OWN_VECTORS;
     plan->batches =
-        api_take(q->pool, (API_STATE_FIELDS + q->n_higher + API_OWN_VECTORS + WRENCH_VECTORS * q->scene.n_wrenches) *
+        api_take(q->pool, (API_STATE_FIELDS + q->n_higher + most_own + WRENCH_VECTORS * q->scene.n_wrenches) *
                               sizeof *plan->batches);
     return plan->batches != NULL;
 }
