@@ -43,8 +43,9 @@ function Masses({document}: {document: Tree}) {
     );
 }
 
-function limitText({position, ...rest}: Limits): string {
+function limitText({position, effort_speed: line, ...rest}: Limits): string {
     const all = Object.entries(rest).map(([kind, most]) => `${kind.replaceAll('_', ' ')} ± ${digits(most, 4)}`);
+    if (line) all.push(`effort + ${digits(line.slope, 4)} speed ≤ ${digits(line.stall_effort, 4)}`);
     return [...(position ? [`${digits(position[0], 4)} … ${digits(position[1], 4)}`] : []), ...all].join('; ') || 'none';
 }
 
