@@ -216,7 +216,7 @@ static bool account_for_weights(const dyn_estimate *t)
     return true;
 }
 
-static dyn_solved examine(dyn_estimate *t, bool prior)
+static dyn_solved examine_estimate(dyn_estimate *t, bool prior)
 {
     memset(t->unknowns.unseen, 0, t->n);
     if (!isfinite(t->square)) return DYN_UNSOLVED;
@@ -228,12 +228,12 @@ static dyn_solved examine(dyn_estimate *t, bool prior)
 
 dyn_solved dyn_estimate_examine(dyn_estimate *t)
 {
-    return examine(t, true);
+    return examine_estimate(t, true);
 }
 
 dyn_solved dyn_estimate_examine_rows(dyn_estimate *t)
 {
-    return examine(t, false);
+    return examine_estimate(t, false);
 }
 
 static bool solve(dyn_estimate *t)

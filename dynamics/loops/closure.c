@@ -124,7 +124,7 @@ static void add_turn(const dyn_closure_solver *c, size_t lane, size_t k, const d
 
 /* Adds n^T M to the last row of a universal joint: n is the normal of its two axes, M the angular part of the pair
  * Jacobian `raw`. */
-static void add_cross(const dyn_closure_solver *c, size_t k, const double *raw, double *row)
+static void add_universal_row(const dyn_closure_solver *c, size_t k, const double *raw, double *row)
 {
     double R[9], n[3];
     for (size_t lane = 0; lane < c->W; lane++) {
@@ -142,7 +142,7 @@ static void find_rows(const dyn_closure_solver *c, const double *raw, double *ro
     c->tree->closure_rows(NULL, NULL, &io, 1);
     for (size_t k = 0; c->loops->has_universal && k < c->loops->n; k++)
         if (c->loops->loop[k].kind == DYN_LOOP_UNIVERSAL)
-            add_cross(c, k, raw + pair_place(c, k), rows + row_place(c, c->layout.first[k + 1] - 1));
+            add_universal_row(c, k, raw + pair_place(c, k), rows + row_place(c, c->layout.first[k + 1] - 1));
 }
 
 /* Adds M qd to w in one lane; M is the angular part of the Jacobian `raw` of pair k. */

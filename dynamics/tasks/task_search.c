@@ -176,7 +176,7 @@ static void move(search *s, const double norm[DYN_MOST_TASKS], double length)
 
 /* Evaluates the trial position and accepts it if it has less merit, or if its step is much shorter than the one before:
  * within rounding errors the merit decides nothing. */
-static bool accept(search *s, double length)
+static bool accept_position(search *s, double length)
 {
     double norm[DYN_MOST_TASKS];
     dyn_task_evaluate(&s->block, s->trial);
@@ -249,7 +249,7 @@ static dyn_task_status search_from_trial(search *s)
         if (!(length > SETTLED)) return DYN_TASKS_MET;
         raise_prices(s);
         const double before = merit(s, 0, s->norm), promised = before - merit(s, 0, s->model);
-        const bool   better = accept(s, length);
+        const bool   better = accept_position(s, length);
         if (!better && (length < NEARLY || s->mu > MOST_MU)) return DYN_TASKS_MET;
         s->mu = better ? fmax(factor_of((before - merit(s, 0, s->norm)) / promised) * s->mu, LEAST_MU)
                        : fmax(4 * s->mu, FIRST_MU);
@@ -258,14 +258,14 @@ static dyn_task_status search_from_trial(search *s)
 }
 
 /* Searches from s->trial, and meets the tasks of priority 0 at the end. */
-static dyn_task_status descend(search *s)
+static dyn_task_status descend_from_trial(search *s)
 {
     s->length = INFINITY;
     s->mu     = FIRST_MU;
     s->met    = false;
     for (size_t k = 0; k < DYN_MOST_TASKS; k++)
         s->norm[k] = INFINITY, s->price[k] = 1;
-    if (!accept(s, INFINITY)) return DYN_TASKS_OUT_OF_REACH;
+    if (!accept_position(s, INFINITY)) return DYN_TASKS_OUT_OF_REACH;
     const dyn_task_status status = search_from_trial(s);
     if (status == DYN_TASKS_LATE) return status;
     if (has_later_priorities(s)) restore(s);
@@ -300,7 +300,7 @@ dyn_task_status dyn_task_search(const dyn_task_problem *p, const dyn_kernels *ke
         dyn_search_start(&space, found->starts, s.trial);
         for (size_t i = 0; i < p->robot.nq; i++)
             s.trial[i] = fmin(fmax(s.trial[i], p->lower[i]), p->upper[i]);
-        status = keep(&s, descend(&s));
+        status = keep(&s, descend_from_trial(&s));
     }
     write_found(&s, found);
     return status;

@@ -167,7 +167,7 @@ static bool set_motor_limit(const api_model *m, const api_coupled_motor *motor, 
 
 /* --- the list ----------------------------------------------------------------------------------------------------- */
 
-static void append(api_limit_list *limits, const dyn_limit *limit, api_limit_owner owner)
+static void append_limit(api_limit_list *limits, const dyn_limit *limit, api_limit_owner owner)
 {
     limits->limit[limits->n]   = *limit;
     limits->owner[limits->n++] = owner;
@@ -185,13 +185,13 @@ bool api_limits_list(api_pool *pool, const api_model *m, const dyn_limit_kind *k
         for (size_t k = 0; k < n_kinds; k++) {
             dyn_limit limit = {.kind = kinds[k], .n = 1, .weight = {1}};
             if (set_joint_limit(m, i, limits, &limit))
-                append(limits, &limit, (api_limit_owner){m->joints[i].name, NULL});
+                append_limit(limits, &limit, (api_limit_owner){m->joints[i].name, NULL});
         }
     for (size_t i = 0; i < m->dyn->n_drives; i++)
         for (size_t k = 0; k < n_kinds; k++) {
             const api_coupled_motor *motor = &m->coupled_motors[i];
             dyn_limit                limit = {.kind = kinds[k], .n = motor->drive->n};
-            if (set_motor_limit(m, motor, &limit)) append(limits, &limit, (api_limit_owner){motor->name, motor});
+            if (set_motor_limit(m, motor, &limit)) append_limit(limits, &limit, (api_limit_owner){motor->name, motor});
         }
     return true;
 }
