@@ -79,10 +79,10 @@ static double squared_residuals(const dyn_coordinate_rows *c, const double *x)
     size_t m   = c->n + 1;
     double sum = 0;
     for (size_t i = 0; i < m; i++) {
-        double rest = c->R[c->n * m + i];
+        double residual = c->R[c->n * m + i];
         for (size_t k = i; k < c->n; k++)
-            rest -= c->R[k * m + i] * x[c->parameter[k]];
-        sum += rest * rest;
+            residual -= c->R[k * m + i] * x[c->parameter[k]];
+        sum += residual * residual;
     }
     return sum;
 }

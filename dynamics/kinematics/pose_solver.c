@@ -42,17 +42,17 @@ size_t dyn_pose_entries(size_t nq, size_t nv, size_t W)
 /* Lays out the arrays in lanes, and the searches of the first `live` lanes. */
 static arrays lay_out(const dyn_mechanism *m, size_t W, size_t live, double *room)
 {
-    arrays a   = {.q = room};
-    a.position = a.q + m->nq * W;
-    a.rotation = a.position + 3 * W;
-    a.J        = a.rotation + 9 * W;
-    a.J_dot    = a.J + 6 * m->nv * W;
-    double *at = a.J_dot + 6 * m->nv * W;
+    arrays a     = {.q = room};
+    a.position   = a.q + m->nq * W;
+    a.rotation   = a.position + 3 * W;
+    a.J          = a.rotation + 9 * W;
+    a.J_dot      = a.J + 6 * m->nv * W;
+    double *next = a.J_dot + 6 * m->nv * W;
     for (size_t lane = 0; lane < live; lane++) {
         search *s = &a.lane[lane];
-        *s        = (search){.q = at, .best = at + m->nq, .trial = at + 2 * m->nq, .step = at + 3 * m->nq};
+        *s        = (search){.q = next, .best = next + m->nq, .trial = next + 2 * m->nq, .step = next + 3 * m->nq};
         s->J      = s->step + m->nv;
-        at += 3 * m->nq + (N + 1) * m->nv;
+        next += 3 * m->nq + (N + 1) * m->nv;
     }
     return a;
 }

@@ -59,14 +59,14 @@ static double product(const double *a, const double *b, size_t n)
  * becomes zero. */
 static void project(const double *basis, size_t r, size_t n, double *row)
 {
-    const double own = sqrt(product(row, row, n));
+    const double length = sqrt(product(row, row, n));
     for (int pass = 0; pass < 2; pass++)
         for (size_t i = 0; i < r; i++) {
             const double part = product(basis + i * n, row, n);
             for (size_t j = 0; j < n; j++)
                 row[j] -= part * basis[i * n + j];
         }
-    if (!(sqrt(product(row, row, n)) > DEPENDENT * own)) memset(row, 0, n * sizeof *row);
+    if (!(sqrt(product(row, row, n)) > DEPENDENT * length)) memset(row, 0, n * sizeof *row);
 }
 
 /* Appends row (n) to r orthonormal rows. Returns their new number, which is the same if the row depends on them. */
@@ -258,7 +258,7 @@ static void append_equation(dyn_least_norm *q, double right)
 }
 
 /* Appends the rows of level j as equations in (scale x, y): A_j x = kept, or A_k x - y = b_k of the level itself. */
-static void append_level(const dyn_prioritised_step *s, size_t j, bool own, double scale, dyn_least_norm *q)
+static void append_level(const dyn_prioritised_step *s, size_t j, bool with_error, double scale, dyn_least_norm *q)
 {
     size_t before = 0;
     for (size_t i = 0; i < j; i++)
@@ -269,8 +269,8 @@ static void append_level(const dyn_prioritised_step *s, size_t j, bool own, doub
         copy_level_row(s, j, i, false, to);
         for (size_t c = 0; c < s->n; c++)
             to[c] /= scale;
-        if (own) to[s->n + i] = -1;
-        append_equation(q, own ? right_of(s, j, i) : s->kept[before + i]);
+        if (with_error) to[s->n + i] = -1;
+        append_equation(q, with_error ? right_of(s, j, i) : s->kept[before + i]);
     }
 }
 
