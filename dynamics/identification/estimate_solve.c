@@ -14,8 +14,8 @@ enum {
  * the least weight lose digits. */
 #define RANGE 1e-9
 
-/* It is also at least ROUNDING times the mean torque, or BESIDE_PRIOR times where a prior stands beside the rows: rows
- * with much smaller weights than others would lose digits. */
+/* The deviation is also at least ROUNDING times the mean torque, or BESIDE_PRIOR times where a prior stands beside the
+ * rows: rows with much smaller weights than others would lose digits. */
 #define ROUNDING     1e-14
 #define BESIDE_PRIOR 1e-10
 
@@ -252,7 +252,7 @@ bool dyn_estimate_solve(dyn_estimate *t)
         if (!solve(t)) return false;
     }
     if (t->huber > 0 && !dyn_robust_solve(t, by_noise)) return false;
-    if (t->prior) t->s = fmax(t->s, t->prior_unit); /* what the prior alone tells has its deviation */
+    if (t->prior) t->s = fmax(t->s, t->prior_unit); /* unknowns that only the prior determines have its deviation */
     t->unknowns.condition = dyn_qr_condition(t->R, t->n, t->scratch);
     dyn_estimate_deviations(t);
     return isfinite(t->unknowns.condition) && (!by_noise || account_for_weights(t));

@@ -12,7 +12,7 @@
 
 enum { N = DYN_GOAL_ROWS };
 #define LEAST_DAMPING 1e-14 /* relative to the trace of J J^T */
-#define LEAST_FACTOR  1e-3  /* of mu */
+#define LEAST_FACTOR  1e-3  /* relative to mu */
 #define MOST_FACTOR   1e6   /* a search with a larger mu has reached a minimum */
 #define LONGEST_STEP  1.0   /* rad, or parts of `length` */
 #define SHORTEST_STEP 1e-13 /* a step below this is at a minimum */

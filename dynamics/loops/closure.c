@@ -211,8 +211,8 @@ void dyn_closure_second_rate(const dyn_closure_solver *c, const dyn_scene *scene
     add_cross_rates(c, qd, qdd, rows);
 }
 
-/* Replaces the angular parts of a loop's rows by the exact derivatives of its residual. These differ from the constant
- * rows loop->E where the loop is open. */
+/* Replaces the angular parts of a loop's rows by the exact derivatives of its residual. The derivatives differ from the
+ * constant rows loop->E where the loop is open. */
 static void correct_rows(const dyn_closure_solver *c, size_t k, size_t lane)
 {
     const dyn_loop *loop = &c->loops->loop[k];

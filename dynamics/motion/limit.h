@@ -34,7 +34,7 @@ typedef struct dyn_limit {
     double         offset;                 /* 0 except for positions of mimic joints */
     double         lower, upper;
     size_t         v; /* the tree's velocity coordinate of entry[0], a position */
-    /* Of effort_speed: the speed is the sum of speed_weight times entries `speed` of qd of the tree. */
+    /* The speed of effort_speed is the sum of speed_weight times entries `speed` of qd of the tree. */
     double slope; /* N m s/rad or N s/m; 0 for other kinds */
     size_t n_speed, speed[DYN_MAX_DRIVEN];
     double speed_weight[DYN_MAX_DRIVEN];

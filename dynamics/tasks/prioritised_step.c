@@ -11,7 +11,7 @@
 #define STRONG    1e-10 /* damping, relative to the sum of squares of a level, with which normal equations do */
 #define SLIGHT    1e-4  /* damping of x, relative to the largest row, with which the bounds that are met are found */
 
-enum { BLOCK = 32 /* of LAPACK's workspace */ };
+enum { BLOCK = 32 /* block size of LAPACK's workspace */ };
 
 /* --- memory ----------------------------------------------------------------------------------------------------- */
 

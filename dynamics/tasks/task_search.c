@@ -13,7 +13,7 @@
 #define MOST_MU       1e7   /* a search with a larger damping has reached a minimum */
 #define LONGEST_STEP  1.0   /* rad or m */
 #define LOCAL         0.1   /* rad or m: a step below this may be accepted for its length */
-#define CONTRACTION   0.5   /* of the length of the step before */
+#define CONTRACTION   0.5   /* relative to the length of the step before */
 enum { RESTORATIONS = 10 };
 #define SETTLED 1e-9 /* rad or m: a step below this is at a minimum */
 #define NEARLY  1e-6 /* rad or m: a step below this that is not accepted is at a minimum, within rounding errors */
@@ -30,10 +30,10 @@ typedef struct search {
     double                  least, mu;
     double                  norm[DYN_MOST_TASKS]; /* weighted errors of each level at q */
     double                  model[DYN_MOST_TASKS];
-    double                  price[DYN_MOST_TASKS]; /* of the norms of all levels but the last */
+    double                  price[DYN_MOST_TASKS]; /* weights of the norms of all levels but the last */
     size_t                  iterations;
     bool                    met;    /* the tasks of priority 0, at q */
-    double                  length; /* of the step that was accepted last */
+    double                  length; /* length of the step that was accepted last */
     double error[DYN_MOST_TASKS][DYN_TASK_ROWS], best_error[DYN_MOST_TASKS][DYN_TASK_ROWS]; /* at q and at best */
 } search;
 

@@ -94,7 +94,7 @@ typedef struct api_operation {
      * before it is decoded (api/requests/cost/peek.h). NULL: none. */
     double (*state_seconds)(const api_call *call, const api_input *input);
     double (*request_seconds)(const api_call *call, const api_input *input);
-    /* The same of the decoded request, when `options` has been read. NULL: none. */
+    /* Estimates the seconds of the decoded request, when `options` has been read. NULL: none. */
     double (*decoded_seconds)(const api_query *q, const api_selection *selected);
     double least_seconds; /* lower bound of the estimated time, s */
     /* Reads the options, except "outputs"; the names of all options are checked before. False with a problem. NULL: the

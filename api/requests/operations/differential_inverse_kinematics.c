@@ -45,8 +45,8 @@ static bool check_kinds(const api_query *q, const api_node *kinds, const api_pla
     return true;
 }
 
-/* Lists the limits of the kinds that bound velocities. Those of motors of transmissions, which bound several velocities
- * together, are refused. */
+/* Lists the limits of the kinds that bound velocities. Refuses limits of motors of transmissions, which bound several
+ * velocities together. */
 static bool read_limits(api_query *q, const api_node *options, const api_place *up, velocity_options *o)
 {
     static const dyn_limit_kind all[] = {DYN_LIMIT_POSITION, DYN_LIMIT_VELOCITY, DYN_LIMIT_ACCELERATION};

@@ -248,7 +248,9 @@ static double decoded_seconds(const api_query *q, const api_selection *selected)
 
 /* --- joints at their limits --------------------------------------------------------------------------------------- */
 
-#define AT_LIMIT 1e-12 /* of a limit, or of 1 rad or m: distance of a position that counts as at the limit */
+#define AT_LIMIT                                                                                                       \
+    1e-12 /* distance of a position that counts as at the limit, relative to the limit or to 1 rad or m                \
+           */
 
 /* Returns the limit at which the position of a joint is; NAN: none. `q` is a lane. */
 static double limit_at(const api_evaluation *e, const dyn_limit *limit, const double *q)
