@@ -132,7 +132,7 @@ static unsigned choose_block(void)
     return own      = number < SHARED ? number : SHARED;
 }
 
-static void add(unsigned b, count *c, int64_t by)
+static void add_to_count(unsigned b, count *c, int64_t by)
 {
     if (b == SHARED)
         atomic_fetch_add_explicit(c, by, memory_order_relaxed);
@@ -144,7 +144,7 @@ void api_metric_add(api_metric metric, api_label_values labels, int64_t by)
 {
     const layout *l = &layouts[metric];
     unsigned      b = l->shared ? SHARED : own < BLOCKS ? own : choose_block();
-    add(b, counts_at(b, index_of(l, labels)), by);
+    add_to_count(b, counts_at(b, index_of(l, labels)), by);
 }
 
 void api_metric_observe(api_metric metric, api_label_values labels, uint64_t value)
@@ -155,8 +155,8 @@ void api_metric_observe(api_metric metric, api_label_values labels, uint64_t val
     size_t          bucket = 0;
     while (bucket < OVERFLOW && value > bounds[bucket])
         bucket++;
-    add(b, &series[bucket], 1);
-    add(b, &series[SUM], (int64_t)value);
+    add_to_count(b, &series[bucket], 1);
+    add_to_count(b, &series[SUM], (int64_t)value);
 }
 
 void api_metric_name_operation(unsigned value, const char *name)

@@ -295,7 +295,7 @@ typedef struct dyn_kernels {
     bool (*bounded)(const double *lanes, size_t entries, const dyn_bound *bound, size_t n, size_t blocks);
 } dyn_kernels;
 
-/* All tables are constants, which nobody frees.
+/* All tables are constants that are never freed.
  *
  * Returns table number `index` of those that this build contains and this machine can run. The tables are ordered by
  * speed, the fastest last. NULL if `index` is past the end. */

@@ -58,19 +58,19 @@ static bool open_level(api_emit *e, bool is_object)
 
 /* Begins an object or array. In binary encodings it writes one placeholder byte, which api_emit_end replaces when the
  * number of items is known. */
-static void begin(api_emit *e, bool is_object)
+static void begin_nested(api_emit *e, bool is_object)
 {
     if (open_level(e, is_object)) api_emit_put(e, is_object ? "{" : "[", 1);
 }
 
 void api_emit_object(api_emit *e)
 {
-    begin(e, true);
+    begin_nested(e, true);
 }
 
 void api_emit_array(api_emit *e)
 {
-    begin(e, false);
+    begin_nested(e, false);
 }
 
 void api_emit_object_of(api_emit *e, size_t members)

@@ -14,10 +14,11 @@ size_t LANE_NAME(closure_rows_size)(const dyn_model *m)
 /* Adds `factor` times n entries to a row, or sets it if it is `empty`. */
 LANE_INLINE void add_row(lane *to, const lane *from, size_t n, double factor, bool empty)
 {
-    const pack by = pack_of(lane_of(factor));
-    size_t     e  = 0;
+    const pack scale = pack_of(lane_of(factor));
+    size_t     e     = 0;
     for (; e + PACK <= n; e += PACK)
-        pack_store(to + e, empty ? by * pack_load(from + e) : pack_add_mul(pack_load(to + e), by, pack_load(from + e)));
+        pack_store(to + e,
+                   empty ? scale * pack_load(from + e) : pack_add_mul(pack_load(to + e), scale, pack_load(from + e)));
     for (; PACK > 1 && e < n; e++)
         to[e] = empty ? factor * from[e] : add_mul(to[e], factor, from[e]);
 }

@@ -43,7 +43,7 @@ size_t dyn_friction_rows_list(const dyn_mechanism *mechanism, dyn_stiction_joint
  */
 
 /* row += weight times the row of a coordinate of the tree. */
-static void add_coordinate(const dyn_friction_state *s, size_t tree_v, double weight, double *row)
+static void add_tree_row(const dyn_friction_state *s, size_t tree_v, double weight, double *row)
 {
     const size_t nv = s->nv;
     if (!s->G) row[tree_v] += weight;
@@ -57,9 +57,9 @@ void dyn_friction_row_fill(const dyn_friction_state *s, const dyn_stiction_joint
     if (joint->v != DYN_NO_COORDINATE)
         row[joint->v] = 1;
     else if (!joint->drive)
-        add_coordinate(s, joint->tree_v, 1, row);
+        add_tree_row(s, joint->tree_v, 1, row);
     for (size_t j = 0; joint->drive && j < joint->drive->n; j++)
-        add_coordinate(s, (size_t)joint->drive->joint[j], joint->drive->weight[j], row);
+        add_tree_row(s, (size_t)joint->drive->joint[j], joint->drive->weight[j], row);
 }
 
 double dyn_friction_motor_rate(const dyn_friction_state *s, const dyn_drive *drive)

@@ -33,7 +33,7 @@ static double magnitude(const dyn_body *b, int side, double rate)
 
 /* Adds the friction of a body to the entry of its coordinate in `joints`, which has n entries so far. Returns the new
  * number of entries. */
-static size_t add(dyn_stiction_joint *joints, size_t n, const dyn_body *b)
+static size_t add_joint_friction(dyn_stiction_joint *joints, size_t n, const dyn_body *b)
 {
     size_t k = 0;
     while (k < n && joints[k].v != (size_t)b->joint.v)
@@ -57,7 +57,7 @@ size_t dyn_stiction_list_joints(const dyn_model *m, dyn_stiction_joint *joints)
 {
     size_t n = 0;
     for (size_t i = 0; i < m->n_bodies; i++)
-        if (dyn_stiction_is_possible(&m->body[i])) n = add(joints, n, &m->body[i]);
+        if (dyn_stiction_is_possible(&m->body[i])) n = add_joint_friction(joints, n, &m->body[i]);
     for (size_t k = 0; k < m->n_drives; k++)
         if (dyn_stiction_is_possible_of(&m->drive[k]))
             joints[n++] = (dyn_stiction_joint){.v        = DYN_NO_COORDINATE,

@@ -139,7 +139,7 @@ size_t dyn_task_contradiction(const dyn_task *task, const double *c, const doubl
     return k;
 }
 
-static void compose(dyn_task *task)
+static void compose_inertia(dyn_task *task)
 {
     size_t nv = task->nv, k = task->k, known = nv < k ? nv : k, counting = task->redundant ? dyn_task_rank(task) : k;
     for (size_t i = 0; i < k; i++)
@@ -168,6 +168,6 @@ dyn_task_status dyn_task_solve(dyn_task *task)
     if (!decompose(task)) return DYN_TASK_NOT_COMPUTED;
     if (task->damping * task->damping == 0 && !task->redundant && dyn_task_rank(task) < task->k)
         return DYN_TASK_SINGULAR;
-    compose(task);
+    compose_inertia(task);
     return task->nv == 0 || solve_triangular(task, 'T') ? DYN_TASK_DONE : DYN_TASK_NOT_COMPUTED;
 }

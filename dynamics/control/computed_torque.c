@@ -3,7 +3,7 @@
 #include "dynamics/friction_map.h"
 
 /* Turns qdd of the free robot into qdd of the held robot, and finds the contact wrenches l. */
-static void apply_contacts(const dyn_controller_input *c, double *qdd)
+static void hold_contacts(const dyn_controller_input *c, double *qdd)
 {
     dyn_contact_block *b      = c->contact;
     dyn_contact_states states = {
@@ -31,7 +31,7 @@ static void find_passive(const dyn_controller_input *c, double *qdd)
     dyn_forward_dynamics io = {
         .q = c->q, .qd = c->qd, .driven = c->driven, .driven_qdd = driven_qdd, .qdd = qdd, .singular = c->singular};
     c->kernels->forward_dynamics(c->scene, c->workspace, &io, 1);
-    if (c->contact) apply_contacts(c, qdd);
+    if (c->contact) hold_contacts(c, qdd);
 }
 
 /* Friction that depends on the load is added last, since held frames change the load. */

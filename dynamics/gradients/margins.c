@@ -56,9 +56,9 @@ static void put_motion(const dyn_margin_block *b, size_t i, const dyn_limit *l, 
 {
     const size_t W = b->samples->W, nv = b->samples->motion->robot.nv;
     for (size_t j = 0; j < DYN_SPLINE_ORDERS * nv * W; j++) {
-        const size_t by = j / (nv * W), v = j / W % nv, lane = j % W;
-        const double slope = dyn_limit_slope(l, &b->rates, (int)by, v, lane);
-        if (slope != 0) margins->by[by][(i * nv + v) * W + lane] = sides[lane] * slope;
+        const size_t order = j / (nv * W), v = j / W % nv, lane = j % W;
+        const double slope = dyn_limit_slope(l, &b->rates, (int)order, v, lane);
+        if (slope != 0) margins->by[order][(i * nv + v) * W + lane] = sides[lane] * slope;
     }
 }
 

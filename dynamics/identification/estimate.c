@@ -101,7 +101,7 @@ bool dyn_estimate_takes(const dyn_estimate *t, const dyn_measured *state)
     return true;
 }
 
-static bool add_row(dyn_estimate *t, dyn_coordinate_rows *c, const dyn_measured *at, size_t v)
+static bool add_measured_row(dyn_estimate *t, dyn_coordinate_rows *c, const dyn_measured *at, size_t v)
 {
     if (weight_of(at, v) == 0) return true;
     for (size_t k = 0; k < c->n; k++)
@@ -117,7 +117,7 @@ static bool add_row(dyn_estimate *t, dyn_coordinate_rows *c, const dyn_measured 
 bool dyn_estimate_add(dyn_estimate *t, const dyn_measured *state)
 {
     for (size_t v = 0; v < t->robot.nv; v++)
-        if (!add_row(t, &t->at[v], state, v)) return false;
+        if (!add_measured_row(t, &t->at[v], state, v)) return false;
     return true;
 }
 

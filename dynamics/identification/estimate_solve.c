@@ -14,8 +14,8 @@ enum {
  * the least weight lose digits. */
 #define RANGE 1e-9
 
-/* It is also at least ROUNDING times the mean torque, or BESIDE_PRIOR times where a prior stands beside the rows: rows
- * with much smaller weights than others would lose digits. */
+/* The deviation is also at least ROUNDING times the mean torque, or BESIDE_PRIOR times where a prior stands beside the
+ * rows: rows with much smaller weights than others would lose digits. */
 #define ROUNDING     1e-14
 #define BESIDE_PRIOR 1e-10
 
@@ -79,10 +79,10 @@ static double squared_residuals(const dyn_coordinate_rows *c, const double *x)
     size_t m   = c->n + 1;
     double sum = 0;
     for (size_t i = 0; i < m; i++) {
-        double rest = c->R[c->n * m + i];
+        double residual = c->R[c->n * m + i];
         for (size_t k = i; k < c->n; k++)
-            rest -= c->R[k * m + i] * x[c->parameter[k]];
-        sum += rest * rest;
+            residual -= c->R[k * m + i] * x[c->parameter[k]];
+        sum += residual * residual;
     }
     return sum;
 }
@@ -216,7 +216,7 @@ static bool account_for_weights(const dyn_estimate *t)
     return true;
 }
 
-static dyn_solved examine(dyn_estimate *t, bool prior)
+static dyn_solved examine_estimate(dyn_estimate *t, bool prior)
 {
     memset(t->unknowns.unseen, 0, t->n);
     if (!isfinite(t->square)) return DYN_UNSOLVED;
@@ -228,12 +228,12 @@ static dyn_solved examine(dyn_estimate *t, bool prior)
 
 dyn_solved dyn_estimate_examine(dyn_estimate *t)
 {
-    return examine(t, true);
+    return examine_estimate(t, true);
 }
 
 dyn_solved dyn_estimate_examine_rows(dyn_estimate *t)
 {
-    return examine(t, false);
+    return examine_estimate(t, false);
 }
 
 static bool solve(dyn_estimate *t)
@@ -252,7 +252,7 @@ bool dyn_estimate_solve(dyn_estimate *t)
         if (!solve(t)) return false;
     }
     if (t->huber > 0 && !dyn_robust_solve(t, by_noise)) return false;
-    if (t->prior) t->s = fmax(t->s, t->prior_unit); /* what the prior alone tells has its deviation */
+    if (t->prior) t->s = fmax(t->s, t->prior_unit); /* unknowns that only the prior determines have its deviation */
     t->unknowns.condition = dyn_qr_condition(t->R, t->n, t->scratch);
     dyn_estimate_deviations(t);
     return isfinite(t->unknowns.condition) && (!by_noise || account_for_weights(t));

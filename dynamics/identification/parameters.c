@@ -257,7 +257,7 @@ static dyn_body with_locked_rotors(const dyn_model *m, int body)
     return b;
 }
 
-static void add_friction(const dyn_friction *f, double square, double *own, bool turned)
+static void add_friction_parameters(const dyn_friction *f, double square, double *own, bool turned)
 {
     double rate = sqrt(square);
     own[DYN_VISCOUS] += f->viscous * square;
@@ -266,12 +266,12 @@ static void add_friction(const dyn_friction *f, double square, double *own, bool
 }
 
 /* Adds a motor's parameters to those of the driven joint; the motor rotates at `spin` times the joint's rate. */
-static void add_rotor(const dyn_model *m, const dyn_body *rotor, double *own)
+static void add_rotor_parameters(const dyn_model *m, const dyn_body *rotor, double *own)
 {
     double spin =
         rotor->joint.ratio / (rotor->joint.mimic ? body_of_mover(m, (size_t)rotor->joint.mover)->joint.ratio : 1);
     own[DYN_ROTOR_INERTIA] += rotor->joint.spin_inertia;
-    add_friction(&rotor->joint.friction, spin * spin, own, spin < 0);
+    add_friction_parameters(&rotor->joint.friction, spin * spin, own, spin < 0);
 }
 
 void dyn_parameters_compute(const dyn_model *m, double *parameters)
@@ -286,12 +286,12 @@ void dyn_parameters_compute(const dyn_model *m, double *parameters)
         memset(own, 0, DYN_PER_JOINT * sizeof *own);
         if (drive) {
             own[DYN_ROTOR_INERTIA] = drive->rotor_inertia;
-            add_friction(&drive->friction, 1, own, false);
+            add_friction_parameters(&drive->friction, 1, own, false);
             continue;
         }
         const dyn_body *b = body_of_mover(m, j), *rotor = rotor_of(m, j);
         own[DYN_ROTOR_INERTIA] = b->joint.rotor_inertia;
-        if (b != rotor) add_friction(&b->joint.friction, 1, own, false);
-        if (rotor) add_rotor(m, rotor, own);
+        if (b != rotor) add_friction_parameters(&b->joint.friction, 1, own, false);
+        if (rotor) add_rotor_parameters(m, rotor, own);
     }
 }

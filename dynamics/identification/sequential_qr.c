@@ -33,9 +33,9 @@ static bool scale_columns(const double *R, size_t n, double zero, double *scaled
         longest = fmax(longest, length_of(R + j * (n + 1), j + 1));
     for (size_t j = 0; j < n; j++) {
         const double *from   = R + j * (n + 1);
-        double        length = length_of(from, j + 1), by = length > zero * longest ? 1 / length : 0;
+        double        length = length_of(from, j + 1), factor = length > zero * longest ? 1 / length : 0;
         for (size_t i = 0; i < n; i++)
-            scaled[j * n + i] = i <= j ? by * from[i] : 0;
+            scaled[j * n + i] = i <= j ? factor * from[i] : 0;
     }
     return isfinite(longest);
 }
@@ -131,8 +131,8 @@ static bool keep_columns(const double *S, dyn_combinations *c, double negligible
     size_t n  = c->n;
     c->n_kept = 0;
     memset(T, 0, n * n * sizeof *T);
-    for (size_t at = 0; at < n; at++) {
-        size_t  j = c->order[at], m = c->n_kept;
+    for (size_t position = 0; position < n; position++) {
+        size_t  j = c->order[position], m = c->n_kept;
         double *v = Q + m * n;
         if (!c->go_on(c->arg)) return false;
         memcpy(v, S + j * n, n * sizeof *v);
@@ -154,10 +154,10 @@ static void find_coefficients(const double *R, const dyn_combinations *c, const 
     double length = length_of(R + j * (n + 1), j + 1);
     memcpy(K, T + j * n, m * sizeof *K);
     for (size_t k = m; k-- > 0;) {
-        size_t own = c->kept[k];
+        size_t pivot = c->kept[k];
         for (size_t l = k + 1; l < m; l++)
             K[k] -= T[c->kept[l] * n + k] * K[l];
-        K[k] /= T[own * n + k];
+        K[k] /= T[pivot * n + k];
     }
     for (size_t k = 0; k < m; k++)
         c->K[j * n + c->kept[k]] =

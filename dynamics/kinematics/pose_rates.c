@@ -28,7 +28,7 @@ static double entry(const decomposition *d, size_t r, size_t v)
     return d->scale[r] * d->J[(r * d->nv + v) * d->W];
 }
 
-static bool decompose(decomposition *d)
+static bool decompose_jacobian(decomposition *d)
 {
     double work[4 * N];
     for (size_t r = 0; r < d->rows; r++)
@@ -135,7 +135,7 @@ unsigned dyn_pose_rates(const dyn_pose_problem *p, const dyn_kernels *kernels, v
         for (size_t r = 0; r < N; r++)
             d[lane].scale[r] = r < 3 ? 1 / p->length : 1;
         right_side(&d[lane], velocity, NULL, NULL, lane, b);
-        exist |= (unsigned)(decompose(&d[lane]) && solve(&d[lane], p->damping, b, qd + lane)) << lane;
+        exist |= (unsigned)(decompose_jacobian(&d[lane]) && solve(&d[lane], p->damping, b, qd + lane)) << lane;
     }
     repeat_last(nv, W, live, qd);
     move_motors(p->robot.tree, W, qd);

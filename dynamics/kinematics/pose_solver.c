@@ -12,7 +12,7 @@
 
 enum { N = DYN_GOAL_ROWS };
 #define LEAST_DAMPING 1e-14 /* relative to the trace of J J^T */
-#define LEAST_FACTOR  1e-3  /* of mu */
+#define LEAST_FACTOR  1e-3  /* relative to mu */
 #define MOST_FACTOR   1e6   /* a search with a larger mu has reached a minimum */
 #define LONGEST_STEP  1.0   /* rad, or parts of `length` */
 #define SHORTEST_STEP 1e-13 /* a step below this is at a minimum */
@@ -42,17 +42,17 @@ size_t dyn_pose_entries(size_t nq, size_t nv, size_t W)
 /* Lays out the arrays in lanes, and the searches of the first `live` lanes. */
 static arrays lay_out(const dyn_mechanism *m, size_t W, size_t live, double *room)
 {
-    arrays a   = {.q = room};
-    a.position = a.q + m->nq * W;
-    a.rotation = a.position + 3 * W;
-    a.J        = a.rotation + 9 * W;
-    a.J_dot    = a.J + 6 * m->nv * W;
-    double *at = a.J_dot + 6 * m->nv * W;
+    arrays a     = {.q = room};
+    a.position   = a.q + m->nq * W;
+    a.rotation   = a.position + 3 * W;
+    a.J          = a.rotation + 9 * W;
+    a.J_dot      = a.J + 6 * m->nv * W;
+    double *next = a.J_dot + 6 * m->nv * W;
     for (size_t lane = 0; lane < live; lane++) {
         search *s = &a.lane[lane];
-        *s        = (search){.q = at, .best = at + m->nq, .trial = at + 2 * m->nq, .step = at + 3 * m->nq};
+        *s        = (search){.q = next, .best = next + m->nq, .trial = next + 2 * m->nq, .step = next + 3 * m->nq};
         s->J      = s->step + m->nv;
-        at += 3 * m->nq + (N + 1) * m->nv;
+        next += 3 * m->nq + (N + 1) * m->nv;
     }
     return a;
 }

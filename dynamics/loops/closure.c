@@ -125,7 +125,7 @@ static void add_turn(const dyn_closure_solver *c, size_t lane, size_t k, const d
 
 /* Adds n^T M to the last row of a universal joint: n is the normal of its two axes, M the angular part of the pair
  * Jacobian `raw`. */
-static void add_cross(const dyn_closure_solver *c, size_t k, const double *raw, double *row)
+static void add_universal_row(const dyn_closure_solver *c, size_t k, const double *raw, double *row)
 {
     double R[9], n[3];
     for (size_t lane = 0; lane < c->W; lane++) {
@@ -143,7 +143,7 @@ static void find_rows(const dyn_closure_solver *c, const double *raw, double *ro
     c->tree->closure_rows(NULL, NULL, &io, 1);
     for (size_t k = 0; c->loops->has_universal && k < c->loops->n; k++)
         if (c->loops->loop[k].kind == DYN_LOOP_UNIVERSAL)
-            add_cross(c, k, raw + pair_place(c, k), rows + row_place(c, c->layout.first[k + 1] - 1));
+            add_universal_row(c, k, raw + pair_place(c, k), rows + row_place(c, c->layout.first[k + 1] - 1));
 }
 
 /* Adds M qd to w in one lane; M is the angular part of the Jacobian `raw` of pair k. */
@@ -212,8 +212,8 @@ void dyn_closure_second_rate(const dyn_closure_solver *c, const dyn_scene *scene
     add_cross_rates(c, qd, qdd, rows);
 }
 
-/* Replaces the angular parts of a loop's rows by the exact derivatives of its residual. These differ from the constant
- * rows loop->E where the loop is open. */
+/* Replaces the angular parts of a loop's rows by the exact derivatives of its residual. The derivatives differ from the
+ * constant rows loop->E where the loop is open. */
 static void correct_rows(const dyn_closure_solver *c, size_t k, size_t lane)
 {
     const dyn_loop *loop = &c->loops->loop[k];

@@ -141,8 +141,8 @@ void dyn_closure_pair_motions(const dyn_closure_solver *c, const double *qd, dou
 /* --- rates ------------------------------------------------------------------------------------------------------- */
 
 /* dyn_closure_rate finds dJ/dt, the rate of the Jacobian of the loop error, at tree velocities qd.
- * dyn_closure_second_rate finds d2J/dt2 at velocities qd and accelerations qdd. Both write `rows`, layout.entries in
- * lanes. */
+ * dyn_closure_second_rate finds d2J/dt2 at velocities qd and accelerations qdd. The two functions write `rows`,
+ * layout.entries in lanes. */
 void dyn_closure_rate(const dyn_closure_solver *c, const dyn_scene *scene, const double *qd, double *rows);
 void dyn_closure_second_rate(const dyn_closure_solver *c, const dyn_scene *scene, const double *qd, const double *qdd,
                              double *rows);

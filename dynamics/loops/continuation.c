@@ -129,8 +129,8 @@ static void correct_lane(dyn_closure_solver *c, const dyn_continuation_path *pat
 }
 
 /* Accepts the trial point if the Jacobian has changed little enough. Otherwise halves the step. */
-static void accept(dyn_closure_solver *c, const dyn_continuation_path *path, size_t lane, double change,
-                   lane_progress *f)
+static void accept_point(dyn_closure_solver *c, const dyn_continuation_path *path, size_t lane, double change,
+                         lane_progress *f)
 {
     f->converged = false;
     if (!(change <= MAX_CHANGE)) {
@@ -255,7 +255,7 @@ static void accept_all(dyn_closure_solver *c, const dyn_continuation_path *path,
     if (any && arrive(c, &change, f)) {
         if (!fourth) dyn_closure_find_change(c, true, &change);
         for (size_t lane = 0; lane < c->live; lane++)
-            if (f[lane].converged) accept(c, path, lane, change.fourth[lane], &f[lane]);
+            if (f[lane].converged) accept_point(c, path, lane, change.fourth[lane], &f[lane]);
     }
     start_steps(c, path, f);
 }

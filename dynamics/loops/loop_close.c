@@ -137,7 +137,7 @@ static bool is_independent(dyn_loop_workspace *c, size_t lane)
 }
 
 /* The status of a lane before its pseudoinverse is known. */
-static dyn_loop_status classify(const dyn_loop_workspace *c, size_t lane)
+static dyn_loop_status classify_lane(const dyn_loop_workspace *c, size_t lane)
 {
     const dyn_closure_solver *loops = &c->closure;
     if (loops->stopped[lane]) return DYN_LOOPS_STOPPED;
@@ -167,7 +167,7 @@ static bool find_matrices(dyn_loop_workspace *c)
     bool   good = true, any = false;
     for (size_t lane = 0; lane < live; lane++) {
         if (!dyn_may_continue(c->closure.deadline)) c->closure.stopped[lane] = true;
-        c->status[lane] = classify(c, lane);
+        c->status[lane] = classify_lane(c, lane);
         any             = any || c->status[lane] != DYN_LOOPS_STOPPED;
     }
     if (any) {

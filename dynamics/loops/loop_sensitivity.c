@@ -149,7 +149,7 @@ static void multiply_G(const dyn_loop_workspace *c, const double *T, double *to)
 }
 
 /* to += T X for a matrix T of the tree (nvt x nvt) and X (nvt x nv) */
-static void add_product(const dyn_loop_workspace *c, const double *T, const double *X, double *to)
+static void add_tree_product(const dyn_loop_workspace *c, const double *T, const double *X, double *to)
 {
     dyn_matrix_mul(&c->lanes, c->nvt, c->nvt, c->nv, T, X, 1, to);
 }
@@ -164,19 +164,19 @@ static void find_matrices(dyn_loop_workspace *c, const dyn_sensitivity *io)
     dyn_loop_mirror(c->W, c->nv, io->dtau_dqdd);
 
     multiply_G(c, T_qd, by_qd);
-    add_product(c, T_qdd, c->wide[3], by_qd);
+    add_tree_product(c, T_qdd, c->wide[3], by_qd);
     dyn_loop_project(c, c->nv, by_qd, io->dtau_dqd);
 
     multiply_G(c, T_q, by_q);
-    add_product(c, T_qd, c->wide[1], by_q);
-    add_product(c, T_qdd, c->wide[2], by_q);
+    add_tree_product(c, T_qd, c->wide[1], by_q);
+    add_tree_product(c, T_qdd, c->wide[2], by_q);
     for (size_t i = 0; i < n; i++)
         by_q[i] -= c->wide[4][i];
     dyn_loop_project(c, c->nv, by_q, io->dtau_dq);
 }
 
 /* Differentiates the efforts without the friction that depends on the load. */
-static void differentiate(dyn_loop_workspace *c, const dyn_scene *scene, const dyn_sensitivity *io)
+static void differentiate_efforts(dyn_loop_workspace *c, const dyn_scene *scene, const dyn_sensitivity *io)
 {
     size_t n = c->nvt * c->W;
     dyn_loop_find_accelerations(c, scene, io->qd, io->qdd);
@@ -204,14 +204,14 @@ static void differentiate(dyn_loop_workspace *c, const dyn_scene *scene, const d
 void dyn_loop_results_sensitivity(dyn_loop_workspace *c, const dyn_scene *scene, const dyn_sensitivity *io,
                                   const dyn_loop_results *results)
 {
-    differentiate(c, scene, io);
+    differentiate_efforts(c, scene, io);
     dyn_loop_differentiate_results(c, scene, io->wrenches, results);
 }
 
 void dyn_loop_sensitivity(const dyn_scene *scene, void *ws, const dyn_sensitivity *io, size_t blocks)
 {
     (void)blocks; /* always 1 */
-    differentiate(ws, scene, io);
+    differentiate_efforts(ws, scene, io);
     dyn_loop_load_sensitivity(ws, scene, io);
 }
 
@@ -245,7 +245,7 @@ void dyn_loop_forward_sensitivity(const dyn_scene *scene, void *ws, const dyn_fo
                                .dtau_dqdd    = M,
                                .dtau_dwrench = io->dqdd_dwrench};
     dyn_loop_forward_dynamics(scene, ws, &forward, blocks);
-    differentiate(c, scene, &inverse);
+    differentiate_efforts(c, scene, &inverse);
     dyn_loop_load_slopes(c, scene, io->qd, io->tau, io->dqdd_dqd);
     for (size_t lane = 0; lane < c->closure.live; lane++) {
         if (!dyn_loop_factor_mass(c, M, lane, &io->singular[lane])) continue;
@@ -300,7 +300,7 @@ void dyn_loop_coriolis(const dyn_scene *scene, void *ws, const dyn_coriolis *io,
     c->tree->coriolis(scene, c->workspace, &inner, 1);
     if (io->coriolis_matrix) {
         multiply_G(c, c->square[1], c->wide[0]);
-        add_product(c, c->square[0], c->Gd, c->wide[0]);
+        add_tree_product(c, c->square[0], c->Gd, c->wide[0]);
         dyn_loop_project(c, c->nv, c->wide[0], io->coriolis_matrix);
     }
     for (size_t k = 0; io->christoffel && k < c->nv && dyn_loop_may_continue(c); k++)

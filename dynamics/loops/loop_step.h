@@ -20,7 +20,7 @@ typedef struct dyn_loop_step_failures {
 /* The block of a step, and what has no part in its result. */
 typedef struct dyn_loop_stepper {
     dyn_loop_workspace     *closed;   /* the loops are closed at the start of the step */
-    const dyn_scene        *scene;    /* of the tree */
+    const dyn_scene        *scene;    /* scene of the tree */
     const dyn_model        *joints;   /* as of dyn_loop_step_joints */
     double                 *scratch;  /* dyn_loop_step_entries per state, in lanes; must not be NULL */
     dyn_loop_step_failures *failures; /* results; the step of a lane with a failure is undefined */

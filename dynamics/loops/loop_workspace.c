@@ -91,10 +91,10 @@ static bool take_closure(dyn_memory memory, dyn_loop_workspace *c, dyn_deadline 
 dyn_loop_workspace *dyn_loop_workspace_open(dyn_memory memory, const dyn_mechanism *mechanism, const dyn_kernels *tree,
                                             dyn_deadline deadline, size_t n_wrenches, size_t extra)
 {
-    const dyn_loops *l    = mechanism->loops;
-    allocation       t    = {memory, (size_t)tree->lanes, true, deadline};
-    const size_t motion   = 4 * 6 * l->nv; /* of one frame: held frames are differentiated whatever the caller wants */
-    dyn_loop_workspace *c = dyn_take(memory, sizeof *c);
+    const dyn_loops    *l      = mechanism->loops;
+    allocation          t      = {memory, (size_t)tree->lanes, true, deadline};
+    const size_t        motion = 4 * 6 * l->nv; /* entries of one frame: held frames are always differentiated */
+    dyn_loop_workspace *c      = dyn_take(memory, sizeof *c);
     if (!c) return NULL;
     *c = (dyn_loop_workspace){.mechanism = *mechanism, .loops = l, .tree = tree, .lanes = {tree, deadline}, .W = t.W};
     c->nv        = mechanism->nv;

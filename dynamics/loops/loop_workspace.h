@@ -175,7 +175,7 @@ void dyn_loop_put_column(const dyn_loop_workspace *c, size_t rows, size_t n, con
 /* Finds wide[1..4], one column per actuated coordinate: dqd/dq, dqdd/dq and dqdd/dqd of the tree, and dJ^T lambda, at
  * the rates that dyn_loop_find_accelerations found last and at c->lambda. */
 void dyn_loop_find_directions(dyn_loop_workspace *c, const dyn_scene *scene);
-/* Finds the derivative dG (nvt x nv) of G along G_k, column k of G. Its passive rows are -K J_k G, with J_k the
+/* Finds the derivative dG (nvt x nv) of G along G_k, column k of G. The passive rows of dG are -K J_k G, with J_k the
  * derivative of the constraint Jacobian along G_k; its actuated rows are zero. */
 void dyn_loop_differentiate_G(dyn_loop_workspace *c, const dyn_scene *scene, const double *G_k, double *dG);
 

@@ -5,7 +5,7 @@
 
 /* Adds the constraint moment of universal joint k: lambda of the joint's last row, along the normal n of its two axes.
  */
-static void add_cross(const dyn_loop_workspace *c, size_t k, const double *lambda, double *moment)
+static void add_universal_moment(const dyn_loop_workspace *c, size_t k, const double *lambda, double *moment)
 {
     const dyn_loop *loop = &c->loops->loop[k];
     double          R[9], n[3];
@@ -45,7 +45,7 @@ void dyn_loop_wrenches(const dyn_loop_workspace *c, const double *lambda, double
             for (size_t i = 0; i < 6; i++)
                 for (size_t l = 0; l < W; l++)
                     wrenches[(6 * k + i) * W + l] += loop->E[r][i] * lambda[(loop->first + r) * W + l];
-        if (loop->kind == DYN_LOOP_UNIVERSAL) add_cross(c, k, lambda, wrenches + (6 * k + 3) * W);
+        if (loop->kind == DYN_LOOP_UNIVERSAL) add_universal_moment(c, k, lambda, wrenches + (6 * k + 3) * W);
     }
 }
 

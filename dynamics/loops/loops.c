@@ -23,7 +23,7 @@ static void find_across(dyn_loop *loop)
 
 /* --- rows --------------------------------------------------------------------------------------------------------- */
 
-static void add_row(dyn_loop *loop, const double linear[3], double factor, const double angular[3], double angle)
+static void add_loop_row(dyn_loop *loop, const double linear[3], double factor, const double angular[3], double angle)
 {
     for (int i = 0; i < 3; i++) {
         loop->E[loop->rows][i]     = factor * linear[i];
@@ -38,14 +38,14 @@ static const double axes[3][3] = {{1, 0, 0}, {0, 1, 0}, {0, 0, 1}};
 static void add_linear_rows(dyn_loop *loop, const double (*d)[3], int n, double length)
 {
     for (int i = 0; i < n; i++)
-        add_row(loop, d[i], 1 / length, d[i], 0);
+        add_loop_row(loop, d[i], 1 / length, d[i], 0);
 }
 
 /* Adds a row for each of n directions d: the angular velocity w along d. */
 static void add_angular_rows(dyn_loop *loop, const double (*d)[3], int n)
 {
     for (int i = 0; i < n; i++)
-        add_row(loop, d[i], 0, d[i], 1);
+        add_loop_row(loop, d[i], 0, d[i], 1);
 }
 
 void dyn_loop_rows(dyn_loop *loop, double length)
@@ -59,10 +59,10 @@ void dyn_loop_rows(dyn_loop *loop, double length)
     find_across(loop);
     add_linear_rows(loop, slides ? across : plane ? u : axes, slides ? 2 : plane ? 1 : 3, length);
     if (kind == DYN_LOOP_UNIVERSAL)
-        add_row(loop, loop->u, 0, loop->u, 0); /* zero here: dyn_loop_universal_row gives this row */
+        add_loop_row(loop, loop->u, 0, loop->u, 0); /* zero here: dyn_loop_universal_row gives this row */
     else if (kind != DYN_LOOP_SPHERICAL)
         add_angular_rows(loop, turns ? axes : across, turns ? 3 : 2);
-    if (kind == DYN_LOOP_HELICAL) add_row(loop, loop->u, 1 / length, loop->u, -loop->pitch / length);
+    if (kind == DYN_LOOP_HELICAL) add_loop_row(loop, loop->u, 1 / length, loop->u, -loop->pitch / length);
 }
 
 /* --- the universal joint's last row ------------------------------------------------------------------------------- */

@@ -62,13 +62,13 @@ static int limited_order(dyn_limit_kind kind)
     return kind == DYN_LIMIT_POSITION ? 0 : kind == DYN_LIMIT_VELOCITY ? 1 : kind == DYN_LIMIT_ACCELERATION ? 2 : 3;
 }
 
-double dyn_limit_slope(const dyn_limit *l, const dyn_limited_rates *rates, int by, size_t v, size_t lane)
+double dyn_limit_slope(const dyn_limit *l, const dyn_limited_rates *rates, int order, size_t v, size_t lane)
 {
     const bool    position = l->kind == DYN_LIMIT_POSITION;
-    const bool    alike    = by == limited_order(l->kind);
+    const bool    alike    = order == limited_order(l->kind);
     const double *matrix   = alike ? rates->by_coordinate : rates->velocity_by_q;
     double        sum      = 0;
-    if (!alike && (l->kind != DYN_LIMIT_VELOCITY || by > 0)) return 0;
+    if (!alike && (l->kind != DYN_LIMIT_VELOCITY || order > 0)) return 0;
     for (size_t j = 0; j < l->n; j++) {
         const size_t row = position ? l->v : l->entry[j];
         sum += l->weight[j] * (matrix ? matrix[(row * rates->nv + v) * rates->W + lane] : (alike && row == v));

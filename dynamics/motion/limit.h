@@ -34,7 +34,7 @@ typedef struct dyn_limit {
     double         offset;                 /* 0 except for positions of mimic joints */
     double         lower, upper;
     size_t         v; /* the tree's velocity coordinate of entry[0], a position */
-    /* Of effort_speed: the speed is the sum of speed_weight times entries `speed` of qd of the tree. */
+    /* The speed of effort_speed is the sum of speed_weight times entries `speed` of qd of the tree. */
     double slope; /* N m s/rad or N s/m; 0 for other kinds */
     size_t n_speed, speed[DYN_MAX_DRIVEN];
     double speed_weight[DYN_MAX_DRIVEN];
@@ -86,6 +86,6 @@ typedef struct dyn_limited_rates {
 /* True of limits of position, velocity, acceleration and jerk. */
 bool dyn_limit_is_of_motion(dyn_limit_kind kind);
 
-/* Returns entry v of the derivative of a limited position, velocity, acceleration or jerk by q (`by` 0), qd (1) or a
+/* Returns entry v of the derivative of a limited position, velocity, acceleration or jerk by q (`order` 0), qd (1) or a
  * higher derivative of q in a lane. */
-double dyn_limit_slope(const dyn_limit *limit, const dyn_limited_rates *rates, int by, size_t v, size_t lane);
+double dyn_limit_slope(const dyn_limit *limit, const dyn_limited_rates *rates, int order, size_t v, size_t lane);

@@ -52,8 +52,8 @@ static void measure(const dyn_kernels *kernels, const dyn_model *real, void *wor
 
 /* Adds the states of a block to the estimate. The scene has no friction: DYN_BASE_FRICTION lets the estimate find all
  * of it, not the difference from the model's. */
-static bool add_block(const dyn_kernels *kernels, const dyn_model *model, void *workspace, const measured_block *b,
-                      dyn_estimate *estimate)
+static bool add_measured_block(const dyn_kernels *kernels, const dyn_model *model, void *workspace,
+                               const measured_block *b, dyn_estimate *estimate)
 {
     dyn_scene scene = {.model = model};
     memcpy(scene.gravity, model->gravity, sizeof scene.gravity);
@@ -111,7 +111,7 @@ static bool identify(dyn_memory memory, const dyn_model *model, const dyn_model 
         return false;
     for (size_t state = 0; state < STATES; state += W) {
         measure(kernels, real, workspace, &block, &seed);
-        if (!add_block(kernels, model, workspace, &block, &estimate)) return false;
+        if (!add_measured_block(kernels, model, workspace, &block, &estimate)) return false;
     }
     return dyn_estimate_examine(&estimate) == DYN_SOLVED && dyn_estimate_solve(&estimate) &&
            show_parameters(memory, &estimate, model, real);

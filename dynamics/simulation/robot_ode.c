@@ -320,7 +320,7 @@ static void invalidate(const dyn_robot_ode *ode, double *rate)
 }
 
 /* Finds the accelerations without held frames. */
-static void accelerate(dyn_robot_ode *ode, dyn_forward_dynamics *io)
+static void accelerate_robot(dyn_robot_ode *ode, dyn_forward_dynamics *io)
 {
     io->driven_qdd = dyn_ode_prescribed_accelerations(ode);
     io->driven     = ode->s->prescribed.mask;
@@ -351,7 +351,7 @@ void dyn_robot_ode_rate(dyn_robot_ode *ode, double t, const double *y, double *r
                                .wrenches = ode->wrenches,
                                .qdd      = rate + nq * W,
                                .singular = ode->singular};
-    accelerate(ode, &io);
+    accelerate_robot(ode, &io);
     note_singular(ode, y, t);
     check_passive_velocities(ode, t);
     if (ode->contact) dyn_ode_contact_rate(ode, t, qd, rate + nq * W);

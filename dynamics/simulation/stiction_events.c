@@ -185,7 +185,7 @@ static double allowed_change(const dyn_robot_ode *ode, size_t lane)
 }
 
 /* The largest change of a velocity in a lane since `remember`. */
-static double change(const dyn_robot_ode *ode, size_t lane)
+static double largest_change(const dyn_robot_ode *ode, size_t lane)
 {
     const double *qd   = ode->state.y + ode->state.nq * ode->W;
     double        most = 0;
@@ -197,12 +197,12 @@ static double change(const dyn_robot_ode *ode, size_t lane)
 /* Corrects the velocities of a simulation after joints have stopped, and stops those that turn then or are left without
  * motion. Returns false if a velocity changes by more than that accounts for. Sets *again if more joints have stopped.
  */
-static bool correct(dyn_robot_ode *ode, double t, size_t lane, bool *again)
+static bool correct_velocities(dyn_robot_ode *ode, double t, size_t lane, bool *again)
 {
     const range  of      = {lane, lane + 1};
     const double allowed = allowed_change(ode, lane);
     dyn_robot_ode_finish_step(ode, t, ode->state.y, ode->W, ode->W);
-    if (change(ode, lane) > allowed) return false;
+    if (largest_change(ode, lane) > allowed) return false;
     *again = stop_turning(ode, ode->stiction->before, DYN_TURNED_RATE, of);
     evaluate(ode, t);
     return stop_immobile(ode, lane, allowed, again);
@@ -215,7 +215,7 @@ static bool settle(dyn_robot_ode *ode, double t, size_t lane)
     const size_t bytes = ode->state.entries * ode->W * sizeof *ode->state.y;
     for (bool stopped = true; stopped && ode->contact;) {
         memcpy(ode->state.stage_y, ode->state.y, bytes);
-        if (!correct(ode, t, lane, &stopped)) {
+        if (!correct_velocities(ode, t, lane, &stopped)) {
             memcpy(ode->state.y, ode->state.stage_y, bytes);
             for (size_t k = 0; k < ode->stiction->n; k++)
                 if (ode->stiction->joint[k].side[lane] == 0) stop(ode, &ode->stiction->joint[k], lane);

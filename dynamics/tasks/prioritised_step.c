@@ -11,7 +11,7 @@
 #define STRONG    1e-10 /* damping, relative to the sum of squares of a level, with which normal equations do */
 #define SLIGHT    1e-4  /* damping of x, relative to the largest row, with which the bounds that are met are found */
 
-enum { BLOCK = 32 /* of LAPACK's workspace */ };
+enum { BLOCK = 32 /* block size of LAPACK's workspace */ };
 
 /* --- memory ----------------------------------------------------------------------------------------------------- */
 
@@ -59,14 +59,14 @@ static double product(const double *a, const double *b, size_t n)
  * becomes zero. */
 static void project(const double *basis, size_t r, size_t n, double *row)
 {
-    const double own = sqrt(product(row, row, n));
+    const double length = sqrt(product(row, row, n));
     for (int pass = 0; pass < 2; pass++)
         for (size_t i = 0; i < r; i++) {
             const double part = product(basis + i * n, row, n);
             for (size_t j = 0; j < n; j++)
                 row[j] -= part * basis[i * n + j];
         }
-    if (!(sqrt(product(row, row, n)) > DEPENDENT * own)) memset(row, 0, n * sizeof *row);
+    if (!(sqrt(product(row, row, n)) > DEPENDENT * length)) memset(row, 0, n * sizeof *row);
 }
 
 /* Appends row (n) to r orthonormal rows. Returns their new number, which is the same if the row depends on them. */
@@ -83,7 +83,7 @@ static size_t extend_basis(double *basis, size_t r, size_t n, const double *row)
 }
 
 /* Row i of level k, of the last level |x|^2 a unit vector, with zeros for coordinates at bounds (fixed). */
-static void copy_row(const dyn_prioritised_step *s, size_t k, size_t i, bool fixed, double *to)
+static void copy_level_row(const dyn_prioritised_step *s, size_t k, size_t i, bool fixed, double *to)
 {
     for (size_t j = 0; j < s->n; j++) {
         const double entry = k < s->n_levels ? s->level[k].A[i * s->n + j] : i == j ? 1 : 0;
@@ -110,7 +110,7 @@ static double value_of(const dyn_prioritised_step *s, size_t k, size_t i, const 
 
 /* Adds to trial the vector of least norm with the least |free p - right|, of m rows. Returns false if a number is not
  * finite. */
-static bool add_solution(dyn_prioritised_step *s, size_t m)
+static bool add_least_solution(dyn_prioritised_step *s, size_t m)
 {
     const size_t n = s->n, most = m > n ? m : n;
     lapack_int   rank = 0;
@@ -141,11 +141,11 @@ static size_t keep_levels(dyn_prioritised_step *s, size_t k)
     size_t r = 0, m = 0;
     for (size_t j = 0; j < k; j++)
         for (size_t i = 0; i < rows_of(s, j); i++, m++) {
-            copy_row(s, j, i, true, s->free + m * s->n);
+            copy_level_row(s, j, i, true, s->free + m * s->n);
             s->right[m] = s->kept[m] - value_of(s, j, i, s->trial);
             if (r < s->n) r = extend_basis(s->basis, r, s->n, s->free + m * s->n);
         }
-    return add_solution(s, m) ? r : SIZE_MAX;
+    return add_least_solution(s, m) ? r : SIZE_MAX;
 }
 
 /* Adds to trial the p with the least |free p - right|^2 + damping |trial + p|^2 among the directions that the levels
@@ -203,12 +203,12 @@ static bool solve_level(dyn_prioritised_step *s, size_t k)
     const size_t n = s->n, m = rows_of(s, k), r = keep_levels(s, k);
     if (r == SIZE_MAX) return false;
     for (size_t i = 0; i < m; i++) {
-        copy_row(s, k, i, true, s->free + i * n);
+        copy_level_row(s, k, i, true, s->free + i * n);
         project(s->basis, r, n, s->free + i * n);
         s->right[i] = right_of(s, k, i) - value_of(s, k, i, s->trial);
     }
-    if (s->damping == 0 || k == s->n_levels) return add_solution(s, m);
-    return is_strong(s, m) ? add_damped_solution(s, m, r) : add_solution(s, append_damping(s, m, r));
+    if (s->damping == 0 || k == s->n_levels) return add_least_solution(s, m);
+    return is_strong(s, m) ? add_damped_solution(s, m, r) : add_least_solution(s, append_damping(s, m, r));
 }
 
 /* --- bounds ------------------------------------------------------------------------------------------------------- */
@@ -258,7 +258,7 @@ static void append_equation(dyn_least_norm *q, double right)
 }
 
 /* Appends the rows of level j as equations in (scale x, y): A_j x = kept, or A_k x - y = b_k of the level itself. */
-static void append_level(const dyn_prioritised_step *s, size_t j, bool own, double scale, dyn_least_norm *q)
+static void append_level(const dyn_prioritised_step *s, size_t j, bool with_error, double scale, dyn_least_norm *q)
 {
     size_t before = 0;
     for (size_t i = 0; i < j; i++)
@@ -266,11 +266,11 @@ static void append_level(const dyn_prioritised_step *s, size_t j, bool own, doub
     for (size_t i = 0; i < rows_of(s, j); i++) {
         double *to = q->equation + q->n_equations * q->k;
         memset(to, 0, q->k * sizeof *to);
-        copy_row(s, j, i, false, to);
+        copy_level_row(s, j, i, false, to);
         for (size_t c = 0; c < s->n; c++)
             to[c] /= scale;
-        if (own) to[s->n + i] = -1;
-        append_equation(q, own ? right_of(s, j, i) : s->kept[before + i]);
+        if (with_error) to[s->n + i] = -1;
+        append_equation(q, with_error ? right_of(s, j, i) : s->kept[before + i]);
     }
 }
 
@@ -285,7 +285,7 @@ static double scale_of(const dyn_prioritised_step *s, size_t k)
 
 /* Finds the bounds that the solution of level k meets, and sets trial and side. Returns false if there is no such
  * solution within rounding errors: the levels before leave no freedom. */
-static bool find_bounds(dyn_prioritised_step *s, size_t k)
+static bool find_met_bounds(dyn_prioritised_step *s, size_t k)
 {
     const bool     last  = k == s->n_levels;
     const double   scale = scale_of(s, k);
@@ -317,7 +317,7 @@ static bool find_bounds(dyn_prioritised_step *s, size_t k)
 
 /* --- levels ------------------------------------------------------------------------------------------------------- */
 
-static void accept(dyn_prioritised_step *s)
+static void accept_trial(dyn_prioritised_step *s)
 {
     for (size_t j = 0; j < s->n; j++)
         s->x[j] = fmin(fmax(s->trial[j], s->lower[j]), s->upper[j]);
@@ -330,14 +330,14 @@ static bool improve(dyn_prioritised_step *s, size_t k)
     memset(s->side, 0, s->n);
     if (!solve_level(s, k)) return false;
     if (is_within(s)) {
-        accept(s);
+        accept_trial(s);
         return true;
     }
     memset(s->side, 0, s->n);
     s->met_bounds = true;
-    if (!find_bounds(s, k)) return dyn_may_continue(s->deadline);
+    if (!find_met_bounds(s, k)) return dyn_may_continue(s->deadline);
     if (!solve_level(s, k)) return false;
-    accept(s);
+    accept_trial(s);
     return true;
 }
 

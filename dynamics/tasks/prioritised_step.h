@@ -30,7 +30,7 @@ typedef struct dyn_prioritised_step {
     double               *trial, *kept, *basis, *free; /* n; rows + n; n x n; (rows + 2 n) x n: scratch */
     double               *right, *work;                /* rows + 2 n; LAPACK's: scratch */
     int                  *pivot;                       /* n: scratch */
-    void                 *limited;                     /* of least_norm.h: scratch */
+    void                 *limited;                     /* scratch of least_norm.h */
     dyn_limit_row        *bound;                       /* 2 n: scratch */
 } dyn_prioritised_step;
 

@@ -150,11 +150,11 @@ size_t dyn_task_levels(const dyn_task_block *b, const double *A, const double *r
     size_t n = 0;
     *rows    = 0;
     for (size_t i = 0; i < b->n; i++) {
-        const size_t own = dyn_task_rows(&b->task[i]);
+        const size_t count = dyn_task_rows(&b->task[i]);
         if (i == 0 || b->task[i].priority != b->task[i - 1].priority)
             level[n++] = (dyn_step_level){.A = A + *rows * b->robot->nv, .b = right + *rows};
-        level[n - 1].rows += own;
-        *rows += own;
+        level[n - 1].rows += count;
+        *rows += count;
     }
     return n;
 }

@@ -1,9 +1,9 @@
 /* task_rows.h - find the errors and Jacobians of tasks of frames and of the centre of mass: one state.
  *
  * A task asks a frame for a position, an orientation or a direction of one of its axes, or the centre of mass for a
- * position. Its rows are the position's error (m, world axes) and the rotation vector from the goal to the frame (rad,
- * world axes), times the square root of its weight; a rotation about the pointing axis does not count. Tasks of one
- * priority form a level, and levels are ordered by priority (prioritised_step.h). */
+ * position. The rows of a task are the position's error (m, world axes) and the rotation vector from the goal to the
+ * frame (rad, world axes), times the square root of its weight; a rotation about the pointing axis does not count.
+ * Tasks of one priority form a level, and levels are ordered by priority (prioritised_step.h). */
 #pragma once
 #include "dynamics/loops/mechanism.h"
 #include "prioritised_step.h"
@@ -16,7 +16,7 @@ typedef struct dyn_frame_task {
     const dyn_frame *frame;      /* NULL: the centre of mass, whose position the task sets */
     bool             positioned; /* true: the task sets the position */
     dyn_task_turn    turn;
-    double           axis[3]; /* of DYN_TURN_DIRECTION: unit vector in the frame's axes */
+    double           axis[3]; /* unit vector in the frame's axes, for DYN_TURN_DIRECTION */
     double           weight;  /* greater than 0 */
     size_t           priority;
 } dyn_frame_task;

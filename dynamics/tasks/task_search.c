@@ -13,7 +13,7 @@
 #define MOST_MU       1e7   /* a search with a larger damping has reached a minimum */
 #define LONGEST_STEP  1.0   /* rad or m */
 #define LOCAL         0.1   /* rad or m: a step below this may be accepted for its length */
-#define CONTRACTION   0.5   /* of the length of the step before */
+#define CONTRACTION   0.5   /* relative to the length of the step before */
 enum { RESTORATIONS = 10 };
 #define SETTLED 1e-9 /* rad or m: a step below this is at a minimum */
 #define NEARLY  1e-6 /* rad or m: a step below this that is not accepted is at a minimum, within rounding errors */
@@ -30,10 +30,10 @@ typedef struct search {
     double                  least, mu;
     double                  norm[DYN_MOST_TASKS]; /* weighted errors of each level at q */
     double                  model[DYN_MOST_TASKS];
-    double                  price[DYN_MOST_TASKS]; /* of the norms of all levels but the last */
+    double                  price[DYN_MOST_TASKS]; /* weights of the norms of all levels but the last */
     size_t                  iterations;
     bool                    met;    /* the tasks of priority 0, at q */
-    double                  length; /* of the step that was accepted last */
+    double                  length; /* length of the step that was accepted last */
     double error[DYN_MOST_TASKS][DYN_TASK_ROWS], best_error[DYN_MOST_TASKS][DYN_TASK_ROWS]; /* at q and at best */
 } search;
 
@@ -176,7 +176,7 @@ static void move(search *s, const double norm[DYN_MOST_TASKS], double length)
 
 /* Evaluates the trial position and accepts it if it has less merit, or if its step is much shorter than the one before:
  * within rounding errors the merit decides nothing. */
-static bool accept(search *s, double length)
+static bool accept_position(search *s, double length)
 {
     double norm[DYN_MOST_TASKS];
     dyn_task_evaluate(&s->block, s->trial);
@@ -249,7 +249,7 @@ static dyn_task_status search_from_trial(search *s)
         if (!(length > SETTLED)) return DYN_TASKS_MET;
         raise_prices(s);
         const double before = merit(s, 0, s->norm), promised = before - merit(s, 0, s->model);
-        const bool   better = accept(s, length);
+        const bool   better = accept_position(s, length);
         if (!better && (length < NEARLY || s->mu > MOST_MU)) return DYN_TASKS_MET;
         s->mu = better ? fmax(factor_of((before - merit(s, 0, s->norm)) / promised) * s->mu, LEAST_MU)
                        : fmax(4 * s->mu, FIRST_MU);
@@ -258,14 +258,14 @@ static dyn_task_status search_from_trial(search *s)
 }
 
 /* Searches from s->trial, and meets the tasks of priority 0 at the end. */
-static dyn_task_status descend(search *s)
+static dyn_task_status descend_from_trial(search *s)
 {
     s->length = INFINITY;
     s->mu     = FIRST_MU;
     s->met    = false;
     for (size_t k = 0; k < DYN_MOST_TASKS; k++)
         s->norm[k] = INFINITY, s->price[k] = 1;
-    if (!accept(s, INFINITY)) return DYN_TASKS_OUT_OF_REACH;
+    if (!accept_position(s, INFINITY)) return DYN_TASKS_OUT_OF_REACH;
     const dyn_task_status status = search_from_trial(s);
     if (status == DYN_TASKS_LATE) return status;
     if (has_later_priorities(s)) restore(s);
@@ -300,7 +300,7 @@ dyn_task_status dyn_task_search(const dyn_task_problem *p, const dyn_kernels *ke
         dyn_search_start(&space, found->starts, s.trial);
         for (size_t i = 0; i < p->robot.nq; i++)
             s.trial[i] = fmin(fmax(s.trial[i], p->lower[i]), p->upper[i]);
-        status = keep(&s, descend(&s));
+        status = keep(&s, descend_from_trial(&s));
     }
     write_found(&s, found);
     return status;

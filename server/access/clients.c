@@ -239,7 +239,7 @@ static void free_client(client *c)
 }
 
 /* Adds a client, which the list then owns. */
-static bool append(srv_clients *clients, const client *c)
+static bool append_client(srv_clients *clients, const client *c)
 {
     if (clients->n == clients->capacity) {
         size_t  capacity = clients->capacity ? 2 * clients->capacity : 16;
@@ -264,7 +264,7 @@ static bool read_line(srv_clients *clients, char *line, size_t number, char *err
         snprintf(error, error_size, "line %zu (%s) has the credential of an earlier line", number, c.name);
     else if (clients->n == MAX_CLIENTS)
         snprintf(error, error_size, "line %zu is beyond the limit of %d clients", number, MAX_CLIENTS);
-    else if (append(clients, &c))
+    else if (append_client(clients, &c))
         return true;
     else
         snprintf(error, error_size, "no memory for line %zu", number);

@@ -21,7 +21,7 @@ static bool is_leftover(const char *file)
     return strcmp(file, SRV_RECORD_NEXT) == 0 || strcmp(file, SRV_RECORD_PREVIOUS) == 0;
 }
 
-static bool append(srv_record_files *files, size_t *capacity, const char *name)
+static bool append_record_file(srv_record_files *files, size_t *capacity, const char *name)
 {
     if (files->n == *capacity) {
         size_t           more = *capacity ? 2 * *capacity : 64;
@@ -51,7 +51,7 @@ static bool read_record_names(DIR *folder, bool cleans, srv_record_files *files)
         const char *name = entry->d_name;
         if (is_leftover(name) && cleans) unlinkat(dirfd(folder), name, 0);
         if (is_leftover(name) || strcmp(name, ".") == 0 || strcmp(name, "..") == 0) continue;
-        if (!append(files, &capacity, name)) return false;
+        if (!append_record_file(files, &capacity, name)) return false;
     }
     return errno == 0;
 }

@@ -3,7 +3,7 @@
 #include <math.h>
 
 /* Moves the virtual time of the queue up to the least of all active flows. */
-static void advance(srv_fair_queue *queue)
+static void advance_virtual_time(srv_fair_queue *queue)
 {
     double least = INFINITY;
     for (const srv_flow *flow = queue->first; flow; flow = flow->next)
@@ -62,7 +62,7 @@ void srv_queue_charge(srv_fair_queue *queue, srv_job *job, double taken)
     if (taken > job->cost) srv_queue_reassess(queue, job, taken);
     job->flow->time += taken - job->charged;
     job->charged = taken;
-    advance(queue);
+    advance_virtual_time(queue);
 }
 
 /* Without unfinished jobs the sums are set to 0, so that rounding errors do not accumulate. */
@@ -77,7 +77,7 @@ void srv_queue_finish(srv_fair_queue *queue, srv_job *job, double took)
     if (!srv_flow_is_idle(flow)) return;
     flow->admitted = 0;
     deactivate(queue, flow);
-    advance(queue);
+    advance_virtual_time(queue);
 }
 
 void srv_queue_push(srv_fair_queue *queue, srv_job *job)

@@ -182,6 +182,13 @@ static api_media chosen_media(const char *accept, api_media preferred, api_media
     return api_accepted_media(api_accept(accept, preferred), form);
 }
 
+/* Expects the same choice between JSON and CBOR for n texts of Accept. */
+static void expect_media(const char *const *accept, size_t n, api_media expected)
+{
+    for (size_t i = 0; i < n; i++)
+        if (chosen_media(accept[i], API_MEDIA_JSON, API_MEDIA_CBOR) != expected) fail_msg("%s", accept[i]);
+}
+
 static void accepted_types(void **state)
 {
     static const char *const yes[] = {"",
@@ -218,10 +225,8 @@ static void accepted_types(void **state)
                                       "image/*",
                                       "application/*;q=0, */*"};
     assert_int_equal(chosen_media(NULL, API_MEDIA_JSON, API_MEDIA_CBOR), API_MEDIA_JSON);
-    for (size_t i = 0; i < sizeof yes / sizeof *yes; i++)
-        if (chosen_media(yes[i], API_MEDIA_JSON, API_MEDIA_CBOR) != API_MEDIA_JSON) fail_msg("%s", yes[i]);
-    for (size_t i = 0; i < sizeof no / sizeof *no; i++)
-        if (chosen_media(no[i], API_MEDIA_JSON, API_MEDIA_CBOR) != API_MEDIA_NONE) fail_msg("%s", no[i]);
+    expect_media(yes, sizeof yes / sizeof *yes, API_MEDIA_JSON);
+    expect_media(no, sizeof no / sizeof *no, API_MEDIA_NONE);
 }
 
 /* Quality values must decide first; among equal ones, the media type of the request's body. */

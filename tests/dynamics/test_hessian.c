@@ -427,8 +427,7 @@ static void complex_products(const trial *t, const double *multipliers, const pr
                                      1);
     for (int part = 0; part < PARTS; part++)
         complex_derivative(nv, gradient[part], rate[part]), free(gradient[part]);
-    free(m), free(qdd);
-    complex_state_free(&s);
+    free(m), free(qdd), complex_state_free(&s);
 }
 
 static void compare_rates_of_gradients(const trial *t, const char *what, const double *multipliers, const products *p,
@@ -474,12 +473,33 @@ static void test_products_are_complex_step_derivatives_of_gradients(void **state
     }
 }
 
+/* Expects that the rates of a product of forward dynamics are those of the kernel of directional derivatives, bit for
+ * bit. */
+static void expect_directional_rates(const dyn_kernels *k, const trial *t, const products *p, const double *rates)
+{
+    const size_t nv       = t->nv;
+    double      *expected = trial_array(t, DIRECTIONS * nv), *qdd = trial_array(t, nv);
+    rows_forward_directional(k, &t->scene, 1,
+                             (dyn_forward_directional){.q             = t->q,
+                                                       .qd            = t->qd,
+                                                       .tau           = t->tau,
+                                                       .wrenches      = t->wrenches,
+                                                       .n             = DIRECTIONS,
+                                                       .direction_q   = p->along[Q],
+                                                       .direction_qd  = p->along[QD],
+                                                       .direction_tau = p->along[QDD],
+                                                       .rates         = expected,
+                                                       .qdd           = qdd});
+    assert_memory_equal(rates, expected, DIRECTIONS * nv * sizeof *rates);
+    free(expected), free(qdd);
+}
+
 /* The rates of qdd have the bits of forward_directional. */
 static void compare_forward_products(const trial *t)
 {
     const size_t nv          = t->nv;
-    double      *multipliers = multipliers_make(t), *rates = trial_array(t, DIRECTIONS * nv),
-           *expected = trial_array(t, DIRECTIONS * nv), *qdd = trial_array(t, nv), singular[1];
+    double      *multipliers = multipliers_make(t), *rates = trial_array(t, DIRECTIONS * nv), *qdd = trial_array(t, nv),
+           singular[1];
     products           p = products_make(t);
     const dyn_kernels *k;
     for (size_t target = 0; (k = dyn_kernels_at(target)); target++) {
@@ -500,21 +520,10 @@ static void compare_forward_products(const trial *t)
                                                                    .qdd           = qdd,
                                                                    .singular      = singular});
         assert_true(singular[0] == -1);
-        rows_forward_directional(k, &t->scene, 1,
-                                 (dyn_forward_directional){.q             = t->q,
-                                                           .qd            = t->qd,
-                                                           .tau           = t->tau,
-                                                           .wrenches      = t->wrenches,
-                                                           .n             = DIRECTIONS,
-                                                           .direction_q   = p.along[Q],
-                                                           .direction_qd  = p.along[QD],
-                                                           .direction_tau = p.along[QDD],
-                                                           .rates         = expected,
-                                                           .qdd           = qdd});
-        assert_memory_equal(rates, expected, DIRECTIONS * nv * sizeof *rates);
+        expect_directional_rates(k, t, &p, rates);
         compare_rates_of_gradients(t, "forward products", multipliers, &p, true);
     }
-    free(multipliers), free(rates), free(expected), free(qdd);
+    free(multipliers), free(rates), free(qdd);
     products_free(&p);
 }
 

@@ -8,30 +8,30 @@
 static const char *const torque_fields[] = {"tau", "controller", NULL};
 static const char *const needed[]        = {"kp", "kd", "reference", NULL};
 
-static bool need(const api_query *q, const api_node *given, const char *key, const api_place *up)
+static bool need(const api_query *q, const api_node *fields, const char *key, const api_place *up)
 {
-    api_place at = api_place_key(up, key);
-    return api_node_get(given, key) ||
-           api_fail_at(q->problem, &at, API_MISSING_FIELD, "a controller needs its %s", key);
+    api_place where = api_place_key(up, key);
+    return api_node_get(fields, key) ||
+           api_fail_at(q->problem, &where, API_MISSING_FIELD, "a controller needs its %s", key);
 }
 
 /* Reads gains 0 (kp) or 1 (kd): one per velocity, or one number for all. `divides`: the controller divides by these
  * gains, so that 0 is not allowed. */
-static bool read_gains(api_query *q, const api_node *given, int which, const api_place *up, bool divides,
+static bool read_gains(api_query *q, const api_node *fields, int which, const api_place *up, bool divides,
                        api_actuator_input *d)
 {
     static const char *const keys[] = {"kp", "kd"};
-    const api_node          *value  = api_node_get(given, keys[which]);
+    const api_node          *value  = api_node_get(fields, keys[which]);
     const bool               alone  = api_node_is(value, API_NUMBER);
     const size_t             nv     = q->model->nv;
-    api_place                at     = api_place_key(up, keys[which]);
+    api_place                where  = api_place_key(up, keys[which]);
     double                  *gains  = api_take(q->pool, (nv > 0 ? nv : 1) * sizeof *gains);
     d->gain_is_scalar[which]        = alone;
     d->gains[which]                 = gains;
-    if (!gains || !(alone ? api_read_number(q, value, &at, gains) : api_read_numbers(q, value, &at, nv, gains)))
+    if (!gains || !(alone ? api_read_number(q, value, &where, gains) : api_read_numbers(q, value, &where, nv, gains)))
         return false;
     for (size_t i = 0; i < (alone ? 1 : nv); i++) {
-        api_place entry_at = alone ? at : api_place_index(&at, i);
+        api_place entry_at = alone ? where : api_place_index(&where, i);
         if (!(gains[i] >= 0) || (divides && gains[i] == 0))
             return api_fail_at(q->problem, &entry_at, API_BAD_VALUE, "%s given, a gain %s 0 expected",
                                API_NUMBER_TEXT(gains[i]), divides ? "greater than" : "of at least");
@@ -60,9 +60,9 @@ static bool describe(api_query *q, api_actuator_input *d)
         const api_coordinate *c = &d->coordinate[v];
         d->motor[v]             = c->motor;
         static const api_drive_limits none;
-        const api_drive_limits       *own = c->joint >= 0 && c->motor < 0 ? &m->joints[c->joint].limits : &none;
-        d->effort_limit[v]                = own->has_effort ? own->effort : INFINITY;
-        d->line[v]                        = api_speed_line(own);
+        const api_drive_limits       *limits = c->joint >= 0 && c->motor < 0 ? &m->joints[c->joint].limits : &none;
+        d->effort_limit[v]                   = limits->has_effort ? limits->effort : INFINITY;
+        d->line[v]                           = api_speed_line(limits);
     }
     return true;
 }
@@ -100,7 +100,7 @@ static bool find_actuated(api_query *q, api_actuator_input *d, size_t *n)
 }
 
 /* Checks that the controller can drive this robot, which has n actuated coordinates. */
-static bool check_coordinates(const api_query *q, const api_place *at, const api_actuator_input *d, size_t n)
+static bool check_coordinates(const api_query *q, const api_place *where, const api_actuator_input *d, size_t n)
 {
     const char *name = d->controller->name;
     for (size_t v = 0; v < q->model->nv; v++) {
@@ -109,70 +109,71 @@ static bool check_coordinates(const api_query *q, const api_place *at, const api
         bool                  prescribed = d->prescribed && d->prescribed[v];
         const char           *joint      = api_coordinate_joint(q->model, c);
         if (prescribed && d->controller->fully_actuated)
-            return api_fail_at(q->problem, at, API_NOT_SUPPORTED, "%.64s is prescribed: %s drives all joints", joint,
+            return api_fail_at(q->problem, where, API_NOT_SUPPORTED, "%.64s is prescribed: %s drives all joints", joint,
                                name);
         if (c->actuated && c->position < 0)
-            return api_fail_at(q->problem, at, API_NOT_SUPPORTED,
+            return api_fail_at(q->problem, where, API_NOT_SUPPORTED,
                                "%.64s is actuated and has a quaternion: controllers drive only planar joints and "
                                "joints with one coordinate",
                                joint);
         if (passive && d->controller->fully_actuated)
-            return api_fail_at(q->problem, at, API_NOT_SUPPORTED,
+            return api_fail_at(q->problem, where, API_NOT_SUPPORTED,
                                "%.64s is not actuated: %s needs a robot whose joints are all actuated", joint, name);
     }
-    return n > 0 || api_fail_at(q->problem, at, API_NOT_SUPPORTED, "%.64s has no actuated joint that %s could drive",
+    return n > 0 || api_fail_at(q->problem, where, API_NOT_SUPPORTED, "%.64s has no actuated joint that %s could drive",
                                 q->model->name, name);
 }
 
 /* --- controllers ------------------------------------------------------------------------------------------------ */
 
-static bool read_robot(api_query *q, const api_place *at, api_actuator_input *d)
+static bool read_robot(api_query *q, const api_place *where, api_actuator_input *d)
 {
     size_t n = 0;
     if (d->controller->states && q->model->loops)
-        return api_fail_at(q->problem, at, API_NOT_FOR_LOOPS, "%s is for robots without loops", d->controller->name);
-    return find_actuated(q, d, &n) && check_coordinates(q, at, d, n);
+        return api_fail_at(q->problem, where, API_NOT_FOR_LOOPS, "%s is for robots without loops", d->controller->name);
+    return find_actuated(q, d, &n) && check_coordinates(q, where, d, n);
 }
 
-static bool read_options(const api_query *q, const api_controller *controller, const api_node *given,
+static bool read_options(const api_query *q, const api_controller *controller, const api_node *fields,
                          const api_place *up, api_actuator_input *d)
 {
-    if (controller->read_options) d->options = controller->read_options(q, given, up);
+    if (controller->read_options) d->options = controller->read_options(q, fields, up);
     return !controller->read_options || d->options;
 }
 
-static bool read_controlled(api_query *q, const api_node *given, const api_place *up, double duration,
+static bool read_controlled(api_query *q, const api_node *fields, const api_place *up, double duration,
                             api_actuator_input *d)
 {
-    api_place             at = api_place_key(up, "controller"), reference_at = api_place_key(up, "reference");
+    api_place             where = api_place_key(up, "controller"), reference_at = api_place_key(up, "reference");
     api_place             clip_at    = api_place_key(up, "clip");
-    const api_controller *controller = api_read_controller(q, api_node_get(given, "controller"), &at);
+    const api_controller *controller = api_read_controller(q, api_node_get(fields, "controller"), &where);
     if (!controller) return false;
     d->clip       = true;
     d->controller = controller->law;
-    if (!read_robot(q, &at, d) || !api_check_keys(q, given, up, controller->fields, d->controller->name)) return false;
+    if (!read_robot(q, &where, d) || !api_check_keys(q, fields, up, controller->fields, d->controller->name))
+        return false;
     for (size_t i = 0; needed[i]; i++)
-        if (!need(q, given, needed[i], up)) return false;
+        if (!need(q, fields, needed[i], up)) return false;
     api_signal_form form    = {.duration = duration, .reach = duration};
     bool            divides = d->controller->divides_by_kd;
-    return read_gains(q, given, 0, up, false, d) && read_gains(q, given, 1, up, divides, d) &&
-           read_options(q, controller, given, up, d) &&
-           api_read_flag(q, api_node_get(given, "clip"), &clip_at, &d->clip) &&
-           api_signal_read(q, api_node_get(given, "reference"), &reference_at, &form, &d->signal);
+    return read_gains(q, fields, 0, up, false, d) && read_gains(q, fields, 1, up, divides, d) &&
+           read_options(q, controller, fields, up, d) &&
+           api_read_flag(q, api_node_get(fields, "clip"), &clip_at, &d->clip) &&
+           api_signal_read(q, api_node_get(fields, "reference"), &reference_at, &form, &d->signal);
 }
 
 bool api_actuator_input_read(api_query *q, const api_node *value, double duration, const bool *prescribed,
                              api_actuator_input *d)
 {
-    api_place       at = api_place_key(NULL, "input"), tau_at = api_place_key(&at, "tau");
+    api_place       where = api_place_key(NULL, "input"), tau_at = api_place_key(&where, "tau");
     api_signal_form form = {.duration = duration, .reach = duration};
     *d                   = (api_actuator_input){.is_given = value != NULL, .prescribed = prescribed};
     if (!describe(q, d)) return false;
     if (!value) return true;
-    if (api_node_get(value, "controller")) return read_controlled(q, value, &at, duration, d);
-    if (!api_check_keys(q, value, &at, torque_fields, "input without a controller")) return false;
+    if (api_node_get(value, "controller")) return read_controlled(q, value, &where, duration, d);
+    if (!api_check_keys(q, value, &where, torque_fields, "input without a controller")) return false;
     if (!api_node_get(value, "tau"))
-        return api_fail_at(q->problem, &at, API_MISSING_FIELD,
+        return api_fail_at(q->problem, &where, API_MISSING_FIELD,
                            "input needs tau, or a controller with kp, kd and reference");
     return api_signal_read(q, api_node_get(value, "tau"), &tau_at, &form, &d->signal);
 }
@@ -190,7 +191,7 @@ static bool load_gains(const api_query *q, double **gains, bool alone)
 
 /* Torques of prescribed coordinates are computed and must be given as 0. Checks all numbers of the signal that add to a
  * torque. */
-static bool check_torques(const api_query *q, const api_actuator_input *d, const api_place *at)
+static bool check_torques(const api_query *q, const api_actuator_input *d, const api_place *where)
 {
     static const dyn_sine_part parts[] = {DYN_SINE_AMPLITUDE, DYN_SINE_OFFSET};
     size_t                     nv      = q->model->nv;
@@ -199,7 +200,7 @@ static bool check_torques(const api_query *q, const api_actuator_input *d, const
         size_t            n      = (points->batch ? q->rows : 1) * points->n * nv;
         for (size_t i = 0; points->numbers && i < n; i++)
             if (d->prescribed[i % nv] && points->numbers[i] != 0)
-                return api_fail_at(q->problem, at, API_BAD_VALUE,
+                return api_fail_at(q->problem, where, API_BAD_VALUE,
                                    "%.64s is prescribed, so that its effort is computed: a torque of 0 expected",
                                    q->model->velocity_names[i % nv]);
     }
@@ -210,6 +211,6 @@ bool api_actuator_input_load(const api_query *q, api_actuator_input *d)
 {
     for (int i = 0; d->controller && i < 2; i++)
         if (!load_gains(q, &d->gains[i], d->gain_is_scalar[i])) return false;
-    api_place at = api_place_key(NULL, "input"), tau_at = api_place_key(&at, "tau");
-    return !d->is_given || (api_signal_load(q, &at, &d->signal) && check_torques(q, d, &tau_at));
+    api_place where = api_place_key(NULL, "input"), tau_at = api_place_key(&where, "tau");
+    return !d->is_given || (api_signal_load(q, &where, &d->signal) && check_torques(q, d, &tau_at));
 }

@@ -3,17 +3,18 @@
 #include "fields.h"
 
 /* Reads the kinds that the request names into `chosen`. */
-static bool read_kinds(const api_query *q, const api_node *list, const api_place *at, bool chosen[DYN_LIMIT_KINDS])
+static bool read_kinds(const api_query *q, const api_node *list, const api_place *where, bool chosen[DYN_LIMIT_KINDS])
 {
     api_names known = api_names_from_array(api_limit_names, DYN_LIMIT_KINDS);
     for (size_t i = 0; i < DYN_LIMIT_KINDS; i++)
         chosen[i] = !list;
     if (!list) return true;
-    if (!api_check_names(q, list, at, "of position, velocity, effort, effort_rate, acceleration, jerk, effort_speed"))
+    if (!api_check_names(q, list, where,
+                         "of position, velocity, effort, effort_rate, acceleration, jerk, effort_speed"))
         return false;
     for (size_t i = 0; i < api_count_names(list); i++) {
         api_node  name;
-        api_place entry = api_take_name(list, at, i, &name);
+        api_place entry = api_take_name(list, where, i, &name);
         int       k     = api_read_choice(q, &name, &entry, "a kind of limits", &known);
         if (k < 0) return false;
         if (chosen[k])
@@ -32,21 +33,21 @@ static bool check_motion(const api_query *q, const api_limit_list *limits, const
                        "limits of acceleration and jerk are for models without loops: list other kinds");
 }
 
-bool api_limits_read(api_query *q, const api_node *kinds, const api_place *at, api_limit_list *limits)
+bool api_limits_read(api_query *q, const api_node *kinds, const api_place *where, api_limit_list *limits)
 {
     bool           chosen[DYN_LIMIT_KINDS];
     dyn_limit_kind listed[DYN_LIMIT_KINDS];
     size_t         n = 0;
-    if (!read_kinds(q, kinds, at, chosen)) return false;
+    if (!read_kinds(q, kinds, where, chosen)) return false;
     for (dyn_limit_kind k = 0; k < DYN_LIMIT_KINDS; k++)
         if (chosen[k]) listed[n++] = k;
-    return api_limits_list(q->pool, q->model, listed, n, limits) && check_motion(q, limits, at);
+    return api_limits_list(q->pool, q->model, listed, n, limits) && check_motion(q, limits, where);
 }
 
-bool api_limits_check_loops(const api_query *q, const api_limit_list *limits, const api_place *at)
+bool api_limits_check_loops(const api_query *q, const api_limit_list *limits, const api_place *where)
 {
     return !q->model->loops || !api_limits_have(limits, DYN_LIMIT_EFFORT_RATE) ||
-           api_fail_at(q->problem, at, API_NOT_FOR_LOOPS,
+           api_fail_at(q->problem, where, API_NOT_FOR_LOOPS,
                        "gradients of effort rates are for models without loops: list other kinds");
 }
 

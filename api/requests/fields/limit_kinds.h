@@ -5,13 +5,13 @@
 #include "api/codec/emit.h"
 #include "query.h"
 
-/* Lists the limits of the kinds in `kinds`, which is at `at`; NULL: all kinds. Returns false with a problem. */
-bool api_limits_read(api_query *q, const api_node *kinds, const api_place *at, api_limit_list *limits);
+/* Lists the limits of the kinds in `kinds`, which is at `where`; NULL: all kinds. Returns false with a problem. */
+bool api_limits_read(api_query *q, const api_node *kinds, const api_place *where, api_limit_list *limits);
 
-/* Refuses gradients of effort rates for a model with loops. `at` is the place of the kinds. Returns false with a
+/* Refuses gradients of effort rates for a model with loops. `where` is the place of the kinds. Returns false with a
  * problem.
  */
-bool api_limits_check_loops(const api_query *q, const api_limit_list *limits, const api_place *at);
+bool api_limits_check_loops(const api_query *q, const api_limit_list *limits, const api_place *where);
 
 /* Writes [{"joint", "kind", "lower", "upper", "slope"}...], the slope only of effort_speed. */
 void api_limits_emit(const api_limit_list *limits, api_emit *to);

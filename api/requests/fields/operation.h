@@ -94,12 +94,12 @@ typedef struct api_operation {
      * before it is decoded (api/requests/cost/peek.h). NULL: none. */
     double (*state_seconds)(const api_call *call, const api_input *input);
     double (*request_seconds)(const api_call *call, const api_input *input);
-    /* The same of the decoded request, when `options` has been read. NULL: none. */
+    /* Estimates the seconds of the decoded request, when `options` has been read. NULL: none. */
     double (*decoded_seconds)(const api_query *q, const api_selection *selected);
     double least_seconds; /* lower bound of the estimated time, s */
     /* Reads the options, except "outputs"; the names of all options are checked before. False with a problem. NULL: the
      * operation has no options. */
-    bool (*options)(api_query *q, api_selection *selected, const api_node *options, const api_place *at);
+    bool (*options)(api_query *q, api_selection *selected, const api_node *options, const api_place *up);
     /* Returns how many numbers of a state `prepare` takes lanes for, from at most API_OWN_VECTORS vectors. NULL: none.
      */
     size_t (*own_entries)(const api_selection *selected);
@@ -167,9 +167,9 @@ static inline bool api_has_output(const api_operation *operation, size_t output)
 /* Returns the number of entries that one state has along an output axis: `extent` itself, or the length for its
  * code. */
 size_t api_extent(const api_model *model, const api_selection *selected, int extent);
-/* Fails with API_BAD_VALUE. The problem points at the entry of "outputs" that names the output; `given` are the options
- * that contain "outputs", and `up` is their place. */
-bool api_fail_output(const api_query *q, const api_selection *selected, size_t output, const api_node *given,
+/* Fails with API_BAD_VALUE. The problem points at the entry of "outputs" that names the output; `fields` are the
+ * options that contain "outputs", and `up` is their place. */
+bool api_fail_output(const api_query *q, const api_selection *selected, size_t output, const api_node *fields,
                      const api_place *up, const char *text) __attribute__((cold));
 
 size_t api_output_entries(const api_model *model, const api_selection *selected, size_t output);

@@ -36,7 +36,7 @@ typedef struct search {
     double    *numbers;  /* [nq] one row of the request */
 } search;
 
-static bool add(api_query *q, const api_place *at, const char *text)
+static bool add_warning(api_query *q, const api_place *at, const char *text)
 {
     if (!q->warnings) {
         if (!(q->warnings = api_take(q->pool, sizeof *q->warnings))) return false;
@@ -91,7 +91,7 @@ static bool warn(search *s, suspect *it, double x, const api_place *at)
     else
         snprintf(text, sizeof text, "%.64s at %s m: lengths are in metres", it->joint->name, API_NUMBER_TEXT(x));
     it->told = true;
-    return add(s->q, at, text);
+    return add_warning(s->q, at, text);
 }
 
 /* Returns the index, within a row of the request, of a position coordinate of the model. */
@@ -208,7 +208,7 @@ static bool look_at_point(api_query *q, const api_node *object, const char *key,
     if (rank == 0 || rank > 2 || extent[rank - 1] != 3 || extent[0] == 0) return true;
     api_node_numbers(value, 0, 3, p);
     if (!(hypot(hypot(p[0], p[1]), p[2]) > FAR_AWAY)) return true;
-    return add(q, &at, "more than 100 m from the link's frame: lengths are in metres");
+    return add_warning(q, &at, "more than 100 m from the link's frame: lengths are in metres");
 }
 
 static bool look_at_points(api_query *q, api_field field, const char *key)

@@ -77,7 +77,7 @@ void api_friction_curves_keep(api_friction_curves *c, const dyn_measured *state)
                 state->regressed.joint_regressor[((c->coordinate[j] * movers + j) * 3 + 1 + k) * W + lane];
 }
 
-/* Returns kept state i. Its regressor is written to c->row, for the joints from `first` to `end` - 1. */
+/* Returns kept state i. Writes the regressor of this state to c->row, for the joints from `first` to `end` - 1. */
 static dyn_measured state_of(const api_friction_curves *c, size_t i, size_t first, size_t end)
 {
     const size_t nv = c->model->nv, movers = c->model->n_movers;

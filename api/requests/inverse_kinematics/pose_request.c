@@ -45,22 +45,22 @@ static void set_bounds(const api_model *m, const api_limit_list *limits, api_pos
 static bool read_not_negative(const api_query *q, const api_node *options, const char *name, const api_place *up,
                               double *value)
 {
-    api_place       at    = api_place_key(up, name);
-    const api_node *given = api_node_get(options, name);
-    if (!given) return true;
-    if (!api_read_number(q, given, &at, value)) return false;
-    return *value >= 0 || api_fail_at(q->problem, &at, API_BAD_VALUE, "%s given, a number not less than 0 expected",
+    api_place       where = api_place_key(up, name);
+    const api_node *node  = api_node_get(options, name);
+    if (!node) return true;
+    if (!api_read_number(q, node, &where, value)) return false;
+    return *value >= 0 || api_fail_at(q->problem, &where, API_BAD_VALUE, "%s given, a number not less than 0 expected",
                                       API_NUMBER_TEXT(*value));
 }
 
 static bool read_starts(const api_query *q, const api_node *options, const api_place *up, size_t *starts)
 {
-    api_place       at    = api_place_key(up, "starts");
-    const api_node *given = api_node_get(options, "starts");
+    api_place       where = api_place_key(up, "starts");
+    const api_node *node  = api_node_get(options, "starts");
     double          value = API_POSE_USUAL_STARTS;
-    if (given && !api_read_number(q, given, &at, &value)) return false;
+    if (node && !api_read_number(q, node, &where, &value)) return false;
     if (!(value >= 1 && value <= API_POSE_MOST_STARTS) || value != floor(value))
-        return api_fail_at(q->problem, &at, API_BAD_VALUE, "%s given, a whole number from 1 to %d expected",
+        return api_fail_at(q->problem, &where, API_BAD_VALUE, "%s given, a whole number from 1 to %d expected",
                            API_NUMBER_TEXT(value), API_POSE_MOST_STARTS);
     *starts = (size_t)value;
     return true;
@@ -69,43 +69,44 @@ static bool read_starts(const api_query *q, const api_node *options, const api_p
 /* Reads the axis of the frame that points along the direction; by default z. */
 static bool read_axis(const api_query *q, const api_node *options, const api_place *up, double axis[3])
 {
-    api_place       at    = api_place_key(up, "axis");
-    const api_node *given = api_node_get(options, "axis");
+    api_place       where = api_place_key(up, "axis");
+    const api_node *node  = api_node_get(options, "axis");
     axis[0] = axis[1] = 0, axis[2] = 1;
-    if (!given) return true;
+    if (!node) return true;
     if (!api_node_get(options, "direction"))
-        return api_fail_at(q->problem, &at, API_BAD_VALUE, "axis is given without direction, along which it points");
-    if (!api_read_numbers(q, given, &at, 3, axis)) return false;
+        return api_fail_at(q->problem, &where, API_BAD_VALUE, "axis is given without direction, along which it points");
+    if (!api_read_numbers(q, node, &where, 3, axis)) return false;
     double length = dyn_norm(axis);
     for (int i = 0; i < 3; i++)
         axis[i] /= length;
     return (length > 0 && isfinite(length)) ||
-           api_fail_at(q->problem, &at, API_BAD_VALUE, "the axis must have a length");
+           api_fail_at(q->problem, &where, API_BAD_VALUE, "the axis must have a length");
 }
 
 static bool read_flag_of_limits(const api_query *q, const api_node *options, const api_place *up, bool *limited)
 {
-    api_place at = api_place_key(up, "limits");
-    *limited     = true;
-    return api_read_flag(q, api_node_get(options, "limits"), &at, limited);
+    api_place where = api_place_key(up, "limits");
+    *limited        = true;
+    return api_read_flag(q, api_node_get(options, "limits"), &where, limited);
 }
 
 /* Checks which vectors are given together, and counts their rows. */
 static bool measure_parts(api_query *q, const api_node *options, const api_place *up, api_pose_request *r)
 {
     for (size_t i = 0; i < API_POSE_PARTS; i++) {
-        api_place at = api_place_key(up, part_names[i]);
-        r->given[i]  = api_node_get(options, part_names[i]);
-        if (r->given[i] && !api_batch_measure(q, r->given[i], &at)) return false;
+        api_place where = api_place_key(up, part_names[i]);
+        r->given[i]     = api_node_get(options, part_names[i]);
+        if (r->given[i] && !api_batch_measure(q, r->given[i], &where)) return false;
     }
     bool      turned = r->given[API_POSE_ORIENTATION] != NULL, pointed = r->given[API_POSE_DIRECTION] != NULL;
-    api_place at = api_place_key(up, "direction");
+    api_place where = api_place_key(up, "direction");
     if (turned && pointed)
-        return api_fail_at(q->problem, &at, API_BAD_VALUE, "direction and orientation are both given: leave out one");
+        return api_fail_at(q->problem, &where, API_BAD_VALUE,
+                           "direction and orientation are both given: leave out one");
     for (size_t i = API_POSE_VELOCITY; pointed && i < API_POSE_PARTS; i++)
         if (r->given[i]) {
-            at = api_place_key(up, part_names[i]);
-            return api_fail_at(q->problem, &at, API_BAD_VALUE,
+            where = api_place_key(up, part_names[i]);
+            return api_fail_at(q->problem, &where, API_BAD_VALUE,
                                "%s is for a position or a pose, and a direction is given", part_names[i]);
         }
     r->problem.kind               = turned ? DYN_GOAL_POSE : pointed ? DYN_GOAL_DIRECTION : DYN_GOAL_POSITION;
@@ -145,9 +146,9 @@ static bool read_goal(api_query *q, const api_node *options, const api_place *up
 /* Reads "tasks" and "sequence". The fields of one frame are refused beside tasks. */
 static bool read_tasks(api_query *q, const api_node *options, const api_place *up, api_pose_request *r)
 {
-    static const char *const alone[] = {"frame", "position", "orientation",  "direction",
-                                        "axis",  "velocity", "acceleration", "damping"};
-    const api_place          at      = api_place_key(up, "sequence");
+    static const char *const alone[]  = {"frame", "position", "orientation",  "direction",
+                                         "axis",  "velocity", "acceleration", "damping"};
+    const api_place          sequence = api_place_key(up, "sequence");
     for (size_t i = 0; i < sizeof alone / sizeof *alone; i++) {
         const api_place where = api_place_key(up, alone[i]);
         if (api_node_get(options, alone[i]))
@@ -156,14 +157,14 @@ static bool read_tasks(api_query *q, const api_node *options, const api_place *u
     }
     r->tasks          = api_task_request_read(q, api_node_get(options, "tasks"), up, false);
     r->problem.length = 1;
-    return r->tasks && api_read_flag(q, api_node_get(options, "sequence"), &at, &r->sequence);
+    return r->tasks && api_read_flag(q, api_node_get(options, "sequence"), &sequence, &r->sequence);
 }
 
 static bool check_sequence(const api_query *q, const api_node *options, const api_place *up)
 {
-    const api_place at = api_place_key(up, "sequence");
+    const api_place where = api_place_key(up, "sequence");
     return !api_node_get(options, "sequence") ||
-           api_fail_at(q->problem, &at, API_BAD_VALUE, "sequence is for tasks: make the goal a list of one task");
+           api_fail_at(q->problem, &where, API_BAD_VALUE, "sequence is for tasks: make the goal a list of one task");
 }
 
 api_pose_request *api_pose_request_read(api_query *q, const api_node *options, const api_place *up)
@@ -240,8 +241,8 @@ bool api_pose_request_fail(const api_evaluation *e, const api_pose_request *r, s
 {
     if (r->tasks) return api_task_fail(e, r->tasks, state, found);
     for (size_t i = 0; i < API_POSE_PARTS; i++) {
-        api_place at = api_place_key(NULL, part_names[i]);
-        if (r->given[i] && api_is_batch(r->given[i], 1)) return api_fail_entry(e, &at, state, found);
+        api_place where = api_place_key(NULL, part_names[i]);
+        if (r->given[i] && api_is_batch(r->given[i], 1)) return api_fail_entry(e, &where, state, found);
     }
     return api_fail_found(e, e->query->field[API_Q] && api_is_batch(e->query->field[API_Q], 1) ? API_Q : API_POSITION,
                           state, found);

@@ -27,7 +27,7 @@ typedef struct api_pose_request {
     const api_node   *given[API_POSE_PARTS];   /* NULL: absent */
     size_t            entries[API_POSE_PARTS]; /* numbers in a state */
     double           *lanes[API_POSE_PARTS];   /* NULL: absent */
-    api_limit_list    limits;                  /* of positions, that the search keeps */
+    api_limit_list    limits;                  /* limits of positions that the search keeps */
     api_task_request *tasks;                   /* NULL: the goal of one frame */
     bool              sequence;                /* each row of tasks begins at the result of the row before */
     double           *start;                   /* [nq] start of states without q, and the model's bounds below */

@@ -111,9 +111,9 @@ static bool solve_state(const api_evaluation *e, const api_selection *selected, 
 /* Copies the start of a state. */
 static void take_start(const api_evaluation *e, const api_pose_request *r, size_t state, double *q)
 {
-    double *given = e->plan->state[API_Q];
+    double *start = e->plan->state[API_Q];
     for (size_t i = 0; i < e->model->nq; i++)
-        q[i] = given ? api_state_lane(e, given, e->model->nq, state)[i * e->lanes] : r->start[i];
+        q[i] = start ? api_state_lane(e, start, e->model->nq, state)[i * e->lanes] : r->start[i];
 }
 
 static double *room_of_q(const api_evaluation *e, const api_pose_request *r)

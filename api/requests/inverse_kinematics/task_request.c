@@ -30,18 +30,18 @@ static bool read_weight(const api_query *q, const api_node *node, const api_plac
 
 static bool read_task_axis(const api_query *q, const api_node *node, const api_place *up, dyn_frame_task *task)
 {
-    const api_node *given = api_node_get(node, "axis");
-    const api_place at    = api_place_key(up, "axis");
+    const api_node *axis  = api_node_get(node, "axis");
+    const api_place where = api_place_key(up, "axis");
     task->axis[2]         = 1;
-    if (!given) return true;
+    if (!axis) return true;
     if (!api_node_get(node, "direction"))
-        return api_fail_at(q->problem, &at, API_BAD_VALUE, "axis is given without direction, along which it points");
-    if (!api_read_numbers(q, given, &at, 3, task->axis)) return false;
+        return api_fail_at(q->problem, &where, API_BAD_VALUE, "axis is given without direction, along which it points");
+    if (!api_read_numbers(q, axis, &where, 3, task->axis)) return false;
     const double length = dyn_norm(task->axis);
     for (int i = 0; i < 3; i++)
         task->axis[i] /= length;
     return (length > 0 && isfinite(length)) ||
-           api_fail_at(q->problem, &at, API_BAD_VALUE, "the axis must have a length");
+           api_fail_at(q->problem, &where, API_BAD_VALUE, "the axis must have a length");
 }
 
 /* Notes a vector of the task. */

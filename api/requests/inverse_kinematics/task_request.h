@@ -4,7 +4,7 @@
  *     {"frame", "position"?, "orientation"? | "direction"? with "axis"?, "weight"?, "priority"?}
  *     {"com", "weight"?, "priority"?}
  *
- * Of the differential form the goals are velocities: "velocity" of a frame, or "com_velocity". */
+ * The goals of the differential form are velocities: "velocity" of a frame, or "com_velocity". */
 #pragma once
 #include "api/requests/lanes/evaluation.h"
 #include "dynamics/tasks/task_search.h"
@@ -17,7 +17,7 @@ typedef struct api_task_goal {
     const api_node *given[2]; /* position or velocity; orientation or direction; NULL: absent */
     size_t          entries[2];
     double         *lanes[2];
-    api_place       at, where[2]; /* of the task, and of its vectors */
+    api_place       at, where[2]; /* places of the task and of its vectors */
     size_t          index;        /* in the request */
 } api_task_goal;
 
@@ -25,7 +25,7 @@ typedef struct api_task_request {
     size_t          n;
     dyn_frame_task *task; /* [n] in the order of priorities; equal ones in the order of the request */
     api_task_goal  *goal; /* [n] likewise */
-    api_place       list; /* of the field */
+    api_place       list; /* place of the field */
     bool            velocities;
 } api_task_request;
 

@@ -30,7 +30,7 @@ static void clear_lane(const sampled_block *b, size_t lane)
 
 /* Checks that all angles are within the range in which the kernels' sine and cosine are accurate, and rotation vectors
  * within theirs. A state out of range fails. */
-static bool check_angles(const api_evaluation *e, const api_motion *m, size_t state)
+static bool check_sampled_angles(const api_evaluation *e, const api_motion *m, size_t state)
 {
     const sampled_block b    = sampled_block_of(e, m, state / e->lanes);
     const size_t        lane = state % e->lanes;
@@ -73,7 +73,7 @@ static bool put_states(const api_evaluation *e, const api_motion *m)
             size_t state = b * path->samples + n, last = state + 1 == api_states(e->query) ? room : state + 1;
             for (; state < last; state++) /* the last state also fills the unused lanes of its block */
                 put_state(e, m, state, &s, b);
-            if (!check_angles(e, m, b * path->samples + n)) return false;
+            if (!check_sampled_angles(e, m, b * path->samples + n)) return false;
         }
     }
     return true;

@@ -20,12 +20,12 @@ typedef struct velocity_options {
 static bool read_step(const api_query *q, const api_node *options, const api_place *up, velocity_options *o)
 {
     const api_place step = api_place_key(up, "step"), damping = api_place_key(up, "damping");
-    const api_node *given = api_node_get(options, "damping");
+    const api_node *value = api_node_get(options, "damping");
     if (!api_read_number(q, api_node_get(options, "step"), &step, &o->step)) return false;
     if (!(o->step > 0))
         return api_fail_at(q->problem, &step, API_BAD_VALUE, "%s given, a number of seconds greater than 0 expected",
                            API_NUMBER_TEXT(o->step));
-    if (given && !api_read_number(q, given, &damping, &o->damping)) return false;
+    if (value && !api_read_number(q, value, &damping, &o->damping)) return false;
     return o->damping >= 0 || api_fail_at(q->problem, &damping, API_BAD_VALUE,
                                           "%s given, a number not less than 0 expected", API_NUMBER_TEXT(o->damping));
 }
@@ -45,8 +45,8 @@ static bool check_kinds(const api_query *q, const api_node *kinds, const api_pla
     return true;
 }
 
-/* Lists the limits of the kinds that bound velocities. Those of motors of transmissions, which bound several velocities
- * together, are refused. */
+/* Lists the limits of the kinds that bound velocities. Refuses limits of motors of transmissions, which bound several
+ * velocities together. */
 static bool read_limits(api_query *q, const api_node *options, const api_place *up, velocity_options *o)
 {
     static const dyn_limit_kind all[] = {DYN_LIMIT_POSITION, DYN_LIMIT_VELOCITY, DYN_LIMIT_ACCELERATION};
@@ -65,7 +65,7 @@ static bool read_limits(api_query *q, const api_node *options, const api_place *
     return true;
 }
 
-static bool options(api_query *q, api_selection *selected, const api_node *given, const api_place *up)
+static bool options(api_query *q, api_selection *selected, const api_node *fields, const api_place *up)
 {
     velocity_options *o = selected->options = api_take(q->pool, sizeof *o);
     if (!o) return false;
@@ -73,8 +73,8 @@ static bool options(api_query *q, api_selection *selected, const api_node *given
     if (q->model->loops)
         return api_fail(q->problem, API_NOT_FOR_LOOPS, NULL,
                         "differential-inverse-kinematics is for models without loops");
-    o->tasks = api_task_request_read(q, api_node_get(given, "tasks"), up, true);
-    if (!o->tasks || !read_step(q, given, up, o) || !read_limits(q, given, up, o)) return false;
+    o->tasks = api_task_request_read(q, api_node_get(fields, "tasks"), up, true);
+    if (!o->tasks || !read_step(q, fields, up, o) || !read_limits(q, fields, up, o)) return false;
     api_set_extent(selected, API_REQUEST_TASKS, o->tasks->n);
     return true;
 }

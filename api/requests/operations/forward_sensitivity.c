@@ -65,7 +65,7 @@ static size_t regressor_entries(const api_model *model, const api_selection *sel
 }
 
 /* Multiplies the rows of Y, the derivatives of efforts without friction, by dtau/dT. `factor` is work, nv in lanes. */
-static void add_load(const api_evaluation *e, size_t block, size_t columns, double *factor, double *Y)
+static void multiply_load(const api_evaluation *e, size_t block, size_t columns, double *factor, double *Y)
 {
     const size_t     W  = e->lanes;
     dyn_friction_map io = {.qd     = api_state_block(e, API_QD, block),
@@ -87,7 +87,7 @@ static void find_regressor(const api_evaluation *e, const api_selection *selecte
     dyn_scene  scene  = e->query->scene;
     if (loaded) scene.terms &= ~(unsigned)DYN_FRICTION;
     e->kernels->regressor(&scene, e->workspace, io, 1);
-    if (loaded) add_load(e, block, api_extent(e->model, selected, API_BODY_PARAMETERS), factor, io->regressor);
+    if (loaded) multiply_load(e, block, api_extent(e->model, selected, API_BODY_PARAMETERS), factor, io->regressor);
 }
 
 /* Sets dqdd_dparameters = -dqdd_dtau Y, with held frames too; Y and then nv numbers are written to `Y`. Checks the

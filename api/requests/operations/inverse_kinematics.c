@@ -11,31 +11,31 @@
 /* --- options ------------------------------------------------------------------------------------------------------ */
 
 /* Selects the rates that the request's velocity and acceleration determine; checks that no others are requested. */
-static bool select_rates(const api_query *q, api_selection *selected, const api_node *given, const api_place *up)
+static bool select_rates(const api_query *q, api_selection *selected, const api_node *fields, const api_place *up)
 {
     const api_pose_request *r = selected->options;
     bool accelerates = r->given[API_POSE_ACCELERATION] != NULL, moves = r->given[API_POSE_VELOCITY] || accelerates;
-    if (!api_node_get(given, "outputs"))
+    if (!api_node_get(fields, "outputs"))
         selected->outputs |= (moves ? API_BIT(QD) : 0) | (accelerates ? API_BIT(QDD) : 0);
     if (selected->outputs & API_BIT(QD) && !moves)
-        return api_fail_output(q, selected, QD, given, up, "qd is found only for a given velocity or acceleration");
+        return api_fail_output(q, selected, QD, fields, up, "qd is found only for a given velocity or acceleration");
     if (selected->outputs & API_BIT(QDD) && !accelerates)
-        return api_fail_output(q, selected, QDD, given, up, "qdd is found only for a given acceleration");
+        return api_fail_output(q, selected, QDD, fields, up, "qdd is found only for a given acceleration");
     return true;
 }
 
-static bool options(api_query *q, api_selection *selected, const api_node *given, const api_place *up)
+static bool options(api_query *q, api_selection *selected, const api_node *fields, const api_place *up)
 {
     if (q->model->loops)
         return api_fail(q->problem, API_NOT_FOR_LOOPS, NULL,
                         "inverse-kinematics is for models without loops: give a platform to any other operation");
-    const api_pose_request *r = selected->options = api_pose_request_read(q, given, up);
-    if (!r || !select_rates(q, selected, given, up)) return false;
+    const api_pose_request *r = selected->options = api_pose_request_read(q, fields, up);
+    if (!r || !select_rates(q, selected, fields, up)) return false;
     selected->all_in_lanes = r->sequence || selected->outputs & API_BIT(AT_LIMITS);
     selected->shares_time  = true;
     api_set_extent(selected, API_REQUEST_TASKS, r->tasks ? r->tasks->n : 0);
     return r->tasks || !(selected->outputs & API_BIT(TASK_ERRORS)) ||
-           api_fail_output(q, selected, TASK_ERRORS, given, up, "task_errors is found only for tasks");
+           api_fail_output(q, selected, TASK_ERRORS, fields, up, "task_errors is found only for tasks");
 }
 
 static size_t own_entries(const api_selection *selected)
@@ -90,11 +90,11 @@ static block_lanes place(const api_evaluation *e, const api_selection *selected,
 /* Returns the starting positions of a block: those of the request, or the middle of the bounds. */
 static const double *starts_of(const api_evaluation *e, const api_pose_request *r, size_t block, double *start)
 {
-    const double *given = api_state_block(e, API_Q, block);
-    for (size_t i = 0; !given && i < e->model->nq; i++)
+    const double *positions = api_state_block(e, API_Q, block);
+    for (size_t i = 0; !positions && i < e->model->nq; i++)
         for (size_t lane = 0; lane < e->lanes; lane++)
             start[i * e->lanes + lane] = r->start[i];
-    return given ? given : start;
+    return positions ? positions : start;
 }
 
 enum { LIMITS_TEXT = 300 /* bytes of the names of limits in a message */ };
@@ -248,7 +248,9 @@ static double decoded_seconds(const api_query *q, const api_selection *selected)
 
 /* --- joints at their limits --------------------------------------------------------------------------------------- */
 
-#define AT_LIMIT 1e-12 /* of a limit, or of 1 rad or m: distance of a position that counts as at the limit */
+#define AT_LIMIT                                                                                                       \
+    1e-12 /* distance of a position that counts as at the limit, relative to the limit or to 1 rad or m                \
+           */
 
 /* Returns the limit at which the position of a joint is; NAN: none. `q` is a lane. */
 static double limit_at(const api_evaluation *e, const dyn_limit *limit, const double *q)

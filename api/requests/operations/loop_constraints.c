@@ -166,7 +166,7 @@ void api_loop_constraints_solve(api_loop_constraints *s, const double *x, double
 /* --- derivatives ------------------------------------------------------------------------------------------------ */
 
 /* Writes the wrenches on the held frames behind those of the request. Returns the scene that has them. */
-static dyn_scene add_wrenches(api_loop_constraints *s, const dyn_scene *scene)
+static dyn_scene add_holding_wrenches(api_loop_constraints *s, const dyn_scene *scene)
 {
     const size_t W = s->W, given = SITE_VALUES * scene->n_wrenches * W;
     double      *to     = s->wrenches + given;
@@ -261,7 +261,7 @@ void api_loop_constraints_differentiate(api_loop_constraints *s, const dyn_scene
 {
     const size_t    W = s->W, nv = s->nv;
     const dyn_lanes lanes  = api_loop_constraints_lanes(s);
-    const dyn_scene pushed = add_wrenches(s, scene);
+    const dyn_scene pushed = add_holding_wrenches(s, scene);
     dyn_sensitivity torque = {.q         = at->q,
                               .qd        = at->qd,
                               .qdd       = at->qdd,

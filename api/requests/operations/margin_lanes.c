@@ -66,13 +66,14 @@ void api_margin_lanes_find(const api_evaluation *e, const api_limited_joints *o,
 static void differentiate_followers(const api_evaluation *e, const api_limited_joints *o, const api_margin_lanes *b,
                                     size_t block)
 {
-    const size_t                first  = e->model->nv * e->model->nv * e->lanes;
-    const dyn_torque_derivative motion = motion_of(e, block);
-    const api_follower_block    means  = api_follower_block_of(e, &o->followers, b->follower_room);
-    double *const               by[]   = {b->by_q + first, b->by_qd + first, b->by_qdd + first};
-    double *const               rate[] = {b->q_rate + first, b->qd_rate + first, b->qdd_rate + first};
+    const size_t                first      = e->model->nv * e->model->nv * e->lanes;
+    const dyn_torque_derivative motion     = motion_of(e, block);
+    const api_follower_block    means      = api_follower_block_of(e, &o->followers, b->follower_room);
+    double *const               partials[] = {b->by_q + first, b->by_qd + first, b->by_qdd + first};
+    double *const               rate[]     = {b->q_rate + first, b->qd_rate + first, b->qdd_rate + first};
     if (o->followers.n > 0)
-        api_follower_sensitivity(&means, &motion, by, api_limits_have(&o->limits, DYN_LIMIT_EFFORT_RATE) ? rate : NULL);
+        api_follower_sensitivity(&means, &motion, partials,
+                                 api_limits_have(&o->limits, DYN_LIMIT_EFFORT_RATE) ? rate : NULL);
 }
 
 void api_margin_lanes_differentiate(const api_evaluation *e, const api_limited_joints *o, api_margin_lanes *b,
@@ -101,34 +102,36 @@ void api_margin_lanes_differentiate(const api_evaluation *e, const api_limited_j
     differentiate_followers(e, o, b, block);
 }
 
-/* Returns an entry of the derivatives of tau or its rate by q, qd, qdd or qddd (`by` 0 to 3). */
-static double effort_slope(const api_margin_lanes *b, dyn_limit_kind kind, int by, size_t at)
+/* Returns an entry of the derivatives of tau or its rate by q, qd, qdd or qddd (`variable` 0 to 3). */
+static double effort_slope(const api_margin_lanes *b, dyn_limit_kind kind, int variable, size_t entry)
 {
     if (kind != DYN_LIMIT_EFFORT_RATE)
-        return by == 0 ? b->by_q[at] : by == 1 ? b->by_qd[at] : by == 2 ? b->by_qdd[at] : 0;
-    return by == 0   ? b->q_rate[at]
-           : by == 1 ? b->qd_rate[at] + b->by_q[at]
-           : by == 2 ? b->qdd_rate[at] + b->by_qd[at]
-                     : b->by_qdd[at];
+        return variable == 0 ? b->by_q[entry] : variable == 1 ? b->by_qd[entry] : variable == 2 ? b->by_qdd[entry] : 0;
+    return variable == 0   ? b->q_rate[entry]
+           : variable == 1 ? b->qd_rate[entry] + b->by_q[entry]
+           : variable == 2 ? b->qdd_rate[entry] + b->by_qd[entry]
+                           : b->by_qdd[entry];
 }
 
 /* Returns entry v of the gradient of a limited quantity. */
-static double quantity_slope(const api_evaluation *e, const dyn_limit *l, const api_margin_lanes *b, int by, size_t v,
-                             size_t lane)
+static double quantity_slope(const api_evaluation *e, const dyn_limit *l, const api_margin_lanes *b, int variable,
+                             size_t v, size_t lane)
 {
     double sum = 0;
-    if (dyn_limit_is_of_motion(l->kind)) return dyn_limit_slope(l, &b->motion, by, v, lane);
+    if (dyn_limit_is_of_motion(l->kind)) return dyn_limit_slope(l, &b->motion, variable, v, lane);
     for (size_t j = 0; j < l->n; j++) {
-        const double s = effort_slope(b, l->kind, by, (l->entry[j] * e->model->nv + v) * e->lanes + lane);
+        const double s = effort_slope(b, l->kind, variable, (l->entry[j] * e->model->nv + v) * e->lanes + lane);
         sum            = j == 0 ? l->weight[j] * s : sum + l->weight[j] * s;
     }
     return sum;
 }
 
-double api_margin_slope(const api_evaluation *e, const api_margin_lanes *b, const api_limit_place *l, int by, size_t v)
+double api_margin_slope(const api_evaluation *e, const api_margin_lanes *b, const api_limit_place *l, int variable,
+                        size_t v)
 {
-    const double slope = quantity_slope(e, l->limit, b, by, v, l->lane), nearer = l->at.side > 0 ? slope : 0 - slope;
-    if (l->at.speed_side == 0) return nearer;
+    const double slope  = quantity_slope(e, l->limit, b, variable, v, l->lane),
+                 nearer = l->margin.side > 0 ? slope : 0 - slope;
+    if (l->margin.speed_side == 0) return nearer;
     const dyn_limit speed = dyn_limit_speed(l->limit);
-    return nearer + l->at.speed_side * dyn_limit_slope(&speed, &b->motion, by, v, l->lane);
+    return nearer + l->margin.speed_side * dyn_limit_slope(&speed, &b->motion, variable, v, l->lane);
 }

@@ -36,8 +36,9 @@ void api_margin_lanes_differentiate(const api_evaluation *e, const api_limited_j
 typedef struct api_limit_place {
     const dyn_limit *limit;
     size_t           lane;
-    dyn_limit_margin at;
+    dyn_limit_margin margin;
 } api_limit_place;
 
-/* Returns entry v of the gradient of a margin by q, qd, qdd or qddd (`by` 0 to 3). */
-double api_margin_slope(const api_evaluation *e, const api_margin_lanes *b, const api_limit_place *l, int by, size_t v);
+/* Returns entry v of the gradient of a margin by q, qd, qdd or qddd (`variable` 0 to 3). */
+double api_margin_slope(const api_evaluation *e, const api_margin_lanes *b, const api_limit_place *l, int variable,
+                        size_t v);

@@ -28,27 +28,28 @@ typedef struct margins_options {
 } margins_options;
 
 /* Refuses gradients that cannot be computed. */
-static bool check_gradients(const api_query *q, const api_limit_list *limits, const api_place *at)
+static bool check_gradients(const api_query *q, const api_limit_list *limits, const api_place *where)
 {
     const bool rates = api_limits_have(limits, DYN_LIMIT_EFFORT_RATE);
-    if (q->model->loops) return api_limits_check_loops(q, limits, at);
+    if (q->model->loops) return api_limits_check_loops(q, limits, where);
     return !rates || q->model->nq == q->model->nv ||
-           api_fail_at(q->problem, at, API_NOT_SUPPORTED,
+           api_fail_at(q->problem, where, API_NOT_SUPPORTED,
                        "gradients of effort rates are for models with as many positions as velocities: list other "
                        "kinds");
 }
 
-static bool options(api_query *q, api_selection *selected, const api_node *given, const api_place *up)
+static bool options(api_query *q, api_selection *selected, const api_node *fields, const api_place *up)
 {
-    api_place        at = api_place_key(up, "kinds");
-    margins_options *o  = api_take(q->pool, sizeof *o);
+    api_place        where = api_place_key(up, "kinds");
+    margins_options *o     = api_take(q->pool, sizeof *o);
     if (!o) return false;
     *o                     = (margins_options){0};
     selected->options      = o;
     selected->all_in_lanes = selected->outputs & OF_ROWS;
-    if (!api_limits_read(q, api_node_get(given, "kinds"), &at, &o->limited.limits)) return false;
+    if (!api_limits_read(q, api_node_get(fields, "kinds"), &where, &o->limited.limits)) return false;
     api_set_extent(selected, API_JOINT_LIMITS, o->limited.limits.n);
-    return !(selected->outputs & (GRADIENTS | API_BIT(LEAST_GRADIENTS))) || check_gradients(q, &o->limited.limits, &at);
+    return !(selected->outputs & (GRADIENTS | API_BIT(LEAST_GRADIENTS))) ||
+           check_gradients(q, &o->limited.limits, &where);
 }
 
 /* The least margins are found in the margins of all states, which need lanes even if they are not in the answer. */
@@ -84,12 +85,12 @@ static void write_limit(const api_evaluation *e, const api_selection *selected, 
     double                *margin = api_result_block(e, selected, MARGINS, block);
     const size_t           W = e->lanes, nv = e->model->nv;
     for (size_t lane = 0; lane < W; lane++) {
-        const api_limit_place at = {l, lane, dyn_limit_margin_at(l, b->of, W, lane)};
-        if (margin) margin[i * W + lane] = at.at.margin;
-        for (int by = 0; by < 4; by++) {
-            double *gradient = api_result_block(e, selected, (size_t)(DMARGINS_DQ + by), block);
+        const api_limit_place place = {l, lane, dyn_limit_margin_at(l, b->of, W, lane)};
+        if (margin) margin[i * W + lane] = place.margin.margin;
+        for (int variable = 0; variable < 4; variable++) {
+            double *gradient = api_result_block(e, selected, (size_t)(DMARGINS_DQ + variable), block);
             for (size_t v = 0; gradient && v < nv; v++)
-                gradient[(i * nv + v) * W + lane] = api_margin_slope(e, b, &at, by, v);
+                gradient[(i * nv + v) * W + lane] = api_margin_slope(e, b, &place, variable, v);
         }
     }
 }
@@ -130,13 +131,13 @@ static bool store_gradients(const api_evaluation *e, const margins_options *o, c
                             size_t state)
 {
     const size_t          W = e->lanes, nv = e->model->nv, lane = state % W;
-    const dyn_limit      *l  = &o->limited.limits.limit[i];
-    const api_limit_place at = {l, lane, dyn_limit_margin_at(l, b->of, W, lane)};
+    const dyn_limit      *l     = &o->limited.limits.limit[i];
+    const api_limit_place place = {l, lane, dyn_limit_margin_at(l, b->of, W, lane)};
     double               *to = o->gradients + i * RATES * nv, sum = 0;
-    for (int by = 0; by < RATES; by++)
+    for (int variable = 0; variable < RATES; variable++)
         for (size_t k = 0; k < nv; k++) {
             const size_t v = e->query->order ? (size_t)e->query->order[k] : k;
-            *to            = api_margin_slope(e, b, &at, by, v);
+            *to            = api_margin_slope(e, b, &place, variable, v);
             sum += fabs(*to++);
         }
     return isfinite(sum) || api_fail(e->query->problem, API_RESULT_NOT_FINITE, NULL,
@@ -203,9 +204,9 @@ static void emit_gradients(const api_plan *plan, const api_selection *selected, 
         api_emit_object(to);
         api_emit_integer_member(to, "row",
                                 (long long)(to->buffer ? find_least(&e, selected, i) : api_states(plan->query) - 1));
-        for (int by = 0; by < RATES; by++) {
-            api_emit_key(to, rate_names[by]);
-            api_emit_numbers(to, o->gradients + (i * RATES + (size_t)by) * nv, 1, &nv);
+        for (int variable = 0; variable < RATES; variable++) {
+            api_emit_key(to, rate_names[variable]);
+            api_emit_numbers(to, o->gradients + (i * RATES + (size_t)variable) * nv, 1, &nv);
         }
         api_emit_end(to);
     }

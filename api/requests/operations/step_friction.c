@@ -48,14 +48,14 @@ size_t api_step_friction_joints(const api_static_friction *friction)
     return n;
 }
 
-static size_t entries_of(size_t nv, size_t n)
+static size_t friction_entries(size_t nv, size_t n)
 {
     return 8 * nv * nv + 2 * nv + 2 * n + 1 + n * n + 9 * n + 2 * nv + dyn_friction_problem_entries(n);
 }
 
 size_t api_step_friction_entries(const api_model *m, const api_static_friction *friction)
 {
-    return friction ? entries_of(m->nv, api_step_friction_joints(friction)) : 0;
+    return friction ? friction_entries(m->nv, api_step_friction_joints(friction)) : 0;
 }
 
 size_t api_step_friction_work(const api_query *q, const api_held_ranges *held, const api_static_friction *friction)
@@ -357,7 +357,7 @@ void api_step_friction_apply(const api_static_friction *friction, const api_step
     b.joint    = api_static_friction_joints(friction, &b.n);
     b.fused    = by->kernels->fused;
     b.a        = lay_out(nv, b.n, W, by->room);
-    means.room = by->room + entries_of(nv, b.n) * W;
+    means.room = by->room + friction_entries(nv, b.n) * W;
     while (b.n_joints < b.n && !b.joint[b.n_joints].drive)
         b.n_joints++;
     memcpy(b.a.tau, io->tau, nv * W * sizeof *b.a.tau);

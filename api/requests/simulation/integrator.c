@@ -99,7 +99,7 @@ static bool refuse_fields(const api_query *q, const api_node *stiff, api_set giv
            api_fail_at(q->problem, &stiff_at, API_BAD_VALUE, "stiff needs a tolerance instead of a step");
 }
 
-static const dyn_integrator *choose(const api_query *q, const api_node *stiff, api_set given)
+static const dyn_integrator *choose_integrator(const api_query *q, const api_node *stiff, api_set given)
 {
     for (size_t i = 0; i < INTEGRATORS; i++) {
         const dyn_integrator *integrator = api_integrators[i];
@@ -118,6 +118,6 @@ const dyn_integrator *api_integrator_read(const api_query *q, const api_node *fi
     api_set               given    = find_given(fields);
     api_place             stiff_at = api_place_key(NULL, api_field_names[API_STIFF]);
     bool                  is_stiff;
-    const dyn_integrator *integrator = name ? read_name(q, name, given) : choose(q, stiff, given);
+    const dyn_integrator *integrator = name ? read_name(q, name, given) : choose_integrator(q, stiff, given);
     return integrator && api_read_flag(q, stiff, &stiff_at, &is_stiff) ? integrator : NULL;
 }

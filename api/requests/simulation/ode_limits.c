@@ -87,7 +87,8 @@ static const double *find_efforts(api_simulated_rows *r, const double *qd)
 }
 
 /* `narrowing` is that of the bounds by the speed. */
-static void compare(const dyn_limit *limit, double value, double narrowing, double t, api_limit_violation *found)
+static void compare_with_bounds(const dyn_limit *limit, double value, double narrowing, double t,
+                                api_limit_violation *found)
 {
     double over = value - limit->upper, under = limit->lower - value,
            excess = (over > under ? over : under) + narrowing;
@@ -102,7 +103,7 @@ static void compare_lane(api_simulated_rows *r, size_t k, size_t l, const double
     const double     value     = dyn_limit_quantity(limit, of[limit->kind], r->ode.W, l);
     const double     narrowing = dyn_limit_narrowing(limit, of[DYN_LIMIT_VELOCITY], r->ode.W, l);
     if (isfinite(value) && isfinite(narrowing))
-        compare(limit, value, narrowing, t, &r->violation[k * r->ode.W + l]);
+        compare_with_bounds(limit, value, narrowing, t, &r->violation[k * r->ode.W + l]);
     else /* a torque that overflows has no excess that an answer could state */
         dyn_fault_record(&r->ode.state.fault[l], DYN_FAULT_LIMIT, t, k);
 }

@@ -67,7 +67,7 @@ typedef struct api_document_loop {
     const char        *type; /* a string literal */
     dyn_loop_kind      kind;
     double             axis[3], pitch;
-    double             axis_b[3];        /* of a universal joint: the axis fixed in frame b */
+    double             axis_b[3];        /* axis fixed in frame b of a universal joint */
     bool               has_own_frame[2]; /* [0], [1] true: the loop itself defines frame a, b */
     api_document_frame own_frame[2];     /* frames a and b that the loop defines */
 } api_document_loop;
@@ -215,8 +215,8 @@ void api_document_sum_bodies(const api_document *document, dyn_inertia *sum);
 /* A body, and whether it is a point mass: without inertia about an axis about which it turns. */
 typedef struct api_document_point {
     bool is_point;
-    bool on_axis; /* it has inertia about other axes */
-    bool all;     /* it turns about all axes */
+    bool on_axis; /* true: the point has inertia about other axes */
+    bool all;     /* true: the point turns about all axes */
     int  joint;   /* index of the link whose joint turns it; DYN_WORLD: the floating base */
 } api_document_point;
 

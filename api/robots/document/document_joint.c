@@ -210,7 +210,8 @@ static bool check_origin(const api_entry *joint, const api_document_link *link, 
         "DH parameters are for revolute and prismatic joints: a %s one takes xyz and rpy, or a matrix", link->type);
 }
 
-/* Drops and reports the fields of a fixed joint that only a moving joint has. They were read and checked before. */
+/* Drops and reports the fields of a fixed joint that only a moving joint has. The fields were read and checked before.
+ */
 static bool drop_motion(const api_entry *joint, dyn_link *link)
 {
     static const char *const moving[] = {"axis",          "actuated", "limits",  "friction", "home",

@@ -285,7 +285,7 @@ bool api_mjcf_expand_replicates(api_mjcf *m);
 /* Reads pos and orientation of an item, or its fromto: the pose in the frame that the file means. *length receives half
  * the distance of the ends of fromto, or 0 without fromto. */
 bool api_mjcf_read_pose(api_mjcf *m, const api_mjcf_item *item, dyn_pose *X, double *half_length);
-/* The same of an element without defaults and fromto. */
+/* Reads pos and orientation of an element without defaults and fromto. */
 bool api_mjcf_read_plain_pose(api_mjcf *m, const xmlNode *element, dyn_pose *X);
 /* Divides a vector by its length; fails for zero. */
 bool api_mjcf_normalise(api_mjcf *m, const xmlNode *element, const char *attribute, double *v, size_t n);

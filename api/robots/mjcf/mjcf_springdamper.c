@@ -48,7 +48,7 @@ static void add(matrix *t, int body, double armature, const double axis[3], cons
     if (point) dyn_cross(point, axis, c->S.v);
 }
 
-static void add_joint(matrix *t, const api_mjcf *m, const api_mjcf_joint *joint, double armature)
+static void add_joint_inertia(matrix *t, const api_mjcf *m, const api_mjcf_joint *joint, double armature)
 {
     static const double unit[3][3] = {{1, 0, 0}, {0, 1, 0}, {0, 0, 1}};
     const dyn_pose     *X          = &m->bodies[joint->body].X_wb;
@@ -200,7 +200,7 @@ static bool open_matrix(api_mjcf *m, matrix *t)
         double armature;
         if (!api_mjcf_read_armature(m, &m->joints[i], &armature)) return false;
         m->joints[i].coordinate = t->n;
-        add_joint(t, m, &m->joints[i], armature);
+        add_joint_inertia(t, m, &m->joints[i], armature);
     }
     if (t->n > MOST_COORDINATES) return true;
     t->end = api_arena_take(m->xml.base.arena, m->n_bodies, sizeof *t->end);

@@ -49,10 +49,10 @@ static void set_motion_entry(const dyn_body *b, double ratio, dyn_limit *limit)
 }
 
 /* Sets the torque-speed line of a drive; the effort must have been set. */
-static void set_line(const api_drive_limits *own, dyn_limit *limit)
+static void set_line(const api_drive_limits *drive, dyn_limit *limit)
 {
-    set_symmetric(limit, own->stall_effort);
-    limit->slope = own->speed_slope;
+    set_symmetric(limit, drive->stall_effort);
+    limit->slope = drive->speed_slope;
 }
 
 static void set_joint_line(const api_model *m, size_t i, api_limit_list *limits, dyn_limit *limit)
@@ -132,33 +132,33 @@ static void set_motor_motion(const api_coupled_motor *motor, dyn_limit *limit)
 /* Sets the quantity and the bounds of a motor's limit of limit->kind. Returns false if the motor has no such limit. */
 static bool set_motor_limit(const api_model *m, const api_coupled_motor *motor, dyn_limit *limit)
 {
-    const api_drive_limits *own = &motor->limits;
+    const api_drive_limits *drive = &motor->limits;
     switch (limit->kind) {
     case DYN_LIMIT_VELOCITY:
         set_motor_motion(motor, limit);
-        set_symmetric(limit, own->velocity);
-        return own->has_velocity;
+        set_symmetric(limit, drive->velocity);
+        return drive->has_velocity;
     case DYN_LIMIT_EFFORT:
-        set_symmetric(limit, own->effort);
-        return own->has_effort && set_motor_efforts(m, motor, limit);
+        set_symmetric(limit, drive->effort);
+        return drive->has_effort && set_motor_efforts(m, motor, limit);
     case DYN_LIMIT_EFFORT_RATE:
-        set_symmetric(limit, own->effort_rate);
-        return own->has_effort_rate && set_motor_efforts(m, motor, limit);
+        set_symmetric(limit, drive->effort_rate);
+        return drive->has_effort_rate && set_motor_efforts(m, motor, limit);
     case DYN_LIMIT_ACCELERATION:
         set_motor_motion(motor, limit);
-        set_symmetric(limit, own->acceleration);
-        return own->has_acceleration;
+        set_symmetric(limit, drive->acceleration);
+        return drive->has_acceleration;
     case DYN_LIMIT_JERK:
         set_motor_motion(motor, limit);
-        set_symmetric(limit, own->jerk);
-        return own->has_jerk;
+        set_symmetric(limit, drive->jerk);
+        return drive->has_jerk;
     case DYN_LIMIT_EFFORT_SPEED:
-        set_line(own, limit);
+        set_line(drive, limit);
         set_motor_motion(motor, limit);
         limit->n_speed = limit->n;
         memcpy(limit->speed, limit->entry, sizeof limit->speed);
         memcpy(limit->speed_weight, limit->weight, sizeof limit->speed_weight);
-        return own->has_effort_speed && set_motor_efforts(m, motor, limit);
+        return drive->has_effort_speed && set_motor_efforts(m, motor, limit);
     case DYN_LIMIT_POSITION:
     case DYN_LIMIT_KINDS: break;
     }
@@ -167,7 +167,7 @@ static bool set_motor_limit(const api_model *m, const api_coupled_motor *motor, 
 
 /* --- the list ----------------------------------------------------------------------------------------------------- */
 
-static void append(api_limit_list *limits, const dyn_limit *limit, api_limit_owner owner)
+static void append_limit(api_limit_list *limits, const dyn_limit *limit, api_limit_owner owner)
 {
     limits->limit[limits->n]   = *limit;
     limits->owner[limits->n++] = owner;
@@ -185,13 +185,13 @@ bool api_limits_list(api_pool *pool, const api_model *m, const dyn_limit_kind *k
         for (size_t k = 0; k < n_kinds; k++) {
             dyn_limit limit = {.kind = kinds[k], .n = 1, .weight = {1}};
             if (set_joint_limit(m, i, limits, &limit))
-                append(limits, &limit, (api_limit_owner){m->joints[i].name, NULL});
+                append_limit(limits, &limit, (api_limit_owner){m->joints[i].name, NULL});
         }
     for (size_t i = 0; i < m->dyn->n_drives; i++)
         for (size_t k = 0; k < n_kinds; k++) {
             const api_coupled_motor *motor = &m->coupled_motors[i];
             dyn_limit                limit = {.kind = kinds[k], .n = motor->drive->n};
-            if (set_motor_limit(m, motor, &limit)) append(limits, &limit, (api_limit_owner){motor->name, motor});
+            if (set_motor_limit(m, motor, &limit)) append_limit(limits, &limit, (api_limit_owner){motor->name, motor});
         }
     return true;
 }

@@ -4,7 +4,7 @@
 #include "dynamics/loops/loops.h"
 #include <string.h>
 
-static const char *base_of(const api_model *model)
+static const char *base_name_of(const api_model *model)
 {
     return model->dyn->floating ? "floating" : "fixed";
 }
@@ -34,7 +34,7 @@ void api_model_emit_summary(api_emit *e, const api_model *m)
     identify(e, m);
     if (m->description) api_emit_string_member(e, "description", m->description);
     api_emit_integer_member(e, "bodies", (long long)m->n_bodies);
-    api_emit_string_member(e, "base", base_of(m));
+    api_emit_string_member(e, "base", base_name_of(m));
 }
 
 /* --- description -------------------------------------------------------------------------------------------------- */
@@ -264,7 +264,7 @@ static void emit_transmissions(api_emit *e, const api_model *m)
 void api_model_emit_description(api_emit *e, const api_model *m)
 {
     identify(e, m);
-    api_emit_string_member(e, "base", base_of(m));
+    api_emit_string_member(e, "base", base_name_of(m));
     api_emit_names(e, "position_names", m->position_names, m->nq);
     api_emit_names(e, "velocity_names", m->velocity_names, m->nv);
     api_emit_names(e, "links", m->link_names, m->n_links);

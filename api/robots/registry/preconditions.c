@@ -34,11 +34,11 @@ void api_tag_write(const char *revision, api_media media, char tag[API_TAG_MAX])
  * type. */
 static bool is_tag_of(const char *opaque, size_t length, const char *revision, api_media media)
 {
-    size_t own = strlen(revision);
-    if (length < own || memcmp(opaque, revision, own) != 0) return false;
+    size_t stem = strlen(revision);
+    if (length < stem || memcmp(opaque, revision, stem) != 0) return false;
     for (int i = 0; i < API_MEDIA_COUNT; i++) {
         const char *suffix = api_media_suffix((api_media)i);
-        bool        same   = length - own == strlen(suffix) && memcmp(opaque + own, suffix, length - own) == 0;
+        bool        same   = length - stem == strlen(suffix) && memcmp(opaque + stem, suffix, length - stem) == 0;
         if (same) return media == API_MEDIA_NONE || media == (api_media)i;
     }
     return false;

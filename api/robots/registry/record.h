@@ -12,7 +12,7 @@
  * buffer, and the caller frees it. */
 void api_record_print(api_buffer *buffer, const api_model *model);
 
-enum { API_RECORD_VERSION = 1 }; /* of the records that are printed */
+enum { API_RECORD_VERSION = 1 }; /* version of the records that are printed */
 
 /* Reads a record. True with *model NULL for a tombstone; otherwise the caller releases the model. Without "report"
  * the model gets the report of reading its document. False with a problem, whose pointer is relative to the record; a

@@ -67,10 +67,10 @@ void api_registry_set_store(api_registry *r, const api_store *store)
 /* The state of a name before a change. */
 typedef struct name_state {
     api_model *model;   /* a reference; NULL: no model */
-    bool       bundled; /* of the api_entry */
+    bool       bundled; /* bundled of the api_entry */
     bool       known;   /* there is an api_entry */
     bool       faulty;  /* the entry has a fault */
-    uint64_t   number;  /* of the api_entry */
+    uint64_t   number;  /* number of the api_entry */
     size_t     models;  /* number of all models */
 } name_state;
 

@@ -70,7 +70,7 @@ bool api_registry_visit(api_registry *registry, bool (*visit)(void *arg, const c
 /* The effect of a change of a model. */
 typedef struct api_changed {
     char     before[API_REVISION_SIZE]; /* revision of the model that was replaced or deleted; "": there was none */
-    uint64_t number;                    /* of the change in a shared store; 0: the store numbers nothing */
+    uint64_t number;                    /* number of the change in a shared store; 0: the store numbers nothing */
 } api_changed;
 
 /* Creates or replaces a model, atomically with the check of the preconditions. The registry takes a reference of its
@@ -87,7 +87,7 @@ api_commit api_registry_put_tombstone(api_registry *registry, const char *name, 
 /* Where a model that is loaded comes from. */
 typedef struct api_origin {
     bool     bundled; /* the name is that of a bundled model, so deleting it later needs a tombstone */
-    uint64_t number;  /* of the change of a shared store; 0: none */
+    uint64_t number;  /* number of the change of a shared store; 0: none */
 } api_origin;
 
 /* Enters a model from a file or a store, or with NULL a tombstone, without storing it and regardless of the number of

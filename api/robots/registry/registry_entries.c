@@ -5,12 +5,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Counts a model that comes (`by` 1) or goes (-1); NULL: none. */
-static void count_model(const api_model *model, int by)
+/* Counts a model that comes (`change` 1) or goes (-1); NULL: none. */
+static void count_model(const api_model *model, int change)
 {
     if (!model) return;
-    api_metric_add(API_METRIC_MODELS, API_NO_LABELS, by);
-    api_metric_add(API_METRIC_MODEL_BYTES, API_NO_LABELS, by * (int64_t)api_model_bytes(model));
+    api_metric_add(API_METRIC_MODELS, API_NO_LABELS, change);
+    api_metric_add(API_METRIC_MODEL_BYTES, API_NO_LABELS, change * (int64_t)api_model_bytes(model));
 }
 
 /* Sets the fault of an entry without a model; NULL: none. */
@@ -99,13 +99,13 @@ bool api_entries_check_memory(const api_registry *r, const char *name, const api
 {
     bool   found;
     size_t i       = api_entries_find(r, name, &found);
-    size_t current = found ? bytes_of(r->entries[i].model) : 0, own = bytes_of(model);
+    size_t current = found ? bytes_of(r->entries[i].model) : 0, bytes = bytes_of(model);
     size_t waiting = r->growing && strcmp(r->growing, name) != 0 ? r->growth : 0;
     size_t others  = r->bytes - current + waiting;
-    *growth        = own > current ? own - current : 0;
-    if (!model || (own <= r->most_bytes && others <= r->most_bytes - own)) return true;
+    *growth        = bytes > current ? bytes - current : 0;
+    if (!model || (bytes <= r->most_bytes && others <= r->most_bytes - bytes)) return true;
     return api_fail(problem, API_INSUFFICIENT_STORAGE, NULL,
-                    "the model needs %zu bytes beside %zu of the other models, of %zu for all", own, others,
+                    "the model needs %zu bytes beside %zu of the other models, of %zu for all", bytes, others,
                     r->most_bytes);
 }
 

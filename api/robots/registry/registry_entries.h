@@ -15,7 +15,7 @@ typedef struct api_entry {
     api_code   fault;   /* see api_model_fault; API_NO_PROBLEM: none */
     char      *detail;  /* text of the fault, owned; NULL: there was no memory for it */
     bool       bundled; /* when the model is deleted, the entry stays as a tombstone */
-    uint64_t   number;  /* of the last change in a shared store; then the entry stays, too. 0: none */
+    uint64_t   number;  /* number of the last change in a shared store; then the entry stays, too. 0: none */
 } api_entry;
 
 struct api_registry {

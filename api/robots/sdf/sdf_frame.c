@@ -13,7 +13,7 @@ enum { MOST_STEPS = 500 }; /* bounds the recursion */
 
 /* --- values ------------------------------------------------------------------------------------------------------- */
 
-static bool check_angles(api_sdf *sdf, const xmlNode *element, const double rpy[3])
+static bool check_sdf_angles(api_sdf *sdf, const xmlNode *element, const double rpy[3])
 {
     for (int i = 0; i < 3; i++)
         if (fabs(rpy[i]) > DYN_MAX_ANGLE)
@@ -53,7 +53,7 @@ bool api_sdf_read_pose(api_sdf *sdf, const xmlNode *owner, dyn_pose *X)
     if (!api_xml_content_numbers(&sdf->xml, pose, v, 6)) return false;
     for (int i = 3; degrees % 2 == 1 && i < 6; i++)
         v[i] *= M_PI / 180;
-    if (!check_angles(sdf, pose, v + 3)) return false;
+    if (!check_sdf_angles(sdf, pose, v + 3)) return false;
     *X = dyn_pose_rpy(v, v + 3);
     return true;
 }

@@ -98,7 +98,7 @@ static bool point_element(api_sdf *sdf, xmlNode *element, const char *frame)
 }
 
 /* Adds the frame that takes the place of that of the model, with its pose, at its canonical link. */
-static bool add_frame(api_sdf *sdf, xmlNode *model, const char *name)
+static bool add_model_frame(api_sdf *sdf, xmlNode *model, const char *name)
 {
     const xmlNode *first = api_xml_child(model, "link") ? api_xml_child(model, "link") : api_xml_child(model, "model");
     const char    *canonical = "";
@@ -139,7 +139,7 @@ bool api_sdf_merge(api_sdf *sdf, xmlNode *model)
     char  *frame = api_arena_take(sdf->xml.base.arena, size, 1);
     if (!frame) return api_reader_no_memory(&sdf->xml.base);
     snprintf(frame, size, form, name);
-    if (!add_frame(sdf, model, frame)) return false;
+    if (!add_model_frame(sdf, model, frame)) return false;
     for (xmlNode *child = model->children, *next; child; child = next) {
         next = child->next;
         if (child->type != XML_ELEMENT_NODE || api_xml_is(child, "static")) continue;

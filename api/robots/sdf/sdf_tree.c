@@ -9,7 +9,7 @@ static bool is_in(const api_sdf_tree *t, int link)
     return t->place[link + 1] > 0;
 }
 
-static void add(api_sdf_tree *t, int link, int joint)
+static void add_to_tree(api_sdf_tree *t, int link, int joint)
 {
     t->link[t->n++]    = (api_sdf_tree_link){.link = link, .joint = joint};
     t->place[link + 1] = (int)t->n;
@@ -30,7 +30,7 @@ static void follow_joints(api_sdf_tree *t, size_t first, bool follow_balls)
             if (joint->type == API_SDF_BALL && !follow_balls) continue;
             joint->used     = true;
             joint->reversed = reverse;
-            add(t, forward ? joint->child : joint->parent, (int)i);
+            add_to_tree(t, forward ? joint->child : joint->parent, (int)i);
         }
 }
 
@@ -294,18 +294,18 @@ static bool grow_all(api_sdf_tree *t, int *floating)
     if (held && sdf->base == API_SDF_BASE_FLOATING)
         return api_xml_fail(&sdf->xml, sdf->model, API_BAD_VALUE,
                             "base=floating was requested, but a joint holds the model in the world");
-    if (held) add(t, API_SDF_WORLD, -1);
+    if (held) add_to_tree(t, API_SDF_WORLD, -1);
     grow(t, 0);
     int root = find_root(t);
     if (!held && sdf->base != API_SDF_BASE_FIXED) {
-        add(t, root, -1);
+        add_to_tree(t, root, -1);
         grow(t, t->n - 1);
         *floating = root;
         if (find_root(t) == API_SDF_NONE) return true;
         *floating = API_SDF_WORLD; /* several free roots: the world is the base */
     }
     while ((root = find_root(t)) != API_SDF_NONE) {
-        add(t, root, -1);
+        add_to_tree(t, root, -1);
         grow(t, t->n - 1);
     }
     return true;

@@ -132,7 +132,7 @@ static bool reserve_column(cli_csv *csv)
     return true;
 }
 
-static bool add_column(cli_csv *csv, char *cell)
+static bool add_csv_column(cli_csv *csv, char *cell)
 {
     cli_csv_column column;
     if (!reserve_column(csv)) return false;
@@ -150,7 +150,7 @@ static bool add_column(cli_csv *csv, char *cell)
 }
 
 /* Checks that every field of the file has all its coordinates. */
-static bool check_fields(const cli_csv *csv)
+static bool check_csv_fields(const cli_csv *csv)
 {
     if (csv->present == 0) return cli_error("%s has no column to send", csv->name);
     for (size_t field = 0; cli_state_fields[field]; field++) {
@@ -214,9 +214,9 @@ bool cli_csv_open(cli_csv *csv)
     while (rest) {
         char *cell = next_cell(&rest, csv->separator);
         if (!cell) return cli_error("%s line %zu: a quote is not closed", csv->name, csv->number);
-        if (!add_column(csv, cell)) return false;
+        if (!add_csv_column(csv, cell)) return false;
     }
-    return check_fields(csv);
+    return check_csv_fields(csv);
 }
 
 void cli_csv_close(cli_csv *csv)

@@ -100,7 +100,7 @@ static bool add_part(void *arg, const cli_batch *part)
 }
 
 /* Checks that the answer has something to draw, and notes what is left out. */
-static bool check(const cli_plot_script *plot)
+static bool check_plot(const cli_plot_script *plot)
 {
     const cli_batch *batch = plot->batch;
     size_t           drawn = 0;
@@ -131,7 +131,7 @@ static bool draw_answer(cli_call *call, const char *file, const cli_output_file 
                             .show        = cli_value(call->arguments, "show"),
                             .png         = file && ends_in(file, ".png")};
     snprintf(title, sizeof title, "%.80s: %.80s", call->model, call->operation);
-    bool good    = cli_call_coordinates(call) && cli_call_run(call, &sink) && check(&plot);
+    bool good    = cli_call_coordinates(call) && cli_call_run(call, &sink) && check_plot(&plot);
     int  picture = good ? memfd_create("picture", MFD_CLOEXEC) : -1;
     if (good && picture < 0) good = cli_error("no memory for the picture: %s", strerror(errno));
     good = good && draw(&plot, picture) && copy(picture, output);

@@ -93,7 +93,7 @@ static void remove_others(json_t *object, const char *fields)
 }
 
 /* Moves the states of a JSON object into arrays; the other members stay in `rest`. */
-static bool add_json(cli_states *s, const char *fields, const char *text, size_t length)
+static bool add_json_states(cli_states *s, const char *fields, const char *text, size_t length)
 {
     json_error_t error;
     json_t      *object = json_loadb(text, length, JSON_REJECT_DUPLICATES | JSON_DECODE_INT_AS_REAL, &error);
@@ -134,7 +134,7 @@ static bool read_whole(cli_states *s, const cli_states_options *o)
     char  *bytes = srv_input_read(o->file, FILE_MOST, &length);
     bool   good  = bytes != NULL;
     if (!good) cli_error("cannot read %s: %s", s->name, strerror(errno));
-    if (good && s->format == CLI_JSON) good = add_json(s, o->fields, bytes, length);
+    if (good && s->format == CLI_JSON) good = add_json_states(s, o->fields, bytes, length);
     if (good && s->format == CLI_NPY) good = add_npy(s, o->field, bytes, length, s->name);
     if (good && s->format == CLI_NPZ)
         good =

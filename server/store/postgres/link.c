@@ -117,7 +117,7 @@ static const char *option_of(const PQconninfoOption *options, const char *keywor
 
 /* Begins to connect to one of the hosts: libpq itself would go on to the next host only when the first one answers. The
  * URL overrides the values before it, and the chosen host overrides the URL. */
-static bool begin(srv_link *link)
+static bool begin_connection(srv_link *link)
 {
     char              host[256] = "", port[32] = "", *message = NULL;
     PQconninfoOption *options   = link->pq->conninfoParse(link->url, &message);
@@ -140,7 +140,7 @@ bool srv_link_open(srv_link *link, uint64_t deadline)
 {
     uint64_t attempt = srv_now() + ATTEMPT_NS;
     if (attempt < deadline) deadline = attempt;
-    if (!begin(link)) return false;
+    if (!begin_connection(link)) return false;
     PostgresPollingStatusType status = PGRES_POLLING_WRITING;
     link->pq->setNoticeReceiver(link->connection, on_notice, link);
     while (status != PGRES_POLLING_OK) {
@@ -204,7 +204,7 @@ static PGresult *receive(srv_link *link, uint64_t deadline)
     }
 }
 
-static PGresult *check(srv_link *link, PGresult *result)
+static PGresult *check_result(srv_link *link, PGresult *result)
 {
     if (!link->connection || !result) return NULL;
     ExecStatusType status = link->pq->resultStatus(result);
@@ -231,13 +231,13 @@ PGresult *srv_link_query(srv_link *link, const srv_query *query, uint64_t deadli
         lose_by_message(link);
         return NULL;
     }
-    return send_all(link, deadline) ? check(link, receive(link, deadline)) : NULL;
+    return send_all(link, deadline) ? check_result(link, receive(link, deadline)) : NULL;
 }
 
 bool srv_link_run(srv_link *link, const char *statements, uint64_t deadline)
 {
     if (!link->pq->sendQuery(link->connection, statements)) return lose_by_message(link);
-    PGresult *result = send_all(link, deadline) ? check(link, receive(link, deadline)) : NULL;
+    PGresult *result = send_all(link, deadline) ? check_result(link, receive(link, deadline)) : NULL;
     link->pq->clear(result);
     return result != NULL;
 }

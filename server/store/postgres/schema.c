@@ -105,7 +105,7 @@ static bool read_version(srv_link *link, uint64_t *version, uint64_t deadline)
     return exists == 0 || read_number(link, "SELECT version::bigint FROM torqued.schema", version, deadline);
 }
 
-static bool apply(srv_link *link, uint64_t from, uint64_t deadline)
+static bool apply_schema(srv_link *link, uint64_t from, uint64_t deadline)
 {
     char statement[80];
     for (uint64_t version = from; version < SRV_SCHEMA_VERSION; version++)
@@ -123,7 +123,7 @@ bool srv_schema_migrate(srv_link *link, int *from, uint64_t deadline)
     if (!begun) return false;
     *from = (int)version;
     if (version == 0 && !srv_link_run(link, "CREATE SCHEMA IF NOT EXISTS torqued", deadline)) return false;
-    return apply(link, version, deadline) && srv_link_run(link, "COMMIT", deadline);
+    return apply_schema(link, version, deadline) && srv_link_run(link, "COMMIT", deadline);
 }
 
 bool srv_schema_check(srv_link *link, uint64_t deadline)

@@ -385,8 +385,7 @@ class Peer(SdfCase):
               "physics": {"type": "ode"}}
 
     def read(self, groups):
-        """Returns the entries that libsdformat reads from one file for each group of (path, type), each file with its
-        whole group."""
+        """Returns the entries that libsdformat reads from one file for each group of (path, type), which has the whole group."""
         texts = []
         for group in groups:
             first = group[0] if isinstance(group, tuple) else group[0][0]
