@@ -272,7 +272,7 @@ class Converting(ServerCase):
 
     def test_losses_of_reading_count_too(self):
         arm = os.path.join(ROOT, "tests", "data", "mjcf", "hand.xml")
-        self.assertIn("<tendon>", self.convert(arm)[1])
+        self.assertIn("<motor>", self.convert(arm)[1])
         self.convert(arm, "--strict", status=1)
         self.convert(os.path.join(ROOT, "tests", "data", "mjcf", "scara.xml"), "--strict")
         self.convert(os.path.join(ROOT, "models", "two_link.json"), "--strict", "--to", "urdf")

@@ -16,7 +16,7 @@ VERSION = "9.9.9+test"
 SERVER = """etc/torqued.env lib/systemd/system/torqued.service usr/bin/torqued usr/share/torqued/openapi.json
 usr/share/man/man1/torqued.1.gz usr/share/bash-completion/completions/torqued usr/share/zsh/vendor-completions/_torqued
 usr/share/fish/vendor_completions.d/torqued.fish""".split()
-DOCUMENTS = """README.md deploy/README.md deploy/REALTIME.md deploy/SECURITY.md server/SETTINGS.md api/OPERATIONS.md api/EXAMPLES.md
+DOCUMENTS = """README.md deploy/README.md deploy/RUNBOOK.md deploy/REALTIME.md deploy/SECURITY.md server/SETTINGS.md api/OPERATIONS.md api/EXAMPLES.md
 THIRD_PARTY.txt changelog.Debian.gz changelog.gz copyright examples/alerts.yml examples/blackbox.yml
 examples/dashboard.json examples/nginx.conf examples/prometheus.yml examples/realtime.conf examples/torqued.socket""".split()
 
