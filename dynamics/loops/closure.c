@@ -51,10 +51,10 @@ static bool take_factors(dyn_memory memory, dyn_closure_solver *c)
     const size_t W = c->W, inverse = l->inverse_entries * W, unknowns = c->equations.unknowns * W, n = l->n * W;
     const size_t work =
         greater(dyn_closure_factor_work(l->most_m, l->most_n), dyn_closure_change_work(l->most_m, l->most_n));
-    const size_t rows    = greater(l->most_columns, greater(l->most_m, l->most_n)); /* of the factors of a product */
-    bool         room    = true;
-    c->inverse           = dyn_take_zeroed(memory, inverse, &room);
-    c->next_inverse      = dyn_take_zeroed(memory, inverse, &room);
+    const size_t rows = greater(l->most_columns, greater(l->most_m, l->most_n)); /* rows of the factors of a product */
+    bool         room = true;
+    c->inverse        = dyn_take_zeroed(memory, inverse, &room);
+    c->next_inverse   = dyn_take_zeroed(memory, inverse, &room);
     c->reference_inverse = dyn_take_zeroed(memory, inverse, &room);
     c->scale             = dyn_take_zeroed(memory, unknowns, &room);
     c->next_scale        = dyn_take_zeroed(memory, unknowns, &room);

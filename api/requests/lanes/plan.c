@@ -79,10 +79,10 @@ bool api_plan_open_window(api_plan *plan)
     plan->window       = fit < 1 ? 1 : fit < plan->chunk ? fit : plan->chunk;
     plan->window_lanes = api_take(q->pool, api_window_bytes(plan));
     if (!plan->window_lanes) return false;
-    const size_t own      = count_own_entries(q);
-    const size_t most_own = own < API_OWN_VECTORS ? own : API_OWN_VECTORS;
+    const size_t entries = count_own_entries(q);
+    const size_t vectors = entries < API_OWN_VECTORS ? entries : API_OWN_VECTORS;
     plan->batches =
-        api_take(q->pool, (API_STATE_FIELDS + q->n_higher + most_own + WRENCH_VECTORS * q->scene.n_wrenches) *
+        api_take(q->pool, (API_STATE_FIELDS + q->n_higher + vectors + WRENCH_VECTORS * q->scene.n_wrenches) *
                               sizeof *plan->batches);
     return plan->batches != NULL;
 }
