@@ -135,6 +135,7 @@ static bool begins_as_table(const unsigned char *body, size_t length)
 {
     enum { SEEN = 200 };
     size_t i = 0, commas = 0;
+    if (!body_has_name(body, length, 0, 1) && !(length > 0 && *body && strchr("+-.\"", *body))) return false;
     while (i < length && i < SEEN && (body_has_name(body, length, i, 1) || (body[i] && strchr("+-.,; \t\"", body[i]))))
         commas += strchr(",;\t", body[i++]) != NULL;
     return commas > 0 && (i == length || i == SEEN || body[i] == '\r' || body[i] == '\n');

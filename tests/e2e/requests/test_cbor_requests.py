@@ -24,7 +24,8 @@ OPTIONS = {
     "rollout-gradient": {"step": 0.01, "torques": [[0.5, -1, 0.25, 0], [0, 1, 0.1, -0.5]], "cost": {"qd": [1, 2, 3, 4]},
                          "multipliers_q": [[0.3, 0.1, -0.4, 0.2]]},
     "sensors": {"force_torque": [{"frame": "tool"}], "inertial": ["tool"]},
-    "task-space": {"frame": "tool", "axes": ["x", "rz"], "damping": 0.01}}
+    "task-space": {"frame": "tool", "axes": ["x", "rz"], "damping": 0.01},
+    "differential-inverse-kinematics": {"step": 0.01, "tasks": [{"frame": "tool", "velocity": [0.1, -0.2, 0.3]}]}}
 # Operations that need more fields than those of a state.
 OTHERS = {"evaluate", "ground-reaction", "inverse-kinematics", "margins", "identify", "simulate", "trajectory",
           "trajectory-hessian", "path-timing"}

@@ -76,7 +76,7 @@ class RowScenes(ServerCase):
                             answered[operation] = answered.get(operation, 0) + 1
         one_value = {"identify", "ground-reaction", "sensors", "external-wrench", "path-timing"}
         self.assertEqual(set(refused), one_value | {"margins", "path"}, refused)
-        self.assertEqual(set(OPERATIONS) - set(answered), one_value | {"kinematics", "inverse-kinematics", "configuration"})
+        self.assertEqual(set(OPERATIONS) - set(answered), one_value | {"kinematics", "inverse-kinematics", "differential-inverse-kinematics", "configuration"})
 
     def test_held_frames_bear_each_row(self):
         about = self.ok(self.client.get("/v1/models/solo12"))

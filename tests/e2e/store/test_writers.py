@@ -1,31 +1,31 @@
 """Tests that a model which takes long to check delays no other change: neither one of the same client nor, when the client
 sends several such models at once, one of another client."""
 import json
-import os
 import select
 import threading
 
 import tap
-from harness import ROOT, ServerCase
+from harness import ServerCase
 from peers import Client
 from samples import pendulum
 
-with open(os.path.join(ROOT, "models", "five_bar.json"), encoding="utf-8") as file:
-    FIVE_BAR = json.load(file)
+RUNGS = 160  # of a ladder whose reference takes a third of a second
 
-
-def five_bars(count):
-    """Returns a document of that many five-bar robots on one base. The time to find
-    the reference grows with the cube of the count."""
+def ladder(rungs):
+    """Returns a document of two parallel chains whose links are joined by rungs. All its loops are one mechanism: the time
+    to find its reference grows with the cube of their number."""
     links, frames, loops = [], [], []
-    for k in range(count):
-        for link in FIVE_BAR["links"]:
-            parent = link["parent"] + (f"_{k}" if link["parent"] != "ground" else "")
-            links.append({**link, "name": f"{link['name']}_{k}", "parent": parent,
-                          "joint": {**link["joint"], "name": f"{link['joint']['name']}_{k}"}})
-        frames += [{**frame, "name": f"{frame['name']}_{k}", "link": f"{frame['link']}_{k}"} for frame in FIVE_BAR["frames"]]
-        loops += [{**loop, **{key: f"{loop[key]}_{k}" for key in ("name", "frame_a", "frame_b")}} for loop in FIVE_BAR["loops"]]
-    return {**FIVE_BAR, "links": links, "frames": frames, "loops": loops}
+    for side, x in (("left", 0), ("right", 0.7)):
+        for k in range(rungs):
+            links.append({"name": f"{side}{k}", "parent": f"{side}{k - 1}" if k else "ground", "inertial": {"mass": 1.3, "com": [0, 0.2, 0]},
+                          "joint": {"name": f"{side}{k}", "type": "revolute", "axis": [0, 0, 1], "actuated": side == "left",
+                                    "origin": {"xyz": [0 if k else x, 0.4 if k else 0, 0]}}})
+    for k in range(rungs):
+        links.append({"name": f"rung{k}", "parent": f"left{k}", "inertial": {"mass": 0.7, "com": [0.3, 0, 0]},
+                      "joint": {"name": f"rung{k}", "type": "revolute", "axis": [0, 0, 1], "actuated": False, "origin": {"xyz": [0, 0.4, 0]}}})
+        frames += [{"name": f"end{k}", "link": f"rung{k}", "xyz": [0.7, 0, 0]}, {"name": f"top{k}", "link": f"right{k}", "xyz": [0, 0.4, 0]}]
+        loops.append({"name": f"pin{k}", "frame_a": f"end{k}", "frame_b": f"top{k}", "type": "revolute", "axis": [0, 0, 1]})
+    return {"base": {"link": "ground"}, "links": links, "frames": frames, "loops": loops}
 
 
 class Writers(ServerCase):
@@ -33,7 +33,7 @@ class Writers(ServerCase):
 
     def begin_slow(self, count):
         """Sends `count` slow PUTs, each on a connection of its own, and returns the sockets."""
-        body = json.dumps(five_bars(128)).encode()
+        body = json.dumps(ladder(RUNGS)).encode()
         slow = [self.server.socket() for _ in range(count)]
         for i, peer in enumerate(slow):
             self.addCleanup(peer.sock.close)
