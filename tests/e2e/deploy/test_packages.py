@@ -79,7 +79,7 @@ class Packages(unittest.TestCase):
         self.assertEqual(run("dpkg-deb", "--info", self.deb["torqued"], "conffiles"), "/etc/torqued.env\n")
         with open(self.path("lib/systemd/system/torqued.service")) as unit:
             text = unit.read()
-        self.assertIn("\nExecStart=/usr/bin/torqued\n", text)
+        self.assertIn("\nExecStart=/usr/bin/torqued --config /etc/torqued.env\n", text)
         self.assertNotIn("/usr/local", text)
 
     def test_debug_symbols_are_apart(self):

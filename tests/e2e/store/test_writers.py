@@ -9,7 +9,7 @@ from harness import ServerCase
 from peers import Client
 from samples import pendulum
 
-RUNGS = 160  # of a ladder whose reference takes a third of a second
+RUNGS = 160  # the reference of a ladder with so many takes a third of a second
 
 def ladder(rungs):
     """Returns a document of two parallel chains whose links are joined by rungs. All its loops are one mechanism: the time
