@@ -106,15 +106,15 @@ double dyn_least_norm_tolerance(const dyn_least_norm *s)
 void dyn_least_norm_gradient(const dyn_least_norm *s, const dyn_active_limit *half_space, double *to)
 {
     const bool            is_row = half_space->limit < s->n_rows;
-    const dyn_limit_row  *row    = &s->row[half_space->limit];
-    const dyn_limit_cone *cone   = &s->cone[half_space->limit - s->n_rows];
-    const size_t          first = is_row ? row->first : cone->first, n = is_row ? row->n : cone->n;
+    const dyn_limit_row  *row    = is_row ? &s->row[half_space->limit] : NULL;
+    const dyn_limit_cone *cone   = is_row ? NULL : &s->cone[half_space->limit - s->n_rows];
+    const size_t          first = row ? row->first : cone->first, n = row ? row->n : cone->n;
     memset(to, 0, s->k * sizeof *to);
     for (size_t i = 0; i < n; i++)
-        to[first + i] = (is_row ? row->c[i]
-                                : cone->normal[i] - half_space->u[0] * cone->tangent[0][i] -
-                                      half_space->u[1] * cone->tangent[1][i]) /
-                        half_space->length;
+        to[first + i] =
+            (row ? row->c[i]
+                 : cone->normal[i] - half_space->u[0] * cone->tangent[0][i] - half_space->u[1] * cone->tangent[1][i]) /
+            half_space->length;
 }
 
 /* --- the active set ----------------------------------------------------------------------------------------------- */
