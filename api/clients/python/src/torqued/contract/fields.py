@@ -911,7 +911,7 @@ class InverseKinematicsTasksItem(_InverseKinematicsTasksItemNeeded, total=False)
     direction: npt.ArrayLike
     # In the frame's axes, only with `direction`: points along it.
     axis: npt.ArrayLike
-    # Of the squared errors in m and rad, among tasks of one priority.
+    # Weight of the squared errors, in m and rad, among tasks of one priority.
     weight: float
     priority: int
 
@@ -922,7 +922,7 @@ class _InverseKinematicsTasksItemGivenNeeded(TypedDict):
 
 
 class InverseKinematicsTasksItemGiven(_InverseKinematicsTasksItemGivenNeeded, total=False):
-    # Of the squared errors in m and rad, among tasks of one priority.
+    # Weight of the squared errors, in m and rad, among tasks of one priority.
     weight: float
     priority: int
 
@@ -941,7 +941,7 @@ class _DifferentialInverseKinematicsTasksItemNeeded(TypedDict):
 
 
 class DifferentialInverseKinematicsTasksItem(_DifferentialInverseKinematicsTasksItemNeeded, total=False):
-    # Of the squared errors in m and rad, among tasks of one priority.
+    # Weight of the squared errors, in m and rad, among tasks of one priority.
     weight: float
     priority: int
 
@@ -952,7 +952,7 @@ class _DifferentialInverseKinematicsTasksItemGivenNeeded(TypedDict):
 
 
 class DifferentialInverseKinematicsTasksItemGiven(_DifferentialInverseKinematicsTasksItemGivenNeeded, total=False):
-    # Of the squared errors in m and rad, among tasks of one priority.
+    # Weight of the squared errors, in m and rad, among tasks of one priority.
     weight: float
     priority: int
 
