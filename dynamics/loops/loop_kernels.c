@@ -71,7 +71,7 @@ void dyn_loop_mass_matrix(const dyn_scene *scene, void *ws, const dyn_mass_matri
     (void)blocks; /* always 1 */
     dyn_loop_workspace *c = ws;
     find_mass_matrix(c, scene, io->mass_matrix);
-    for (size_t lane = 0; io->inverse && lane < c->closure.live; lane++)
+    for (size_t lane = 0; io->inverse && lane < c->closure.live && dyn_closure_may_continue(&c->closure); lane++)
         if (dyn_loop_factor_mass(c, io->mass_matrix, lane, &io->singular[lane]))
             dyn_loop_put_inverse(c, lane, io->inverse);
     if (!io->inverse) return;
@@ -127,11 +127,12 @@ void dyn_loop_forward_dynamics(const dyn_scene *scene, void *ws, const dyn_forwa
     size_t              W = c->W;
     double             *h = c->tau_dot, *M = c->square[1];
     const double       *R = dyn_loop_remove_load(c, scene, io->qd, io->tau);
+    if (!dyn_closure_may_continue(&c->closure)) return;
     dyn_loop_find_accelerations(c, scene, io->qd, NULL);
     dyn_loop_tree_torques(c, scene, io->wrenches);
     dyn_loop_project(c, 1, c->tau, h);
     find_mass_matrix(c, scene, M);
-    for (size_t lane = 0; lane < c->closure.live; lane++) {
+    for (size_t lane = 0; lane < c->closure.live && dyn_closure_may_continue(&c->closure); lane++) {
         double *solved = c->solution;
         for (size_t i = 0; i < c->nv; i++)
             solved[i] = (R ? R[i * W + lane] : 0) - h[i * W + lane];
@@ -418,7 +419,7 @@ void dyn_loop_constraint_factor(const dyn_scene *scene, void *ws, const dyn_cons
 {
     dyn_loop_workspace *c = ws;
     c->tree->constraint_factor(scene, c->workspace, io, blocks);
-    for (size_t lane = 0; !io->driven && lane < c->W; lane++)
+    for (size_t lane = 0; !io->driven && lane < c->W && dyn_closure_may_continue(&c->closure); lane++)
         dyn_loop_factor_mass(c, io->mass_matrix, lane, &io->singular[lane]);
 }
 

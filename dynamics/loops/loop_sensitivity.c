@@ -179,6 +179,7 @@ static void find_matrices(dyn_loop_workspace *c, const dyn_sensitivity *io)
 static void differentiate_efforts(dyn_loop_workspace *c, const dyn_scene *scene, const dyn_sensitivity *io)
 {
     size_t n = c->nvt * c->W;
+    if (!dyn_closure_may_continue(&c->closure)) return;
     dyn_loop_find_accelerations(c, scene, io->qd, io->qdd);
     dyn_loop_tree_torques(c, scene, io->wrenches);
     dyn_loop_find_forces(c);
@@ -192,6 +193,7 @@ static void differentiate_efforts(dyn_loop_workspace *c, const dyn_scene *scene,
                              .dtau_dqdd     = c->square[2],
                              .dtau_dgravity = io->dtau_dgravity ? c->extra : NULL,
                              .dtau_dwrench  = io->dtau_dwrench ? c->extra + (io->dtau_dgravity ? 3 * n : 0) : NULL};
+    if (!dyn_closure_may_continue(&c->closure)) return;
     c->tree->sensitivity(scene, c->workspace, &inner, 1);
     find_matrices(c, io);
     if (io->dtau_dgravity) dyn_loop_project(c, 3, inner.dtau_dgravity, io->dtau_dgravity);
@@ -220,8 +222,9 @@ void dyn_loop_sensitivity(const dyn_scene *scene, void *ws, const dyn_sensitivit
 /* Replaces X (nv x columns) by -M^-1 X in one lane, with the Cholesky factor of the mass matrix M in c->dense. */
 static void solve_columns(dyn_loop_workspace *c, size_t lane, size_t columns, double *X)
 {
+    enum { LOOK = 8 }; /* columns between two looks at the deadline: below a millisecond */
     lapack_int n = (lapack_int)c->nv;
-    for (size_t k = 0; k < columns; k++) {
+    for (size_t k = 0; k < columns && (k % LOOK > 0 || dyn_closure_may_continue(&c->closure)); k++) {
         for (size_t i = 0; i < c->nv; i++)
             c->solution[i] = -X[(i * columns + k) * c->W + lane];
         LAPACKE_dpotrs_work(LAPACK_COL_MAJOR, 'L', n, 1, c->dense, n, c->solution, n);
@@ -247,13 +250,13 @@ void dyn_loop_forward_sensitivity(const dyn_scene *scene, void *ws, const dyn_fo
     dyn_loop_forward_dynamics(scene, ws, &forward, blocks);
     differentiate_efforts(c, scene, &inverse);
     dyn_loop_load_slopes(c, scene, io->qd, io->tau, io->dqdd_dqd);
-    for (size_t lane = 0; lane < c->closure.live; lane++) {
+    for (size_t lane = 0; lane < c->closure.live && dyn_closure_may_continue(&c->closure); lane++) {
         if (!dyn_loop_factor_mass(c, M, lane, &io->singular[lane])) continue;
         solve_columns(c, lane, c->nv, io->dqdd_dq);
         solve_columns(c, lane, c->nv, io->dqdd_dqd);
         for (size_t w = 0; io->dqdd_dwrench && w < scene->n_wrenches; w++)
             solve_columns(c, lane, 6, io->dqdd_dwrench + 6 * w * c->nv * c->W);
-        if (io->dqdd_dtau) dyn_loop_put_inverse(c, lane, io->dqdd_dtau);
+        if (io->dqdd_dtau && dyn_closure_may_continue(&c->closure)) dyn_loop_put_inverse(c, lane, io->dqdd_dtau);
     }
     if (io->dqdd_dtau) dyn_loop_load_columns(c, scene, io->dqdd_dtau);
 }

@@ -7,13 +7,12 @@ typedef struct allocation {
     dyn_memory   memory;
     size_t       W;
     bool         succeeded;
-    dyn_deadline deadline; /* the arrays of large mechanisms take tenths of a second to be cleared */
+    dyn_deadline deadline;
 } allocation;
 
 static double *take(allocation *t, size_t entries)
 {
-    t->succeeded = t->succeeded && dyn_may_continue(t->deadline);
-    return t->succeeded ? dyn_take_zeroed(t->memory, entries * t->W, &t->succeeded) : NULL;
+    return dyn_take_zeroed_until(t->memory, entries * t->W, t->deadline, &t->succeeded);
 }
 
 static void take_state(dyn_loop_workspace *c, allocation *t)

@@ -33,3 +33,7 @@ static inline void *dyn_take(dyn_memory memory, size_t bytes)
 /* Returns `count` zeros. If memory is refused, returns NULL and sets *succeeded to false, so that a caller of several
  * allocations checks once. */
 double *dyn_take_zeroed(dyn_memory memory, size_t count, bool *succeeded);
+
+/* As dyn_take_zeroed, but also fails once the deadline has passed: a hundred megabytes of fresh memory take a tenth of a
+ * second to be cleared. */
+double *dyn_take_zeroed_until(dyn_memory memory, size_t count, dyn_deadline deadline, bool *succeeded);
