@@ -141,9 +141,10 @@ static void put_directional_block(const dyn_scene *scene, const dyn_scene *rigid
                                    .ws          = &ws->euler,
                                    .body        = ws->body,
                                    .io          = &state,
-                                   .world_fixed = state.wrenches && scene_has_world_fixed(scene)};
+                                   .world_fixed = scene_has_world_fixed(scene, state.wrenches)};
     set_joint_transforms(scene->model, state.q, ws->euler.XJ);
-    if (state.wrenches) gather_external_wrenches(scene, ws->euler.XJ, state.wrenches, &ws->euler.ext);
+    if (scene_has_externals(scene, state.wrenches))
+        gather_external_wrenches(scene, ws->euler.XJ, state.wrenches, &ws->euler.ext);
     set_state(&p);
     if (rigid != scene) find_transmitted(rigid, ws, io, state.qd);
     for (size_t k = 0; k < io->n && goes_on(scene->deadline, nv); k++) {

@@ -74,20 +74,16 @@ LANE_INLINE void power_backward_pass(const power_pass *p, newton_euler_variant v
 /* Sets Y of all bodies from the external wrenches in world axes. */
 static void gather_turns(const power_pass *p)
 {
-    const dyn_scene              *scene = p->euler.scene;
-    const newton_euler_workspace *ws    = p->euler.ws;
+    const dyn_scene              *scene  = p->euler.scene;
+    const newton_euler_workspace *ws     = p->euler.ws;
+    const lane                   *values = p->euler.io->wrenches;
     for (size_t i = 0; i < scene->model->n_bodies; i++)
         p->body[i].Y = vec3_zero();
-    for (size_t k = 0; k < scene->n_wrenches; k++) {
-        const dyn_wrench_site *site = &scene->wrench[k];
-        if (site->body == DYN_WORLD || !site->world_axes) continue;
-        power_body     *B       = &p->body[site->body];
-        const attitude *att     = &ws->ext.attitude[site->body];
-        const lane     *value   = p->euler.io->wrenches + 9 * k;
-        const vec3      arm     = add(vec3_of(site->X_bl.p), rotate_const(site->X_bl.R, load3(value + 6)));
-        const wrench    applied = {external_in_body_axes(site, att, load3(value)),
-                                   external_in_body_axes(site, att, load3(value + 3))};
-        B->Y                    = add_world_turn(B->Y, applied, arm, B->u);
+    for (size_t k = external_first(scene, values); k < external_end(scene); k++) {
+        const external_load load = external_load_of(scene, values, k);
+        if (load.body == DYN_WORLD || !load.world_axes) continue;
+        power_body *B = &p->body[load.body];
+        B->Y          = add_world_turn(B->Y, external_applied(&load, &ws->ext.attitude[load.body]), &load, B->u);
     }
 }
 
@@ -200,12 +196,35 @@ static void body_parameters_out(const dyn_body *b, const power_body *B, lane *to
     to[9] = add_mul(o.z * wd.z, c.z, w.z);
 }
 
-static void parameters_out(const dyn_model *m, const power_body *body, lane *to)
+/* A compensated share of the weight falls away: the acceleration minus gravity is that with (1 - share) g. */
+static void parameters_out(const power_pass *p, lane *to)
 {
+    const dyn_scene *scene = p->euler.scene;
+    const dyn_model *m     = scene->model;
     for (size_t r = 0; r < m->n_rows; r++) {
-        const int i = m->row_body[r];
-        body_parameters_out(&m->body[i], &body[i], to + PARAMETERS * r);
+        const int  i = m->row_body[r];
+        power_body B = p->body[i];
+        if (m->body[i].compensation.share != 0) {
+            const attitude *att = &p->euler.ws->ext.attitude[i];
+            for (int k = 0; k < 3; k++)
+                B.a = add_scaled(B.a, att->row[k], lane_of(m->body[i].compensation.share * scene->gravity[k]));
+        }
+        body_parameters_out(&m->body[i], &B, to + PARAMETERS * r);
     }
+}
+
+/* The virtual momentum of the compensated masses, in world axes: the derivative of their effort by gravity. */
+static vec3 compensated_momentum(const power_pass *p)
+{
+    const dyn_model *m   = p->euler.scene->model;
+    vec3             sum = vec3_zero();
+    for (size_t i = 0; m->compensated && i < m->n_bodies; i++) {
+        const dyn_compensation *c = &m->body[i].compensation;
+        const twist             u = p->body[i].u;
+        const vec3 *e = p->euler.ws->ext.attitude[i].row, l = cross_add(times(c->mass, u.v), u.w, vec3_of(c->h));
+        sum = add(sum, (vec3){dot(e[0], l), dot(e[1], l), dot(e[2], l)});
+    }
+    return sum;
 }
 
 /* A vector in body axes, in the axes in which a force or torque of the site is given: external_in_body_axes reversed.
@@ -278,19 +297,20 @@ static void put_gradient_block(const dyn_scene *scene, const dyn_scene *inertia_
                                      .body        = ws->body,
                                      .out         = &out,
                                      .keeps       = x->by_parameters != NULL,
-                                     .world_fixed = x->wrenches && scene_has_world_fixed(scene)};
+                                     .world_fixed = scene_has_world_fixed(scene, x->wrenches)};
     clear_sums(scene->model, &p);
     set_joint_transforms(scene->model, x->q, ws->euler.XJ);
-    if (x->wrenches) {
+    const bool externals = scene_has_externals(scene, x->wrenches);
+    if (externals) {
         passes_with_wrenches(&p);
     } else {
         power_forward_pass(&p, (newton_euler_variant){.rates = false});
         power_backward_pass(&p, (newton_euler_variant){.rates = false});
     }
-    if (x->by_wrenches && !x->wrenches) attitudes(scene->model, ws->euler.XJ, ws->euler.ext.attitude);
+    if (x->by_wrenches && !externals) attitudes(scene->model, ws->euler.XJ, ws->euler.ext.attitude);
     if (x->by_wrenches) wrenches_out(&p, x->wrenches, x->by_wrenches);
-    if (x->by_parameters) parameters_out(scene->model, ws->body, x->by_parameters);
-    if (x->by_gravity) store3(x->by_gravity, sub(vec3_zero(), gravity));
+    if (x->by_parameters) parameters_out(&p, x->by_parameters);
+    if (x->by_gravity) store3(x->by_gravity, sub(compensated_momentum(&p), gravity));
     if (x->tau) couplings_add(scene, x->q, x->qd, 1, x->tau);
     if (x->tau) drives_add(scene, x->qd, x->qdd, x->tau);
     drives_add(inertia_only, NULL, x->multipliers, x->by_qdd);

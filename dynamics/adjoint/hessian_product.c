@@ -66,23 +66,20 @@ static void set_moments(const dyn_body *b, vec3 w, twist u, power_body *to)
  * turn backward as their body turns. */
 static void add_turns(const product_pass *p, bool rates)
 {
-    const dyn_scene              *scene = p->tangent.scene;
-    const newton_euler_workspace *ws    = p->tangent.ws;
-    for (size_t k = 0; p->tangent.world_fixed && k < scene->n_wrenches; k++) {
-        const dyn_wrench_site *site = &scene->wrench[k];
-        if (site->body == DYN_WORLD || !site->world_axes) continue;
-        const lane     *value = p->tangent.io->wrenches + 9 * k;
-        const attitude *att   = &ws->ext.attitude[site->body];
-        power_body     *B = &p->power.body[site->body], *D = &p->rate[site->body];
-        const vec3      arm     = add(vec3_of(site->X_bl.p), rotate_const(site->X_bl.R, load3(value + 6)));
-        const vec3      o       = p->tangent.body[site->body].o;
-        const wrench    applied = {external_in_body_axes(site, att, load3(value)),
-                                   external_in_body_axes(site, att, load3(value + 3))};
+    const dyn_scene              *scene  = p->tangent.scene;
+    const newton_euler_workspace *ws     = p->tangent.ws;
+    const lane                   *values = p->tangent.io->wrenches;
+    for (size_t k = external_first(scene, values); p->tangent.world_fixed && k < external_end(scene); k++) {
+        const external_load load = external_load_of(scene, values, k);
+        if (load.body == DYN_WORLD || !load.world_axes) continue;
+        power_body  *B = &p->power.body[load.body], *D = &p->rate[load.body];
+        const vec3   o       = p->tangent.body[load.body].o;
+        const wrench applied = external_applied(&load, &ws->ext.attitude[load.body]);
         if (rates)
-            D->Y = add_world_turn(add_world_turn(D->Y, applied, arm, D->u),
-                                  (wrench){cross(applied.f, o), cross(applied.n, o)}, arm, B->u);
+            D->Y = add_world_turn(add_world_turn(D->Y, applied, &load, D->u),
+                                  (wrench){cross(applied.f, o), cross(applied.n, o)}, &load, B->u);
         else
-            B->Y = add_world_turn(B->Y, applied, arm, B->u);
+            B->Y = add_world_turn(B->Y, applied, &load, B->u);
     }
 }
 
@@ -365,9 +362,10 @@ static void put_product_block(const dyn_scene *scene, const workspace *ws, const
                                                .multipliers = block_in(io->multipliers, block, nv),
                                                .body        = ws->body},
                                    .rate    = ws->rate};
-    p.tangent.world_fixed       = state.wrenches && scene_has_world_fixed(scene);
+    p.tangent.world_fixed       = scene_has_world_fixed(scene, state.wrenches);
     set_joint_transforms(scene->model, state.q, ws->euler.XJ);
-    if (state.wrenches) gather_external_wrenches(scene, ws->euler.XJ, state.wrenches, &ws->euler.ext);
+    if (scene_has_externals(scene, state.wrenches))
+        gather_external_wrenches(scene, ws->euler.XJ, state.wrenches, &ws->euler.ext);
     set_state(&p.tangent);
     set_virtual_motion(&p);
     for (size_t k = 0; k < io->n && goes_on(scene->deadline, nv); k++) {

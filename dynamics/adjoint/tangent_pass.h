@@ -73,7 +73,8 @@ static inline void set_state(const tangent_pass *p)
         move_body(p, i, &body[i].state);
         body[i].required = inertial_wrench(&b->derived.regrouped, body[i].state.motion.a, &body[i].state.U,
                                            b->joint.kind == DYN_REVOLUTE);
-        if (p->io->wrenches) body[i].required = wrench_sub(body[i].required, p->ws->ext.sum[i]);
+        if (scene_has_externals(p->scene, p->io->wrenches))
+            body[i].required = wrench_sub(body[i].required, p->ws->ext.sum[i]);
     }
     for (int i = (int)m->n_bodies - 1; i >= 0; i--) {
         const dyn_body *b = &m->body[i];
@@ -186,12 +187,12 @@ static inline void move_tangent(const tangent_pass *p, int i)
 /* Subtracts the rates of the external wrenches in world axes. */
 static inline void subtract_turning_wrenches(const tangent_pass *p)
 {
-    for (size_t k = 0; p->world_fixed && k < p->scene->n_wrenches; k++) {
-        const dyn_wrench_site *site = &p->scene->wrench[k];
-        if (site->body == DYN_WORLD || !site->world_axes) continue;
-        tangent_body *B = &p->body[site->body];
-        B->rate         = wrench_sub(B->rate, external_wrench_rate_of(site, &p->ws->ext.attitude[site->body],
-                                                                      p->io->wrenches + 9 * k, NULL, B->o));
+    const lane *values = p->io->wrenches;
+    for (size_t k = external_first(p->scene, values); p->world_fixed && k < external_end(p->scene); k++) {
+        const external_load load = external_load_of(p->scene, values, k);
+        if (load.body == DYN_WORLD || !load.world_axes) continue;
+        tangent_body *B = &p->body[load.body];
+        B->rate = wrench_sub(B->rate, external_wrench_rate_of(&load, &p->ws->ext.attitude[load.body], NULL, B->o));
     }
 }
 

@@ -84,11 +84,10 @@ LANE_INLINE void virtual_moments(const dyn_moments *moments, vec3 w, twist u, co
     to->W = cross_add(to->W, d, v);
 }
 
-/* Adds to Y the part of a force and a torque in world axes, given in the axes of the body, of which `arm` is the point:
- * -(u(x) x F + o x T). */
-LANE_INLINE vec3 add_world_turn(vec3 Y, wrench applied, vec3 arm, twist u)
+/* Adds to Y the part of F and T of a load in world axes, given in the axes of the body: -(u(x) x F + o x T). */
+LANE_INLINE vec3 add_world_turn(vec3 Y, wrench applied, const external_load *load, twist u)
 {
-    return cross_add(cross_add(Y, applied.f, cross_add(u.v, u.w, arm)), applied.n, u.w);
+    return cross_add(cross_add(Y, applied.f, cross_add(times(load->weight, u.v), u.w, load->arm)), applied.n, u.w);
 }
 
 /* Adds the virtual rate of a joint of one coordinate, at the body's origin. */

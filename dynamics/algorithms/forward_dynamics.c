@@ -190,7 +190,7 @@ static void articulated_body_algorithm(const dyn_scene *scene, const articulated
                                                 .qdd      = block_out(io->qdd, 0, 0),
                                                 .singular = &singular};
     set_joint_transforms(scene->model, first_io.q, euler->XJ);
-    if (first_io.wrenches)
+    if (scene_has_externals(scene, first_io.wrenches))
         forward_pass_with_wrenches(&first_pass);
     else
         forward_pass(&first_pass, (newton_euler_variant){.rates = false});

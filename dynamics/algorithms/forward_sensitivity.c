@@ -57,7 +57,10 @@ static void solve_by_state(const dyn_scene *scene, const workspace *ws, const dy
     const mass_system by_q   = {ws->by_q, block_out(io->dqdd_dq, 0, 0), nv, 0, m->nv, io->zeros_are_set};
     const mass_system by_qd  = {ws->by_qd, block_out(io->dqdd_dqd, 0, 0), nv, 0, m->nv, io->zeros_are_set};
     const bool        floats = m->floating && m->body[0].joint.v == 0 && !m->dense && !has_free_forces(&m->body[0]);
-    const int         pose = !floats ? 0 : scene_has_world_fixed(scene) ? 3 : 6, velocity = floats ? 3 : 0;
+    const int         pose   = !floats                                                      ? 0
+                               : scene_has_world_fixed(scene, block_in(io->wrenches, 0, 0)) ? 3
+                                                                                            : 6,
+              velocity       = floats ? 3 : 0;
     if (floats) {
         solve_floating_base(&ws->blocks, columns_of(by_q, 0, pose), ws->mass[0]);
         solve_floating_base(&ws->blocks, columns_of(by_qd, 0, velocity), ws->mass[0]);

@@ -233,7 +233,7 @@ static void contract(const dyn_scene *scene, const workspace *ws, block_state x,
                      const results *out)
 {
     const size_t       n    = (size_t)scene->model->nv * (size_t)scene->model->nv;
-    const hessian_pass pass = {scene->deadline, scene->model, ws, out, x.wrenches && scene_has_world_fixed(scene)};
+    const hessian_pass pass = {scene->deadline, scene->model, ws, out, scene_has_world_fixed(scene, x.wrenches)};
     clear(out->q_q, n);
     clear(out->q_qd, n);
     clear(out->q_qdd, n);
@@ -241,7 +241,8 @@ static void contract(const dyn_scene *scene, const workspace *ws, block_state x,
     clear(out->qd_qdd, n);
     motions(scene, ws, x.qd, x.qdd);
     virtual_motions(scene->model, multipliers, ws->body, ws->dof, ws->virtual_motion, ws->phi);
-    if (x.wrenches) spatial_subtract_externals(scene, x.wrenches, ws->body, ws->world_fixed);
+    if (scene_has_externals(scene, x.wrenches))
+        spatial_subtract_externals(scene, x.wrenches, ws->body, ws->world_fixed);
     if (pass.world_fixed) virtual_externals(scene, x.wrenches, ws->body, ws->virtual_motion);
     pairs(&pass);
     passive_terms(scene, x.qd, multipliers, out->qd_qd);

@@ -87,7 +87,8 @@ static void set_forces(const dyn_scene *scene, const workspace *ws, const inputs
 {
     for (size_t i = 0; i < scene->model->n_bodies; i++)
         ws->body[i].f = reference_force(&scene->model->body[i], &ws->body[i], &ws->reference[i]);
-    if (at->wrenches) spatial_subtract_externals(scene, at->wrenches, ws->body, ws->world_fixed);
+    if (scene_has_externals(scene, at->wrenches))
+        spatial_subtract_externals(scene, at->wrenches, ws->body, ws->world_fixed);
 }
 
 /* tau = S . f, leaves to base. Adds f of each body to that of its parent. */

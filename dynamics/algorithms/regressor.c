@@ -18,8 +18,8 @@
  * and the rotor requires  n = sdd_r z + (sd_r w + sd w_r) x z / 2  and the effort  sdd_r + (wd_r - w x w_r / 2) . z.
  *
  * The time derivative of Y is  S_r^T A + S^T A_r, with the rates of the components of S and A in the frame of the link.
- * A is linear in a and wd and, symmetrised, bilinear in w and w_r; so A_r is the sum of A at (a_r, wd_r, wd, w) and at
- * (0, 0, w, wd). */
+ * A link whose gravity is compensated has a + share g in place of a. A is linear in a and wd and, symmetrised, bilinear
+ * in w and w_r; so A_r is the sum of A at (a_r, wd_r, wd, w) and at (0, 0, w, wd). */
 #include "kernels.h"
 #include "dynamics/math/clear_large.h"
 #include "dynamics/joint/drive_forces.h"
@@ -64,17 +64,26 @@ typedef struct link_motion { /* motion of the link frame, in its axes */
     vec3 half_turn;          /* w x w_r / 2; without a reference, zero */
 } link_motion;
 
-/* `reference` may be NULL. */
-static link_motion link_motion_of(const dyn_body *b, const spatial_body *B, const reference_motion *reference)
+/* The acceleration by which the share of the weight that is compensated falls away: share g, in world axes. */
+static vec3 compensated_gravity(const dyn_scene *scene, const dyn_body *b)
 {
+    return times(b->compensation.share, vec3_of(scene->gravity));
+}
+
+/* The motion of the frame of the link of body i. `reference` may be NULL. */
+static link_motion link_motion_of(const dyn_scene *scene, size_t i, const spatial_body *B,
+                                  const reference_motion *reference)
+{
+    const dyn_body        *b = &scene->model->body[i];
     const reference_motion r = reference ? *reference : (reference_motion){B->v, B->a};
     link_motion            k; /* R_wl = R_wb R_bl, row by row */
-    for (int i = 0; i < 3; i++)
-        store3(k.R.m[i], unrotate_const(b->pose.X_bl.R, load3(B->R.m[i])));
+    for (int row = 0; row < 3; row++)
+        store3(k.R.m[row], unrotate_const(b->pose.X_bl.R, load3(B->R.m[row])));
     k.x = add(B->p, mat3_mul(&B->R, vec3_of(b->pose.X_bl.p)));
     /* velocity of the point x, and from the spatial acceleration its acceleration a + wd x x + w_r x v(x) */
-    vec3 v      = cross_add(B->v.v, B->v.w, k.x);
-    vec3 a      = cross_add(cross_add(r.a.v, r.a.w, k.x), r.v.w, v);
+    vec3 v = cross_add(B->v.v, B->v.w, k.x);
+    vec3 a = cross_add(cross_add(r.a.v, r.a.w, k.x), r.v.w, v);
+    if (b->compensation.share != 0) a = add(a, compensated_gravity(scene, b));
     k.a         = mat3_mul_transposed(&k.R, a);
     k.w         = mat3_mul_transposed(&k.R, B->v.w);
     k.wd        = mat3_mul_transposed(&k.R, r.a.w);
@@ -142,11 +151,12 @@ LANE_INLINE void effort_row(const unit_wrenches *A, twist S, lane row[PARAMETERS
 }
 
 /* Stores Y_ji = S_j^T A for every degree of freedom j between body i and the base. With mimics Y_ji is a sum. */
-static void body_columns(const dyn_model *m, const workspace *ws, size_t i, lane *Y)
+static void body_columns(const dyn_scene *scene, const workspace *ws, size_t i, lane *Y)
 {
+    const dyn_model        *m         = scene->model;
     const reference_motion *reference = ws->reference ? &ws->reference[i] : NULL;
     const size_t            columns = PARAMETERS * m->n_rows, first = PARAMETERS * (size_t)m->body[i].tree.row;
-    const link_motion       k = link_motion_of(&m->body[i], &ws->body[i], reference);
+    const link_motion       k = link_motion_of(scene, i, &ws->body[i], reference);
     const unit_wrenches     A = unit_wrenches_of(&k);
     for (int p = (int)i; p != DYN_WORLD; p = m->body[p].tree.parent)
         for (size_t j = 0; j < dofs_of(&m->body[p]); j++) {
@@ -162,7 +172,8 @@ static void body_columns(const dyn_model *m, const workspace *ws, size_t i, lane
 
 /* Rates of the components of a, w and wd of a link, in its axes, as w_r the link's own w. With the velocity v of its
  * origin x, the spatial acceleration (a, wd) and its rate (j, wj), all in world axes, and a_0 = -g,
- *     a_r = j + wj x x + 2 wd x v + a_0 x w,   w_r = wd,   wd_r = wj - w x wd. */
+ *     a_r = j + wj x x + 2 wd x v + a_0 x w,   w_r = wd,   wd_r = wj - w x wd.
+ * A body whose gravity is compensated has a_0 = -(1 - share) g. */
 static link_motion link_rate_of(const spatial_body *B, const body_rate *B_r, vec3 a_0, const link_motion *k)
 {
     const vec3  w = B->v.w, v = cross_add(B->v.v, w, k->x), turned = times(2, cross(B->a.w, v));
@@ -204,12 +215,13 @@ static twist axis_rate(const spatial_body *B, const link_motion *k, twist S, twi
 }
 
 /* Stores S_r^T A + S^T A_r, as body_columns stores S^T A. */
-static void body_column_rates(const dyn_model *m, const workspace *ws, vec3 a_0, size_t i, lane *Y)
+static void body_column_rates(const dyn_scene *scene, const workspace *ws, vec3 a_0, size_t i, lane *Y)
 {
+    const dyn_model    *m       = scene->model;
     const size_t        columns = PARAMETERS * m->n_rows, first = PARAMETERS * (size_t)m->body[i].tree.row;
-    const spatial_body *B    = &ws->body[i];
-    const link_motion   k    = link_motion_of(&m->body[i], B, NULL);
-    const link_motion   rate = link_rate_of(B, &ws->body_rate[i], a_0, &k);
+    const spatial_body *B  = &ws->body[i];
+    const link_motion   k  = link_motion_of(scene, i, B, NULL);
+    const link_motion rate = link_rate_of(B, &ws->body_rate[i], add(a_0, compensated_gravity(scene, &m->body[i])), &k);
     const unit_wrenches A = unit_wrenches_of(&k), A_r = unit_wrench_rates(&k, &rate);
     for (int p = (int)i; p != DYN_WORLD; p = m->body[p].tree.parent)
         for (size_t j = 0; j < dofs_of(&m->body[p]); j++) {
@@ -231,7 +243,7 @@ static void regressor_rate(const dyn_scene *scene, const workspace *ws, const ra
     clear_large(scene->deadline, Y, (size_t)m->nv * PARAMETERS * m->n_rows);
     for (size_t i = 0; i < m->n_bodies && goes_on(scene->deadline, (size_t)m->nv); i++) {
         spatial_motion_rates(m, &pass, &world, i);
-        if (m->body[i].tree.row >= 0) body_column_rates(m, ws, world.a.v, i, Y);
+        if (m->body[i].tree.row >= 0) body_column_rates(scene, ws, world.a.v, i, Y);
     }
 }
 
@@ -356,6 +368,6 @@ void LANE_NAME(regressor)(const dyn_scene *scene, void *memory, const dyn_regres
         if (!Y) continue;
         if (m->has_mimics || !io->zeros_are_set) clear_large(scene->deadline, Y, ny);
         for (size_t i = 0; i < m->n_bodies && goes_on(scene->deadline, nv); i++)
-            if (m->body[i].tree.row >= 0) body_columns(m, &ws, i, Y);
+            if (m->body[i].tree.row >= 0) body_columns(scene, &ws, i, Y);
     }
 }

@@ -135,6 +135,16 @@ static void clear_results(const dyn_scene *scene, const results *out, bool zeros
     clear(out->dtau_dgravity, nv * 3);
 }
 
+/* Sums the loads on all bodies, and sets the derivatives by wrenches (NULL: not requested) and, of compensations, by
+ * gravity. */
+static void put_externals(const dyn_scene *scene, const sensitivity_pass *p, const lane *values, lane *by_wrenches)
+{
+    gather_external_wrenches(scene, p->ws->XJ, values, &p->ws->ext);
+    if (p->world_fixed) world_fixed_gather(scene, &p->ws->ext, values, p->ws->world_fixed);
+    if (values && by_wrenches) external_wrench_derivatives(scene, p->ws, values, by_wrenches);
+    if (p->out->dtau_dgravity) compensation_by_gravity(scene, p->ws, p->out->dtau_dgravity);
+}
+
 void LANE_NAME(sensitivity)(const dyn_scene *scene, void *memory, const dyn_sensitivity *io, size_t blocks)
 {
     if (scene_has_load(scene)) {
@@ -149,21 +159,19 @@ void LANE_NAME(sensitivity)(const dyn_scene *scene, void *memory, const dyn_sens
     ws.children[ZERO]               = composite_motion_zero();
     for (size_t block = 0; block < blocks; block++) {
         const lane *q = block_in(io->q, block, nq), *qd = block_in(io->qd, block, nv),
-                   *qdd    = block_in(io->qdd, block, nv);
-        const lane *values = nw ? block_in(io->wrenches, block, 9 * nw) : NULL;
-        results     out    = {block_out(io->dtau_dq, block, nv * nv),        block_out(io->dtau_dqd, block, nv * nv),
-                              block_out(io->dtau_dqdd, block, nv * nv),      block_out(io->djoint_wrenches_dq, block, nj),
-                              block_out(io->djoint_wrenches_dqd, block, nj), block_out(io->djoint_wrenches_dqdd, block, nj),
-                              block_out(io->dtau_dgravity, block, nv * 3)};
-        const sensitivity_pass p = {scene->deadline, m, &ws, &out, values, values && scene_has_world_fixed(scene)};
+                   *qdd       = block_in(io->qdd, block, nv);
+        const lane *values    = nw ? block_in(io->wrenches, block, 9 * nw) : NULL;
+        results     out       = {block_out(io->dtau_dq, block, nv * nv),        block_out(io->dtau_dqd, block, nv * nv),
+                                 block_out(io->dtau_dqdd, block, nv * nv),      block_out(io->djoint_wrenches_dq, block, nj),
+                                 block_out(io->djoint_wrenches_dqd, block, nj), block_out(io->djoint_wrenches_dqdd, block, nj),
+                                 block_out(io->dtau_dgravity, block, nv * 3)};
+        const bool  externals = scene_has_externals(scene, values);
+        const sensitivity_pass p = {scene->deadline, m, &ws, &out, externals, scene_has_world_fixed(scene, values)};
         clear_results(scene, &out, io->zeros_are_set);
         set_joint_transforms(m, q, ws.XJ);
         spatial_states(scene, ws.XJ, qd, qdd, ws.body);
-        if (values) {
-            gather_external_wrenches(scene, ws.XJ, values, &ws.ext);
-            if (p.world_fixed) world_fixed_gather(scene, &ws.ext, values, ws.world_fixed);
-            if (io->dtau_dwrench)
-                external_wrench_derivatives(scene, &ws, values, block_out(io->dtau_dwrench, block, nw * nv * 6));
+        if (externals) {
+            put_externals(scene, &p, values, block_out(io->dtau_dwrench, block, nw * nv * 6));
         } else if (io->dtau_dgravity) {
             attitudes(m, ws.XJ, ws.ext.attitude);
         }

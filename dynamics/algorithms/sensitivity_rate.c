@@ -187,7 +187,7 @@ void LANE_NAME(sensitivity_rate)(const dyn_scene *scene, void *memory, const dyn
     size_t           nq = (size_t)m->nq, nv = (size_t)m->nv, nw = scene->n_wrenches;
     arena            a               = {.base = memory};
     const workspace  ws              = place(&a, m);
-    const bool       any_world_fixed = io->wrenches && scene_has_world_fixed(scene);
+    const bool       any_world_fixed = scene_has_world_fixed(scene, block_in(io->wrenches, 0, 0));
     for (size_t block = 0; block < blocks; block++) {
         const lane *q = block_in(io->q, block, nq), *qd = block_in(io->qd, block, nv),
                    *qdd = block_in(io->qdd, block, nv), *qddd = block_in(io->qddd, block, nv);
@@ -201,7 +201,7 @@ void LANE_NAME(sensitivity_rate)(const dyn_scene *scene, void *memory, const dyn
         motions(scene, &ws, qd, qdd);
         const spatial_rate_pass rate = {qd, qdd, qddd, ws.body, ws.dof, ws.body_rate, ws.dof_rate};
         spatial_rates(scene, &rate);
-        if (values) {
+        if (scene_has_externals(scene, values)) {
             spatial_subtract_externals(scene, values, ws.body, ws.world_fixed);
             external_rates(scene, values, ws.body, ws.body_rate);
         }

@@ -95,6 +95,28 @@ static void joint_wrench_derivatives(const sensitivity_pass *p)
 
 /* --- external wrenches ------------------------------------------------------------------------------------------ */
 
+/* Adds d tau_a / dg of the forces that compensate gravity: the momentum of the compensated mass at unit rate, in world
+ * axes. */
+static void compensation_by_gravity(const dyn_scene *scene, const workspace *ws, lane *out)
+{
+    const dyn_model *m = scene->model;
+    for (size_t i = 0; m->compensated && i < m->n_bodies && goes_on(scene->deadline, (size_t)m->nv); i++) {
+        const dyn_compensation *c        = &m->body[i].compensation;
+        const vec3             *e        = ws->ext.attitude[i].row;
+        relative_pose           relative = relative_pose_identity();
+        for (int p = (int)i; p != DYN_WORLD; p = m->body[p].tree.parent) {
+            for (size_t k = 0; k < dofs_of(&m->body[p]); k++) {
+                const twist S   = twist_in_descendant(&relative, dof_of(&m->body[p], &ws->body[p], k).S);
+                const vec3  l   = cross_add(times(c->mass, S.v), S.w, vec3_of(c->h));
+                lane       *row = out + 3 * coordinate_of_dof(m, (size_t)p, k);
+                for (int x = 0; x < 3; x++)
+                    row[x] += dot(e[x], l);
+            }
+            relative_pose_from_parent(&m->body[p], &ws->XJ[p], &relative);
+        }
+    }
+}
+
 /* Computes d tau_a / d wrench = -(S_a at the point of application) for each dof a, in the axes of the wrench. */
 static void external_wrench_derivatives(const dyn_scene *scene, const workspace *ws, const lane *values, lane *out)
 {

@@ -84,21 +84,20 @@ LANE_INLINE void subtract_term(const series_pass *p, lane *from, size_t k, vec3 
     from[2 * p->n + k] = from[2 * p->n + k] - x.z;
 }
 
-/* Subtracts an external wrench with constant components in link or world axes. `value`: force, torque, point. */
-static void subtract_external(const series_pass *p, const dyn_wrench_site *site, const lane *value)
+/* Subtracts a load with constant components in link or world axes. */
+static void subtract_external(const series_pass *p, const external_load *load)
 {
-    const series_body B   = series_body_of(p, site->body);
-    const vec3        arm = add(vec3_of(site->X_bl.p), rotate_const(site->X_bl.R, load3(value + 6)));
-    vec3              F = external_in_site_axes(site, load3(value)), T = external_in_site_axes(site, load3(value + 3));
-    if (site->world_axes) {
-        subtract_term(p, B.f, 0, F);
+    const series_body B = series_body_of(p, load->body);
+    vec3              F = load->F, T = load->T;
+    if (load->world_axes) {
+        subtract_term(p, B.f, 0, times(load->weight, F));
         subtract_term(p, B.n, 0, T);
         for (size_t k = 0; k < p->n - 2; k++)
-            subtract_term(p, B.n, k, cross(rotated_by_term(p, B.R, k, arm), F));
+            subtract_term(p, B.n, k, cross(rotated_by_term(p, B.R, k, load->arm), F));
         return;
     }
-    F = rotate_const(site->X_bl.R, F);
-    T = cross_add(rotate_const(site->X_bl.R, T), arm, F);
+    F = rotate_const(load->site->X_bl.R, F);
+    T = cross_add(rotate_const(load->site->X_bl.R, T), load->arm, F);
     for (size_t k = 0; k < p->n - 2; k++) {
         subtract_term(p, B.f, k, rotated_by_term(p, B.R, k, F));
         subtract_term(p, B.n, k, rotated_by_term(p, B.R, k, T));
@@ -114,8 +113,10 @@ static void own_wrenches(const series_pass *p)
             add_rotor_wrench(p, i);
         else
             add_inertial_wrench(p, i);
-    for (size_t k = 0; k < scene->n_wrenches; k++)
-        if (scene->wrench[k].body != DYN_WORLD) subtract_external(p, &scene->wrench[k], p->wrenches + 9 * k);
+    for (size_t k = external_first(scene, p->wrenches); k < external_end(scene); k++) {
+        const external_load load = external_load_of(scene, p->wrenches, k);
+        if (load.body != DYN_WORLD) subtract_external(p, &load);
+    }
 }
 
 /* --- efforts ---------------------------------------------------------------------------------------------------- */

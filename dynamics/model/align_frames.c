@@ -148,6 +148,7 @@ static void turn_frame(const dyn_model *m, dyn_body *body, dyn_link_place *link,
     const double c = t.c.high, s = t.s.high, Rt[3][3] = {{c, s, 0}, {-s, c, 0}, {0, 0, 1}};
     dyn_body    *b = &body[i];
     turn_vector(Rt, b->moments.h);
+    turn_vector(Rt, b->compensation.h);
     turn_moments(t, b->moments.E);
     turn_pose(Rt, &b->pose.X_bl);
     for (size_t l = 0; l < m->n_links; l++)
@@ -204,7 +205,7 @@ static int count_axes_saved(const dyn_model *m, const dyn_body *body, int i, dou
 }
 
 /* Moves the origin of body i's frame by d z, and transforms all quantities in that frame and the poses of the children:
- *     h' = h - m d z,  E' = E - d (h z^T + z h^T) + m d^2 z z^T. */
+ *     h' = h - m d z,  also of the compensated mass,  E' = E - d (h z^T + z h^T) + m d^2 z z^T. */
 static void move_frame(const dyn_model *m, dyn_body *body, dyn_link_place *link, int i, double d)
 {
     dyn_body *b = &body[i];
@@ -212,6 +213,7 @@ static void move_frame(const dyn_model *m, dyn_body *body, dyn_link_place *link,
     b->moments.E[4] -= d * b->moments.h[1];
     b->moments.E[5] -= d * (2 * b->moments.h[2] - b->moments.mass * d);
     b->moments.h[2] -= b->moments.mass * d;
+    b->compensation.h[2] -= b->compensation.mass * d;
     b->pose.X_bl.p[2] -= d;
     move_along_axis(b, d);
     for (size_t l = 0; l < m->n_links; l++)

@@ -35,6 +35,15 @@ void dyn_canonical_inertia(dyn_body *b, const dyn_pose *X, const dyn_inertia *I)
     }
 }
 
+void dyn_canonical_compensation(dyn_body *b, const dyn_pose *X, const dyn_inertia *I, double share)
+{
+    double c[3];
+    mat_vec(X->R, I->com, c);
+    for (int i = 0; i < 3; i++)
+        b->compensation.h[i] += share * (I->mass * (c[i] + X->p[i]));
+    b->compensation.mass += share * I->mass;
+}
+
 /* --- joint transform -------------------------------------------------------------------------------------- */
 
 /* Sets A to a rotation with A e_z = axis. The x axis of A is the coordinate axis that is least parallel to the joint

@@ -8,6 +8,9 @@
  * 1 - I) + m c c^T, with mass m, centre of mass c and inertia tensor I about it. */
 void dyn_canonical_inertia(dyn_body *body, const dyn_pose *X_bF, const dyn_inertia *inertia);
 
+/* Adds the compensated share of the mass of a link to the body's compensation. */
+void dyn_canonical_compensation(dyn_body *body, const dyn_pose *X_bF, const dyn_inertia *inertia, double share);
+
 /* Sets the joint data of a body from its link. X_bj is the pose of the joint frame in the parent's body frame. */
 void dyn_canonical_joint(dyn_body *body, const dyn_link *link, const dyn_pose *X_bj);
 

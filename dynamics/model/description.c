@@ -150,7 +150,7 @@ dyn_status dyn_description_check(const dyn_description *d, int *where)
     size_t dof = d->floating ? 6 : 0;
     *where     = DYN_WORLD;
     if (!all_finite(d->gravity, 3) || !dyn_inertia_is_finite(&d->base_inertia) || !isfinite(d->base_rotor_inertia) ||
-        !isfinite(d->base_damping))
+        !isfinite(d->base_damping) || !isfinite(d->base_gravity_compensation))
         return DYN_BAD_NUMBER;
     for (size_t i = 0; i < d->n_links; i++) {
         const dyn_link *l = &d->links[i];
@@ -160,8 +160,8 @@ dyn_status dyn_description_check(const dyn_description *d, int *where)
         bool moving = l->joint != DYN_FIXED;
         if (moving && l->mimic && !is_leader_valid(d, l)) return DYN_BAD_LEADER;
         if (!pose_is_finite(&l->before) || !pose_is_finite(&l->after) || !dyn_inertia_is_finite(&l->inertia) ||
-            (moving && !joint_numbers_valid(l)) || !motor_numbers_valid(&l->motor) ||
-            !spring_is_finite(&l->elasticity) || (moving && !is_load_valid(l)))
+            !isfinite(l->gravity_compensation) || (moving && !joint_numbers_valid(l)) ||
+            !motor_numbers_valid(&l->motor) || !spring_is_finite(&l->elasticity) || (moving && !is_load_valid(l)))
             return DYN_BAD_NUMBER;
         if (!is_motor_valid(d, l)) return DYN_BAD_MOTOR;
         if ((dof += (l->mimic ? 0 : (size_t)dyn_joint_nv(l->joint)) + l->elastic) > DYN_MAX_DOF)

@@ -19,6 +19,18 @@ typedef struct builder {
     dyn_run        *run;
 } builder;
 
+/* Adds the inertia of a link, whose frame has the pose X in the body, and the compensation of its weight. */
+static void add_mass(dyn_body *b, const dyn_pose *X, const dyn_inertia *inertia, double share)
+{
+    dyn_compensation *c = &b->compensation;
+    dyn_canonical_inertia(b, X, inertia);
+    if (share != 0) dyn_canonical_compensation(b, X, inertia, share);
+    if (inertia->mass == 0) return;
+    c->mixed   = c->mixed || (c->weighed && c->share != share);
+    c->share   = c->weighed ? c->share : share;
+    c->weighed = true;
+}
+
 /* --- the tree --------------------------------------------------------------------------------------------- */
 
 /* Gives body `index` a row in the outputs that have one row per body. */
@@ -43,7 +55,8 @@ static void add_base(builder *to, const dyn_description *d)
     dyn_body      *b = &to->body[m->n_bodies++];
     *b = (dyn_body){.tree.parent = DYN_WORLD, .tree.link = DYN_WORLD, .joint.mover = -1, .joint.rotor = -1};
     dyn_canonical_joint(b, &l, &l.before);
-    dyn_canonical_inertia(b, &b->pose.X_bl, &d->base_inertia);
+    b->compensation.share = d->base_gravity_compensation;
+    add_mass(b, &b->pose.X_bl, &d->base_inertia, d->base_gravity_compensation);
     add_row(to, 0);
     m->nq = dyn_joint_nq(DYN_FLOATING);
     m->nv = dyn_joint_nv(DYN_FLOATING);
@@ -91,10 +104,11 @@ static void add_link(builder *to, const dyn_link *l, int index)
         dyn_body *b           = add_body(to, &part[last], index, place);
         b->joint.mover        = (int)to->m->n_movers++;
         b->joint.is_multi_dof = dyn_joint_nv(l->joint) > 1;
+        b->compensation.share = l->gravity_compensation;
         if (l->elastic) b->joint.rotor_inertia = 0; /* an elastic joint's rotor moves with the motor coordinate */
         add_row(to, place->body);
     }
-    if (place->body != DYN_WORLD) dyn_canonical_inertia(&to->body[place->body], &place->X_bl, &l->inertia);
+    if (place->body != DYN_WORLD) add_mass(&to->body[place->body], &place->X_bl, &l->inertia, l->gravity_compensation);
 }
 
 /* Adds the motor coordinate of an elastic joint and its coupling to the joint's coordinate. */
@@ -205,6 +219,16 @@ static void number_dofs(dyn_model *m, dyn_body *body)
     }
 }
 
+/* True if a compensation is in force, or would be for other parameters of a body. */
+static bool is_compensated(const dyn_model *m)
+{
+    for (size_t i = 0; i < m->n_bodies; i++) {
+        const dyn_compensation *c = &m->body[i].compensation;
+        if (c->share != 0 || c->mixed) return true;
+    }
+    return false;
+}
+
 static bool has_load(const dyn_model *m)
 {
     for (size_t i = 0; i < m->n_bodies; i++)
@@ -266,11 +290,20 @@ dyn_status dyn_model_build(const dyn_description *d, dyn_model **model, int *whe
     resolve_mimics(&to, d);
     add_drives(&to, d);
     number_dofs(m, to.body);
-    m->has_load = has_load(m);
+    m->has_load    = has_load(m);
+    m->compensated = is_compensated(m);
     dyn_canonical_align(m, to.body, to.link);
     dyn_derive_data(m, to.body, to.run);
     *model = m;
     return DYN_OK;
+}
+
+static void add_payload(dyn_model *m, dyn_body *body, const dyn_payload *payload)
+{
+    dyn_canonical_inertia(body, &payload->X_bf, &payload->inertia);
+    if (payload->gravity_compensation == 0) return;
+    dyn_canonical_compensation(body, &payload->X_bf, &payload->inertia, payload->gravity_compensation);
+    m->compensated = true;
 }
 
 dyn_status dyn_model_with_payload(const dyn_model *model, size_t n, const dyn_payload *payload, dyn_model **loaded)
@@ -293,11 +326,12 @@ dyn_status dyn_model_with_payload(const dyn_model *model, size_t n, const dyn_pa
     memcpy(to.row_body, model->row_body, model->n_rows * sizeof *to.row_body);
     for (size_t i = 0; i < n; i++) {
         int body = payload[i].body;
-        if (body < DYN_WORLD || body >= (int)model->n_bodies || !dyn_inertia_is_finite(&payload[i].inertia)) {
+        if (body < DYN_WORLD || body >= (int)model->n_bodies || !dyn_inertia_is_finite(&payload[i].inertia) ||
+            !isfinite(payload[i].gravity_compensation)) {
             free(m);
             return DYN_BAD_NUMBER;
         }
-        if (body != DYN_WORLD) dyn_canonical_inertia(&to.body[body], &payload[i].X_bf, &payload[i].inertia);
+        if (body != DYN_WORLD) add_payload(m, &to.body[body], &payload[i]);
     }
     dyn_derive_data(m, to.body, to.run);
     *loaded = m;

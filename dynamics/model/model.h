@@ -86,8 +86,9 @@ typedef struct dyn_link {
     int            leader;  /* index of a moving link that is not a mimic itself, anywhere in the description */
     bool moment_at_parent_frame; /* true: the joint wrench's moment is about the origin of the joint frame on the
                                     parent's side (standard DH: frame j-1); false: about the origin of the link frame */
-    dyn_inertia  inertia;        /* in the link frame */
-    double       rotor_inertia;  /* kg m^2 or kg, reflected to the joint; with a quaternion: free_joint_forces.h */
+    dyn_inertia inertia;         /* in the link frame */
+    double gravity_compensation; /* share s of the link's weight that a force -s m g at its centre of mass takes away */
+    double rotor_inertia;        /* kg m^2 or kg, reflected to the joint; with a quaternion: free_joint_forces.h */
     dyn_friction friction;
     dyn_spring   spring; /* friction and spring depend on the joint's own position s and rate */
     bool elastic; /* true: a spring connects the joint's coordinate q and the motor coordinate theta. theta has the unit
@@ -109,12 +110,13 @@ typedef struct dyn_drive {
 } dyn_drive;
 
 typedef struct dyn_description {
-    bool             floating;           /* true: the base link is body 0 and moves freely */
-    dyn_inertia      base_inertia;       /* inertia of the base link, in its frame; no effect on a fixed base */
-    double           base_rotor_inertia; /* kg and kg m^2, of a floating base: as of a floating joint */
-    double           base_damping;       /* N s/m and N m s/rad, the same */
-    double           gravity[3];         /* m/s^2, world axes */
-    size_t           n_links;            /* number of links without the base link */
+    bool             floating;                  /* true: the base link is body 0 and moves freely */
+    dyn_inertia      base_inertia;              /* inertia of the base link, in its frame; no effect on a fixed base */
+    double           base_gravity_compensation; /* of the base link, as of a link */
+    double           base_rotor_inertia;        /* kg and kg m^2, of a floating base: as of a floating joint */
+    double           base_damping;              /* N s/m and N m s/rad, the same */
+    double           gravity[3];                /* m/s^2, world axes */
+    size_t           n_links;                   /* number of links without the base link */
     const dyn_link  *links; /* [n_links], parents before children; coordinates have the order of the moving links */
     size_t           n_drives;
     const dyn_drive *drives; /* [n_drives] motors of coupled transmissions */
@@ -157,6 +159,18 @@ typedef struct dyn_moments {
     double h[3]; /* kg m, first moment m c */
     double E[6]; /* kg m^2, second moment int r r^T dm: xx xy xz yy yz zz */
 } dyn_moments;
+
+/* Masses of a body whose gravity is compensated: sums of gravity_compensation m and gravity_compensation m c over its
+ * links and payloads. The force -g mass and the moment h x (-g) act on the body; their potential is part of that of
+ * gravity. */
+typedef struct dyn_compensation {
+    double mass;    /* kg */
+    double h[3];    /* kg m, about the body's origin, body frame */
+    double share;   /* gravity_compensation of the links with mass, or of the moving link if none has mass */
+    bool   weighed; /* some link of the body has mass */
+    bool   mixed;   /* links of the body differ in gravity_compensation: the body's weight is not (1 - share) m g, and
+                       tau is no linear function of the body's parameters alone */
+} dyn_compensation;
 
 /* The sub-structs of dyn_body are in the order in which dyn_model_build fills them: canonical.c writes
  * tree, joint, pose and moments, align_frames.c changes pose and moments, derived_data.c writes the rest. */
@@ -244,6 +258,7 @@ typedef struct dyn_body {
     dyn_body_joint   joint;
     dyn_body_pose    pose;
     dyn_moments      moments; /* about the body's origin, body frame; the inertia tensor is trace(E) 1 - E */
+    dyn_compensation compensation;
     dyn_body_derived derived;
 } dyn_body;
 
@@ -293,14 +308,15 @@ typedef struct dyn_model {
     bool   has_mimics;        /* some body is a mimic, so that several joints may share a coordinate */
     bool   dense; /* some mimic is neither a joint's `rotor` nor its slide, or a drive couples two branches: M
                      may have no zeros, and forward dynamics is not O(n) */
-    bool                  has_load;   /* the friction of some joint or motor depends on its load */
-    bool                  plain;      /* all runs are plain */
-    bool                  serial;     /* one plain run with q and v in the order of bodies: an arm */
-    double                gravity[3]; /* m/s^2, world axes, of the description; kernels take that of dyn_scene */
-    double                mass;       /* kg, total */
-    dyn_link_place        base;       /* place of the base link */
-    const dyn_body       *body;       /* [n_bodies] */
-    const dyn_link_place *link;       /* [n_links] */
+    bool                  has_load;    /* the friction of some joint or motor depends on its load */
+    bool                  compensated; /* the gravity of some body is compensated */
+    bool                  plain;       /* all runs are plain */
+    bool                  serial;      /* one plain run with q and v in the order of bodies: an arm */
+    double                gravity[3];  /* m/s^2, world axes, of the description; kernels take that of dyn_scene */
+    double                mass;        /* kg, total */
+    dyn_link_place        base;        /* place of the base link */
+    const dyn_body       *body;        /* [n_bodies] */
+    const dyn_link_place *link;        /* [n_links] */
     size_t                n_couplings;
     const dyn_coupling   *coupling; /* [n_couplings] couplings of elastic joints */
     size_t                n_drives;
@@ -358,6 +374,7 @@ typedef struct dyn_payload {
     int         body; /* index, or DYN_WORLD */
     dyn_pose    X_bf; /* pose in the body frame of F, the frame of `inertia` */
     dyn_inertia inertia;
+    double      gravity_compensation; /* as of a link */
 } dyn_payload;
 /* Copies a model with the payloads added; the caller frees *loaded. Returns DYN_BAD_NUMBER if a body is unknown or an
  * inertia is not finite. */

@@ -78,6 +78,7 @@ static lane kinetic_energy(const dyn_model *m, const workspace *ws, const lane *
 }
 
 /* Potential energy of gravity, joint springs and elastic joints:
+ * where compensation of gravity leaves the mass m and the first moment h less:
  *     V = -sum g (m p + R h) + 1/2 stiffness (s - rest)^2 + 1/2 stiffness (q - theta - rest)^2. */
 static lane potential_energy(const dyn_scene *scene, const workspace *ws, const lane *q)
 {
@@ -87,7 +88,8 @@ static lane potential_energy(const dyn_scene *scene, const workspace *ws, const 
     for (size_t i = 0; i < m->n_bodies; i++) {
         const dyn_body     *b = &m->body[i];
         const world_motion *B = &ws->world[i];
-        V -= dot(g, add_scaled(mat3_mul(&B->R, vec3_of(b->moments.h)), B->p, lane_of(b->moments.mass)));
+        const vec3          h = sub(vec3_of(b->moments.h), vec3_of(b->compensation.h));
+        V -= dot(g, add_scaled(mat3_mul(&B->R, h), B->p, lane_of(b->moments.mass - b->compensation.mass)));
         if (has_free_spring(b, scene->terms)) {
             const vec3 theta = joint_rotation_vector(q + b->joint.q);
             V                = add_mul(V, 0.5 * b->joint.spring.stiffness, dot(theta, theta));

@@ -1,9 +1,12 @@
-/* external_wrenches.h - sums the external wrenches for each body.
+/* external_wrenches.h - sums the external wrenches for each body, with the forces that compensate gravity.
  *
  * Each wrench is a force F, a torque T and a point of application. The point is in the link frame. Force and torque are
  * in link axes, in world axes, or in axes with a constant rotation from link or world axes. About the body's origin and
  * in the body's axes the wrench is  f = R F,  n = R T + (p_bl + R_bl point) x f,  where R rotates from the given axes
- * to the body's. */
+ * to the body's.
+ *
+ * The compensation of gravity (dyn_link.gravity_compensation) is such a wrench in world axes: the force -g on each unit
+ * of the compensated mass. A body with compensated mass w and first moment h has  f = w R (-g),  n = h x R (-g). */
 #pragma once
 #include "workspace.h"
 
@@ -51,38 +54,99 @@ LANE_INLINE vec3 external_in_given_axes(const dyn_wrench_site *site, vec3 x)
     return site->has_axes ? unrotate_const(site->axes, x) : x;
 }
 
-/* Rotates a force or torque from the axes of its site to body axes. */
-LANE_INLINE vec3 external_in_body_axes(const dyn_wrench_site *site, const attitude *att, vec3 x)
+/* An external wrench, or the compensation of a body's gravity: f = weight F, n = T + arm x F about the body's origin.
+ * F and T are in world axes if `world_axes`, else in link axes. A wrench has weight 1 and its point as `arm`; a
+ * compensation has the compensated mass and its first moment, in body axes. */
+typedef struct external_load {
+    const dyn_wrench_site *site; /* NULL: compensation of gravity */
+    int                    body; /* DYN_WORLD: no effect */
+    bool                   world_axes;
+    double                 weight;
+    vec3                   F, T, arm;
+} external_load;
+
+/* The loads of a scene have the numbers external_first to external_end - 1. `values` are those of the wrenches, or
+ * NULL. */
+static inline size_t external_first(const dyn_scene *scene, const lane *values)
 {
-    const vec3 *e = att->row;
-    x             = external_in_site_axes(site, x);
-    if (site->world_axes) return add_scaled(add_scaled(scale(e[0], x.x), e[1], x.y), e[2], x.z);
-    return rotate_const(site->X_bl.R, x);
+    return values ? 0 : scene->n_wrenches;
+}
+static inline size_t external_end(const dyn_scene *scene)
+{
+    return scene->n_wrenches + (scene->model->compensated ? scene->model->n_bodies : 0);
+}
+LANE_INLINE bool scene_has_externals(const dyn_scene *scene, const lane *values)
+{
+    return values || scene->model->compensated;
 }
 
-/* Returns one wrench about its body's origin, in body axes; `value` is force, torque and point. */
-LANE_INLINE wrench external_wrench_of(const dyn_wrench_site *site, const attitude *att, const lane *value)
+static inline external_load compensation_of(const dyn_scene *scene, int body)
 {
-    vec3   arm = add(vec3_of(site->X_bl.p), rotate_const(site->X_bl.R, load3(value + 6)));
-    wrench w   = {external_in_body_axes(site, att, load3(value)), external_in_body_axes(site, att, load3(value + 3))};
-    w.n        = cross_add(w.n, arm, w.f);
+    const dyn_compensation *c    = &scene->model->body[body].compensation;
+    const double           *g    = scene->gravity;
+    const bool              none = c->mass == 0 && c->h[0] == 0 && c->h[1] == 0 && c->h[2] == 0;
+    return (external_load){.body       = none ? DYN_WORLD : body,
+                           .world_axes = true,
+                           .weight     = c->mass,
+                           .F          = {lane_of(-g[0]), lane_of(-g[1]), lane_of(-g[2])},
+                           .T          = vec3_zero(),
+                           .arm        = vec3_of(c->h)};
+}
+
+/* Load number k. The values of a wrench are force, torque and point. */
+static inline external_load external_load_of(const dyn_scene *scene, const lane *values, size_t k)
+{
+    if (k >= scene->n_wrenches) return compensation_of(scene, (int)(k - scene->n_wrenches));
+    const dyn_wrench_site *site  = &scene->wrench[k];
+    const lane            *value = values + 9 * k;
+    return (external_load){site,
+                           site->body,
+                           site->world_axes,
+                           1,
+                           external_in_site_axes(site, load3(value)),
+                           external_in_site_axes(site, load3(value + 3)),
+                           add(vec3_of(site->X_bl.p), rotate_const(site->X_bl.R, load3(value + 6)))};
+}
+
+/* Rotates a force or torque of a load to body axes. */
+LANE_INLINE vec3 external_in_body_axes(const external_load *load, const attitude *att, vec3 x)
+{
+    const vec3 *e = att->row;
+    if (load->world_axes) return add_scaled(add_scaled(scale(e[0], x.x), e[1], x.y), e[2], x.z);
+    return rotate_const(load->site->X_bl.R, x);
+}
+
+/* Returns F and T of a load in body axes. */
+LANE_INLINE wrench external_applied(const external_load *load, const attitude *att)
+{
+    return (wrench){external_in_body_axes(load, att, load->F), external_in_body_axes(load, att, load->T)};
+}
+
+/* Returns a load about its body's origin, in body axes. */
+LANE_INLINE wrench external_wrench_of(const external_load *load, const attitude *att)
+{
+    wrench w = external_applied(load, att);
+    w.n      = cross_add(w.n, load->arm, w.f);
+    w.f      = times(load->weight, w.f);
     return w;
 }
 
-/* Rate of the components of one wrench in body axes, about the body's origin. w is the body's angular velocity. A
- * vector fixed in world axes has the rate -w x vector in body axes. The point is constant in the link frame. */
-LANE_INLINE wrench external_wrench_rate_of(const dyn_wrench_site *site, const attitude *att, const lane *value,
-                                           const lane *rate, vec3 w)
+/* Rate of the components of a load in body axes, about the body's origin. w is the body's angular velocity; `rate` has
+ * the rates of the components of a wrench, or is NULL. A vector fixed in world axes has the rate -w x vector in body
+ * axes. The arm is constant in body axes. */
+LANE_INLINE wrench external_wrench_rate_of(const external_load *load, const attitude *att, const lane *rate, vec3 w)
 {
-    vec3   arm = add(vec3_of(site->X_bl.p), rotate_const(site->X_bl.R, load3(value + 6)));
-    wrench r   = {vec3_zero(), vec3_zero()};
+    wrench r = {vec3_zero(), vec3_zero()};
     if (rate)
-        r = (wrench){external_in_body_axes(site, att, load3(rate)), external_in_body_axes(site, att, load3(rate + 3))};
-    if (site->world_axes) {
-        r.f = sub(r.f, cross(w, external_in_body_axes(site, att, load3(value))));
-        r.n = sub(r.n, cross(w, external_in_body_axes(site, att, load3(value + 3))));
+        r = (wrench){external_in_body_axes(load, att, external_in_site_axes(load->site, load3(rate))),
+                     external_in_body_axes(load, att, external_in_site_axes(load->site, load3(rate + 3)))};
+    if (load->world_axes) {
+        const wrench applied = external_applied(load, att);
+        r.f                  = sub(r.f, cross(w, applied.f));
+        r.n                  = sub(r.n, cross(w, applied.n));
     }
-    r.n = cross_add(r.n, arm, r.f);
+    r.n = cross_add(r.n, load->arm, r.f);
+    r.f = times(load->weight, r.f);
     return r;
 }
 
@@ -93,10 +157,10 @@ static inline void gather_external_wrenches(const dyn_scene *scene, const joint_
     attitudes(m, XJ, ext->attitude);
     for (size_t i = 0; i < m->n_bodies; i++)
         ext->sum[i] = (wrench){vec3_zero(), vec3_zero()};
-    for (size_t k = 0; k < scene->n_wrenches; k++) {
-        const dyn_wrench_site *site = &scene->wrench[k];
-        if (site->body == DYN_WORLD) continue;
-        wrench w             = external_wrench_of(site, &ext->attitude[site->body], values + 9 * k);
-        ext->sum[site->body] = wrench_add(ext->sum[site->body], w);
+    for (size_t k = external_first(scene, values); k < external_end(scene); k++) {
+        const external_load load = external_load_of(scene, values, k);
+        if (load.body == DYN_WORLD) continue;
+        const wrench w      = external_wrench_of(&load, &ext->attitude[load.body]);
+        ext->sum[load.body] = wrench_add(ext->sum[load.body], w);
     }
 }

@@ -82,11 +82,12 @@ LANE_INLINE void backward_pass(const newton_euler_pass *p, newton_euler_variant 
 /* The passes with external or joint wrenches. These are rare, so the function is not inlined. */
 LANE_NOINLINE void passes_with_wrenches(const newton_euler_pass *p, bool rates)
 {
-    const newton_euler_variant v  = {.rates = rates, .wrenches = true};
-    const newton_euler_io     *io = p->io;
-    if (io->wrenches) gather_external_wrenches(p->scene, p->ws->XJ, io->wrenches, &p->ws->ext);
+    const newton_euler_variant v         = {.rates = rates, .wrenches = true};
+    const newton_euler_io     *io        = p->io;
+    const bool                 externals = scene_has_externals(p->scene, io->wrenches);
+    if (externals) gather_external_wrenches(p->scene, p->ws->XJ, io->wrenches, &p->ws->ext);
     forward_pass(p, v);
-    if (rates && io->wrenches) subtract_external_rates(p);
+    if (rates && externals) subtract_external_rates(p);
     backward_pass(p, v);
 }
 
@@ -98,7 +99,7 @@ LANE_INLINE void newton_euler(const dyn_scene *scene, const newton_euler_workspa
     io->qdd                   = values_or_zeros(ws, io->qdd);
     if (rates) io->qddd = values_or_zeros(ws, io->qddd);
     set_joint_transforms(scene->model, io->q, ws->XJ);
-    if (io->wrenches || io->joint_wrenches || io->joint_wrench_rates) {
+    if (scene_has_externals(scene, io->wrenches) || io->joint_wrenches || io->joint_wrench_rates) {
         passes_with_wrenches(&p, rates);
     } else {
         forward_pass(&p, (newton_euler_variant){.rates = rates});

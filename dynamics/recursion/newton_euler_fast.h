@@ -66,7 +66,7 @@ LANE_INLINE wrench external_at_next_origin(const dyn_body *b, wrench w)
 LANE_INLINE void subtract_external_at_next(const newton_euler_pass *p, int i, const motion_state *state,
                                            newton_euler_variant v)
 {
-    if (!v.wrenches || !p->io->wrenches) return;
+    if (!v.wrenches || !scene_has_externals(p->scene, p->io->wrenches)) return;
     const wrench external = external_at_next_origin(&p->scene->model->body[i], p->ws->ext.sum[i]);
     p->ws->required[i]    = wrench_sub(p->ws->required[i], external);
     if (v.rates) p->ws->w[i] = state->motion.w;
@@ -94,12 +94,12 @@ static inline void subtract_external_rates(const newton_euler_pass *p)
 {
     const dyn_scene              *scene = p->scene;
     const newton_euler_workspace *ws    = p->ws;
-    for (size_t k = 0; k < scene->n_wrenches; k++) {
-        const dyn_wrench_site *site = &scene->wrench[k];
-        const lane            *rate = p->io->wrench_rates ? p->io->wrench_rates + 6 * k : NULL;
-        const int              i    = site->body;
+    for (size_t k = external_first(scene, p->io->wrenches); k < external_end(scene); k++) {
+        const external_load load = external_load_of(scene, p->io->wrenches, k);
+        const lane         *rate = load.site && p->io->wrench_rates ? p->io->wrench_rates + 6 * k : NULL;
+        const int           i    = load.body;
         if (i == DYN_WORLD) continue;
-        const wrench r = external_wrench_rate_of(site, &ws->ext.attitude[i], p->io->wrenches + 9 * k, rate, ws->w[i]);
+        const wrench r       = external_wrench_rate_of(&load, &ws->ext.attitude[i], rate, ws->w[i]);
         ws->required_rate[i] = wrench_sub(ws->required_rate[i], external_at_next_origin(&scene->model->body[i], r));
     }
 }

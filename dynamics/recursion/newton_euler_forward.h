@@ -126,8 +126,10 @@ LANE_INLINE void require_wrench(const newton_euler_pass *p, int i, const motion_
         ws->required_rate[i] =
             inertial_wrench(&b->derived.regrouped, state->rate.ad, &state->Ud, b->joint.kind == DYN_REVOLUTE);
     if (!v.wrenches) return;
-    if (p->io->wrenches) ws->required[i] = wrench_sub(ws->required[i], ws->ext.sum[i]);
-    if (p->io->wrenches && v.rates) ws->w[i] = state->motion.w;
+    if (scene_has_externals(p->scene, p->io->wrenches)) {
+        ws->required[i] = wrench_sub(ws->required[i], ws->ext.sum[i]);
+        if (v.rates) ws->w[i] = state->motion.w;
+    }
     if (p->io->joint_wrenches)
         ws->axis_wrench[i] = axis_inertial_wrench(b->derived.axis_moments, state->motion.a, &state->U);
     if (p->io->joint_wrench_rates)

@@ -137,20 +137,19 @@ static inline void spatial_rates(const dyn_scene *scene, const spatial_rate_pass
  * link; one in world axes has constant components. */
 static inline void external_rates(const dyn_scene *scene, const lane *values, const spatial_body *body, body_rate *rate)
 {
-    for (size_t n = 0; n < scene->n_wrenches; n++, values += 9) {
-        const dyn_wrench_site *site = &scene->wrench[n];
-        if (site->body == DYN_WORLD) continue;
-        const spatial_body *B = &body[site->body];
-        body_rate          *r = &rate[site->body];
-        vec3 F = external_in_site_axes(site, load3(values)), T = external_in_site_axes(site, load3(values + 3));
-        vec3 x = wrench_point(site, B, values);
-        if (!site->world_axes) {
-            F    = mat3_mul(&B->R, rotate_const(site->X_bl.R, F));
-            T    = mat3_mul(&B->R, rotate_const(site->X_bl.R, T));
+    for (size_t n = external_first(scene, values); n < external_end(scene); n++) {
+        const external_load load = external_load_of(scene, values, n);
+        if (load.body == DYN_WORLD) continue;
+        const spatial_body *B = &body[load.body];
+        body_rate          *r = &rate[load.body];
+        vec3                F = load.F, T = load.T, x = load_arm(&load, B);
+        if (!load.world_axes) {
+            F    = mat3_mul(&B->R, rotate_const(load.site->X_bl.R, F));
+            T    = mat3_mul(&B->R, rotate_const(load.site->X_bl.R, T));
             r->f = wrench_sub(r->f, twist_cross_wrench(B->v, (wrench){F, cross_add(T, x, F)}));
             continue;
         }
-        vec3       x_r  = cross_add(B->v.v, B->v.w, x);
+        vec3       x_r  = cross_add(times(load.weight, B->v.v), B->v.w, x);
         const lane f[3] = {F.x, F.y, F.z};
         r->f.n          = sub(r->f.n, cross(x_r, F));
         for (int i = 0; i < 3; i++) {

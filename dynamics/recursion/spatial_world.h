@@ -171,11 +171,10 @@ LANE_INLINE void spatial_gather(const spatial_body *B, spatial_body *P)
 
 /* --- external wrenches -------------------------------------------------------------------------------------- */
 
-/* Point of application of a wrench, relative to the reference point. `value` is force, torque and point, as in
- * dyn_inverse_dynamics. */
-LANE_INLINE vec3 wrench_point(const dyn_wrench_site *site, const spatial_body *B, const lane *value)
+/* Point of application of a wrench, relative to the reference point; first moment of a compensated mass about it. */
+LANE_INLINE vec3 load_arm(const external_load *load, const spatial_body *B)
 {
-    return add(B->p, mat3_mul(&B->R, add(vec3_of(site->X_bl.p), rotate_const(site->X_bl.R, load3(value + 6)))));
+    return add(times(load->weight, B->p), mat3_mul(&B->R, load->arm));
 }
 
 /* Subtracts the external wrenches from the bodies' forces f. `k` [n_bodies] receives the sums of the wrenches with
@@ -186,23 +185,22 @@ static inline void spatial_subtract_externals(const dyn_scene *scene, const lane
     const vec3 o = vec3_zero();
     for (size_t i = 0; k && i < scene->model->n_bodies; i++)
         k[i] = (world_fixed_wrenches){.F = o, .T = o, .X = {{{o.x, o.x, o.x}, {o.x, o.x, o.x}, {o.x, o.x, o.x}}}};
-    for (size_t n = 0; n < scene->n_wrenches; n++, values += 9) {
-        const dyn_wrench_site *site = &scene->wrench[n];
-        if (site->body == DYN_WORLD) continue;
-        spatial_body *B = &body[site->body];
-        vec3          x = wrench_point(site, B, values);
-        vec3 F = external_in_site_axes(site, load3(values)), T = external_in_site_axes(site, load3(values + 3));
-        if (!site->world_axes) {
-            F = mat3_mul(&B->R, rotate_const(site->X_bl.R, F));
-            T = mat3_mul(&B->R, rotate_const(site->X_bl.R, T));
+    for (size_t n = external_first(scene, values); n < external_end(scene); n++) {
+        const external_load load = external_load_of(scene, values, n);
+        if (load.body == DYN_WORLD) continue;
+        spatial_body *B = &body[load.body];
+        vec3          x = load_arm(&load, B), F = load.F, T = load.T;
+        if (!load.world_axes) {
+            F = mat3_mul(&B->R, rotate_const(load.site->X_bl.R, F));
+            T = mat3_mul(&B->R, rotate_const(load.site->X_bl.R, T));
         }
-        B->f = wrench_sub(B->f, (wrench){F, cross_add(T, x, F)});
-        if (!site->world_axes) continue;
-        world_fixed_wrenches one = {.F = F,
+        B->f = wrench_sub(B->f, (wrench){times(load.weight, F), cross_add(T, x, F)});
+        if (!load.world_axes) continue;
+        world_fixed_wrenches one = {.F = times(load.weight, F),
                                     .T = T,
                                     .X = {{{F.x * x.x, F.x * x.y, F.x * x.z},
                                            {F.y * x.x, F.y * x.y, F.y * x.z},
                                            {F.z * x.x, F.z * x.y, F.z * x.z}}}};
-        world_fixed_accumulate(&one, &k[site->body]);
+        world_fixed_accumulate(&one, &k[load.body]);
     }
 }

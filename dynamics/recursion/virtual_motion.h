@@ -63,13 +63,13 @@ static inline void virtual_motions(const dyn_model *m, const lane *multipliers, 
 static inline void virtual_externals(const dyn_scene *scene, const lane *values, const spatial_body *body,
                                      virtual_body *virtual_motion)
 {
-    for (size_t n = 0; n < scene->n_wrenches; n++, values += 9) {
-        const dyn_wrench_site *site = &scene->wrench[n];
-        if (site->body == DYN_WORLD || !site->world_axes) continue;
-        virtual_body *V = &virtual_motion[site->body];
-        const vec3    x = wrench_point(site, &body[site->body], values);
-        mat3_add_outer(&V->Y, external_in_site_axes(site, load3(values)), cross_add(V->u.v, V->u.w, x));
-        mat3_add_outer(&V->Y, external_in_site_axes(site, load3(values + 3)), V->u.w);
+    for (size_t n = external_first(scene, values); n < external_end(scene); n++) {
+        const external_load load = external_load_of(scene, values, n);
+        if (load.body == DYN_WORLD || !load.world_axes) continue;
+        virtual_body *V = &virtual_motion[load.body];
+        const vec3    x = load_arm(&load, &body[load.body]);
+        mat3_add_outer(&V->Y, load.F, cross_add(times(load.weight, V->u.v), V->u.w, x));
+        mat3_add_outer(&V->Y, load.T, V->u.w);
     }
 }
 

@@ -34,9 +34,10 @@ LANE_INLINE void world_fixed_accumulate(const world_fixed_wrenches *k, world_fix
             parent->X.m[i][j] += k->X.m[i][j];
 }
 
-static inline bool scene_has_world_fixed(const dyn_scene *scene)
+/* True if some load has constant components in world axes, as the compensation of gravity does. */
+static inline bool scene_has_world_fixed(const dyn_scene *scene, const lane *values)
 {
-    for (size_t k = 0; k < scene->n_wrenches; k++)
+    for (size_t k = 0; values && k < scene->n_wrenches; k++)
         if (scene->wrench[k].world_axes && scene->wrench[k].body != DYN_WORLD) return true;
-    return false;
+    return scene->model->compensated;
 }

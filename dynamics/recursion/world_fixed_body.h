@@ -11,18 +11,15 @@ static inline void world_fixed_gather(const dyn_scene *scene, const external_wre
     const world_fixed_wrenches none = {.F = o, .T = o, .X = {{{o.x, o.x, o.x}, {o.x, o.x, o.x}, {o.x, o.x, o.x}}}};
     for (size_t i = 0; i < scene->model->n_bodies; i++)
         k[i] = none;
-    for (size_t n = 0; n < scene->n_wrenches; n++) {
-        const dyn_wrench_site *site = &scene->wrench[n];
-        const lane            *x    = values + 9 * n;
-        if (site->body == DYN_WORLD || !site->world_axes) continue;
-        const attitude *att = &ext->attitude[site->body];
-        vec3 F = external_in_body_axes(site, att, load3(x)), T = external_in_body_axes(site, att, load3(x + 3));
-        vec3 r                   = add(vec3_of(site->X_bl.p), rotate_const(site->X_bl.R, load3(x + 6)));
-        world_fixed_wrenches one = {.F = F, .T = T};
-        store3(one.X.m[0], scale(r, F.x));
-        store3(one.X.m[1], scale(r, F.y));
-        store3(one.X.m[2], scale(r, F.z));
-        world_fixed_accumulate(&one, &k[site->body]);
+    for (size_t n = external_first(scene, values); n < external_end(scene); n++) {
+        const external_load load = external_load_of(scene, values, n);
+        if (load.body == DYN_WORLD || !load.world_axes) continue;
+        const wrench         applied = external_applied(&load, &ext->attitude[load.body]);
+        world_fixed_wrenches one     = {.F = times(load.weight, applied.f), .T = applied.n};
+        store3(one.X.m[0], scale(load.arm, applied.f.x));
+        store3(one.X.m[1], scale(load.arm, applied.f.y));
+        store3(one.X.m[2], scale(load.arm, applied.f.z));
+        world_fixed_accumulate(&one, &k[load.body]);
     }
 }
 

@@ -1,6 +1,7 @@
 /* cut.c - computes the wrench through a joint, and the readings of inertial sensors (cut.h). */
 #include "cut.h"
 #include "dynamics/math/geometry.h"
+#include <string.h>
 
 enum {
     POSE   = 7,
@@ -60,6 +61,13 @@ void dyn_cut_add_inertia(dyn_cut *cut, const dyn_inertia *inertia, const dyn_pos
     add_multiple(inertia->mass, c, cut->h);
 }
 
+void dyn_cut_add_compensation(dyn_cut *cut, double mass, const double h[3], const dyn_pose *X)
+{
+    cut->compensated_mass += mass;
+    add_rotated(X->R, false, h, cut->compensated_h);
+    add_multiple(mass, X->p, cut->compensated_h);
+}
+
 size_t dyn_cut_entries(const dyn_cut *cut)
 {
     return MOTION + POSE * (1 + 2 * cut->n_children);
@@ -103,15 +111,17 @@ static dyn_pose frame_pose_at(const motion *m, size_t frame, size_t lane)
     return X;
 }
 
-/* The motion of F in its axes; `a` is its acceleration minus gravity. */
+/* The motion of F in its axes; `a` is its acceleration minus gravity g. */
 typedef struct frame_motion {
-    double w[3], a[3], alpha[3];
+    double w[3], a[3], alpha[3], g[3];
 } frame_motion;
 
 static frame_motion frame_motion_at(const dyn_cut_states *s, const motion *m, const dyn_pose *X, size_t lane)
 {
     frame_motion x;
     const double fall[3] = {-s->scene->gravity[0], -s->scene->gravity[1], -s->scene->gravity[2]};
+    memset(x.g, 0, sizeof x.g);
+    add_rotated(X->R, true, s->scene->gravity, x.g);
     dyn_get3(m->velocity + 3 * m->W + lane, m->W, 1, x.w);
     dyn_get3(m->acceleration + lane, m->W, 1, x.a);
     dyn_get3(m->acceleration + 3 * m->W + lane, m->W, 1, x.alpha);
@@ -127,6 +137,8 @@ static void add_rigid_part(const dyn_cut *cut, const frame_motion *x, double f[3
     add_moment(x->alpha, cut->h, f);
     add_moment(x->w, across, f);
     add_moment(cut->h, x->a, n);
+    add_multiple(cut->compensated_mass, x->g, f);
+    add_moment(cut->compensated_h, x->g, n);
     add_tensor_product(cut->I, x->alpha, n);
     add_tensor_product(cut->I, x->w, spin);
     add_moment(x->w, spin, n);

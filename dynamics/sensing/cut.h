@@ -9,8 +9,9 @@
  *     n = h x (a - g) + I a_w + w x I w + sum of J (r'' u + r' w x u) + sum of (n_c + p_c x f_c) - sum of (N_e + p_e x
  *     F_e)
  *
- * (Newton & Euler). f_c, n_c are the wrenches on the children that move, F_e, N_e those of the environment on the rigid
- * body. A rotor on the rigid body spins at r' about u with the inertia J; the inertia I contains it without its spin.
+ * (Newton & Euler). Where gravity is compensated, m g and h x g lack their compensated shares. f_c, n_c are the
+ * wrenches on the children that move, F_e, N_e those of the environment on the rigid body. A rotor on the rigid body
+ * spins at r' about u with the inertia J; the inertia I contains it without its spin.
  */
 #pragma once
 #include "dynamics/dynamics.h"
@@ -28,8 +29,9 @@ typedef struct dyn_cut_push {
 } dyn_cut_push;
 
 typedef struct dyn_cut {
-    double           mass, h[3], I[6]; /* kg, kg m, kg m^2: xx xy xz yy yz zz; all 0 at a joint that moves */
-    size_t           n_children, n_rotors, n_pushes;
+    double mass, h[3], I[6];                   /* kg, kg m, kg m^2: xx xy xz yy yz zz; all 0 at a joint that moves */
+    double compensated_mass, compensated_h[3]; /* kg, kg m: sums over the rigid body of dyn_link.gravity_compensation */
+    size_t n_children, n_rotors, n_pushes;
     const size_t    *rows;       /* [n_children] rows of the children's joint wrenches */
     const dyn_frame *frames;     /* [1 + 2 n_children] F; then for each child the frame with the axes of its wrench, and
                                     one whose origin is the point of the moment */
@@ -46,8 +48,12 @@ typedef struct dyn_cut_states {
     const double      *joint_wrenches; /* n_rows x 6; NULL: no cut has children */
 } dyn_cut_states;
 
-/* Adds a rigid body to the cut's own: `inertia` is in a frame whose pose in F is X. */
+/* Adds a rigid body to the cut's own: `inertia` is in a frame whose pose in F is X. dyn_cut_add_compensation adds the
+ * compensation of its gravity. */
 void dyn_cut_add_inertia(dyn_cut *cut, const dyn_inertia *inertia, const dyn_pose *X);
+
+/* Adds the compensated share of a mass and its first moment, in a frame whose pose in F is X. */
+void dyn_cut_add_compensation(dyn_cut *cut, double mass, const double h[3], const dyn_pose *X);
 
 /* Returns the entries per state of `room`. */
 size_t dyn_cut_entries(const dyn_cut *cut);

@@ -350,6 +350,31 @@ static void draw_free_forces(uint64_t seed, unsigned features, random_tree *tree
     }
 }
 
+static double draw_share(random_source *source)
+{
+    return random_chance(source, 0.3) ? 0 : random_chance(source, 0.3) ? 1 : random_between(source, -0.5, 1.5);
+}
+
+/* Compensates the gravity of links, from a source of its own. */
+static void draw_compensation(uint64_t seed, unsigned features, random_tree *tree)
+{
+    random_source source = {.state = (seed + 3) * 0x9e3779b97f4a7c15u};
+    if (!(features & (TREE_COMPENSATED | TREE_PLAIN)) || !random_chance(&source, 1.0 / 3)) return;
+    tree->description.base_gravity_compensation = draw_share(&source);
+    for (size_t i = 0; i < tree->description.n_links; i++)
+        tree->links[i].gravity_compensation = draw_share(&source);
+}
+
+void random_tree_share_compensation(random_tree *tree)
+{
+    for (size_t i = 0; i < tree->description.n_links; i++) {
+        dyn_link *l = &tree->links[i];
+        if (l->joint != DYN_FIXED) continue;
+        l->gravity_compensation = l->parent == DYN_WORLD ? tree->description.base_gravity_compensation
+                                                         : tree->links[l->parent].gravity_compensation;
+    }
+}
+
 /* `along`: probability that the parent of a link is the previous link */
 static random_tree grow(uint64_t seed, size_t dof, bool floating, unsigned features, double along)
 {
@@ -389,6 +414,7 @@ static random_tree grow(uint64_t seed, size_t dof, bool floating, unsigned featu
         if (tree.links[i].inertia.mass == 0 && !has_child(&tree, i)) random_inertia(&source, &tree.links[i].inertia);
     draw_transmissions(&source, features, &tree);
     draw_free_forces(seed, features, &tree);
+    draw_compensation(seed, features, &tree);
     return tree;
 }
 

@@ -32,9 +32,10 @@ enum {
     TREE_ELASTIC  = 512, /* joints with motor coordinates, with and without a motor on some link */
     TREE_FREELY =
         1024, /* spherical and floating joints anywhere, in two of five trees; those trees have no massless links */
-    TREE_FAR           = 2048, /* motors of rigid joints on any link */
-    TREE_TRANSMISSIONS = 4096, /* motors that drive several joints */
-    TREE_ALL           = 8191,
+    TREE_FAR           = 2048,  /* motors of rigid joints on any link */
+    TREE_TRANSMISSIONS = 4096,  /* motors that drive several joints */
+    TREE_COMPENSATED   = 16384, /* gravity is compensated link by link, in one of three trees, also in plain ones */
+    TREE_ALL           = 8191 | TREE_COMPENSATED,
     TREE_PLAIN = 8192, /* used alone: revolute joints without friction or springs, with coordinates in their order
                           (dyn_run in model.h) */
     TREE_DENSE = TREE_MIMICS | TREE_FAR | TREE_TRANSMISSIONS /* the features that make forward dynamics dense */
@@ -53,6 +54,8 @@ typedef struct random_tree {
 
 /* Makes a robot with `dof` velocity coordinates. If `floating`, six of these are the base's (dof >= 6). */
 random_tree random_tree_make(uint64_t seed, size_t dof, bool floating, unsigned features);
+/* Gives links that fixed joints connect the same compensation of gravity. */
+void random_tree_share_compensation(random_tree *tree);
 /* Makes a robot as random_tree_make does, in which every link is the child of the previous one. */
 random_tree random_chain_make(uint64_t seed, size_t dof, bool floating, unsigned features);
 void        random_tree_free(random_tree *tree);

@@ -113,6 +113,7 @@ static trial trial_in_columns(uint64_t seed, size_t rows)
     trial t = trial_make(seed, rows);
     dyn_model_free(t.model);
     t.tree.description.base_rotor_inertia = 0;
+    random_tree_share_compensation(&t.tree);
     assert_int_equal(dyn_model_build(&t.tree.description, &t.model, NULL), DYN_OK);
     t.scene.model = t.model;
     return t;

@@ -37,6 +37,12 @@ static vec6 velocity_force(const book_body *b, const vec6 *fx)
     return force;
 }
 
+/* Returns I X_0 (1 - share) a_g, minus the force that compensates the weight. */
+static vec6 compensated_weight(const book_body *b, const book_scene *scene)
+{
+    return scale6(-(1 - b->share), mul6(&b->I, mul6(&b->X_0, base_acceleration(scene))));
+}
+
 /* Adds the motors of coupled transmissions: w J (w . qdd) to tau, or J w w^T to H. */
 static void add_drives(const book_tree *tree, const double *qdd, double *tau, double *H)
 {
@@ -70,6 +76,7 @@ void book_rnea(book_tree *tree, const book_scene *scene, const double *q, const 
         b->a   = add6(b->a, add6(b->c_J, cross_motion(b->v_i, b->v_J)));
         /* f_i = I a + v x* I v - X_0* fx */
         b->f = add6(mul6(&b->I, b->a), velocity_force(b, &scene->fx[i]));
+        b->f = add6(b->f, compensated_weight(b, scene));
     }
     memset(tau, 0, (size_t)tree->nv * sizeof *tau);
     for (int i = tree->NB; i >= 1; i--) {
@@ -178,7 +185,7 @@ static void velocities_and_bias_forces(book_tree *tree, const book_scene *scene)
         b->v_i       = add6(mul6(&b->X, tree->body[b->lambda].v_i), b->v_J);
         b->c         = add6(b->c_J, cross_motion(b->v_i, b->v_J));
         b->I_A       = b->I;
-        b->p_A       = velocity_force(b, &scene->fx[i]);
+        b->p_A       = add6(velocity_force(b, &scene->fx[i]), compensated_weight(b, scene));
     }
 }
 

@@ -58,6 +58,7 @@ static void make_link_body(book_tree *tree, int link, const dyn_pose *parent_aft
     b->rotor            = l->elastic ? 0 : l->ratio * l->ratio * l->rotor_inertia;
     b->damping          = l->spring.damping;
     b->stiffness        = l->spring.stiffness;
+    b->share            = 1 - l->gravity_compensation;
     b->X_T              = transform6(&X_T);
     b->after            = l->after;
     b->I                = body_inertia(&l->inertia, &l->after);
@@ -102,6 +103,7 @@ static void make_rotor_body(book_tree *tree, int link)
     const book_body *joint = &tree->body[book_body_of(tree, link)];
     book_body       *b     = &tree->body[++tree->NB];
     *b                     = (book_body){.type  = DYN_REVOLUTE,
+                                         .share = 1,
                                          .n     = 1,
                                          .axis  = {0, 0, 1},
                                          .q     = l->elastic ? tree->q_theta[link] : joint->q,
@@ -137,6 +139,7 @@ static void make_base(book_tree *tree)
                        .n       = 6,
                        .rotor   = tree->description->base_rotor_inertia,
                        .damping = tree->description->base_damping,
+                       .share   = 1 - tree->description->base_gravity_compensation,
                        .X_T     = transform6(&identity),
                        .after   = identity};
     b->I = body_inertia(&tree->description->base_inertia, &identity);

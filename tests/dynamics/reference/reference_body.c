@@ -23,6 +23,11 @@ static const dyn_inertia *link_inertia(const reference *r, size_t k)
     return k == 0 ? &r->d->base_inertia : &r->d->links[k - 1].inertia;
 }
 
+static double link_compensation(const reference *r, size_t k)
+{
+    return k == 0 ? r->d->base_gravity_compensation : r->d->links[k - 1].gravity_compensation;
+}
+
 /* Computes the spatial inertia of a link about the world's origin, with the centre of mass c in the world: I = [[m 1,
  * -m [c]x], [m [c]x, R I_c R^T - m [c]x [c]x]]. */
 static void place_inertia(const motion_link *l, const dyn_inertia *inertia, body *b)
@@ -61,6 +66,7 @@ body *place_bodies(const reference *r, reference_state state)
     for (size_t k = 0; k < m->n; k++) {
         if (!m->link[k].moves) continue;
         place_inertia(&m->link[k], link_inertia(r, k), &b[k]);
+        b[k].share = 1 - link_compensation(r, k);
         for (int a = (int)k; a >= 0; a = m->link[a].parent)
             for (int c = 0; c < m->link[a].n; c++) {
                 real s[6], s_dot[6];
@@ -93,10 +99,11 @@ void add_gyroscopic(const body *b, real f[6])
     }
 }
 
-/* Adds -I a_g, minus the weight, to f. */
+/* Adds -I a_g, minus the weight without its compensation, to f. */
 void add_antigravity(const body *b, const double gravity[3], real f[6])
 {
-    real a_g[6] = {gravity[0], gravity[1], gravity[2], 0, 0, 0}, weight[6];
+    const real s      = b->share;
+    real       a_g[6] = {s * gravity[0], s * gravity[1], s * gravity[2], 0, 0, 0}, weight[6];
     apply6(b->I, a_g, weight);
     for (int i = 0; i < 6; i++)
         f[i] -= weight[i];

@@ -5,11 +5,11 @@
 
 /* Describes a link in the world. All 6-vectors and the inertia are about the world's origin, in world axes. */
 typedef struct body {
-    real mass, com[3];
-    real I[6][6];  /* spatial inertia, [linear; angular] */
-    real v[6];     /* J qd */
-    real drive[6]; /* J qdd */
-    real drift[6]; /* J' qd: the acceleration is drive + drift */
+    real mass, com[3], share; /* share: of gravity, which its compensation leaves */
+    real I[6][6];             /* spatial inertia, [linear; angular] */
+    real v[6];                /* J qd */
+    real drive[6];            /* J qdd */
+    real drift[6];            /* J' qd: the acceleration is drive + drift */
 } body;
 
 struct reference {

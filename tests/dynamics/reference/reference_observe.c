@@ -186,7 +186,7 @@ void reference_energy(const reference *r, const reference_scene *scene, referenc
         for (int i = 0; i < 6; i++)
             h[i] += momentum[i];
         for (int i = 0; i < 3; i++)
-            potential -= r->b[k].mass * scene->gravity[i] * r->b[k].com[i];
+            potential -= r->b[k].share * r->b[k].mass * scene->gravity[i] * r->b[k].com[i];
     }
     joint_energies(r, &kinetic, &potential);
     motor_energies(r, &kinetic, &potential);
