@@ -191,6 +191,17 @@ bool api_fail_load(const api_query *q, const char *what)
                     what);
 }
 
+/* --- compensation of gravity ------------------------------------------------------------------------------------ */
+
+bool api_check_compensation(const api_query *q, const dyn_compensation *compensation, const api_place *where)
+{
+    static const char text[] = "links of one body differ in \"gravity_compensation\": its weight is no function of the "
+                               "body's parameters; give the links that fixed joints connect the same";
+    if (!compensation->mixed) return true;
+    return where ? api_fail_at(q->problem, where, API_NOT_SUPPORTED, "%s", text)
+                 : api_fail(q->problem, API_NOT_SUPPORTED, NULL, "%s", text);
+}
+
 /* --- surroundings ----------------------------------------------------------------------------------------------- */
 
 bool api_decode_surroundings(api_query *q)

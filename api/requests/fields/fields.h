@@ -16,6 +16,10 @@ bool api_has_load(const api_query *q);
 /* Fails with API_NOT_SUPPORTED: `what` does not take friction that depends on the load. */
 bool api_fail_load(const api_query *q, const char *what) __attribute__((cold));
 
+/* Refuses a body whose links differ in "gravity_compensation": the weight is then no function of the body's parameters.
+ * `where` may be NULL. */
+bool api_check_compensation(const api_query *q, const dyn_compensation *compensation, const api_place *where);
+
 /* Reads true or false into *flag; an absent value (NULL) leaves *flag unchanged. */
 bool api_read_flag(const api_query *q, const api_node *value, const api_place *at, bool *flag);
 

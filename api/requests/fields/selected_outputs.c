@@ -123,6 +123,26 @@ bool api_fail_output(const api_query *q, const api_selection *selected, size_t o
     return api_fail_at(q->problem, &at, API_BAD_VALUE, "%s", text);
 }
 
+/* True if a result is linear in the parameters of bodies. */
+static bool is_of_bodies(const api_selection *selected)
+{
+    bool any = selected->operation->regresses;
+    for (api_set left = selected->outputs; left && !any; left &= left - 1) {
+        const int *extent = selected->operation->outputs[api_first_member(left)].extent;
+        for (size_t i = 0; i < API_MAX_RANK && extent[i] != 0; i++)
+            any = any || extent[i] == API_BODY_PARAMETERS || extent[i] == API_BASE_PARAMETERS;
+    }
+    return any;
+}
+
+static bool check_weights(const api_query *q, const api_selection *selected)
+{
+    const dyn_model *m = q->model->dyn;
+    for (size_t i = 0; is_of_bodies(selected) && i < m->n_bodies; i++)
+        if (!api_check_compensation(q, &m->body[i].compensation, NULL)) return false;
+    return true;
+}
+
 static bool check_needed_options(const api_query *q, const api_operation *operation, const api_node *options,
                                  const api_place *up)
 {
@@ -138,6 +158,7 @@ static bool check_needed_options(const api_query *q, const api_operation *operat
 static bool read_options(api_query *q, api_selection *selected, const api_node *options, const api_place *at)
 {
     return check_needed_options(q, selected->operation, options, at) && read_outputs(q, selected, options, at) &&
+           check_weights(q, selected) &&
            (!selected->operation->options || selected->operation->options(q, selected, options, at));
 }
 

@@ -87,10 +87,12 @@ bool api_read_parameter_places(const api_query *q, dyn_payload *payload)
         size_t          row   = 0;
         const int       link  = find_named_body(q, name, &entry, &row);
         if (link < 0) return false;
-        const dyn_frame *frame = &q->model->frames[link].frame;
-        payload[0]             = (dyn_payload){.body = frame->body, .X_bf = frame->X_bf};
-        payload[1]             = payload[0];
-        payload[0].inertia     = parameter_inertia(model_values + DYN_PER_BODY * row, -1);
+        const dyn_frame        *frame = &q->model->frames[link].frame;
+        const dyn_compensation *c     = &q->model->dyn->body[frame->body].compensation;
+        if (!api_check_compensation(q, c, &entry)) return false;
+        payload[0]         = (dyn_payload){.body = frame->body, .X_bf = frame->X_bf, .gravity_compensation = c->share};
+        payload[1]         = payload[0];
+        payload[0].inertia = parameter_inertia(model_values + DYN_PER_BODY * row, -1);
     }
     return true;
 }

@@ -53,6 +53,15 @@ static bool require(const api_query *q, const api_node *payload, const char *key
            api_fail_at(q->problem, &place, API_MISSING_FIELD, "a payload needs its %s", key);
 }
 
+/* The compensation of gravity of the link with a frame: that of its body unless links of the body differ. */
+static double share_of_frame(const api_model *m, int frame)
+{
+    const dyn_compensation *body = &m->dyn->body[m->frames[frame].frame.body].compensation;
+    const char             *name = m->frames[frame].link;
+    const int               link = body->mixed ? api_model_frame(m, name, strlen(name)) : -1;
+    return link < 0 ? body->share : m->attached[link].compensation.share;
+}
+
 /* Returns the frame that the payload is fixed to; -1 with a problem. */
 static int read_payload_place(const api_query *q, const api_node *object, const api_place *up, dyn_payload *payload)
 {
@@ -64,6 +73,7 @@ static int read_payload_place(const api_query *q, const api_node *object, const 
     if (frame < 0) return -1;
     payload->body = q->model->frames[frame].frame.body;
     payload->X_bf = q->model->frames[frame].frame.X_bf;
+    if (payload->body != DYN_WORLD) payload->gravity_compensation = share_of_frame(q->model, frame);
     return frame;
 }
 

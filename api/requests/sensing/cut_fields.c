@@ -141,14 +141,22 @@ static void list_rotor(const api_model *m, const api_motor_name *motor, int link
 /* Adds the rigid body, with the payloads of the request, and the rotors on it. */
 static void list_rigid_part(const api_query *q, const api_cut *cut, const dyn_pose *X_fb, dyn_cut *to, const lists *l)
 {
-    const api_model *m          = q->model;
-    const dyn_pose   link_frame = dyn_pose_compose(X_fb, &m->frames[cut->link].frame.X_bf);
+    const api_model        *m            = q->model;
+    const dyn_pose          link_frame   = dyn_pose_compose(X_fb, &m->frames[cut->link].frame.X_bf);
+    const dyn_compensation *compensation = &m->attached[cut->link].compensation;
     dyn_cut_add_inertia(to, &m->attached[cut->link].inertia, &link_frame);
+    dyn_cut_add_compensation(to, compensation->mass, compensation->h, &link_frame);
     for (size_t i = 0; i < q->n_payloads; i++) {
         const int frame = q->payload_frames[i];
         if (!is_beyond(m, cut, link_with_frame(m, frame))) continue;
-        const dyn_pose X = dyn_pose_compose(X_fb, &m->frames[frame].frame.X_bf);
-        dyn_cut_add_inertia(to, &q->payloads[i].inertia, &X);
+        const dyn_pose     X       = dyn_pose_compose(X_fb, &m->frames[frame].frame.X_bf);
+        const dyn_payload *payload = &q->payloads[i];
+        const double       mass    = payload->gravity_compensation * payload->inertia.mass;
+        double             h[3];
+        for (int k = 0; k < 3; k++)
+            h[k] = mass * payload->inertia.com[k];
+        dyn_cut_add_inertia(to, &payload->inertia, &X);
+        dyn_cut_add_compensation(to, mass, h, &X);
     }
     for (size_t i = 0; i < m->n_motors; i++) {
         const int frame = api_model_frame(m, m->motors[i].link, strlen(m->motors[i].link));

@@ -76,13 +76,14 @@ static bool read_warnings(const api_entry *root)
     return true;
 }
 
-/* Reads the rotor inertia and the damper of a floating base. A fixed one drops and reports them. */
+/* Reads rotor inertia, damper and compensation of gravity of a floating base. A fixed one drops and reports them. */
 static bool read_base_forces(const api_entry *base, api_document *document)
 {
-    static const char *const moving[] = {"rotor_inertia", "spring"};
+    static const char *const moving[] = {"rotor_inertia", "spring", "gravity_compensation"};
     dyn_spring               damper   = {0};
     if (!api_entry_not_negative(base, "rotor_inertia", API_OPTIONAL, &document->base_rotor_inertia) ||
-        !api_document_read_spring(base, DYN_FLOATING, &damper))
+        !api_document_read_spring(base, DYN_FLOATING, &damper) ||
+        !api_entry_number(base, "gravity_compensation", API_OPTIONAL, &document->base_gravity_compensation))
         return false;
     document->base_damping = damper.damping;
     for (size_t i = 0; !document->floating && i < sizeof moving / sizeof *moving; i++)
@@ -96,9 +97,10 @@ static bool read_base_forces(const api_entry *base, api_document *document)
 /* The canonical document always states type and link of the base. */
 static bool read_base(const api_entry *root, api_document *document)
 {
-    static const char *const fields[] = {"type", "link", "inertial", "visual", "rotor_inertia", "spring", NULL};
-    const char              *type     = "fixed";
-    api_entry                base;
+    static const char *const fields[] = {
+        "type", "link", "inertial", "visual", "rotor_inertia", "spring", "gravity_compensation", NULL};
+    const char *type = "fixed";
+    api_entry   base;
     document->base = "base";
     if (!api_entry_has(root, "base"))
         return api_entry_set_canonical(root, "base", json_pack("{ssss}", "type", type, "link", document->base));
@@ -119,12 +121,13 @@ static bool read_base(const api_entry *root, api_document *document)
 
 static bool read_link(const api_entry *root, size_t index, api_document_link *link)
 {
-    static const char *const fields[] = {"name", "parent", "joint", "inertial", "visual", NULL};
+    static const char *const fields[] = {"name", "parent", "joint", "inertial", "gravity_compensation", "visual", NULL};
     api_entry                entry;
     return api_entry_item(&entry, root, "links", index, fields) &&
            api_entry_name(&entry, "name", API_REQUIRED, &link->name) &&
            api_entry_name(&entry, "parent", API_REQUIRED, &link->parent) && api_document_read_joint(&entry, link) &&
            api_document_read_inertial(&entry, link->name, &link->dyn.inertia, false) &&
+           api_entry_number(&entry, "gravity_compensation", API_OPTIONAL, &link->dyn.gravity_compensation) &&
            api_document_read_visuals(&entry, &link->visuals);
 }
 

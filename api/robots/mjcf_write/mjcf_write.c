@@ -72,6 +72,27 @@ static void put_name(mjcf_file *f, xmlNode *body, const char *name)
     api_xml_put_text(&f->w, body, "name", other);
 }
 
+static void put_compensation(mjcf_file *f, xmlNode *body, double share)
+{
+    if (share != 0) api_xml_put_number(&f->w, body, "gravcomp", share);
+}
+
+/* Negative compensation has an effect in MuJoCo only beside a positive one, of any body: an empty body of the world
+ * that has one. */
+static void help_negative_compensation(mjcf_file *f)
+{
+    const api_document *d        = f->w.document;
+    bool                negative = d->base_gravity_compensation<0, positive = d->base_gravity_compensation> 0;
+    for (size_t i = 0; i < d->n_links; i++) {
+        negative = negative || d->links[i].dyn.gravity_compensation < 0;
+        positive = positive || d->links[i].dyn.gravity_compensation > 0;
+    }
+    if (!negative || positive) return;
+    xmlNode *body = api_xml_put(&f->w, f->world, "body");
+    put_name(f, body, api_xml_join(&f->w, d->base, "compensated"));
+    put_compensation(f, body, 1);
+}
+
 /* MuJoCo refuses bodies with more than six coordinates. */
 static void report_coordinates(mjcf_file *f, const api_mjcf_chain *chain, const char *name)
 {
@@ -106,6 +127,7 @@ static void put_body(mjcf_file *f, int i)
     put_name(f, chain.body, link->name);
     api_mjcf_put_pose(&f->w, chain.body, &chain.X_pb);
     api_mjcf_put_inertial(&f->w, chain.body, &link->dyn.inertia, api_mjcf_is_shaped(&link->visuals));
+    put_compensation(f, chain.body, link->dyn.gravity_compensation);
     api_mjcf_put_joints(&chain);
     api_mjcf_put_visuals(&f->w, chain.body, &link->visuals);
     report_coordinates(f, &chain, link->name);
@@ -125,6 +147,7 @@ static void put_base(mjcf_file *f)
     f->base = api_xml_put(&f->w, f->world, "body");
     put_name(f, f->base, d->base);
     api_mjcf_put_inertial(&f->w, f->base, &d->base_inertia, api_mjcf_is_shaped(&d->base_visuals));
+    put_compensation(f, f->base, d->base_gravity_compensation);
     api_mjcf_report_refused(&f->w, d->base, &d->base_inertia, d->floating && !f->bodies.sound.base);
     if (d->floating)
         api_mjcf_put_free(&f->w, f->base,
@@ -265,6 +288,7 @@ static void put_all(mjcf_file *f, const char *name)
             put_body(f, d->order[k]);
         else
             f->w.shapes_left += d->links[d->order[k]].visuals.n;
+    help_negative_compensation(f);
     put_sites(f);
     put_equalities(f);
     api_mjcf_put_motors(&f->w, f->root);

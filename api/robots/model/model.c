@@ -52,13 +52,14 @@ static bool check_figures(const api_model *model, const api_document *document, 
     char             text[64];
     for (size_t i = 0; i < dyn->n_bodies; i++) {
         const dyn_body *body = &dyn->body[i];
-        double          sum  = body->derived.subtree_mass + body->moments.mass + fabs(body->joint.ratio) +
-                     fabs(body->joint.friction.viscous) + fabs(body->joint.friction.positive) +
-                     fabs(body->joint.friction.negative) + body->joint.friction.breakaway_positive +
-                     body->joint.friction.breakaway_negative + body->joint.friction.load;
+        double          sum  = fabs(body->compensation.mass) + body->derived.subtree_mass + body->moments.mass +
+                     fabs(body->joint.ratio) + fabs(body->joint.friction.viscous) +
+                     fabs(body->joint.friction.positive) + fabs(body->joint.friction.negative) +
+                     body->joint.friction.breakaway_positive + body->joint.friction.breakaway_negative +
+                     body->joint.friction.load;
         for (int k = 0; k < 3; k++)
             sum += fabs(body->pose.p_pc[k]) + fabs(body->pose.before.p[k]) + fabs(body->moments.h[k]) +
-                   fabs(body->moments.E[k]) + fabs(body->moments.E[3 + k]);
+                   fabs(body->moments.E[k]) + fabs(body->moments.E[3 + k]) + fabs(body->compensation.h[k]);
         if (!isfinite(sum))
             return api_fail(problem, API_NON_FINITE, link_pointer(document, body->tree.link, text),
                             "the values of this body are so large that they overflow");
@@ -109,12 +110,13 @@ static bool build(api_model *model, const api_document *document, api_reader *re
         if (links[k].motor.present && links[k].motor.link != DYN_WORLD)
             links[k].motor.link = document->links[links[k].motor.link].core_index;
     }
-    dyn_description description = {.floating           = document->floating,
-                                   .base_inertia       = document->base_inertia,
-                                   .base_rotor_inertia = document->base_rotor_inertia,
-                                   .base_damping       = document->base_damping,
-                                   .n_links            = n,
-                                   .links              = links};
+    dyn_description description = {.floating                  = document->floating,
+                                   .base_inertia              = document->base_inertia,
+                                   .base_rotor_inertia        = document->base_rotor_inertia,
+                                   .base_gravity_compensation = document->base_gravity_compensation,
+                                   .base_damping              = document->base_damping,
+                                   .n_links                   = n,
+                                   .links                     = links};
     if (!api_transmissions_list_drives(document, reader->arena, &description)) return no_memory(reader->problem);
     memcpy(description.gravity, document->gravity, sizeof description.gravity);
 

@@ -54,6 +54,8 @@ typedef struct api_attached_body {
     double point[3];     /* m, in the frame of the parent */
     dyn_inertia inertia; /* inertia of the link and all links fixed to it beyond the joint, in its frame; motors with
                             rotors locked */
+    dyn_compensation
+        compensation; /* its compensated mass and first moment, in the same frame; `share` is that of the link */
 } api_attached_body;
 
 typedef struct api_motor_name {

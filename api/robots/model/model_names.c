@@ -188,12 +188,40 @@ static bool attach_bodies(api_model *model, const api_document *document, const 
     return true;
 }
 
+/* Sums the compensated masses of links that fixed joints connect, from the tips on. */
+static void attach_compensations(api_model *model, const api_document *document)
+{
+    for (size_t i = 0; i <= document->n_links; i++) {
+        const dyn_inertia *inertia = i == 0 ? &document->base_inertia : &document->links[i - 1].dyn.inertia;
+        dyn_compensation  *to      = &model->attached[i].compensation;
+        const double       share =
+            i == 0 ? document->base_gravity_compensation : document->links[i - 1].dyn.gravity_compensation;
+        to->share = share;
+        to->mass  = share * inertia->mass;
+        for (int k = 0; k < 3; k++)
+            to->h[k] = to->mass * inertia->com[k];
+    }
+    for (size_t k = document->n_links; k-- > 0;) {
+        const int               i    = document->order[k];
+        const dyn_link         *link = &document->links[i].dyn;
+        const dyn_pose          X    = dyn_pose_compose(&link->before, &link->after);
+        const dyn_compensation *own  = &model->attached[i + 1].compensation;
+        dyn_compensation       *sum  = &model->attached[document->links[i].parent_index + 1].compensation;
+        if (link->joint != DYN_FIXED) continue;
+        sum->mass += own->mass;
+        for (int row = 0; row < 3; row++)
+            sum->h[row] += own->mass * X.p[row] + dyn_dot(X.R[row], own->h);
+    }
+}
+
 static bool name_attached(api_model *model, const api_document *document, api_arena *scratch)
 {
     dyn_inertia *sum = api_arena_take(scratch, document->n_links + 1, sizeof *sum);
     if (!sum) return false;
     api_document_sum_bodies(document, sum);
-    return attach_bodies(model, document, sum);
+    if (!attach_bodies(model, document, sum)) return false;
+    attach_compensations(model, document);
+    return true;
 }
 
 bool api_model_copy_names(api_model *model, const api_document *document, api_arena *scratch)

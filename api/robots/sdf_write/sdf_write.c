@@ -176,6 +176,13 @@ xmlNode *api_sdf_put_link(api_sdf_writer *s, const char *name, const char *relat
 
 /* --- the file ----------------------------------------------------------------------------------------------------- */
 
+/* Completes a link: gravity does not act on one whose weight is compensated. */
+static void put_whole_link(api_sdf_writer *s, xmlNode *link, double share, const api_document_visuals *visuals)
+{
+    if (share == 1) api_sdf_put(s, link, "gravity", "false");
+    api_sdf_put_visuals(s, link, visuals);
+}
+
 /* Appends the base link. A joint of the world holds a fixed one. */
 static void put_base_link(api_sdf_writer *s)
 {
@@ -185,7 +192,8 @@ static void put_base_link(api_sdf_writer *s)
         s->w.shapes_left += d->base_visuals.n;
         return;
     }
-    api_sdf_put_visuals(s, api_sdf_put_link(s, s->base, "world", &here, &d->base_inertia), &d->base_visuals);
+    put_whole_link(s, api_sdf_put_link(s, s->base, "world", &here, &d->base_inertia), d->base_gravity_compensation,
+                   &d->base_visuals);
     if (d->floating) return;
     api_sdf_part hold = {
         .name = api_sdf_take_name(s, api_xml_join(&s->w, s->base, "fixed"), "joint"), .parent = "world", .X = here};
@@ -217,8 +225,8 @@ static void put_link_with_joint(api_sdf_writer *s, size_t i)
     const api_document_link *link = &d->links[i];
     bool                     free = api_sdf_is_free(d, link);
     dyn_pose                 X    = link_pose(d, link);
-    api_sdf_put_visuals(s, api_sdf_put_link(s, s->link[i], free ? "world" : s->joint[i], &X, &link->dyn.inertia),
-                        &link->visuals);
+    put_whole_link(s, api_sdf_put_link(s, s->link[i], free ? "world" : s->joint[i], &X, &link->dyn.inertia),
+                   link->dyn.gravity_compensation, &link->visuals);
     if (free)
         report_free_joint(s, i);
     else
@@ -282,6 +290,7 @@ static void put_file(api_sdf_writer *s, xmlNode *sdf, const char *name)
     put_named_frames(s);
     api_xml_report_forces(&s->w);
     api_xml_report_free_forces(&s->w, false);
+    api_xml_report_compensation(&s->w, 1);
     api_xml_report_configurations(&s->w);
 }
 

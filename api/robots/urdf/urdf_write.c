@@ -215,6 +215,7 @@ static void report_document(api_urdf_file *f)
     const api_document *d = f->w.document;
     if (d->gravity[0] != 0 || d->gravity[1] != 0 || d->gravity[2] != -9.81)
         api_xml_not_held(&f->w, "/gravity", "gravity is not part of the file: readers assume [0,0,-9.81]");
+    api_xml_report_compensation(&f->w, 0);
     if (d->floating)
         api_xml_not_held(&f->w, "/base/type", "the floating base is not part of the file: read it with base=floating");
     for (size_t i = 0; i < d->n_loops; i++) {

@@ -8,7 +8,7 @@ from multibody import Multibody, with_payload, with_wrench
 from samples import body
 from tree_kinematics import from_rpy
 
-MODEL_FEATURES = ("mimic", "loop", "elastic", "transmission", "viscous", "coulomb", "smooth", "stribeck", "load", "floating")
+MODEL_FEATURES = ("mimic", "loop", "elastic", "transmission", "viscous", "coulomb", "smooth", "stribeck", "load", "compensated", "floating")
 REQUEST_FEATURES = ("payload", "wrenches", "held", "free", "permuted", "failing", "batch")
 FEATURES = MODEL_FEATURES + REQUEST_FEATURES
 ROWS = 3
@@ -102,11 +102,19 @@ def document(features):
     if "floating" in features:
         made["base"] = {"type": "floating", "link": "trunk", "inertial": body(8.5, (0.01, -0.02, 0.1), 0.2, 0.25, 0.15)}
         frames += [{"name": "left", "link": "trunk", "xyz": [0.2, 0.3, -0.9]}, {"name": "right", "link": "trunk", "xyz": [0.1, -0.35, -0.85]}]
+    if "compensated" in features:
+        for link, share in zip(links, (0.3, 0.85, 1.2, -0.4, 0.7)):
+            link["gravity_compensation"] = share
+        if "floating" in features:
+            made["base"]["gravity_compensation"] = 0.55
     made = varied(made, choose)
     if "loop" in features:
         more, ends, made["loops"] = four_bar(choose)
         if "viscous" in features:
             more[2]["joint"]["friction"] = {"viscous": choose.uniform(0.02, 0.05)}
+        if "compensated" in features:
+            more[0]["gravity_compensation"] = made["links"][0]["gravity_compensation"]  # the mount is fixed to the upper arm
+            more[2]["gravity_compensation"] = 0.62
         for link in more:
             link["inertial"] = varied(link["inertial"], choose)
         made["links"] += more

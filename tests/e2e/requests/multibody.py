@@ -35,8 +35,7 @@ def rooted(document):
     base = document.get("base", {})
     if base.get("type", "fixed") == "floating":
         trunk = {"name": base["link"], "parent": "ground of the base", "joint": {"name": "base", "type": "floating"}}
-        if "inertial" in base:
-            trunk["inertial"] = base["inertial"]
+        trunk.update({key: base[key] for key in ("inertial", "gravity_compensation") if key in base})
         document["links"].insert(0, trunk)
         document["base"] = {"type": "fixed", "link": trunk["parent"]}
     return document
@@ -51,6 +50,9 @@ class Multibody:
         self.index = {joint.name: k for k, joint in enumerate(tree.joints)}
         self.bodies = [(k, np.array(link["inertial"]["com"], float), link["inertial"]["mass"], tensor(link["inertial"]["inertia"]))
                        for link in document["links"] for k in [tree.frames[link["name"]][0]] if "inertial" in link]
+        self.weights = np.ones(len(tree.joints) + 1)  # shares of gravity that act on the links; the base is the last
+        for link in document["links"]:
+            self.weights[tree.frames[link["name"]][0]] -= link.get("gravity_compensation", 0)
         self.elastic = [k for k, fields in enumerate(self.fields) if "elastic" in fields]
         self._list_coordinates()
         self.drives = [(np.linalg.inv(t["matrix"]), [self._column(name) for name in t["joints"]], t["motors"])

@@ -116,7 +116,7 @@ class State:
         efforts = np.zeros((len(self.q), tree.nv))
         for k, mass, c, inertia in self.bodies():
             (w, v), (dw, dv) = self.twists[k], accelerations[k]
-            point = dv + np.cross(dw, c) + np.cross(w, v + np.cross(w, c)) - gravity
+            point = dv + np.cross(dw, c) + np.cross(w, v + np.cross(w, c)) - self.robot.weights[k] * gravity
             spin = apply(inertia, w)
             torque = apply(inertia, dw) + np.cross(w, spin)
             efforts += self.along(k, mass * point, torque + np.cross(c, mass * point))
@@ -304,7 +304,7 @@ class State:
             w, v = self.twists[k]
             v = v + np.cross(w, c)
             kinetic += mass * (v * v).sum(1) / 2 + (w * apply(inertia, w)).sum(1) / 2
-            potential -= mass * c @ robot.gravity
+            potential -= robot.weights[k] * mass * c @ robot.gravity
         for P, columns, motors in robot.drives:
             rates = self.w[:, columns] @ P.T
             kinetic += (rates * rates) @ [motor.get("rotor_inertia", 0) for motor in motors] / 2
