@@ -122,7 +122,7 @@ static void references_shift(void **state)
     api_model_release(model);
 }
 
-/* Gravity compensation that is the same for all bodies must reduce gravity; any other is reported. */
+/* Gravity compensation that is the same for all bodies must reduce gravity; any other is that of the links. */
 static void gravity_is_compensated(void **state)
 {
     const char *uniform = WORLD("<body name='a' gravcomp='0.75'><joint axis='0 1 0'/>"
@@ -136,7 +136,9 @@ static void gravity_is_compensated(void **state)
                         "</body>",
                         ""),
                   NULL);
-    assert_int_equal(count_reports(model, "not-held"), 1);
+    assert_int_equal(count_reports(model, "not-held"), 0);
+    assert_int_equal(count_reports(model, "compensated"), 1);
+    assert_true(model->dyn->body[0].compensation.share == 1 && model->dyn->body[1].compensation.share == 0);
     api_model_release(model);
 }
 

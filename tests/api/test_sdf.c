@@ -48,7 +48,7 @@ static void hinges_turn(void **state)
     api_model_release(model);
 }
 
-/* A world must bring its gravity; links without gravity are accepted if all links have none. */
+/* A world must bring its gravity; links without gravity are compensated. */
 static void gravity(void **state)
 {
     api_model *model = taken("<sdf version='1.9'><world name='w'><model name='m'>" LINK("a")
@@ -61,7 +61,9 @@ static void gravity(void **state)
     api_model_release(model);
     model =
         taken(FILE_OF("<link name='a'><gravity>0</gravity>" INERTIAL "</link>" LINK("b") HINGE("a", "b", "")), NULL);
-    assert_int_equal(count_reports(model, "not-held"), 1);
+    assert_int_equal(count_reports(model, "not-held"), 0);
+    assert_int_equal(count_reports(model, "compensated"), 1);
+    assert_true(model->dyn->body[0].compensation.share == 1 && model->dyn->body[1].compensation.share == 0);
     api_model_release(model);
 }
 

@@ -142,6 +142,7 @@ static bool write_joints(api_mjcf *m, const api_mjcf_body *body, api_xml_link *l
         link->after  = last ? X : dyn_pose_identity();
         link->name   = last ? body->name : between_name(m, body, joint);
         if (last) link->inertia = body->inertia;
+        if (last) link->gravity_compensation = body->gravcomp;
         if (!link->name) json_decref(link->fields); /* not taken over by the link */
         if (!link->name || !(last ? write_own_link(m, body, link) : api_xml_write_link(&m->document, link)))
             return api_reader_no_memory(&m->xml.base);
@@ -165,6 +166,7 @@ static bool write_body(api_mjcf *m, const api_mjcf_body *body)
     link.before                       = body->X_pb;
     link.after                        = dyn_pose_identity();
     link.inertia                      = body->inertia;
+    link.gravity_compensation         = body->gravcomp;
     if (!link.joint) return api_reader_no_memory(&m->xml.base);
     return write_own_link(m, body, &link);
 }
@@ -202,7 +204,8 @@ static bool write_base(api_mjcf *m, const api_mjcf_body *body)
         return false;
     return !body ||
            (api_mjcf_write_several(m, &m->joints[body->first_joint], base) &&
-            api_xml_write_inertial(&m->document, base, &body->inertia) && api_mjcf_write_visuals(m, body, base));
+            api_xml_write_inertial(&m->document, base, &body->inertia) &&
+            api_xml_write_compensation(&m->document, base, body->gravcomp) && api_mjcf_write_visuals(m, body, base));
 }
 
 /* With a floating base the world is no link: bodies and sites that are fixed to it are left out. */

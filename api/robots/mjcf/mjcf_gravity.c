@@ -1,5 +1,5 @@
 /* mjcf_gravity.c - read gravity and its compensation by <body gravcomp>. Compensation that is the same for all bodies
- * is a smaller gravity; a document holds no other. */
+ * is a smaller gravity; other compensation is that of each link, "gravity_compensation". */
 #include "mjcf_reader.h"
 #include <math.h>
 
@@ -15,18 +15,28 @@ static bool is_compensated(const api_mjcf *m)
            (s->gravity[0] != 0 || s->gravity[1] != 0 || s->gravity[2] != 0);
 }
 
-/* Sets *share to that of all moving bodies with a mass. Returns the first body whose share differs from those before,
- * or NULL. */
-static const xmlNode *find_different(const api_mjcf *m, double *share)
+/* Takes the compensation from bodies that have no weight to move. Sets *share to that of the first other body, or NAN;
+ * returns true if all others have the same. */
+static bool is_uniform(api_mjcf *m, double *share)
 {
-    *share = NAN;
+    bool same = true;
+    *share    = NAN;
     for (size_t i = 0; i < m->n_bodies; i++) {
-        const api_mjcf_body *body = &m->bodies[i];
-        if (!body->moves || body->inertia.mass == 0) continue;
+        api_mjcf_body *body = &m->bodies[i];
+        if (!body->moves || body->inertia.mass == 0) {
+            body->gravcomp = 0;
+            continue;
+        }
         if (isnan(*share)) *share = body->gravcomp;
-        if (body->gravcomp != *share) return body->element;
+        same = same && body->gravcomp == *share;
     }
-    return NULL;
+    return same;
+}
+
+static void clear_compensation(api_mjcf *m)
+{
+    for (size_t i = 0; i < m->n_bodies; i++)
+        m->bodies[i].gravcomp = 0;
 }
 
 /* Counts the joints whose actuators compensate, which leaves the weight in inverse dynamics; *first is one of them. */
@@ -40,30 +50,34 @@ static size_t count_compensating(const api_mjcf *m, const api_mjcf_joint **first
     return n;
 }
 
-static bool not_held(api_mjcf *m, const xmlNode *element, const char *reason)
+/* Reports compensation by actuators, which a model does not have: it stays in the efforts. */
+static bool report_actuators(api_mjcf *m, const api_mjcf_joint *first, size_t n)
 {
-    return api_xml_report(&m->xml, element, "warning", "not-held",
-                          "gravcomp is not part of the model, which has the gravity of the file: %s", reason);
+    if (n == m->n_joints)
+        return api_xml_report(
+            &m->xml, first->element, "warning", "not-held",
+            "actuatorgravcomp of all joints: efforts of the model include the compensation of gravity, "
+            "which MuJoCo adds to the forces of the actuators beside their ranges");
+    return api_xml_report(&m->xml, first->element, "warning", "not-held",
+                          "gravcomp is not part of the model, which has the gravity of the file: the actuators of some "
+                          "joints compensate, those of others do not; let all joints or none have actuatorgravcomp");
 }
 
 bool api_mjcf_read_gravity(api_mjcf *m, double gravity[3])
 {
     double                share = 0;
     const api_mjcf_joint *first = NULL;
-    bool                  some  = is_compensated(m);
+    const bool            some = is_compensated(m), uniform = is_uniform(m, &share);
+    const size_t          n    = count_compensating(m, &first);
+    const bool            held = some && n == 0 && !uniform;
     for (int i = 0; i < 3; i++)
         gravity[i] = m->option.gravity[i] + 0.0;
-    if (!some) return true;
-    const xmlNode *different = find_different(m, &share);
-    size_t         n         = count_compensating(m, &first);
-    if (different) return not_held(m, different, "it differs between bodies");
-    if (isnan(share) || share == 0) return true;
-    if (n == m->n_joints)
-        return api_xml_report(
-            &m->xml, first->element, "warning", "not-held",
-            "actuatorgravcomp of all joints: efforts of the model include the compensation of gravity, "
-            "which MuJoCo adds to the forces of the actuators beside their ranges");
-    if (n > 0) return not_held(m, first->element, "the actuators of some joints compensate, those of others do not");
+    if (held)
+        return api_xml_report(&m->xml, m->xml.root, "info", "compensated",
+                              "gravcomp differs between bodies: it is \"gravity_compensation\" of their links");
+    clear_compensation(m);
+    if (!some || isnan(share) || (uniform && share == 0)) return true;
+    if (n > 0) return report_actuators(m, first, n);
     for (int i = 0; i < 3; i++) {
         gravity[i] = (1 - share) * m->option.gravity[i] + 0.0;
         if (!api_mjcf_check_finite(m, m->xml.root, "gravity with its compensation", gravity[i])) return false;

@@ -166,11 +166,28 @@ static bool check_masses(api_mjcf *m)
     return true;
 }
 
+/* Reports a centre of mass that MuJoCo 3.14 moves to the origin of its body: it takes an inertial frame for the body's
+ * frame where no component of its position and of its quaternion differs by 1e-6. */
+static bool report_small_offset(api_mjcf *m, const api_mjcf_body *body)
+{
+    const double *c    = body->inertia.com;
+    const double  most = fmax(fabs(c[0]), fmax(fabs(c[1]), fabs(c[2])));
+    return !body->moves || most <= 1e-10 || most >= 1e-6 || /* below, the difference is rounding */
+           api_xml_report(
+               &m->xml, body->element, "info", "assumed",
+               "the centre of mass is %.3g m from the origin of the body: MuJoCo takes such an inertial frame "
+               "for the frame of the body, if it is not rotated either; the model keeps the offset",
+               most);
+}
+
 bool api_mjcf_read_masses(api_mjcf *m)
 {
     if (!api_mjcf_fuse(m)) return false;
     for (size_t i = 0; i < m->n_bodies; i++)
         if (!read_inertia(m, &m->bodies[i])) return false;
     scale(m);
-    return check_masses(m) && api_mjcf_align(m);
+    if (!check_masses(m) || !api_mjcf_align(m)) return false;
+    for (size_t i = 0; i < m->n_bodies; i++)
+        if (!report_small_offset(m, &m->bodies[i])) return false;
+    return true;
 }

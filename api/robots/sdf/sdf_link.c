@@ -68,35 +68,42 @@ static bool read_inertial(api_sdf *sdf, const api_sdf_frame *link, const xmlNode
     return (!inertial || read_stated(sdf, inertial, inertia)) && report_defaults(sdf, link->element, inertial);
 }
 
-/* Links without gravity. */
-typedef struct weightless_links {
-    size_t               n;
-    const api_sdf_frame *first;
-} weightless_links;
-
-/* Reports what would make a link move in another way. */
-static bool report_link(api_sdf *sdf, const api_sdf_frame *frame, weightless_links *weightless)
+/* Reads whether gravity acts on a link, and reports what would make it move in another way. */
+static bool read_flags(api_sdf *sdf, api_sdf_frame *frame)
 {
     const xmlNode *link    = frame->element;
     bool           gravity = true, kinematic = false;
     if (!api_sdf_flag(sdf, link, "gravity", &gravity) || !api_sdf_flag(sdf, link, "kinematic", &kinematic))
         return false;
-    if (!gravity && weightless->n++ == 0) weightless->first = frame;
+    frame->weightless = !gravity;
     return !kinematic ||
            api_xml_report(&sdf->xml, link, "warning", "not-held",
                           "the link is kinematic, moved by position alone: that is not part of the model");
 }
 
-/* Links without gravity: a model holds that for all links only. */
-static bool apply_gravity(api_sdf *sdf, const weightless_links *weightless, size_t n)
+/* Counts the links, and those on which gravity does not act. */
+static size_t count_weightless(const api_sdf *sdf, size_t *links)
+{
+    size_t n = 0;
+    *links   = 0;
+    for (size_t i = 0; i < sdf->n_frames; i++) {
+        *links += sdf->frames[i].kind == API_SDF_IS_LINK;
+        n += sdf->frames[i].weightless;
+    }
+    return n;
+}
+
+/* A model whose links all lack gravity has none; else such links have compensation of gravity. */
+static bool apply_gravity(api_sdf *sdf)
 {
     static const double none[3];
-    if (weightless->n == 0) return true;
-    if (weightless->n < n)
-        return api_xml_report(
-            &sdf->xml, weightless->first->element, "warning", "not-held",
-            "<gravity> is false for %zu of %zu links, first for \"%.*s\": that is not part of the model", weightless->n,
-            n, api_text_shown(weightless->first->name), weightless->first->name);
+    size_t              links, n = count_weightless(sdf, &links);
+    if (n == 0) return true;
+    if (n < links)
+        return api_xml_report(&sdf->xml, sdf->model, "info", "compensated",
+                              "<gravity> is false for %zu of %zu links: their \"gravity_compensation\" is 1", n, links);
+    for (size_t i = 0; i < sdf->n_frames; i++)
+        sdf->frames[i].weightless = false;
     sdf->gravity = none;
     return api_xml_report(&sdf->xml, sdf->model, "info", "compensated",
                           "<gravity> is false for all links: the model has no gravity");
@@ -104,17 +111,14 @@ static bool apply_gravity(api_sdf *sdf, const weightless_links *weightless, size
 
 bool api_sdf_read_links(api_sdf *sdf)
 {
-    weightless_links weightless = {0};
-    size_t           n          = 0;
     for (size_t i = 0; i < sdf->n_frames; i++) {
         api_sdf_frame *frame = &sdf->frames[i];
         if (frame->kind != API_SDF_IS_LINK) continue;
         const xmlNode *inertial = api_xml_child(frame->element, "inertial");
         frame->inertia          = (dyn_inertia){.mass = 1, .about_com = {1, 0, 0, 1, 0, 1}};
-        n++;
-        if (!read_inertial(sdf, frame, inertial, &frame->inertia) || !report_link(sdf, frame, &weightless) ||
+        if (!read_inertial(sdf, frame, inertial, &frame->inertia) || !read_flags(sdf, frame) ||
             !api_xml_reserve_given(&sdf->document, sdf->document.names, frame->element, frame->name, &frame->link_name))
             return false;
     }
-    return apply_gravity(sdf, &weightless, n);
+    return apply_gravity(sdf);
 }

@@ -27,7 +27,8 @@ typedef struct api_sdf_frame {
     int            link; /* the link that the frame is fixed to, or API_SDF_WORLD; of a joint, its child */
     /* Of a link: */
     dyn_inertia inertia;
-    const char *link_name; /* in the document */
+    bool        weightless; /* <gravity> is false */
+    const char *link_name;  /* in the document */
 } api_sdf_frame;
 
 /* An axis of a joint. */

@@ -105,8 +105,9 @@ static bool write_link(const api_sdf_tree *t, const api_sdf_tree_link *at)
         if (!link.fields) return false;
         link.name = document_name(sdf, at->link);
         if (i + 1 == parts) {
-            link.after   = api_sdf_between(&X_j, &X_to);
-            link.inertia = sdf->frames[at->link].inertia;
+            link.after                = api_sdf_between(&X_j, &X_to);
+            link.inertia              = sdf->frames[at->link].inertia;
+            link.gravity_compensation = sdf->frames[at->link].weightless;
         } else {
             link.name = api_xml_reserve_name(&sdf->document, sdf->document.names, link.joint);
         }
@@ -130,14 +131,15 @@ static bool write_root(api_sdf *sdf, int link, bool fixed)
     double            home[7];
     if (!text) return api_reader_no_memory(&sdf->xml.base);
     snprintf(text, size, "%s%s", name, suffix);
-    api_xml_link root  = {.name    = name,
-                          .parent  = "world",
-                          .joint   = api_xml_reserve_name(&sdf->document, sdf->document.joints, text),
-                          .type    = fixed ? "fixed" : "floating",
-                          .before  = fixed ? X : dyn_pose_identity(),
-                          .after   = dyn_pose_identity(),
-                          .inertia = sdf->frames[link].inertia,
-                          .element = sdf->frames[link].element};
+    api_xml_link root  = {.name                 = name,
+                          .parent               = "world",
+                          .joint                = api_xml_reserve_name(&sdf->document, sdf->document.joints, text),
+                          .type                 = fixed ? "fixed" : "floating",
+                          .before               = fixed ? X : dyn_pose_identity(),
+                          .after                = dyn_pose_identity(),
+                          .inertia              = sdf->frames[link].inertia,
+                          .gravity_compensation = sdf->frames[link].weightless,
+                          .element              = sdf->frames[link].element};
     root.joint_element = root.element;
     memcpy(home, X.p, sizeof X.p);
     dyn_quaternion_of((const double(*)[3])X.R, home + 3);
@@ -163,6 +165,7 @@ static bool write_base(api_sdf *sdf, int floating)
            api_xml_set_field(&sdf->xml, base, "type", json_string(floating >= 0 ? "floating" : "fixed")) &&
            api_xml_set_field(&sdf->xml, base, "link", json_string(name)) &&
            (floating < 0 || (api_xml_write_inertial(&sdf->document, base, &sdf->frames[floating].inertia) &&
+                             api_xml_write_compensation(&sdf->document, base, sdf->frames[floating].weightless) &&
                              api_sdf_read_visuals(sdf, &sdf->frames[floating], base)));
 }
 

@@ -113,6 +113,11 @@ bool api_xml_write_inertial(api_xml_document *d, json_t *owner, const dyn_inerti
     return true;
 }
 
+bool api_xml_write_compensation(api_xml_document *d, json_t *owner, double share)
+{
+    return share == 0 || api_xml_set_number(d->reader, owner, "gravity_compensation", share);
+}
+
 /* --- links and frames --------------------------------------------------------------------------------------------- */
 
 /* Appends one link, whose frame is its joint's frame. Takes over `joint`, the fields of the joint. */
@@ -135,6 +140,7 @@ static bool append_link(api_xml_document *d, const api_xml_link *link, json_t *j
            api_xml_set_field(d->reader, entry, "name", json_string(link->name)) &&
            api_xml_set_field(d->reader, entry, "parent", json_string(link->parent)) &&
            api_xml_write_inertial(d, entry, &link->inertia) &&
+           api_xml_write_compensation(d, entry, link->gravity_compensation) &&
            (!link->visual || api_xml_set_field(d->reader, entry, "visual", json_incref(link->visual)));
 }
 
@@ -153,13 +159,14 @@ bool api_xml_write_link(api_xml_document *d, const api_xml_link *link)
     json_t *fields = link->fields ? link->fields : json_object();
     if (dyn_pose_is_identity(&link->after)) return append_link(d, link, fields);
     api_xml_link mover = *link, body = *link;
-    mover.name    = derived_name(d, d->names, link->name, link->joint);
-    mover.inertia = (dyn_inertia){0};
-    mover.visual  = NULL;
-    body.parent   = mover.name;
-    body.joint    = derived_name(d, d->joints, link->name, "fixed");
-    body.type     = "fixed";
-    body.before   = link->after;
+    mover.name                 = derived_name(d, d->names, link->name, link->joint);
+    mover.inertia              = (dyn_inertia){0};
+    mover.gravity_compensation = 0;
+    mover.visual               = NULL;
+    body.parent                = mover.name;
+    body.joint                 = derived_name(d, d->joints, link->name, "fixed");
+    body.type                  = "fixed";
+    body.before                = link->after;
     if (!mover.name || !body.joint) {
         json_decref(fields);
         return api_reader_no_memory(&d->reader->base);
@@ -190,8 +197,8 @@ const xmlNode *api_xml_document_element(const void *document, const char *pointe
     size_t                  i      = 0;
     int                     length = 0;
     if (sscanf(pointer, "/links/%zu%n", &i, &length) != 1 || i >= d->n) return NULL;
-    const char *field = pointer + length;
-    bool        of_link =
-        strncmp(field, "/name", 5) == 0 || strncmp(field, "/inertial", 9) == 0 || strncmp(field, "/visual", 7) == 0;
+    const char *field   = pointer + length;
+    bool        of_link = strncmp(field, "/name", 5) == 0 || strncmp(field, "/inertial", 9) == 0 ||
+                   strncmp(field, "/visual", 7) == 0 || strncmp(field, "/gravity_compensation", 21) == 0;
     return of_link || !d->joint_element[i] ? d->link_element[i] : d->joint_element[i];
 }

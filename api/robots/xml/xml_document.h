@@ -38,7 +38,8 @@ typedef struct api_xml_link {
     json_t        *fields;        /* further fields of the joint; taken over, NULL: none */
     dyn_pose       before, after; /* joint frame in the parent link's frame; link frame in the moved joint frame */
     dyn_inertia    inertia;       /* in the link frame; zero: no mass */
-    json_t        *visual;        /* shapes of the link; not taken over, NULL: none */
+    double         gravity_compensation; /* share of the link's weight */
+    json_t        *visual;               /* shapes of the link; not taken over, NULL: none */
     const xmlNode *element, *joint_element;
 } api_xml_link;
 
@@ -50,6 +51,9 @@ bool api_xml_write_frame(api_xml_document *d, const char *name, const char *link
 
 /* Sets "inertial" of a link or base unless the inertia is zero. */
 bool api_xml_write_inertial(api_xml_document *d, json_t *owner, const dyn_inertia *inertia);
+
+/* Sets "gravity_compensation" of a link or base unless the share is 0. */
+bool api_xml_write_compensation(api_xml_document *d, json_t *owner, double share);
 
 /* Ends writing: removes the lists that stayed empty. */
 void api_xml_document_finish(api_xml_document *d);

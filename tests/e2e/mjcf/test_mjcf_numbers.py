@@ -149,6 +149,16 @@ GRAVITY = {
     "fused": file(arm(content=BOX + '<body name="t">' + BOX + "</body>", attributes=HALF), "", compiler(fusestatic="true")),
     "no gravity": file(chain(attributes=HALF), "", flags(gravity="disable")),
     "floating": file('<body name="r" gravcomp=".5"><freejoint/>' + BOX + chain(attributes=HALF) + "</body>"),
+    "one of two": file(chain(attributes=HALF).replace(HALF, WHOLE, 1)),
+    "negative beside positive": file(chain(attributes=MINUS) + '<body name="c" gravcomp="1"><joint/>' + BOX + "</body>"),
+    "fixed parts differ": file(chain(inner=BOX + '<body name="c" pos=".2 0 .1" quat="1 2 3 4" gravcomp="1.5">' + BOX + "</body>", attributes=HALF)),
+    "without the base": file('<body name="r"><freejoint/>' + BOX + chain(attributes=HALF) + "</body>"),
+    "the base alone": file('<body name="r" gravcomp=".7"><freejoint/>' + BOX + chain() + "</body>"),
+    "under a ball": file(chain('<joint name="j" type="ball" pos=".1 .2 .3"/>', attributes=HALF).replace(HALF, WHOLE, 1)),
+    "two free bodies": file('<body name="r" gravcomp=".7"><freejoint/>' + BOX + '</body><body name="s" gravcomp="-.2"><freejoint/>' + BOX + chain() + "</body>"),
+    "several joints": file(chain('<joint name="j" axis="0 1 0"/><joint name="i" type="slide" axis="1 2 3" pos=".3 0 0"/>', attributes=HALF).replace(HALF, "", 1)),
+    "massless": file('<body name="o" gravcomp=".9"><joint axis="1 0 0"/>' + chain(attributes=HALF) + '<body name="p"><joint axis="0 1 1"/>' + BOX + "</body></body>"),
+    "tilted gravity": file(chain(attributes=HALF).replace(HALF, WHOLE, 1), "", RADIANS + '<option gravity="1 2 -5"/>'),
     "static body": file('<body name="w" gravcomp="1"><geom size=".1"/></body>' + chain(attributes=MINUS), "").replace(MINUS, MINUS),
 }
 RICH = '<joint name="j" axis="0 1 0" frictionloss=".7" damping=".4" stiffness="3" springref=".2" range="-1 2"/>'
@@ -242,9 +252,8 @@ class Warnings(mujoco3.Agreement):
         self.agree(file(arm('<joint name="j" axis="0 1 0" damping="1 0 0" stiffness="3 0"/>')))
 
     def test_gravity_compensation(self):
-        self.warned(file(chain(attributes=HALF).replace(HALF, WHOLE, 1)), "differs between bodies")
         self.warned(file(chain(BY_ACTUATORS.format("j"), attributes=HALF)), "actuators of some joints")
-        self.warned(file(chain(attributes=MINUS) + '<body name="c" gravcomp="1"><joint/>' + BOX + "</body>"), "differs between bodies")
+        self.warned(file(chain(attributes=HALF).replace(HALF, WHOLE, 1)))
         self.warned(file(arm(BY_ACTUATORS.format("j"), attributes=WHOLE)), "actuatorgravcomp of all joints")
 
     def test_options(self):
