@@ -220,7 +220,7 @@ static void number_dofs(dyn_model *m, dyn_body *body)
 }
 
 /* True if a compensation is in force, or would be for other parameters of a body. */
-static bool is_compensated(const dyn_model *m)
+static bool has_compensation(const dyn_model *m)
 {
     for (size_t i = 0; i < m->n_bodies; i++) {
         const dyn_compensation *c = &m->body[i].compensation;
@@ -291,7 +291,7 @@ dyn_status dyn_model_build(const dyn_description *d, dyn_model **model, int *whe
     add_drives(&to, d);
     number_dofs(m, to.body);
     m->has_load    = has_load(m);
-    m->compensated = is_compensated(m);
+    m->compensated = has_compensation(m);
     dyn_canonical_align(m, to.body, to.link);
     dyn_derive_data(m, to.body, to.run);
     *model = m;

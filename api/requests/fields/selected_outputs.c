@@ -135,7 +135,7 @@ static bool is_of_bodies(const api_selection *selected)
     return any;
 }
 
-static bool check_weights(const api_query *q, const api_selection *selected)
+static bool check_compensations(const api_query *q, const api_selection *selected)
 {
     const dyn_model *m = q->model->dyn;
     for (size_t i = 0; is_of_bodies(selected) && i < m->n_bodies; i++)
@@ -158,7 +158,7 @@ static bool check_needed_options(const api_query *q, const api_operation *operat
 static bool read_options(api_query *q, api_selection *selected, const api_node *options, const api_place *at)
 {
     return check_needed_options(q, selected->operation, options, at) && read_outputs(q, selected, options, at) &&
-           check_weights(q, selected) &&
+           check_compensations(q, selected) &&
            (!selected->operation->options || selected->operation->options(q, selected, options, at));
 }
 

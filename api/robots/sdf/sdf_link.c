@@ -69,7 +69,7 @@ static bool read_inertial(api_sdf *sdf, const api_sdf_frame *link, const xmlNode
 }
 
 /* Reads whether gravity acts on a link, and reports what would make it move in another way. */
-static bool read_flags(api_sdf *sdf, api_sdf_frame *frame)
+static bool read_link_flags(api_sdf *sdf, api_sdf_frame *frame)
 {
     const xmlNode *link    = frame->element;
     bool           gravity = true, kinematic = false;
@@ -116,7 +116,7 @@ bool api_sdf_read_links(api_sdf *sdf)
         if (frame->kind != API_SDF_IS_LINK) continue;
         const xmlNode *inertial = api_xml_child(frame->element, "inertial");
         frame->inertia          = (dyn_inertia){.mass = 1, .about_com = {1, 0, 0, 1, 0, 1}};
-        if (!read_inertial(sdf, frame, inertial, &frame->inertia) || !read_flags(sdf, frame) ||
+        if (!read_inertial(sdf, frame, inertial, &frame->inertia) || !read_link_flags(sdf, frame) ||
             !api_xml_reserve_given(&sdf->document, sdf->document.names, frame->element, frame->name, &frame->link_name))
             return false;
     }
