@@ -18,14 +18,15 @@ static random_tree with_fixed_base(const random_tree *floating)
     const dyn_description *d = &floating->description;
     random_tree            t = {.description = *d, .links = calloc(d->n_links + 1, sizeof *t.links)};
     assert_non_null(t.links);
-    t.links[0] = (dyn_link){.parent        = DYN_WORLD,
-                            .joint         = DYN_FLOATING,
-                            .before        = here,
-                            .after         = here,
-                            .ratio         = 1,
-                            .rotor_inertia = d->base_rotor_inertia,
-                            .spring        = {.damping = d->base_damping},
-                            .inertia       = d->base_inertia};
+    t.links[0] = (dyn_link){.parent               = DYN_WORLD,
+                            .joint                = DYN_FLOATING,
+                            .before               = here,
+                            .after                = here,
+                            .ratio                = 1,
+                            .rotor_inertia        = d->base_rotor_inertia,
+                            .spring               = {.damping = d->base_damping},
+                            .inertia              = d->base_inertia,
+                            .gravity_compensation = d->base_gravity_compensation};
     for (size_t i = 0; i < d->n_links; i++) {
         dyn_link *l = &t.links[i + 1];
         *l          = d->links[i];

@@ -73,10 +73,11 @@ static void momentum_rate(const trial *t, double rate[6])
     free(momentum);
 }
 
-/* Makes a floating robot with three wrenches in world axes. */
+/* Makes a floating robot with three wrenches in world axes, without compensation of gravity, which acts from outside.
+ */
 static trial floating_trial(uint64_t seed)
 {
-    random_tree tree                    = random_tree_make(seed, 6 + seed % 12, true, TREE_ALL);
+    random_tree tree = random_tree_make(seed, 6 + seed % 12, true, TREE_ALL & ~(unsigned)TREE_COMPENSATED);
     tree.description.base_rotor_inertia = tree.description.base_damping =
         0; /* rotor and damper of a base act from outside */
     trial t = trial_of(seed, tree, 1, 3);
