@@ -68,11 +68,11 @@ bool api_mjcf_read_gravity(api_mjcf *m, double gravity[3])
     double                share = 0;
     const api_mjcf_joint *first = NULL;
     const bool            some = is_compensated(m), uniform = is_uniform(m, &share);
-    const size_t          n    = count_compensating(m, &first);
-    const bool            held = some && n == 0 && !uniform;
+    const size_t          n       = count_compensating(m, &first);
+    const bool            by_link = some && n == 0 && !uniform;
     for (int i = 0; i < 3; i++)
         gravity[i] = m->option.gravity[i] + 0.0;
-    if (held)
+    if (by_link)
         return api_xml_report(&m->xml, m->xml.root, "info", "compensated",
                               "gravcomp differs between bodies: it is \"gravity_compensation\" of their links");
     clear_compensation(m);

@@ -205,12 +205,12 @@ static void attach_compensations(api_model *model, const api_document *document)
         const int               i    = document->order[k];
         const dyn_link         *link = &document->links[i].dyn;
         const dyn_pose          X    = dyn_pose_compose(&link->before, &link->after);
-        const dyn_compensation *own  = &model->attached[i + 1].compensation;
+        const dyn_compensation *part = &model->attached[i + 1].compensation;
         dyn_compensation       *sum  = &model->attached[document->links[i].parent_index + 1].compensation;
         if (link->joint != DYN_FIXED) continue;
-        sum->mass += own->mass;
+        sum->mass += part->mass;
         for (int row = 0; row < 3; row++)
-            sum->h[row] += own->mass * X.p[row] + dyn_dot(X.R[row], own->h);
+            sum->h[row] += part->mass * X.p[row] + dyn_dot(X.R[row], part->h);
     }
 }
 

@@ -235,18 +235,18 @@ void api_xml_report_free_forces(api_xml_writer *w, bool damping_is_held)
         api_xml_not_held(w, "/base/spring", "\"spring\" of the base is not part of the file");
 }
 
-void api_xml_report_compensation(api_xml_writer *w, double held)
+void api_xml_report_compensation(api_xml_writer *w, double written)
 {
     const api_document *d = w->document;
     for (size_t i = 0; i < d->n_links; i++) {
         const double share = d->links[i].dyn.gravity_compensation;
         char         where[64];
         snprintf(where, sizeof where, "/links/%zu/gravity_compensation", i);
-        if (share != 0 && share != held)
+        if (share != 0 && share != written)
             api_xml_not_held(w, where, "\"gravity_compensation\" %.9g of link \"%.*s\" is not part of the file", share,
                              api_text_shown(d->links[i].name), d->links[i].name);
     }
-    if (d->floating && d->base_gravity_compensation != 0 && d->base_gravity_compensation != held)
+    if (d->floating && d->base_gravity_compensation != 0 && d->base_gravity_compensation != written)
         api_xml_not_held(w, "/base/gravity_compensation",
                          "\"gravity_compensation\" of the base is not part of the file");
 }

@@ -46,9 +46,9 @@ void api_xml_not_held(api_xml_writer *w, const char *where, const char *format, 
 /* The same for field `field` of the joint of a link, which is not held in that format. */
 void api_xml_joint_not_held(api_xml_writer *w, size_t link, const char *field);
 
-/* Reports links and a base whose gravity is compensated, for formats without that; `held` is a share that they have, or
- * 0. */
-void api_xml_report_compensation(api_xml_writer *w, double held);
+/* Reports links and a base whose gravity is compensated, for formats without that; `written` is a share that they have,
+ * or 0. */
+void api_xml_report_compensation(api_xml_writer *w, double written);
 
 /* Reports of all links the fields that no format but the document has: elastic joints, motors, coupled transmissions,
  * smoothed or one-sided Coulomb friction, limits of the rate of effort, scaled screws. */
