@@ -15,6 +15,8 @@
 /* Forward dynamics also loses digits to the condition of M, and so do steps. */
 #define OF_SOLUTIONS 1e-11
 
+#define DURATION 0.003 /* s, one step */
+
 enum { ROBOTS = 120, LOADED = 40, STEPS = 40, Q = 0, QD, QDD, PARAMETERS, WRENCHES, GRAVITY, PARTS };
 
 static const char *const names[PARTS] = {"by q",          "by qd",       "by qdd or tau",
@@ -112,6 +114,37 @@ static void compare_part(const trial *t, int part, const gradients *got, const d
     free(sum);
 }
 
+/* Sorts derivatives by wrenches, [wrench][nv][6], by rows: [nv][wrench][6]. */
+static void sort_by_rows(const trial *t, const double *by_wrench, double *rows)
+{
+    const size_t nv = t->nv, nw = t->scene.n_wrenches;
+    for (size_t w = 0; w < nw; w++)
+        for (size_t i = 0; i < nv; i++)
+            memcpy(rows + i * 6 * nw + 6 * w, by_wrench + (w * nv + i) * 6, 6 * sizeof *rows);
+}
+
+/* Computes the derivatives D of tau, of which those by wrenches are in `by_wrench`, and W of the joint wrenches. */
+static void run_matrices(const dyn_kernels *k, const trial *t, double *const D[PARTS], double *const W[3],
+                         double *by_wrench)
+{
+    rows_sensitivity(k, &t->scene, 1,
+                     (dyn_sensitivity){.q                    = t->q,
+                                       .qd                   = t->qd,
+                                       .qdd                  = t->qdd,
+                                       .wrenches             = t->wrenches,
+                                       .dtau_dq              = D[Q],
+                                       .dtau_dqd             = D[QD],
+                                       .dtau_dqdd            = D[QDD],
+                                       .djoint_wrenches_dq   = W[Q],
+                                       .djoint_wrenches_dqd  = W[QD],
+                                       .djoint_wrenches_dqdd = W[QDD],
+                                       .dtau_dwrench         = by_wrench,
+                                       .dtau_dgravity        = D[GRAVITY]});
+    rows_regressor(
+        k, &t->scene, 1,
+        (dyn_regressor){.q = t->q, .qd = t->qd, .qdd = t->qdd, .wrenches = t->wrenches, .regressor = D[PARAMETERS]});
+}
+
 /* Compares with the matrices of `sensitivity` and with the regressor; tau has the bits of inverse dynamics. */
 static void compare_with_matrices(const trial *t)
 {
@@ -125,29 +158,11 @@ static void compare_with_matrices(const trial *t)
         W[i] = trial_array(t, nj);
     assert_true(square > 0);
     for (size_t target = 0; (k = dyn_kernels_at(target)); target++) {
-        rows_sensitivity(k, &t->scene, 1,
-                         (dyn_sensitivity){.q                    = t->q,
-                                           .qd                   = t->qd,
-                                           .qdd                  = t->qdd,
-                                           .wrenches             = t->wrenches,
-                                           .dtau_dq              = D[Q],
-                                           .dtau_dqd             = D[QD],
-                                           .dtau_dqdd            = D[QDD],
-                                           .djoint_wrenches_dq   = W[Q],
-                                           .djoint_wrenches_dqd  = W[QD],
-                                           .djoint_wrenches_dqdd = W[QDD],
-                                           .dtau_dwrench         = by_wrench,
-                                           .dtau_dgravity        = D[GRAVITY]});
-        rows_regressor(k, &t->scene, 1,
-                       (dyn_regressor){
-                           .q = t->q, .qd = t->qd, .qdd = t->qdd, .wrenches = t->wrenches, .regressor = D[PARAMETERS]});
+        run_matrices(k, t, D, W, by_wrench);
         rows_inverse_dynamics(
             k, &t->scene, 1,
             (dyn_inverse_dynamics){.q = t->q, .qd = t->qd, .qdd = t->qdd, .wrenches = t->wrenches, .tau = tau});
-        for (size_t w = 0; w < nw; w++)
-            for (size_t i = 0; i < nv; i++)
-                for (size_t c = 0; c < 6; c++)
-                    D[WRENCHES][i * 6 * nw + 6 * w + c] = by_wrench[(w * nv + i) * 6 + c];
+        sort_by_rows(t, by_wrench, D[WRENCHES]);
         run_inverse(k, t, &got);
         assert_memory_equal(got.value, tau, nv * sizeof *tau);
         for (int part = 0; part < PARTS; part++) {
@@ -192,25 +207,15 @@ static complex_state moved(const trial *t, int part, size_t j, bool along_tau)
 /* Sets column j of D, and of the derivatives W of the joint wrenches. */
 static void inverse_column(const trial *t, int part, size_t j, double *D, double *W)
 {
-    const size_t     nv = t->nv, nj = 6 * t->bodies;
-    complex_state    s   = moved(t, part, j, false);
-    double _Complex *tau = complex_array(nv), *wrenches = complex_array(nj);
-    double          *d = trial_array(t, nv), *w = trial_array(t, nj);
-    dyn_kernels_complex.inverse_dynamics(&t->scene, s.workspace,
-                                         &(dyn_inverse_dynamics){.q              = as_lanes(s.q),
-                                                                 .qd             = as_lanes(s.qd),
-                                                                 .qdd            = as_lanes(s.qdd),
-                                                                 .wrenches       = as_lanes(s.wrenches),
-                                                                 .tau            = as_lanes(tau),
-                                                                 .joint_wrenches = as_lanes(wrenches)},
-                                         1);
-    complex_derivative(nv, tau, d);
-    complex_derivative(nj, wrenches, w);
+    const size_t  nv = t->nv, nj = 6 * t->bodies;
+    complex_state s = moved(t, part, j, false);
+    double       *d = trial_array(t, nv), *w = trial_array(t, nj);
+    complex_inverse_rates(&s, d, w);
     for (size_t i = 0; i < nv; i++)
         D[i * nv + j] = d[i];
     for (size_t i = 0; i < nj; i++)
         W[i * nv + j] = w[i];
-    free(tau), free(wrenches), free(d), free(w);
+    free(d), free(w);
     complex_state_free(&s);
 }
 
@@ -238,13 +243,30 @@ static void test_gradients_are_complex_step_derivatives(void **state)
 
 /* --- forward dynamics and steps --------------------------------------------------------------------------------- */
 
+/* The gradients of forward dynamics by parameters and gravity are those of inverse dynamics with the multipliers -mu,
+ * where mu are the derivatives by tau. */
+static void compare_with_inverse(const dyn_kernels *k, const trial *t, double *qdd, const gradients *got)
+{
+    gradients inner   = gradients_allocate(t);
+    trial     with_mu = *t;
+    with_mu.qdd = qdd, with_mu.qddd = got->part[QDD];
+    run_inverse(k, &with_mu, &inner);
+    for (int part = PARAMETERS; part < PARTS; part++)
+        for (size_t i = 0; part != WRENCHES && i < length(t, part); i++)
+            inner.part[part][i] = -inner.part[part][i];
+    check_close(names[PARAMETERS], t->seed, length(t, PARAMETERS), got->part[PARAMETERS], inner.part[PARAMETERS],
+                OF_SOLUTIONS);
+    check_close_scaled(names[GRAVITY], t->seed, 3, got->part[GRAVITY], inner.part[GRAVITY], OF_SOLUTIONS, 1);
+    gradients_free(&inner);
+}
+
 /* Compares with the matrices of `forward_sensitivity`, of which dqdd/dparameters is -M^-1 times the regressor. */
 static void compare_forward(const trial *t)
 {
     const size_t       nv = t->nv, square = nv * nv, nw = t->scene.n_wrenches;
     double            *D[3], *by_wrench = trial_array(t, 6 * nv * nw), *E = trial_array(t, 6 * nv * nw);
     double            *qdd = trial_array(t, nv), singular[1];
-    gradients          got = gradients_allocate(t), inner = gradients_allocate(t);
+    gradients          got = gradients_allocate(t);
     const dyn_kernels *k;
     for (int i = 0; i < 3; i++)
         D[i] = trial_array(t, square);
@@ -260,30 +282,18 @@ static void compare_forward(const trial *t)
                                                            .dqdd_dtau    = D[QDD],
                                                            .dqdd_dwrench = by_wrench,
                                                            .singular     = singular});
-        for (size_t w = 0; w < nw; w++)
-            for (size_t i = 0; i < nv; i++)
-                for (size_t c = 0; c < 6; c++)
-                    E[i * 6 * nw + 6 * w + c] = by_wrench[(w * nv + i) * 6 + c];
+        sort_by_rows(t, by_wrench, E);
         run_forward(k, t, &got);
         check_close("qdd", t->seed, nv, got.value, qdd, OF_SOLUTIONS);
         for (int part = Q; part <= QDD; part++)
             compare_part(t, part, &got, D[part], largest(square, D[part]), OF_SOLUTIONS);
         compare_part(t, WRENCHES, &got, E, largest(6 * nv * nw, E), OF_SOLUTIONS);
-        /* the gradients by parameters and gravity are those of inverse dynamics with the multipliers -mu */
-        trial with_mu = *t;
-        with_mu.qdd = qdd, with_mu.qddd = got.part[QDD];
-        run_inverse(k, &with_mu, &inner);
-        for (int part = PARAMETERS; part < PARTS; part++)
-            for (size_t i = 0; part != WRENCHES && i < length(t, part); i++)
-                inner.part[part][i] = -inner.part[part][i];
-        check_close(names[PARAMETERS], t->seed, length(t, PARAMETERS), got.part[PARAMETERS], inner.part[PARAMETERS],
-                    OF_SOLUTIONS);
-        check_close_scaled(names[GRAVITY], t->seed, 3, got.part[GRAVITY], inner.part[GRAVITY], OF_SOLUTIONS, 1);
+        compare_with_inverse(k, t, qdd, &got);
     }
     for (int i = 0; i < 3; i++)
         free(D[i]);
     free(by_wrench), free(E), free(qdd);
-    gradients_free(&got), gradients_free(&inner);
+    gradients_free(&got);
 }
 
 static void test_forward_gradients(void **state)
@@ -296,75 +306,113 @@ static void test_forward_gradients(void **state)
     }
 }
 
-/* Compares with the matrices A and B of a step and its derivatives by wrenches and parameters, for each method. The
- * multipliers of q+ are those of qdd, the multipliers of qd+ those of qddd. */
+/* The derivatives of a step: by the state, by tau, by wrenches and by parameters. */
+typedef struct step_matrices {
+    size_t  nv, np;
+    double *A, *B, *by_wrench, *by_parameters;
+} step_matrices;
+
+/* Returns the derivative of entry i of (q+, qd+) by entry j of a part. */
+static double step_entry(const step_matrices *m, int part, size_t i, size_t j)
+{
+    const size_t nv = m->nv;
+    return part == Q            ? m->A[i * 2 * nv + j]
+           : part == QD         ? m->A[i * 2 * nv + nv + j]
+           : part == QDD        ? m->B[i * nv + j]
+           : part == PARAMETERS ? m->by_parameters[i * m->np + j]
+                                : m->by_wrench[(j / 6 * 2 * nv + i) * 6 + j % 6];
+}
+
+/* Compares the gradients with the products of multipliers and matrices. */
+static void compare_with_step_matrices(const trial *t, const step_matrices *m, const gradients *got)
+{
+    for (int part = 0; part < GRAVITY; part++) {
+        const size_t n   = length(t, part);
+        double      *sum = trial_array(t, n), most = 0;
+        for (size_t j = 0; j < n; j++) {
+            double terms = 0;
+            for (size_t i = 0; i < 2 * m->nv; i++) {
+                const double term = (i < m->nv ? t->qdd[i] : t->qddd[i - m->nv]) * step_entry(m, part, i, j);
+                sum[j] += term;
+                terms += fabs(term);
+            }
+            most = fmax(most, terms);
+        }
+        check_close_scaled(names[part], t->seed, n, got->part[part], sum, OF_SOLUTIONS, most);
+        free(sum);
+    }
+}
+
+enum { STEP_SINGULAR, STEP_UNSOLVED, STEP_STATES };
+
+/* Computes the matrices of a step; `states` receives whether it is singular or unsolved. */
+static void run_step_matrices(const dyn_kernels *k, const trial *t, dyn_step_method method, const step_matrices *m,
+                              double states[STEP_STATES])
+{
+    double *q = trial_array(t, t->nq), *qd = trial_array(t, t->nv), contradictory;
+    rows_step(k, &t->scene, 1,
+              (dyn_step){.q                = t->q,
+                         .qd               = t->qd,
+                         .tau              = t->tau,
+                         .wrenches         = t->wrenches,
+                         .method           = method,
+                         .h                = DURATION,
+                         .q_after          = q,
+                         .qd_after         = qd,
+                         .state_matrix     = m->A,
+                         .input_matrix     = m->B,
+                         .wrench_matrix    = t->scene.n_wrenches ? m->by_wrench : NULL,
+                         .parameter_matrix = m->by_parameters,
+                         .singular         = &states[STEP_SINGULAR],
+                         .unsolved         = &states[STEP_UNSOLVED],
+                         .contradictory    = &contradictory});
+    free(q), free(qd);
+}
+
+/* Computes the gradients of a step: the multipliers of q+ are those of qdd, the multipliers of qd+ those of qddd. */
+static void run_step_gradient(const dyn_kernels *k, const trial *t, dyn_step_method method, const gradients *got,
+                              double states[STEP_STATES])
+{
+    rows_step_gradient(k, &t->scene, 1,
+                       (dyn_step_gradient){.q                   = t->q,
+                                           .qd                  = t->qd,
+                                           .tau                 = t->tau,
+                                           .wrenches            = t->wrenches,
+                                           .multipliers_q       = t->qdd,
+                                           .multipliers_qd      = t->qddd,
+                                           .method              = method,
+                                           .h                   = DURATION,
+                                           .gradient_q          = got->part[Q],
+                                           .gradient_qd         = got->part[QD],
+                                           .gradient_tau        = got->part[QDD],
+                                           .gradient_parameters = got->part[PARAMETERS],
+                                           .gradient_wrenches   = got->part[WRENCHES],
+                                           .singular            = &states[STEP_SINGULAR],
+                                           .unsolved            = &states[STEP_UNSOLVED]});
+}
+
+/* Compares with the matrices A and B of a step and its derivatives by wrenches and parameters, for each method. */
 static void compare_steps(const trial *t)
 {
-    const size_t nv = t->nv, nw = t->scene.n_wrenches, np = 10 * t->model->n_rows;
-    double      *A = trial_array(t, 4 * nv * nv), *B = trial_array(t, 2 * nv * nv), *q = trial_array(t, t->nq),
-           *qd = trial_array(t, nv), *by_wrench = trial_array(t, 12 * nv * nw + 1), *by_p = trial_array(t, 2 * nv * np);
-    double             singular, unsolved, contradictory, singular_too, unsolved_too;
+    const size_t       nv = t->nv, nw = t->scene.n_wrenches, np = 10 * t->model->n_rows;
+    step_matrices      m   = {.nv            = nv,
+                              .np            = np,
+                              .A             = trial_array(t, 4 * nv * nv),
+                              .B             = trial_array(t, 2 * nv * nv),
+                              .by_wrench     = trial_array(t, 12 * nv * nw + 1),
+                              .by_parameters = trial_array(t, 2 * nv * np)};
     gradients          got = gradients_allocate(t);
     const dyn_kernels *k;
     for (size_t target = 0; (k = dyn_kernels_at(target)); target++)
         for (dyn_step_method method = DYN_EXPLICIT_EULER; method <= DYN_IMPLICIT_EULER; method++) {
-            const double h = 0.003;
-            rows_step(k, &t->scene, 1,
-                      (dyn_step){.q                = t->q,
-                                 .qd               = t->qd,
-                                 .tau              = t->tau,
-                                 .wrenches         = t->wrenches,
-                                 .method           = method,
-                                 .h                = h,
-                                 .q_after          = q,
-                                 .qd_after         = qd,
-                                 .state_matrix     = A,
-                                 .input_matrix     = B,
-                                 .wrench_matrix    = nw ? by_wrench : NULL,
-                                 .parameter_matrix = by_p,
-                                 .singular         = &singular,
-                                 .unsolved         = &unsolved,
-                                 .contradictory    = &contradictory});
-            rows_step_gradient(k, &t->scene, 1,
-                               (dyn_step_gradient){.q                   = t->q,
-                                                   .qd                  = t->qd,
-                                                   .tau                 = t->tau,
-                                                   .wrenches            = t->wrenches,
-                                                   .multipliers_q       = t->qdd,
-                                                   .multipliers_qd      = t->qddd,
-                                                   .method              = method,
-                                                   .h                   = h,
-                                                   .gradient_q          = got.part[Q],
-                                                   .gradient_qd         = got.part[QD],
-                                                   .gradient_tau        = got.part[QDD],
-                                                   .gradient_parameters = got.part[PARAMETERS],
-                                                   .gradient_wrenches   = got.part[WRENCHES],
-                                                   .singular            = &singular_too,
-                                                   .unsolved            = &unsolved_too});
-            assert_true(unsolved == unsolved_too && singular == singular_too);
-            if (unsolved != 0) continue;
-            for (int part = 0; part < GRAVITY; part++) {
-                const size_t n   = length(t, part);
-                double      *sum = trial_array(t, n), most = 0;
-                for (size_t j = 0; j < n; j++) {
-                    double terms = 0;
-                    for (size_t i = 0; i < 2 * nv; i++) {
-                        const double m = i < nv ? t->qdd[i] : t->qddd[i - nv];
-                        const double x = part == Q            ? A[i * 2 * nv + j]
-                                         : part == QD         ? A[i * 2 * nv + nv + j]
-                                         : part == QDD        ? B[i * nv + j]
-                                         : part == PARAMETERS ? by_p[i * np + j]
-                                                              : by_wrench[(j / 6 * 2 * nv + i) * 6 + j % 6];
-                        sum[j] += m * x;
-                        terms += fabs(m * x);
-                    }
-                    most = fmax(most, terms);
-                }
-                check_close_scaled(names[part], t->seed, n, got.part[part], sum, OF_SOLUTIONS, most);
-                free(sum);
-            }
+            double states[STEP_STATES], gradient_states[STEP_STATES];
+            run_step_matrices(k, t, method, &m, states);
+            run_step_gradient(k, t, method, &got, gradient_states);
+            for (int i = 0; i < STEP_STATES; i++)
+                assert_true(states[i] == gradient_states[i]);
+            if (states[STEP_UNSOLVED] == 0) compare_with_step_matrices(t, &m, &got);
         }
-    free(A), free(B), free(q), free(qd), free(by_wrench), free(by_p);
+    free(m.A), free(m.B), free(m.by_wrench), free(m.by_parameters);
     gradients_free(&got);
 }
 
