@@ -1,7 +1,7 @@
 /* test_cbor_reader.c - reads CBOR into nodes: the examples of RFC 8949 (appendix A), malformed bodies, and bounds on
  * the memory that a malformed body can claim. (Typed arrays: test_cbor_arrays.c.) */
-#include "door.h"
-#include "nodes.h"
+#include "tests/api/support/door.h"
+#include "tests/api/support/nodes.h"
 #include <stdio.h>
 #include <string.h>
 

@@ -2,7 +2,7 @@
  * lower objective. */
 #include "dynamics/identification/consistent_parameters.h"
 #include "tests/api/support/draws.h"
-#include "models.h"
+#include "tests/api/support/models.h"
 #include "tests/api/support/rich_robot.h"
 #include <math.h>
 #include <stdlib.h>

@@ -1,5 +1,5 @@
 /* test_document_errors.c - checks every reason to refuse a model document, and the field that the error names. */
-#include "models.h"
+#include "tests/api/support/models.h"
 
 typedef struct refusal {
     const char *text, *code, *pointer, *words;

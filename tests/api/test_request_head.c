@@ -1,5 +1,5 @@
 /* test_request_head.c - checks decisions from the head of a request: routes, methods, media types, timeouts, ids. */
-#include "door.h"
+#include "tests/api/support/door.h"
 #include "api/codec/negotiate.h"
 #include "api/service/http/route.h"
 #include "dynamics/dynamics.h"

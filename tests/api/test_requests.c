@@ -1,6 +1,6 @@
 /* test_requests.c - checks every reason to refuse a dynamics request, and the field, entry and row that the error
  * names. */
-#include "door.h"
+#include "tests/api/support/door.h"
 #include "api/requests/fields/rows.h"
 #include <stdio.h>
 #include <stdlib.h>

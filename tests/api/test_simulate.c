@@ -1,6 +1,6 @@
 /* test_simulate.c - checks simulations against motions in closed form, for equal bits on all targets and in all
  * batches, and their refusals and deadlines. (Physics and other refusals: tests/e2e/motion/test_simulate.py.) */
-#include "door.h"
+#include "tests/api/support/door.h"
 #include "dynamics/dynamics.h"
 #include <math.h>
 #include <stdio.h>

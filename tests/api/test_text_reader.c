@@ -1,7 +1,7 @@
 /* test_text_reader.c - compares the fast one-pass JSON reader with jansson: it must leave unusual texts to jansson,
  * read usual ones, and give the same nodes, bit for bit. */
-#include "door.h"
-#include "nodes.h"
+#include "tests/api/support/door.h"
+#include "tests/api/support/nodes.h"
 #include <stdio.h>
 #include <string.h>
 

@@ -1,8 +1,8 @@
 /* test_directional.c - compares rates of inverse and of forward dynamics along directions with the complex step, with
  * gradients, to which they are adjoint, and with products of matrices and directions. */
-#include "check.h"
-#include "complex_step.h"
-#include "rows.h"
+#include "tests/dynamics/support/check.h"
+#include "tests/dynamics/support/complex_step.h"
+#include "tests/dynamics/support/rows.h"
 #include "tests/target.h"
 #include <math.h>
 #include <stdlib.h>

@@ -1,8 +1,8 @@
 /* test_gradient.c - compares gradients of inverse dynamics, of forward dynamics and of steps with the complex step and
  * with products of multipliers and matrices. */
-#include "check.h"
-#include "complex_step.h"
-#include "rows.h"
+#include "tests/dynamics/support/check.h"
+#include "tests/dynamics/support/complex_step.h"
+#include "tests/dynamics/support/rows.h"
 #include "tests/target.h"
 #include <math.h>
 #include <stdlib.h>

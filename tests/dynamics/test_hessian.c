@@ -1,9 +1,9 @@
 /* test_hessian.c - compares second derivatives of inverse and forward dynamics with the complex step of the first
  * derivatives, direction by direction, and Hessian-vector products with that of gradients and with products of the
  * matrices. */
-#include "check.h"
-#include "complex_step.h"
-#include "rows.h"
+#include "tests/dynamics/support/check.h"
+#include "tests/dynamics/support/complex_step.h"
+#include "tests/dynamics/support/rows.h"
 #include "tests/target.h"
 #include <math.h>
 #include <stdlib.h>

@@ -1,8 +1,8 @@
 /* test_load_friction.c - checks efforts of friction that grows with the load against the equation of load_friction.h,
  * evaluated with models without load coefficients; forward dynamics against inverse dynamics; equal bits; refusals. */
-#include "check.h"
-#include "rows.h"
-#include "trial.h"
+#include "tests/dynamics/support/check.h"
+#include "tests/dynamics/support/rows.h"
+#include "tests/dynamics/support/trial.h"
 #include "tests/target.h"
 #include <math.h>
 #include <stdlib.h>

@@ -1,8 +1,8 @@
 /* test_load_friction_derivatives.c - checks derivatives, rates and regressors of friction that grows with the load
  * against the complex step and against models without it. */
-#include "check.h"
-#include "complex_step.h"
-#include "rows.h"
+#include "tests/dynamics/support/check.h"
+#include "tests/dynamics/support/complex_step.h"
+#include "tests/dynamics/support/rows.h"
 #include "tests/target.h"
 #include <math.h>
 #include <stdlib.h>

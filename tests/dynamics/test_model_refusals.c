@@ -1,7 +1,7 @@
 /* test_model_refusals.c - checks which descriptions are refused, that the refusal names the link, and which mimics are
  * valid. */
-#include "check.h"
-#include "small_tree.h"
+#include "tests/dynamics/support/check.h"
+#include "tests/dynamics/support/small_tree.h"
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>

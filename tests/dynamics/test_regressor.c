@@ -1,7 +1,7 @@
 /* test_regressor.c - compares the regressor times the parameters of the description with inverse dynamics. */
-#include "check.h"
-#include "rows.h"
-#include "trial.h"
+#include "tests/dynamics/support/check.h"
+#include "tests/dynamics/support/rows.h"
+#include "tests/dynamics/support/trial.h"
 #include "tests/target.h"
 #include <stdlib.h>
 #include <string.h>

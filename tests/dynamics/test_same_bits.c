@@ -1,7 +1,7 @@
 /* test_same_bits.c - checks that a state gives the same bits alone, in a batch of any size, at any place in a batch,
  * and on any target of the same arithmetic class. */
-#include "check.h"
-#include "results.h"
+#include "tests/dynamics/support/check.h"
+#include "tests/dynamics/support/results.h"
 #include "tests/target.h"
 #include <pthread.h>
 #include <stdlib.h>

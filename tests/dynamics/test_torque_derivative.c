@@ -1,8 +1,8 @@
 /* test_torque_derivative.c - compares rates of generalised forces and joint wrenches with the complex step of inverse
  * dynamics. */
-#include "check.h"
-#include "complex_step.h"
-#include "rows.h"
+#include "tests/dynamics/support/check.h"
+#include "tests/dynamics/support/complex_step.h"
+#include "tests/dynamics/support/rows.h"
 #include "tests/target.h"
 #include <math.h>
 #include <stdlib.h>

@@ -3,7 +3,7 @@
 #pragma once
 #include "dynamics/dynamics.h"
 #include "random_tree.h"
-#include "reference/reference.h"
+#include "tests/dynamics/reference/reference.h"
 
 typedef struct trial {
     uint64_t         seed;
