@@ -7,7 +7,7 @@
 #pragma once
 #include "robot_ode.h"
 
-enum { DYN_MAX_SAMPLES = 1000000, DYN_MAX_PENDING = 1000 /* most samples that a delay holds back */ };
+enum { DYN_MAX_SAMPLES = 100000, DYN_MAX_PENDING = 1000 /* most samples that a delay holds back */ };
 
 /* Writes the times between 0 and `last` at which the state is sampled or efforts arrive to `times`, in any order (NULL:
  * counts only). Returns their number. */
