@@ -171,6 +171,46 @@ class Samples(Simulated):
                     alone = self.simulate("arm", {**run, "q": q[b]}, *outputs)
                     self.assertEqual(alone, {name: rows[b] for name, rows in batch.items()}, (controller, how, b))
 
+    def test_order_of_joints(self):
+        turned = lambda row: [row[2], row[0], row[1]]
+        run = {"duration": 0.3, "samples": 3, "step": 0.01}
+        drive = {"controller": "pid", "kp": [1, 2, 3], "ki": [7, 8, 9], "kd": [4, 5, 6], "reference": [0.1, 0.2, 0.3], "period": 0.02}
+        plain = self.simulate("arm", {**run, "q": [0.3, 0.1, -0.4], "input": drive}, "q", "qd", "tau", "position_error")
+        drive = {**drive, **{key: turned(drive[key]) for key in ("kp", "ki", "kd", "reference")}}
+        other = self.simulate("arm", {**run, "joints": ["branch", "turn", "slide"], "q": turned([0.3, 0.1, -0.4]), "input": drive},
+                              "q", "qd", "tau", "position_error")
+        self.assertEqual(other, {name: [turned(row) for row in rows] for name, rows in plain.items()})
+
+    def test_elastic_joints_and_loops(self):
+        """A motor is driven behind its spring, and a five-bar by its two motors, as SciPy drives them with the same samples."""
+        spring, link, rotor = 100, 1, 0.02
+        elastic = {"gravity": [0, 0, 0], "links": [{"name": "a", "parent": "base", "joint": {
+            "name": "j", "type": "revolute", "axis": [0, 0, 1], "elastic": {"stiffness": spring}, "rotor_inertia": rotor},
+            "inertial": {"mass": 1, "inertia": {"xx": 1, "yy": 1, "zz": link}}}]}
+        self.assertEqual(self.client.put("/v1/models/elastic", elastic).status, 201)
+        drive = {"controller": "pid", "kp": 20, "kd": 1, "ki": 20, "period": 0.01}
+        y, total = [0.2, 0, 0, 0], 0  # positions of link and motor, and their velocities
+        for _ in range(30):
+            torque = 20 * (0.1 - y[1]) - y[3] + 20 * total
+            total += 0.01 * (0.1 - y[1])
+            y = solve_ivp(lambda _, y: [y[2], y[3], spring * (y[1] - y[0]) / link, (torque - spring * (y[1] - y[0])) / rotor],
+                          (0, 0.01), y, **EXACT).y[:, -1]
+        a = self.simulate("elastic", {"q": [0.2, 0], "duration": 0.3, "times": [0.3], "tolerance": 1e-11, "input": {
+            **drive, "reference": [0, 0.1]}}, "q", "qd")
+        self.assertClose(a["q"][0] + a["qd"][0], list(y), 1e-8, 1)
+
+        q0, goal = [0.6, 2.3], np.array([0.8, 2.2])
+        y, total = np.array(q0 + [0, 0]), np.zeros(2)
+        for _ in range(5):
+            tau = 20 * (goal - y[:2]) - y[2:] + 20 * total
+            total += 0.01 * (goal - y[:2])
+            rate = lambda _, y: [*y[2:], *self.ask("five_bar", "forward-dynamics", {
+                "q": list(y[:2]), "qd": list(y[2:]), "tau": tau.tolist()})["qdd"]]
+            y = solve_ivp(rate, (0, 0.01), y, "DOP853", rtol=1e-10, atol=1e-11).y[:, -1]
+        a = self.simulate("five_bar", {"q": q0, "duration": 0.05, "times": [0.05], "step": 1e-3, "input": {
+            **drive, "reference": goal.tolist(), "clip": False}}, "q", "qd")
+        self.assertClose(a["q"][0] + a["qd"][0], list(y), 1e-8, 1)
+
     def test_joints_that_stick(self):
         """A sampled controller moves a joint with sharp friction as SciPy does between its stops; at rest it sticks."""
         rubbing = {"links": [{**ARM["links"][0], "joint": {**ARM["links"][0]["joint"], "friction": {"coulomb": 2}}}]}
