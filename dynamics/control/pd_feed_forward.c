@@ -10,7 +10,7 @@ static size_t entries(const dyn_model *m)
 
 /* Sets the positions of the reference. A coordinate without reference, that of a quaternion, does not occur: all joints
  * are actuated. */
-static void put_reference(const dyn_controller_input *c, double *q)
+static void set_reference_positions(const dyn_controller_input *c, double *q)
 {
     const size_t lane_bytes = c->W * sizeof *q;
     memcpy(q, c->q, c->nq * lane_bytes);
@@ -22,7 +22,7 @@ static void pd_feed_forward(const dyn_controller_input *c, double *tau)
 {
     double              *q = c->work, *needed = q + c->nq * c->W;
     dyn_inverse_dynamics io = {.q = q, .qd = c->reference[1], .qdd = c->reference[2], .tau = needed};
-    put_reference(c, q);
+    set_reference_positions(c, q);
     c->kernels->inverse_dynamics(c->scene, c->workspace, &io, 1);
     for (size_t i = 0; i < c->nv * c->W; i++)
         tau[i] = dyn_controller_feedback(c, i) + needed[i];

@@ -2,7 +2,6 @@
 #include "ode_input.h"
 #include "ode_friction.h"
 #include "ode_prescribed.h"
-#include "ode_sampling.h"
 #include <string.h>
 
 size_t dyn_ode_input_states(const dyn_simulation *s)

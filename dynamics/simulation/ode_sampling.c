@@ -1,5 +1,4 @@
-/* ode_sampling.c - holds the efforts of a controller between its samples (ode_sampling.h). */
-#include "ode_sampling.h"
+/* ode_sampling.c - holds the efforts of a controller between its samples (ode_input.h). */
 #include "ode_input.h"
 #include <float.h>
 #include <string.h>
@@ -46,21 +45,21 @@ bool dyn_ode_sampling_open(dyn_memory memory, dyn_robot_ode *ode)
 static void let_act(const dyn_robot_ode *ode, size_t sample)
 {
     const dyn_ode_sampling *s = ode->sampling;
-    const size_t            n = ode->state.nv * ode->W, at = sample % s->length * n;
-    memcpy(s->acting[0], s->tau + at, n * sizeof *s->tau);
-    memcpy(s->acting[1], s->unclipped + at, n * sizeof *s->tau);
+    const size_t            n = ode->state.nv * ode->W, place = sample % s->length * n;
+    memcpy(s->acting[0], s->tau + place, n * sizeof *s->tau);
+    memcpy(s->acting[1], s->unclipped + place, n * sizeof *s->tau);
 }
 
 /* Evaluates the controller at ode->state.y, stores its efforts and adds to the integrals of the errors. */
 static void take_sample(dyn_robot_ode *ode, double t)
 {
     dyn_ode_sampling *s = ode->sampling;
-    const size_t      n = ode->state.nv * ode->W, at = s->taken % s->length * n;
+    const size_t      n = ode->state.nv * ode->W, place = s->taken % s->length * n;
     const size_t      states = (ode->state.nq + ode->state.nv) * ode->W;
     double           *rate   = ode->state.stage_rate[0];
     dyn_robot_ode_control(ode, t, ode->state.y, rate);
-    memcpy(s->tau + at, ode->tau, n * sizeof *s->tau);
-    memcpy(s->unclipped + at, ode->unclipped, n * sizeof *s->tau);
+    memcpy(s->tau + place, ode->tau, n * sizeof *s->tau);
+    memcpy(s->unclipped + place, ode->unclipped, n * sizeof *s->tau);
     for (size_t i = 0; i < dyn_ode_input_states(ode->s) * ode->W; i++)
         ode->state.y[states + i] += ode->s->input.sampling.period * rate[states + i];
     s->taken++;

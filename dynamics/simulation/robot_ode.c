@@ -101,17 +101,6 @@ void dyn_robot_ode_renew_scene(dyn_robot_ode *ode)
     dyn_ode_friction_renew(ode);
 }
 
-size_t dyn_robot_ode_distinct_lanes(const dyn_robot_ode *ode)
-{
-    if (ode->state.alone > 0) return ode->state.alone;
-    return ode->s->integrator->lanes == DYN_LANES_STATES ? ode->W : ode->state.rows;
-}
-
-size_t dyn_robot_ode_first_lane(const dyn_robot_ode *ode)
-{
-    return ode->state.alone > 0 ? ode->state.alone - 1 : 0;
-}
-
 /* --- positions ---------------------------------------------------------------------------------------------------- */
 
 void dyn_robot_ode_normalize(const dyn_robot_ode *ode, double *y, size_t stride, size_t lanes)
@@ -335,7 +324,7 @@ static void accelerate_robot(dyn_robot_ode *ode, dyn_forward_dynamics *io)
 
 /* Prepares calls of `kernels` at y, in which the prescribed coordinates have their motion. Sets *closed to false if
  * loops of a lane do not close. Returns the velocities. */
-static const double *set_state(dyn_robot_ode *ode, double t, const double *y, bool *closed)
+static const double *prepare_state(dyn_robot_ode *ode, double t, const double *y, bool *closed)
 {
     const size_t  W = ode->W, nq = ode->s->mechanism.nq;
     const double *qd = y + nq * W;
@@ -354,7 +343,7 @@ void dyn_robot_ode_control(dyn_robot_ode *ode, double t, const double *y, double
 {
     bool closed      = true;
     y                = dyn_ode_prescribed_state(ode, t, y);
-    const double *qd = set_state(ode, t, y, &closed);
+    const double *qd = prepare_state(ode, t, y, &closed);
     dyn_ode_input_control(ode, t, qd, rate + ode->state.nq * ode->W);
     note_singular(ode, y, t);
 }
@@ -364,7 +353,7 @@ void dyn_robot_ode_rate(dyn_robot_ode *ode, double t, const double *y, double *r
     size_t W = ode->W, nq = ode->s->mechanism.nq;
     bool   closed    = true;
     y                = dyn_ode_prescribed_state(ode, t, y);
-    const double *qd = set_state(ode, t, y, &closed);
+    const double *qd = prepare_state(ode, t, y, &closed);
     dyn_ode_input_apply(ode, t, qd, rate + nq * W);
     if (ode->s->input.controller) note_singular(ode, y, t);
     dyn_forward_dynamics io = {.q        = ode->q,

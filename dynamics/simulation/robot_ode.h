@@ -53,10 +53,18 @@ typedef struct dyn_robot_ode {
     double                   *controller_wrenches;
 } dyn_robot_ode;
 
-/* Returns the number of lanes with states of their own; the others repeat the last of these. dyn_robot_ode_first_lane
- * returns the first of them whose results are used. */
-size_t dyn_robot_ode_distinct_lanes(const dyn_robot_ode *ode);
-size_t dyn_robot_ode_first_lane(const dyn_robot_ode *ode);
+/* Returns the number of lanes with states of their own; the others repeat the last of these. */
+static inline size_t dyn_robot_ode_distinct_lanes(const dyn_robot_ode *ode)
+{
+    if (ode->state.alone > 0) return ode->state.alone;
+    return ode->s->integrator->lanes == DYN_LANES_STATES ? ode->W : ode->state.rows;
+}
+
+/* Returns the first lane whose results are used. */
+static inline size_t dyn_robot_ode_first_lane(const dyn_robot_ode *ode)
+{
+    return ode->state.alone > 0 ? ode->state.alone - 1 : 0;
+}
 
 /* Takes all arrays. `deadline` ends the simulations side by side. ode->observer may be set before; all other members
  * are set here. Returns false if memory is refused. */

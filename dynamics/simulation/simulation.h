@@ -22,7 +22,7 @@ typedef struct dyn_motor_limit {
     dyn_speed_line   line;
 } dyn_motor_limit;
 
-/* How a computer runs a controller (ode_sampling.h). */
+/* Times of a controller that a computer runs (ode_input.h). */
 typedef struct dyn_sampling {
     double period; /* s between two samples; 0: the controller is continuous */
     double delay;  /* s from a sample until its efforts act */

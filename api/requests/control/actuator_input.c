@@ -2,7 +2,7 @@
 #include "actuator_input.h"
 #include "controller_fields.h"
 #include "api/codec/number.h"
-#include "dynamics/simulation/ode_sampling.h"
+#include "dynamics/simulation/ode_input.h"
 #include <math.h>
 #include <string.h>
 
@@ -143,11 +143,11 @@ static bool read_time(const api_query *q, const api_node *fields, const char *ke
                       double *to)
 {
     const api_node *value = api_node_get(fields, key);
-    const api_place at    = api_place_key(up, key);
+    const api_place where = api_place_key(up, key);
     if (!value) return true;
-    return api_read_number(q, value, &at, to) &&
+    return api_read_number(q, value, &where, to) &&
            ((*to >= 0 && *to <= most) ||
-            api_fail_at(q->problem, &at, API_BAD_VALUE, "%s given, a time in s from 0 to the duration, %s, expected",
+            api_fail_at(q->problem, &where, API_BAD_VALUE, "%s given, a time in s from 0 to the duration, %s, expected",
                         API_NUMBER_TEXT(*to), API_NUMBER_TEXT(most)));
 }
 
@@ -172,7 +172,7 @@ static bool read_sampling(const api_query *q, const api_node *fields, const api_
                        API_NUMBER_TEXT(s->delay), DYN_MAX_PENDING);
 }
 
-/* Reads what the controller's model has of the robot's. */
+/* Reads whether the controller's model has the payload and the friction of the robot. */
 static bool read_knowledge(const api_query *q, const api_node *fields, const api_place *up, api_actuator_input *d)
 {
     const api_place payload_at = api_place_key(up, "knows_payload"), friction_at = api_place_key(up, "knows_friction");

@@ -20,7 +20,7 @@ typedef struct api_actuator_input {
     double               *gains[DYN_GAINS];          /* [nv] of DYN_KI: NULL if the request has none */
     bool                  gain_is_scalar[DYN_GAINS]; /* true: the request gives one gain for all coordinates */
     dyn_sampling          sampling;
-    bool                  knows_payload, knows_friction; /* what the controller's model has */
+    bool                  knows_payload, knows_friction; /* the controller's model has them */
     const void           *options;    /* the controller's own (dynamics/control/controller.h); NULL: none */
     bool                  clip;       /* clip efforts at their limits */
     api_coordinate       *coordinate; /* [nv] */

@@ -1,7 +1,7 @@
 /* simulation.c - reads a request for simulations (simulation.h). */
 #include "simulation.h"
 #include "dynamics/contact/stiction.h"
-#include "dynamics/simulation/ode_sampling.h"
+#include "dynamics/simulation/ode_input.h"
 #include "api/requests/evaluate/loop_evaluation.h"
 #include "api/codec/number.h"
 #include <float.h>

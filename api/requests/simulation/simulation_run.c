@@ -4,7 +4,7 @@
 #include "api/base/work/parallel.h"
 #include "dynamics/model/coordinates.h"
 #include "dynamics/simulation/ode_contact.h"
-#include "dynamics/simulation/ode_sampling.h"
+#include "dynamics/simulation/ode_input.h"
 #include "dynamics/simulation/stiction_events.h"
 #include "ode_faults.h"
 #include "ode_limits.h"
