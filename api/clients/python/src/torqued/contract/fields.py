@@ -855,7 +855,7 @@ class TorqueInput(TypedDict):
 
 
 class _TorqueInputGivenNeeded(TypedDict):
-    controller: Literal['pd_gravity', 'computed_torque', 'hua']
+    controller: Literal['pid', 'pd_gravity', 'computed_torque', 'pd_feed_forward', 'hua']
     # One for all joints, or one for each.
     kp: npt.ArrayLike
     # For hua greater than 0.
@@ -865,6 +865,16 @@ class _TorqueInputGivenNeeded(TypedDict):
 
 
 class TorqueInputGiven(_TorqueInputGivenNeeded, total=False):
+    # Of the integral of the position error; not for hua.
+    ki: npt.ArrayLike
+    # s between two samples, at most the duration; not for hua. Default: the controller is continuous.
+    period: float
+    # s from a sample until its torques act; needs period.
+    delay: float
+    # Whether the controller's model has payload and parameters of the request; not for pid and hua.
+    knows_payload: bool
+    # Whether the controller's model has the friction of joints; not for pid and hua.
+    knows_friction: bool
     # Only for hua: rad/s.
     filter: float
     # Whether torques are clipped at the limits of effort and effort_speed.

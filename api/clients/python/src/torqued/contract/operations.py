@@ -2153,13 +2153,20 @@ class Operations:
         `transmissions`, and in models with loops friction that depends on the load. It has the sign of the velocity. A joint
         that should stick then oscillates with a velocity of about step × coulomb / inertia, and steps with a tolerance become
         very short, down to a 422 `integration-failed` that names the joint; with motors of transmissions they are a 422
-        `not-supported`. Give such joints a `coulomb_velocity`. `input` holds `tau`, or a controller: `{"controller":
-        "pd_gravity", "kp", "kd", "reference"}` for tau = kp (r - q) + kd (r' - q') + g(q), or `"computed_torque"` for the
-        torques of the acceleration r'' + kd (r' - q') + kp (r - q). Gains are a number, or one for each velocity. Controllers
-        use the stored model with the request's `gravity` and `friction`, but without `payload` and `wrenches`. Controllers act
-        on actuated coordinates alone: those of joints with `"actuated": true`; of an elastic joint, that of its motor. The
-        efforts of a floating base, of other joints and of the link's side of an elastic joint are zero, and entries of gains
-        and reference that belong to them are ignored. With such passive coordinates `computed_torque` is partial feedback
+        `not-supported`. Give such joints a `coulomb_velocity`. `input` holds `tau`, or a controller: `{"controller", "kp",
+        "kd", "ki"?, "reference"}`. With the feedback u = kp (r - q) + kd (r' - q') + ki z, where z is the integral of r - q,
+        the controller `pid` has the torques u; `pd_gravity` u + g(q); `computed_torque` those of the acceleration r'' + u; and
+        `pd_feed_forward` u + the torques of inverse-dynamics at the reference, for rigid robots without loops, all of whose
+        joints are actuated. Gains are a number, or one for each velocity. z starts at 0, and stays as it is while the torque of
+        the coordinate is clipped and would grow with it, so that it does not wind up. Controllers use the stored model with the
+        request's `gravity` and `friction`, but without `wrenches`, and without `payload` and `parameters` unless
+        `"knows_payload": true` is given; with `"knows_friction": false` they compensate no friction. With `period` the
+        controller is sampled as by a computer: the torques that it finds from the state at time k `period`, k = 0, 1, ..., act
+        from `delay` (default 0) later until the next ones arrive; those of time 0 act from the start. z then grows by `period`
+        (r - q) after each sample. At most 100 000 samples are taken, and a delay is at most 1000 periods. Controllers act on
+        actuated coordinates alone: those of joints with `"actuated": true`; of an elastic joint, that of its motor. The efforts
+        of a floating base, of other joints and of the link's side of an elastic joint are zero, and entries of gains and
+        reference that belong to them are ignored. With such passive coordinates `computed_torque` is partial feedback
         linearisation (collocated): actuated coordinates get the acceleration above, passive ones follow the dynamics.
         `pd_gravity` gives the motor of an elastic joint the gravity torque of its link as well. Actuated joints with a
         quaternion are refused, and a robot without any actuated joint (`not-supported`). With `held` frames and passive
