@@ -140,7 +140,7 @@ class Resources(ServerCase):
                                self.client.post(f"/v1/models/{name}/bias", {"q": [0]})):
                     self.assertEqual(self.assertProblem(answer, 404)["code"], "no-such-model", length)
         self.assertProblem(self.client.get("/v1/models/" + "n" * 300 + "%2"), 404)
-        self.assertEqual(self.assertProblem(self.client.get("/" + "n" * 300), 404)["code"], "no-such-resource")
+        self.assertEqual(self.assertProblem(self.client.get("/" + "n" * 300), 404)["code"], "no-such-path")
 
     def test_any_text_may_name_a_link(self):
         """Names may contain quotes, escapes and any script: as keys of a state, in answers and in pointers."""
