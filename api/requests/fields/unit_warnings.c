@@ -221,7 +221,7 @@ static bool look_at_point(api_query *q, const api_node *object, const char *key,
 static bool look_at_link(api_query *q, const api_node *object, const char *what, const api_place *up)
 {
     const api_node *value  = api_node_get(object, "link");
-    const api_place at     = api_place_key(up, "link");
+    const api_place place  = api_place_key(up, "link");
     size_t          length = 0;
     if (!api_node_is(value, API_STRING)) return true;
     const char *name  = api_node_string(value, &length);
@@ -229,7 +229,7 @@ static bool look_at_link(api_query *q, const api_node *object, const char *what,
     char        text[TEXT];
     if (frame < 0 || q->model->frames[frame].frame.body != DYN_WORLD) return true;
     snprintf(text, sizeof text, "\"%.64s\" is fixed to the world: the %s has no effect", name, what);
-    return add_warning(q, &at, "no-effect", text);
+    return add_warning(q, &place, "no-effect", text);
 }
 
 /* A body or a force that a request adds: `what` it is, and the key of its point. */
