@@ -369,7 +369,7 @@ class _PayloadNeeded(TypedDict):
 
 class Payload(_PayloadNeeded, total=False):
     """A rigid body fixed to a link or frame for this request. Each figure is one for all rows, or one for each row. On a link that
-    is fixed to the world it has no effect."""
+    is fixed to the world it has no effect, which is a warning of the answer."""
 
     # m, in the axes of `link` from its origin; default [0,0,0].
     com: npt.ArrayLike
@@ -480,7 +480,7 @@ class HeldContact(_HeldContactNeeded, total=False):
 class UnitWarning(TypedDict):
     # JSON pointer (RFC 6901) into the request.
     where: str
-    code: Literal['suspicious']
+    code: Literal['suspicious', 'no-effect']
     text: str
 
 

@@ -86,7 +86,7 @@ class Operations:
         sensors, external-wrench and path-timing take one value, path with Coulomb friction and limits of the effort of mimic
         joints one payload and one set of parameters.
         payload: A rigid body fixed to a link or frame for this request. Each figure is one for all rows, or one for each row.
-        On a link that is fixed to the world it has no effect.
+        On a link that is fixed to the world it has no effect, which is a warning of the answer.
         parameters: Inertial parameters that replace the model's, by the links of bodies: for each link ten numbers m, m c (3),
         Ixx, Ixy, Iyy, Ixz, Iyz, Izz about the origin and in the axes of the link, as `regressor` numbers them, or a row of ten
         for each row of the batch. The parameters of a link are those of its body, whatever is merged into it or mounted on it
@@ -127,7 +127,8 @@ class Operations:
         and are normalised. By default a norm that differs from 1 by more than 1e-6 is the 422 bad-quaternion: it is often a
         wrong order or a missing component.
         on_error: Whether a row that cannot be evaluated fails the whole request, or only itself: then it is null (NaN in typed
-        arrays of CBOR), and listed in `errors` of the answer.
+        arrays of CBOR), and listed in `errors` of the answer. Outputs without numbers, as `dtau_dwrench` without wrenches, stay
+        empty.
         outputs
         timeout: of this call, s; the server then stops working on it, too.
         """
@@ -193,7 +194,7 @@ class Operations:
         sensors, external-wrench and path-timing take one value, path with Coulomb friction and limits of the effort of mimic
         joints one payload and one set of parameters.
         payload: A rigid body fixed to a link or frame for this request. Each figure is one for all rows, or one for each row.
-        On a link that is fixed to the world it has no effect.
+        On a link that is fixed to the world it has no effect, which is a warning of the answer.
         parameters: Inertial parameters that replace the model's, by the links of bodies: for each link ten numbers m, m c (3),
         Ixx, Ixy, Iyy, Ixz, Iyz, Izz about the origin and in the axes of the link, as `regressor` numbers them, or a row of ten
         for each row of the batch. The parameters of a link are those of its body, whatever is merged into it or mounted on it
@@ -233,7 +234,8 @@ class Operations:
         and are normalised. By default a norm that differs from 1 by more than 1e-6 is the 422 bad-quaternion: it is often a
         wrong order or a missing component.
         on_error: Whether a row that cannot be evaluated fails the whole request, or only itself: then it is null (NaN in typed
-        arrays of CBOR), and listed in `errors` of the answer.
+        arrays of CBOR), and listed in `errors` of the answer. Outputs without numbers, as `dtau_dwrench` without wrenches, stay
+        empty.
         outputs
         timeout: of this call, s; the server then stops working on it, too.
         """
@@ -263,7 +265,7 @@ class Operations:
         q: Positions, nq entries: rad or m.
         qd: Velocities, nv entries: rad/s or m/s. Default 0.
         payload: A rigid body fixed to a link or frame for this request. Each figure is one for all rows, or one for each row.
-        On a link that is fixed to the world it has no effect.
+        On a link that is fixed to the world it has no effect, which is a warning of the answer.
         parameters: Inertial parameters that replace the model's, by the links of bodies: for each link ten numbers m, m c (3),
         Ixx, Ixy, Iyy, Ixz, Iyz, Izz about the origin and in the axes of the link, as `regressor` numbers them, or a row of ten
         for each row of the batch. The parameters of a link are those of its body, whatever is merged into it or mounted on it
@@ -297,7 +299,8 @@ class Operations:
         and are normalised. By default a norm that differs from 1 by more than 1e-6 is the 422 bad-quaternion: it is often a
         wrong order or a missing component.
         on_error: Whether a row that cannot be evaluated fails the whole request, or only itself: then it is null (NaN in typed
-        arrays of CBOR), and listed in `errors` of the answer.
+        arrays of CBOR), and listed in `errors` of the answer. Outputs without numbers, as `dtau_dwrench` without wrenches, stay
+        empty.
         outputs
         timeout: of this call, s; the server then stops working on it, too.
         """
@@ -319,7 +322,7 @@ class Operations:
 
         q: Positions, nq entries: rad or m.
         payload: A rigid body fixed to a link or frame for this request. Each figure is one for all rows, or one for each row.
-        On a link that is fixed to the world it has no effect.
+        On a link that is fixed to the world it has no effect, which is a warning of the answer.
         parameters: Inertial parameters that replace the model's, by the links of bodies: for each link ten numbers m, m c (3),
         Ixx, Ixy, Iyy, Ixz, Iyz, Izz about the origin and in the axes of the link, as `regressor` numbers them, or a row of ten
         for each row of the batch. The parameters of a link are those of its body, whatever is merged into it or mounted on it
@@ -352,7 +355,8 @@ class Operations:
         and are normalised. By default a norm that differs from 1 by more than 1e-6 is the 422 bad-quaternion: it is often a
         wrong order or a missing component.
         on_error: Whether a row that cannot be evaluated fails the whole request, or only itself: then it is null (NaN in typed
-        arrays of CBOR), and listed in `errors` of the answer.
+        arrays of CBOR), and listed in `errors` of the answer. Outputs without numbers, as `dtau_dwrench` without wrenches, stay
+        empty.
         outputs
         timeout: of this call, s; the server then stops working on it, too.
         """
@@ -384,7 +388,7 @@ class Operations:
         sensors, external-wrench and path-timing take one value, path with Coulomb friction and limits of the effort of mimic
         joints one payload and one set of parameters.
         payload: A rigid body fixed to a link or frame for this request. Each figure is one for all rows, or one for each row.
-        On a link that is fixed to the world it has no effect.
+        On a link that is fixed to the world it has no effect, which is a warning of the answer.
         parameters: Inertial parameters that replace the model's, by the links of bodies: for each link ten numbers m, m c (3),
         Ixx, Ixy, Iyy, Ixz, Iyz, Izz about the origin and in the axes of the link, as `regressor` numbers them, or a row of ten
         for each row of the batch. The parameters of a link are those of its body, whatever is merged into it or mounted on it
@@ -419,7 +423,8 @@ class Operations:
         and are normalised. By default a norm that differs from 1 by more than 1e-6 is the 422 bad-quaternion: it is often a
         wrong order or a missing component.
         on_error: Whether a row that cannot be evaluated fails the whole request, or only itself: then it is null (NaN in typed
-        arrays of CBOR), and listed in `errors` of the answer.
+        arrays of CBOR), and listed in `errors` of the answer. Outputs without numbers, as `dtau_dwrench` without wrenches, stay
+        empty.
         outputs
         timeout: of this call, s; the server then stops working on it, too.
         """
@@ -482,7 +487,8 @@ class Operations:
         and are normalised. By default a norm that differs from 1 by more than 1e-6 is the 422 bad-quaternion: it is often a
         wrong order or a missing component.
         on_error: Whether a row that cannot be evaluated fails the whole request, or only itself: then it is null (NaN in typed
-        arrays of CBOR), and listed in `errors` of the answer.
+        arrays of CBOR), and listed in `errors` of the answer. Outputs without numbers, as `dtau_dwrench` without wrenches, stay
+        empty.
         outputs
         timeout: of this call, s; the server then stops working on it, too.
         """
@@ -524,7 +530,7 @@ class Operations:
         sensors, external-wrench and path-timing take one value, path with Coulomb friction and limits of the effort of mimic
         joints one payload and one set of parameters.
         payload: A rigid body fixed to a link or frame for this request. Each figure is one for all rows, or one for each row.
-        On a link that is fixed to the world it has no effect.
+        On a link that is fixed to the world it has no effect, which is a warning of the answer.
         parameters: Inertial parameters that replace the model's, by the links of bodies: for each link ten numbers m, m c (3),
         Ixx, Ixy, Iyy, Ixz, Iyz, Izz about the origin and in the axes of the link, as `regressor` numbers them, or a row of ten
         for each row of the batch. The parameters of a link are those of its body, whatever is merged into it or mounted on it
@@ -557,7 +563,8 @@ class Operations:
         and are normalised. By default a norm that differs from 1 by more than 1e-6 is the 422 bad-quaternion: it is often a
         wrong order or a missing component.
         on_error: Whether a row that cannot be evaluated fails the whole request, or only itself: then it is null (NaN in typed
-        arrays of CBOR), and listed in `errors` of the answer.
+        arrays of CBOR), and listed in `errors` of the answer. Outputs without numbers, as `dtau_dwrench` without wrenches, stay
+        empty.
         outputs
         timeout: of this call, s; the server then stops working on it, too.
         """
@@ -607,7 +614,7 @@ class Operations:
         sensors, external-wrench and path-timing take one value, path with Coulomb friction and limits of the effort of mimic
         joints one payload and one set of parameters.
         payload: A rigid body fixed to a link or frame for this request. Each figure is one for all rows, or one for each row.
-        On a link that is fixed to the world it has no effect.
+        On a link that is fixed to the world it has no effect, which is a warning of the answer.
         parameters: Inertial parameters that replace the model's, by the links of bodies: for each link ten numbers m, m c (3),
         Ixx, Ixy, Iyy, Ixz, Iyz, Izz about the origin and in the axes of the link, as `regressor` numbers them, or a row of ten
         for each row of the batch. The parameters of a link are those of its body, whatever is merged into it or mounted on it
@@ -647,7 +654,8 @@ class Operations:
         and are normalised. By default a norm that differs from 1 by more than 1e-6 is the 422 bad-quaternion: it is often a
         wrong order or a missing component.
         on_error: Whether a row that cannot be evaluated fails the whole request, or only itself: then it is null (NaN in typed
-        arrays of CBOR), and listed in `errors` of the answer.
+        arrays of CBOR), and listed in `errors` of the answer. Outputs without numbers, as `dtau_dwrench` without wrenches, stay
+        empty.
         outputs
         timeout: of this call, s; the server then stops working on it, too.
         """
@@ -699,7 +707,7 @@ class Operations:
         sensors, external-wrench and path-timing take one value, path with Coulomb friction and limits of the effort of mimic
         joints one payload and one set of parameters.
         payload: A rigid body fixed to a link or frame for this request. Each figure is one for all rows, or one for each row.
-        On a link that is fixed to the world it has no effect.
+        On a link that is fixed to the world it has no effect, which is a warning of the answer.
         parameters: Inertial parameters that replace the model's, by the links of bodies: for each link ten numbers m, m c (3),
         Ixx, Ixy, Iyy, Ixz, Iyz, Izz about the origin and in the axes of the link, as `regressor` numbers them, or a row of ten
         for each row of the batch. The parameters of a link are those of its body, whatever is merged into it or mounted on it
@@ -739,7 +747,8 @@ class Operations:
         and are normalised. By default a norm that differs from 1 by more than 1e-6 is the 422 bad-quaternion: it is often a
         wrong order or a missing component.
         on_error: Whether a row that cannot be evaluated fails the whole request, or only itself: then it is null (NaN in typed
-        arrays of CBOR), and listed in `errors` of the answer.
+        arrays of CBOR), and listed in `errors` of the answer. Outputs without numbers, as `dtau_dwrench` without wrenches, stay
+        empty.
         outputs
         timeout: of this call, s; the server then stops working on it, too.
         """
@@ -781,7 +790,7 @@ class Operations:
         sensors, external-wrench and path-timing take one value, path with Coulomb friction and limits of the effort of mimic
         joints one payload and one set of parameters.
         payload: A rigid body fixed to a link or frame for this request. Each figure is one for all rows, or one for each row.
-        On a link that is fixed to the world it has no effect.
+        On a link that is fixed to the world it has no effect, which is a warning of the answer.
         parameters: Inertial parameters that replace the model's, by the links of bodies: for each link ten numbers m, m c (3),
         Ixx, Ixy, Iyy, Ixz, Iyz, Izz about the origin and in the axes of the link, as `regressor` numbers them, or a row of ten
         for each row of the batch. The parameters of a link are those of its body, whatever is merged into it or mounted on it
@@ -820,7 +829,8 @@ class Operations:
         and are normalised. By default a norm that differs from 1 by more than 1e-6 is the 422 bad-quaternion: it is often a
         wrong order or a missing component.
         on_error: Whether a row that cannot be evaluated fails the whole request, or only itself: then it is null (NaN in typed
-        arrays of CBOR), and listed in `errors` of the answer.
+        arrays of CBOR), and listed in `errors` of the answer. Outputs without numbers, as `dtau_dwrench` without wrenches, stay
+        empty.
         outputs
         timeout: of this call, s; the server then stops working on it, too.
         """
@@ -886,7 +896,7 @@ class Operations:
         sensors, external-wrench and path-timing take one value, path with Coulomb friction and limits of the effort of mimic
         joints one payload and one set of parameters.
         payload: A rigid body fixed to a link or frame for this request. Each figure is one for all rows, or one for each row.
-        On a link that is fixed to the world it has no effect.
+        On a link that is fixed to the world it has no effect, which is a warning of the answer.
         parameters: Inertial parameters that replace the model's, by the links of bodies: for each link ten numbers m, m c (3),
         Ixx, Ixy, Iyy, Ixz, Iyz, Izz about the origin and in the axes of the link, as `regressor` numbers them, or a row of ten
         for each row of the batch. The parameters of a link are those of its body, whatever is merged into it or mounted on it
@@ -917,7 +927,8 @@ class Operations:
         and are normalised. By default a norm that differs from 1 by more than 1e-6 is the 422 bad-quaternion: it is often a
         wrong order or a missing component.
         on_error: Whether a row that cannot be evaluated fails the whole request, or only itself: then it is null (NaN in typed
-        arrays of CBOR), and listed in `errors` of the answer.
+        arrays of CBOR), and listed in `errors` of the answer. Outputs without numbers, as `dtau_dwrench` without wrenches, stay
+        empty.
         outputs
         timeout: of this call, s; the server then stops working on it, too.
         """
@@ -962,7 +973,7 @@ class Operations:
         sensors, external-wrench and path-timing take one value, path with Coulomb friction and limits of the effort of mimic
         joints one payload and one set of parameters.
         payload: A rigid body fixed to a link or frame for this request. Each figure is one for all rows, or one for each row.
-        On a link that is fixed to the world it has no effect.
+        On a link that is fixed to the world it has no effect, which is a warning of the answer.
         parameters: Inertial parameters that replace the model's, by the links of bodies: for each link ten numbers m, m c (3),
         Ixx, Ixy, Iyy, Ixz, Iyz, Izz about the origin and in the axes of the link, as `regressor` numbers them, or a row of ten
         for each row of the batch. The parameters of a link are those of its body, whatever is merged into it or mounted on it
@@ -990,7 +1001,8 @@ class Operations:
         and are normalised. By default a norm that differs from 1 by more than 1e-6 is the 422 bad-quaternion: it is often a
         wrong order or a missing component.
         on_error: Whether a row that cannot be evaluated fails the whole request, or only itself: then it is null (NaN in typed
-        arrays of CBOR), and listed in `errors` of the answer.
+        arrays of CBOR), and listed in `errors` of the answer. Outputs without numbers, as `dtau_dwrench` without wrenches, stay
+        empty.
         outputs
         timeout: of this call, s; the server then stops working on it, too.
         """
@@ -1033,7 +1045,7 @@ class Operations:
         sensors, external-wrench and path-timing take one value, path with Coulomb friction and limits of the effort of mimic
         joints one payload and one set of parameters.
         payload: A rigid body fixed to a link or frame for this request. Each figure is one for all rows, or one for each row.
-        On a link that is fixed to the world it has no effect.
+        On a link that is fixed to the world it has no effect, which is a warning of the answer.
         parameters: Inertial parameters that replace the model's, by the links of bodies: for each link ten numbers m, m c (3),
         Ixx, Ixy, Iyy, Ixz, Iyz, Izz about the origin and in the axes of the link, as `regressor` numbers them, or a row of ten
         for each row of the batch. The parameters of a link are those of its body, whatever is merged into it or mounted on it
@@ -1059,7 +1071,8 @@ class Operations:
         and are normalised. By default a norm that differs from 1 by more than 1e-6 is the 422 bad-quaternion: it is often a
         wrong order or a missing component.
         on_error: Whether a row that cannot be evaluated fails the whole request, or only itself: then it is null (NaN in typed
-        arrays of CBOR), and listed in `errors` of the answer.
+        arrays of CBOR), and listed in `errors` of the answer. Outputs without numbers, as `dtau_dwrench` without wrenches, stay
+        empty.
         outputs
         timeout: of this call, s; the server then stops working on it, too.
         """
@@ -1097,7 +1110,7 @@ class Operations:
         sensors, external-wrench and path-timing take one value, path with Coulomb friction and limits of the effort of mimic
         joints one payload and one set of parameters.
         payload: A rigid body fixed to a link or frame for this request. Each figure is one for all rows, or one for each row.
-        On a link that is fixed to the world it has no effect.
+        On a link that is fixed to the world it has no effect, which is a warning of the answer.
         parameters: Inertial parameters that replace the model's, by the links of bodies: for each link ten numbers m, m c (3),
         Ixx, Ixy, Iyy, Ixz, Iyz, Izz about the origin and in the axes of the link, as `regressor` numbers them, or a row of ten
         for each row of the batch. The parameters of a link are those of its body, whatever is merged into it or mounted on it
@@ -1123,7 +1136,8 @@ class Operations:
         and are normalised. By default a norm that differs from 1 by more than 1e-6 is the 422 bad-quaternion: it is often a
         wrong order or a missing component.
         on_error: Whether a row that cannot be evaluated fails the whole request, or only itself: then it is null (NaN in typed
-        arrays of CBOR), and listed in `errors` of the answer.
+        arrays of CBOR), and listed in `errors` of the answer. Outputs without numbers, as `dtau_dwrench` without wrenches, stay
+        empty.
         outputs
         timeout: of this call, s; the server then stops working on it, too.
         """
@@ -1167,7 +1181,7 @@ class Operations:
         sensors, external-wrench and path-timing take one value, path with Coulomb friction and limits of the effort of mimic
         joints one payload and one set of parameters.
         payload: A rigid body fixed to a link or frame for this request. Each figure is one for all rows, or one for each row.
-        On a link that is fixed to the world it has no effect.
+        On a link that is fixed to the world it has no effect, which is a warning of the answer.
         parameters: Inertial parameters that replace the model's, by the links of bodies: for each link ten numbers m, m c (3),
         Ixx, Ixy, Iyy, Ixz, Iyz, Izz about the origin and in the axes of the link, as `regressor` numbers them, or a row of ten
         for each row of the batch. The parameters of a link are those of its body, whatever is merged into it or mounted on it
@@ -1193,7 +1207,8 @@ class Operations:
         and are normalised. By default a norm that differs from 1 by more than 1e-6 is the 422 bad-quaternion: it is often a
         wrong order or a missing component.
         on_error: Whether a row that cannot be evaluated fails the whole request, or only itself: then it is null (NaN in typed
-        arrays of CBOR), and listed in `errors` of the answer.
+        arrays of CBOR), and listed in `errors` of the answer. Outputs without numbers, as `dtau_dwrench` without wrenches, stay
+        empty.
         outputs
         timeout: of this call, s; the server then stops working on it, too.
         """
@@ -1233,7 +1248,7 @@ class Operations:
         sensors, external-wrench and path-timing take one value, path with Coulomb friction and limits of the effort of mimic
         joints one payload and one set of parameters.
         payload: A rigid body fixed to a link or frame for this request. Each figure is one for all rows, or one for each row.
-        On a link that is fixed to the world it has no effect.
+        On a link that is fixed to the world it has no effect, which is a warning of the answer.
         parameters: Inertial parameters that replace the model's, by the links of bodies: for each link ten numbers m, m c (3),
         Ixx, Ixy, Iyy, Ixz, Iyz, Izz about the origin and in the axes of the link, as `regressor` numbers them, or a row of ten
         for each row of the batch. The parameters of a link are those of its body, whatever is merged into it or mounted on it
@@ -1259,7 +1274,8 @@ class Operations:
         and are normalised. By default a norm that differs from 1 by more than 1e-6 is the 422 bad-quaternion: it is often a
         wrong order or a missing component.
         on_error: Whether a row that cannot be evaluated fails the whole request, or only itself: then it is null (NaN in typed
-        arrays of CBOR), and listed in `errors` of the answer.
+        arrays of CBOR), and listed in `errors` of the answer. Outputs without numbers, as `dtau_dwrench` without wrenches, stay
+        empty.
         outputs
         timeout: of this call, s; the server then stops working on it, too.
         """
@@ -1343,7 +1359,7 @@ class Operations:
         sensors, external-wrench and path-timing take one value, path with Coulomb friction and limits of the effort of mimic
         joints one payload and one set of parameters.
         payload: A rigid body fixed to a link or frame for this request. Each figure is one for all rows, or one for each row.
-        On a link that is fixed to the world it has no effect.
+        On a link that is fixed to the world it has no effect, which is a warning of the answer.
         parameters: Inertial parameters that replace the model's, by the links of bodies: for each link ten numbers m, m c (3),
         Ixx, Ixy, Iyy, Ixz, Iyz, Izz about the origin and in the axes of the link, as `regressor` numbers them, or a row of ten
         for each row of the batch. The parameters of a link are those of its body, whatever is merged into it or mounted on it
@@ -1373,7 +1389,8 @@ class Operations:
         and are normalised. By default a norm that differs from 1 by more than 1e-6 is the 422 bad-quaternion: it is often a
         wrong order or a missing component.
         on_error: Whether a row that cannot be evaluated fails the whole request, or only itself: then it is null (NaN in typed
-        arrays of CBOR), and listed in `errors` of the answer.
+        arrays of CBOR), and listed in `errors` of the answer. Outputs without numbers, as `dtau_dwrench` without wrenches, stay
+        empty.
         outputs
         timeout: of this call, s; the server then stops working on it, too.
         """
@@ -1435,7 +1452,7 @@ class Operations:
         sensors, external-wrench and path-timing take one value, path with Coulomb friction and limits of the effort of mimic
         joints one payload and one set of parameters.
         payload: A rigid body fixed to a link or frame for this request. Each figure is one for all rows, or one for each row.
-        On a link that is fixed to the world it has no effect.
+        On a link that is fixed to the world it has no effect, which is a warning of the answer.
         parameters: Inertial parameters that replace the model's, by the links of bodies: for each link ten numbers m, m c (3),
         Ixx, Ixy, Iyy, Ixz, Iyz, Izz about the origin and in the axes of the link, as `regressor` numbers them, or a row of ten
         for each row of the batch. The parameters of a link are those of its body, whatever is merged into it or mounted on it
@@ -1465,7 +1482,8 @@ class Operations:
         and are normalised. By default a norm that differs from 1 by more than 1e-6 is the 422 bad-quaternion: it is often a
         wrong order or a missing component.
         on_error: Whether a row that cannot be evaluated fails the whole request, or only itself: then it is null (NaN in typed
-        arrays of CBOR), and listed in `errors` of the answer.
+        arrays of CBOR), and listed in `errors` of the answer. Outputs without numbers, as `dtau_dwrench` without wrenches, stay
+        empty.
         cost
         damping: Added to the diagonal of the second derivatives by the torques.
         free: Coordinates whose torques are not chosen, by velocity_names; "base": all six of a floating base.
@@ -1529,7 +1547,7 @@ class Operations:
         sensors, external-wrench and path-timing take one value, path with Coulomb friction and limits of the effort of mimic
         joints one payload and one set of parameters.
         payload: A rigid body fixed to a link or frame for this request. Each figure is one for all rows, or one for each row.
-        On a link that is fixed to the world it has no effect.
+        On a link that is fixed to the world it has no effect, which is a warning of the answer.
         parameters: Inertial parameters that replace the model's, by the links of bodies: for each link ten numbers m, m c (3),
         Ixx, Ixy, Iyy, Ixz, Iyz, Izz about the origin and in the axes of the link, as `regressor` numbers them, or a row of ten
         for each row of the batch. The parameters of a link are those of its body, whatever is merged into it or mounted on it
@@ -1555,7 +1573,8 @@ class Operations:
         and are normalised. By default a norm that differs from 1 by more than 1e-6 is the 422 bad-quaternion: it is often a
         wrong order or a missing component.
         on_error: Whether a row that cannot be evaluated fails the whole request, or only itself: then it is null (NaN in typed
-        arrays of CBOR), and listed in `errors` of the answer.
+        arrays of CBOR), and listed in `errors` of the answer. Outputs without numbers, as `dtau_dwrench` without wrenches, stay
+        empty.
         outputs: With a cost, `cost` is among the default outputs.
         timeout: of this call, s; the server then stops working on it, too.
         """
@@ -1582,7 +1601,7 @@ class Operations:
         q: Positions, nq entries: rad or m.
         qd: Velocities, nv entries: rad/s or m/s. Default 0.
         payload: A rigid body fixed to a link or frame for this request. Each figure is one for all rows, or one for each row.
-        On a link that is fixed to the world it has no effect.
+        On a link that is fixed to the world it has no effect, which is a warning of the answer.
         parameters: Inertial parameters that replace the model's, by the links of bodies: for each link ten numbers m, m c (3),
         Ixx, Ixy, Iyy, Ixz, Iyz, Izz about the origin and in the axes of the link, as `regressor` numbers them, or a row of ten
         for each row of the batch. The parameters of a link are those of its body, whatever is merged into it or mounted on it
@@ -1615,7 +1634,8 @@ class Operations:
         and are normalised. By default a norm that differs from 1 by more than 1e-6 is the 422 bad-quaternion: it is often a
         wrong order or a missing component.
         on_error: Whether a row that cannot be evaluated fails the whole request, or only itself: then it is null (NaN in typed
-        arrays of CBOR), and listed in `errors` of the answer.
+        arrays of CBOR), and listed in `errors` of the answer. Outputs without numbers, as `dtau_dwrench` without wrenches, stay
+        empty.
         outputs
         timeout: of this call, s; the server then stops working on it, too.
         """
@@ -1690,7 +1710,8 @@ class Operations:
         and are normalised. By default a norm that differs from 1 by more than 1e-6 is the 422 bad-quaternion: it is often a
         wrong order or a missing component.
         on_error: Whether a row that cannot be evaluated fails the whole request, or only itself: then it is null (NaN in typed
-        arrays of CBOR), and listed in `errors` of the answer.
+        arrays of CBOR), and listed in `errors` of the answer. Outputs without numbers, as `dtau_dwrench` without wrenches, stay
+        empty.
         outputs
         timeout: of this call, s; the server then stops working on it, too.
         """
@@ -1729,7 +1750,7 @@ class Operations:
         sensors, external-wrench and path-timing take one value, path with Coulomb friction and limits of the effort of mimic
         joints one payload and one set of parameters.
         payload: A rigid body fixed to a link or frame for this request. Each figure is one for all rows, or one for each row.
-        On a link that is fixed to the world it has no effect.
+        On a link that is fixed to the world it has no effect, which is a warning of the answer.
         parameters: Inertial parameters that replace the model's, by the links of bodies: for each link ten numbers m, m c (3),
         Ixx, Ixy, Iyy, Ixz, Iyz, Izz about the origin and in the axes of the link, as `regressor` numbers them, or a row of ten
         for each row of the batch. The parameters of a link are those of its body, whatever is merged into it or mounted on it
@@ -1766,7 +1787,8 @@ class Operations:
         and are normalised. By default a norm that differs from 1 by more than 1e-6 is the 422 bad-quaternion: it is often a
         wrong order or a missing component.
         on_error: Whether a row that cannot be evaluated fails the whole request, or only itself: then it is null (NaN in typed
-        arrays of CBOR), and listed in `errors` of the answer.
+        arrays of CBOR), and listed in `errors` of the answer. Outputs without numbers, as `dtau_dwrench` without wrenches, stay
+        empty.
         outputs
         timeout: of this call, s; the server then stops working on it, too.
         """
@@ -1863,7 +1885,7 @@ class Operations:
         weights: nv entries, not negative: one set for each row, or one for all rows.
         gravity: m/s², world axes; replaces the model's.
         payload: A rigid body fixed to a link or frame for this request. Each figure is one for all rows, or one for each row.
-        On a link that is fixed to the world it has no effect.
+        On a link that is fixed to the world it has no effect, which is a warning of the answer.
         wrenches: Acts on the link, by the environment.
         friction: true: estimated. false: tau contains none. Absent: the model's, known.
         joints: A permutation of velocity_names, the order of coordinates in this request and its answer. The six coordinates of
@@ -1902,7 +1924,8 @@ class Operations:
         and are normalised. By default a norm that differs from 1 by more than 1e-6 is the 422 bad-quaternion: it is often a
         wrong order or a missing component.
         on_error: Whether a row that cannot be evaluated fails the whole request, or only itself: then it is null (NaN in typed
-        arrays of CBOR), and listed in `errors` of the answer.
+        arrays of CBOR), and listed in `errors` of the answer. Outputs without numbers, as `dtau_dwrench` without wrenches, stay
+        empty.
         outputs: With an unknown payload also payload, fit and observability; with a prior also observability; with `consistent`
         also parameters and fit.
         timeout: of this call, s; the server then stops working on it, too.
@@ -1997,7 +2020,7 @@ class Operations:
         sensors, external-wrench and path-timing take one value, path with Coulomb friction and limits of the effort of mimic
         joints one payload and one set of parameters.
         payload: A rigid body fixed to a link or frame for this request. Each figure is one for all rows, or one for each row.
-        On a link that is fixed to the world it has no effect.
+        On a link that is fixed to the world it has no effect, which is a warning of the answer.
         parameters: Inertial parameters that replace the model's, by the links of bodies: for each link ten numbers m, m c (3),
         Ixx, Ixy, Iyy, Ixz, Iyz, Izz about the origin and in the axes of the link, as `regressor` numbers them, or a row of ten
         for each row of the batch. The parameters of a link are those of its body, whatever is merged into it or mounted on it
@@ -2027,7 +2050,8 @@ class Operations:
         and are normalised. By default a norm that differs from 1 by more than 1e-6 is the 422 bad-quaternion: it is often a
         wrong order or a missing component.
         on_error: Whether a row that cannot be evaluated fails the whole request, or only itself: then it is null (NaN in typed
-        arrays of CBOR), and listed in `errors` of the answer.
+        arrays of CBOR), and listed in `errors` of the answer. Outputs without numbers, as `dtau_dwrench` without wrenches, stay
+        empty.
         outputs
         timeout: of this call, s; the server then stops working on it, too.
         """
@@ -2074,7 +2098,7 @@ class Operations:
         sensors, external-wrench and path-timing take one value, path with Coulomb friction and limits of the effort of mimic
         joints one payload and one set of parameters.
         payload: A rigid body fixed to a link or frame for this request. Each figure is one for all rows, or one for each row.
-        On a link that is fixed to the world it has no effect.
+        On a link that is fixed to the world it has no effect, which is a warning of the answer.
         parameters: Inertial parameters that replace the model's, by the links of bodies: for each link ten numbers m, m c (3),
         Ixx, Ixy, Iyy, Ixz, Iyz, Izz about the origin and in the axes of the link, as `regressor` numbers them, or a row of ten
         for each row of the batch. The parameters of a link are those of its body, whatever is merged into it or mounted on it
@@ -2100,7 +2124,8 @@ class Operations:
         and are normalised. By default a norm that differs from 1 by more than 1e-6 is the 422 bad-quaternion: it is often a
         wrong order or a missing component.
         on_error: Whether a row that cannot be evaluated fails the whole request, or only itself: then it is null (NaN in typed
-        arrays of CBOR), and listed in `errors` of the answer.
+        arrays of CBOR), and listed in `errors` of the answer. Outputs without numbers, as `dtau_dwrench` without wrenches, stay
+        empty.
         outputs
         timeout: of this call, s; the server then stops working on it, too.
         """
@@ -2237,7 +2262,7 @@ class Operations:
         sensors, external-wrench and path-timing take one value, path with Coulomb friction and limits of the effort of mimic
         joints one payload and one set of parameters.
         payload: A rigid body fixed to a link or frame for this request. Each figure is one for all rows, or one for each row.
-        On a link that is fixed to the world it has no effect.
+        On a link that is fixed to the world it has no effect, which is a warning of the answer.
         parameters: Inertial parameters that replace the model's, by the links of bodies: for each link ten numbers m, m c (3),
         Ixx, Ixy, Iyy, Ixz, Iyz, Izz about the origin and in the axes of the link, as `regressor` numbers them, or a row of ten
         for each row of the batch. The parameters of a link are those of its body, whatever is merged into it or mounted on it
@@ -2271,7 +2296,8 @@ class Operations:
         and are normalised. By default a norm that differs from 1 by more than 1e-6 is the 422 bad-quaternion: it is often a
         wrong order or a missing component.
         on_error: Whether a row that cannot be evaluated fails the whole request, or only itself: then it is null (NaN in typed
-        arrays of CBOR), and listed in `errors` of the answer.
+        arrays of CBOR), and listed in `errors` of the answer. Outputs without numbers, as `dtau_dwrench` without wrenches, stay
+        empty.
         outputs
         timeout: of this call, s; the server then stops working on it, too.
         """
@@ -2326,7 +2352,7 @@ class Operations:
         qdd: Accelerations, nv entries: rad/s² or m/s². Default 0.
         gravity: m/s², world axes; replaces the model's.
         payload: A rigid body fixed to a link or frame for this request. Each figure is one for all rows, or one for each row.
-        On a link that is fixed to the world it has no effect.
+        On a link that is fixed to the world it has no effect, which is a warning of the answer.
         wrenches: Acts on the link, by the environment.
         friction: false omits joint friction.
         joints: A permutation of velocity_names, the order of coordinates in this request and its answer. The six coordinates of
@@ -2356,7 +2382,8 @@ class Operations:
         and are normalised. By default a norm that differs from 1 by more than 1e-6 is the 422 bad-quaternion: it is often a
         wrong order or a missing component.
         on_error: Whether a row that cannot be evaluated fails the whole request, or only itself: then it is null (NaN in typed
-        arrays of CBOR), and listed in `errors` of the answer.
+        arrays of CBOR), and listed in `errors` of the answer. Outputs without numbers, as `dtau_dwrench` without wrenches, stay
+        empty.
         outputs
         timeout: of this call, s; the server then stops working on it, too.
         """
@@ -2438,7 +2465,8 @@ class Operations:
         and are normalised. By default a norm that differs from 1 by more than 1e-6 is the 422 bad-quaternion: it is often a
         wrong order or a missing component.
         on_error: Whether a row that cannot be evaluated fails the whole request, or only itself: then it is null (NaN in typed
-        arrays of CBOR), and listed in `errors` of the answer.
+        arrays of CBOR), and listed in `errors` of the answer. Outputs without numbers, as `dtau_dwrench` without wrenches, stay
+        empty.
         outputs: With velocity or acceleration also the rates they determine.
         timeout: of this call, s; the server then stops working on it, too.
         """
@@ -2494,7 +2522,8 @@ class Operations:
         and are normalised. By default a norm that differs from 1 by more than 1e-6 is the 422 bad-quaternion: it is often a
         wrong order or a missing component.
         on_error: Whether a row that cannot be evaluated fails the whole request, or only itself: then it is null (NaN in typed
-        arrays of CBOR), and listed in `errors` of the answer.
+        arrays of CBOR), and listed in `errors` of the answer. Outputs without numbers, as `dtau_dwrench` without wrenches, stay
+        empty.
         outputs
         timeout: of this call, s; the server then stops working on it, too.
         """
@@ -2561,7 +2590,8 @@ class Operations:
         and are normalised. By default a norm that differs from 1 by more than 1e-6 is the 422 bad-quaternion: it is often a
         wrong order or a missing component.
         on_error: Whether a row that cannot be evaluated fails the whole request, or only itself: then it is null (NaN in typed
-        arrays of CBOR), and listed in `errors` of the answer.
+        arrays of CBOR), and listed in `errors` of the answer. Outputs without numbers, as `dtau_dwrench` without wrenches, stay
+        empty.
         outputs: Other fields choose other defaults, as described above.
         timeout: of this call, s; the server then stops working on it, too.
         """
@@ -2605,7 +2635,7 @@ class Operations:
         sensors, external-wrench and path-timing take one value, path with Coulomb friction and limits of the effort of mimic
         joints one payload and one set of parameters.
         payload: A rigid body fixed to a link or frame for this request. Each figure is one for all rows, or one for each row.
-        On a link that is fixed to the world it has no effect.
+        On a link that is fixed to the world it has no effect, which is a warning of the answer.
         wrenches: Acts on the link, by the environment.
         friction: false omits joint friction.
         joints: A permutation of velocity_names, the order of coordinates in this request and its answer. The six coordinates of
@@ -2638,7 +2668,8 @@ class Operations:
         and are normalised. By default a norm that differs from 1 by more than 1e-6 is the 422 bad-quaternion: it is often a
         wrong order or a missing component.
         on_error: Whether a row that cannot be evaluated fails the whole request, or only itself: then it is null (NaN in typed
-        arrays of CBOR), and listed in `errors` of the answer.
+        arrays of CBOR), and listed in `errors` of the answer. Outputs without numbers, as `dtau_dwrench` without wrenches, stay
+        empty.
         outputs: Without it those whose sensors are given.
         timeout: of this call, s; the server then stops working on it, too.
         """
@@ -2692,7 +2723,7 @@ class Operations:
         sensors, external-wrench and path-timing take one value, path with Coulomb friction and limits of the effort of mimic
         joints one payload and one set of parameters.
         payload: A rigid body fixed to a link or frame for this request. Each figure is one for all rows, or one for each row.
-        On a link that is fixed to the world it has no effect.
+        On a link that is fixed to the world it has no effect, which is a warning of the answer.
         wrenches: Acts on the link, by the environment.
         friction: false omits joint friction.
         joints: A permutation of velocity_names, the order of coordinates in this request and its answer. The six coordinates of
@@ -2724,7 +2755,8 @@ class Operations:
         and are normalised. By default a norm that differs from 1 by more than 1e-6 is the 422 bad-quaternion: it is often a
         wrong order or a missing component.
         on_error: Whether a row that cannot be evaluated fails the whole request, or only itself: then it is null (NaN in typed
-        arrays of CBOR), and listed in `errors` of the answer.
+        arrays of CBOR), and listed in `errors` of the answer. Outputs without numbers, as `dtau_dwrench` without wrenches, stay
+        empty.
         outputs: With a frame also wrench, with noise then covariance.
         timeout: of this call, s; the server then stops working on it, too.
         """
@@ -2784,7 +2816,7 @@ class Operations:
         sensors, external-wrench and path-timing take one value, path with Coulomb friction and limits of the effort of mimic
         joints one payload and one set of parameters.
         payload: A rigid body fixed to a link or frame for this request. Each figure is one for all rows, or one for each row.
-        On a link that is fixed to the world it has no effect.
+        On a link that is fixed to the world it has no effect, which is a warning of the answer.
         parameters: Inertial parameters that replace the model's, by the links of bodies: for each link ten numbers m, m c (3),
         Ixx, Ixy, Iyy, Ixz, Iyz, Izz about the origin and in the axes of the link, as `regressor` numbers them, or a row of ten
         for each row of the batch. The parameters of a link are those of its body, whatever is merged into it or mounted on it
@@ -2820,7 +2852,8 @@ class Operations:
         and are normalised. By default a norm that differs from 1 by more than 1e-6 is the 422 bad-quaternion: it is often a
         wrong order or a missing component.
         on_error: Whether a row that cannot be evaluated fails the whole request, or only itself: then it is null (NaN in typed
-        arrays of CBOR), and listed in `errors` of the answer.
+        arrays of CBOR), and listed in `errors` of the answer. Outputs without numbers, as `dtau_dwrench` without wrenches, stay
+        empty.
         outputs
         timeout: of this call, s; the server then stops working on it, too.
         """
@@ -2873,7 +2906,7 @@ class Operations:
         sensors, external-wrench and path-timing take one value, path with Coulomb friction and limits of the effort of mimic
         joints one payload and one set of parameters.
         payload: A rigid body fixed to a link or frame for this request. Each figure is one for all rows, or one for each row.
-        On a link that is fixed to the world it has no effect.
+        On a link that is fixed to the world it has no effect, which is a warning of the answer.
         parameters: Inertial parameters that replace the model's, by the links of bodies: for each link ten numbers m, m c (3),
         Ixx, Ixy, Iyy, Ixz, Iyz, Izz about the origin and in the axes of the link, as `regressor` numbers them, or a row of ten
         for each row of the batch. The parameters of a link are those of its body, whatever is merged into it or mounted on it
@@ -2903,7 +2936,8 @@ class Operations:
         and are normalised. By default a norm that differs from 1 by more than 1e-6 is the 422 bad-quaternion: it is often a
         wrong order or a missing component.
         on_error: Whether a row that cannot be evaluated fails the whole request, or only itself: then it is null (NaN in typed
-        arrays of CBOR), and listed in `errors` of the answer.
+        arrays of CBOR), and listed in `errors` of the answer. Outputs without numbers, as `dtau_dwrench` without wrenches, stay
+        empty.
         outputs
         timeout: of this call, s; the server then stops working on it, too.
         """
@@ -2969,7 +3003,7 @@ class Operations:
         sensors, external-wrench and path-timing take one value, path with Coulomb friction and limits of the effort of mimic
         joints one payload and one set of parameters.
         payload: A rigid body fixed to a link or frame for this request. Each figure is one for all rows, or one for each row.
-        On a link that is fixed to the world it has no effect.
+        On a link that is fixed to the world it has no effect, which is a warning of the answer.
         wrenches: Acts on the link, by the environment.
         friction: false omits joint friction.
         joints: A permutation of velocity_names, the order of coordinates in this request and its answer. The six coordinates of
@@ -2991,7 +3025,8 @@ class Operations:
         and are normalised. By default a norm that differs from 1 by more than 1e-6 is the 422 bad-quaternion: it is often a
         wrong order or a missing component.
         on_error: Whether a row that cannot be evaluated fails the whole request, or only itself: then it is null (NaN in typed
-        arrays of CBOR), and listed in `errors` of the answer.
+        arrays of CBOR), and listed in `errors` of the answer. Outputs without numbers, as `dtau_dwrench` without wrenches, stay
+        empty.
         outputs: With a limit of jerk or effort_rate the others are answered by default, too; without one they do not exist.
         timeout: of this call, s; the server then stops working on it, too.
         """
@@ -3041,7 +3076,7 @@ class Operations:
         sensors, external-wrench and path-timing take one value, path with Coulomb friction and limits of the effort of mimic
         joints one payload and one set of parameters.
         payload: A rigid body fixed to a link or frame for this request. Each figure is one for all rows, or one for each row.
-        On a link that is fixed to the world it has no effect.
+        On a link that is fixed to the world it has no effect, which is a warning of the answer.
         parameters: Inertial parameters that replace the model's, by the links of bodies: for each link ten numbers m, m c (3),
         Ixx, Ixy, Iyy, Ixz, Iyz, Izz about the origin and in the axes of the link, as `regressor` numbers them, or a row of ten
         for each row of the batch. The parameters of a link are those of its body, whatever is merged into it or mounted on it
@@ -3067,7 +3102,8 @@ class Operations:
         and are normalised. By default a norm that differs from 1 by more than 1e-6 is the 422 bad-quaternion: it is often a
         wrong order or a missing component.
         on_error: Whether a row that cannot be evaluated fails the whole request, or only itself: then it is null (NaN in typed
-        arrays of CBOR), and listed in `errors` of the answer.
+        arrays of CBOR), and listed in `errors` of the answer. Outputs without numbers, as `dtau_dwrench` without wrenches, stay
+        empty.
         outputs
         timeout: of this call, s; the server then stops working on it, too.
         """
@@ -3114,7 +3150,7 @@ class Operations:
         sensors, external-wrench and path-timing take one value, path with Coulomb friction and limits of the effort of mimic
         joints one payload and one set of parameters.
         payload: A rigid body fixed to a link or frame for this request. Each figure is one for all rows, or one for each row.
-        On a link that is fixed to the world it has no effect.
+        On a link that is fixed to the world it has no effect, which is a warning of the answer.
         parameters: Inertial parameters that replace the model's, by the links of bodies: for each link ten numbers m, m c (3),
         Ixx, Ixy, Iyy, Ixz, Iyz, Izz about the origin and in the axes of the link, as `regressor` numbers them, or a row of ten
         for each row of the batch. The parameters of a link are those of its body, whatever is merged into it or mounted on it
@@ -3149,7 +3185,8 @@ class Operations:
         and are normalised. By default a norm that differs from 1 by more than 1e-6 is the 422 bad-quaternion: it is often a
         wrong order or a missing component.
         on_error: Whether a row that cannot be evaluated fails the whole request, or only itself: then it is null (NaN in typed
-        arrays of CBOR), and listed in `errors` of the answer.
+        arrays of CBOR), and listed in `errors` of the answer. Outputs without numbers, as `dtau_dwrench` without wrenches, stay
+        empty.
         timeout: of this call, s; the server then stops working on it, too.
         """
         return self._evaluate("evaluate", EvaluateAnswer, {"operations": operations, "q": q, "qd": qd, "qdd": qdd, "qddd": qddd,
