@@ -260,6 +260,8 @@ ROWS = [
     ask("coriolis", "chain", 39, **motion("chain", "qd")),
     ask("coriolis", "tensor", 1, "Christoffel symbols", outputs=["christoffel"], **motion("tensor", "qd")),
     ask("regressor", "chain", 3, **motion("chain", "qd", "qdd")),
+    ask("regressor", "chain", 150, "energies", outputs=["kinetic_regressor", "potential_regressor", "momentum_regressor", "joint_momentum_regressor"],
+        **motion("chain", "qd")),
     ask("regressor", "hundred", 20, "base parameters", outputs=["base_regressor"], **motion("hundred", "qd", "qdd")),
     ask("task-space", "chain", 1000, frame="l500", outputs=["inertia", "bias", "ellipsoid", "condition"], **motion("chain", "qd")),
     ask("identify", "hundred", 0, texts={name: batch(2000, IDENTIFIED) for name in ("q", "qd", "qdd", "tau")},

@@ -1220,7 +1220,7 @@ class EvaluationsCoriolis(TypedDict, total=False):
 
 
 class EvaluationsRegressor(TypedDict, total=False):
-    outputs: Sequence[Literal['regressor', 'joint_regressor', 'base_parameters', 'base_regressor']]
+    outputs: Sequence[Literal['regressor', 'joint_regressor', 'base_parameters', 'base_regressor', 'kinetic_regressor', 'potential_regressor', 'momentum_regressor', 'joint_kinetic_regressor', 'joint_momentum_regressor']]
 
 
 class _EvaluationsTaskSpaceNeeded(TypedDict):

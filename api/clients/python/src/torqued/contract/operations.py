@@ -1650,7 +1650,9 @@ class Operations:
             guess: Optional[Coordinates] = None, platform: Optional[Platform] = None,
             locked: Optional[Mapping[str, npt.ArrayLike]] = None, normalise: Optional[bool] = None,
             on_error: Optional[Literal['request', 'row']] = None,
-            outputs: Optional[Sequence[Literal['regressor', 'joint_regressor', 'base_parameters', 'base_regressor']]] = None,
+            outputs: Optional[Sequence[Literal['regressor', 'joint_regressor', 'base_parameters', 'base_regressor',
+            'kinetic_regressor', 'potential_regressor', 'momentum_regressor', 'joint_kinetic_regressor',
+            'joint_momentum_regressor']]] = None,
             timeout: Optional[float] = None,
     ) -> RegressorAnswer:
         """Inverse dynamics as a matrix times the robot's parameters.
@@ -1663,12 +1665,17 @@ class Operations:
         floating base is in none of them. Of a joint with a motor, rotor_inertia stands for its spin_inertia, at the joint or,
         if that is elastic, at its motor coordinate; elasticity counts as a spring. Missing `qd` and `qdd` are zero. With
         `qd_reference` or `qdd_reference`, in place of `qdd`, the torque is that of inverse-dynamics with the same reference.
-        Motion cannot distinguish all inertial parameters, only the base parameters β: regressor · (inertial parameters) =
-        base_regressor · β at every state. They are computed numerically, once per model, for its own gravity (a request with
-        another `gravity` is a 422) and for up to 100 moving bodies. The first request for them waits, some tenths of a second
-        with 50 bodies; with a shorter `Request-Timeout` it fails and a later request computes them. Parameters that appear in
-        no β have no effect. The base parameters of a model with loops hold for the assembly of its `reference`, and for others
-        that move alike.
+        Energies and momentum are linear in the same parameters: kinetic = kinetic_regressor · (inertial parameters) +
+        joint_kinetic_regressor · (joint parameters), likewise momentum; potential = potential_regressor · (inertial parameters)
+        without springs. The momentum's angular part is about the world's origin, since the centre of mass moves with the
+        parameters: with com and momentum of `energy` it is momentum[3:] + com × momentum[:3]. These rows need `q` and `qd`; a
+        reference has no effect on them. They identify parameters without accelerations: over time, kinetic + potential grow by
+        the work of tau less that of friction. Motion cannot distinguish all inertial parameters, only the base parameters β:
+        regressor · (inertial parameters) = base_regressor · β at every state. They are computed numerically, once per model,
+        for its own gravity (a request with another `gravity` is a 422) and for up to 100 moving bodies. The first request for
+        them waits, some tenths of a second with 50 bodies; with a shorter `Request-Timeout` it fails and a later request
+        computes them. Parameters that appear in no β have no effect. The base parameters of a model with loops hold for the
+        assembly of its `reference`, and for others that move alike.
 
         q: Positions, nq entries: rad or m.
         qd: Velocities, nv entries: rad/s or m/s. Default 0.
