@@ -34,6 +34,6 @@ static inline void *dyn_take(dyn_memory memory, size_t bytes)
  * allocations checks once. */
 double *dyn_take_zeroed(dyn_memory memory, size_t count, bool *succeeded);
 
-/* As dyn_take_zeroed, but also fails once the deadline has passed: a hundred megabytes of fresh memory take a tenth of a
- * second to be cleared. */
+/* As dyn_take_zeroed, but also fails once the deadline has passed: a hundred megabytes of fresh memory take a tenth of
+ * a second to be cleared. */
 double *dyn_take_zeroed_until(dyn_memory memory, size_t count, dyn_deadline deadline, bool *succeeded);

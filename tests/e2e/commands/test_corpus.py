@@ -10,7 +10,7 @@ from harness import BINARY, ROOT
 
 LINK = "<link name='{0}'><inertial><mass value='1'/><inertia ixx='1' iyy='1' izz='1' ixy='0' ixz='0' iyz='0'/></inertial></link>"
 URDF = "<robot name='r'>" + LINK.format("a") + LINK.format("b") + "<joint name='j' type='{}'><parent link='a'/><child link='b'/></joint></robot>"
-MJCF = "<mujoco><worldbody><body><joint/><geom size='1'/></body></worldbody><tendon><spatial name='t'/></tendon></mujoco>"
+MJCF = "<mujoco><worldbody><body><joint/><geom size='1'/></body></worldbody><tendon><spatial name='t' stiffness='1'/></tendon></mujoco>"
 FILES = {"one/good.urdf": URDF.format("continuous"), "one/fixed.urdf": URDF.format("fixed"), "two/deep/fixed_2.urdf": URDF.format("fixed"),
          "two/lossy.xml": MJCF, "two/other.xml": "<note/>", "two/text.txt": "<robot/>", "two/bad.world": "<sdf version='1.9'/>"}
 
@@ -36,7 +36,7 @@ class Corpus(unittest.TestCase):
         self.assertIn("MJCF: 1 files, 1 load (100.0 %), 1 of these with losses, 0 are refused", said)
         self.assertIn("SDF: 1 files, 0 load (0.0 %), 0 of these with losses, 1 are refused", said)
         self.assertRegex(said, r"(?s)refused:\n +2  error bad-model: nothing moves.*fixed\.urdf")
-        self.assertRegex(said, r"(?s)lost:\n +1  warning not-held: <tendon>.*lossy\.xml")
+        self.assertRegex(said, r"(?s)lost:\n +1  warning not-held: stiffness of <spatial>.*lossy\.xml")
         self.assertIn("5 of 5 files, 3 refused", progress)
 
     def test_a_file_that_no_longer_loads_is_named(self):
