@@ -61,7 +61,7 @@ static void set_rows(const constraint_system *s)
 }
 
 /* The number of the first lane. */
-LANE_INLINE double first_lane(lane x)
+LANE_INLINE double number_of_first_lane(lane x)
 {
 #if LANES == 1
     return (double)x;
@@ -77,10 +77,10 @@ static void find_ranges(const constraint_system *s)
     for (size_t v = 0; v < s->nv; v++) {
         const lane *row   = s->Q + v * s->k;
         size_t      first = 0, end = s->k;
-        lane        size = lane_of(0); /* of the entries outside the range */
-        while (first < s->k && first_lane(row[first]) == 0)
+        lane        size = lane_of(0); /* sum of the entries outside the range */
+        while (first < s->k && number_of_first_lane(row[first]) == 0)
             size = size + lane_size(row[first++]);
-        while (end > first && first_lane(row[end - 1]) == 0)
+        while (end > first && number_of_first_lane(row[end - 1]) == 0)
             size = size + lane_size(row[--end]);
         const bool differs = LANES > 1 && lane_any(~lane_less(size, lane_of(DBL_TRUE_MIN)));
         s->first[v]        = differs ? 0 : first;
@@ -98,7 +98,7 @@ LANE_INLINE void extend_range(const constraint_system *s, size_t v)
 }
 
 /* The first column in which row e of X may not be zero. The rows behind nv are those of the damping, a diagonal. */
-LANE_INLINE size_t first_of(const constraint_system *s, size_t e)
+LANE_INLINE size_t first_column_of(const constraint_system *s, size_t e)
 {
     return e < s->nv ? s->first[e] : e - s->nv;
 }
@@ -134,7 +134,7 @@ LANE_INLINE void eliminate_entry(const constraint_system *s, size_t v, size_t a)
 }
 
 /* Eliminates row v in the tiles around its range, beside which its entries are zeros, or in packs if k is too short. */
-static void eliminate_row(const constraint_system *s, size_t v)
+static void eliminate_row_range(const constraint_system *s, size_t v)
 {
     enum { WIDTH = TILE * PACK };
     const size_t first = s->first[v], end = s->end[v] > first ? s->end[v] : first;
@@ -156,7 +156,7 @@ static void eliminate_row(const constraint_system *s, size_t v)
 static void eliminate_rows(const constraint_system *s)
 {
     for (size_t v = s->nv; v-- > 0 && goes_on(s->mass.deadline, s->nv);) {
-        eliminate_row(s, v);
+        eliminate_row_range(s, v);
         extend_range(s, v);
     }
 }
@@ -182,7 +182,7 @@ LANE_INLINE void advance_tile(const constraint_system *s, const column_pass *p, 
     }
     lane *row = s->Q;
     for (size_t e = 0; e < s->n; e++, row += s->k) {
-        if (first_of(s, e) > p->column) continue;
+        if (first_column_of(s, e) > p->column) continue;
         const pack before = pack_of(row[p->b]), with = pack_of(row[p->column]);
         for (int t = 0; t < packs; t++) {
             pack x = pack_load(row + a + t * PACK);
@@ -200,7 +200,7 @@ LANE_INLINE void advance_column(const constraint_system *s, const column_pass *p
     lane  sum = lane_of(0);
     lane *row = s->Q;
     for (size_t e = 0; e < s->n; e++, row += s->k) {
-        if (first_of(s, e) > p->column) continue;
+        if (first_column_of(s, e) > p->column) continue;
         if (subtracts) row[a] = sub_mul(row[a], p->U[a], row[p->b]);
         sum = add_mul(sum, row[p->column], row[a]);
     }
